@@ -28,7 +28,7 @@ func TestAttachments(t *testing.T) {
 	h := chat.NewHistory(files(5, 520_000))
 	req := chat.Request{History: h}
 	for _, share := range []float64{0, 0.3, -1} {
-		w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", MaxTokens: 8000, FileShare: share})
+		w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", MaxTokens: 8000, Systems: winnow.Systems{FileShare: share}})
 		before, err := w.Check(req, winnow.State{})
 		if err != nil || before.Fits || before.Tokens.Attachments < 400_000 {
 			t.Fatalf("2.6 MB of files count %d tokens and fit: %v, %v", before.Tokens.Attachments, before.Fits, err)

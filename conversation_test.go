@@ -360,10 +360,7 @@ func TestAfterAgrees(t *testing.T) {
 // call only: a call without a report says nothing about the cache.
 func TestUnreportedIsNotCold(t *testing.T) {
 	run := func(report bool) int {
-		s := winnow.Settings{
-			Model: "gpt-4o", Window: 200000, MaxTokens: 500, Economy: winnow.EconomyPrices, CommitFloor: 1000,
-			ReadPrice: 0.1, WritePrice: 10, OutputPrice: 20,
-		}
+		s := winnow.Settings{Model: pricedModel, Window: 200000, MaxTokens: 500, Economy: winnow.EconomyPrices, CommitFloor: 1000}
 		c := newWinnow(t, s).Conversation(chat.Request{})
 		at := 0
 		for i := range 40 {

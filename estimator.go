@@ -32,7 +32,7 @@ func (s *Settings) checkEstimator() error {
 		return nil
 	}
 	short := slices.DeleteFunc(EstimatorNames(), func(n string) bool { return strings.Contains(n, ":") })
-	return &SettingsError{"estimator", s.Estimator, fmt.Sprintf("there is no such estimator; there are %s and neurolink:PROVIDER, with :code after it for code", strings.Join(short, ", "))}
+	return &SettingsError{"systems.estimator", s.Estimator, fmt.Sprintf("there is no such estimator; there are %s and neurolink:PROVIDER, with :code after it for code", strings.Join(short, ", "))}
 }
 
 // family returns what requests for a model are counted as.

@@ -47,7 +47,7 @@ func TestEstimators(t *testing.T) {
 		// The ids of calls count there too, and media after the conversion.
 		"picoclaw": pico(200, 278, 5, 6+8+4+42, 350+6) + 256 + (4+14+17+20)*2/5,
 	} {
-		for _, s := range []winnow.Settings{{Estimator: name}, {Preset: strings.Split(name, ":")[0]}} {
+		for _, s := range []winnow.Settings{{Systems: winnow.Systems{Estimator: name}}, {Preset: strings.Split(name, ":")[0]}} {
 			if s.Preset != "" && (name == "chars/4" || strings.HasPrefix(name, "neurolink")) {
 				continue
 			}
@@ -73,19 +73,19 @@ func TestEstimators(t *testing.T) {
 		"gpt-4o": "openai", "claude-sonnet-4-5": "anthropic", "gemini-2.5-pro": "google-ai", "vertex/gemini-2.5-pro": "vertex",
 		"mistral-large-latest": "mistral", "bedrock/anthropic.claude-3-haiku-20240307-v1:0": "bedrock", "no-such-model": "openai",
 	} {
-		if got, want := count(winnow.Settings{Preset: "neurolink", Model: model}), count(winnow.Settings{Estimator: "neurolink:" + like, Model: model}); got != want {
+		if got, want := count(winnow.Settings{Preset: "neurolink", Model: model}), count(winnow.Settings{Model: model, Systems: winnow.Systems{Estimator: "neurolink:" + like}}); got != want {
 			t.Errorf("%s: %d tokens, want the %d of %s", model, got, want, like)
 		}
 	}
 	// A field that is set wins over the preset; exact counting goes before both.
 	own := count(winnow.Settings{Model: "gpt-4o"})
-	if got := count(winnow.Settings{Model: "gpt-4o", Preset: "picoclaw", Estimator: "winnow"}); got != own {
+	if got := count(winnow.Settings{Model: "gpt-4o", Preset: "picoclaw", Systems: winnow.Systems{Estimator: "winnow"}}); got != own {
 		t.Errorf("winnow's own count under a preset: %d, want %d", got, own)
 	}
 	if got, want := count(winnow.Settings{Model: "gpt-4o", Preset: "picoclaw", Exact: true}), count(winnow.Settings{Model: "gpt-4o", Exact: true}); got != want {
 		t.Errorf("exact under a preset: %d, want %d", got, want)
 	}
-	if _, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Estimator: "abacus"}}); err == nil || !strings.Contains(err.Error(), "setting estimator: abacus") || !strings.Contains(err.Error(), "neurolink:PROVIDER") {
+	if _, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Systems: winnow.Systems{Estimator: "abacus"}}}); err == nil || !strings.Contains(err.Error(), "setting systems.estimator: abacus") || !strings.Contains(err.Error(), "neurolink:PROVIDER") {
 		t.Errorf("an unknown estimator: %v", err)
 	}
 }

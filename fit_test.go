@@ -138,8 +138,7 @@ func TestLimits(t *testing.T) {
 		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000, Preset: "neurolink"}, 0, 1_000_000, 64_000, 936_000},
 		{"a model's own output limit", winnow.Settings{Model: "gpt-4o", Preset: "neurolink"}, 0, 128_000, 16_384, 111_616},
 		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},
-		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_000, 50_000},
-		{"an output override", winnow.Settings{Model: "gpt-4o", OutputLimit: 1_000}, 0, 128_000, 1_000, 127_000},
+		{"limits of the models file", winnow.Settings{Model: limitedModel}, 0, 128_000, 1_000, 50_000},
 		{"more output than the window", winnow.Settings{Window: 4_000}, 9_999, 4_000, 800, 3_200},
 	} {
 		l := newWinnow(t, c.s).Limits(c.output)
@@ -375,9 +374,8 @@ func TestFitAgainIsTheSame(t *testing.T) {
 // whatever decides about it: a history is grown until it does.
 func TestDueIsWhereFitCompacts(t *testing.T) {
 	prices := priced(t, "default")
-	floor, quality := prices, prices
+	floor := prices
 	floor.Window, floor.CommitFloor = 1_000_000, 64_000
-	quality.QualityLimit = 24_000
 	prices.CommitFloor = 1
 	for _, c := range []struct {
 		name  string
@@ -387,13 +385,12 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 	}{
 		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{}, "0.90 of the room"},
 		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of the room"},
-		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95, Reserve: 4000}, winnow.State{}, "the window less the reserve"},
+		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95, Systems: winnow.Systems{Reserve: 4000}}, winnow.State{}, "the window less the reserve"},
 		{"tokens", winnow.Settings{Model: "gpt-4o", Window: 128_000, ThresholdTokens: 20_000}, winnow.State{}, "threshold_tokens"},
-		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Reserve: -1}, winnow.State{}, "all that is available"},
+		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Systems: winnow.Systems{Reserve: -1}}, winnow.State{}, "all that is available"},
 		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Target: 0.60}, winnow.State{Cold: true}, "0.70 of the room"},
 		{"commit point", prices, winnow.State{}, "a rewrite costs less than it saves"},
 		{"commit floor", floor, winnow.State{}, "raised to commit_floor"},
-		{"quality limit", quality, winnow.State{}, "lowered to quality_limit"},
 		{"commit point, cold", prices, winnow.State{Cold: true}, "the provider's cache no longer has the prompt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,6 +13,10 @@ import (
 // What a rewrite aims at. The stages measure in the counter's own units; limits
 // are in what the provider counts. This file goes from one to the other.
 
+// overflowTarget is the share of the limit that a provider reported with an overflow
+// at which the next rewrite aims.
+const overflowTarget = 0.70
+
 // scale says what the provider will count for a rewrite that the counter
 // estimates at so many tokens.
 type scale func(estimate int) token.Count
@@ -90,7 +94,7 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	}
 	switch total := float64(b.Tokens.Total); {
 	case s.Limit > 0:
-		aim = w.settings.OverflowTarget * available
+		aim = overflowTarget * available
 	case s.TargetTokens > 0:
 		aim = float64(s.TargetTokens)
 		if usual := w.aim(l, w.settings.Target); aim < usual { // shares suit the usual target

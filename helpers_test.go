@@ -4,16 +4,34 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 )
 
+// pricedModel is gpt-4o with prices that stay when the registry's change, limitedModel
+// one with limits of its own.
+const pricedModel, limitedModel = "gpt-4o-priced", "gpt-4o-limited"
+
+// models knows these two besides the built-in ones.
+var models = sync.OnceValue(func() *model.Registry {
+	r, err := model.Default().WithOverrides([]byte(`{"models": {
+		"gpt-4o-priced": {"like": "gpt-4o", "prices": {"input": 5, "cache_read": 0.2, "cache_write": 5, "output": 20}, "cache": {"lifetime_seconds": 300}},
+		"gpt-4o-limited": {"like": "gpt-4o", "input": 50000, "output": 1000}
+	}}`))
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
 func newWinnow(t testing.TB, s winnow.Settings) *winnow.Winnow {
 	t.Helper()
-	w, err := winnow.New(&winnow.Options{Settings: s})
+	w, err := winnow.New(&winnow.Options{Settings: s, Registry: models()})
 	if err != nil {
 		t.Fatal(err)
 	}

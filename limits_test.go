@@ -74,9 +74,9 @@ func TestRegressionUnknownAndTinyWindows(t *testing.T) {
 		{Window: 4000},              // smaller than the default reserve of 16,384
 		{Window: 4000, MaxTokens: 3900},
 		{Window: 4000, MaxTokens: 100_000},
-		{Window: 16_384, Reserve: 16_384},
-		{Window: 2000, Reserve: 1_000_000},
-		{InputLimit: 3000},
+		{Window: 16_384, Systems: winnow.Systems{Reserve: 16_384}},
+		{Window: 2000, Systems: winnow.Systems{Reserve: 1_000_000}},
+		{Model: limitedModel},
 	} {
 		w := newWinnow(t, s)
 		l := w.Limits(0)

@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-// DefaultPreset is what every surface runs when nothing is set.
-const DefaultPreset = "default"
+// defaultPreset is what every surface runs when nothing is set.
+const defaultPreset = "default"
 
 // ladderStages are those of winnow's own presets.
 var ladderStages = []string{stage.Limit{}.Name(), stage.Ladder{}.Name()}
@@ -17,10 +17,10 @@ var ladderStages = []string{stage.Limit{}.Name(), stage.Ladder{}.Name()}
 // presets are sets of settings. The first two are winnow's own.
 var presets = map[string]Settings{
 	// The window decides: nothing is rewritten before it must be, and then much stays.
-	"default": {Target: 0.45, KeepRecent: -1, RecentMessages: -1, Stages: ladderStages},
+	"default": {Target: 0.45, KeepRecent: -1, Systems: Systems{Stages: ladderStages}},
 	// Prices decide: a rewrite comes as soon as it pays and leaves little. That gives
 	// up what was read and said longer ago, which the model may have to read again.
-	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000, KeepRecent: -1, RecentMessages: -1, Stages: ladderStages},
+	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000, KeepRecent: -1, Systems: Systems{Stages: ladderStages}},
 
 	// The others have the values that those systems document. What the engine
 	// promises holds under them too: where their stages do not reach what is
@@ -30,48 +30,46 @@ var presets = map[string]Settings{
 	// then old history goes until it fits. That is the target here, less a little,
 	// because a target is below its threshold.
 	"umbra": {
-		Threshold: 1, Reserve: -1, Target: 0.95,
-		Estimator: "umbra",
-		Tail:      3,
-		Stages:    []string{"split-turn", "truncate"},
+		Threshold: 1, Target: 0.95,
+		Systems: Systems{Reserve: -1, Estimator: "umbra", Tail: 3, Stages: []string{"split-turn", "truncate"}},
 	},
 	// The window less a reserve starts a summary of all but the recent tokens,
 	// which nothing else limits.
 	"pi": {
-		Threshold: -1, Reserve: 16384,
-		Estimator:  "pi",
-		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
-		Stages: []string{"fold"},
+		Threshold: -1, KeepRecent: 16384,
+		Systems: Systems{Reserve: 16384, Estimator: "pi", Stages: []string{"fold"}},
 	},
 	// What does not fit loses the older half of its turns. A window that nobody
 	// knows is four times the output; see MaxTokens.
 	"picoclaw": {
-		Threshold: 1, Reserve: -1, Target: 0.95,
-		Estimator: "picoclaw",
-		Stages:    []string{"half"},
+		Threshold: 1, Target: 0.95,
+		Systems: Systems{Reserve: -1, Estimator: "picoclaw", Stages: []string{"half"}},
 	},
 	"operator-use": {
-		Threshold: -1, Reserve: 8192,
-		Estimator:  "operator-use",
-		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
-		Stages: []string{"fold"},
+		Threshold: -1, KeepRecent: 16384,
+		Systems: Systems{Reserve: 8192, Estimator: "operator-use", Stages: []string{"fold"}},
 	},
 	"neurolink": {
-		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70,
-		Estimator:    "neurolink",
-		SummaryRole:  "system",
-		ItemKeep:     "tail",
-		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
-		SupersedeMin: 0.30,
-		RecentShare:  0.30, RecentMessages: 4, RecentRatio: 0.30, TruncateFraction: 0.50,
-		Stages: []string{"supersede", "prune", "fold", "truncate"},
+		Threshold: 0.80,
+		Systems: Systems{
+			Reserve: -1, Estimator: "neurolink",
+			SummaryRole:  "system",
+			ItemKeep:     "tail",
+			PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
+			RecentRatio: 0.30, TruncateFraction: 0.50,
+			Stages: []string{"supersede", "prune", "fold", "truncate"},
+		},
 	},
 }
+
+// exactCuts are the presets of systems that cut where the recent tokens end, also
+// where the turn's start is near.
+var exactCuts = []string{"pi", "operator-use"}
 
 // Preset returns the settings that [Settings.Preset] stands for: "default",
 // "thrifty" (fewer dollars, and less stays), or those of one of the documented
 // systems. Model, window and the other fields that they leave empty are the
-// caller's to fill in. Where no preset is named it is [DefaultPreset].
+// caller's to fill in. Where no preset is named it is "default".
 func Preset(name string) (Settings, error) {
 	s, ok := presets[name]
 	if !ok {

@@ -144,8 +144,7 @@ func newCase(seed uint64) *fitCase {
 		}
 	}
 	if r.IntN(3) == 0 { // prices decide too: the guarantee is the same
-		c.set.Economy, c.set.CommitFloor = winnow.EconomyPrices, 1+r.IntN(20000)
-		c.set.ReadPrice, c.set.WritePrice, c.set.OutputPrice = 0.2, 5, 20
+		c.set.Economy, c.set.CommitFloor, c.set.Model = winnow.EconomyPrices, 1+r.IntN(20000), pricedModel
 	}
 	if n := c.req.History.Len(); n > 0 && r.IntN(3) == 0 {
 		factor := 0.2 + 3*r.Float64()
@@ -173,7 +172,7 @@ func (c *fitCase) ledger(w *winnow.Winnow) (*token.Ledger, error) {
 }
 
 func mustNew(s winnow.Settings) *winnow.Winnow {
-	w, err := winnow.New(&winnow.Options{Settings: s})
+	w, err := winnow.New(&winnow.Options{Settings: s, Registry: models()})
 	if err != nil {
 		panic(err)
 	}

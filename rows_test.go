@@ -134,7 +134,7 @@ func TestPinnedResultStays(t *testing.T) {
 		m = append(m, user(fmt.Sprintf("step %d", i)))
 		m = append(m, did(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command":"make %d"}`, i), lines(fmt.Sprint("out", i), 60))...)
 	}
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 500, PruneProtect: 500, PruneMin: 1, Stages: []string{"prune"}, Target: 0.1})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 500, Target: 0.1, Systems: winnow.Systems{PruneProtect: 500, PruneMin: 1, Stages: []string{"prune"}}})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Pins: []winnow.Pin{{Message: 8, Part: 0}}, Ask: winnow.Ask{Force: true}})
 	view := text(r.View)
 	contains(t, "the view", view, lines("out2", 60))
@@ -152,7 +152,7 @@ func TestReadsThatWereReadAgain(t *testing.T) {
 		m = append(m, said("seen"))
 	}
 	m = append(m, user("go on"))
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500, Stages: []string{"supersede"}, Tail: -1, Target: 0.1})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500, Target: 0.1, Systems: winnow.Systems{Stages: []string{"supersede"}, Tail: -1}})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true}})
 	contains(t, "the view", text(r.View), file(3))
 	lacks(t, "the view", text(r.View), file(0), file(1), file(2))
@@ -166,7 +166,7 @@ func TestHandlesInTheView(t *testing.T) {
 		if stages[0] == "truncate" { // the last resort, which waits for the trigger
 			window = 10_000
 		}
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: window, MaxTokens: 500, ItemLines: 20, PruneProtect: 500, PruneMin: 1, Stages: stages, Target: 0.3})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: window, MaxTokens: 500, Target: 0.3, Systems: winnow.Systems{ItemLines: 20, PruneProtect: 500, PruneMin: 1, Stages: stages}})
 		var m []chat.Message
 		for i := range 4 {
 			m = append(m, user(fmt.Sprintf("step %d", i)))

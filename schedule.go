@@ -2,11 +2,9 @@ package winnow
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 )
@@ -31,25 +29,6 @@ const (
 	awaited = 8
 )
 
-// prices are the model's, with what the settings say about them.
-func (s *Settings) prices(p model.Prices) model.Prices {
-	own := func(price *float64, mine float64) {
-		if mine > 0 {
-			*price = mine
-		}
-	}
-	if s.ReadPrice+s.WritePrice+s.OutputPrice > 0 {
-		p.Tiers = nil // of other prices
-	}
-	own(&p.CacheRead, s.ReadPrice)
-	own(&p.CacheWrite, s.WritePrice)
-	own(&p.Output, s.OutputPrice)
-	if p.Input == 0 {
-		p.Input = p.CacheWrite
-	}
-	return p
-}
-
 // cold reports whether the provider's cache has lost the conversation, and whether
 // that permits a rewrite: not where the target is no smaller than what it starts
 // from, nor under the preset of another system, which has one number.
@@ -58,9 +37,6 @@ func (w *Winnow) cold(s *State) bool {
 		return false
 	}
 	life := w.model.Cache.Lifetime
-	if w.settings.CacheLifetime > 0 {
-		life = time.Duration(w.settings.CacheLifetime) * time.Second
-	}
 	return s.Cold || life > 0 && s.Idle > life
 }
 
@@ -195,10 +171,9 @@ const mostWhole = 100_000
 // leaves returns what a rewrite leaves of a room: text that was made, and messages
 // as they were.
 func (w *Winnow) leaves(room int) (made, tail int) {
-	c := &w.pipeline.Config
 	if !w.pipeline.Says() {
-		made, _ = c.Summary(room)
-		return made, c.Recent(room)
+		made, _ = stage.SummaryRoom(room)
+		return made, w.pipeline.Config.Recent(room)
 	}
 	target := int(w.settings.Target * float64(min(room, mostWhole)))
 	return target - target/stage.TailPart, target / stage.TailPart
@@ -226,7 +201,7 @@ func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budge
 		Growth: st.Scale * float64(all.Tokens) / float64(all.Answers),
 		Base:   l.Fixed, Summary: one, Tail: tail,
 		Called: w.pipeline.Config.Summarizer != nil && !s.BuiltIn, Cold: s.ColdShare,
-		Most: at, Quality: w.settings.QualityLimit, Floor: w.settings.CommitFloor,
+		Most: at, Floor: w.settings.CommitFloor,
 	}
 	p := w.prices.At(e.Base + e.Summary + e.Tail)
 	e.Read, e.Write, e.Output = p.CacheRead, p.CacheWrite, p.Output

@@ -23,9 +23,8 @@ func priced(t testing.TB, name string) winnow.Settings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Model, s.Window, s.MaxTokens = "gpt-4o", 400_000, 4000
-	s.ReadPrice, s.WritePrice, s.OutputPrice = 0.2, 5, 20
-	s.Economy, s.CommitFloor, s.CacheLifetime = winnow.EconomyPrices, 10_000, 300
+	s.Model, s.Window, s.MaxTokens = pricedModel, 400_000, 4000
+	s.Economy, s.CommitFloor = winnow.EconomyPrices, 10_000
 	s.Target /= 5 // the histories here are short
 	return s
 }
@@ -128,13 +127,9 @@ func TestCommitPointNeeds(t *testing.T) {
 		want bool
 	}{
 		{"prices", func(*winnow.Settings) {}, h, true},
-		{"the model's prices", func(s *winnow.Settings) {
-			s.Model, s.ReadPrice, s.WritePrice, s.OutputPrice = "claude-opus-5-5", 0, 0, 0
-		}, h, true},
+		{"the registry's prices", func(s *winnow.Settings) { s.Model = "claude-opus-5-5" }, h, true},
 		{"off", func(s *winnow.Settings) { s.Economy = winnow.EconomyOff }, h, false},
-		{"a model without prices", func(s *winnow.Settings) {
-			s.Model, s.ReadPrice, s.WritePrice, s.OutputPrice = "nobody/knows-this-one", 0, 0, 0
-		}, h, false},
+		{"a model without prices", func(s *winnow.Settings) { s.Model = "nobody/knows-this-one" }, h, false},
 		{"too few requests", func(*winnow.Settings) {}, h.Head(6), false},
 	} {
 		set := priced(t, "default")
@@ -149,7 +144,7 @@ func TestCommitPointNeeds(t *testing.T) {
 	}
 }
 
-// The commit point is clipped by quality and by the window, and a cache that is
+// The commit point is clipped by the floor and by the window, and a cache that is
 // often cold lowers it.
 func TestCommitPointIsClipped(t *testing.T) {
 	h := worked(60)
@@ -165,9 +160,6 @@ func TestCommitPointIsClipped(t *testing.T) {
 	free, why := at(func(*winnow.Settings, *winnow.State) {})
 	if why != "" {
 		t.Fatalf("clipped by %s without a reason", why)
-	}
-	if n, why := at(func(s *winnow.Settings, _ *winnow.State) { s.QualityLimit = free - 1000 }); n != free-1000 || why != "quality" {
-		t.Errorf("quality: %d by %q", n, why)
 	}
 	if n, why := at(func(s *winnow.Settings, _ *winnow.State) { s.CommitFloor = free + 1000 }); n != free+1000 || why != "floor" {
 		t.Errorf("floor: %d by %q", n, why)
@@ -372,24 +364,9 @@ func TestConversationLearnsColdShare(t *testing.T) {
 }
 
 func TestEconomySettings(t *testing.T) {
-	for _, c := range []struct {
-		field string
-		set   winnow.Settings
-	}{
-		{"economy", winnow.Settings{Economy: "always"}},
-		{"read_price", winnow.Settings{ReadPrice: -1}},
-		{"write_price", winnow.Settings{WritePrice: -1}},
-		{"cache_lifetime", winnow.Settings{CacheLifetime: -1}},
-		{"quality_limit", winnow.Settings{QualityLimit: -1}},
-		{"summary_max", winnow.Settings{SummaryMax: -1}},
-		{"user_share", winnow.Settings{UserShare: 2}},
-	} {
-		var e *winnow.SettingsError
-		if err := c.set.Validate(); !errors.As(err, &e) || e.Field != c.field {
-			t.Errorf("%s: %v", c.field, err)
-		} else if !strings.Contains(err.Error(), c.field) {
-			t.Errorf("%s: the error does not name it: %v", c.field, err)
-		}
+	var e *winnow.SettingsError
+	if err := (&winnow.Settings{Economy: "always"}).Validate(); !errors.As(err, &e) || e.Field != "economy" {
+		t.Errorf("economy: %v", err)
 	}
 	if err := (&winnow.Settings{Economy: winnow.EconomyPrices, CommitFloor: -1}).Validate(); err != nil {
 		t.Errorf("no floor: %v", err)

@@ -18,20 +18,16 @@ import (
 // The defaults are promised: a change of one is a change for everybody who sets nothing.
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
-		Threshold: 0.90, Target: 0.45, OverflowTarget: 0.70, // of the room; S4.11
-		Stages:    []string{"limit", "ladder"},
-		ItemBytes: 51200, ItemLines: 2000, // S4.12
-		ItemKeep:     "both",                                                    // S4.12
-		FileShare:    0.60,                                                      // S4.18
-		SupersedeMin: 0.30,                                                      // S4.4
-		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
-		SkeletonMax:  160,
-		Tail:         3,    // S0.1
-		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages are the stage fold's
-		Snap:         2000, // S1.3
-		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6,
+		Threshold: 0.90, Target: 0.45, // of the room
 		Economy: winnow.EconomyOff, CommitFloor: 64000,
-		Estimator: "winnow", SummaryRole: "user", // S4.23, S4.22
+		Systems: winnow.Systems{
+			Stages:    []string{"limit", "ladder"},
+			ItemBytes: 51200, ItemLines: 2000, ItemKeep: "both", // S4.12
+			FileShare:    0.60,                                                      // S4.18
+			PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
+			Tail:      3,                             // S0.1
+			Estimator: "winnow", SummaryRole: "user", // S4.23, S4.22
+		},
 	}
 	for name, got := range map[string]winnow.Settings{
 		"WithDefaults": winnow.Settings{}.WithDefaults(),
@@ -50,20 +46,14 @@ func TestSettingsDefaults(t *testing.T) {
 // Every value that makes no sense is refused with the name of its field.
 func TestSettingsRefused(t *testing.T) {
 	for field, s := range map[string][]winnow.Settings{
-		"threshold":       {{Threshold: 1.5}, {Threshold: math.NaN()}, {Threshold: math.Inf(1)}, {Threshold: -1}, {Threshold: -1, Reserve: -1}},
-		"target":          {{Target: 1.1}, {Target: -0.5}, {Target: 0.9}, {Target: 0.5, Threshold: 0.4}, {Target: math.NaN()}},
-		"overflow_target": {{OverflowTarget: 2}, {OverflowTarget: -1}},
-		"supersede_min":   {{SupersedeMin: 1.2}},
-		"recent_share":    {{RecentShare: 7}},
-		"summary_share":   {{SummaryShare: 1.5}, {SummaryShare: -0.1}},
-		"fold_share":      {{FoldShare: 3}, {FoldShare: -1}},
-		"window":          {{Window: -1}},
-		"input_limit":     {{InputLimit: -1}},
-		"output_limit":    {{OutputLimit: -1}},
-		"max_tokens":      {{MaxTokens: -1}},
-		"max_bytes":       {{MaxBytes: -1}},
-		"max_images":      {{MaxImages: -1}},
-		"stages":          {{Stages: []string{"limit", "shrink"}}},
+		"threshold":          {{Threshold: 1.5}, {Threshold: math.NaN()}, {Threshold: math.Inf(1)}, {Threshold: -1}, {Threshold: -1, Systems: winnow.Systems{Reserve: -1}}},
+		"target":             {{Target: 1.1}, {Target: -0.5}, {Target: 0.9}, {Target: 0.5, Threshold: 0.4}, {Target: math.NaN()}},
+		"window":             {{Window: -1}},
+		"max_tokens":         {{MaxTokens: -1}},
+		"max_bytes":          {{MaxBytes: -2}},
+		"systems.tail":       {{Systems: winnow.Systems{Tail: -3}}},
+		"systems.file_share": {{Systems: winnow.Systems{FileShare: -0.5}}, {Systems: winnow.Systems{FileShare: 1.2}}},
+		"systems.stages":     {{Systems: winnow.Systems{Stages: []string{"limit", "shrink"}}}},
 	} {
 		for _, s := range s {
 			_, err := winnow.New(&winnow.Options{Settings: s})
@@ -81,38 +71,31 @@ func TestSettingsRefused(t *testing.T) {
 
 // Fields are named in errors as they are in files.
 func TestSettingsJSON(t *testing.T) {
-	in := `{"disabled":true,"model":"gpt-4o","window":9000,"threshold":0.7,"tail":-1,"stages":["prune","half"],"protected_tools":[],"focus":"the API"}`
+	in := `{"disabled":true,"model":"gpt-4o","window":9000,"threshold":0.7,"systems":{"tail":-1,"stages":["prune","half"],"protected_tools":[]},"focus":"the API"}`
 	var s winnow.Settings
 	if err := json.Unmarshal([]byte(in), &s); err != nil {
 		t.Fatal(err)
 	}
 	out, err := json.Marshal(s)
-	if err != nil || !strings.Contains(string(out), `"stages":["prune","half"]`) {
+	if err != nil || !strings.Contains(string(out), `"systems":{"stages":["prune","half"],"tail":-1}`) {
 		t.Errorf("%s, %v", out, err)
-	}
-	typ := reflect.TypeFor[winnow.Settings]()
-	for i := range typ.NumField() {
-		f := typ.Field(i)
-		if f.Tag.Get("json") == "" || f.Tag.Get("json") != f.Tag.Get("yaml") {
-			t.Errorf("%s: json %q, yaml %q", f.Name, f.Tag.Get("json"), f.Tag.Get("yaml"))
-		}
 	}
 }
 
-// A negative number switches a thing off.
+// -1 switches a thing off.
 func TestSettingsNegativeIsOff(t *testing.T) {
 	s := winnow.Settings{
-		Threshold: -1, Reserve: 1000, ItemBytes: -1, ItemLines: -1, SupersedeMin: -1, PruneProtect: -1, PruneMin: -1, SkeletonMax: -1,
-		Tail: -1, KeepRecent: -1, RecentShare: -1, RecentMessages: -1, Snap: -1,
+		Threshold: -1, KeepRecent: -1,
+		Systems: winnow.Systems{Reserve: 1000, ItemBytes: -1, ItemLines: -1, PruneProtect: -1, PruneMin: -1, Tail: -1},
 	}
 	got := newWinnow(t, s).Settings()
 	v := reflect.ValueOf(got)
-	for _, name := range []string{"Threshold", "ItemBytes", "ItemLines", "SupersedeMin", "PruneProtect", "PruneMin", "SkeletonMax", "Tail", "KeepRecent", "RecentShare", "RecentMessages", "Snap"} {
+	for _, name := range []string{"Threshold", "ItemBytes", "ItemLines", "PruneProtect", "PruneMin", "Tail", "KeepRecent"} {
 		if !v.FieldByName(name).IsZero() {
 			t.Errorf("%s is %v", name, v.FieldByName(name))
 		}
 	}
-	if got := newWinnow(t, winnow.Settings{Reserve: -1}).Settings().Reserve; got != 0 {
+	if got := newWinnow(t, winnow.Settings{Systems: winnow.Systems{Reserve: -1}}).Settings().Reserve; got != 0 {
 		t.Errorf("reserve is %d", got)
 	}
 	// And it has an effect: with all of them off Fit still keeps its promise.
@@ -148,8 +131,8 @@ func TestSettingsTriggers(t *testing.T) {
 		want int
 	}{
 		{"threshold alone", winnow.Settings{}, 179_100},
-		{"reserve alone", winnow.Settings{Threshold: -1, Reserve: 16_384}, 183_616},
-		{"a lower threshold", winnow.Settings{Threshold: 0.5, Target: 0.3, Reserve: -1}, 99_500},
+		{"reserve alone", winnow.Settings{Threshold: -1, Systems: winnow.Systems{Reserve: 16_384}}, 183_616},
+		{"a lower threshold", winnow.Settings{Threshold: 0.5, Target: 0.3, Systems: winnow.Systems{Reserve: -1}}, 99_500},
 	} {
 		if got := at(c.s); got <= c.want || got > c.want+1000 {
 			t.Errorf("%s: compaction from %d on, want just above %d", c.name, got, c.want)
@@ -251,9 +234,6 @@ func TestSettingsThresholdTokens(t *testing.T) {
 		if r.Before.ShouldCompact != c.due || c.due && r.After.Count.Upper() > c.tokens {
 			t.Errorf("threshold of %d tokens: due %v, %d -> %d tokens", c.tokens, r.Before.ShouldCompact, r.Before.Count.Tokens, r.After.Count.Tokens)
 		}
-	}
-	if err := (&winnow.Settings{ThresholdTokens: -1}).Validate(); err == nil {
-		t.Error("a negative number of tokens is accepted")
 	}
 }
 

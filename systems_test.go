@@ -18,12 +18,14 @@ var systems = winnow.PresetNames()[2:]
 // The presets of the documented systems have the values of their documents.
 func TestSystemValues(t *testing.T) {
 	for name, want := range map[string]winnow.Settings{
-		"umbra":        {Threshold: 1, Tail: 3, Estimator: "umbra", Stages: []string{"split-turn", "truncate"}}, // S0
-		"pi":           {Reserve: 16384, KeepRecent: 16384, Estimator: "pi", Stages: []string{"fold"}},          // S1.1, S1.3
-		"picoclaw":     {Threshold: 1, Estimator: "picoclaw", Stages: []string{"half"}},                         // S2.2, S2.5
-		"operator-use": {Reserve: 8192, KeepRecent: 16384, Estimator: "operator-use", Stages: []string{"fold"}}, // S3.8
-		"neurolink": {Threshold: 0.80, Estimator: "neurolink", OverflowTarget: 0.70, Stages: []string{"supersede", "prune", "fold", "truncate"}, // S4.1, S4.2, S4.11
-			PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, SupersedeMin: 0.30, RecentShare: 0.30, RecentMessages: 4},
+		"umbra":        {Threshold: 1, Systems: winnow.Systems{Tail: 3, Estimator: "umbra", Stages: []string{"split-turn", "truncate"}}}, // S0
+		"pi":           {KeepRecent: 16384, Systems: winnow.Systems{Reserve: 16384, Estimator: "pi", Stages: []string{"fold"}}},          // S1.1, S1.3
+		"picoclaw":     {Threshold: 1, Systems: winnow.Systems{Estimator: "picoclaw", Stages: []string{"half"}}},                         // S2.2, S2.5
+		"operator-use": {KeepRecent: 16384, Systems: winnow.Systems{Reserve: 8192, Estimator: "operator-use", Stages: []string{"fold"}}}, // S3.8
+		"neurolink": {
+			Threshold: 0.80,
+			Systems:   winnow.Systems{Estimator: "neurolink", Stages: []string{"supersede", "prune", "fold", "truncate"}, PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}},
+		},
 	} {
 		got := newWinnow(t, winnow.Settings{Preset: name}).Settings()
 		if (want.Threshold > 0) != (got.Threshold > 0) || (want.Reserve > 0) != (got.Reserve > 0) {
@@ -38,7 +40,7 @@ func TestSystemValues(t *testing.T) {
 // A field that is set wins over the preset's, and what nobody sets has its default.
 func TestSetFieldWins(t *testing.T) {
 	got := newWinnow(t, winnow.Settings{Preset: "pi", KeepRecent: 5000, Threshold: 0.5, Target: 0.4}).Settings()
-	if got.Preset != "pi" || got.KeepRecent != 5000 || got.Threshold != 0.5 || got.Reserve != 16384 || !slices.Equal(got.Stages, []string{"fold"}) || got.SummaryShare != 0.125 {
+	if got.Preset != "pi" || got.KeepRecent != 5000 || got.Threshold != 0.5 || got.Reserve != 16384 || !slices.Equal(got.Stages, []string{"fold"}) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "boldest"}}); err == nil || !strings.Contains(err.Error(), "preset") || !strings.Contains(err.Error(), "thrifty, umbra") {
@@ -81,7 +83,7 @@ func TestReserveHolds(t *testing.T) {
 				}
 			}
 		}
-		if got, why := start(winnow.Settings{Window: window, Reserve: window / 2, MaxTokens: 1000}); got != window/2 {
+		if got, why := start(winnow.Settings{Window: window, MaxTokens: 1000, Systems: winnow.Systems{Reserve: window / 2}}); got != window/2 {
 			t.Errorf("a reserve of half of %d: starts at %d (%s)", window, got, why)
 		}
 	}
@@ -91,7 +93,7 @@ func TestReserveHolds(t *testing.T) {
 	// The rewrite leaves less than what starts one.
 	for _, s := range []winnow.Settings{
 		{Preset: "pi", Window: 24_000, MaxTokens: 1000, KeepRecent: 2000},
-		{Model: "gpt-4o", Window: 24_000, MaxTokens: 1000, Threshold: -1, Reserve: 16_384, Economy: winnow.EconomyOff},
+		{Model: "gpt-4o", Window: 24_000, MaxTokens: 1000, Threshold: -1, Economy: winnow.EconomyOff, Systems: winnow.Systems{Reserve: 16_384}},
 	} {
 		w := newWinnow(t, s)
 		h := chat.NewHistory()
@@ -120,7 +122,7 @@ func TestAtLeast(t *testing.T) {
 	h := chat.NewHistory(m...)
 	count := token.New(token.O200K, nil)
 	for _, protect := range []int{3000, 9000, 12_000} {
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}, Target: 0.2})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, Target: 0.2, Systems: winnow.Systems{PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}}})
 		r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true, BestEffort: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -140,17 +142,13 @@ func TestAtLeast(t *testing.T) {
 			t.Errorf("of the newest %d tokens of tool output %d stand", protect, whole)
 		}
 	}
-	for _, least := range []int{4, 12, 20} {
-		{
-			w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 500, RecentMessages: least, KeepRecent: 1, RecentShare: 0.02, Stages: []string{"fold"}})
-			r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if last := r.Plan.Edits[0].To; h.Len()-last < least {
-				t.Errorf("%d messages stay of at least %d", h.Len()-last, least)
-			}
-		}
+	w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 40_000, MaxTokens: 500, KeepRecent: 1, Systems: winnow.Systems{RecentRatio: 0.01, Stages: []string{"fold"}}})
+	r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := r.Plan.Edits[0].To; h.Len()-last < 4 { // S4.5
+		t.Errorf("%d messages stay of at least 4", h.Len()-last)
 	}
 }
 
@@ -212,7 +210,7 @@ func TestNeuroLinkPrunes(t *testing.T) {
 		}
 		for _, e := range r.Plan.Edits {
 			if e.Stage == "prune" {
-				tools = append(tools, h.At(e.From-1).Parts[0].Name)
+				tools = append(tools, h.At(e.From - 1).Parts[0].Name)
 			}
 		}
 		slices.Sort(tools)
@@ -225,11 +223,11 @@ func TestNeuroLinkPrunes(t *testing.T) {
 		want            []string
 	}{
 		{"skill is protected", winnow.Settings{}, 130_000, 24, []string{"bash"}},
-		{"another one is", winnow.Settings{ProtectedTools: []string{"bash"}}, 130_000, 24, []string{"skill"}},
-		{"none is", winnow.Settings{ProtectedTools: []string{}}, 130_000, 24, []string{"bash", "skill"}},
+		{"another one is", winnow.Settings{Systems: winnow.Systems{ProtectedTools: []string{"bash"}}}, 130_000, 24, []string{"skill"}},
+		{"none is", winnow.Settings{Systems: winnow.Systems{ProtectedTools: []string{}}}, 130_000, 24, []string{"bash", "skill"}},
 		{"too little would go", winnow.Settings{}, 78_500, 14, nil},
-		{"a little may go", winnow.Settings{PruneMin: 2000}, 78_500, 14, []string{"bash"}},
-		{"the newest stay", winnow.Settings{PruneProtect: 100_000, PruneMin: 2000}, 78_500, 14, nil},
+		{"a little may go", winnow.Settings{Systems: winnow.Systems{PruneMin: 2000}}, 78_500, 14, []string{"bash"}},
+		{"the newest stay", winnow.Settings{Systems: winnow.Systems{PruneProtect: 100_000, PruneMin: 2000}}, 78_500, 14, nil},
 	} {
 		if got := pruned(c.set, c.window, c.results); !slices.Equal(got, c.want) {
 			t.Errorf("%s: results of %v were pruned", c.name, got)
@@ -313,14 +311,14 @@ func TestFractionAndRatio(t *testing.T) {
 	req := chat.Request{History: chat.NewHistory(append(m, user("and now?"))...)}
 	force := winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}}
 	for _, ratio := range []float64{0.3, 0.6} {
-		w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 100_000, MaxTokens: 500, KeepRecent: 1, RecentRatio: ratio})
+		w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 100_000, MaxTokens: 500, KeepRecent: 1, Systems: winnow.Systems{RecentRatio: ratio}})
 		r := fit(t, w, req, force)
 		if stay := req.History.Len() - r.Plan.Edits[0].To; float64(stay) < ratio*61 || float64(stay) > ratio*61+3 {
 			t.Errorf("ratio %v: %d messages of 61 stay", ratio, stay)
 		}
 	}
 	for _, fraction := range []float64{0, 0.5, 0.8} {
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Target: 0.75, Stages: []string{"limit", "truncate"}, TruncateFraction: fraction})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Target: 0.75, Systems: winnow.Systems{Stages: []string{"limit", "truncate"}, TruncateFraction: fraction}})
 		r := fit(t, w, req, winnow.State{})
 		e := r.Plan.Edits[0]
 		if gone := float64(e.To-e.From) / 58; e.From != 2 || gone < fraction-0.04 || fraction > 0 && gone > fraction+0.04 || fraction == 0 && gone > 0.4 {
@@ -329,7 +327,7 @@ func TestFractionAndRatio(t *testing.T) {
 		contains(t, "the view", text(r.View), "question 0:", "answer 0:", "and now?")
 	}
 	large := chat.NewHistory(append([]chat.Message{user(strings.Repeat("a long first request ", 2500)), said("yes")}, m...)...)
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Stages: []string{"truncate"}})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Systems: winnow.Systems{Stages: []string{"truncate"}}})
 	r := fit(t, w, chat.Request{History: large}, winnow.State{})
 	if r.Plan.Edits[0].From != 0 || !strings.Contains(strings.Join(r.Notes, " "), "the first exchange goes too") {
 		t.Errorf("%v, notes %q", r.Plan, r.Notes)

@@ -96,8 +96,8 @@ func TestLastExchangesStayWhole(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(name, "/", share), func(t *testing.T) {
 				w := newWinnow(t, winnow.Settings{
-					Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000,
-					PruneProtect: 1, PruneMin: 1, KeepRecent: 1, RecentMessages: 1, RecentRatio: 0.01, ItemBytes: 2000,
+					Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, KeepRecent: 1,
+					Systems: winnow.Systems{PruneProtect: 1, PruneMin: 1, RecentRatio: 0.01, ItemBytes: 2000},
 				})
 				size := int(share * 59_000 / 3 / 12) // lines of twelve tokens
 				c := w.Conversation(chat.Request{})
@@ -133,7 +133,7 @@ func TestTailHasHalfOfTheTarget(t *testing.T) {
 		if want == 0 {
 			want = 1
 		}
-		w := newWinnow(t, winnow.Settings{Preset: name, Estimator: "winnow", Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, PruneMin: 1, KeepRecent: 1, RecentMessages: 1})
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, KeepRecent: 1, Systems: winnow.Systems{Estimator: "winnow", PruneMin: 1}})
 		m := append(coding(0, 60), user("Mend the parser."))
 		size := int(0.75 * want * 59_000 / 3 / 9) // lines of about nine tokens
 		for i := range 3 {

@@ -28,7 +28,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -48,11 +47,10 @@ type Options struct {
 	Registry *model.Registry
 
 	// Summarizer writes folds; nil is the built-in one, which needs no model.
-	// Nothing depends on it: where it fails, panics, hangs past SummaryTimeout
-	// (default [summary.GuardTimeout]) or writes what the gate refuses, the
-	// built-in text is used, and the result's notes say why.
-	Summarizer     summary.Summarizer
-	SummaryTimeout time.Duration
+	// Nothing depends on it: where it fails, panics, takes more than six minutes or
+	// writes what the gate refuses, the built-in text is used, and the result's notes
+	// say why.
+	Summarizer summary.Summarizer
 
 	// Stages are stages of your own. They run before winnow's, in this order, and
 	// are held to the same rules: what breaks one of the dialect's, touches a
@@ -70,7 +68,7 @@ type Options struct {
 
 	// Agent is the window that the agent itself works in, where that is known
 	// not to be its model's, and when the agent compacts by itself.
-	// [Settings.Window] and [Settings.InputLimit] win.
+	// [Settings.Window] wins.
 	Agent model.Window
 }
 
@@ -118,34 +116,26 @@ func New(o *Options) (*Winnow, error) {
 		}
 		w.model.Context, w.model.Input = w.settings.Window, 0
 		w.window.Source = model.WindowSet
-	case o.Agent.Tokens > 0 && w.settings.InputLimit <= 0:
+	case o.Agent.Tokens > 0:
 		w.model, w.beyond = w.model.In(o.Agent)
 		w.window = o.Agent
-	case o.Agent.Own > 0 && w.settings.InputLimit <= 0:
+	case o.Agent.Own > 0:
 		w.window.Own = o.Agent.Own
 	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
-	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && (m.Source == model.Fallback || m.Source == model.ProviderDefault) {
+	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && (m.Source == model.Fallback || m.Source == model.ProviderDefault) {
 		w.doubt = fmt.Sprintf("the registry does not know the model %s, so winnow assumes a window of %d tokens; check the name, or set the window", w.settings.Model, m.Window(w.settings.MaxTokens))
 	}
 	w.window.Tokens = w.model.Context
-	if w.settings.InputLimit > 0 {
-		w.model.Input = w.settings.InputLimit
-	}
-	if w.settings.OutputLimit > 0 {
-		w.model.Output = w.settings.OutputLimit
-	}
 	if w.settings.Economy == EconomyPrices {
-		w.prices = w.settings.prices(w.model.Prices)
+		w.prices = w.model.Prices
 	}
 	w.meter = budget.NewMeter(token.New(w.settings.family(&w.model), &token.Options{Exact: w.settings.Exact}))
-	config := w.settings.config()
-	set := o.Settings.withPreset()
-	config.FirmPruneProtect, config.FirmPruneMin = set.PruneProtect > 0, set.PruneMin > 0
+	config := w.settings.config(o.Settings.withPreset())
 	config.Kinds, config.Outliner = o.Kinds, o.Outliner
 	if o.Summarizer != nil {
-		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
+		config.Summarizer = summary.Guard(o.Summarizer)
 	}
 	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}).Remember()
 	for _, name := range stage.Names() {

@@ -26,11 +26,9 @@ type Economy struct {
 	Cold float64
 
 	// Most is what fits: the window without the reserve for the answer. Tiers
-	// are the prompts above which prices rise. Quality is the prompt above
-	// which the model is known to overlook things. Zero is no such limit.
-	Most    int
-	Tiers   []int
-	Quality int
+	// are the prompts above which prices rise. Zero is no such limit.
+	Most  int
+	Tiers []int
 
 	// Floor is the prompt below which a rewrite is not worth what it loses: the
 	// sum is flat around its minimum, while everything that a rewrite does not
@@ -48,8 +46,8 @@ type Commit struct {
 	// alone: limits do not change it. Zero where prices or growth are unknown.
 	Growth int
 
-	// Limit names what At was raised to ("floor") or lowered to ("window",
-	// "price tier" or "quality"); "" when costs alone decide.
+	// Limit names what At was raised to ("floor") or lowered to ("window" or
+	// "price tier"); "" when costs alone decide.
 	Limit string
 }
 
@@ -63,9 +61,8 @@ type Commit struct {
 //
 // where K is the price of one rewrite and read the price of a token that is
 // sent again, which is nearer to the price of writing the more often the cache
-// is cold. The point is raised to the floor, then lowered to what fits, to the
-// last price tier below it, and to the size up to which the model reads well. It
-// is never so low that a rewrite would follow the one before at once.
+// is cold. The point is raised to the floor, then lowered to what fits and to the
+// last price tier below it. It is never so low that a rewrite would follow the one before at once.
 //
 // Unknown prices or no growth leave the decision to the limits: At is then the
 // smallest of them, 0 when there is none.
@@ -90,7 +87,6 @@ func CommitPoint(e Economy) Commit {
 			c.At, c.Limit = to, why
 		}
 	}
-	lower(e.Quality, "quality")
 	for _, t := range e.Tiers {
 		lower(t, "price tier")
 	}

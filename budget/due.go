@@ -60,8 +60,6 @@ func (s *Status) commitWords() string {
 	switch s.Commit.Limit {
 	case "floor":
 		return "the commit point at the model's prices, raised to commit_floor"
-	case "quality":
-		return "the commit point at the model's prices, lowered to quality_limit"
 	case "price tier":
 		return "the commit point: above it the model's prices rise"
 	}

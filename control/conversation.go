@@ -115,7 +115,7 @@ func (t *Totals) Add(r *Request) {
 // CacheShare is the share of the prompt that was read from the cache; nil where
 // there was none.
 func (u Usage) CacheShare() *float64 {
-	prompt := u.Prompt()
+	prompt := u.prompt()
 	if prompt <= 0 {
 		return nil
 	}
@@ -130,8 +130,8 @@ func (u *Usage) plus(v Usage) {
 	u.Output += v.Output
 }
 
-// Prompt is all of the usage but the output.
-func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+// prompt is all of the usage but the output.
+func (u Usage) prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
 // Add adds what was reported for a call.
 func (u *Usage) Add(v chat.Usage) {

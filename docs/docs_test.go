@@ -53,8 +53,25 @@ when the file changes, you are asked again.
 
 In the library the same settings are the fields of ` + "`winnow.Settings`; settings outside the engine belong to the command only" + `.
 
-A number of 0 means the default (not the value of the preset), and a negative value switches the feature off where that
-makes sense. Lists in variables are separated by commas.
+Two numbers mean the same everywhere: 0 means not set, so that the preset's value holds or, without one, the default; -1
+means off. Where there is nothing to switch off, -1 is refused, and so is every other negative number. Lists in variables are
+separated by commas.
+
+Most people need the first five:
+`
+
+// appendix stands above the settings of the group systems.
+const appendix = `
+## Appendix: settings of other systems
+
+These are what other systems document. Their presets set them, and ` + "`winnow config import`" + ` translates their files into them.
+In a file they stand in the group ` + "`systems`" + `:
+
+` + "```yaml" + `
+systems:
+  tail: 5
+  protected_tools: [skill, memory]
+` + "```" + `
 `
 
 // presets stands above their table.
@@ -62,8 +79,8 @@ const presets = `
 ## Presets
 
 A preset fills in what is not set: name one as ` + "`preset`" + ` in a file, as ` + "`WINNOW_PRESET`" + `, with ` + "`--preset`" + ` or in
-` + "`winnow.Settings.Preset`" + `. A key that stands in a file, a variable or a flag wins, also where it is 0, which is the
-default; in Go every field that is not zero wins. The first two are winnow's own: the default keeps
+` + "`winnow.Settings.Preset`" + `. A key that stands in a file, a variable or a flag wins, unless it is 0, which means not set; so
+does in Go every field that is not zero. The first two are winnow's own: the default keeps
 much and rewrites late; thrifty costs less by the model's prices and gives up what was read and said longer ago. The others have
 the values that those systems document. ` + "`winnow config print --preset NAME`" + ` shows what one comes to.
 
@@ -94,7 +111,7 @@ hooks:
 ` + "```" + `
 
 The user's file and the project's are merged key by key: a key of the project's wins, groups under
-` + "`models` and `keep`" + ` are merged in turn, and a list takes the place of the other. A program that runs
+` + "`models`, `keep` and `systems`" + ` are merged in turn, and a list takes the place of the other. A program that runs
 for long follows the files: a change takes effect at the next check, and a bad edit changes
 nothing and is told.
 
@@ -105,8 +122,7 @@ What NeuroLink calls | is here | default
 NEUROLINK_MEMORY_ENABLED | ` + "`WINNOW_MEMORY`, the setting `memory`" + ` | true (there it is false)
 NEUROLINK_SUMMARIZATION_ENABLED | ` + "`WINNOW_SUMMARIZE`, `summarize`" + ` | true
 NEUROLINK_TOKEN_THRESHOLD | ` + "`WINNOW_THRESHOLD_TOKENS`, `threshold_tokens`" + ` | none: 90 % of the room
-NEUROLINK_SUMMARIZATION_PROVIDER | ` + "`WINNOW_SUMMARIZER_PROVIDER`, `summarizer_provider`" + ` | the built-in summariser (there it is vertex)
-NEUROLINK_SUMMARIZATION_MODEL | ` + "`WINNOW_SUMMARIZER_MODEL`, `summarizer_model`" + ` | none (there it is gemini-2.5-flash)
+NEUROLINK_SUMMARIZATION_PROVIDER, NEUROLINK_SUMMARIZATION_MODEL | ` + "`WINNOW_SUMMARIZER`, `summarizer`, as PROVIDER/MODEL" + ` | the built-in summariser (there it is vertex/gemini-2.5-flash)
 NEUROLINK_MEMORY_MAX_SESSIONS | ` + "`WINNOW_KEEP_SESSIONS`, `keep.sessions`" + ` | none: all are kept (there it is 50)
 `
 
@@ -119,9 +135,14 @@ type group struct {
 	settings []setting
 }
 
+// has reports whether a key stands in the group, or in one of the file's that does.
+func (g *group) has(key string) bool {
+	return slices.ContainsFunc(g.settings, func(s setting) bool { return key == s.key || strings.HasPrefix(key, s.key+".") })
+}
+
 // TestSettings fails when docs/settings.md is not what the code says.
 func TestSettings(t *testing.T) {
-	groups := append(groupsOf(t, "../settings.go", "Settings"), groupsOf(t, "../internal/app/config/file.go", "File")...)
+	groups := slices.Concat(groupsOf(t, "../settings.go", "Settings", ""), groupsOf(t, "../settings.go", "Systems", "systems."), groupsOf(t, "../internal/app/config/file.go", "File", ""))
 	names := make(map[string]string)
 	for _, g := range groups {
 		for _, s := range g.settings {
@@ -132,11 +153,24 @@ func TestSettings(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(preface)
 	documented := make(map[string]bool)
-	for _, g := range groups {
-		b.WriteString("\n" + keysInstead(g.doc, names) + "\n\n| key | variable | value | default |\n|---|---|---|---|\n")
-		for _, s := range g.settings {
+	question := ""
+	section := func(inAppendix bool) {
+		for _, k := range config.Keys() {
+			if documented[k.Name] || strings.HasPrefix(k.Name, "systems.") != inAppendix {
+				continue
+			}
+			if q := config.QuestionOf(k.Name); q != question && !inAppendix {
+				question = q
+				b.WriteString("\n## " + q + "\n")
+			}
+			i := slices.IndexFunc(groups, func(g group) bool { return g.has(k.Name) })
+			if i < 0 {
+				t.Errorf("the setting %s is not in the documents", k.Name)
+				continue
+			}
+			b.WriteString("\n" + keysInstead(groups[i].doc, names) + "\n\n| key | variable | value | default |\n|---|---|---|---|\n")
 			for _, k := range config.Keys() {
-				if k.Name != s.key && !strings.HasPrefix(k.Name, s.key+".") {
+				if !groups[i].has(k.Name) {
 					continue
 				}
 				documented[k.Name] = true
@@ -148,6 +182,7 @@ func TestSettings(t *testing.T) {
 			}
 		}
 	}
+	section(false)
 	b.WriteString(presets)
 	for _, name := range winnow.PresetNames() {
 		p, err := winnow.Preset(name)
@@ -162,12 +197,8 @@ func TestSettings(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.Join(set, ", "))
 	}
-	b.WriteString(afterword)
-	for _, k := range config.Keys() {
-		if !documented[k.Name] {
-			t.Errorf("the setting %s is not in the documents", k.Name)
-		}
-	}
+	b.WriteString(afterword + appendix)
+	section(true)
 	got, err := os.ReadFile("settings.md")
 	if *update {
 		if err := os.WriteFile("settings.md", []byte(b.String()), 0o644); err != nil {
@@ -181,7 +212,7 @@ func TestSettings(t *testing.T) {
 }
 
 // groupsOf reads the fields of a struct and their comments.
-func groupsOf(t *testing.T, file, name string) []group {
+func groupsOf(t *testing.T, file, name, prefix string) []group {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 	if err != nil {
@@ -199,6 +230,10 @@ func groupsOf(t *testing.T, file, name string) []group {
 			}
 			tag := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("yaml")
 			key, _, _ := strings.Cut(tag, ",")
+			if key == "-" {
+				continue // of the library alone
+			}
+			key = prefix + key
 			if field.Doc != nil {
 				groups = append(groups, group{doc: strings.TrimSpace(field.Doc.Text())})
 			}

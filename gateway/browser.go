@@ -34,8 +34,8 @@ import (
 // another address.
 
 const (
-	// CookieName is the name of a browser's cookie.
-	CookieName = "winnow"
+	// cookieName is the name of a browser's cookie.
+	cookieName = "winnow"
 
 	addressLife = 15 * time.Minute
 	cookieLife  = 12 * time.Hour
@@ -114,7 +114,7 @@ func (b *browsers) enter(ctx context.Context, token string) (cookie string, ok b
 // its address was made with: a gateway that was given keys since, or other ones,
 // does not know it.
 func (g *Gateway) browser(r *http.Request) (browser, bool) {
-	c, err := r.Cookie(CookieName)
+	c, err := r.Cookie(cookieName)
 	if err != nil {
 		return browser{}, false
 	}
@@ -181,7 +181,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: CookieName, Value: cookie, Path: "/winnow/", MaxAge: int(cookieLife / time.Second),
+		Name: cookieName, Value: cookie, Path: "/winnow/", MaxAge: int(cookieLife / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure(r),
 	})
 	http.Redirect(w, r, "/winnow/", http.StatusSeeOther)

@@ -108,7 +108,7 @@ func TestMCPSteers(t *testing.T) {
 // names the handle that it was recalled by.
 func TestRecalledStaysItself(t *testing.T) {
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
-	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window, Stages: []string{"supersede", "prune", "fold"}}}})
+	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window, Systems: winnow.Systems{Stages: []string{"supersede", "prune", "fold"}}}}})
 	page := recall.Cut(strings.Repeat("a line of an original that was recalled, with words in it\n", 160), recall.Range{})
 	page.Handle, page.Where = "w3kfa82nq", "conversation 0a1b2c3d"
 	results := recall.Results{Where: "conversation 0a1b2c3d"}

@@ -20,7 +20,7 @@ import (
 type Upstream struct {
 	// Name is openai, anthropic or gemini for the one that the routes of that
 	// dialect go to, chatgpt for where OpenAI's routes go with a ChatGPT account.
-	// Others are reached under /NAME/… or by [HeaderUpstream].
+	// Others are reached under /NAME/… or by the header Winnow-Upstream.
 	Name string
 	URL  string
 }
@@ -28,7 +28,7 @@ type Upstream struct {
 // Headers that callers may send. They are not passed on.
 const (
 	HeaderKey      = "Winnow-Key"
-	HeaderUpstream = "Winnow-Upstream"
+	headerUpstream = "Winnow-Upstream"
 )
 
 // Defaults are the upstreams of the providers themselves.

@@ -27,7 +27,7 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 		return nil, errors.New("winnow: the path contains \"..\"; write it without")
 	}
 	path := once(r.URL.EscapedPath())
-	name := r.Header.Get(HeaderUpstream)
+	name := r.Header.Get(headerUpstream)
 	if name == "" {
 		first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		switch {
@@ -119,7 +119,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.Host = ""
 	p.Out.Header.Del(HeaderKey)
 	p.Out.Header.Del(HeaderOwner)
-	p.Out.Header.Del(HeaderUpstream)
+	p.Out.Header.Del(headerUpstream)
 	if _, ok := p.In.Header["User-Agent"]; !ok {
 		p.Out.Header.Set("User-Agent", "") // none of our own
 	}

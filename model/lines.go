@@ -32,7 +32,7 @@ func (r *Registry) Lines() []Line {
 		names, providers map[string]bool
 	}
 	groups := map[string]*group{}
-	for m := range r.All() {
+	for m := range r.all() {
 		name := lineOf(m.Name)
 		g := groups[name]
 		if g == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
-// All ranges over every model of every provider, sorted by the models' names.
+// all ranges over every model of every provider, sorted by the models' names.
 // Models that only an override file names come first.
-func (r *Registry) All() iter.Seq[Model] {
+func (r *Registry) all() iter.Seq[Model] {
 	return func(yield func(Model) bool) {
 		for _, name := range r.over.names() {
 			if m := r.Lookup(name); !m.listed(name) && !yield(m) {
@@ -53,7 +53,7 @@ func (r *Registry) List(filter string) []Model {
 	}
 	key := fold.Name(filter)
 	var list []Model
-	for m := range r.All() {
+	for m := range r.all() {
 		text := flat(strings.ToLower(m.Provider + "/" + m.Name))
 		if !slices.ContainsFunc(terms, func(t string) bool { return !strings.Contains(text, t) }) {
 			list = append(list, m)

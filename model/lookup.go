@@ -50,7 +50,7 @@ type query struct {
 
 func lookup(name string) Model {
 	if name = strings.TrimSpace(name); len(name) > maxName {
-		return Model{Name: name, Context: DefaultContext, Source: Fallback}
+		return Model{Name: name, Context: defaultContext, Source: Fallback}
 	}
 	name, million := strings.CutSuffix(name, "[1m]")
 	if !million {
@@ -92,7 +92,7 @@ func (q *query) search() Model {
 	if _, at := makerOf(ws); at > 0 && !ok {
 		// A deployment's name may hold the model's: prod-gpt-4o-eu.
 		inner = ws[at:]
-		m, ok = q.exact(strings.Join(inner, "-"), VendorPrefix)
+		m, ok = q.exact(strings.Join(inner, "-"), vendorPrefix)
 	}
 	if !ok || q.rank(m) < named {
 		// The provider may list the model with a date only.
@@ -149,7 +149,7 @@ func (q *query) exact(key string, source Source) (Model, bool) {
 	m := e.model(provider)
 	m.Source = source
 	if source == Exact && !q.spells(m) {
-		m.Source = VendorPrefix
+		m.Source = vendorPrefix
 	}
 	return m, true
 }
@@ -253,7 +253,7 @@ func (q *query) byDate(ws []string) (Model, bool) {
 	var got Model
 	found := false
 	for _, key := range keys {
-		if m, ok := q.exact(key, DateSuffix); ok && (!found || q.rank(m) > q.rank(got)) {
+		if m, ok := q.exact(key, dateSuffix); ok && (!found || q.rank(m) > q.rank(got)) {
 			got, found = m, true
 		}
 	}
@@ -284,7 +284,7 @@ func (q *query) byPrefix(ws []string, anywhere bool) (Model, bool) {
 		if mk, _ := makerOf(ws[:n]); n == 1 && (mk == nil || versionOf(ws[:1]) == nil) {
 			break // a single plain word says too little
 		}
-		if m, ok := q.exact(strings.Join(ws[:n], "-"), LongestPrefix); ok {
+		if m, ok := q.exact(strings.Join(ws[:n], "-"), longestPrefix); ok {
 			return m, true
 		}
 	}
@@ -326,16 +326,16 @@ func (q *query) byVersion(ws []string) (Model, bool) {
 	if key == "" {
 		return Model{}, false
 	}
-	source := EarlierVersion
+	source := earlierVersion
 	if strings.HasPrefix(strings.Join(ws, "-"), key) {
-		source = LongestPrefix
+		source = longestPrefix
 	}
 	return q.exact(key, source)
 }
 
 // byProvider answers for models of which only the provider is known, or nothing.
 func (q *query) byProvider(ws []string) Model {
-	m := Model{Name: q.name, Context: DefaultContext, Source: Fallback, Cache: cacheOf(q.key, Cache{})}
+	m := Model{Name: q.name, Context: defaultContext, Source: Fallback, Cache: cacheOf(q.key, Cache{})}
 	m.Family = familyOf(ws)
 	if head, rest, ok := strings.Cut(q.name, "/"); ok && q.key != "" {
 		m.Provider, m.Name = providerName(head), rest

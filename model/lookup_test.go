@@ -38,14 +38,14 @@ func TestLookup(t *testing.T) {
 		{"x-ai/grok-4", "xai", "grok-4", 256_000, Exact},
 		{"groq/openai/gpt-oss-120b", "groq", "openai/gpt-oss-120b", 131_072, Exact},
 		{"vertex_ai/claude-opus-4@20250514", "google-vertex", "claude-opus-4@20250514", 200_000, Exact},
-		{"litellm_proxy/gpt-5", "openai", "gpt-5", 400_000, VendorPrefix},
-		{"projects/p/locations/l/publishers/anthropic/models/claude-opus-4-6", "anthropic", "claude-opus-4-6", 1_000_000, VendorPrefix},
+		{"litellm_proxy/gpt-5", "openai", "gpt-5", 400_000, vendorPrefix},
+		{"projects/p/locations/l/publishers/anthropic/models/claude-opus-4-6", "anthropic", "claude-opus-4-6", 1_000_000, vendorPrefix},
 
 		// Bedrock's prefixes, revisions and resource names.
 		{"us.anthropic.claude-sonnet-4-5-20250929-v1:0", "amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, Exact},
 		{"bedrock/eu.anthropic.claude-opus-5", "amazon-bedrock", "eu.anthropic.claude-opus-5", 1_000_000, Exact},
 		{"bedrock/claude-opus-5", "amazon-bedrock", "anthropic.claude-opus-5", 1_000_000, Exact},
-		{"sa.anthropic.claude-opus-5", "amazon-bedrock", "anthropic.claude-opus-5", 1_000_000, VendorPrefix},
+		{"sa.anthropic.claude-opus-5", "amazon-bedrock", "anthropic.claude-opus-5", 1_000_000, vendorPrefix},
 		{"amazon.nova-pro-v1:0", "amazon-bedrock", "amazon.nova-pro-v1:0", 300_000, Exact},
 		{
 			"arn:aws:bedrock:us-east-1:123:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
@@ -55,35 +55,35 @@ func TestLookup(t *testing.T) {
 		// Other hosts' paths and spellings.
 		{"fireworks_ai/accounts/fireworks/models/glm-5p2", "fireworks-ai", "accounts/fireworks/models/glm-5p2", 1_048_575, Exact},
 		{"@cf/meta/llama-3.3-70b-instruct-fp8-fast", "cloudflare-workers-ai", "@cf/meta/llama-3.3-70b-instruct-fp8-fast", 24_000, Exact},
-		{"azure/my-gpt-4o-deployment", "azure", "gpt-4o", 128_000, LongestPrefix},
-		{"prod.claude-opus-4-6", "anthropic", "claude-opus-4-6", 1_000_000, VendorPrefix},
+		{"azure/my-gpt-4o-deployment", "azure", "gpt-4o", 128_000, longestPrefix},
+		{"prod.claude-opus-4-6", "anthropic", "claude-opus-4-6", 1_000_000, vendorPrefix},
 
 		// Dates.
 		{"claude-sonnet-4-5-20250929", "anthropic", "claude-sonnet-4-5-20250929", 200_000, Exact},
-		{"claude-opus-5-20260701", "anthropic", "claude-opus-5", 1_000_000, DateSuffix},
-		{"claude-opus-5@20260701", "anthropic", "claude-opus-5", 1_000_000, DateSuffix},
-		{"claude-opus-5-latest", "anthropic", "claude-opus-5", 1_000_000, DateSuffix},
-		{"anthropic.claude-opus-5-5-20261001-v1:0", "anthropic", "claude-opus-5-5", 1_000_000, DateSuffix},
-		{"gpt-4o-2099-01-01", "openai", "gpt-4o", 128_000, DateSuffix},
+		{"claude-opus-5-20260701", "anthropic", "claude-opus-5", 1_000_000, dateSuffix},
+		{"claude-opus-5@20260701", "anthropic", "claude-opus-5", 1_000_000, dateSuffix},
+		{"claude-opus-5-latest", "anthropic", "claude-opus-5", 1_000_000, dateSuffix},
+		{"anthropic.claude-opus-5-5-20261001-v1:0", "anthropic", "claude-opus-5-5", 1_000_000, dateSuffix},
+		{"gpt-4o-2099-01-01", "openai", "gpt-4o", 128_000, dateSuffix},
 		{"gpt-5-mini-2025-08-07", "openai", "gpt-5-mini-2025-08-07", 400_000, Exact},
-		{"claude-3-7-sonnet", "anthropic", "claude-3-7-sonnet-latest", 200_000, DateSuffix},
-		{"gemini-3-pro", "google", "gemini-3-pro-preview", 1_048_576, DateSuffix},
+		{"claude-3-7-sonnet", "anthropic", "claude-3-7-sonnet-latest", 200_000, dateSuffix},
+		{"gemini-3-pro", "google", "gemini-3-pro-preview", 1_048_576, dateSuffix},
 
 		// The longest prefix, on a word boundary.
-		{"gpt-4o-foo", "openai", "gpt-4o", 128_000, LongestPrefix},
+		{"gpt-4o-foo", "openai", "gpt-4o", 128_000, longestPrefix},
 		{"gpt-4omega", "openai", "gpt-4omega", 128_000, ProviderDefault},
-		{"claude-opus-5-5:free", "anthropic", "claude-opus-5-5", 1_000_000, LongestPrefix},
-		{"claude-sonnet-5-1-preview", "anthropic", "claude-sonnet-5", 1_000_000, LongestPrefix},
+		{"claude-opus-5-5:free", "anthropic", "claude-opus-5-5", 1_000_000, longestPrefix},
+		{"claude-sonnet-5-1-preview", "anthropic", "claude-sonnet-5", 1_000_000, longestPrefix},
 
 		// Versions to come. Half a version is no prefix.
-		{"gpt-4.7", "openai", "gpt-4.1", 1_047_576, EarlierVersion},
-		{"gpt-5.7", "openai", "gpt-5.6", 1_050_000, EarlierVersion},
-		{"gpt-7-luna", "openai", "gpt-6-luna", 1_050_000, EarlierVersion},
-		{"claude-opus-7", "anthropic", "claude-opus-5-5", 1_000_000, EarlierVersion},
-		{"openrouter/anthropic/claude-opus-7-20270101", "anthropic", "claude-opus-5-5", 1_000_000, EarlierVersion},
-		{"o5-mini", "openai", "o4-mini", 200_000, EarlierVersion},
-		{"grok-6", "xai", "grok-4.6", 500_000, EarlierVersion},
-		{"kimi-k4", "moonshotai", "kimi-k3", 1_048_576, EarlierVersion},
+		{"gpt-4.7", "openai", "gpt-4.1", 1_047_576, earlierVersion},
+		{"gpt-5.7", "openai", "gpt-5.6", 1_050_000, earlierVersion},
+		{"gpt-7-luna", "openai", "gpt-6-luna", 1_050_000, earlierVersion},
+		{"claude-opus-7", "anthropic", "claude-opus-5-5", 1_000_000, earlierVersion},
+		{"openrouter/anthropic/claude-opus-7-20270101", "anthropic", "claude-opus-5-5", 1_000_000, earlierVersion},
+		{"o5-mini", "openai", "o4-mini", 200_000, earlierVersion},
+		{"grok-6", "xai", "grok-4.6", 500_000, earlierVersion},
+		{"kimi-k4", "moonshotai", "kimi-k3", 1_048_576, earlierVersion},
 
 		// Nothing but the provider, or nothing.
 		{"anthropic/whatever", "anthropic", "whatever", 200_000, ProviderDefault},
@@ -107,11 +107,11 @@ func TestLookup(t *testing.T) {
 		// Other partitions of AWS.
 		{"arn:aws-us-gov:bedrock:us-gov-west-1:1:application-inference-profile/zeta", "amazon-bedrock", "zeta", 200_000, ProviderDefault},
 		// A window in the name bounds a guess, and only that.
-		{"amazon.nova-pro-v1:0:24k", "amazon-bedrock", "amazon.nova-pro-v1:0", 24_000, LongestPrefix},
+		{"amazon.nova-pro-v1:0:24k", "amazon-bedrock", "amazon.nova-pro-v1:0", 24_000, longestPrefix},
 		{"zeta-32k", "", "zeta-32k", 32_000, Fallback},
 		{"zeta-900k", "", "zeta-900k", 128_000, Fallback},
 		{"moonshot-v1-8k", "moonshotai", "moonshot-v1-8k", 8192, Exact},
-		{"ft:gpt-4o-2024-08-06:acme::zeta", "openai", "gpt-4o-2024-08-06", 128_000, LongestPrefix},
+		{"ft:gpt-4o-2024-08-06:acme::zeta", "openai", "gpt-4o-2024-08-06", 128_000, longestPrefix},
 		{"", "", "", 128_000, Fallback},
 		{"///", "", "///", 128_000, Fallback},
 	} {
@@ -204,13 +204,13 @@ func TestList(t *testing.T) {
 		t.Fatalf("got %d models", len(list))
 	}
 	all := 0
-	for range Default().All() {
+	for range Default().all() {
 		all++
 	}
 	if n := len(Default().List("")); n != all || n < 8000 {
 		t.Fatalf("an empty filter lists %d of %d models", n, all)
 	}
-	for range Default().All() {
+	for range Default().all() {
 		break
 	}
 }

@@ -2,8 +2,8 @@ package model
 
 import "github.com/winnow-llm/winnow/token"
 
-// DefaultContext is the window of a model about which nothing is known.
-const DefaultContext = 128_000
+// defaultContext is the window of a model about which nothing is known.
+const defaultContext = 128_000
 
 const (
 	reserveCap     = 64_000 // most output reserved when the caller names none
@@ -18,10 +18,10 @@ type Source string
 const (
 	Override        Source = "override"
 	Exact           Source = "exact"
-	VendorPrefix    Source = "vendor prefix"
-	DateSuffix      Source = "date suffix"
-	LongestPrefix   Source = "longest prefix"
-	EarlierVersion  Source = "earlier version"
+	vendorPrefix    Source = "vendor prefix"
+	dateSuffix      Source = "date suffix"
+	longestPrefix   Source = "longest prefix"
+	earlierVersion  Source = "earlier version"
 	ProviderDefault Source = "provider default"
 	Fallback        Source = "default"
 )
@@ -29,7 +29,7 @@ const (
 // Guess reports whether the facts are those of another model, or of none.
 func (s Source) Guess() bool {
 	switch s {
-	case LongestPrefix, EarlierVersion, ProviderDefault, Fallback, "":
+	case longestPrefix, earlierVersion, ProviderDefault, Fallback, "":
 		return true
 	}
 	return false
@@ -58,7 +58,7 @@ type Model struct {
 
 // Window returns the window to plan with. A model whose window is unknown is
 // taken to have four times the output that the caller wants, or
-// [DefaultContext] when the caller names none.
+// 128,000 when the caller names none.
 func (m Model) Window(maxTokens int) int {
 	const most = 1 << 40 // far from overflow, far above any window
 	switch {
@@ -67,7 +67,7 @@ func (m Model) Window(maxTokens int) int {
 	case maxTokens > 0:
 		return 4 * min(maxTokens, most)
 	}
-	return DefaultContext
+	return defaultContext
 }
 
 // Reserve returns the tokens to keep free for the answer: maxTokens, or the

@@ -198,9 +198,9 @@ func (s *Session) toolOf(id string, before []chat.Message) string {
 	return ""
 }
 
-// NewID returns an id for a session: a UUID of version 7, so that ids sort by
+// newID returns an id for a session: a UUID of version 7, so that ids sort by
 // the time they were made.
-func NewID(at time.Time) string {
+func newID(at time.Time) string {
 	var b [16]byte
 	rand.Read(b[6:])
 	ms := uint64(at.UnixMilli())
@@ -230,5 +230,5 @@ func (s *Session) newID() string {
 			return id
 		}
 	}
-	return NewID(s.now())
+	return newID(s.now())
 }

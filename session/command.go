@@ -41,14 +41,14 @@ type Command struct {
 	Dir string `json:"dir,omitempty" yaml:"dir,omitempty"`
 }
 
-// Events are the events that commands can be run at.
-var Events = []string{"before_compact", "after_compact", "compact_failed", "before_navigate", "after_navigate", "before_call"}
+// events are the events that commands can be run at.
+var events = []string{"before_compact", "after_compact", "compact_failed", "before_navigate", "after_navigate", "before_call"}
 
 // Validate says what is wrong with the command.
 func (c *Command) Validate() error {
 	switch {
-	case !slices.Contains(Events, c.On):
-		return fmt.Errorf("hook on %q: there is no such event; there are %s", c.On, strings.Join(Events, ", "))
+	case !slices.Contains(events, c.On):
+		return fmt.Errorf("hook on %q: there is no such event; there are %s", c.On, strings.Join(events, ", "))
 	case len(c.Run) == 0 || c.Run[0] == "":
 		return fmt.Errorf("hook on %s: run is empty; name the program and its arguments as a list", c.On)
 	case c.Timeout < 0:

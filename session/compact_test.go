@@ -120,7 +120,7 @@ func TestRewindSignedThinking(t *testing.T) {
 }
 
 func TestRewindByHandle(t *testing.T) {
-	s := create(t, &session.Options{Settings: winnow.Settings{Stages: []string{"prune"}}})
+	s := create(t, &session.Options{Settings: winnow.Settings{Systems: winnow.Systems{Stages: []string{"prune"}}}})
 	turns(t, s, 0, 12, 2500)
 	_, err := s.Compact(t.Context(), "")
 	must(t, err)

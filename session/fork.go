@@ -69,7 +69,7 @@ func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session
 // already.
 func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
 	h, recs := s.whole()
-	return s.copyTo(ctx, store, Header{ID: NewID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, o)
+	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, o)
 }
 
 // whole returns the header and all records of the session.

@@ -42,6 +42,6 @@ func (h Header) filled(now time.Time) Header {
 	if h.Time.IsZero() {
 		h.Time = now
 	}
-	h.ID = cmp.Or(h.ID, NewID(h.Time))
+	h.ID = cmp.Or(h.ID, newID(h.Time))
 	return h
 }

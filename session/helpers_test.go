@@ -77,7 +77,9 @@ func words(t testing.TB, s *session.Session) string {
 }
 
 // folding are settings under which every compaction is a fold.
-func folding() winnow.Settings { return winnow.Settings{Stages: []string{"fold"}} }
+func folding() winnow.Settings {
+	return winnow.Settings{Systems: winnow.Systems{Stages: []string{"fold"}}}
+}
 
 // slow is a summariser that waits until it is told to go on.
 type slow struct {

@@ -21,7 +21,7 @@ func TestLiveSession(t *testing.T) {
 	if due, _, err := s.NeedsCompaction(); err != nil || due {
 		t.Fatalf("due in a large window: %v", err)
 	}
-	live.Settings = winnow.Settings{Window: 12_000, MaxTokens: 1000, Reserve: 500}
+	live.Settings = winnow.Settings{Window: 12_000, MaxTokens: 1000, Systems: winnow.Systems{Reserve: 500}}
 	if due, _, err := s.NeedsCompaction(); err != nil || !due {
 		t.Fatalf("not due in a small window: %v", err)
 	}

@@ -201,7 +201,7 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 		b.Summary = summary.Serialize(h, from, h.Len())
 	} else if b.Summary, err = s.branchProse(ctx, summary.Input{
 		History: h, From: from, To: h.Len(), Turn: -1, Focus: focus, Counter: counter, Kinds: s.o.Kinds,
-		Max: max(256, int(set.SummaryShare*float64(limits.Available))), Open: true,
+		Max: max(256, limits.Available/8), Open: true,
 	}); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparat
 	}
 	p := in.Preparation(firstKept(r.Plan, snap.req.History))
 	set := snap.w.Settings()
-	p.TokensBefore, p.Options.KeepRecent, p.Options.Snap, p.Options.Compacted = r.Before.Count.Tokens, set.KeepRecent, set.Snap, planLen(snap.state.Plan)
+	p.TokensBefore, p.Options.KeepRecent, p.Options.Compacted = r.Before.Count.Tokens, set.KeepRecent, planLen(snap.state.Plan)
 	var c Compaction
 	s.mu.Lock()
 	s.files(&c, p.KeptFrom)
@@ -93,7 +93,7 @@ func (s *Session) recent(snap *snapshot) summary.Preparation {
 func (s *Session) beforeRecent(w *winnow.Winnow, h chat.History, p *plan.Plan, focus string) (summary.Preparation, string) {
 	set := w.Settings()
 	o := summary.PrepareOptions{
-		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
+		KeepRecent: set.KeepRecent, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
 	}
 	if p != nil {
 		for i := range p.Edits {

@@ -8,18 +8,11 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/session"
 )
 
 // open makes a session in memory under these settings.
-func open(t testing.TB, set winnow.Settings) *session.Session {
-	t.Helper()
-	s, err := session.Create(t.Context(), session.NewMemory(), session.Header{}, &session.Options{Settings: set})
-	must(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
 // Three rewrites in a row that did not last end in an error that says so: the
 // session counts them from call to call, and from process to process.
 func TestNotLasting(t *testing.T) {
@@ -65,11 +58,12 @@ func notLasting(t *testing.T, reopened bool) {
 // The more calls found the provider's cache cold, the sooner a rewrite pays.
 func TestColdCalls(t *testing.T) {
 	commit := func(cold func(call int) bool) int {
-		set := winnow.Settings{
-			Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices,
-			ReadPrice: 0.2, WritePrice: 5, OutputPrice: 20, CommitFloor: 10_000, SummaryMax: 3000,
-		}
-		s := open(t, set)
+		models, err := model.Default().WithOverrides([]byte(`{"models": {"gpt-4o": {"prices": {"input": 5, "cache_read": 0.2, "cache_write": 5, "output": 20}}}}`))
+		must(t, err)
+		set := winnow.Settings{Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices, CommitFloor: 10_000}
+		s, err := session.Create(t.Context(), session.NewMemory(), session.Header{}, &session.Options{Settings: set, Registry: models})
+		must(t, err)
+		t.Cleanup(func() { s.Close() })
 		for i := range 20 {
 			say(t, s, user(fmt.Sprint("question ", i)))
 			c, err := s.Next(t.Context())

@@ -29,10 +29,10 @@ func TestCompactWith(t *testing.T) {
 	s := create(t, &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 1000}, Manual: true, Summarizer: own})
 	turns(t, s, 0, 14, 2500)
 	before := s.Len()
-	if _, err := s.CompactWith(ctx, session.With{Settings: winnow.Settings{Stages: []string{"abacus"}}}); err == nil || !strings.Contains(err.Error(), "abacus") || s.Len() != before {
+	if _, err := s.CompactWith(ctx, session.With{Settings: winnow.Settings{Systems: winnow.Systems{Stages: []string{"abacus"}}}}); err == nil || !strings.Contains(err.Error(), "abacus") || s.Len() != before {
 		t.Errorf("a setting that makes no sense: %v", err)
 	}
-	c, err := s.CompactWith(ctx, session.With{Settings: winnow.Settings{Stages: []string{"prune"}, PruneProtect: 1, PruneMin: 1, Target: 0.3}})
+	c, err := s.CompactWith(ctx, session.With{Settings: winnow.Settings{Target: 0.3, Systems: winnow.Systems{Stages: []string{"prune"}, PruneProtect: 1, PruneMin: 1}}})
 	must(t, err)
 	for _, st := range c.Report.Stages {
 		if st.Name != "prune" {
@@ -42,7 +42,7 @@ func TestCompactWith(t *testing.T) {
 	if own.calls+other.calls > 0 {
 		t.Errorf("a summary was made: %d, %d", own.calls, other.calls)
 	}
-	c, err = s.CompactWith(ctx, session.With{Settings: winnow.Settings{Stages: []string{"fold"}, Target: 0.1}, Summarizer: other})
+	c, err = s.CompactWith(ctx, session.With{Settings: winnow.Settings{Target: 0.1, Systems: winnow.Systems{Stages: []string{"fold"}}}, Summarizer: other})
 	must(t, err)
 	if other.calls == 0 || own.calls > 0 || c.After.Count.Tokens >= c.Before.Count.Tokens {
 		t.Errorf("the summariser of the call was asked %d times, the session's %d times", other.calls, own.calls)

@@ -2,9 +2,9 @@ package stage
 
 // Sizes that decide how a file is read into a conversation.
 const (
-	SmallFile    = 100 << 10 // below this it is read whole if it fits into what remains
+	smallFile    = 100 << 10 // below this it is read whole if it fits into what remains
 	LargeFile    = 5 << 20   // above this only a preview is read
-	PreviewChars = 2000
+	previewChars = 2000
 
 	FileShare     = 0.60 // of what remains, for files
 	bytesPerToken = 4
@@ -38,10 +38,10 @@ func ReadBudget(size int64, remaining int, share float64) ReadPlan {
 	switch {
 	case tokens <= 0:
 		return ReadPlan{Mode: ReadNothing}
-	case size < SmallFile && size <= int64(remaining)*bytesPerToken:
+	case size < smallFile && size <= int64(remaining)*bytesPerToken:
 		return ReadPlan{Mode: ReadWhole, Tokens: max(tokens, int(size)/bytesPerToken), Bytes: int(size)}
 	case size > LargeFile:
-		n := min(PreviewChars, bytes)
+		n := min(previewChars, bytes)
 		return ReadPlan{Mode: ReadPreview, Tokens: n / bytesPerToken, Bytes: n}
 	case size <= int64(bytes):
 		return ReadPlan{Mode: ReadWhole, Tokens: tokens, Bytes: int(size)}
@@ -61,7 +61,7 @@ func Attachments(sizes []int64, remaining int, share float64) []ReadPlan {
 	}
 	want := func(i int) int64 {
 		if sizes[i] > LargeFile {
-			return PreviewChars
+			return previewChars
 		}
 		return sizes[i]
 	}

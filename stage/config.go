@@ -20,10 +20,6 @@ type Config struct {
 	// share of what remains beside what must stay; zero is no such limit.
 	FileShare float64
 
-	// SupersedeMin is the share of a result that must be repeated later for
-	// Supersede to reduce it.
-	SupersedeMin float64
-
 	// PruneProtect is how many tokens of the newest tool output Prune leaves
 	// alone, at least, PruneMin what it must save to be applied at all. In a small
 	// window they are a quarter and a tenth of what is available, unless they are
@@ -31,9 +27,6 @@ type Config struct {
 	PruneProtect, PruneMin         int
 	FirmPruneProtect, FirmPruneMin bool
 	PruneExcept                    []string
-
-	// SkeletonMax is the most tokens that a pruned result keeps at first.
-	SkeletonMax int
 
 	// Tail is how many of the newest exchanges stay whole, as long as they fit.
 	Tail int
@@ -47,17 +40,6 @@ type Config struct {
 	RecentMessages int
 	RecentRatio    float64 // of the messages stay, at least
 	Snap           int
-
-	// SummaryShare is the most that the text of one fold may have, as a share
-	// of what is available. When all folds together exceed FoldShare, they are
-	// made into one. SummaryMax is the most tokens that SummaryShare may come to
-	// (FoldShare in proportion); 0 is no such limit.
-	SummaryShare, FoldShare float64
-	SummaryMax              int
-
-	// UserShare is the most that the user's requests may have in a fold besides
-	// its text, as a share of what is available; older ones are shortened first.
-	UserShare float64
 
 	// KeepFirst makes Truncate keep the first exchange, unless it does not fit
 	// beside what must stay. TruncateFraction of the messages between it and the
@@ -99,30 +81,29 @@ type Outliner interface {
 	Outline(path string, lines []string) []int
 }
 
+const (
+	// supersedeMin is the share of a result that must be repeated later for Supersede
+	// to reduce it.
+	supersedeMin = 0.30
+
+	// skeletonMax is the most tokens that a pruned result keeps at first.
+	skeletonMax = 160
+)
+
 // Defaults returns the documented settings.
 func Defaults() Config {
 	return Config{
 		ItemBytes: 51200, ItemLines: 2000, FileShare: FileShare,
-		SupersedeMin: 0.30,
 		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
-		SkeletonMax: 160,
-		Tail:        3,
-		KeepRecent:  summary.DefaultKeepRecent, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
-		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6,
+		Tail:       3,
+		KeepRecent: summary.DefaultKeepRecent, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
 		KeepFirst: true,
 	}
 }
 
-// Summary returns the most tokens that one fold and that all folds may have
-// where so many are available.
-func (c *Config) Summary(available int) (one, all int) {
-	one, all = int(c.SummaryShare*float64(available)), int(c.FoldShare*float64(available))
-	if c.SummaryMax > 0 && one > c.SummaryMax {
-		all = int(float64(all) * float64(c.SummaryMax) / float64(one))
-		one = c.SummaryMax
-	}
-	return one, all
-}
+// SummaryRoom returns the most tokens that the text of one fold may have where so many
+// are available, and the most that all folds may have before they are made into one.
+func SummaryRoom(available int) (one, all int) { return available / 8, available * 3 / 10 }
 
 // Recent returns how many tokens of the newest messages Fold leaves alone where
 // so many are available.

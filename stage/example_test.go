@@ -12,7 +12,10 @@ import (
 func ExampleLimitOutput() {
 	output := strings.Repeat("compiling one more package\n", 500) + "ERROR: undefined: leaseTimer\n" + strings.Repeat("linking\n", 500)
 	var full strings.Builder
-	text, cut, err := stage.LimitOutput(output, stage.OutputLimit{Bytes: 2000, Full: stage.FullTo(&full, "build.log")})
+	text, cut, err := stage.LimitOutput(output, stage.OutputLimit{Bytes: 2000, Full: func(all string) (string, error) {
+		full.WriteString(all)
+		return "build.log", nil
+	}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -111,7 +111,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			from = 0
 			continue
 		}
-		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/2)
+		words := min(d.userWords(a, b, keep), d.Available/6, visible/2)
 		room += words
 		// A summary of the same messages that was asked for again may have the room
 		// that the first had: else each would be shorter than the one before.
@@ -161,7 +161,7 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 
 // summaryRoom returns the most tokens that one fold and that all folds may have.
 func (d *Draft) summaryRoom() (one, all int) {
-	one, all = d.Config.Summary(d.Available)
+	one, all = SummaryRoom(d.Available)
 	return one, all
 }
 

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -10,13 +9,13 @@ import (
 // Limits for the output of one tool call, where nothing else is said.
 const (
 	OutputBytes = 51200
-	OutputLines = 2000
+	outputLines = 2000
 )
 
 // OutputLimit is what [LimitOutput] goes by. The zero value has the defaults.
 type OutputLimit struct {
 	Bytes int // default OutputBytes
-	Lines int // default OutputLines
+	Lines int // default 2,000
 
 	// Keep is which end is left: work.KeepHead, work.KeepTail, or by
 	// default both, with the lines between that report errors.
@@ -36,7 +35,7 @@ func LimitOutput(output string, l OutputLimit) (string, bool, error) {
 		l.Bytes = OutputBytes
 	}
 	if l.Lines <= 0 {
-		l.Lines = OutputLines
+		l.Lines = outputLines
 	}
 	if len(output) <= l.Bytes && countLines(output) <= l.Lines {
 		return output, false, nil
@@ -52,13 +51,4 @@ func LimitOutput(output string, l OutputLimit) (string, bool, error) {
 	}
 	text, _ := work.LimitTo(l.Keep, output, max(l.Bytes-len(where), l.Bytes/2), l.Lines)
 	return text + where, true, err
-}
-
-// FullTo returns a function for [OutputLimit.Full] that writes to w and names
-// it name.
-func FullTo(w io.Writer, name string) func(string) (string, error) {
-	return func(output string) (string, error) {
-		_, err := io.WriteString(w, output)
-		return name, err
-	}
 }

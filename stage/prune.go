@@ -163,7 +163,7 @@ func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 	if r.part.Kind == chat.ToolCall {
 		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeem(handle)), "long arguments of an old call")
 	}
-	room := min(d.Config.SkeletonMax, r.tokens/3)
+	room := min(skeletonMax, r.tokens/3)
 	text := skeletonOf(r.part, room, d.Counter.Text)
 	if text == "" {
 		return s.placeholder(d, r)

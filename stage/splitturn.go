@@ -46,7 +46,7 @@ func (s SplitTurn) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pla
 	if d.LastUser >= 0 {
 		room -= d.Tokens(d.LastUser, start)
 	}
-	share, _ := d.Config.Summary(d.Available)
+	share, _ := SummaryRoom(d.Available)
 	if e, ok := turnFold(ctx, d, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens

@@ -111,7 +111,7 @@ const (
 func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
 	text := r.part.Text
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
-	least := int(d.Config.SupersedeMin * float64(r.tokens))
+	least := int(supersedeMin * float64(r.tokens))
 	try := func(stand, why string) (plan.Edit, bool) {
 		e, ok := d.mask(s.Name(), r.message, r.index, stand, why)
 		return e, ok && e.Before.Tokens-e.After.Tokens >= least
@@ -147,7 +147,7 @@ func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown
 			}
 		}
 	})
-	if float64(repeated) < d.Config.SupersedeMin*float64(len(text)) || repeated == 0 {
+	if float64(repeated) < supersedeMin*float64(len(text)) || repeated == 0 {
 		return plan.Edit{}, false
 	}
 	var b strings.Builder

@@ -25,7 +25,7 @@ func checkOutput(t *testing.T, in Input, out Output) {
 	}
 	n, limit := counter.Text(out.Text), in.Max
 	if limit <= 0 {
-		limit = DefaultMax
+		limit = defaultMax
 	}
 	if out.Text == "" || !utf8.ValidString(out.Text) {
 		t.Fatalf("empty or not valid UTF-8: %q", out.Text)

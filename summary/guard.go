@@ -8,21 +8,15 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// GuardTimeout is how long a guarded summariser may take. It is longer than
+// guardTimeout is how long a guarded summariser may take. It is longer than
 // [NewLLM] allows itself.
-const GuardTimeout = 6 * time.Minute
+const guardTimeout = 6 * time.Minute
 
 // Guard returns a summariser that holds another to its contract, so that no fold
-// depends on it: where s fails, panics, hangs past the time-out or writes a text
-// that the gate refuses, the built-in text is used and Output.After says why. A
-// time-out of 0 is [GuardTimeout]. Summarize then fails only when its own context
-// is done or the input makes no sense.
-func Guard(s Summarizer, timeout time.Duration) Summarizer {
-	if timeout <= 0 {
-		timeout = GuardTimeout
-	}
-	return guarded{s, timeout}
-}
+// depends on it: where s fails, panics, takes more than six minutes or writes a text
+// that the gate refuses, the built-in text is used and Output.After says why. Summarize
+// then fails only when its own context is done or the input makes no sense.
+func Guard(s Summarizer) Summarizer { return guarded{s, guardTimeout} }
 
 type guarded struct {
 	s       Summarizer

@@ -12,7 +12,7 @@ import (
 // The defaults of [PrepareOptions].
 const (
 	DefaultKeepRecent = 16384
-	DefaultSnap       = 2000
+	defaultSnap       = 2000
 )
 
 // PrepareOptions say what [Prepare] keeps and what came before. The zero value
@@ -141,7 +141,7 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 		o.KeepRecent = DefaultKeepRecent
 	}
 	if o.Snap == 0 {
-		o.Snap = DefaultSnap
+		o.Snap = defaultSnap
 	}
 	if o.Counter == nil {
 		o.Counter = token.New(token.Unknown, nil)

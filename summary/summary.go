@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// DefaultMax is the number of tokens a text may have when Input.Max is zero.
-const DefaultMax = 4096
+// defaultMax is the number of tokens a text may have when Input.Max is zero.
+const defaultMax = 4096
 
 // Input is what a summariser gets. It always refers to the original messages.
 type Input struct {
@@ -39,7 +39,7 @@ type Input struct {
 	// Focus is what the user asked to pay attention to.
 	Focus string
 
-	// Max is the most tokens for the whole text. The default is [DefaultMax].
+	// Max is the most tokens for the whole text. The default is 4,096.
 	Max int
 
 	// Verbatim is how many of them are meant for the user's requests, word for
@@ -104,7 +104,7 @@ func (in Input) normal() (Input, error) {
 			in.From, in.To, in.History.Len(), ErrInput)
 	}
 	if in.Max <= 0 {
-		in.Max = DefaultMax
+		in.Max = defaultMax
 	}
 	if in.Counter == nil {
 		in.Counter = token.New(token.Unknown, nil)

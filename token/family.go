@@ -25,8 +25,8 @@ const (
 	Unknown   Family = ""          // counted as the worst of all the others
 )
 
-// Families returns every family with a tokenizer of its own, so without [Unknown].
-func Families() []Family {
+// families returns every family with a tokenizer of its own, so without [Unknown].
+func families() []Family {
 	return []Family{O200K, CL100K, Claude2, Claude, Claude5, Llama3, Gemma3, Tekken, Qwen3, DeepSeek3}
 }
 
@@ -37,7 +37,7 @@ func ParseFamily(s string) (Family, error) {
 		return Unknown, nil
 	}
 	if _, ok := profiles[Family(s)]; !ok {
-		return Unknown, fmt.Errorf("token: no tokenizer family %q; the families are %v", s, Families())
+		return Unknown, fmt.Errorf("token: no tokenizer family %q; the families are %v", s, families())
 	}
 	return Family(s), nil
 }

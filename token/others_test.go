@@ -105,7 +105,7 @@ func TestNoCharacterIsUndercounted(t *testing.T) {
 // o200k has to spell must count as much.
 func TestNoFamilyIsUndercounted(t *testing.T) {
 	race.Skip(t)
-	for _, f := range append(Families(), Unknown) {
+	for _, f := range append(families(), Unknown) {
 		if f == O200K {
 			continue
 		}

@@ -190,14 +190,13 @@ func TestPrepared(t *testing.T) {
 func TestPreparedBeforeEveryTrigger(t *testing.T) {
 	for name, set := range map[string]winnow.Settings{
 		"threshold_tokens": {Window: 1_000_000, KeepRecent: 4000, ThresholdTokens: 32_000},
-		"prices": {
-			Window: 1_000_000, KeepRecent: 4000, Economy: winnow.EconomyPrices, CommitFloor: 30_000, QualityLimit: 30_000,
-			ReadPrice: 1, WritePrice: 2, OutputPrice: 10,
-		},
+		"prices":           {Window: 1_000_000, KeepRecent: 4000, Economy: winnow.EconomyPrices, CommitFloor: 30_000},
 	} {
 		summaries, _ := serveSummaries(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, summaryAnswer()) })
 		url, _ := answering(t)
-		tr := newTransport(t, transport.Options{Settings: set, Summarizer: writer(t, summaries)})
+		// Above 30,000 tokens the price doubles.
+		prices := `{"prices": {"input": 2, "cache_read": 1, "cache_write": 2, "output": 10, "tiers": [{"over": 30000, "input": 4, "cache_read": 2, "cache_write": 4, "output": 20}]}}`
+		tr := newTransport(t, transport.Options{Settings: set, Summarizer: writer(t, summaries), Registry: overridden(t, prices)})
 		turns := 8
 		for ; tr.Stats().Plans == 0; turns++ {
 			if turns > 120 {

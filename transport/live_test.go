@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -21,6 +22,16 @@ func newTransport(t testing.TB, o transport.Options) *transport.Transport {
 		t.Fatal(err)
 	}
 	return tr
+}
+
+// overridden returns the registry with facts that hold for every model.
+func overridden(t testing.TB, facts string) *model.Registry {
+	t.Helper()
+	r, err := model.Default().WithOverrides([]byte(`{"models": {"*": ` + facts + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // TestConversations drives agents far past the window, in every dialect. Every

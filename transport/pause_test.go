@@ -26,7 +26,8 @@ func TestPause(t *testing.T) {
 		_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 		now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Window: window, CacheLifetime: 300, Economy: winnow.EconomyPrices, CommitFloor: 16_000},
+			Settings: winnow.Settings{Window: window, Economy: winnow.EconomyPrices, CommitFloor: 16_000},
+			Registry: overridden(t, `{"cache": {"lifetime_seconds": 300}}`),
 			Now: func() time.Time {
 				now = now.Add(pause)
 				return now
@@ -86,7 +87,8 @@ func TestPauseElsewhere(t *testing.T) {
 		var all []http.RoundTripper
 		for range 2 {
 			all = append(all, newTransport(t, transport.Options{
-				Settings: winnow.Settings{Window: window, CacheLifetime: 300, Economy: winnow.EconomyPrices, CommitFloor: 16_000},
+				Settings: winnow.Settings{Window: window, Economy: winnow.EconomyPrices, CommitFloor: 16_000},
+				Registry: overridden(t, `{"cache": {"lifetime_seconds": 300}}`),
 				Store:    store, Now: clock, Tenant: func(*http.Request) planstore.Tenant { return "x" },
 			}))
 		}

@@ -39,7 +39,7 @@ func TestSummaryRole(t *testing.T) {
 		"anthropic": {wire.Anthropic, "/v1/messages", `{"model":"claude-sonnet-4-5","max_tokens":1000,"messages":[` + turns(`{"role":"user","content":"question %d"}`, `{"role":"assistant","content":"answer %d: %s"}`) + `]}`, ""},
 		"gemini":    {wire.Gemini, "/v1beta/models/gemini-2.5-pro:generateContent", `{"contents":[` + turns(`{"role":"user","parts":[{"text":"question %d"}]}`, `{"role":"model","parts":[{"text":"answer %d: %s"}]}`) + `]}`, ""},
 	} {
-		for _, s := range []winnow.Settings{{SummaryRole: "system"}, {Preset: "neurolink"}, {}} {
+		for _, s := range []winnow.Settings{{Systems: winnow.Systems{SummaryRole: "system"}}, {Preset: "neurolink"}, {}} {
 			t.Run(fmt.Sprint(name, " ", s.SummaryRole, s.Preset), func(t *testing.T) {
 				s.Window, s.MaxTokens = 12_000, 1000
 				tr := newTransport(t, transport.Options{Settings: s})

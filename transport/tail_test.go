@@ -24,7 +24,7 @@ func TestLastExchangesStayWhole(t *testing.T) {
 		fmt.Fprint(w, `{}`)
 	}))
 	defer srv.Close()
-	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 40_000, PruneProtect: 1, PruneMin: 1, ItemBytes: 2000}})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 40_000, Systems: winnow.Systems{PruneProtect: 1, PruneMin: 1, ItemBytes: 2000}}})
 	messages := []string{`{"role":"user","content":"Mend the parser."}`}
 	var results []string
 	compacted := 0

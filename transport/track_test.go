@@ -131,11 +131,9 @@ func TestColdCalls(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 		})
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{
-				Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices,
-				ReadPrice: 0.2, WritePrice: 5, OutputPrice: 20, CommitFloor: 10_000, SummaryMax: 3000,
-			},
-			Base: up, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+			Settings: winnow.Settings{Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices, CommitFloor: 10_000},
+			Registry: overridden(t, `{"prices": {"input": 5, "cache_read": 0.2, "cache_write": 5, "output": 20}}`),
+			Base:     up, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
 		})
 		body := `{"model":"gpt-4o","messages":[{"role":"user","content":"begin"}`
 		for i := range 120 {

@@ -60,7 +60,7 @@ func parse(d Dialect, raw []byte, prev *Body) (*Body, error) {
 		return nil, err
 	}
 	b := &Body{dialect: d, raw: raw, layout: *l}
-	b.req.Rules = d.Rules()
+	b.req.Rules = d.rules()
 	if err := b.readFields(prev); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func TestRealSessions(t *testing.T) {
 			for _, p := range problems {
 				found[string(c.d)+" "+p.Rule]++
 			}
-			if byRules := b.Request().Rules.Check(h); len(problems) > 0 && len(byRules) == 0 && problems[0].Rule != RuleReasoning {
+			if byRules := b.Request().Rules.Check(h); len(problems) > 0 && len(byRules) == 0 && problems[0].Rule != ruleReasoning {
 				t.Errorf("%s: the rules are obeyed, and yet: %v", what, problems[0])
 			}
 			if h.Len() < 2 {

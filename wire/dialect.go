@@ -45,9 +45,9 @@ func (d Dialect) known() bool {
 	return d == OpenAI || d == Responses || d == Anthropic || d == Gemini
 }
 
-// Rules are what the dialect asks of a sequence of messages. A request may ask
+// rules are what the dialect asks of a sequence of messages. A request may ask
 // for more: see [Body.Request].
-func (d Dialect) Rules() chat.Rules {
+func (d Dialect) rules() chat.Rules {
 	r := chat.Rules{Name: string(d)}
 	switch d {
 	case OpenAI:

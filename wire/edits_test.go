@@ -231,7 +231,7 @@ func TestEdits(t *testing.T) {
 					broken++ // plan's own tests look after that
 				} else if ps := slices.DeleteFunc(Validate(d, out), func(p Problem) bool {
 					// Stages keep the thinking of an open loop; these edits do not care.
-					return p.Rule == RuleThinking && b.Request().Rules.LeadThinking
+					return p.Rule == ruleThinking && b.Request().Rules.LeadThinking
 				}); len(ps) > 0 {
 					t.Fatalf("seed %d: the view obeys the rules but the body is refused: %v\n%s", seed, ps, out)
 				}

@@ -103,7 +103,7 @@ func TestRenderSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range Validate(d, raw) {
-			if p.Rule == RuleEmpty || p.Rule == RuleEmptyText || p.Rule == RuleShape {
+			if p.Rule == ruleEmpty || p.Rule == ruleEmptyText || p.Rule == RuleShape {
 				t.Errorf("%s: %v\n%s", d, p, raw)
 			}
 		}

@@ -30,29 +30,29 @@ func (p Problem) String() string {
 // Rules that problems name.
 const (
 	RuleShape       = "shape"             // not a request, or a member of the wrong type
-	RuleNoMessages  = "no_messages"       // nothing to answer
-	RuleRole        = "role"              // unknown, or with content that it must not have
-	RuleUserFirst   = "user_first"        // the first message is not a user's
-	RuleEmpty       = "empty_message"     // a message without content
-	RuleEmptyText   = "empty_text"        // a text without words
+	ruleNoMessages  = "no_messages"       // nothing to answer
+	ruleRole        = "role"              // unknown, or with content that it must not have
+	ruleUserFirst   = "user_first"        // the first message is not a user's
+	ruleEmpty       = "empty_message"     // a message without content
+	ruleEmptyText   = "empty_text"        // a text without words
 	RuleUnanswered  = "unanswered_call"   // a call without its result
 	RuleOrphan      = "orphan_result"     // a result without its call
 	RuleDuplicate   = "duplicate_result"  // a call that is answered twice
-	RuleCallID      = "call_id"           // a call without an id, or with another's
-	RuleArguments   = "call_arguments"    // arguments that are no object
-	RuleResultOrder = "result_order"      // results that do not stand first
-	RuleServerTool  = "server_tool"       // a provider's own call and its result
-	RuleThinking    = "thinking"          // thinking that is missing or incomplete
-	RuleCacheMarks  = "cache_control"     // too many cache markers, or misplaced ones
-	RuleImages      = "images"            // too many images
-	RuleSize        = "size"              // too many bytes or messages
-	RuleMaxTokens   = "max_tokens"        // an output limit that cannot be
-	RuleReasoning   = "reasoning_order"   // reasoning without the item it belongs to
-	RuleCallOrder   = "call_order"        // a call that does not follow input
-	RuleSignature   = "thought_signature" // a call without the signature of its thought
-	RuleCompaction  = "compaction_order"  // a provider's compaction item in the wrong place
-	RuleContentType = "content_type"      // content that this role cannot have
-	RuleResultCount = "result_count"      // other than one result for each call
+	ruleCallID      = "call_id"           // a call without an id, or with another's
+	ruleArguments   = "call_arguments"    // arguments that are no object
+	ruleResultOrder = "result_order"      // results that do not stand first
+	ruleServerTool  = "server_tool"       // a provider's own call and its result
+	ruleThinking    = "thinking"          // thinking that is missing or incomplete
+	ruleCacheMarks  = "cache_control"     // too many cache markers, or misplaced ones
+	ruleImages      = "images"            // too many images
+	ruleSize        = "size"              // too many bytes or messages
+	ruleMaxTokens   = "max_tokens"        // an output limit that cannot be
+	ruleReasoning   = "reasoning_order"   // reasoning without the item it belongs to
+	ruleCallOrder   = "call_order"        // a call that does not follow input
+	ruleSignature   = "thought_signature" // a call without the signature of its thought
+	ruleCompaction  = "compaction_order"  // a provider's compaction item in the wrong place
+	ruleContentType = "content_type"      // content that this role cannot have
+	ruleResultCount = "result_count"      // other than one result for each call
 )
 
 // Limits of bodies.
@@ -219,6 +219,6 @@ func blank(v jsontext.Value) bool {
 
 func (c *checker) checkImages(limit int) {
 	if c.images > limit {
-		c.bad(RuleImages, -1, "", "%d images where %d are allowed; replace old images by a text", c.images, limit)
+		c.bad(ruleImages, -1, "", "%d images where %d are allowed; replace old images by a text", c.images, limit)
 	}
 }

@@ -25,13 +25,13 @@ type anthropicCheck struct {
 func (c *checker) anthropic() {
 	a := anthropicCheck{checker: c, ids: map[string]bool{}, server: map[string]int{}, used: map[string]bool{}}
 	if len(c.raw) > anthropicBytes {
-		c.bad(RuleSize, -1, "", "the body has %d bytes where %d are allowed; remove images or old tool results", len(c.raw), anthropicBytes)
+		c.bad(ruleSize, -1, "", "the body has %d bytes where %d are allowed; remove images or old tool results", len(c.raw), anthropicBytes)
 	}
 	if len(c.elems) > anthropicList {
-		c.bad(RuleSize, -1, "messages", "%d messages where %d are allowed; fold old ones", len(c.elems), anthropicList)
+		c.bad(ruleSize, -1, "messages", "%d messages where %d are allowed; fold old ones", len(c.elems), anthropicList)
 	}
 	if len(c.elems) == 0 {
-		c.bad(RuleNoMessages, -1, "messages", "at least one message is required; add the user's")
+		c.bad(ruleNoMessages, -1, "messages", "at least one message is required; add the user's")
 	}
 	thinking := a.fields()
 	first := true
@@ -48,15 +48,15 @@ func (c *checker) anthropic() {
 		switch role {
 		case "user", "assistant":
 			if first && role != "user" {
-				c.bad(RuleUserFirst, i, "", "the first message must be a user's; put one before it")
+				c.bad(ruleUserFirst, i, "", "the first message must be a user's; put one before it")
 			}
 			first = false
 		case "system":
 			if i == 0 {
-				c.bad(RuleRole, i, "role", "a system message may not be first; put it into the body's system")
+				c.bad(ruleRole, i, "role", "a system message may not be first; put it into the body's system")
 			}
 		default:
-			c.bad(RuleRole, i, "role", "%q is not a role; use user, assistant or system", role)
+			c.bad(ruleRole, i, "role", "%q is not a role; use user, assistant or system", role)
 			continue
 		}
 		if role == "assistant" {
@@ -67,14 +67,14 @@ func (c *checker) anthropic() {
 	a.unanswered()
 	for _, id := range slices.Sorted(maps.Keys(a.server)) {
 		if at := a.server[id]; at != last {
-			c.bad(RuleServerTool, at, "", "the provider's own call %q has no result; remove the call, or keep its result", id)
+			c.bad(ruleServerTool, at, "", "the provider's own call %q has no result; remove the call, or keep its result", id)
 		}
 	}
 	if c.marks > anthropicMarks {
-		c.bad(RuleCacheMarks, -1, "", "a maximum of %d blocks with cache_control may be provided, found %d; remove the oldest", anthropicMarks, c.marks)
+		c.bad(ruleCacheMarks, -1, "", "a maximum of %d blocks with cache_control may be provided, found %d; remove the oldest", anthropicMarks, c.marks)
 	}
 	if a.compact > 1 {
-		c.bad(RuleCompaction, -1, "messages", "%d compaction blocks with content; keep the newest", a.compact)
+		c.bad(ruleCompaction, -1, "messages", "%d compaction blocks with content; keep the newest", a.compact)
 	}
 	c.checkImages(anthropicImages)
 	if thinking {
@@ -91,7 +91,7 @@ func (a *anthropicCheck) fields() (thinking bool) {
 		case "system", "tools":
 			for i, b := range decode.Elements(v) {
 				if a.mark(b) && f.name == "system" && str(b, "text") == "" {
-					a.bad(RuleCacheMarks, -1, fmt.Sprintf("system.%d", i), "cache_control on an empty text; remove it")
+					a.bad(ruleCacheMarks, -1, fmt.Sprintf("system.%d", i), "cache_control on an empty text; remove it")
 				}
 			}
 		case "cache_control":
@@ -107,9 +107,9 @@ func (a *anthropicCheck) fields() (thinking bool) {
 		n, err := decode.Int(v)
 		switch {
 		case err != nil || n <= 0:
-			a.bad(RuleMaxTokens, -1, "max_tokens", "must be a whole number above 0")
+			a.bad(ruleMaxTokens, -1, "max_tokens", "must be a whole number above 0")
 		case thinking && budget >= n:
-			a.bad(RuleMaxTokens, -1, "max_tokens", "must be greater than thinking.budget_tokens (%d), not %d; raise it or lower the budget", budget, n)
+			a.bad(ruleMaxTokens, -1, "max_tokens", "must be greater than thinking.budget_tokens (%d), not %d; raise it or lower the budget", budget, n)
 		}
 	}
 	return thinking
@@ -154,7 +154,7 @@ func (a *anthropicCheck) message(i int, role string, content jsontext.Value) {
 	switch content.Kind() {
 	case '"':
 		if blank(content) && !final {
-			a.bad(RuleEmpty, i, "content", "the message has no words; remove it or say something")
+			a.bad(ruleEmpty, i, "content", "the message has no words; remove it or say something")
 		}
 	case '[':
 	default:
@@ -167,9 +167,9 @@ func (a *anthropicCheck) message(i int, role string, content jsontext.Value) {
 		a.block(i, k, role, b, due, &other)
 	}
 	if content.Kind() == '[' && n == 0 && !final {
-		a.bad(RuleEmpty, i, "content", "the message has no blocks; remove it or add a text")
+		a.bad(ruleEmpty, i, "content", "the message has no blocks; remove it or add a text")
 	} else if n > 0 && !a.words && len(a.problems) == before {
-		a.bad(RuleEmptyText, i, "content", "text content blocks must contain non-whitespace text; remove the message or say something")
+		a.bad(ruleEmptyText, i, "content", "text content blocks must contain non-whitespace text; remove the message or say something")
 	}
 	if due {
 		a.unanswered()
@@ -208,7 +208,7 @@ func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool
 	case kind == "text":
 		// Models write white space before other blocks, and may have it back.
 		if f.text.Kind() != '"' || len(f.text) == 2 {
-			a.bad(RuleEmptyText, i, path, "text content blocks must be non-empty; remove the block")
+			a.bad(ruleEmptyText, i, path, "text content blocks must be non-empty; remove the block")
 		} else if !blank(f.text) {
 			a.words = true
 		}
@@ -227,12 +227,12 @@ func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool
 	case strings.HasSuffix(kind, "_tool_result"):
 		id := decode.Str(f.useID)
 		if !a.used[id] {
-			a.bad(RuleServerTool, i, path, "unexpected `tool_use_id` found in `%s` blocks: %s; it must have a corresponding `server_tool_use` block before it: remove both or keep both", kind, id)
+			a.bad(ruleServerTool, i, path, "unexpected `tool_use_id` found in `%s` blocks: %s; it must have a corresponding `server_tool_use` block before it: remove both or keep both", kind, id)
 		}
 		delete(a.server, id)
 	case kind == "compaction":
 		if k != 0 || role == "system" {
-			a.bad(RuleCompaction, i, path, "a compaction block must come first in its message; move it there")
+			a.bad(ruleCompaction, i, path, "a compaction block must come first in its message; move it there")
 		}
 		if !isNull(f.content) {
 			a.compact++
@@ -247,11 +247,11 @@ func (a *anthropicCheck) thought(i int, path, role string, f *anthropicFields) {
 	}
 	switch {
 	case role != "assistant":
-		a.bad(RuleRole, i, path, "a %s message has thinking; only the assistant's can", role)
+		a.bad(ruleRole, i, path, "a %s message has thinking; only the assistant's can", role)
 	case f.sign.Kind() != '"' || len(f.sign) == 2:
-		a.bad(RuleThinking, i, path, "the %s block has no %s; remove the block, which cannot be sent without it", f.kind, sign)
+		a.bad(ruleThinking, i, path, "the %s block has no %s; remove the block, which cannot be sent without it", f.kind, sign)
 	case f.marked:
-		a.bad(RuleCacheMarks, i, path, "cache_control on thinking; put the marker on another block")
+		a.bad(ruleCacheMarks, i, path, "cache_control on thinking; put the marker on another block")
 	}
 }
 
@@ -259,15 +259,15 @@ func (a *anthropicCheck) call(i int, path, role string, f *anthropicFields) {
 	id := decode.Str(f.id)
 	switch {
 	case role != "assistant":
-		a.bad(RuleRole, i, path, "a %s message has a `tool_use` block; only the assistant's can", role)
+		a.bad(ruleRole, i, path, "a %s message has a `tool_use` block; only the assistant's can", role)
 		return
 	case !plainID(id):
-		a.bad(RuleCallID, i, path, "the `tool_use` id %q must be letters, digits, _ and -; give it such an id, and its result too", id)
+		a.bad(ruleCallID, i, path, "the `tool_use` id %q must be letters, digits, _ and -; give it such an id, and its result too", id)
 	case a.ids[id]:
-		a.bad(RuleCallID, i, path, "`tool_use` ids must be unique, %s was used before; give it another, and its result too", id)
+		a.bad(ruleCallID, i, path, "`tool_use` ids must be unique, %s was used before; give it another, and its result too", id)
 	}
 	if f.input.Kind() != '{' {
-		a.bad(RuleArguments, i, path, "the call's input is %s where an object is expected", decode.TypeName(f.input))
+		a.bad(ruleArguments, i, path, "the call's input is %s where an object is expected", decode.TypeName(f.input))
 	}
 	a.ids[id] = true
 	a.calls.at = i
@@ -278,10 +278,10 @@ func (a *anthropicCheck) result(i int, path, role string, f *anthropicFields, du
 	id := decode.Str(f.useID)
 	switch {
 	case role != "user":
-		a.bad(RuleRole, i, path, "a %s message has a `tool_result` block; only a user's can", role)
+		a.bad(ruleRole, i, path, "a %s message has a `tool_result` block; only a user's can", role)
 		return
 	case other:
-		a.bad(RuleResultOrder, i, path, "a `tool_result` block comes after other content; put the results first")
+		a.bad(ruleResultOrder, i, path, "a `tool_result` block comes after other content; put the results first")
 	}
 	known, twice := false, false
 	if due {
@@ -300,7 +300,7 @@ func (a *anthropicCheck) result(i int, path, role string, f *anthropicFields, du
 			a.images++
 		case "text":
 			if inner.text.Kind() != '"' || len(inner.text) == 2 {
-				a.bad(RuleEmptyText, i, fmt.Sprintf("%s.content.%d", path, k), "text content blocks must be non-empty; remove the block")
+				a.bad(ruleEmptyText, i, fmt.Sprintf("%s.content.%d", path, k), "text content blocks must be non-empty; remove the block")
 			}
 		}
 	}
@@ -338,7 +338,7 @@ func (a *anthropicCheck) leadThinking() {
 		return
 	}
 	if !startsThinking(a.element(first)) && !startsThinking(a.element(last)) {
-		a.bad(RuleThinking, first, "content.0", "expected `thinking` or `redacted_thinking`: with thinking enabled the assistant's turn in a tool loop must start with it; keep that block, or fold the whole turn")
+		a.bad(ruleThinking, first, "content.0", "expected `thinking` or `redacted_thinking`: with thinking enabled the assistant's turn in a tool loop must start with it; keep that block, or fold the whole turn")
 	}
 }
 

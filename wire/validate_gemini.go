@@ -16,10 +16,10 @@ type geminiTurn struct {
 
 func (c *checker) gemini() {
 	if len(c.raw) > geminiBytes {
-		c.bad(RuleSize, -1, "", "the body has %d bytes where %d are allowed; remove inline data", len(c.raw), geminiBytes)
+		c.bad(ruleSize, -1, "", "the body has %d bytes where %d are allowed; remove inline data", len(c.raw), geminiBytes)
 	}
 	if len(c.elems) == 0 {
-		c.bad(RuleNoMessages, -1, "contents", "contents is empty; add the user's")
+		c.bad(ruleNoMessages, -1, "contents", "contents is empty; add the user's")
 	}
 	turns := make([]geminiTurn, len(c.elems))
 	for i := range c.elems {
@@ -32,7 +32,7 @@ func (c *checker) gemini() {
 			prev = turns[i-1]
 		}
 		if len(t.calls) > 0 && prev.role != "user" {
-			c.bad(RuleCallOrder, i, "", "a function call turn must come immediately after a user turn or a function response turn; join it to the model's content before it, or put a user's before it")
+			c.bad(ruleCallOrder, i, "", "a function call turn must come immediately after a user turn or a function response turn; join it to the model's content before it, or put a user's before it")
 		}
 		if len(t.responses) > 0 && len(prev.calls) == 0 {
 			c.bad(RuleOrphan, i, "", "a function response turn must come immediately after a function call turn; make the responses texts, or remove them")
@@ -60,7 +60,7 @@ func (c *checker) turn(i int) geminiTurn {
 	case "model":
 		t.role = "model"
 	default:
-		c.bad(RuleRole, i, "role", "%q is not a role; use user or model", role)
+		c.bad(ruleRole, i, "role", "%q is not a role; use user or model", role)
 	}
 	n := 0
 	parts := decode.Member(m, "parts")
@@ -73,7 +73,7 @@ func (c *checker) turn(i int) geminiTurn {
 		c.geminiPart(i, 0, &t, parts)
 	}
 	if n == 0 {
-		c.bad(RuleEmpty, i, "parts", "the content has no parts; remove it or add a text")
+		c.bad(ruleEmpty, i, "parts", "the content has no parts; remove it or add a text")
 	}
 	return t
 }
@@ -103,11 +103,11 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 		switch name {
 		case "text":
 			if v.Kind() == '"' && len(v) == 2 && !signed {
-				c.bad(RuleEmptyText, i, path, "the text is empty; remove the part")
+				c.bad(ruleEmptyText, i, path, "the text is empty; remove the part")
 			}
 		case "functionCall", "function_call":
 			if t.role == "user" {
-				c.bad(RuleRole, i, path, "a user's content has a function call; only the model's can")
+				c.bad(ruleRole, i, path, "a user's content has a function call; only the model's can")
 				continue
 			}
 			if len(t.calls) == 0 {
@@ -115,11 +115,11 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 			}
 			t.calls = append(t.calls, v)
 			if a := decode.Member(v, "args"); !isNull(a) && a.Kind() != '{' {
-				c.bad(RuleArguments, i, path, "the call's args are %s where an object is expected", decode.TypeName(a))
+				c.bad(ruleArguments, i, path, "the call's args are %s where an object is expected", decode.TypeName(a))
 			}
 		case "functionResponse", "function_response":
 			if t.role == "model" {
-				c.bad(RuleRole, i, path, "a model's content has a function response; only a user's can")
+				c.bad(ruleRole, i, path, "a model's content has a function response; only a user's can")
 				continue
 			}
 			t.responses = append(t.responses, v)
@@ -133,14 +133,14 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 		}
 	}
 	if !known && !signed {
-		c.bad(RuleEmpty, i, path, "the part has no data; remove it")
+		c.bad(ruleEmpty, i, path, "the part has no data; remove it")
 	}
 }
 
 // responseParts checks that responses answer the calls of the turn before.
 func (c *checker) responseParts(i int, calls, responses []jsontext.Value) {
 	if len(calls) != len(responses) {
-		c.bad(RuleResultCount, i, "", "the number of function response parts (%d) must be equal to the number of function call parts (%d) of the function call turn; add or remove some", len(responses), len(calls))
+		c.bad(ruleResultCount, i, "", "the number of function response parts (%d) must be equal to the number of function call parts (%d) of the function call turn; add or remove some", len(responses), len(calls))
 	}
 	ids := map[string]int{}
 	all := true
@@ -174,7 +174,7 @@ func (c *checker) signatures(turns []geminiTurn) {
 	}
 	for i := from; any && i < len(turns); i++ {
 		if len(turns[i].calls) > 0 && !turns[i].signed {
-			c.bad(RuleSignature, i, "", "the function call is missing a thought_signature; keep the one it came with, or use %q", dummySignature)
+			c.bad(ruleSignature, i, "", "the function call is missing a thought_signature; keep the one it came with, or use %q", dummySignature)
 		}
 	}
 }

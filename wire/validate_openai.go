@@ -10,7 +10,7 @@ import (
 
 func (c *checker) openAI() {
 	if len(c.elems) == 0 {
-		c.bad(RuleNoMessages, -1, "messages", "at least one message is required; add the user's")
+		c.bad(ruleNoMessages, -1, "messages", "at least one message is required; add the user's")
 	}
 	var calls pending
 	unanswered := func() {
@@ -42,7 +42,7 @@ func (c *checker) openAI() {
 			known, twice := calls.answer(id)
 			switch {
 			case id == "":
-				c.bad(RuleCallID, i, "tool_call_id", "a tool message must name the call that it answers; add its id")
+				c.bad(ruleCallID, i, "tool_call_id", "a tool message must name the call that it answers; add its id")
 			case !known:
 				c.bad(RuleOrphan, i, "", "a message with role 'tool' must follow an assistant message with the 'tool_calls' it answers; %s is not among them: remove it or make it a user's text", id)
 			case twice:
@@ -51,7 +51,7 @@ func (c *checker) openAI() {
 		case "function":
 			c.openAIContent(i, content, role, false)
 		default:
-			c.bad(RuleRole, i, "role", "%q is not a role; use system, developer, user, assistant or tool", role)
+			c.bad(ruleRole, i, "role", "%q is not a role; use system, developer, user, assistant or tool", role)
 		}
 	}
 	unanswered()
@@ -73,11 +73,11 @@ func (c *checker) openAIContent(i int, content jsontext.Value, role string, must
 			}
 		}
 		if n == 0 {
-			c.bad(RuleEmpty, i, "content", "the content is an empty array; send a string, or null beside tool calls")
+			c.bad(ruleEmpty, i, "content", "the content is an empty array; send a string, or null beside tool calls")
 		}
 	default:
 		if must || !isNull(content) {
-			c.bad(RuleEmpty, i, "content", "%s where the content of a %s message is expected; send a string", decode.TypeName(content), role)
+			c.bad(ruleEmpty, i, "content", "%s where the content of a %s message is expected; send a string", decode.TypeName(content), role)
 		}
 	}
 }
@@ -99,15 +99,15 @@ func (c *checker) assistant(i int, f []jsontext.Value, calls *pending) {
 			c.bad(RuleShape, i, path, "%s where a tool call is expected", decode.TypeName(call))
 			continue
 		case id == "":
-			c.bad(RuleCallID, i, path, "the tool call has no id; give it one, and its result too")
+			c.bad(ruleCallID, i, path, "the tool call has no id; give it one, and its result too")
 		case seen[id]:
-			c.bad(RuleCallID, i, path, "two tool calls have the id %s; give one another, and its result too", id)
+			c.bad(ruleCallID, i, path, "two tool calls have the id %s; give one another, and its result too", id)
 		}
 		seen[id] = true
 		calls.add(id)
 	}
 	if list.Kind() == '[' && n == 0 {
-		c.bad(RuleEmpty, i, "tool_calls", "the array of tool calls is empty; leave it out")
+		c.bad(ruleEmpty, i, "tool_calls", "the array of tool calls is empty; leave it out")
 	}
 	c.openAIContent(i, content, "assistant", n == 0 && !other)
 }

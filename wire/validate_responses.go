@@ -46,14 +46,14 @@ func (c *checker) responses() {
 			c.reasoning(i, decode.Str(f[4]))
 		case kind == "compaction_trigger":
 			if i != len(c.elems)-1 {
-				c.bad(RuleCompaction, i, "", "the 'compaction_trigger' item must be the final input item; move it there")
+				c.bad(ruleCompaction, i, "", "the 'compaction_trigger' item must be the final input item; move it there")
 			}
 		case kind == "item_reference":
 			elsewhere = true
 		case strings.HasSuffix(kind, "_call"):
 			if kind == "function_call" || kind == "custom_tool_call" {
 				if id == "" {
-					c.bad(RuleCallID, i, "call_id", "the call has no call_id; give it one, and its output too")
+					c.bad(ruleCallID, i, "call_id", "the call has no call_id; give it one, and its output too")
 					continue
 				}
 			}
@@ -61,7 +61,7 @@ func (c *checker) responses() {
 				continue // the provider runs it
 			}
 			if calls[id] != nil {
-				c.bad(RuleCallID, i, "call_id", "two calls have the call_id %s; give one another, and its output too", id)
+				c.bad(ruleCallID, i, "call_id", "two calls have the call_id %s; give one another, and its output too", id)
 			}
 			calls[id] = &itemCall{at: i, kind: kind}
 			order = append(order, id)
@@ -93,11 +93,11 @@ func (c *checker) itemMessage(i int, role string, content jsontext.Value) {
 	switch role {
 	case "user", "assistant", "system", "developer":
 	default:
-		c.bad(RuleRole, i, "role", "%q is not a role; use user, assistant, system or developer", role)
+		c.bad(ruleRole, i, "role", "%q is not a role; use user, assistant, system or developer", role)
 		return
 	}
 	if k := content.Kind(); k != '"' && k != '[' {
-		c.bad(RuleEmpty, i, "content", "%s where content is expected; send a string or an array", decode.TypeName(content))
+		c.bad(ruleEmpty, i, "content", "%s where content is expected; send a string or an array", decode.TypeName(content))
 	}
 	for k, b := range decode.Elements(content) {
 		kind := str(b, "type")
@@ -106,9 +106,9 @@ func (c *checker) itemMessage(i int, role string, content jsontext.Value) {
 		case kind == "":
 			c.bad(RuleShape, i, path, "the part has no type; add one")
 		case role == "assistant" && strings.HasPrefix(kind, "input_"):
-			c.bad(RuleContentType, i, path, "an assistant message cannot have %q; use \"output_text\"", kind)
+			c.bad(ruleContentType, i, path, "an assistant message cannot have %q; use \"output_text\"", kind)
 		case role != "assistant" && kind == "output_text":
-			c.bad(RuleContentType, i, path, "a %s message cannot have \"output_text\"; use \"input_text\"", role)
+			c.bad(ruleContentType, i, path, "a %s message cannot have \"output_text\"; use \"input_text\"", role)
 		}
 	}
 }
@@ -134,5 +134,5 @@ func (c *checker) reasoning(i int, id string) {
 	if id != "" {
 		name += " '" + id + "'"
 	}
-	c.bad(RuleReasoning, i, "", "%s of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", name)
+	c.bad(ruleReasoning, i, "", "%s of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", name)
 }

@@ -100,7 +100,7 @@ func TestValidate(t *testing.T) {
 		var got []string
 		for _, p := range Validate(c.d, []byte(c.body)) {
 			got = append(got, fmt.Sprintf("%s@%d", p.Rule, p.At))
-			if p.Message == "" || !strings.ContainsAny(p.Message, ";,") && p.Rule != RuleShape && p.Rule != RuleMaxTokens {
+			if p.Message == "" || !strings.ContainsAny(p.Message, ";,") && p.Rule != RuleShape && p.Rule != ruleMaxTokens {
 				t.Errorf("%s, %s: %q does not say what to do", c.d, c.name, p.Message)
 			}
 		}

@@ -98,7 +98,7 @@ func (a *app) configPrint(preset string) error {
 	if preset != "" {
 		l.From["preset"] = "--preset"
 	}
-	full := l.shown()
+	full := l.WithDefaults()
 	if full.Store == "" {
 		if dir, err := a.dataDir(); err == nil {
 			full.Store = filepath.Join(dir, "sessions.db")
@@ -107,7 +107,7 @@ func (a *app) configPrint(preset string) error {
 	if a.asJSON {
 		values, sources := map[string]any{}, map[string]any{}
 		for _, k := range config.Keys() {
-			put(values, k.Name, k.Value(&full))
+			put(values, k.Name, l.shown(k, &full))
 			put(sources, k.Name, l.source(k))
 		}
 		files := l.Files
@@ -116,9 +116,13 @@ func (a *app) configPrint(preset string) error {
 		}
 		return a.print(map[string]any{"settings": values, "sources": sources, "files": files})
 	}
-	group := ""
+	group, question := "", ""
 	for _, k := range config.Keys() {
-		value, err := yamlValue(k.Value(&full))
+		if q := config.QuestionOf(k.Name); q != question {
+			question = q
+			fmt.Fprintf(a.stdout, "\n# %s\n", q)
+		}
+		value, err := yamlValue(l.shown(k, &full))
 		if err != nil {
 			return err
 		}
@@ -150,17 +154,14 @@ func put(doc map[string]any, key string, value any) {
 	put(inner, rest, value)
 }
 
-// shown is the settings in force as a file would have them: what is switched
-// off is negative, since 0 stands for the default there.
-func (l *loaded) shown() config.File {
-	full, set := l.WithDefaults(), reflect.ValueOf(l.Settings.Or(l.preset()))
-	to := reflect.ValueOf(&full.Settings).Elem()
-	for i := range to.NumField() {
-		if v := set.Field(i); v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0 {
-			to.Field(i).Set(v)
-		}
+// shown returns a setting's value in force as a file would have it: what is switched
+// off is -1, since 0 means not set there.
+func (l *loaded) shown(k config.Key, full *config.File) any {
+	set := config.File{Settings: l.Settings.Or(l.preset())}
+	if v := reflect.ValueOf(k.Value(&set)); v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0 {
+		return v.Interface()
 	}
-	return full
+	return k.Value(full)
 }
 
 // preset is what the preset sets, where there is one.
@@ -204,8 +205,7 @@ func (a *app) configValidate(args []string) error {
 	} else if err == nil && len(l.Stray) > 0 {
 		var all []*config.SettingError
 		for _, v := range l.Stray {
-			name := strings.ToLower(strings.TrimPrefix(v, config.VariablePrefix))
-			all = append(all, &config.SettingError{File: "environment variable " + v, Message: "there is no such setting" + config.Suggest(name)})
+			all = append(all, &config.SettingError{File: "environment variable " + v, Message: "there is no such setting; " + config.HintFor(v)})
 		}
 		all[0].Others = all[1:]
 		err = all[0]

@@ -172,11 +172,7 @@ func (a *app) checkSettings(c *checkup) *loaded {
 		c.add(area, found, "", "set: %s", strings.Join(set, ", "))
 	}
 	for _, name := range l.Stray {
-		advice := "take it out of the environment"
-		if best := config.Suggest(strings.ToLower(strings.TrimPrefix(name, "WINNOW_"))); best != "" {
-			advice = strings.TrimLeft(best, "; ")
-		}
-		c.add(area, wrong, advice, "%s is not a setting and is ignored", name)
+		c.add(area, wrong, config.HintFor(name), "%s is not a setting and is ignored", name)
 	}
 	if len(l.Untrusted) > 0 {
 		c.add(area, noted, l.allow(), "%s", l.distrusted())

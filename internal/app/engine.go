@@ -58,7 +58,7 @@ func setEstimator(f *config.File, name string) error {
 		return nil
 	}
 	f.Estimator = name
-	if err := (&winnow.Settings{Estimator: name}).Validate(); err != nil {
+	if err := (&winnow.Settings{Systems: winnow.Systems{Estimator: name}}).Validate(); err != nil {
 		return usagef("--estimator %s: there is no such estimator; there are %s", name, strings.Join(winnow.EstimatorNames(), ", "))
 	}
 	return nil

@@ -311,7 +311,7 @@ func (h *loopHost) Sessions(ctx context.Context, most int) ([]session.Info, erro
 // Auto reports whether the settings want automatic compaction.
 func (h *loopHost) Auto() bool {
 	f := h.live.Current()
-	return f.AutoCompact == nil || *f.AutoCompact
+	return f.Auto()
 }
 
 // modelFor chooses the model: the flag's, the one that the session had last,

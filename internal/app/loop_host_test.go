@@ -46,7 +46,7 @@ func (h *loopHost) do(t *testing.T, tool, args string) string {
 // and which end is shown is a setting: S4.12.
 func TestLoopOutput(t *testing.T) {
 	for keep, want := range map[string][3]bool{"both": {true, false, true}, "head": {true, false, false}, "tail": {false, false, true}} {
-		h := host(t, "item_bytes: 4000\nitem_keep: "+keep+"\n")
+		h := host(t, "systems:\n  item_bytes: 4000\n  item_keep: "+keep+"\n")
 		text := h.do(t, "run", `{"command":"i=0; while [ $i -lt 2000 ]; do echo \"line number $i is here\"; i=$((i+1)); done"}`)
 		got := [3]bool{strings.Contains(text, "line number 0 "), strings.Contains(text, "line number 1000 "), strings.Contains(text, "line number 1999 ")}
 		if got != want || len(text) > 4000 {
@@ -62,7 +62,7 @@ func TestLoopOutput(t *testing.T) {
 			t.Errorf("%s: %v, %v", keep, info.Mode(), err)
 		}
 	}
-	h := host(t, "item_bytes: 4000\nmemory: false\n")
+	h := host(t, "systems:\n  item_bytes: 4000\nmemory: false\n")
 	if text := h.do(t, "run", `{"command":"yes | head -c 20000"}`); strings.Contains(text, "full output") || len(text) > 4000 {
 		t.Errorf("with memory off: %.200s", text)
 	}
@@ -70,7 +70,7 @@ func TestLoopOutput(t *testing.T) {
 
 // The loop reads files within their share of what remains: S4.13, S4.18.
 func TestLoopReadsWithinBudget(t *testing.T) {
-	h := host(t, "file_share: 0.5\n")
+	h := host(t, "systems:\n  file_share: 0.5\n")
 	write := func(name string, size int) {
 		line := "this line stands in " + name + "\n"
 		if err := os.WriteFile(name, []byte(strings.Repeat(line, size/len(line)+1)), 0o600); err != nil {

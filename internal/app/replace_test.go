@@ -235,7 +235,7 @@ func TestReplaceOperatorUse(t *testing.T) {
 	var appended []string
 	s, err := session.Create(t.Context(), store, session.Header{}, &session.Options{
 		Live: func(string, string) session.Live {
-			return session.Live{Settings: winnow.Settings{Preset: "operator-use", Window: 60_000, MaxTokens: 1000, Reserve: reserve}}
+			return session.Live{Settings: winnow.Settings{Preset: "operator-use", Window: 60_000, MaxTokens: 1000, Systems: winnow.Systems{Reserve: reserve}}}
 		},
 		Hooks: []session.Hooks{{
 			BeforeCompact: func(_ context.Context, ev session.BeforeCompact) (session.CompactDecision, error) {
@@ -310,7 +310,7 @@ func TestReplaceNeuroLink(t *testing.T) {
 	if stats["needs_compaction"] != false || small["needs_compaction"] != true || small["fits"] != false {
 		t.Errorf("needs compaction at claude: %v, at gpt-4: %v", stats["needs_compaction"], small["needs_compaction"])
 	}
-	config := []string{"--set", "prune_protect=20000", "--set", "prune_min=1000", "--set", "stages=prune,truncate", "--window", "100000", "--max-tokens", "4000"}
+	config := []string{"--set", "systems.prune_protect=20000", "--set", "systems.prune_min=1000", "--set", "systems.stages=prune,truncate", "--window", "100000", "--max-tokens", "4000"}
 	doc := run(append(append([]string{"session", "compact"}, on...), config...)...)
 	stages, _ := json.Marshal(doc["stages"])
 	if doc["compacted"] != true || !strings.Contains(string(stages), `"prune"`) || strings.Contains(string(stages), `"fold"`) {
@@ -345,7 +345,7 @@ func TestReplaceNeuroLink(t *testing.T) {
 	if st, err := s.StatsFor("openai", "gpt-4"); err != nil || st.Ratio < 1 || st.Messages != 61 {
 		t.Errorf("at gpt-4: %v, %d messages, %v", st.Ratio, st.Messages, err)
 	}
-	c, err := s.CompactWith(t.Context(), session.With{Settings: winnow.Settings{Model: "gpt-4o", PruneProtect: 20_000, PruneMin: 1000, Stages: []string{"prune"}}})
+	c, err := s.CompactWith(t.Context(), session.With{Settings: winnow.Settings{Model: "gpt-4o", Systems: winnow.Systems{PruneProtect: 20_000, PruneMin: 1000, Stages: []string{"prune"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -206,6 +206,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummaryTime: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
+	o.Transport.Settings.Disabled = !l.Auto()
 	if l.Redact {
 		o.Transport.Redact = &session.Redactor{}
 	}

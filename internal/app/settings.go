@@ -61,7 +61,7 @@ func (a *app) tellSettings(l *loaded) {
 		a.sayOnce(why)
 	}
 	for _, name := range l.Stray {
-		a.say("%s is not a setting and is ignored; see winnow config print", name)
+		a.say("%s is not a setting and is ignored; %s", name, config.HintFor(name))
 	}
 	if l.Mistake != nil {
 		a.sayOnce(l.ignored())

@@ -54,7 +54,7 @@ const exitHelp = `Every command ends with one of these:
 An error is one line on standard error: what went wrong, why, and what to do. With
 --json, standard output has {"error": {"code": …, "message": …}} instead of the
 usual document; the code is failed, usage, cannot_fit, stage_off (it would fit if the
-setting stages did not leave some out) or interrupted. For cannot_fit and stage_off,
+setting systems.stages did not leave some out) or interrupted. For cannot_fit and stage_off,
 compact prints its document with the error in it, and lists what must stay under
 error.floor, largest first.
 
@@ -111,12 +111,17 @@ func settingsHelp() string {
 	b.WriteString(`Settings are read in this order, and later ones win: winnow/winnow.yaml (or
 winnow.yaml) in your configuration folder, .winnow.yaml in the project, variables,
 flags. --config FILE replaces both files. The variable of a setting is WINNOW_
-followed by its name in capitals. winnow config print shows the settings in force
-and where each comes from. A number of 0 means the default.
+followed by its name in capitals, with _ for a point. winnow config print shows the
+settings in force and where each comes from. A number of 0 means not set: the
+preset's value or the default holds. -1 switches a thing off.
 
 `)
-	standard := config.File{}.WithDefaults()
+	standard, question := config.File{}.WithDefaults(), ""
 	for _, k := range config.Keys() {
+		if q := config.QuestionOf(k.Name); q != question {
+			question = q
+			fmt.Fprintf(&b, "\n%s\n", q)
+		}
 		value := "-"
 		if f := reflect.ValueOf(k.Value(&standard)); !f.IsZero() || f.Kind() == reflect.Bool {
 			if text, err := yamlValue(f.Interface()); err == nil {

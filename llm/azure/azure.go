@@ -22,15 +22,15 @@ import (
 	"github.com/winnow-llm/winnow/llm"
 )
 
-// Scope is what tokens are asked for.
-const Scope = "https://cognitiveservices.azure.com/.default"
+// scope is what tokens are asked for.
+const scope = "https://cognitiveservices.azure.com/.default"
 
 // Options say where tokens come from. The zero value works, and so does nil.
 type Options struct {
 	// Credential is used instead of the identity that Azure's tools would find.
 	Credential azcore.TokenCredential
 
-	// Scope of the tokens, for sovereign clouds. The default is [Scope].
+	// Scope of the tokens, for sovereign clouds. The default is https://cognitiveservices.azure.com/.default.
 	Scope string
 
 	// Transport sends requests. The default is [http.DefaultTransport].
@@ -52,7 +52,7 @@ var variables = []string{"AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECR
 func New(o *Options) (*Authenticator, error) {
 	o = cmp.Or(o, &Options{})
 	a := &Authenticator{credential: o.Credential, scope: o.Scope, next: o.Transport}
-	a.scope = cmp.Or(a.scope, Scope)
+	a.scope = cmp.Or(a.scope, scope)
 	a.next = cmp.Or(a.next, http.DefaultTransport)
 	if a.credential == nil {
 		found, err := azidentity.NewDefaultAzureCredential(nil)

@@ -50,7 +50,7 @@ func TestToken(t *testing.T) {
 	}))
 	defer s.Close()
 	if err := call(t, func(_ context.Context, scopes []string) (string, error) {
-		if len(scopes) != 1 || scopes[0] != Scope {
+		if len(scopes) != 1 || scopes[0] != scope {
 			t.Errorf("scopes %v", scopes)
 		}
 		return "entra-1", nil

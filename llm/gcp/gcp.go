@@ -26,8 +26,8 @@ import (
 	"golang.org/x/oauth2/google"
 )
 
-// Scope is what tokens are asked for.
-const Scope = "https://www.googleapis.com/auth/cloud-platform"
+// scope is what tokens are asked for.
+const scope = "https://www.googleapis.com/auth/cloud-platform"
 
 // Options say where tokens come from. The zero value works, and so does nil.
 type Options struct {
@@ -62,7 +62,7 @@ func New(ctx context.Context, o *Options) (*Authenticator, error) {
 	if a.tokens == nil {
 		// The context lives as long as the tokens do, so it must not be the caller's deadline.
 		ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &http.Client{Timeout: tokenTimeout})
-		found, err := google.FindDefaultCredentials(ctx, Scope)
+		found, err := google.FindDefaultCredentials(ctx, scope)
 		if err != nil {
 			return nil, &llm.SetupError{
 				Provider: "vertex", Problem: "no Google credentials", Err: withoutBody(err),

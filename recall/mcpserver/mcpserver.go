@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-llm/winnow/recall"
 )
 
-// Name is what clients register the server under.
-const Name = "winnow"
+// name is what clients register the server under.
+const name = "winnow"
 
 // Whose says which conversation tools are about where no handle names one.
 type Whose = control.Whose
@@ -30,7 +30,7 @@ const maxRequest = 256 << 10
 // New returns a server with the tools over a source: recall and search_history,
 // and those of [control.Tools] where the source can be steered.
 func New(version string, s recall.Source, whose Whose) *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: Name, Version: version}, &mcp.ServerOptions{
+	server := mcp.NewServer(&mcp.Implementation{Name: name, Version: version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		// The tools are the same from beginning to end.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},

@@ -23,8 +23,11 @@ import (
 type File struct {
 	winnow.Settings `yaml:",inline"`
 
-	// ModelsFile is a JSON file that overrides facts of the model registry. A
-	// path that does not start with / is that from the file which names it.
+	// ModelsFile is a JSON file that overrides facts of the model registry, by model:
+	// {"models": {"gpt-5": {"context": 200000, "input": 180000, "output": 32000,
+	// "prices": {"input": 2, "output": 8, "cache_read": 0.2, "cache_write": 2},
+	// "cache": {"lifetime_seconds": 300}}}}. A path that does not start with / is that
+	// from the file which names it.
 	ModelsFile string `json:"models_file,omitempty" yaml:"models_file,omitempty"`
 
 	// Models are settings for single models, by "provider/model" or "model".
@@ -36,8 +39,9 @@ type File struct {
 	// of tools and win over it.
 	Tools map[string]string `json:"tools,omitempty" yaml:"tools,omitempty"`
 
-	// AutoCompact switches compaction before calls and after turns (default
-	// true). Compaction that is asked for works all the same.
+	// AutoCompact switches compaction before calls and after turns (default true).
+	// Without it requests are measured and repaired only. Compaction that is asked for
+	// works all the same.
 	AutoCompact *bool `json:"auto_compact,omitempty" yaml:"auto_compact,omitempty"`
 
 	// Summarize switches summaries (default true). Without them the stages ladder
@@ -46,17 +50,14 @@ type File struct {
 
 	// Summarizer writes summaries: "builtin" (the default), which needs no
 	// model, or PROVIDER/MODEL; in serve and wrap also "same", the agent's own
-	// model on its own credential. SummarizerProvider and SummarizerModel are the
-	// two halves of that, for those who set them apart; they go before it.
+	// model on its own credential.
 	// SummarizerURL is the provider's address where it is not the usual one.
 	// SummarizerTimeout is for one summary with all its calls, such as 90s
 	// (default 5m); then the built-in one is used. Keys are not settings: they
 	// come from the provider's own variables, such as OPENAI_API_KEY.
-	Summarizer         string `json:"summarizer,omitempty" yaml:"summarizer,omitempty"`
-	SummarizerProvider string `json:"summarizer_provider,omitempty" yaml:"summarizer_provider,omitempty"`
-	SummarizerModel    string `json:"summarizer_model,omitempty" yaml:"summarizer_model,omitempty"`
-	SummarizerURL      string `json:"summarizer_url,omitempty" yaml:"summarizer_url,omitempty"`
-	SummarizerTimeout  string `json:"summarizer_timeout,omitempty" yaml:"summarizer_timeout,omitempty"`
+	Summarizer        string `json:"summarizer,omitempty" yaml:"summarizer,omitempty"`
+	SummarizerURL     string `json:"summarizer_url,omitempty" yaml:"summarizer_url,omitempty"`
+	SummarizerTimeout string `json:"summarizer_timeout,omitempty" yaml:"summarizer_timeout,omitempty"`
 
 	// Sequential has a summary's calls made one after the other, for providers
 	// that allow one at a time (default false). A turn that is cut in two takes
@@ -87,8 +88,7 @@ type File struct {
 	Hooks []session.Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
 
 	// TrustProject lets every project's own file, .winnow.yaml, set Hooks,
-	// Summarizer, SummarizerProvider, SummarizerModel, SummarizerURL, Store and Keep
-	// too, switch Redact off and name the model that answers in the loop (default
+	// Summarizer, SummarizerURL, Store and Keep too, switch Redact off and name the model that answers in the loop (default
 	// false). Hooks run commands, a model gets the conversation, its address gets the
 	// provider's key, the store holds every word, Keep deletes sessions of every
 	// project, and a project may come from anywhere. It counts in the user's file, in
@@ -141,6 +141,9 @@ func (f *File) Retention() session.Retention {
 // Remembers reports whether conversations are to be kept in a store.
 func (f *File) Remembers() bool { return f.Memory == nil || *f.Memory }
 
+// Auto reports whether compaction comes by itself.
+func (f *File) Auto() bool { return f.AutoCompact == nil || *f.AutoCompact }
+
 // For returns the settings for a model: those of the file, with the ones for
 // this model on top.
 func (f *File) For(provider, model string) winnow.Settings {
@@ -154,49 +157,30 @@ func (f *File) For(provider, model string) winnow.Settings {
 // Override changes settings from a place that has the last word, a program's
 // flags for example: what it changes wins over Models too.
 func (f *File) Override(change func(*File)) {
-	before := f.Settings
+	before := *f
 	change(f)
-	was, is := reflect.ValueOf(before), reflect.ValueOf(f.Settings)
 	models := make(map[string]winnow.Settings, len(f.Models))
 	for name, set := range f.Models {
-		to := reflect.ValueOf(&set).Elem()
-		for i := range is.NumField() {
-			if !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
-				to.Field(i).SetZero()
+		of := File{Settings: set}
+		for _, k := range allKeys {
+			if !reflect.DeepEqual(k.Value(&before), k.Value(f)) {
+				k.field(&of).SetZero()
 			}
 		}
-		models[name] = set
+		models[name] = of.Settings
 	}
 	if f.Models != nil {
 		f.Models = models
 	}
 }
 
-// settle makes one of settings that say the same thing in two ways.
-func (f *File) settle() *SettingError {
-	if f.SummarizerProvider != "" || f.SummarizerModel != "" {
-		provider, model, _ := strings.Cut(f.Summarizer, "/")
-		provider = cmp.Or(f.SummarizerProvider, provider)
-		model = cmp.Or(f.SummarizerModel, model)
-		switch {
-		case provider == "" || provider == "builtin" && f.SummarizerProvider == "":
-			return &SettingError{Key: "summarizer_model", Message: f.SummarizerModel + ": which provider? set summarizer_provider too"}
-		case model == "" && provider != "builtin":
-			return &SettingError{Key: "summarizer_provider", Message: f.SummarizerProvider + ": which model? set summarizer_model too"}
-		case provider == "builtin":
-			f.Summarizer = provider
-		default:
-			f.Summarizer = provider + "/" + model
-		}
+// leaveOutSummaries takes the stages out that write summaries.
+func (f *File) leaveOutSummaries() {
+	stages := f.Settings.WithDefaults().Stages
+	if at := slices.Index(stages, stage.Ladder{}.Name()); at >= 0 {
+		stages = slices.Concat(stages[:at], []string{"supersede", "prune", "split-turn", "truncate"}, stages[at+1:])
 	}
-	if f.Summarize != nil && !*f.Summarize {
-		stages := f.Settings.WithDefaults().Stages
-		if at := slices.Index(stages, stage.Ladder{}.Name()); at >= 0 {
-			stages = slices.Concat(stages[:at], []string{"supersede", "prune", "split-turn", "truncate"}, stages[at+1:])
-		}
-		f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == stage.Fold{}.Name() })
-	}
-	return nil
+	f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == stage.Fold{}.Name() })
 }
 
 // check finds what makes no sense. The key says which setting it is.
@@ -213,6 +197,13 @@ func (f *File) check() *SettingError {
 		if _, ok := evidence.ParseToolKind(f.Tools[name]); !ok {
 			return &SettingError{Key: "tools." + name, Message: f.Tools[name] + " is not a kind of tool; there are read, write, edit, delete, search, shell and other"}
 		}
+	}
+	if f.Keep.Bytes < -1 || f.Keep.Sessions < -1 {
+		key := "keep.bytes"
+		if f.Keep.Bytes >= -1 {
+			key = "keep.sessions"
+		}
+		return &SettingError{Key: key, Message: "must not be negative; -1 switches it off, 0 means not set"}
 	}
 	for i := range f.Hooks {
 		if err := f.Hooks[i].Validate(); err != nil {

@@ -34,42 +34,47 @@ type Translated struct{ Key, Value, From string }
 var translations = map[string]map[string]string{
 	"pi": {
 		"compaction.enabled":          "auto_compact",
-		"compaction.reserveTokens":    "reserve",
+		"compaction.reserveTokens":    "systems.reserve",
 		"compaction.keepRecentTokens": "keep_recent",
 	},
 	"operator-use": {
 		"compaction.enabled":            "auto_compact",
-		"compaction.reserve_tokens":     "reserve",
+		"compaction.reserve_tokens":     "systems.reserve",
 		"compaction.keep_recent_tokens": "keep_recent",
 	},
 	"neurolink": {
 		"conversationMemory.enabled":                                 "memory",
 		"conversationMemory.enableSummarization":                     "summarize",
-		"conversationMemory.summarizationProvider":                   "summarizer_provider",
-		"conversationMemory.summarizationModel":                      "summarizer_model",
+		"conversationMemory.summarizationProvider":                   providerHalf,
+		"conversationMemory.summarizationModel":                      modelHalf,
 		"conversationMemory.tokenThreshold":                          "threshold_tokens",
 		"conversationMemory.maxSessions":                             "keep.sessions",
 		"conversationMemory.contextCompaction.enabled":               "auto_compact",
 		"conversationMemory.contextCompaction.threshold":             "threshold",
-		"conversationMemory.contextCompaction.maxToolOutputBytes":    "item_bytes",
-		"conversationMemory.contextCompaction.maxToolOutputLines":    "item_lines",
-		"conversationMemory.contextCompaction.fileReadBudgetPercent": "file_share",
-		"conversationMemory.contextCompaction.pruneProtectTokens":    "prune_protect",
-		"conversationMemory.contextCompaction.pruneMinimumSavings":   "prune_min",
-		"conversationMemory.contextCompaction.keepRecentRatio":       "recent_ratio",
-		"conversationMemory.contextCompaction.truncationFraction":    "truncate_fraction",
-		"conversationMemory.contextCompaction.pruneProtectedTools":   "protected_tools",
+		"conversationMemory.contextCompaction.maxToolOutputBytes":    "systems.item_bytes",
+		"conversationMemory.contextCompaction.maxToolOutputLines":    "systems.item_lines",
+		"conversationMemory.contextCompaction.fileReadBudgetPercent": "systems.file_share",
+		"conversationMemory.contextCompaction.pruneProtectTokens":    "systems.prune_protect",
+		"conversationMemory.contextCompaction.pruneMinimumSavings":   "systems.prune_min",
+		"conversationMemory.contextCompaction.keepRecentRatio":       "systems.recent_ratio",
+		"conversationMemory.contextCompaction.truncationFraction":    "systems.truncate_fraction",
+		"conversationMemory.contextCompaction.pruneProtectedTools":   "systems.protected_tools",
 		"conversationMemory.contextCompaction.enablePruning":         stageKey + "prune",
 		"conversationMemory.contextCompaction.enableDeduplication":   stageKey + "supersede",
 		"conversationMemory.contextCompaction.enableSlidingWindow":   stageKey + "truncate",
 		"conversationMemory.contextCompaction.enableSummarize":       stageKey + "fold",
-		"conversationMemory.contextCompaction.summarizationProvider": "summarizer_provider",
-		"conversationMemory.contextCompaction.summarizationModel":    "summarizer_model",
+		"conversationMemory.contextCompaction.summarizationProvider": providerHalf,
+		"conversationMemory.contextCompaction.summarizationModel":    modelHalf,
 	},
 }
 
-// stageKey is how keys begin that switch a stage on or off.
-const stageKey = "stages."
+// stageKey is how keys begin that switch a stage on or off. The two halves are one
+// setting here.
+const (
+	stageKey     = "systems.stages."
+	providerHalf = "summarizer.provider"
+	modelHalf    = "summarizer.model"
+)
 
 // ReadForeign translates the settings file of pi, operator-use or NeuroLink, which
 // is JSON. An empty system is recognised by its keys.
@@ -114,15 +119,40 @@ func ReadForeign(data []byte, system string) (*Foreign, error) {
 	}
 	if len(off) > 0 {
 		left := slices.DeleteFunc([]string{"supersede", "prune", "fold", "truncate"}, func(s string) bool { return slices.Contains(off, s) })
-		f.Settings = append(f.Settings, Translated{"stages", strings.Join(left, ","), "enablePruning and its like"})
+		f.Settings = append(f.Settings, Translated{"systems.stages", strings.Join(left, ","), "enablePruning and its like"})
 	}
-	slices.Sort(f.Unmatched)
 	place := func(t Translated) int { return slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == t.Key }) }
 	slices.SortFunc(f.Settings, func(a, b Translated) int {
 		return cmp.Or(place(a)-place(b), strings.Compare(b.From, a.From)) // what is nested less goes first
 	})
 	f.Settings = slices.CompactFunc(f.Settings, func(a, b Translated) bool { return a.Key == b.Key })
+	f.joinHalves()
+	slices.Sort(f.Unmatched)
 	return f, f.check()
+}
+
+// joinHalves makes one setting of the summariser's provider and model. One without the
+// other says nothing.
+func (f *Foreign) joinHalves() {
+	half := func(key string) (Translated, bool) {
+		i := slices.IndexFunc(f.Settings, func(t Translated) bool { return t.Key == key })
+		if i < 0 {
+			return Translated{}, false
+		}
+		t := f.Settings[i]
+		f.Settings = slices.Delete(f.Settings, i, i+1)
+		return t, true
+	}
+	model, named := half(modelHalf)
+	provider, known := half(providerHalf)
+	switch {
+	case named && known:
+		f.Settings = append(f.Settings, Translated{"summarizer", provider.Value + "/" + model.Value, provider.From})
+	case named:
+		f.Unmatched = append(f.Unmatched, model.From)
+	case known:
+		f.Unmatched = append(f.Unmatched, provider.From)
+	}
 }
 
 // check reports the first setting whose value makes no sense here.
@@ -158,7 +188,7 @@ func (f *Foreign) YAML() string {
 			}
 			group, key = head, "  "+rest
 		}
-		if t.Key == "stages" || t.Key == "protected_tools" {
+		if strings.HasSuffix(t.Key, "stages") || strings.HasSuffix(t.Key, "_tools") {
 			value = "[" + strings.ReplaceAll(value, ",", ", ") + "]"
 		} else if strings.ContainsAny(value, "#:'\"{}[]&*!|>%@`, ") {
 			value = strconv.Quote(value)

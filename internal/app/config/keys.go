@@ -3,15 +3,16 @@ package config
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/internal/text"
-	"github.com/winnow-llm/winnow/session"
 )
 
 // VariablePrefix is how the variables start that hold settings.
@@ -31,22 +32,37 @@ type Key struct {
 }
 
 // Value returns the setting's value in a File.
-func (k Key) Value(f *File) any { return reflect.ValueOf(f).Elem().FieldByIndex(k.index).Interface() }
+func (k Key) Value(f *File) any { return k.field(f).Interface() }
+
+func (k Key) field(f *File) reflect.Value { return reflect.ValueOf(f).Elem().FieldByIndex(k.index) }
 
 // Keys returns all settings, in the order in which they are documented.
 func Keys() []Key { return slices.Clone(allKeys) }
 
-var allKeys = keysOf(reflect.TypeFor[File](), "", nil)
+var allKeys = sortedKeys()
+
+// sortedKeys returns the settings in the order of [Groups].
+func sortedKeys() []Key {
+	var order []string
+	for _, g := range Groups {
+		order = append(order, g.Keys...)
+	}
+	all := keysOf(reflect.TypeFor[File](), "", nil)
+	slices.SortStableFunc(all, func(a, b Key) int { return slices.Index(order, head(a.Name)) - slices.Index(order, head(b.Name)) })
+	return all
+}
+
+// head is the first part of a key, which is a group of keys or the key itself.
+func head(key string) string {
+	first, _, _ := strings.Cut(key, ".")
+	return first
+}
 
 func keysOf(t reflect.Type, prefix string, at []int) []Key {
 	var keys []Key
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if f.Anonymous || name == "" {
-			continue
-		}
+	for name, f := range fieldsOf(t) {
 		index := append(slices.Clone(at), f.Index...)
-		if f.Type == reflect.TypeFor[session.Retention]() {
+		if f.Type.Kind() == reflect.Struct {
 			keys = append(keys, keysOf(f.Type, prefix+name+".", index)...)
 			continue
 		}
@@ -57,6 +73,27 @@ func keysOf(t reflect.Type, prefix string, at []int) []Key {
 		keys = append(keys, k)
 	}
 	return keys
+}
+
+// fieldsOf returns the fields of a struct by the names that they have in files.
+func fieldsOf(t reflect.Type) iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			switch {
+			case option == "inline":
+				for name, inner := range fieldsOf(f.Type) {
+					inner.Index = append([]int{i}, inner.Index...)
+					if !yield(name, inner) {
+						return
+					}
+				}
+			case name != "" && name != "-" && !yield(name, f):
+				return
+			}
+		}
+	}
 }
 
 // hasText reports whether values of a type can stand in a variable.
@@ -123,7 +160,7 @@ func (l *Loaded) environ(environ []string) {
 			continue
 		}
 		k := &allKeys[i]
-		if err := setText(reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index), value); err != nil {
+		if err := setText(k.field(&l.File), value); err != nil {
 			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", text.Brief(value, 40), k.Kind, example(k.Kind))})
 			continue
 		}
@@ -136,13 +173,13 @@ func (l *Loaded) environ(environ []string) {
 func (f *File) Set(name, value string) error {
 	i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == name })
 	if i < 0 {
-		return fmt.Errorf("there is no such setting%s", Suggest(name))
+		return fmt.Errorf("there is no such setting%s", suggestion(name, reflect.TypeFor[File](), true))
 	}
 	k := &allKeys[i]
 	if k.Variable == "" {
 		return errors.New("it can only be set in a file")
 	}
-	if err := setText(reflect.ValueOf(f).Elem().FieldByIndex(k.index), value); err != nil {
+	if err := setText(k.field(f), value); err != nil {
 		return fmt.Errorf("%s is not %s%s", text.Brief(value, 40), k.Kind, example(k.Kind))
 	}
 	return nil
@@ -186,18 +223,28 @@ func setText(v reflect.Value, value string) error {
 	return nil
 }
 
-// Suggest names the setting that was probably meant, as the end of a
-// sentence.
-func Suggest(name string) string { return suggestion(name, reflect.TypeFor[File](), true) }
+// HintFor returns which setting was probably meant by a variable that holds none, or
+// what to write in place of one that there was.
+func HintFor(variable string) string {
+	name := strings.ToLower(strings.TrimPrefix(variable, VariablePrefix))
+	_, hint, _ := strings.Cut(suggestion(name, reflect.TypeFor[File](), true), "; ")
+	return hint
+}
 
+// suggestion is the end of a sentence about a name that is no setting.
 func suggestion(name string, t reflect.Type, top bool) string {
+	if top || t == reflect.TypeFor[winnow.Settings]() {
+		to := instead[name]
+		if slices.ContainsFunc(allKeys, func(k Key) bool { return k.Name == "systems."+name }) {
+			to = "it is systems." + name + " now"
+		}
+		if to != "" {
+			return " any more; " + to
+		}
+	}
 	best, least := "", 3
 	var all []string
-	for _, f := range reflect.VisibleFields(t) {
-		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if f.Anonymous || key == "" {
-			continue
-		}
+	for key := range fieldsOf(t) {
 		all = append(all, key)
 		if d := spelling.Distance(strings.ToLower(name), key); d < least {
 			best, least = key, d

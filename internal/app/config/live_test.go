@@ -48,7 +48,7 @@ func TestLive(t *testing.T) {
 	write(t, userFile, "threshold: 0.7\nkeep_recent: 1000\nmodels:\n  small:\n    window: 8000\n  acme/big:\n    keep_recent: 5000\n")
 	problems := make(chan error, 10)
 	live, err := config.Watch(config.Options{
-		Files: []string{userFile, project}, Environ: []string{"WINNOW_RESERVE=2000", "WINNOW_CORPUS=x", "HOME=/"},
+		Files: []string{userFile, project}, Environ: []string{"WINNOW_SYSTEMS_RESERVE=2000", "WINNOW_CORPUS=x", "HOME=/"},
 		Flags: func(f *config.File) { f.Tail = 5 }, Problem: func(err error) { problems <- err }, Quiet: 10 * time.Millisecond,
 	})
 	must(t, err)
@@ -101,14 +101,14 @@ func TestLive(t *testing.T) {
 	if _, err := config.Watch(config.Options{Files: []string{userFile}}); err == nil || !strings.Contains(err.Error(), "threshold") {
 		t.Errorf("bad settings at the start: %v", err)
 	}
-	if _, err := config.Watch(config.Options{Environ: []string{"WINNOW_TAIL=many"}}); err == nil || !strings.Contains(err.Error(), "WINNOW_TAIL") {
+	if _, err := config.Watch(config.Options{Environ: []string{"WINNOW_SYSTEMS_TAIL=many"}}); err == nil || !strings.Contains(err.Error(), "WINNOW_SYSTEMS_TAIL") {
 		t.Errorf("a bad variable: %v", err)
 	}
 }
 
 // FuzzSettings reads arbitrary settings files.
 func FuzzSettings(f *testing.F) {
-	for _, s := range []string{"", "window: 1", "stages: [fold]\nexact: true", "a: &a [*a]", "window: {", "- x", "--- 1\n--- 2", "? [a]\n: b", "hooks: &a [*a]", "models: &a {x: *a}", "keep: {age: 30d}", "hooks:\n  - on: before_call\n    run: [x]\n"} {
+	for _, s := range []string{"", "window: 1", "systems: {stages: [fold]}\nexact: true", "a: &a [*a]", "window: {", "- x", "--- 1\n--- 2", "? [a]\n: b", "hooks: &a [*a]", "models: &a {x: *a}", "keep: {age: 30d}", "hooks:\n  - on: before_call\n    run: [x]\n"} {
 		f.Add([]byte(s))
 	}
 	path := filepath.Join(f.TempDir(), "f.yaml")

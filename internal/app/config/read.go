@@ -15,9 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/text"
-	"github.com/winnow-llm/winnow/stage"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -131,15 +129,10 @@ func (l *Loaded) complete(flags func(*File)) error {
 // finish checks what was read. A value that makes no sense is noted and taken
 // out, so that the next can be found.
 func (l *Loaded) finish() {
-	off := l.Summarize != nil && !*l.Summarize
-	if e := l.settle(); e != nil {
-		l.wrong = append(l.wrong, l.placed(e))
-		return
+	if l.Summarize != nil && !*l.Summarize {
+		l.leaveOutSummaries()
+		l.From["systems.stages"] = l.From["summarize"]
 	}
-	if off {
-		l.From["stages"] = l.From["summarize"]
-	}
-	l.written()
 	rest := Loaded{File: l.File, From: l.From}
 	for range allKeys {
 		e := rest.check()
@@ -153,25 +146,7 @@ func (l *Loaded) finish() {
 		if i < 0 {
 			return // part of a group, of which only the first is told
 		}
-		reflect.ValueOf(&rest.File).Elem().FieldByIndex(allKeys[i].index).SetZero()
-	}
-}
-
-// written gives a zero that stands in a file or a variable the value that it
-// stands for, so that the preset's does not take its place.
-func (l *Loaded) written() {
-	standard := File{Settings: winnow.Settings{}.WithDefaults()}
-	standard.SummaryMax = 1 << 30                                                  // the default is no limit
-	standard.Reserve, standard.RecentRatio, standard.TruncateFraction = -1, -1, -1 // and none
-	if kept := stage.Defaults(); !slices.Contains(l.WithDefaults().Stages, stage.Ladder{}.Name()) {
-		standard.KeepRecent, standard.RecentMessages = kept.KeepRecent, kept.RecentMessages
-	}
-	for i := range allKeys {
-		k := &allKeys[i]
-		v := reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index)
-		if l.From[k.Name] != "" && v.IsZero() {
-			v.Set(reflect.ValueOf(k.Value(&standard)))
-		}
+		allKeys[i].field(&rest.File).SetZero()
 	}
 }
 
@@ -392,8 +367,8 @@ func joined(dir, path string) string {
 
 // fieldOf returns the field of a struct with that key.
 func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name == key && name != "" && !f.Anonymous {
+	for name, f := range fieldsOf(v.Type()) {
+		if name == key {
 			return v.FieldByIndex(f.Index), true
 		}
 	}
@@ -417,12 +392,19 @@ func given(v *yaml.Node) string {
 
 // parseDuration reads a duration, in days too.
 func parseDuration(text string) (time.Duration, error) {
+	if text == "-1" { // off, as in every number
+		return 0, nil
+	}
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.Atoi(days)
-		if err != nil || n > 100000 || n < -1 {
+		if err != nil || n > 100000 || n < 0 {
 			return 0, strconv.ErrSyntax
 		}
 		return time.Duration(n) * 24 * time.Hour, nil
 	}
-	return time.ParseDuration(text)
+	d, err := time.ParseDuration(text)
+	if d < 0 {
+		return 0, strconv.ErrSyntax
+	}
+	return d, err
 }

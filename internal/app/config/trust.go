@@ -1,15 +1,12 @@
 package config
 
-import (
-	"reflect"
-	"slices"
-)
+import "slices"
 
 // ofTrust are the settings with which a project's file could do harm: run
 // commands, get keys, send the conversation to a provider, place the store where
 // others read it, delete the sessions of other projects, have secrets written.
 var ofTrust = []string{
-	"hooks", "summarizer", "summarizer_provider", "summarizer_model", "summarizer_url", "store",
+	"hooks", "summarizer", "summarizer_url", "store",
 	"keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project",
 }
 
@@ -22,8 +19,7 @@ func (l *Loaded) distrust(before *Loaded) {
 			continue
 		}
 		l.Untrusted = append(l.Untrusted, k.Name)
-		to, from := reflect.ValueOf(&l.File).Elem(), reflect.ValueOf(&before.File).Elem()
-		to.FieldByIndex(k.index).Set(from.FieldByIndex(k.index))
+		k.field(&l.File).Set(k.field(&before.File))
 		if l.From[k.Name] = before.From[k.Name]; l.From[k.Name] == "" {
 			delete(l.From, k.Name)
 		}

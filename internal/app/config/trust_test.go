@@ -58,19 +58,18 @@ func TestNotOurs(t *testing.T) {
 }
 
 // TestDistrustBeforeFlags holds that what a person asks for stays, also where a
-// project's file sets the same, and that two settings which make one are both
-// taken back.
+// project's file sets the same.
 func TestDistrustBeforeFlags(t *testing.T) {
 	dir := t.TempDir()
 	mine, project := filepath.Join(dir, "winnow.yaml"), filepath.Join(dir, ProjectFile)
 	writeFile(t, mine, "summarizer: builtin\n")
-	writeFile(t, project, "summarizer_provider: evil\nsummarizer_model: m\nstore: here.db\n")
+	writeFile(t, project, "summarizer: evil/m\nstore: here.db\n")
 	l, err := Read(Options{Files: []string{mine, project}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Summarizer != "builtin" || l.SummarizerProvider != "" || l.Store != "" {
-		t.Errorf("the project's file sets %q, %q, %q", l.Summarizer, l.SummarizerProvider, l.Store)
+	if l.Summarizer != "builtin" || l.Store != "" {
+		t.Errorf("the project's file sets %q, %q", l.Summarizer, l.Store)
 	}
 	l, err = Read(Options{Files: []string{mine, project}, Flags: func(f *File) { f.Store = "mine.db" }})
 	if err != nil {
@@ -80,7 +79,7 @@ func TestDistrustBeforeFlags(t *testing.T) {
 		t.Errorf("the store is %q, not the one that was asked for", l.Store)
 	}
 	// Reading the file twice, with and without trust, changes nothing else.
-	writeFile(t, project, "stages: [limit, fold, truncate]\nsummarize: false\n")
+	writeFile(t, project, "systems:\n  stages: [limit, fold, truncate]\nsummarize: false\n")
 	if l, err = Read(Options{Files: []string{mine, project}}); err != nil || strings.Join(l.Stages, " ") != "limit truncate" {
 		t.Errorf("the stages are %v, %v", l, err)
 	}

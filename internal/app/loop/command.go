@@ -230,10 +230,6 @@ func doAuto(_ context.Context, d *Driver, arg string) error {
 		return errors.New("write /auto on or /auto off")
 	}
 	if d.isAuto() {
-		if due, st, err := d.Session().NeedsCompaction(); err == nil && st.ShouldCompact && !due {
-			d.note("automatic compaction is on, but the settings say disabled: true, which takes precedence")
-			return nil
-		}
 		d.note("automatic compaction is on")
 	} else {
 		d.note("automatic compaction is off; /compact makes room")

@@ -282,7 +282,7 @@ func TestLiveSettings(t *testing.T) {
 	if err != nil || f.Window != 60000 || f.Level != "" {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	set("model: gpt-4.1\nwindow: 3000\nreserve: -1\n")
+	set("model: gpt-4.1\nwindow: 3000\n")
 	for end := time.Now().Add(deadline); f.Window != 3000; time.Sleep(5 * time.Millisecond) {
 		if f, err = d.Measure(); err != nil || time.Now().After(end) {
 			t.Fatalf("%+v, %v", f, err)

@@ -159,10 +159,8 @@ func (s costShape) when() string {
 func (s costShape) settings() winnow.Settings {
 	set := winnow.Settings{Preset: "default"}
 	if s.preset == "" {
-		share := float64(s.summary) / costWindow
 		set.Target = float64(costSystem+s.tail+s.summary) / costWindow
-		set.KeepRecent, set.RecentShare = s.tail, 0.5
-		set.SummaryShare, set.FoldShare, set.SummaryMax = share, share, costWindow
+		set.KeepRecent = s.tail
 	}
 	return set
 }
