@@ -130,8 +130,10 @@ func (g *Gateway) route() {
 		})
 	}
 	g.mux.HandleFunc("/winnow/", g.own(g.known(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/conversations, /winnow/conversations/ID, /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/patch, /winnow/recall/HANDLE, /winnow/search?q=WORDS")
+		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/conversations, /winnow/conversations/ID, /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/patch, /winnow/recall/HANDLE, /winnow/search?q=WORDS, and POST /winnow/fit")
 	})))
+	g.mux.HandleFunc("POST "+fitPath, g.known(g.fit))
+	g.mux.HandleFunc("POST "+fitPath+"/", g.known(g.fit))
 	g.mux.HandleFunc("/", g.known(g.pass))
 }
 
@@ -296,15 +298,10 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, http.StatusNotFound, err.Error())
 		return
 	}
-	select {
-	case g.room <- struct{}{}:
-		defer func() { <-g.room }()
-	default:
-		g.metrics.busy.Add(1)
-		w.Header().Set("Retry-After", "1")
-		g.refuse(w, r, http.StatusServiceUnavailable, "winnow: too many calls are in progress; try again")
+	if !g.takeRoom(w, r) {
 		return
 	}
+	defer func() { <-g.room }()
 	ctx, span := g.tracing.arrived(r, target)
 	ctx, stop := context.WithTimeout(context.WithValue(ctx, targetKey, target), g.opts.Timeout)
 	defer stop()
@@ -325,6 +322,19 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 		g.metrics.inFlight.Add(-1) // last: then all is told
 	}()
 	g.proxy.ServeHTTP(m, r)
+}
+
+// takeRoom admits one call more, or asks its caller to come again.
+func (g *Gateway) takeRoom(w http.ResponseWriter, r *http.Request) bool {
+	select {
+	case g.room <- struct{}{}:
+		return true
+	default:
+		g.metrics.busy.Add(1)
+		w.Header().Set("Retry-After", "1")
+		g.refuse(w, r, http.StatusServiceUnavailable, "winnow: too many calls are in progress; try again")
+		return false
+	}
 }
 
 // arrival is a body that must arrive in time. The server's own ReadTimeout
