@@ -51,13 +51,13 @@ func (a *app) configImportCommand() *cobra.Command {
 		Short: "Translate the settings file of another system",
 		Example: `  winnow config import ~/.pi/agent/settings.json > .winnow.yaml
   winnow config import neurolink.json --from neurolink`,
-		Long: `Prints the settings of pi, operator-use or NeuroLink as a winnow settings file, with
-the preset of that system for what the file leaves out. Keys that winnow has no
-equivalent for are named on standard error.`,
+		Long: `Prints the settings of pi, PicoClaw, operator-use or NeuroLink as a winnow
+settings file, with the preset of that system for what the file leaves out. Keys
+that winnow has no equivalent for are named on standard error.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) }),
 	}
-	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, operator-use or neurolink (default: detected by its keys)")
+	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, picoclaw, operator-use or neurolink (default: detected by its keys)")
 	return cmd
 }
 

@@ -42,6 +42,10 @@ var translations = map[string]map[string]string{
 		"compaction.reserve_tokens":     "systems.reserve",
 		"compaction.keep_recent_tokens": "keep_recent",
 	},
+	"picoclaw": {
+		"agents.defaults.context_window": "window",
+		"agents.defaults.max_tokens":     "max_tokens",
+	},
 	"neurolink": {
 		"conversationMemory.enabled":                                 "memory",
 		"conversationMemory.enableSummarization":                     "summarize",
@@ -65,6 +69,19 @@ var translations = map[string]map[string]string{
 		"conversationMemory.contextCompaction.enableSummarize":       stageKey + "fold",
 		"conversationMemory.contextCompaction.summarizationProvider": providerHalf,
 		"conversationMemory.contextCompaction.summarizationModel":    modelHalf,
+
+		// What its compactor is made with.
+		"enablePrune":           stageKey + "prune",
+		"enableDeduplicate":     stageKey + "supersede",
+		"enableSummarize":       stageKey + "fold",
+		"enableTruncate":        stageKey + "truncate",
+		"pruneProtectTokens":    "systems.prune_protect",
+		"pruneMinimumSavings":   "systems.prune_min",
+		"pruneProtectedTools":   "systems.protected_tools",
+		"keepRecentRatio":       "systems.recent_ratio",
+		"truncationFraction":    "systems.truncate_fraction",
+		"summarizationProvider": providerHalf,
+		"summarizationModel":    modelHalf,
 	},
 }
 
@@ -76,8 +93,8 @@ const (
 	modelHalf    = "summarizer.model"
 )
 
-// ReadForeign translates the settings file of pi, operator-use or NeuroLink, which
-// is JSON. An empty system is recognised by its keys.
+// ReadForeign translates the settings file of pi, PicoClaw, operator-use or NeuroLink,
+// which is JSON. An empty system is recognised by its keys.
 func ReadForeign(data []byte, system string) (*Foreign, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -91,7 +108,7 @@ func ReadForeign(data []byte, system string) (*Foreign, error) {
 		}
 	}
 	if translations[system] == nil {
-		return nil, fmt.Errorf("the settings of %s are not known; there are pi, operator-use and neurolink", system)
+		return nil, fmt.Errorf("the settings of %s are not known; there are pi, picoclaw, operator-use and neurolink", system)
 	}
 	f := &Foreign{System: system}
 	var off []string
@@ -201,7 +218,7 @@ func (f *Foreign) YAML() string {
 // recognise returns the system that has most of the keys.
 func recognise(values map[string]any) string {
 	best, most := "", 0
-	for _, system := range []string{"pi", "operator-use", "neurolink"} {
+	for _, system := range []string{"pi", "picoclaw", "operator-use", "neurolink"} {
 		n := 0
 		for name := range values {
 			if _, ok := translations[system][name]; ok {
