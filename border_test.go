@@ -34,7 +34,7 @@ var engine = map[string][]string{
 	"internal/text":       {},
 	"internal/find":       {},
 	"internal/typed":      {"chat"},
-	"internal/work":       {"chat", "internal/find", "internal/quote"},
+	"internal/work":       {"chat", "internal/quote"},
 	"internal/workset":    {"chat", "evidence", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
 	"internal/quote":      {},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
@@ -86,30 +85,71 @@ func (e *errorLine) clip() string {
 	return quote.Clip(line, errorLineMax-len("…")) + "…"
 }
 
-// mayFail finds lines that may hold a word of failure, before they are read.
-var mayFail = find.Folded("error", "err!", "exception", "fatal", "panic", "fail", "segfault", "conflict", "no such", "not found", "not exist", "not allowed",
-	"not permitted", "not assignable", "not supported", "not installed", "not available", "not recognized", "not match", "cannot", "unable", "denied",
-	"refused", "unresolved", "unexpected", "invalid", "abort", "killed", "crash", "timeout", "rejected", "assertion", "mismatch", "exceeded", "unsupported",
-	"corrupt", "illegal", "forbidden", "unauthorized", "undefined", "unmatched", "unrecognized", "blocked")
+// errorWords are the words of failure, and how strongly they speak of it. Those of
+// 1 count before an exclamation mark, those of noSuch behind "no", and those of
+// notWord behind "not".
+var errorWords = func() map[string]int {
+	m := map[string]int{"err": 1, "such": noSuch}
+	for score, words := range map[int]string{
+		3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
+		2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
+			"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
+		notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
+	} {
+		for _, w := range strings.Fields(words) {
+			m[w] = score
+		}
+	}
+	return m
+}()
 
-// failure is a word of failure. The groups are a count of none before the word, a
-// word that speaks of nothing else, the name of an error, and npm's mark.
-var failure = regexp.MustCompile(`\b(?:(0|[Nn]o|zero|without|any) +)?(?:` +
-	`((?i:errors?|fatal|panic(?:ked)?|fail(?:ed|ures?|s)?|segfault|exception)\b|CONFLICTS?\b)|([A-Z][A-Za-z]*(?:Error|Exception)\b)|((?i:err)!)|` +
-	`(?i:cannot|unable|denied|refused|unresolved|unexpected|invalid|abort(?:ed)?|killed|crash(?:ed)?|timeout|conflicts?|rejected|assertion|mismatch|exceeded|` +
-	`unsupported|corrupt(?:ed)?|illegal|forbidden|unauthorized|undefined|failing|unmatched|unrecognized|blocked|errored|` +
-	`no such)\b|[Nn]ot (?:found|exists?|allowed|permitted|assignable|supported|installed|available|recognized|match)\b)`)
-
-// What stands before and behind a word that is a part of a name or a path, and behind
-// one of which there are none: failures: 0, errors=[], error: null.
-var (
-	nameBefore = regexp.MustCompile(`(?:[/.#@~]|[^\s]-)$`)
-	nameGoesOn = regexp.MustCompile(`^(?:[.-][^\W\d]|::|[/#@~])`)
-	countsNone = regexp.MustCompile(`^[ :="]+(?:0(?:[^\w.]|$)|[\[{][\]}]|(?i:none|null|nil))`)
+const (
+	noSuch  = -1
+	notWord = -2
 )
 
-// located is what compilers write before a message: path.ext:line:column.
-var located = regexp.MustCompile(`\.[^\s"'(:]*:\d+:\d+: `)
+// errorLengths has, by first letter, a bit for each length of such a word.
+var errorLengths = func() (t [32]uint32) {
+	for w := range errorWords {
+		t[w[0]&31] |= 1 << len(w)
+	}
+	return t
+}()
+
+// The kinds of bytes.
+const (
+	byteLower = 1 << iota
+	byteUpper
+	byteDigit
+	byteMark // of _ / . - : # @ ~
+	byteHigh // of a rune beyond ASCII
+)
+
+var byteKinds = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case 'a' <= c && c <= 'z':
+			t[c] = byteLower
+		case 'A' <= c && c <= 'Z':
+			t[c] = byteUpper
+		case '0' <= c && c <= '9':
+			t[c] = byteDigit
+		case c >= 0x80:
+			t[c] = byteHigh
+		}
+	}
+	for _, c := range "_/.-:#@~" {
+		t[c] = byteMark
+	}
+	return t
+}()
+
+func kindsOf(s string) (all uint8) {
+	for i := range len(s) {
+		all |= byteKinds[s[i]]
+	}
+	return all
+}
 
 // scoreLine returns how clearly a line reports a failure, and where.
 func scoreLine(line string) (best, at int) {
@@ -119,56 +159,144 @@ func scoreLine(line string) (best, at int) {
 	case startsWithAny(strings.TrimLeft(line, " \t"), failMarks):
 		best = 2
 	}
-	if m := located.FindStringIndex(line); m != nil {
-		best, at = max(best, 5), m[0]
-	}
-	penalty := 0
-	words := mayFail.In(line)
-	if best > 0 || words {
-		penalty = codePenalty(line)
-	}
-	if words && penalty < codeLine { // words of code never outweigh what it loses
-		for _, m := range failure.FindAllStringSubmatchIndex(line, -1) {
-			if score := scoreWord(line, m); score > best {
-				best, at = score, m[0]
+	for i := 0; i < len(line); i++ {
+		score, start := 0, i
+		switch byteKinds[line[i]] {
+		case byteLower, byteUpper:
+			for i+1 < len(line) && byteKinds[line[i+1]]&(byteLower|byteUpper) != 0 {
+				i++
+			}
+			if w := line[start : i+1]; isErrorName(w) || len(w) < 32 && errorLengths[w[0]&31]>>len(w)&1 != 0 {
+				score = scoreWord(line, start, i+1)
+			}
+		case byteMark:
+			if line[i] == ':' && located(line[:i+1]) && strings.HasPrefix(line[i+1:], " ") {
+				score = 5
 			}
 		}
+		if score > best {
+			best, at = score, start
+		}
 	}
-	best -= penalty
+	if best >= 2 {
+		best -= codePenalty(line)
+	}
 	if best < 2 {
 		return 0, 0
 	}
 	return best, at
 }
 
-// scoreWord returns how strongly a match of failure speaks of it.
-func scoreWord(line string, m []int) int {
-	before, rest := line[max(0, m[0]-2):m[0]], line[m[1]:]
-	colon := rest != "" && strings.IndexByte(":![", rest[0]) >= 0
-	qualified := strings.HasSuffix(before, ".") && strings.HasPrefix(rest, ":") // json.JSONDecodeError:
-	strong, name := m[4] >= 0, m[6] >= 0
-	switch {
-	case m[2] >= 0 || nameGoesOn.MatchString(rest) || !qualified && nameBefore.MatchString(before):
+// isErrorName reports whether a word is the name of an error.
+func isErrorName(w string) bool {
+	return len(w) > 5 && byteKinds[w[0]] == byteUpper && (strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception"))
+}
+
+// scoreWord returns how strongly the word s[a:b] and its neighbours speak of
+// failure. A count of none before or after it takes it back.
+func scoreWord(s string, a, b int) int {
+	if partOfName(s, a, b) {
 		return 0
-	case name && colon:
-		return 4
-	case name:
+	}
+	w := s[a:b]
+	score := errorWords[strings.ToLower(w)]
+	colon := b < len(s) && (s[b] == ':' || s[b] == '!' || s[b] == '[')
+	if score == 0 {
+		if !isErrorName(w) {
+			return 0
+		}
+		if colon {
+			return 4
+		}
 		return 2
-	case countsNone.MatchString(rest):
+	}
+	before := strings.TrimRight(s[max(0, a-12):a], " ")
+	switch before[strings.LastIndexAny(before, " \t([{\"'=")+1:] {
+	case "0", "no", "No", "zero", "without", "any":
+		if score != noSuch {
+			return 0
+		}
+		return 2
+	case "not", "Not", "never":
+		if score == notWord {
+			return 2
+		}
+	}
+	capitals := byteKinds[w[1]] == byteUpper
+	strong := score == 3 || capitals && strings.EqualFold(w, "conflict")
+	switch {
+	case score < 0 || countsNone(s[b:]):
 		return 0
-	case m[8] >= 0:
-		return 3
+	case score == 1:
+		if strings.HasPrefix(s[b:], "!") {
+			return 3 // npm ERR!
+		}
+		return 0
 	case !strong:
 		return 2
 	}
-	score := 2
-	if colon || strings.TrimSpace(line[:m[4]]) == "" {
+	score = 2
+	if colon || before == "" {
 		score++
 	}
-	if c := line[m[4]+1]; 'A' <= c && c <= 'Z' {
+	if capitals {
 		score++
 	}
 	return score
+}
+
+// partOfName reports whether s[a:b] is only a part of a name or a path.
+func partOfName(s string, a, b int) bool {
+	if a > 0 && byteKinds[s[a-1]]&(byteMark|byteDigit) != 0 && s[a-1] != ':' {
+		list := s[a-1] == '-' && (a == 1 || byteKinds[s[a-2]] == 0)
+		qualified := s[a-1] == '.' && b < len(s) && s[b] == ':' // json.JSONDecodeError:
+		if !list && !qualified {
+			return true
+		}
+	}
+	if b == len(s) {
+		return false
+	}
+	next := b+1 < len(s) && byteKinds[s[b+1]] != 0
+	switch s[b] {
+	case '.', '-':
+		return next && byteKinds[s[b+1]] != byteDigit
+	case ':':
+		return next && s[b+1] == ':'
+	}
+	return byteKinds[s[b]]&(byteMark|byteDigit) != 0
+}
+
+// countsNone reports whether what follows a word says that there are none:
+// failures: 0, errors=[], error: null.
+func countsNone(s string) bool {
+	rest := strings.TrimLeft(s[:min(len(s), 16)], " :=\"")
+	if rest == "" || len(rest) == len(s) {
+		return false
+	}
+	switch rest[0] {
+	case '0':
+		return len(rest) == 1 || byteKinds[rest[1]]&(byteDigit|byteLower|byteUpper) == 0 && rest[1] != '.'
+	case '[', '{':
+		return len(rest) > 1 && (rest[1] == ']' || rest[1] == '}')
+	}
+	return quote.HasFold(rest, "none") || quote.HasFold(rest, "null") || quote.HasFold(rest, "nil")
+}
+
+// located reports whether a text ends in path.ext:line:column: with a name before
+// it.
+func located(s string) bool {
+	s = s[max(0, len(s)-400):]
+	s = s[strings.LastIndexAny(s, " \t\"'(")+1 : len(s)-1]
+	column := strings.LastIndexByte(s, ':')
+	if column < 1 {
+		return false
+	}
+	line := strings.LastIndexByte(s[:column], ':')
+	if line < 1 {
+		return false
+	}
+	return kindsOf(s[column+1:]) == byteDigit && kindsOf(s[line+1:column]) == byteDigit && strings.LastIndexByte(s[:line], '.') > 0
 }
 
 // codePenalty is what a line loses that looks like source code or a comment
@@ -178,15 +306,12 @@ func codePenalty(line string) int {
 	line = strings.TrimSpace(line)
 	switch {
 	case startsWithAny(line, passMarks) || looksLikeCode(line):
-		return codeLine
+		return 3
 	case hasCodeMarks(line) && !opensWithError(line):
 		return 2
 	}
 	return 0
 }
-
-// codeLine is what a line of code loses.
-const codeLine = 3
 
 var failMarks = []string{"✗ ", "✖ ", "✘ ", "❌ "}
 
