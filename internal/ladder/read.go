@@ -164,8 +164,10 @@ func (r *Reading) message(i int) {
 			delete(r.calls, p.ID)
 			s := &r.steps[at]
 			s.result, s.lines = p, r.set.Placed(p)
-			if id := runningID(p.Text); id != "" && s.access.Command != "" {
-				r.runs[id] = at
+			if s.access.Command != "" {
+				if id := runningID(p.Text); id != "" {
+					r.runs[id] = at
+				}
 			}
 			if t := strings.TrimSpace(p.Text); evidence.StartsAgent(s.call.Name) && t != "" && !started(t) {
 				r.steps = append(r.steps, step{kind: report, msg: i, text: t})
@@ -177,13 +179,17 @@ func (r *Reading) message(i int) {
 // runningID returns the id under which a result says that a command still runs; ""
 // where it says no such thing.
 func runningID(text string) string {
-	if id := stillRuns.FindStringSubmatch(quote.Clip(text, 400)); id != nil {
+	text = quote.Clip(text, 400)
+	if !strings.Contains(text, "unning") { // an expression takes long for what few results say
+		return ""
+	}
+	if id := stillRuns.FindStringSubmatch(text); id != nil {
 		return id[1]
 	}
 	return ""
 }
 
-var stillRuns = regexp.MustCompile(`(?i)\brunning\b[^\n]{0,40}\bid[: "]{1,3}([\w-]+)`)
+var stillRuns = regexp.MustCompile(`\b[Rr]unning\b[^\n]{0,40}\b(?i:id)[: "]{1,3}([\w-]+)`)
 
 // polled returns the id of the command whose output a call asks for: it names the
 // id and has nothing to say to the command.
