@@ -11,9 +11,9 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // prepareFrom is the share of the way to the next compaction from which on a

@@ -16,11 +16,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 

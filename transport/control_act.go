@@ -12,9 +12,9 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // action is something that is done to a conversation at rest.

@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // resting is a conversation that no request is on its way for.
@@ -94,7 +94,7 @@ func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (pl
 }
 
 // linked returns a plan with all that it and those before it replaced.
-func (t *Transport) linked(ctx context.Context, tenant planstore.Tenant, p *plan.Plan) (*plan.Plan, error) {
+func (t *Transport) linked(ctx context.Context, tenant Tenant, p *plan.Plan) (*plan.Plan, error) {
 	if p.Linked() {
 		return p, nil
 	}
@@ -115,7 +115,7 @@ func (s *controller) owner(ctx context.Context, id plan.ID) (*plan.Plan, plansto
 		if err == nil {
 			return p, k, nil
 		}
-		if !errors.Is(err, planstore.ErrNotFound) {
+		if !errors.Is(err, ErrNotFound) {
 			return nil, k, err
 		}
 	}

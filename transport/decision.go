@@ -6,9 +6,9 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // decision is what is done about a request: one of four kinds, with what that

@@ -9,7 +9,6 @@ import (
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Headers of answers that say what was done.
@@ -81,7 +80,7 @@ type Options struct {
 	Base http.RoundTripper
 
 	// Store keeps plans; nil is one in memory.
-	Store planstore.Store
+	Store Store
 
 	// StoreWait is how long requests wait for a store that has just become
 	// unreachable (default 1 s; negative for not at all). After that they go on
@@ -100,7 +99,7 @@ type Options struct {
 
 	// Tenant tells whose request it is. Plans are never shared between tenants.
 	// Nil tells by the request's own credential, see [Tenants].
-	Tenant func(*http.Request) planstore.Tenant
+	Tenant func(*http.Request) Tenant
 
 	// Credentials are further places where requests carry credentials; used
 	// where Tenant is nil.
@@ -166,7 +165,7 @@ func (o *Options) withDefaults() Options {
 		c.Base = http.DefaultTransport
 	}
 	if c.Store == nil {
-		c.Store = planstore.NewMemory(planstore.Bounds{})
+		c.Store = NewMemory(Bounds{})
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 64 << 20

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Options say how a store works.
@@ -62,6 +62,9 @@ func (s *Store) now() any {
 
 // Kind implements [planstore.Store].
 func (s *Store) Kind() string { return s.db.Kind() }
+
+// Exposed implements [planstore.Owner]: a file says it otherwise.
+func (s *Store) Exposed() error { return nil }
 
 // Close implements [planstore.Store]. What waits is written first.
 func (s *Store) Close() error { return errors.Join(s.late.close(), s.db.Close()) }

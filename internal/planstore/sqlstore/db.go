@@ -22,7 +22,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 )
 
 // Work says how statements are run.

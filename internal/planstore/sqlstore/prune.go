@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 )
 
 // pruneBatch is how many rows one statement forgets, so that nobody waits long

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/pack"
+	"github.com/winnow-llm/winnow/internal/planstore/pack"
 )
 
 // Original is a conversation as it was sent: what plans hide is in it.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/pack"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/pack"
 )
 
 // PutOriginal implements [planstore.Store].

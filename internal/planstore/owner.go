@@ -39,6 +39,10 @@ type Owner interface {
 	// Adopt takes the secret of another store for its own, where it has none
 	// yet. The error wraps [ErrSecret] where it has another one.
 	Adopt(ctx context.Context, secret []byte) error
+
+	// Exposed says why others on this machine can read what is kept. It is nil where
+	// they cannot, and where access is not this machine's business.
+	Exposed() error
 }
 
 // ErrSecret says that two stores have different secrets: a tenant of one is not

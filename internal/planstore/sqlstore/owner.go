@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/pack"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/pack"
 )
 
 // Sums implements [planstore.Owner].

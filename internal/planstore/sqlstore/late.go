@@ -13,8 +13,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Marks and requests come with every answer, and a transaction for each would be

@@ -13,9 +13,9 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Clock is a clock that tests set.

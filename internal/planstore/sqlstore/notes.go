@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 )
 
 // Note implements [planstore.Book]. The request is written a moment later.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // runFirst checks that the first plan for a prefix stays until an action replaces

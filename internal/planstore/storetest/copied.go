@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Booked fills a store with a conversation that was compacted, pinned and asked

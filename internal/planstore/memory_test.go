@@ -3,8 +3,8 @@ package planstore_test
 import (
 	"testing"
 
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 )
 
 func TestMemory(t *testing.T) {
