@@ -95,9 +95,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Tracer makes a span for each call that arrives and one for each call to a
-	// model, with the GenAI names and without content; nil is none. Package
-	// gateway/otlp sends them on. Callers' traces go on in them, and the
-	// upstream gets a traceparent.
+	// model, with the GenAI names and without content; nil is none.
+	// Callers' traces go on in them, and the upstream gets a traceparent.
 	Tracer trace.TracerProvider
 
 	// Log gets a line for each call, without content or credentials; nil is silent.

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // shared is a memory store that is opened several times, as a file would be.

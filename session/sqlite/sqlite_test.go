@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 func must(t testing.TB, err error) {
