@@ -20,7 +20,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func store(t testing.TB) *jsonl.Store {
+func store(t testing.TB) session.Store {
 	t.Helper()
 	s, err := jsonl.Open(t.TempDir(), nil)
 	must(t, err)
