@@ -13,7 +13,7 @@ import (
 
 // act runs an action on a session whose plan in force is the one that the action
 // is based on.
-func (c *Controller) act(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
+func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
 	o, err := c.find(ctx, id)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c *Controller) act(ctx context.Context, id string, base plan.ID, do func(*
 }
 
 // Compact implements [control.Source].
-func (c *Controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
+func (c *controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
 	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		_, err := s.Compact(ctx, a.Focus)
 		return "", err
@@ -64,7 +64,7 @@ func (c *Controller) Compact(ctx context.Context, id string, a control.Compact) 
 }
 
 // Undo implements [control.Source].
-func (c *Controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
+func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
 	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		of := string(a.Undo)
 		if of == "" {
@@ -83,16 +83,16 @@ func (c *Controller) Undo(ctx context.Context, id string, a control.Undo) (*cont
 }
 
 // Pin implements [control.Source]. Sessions pin whole messages.
-func (c *Controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+func (c *controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
 	return c.mark(ctx, id, m, true)
 }
 
 // Unpin implements [control.Source].
-func (c *Controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+func (c *controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
 	return c.mark(ctx, id, m, false)
 }
 
-func (c *Controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
+func (c *controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
 	return c.act(ctx, id, m.Plan, func(s *Session, r *reading) (string, error) {
 		h := r.request.History
 		if m.Message < 0 || m.Message >= h.Len() {
@@ -110,7 +110,7 @@ func (c *Controller) mark(ctx context.Context, id string, m control.Mark, on boo
 }
 
 // Delete implements [control.Source].
-func (c *Controller) Delete(ctx context.Context, id string) ([]string, error) {
+func (c *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	info, err := c.named(ctx, id)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 )
 
 // moment returns a session as it stands.
-func (c *Controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
+func (c *controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
 	o, r, err := c.now(ctx, id)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (c *Controller) moment(ctx context.Context, id string) (*conview.Moment, er
 // each calls f with sessions until it returns true: with those that are open, and
 // then with the others in the order in which they were used, each for a moment.
 // What cannot be read is passed over; opening it says why.
-func (c *Controller) each(ctx context.Context, f func(*opened, *reading) bool) error {
+func (c *controller) each(ctx context.Context, f func(*opened, *reading) bool) error {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (c *Controller) each(ctx context.Context, f func(*opened, *reading) bool) e
 }
 
 // with runs something on the session that has a plan.
-func (c *Controller) with(ctx context.Context, id plan.ID, do func(*reading, *plan.Plan) error) error {
+func (c *controller) with(ctx context.Context, id plan.ID, do func(*reading, *plan.Plan) error) error {
 	var did error
 	found := false
 	err := c.each(ctx, func(_ *opened, r *reading) bool {
@@ -85,13 +85,13 @@ func (c *Controller) with(ctx context.Context, id plan.ID, do func(*reading, *pl
 }
 
 // Plan implements [control.Source].
-func (c *Controller) Plan(ctx context.Context, id plan.ID) (out *plan.Plan, err error) {
+func (c *controller) Plan(ctx context.Context, id plan.ID) (out *plan.Plan, err error) {
 	err = c.with(ctx, id, func(_ *reading, p *plan.Plan) error { out = p; return nil })
 	return out, err
 }
 
 // Report implements [control.Source].
-func (c *Controller) Report(ctx context.Context, id plan.ID) (out plan.Report, err error) {
+func (c *controller) Report(ctx context.Context, id plan.ID) (out plan.Report, err error) {
 	err = c.with(ctx, id, func(r *reading, p *plan.Plan) error {
 		v, err := plan.Apply(r.request.History, p)
 		if err != nil {
@@ -104,7 +104,7 @@ func (c *Controller) Report(ctx context.Context, id plan.ID) (out plan.Report, e
 }
 
 // Patch implements [control.Source].
-func (c *Controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch, err error) {
+func (c *controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch, err error) {
 	err = c.with(ctx, id, func(r *reading, p *plan.Plan) error {
 		v, err := plan.Apply(r.request.History, p)
 		if err != nil {
@@ -117,7 +117,7 @@ func (c *Controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch,
 }
 
 // Locate implements [control.Steering].
-func (c *Controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
+func (c *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
 	var out *control.Place
 	err := c.each(ctx, func(o *opened, r *reading) bool {
 		if !hasHandle(r.plan, handle) {

@@ -190,8 +190,3 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 	}
 	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
 }
-
-var (
-	_ control.FileReader = (*controller)(nil)
-	_ control.Adviser    = (*controller)(nil)
-)

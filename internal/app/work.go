@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/app/otlp"
 	"github.com/winnow-llm/winnow/internal/app/jobs"
+	"github.com/winnow-llm/winnow/internal/app/otlp"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"

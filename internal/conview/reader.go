@@ -35,7 +35,7 @@ func KnownPlans(infos []control.PlanInfo, known map[plan.ID]*plan.Plan) func(con
 }
 
 // Reader is the part of a [control.Source] that needs no more than a conversation
-// as it stands. It is a [control.FileReader] and a [control.Adviser] too.
+// as it stands.
 type Reader struct {
 	at func(ctx context.Context, id string) (*Moment, error)
 }
@@ -61,7 +61,7 @@ func (r Reader) Files(ctx context.Context, id string) (*control.Files, error) {
 	return files(m.View, m.Kinds), nil
 }
 
-// File implements [control.FileReader].
+// File implements [control.Source].
 func (r Reader) File(ctx context.Context, id, path string) (*control.FileText, error) {
 	m, err := r.at(ctx, id)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r Reader) Find(ctx context.Context, id string, q recall.Query) (recall.Res
 	return recall.Limited(recall.Hidden(m.View.History(), m.View.Plan(), q.Words, m.Where), m.Where, q), nil
 }
 
-// Hints implements [control.Adviser].
+// Hints implements [control.Source].
 func (r Reader) Hints(ctx context.Context, id string) ([]control.Hint, error) {
 	m, err := r.at(ctx, id)
 	if err != nil {

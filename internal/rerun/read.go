@@ -145,8 +145,4 @@ func (r *Rerun) Locate(ctx context.Context, handle string) (*control.Place, erro
 	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, text.Brief(handle, 40))
 }
 
-var (
-	_ control.Source     = (*Rerun)(nil)
-	_ control.FileReader = (*Rerun)(nil)
-	_ control.Adviser    = (*Rerun)(nil)
-)
+var _ control.Source = (*Rerun)(nil)
