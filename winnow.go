@@ -137,15 +137,10 @@ func New(o *Options) (*Winnow, error) {
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer)
 	}
-	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}).Remember()
+	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: stage.Named(w.settings.Stages...)}).Remember()
 	for _, name := range stage.Names() {
 		if o.Settings.Stages != nil && !slices.Contains(o.Settings.Stages, name) {
 			w.pipeline.Off = append(w.pipeline.Off, name)
-		}
-	}
-	for _, s := range append(stage.All(), stage.Half{}) {
-		if slices.Contains(w.settings.Stages, s.Name()) {
-			w.pipeline.Stages = append(w.pipeline.Stages, s)
 		}
 	}
 	var err error

@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/stage"
 )
 
 // File is everything that can be set: the engine's settings, and those of the
@@ -177,10 +176,10 @@ func (f *File) Override(change func(*File)) {
 // leaveOutSummaries takes the stages out that write summaries.
 func (f *File) leaveOutSummaries() {
 	stages := f.Settings.WithDefaults().Stages
-	if at := slices.Index(stages, stage.Ladder{}.Name()); at >= 0 {
+	if at := slices.Index(stages, "ladder"); at >= 0 {
 		stages = slices.Concat(stages[:at], []string{"supersede", "prune", "split-turn", "truncate"}, stages[at+1:])
 	}
-	f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == stage.Fold{}.Name() })
+	f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == "fold" })
 }
 
 // check finds what makes no sense. The key says which setting it is.
