@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/stage"
 )

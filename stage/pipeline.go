@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"

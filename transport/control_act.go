@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
@@ -22,7 +21,7 @@ type action struct {
 	*resting
 	s   *controller
 	req chat.Request
-	was budget.Status
+	was winnow.Status
 }
 
 // begin reads what an action is about. Whether its base is in force is decided

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
@@ -64,7 +63,7 @@ type applied struct {
 	x      *recent
 	view   plan.View
 	w      *winnow.Winnow
-	status budget.Status // turns counts into what the provider is expected to report
+	status winnow.Status // turns counts into what the provider is expected to report
 }
 
 // apply returns what a plan makes of its conversation.

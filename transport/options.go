@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -74,7 +73,7 @@ type Options struct {
 	Jobs Jobs
 
 	// Kinds says what tools do; nil is the built-in table.
-	Kinds *evidence.Kinds
+	Kinds *winnow.ToolKinds
 
 	// Base sends the requests; nil is [http.DefaultTransport].
 	Base http.RoundTripper

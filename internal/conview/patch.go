@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )

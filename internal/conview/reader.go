@@ -3,9 +3,9 @@ package conview
 import (
 	"context"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/budget"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 )

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )

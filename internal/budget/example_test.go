@@ -3,7 +3,7 @@ package budget_test
 import (
 	"fmt"
 
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/budget"
 )
 
 // What a window leaves for the prompt, and from where on to compact.

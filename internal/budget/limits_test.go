@@ -3,7 +3,7 @@ package budget_test
 import (
 	"testing"
 
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/budget"
 )
 
 // S2.4: three numbers for a model; available = min(input, context - reserve).

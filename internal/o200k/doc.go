@@ -29,4 +29,4 @@
 // small cache. The number of tokens of a text is the sum over its pieces.
 package o200k
 
-//go:generate go -C ../../tools run ./vocab -o ../token/o200k/vocab.bin
+//go:generate go -C ../../tools run ./vocab -o ../internal/o200k/vocab.bin

@@ -3,7 +3,7 @@ package o200k_test
 import (
 	"fmt"
 
-	"github.com/winnow-llm/winnow/token/o200k"
+	"github.com/winnow-llm/winnow/internal/o200k"
 )
 
 func ExampleCount() {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/budget"
 )
 
 // opus has the prices of a model whose cache reads cost a twentieth of input.

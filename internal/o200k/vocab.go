@@ -76,7 +76,7 @@ var load = sync.OnceValue(unpack)
 
 func unpack() *vocab {
 	if packed[:4] != "o2k1" || uint32(load64(packed, 0)>>32) != size {
-		panic("o200k: vocab.bin is not the vocabulary this package was written for: run go generate ./token/o200k")
+		panic("o200k: vocab.bin is not the vocabulary this package was written for: run go generate ./internal/o200k")
 	}
 	v := new(vocab)
 	v.classes.fill()
