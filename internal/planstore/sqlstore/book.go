@@ -91,7 +91,7 @@ func (s *Store) keep(c *planstore.Conversation) (Statement, error) {
 // change runs a transaction on a conversation that is held, and waits for the
 // disk. What was noted before comes before.
 func (s *Store) change(ctx context.Context, what string, c planstore.Conversation, work func(*settling) error) error {
-	if err := s.late.flushNotes(ctx); err != nil {
+	if err := s.Flush(ctx); err != nil {
 		return err
 	}
 	return s.run(ctx, Work{What: what, Tx: true, Durable: true}, func(ctx context.Context, tx Conn) error {
@@ -281,7 +281,7 @@ func scanPin(r Row) (p planstore.Pin, err error) {
 
 // noteless is collect once nothing is left to be noted.
 func noteless[T any](ctx context.Context, s *Store, what string, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
-	if err := s.late.flushNotes(ctx); err != nil {
+	if err := s.Flush(ctx); err != nil {
 		return nil, err
 	}
 	return collect(ctx, s, Work{What: what}, scan, query, args...)

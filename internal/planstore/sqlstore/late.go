@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -247,41 +246,64 @@ func (w waitingMarks) over(k planstore.Key, kept []planstore.Mark) []planstore.M
 	return kept[:min(len(kept), planstore.MaxMarks)]
 }
 
-// Flush writes all that waits.
-func (s *Store) Flush(ctx context.Context) error {
-	return errors.Join(s.late.flush(ctx), s.late.flushNotes(ctx))
-}
+// notesAtOnce is how many requests one transaction writes. Thousands may wait after
+// an outage, and all of them at once would take longer than the database may.
+const notesAtOnce = 512
 
-// flush writes marks and uses that wait. Where that fails, they wait on.
-func (l *late) flush(ctx context.Context) error {
-	l.one.Lock()
+// Flush writes all that waits: marks and uses together with the first requests, and
+// further requests in pieces. Where that fails, the rest waits on.
+func (s *Store) Flush(ctx context.Context) error {
+	l := &s.late
+	l.one.Lock() // requests in their order
 	defer l.one.Unlock()
 	l.mu.Lock()
-	all := l.marks
-	l.flying, l.marks = all, newWaiting()
+	marks, notes := l.marks, l.notes
+	l.flying, l.marks = marks, newWaiting()
+	l.writing, l.moved, l.notes = l.moved, nil, nil
 	l.mu.Unlock()
-	if len(all.marks)+len(all.gone)+len(all.used) == 0 {
-		return nil
+	usage, err := s.usage(marks)
+	for err == nil && len(usage)+len(notes) > 0 {
+		piece := notes[:min(len(notes), notesAtOnce)]
+		// It does not wait for the disk: a database that loses its power loses what it
+		// would have lost anyway. Conversations come first, as in all that settles plans.
+		if err = s.run(ctx, Work{What: "write requests and usage", Tx: true}, func(ctx context.Context, tx Conn) error {
+			if err := s.writeNotes(ctx, tx, piece); err != nil || len(usage) == 0 {
+				return err
+			}
+			return tx.Batch(ctx, usage)
+		}); err == nil {
+			usage, notes = nil, notes[len(piece):]
+			l.written(&marks)
+		}
 	}
-	err := l.s.writeLate(ctx, all)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flying = waitingMarks{}
-	if err != nil {
-		all.add(l.marks)
-		l.marks = all
-		return err
+	marks.add(l.marks)
+	l.flying, l.marks, l.writing = waitingMarks{}, marks, nil
+	if len(notes) > 0 {
+		l.notes = append(slices.Clip(notes), l.notes...)
+		l.moved = nil
+		for i := range l.notes {
+			l.moved.add(l.notes[i].leaf)
+		}
 	}
-	l.counts.Writes++
-	l.counts.Written += int64(len(all.marks))
-	return nil
+	return err
 }
 
-// writeLate writes marks in one transaction that does not wait for the disk: a
-// database that loses its power loses what it would have lost anyway. Rows are
-// taken in the same order by all processes, so that none waits for another which
-// waits for it.
-func (s *Store) writeLate(ctx context.Context, late waitingMarks) error {
+// written counts marks that need not wait any more.
+func (l *late) written(marks *waitingMarks) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(marks.marks)+len(marks.gone)+len(marks.used) > 0 {
+		l.counts.Writes++
+		l.counts.Written += int64(len(marks.marks))
+	}
+	*marks = newWaiting()
+}
+
+// usage returns what writes marks and uses. Rows are taken in the same order by all
+// processes, so that none waits for another which waits for it.
+func (s *Store) usage(late waitingMarks) ([]Statement, error) {
 	points := slices.AppendSeq(slices.Collect(maps.Keys(late.marks)), maps.Keys(late.gone))
 	slices.SortFunc(points, func(a, b markKey) int {
 		return cmp.Or(compareKeys(a.key, b.key), bytes.Compare(a.chain[:], b.chain[:]))
@@ -295,7 +317,7 @@ func (s *Store) writeLate(ctx context.Context, late waitingMarks) error {
 		}
 		steps, err := json.Marshal(m.mark.Steps)
 		if err != nil {
-			return s.Failed("write usage", err)
+			return nil, s.Failed("write usage", err)
 		}
 		all = append(all, Statement{
 			Query: insertMark + `on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
@@ -305,7 +327,7 @@ func (s *Store) writeLate(ctx context.Context, late waitingMarks) error {
 	for _, k := range slices.SortedFunc(maps.Keys(late.used), compareKeys) {
 		all = append(all, Statement{Query: `update winnow.plans set used = winnow.clock($3) where tenant = $1 and first = $2 and used < winnow.clock($3)`, Args: under(k, s.now())})
 	}
-	return s.run(ctx, Work{What: "write usage", Tx: true}, func(ctx context.Context, tx Conn) error { return tx.Batch(ctx, all) })
+	return all, nil
 }
 
 const insertMark = `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7)) `

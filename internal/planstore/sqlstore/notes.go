@@ -72,40 +72,6 @@ func Moved(all, noted []planstore.Conversation, at time.Time) []planstore.Conver
 	return all
 }
 
-// notesAtOnce is how many requests one transaction writes. Thousands may wait after
-// an outage, and all of them at once would take longer than the database may.
-const notesAtOnce = 512
-
-// flushNotes writes the requests that wait. Where that fails, the rest waits on.
-func (l *late) flushNotes(ctx context.Context) error {
-	l.one.Lock() // in their order
-	defer l.one.Unlock()
-	l.mu.Lock()
-	notes := l.notes
-	l.writing, l.moved, l.notes = l.moved, nil, nil
-	l.mu.Unlock()
-	var err error
-	for len(notes) > 0 && err == nil {
-		piece := notes[:min(len(notes), notesAtOnce)]
-		if err = l.s.run(ctx, Work{What: "write requests", Tx: true}, func(ctx context.Context, tx Conn) error {
-			return l.s.writeNotes(ctx, tx, piece)
-		}); err == nil {
-			notes = notes[len(piece):]
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil {
-		l.notes = append(slices.Clip(notes), l.notes...)
-		l.moved = nil
-		for i := range l.notes {
-			l.moved.add(l.notes[i].leaf)
-		}
-	}
-	l.writing = nil
-	return err
-}
-
 // writeNotes writes requests, without waiting for the disk. Conversations are
 // held in the same order by all processes, so that none waits for another which
 // waits for it.

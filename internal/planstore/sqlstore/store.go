@@ -256,7 +256,7 @@ func (s *Store) Former(ctx context.Context, t planstore.Tenant, id plan.ID) (pla
 
 // Tenants implements [planstore.Store].
 func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
-	if err := s.late.flushNotes(ctx); err != nil {
+	if err := s.Flush(ctx); err != nil {
 		return nil, err
 	}
 	return collect(ctx, s, Work{What: "list tenants"}, func(r Row) (t planstore.Tenant, err error) {
