@@ -26,7 +26,7 @@ func (c *Controller) Close() error { return c.close() }
 // controller is what a [Controller] shows.
 type controller struct {
 	recall.Source
-	reader
+	conview.Verbs
 	store Store
 	o     Options
 
@@ -49,16 +49,13 @@ type controller struct {
 // added to them is read when they are looked at again.
 func Control(store Store, o *Options) *Controller {
 	c := &controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
-	c.reader = conview.NewReader(c.moment)
+	c.Verbs = conview.On(c)
 	if o != nil {
 		c.o = *o
 	}
 	c.o.Recover = true
 	return &Controller{c, c.closeAll}
 }
-
-// reader shows a session as it stands.
-type reader = conview.Reader
 
 // opened is a session that somebody looked at.
 type opened struct {

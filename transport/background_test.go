@@ -173,7 +173,7 @@ func TestPrepared(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v %v", all, err)
 	}
-	p, err := tr.Plan(t.Context(), all[0].Key.Tenant, all[0].ID)
+	p, err := tr.Control(all[0].Key.Tenant).Plan(t.Context(), all[0].ID)
 	if err != nil || !strings.Contains(p.String(), "fold") {
 		t.Errorf("%v %v", p, err)
 	}

@@ -19,7 +19,7 @@ import (
 func (t *Transport) Control(tenants ...Tenant) control.Source {
 	r := &recaller{t, slices.Clone(tenants)}
 	s := &controller{Source: r, t: t, tenants: r.tenants}
-	s.Reader = conview.NewReader(s.moment)
+	s.Verbs = conview.On(s)
 	return s
 }
 
@@ -32,7 +32,7 @@ func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
 
 type controller struct {
 	recall.Source
-	conview.Reader
+	conview.Verbs
 	t       *Transport
 	tenants []Tenant
 }

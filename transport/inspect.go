@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -24,12 +24,6 @@ func (t *Transport) Plans(ctx context.Context, tenant Tenant) ([]planstore.Entry
 	return t.opts.Store.List(ctx, tenant, maxListed)
 }
 
-// Plan returns a tenant's plan. The error wraps [ErrNotFound].
-func (t *Transport) Plan(ctx context.Context, tenant Tenant, id plan.ID) (*plan.Plan, error) {
-	p, _, err := t.find(ctx, tenant, id)
-	return p, err
-}
-
 // find returns a tenant's plan and where it is stored.
 func (t *Transport) find(ctx context.Context, tenant Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
@@ -44,46 +38,27 @@ func (t *Transport) find(ctx context.Context, tenant Tenant, id plan.ID) (*plan.
 	return p, e.Key, err
 }
 
-// Report says what a tenant's plan keeps, reduces and removes of the newest
-// request that it applies to. The error wraps [ErrNotFound] or
-// [ErrNoHistory].
-func (t *Transport) Report(ctx context.Context, tenant Tenant, id plan.ID) (plan.Report, error) {
-	a, err := t.apply(ctx, tenant, id)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	r := a.w.Report(a.x.body.Request(), a.view)
-	r.Scale(a.status.Scale, a.status.Seen(), a.status.Limits.Fixed) // as the provider counts, so that it says what headers say
-	return r, nil
-}
-
-// applied is a plan as it applies to the newest request of its conversation that
-// is at hand.
-type applied struct {
-	x      *recent
-	view   plan.View
-	w      *winnow.Winnow
-	status winnow.Status // turns counts into what the provider is expected to report
-}
-
-// apply returns what a plan makes of its conversation.
-func (t *Transport) apply(ctx context.Context, tenant Tenant, id plan.ID) (a applied, err error) {
+// apply returns the conversation of a plan under it, by the newest request that is
+// at hand. The error wraps [ErrNotFound] or [ErrNoHistory].
+func (t *Transport) apply(ctx context.Context, tenant Tenant, id plan.ID) (*conview.Moment, *recent, error) {
 	p, k, err := t.find(ctx, tenant, id)
 	if err != nil {
-		return a, err
+		return nil, nil, err
 	}
-	if p, a.x, err = t.requestOf(ctx, tenant, k, p); err != nil {
-		return a, err
+	p, x, err := t.requestOf(ctx, tenant, k, p)
+	if err != nil {
+		return nil, nil, err
 	}
-	if a.view, err = plan.Apply(a.x.history(), p); err != nil {
-		return a, err
+	w, st, err := t.resume(ctx, x, p)
+	if err != nil {
+		return nil, nil, err
 	}
-	var st winnow.State
-	if a.w, st, err = t.resume(ctx, a.x, p); err != nil {
-		return a, err
+	m := &conview.Moment{Request: x.body.Request(), Engine: w}
+	if m.View, err = plan.Apply(x.history(), p); err != nil {
+		return nil, nil, err
 	}
-	a.status, err = a.w.Check(a.x.body.Request(), st)
-	return a, err
+	m.Status, err = w.Check(m.Request, st)
+	return m, x, err
 }
 
 // Recall returns the original behind a handle of a tenant's plan. The error

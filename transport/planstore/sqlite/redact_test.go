@@ -101,11 +101,11 @@ func TestRedactedStore(t *testing.T) {
 					t.Fatal(len(all), err)
 				}
 				for _, e := range all {
-					p, err := tr.Plan(t.Context(), tester, e.ID)
+					p, err := tr.Control(tester).Plan(t.Context(), e.ID)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if report, err := tr.Report(t.Context(), tester, e.ID); err != nil {
+					if report, err := tr.Control(tester).Report(t.Context(), e.ID); err != nil {
 						t.Errorf("%+v %v", report, err)
 					}
 					hiding := slices.DeleteFunc(slices.Clone(p.Edits), func(e plan.Edit) bool { return e.Kind == plan.State })
