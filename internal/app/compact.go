@@ -229,6 +229,9 @@ func (f *compactFlags) aim(w *winnow.Winnow, s *source.Session, state *winnow.St
 		return w.Target(now.Limits), err
 	}
 	share, err := strconv.ParseFloat(f.target, 64)
+	if n, asTokens := parseTokens(f.target); asTokens == nil && n > 1 {
+		share, err = float64(n), nil
+	}
 	if err != nil || share <= 0 || share != share || share > 1 && share != math.Trunc(share) {
 		return 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
 	}

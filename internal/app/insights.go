@@ -54,7 +54,7 @@ the text that it replaces is in what was sent right after the compaction.`,
 	fl.BoolVar(&f.all, "all", false, "all sessions, however old")
 	fl.StringVar(&f.html, "html", "", "write a page with plots to `FILE`")
 	fl.BoolVar(&f.verbose, "verbose", false, "name each file that could not be read, and why")
-	fl.IntVar(&f.window, "window", 0, "window for all sessions in `TOKENS`, instead of each agent's own")
+	tokensVar(fl, &f.window, "window", 0, "window for all sessions in `TOKENS`, instead of each agent's own")
 	fl.StringVar(&f.model, "model", "", "`NAME` of the model whose prices apply to sessions whose own model has no known prices")
 	fl.IntVar(&f.top, "top", 10, "`NUMBER` of sessions to list")
 	return cmd
