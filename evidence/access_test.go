@@ -14,6 +14,17 @@ func access(name, args string) Access {
 	return DefaultKinds().Access(&call)
 }
 
+// withOps adds the operations that the kind and the paths of an access tell already.
+func withOps(a Access) Access {
+	if a.Ops == nil && a.Path != "" {
+		a.Ops = []Op{{a.Kind, a.Path, a.From, a.To}}
+		for _, p := range a.Paths {
+			a.Ops = append(a.Ops, Op{Kind: a.Kind, Path: p})
+		}
+	}
+	return a
+}
+
 func TestAccessOfArguments(t *testing.T) {
 	tests := []struct {
 		name, args string
@@ -64,7 +75,7 @@ func TestAccessOfArguments(t *testing.T) {
 		{"think", `{"thought":"read /a/b.go"}`, Access{}},
 	}
 	for _, tt := range tests {
-		if got := access(tt.name, tt.args); !reflect.DeepEqual(got, tt.want) {
+		if got := access(tt.name, tt.args); !reflect.DeepEqual(got, withOps(tt.want)) {
 			t.Errorf("%s(%s)\n got %+v\nwant %+v", tt.name, tt.args, got, tt.want)
 		}
 	}
@@ -124,7 +135,7 @@ func TestAccessOfCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		tt.want.Command = tt.command
-		if got := access("bash", string(args)); !reflect.DeepEqual(got, tt.want) {
+		if got := access("bash", string(args)); !reflect.DeepEqual(got, withOps(tt.want)) {
 			t.Errorf("%q\n got %+v\nwant %+v", tt.command, got, tt.want)
 		}
 	}
