@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
@@ -197,12 +198,7 @@ var onceWords = []string{
 }
 
 func doneOnce(command string) bool {
-	return hasAny(command, onceWords...) || onceVerb.MatchString(command)
-}
-
-// hasAny reports whether one of the words stands in a text.
-func hasAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+	return find.Any(command, onceWords...) || onceVerb.MatchString(command)
 }
 
 // onceVerb are verbs of programs that no table lists, as words by themselves.
@@ -211,7 +207,7 @@ var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$
 // worldWords are the verbs of tools that change something outside the files.
 var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
 
-func changesWorld(tool string) bool { return hasAny(strings.ToLower(tool), worldWords...) }
+func changesWorld(tool string) bool { return find.Any(strings.ToLower(tool), worldWords...) }
 
 // lineRange writes the lines of a single read.
 func lineRange(from, to, times int) string {

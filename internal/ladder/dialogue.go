@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -114,12 +115,12 @@ func (f *filler) remember(known map[int]*item, k int, make func(int) item) item 
 
 // focusOn makes an item weigh more where it speaks of the focus.
 func (f *filler) focusOn(x item) item {
-	if len(f.focus) == 0 || len(x.forms) == 0 || !hasAny(x.forms[len(x.forms)-1].text, f.focus...) {
+	if len(f.focus) == 0 || len(x.forms) == 0 || !find.Any(x.forms[len(x.forms)-1].text, f.focus...) {
 		return x
 	}
 	x.forms = slices.Clone(x.forms)
 	for i := range x.forms {
-		if hasAny(x.forms[i].text, f.focus...) {
+		if find.Any(x.forms[i].text, f.focus...) {
 			x.forms[i].weight *= focusWeight
 		}
 	}

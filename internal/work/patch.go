@@ -3,6 +3,8 @@ package work
 import (
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // maxEdits bounds the changes of one call.
@@ -12,12 +14,7 @@ const maxEdits = 4096
 // unified diff.
 func IsPatch(s string) bool {
 	s = strings.TrimLeft(s, " \r\n")
-	for _, head := range [...]string{"*** Begin Patch", updateFile, addFile, deleteFile, "diff --git "} {
-		if strings.HasPrefix(s, head) {
-			return true
-		}
-	}
-	return strings.HasPrefix(s, "--- ") && strings.Contains(s, "\n+++ ")
+	return find.AnyStart(s, "*** Begin Patch", updateFile, addFile, deleteFile, "diff --git ") || strings.HasPrefix(s, "--- ") && strings.Contains(s, "\n+++ ")
 }
 
 const (

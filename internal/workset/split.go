@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
@@ -36,12 +37,7 @@ func (o *output) hasShellError() bool {
 // shellError reports whether a line is one of the shell's or of a program that
 // shows files, about a file that it could not show.
 func shellError(line string) bool {
-	for _, w := range [...]string{"sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: "} {
-		if strings.HasPrefix(line, w) {
-			return true
-		}
-	}
-	return false
+	return find.AnyStart(line, "sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: ")
 }
 
 type divider struct {
