@@ -202,7 +202,8 @@ func keyLines(text, told string, n int, found bool) string {
 			return false
 		}
 		if l = quote.ClipLine(l, 160); l != "" && !strings.Contains(told, l) {
-			b.WriteString(l + "\n")
+			b.WriteString(l)
+			b.WriteByte('\n')
 		}
 		return true
 	}

@@ -13,7 +13,7 @@ import (
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Each run is handed to emit.
 func split(list []work.Stream, o *output, emit func(shown)) {
-	if o.hasShellError() || !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) {
+	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
 	}
 	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
