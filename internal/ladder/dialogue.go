@@ -63,8 +63,10 @@ func (f *filler) readTurns() []turn {
 		for to < len(f.steps) && f.steps[to].kind != asked {
 			to++
 		}
-		if t := f.readTurn(from, to, f.folds); len(t.items) > 0 {
-			turns = append(turns, t)
+		if f.steps[from].msg < f.To && f.steps[to-1].msg >= f.From {
+			if t := f.readTurn(from, to); len(t.items) > 0 {
+				turns = append(turns, t)
+			}
 		}
 		from = to
 	}
@@ -77,20 +79,19 @@ func (f *filler) folds(msg int) bool {
 }
 
 // readTurn reads the items of one turn.
-func (f *filler) readTurn(from, to int, in func(int) bool) turn {
-	t := turn{from: f.steps[from].msg}
+func (f *filler) readTurn(from, to int) turn {
+	actions := f.actions(from, to, f.folds)
+	t := turn{from: f.steps[from].msg, items: make([]item, 0, to-from+len(actions))}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
-		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !in(s.msg) { // told where it stood
+		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.folds(s.msg) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !in(s.msg) || s.kind == did || s.text == "" {
+		if !f.folds(s.msg) || s.kind == did || s.text == "" {
 			continue
 		}
 		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
 	}
-	actions := f.actions(from, to, in)
-	t.items = slices.Grow(t.items, 2*len(actions))
 	for _, a := range actions {
 		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
 		if f.steps[a.step].result == nil {
