@@ -157,9 +157,9 @@ const mostConstraints = 1000
 // lostConstraints returns the constraints that the user stated in the region
 // and that the text lacks.
 func lostConstraints(text string, in *Input) (lost []string) {
-	index, checked, keep := typed.NewIndex(text), 0, in.keeps()
+	index, checked := typed.NewIndex(text), 0
 	for i := in.From; i < in.To; i++ {
-		if keep(i) {
+		if in.keeps(i) {
 			continue
 		}
 		for _, c := range typed.BindingSentences(typed.Words(in.History, i)) {

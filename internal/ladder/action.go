@@ -104,8 +104,8 @@ func (r *Reading) readAction(k int) action {
 	switch {
 	case acc.Path != "" && acc.Kind == evidence.Edit:
 		for _, e := range workset.Edits(s.call, r.kinds, "") {
-			a.plus += countLines(e.New)
-			a.minus += countLines(e.Old)
+			a.plus += work.CountLines(e.New)
+			a.minus += work.CountLines(e.Old)
 		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == evidence.Read || acc.Kind == evidence.Search && acc.Query == ""):
@@ -126,13 +126,6 @@ func (r *Reading) readAction(k int) action {
 
 func filesOf(a *evidence.Access) string {
 	return strings.Join(append([]string{a.Path}, a.Paths...), "\x00")
-}
-
-func countLines(s string) int {
-	if s == "" {
-		return 0
-	}
-	return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
 }
 
 // line writes an action with its verdict.

@@ -214,7 +214,7 @@ func keyLines(text, told string, n int, found bool) string {
 	}
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); found && !put(l) {
-			fmt.Fprintf(&b, "(… %d lines in all)", countLines(text))
+			fmt.Fprintf(&b, "(… %d lines in all)", work.CountLines(text))
 			break
 		} else if !found && b.Len() < n && work.GivesValue(l) && !frames(l) {
 			put(l)

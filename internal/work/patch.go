@@ -32,7 +32,7 @@ func readPatch(s string) []Op {
 	p := patchReader{}
 	for s != "" && len(p.ops) < maxEdits {
 		var line string
-		line, s = cutLine(s)
+		line, s, _ = strings.Cut(s, "\n")
 		p.envelope(line)
 	}
 	p.endFile()
@@ -180,7 +180,7 @@ func readBlocks(file, s string) []Op {
 	at, from := -1, 0           // the text that is read, -1 between blocks; its first line
 	for s != "" && len(ops) < maxEdits {
 		var line string
-		line, s = cutLine(s)
+		line, s, _ = strings.Cut(s, "\n")
 		bare := strings.TrimRight(line, " \t")
 		begins := at == 0 && text[0].Len() == 0
 		switch {
@@ -217,10 +217,4 @@ func readBlocks(file, s string) []Op {
 // isMark reports whether a line begins or ends a block.
 func isMark(line, one, other, closing, word string) bool {
 	return (strings.HasPrefix(line, one) || strings.HasPrefix(line, other)) && strings.HasSuffix(strings.TrimRight(line, closing), word)
-}
-
-// cutLine returns the first line of s without its newline, and the rest.
-func cutLine(s string) (line, rest string) {
-	line, rest, _ = strings.Cut(s, "\n")
-	return line, rest
 }
