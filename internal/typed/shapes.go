@@ -297,13 +297,18 @@ func marked(s string) (Kind, string) {
 	if !root || len(line) == len(s) || len(line) > 300 || strings.ContainsAny(line, "\t<>|\"*?") {
 		return Client, ""
 	}
-	slashed := strings.ReplaceAll(line, `\`, "/")
-	switch path.Base(slashed) {
-	case "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md":
-		return Instructions, line
-	}
-	if strings.Contains(slashed, "/.claude/rules/") {
+	if IsInstructions(line) {
 		return Instructions, line
 	}
 	return File, line
+}
+
+// IsInstructions reports whether a file holds instructions for agents.
+func IsInstructions(file string) bool {
+	file = strings.ReplaceAll(file, `\`, "/")
+	switch path.Base(file) {
+	case "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules", ".clinerules", ".windsurfrules", "copilot-instructions.md":
+		return true
+	}
+	return strings.Contains(file, "/.claude/rules/")
 }

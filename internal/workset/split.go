@@ -55,7 +55,7 @@ type divider struct {
 func (d *divider) take(k int) bool {
 	s := &d.list[k]
 	switch {
-	case s.Fixed:
+	case s.Literal != nil:
 		if !d.at(s.Literal, d.pos) {
 			return false
 		}
@@ -89,7 +89,7 @@ func (d *divider) at(lines []string, pos int) bool {
 
 // limit is where the lines of a stream that ends by itself must have ended.
 func (d *divider) limit(k int) int {
-	if k+1 < len(d.list) && d.list[k+1].Fixed {
+	if k+1 < len(d.list) && d.list[k+1].Literal != nil {
 		if m := d.marker(k, len(d.lines)-d.pos); m >= 0 {
 			return m
 		}
@@ -103,7 +103,7 @@ func (d *divider) marker(k, n int) int {
 	if k+1 >= len(d.list) {
 		return len(d.lines)
 	}
-	if !d.list[k+1].Fixed {
+	if d.list[k+1].Literal == nil {
 		return -1
 	}
 	mark := d.list[k+1].Literal
@@ -145,7 +145,7 @@ func (d *divider) bare(k int) bool {
 		}
 		d.put(s, rest, (n == work.ToEnd || rest < n) && !d.trimmed)
 		return true
-	case d.list[k+1].Fixed:
+	case d.list[k+1].Literal != nil:
 		limit := n
 		if n == work.ToEnd {
 			limit = rest
@@ -169,7 +169,7 @@ func (d *divider) sum(k int) int {
 	n := 0
 	for _, s := range d.list[k:] {
 		switch {
-		case s.Fixed:
+		case s.Literal != nil:
 			n += len(s.Literal)
 		case s.Path != "" && !s.Found && s.Count != work.ToEnd:
 			n += s.Count
