@@ -43,7 +43,7 @@ func TestAccessOfArguments(t *testing.T) {
 		{"open", `{"path":"a.py","line_number":40}`, Access{Kind: Read, Path: "a.py", From: 40}},
 		{"Write", `{"file_path":"./x/y.md","content":"..."}`, Access{Kind: Write, Path: "x/y.md"}},
 		{"edit", `{"path":"a.ts","edits":[{"oldText":"a","newText":"b"}]}`, Access{Kind: Edit, Path: "a.ts"}},
-		{"MultiEdit", `{"edits":[{"path":"a.ts"},{"path":"b.ts"},{"path":"a.ts"}]}`, Access{Kind: Edit, Path: "a.ts", Paths: []string{"b.ts"}}},
+		{"MultiEdit", `{"edits":[{"path":"a.ts"},{"path":"b.ts"},{"path":"a.ts"}]}`, Access{Kind: Edit, Path: "a.ts", Paths: []string{"b.ts"}, Ops: []Op{{Kind: Edit, Path: "a.ts"}, {Kind: Edit, Path: "b.ts"}, {Kind: Edit, Path: "a.ts"}}}},
 		{"read_many_files", `{"paths":["a","b"]}`, Access{Kind: Read, Path: "a", Paths: []string{"b"}}},
 		{"delete_file", `{"path":"a"}`, Access{Kind: Delete, Path: "a"}},
 		{"Grep", `{"pattern":"func","path":"src","glob":"*.go"}`, Access{Kind: Search, Path: "src", Query: "func"}},
