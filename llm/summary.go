@@ -10,9 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// Model returns the client as a model for [summary.NewLLM]. It makes each
-// call once: the summariser tries again by itself and heeds what the error
-// says about that.
+// Model returns the client as a model for [summary.NewLLM].
 func (c *Client) Model() summary.Model { return summarizing{c} }
 
 type summarizing struct{ c *Client }
@@ -23,7 +21,7 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 	if p.System != "" {
 		req.System = []chat.Part{{Kind: chat.Text, Text: p.System}}
 	}
-	a, err := m.c.call(ctx, req, nil, 0)
+	a, err := m.c.call(ctx, req, nil, m.c.retries)
 	if err != nil {
 		return summary.Completion{}, err
 	}

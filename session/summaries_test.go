@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -235,7 +234,7 @@ func TestOneSetOfNotes(t *testing.T) {
 		}
 		// A model that fails takes nothing away.
 		down := &failing{Model: m}
-		s2 := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: down, Retries: -1, Sleep: func(context.Context, time.Duration) error { return nil }})})
+		s2 := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: down})})
 		turns(t, s2, 0, 40, 2500)
 		_, err := s2.Compact(ctx, "how far we are")
 		must(t, err)
@@ -270,7 +269,7 @@ func TestSplitTurnTakesTwoCalls(t *testing.T) {
 		if !sequential {
 			m.pair = make(chan struct{}) // neither comes back before the other is asked
 		}
-		s := inWindow(t, "pi", 60_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: m, Sequential: sequential, CallTimeout: time.Minute})})
+		s := inWindow(t, "pi", 60_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: m, Sequential: sequential})})
 		turns(t, s, 0, 10, 2500)
 		say(t, s, user("and now everything else"))
 		for i := range 60 {

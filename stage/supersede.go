@@ -52,11 +52,11 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 				continue // it no longer stands there for others to point at
 			}
 		}
-		access.Each(func(op evidence.Op) {
+		for _, op := range access.Ops {
 			if op.Path != "" && (op.Kind == evidence.Read || op.Kind == evidence.Write) {
 				shown[op.Path] = append(shown[op.Path], shownAt{op, r.message, r.part})
 			}
-		})
+		}
 		if len(r.part.Text) >= minRepeat {
 			whole[maphash.String(seed, r.part.Text)] = r.message
 			eachLine(r.part.Text, func(line string) {

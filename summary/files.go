@@ -33,14 +33,14 @@ func Files(msgs chat.Sequence, from, to int, k *evidence.Kinds) (read, modified 
 			if failed && a.Kind != evidence.Shell {
 				continue
 			}
-			a.Each(func(o evidence.Op) {
+			for _, o := range a.Ops {
 				switch {
 				case o.Kind == evidence.Read && !failed:
 					l.find(o.Path).read = true
 				case o.Kind == evidence.Write || o.Kind == evidence.Edit || o.Kind == evidence.Delete:
 					l.find(o.Path).modified = true
 				}
-			})
+			}
 		}
 	}
 	for _, f := range l.files {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
@@ -86,17 +87,11 @@ func ranOut(stop string) bool {
 // was written down as text.
 func looksLikeCall(s string) bool {
 	s = strings.TrimSpace(strings.Trim(strings.TrimPrefix(s, "```json"), "`"))
-	for _, p := range [...]string{"<tool_call", "<function", "<invoke", "<antml", "<|tool", "[tool_calls]", "[assistant tool calls]", "<tool_use"} {
-		if quote.HasFold(s, p) {
-			return true
-		}
+	if quote.HasFold(s, "<tool_call", "<function", "<invoke", "<antml", "<|tool", "[tool_calls]", "[assistant tool calls]", "<tool_use") {
+		return true
 	}
 	return s != "" && strings.IndexByte("{[", s[0]) >= 0 && strings.IndexByte("}]", s[len(s)-1]) >= 0 &&
-		containsAny(s, `"name"`, `"tool"`, `"function"`) && containsAny(s, `"arguments"`, `"input"`, `"parameters"`)
-}
-
-func containsAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+		find.Any(s, `"name"`, `"tool"`, `"function"`) && find.Any(s, `"arguments"`, `"input"`, `"parameters"`)
 }
 
 // refusals are the words with which models decline.
@@ -162,9 +157,9 @@ const mostConstraints = 1000
 // lostConstraints returns the constraints that the user stated in the region
 // and that the text lacks.
 func lostConstraints(text string, in *Input) (lost []string) {
-	index, checked, keep := typed.NewIndex(text), 0, in.keeps()
+	index, checked := typed.NewIndex(text), 0
 	for i := in.From; i < in.To; i++ {
-		if keep(i) {
+		if in.keeps(i) {
 			continue
 		}
 		for _, c := range typed.BindingSentences(typed.Words(in.History, i)) {

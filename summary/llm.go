@@ -15,11 +15,9 @@ import (
 
 // Model is a language model that completes one prompt.
 type Model interface {
-	// Complete answers the prompt. It should return when ctx is done; a model
-	// that does not is abandoned. An error may say more about itself by having
-	// one of these methods: Retryable() bool, false when trying again is of no use;
-	// RetryAfter() time.Duration, how long the provider asks to wait; and
-	// ContextLimit() int on an error for a prompt that is too long, with the
+	// Complete answers the prompt, and tries again by itself where that is of use.
+	// It should return when ctx is done; a model that does not is abandoned. An
+	// error for a prompt that is too long has a method ContextLimit() int, with the
 	// limit in tokens or 0 where it is not known.
 	Complete(ctx context.Context, p Prompt) (Completion, error)
 }
@@ -60,24 +58,14 @@ type LLMOptions struct {
 	// Output is the most tokens of one answer. The default is 8,192.
 	Output int
 
-	// Timeout is for one summary with all its calls, CallTimeout for one call.
-	// The defaults are five minutes and two.
-	Timeout, CallTimeout time.Duration
-
-	// Retries is how often a failed call is tried again. The default is 2; a
-	// negative value is never. Backoff is the wait before the first of them and
-	// doubles each time; the default is one second.
-	Retries int
-	Backoff time.Duration
+	// Timeout is for one summary with all its calls. The default is five minutes.
+	Timeout time.Duration
 
 	// Sequential makes one call at a time, for providers that allow no more.
 	Sequential bool
 
 	// Counter counts for the summariser's model. The default is the input's.
 	Counter *token.Counter
-
-	// Sleep waits between tries. The default uses a timer; tests put in their own.
-	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // NewLLM returns a summariser that asks a model for the prose, in one call, or two
@@ -91,43 +79,11 @@ func NewLLM(opts *LLMOptions) Summarizer {
 	if opts != nil {
 		o = *opts
 	}
-	positive := func(v *int, standard int) {
-		if *v <= 0 {
-			*v = standard
-		}
-	}
-	positive(&o.Window, 128_000)
-	positive(&o.Output, 8192)
-	if o.Timeout <= 0 {
-		o.Timeout = 5 * time.Minute
-	}
-	if o.CallTimeout <= 0 {
-		o.CallTimeout = 2 * time.Minute
-	}
-	if o.Retries == 0 {
-		o.Retries = 2
-	}
-	if o.Backoff <= 0 {
-		o.Backoff = time.Second
-	}
-	if o.Name == "" {
-		o.Name = "unnamed"
-	}
-	if o.Sleep == nil {
-		o.Sleep = sleep
-	}
+	o.Window = cmp.Or(max(o.Window, 0), 128_000)
+	o.Output = cmp.Or(max(o.Output, 0), 8192)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 5*time.Minute)
+	o.Name = cmp.Or(o.Name, "unnamed")
 	return &llm{o}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 type llm struct{ o LLMOptions }

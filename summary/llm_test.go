@@ -174,7 +174,7 @@ func TestLLMReadsTheNaturalForm(t *testing.T) {
 			}
 			return Completion{Text: notes("it")}, nil
 		}
-		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000, Retries: -1}, in)
+		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000}, in)
 		if !strings.HasPrefix(out.Used, "llm:") || out.Calls != 1 {
 			t.Errorf("window %d: %d calls, %s, %v", window, out.Calls, out.Used, out.Problems)
 		}
@@ -279,50 +279,6 @@ func TestLLMRefused(t *testing.T) {
 	})
 }
 
-// failure is an error of a provider.
-type failure struct {
-	final bool
-	after time.Duration
-}
-
-func (f failure) Error() string             { return "server error" }
-func (f failure) Retryable() bool           { return !f.final }
-func (f failure) RetryAfter() time.Duration { return f.after }
-
-func TestLLMRetries(t *testing.T) {
-	in := folded()
-	tests := []struct {
-		name   string
-		errs   []error
-		after  string
-		sleeps []time.Duration
-	}{
-		{"works the third time", []error{errors.New("a"), errors.New("b")}, "", []time.Duration{time.Second, 2 * time.Second}},
-		{"waits as asked", []error{failure{after: 7 * time.Second}}, "", []time.Duration{7 * time.Second}},
-		{"gives up", []error{errors.New("a"), errors.New("b"), errors.New("the end")}, "llm: the end", []time.Duration{time.Second, 2 * time.Second}},
-		{"is told that it is final", []error{failure{final: true}}, "llm: server error", nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			m := &recorder{}
-			m.f = func(n int, _ Prompt) (Completion, error) {
-				if n <= len(tt.errs) {
-					return Completion{}, tt.errs[n-1]
-				}
-				return Completion{Text: notes("it")}, nil
-			}
-			var sleeps []time.Duration
-			out := summarize(t, LLMOptions{Model: m, Name: "x", Sleep: func(_ context.Context, d time.Duration) error {
-				sleeps = append(sleeps, d)
-				return nil
-			}}, in)
-			if out.After != tt.after || fmt.Sprint(sleeps) != fmt.Sprint(tt.sleeps) {
-				t.Errorf("after %q, slept %v", out.After, sleeps)
-			}
-		})
-	}
-}
-
 func TestLLMStalls(t *testing.T) {
 	in := folded()
 	stall := ModelFunc(func(ctx context.Context, _ Prompt) (Completion, error) {
@@ -332,21 +288,12 @@ func TestLLMStalls(t *testing.T) {
 	t.Run("the time is up", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			out := summarize(t, LLMOptions{Model: stall, Timeout: 30 * time.Second, CallTimeout: 20 * time.Second}, in)
+			out := summarize(t, LLMOptions{Model: stall, Timeout: 30 * time.Second}, in)
 			if d := time.Since(start); d != 30*time.Second {
 				t.Errorf("took %v", d)
 			}
 			if !strings.Contains(out.After, "no answer within 30s") {
 				t.Error(out.Used)
-			}
-		})
-	})
-	t.Run("one call's time is up", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			start := time.Now()
-			out := summarize(t, LLMOptions{Model: stall, CallTimeout: 5 * time.Second, Retries: 1}, in)
-			if d := time.Since(start); d != 11*time.Second || out.Calls != 2 {
-				t.Errorf("took %v, %d calls", d, out.Calls)
 			}
 		})
 	})
@@ -379,7 +326,7 @@ func TestLLMWithoutAWorkingModel(t *testing.T) {
 		t.Error(out.Used)
 	}
 	wild := ModelFunc(func(context.Context, Prompt) (Completion, error) { panic("wild") })
-	if out := summarize(t, LLMOptions{Model: wild, Retries: -1}, in); !strings.Contains(out.After, "panicked: wild") {
+	if out := summarize(t, LLMOptions{Model: wild}, in); !strings.Contains(out.After, "panicked: wild") {
 		t.Error(out.Used)
 	}
 	in.Max = 100
@@ -405,7 +352,7 @@ func ExampleNewLLM() {
 		return Completion{}, errors.New("the provider is down")
 	})
 	h := someWork()
-	out, err := NewLLM(&LLMOptions{Model: model, Retries: -1}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
+	out, err := NewLLM(&LLMOptions{Model: model}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
 	fmt.Println(out.Used, "after", out.After, err)
 	fmt.Println(strings.Split(out.Text, "\n")[2])
 	// Output:

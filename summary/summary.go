@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/evidence"
@@ -130,24 +131,18 @@ func (in *Input) without() (text, prose string) {
 	return compose(in, prose)
 }
 
-// keeps returns a function that reports whether message i stays in the view.
-// It must be asked in ascending order.
-func (in *Input) keeps() func(i int) bool {
-	rest := in.Keep
-	return func(i int) bool {
-		for len(rest) > 0 && rest[0] < i {
-			rest = rest[1:]
-		}
-		return len(rest) > 0 && rest[0] == i
-	}
+// keeps reports whether message i stays in the view.
+func (in *Input) keeps(i int) bool {
+	_, kept := slices.BinarySearch(in.Keep, i)
+	return kept
 }
 
 // regionTokens is what the region counts without the messages that stay, or some
 // number above most.
 func (in *Input) regionTokens(most int) int {
-	n, keep := 0, in.keeps()
+	n := 0
 	for i := in.From; i < in.To && n <= most; i++ {
-		if !keep(i) {
+		if !in.keeps(i) {
 			n += in.Counter.At(in.History, i)
 		}
 	}

@@ -31,7 +31,7 @@ func writer(t testing.TB, url string) summary.Summarizer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return summary.NewLLM(&summary.LLMOptions{Model: c.Model(), Name: "small", Retries: -1})
+	return summary.NewLLM(&summary.LLMOptions{Model: c.Model(), Name: "small"})
 }
 
 // summaryAnswer is what a model that summarises well answers.

@@ -59,7 +59,7 @@ func (s same) Summarize(ctx context.Context, in summary.Input) (summary.Output, 
 	if !ok {
 		return summary.Builtin().Summarize(ctx, in)
 	}
-	o := summary.LLMOptions{Model: m, Name: m.model, Window: m.window, Counter: m.count, Timeout: s.timeout, Retries: 1, Sequential: true}
+	o := summary.LLMOptions{Model: m, Name: m.model, Window: m.window, Counter: m.count, Timeout: s.timeout, Sequential: true}
 	return summary.NewLLM(&o).Summarize(ctx, in)
 }
 

@@ -82,8 +82,7 @@ func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *evidence.Kin
 			if p.Kind != chat.ToolResult || p.Failed || call == nil {
 				continue
 			}
-			a := kinds.Access(call)
-			a.Each(func(o evidence.Op) {
+			for _, o := range kinds.Access(call).Ops {
 				was, known := last[o.Path]
 				if o.Kind == evidence.Read && known && i >= hidden[was] && i >= from {
 					again++
@@ -91,7 +90,7 @@ func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *evidence.Kin
 				if o.Kind == evidence.Read || o.Kind == evidence.Write || o.Kind == evidence.Edit {
 					last[o.Path] = i
 				}
-			})
+			}
 		}
 	}
 	return again

@@ -55,24 +55,8 @@ type Access struct {
 	// address that is fetched.
 	Command, Query string
 
-	// Ops is every single thing done where that is more than Kind and Path say.
+	// Ops is every single thing that the call does to a file.
 	Ops []Op
-}
-
-// Each calls f with every single thing that the call does to a file.
-func (a *Access) Each(f func(Op)) {
-	if a.Ops != nil {
-		for _, o := range a.Ops {
-			f(o)
-		}
-		return
-	}
-	if a.Path != "" {
-		f(Op{a.Kind, a.Path, a.From, a.To})
-	}
-	for _, p := range a.Paths {
-		f(Op{Kind: a.Kind, Path: p})
-	}
 }
 
 // Access reads what a call does from its name and arguments. Arguments that
@@ -104,14 +88,13 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	}
 	switch {
 	case !shell && !c.IsPatch && !moves: // the tool's kind says more than how its arguments are read
-		a.Ops = nil
+		for i := range a.Ops {
+			a.Ops[i].Kind = a.Kind
+		}
 	case same && len(a.Ops) > 0:
 		a.Kind = a.Ops[0].Kind
 	case !shell:
 		a.Kind = Edit
-	}
-	if len(a.Ops) == 1 && a.Path != "" {
-		a.Ops = nil
 	}
 	return a
 }

@@ -14,6 +14,17 @@ func access(name, args string) Access {
 	return DefaultKinds().Access(&call)
 }
 
+// withOps adds the operations that the kind and the paths of an access tell already.
+func withOps(a Access) Access {
+	if a.Ops == nil && a.Path != "" {
+		a.Ops = []Op{{a.Kind, a.Path, a.From, a.To}}
+		for _, p := range a.Paths {
+			a.Ops = append(a.Ops, Op{Kind: a.Kind, Path: p})
+		}
+	}
+	return a
+}
+
 func TestAccessOfArguments(t *testing.T) {
 	tests := []struct {
 		name, args string
@@ -32,7 +43,7 @@ func TestAccessOfArguments(t *testing.T) {
 		{"open", `{"path":"a.py","line_number":40}`, Access{Kind: Read, Path: "a.py", From: 40}},
 		{"Write", `{"file_path":"./x/y.md","content":"..."}`, Access{Kind: Write, Path: "x/y.md"}},
 		{"edit", `{"path":"a.ts","edits":[{"oldText":"a","newText":"b"}]}`, Access{Kind: Edit, Path: "a.ts"}},
-		{"MultiEdit", `{"edits":[{"path":"a.ts"},{"path":"b.ts"},{"path":"a.ts"}]}`, Access{Kind: Edit, Path: "a.ts", Paths: []string{"b.ts"}}},
+		{"MultiEdit", `{"edits":[{"path":"a.ts"},{"path":"b.ts"},{"path":"a.ts"}]}`, Access{Kind: Edit, Path: "a.ts", Paths: []string{"b.ts"}, Ops: []Op{{Kind: Edit, Path: "a.ts"}, {Kind: Edit, Path: "b.ts"}, {Kind: Edit, Path: "a.ts"}}}},
 		{"read_many_files", `{"paths":["a","b"]}`, Access{Kind: Read, Path: "a", Paths: []string{"b"}}},
 		{"delete_file", `{"path":"a"}`, Access{Kind: Delete, Path: "a"}},
 		{"Grep", `{"pattern":"func","path":"src","glob":"*.go"}`, Access{Kind: Search, Path: "src", Query: "func"}},
@@ -64,7 +75,7 @@ func TestAccessOfArguments(t *testing.T) {
 		{"think", `{"thought":"read /a/b.go"}`, Access{}},
 	}
 	for _, tt := range tests {
-		if got := access(tt.name, tt.args); !reflect.DeepEqual(got, tt.want) {
+		if got := access(tt.name, tt.args); !reflect.DeepEqual(got, withOps(tt.want)) {
 			t.Errorf("%s(%s)\n got %+v\nwant %+v", tt.name, tt.args, got, tt.want)
 		}
 	}
@@ -124,7 +135,7 @@ func TestAccessOfCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		tt.want.Command = tt.command
-		if got := access("bash", string(args)); !reflect.DeepEqual(got, tt.want) {
+		if got := access("bash", string(args)); !reflect.DeepEqual(got, withOps(tt.want)) {
 			t.Errorf("%q\n got %+v\nwant %+v", tt.command, got, tt.want)
 		}
 	}

@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
@@ -200,7 +200,7 @@ func tabulate(rows map[ToolKind]string) map[string]ToolKind {
 
 // AboutTodos reports whether a tool of that name keeps a list or a plan.
 func AboutTodos(name string) bool {
-	return containsAny(strings.ToLower(name), "todo", "plan", "task", "checklist")
+	return find.Any(strings.ToLower(name), "todo", "plan", "task", "checklist")
 }
 
 // StartsAgent reports whether a tool of that name hands work to another agent.
@@ -210,9 +210,5 @@ func StartsAgent(name string) bool {
 	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":
 		return true
 	}
-	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && containsAny(bare, "spawn", "start", "launch", "create")
-}
-
-func containsAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && find.Any(bare, "spawn", "start", "launch", "create")
 }

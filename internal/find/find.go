@@ -1,6 +1,22 @@
 // Package find tells whether any of some words stands in a text.
 package find
 
+import (
+	"slices"
+	"strings"
+)
+
+// Any reports whether one of a few words stands in s. A [Finder] is faster for many
+// words in long texts.
+func Any(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// AnyStart reports whether s starts with one of a few words.
+func AnyStart(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
+}
+
 // Finder finds out whether any of some words stands in a text, in one pass over
 // the text however many words there are.
 //

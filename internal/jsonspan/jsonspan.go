@@ -41,7 +41,8 @@ func open(raw []byte, bracket byte) int {
 
 // Member returns where the name, with its quotes, and the value of the member at
 // i stand, and where the next one should start: the end of raw after the last.
-// Where there is no member, the value's end is 0.
+// Where there is no member, the value's end is 0, and its start too unless a value
+// starts there that has no end.
 func Member(raw []byte, i int) (key, value Span, next int) {
 	if raw[i] != '"' {
 		return Span{}, Span{}, i
@@ -62,7 +63,7 @@ func Member(raw []byte, i int) (key, value Span, next int) {
 func Element(raw []byte, i int) (value Span, next int) {
 	end := endOfValue(raw, i)
 	if end < 0 {
-		return Span{}, i
+		return Span{From: i}, i
 	}
 	if next = space(raw, end); next < len(raw) && raw[next] == ',' {
 		return Span{i, end}, space(raw, next+1)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
@@ -103,8 +104,8 @@ func (r *Reading) readAction(k int) action {
 	switch {
 	case acc.Path != "" && acc.Kind == evidence.Edit:
 		for _, e := range workset.Edits(s.call, r.kinds, "") {
-			a.plus += countLines(e.New)
-			a.minus += countLines(e.Old)
+			a.plus += work.CountLines(e.New)
+			a.minus += work.CountLines(e.Old)
 		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == evidence.Read || acc.Kind == evidence.Search && acc.Query == ""):
@@ -125,13 +126,6 @@ func (r *Reading) readAction(k int) action {
 
 func filesOf(a *evidence.Access) string {
 	return strings.Join(append([]string{a.Path}, a.Paths...), "\x00")
-}
-
-func countLines(s string) int {
-	if s == "" {
-		return 0
-	}
-	return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
 }
 
 // line writes an action with its verdict.
@@ -197,7 +191,7 @@ var onceWords = []string{
 }
 
 func doneOnce(command string) bool {
-	return hasAny(command, onceWords...) || onceVerb.MatchString(command) || removes(command)
+	return find.Any(command, onceWords...) || onceVerb.MatchString(command) || removes(command)
 }
 
 // removes reports whether a command takes a path away for good: one that it names
@@ -209,18 +203,13 @@ func removes(command string) bool {
 
 var removal = regexp.MustCompile(`\brm(?: -\S+)*? -\S*[rf]\S*(?: -\S+)* (\S+)`)
 
-// hasAny reports whether one of the words stands in a text.
-func hasAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
-}
-
 // onceVerb are verbs of programs that no table lists, as words by themselves.
 var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)`)
 
 // worldWords are the verbs of tools that change something outside the files.
 var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
 
-func changesWorld(tool string) bool { return hasAny(strings.ToLower(tool), worldWords...) }
+func changesWorld(tool string) bool { return find.Any(strings.ToLower(tool), worldWords...) }
 
 // lineRange writes the lines of a single read.
 func lineRange(from, to, times int) string {

@@ -2,10 +2,10 @@ package ladder
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/token"
@@ -21,9 +21,6 @@ func (r *Reading) attach(name, text string, whole bool) bool {
 	return lines > 0
 }
 
-// wholeTags are the tags in which clients put a file as it is.
-var wholeTags = []string{"<file_content", "<final_file_content", "<file "}
-
 // attachSpan reads an attached file out of the text with which a client framed
 // it.
 func (r *Reading) attachSpan(name, text string) bool {
@@ -31,7 +28,7 @@ func (r *Reading) attachSpan(name, text string) bool {
 	if !strings.HasPrefix(text, "<") || open < 0 || end <= open {
 		return r.attach(name, text, false)
 	}
-	whole := slices.ContainsFunc(wholeTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
+	whole := find.AnyStart(text, "<file_content", "<final_file_content", "<file ") // the tags in which clients put a file as it is
 	return r.attach(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -62,8 +63,10 @@ func (f *filler) readTurns() []turn {
 		for to < len(f.steps) && f.steps[to].kind != asked {
 			to++
 		}
-		if t := f.readTurn(from, to, f.folds); len(t.items) > 0 {
-			turns = append(turns, t)
+		if f.steps[from].msg < f.To && f.steps[to-1].msg >= f.From {
+			if t := f.readTurn(from, to); len(t.items) > 0 {
+				turns = append(turns, t)
+			}
 		}
 		from = to
 	}
@@ -76,20 +79,19 @@ func (f *filler) folds(msg int) bool {
 }
 
 // readTurn reads the items of one turn.
-func (f *filler) readTurn(from, to int, in func(int) bool) turn {
-	t := turn{from: f.steps[from].msg}
+func (f *filler) readTurn(from, to int) turn {
+	actions := f.actions(from, to, f.folds)
+	t := turn{from: f.steps[from].msg, items: make([]item, 0, to-from+len(actions))}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
-		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !in(s.msg) { // told where it stood
+		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.folds(s.msg) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !in(s.msg) || s.kind == did || s.text == "" {
+		if !f.folds(s.msg) || s.kind == did || s.text == "" {
 			continue
 		}
 		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
 	}
-	actions := f.actions(from, to, in)
-	t.items = slices.Grow(t.items, 2*len(actions))
 	for _, a := range actions {
 		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
 		if f.steps[a.step].result == nil {
@@ -114,12 +116,12 @@ func (f *filler) remember(known map[int]*item, k int, make func(int) item) item 
 
 // focusOn makes an item weigh more where it speaks of the focus.
 func (f *filler) focusOn(x item) item {
-	if len(f.focus) == 0 || len(x.forms) == 0 || !hasAny(x.forms[len(x.forms)-1].text, f.focus...) {
+	if len(f.focus) == 0 || len(x.forms) == 0 || !find.Any(x.forms[len(x.forms)-1].text, f.focus...) {
 		return x
 	}
 	x.forms = slices.Clone(x.forms)
 	for i := range x.forms {
-		if hasAny(x.forms[i].text, f.focus...) {
+		if find.Any(x.forms[i].text, f.focus...) {
 			x.forms[i].weight *= focusWeight
 		}
 	}

@@ -339,15 +339,6 @@ func fenced(b *strings.Builder, what, text string) {
 	b.WriteString(what + ":\n" + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n")
 }
 
-// isInstructions reports whether a file holds instructions for agents.
-func isInstructions(p string) bool {
-	switch baseName(p) {
-	case "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules", ".clinerules", ".windsurfrules", "copilot-instructions.md":
-		return true
-	}
-	return false
-}
-
 // madeEnds are the ends of such files' names.
 var madeEnds = []string{".lock", ".lockb", ".map", "go.sum", "npm-shrinkwrap.json", ".snap", ".pb.go", "_pb2.py"}
 

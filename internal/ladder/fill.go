@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -243,7 +244,7 @@ func (r *Reading) opening() int {
 // fileRaises adds the steps of all files.
 func (f *filler) fileRaises(steps []raise) []raise {
 	for _, file := range f.present().files {
-		rules := isInstructions(file.Path)
+		rules := typed.IsInstructions(file.Path)
 		best, touched := 0.0, file.Touched
 		for _, x := range f.runsOf(file) {
 			if rules {
@@ -267,7 +268,7 @@ func (f *filler) takeRun(x *run, most int) bool {
 	if cost == 0 {
 		return true
 	}
-	if isInstructions(x.file.Path) {
+	if typed.IsInstructions(x.file.Path) {
 		most = min(most, f.Whole/rulesShare)
 	}
 	if v := f.views[x.file]; v != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -174,7 +175,7 @@ func (f *filler) reported(id string) bool {
 // started reports whether a result says no more than that a sub-agent runs.
 func started(text string) bool {
 	head := strings.ToLower(quote.Clip(text, 600))
-	return hasAny(head, "launched", "running", "in the background", "pending", "spawned", "queued") ||
+	return find.Any(head, "launched", "running", "in the background", "pending", "spawned", "queued") ||
 		len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
 }
 

@@ -42,7 +42,7 @@ func (r *Reading) verdict(s *step, a *action) string {
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
-	case tally(s.result.Text) != "" && s.access.Kind == evidence.Shell && s.lines == 0:
+	case s.access.Kind == evidence.Shell && s.lines == 0 && tally(s.result.Text) != "":
 		why = tally(s.result.Text)
 		if a.shows != "" {
 			why = quote.ClipLine(a.shows, verdictWidth*2/3) + "; " + why
@@ -82,7 +82,11 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
-	if !lineNumber.MatchString(text) {
+	some := false
+	for l := range strings.Lines(text) {
+		some = some || lineNumber.MatchString(l)
+	}
+	if !some {
 		return ""
 	}
 	var b strings.Builder
@@ -95,7 +99,7 @@ func besideLines(text string) string {
 }
 
 // lineNumber is how tools number the lines of a file.
-var lineNumber = regexp.MustCompile(`(?m)^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
+var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
 var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
@@ -104,13 +108,14 @@ var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|er
 // where none does.
 func tally(text string) string {
 	text = text[max(0, len(text)-2000):]
-	found := ""
-	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); len(l) <= verdictWidth && tallied.MatchString(l) {
-			found = l
+	for text != "" {
+		at := strings.LastIndexByte(text, '\n')
+		if l := strings.TrimSpace(text[at+1:]); l != "" && len(l) <= verdictWidth && tallied.MatchString(l) {
+			return l
 		}
+		text = text[:max(at, 0)]
 	}
-	return found
+	return ""
 }
 
 // someFailed are the words of a tally in which not everything passed.

@@ -29,14 +29,6 @@ var weights = Weights{
 	Notice: 2, NoticeWhole: 1, Once: 16, Change: 2, Run: 1, Look: 0.5, Result: 0.3, ResultWhole: 0.1, Outline: 0.1,
 }
 
-// Weigh puts other weights in force, so that a measure can take one away, and
-// returns those before. A form that weighs nothing is not shown. It is not safe
-// while a view is made.
-func Weigh(w Weights) Weights {
-	before := weights
-	weights = w
-	return before
-}
-
-// InForce returns the weights in force.
-func InForce() Weights { return weights }
+// InForce returns the weights in force, so that a measure can take one away: a form
+// that weighs nothing is not shown. They must not change while a view is made.
+func InForce() *Weights { return &weights }

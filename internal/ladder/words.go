@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -152,15 +153,10 @@ func announces(s string) bool {
 		return true
 	}
 	s = strings.ReplaceAll(s, "’", "'")
-	for _, w := range [...]string{
+	return quote.HasFold(s,
 		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
 		"checking ", "running ", "looking at ", "i'm checking", "i'm looking", "i'm running", "i'm reading", "i'm waiting", "i'm opening", "i'm inspecting",
-	} {
-		if quote.HasFold(s, w) {
-			return !strings.Contains(s, "because")
-		}
-	}
-	return false
+	) && !strings.Contains(s, "because")
 }
 
 // onlyAnnounces reports whether a remark says nothing but what comes next, and names
@@ -190,7 +186,7 @@ var tellsWords = []string{
 // tells reports whether a sentence tells a decision, a find, a number or a name
 // in code.
 func tells(s string) bool {
-	return strings.ContainsAny(s, "`0123456789") || hasAny(strings.ToLower(s), tellsWords...)
+	return strings.ContainsAny(s, "`0123456789") || find.Any(strings.ToLower(s), tellsWords...)
 }
 
 // keyLines returns the lines of a result that say most, up to n bytes, without what
@@ -206,7 +202,8 @@ func keyLines(text, told string, n int, found bool) string {
 			return false
 		}
 		if l = quote.ClipLine(l, 160); l != "" && !strings.Contains(told, l) {
-			b.WriteString(l + "\n")
+			b.WriteString(l)
+			b.WriteByte('\n')
 		}
 		return true
 	}
@@ -217,7 +214,7 @@ func keyLines(text, told string, n int, found bool) string {
 	}
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); found && !put(l) {
-			fmt.Fprintf(&b, "(… %d lines in all)", countLines(text))
+			fmt.Fprintf(&b, "(… %d lines in all)", work.CountLines(text))
 			break
 		} else if !found && b.Len() < n && work.GivesValue(l) && !frames(l) {
 			put(l)
@@ -277,11 +274,6 @@ func jsonValues(text, told string, n int) string {
 
 // frames reports whether a line is one with which a harness frames an output.
 func frames(l string) bool {
-	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process running", "original token count", "total output lines", "process group"} {
-		if quote.HasFold(l, w) {
-			return true
-		}
-	}
 	_, exit := work.ExitOf(l)
-	return exit
+	return exit || quote.HasFold(l, "exit code", "wall time", "output:", "chunk id", "process running", "original token count", "total output lines", "process group")
 }

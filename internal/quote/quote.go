@@ -147,7 +147,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // instMarker reports whether s starts with an instruction marker in brackets.
 func instMarker(s string) bool {
-	return HasFold(s, "[inst]") || HasFold(s, "[/inst]") || HasFold(s, "[system_prompt]") || HasFold(s, "[available_tools]") || HasFold(s, "[tool_calls]") || HasFold(s, "[tool_results]")
+	return HasFold(s, "[inst]", "[/inst]", "[system_prompt]", "[available_tools]", "[tool_calls]", "[tool_results]")
 }
 
 var roleWords = []string{"system", "user", "human", "assistant", "developer", "tool", "model", "ai"}
@@ -172,10 +172,8 @@ func lineMarker(s string) int {
 			return i
 		}
 	case c == '[':
-		for _, w := range bracketWords {
-			if HasFold(s[i+1:], w) {
-				return i
-			}
+		if HasFold(s[i+1:], bracketWords...) {
+			return i
 		}
 	case c == '=' || c == '-':
 		if isDivider(s[i:]) {
@@ -221,7 +219,7 @@ func OwnHeading(h string) bool {
 			return true
 		}
 	}
-	return HasFold(h, "instruction") || HasFold(h, "new instruction")
+	return HasFold(h, "instruction", "new instruction")
 }
 
 // isDivider reports whether the line is the one that separates two summaries.
@@ -238,22 +236,19 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// HasFold reports whether s starts with an ASCII prefix in lower case, whatever
-// the case in s.
-func HasFold(s, prefix string) bool {
-	if len(s) < len(prefix) {
-		return false
-	}
-	for i := 0; i < len(prefix); i++ {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
+// HasFold reports whether s starts with one of these ASCII prefixes in lower case,
+// whatever the case in s.
+func HasFold(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		i := 0
+		for i < len(p) && i < len(s) && (s[i] == p[i] || isLetter(s[i]) && s[i]|0x20 == p[i]) {
+			i++
 		}
-		if c != prefix[i] {
-			return false
+		if i == len(p) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // Line quotes text that has to stand on one line.

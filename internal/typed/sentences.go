@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // BindingSentences returns the sentences of a text that bind whoever reads it: with
@@ -126,13 +128,8 @@ func bindingWord(w, prev, prev2 string) bool {
 // bindsInScript looks for words of scripts that are written without blanks, or
 // that are no ASCII.
 func bindsInScript(w string) bool {
-	for _, b := range [...]string{
+	return find.Any(w,
 		"必须", "必須", "不要", "不能", "不得", "不可", "只能", "仅", "永远", "始终", "总是", "务必", "禁止", "而不是", "必ず", "絶対", "しないで", "のみ", "だけ", "代わりに", "ないでください",
 		"반드시", "절대", "항상", "하지", "대신", "должен", "должна", "должны", "никогда", "всегда", "только", "нельзя", "вместо",
-	} {
-		if strings.Contains(w, b) {
-			return true
-		}
-	}
-	return false
+	)
 }

@@ -39,116 +39,77 @@ const (
 // skill's text is the next one.
 const skillResult = "Launching skill: "
 
-var tags = map[string]*tag{
+// tags are the shapes by the names of their tags; those of a row are alike.
+var tags = tabulate(map[string]tag{
 	// Claude Code.
-	reminderTag:               {kind: Reminder},
-	"task-notification":       {kind: Report},
-	"agent-notification":      {kind: Report},
-	"teammate-message":        {kind: Report},
-	"cross-session-message":   {kind: Report},
-	commandName:               {kind: Record},
-	"command-message":         {kind: Record},
-	"command-args":            {typed: true},
-	"command-contents":        {kind: Skill},
-	"local-command-caveat":    {kind: Record},
-	"local-command-stdout":    {kind: Record},
-	"local-command-stderr":    {kind: Record},
-	"bash-input":              {kind: Record},
-	"bash-stdout":             {kind: Record},
-	"bash-stderr":             {kind: Record},
-	"user-prompt-submit-hook": {kind: Hook},
-	"session-start-hook":      {kind: Hook},
-	"ide_opened_file":         {kind: Reminder},
-	"ide_selection":           {kind: File},
-	"ide_diagnostics":         {kind: Reminder},
-	"new-diagnostics":         {kind: Reminder},
-	"mcp-resource":            {kind: File, name: "uri="},
-	"user-memory-input":       {kind: Instructions},
-
-	"available-deferred-tools": {kind: Tools},
+	reminderTag + ", command-message, local-command-caveat, local-command-stdout, local-command-stderr": {kind: Client},
+	commandName + ", bash-input, bash-stdout, bash-stderr, user-prompt-submit-hook, session-start-hook": {kind: Client},
+	"ide_opened_file, ide_diagnostics, new-diagnostics, available-deferred-tools":                       {kind: Client},
+	"task-notification, agent-notification, teammate-message, cross-session-message":                    {kind: Report},
+	"command-args":      {typed: true},
+	"command-contents":  {kind: Skill},
+	"ide_selection":     {kind: File},
+	"mcp-resource":      {kind: File, name: "uri="},
+	"user-memory-input": {kind: Instructions},
 
 	// Codex.
-	"environment_context":      {kind: Reminder},
-	"user_instructions":        {kind: Instructions},
-	"INSTRUCTIONS":             {kind: Instructions},
-	"permissions instructions": {kind: Instructions},
-	"apps_instructions":        {kind: Instructions},
-	"skills_instructions":      {kind: Tools},
-	"plugins_instructions":     {kind: Tools},
-	"collaboration_mode":       {kind: Instructions},
-	"personality_spec":         {kind: Instructions},
-	"app-context":              {kind: Reminder},
-	"model_switch":             {kind: Record},
-	"turn_aborted":             {kind: Record},
-	"subagent_notification":    {kind: Report},
-	"user_shell_command":       {kind: Record},
-	"user_action":              {kind: Record},
-	"hook_prompt":              {kind: Hook},
-	"codex_internal_context":   {kind: Reminder},
-	"image":                    {kind: Record},
+	"environment_context, skills_instructions, plugins_instructions, app-context, model_switch":                          {kind: Client},
+	"turn_aborted, user_shell_command, user_action, hook_prompt, codex_internal_context, image":                          {kind: Client},
+	"user_instructions, INSTRUCTIONS, permissions instructions, apps_instructions, collaboration_mode, personality_spec": {kind: Instructions},
+	"subagent_notification": {kind: Report},
 
 	// Codex names its skills inside, pi in the tag.
 	"skill":           {kind: Skill, head: true, name: "name"},
 	"activated_skill": {kind: Skill, name: "name="},
 
 	// Gemini CLI and Qwen Code.
-	"session_context": {kind: Reminder},
-	"loaded_context":  {kind: Instructions},
-	"hook_context":    {kind: Hook},
-	"state_snapshot":  {kind: Summary, head: true},
+	"session_context, hook_context": {kind: Client},
+	"loaded_context":                {kind: Instructions},
+	"state_snapshot":                {kind: Client, head: true},
 
 	// opencode and crush: a file that was named with @ is a text of its own.
 	"path":            {kind: File, head: true, must: true, rest: true, also: "<type>", name: "<path>"},
 	"file":            {kind: File, head: true, must: true, name: "name="}, // pi too
-	"system_reminder": {kind: Reminder},
+	"system_reminder": {kind: Client},
 
 	// Cline, Roo Code, Kilo Code.
-	"environment_details":   {kind: Reminder},
-	"task":                  {head: true, must: true, typed: true},
-	"feedback":              {head: true, must: true, typed: true},
-	"user_message":          {head: true, must: true, typed: true},
-	"answer":                {head: true, must: true, typed: true},
-	"explicit_instructions": {kind: Instructions},
-	"file_content":          {kind: File, name: "path="},
-	"final_file_content":    {kind: File, name: "path="},
-	"folder_content":        {kind: File, name: "path="},
-	"url_content":           {kind: File, name: "url="},
-	"workspace_diagnostics": {kind: Reminder},
-	"git_working_state":     {kind: Reminder},
+	"environment_details, workspace_diagnostics, git_working_state": {kind: Client},
+	"task, feedback, user_message, answer":                          {head: true, must: true, typed: true},
+	"explicit_instructions":                                         {kind: Instructions},
+	"file_content, final_file_content, folder_content":              {kind: File, name: "path="},
+	"url_content": {kind: File, name: "url="},
 
 	// OpenHands.
-	"RUNTIME_INFORMATION":     {kind: Reminder},
-	"REPOSITORY_INFO":         {kind: Reminder},
+	"RUNTIME_INFORMATION, REPOSITORY_INFO, CURRENT_DATETIME, WORKSPACE_FILES": {kind: Client},
 	"REPOSITORY_INSTRUCTIONS": {kind: Instructions},
 	"EXTRA_INFO":              {kind: Skill},
-	"CURRENT_DATETIME":        {kind: Reminder},
-	"WORKSPACE_FILES":         {kind: Reminder},
 
 	// Copilot Chat.
+	"environment_info, workspace_info, reminderInstructions, importantReminders, editorContext, repoContext": {kind: Client},
 	"userRequest":          {must: true, typed: true},
-	"environment_info":     {kind: Reminder},
-	"workspace_info":       {kind: Reminder},
-	"reminderInstructions": {kind: Reminder},
-	"importantReminders":   {kind: Reminder},
-	"editorContext":        {kind: Reminder},
-	"repoContext":          {kind: Reminder},
-	"context":              {kind: Reminder, head: true, must: true, also: "The current date is"},
+	"context":              {kind: Client, head: true, must: true, also: "The current date is"},
 	"attachments":          {kind: File, head: true, must: true, also: "<attachment "},
 	"attachment":           {kind: File, head: true, must: true, name: "id="},
-	"conversation-summary": {kind: Summary, head: true},
+	"conversation-summary": {kind: Client, head: true},
 
 	// Cursor.
-	"user_query":                     {must: true, typed: true},
-	"user_info":                      {kind: Reminder},
-	"project_layout":                 {kind: Reminder},
-	"git_status":                     {kind: Reminder, head: true},
-	"open_and_recently_viewed_files": {kind: Reminder},
-	"additional_data":                {kind: Reminder, head: true},
-	"attached_files":                 {kind: File},
-	"agent_skills":                   {kind: Tools},
+	"user_info, project_layout, open_and_recently_viewed_files, agent_skills": {kind: Client},
+	"user_query":                  {must: true, typed: true},
+	"git_status, additional_data": {kind: Client, head: true},
+	"attached_files":              {kind: File},
 
 	// mini-swe-agent.
-	"returncode": {kind: Result, head: true, rest: true},
+	"returncode": {kind: Client, head: true, rest: true},
+})
+
+func tabulate(rows map[string]tag) map[string]*tag {
+	table := map[string]*tag{}
+	for names, t := range rows {
+		for name := range strings.SplitSeq(names, ", ") {
+			table[name] = &t
+		}
+	}
+	return table
 }
 
 // tagAt returns the tag that a text starts with, and its name.
@@ -193,60 +154,60 @@ const leastPreamble = 1000
 var starts = [...]start{
 	// Claude Code.
 	{kind: Skill, text: "Base directory for this skill:", name: "skill:"},
-	{kind: Record, text: "Caveat: The messages below were generated by the user while running local commands", end: "\n"},
-	{kind: Record, text: "[Request interrupted by user", end: "\n"},
-	{kind: Record, text: "[SYSTEM NOTIFICATION - NOT USER INPUT]"},
-	{kind: Record, text: "[Image: original ", end: "\n"},
+	{kind: Client, text: "Caveat: The messages below were generated by the user while running local commands", end: "\n"},
+	{kind: Client, text: "[Request interrupted by user", end: "\n"},
+	{kind: Client, text: "[SYSTEM NOTIFICATION - NOT USER INPUT]"},
+	{kind: Client, text: "[Image: original ", end: "\n"},
 	{kind: File, text: "[Image: source: ", end: "\n", name: "source:"},
 	{kind: Report, text: "Full transcript available at: ", end: "\n"},
 	{kind: Report, text: "Read the output file to retrieve the result: ", end: "\n"},
-	{kind: Queue, text: `{"task_id":"`, also: `"task_type":"`},
-	{kind: Summary, text: "This session is being continued from a previous conversation"},
-	{kind: Record, text: "Your task is to create a detailed summary of the conversation so far"},
+	{kind: Client, text: `{"task_id":"`, also: `"task_type":"`},
+	{kind: Client, text: "This session is being continued from a previous conversation"},
+	{kind: Client, text: "Your task is to create a detailed summary of the conversation so far"},
 
 	// Codex, and its plug-ins for editors and the desktop.
 	{kind: Instructions, text: "# AGENTS.md instructions", end: "</INSTRUCTIONS>", name: "instructions for"},
 	{kind: File, text: "# Files mentioned by the user:", end: codexRequest, must: true},
 	{kind: File, text: "# Selected text:", end: codexRequest, must: true},
-	{kind: Reminder, text: "# Context from my IDE setup:", end: codexRequest, must: true},
-	{kind: Summary, text: "Another language model started to solve this problem and produced a summary"},
-	{kind: Record, text: "</image>", end: "\n"},
+	{kind: Client, text: "# Context from my IDE setup:", end: codexRequest, must: true},
+	{kind: Client, text: "Another language model started to solve this problem and produced a summary"},
+	{kind: Client, text: "</image>", end: "\n"},
 
 	// Gemini CLI and Qwen Code.
 	{kind: File, text: "--- Content from referenced files ---", end: "--- End of content ---", across: true},
 	{kind: File, text: "Content from @", end: "--- End of content ---", across: true, name: "from @"},
-	{kind: Reminder, text: "This is the ", also: "We are setting up the context for our chat."},
-	{kind: Reminder, text: "Here is the user's editor context"},
-	{kind: Reminder, text: "Here is a summary of changes in the user's editor context"},
-	{kind: Record, text: "System: Please continue."},
+	{kind: Client, text: "This is the ", also: "We are setting up the context for our chat."},
+	{kind: Client, text: "Here is the user's editor context"},
+	{kind: Client, text: "Here is a summary of changes in the user's editor context"},
+	{kind: Client, text: "System: Please continue."},
 
 	// opencode, in Claude Code's words inside a reminder.
 	{kind: File, text: "Called the ", also: " tool with the following input: ", end: "\n", name: `ath":`},
-	{kind: Record, text: "The following tool was executed by the user", end: "\n"},
-	{kind: Record, text: "Summarize the task tool output above and continue with your task."},
-	{kind: Record, text: "Use the above message and context to generate a prompt and call the task tool with subagent:"},
-	{kind: Record, text: "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed."},
+	{kind: Client, text: "The following tool was executed by the user", end: "\n"},
+	{kind: Client, text: "Summarize the task tool output above and continue with your task."},
+	{kind: Client, text: "Use the above message and context to generate a prompt and call the task tool with subagent:"},
+	{kind: Client, text: "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed."},
 
 	// pi.
-	{kind: Summary, text: "The conversation history before this point was compacted into the following summary:"},
-	{kind: Summary, text: "The following is a summary of a branch that this conversation came back from:"},
-	{kind: Record, text: "Ran `", also: "`\n```"},
+	{kind: Client, text: "The conversation history before this point was compacted into the following summary:"},
+	{kind: Client, text: "The following is a summary of a branch that this conversation came back from:"},
+	{kind: Client, text: "Ran `", also: "`\n```"},
 
 	// Cline, Roo Code, Kilo Code.
-	{kind: Reminder, text: "[TASK RESUMPTION]"},
-	{kind: Reminder, text: "[ERROR] You did not use a tool in your previous response!"},
-	{kind: Reminder, text: "# task_progress"},
+	{kind: Client, text: "[TASK RESUMPTION]"},
+	{kind: Client, text: "[ERROR] You did not use a tool in your previous response!"},
+	{kind: Client, text: "# task_progress"},
 
 	// OpenHands.
-	{kind: Result, text: "EXECUTION RESULT of ["},
-	{kind: Record, text: "Please continue working on the task on whatever approach you think is suitable."},
+	{kind: Client, text: "EXECUTION RESULT of ["},
+	{kind: Client, text: "Please continue working on the task on whatever approach you think is suitable."},
 
 	// mini-swe-agent.
-	{kind: Record, text: "Please always provide EXACTLY ONE action in triple backticks"},
+	{kind: Client, text: "Please always provide EXACTLY ONE action in triple backticks"},
 
 	// aider.
 	{kind: File, text: "I have *added these files to the chat*"},
-	{kind: Tools, text: "Here are summaries of some files present in my git repository."},
+	{kind: Client, text: "Here are summaries of some files present in my git repository."},
 }
 
 // inReminder says what reminders of other kinds start with.
@@ -258,11 +219,6 @@ var inReminder = [...]start{
 	{kind: File, text: "Result of calling the "},
 	{kind: File, text: "Note: ", also: " was modified, either by the user or by a linter", name: "Note:"},
 	{kind: File, text: "The user selected the lines ", name: " from "},
-	{kind: Tools, text: "The following skills are available"},
-	{kind: Tools, text: "The following deferred tools are"},
-	{kind: Tools, text: "The following agent types are"},
-	{kind: Tools, text: "Available agent types"},
-	{kind: Tools, text: "The following MCP servers"},
 	{kind: Skill, text: "The following skills were invoked"},
 	{kind: Report, text: "[BACKGROUND TASK"}, // opencode's most used plug-in
 	{kind: Report, text: "Background agent "},
@@ -271,15 +227,12 @@ var inReminder = [...]start{
 
 // reminded returns the kind and the name of a reminder.
 func reminded(body string) (Kind, string) {
-	if isHook(body) {
-		return Hook, ""
-	}
 	for k := range inReminder {
 		if b := &inReminder[k]; strings.HasPrefix(body, b.text) && strings.Contains(body[:min(len(body), 400)], b.also) {
 			return b.kind, nameAfter(body, b.name)
 		}
 	}
-	return Reminder, ""
+	return Client, ""
 }
 
 // queued says how Claude Code hands over what was typed while the model was at
@@ -342,15 +295,20 @@ func marked(s string) (Kind, string) {
 	line := strings.TrimSpace(s[:endOfLine(s)])
 	root := strings.HasPrefix(line, "/") || len(line) > 3 && line[1] == ':' && (line[2] == '\\' || line[2] == '/')
 	if !root || len(line) == len(s) || len(line) > 300 || strings.ContainsAny(line, "\t<>|\"*?") {
-		return Reminder, ""
+		return Client, ""
 	}
-	slashed := strings.ReplaceAll(line, `\`, "/")
-	switch path.Base(slashed) {
-	case "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md":
-		return Instructions, line
-	}
-	if strings.Contains(slashed, "/.claude/rules/") {
+	if IsInstructions(line) {
 		return Instructions, line
 	}
 	return File, line
+}
+
+// IsInstructions reports whether a file holds instructions for agents.
+func IsInstructions(file string) bool {
+	file = strings.ReplaceAll(file, `\`, "/")
+	switch path.Base(file) {
+	case "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules", ".clinerules", ".windsurfrules", "copilot-instructions.md":
+		return true
+	}
+	return strings.Contains(file, "/.claude/rules/")
 }

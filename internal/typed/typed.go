@@ -22,20 +22,14 @@ type Kind uint8
 // The kinds of spans.
 const (
 	Typed        Kind = iota // a person's words
-	Reminder                 // the client's words to the model: the environment, the state of its lists, advice
+	Client                   // what nobody needs later: reminders, records of its own commands, hooks, lists of tools, its summary
 	Skill                    // the text of a skill, or of a command that stands for a longer prompt
 	Report                   // what a sub-agent or a task in the background reported
-	Record                   // a record of the client: a command of its own, that command's output, an interruption
 	File                     // a file, or part of one, that was attached
-	Hook                     // what a hook added
-	Queue                    // a record of the client's queue
-	Tools                    // a list of tools, skills or agents
 	Instructions             // standing instructions: AGENTS.md, CLAUDE.md, rules of the repository
-	Summary                  // the client's own summary of what was before
-	Result                   // what a tool answered, in a dialect that has no results
 )
 
-var kindNames = [...]string{"typed", "reminder", "skill", "report", "record", "file", "hook", "queue", "tools", "instructions", "summary", "result"}
+var kindNames = [...]string{"typed", "client", "skill", "report", "file", "instructions"}
 
 // String returns the kind's name.
 func (k Kind) String() string {
@@ -133,7 +127,7 @@ func (r *reader) expect(p *chat.Part) {
 	case strings.HasPrefix(strings.TrimSpace(p.Text), commandWithText):
 		r.next = Skill
 	case resultHead.MatchString(p.Text):
-		r.next = Result
+		r.next = Client
 	case strings.TrimSpace(p.Text) != "" && !strings.HasPrefix(p.Text, "<"):
 		r.next = Typed
 	}
@@ -250,17 +244,8 @@ func (r *reader) shape(s string, at int, head bool) int {
 		return 0
 	}
 	rest := s[at:]
-	whole := Typed
-	switch {
-	case isHook(rest):
-		whole = Hook
-	case isObservation(rest):
-		whole = Result
-	case at == 0 && clientCommand.MatchString(strings.TrimSpace(s)):
-		whole = Record
-	}
-	if whole != Typed {
-		r.add(whole, "", s, at, len(s))
+	if isHook(rest) || isObservation(rest) || at == 0 && clientCommand.MatchString(strings.TrimSpace(s)) {
+		r.add(Client, "", s, at, len(s))
 		return len(s)
 	}
 	for k := range starts {
@@ -272,7 +257,7 @@ func (r *reader) shape(s string, at int, head bool) int {
 	}
 	if resultHead.MatchString(rest) {
 		end := at + endOfLine(rest)
-		r.add(Result, "", s, at, end)
+		r.add(Client, "", s, at, end)
 		return end
 	}
 	if heads := requestHead.FindAllStringIndex(rest, -1); heads != nil {
@@ -358,12 +343,12 @@ func (r *reader) tagged(s string, at int, head bool) int {
 // within adds a record of the client around what was typed in it.
 func (r *reader) within(s string, at, from, to, end int) {
 	if strings.TrimSpace(s[from:to]) == "" {
-		r.add(Record, "", s, at, end)
+		r.add(Client, "", s, at, end)
 		return
 	}
-	r.add(Record, "", s, at, from)
+	r.add(Client, "", s, at, from)
 	r.add(Typed, "", s, from, to)
-	r.add(Record, "", s, to, end)
+	r.add(Client, "", s, to, end)
 }
 
 // appended reads what was typed while a tool ran, at the end of its result.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // Effect says that a program may have changed files which its command does not
@@ -182,10 +184,6 @@ func WritesFiles(code string) bool {
 	if n := strings.Count(code, "write"); n > strings.Count(code, "stdout.write")+strings.Count(code, "stderr.write") {
 		return true
 	}
-	return containsAny(code, "'w'", `"w"`, "'w+'", `"a"`, "'a'", "unlink", "rename(", "os.remove", "shutil.", "rmSync", "fileinput",
+	return find.Any(code, "'w'", `"w"`, "'w+'", `"a"`, "'a'", "unlink", "rename(", "os.remove", "shutil.", "rmSync", "fileinput",
 		"appendFile", "outputFile", "copyFile", "file_put_contents", "r+")
-}
-
-func containsAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
@@ -156,7 +157,7 @@ func scoreLine(line string) (best, at int) {
 	switch {
 	case strings.HasPrefix(line, "E   "):
 		best = 6 // pytest starts the lines that say why with an E
-	case startsWithAny(strings.TrimLeft(line, " \t"), failMarks):
+	case find.AnyStart(strings.TrimLeft(line, " \t"), failMarks...):
 		best = 2
 	}
 	for i := 0; i < len(line); i++ {
@@ -280,7 +281,7 @@ func countsNone(s string) bool {
 	case '[', '{':
 		return len(rest) > 1 && (rest[1] == ']' || rest[1] == '}')
 	}
-	return quote.HasFold(rest, "none") || quote.HasFold(rest, "null") || quote.HasFold(rest, "nil")
+	return quote.HasFold(rest, "none", "null", "nil")
 }
 
 // located reports whether a text ends in path.ext:line:column: with a name before
@@ -305,9 +306,9 @@ func located(s string) bool {
 func codePenalty(line string) int {
 	line = strings.TrimSpace(line)
 	switch {
-	case startsWithAny(line, passMarks) || looksLikeCode(line):
+	case find.AnyStart(line, passMarks...) || looksLikeCode(line):
 		return 3
-	case hasCodeMarks(line) && !opensWithError(line):
+	case find.Any(line, codeMarks...) && !opensWithError(line):
 		return 2
 	}
 	return 0
@@ -316,10 +317,6 @@ func codePenalty(line string) int {
 var failMarks = []string{"✗ ", "✖ ", "✘ ", "❌ "}
 
 var passMarks = []string{"✓", "✔", "√", "✅", "ok ", "PASS", "--- PASS", "=== RUN", "=== PAUSE", "=== CONT"}
-
-func startsWithAny(s string, list []string) bool {
-	return slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(s, w) })
-}
 
 // opensWithError reports whether a line begins with the name of an error and a
 // colon, as the last line of a trace does, or with the mark that pytest puts before
@@ -346,7 +343,7 @@ var codeStarts = []string{
 func looksLikeCode(t string) bool {
 	t = strings.TrimLeft(t, "0123456789\t |:") // line numbers of listings
 	t = strings.TrimLeft(strings.TrimPrefix(t, "→"), " \t")
-	if t == "" || startsWithAny(t, codeStarts) {
+	if t == "" || find.AnyStart(t, codeStarts...) {
 		return true
 	}
 	if tag, _, ok := strings.Cut(t, ">"); t[0] == '<' && !(ok && (strings.HasSuffix(tag, "error") || strings.HasSuffix(tag, "err"))) {
@@ -357,10 +354,6 @@ func looksLikeCode(t string) bool {
 
 // codeMarks are what stands in code and hardly in messages.
 var codeMarks = []string{":=", "!=", " = ", " == ", " => ", "${", ");", "%w", "%v", "errors.New(", "Errorf(", "log.Fatal", "console.", "logger.", "log.Print"}
-
-func hasCodeMarks(t string) bool {
-	return slices.ContainsFunc(codeMarks, func(m string) bool { return strings.Contains(t, m) })
-}
 
 // keyLine is a line that gives a name its value.
 var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)

@@ -1,15 +1,14 @@
 package work
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/jsonspan"
 )
-
-// The arguments of calls are read with a small scanner rather than with a JSON
-// decoder: it looks at a few members of objects that may hold whole files, and it
-// must make something of arguments that were cut off.
 
 // Members calls f with each member of the JSON object s: its key in lower case
 // without underscores and dashes, so that file_path, filePath and FILE-PATH are
@@ -19,115 +18,55 @@ func Members(s string, f func(key, raw string) bool) bool {
 	return RawMembers(s, func(key, raw string) bool { return f(Plain(key), raw) })
 }
 
-// RawMembers is [Members] with the keys as they stand.
+// RawMembers is [Members] with the keys as they stand. Of a value that was cut off
+// it has what is there.
 func RawMembers(s string, f func(key, raw string) bool) bool {
-	i := skipSpace(s, 0)
-	if i >= len(s) || s[i] != '{' {
-		return false
+	b := bytesOf(s)
+	for i := jsonspan.Object(b); i < len(b); {
+		key, value, next := jsonspan.Member(b, i)
+		raw := spanIn(s, value)
+		if raw == "" || !f(Text(s[key.From:key.To]), raw) {
+			break
+		}
+		i = next
 	}
-	for i++; ; {
-		i = skipComma(s, i)
-		if i >= len(s) || s[i] != '"' {
-			return true
-		}
-		end := skipString(s, i)
-		key := s[i:end]
-		i = skipSpace(s, end)
-		if i >= len(s) || s[i] != ':' {
-			return true
-		}
-		i = skipSpace(s, i+1)
-		end = skipValue(s, i)
-		if end == i || !f(Text(key), s[i:end]) {
-			return true
-		}
-		i = end
-	}
+	return startsWith(s, '{')
 }
 
 // Elements calls f with each element of the JSON array s, as it stands. It stops
 // when f returns false and reports whether s is an array.
 func Elements(s string, f func(raw string) bool) bool {
-	i := skipSpace(s, 0)
-	if i >= len(s) || s[i] != '[' {
-		return false
-	}
-	for i++; ; {
-		i = skipComma(s, i)
-		end := skipValue(s, i)
-		if end == i || !f(s[i:end]) {
-			return true
+	b := bytesOf(s)
+	for i := jsonspan.Array(b); i < len(b); {
+		value, next := jsonspan.Element(b, i)
+		raw := spanIn(s, value)
+		if raw == "" || !f(raw) {
+			break
 		}
-		i = end
+		i = next
 	}
+	return startsWith(s, '[')
 }
 
-func skipSpace(s string, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
-		i++
+// spanIn returns the value that a span has in s: up to the end where it was cut off,
+// and "" where there is none.
+func spanIn(s string, value jsonspan.Span) string {
+	switch raw := s[value.From:]; {
+	case value.To > 0:
+		return s[value.From:value.To]
+	case value.From > 0 && startsWith(raw, '"', '{', '['):
+		return raw
 	}
-	return i
+	return ""
 }
 
-func skipComma(s string, i int) int {
-	if i = skipSpace(s, i); i < len(s) && s[i] == ',' {
-		i = skipSpace(s, i+1)
-	}
-	return i
-}
+// bytesOf returns the bytes of s, to be read only: arguments may hold whole files.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// skipString returns the index after the string that starts at i, or the end.
-func skipString(s string, i int) int {
-	for i++; i < len(s); {
-		n := strings.IndexByte(s[i:], '"')
-		if n < 0 {
-			return len(s)
-		}
-		i += n
-		back := 0
-		for s[i-1-back] == '\\' {
-			back++
-		}
-		i++
-		if back%2 == 0 {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// skipValue returns the index after the value that starts at i; i itself where
-// there is none.
-func skipValue(s string, i int) int {
-	depth := 0
-	for i < len(s) {
-		switch s[i] {
-		case '"':
-			i = skipString(s, i)
-		case '{', '[':
-			depth++
-			i++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-			i++
-		default:
-			n := strings.IndexAny(s[i:], ",}] \n\t\r\"{[:")
-			if n < 0 {
-				return len(s)
-			}
-			if i += n; depth > 0 && n == 0 {
-				i++ // what separates the members
-			}
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return i
+// startsWith reports whether the first byte of s besides blanks is one of these.
+func startsWith(s string, first ...byte) bool {
+	s = strings.TrimLeft(s, " \n\t\r")
+	return s != "" && slices.Contains(first, s[0])
 }
 
 // IsString reports whether a raw value is a JSON string.

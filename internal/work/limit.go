@@ -27,7 +27,7 @@ func Limit(text string, bytes, lines int) (string, bool) {
 // LimitTo is [Limit] where somebody chose what is left: one end, with a notice
 // where the other one was. Anything but [KeepHead] and [KeepTail] is Limit itself.
 func LimitTo(keep, text string, bytes, lines int) (string, bool) {
-	total := countLines(text)
+	total := CountLines(text)
 	if (bytes <= 0 || len(text) <= bytes) && (lines <= 0 || total <= lines) {
 		return text, false
 	}
@@ -62,7 +62,7 @@ func LimitTo(keep, text string, bytes, lines int) (string, bool) {
 
 // shortened is the notice of what an output was.
 func shortened(text, left string) string {
-	return fmt.Sprintf("[output shortened from %d bytes to %d, from %d lines to %d]", len(text), len(left), countLines(text), countLines(left))
+	return fmt.Sprintf("[output shortened from %d bytes to %d, from %d lines to %d]", len(text), len(left), CountLines(text), CountLines(left))
 }
 
 // limitBoth keeps head, tail and errors in that many bytes and lines beside the
@@ -76,7 +76,7 @@ func limitBoth(text string, bytes, lines int) string {
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}
-	notice := fmt.Sprintf("[… %d of %d lines, %d of %d bytes left out", countLines(middle), countLines(text), len(middle), len(text))
+	notice := fmt.Sprintf("[… %d of %d lines, %d of %d bytes left out", CountLines(middle), CountLines(text), len(middle), len(text))
 	kept := ""
 	for _, l := range ErrorLines(middle, errs) {
 		if len(kept)+len(l)+1 > errBytes {
@@ -90,7 +90,8 @@ func limitBoth(text string, bytes, lines int) string {
 	return head + notice + "]\n" + tail
 }
 
-func countLines(s string) int {
+// CountLines returns how many lines a text has, with a last one that has no newline.
+func CountLines(s string) int {
 	n := strings.Count(s, "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		n++

@@ -30,7 +30,7 @@ func TestLimit(t *testing.T) {
 		if lim[0] > 0 && len(got) > lim[0] {
 			t.Errorf("limits %v: %d bytes", lim, len(got))
 		}
-		if n := countLines(got); lim[1] > 0 && n > lim[1] {
+		if n := CountLines(got); lim[1] > 0 && n > lim[1] {
 			t.Errorf("limits %v: %d lines", lim, n)
 		}
 		if !strings.HasPrefix(got, "line 0 ") || !strings.HasSuffix(got, "line 4999 of the output, with some words\n") {
@@ -62,7 +62,7 @@ func TestLimitAnySize(t *testing.T) {
 		}
 		for lines := 1; lines < 60; lines++ {
 			got, _ := Limit(text, 0, lines)
-			if n := countLines(got); n > lines || !utf8.ValidString(got) || len(got) > len(text) {
+			if n := CountLines(got); n > lines || !utf8.ValidString(got) || len(got) > len(text) {
 				t.Fatalf("Limit(%.12q…, lines %d) has %d lines", text, lines, n)
 			}
 		}

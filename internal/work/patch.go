@@ -3,6 +3,8 @@ package work
 import (
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // maxEdits bounds the changes of one call.
@@ -12,12 +14,7 @@ const maxEdits = 4096
 // unified diff.
 func IsPatch(s string) bool {
 	s = strings.TrimLeft(s, " \r\n")
-	for _, head := range [...]string{"*** Begin Patch", updateFile, addFile, deleteFile, "diff --git "} {
-		if strings.HasPrefix(s, head) {
-			return true
-		}
-	}
-	return strings.HasPrefix(s, "--- ") && strings.Contains(s, "\n+++ ")
+	return find.AnyStart(s, "*** Begin Patch", updateFile, addFile, deleteFile, "diff --git ") || strings.HasPrefix(s, "--- ") && strings.Contains(s, "\n+++ ")
 }
 
 const (
@@ -35,7 +32,7 @@ func readPatch(s string) []Op {
 	p := patchReader{}
 	for s != "" && len(p.ops) < maxEdits {
 		var line string
-		line, s = cutLine(s)
+		line, s, _ = strings.Cut(s, "\n")
 		p.envelope(line)
 	}
 	p.endFile()
@@ -183,7 +180,7 @@ func readBlocks(file, s string) []Op {
 	at, from := -1, 0           // the text that is read, -1 between blocks; its first line
 	for s != "" && len(ops) < maxEdits {
 		var line string
-		line, s = cutLine(s)
+		line, s, _ = strings.Cut(s, "\n")
 		bare := strings.TrimRight(line, " \t")
 		begins := at == 0 && text[0].Len() == 0
 		switch {
@@ -220,10 +217,4 @@ func readBlocks(file, s string) []Op {
 // isMark reports whether a line begins or ends a block.
 func isMark(line, one, other, closing, word string) bool {
 	return (strings.HasPrefix(line, one) || strings.HasPrefix(line, other)) && strings.HasSuffix(strings.TrimRight(line, closing), word)
-}
-
-// cutLine returns the first line of s without its newline, and the rest.
-func cutLine(s string) (line, rest string) {
-	line, rest, _ = strings.Cut(s, "\n")
-	return line, rest
 }

@@ -31,7 +31,7 @@ func TestExample(t *testing.T) {
 	}; !slices.Equal(c.Ops, want) {
 		t.Errorf("operations %+v, want %+v", c.Ops, want)
 	}
-	if s := c.Streams; len(s) != 3 || s[0].Path != "/w/pkg/a.go" || s[0].From != 10 || s[0].Count != 11 || !s[1].Fixed || s[1].Literal[0] != "---" || !s[2].Silent {
+	if s := c.Streams; len(s) != 3 || s[0].Path != "/w/pkg/a.go" || s[0].From != 10 || s[0].Count != 11 || len(s[1].Literal) != 1 || s[1].Literal[0] != "---" || !s[2].Silent {
 		t.Errorf("streams %+v", s)
 	}
 	if e := c.Effects; len(e) != 1 || e[0].Code != "-w a.go " || c.Folder != "/w/pkg" || !c.Clear {

@@ -66,7 +66,7 @@ func exitIn(s string) (int, bool) {
 	rest := s
 	for range 8 {
 		var line string
-		line, rest = cutLine(rest)
+		line, rest, _ = strings.Cut(rest, "\n")
 		if n, ok := ExitOf(line); ok {
 			return n, true
 		}

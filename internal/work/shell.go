@@ -89,7 +89,7 @@ func (p *shellReader) step() {
 		p.end(';')
 		p.documents()
 	case '#':
-		line, _ := cutLine(rest)
+		line, _, _ := strings.Cut(rest, "\n")
 		p.i += len(line)
 	case '(', ')':
 		p.i++
@@ -177,7 +177,7 @@ func (p *shellReader) documents() {
 		start, end := p.i, -1
 		for p.i < len(p.src) {
 			at := p.i
-			line, _ := cutLine(p.src[p.i:])
+			line, _, _ := strings.Cut(p.src[p.i:], "\n")
 			p.i = min(p.i+len(line)+1, len(p.src))
 			if d.tabs {
 				line = strings.TrimLeft(line, "\t")

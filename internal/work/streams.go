@@ -14,8 +14,7 @@ type Stream struct {
 	Count    int  // how many lines it prints at most; ToEnd for up to the file's end
 	Numbered bool // each line carries its number
 
-	Literal []string // the lines that it prints, where they stand in the command
-	Fixed   bool     // Literal is all that it prints
+	Literal []string // all lines that it prints, where they stand in the command
 	Found   bool     // lines of files, each with its number or with path and number
 	Silent  bool     // it prints nothing
 	Dir     string   // where the paths of found lines start
@@ -157,7 +156,7 @@ func (s *step) echoes() Stream {
 	if !ok || !strings.HasSuffix(text, "\n") {
 		return Stream{}
 	}
-	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), Fixed: true}
+	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 }
 
 // prints returns what a step prints where that stands in the command itself.

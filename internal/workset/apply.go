@@ -69,7 +69,7 @@ func (f *File) replace(p place, now string, at moment) place {
 	for k := p.line; k < stop; k++ { // what was doubted stays so
 		seen.now = min(seen.now, r.Lines[k].seen)
 	}
-	if c, _ := f.doubt(seen.now); c != Certain {
+	if c := f.doubt(seen.now); c != Certain {
 		f.doubts.raise(at, c) // the text may really stand elsewhere
 	}
 	texts := strings.Split(r.Lines[p.line].Text[:p.at]+now+tail, "\n")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
@@ -48,12 +49,7 @@ func refusedToRun(text string) bool {
 // changesFiles reports whether a command that could not be read holds a word that
 // changes files.
 func changesFiles(src string) bool {
-	for _, w := range [...]string{">", "sed -i", "git checkout", "git stash", "git reset", "mv ", "rm ", "cp ", "tee ", "apply_patch", "write"} {
-		if strings.Contains(src, w) {
-			return true
-		}
-	}
-	return false
+	return find.Any(src, ">", "sed -i", "git checkout", "git stash", "git reset", "mv ", "rm ", "cp ", "tee ", "apply_patch", "write")
 }
 
 // stay notes the folder that a shell is left in. Most agents start a new shell

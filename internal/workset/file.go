@@ -37,11 +37,9 @@ type Line struct {
 	// Edited is true where an edit wrote the line and nothing has shown it since.
 	Edited bool
 
-	// Doubt is what may have changed the line or its number since, and By the
-	// message in which that happened. A doubted line that was touched after that
-	// was edited since: its text is right, its number may not be.
+	// Doubt is what may have changed the line or its number since. Of a line that
+	// was edited after that the text is right, and the number may not be.
 	Doubt Cause
-	By    int
 
 	seen int // when the line was last known to be so, on the set's clock
 }
@@ -112,53 +110,38 @@ func endOf(text string) ending {
 // doubts says when something last happened that may have changed files: lightly,
 // when a person spoke, or by anything stronger.
 type doubts struct {
-	light, strong moment
+	light, strong int // on the set's clock
 	cause         Cause
 }
 
 func (d *doubts) raise(at moment, c Cause) {
 	if c == Turn {
-		d.light = at
+		d.light = at.now
 		return
 	}
-	d.strong, d.cause = at, c
+	d.strong, d.cause = at.now, c
 }
 
-// of returns what may have changed a line that was last seen then, and in which
-// message.
-func (d *doubts) of(seen int) (Cause, int) {
+// of returns what may have changed a line that was last seen then.
+func (d *doubts) of(seen int) Cause {
 	switch {
-	case d.strong.now > seen:
-		return d.cause, d.strong.msg
-	case d.light.now > seen:
-		return Turn, d.light.msg
+	case d.strong > seen:
+		return d.cause
+	case d.light > seen:
+		return Turn
 	}
-	return Certain, 0
+	return Certain
 }
 
-// doubted is when lines were seen in whose place others may stand by now.
-const doubted = -1
-
-// doubt returns what may have changed what was last seen then, and in which
-// message.
-func (f *File) doubt(seen int) (Cause, int) {
-	if seen == doubted {
-		return Differs, f.Touched
-	}
-	all, by := f.shared.of(seen)
-	if own, at := f.doubts.of(seen); own > all {
-		return own, at
-	}
-	return all, by
-}
+// doubt returns what may have changed what was last seen then.
+func (f *File) doubt(seen int) Cause { return max(f.doubts.of(seen), f.shared.of(seen)) }
 
 // count notes how many lines the file has.
 func (f *File) count(n int, at moment) { f.total, f.tally = n, at.now }
 
 // counted reports whether it is certain how many lines the file has.
 func (f *File) counted() bool {
-	d, _ := f.doubt(f.tally)
-	return f.total >= 0 && d == Certain
+	return f.total >= 0 && f.doubt(f.tally) == Certain
 }
 
 // moment is a place in the history: the message, and the set's clock.

@@ -23,7 +23,7 @@ func commandOutput(s string) output {
 	rest := s
 	for range 8 { // headers, up to "Output:"
 		var line string
-		line, rest = cutLine(rest)
+		line, rest, _ = strings.Cut(rest, "\n")
 		if strings.HasPrefix(line, "Process running with session ID") {
 			o.running = true
 		}
@@ -111,10 +111,4 @@ func (o *output) lines() (lines []string, whole bool) {
 		}
 	}
 	return lines, !o.cut
-}
-
-// cutLine returns the first line of s without its newline, and the rest.
-func cutLine(s string) (line, rest string) {
-	line, rest, _ = strings.Cut(s, "\n")
-	return line, rest
 }

@@ -24,7 +24,6 @@ type meter struct {
 	name string
 	at   int
 	show bool // print what differs
-	by   func(Cause, int, string)
 	log  func(format string, args ...any)
 
 	before map[*File]*earlier
@@ -45,10 +44,7 @@ func (m *meter) shows(f *File, run shown) {
 		was := m.before[f].numbers[n] && m.before[f].texts[text] // a line that is shown again
 		cause := "unknown"
 		if l := f.line(n); l != nil {
-			d, by := f.doubt(l.seen)
-			if m.by != nil && d != Certain {
-				m.by(d, by, f.Path)
-			}
+			d := f.doubt(l.seen)
 			cause = d.String()
 			if d == Turn && l.Text != text {
 				m.causes["turn wrong"]++
@@ -94,7 +90,7 @@ func (m *meter) edits(f *File, e *Edit) {
 	}
 	for _, r := range f.Regions {
 		for i := range r.Lines {
-			if d, _ := f.doubt(r.Lines[i].seen); d != Certain {
+			if d := f.doubt(r.Lines[i].seen); d != Certain {
 				return
 			}
 		}

@@ -89,7 +89,7 @@ func (s *Set) Files() []*File {
 		for i := range f.Regions {
 			lines := f.Regions[i].Lines
 			for k := range lines {
-				lines[k].Doubt, lines[k].By = f.doubt(lines[k].seen)
+				lines[k].Doubt = f.doubt(lines[k].seen)
 			}
 		}
 		f.Complete = !f.Deleted && f.complete()
@@ -187,7 +187,7 @@ func (s *Set) notes(text string) {
 			s.settleIn(dir)
 		}
 	}
-	if p, rest := cutLine(text); work.IsAbs(p) && len(p) < maxPath && ownNumbers(rest) { // a file that somebody else changed
+	if p, rest, _ := strings.Cut(text, "\n"); work.IsAbs(p) && len(p) < maxPath && ownNumbers(rest) { // a file that somebody else changed
 		s.numberedLines(p, rest)
 	}
 	if !anyNote.In(text) {
@@ -206,7 +206,7 @@ func (s *Set) notes(text string) {
 			if f := s.files[s.key(p)]; f != nil {
 				f.doubts.raise(s.tick(), Command)
 			}
-			_, after := cutLine(rest[i:])
+			_, after, _ := strings.Cut(rest[i:], "\n")
 			s.numberedLines(p, after)
 		}
 		rest = rest[i+10:]
@@ -222,7 +222,7 @@ func (s *Set) numberedLines(p, text string) {
 	text, _, _ = strings.Cut(text, "</system-reminder>")
 	for at := s.tick(); text != ""; {
 		if !ownNumbers(text) {
-			_, text = cutLine(text)
+			_, text, _ = strings.Cut(text, "\n")
 			continue
 		}
 		first, lines, rest, _ := numbered(text)
@@ -305,7 +305,7 @@ func (s *Set) read(tool string, ops []work.Op, res *chat.Part, at moment) {
 		return
 	}
 	if len(lines) > 2 && !s.bare[tool] {
-		line, _ := cutLine(stripReminder(text))
+		line, _, _ := strings.Cut(stripReminder(text), "\n")
 		s.bare[tool] = line == lines[0] && line != ""
 	}
 	s.showAll(shown{op.Path, first, lines, end, firstCut(text, lines) < 0}, at)
@@ -383,7 +383,7 @@ func (s *Set) snippet(p, text string, at moment) {
 			return
 		}
 	}
-	_, text = cutLine(text[i:])
+	_, text, _ = strings.Cut(text[i:], "\n")
 	text, _ = header(text)
 	if first, lines, _, ok := numbered(text); ok {
 		if n := len(lines); lines[n-1] == "" {

@@ -35,7 +35,7 @@ func drawn(f *File) string {
 	for _, r := range f.Regions {
 		fmt.Fprintf(&b, "@%d\n", r.From)
 		for _, l := range r.Lines {
-			if d, _ := f.doubt(l.seen); d != Certain {
+			if d := f.doubt(l.seen); d != Certain {
 				b.WriteByte('?')
 			}
 			b.WriteString(l.Text + "\n")
@@ -211,7 +211,7 @@ func TestFiles(t *testing.T) {
 	if len(files) != 2 || files[0].Path != "/w/a" || files[0].Touched != 5 || files[0].Edited != 1 || files[0].Read != 5 || files[0].Edits != 1 || !files[0].Complete {
 		t.Fatalf("got %+v", files)
 	}
-	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn || l.By != 6 {
+	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn {
 		t.Errorf("got %+v", l)
 	}
 }

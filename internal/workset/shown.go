@@ -58,7 +58,7 @@ func numbered(s string) (first int, lines []string, rest string, ok bool) {
 	sep := ""
 	n := 0
 	for s != "" {
-		line, after := cutLine(s)
+		line, after, _ := strings.Cut(s, "\n")
 		k, mark, text, is := numberAt(strings.TrimSuffix(line, "\r"))
 		switch {
 		case !is:
@@ -96,7 +96,7 @@ func header(s string) (rest string, had bool) {
 		s = s[i:]
 	}
 	for range 16 {
-		line, after := cutLine(s)
+		line, after, _ := strings.Cut(s, "\n")
 		switch {
 		case strings.HasPrefix(line, "<path>"), strings.HasPrefix(line, "<type>"), line == "<content>", strings.HasPrefix(line, "<file"),
 			strings.HasPrefix(line, "Here's the result of running"), strings.HasPrefix(line, "[File: "),
@@ -113,7 +113,7 @@ func header(s string) (rest string, had bool) {
 // some line that follows has none.
 func bareMark(s string, n int, bare string) bool {
 	for range 64 {
-		line, rest := cutLine(s)
+		line, rest, _ := strings.Cut(s, "\n")
 		k, mark, text, ok := numberAt(line)
 		if !ok || k != n {
 			return false
@@ -180,13 +180,9 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 // ownNumbers reports whether a text begins with a number that is certain to be a
 // tool's by what stands behind it. Numbers with colons or bars follow a header.
 func ownNumbers(s string) bool {
-	_, sep, _, ok := numberAt(firstLine(s))
+	line, _, _ := strings.Cut(s, "\n")
+	_, sep, _, ok := numberAt(line)
 	return ok && (sep == "→" || sep == "\t")
-}
-
-func firstLine(s string) string {
-	line, _ := cutLine(s)
-	return line
 }
 
 // goesOn reports whether what stands behind the lines of a file says that there

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
@@ -12,7 +13,7 @@ import (
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Each run is handed to emit.
 func split(list []work.Stream, o *output, emit func(shown)) {
-	if o.hasShellError() || !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) {
+	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
 	}
 	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
@@ -36,12 +37,7 @@ func (o *output) hasShellError() bool {
 // shellError reports whether a line is one of the shell's or of a program that
 // shows files, about a file that it could not show.
 func shellError(line string) bool {
-	for _, w := range [...]string{"sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: "} {
-		if strings.HasPrefix(line, w) {
-			return true
-		}
-	}
-	return false
+	return find.AnyStart(line, "sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: ")
 }
 
 type divider struct {
@@ -59,7 +55,7 @@ type divider struct {
 func (d *divider) take(k int) bool {
 	s := &d.list[k]
 	switch {
-	case s.Fixed:
+	case s.Literal != nil:
 		if !d.at(s.Literal, d.pos) {
 			return false
 		}
@@ -93,7 +89,7 @@ func (d *divider) at(lines []string, pos int) bool {
 
 // limit is where the lines of a stream that ends by itself must have ended.
 func (d *divider) limit(k int) int {
-	if k+1 < len(d.list) && d.list[k+1].Fixed {
+	if k+1 < len(d.list) && d.list[k+1].Literal != nil {
 		if m := d.marker(k, len(d.lines)-d.pos); m >= 0 {
 			return m
 		}
@@ -107,7 +103,7 @@ func (d *divider) marker(k, n int) int {
 	if k+1 >= len(d.list) {
 		return len(d.lines)
 	}
-	if !d.list[k+1].Fixed {
+	if d.list[k+1].Literal == nil {
 		return -1
 	}
 	mark := d.list[k+1].Literal
@@ -149,7 +145,7 @@ func (d *divider) bare(k int) bool {
 		}
 		d.put(s, rest, (n == work.ToEnd || rest < n) && !d.trimmed)
 		return true
-	case d.list[k+1].Fixed:
+	case d.list[k+1].Literal != nil:
 		limit := n
 		if n == work.ToEnd {
 			limit = rest
@@ -173,7 +169,7 @@ func (d *divider) sum(k int) int {
 	n := 0
 	for _, s := range d.list[k:] {
 		switch {
-		case s.Fixed:
+		case s.Literal != nil:
 			n += len(s.Literal)
 		case s.Path != "" && !s.Found && s.Count != work.ToEnd:
 			n += s.Count

@@ -100,9 +100,7 @@ func withoutFiles(s *Session) bool {
 		for k := range m.Parts {
 			if p := &m.Parts[k]; p.Kind == chat.ToolCall {
 				a := kinds.Access(p)
-				files := a.Command != ""
-				a.Each(func(op evidence.Op) { files = files || op.Path != "" })
-				if files {
+				if a.Command != "" || len(a.Ops) > 0 {
 					return false
 				}
 				calls++

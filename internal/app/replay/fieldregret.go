@@ -199,13 +199,11 @@ func (x *nextIndex) readBy(answer int, call *chat.Part) (path string, lines []st
 	if a.Kind != evidence.Read {
 		return "", nil
 	}
-	var paths []string
-	a.Each(func(o evidence.Op) { paths = append(paths, o.Path) })
 	result, texts := x.resultOf(answer, call)
-	if result == nil || result.Failed || len(paths) != 1 {
+	if result == nil || result.Failed || len(a.Ops) != 1 {
 		return "", nil
 	}
-	return paths[0], linesOf(texts)
+	return a.Ops[0].Path, linesOf(texts)
 }
 
 // viewOf makes a view, which is everything where the engine says that it cannot

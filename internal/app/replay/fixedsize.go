@@ -146,10 +146,7 @@ func (x *nextIndex) aboutFiles(p *chat.Part) bool {
 		return len(x.edits[p]) > 0
 	case chat.ToolResult:
 		if call := x.result[p]; call != nil && !p.Failed {
-			a := x.access[call]
-			shows := false
-			a.Each(func(o evidence.Op) { shows = shows || o.Kind == evidence.Read })
-			return shows
+			return slices.ContainsFunc(x.access[call].Ops, func(o evidence.Op) bool { return o.Kind == evidence.Read })
 		}
 	}
 	return false
@@ -198,12 +195,9 @@ func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 			}
 			texts := x.texts[i][k]
 			file := ""
-			a := x.access[x.result[p]]
-			a.Each(func(o evidence.Op) {
-				if file == "" {
-					file = o.Path
-				}
-			})
+			if ops := x.access[x.result[p]].Ops; len(ops) > 0 {
+				file = ops[0].Path
+			}
 			if len(texts) > 0 {
 				add(file, texts[len(texts)-1])
 			}

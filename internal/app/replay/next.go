@@ -93,11 +93,11 @@ func newNextIndex(s *Session) *nextIndex {
 				x.calls[p.ID] = p
 				a := kinds.Access(p)
 				x.access[p] = a
-				a.Each(func(o evidence.Op) {
+				for _, o := range a.Ops {
 					if o.Kind != evidence.Search {
 						x.files.add(o.Path)
 					}
-				})
+				}
 				x.edits[p] = workset.Edits(p, kinds, "")
 				for _, e := range x.edits[p] {
 					x.files.add(e.Path)

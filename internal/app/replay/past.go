@@ -314,18 +314,17 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 			continue
 		}
 		result, texts := v.next.resultOf(answer, call)
-		var paths []string
-		a.Each(func(o evidence.Op) { paths = append(paths, o.Path) })
-		if result == nil || result.Failed || len(paths) != 1 {
+		if result == nil || result.Failed || len(a.Ops) != 1 {
 			continue
 		}
+		path := a.Ops[0].Path
 		lines := linesOf(texts)
-		stood := present(lines, v.before.lines(paths[0]))
-		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(present(lines, v.next.shown(now).lines(paths[0]))) >= len(lines) {
+		stood := present(lines, v.before.lines(path))
+		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(present(lines, v.next.shown(now).lines(path))) >= len(lines) {
 			continue
 		}
 		tokens := v.x.scaled(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
-		v.reads = append(v.reads, reread{answer, v.from, paths[0], stood, tokens, prompt})
+		v.reads = append(v.reads, reread{answer, v.from, path, stood, tokens, prompt})
 	}
 }
 

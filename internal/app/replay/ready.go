@@ -116,7 +116,9 @@ func (x *nextIndex) shownBy(p *chat.Part, texts []string, raw bool) showing {
 		return s
 	}
 	a := x.access[call]
-	a.Each(func(o evidence.Op) { s.paths = append(s.paths, o.Path) })
+	for _, o := range a.Ops {
+		s.paths = append(s.paths, o.Path)
+	}
 	if a.Kind == evidence.Read && len(s.paths) == 1 && a.From == 0 && a.To == 0 && raw && !p.Failed {
 		s.whole = true
 	}

@@ -21,8 +21,8 @@ func TestWithout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := ladder.InForce()
-	defer ladder.Weigh(all)
+	all := *ladder.InForce()
+	defer func() { *ladder.InForce() = all }()
 	row := func(name string) {
 		policy := func(place Place) ([]FieldPolicy, error) {
 			one, err := Shipped(name, winnow.Settings{}, place, 24_000)
@@ -51,7 +51,7 @@ func TestWithout(t *testing.T) {
 			neutral = 1e12 // nothing beside it counts
 		}
 		reflect.ValueOf(&w).Elem().Field(i).SetFloat(neutral)
-		ladder.Weigh(w)
+		*ladder.InForce() = w
 		row(name)
 	}
 }
