@@ -25,7 +25,7 @@ var engine = map[string][]string{
 	"internal/budget":   {"chat", "token"},
 	"plan":              {"chat"},
 	"internal/evidence": {"chat", "internal/find", "internal/work"},
-	"summary":           {"chat", "token", "internal/evidence", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
+	"summary":           {"chat", "token", "internal/evidence", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
 	"stage":             {"chat", "token", "internal/budget", "plan", "internal/evidence", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
 	".":                 {"chat", "token", "model", "internal/budget", "plan", "internal/evidence", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
 	"recall":            {"chat", "plan", "internal/text"},
@@ -34,12 +34,13 @@ var engine = map[string][]string{
 	"internal/o200k":      {},
 	"internal/text":       {},
 	"internal/find":       {},
-	"internal/typed":      {"chat"},
-	"internal/work":       {"chat", "internal/quote"},
+	"internal/jsonspan":   {},
+	"internal/typed":      {"chat", "internal/find"},
+	"internal/work":       {"chat", "internal/find", "internal/jsonspan", "internal/quote"},
 	"internal/workset":    {"chat", "internal/evidence", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
 	"internal/quote":      {},
-	"internal/ladder":     {"chat", "token", "internal/evidence", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
+	"internal/ladder":     {"chat", "token", "internal/evidence", "internal/find", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
 }
 
 // jsontext is the only module besides the standard library.
