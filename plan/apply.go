@@ -105,7 +105,7 @@ func (p *Plan) fits(h chat.History) error {
 		if e.Kind != Mask && e.Kind != Answer {
 			continue
 		}
-		if n := len(h.At(e.From).Parts); e.Part >= n && !(n == 0 && e.Part == 0 && e.Kind == Mask) {
+		if n := len(h.At(e.From).Parts); e.Part >= n && !(n == 0 && e.Part == 0 && (e.Kind == Mask || e.Text == "" && e.CallID == "")) {
 			return fmt.Errorf("plan: %w: edit %d names part %d of message %d, which has %d", ErrInvalid, i, e.Part, e.From, n)
 		}
 	}

@@ -365,7 +365,8 @@ func (e *Edit) check(n int) error {
 	if e.From < 0 || e.To < e.From || e.To > n {
 		return fmt.Errorf("messages %d to %d of %d", e.From, e.To, n)
 	}
-	if e.Role != "" && (e.Role != chat.System || !e.run()) {
+	closes := e.Role == chat.Assistant && e.Kind == Drop && e.From == e.To
+	if e.Role != "" && !closes && (e.Role != chat.System || !e.run()) {
 		return fmt.Errorf("%s with the role %q", e.Kind, e.Role)
 	}
 	switch e.Kind {
