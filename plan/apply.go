@@ -88,6 +88,11 @@ func Apply(h chat.History, p *Plan) (View, error) {
 		if err := p.fits(h); err != nil {
 			return View{}, err
 		}
+		if p.byHand {
+			if err := p.checkAgainst(h.Head(p.Len), p.Edits); err != nil {
+				return View{}, err
+			}
+		}
 		hd = build(h, p)
 		p.head.Store(hd)
 	}

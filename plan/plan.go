@@ -69,6 +69,7 @@ type Edit struct {
 	Text string `json:"text"`
 
 	// Role is that of the message which stands for a run: system, or "" for user.
+	// A drop of no messages may be the assistant's.
 	Role chat.Role `json:"role,omitempty"`
 
 	// Prose is the part of Text that a summariser wrote.
