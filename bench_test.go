@@ -202,6 +202,56 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
+// TestConversationMemory keeps many conversations, each of which was fitted as it
+// grew. What one of them holds is at most twice its text.
+func TestConversationMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	w := mustNew(winnow.Settings{Model: "gpt-4o", Window: 200000})
+	size := 0
+	grow := func(i int) *winnow.Conversation {
+		c := w.Conversation(chat.Request{})
+		size = 0
+		for k := range 80 {
+			for _, m := range []chat.Message{
+				user(fmt.Sprintf("Request %d of conversation %d: %s", k, i, strings.Repeat("rename it. ", 10))),
+				chat.CallMessage("", chat.Call(fmt.Sprint("call", k), "read", fmt.Sprintf(`{"path":"api/h%d.go"}`, k))),
+				chat.ResultMessage(fmt.Sprint("call", k), fmt.Sprintf("package h%d_%d\n", i, k)+strings.Repeat("func handle(ctx context.Context) error\n", 35)),
+				said(fmt.Sprintf("Renamed handler %d of %d.", k, i)),
+			} {
+				for _, p := range m.Parts {
+					size += len(p.Text) + len(p.Args)
+				}
+				c.Append(m)
+			}
+			if _, err := c.Fit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c
+	}
+	const n = 20
+	for i := range 3 * n { // fills what all conversations share: vocabulary, tables and caches
+		grow(-1 - i)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var all [n]*winnow.Conversation
+	for i := range all {
+		all[i] = grow(i)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := int(after.HeapAlloc-before.HeapAlloc) / n
+	t.Logf("%d KB of text, %d KB each, %.2f times", size>>10, each>>10, float64(each)/float64(size))
+	if each > 2*size {
+		t.Errorf("a conversation of %d KB holds %d KB, more than twice its text", size>>10, each>>10)
+	}
+	runtime.KeepAlive(all)
+}
+
 // peakOf returns by how much the heap grows while the messages are fitted.
 func peakOf(t *testing.T, w *winnow.Winnow, msgs []chat.Message) int {
 	t.Helper()

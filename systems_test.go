@@ -191,6 +191,15 @@ func TestVectorDUmbra(t *testing.T) {
 	copy(turn[1:], did("tc-1", "grep", `{"pattern":"`+strings.Repeat("a", 50)+`","in":"`+strings.Repeat("b", 40)+`","third":"ccc"}`, "some words"))
 	r = fit(t, w, chat.Request{History: chat.NewHistory(turn...)}, winnow.State{})
 	contains(t, "two arguments, cut at 40", text(r.View), "grep(pattern="+strings.Repeat("a", 40)+"…, in="+strings.Repeat("b", 40)+")")
+
+	var found strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&found, "src/part%d/handler.ts:%d:  return this.renamed(request) // see http://127.0.0.1:8080\n", i/3, 100+i)
+	}
+	turn = toolTurn(6, 5000)
+	copy(turn[1:], did("tc-1", "grep", `{"pattern":"renamed"}`, found.String()))
+	r = fit(t, w, chat.Request{History: chat.NewHistory(turn...)}, winnow.State{})
+	contains(t, "every file:line of a result", text(r.View), "src/part4/handler.ts:112,113,114; ", "src/part8/handler.ts:124,125,126")
 }
 
 // As in NeuroLink, the newest 40,000 tokens of results stay, and those of protected

@@ -18,7 +18,7 @@ func OpenLoop(s Sequence) int {
 		switch {
 		case m.Role == User && !m.Has(ToolResult):
 			return first
-		case m.Role == Assistant:
+		case m.Role == Assistant && !m.Empty():
 			first = i
 		}
 	}

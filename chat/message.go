@@ -180,6 +180,16 @@ func (m *Message) Has(k Kind) bool {
 	return false
 }
 
+// Empty reports whether the message has no content, which providers refuse.
+func (m *Message) Empty() bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind != Text || m.Parts[i].Text != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // StartsTurn reports whether the message is a user's request. A message that
 // carries tool results belongs to its exchange and starts no turn.
 func (m *Message) StartsTurn() bool {

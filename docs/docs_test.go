@@ -90,6 +90,19 @@ the values that those systems document. ` + "`winnow config print --preset NAME`
 
 // afterword stands under the tables.
 const afterword = `
+What these presets do otherwise than the systems do, on purpose:
+
+| system | there | here |
+|---|---|---|
+| umbra | a call that went well is "completed" | "done"; one that failed never is, whether its result is JSON or not |
+| umbra | the list of calls names tool, two arguments and status | and what the result said, with its errors and every ` + "`file:line`" + ` |
+| umbra, picoclaw | old messages go one by one, or half of them | whole turns go; a marker says how many messages are gone and how to get them back |
+| pi, operator-use | a file counts as read or modified when a call names it | not when that call failed; files that were created and deleted are listed by themselves too |
+| pi, operator-use | a cut splits the turn that it falls into | the turn stays whole where that costs 2,000 tokens at most |
+| neurolink | prune, then deduplicate, then summarise, then truncate | reads that were read again go first, since that loses nothing; then prune, fold, truncate |
+| neurolink | markers are fixed sentences ("[Tool result cleared]", "[Earlier conversation history was truncated …]") | a marker names tool, arguments, size and status, and the handle of the original; ` + "`winnow session export --to neurolink`" + ` writes that system's tags |
+| neurolink | a summary that fails leads to truncation | the built-in summariser writes it |
+
 ## A file
 
 ` + "```yaml" + `

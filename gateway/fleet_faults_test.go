@@ -199,6 +199,52 @@ func TestFleetWithoutItsDatabase(t *testing.T) {
 	}
 }
 
+// TestFleetPartlyCutOff cuts the line of one gateway of three. All answer, also the
+// conversation that goes from one to the other; only the one that is cut off is
+// not ready. When the line is whole, all send it under one plan again.
+func TestFleetPartlyCutOff(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t, "fsync=off")
+	line, database := newLine(t, server), server.Database(t)
+	f := newFleet(t, database, mate{timeout: 2 * time.Second, way: line.through(server, database)}, mate{}, mate{})
+	k := f.talk(wire.OpenAI, false, true)
+	f.until(k, 1, func() bool { return !k.open })
+	f.must(k, 0) // it knows the conversation and its plan
+	readiness := func(i int) int { status, _ := get(t, f.urls[i]+"/readyz"); return status }
+
+	line.stop()
+	before := k.plans
+	for n := range 12 {
+		f.must(k, n%3)
+		if i := 1 + n%2; readiness(i) != http.StatusOK {
+			t.Errorf("gateway %d is not ready, though its line is whole", i)
+		}
+	}
+	eventually(t, "the one that is cut off is not ready", func() bool { return readiness(0) == http.StatusServiceUnavailable })
+	t.Logf("%d plans during the partition", k.plans-before)
+
+	line.whole()
+	eventually(t, "ready again", func() bool { return readiness(0) == http.StatusOK })
+	agree := false
+	for range 5 { // a rewrite may fall between
+		var plans []string
+		for i := range f.urls {
+			f.must(k, i)
+			plans = append(plans, k.plan)
+		}
+		agree = agree || plans[0] == plans[1] && plans[1] == plans[2]
+	}
+	if !agree {
+		t.Error("the gateways send the conversation under different plans")
+	}
+	if n := f.provider.Report().Refused; n > 0 {
+		t.Errorf("refused: %v", f.provider.Report().RefusedBy)
+	}
+	c := counts{partitions: 1}
+	f.add(&c)
+	c.print(t)
+}
+
 // TestFleetKilled ends gateways with kill -9 and restarts the database while
 // conversations go on: what is sent under one plan only grows, nothing is refused,
 // and no plan is lost.

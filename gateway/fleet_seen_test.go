@@ -1,11 +1,14 @@
 package gateway_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/wire"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -15,13 +18,16 @@ import (
 
 // TestFleetIsSeen sends a conversation to two gateways in turn. Either one shows
 // which of them served which request; the traces of each show what was asked of
-// the database for a call, and how long it waited for a connection.
+// the database for a call, and how long it waited for a connection. No key and
+// nothing that anybody said is in a trace.
 func TestFleetIsSeen(t *testing.T) {
 	t.Parallel()
 	spans := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
 	f := newFleet(t, pgtest.Shared(t).Database(t), mate{name: "north", tracer: tracer}, mate{name: "south", tracer: tracer})
+	const key = "sk-5fb1c0ffee-in-no-trace"
 	k := f.talk(wire.OpenAI, false, true)
+	k.c.Header = http.Header{"Authorization": {"Bearer " + key}}
 	var want []string
 	for n := 0; k.plan == "" || n < 4; n++ {
 		f.must(k, n%2)
@@ -29,7 +35,7 @@ func TestFleetIsSeen(t *testing.T) {
 		want = append(want, []string{"north", "south"}[n%2])
 	}
 	for _, url := range f.urls {
-		b := board{url: url, auth: []string{"Authorization", "Bearer one"}}
+		b := board{url: url, auth: []string{"Authorization", "Bearer " + key}}
 		var det control.Detail
 		eventually(t, "all requests", func() bool { // they are written a moment later
 			status := b.get(t, "/winnow/conversations/"+b.only(t).ID, &det)
@@ -68,5 +74,17 @@ func TestFleetIsSeen(t *testing.T) {
 	}
 	if asked["look for plans"]+asked["read conversations"] == 0 || asked["write a plan"] == 0 || waited == 0 {
 		t.Errorf("asked of the database in %d calls: %v; %d acquired a connection", len(calls), asked, waited)
+	}
+	secrets := []string{key, "Bearer", "func handle", "internal/store/retry"}
+	for turn := 1; turn <= k.turn; turn++ {
+		secrets = append(secrets, agentclient.Question(turn))
+	}
+	for _, s := range tracetest.SpanStubsFromReadOnlySpans(spans.Ended()) {
+		text := fmt.Sprintf("%s %+v %+v %+v %+v %+v", s.Name, s.Attributes, s.Events, s.Links, s.Status, s.Resource)
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("the trace %s has %q", s.Name, secret)
+			}
+		}
 	}
 }

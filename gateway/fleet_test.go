@@ -44,6 +44,7 @@ type mate struct {
 	now     func() time.Time // default time.Now
 	tracer  trace.TracerProvider
 	timeout time.Duration // default as long as a busy machine may take
+	way     string        // to the database, where it is another than that of the fleet
 }
 
 // newFleet starts gateways.
@@ -64,7 +65,7 @@ func newFleetBefore(t *testing.T, provider providersim.Options, database string,
 			now = m.now
 		}
 		log := slog.New(slog.NewTextHandler(f.log, nil))
-		store, err := postgres.Open(t.Context(), database, &postgres.Options{Conns: 4, Timeout: cmp.Or(m.timeout, time.Minute), Local: now, Log: log})
+		store, err := postgres.Open(t.Context(), cmp.Or(m.way, database), &postgres.Options{Conns: 4, Timeout: cmp.Or(m.timeout, time.Minute), Local: now, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,6 +88,11 @@ func Apply(h chat.History, p *Plan) (View, error) {
 		if err := p.fits(h); err != nil {
 			return View{}, err
 		}
+		if p.byHand {
+			if err := p.checkAgainst(h.Head(p.Len), p.Edits); err != nil {
+				return View{}, err
+			}
+		}
 		hd = build(h, p)
 		p.head.Store(hd)
 	}
@@ -105,7 +110,7 @@ func (p *Plan) fits(h chat.History) error {
 		if e.Kind != Mask && e.Kind != Answer {
 			continue
 		}
-		if n := len(h.At(e.From).Parts); e.Part >= n && !(n == 0 && e.Part == 0 && e.Kind == Mask) {
+		if n := len(h.At(e.From).Parts); e.Part >= n && !(n == 0 && e.Part == 0 && (e.Kind == Mask || e.Text == "" && e.CallID == "")) {
 			return fmt.Errorf("plan: %w: edit %d names part %d of message %d, which has %d", ErrInvalid, i, e.Part, e.From, n)
 		}
 	}

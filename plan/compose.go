@@ -37,7 +37,9 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	p := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len())}
 	first := p.Len // the first message that stands differently from now on
 	for i := range add {
-		first = min(first, add[i].starts())
+		if !add[i].removesEmpty(h) {
+			first = min(first, add[i].starts())
+		}
 	}
 	var old []Edit
 	if base != nil {
@@ -105,6 +107,12 @@ func (e *Edit) starts() int {
 		return e.From + 1
 	}
 	return e.From
+}
+
+// removesEmpty reports whether the edit leaves a message out that has no content.
+// No provider takes one, so nothing that it signed depends on it.
+func (e *Edit) removesEmpty(h chat.History) bool {
+	return e.Kind == Answer && e.Text == "" && e.CallID == "" && e.From >= 0 && e.From < h.Len() && h.At(e.From).Empty()
 }
 
 // sortEdits sorts edits by place. Most come sorted, and edits are large.
@@ -290,6 +298,9 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 				return bad("a call's arguments can only become a JSON object")
 			}
 		case Answer:
+			if e.removesEmpty(h) {
+				continue
+			}
 			part := &h.At(e.From).Parts[e.Part]
 			if e.CallID != "" && (part.Kind != chat.ToolCall || strings.ToValidUTF8(part.ID, "\uFFFD") != e.CallID) {
 				return bad("part %d is not the call %q", e.Part, e.CallID)

@@ -81,6 +81,7 @@ func Decode(data []byte) (*Plan, error) {
 		return nil, err
 	}
 	p.seal()
+	p.byHand = doc.ID == ""
 	if doc.ID != "" && doc.ID != p.id {
 		return nil, fmt.Errorf("plan: %w: its id is %s but its content has the id %s: the file was changed", ErrInvalid, doc.ID, p.id)
 	}

@@ -151,6 +151,25 @@ func TestDecodeByHand(t *testing.T) {
 	}
 }
 
+// Edits of a plan without an id are checked against the history as those of
+// every other plan were when it was made.
+func TestDecodeByHandChecks(t *testing.T) {
+	h := hist("u tc(A) t(A) u")
+	for edit, want := range map[string]string{
+		`{"kind":"fold","from":0,"to":2,"part":-1,"text":"sum"}`: "splits an exchange",
+		`{"kind":"mask","from":1,"to":2,"part":0,"text":"gone"}`: "only become a JSON object",
+		`{"kind":"answer","from":0,"to":1,"part":0,"text":"x"}`:  "neither a call nor a result",
+	} {
+		p, err := plan.Decode([]byte(`{"winnow_plan":2,"prefix":"` + h.Chain(4).String() + `","len":4,"edits":[` + edit + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := plan.Apply(h, p); !errors.Is(err, plan.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v", edit, v, err)
+		}
+	}
+}
+
 // Whatever Decode accepts can be written again, applied, recalled from and
 // taken back without a panic, even to a history it was not made for.
 func FuzzDecode(f *testing.F) {

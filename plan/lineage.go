@@ -23,6 +23,7 @@ type lineage struct {
 
 	unlinked bool // Replaced lacks what the plans before this one replaced
 	whole    bool // it was read with all of Replaced, and is written so
+	byHand   bool // it was read without an id, so its edits were never checked against a history
 }
 
 // name names an edit.

@@ -69,6 +69,7 @@ type Edit struct {
 	Text string `json:"text"`
 
 	// Role is that of the message which stands for a run: system, or "" for user.
+	// A drop of no messages may be the assistant's.
 	Role chat.Role `json:"role,omitempty"`
 
 	// Prose is the part of Text that a summariser wrote.
@@ -365,7 +366,8 @@ func (e *Edit) check(n int) error {
 	if e.From < 0 || e.To < e.From || e.To > n {
 		return fmt.Errorf("messages %d to %d of %d", e.From, e.To, n)
 	}
-	if e.Role != "" && (e.Role != chat.System || !e.run()) {
+	closes := e.Role == chat.Assistant && e.Kind == Drop && e.From == e.To
+	if e.Role != "" && !closes && (e.Role != chat.System || !e.run()) {
 		return fmt.Errorf("%s with the role %q", e.Kind, e.Role)
 	}
 	switch e.Kind {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -228,12 +229,17 @@ func planLen(p *plan.Plan) int {
 }
 
 // commit writes a compaction after the leaf, if the conversation still starts
-// with what it was made for.
+// with what it was made for and no other process compacted it first.
 func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (Entry, error) {
 	s.mu.Lock()
 	if s.line.plan != base || c.Plan != nil && !c.Plan.Covers(s.line.history) {
 		s.mu.Unlock()
 		return Entry{}, s.fail(c.Reason, ErrMoved, "compact again", "the leaf moved, or another plan came into force, while the summary was being written")
+	}
+	after := s.leafID()
+	if other := s.compactedFirst(ctx, after, ""); other != "" {
+		s.mu.Unlock()
+		return Entry{}, s.lost(c.Reason, other)
 	}
 	view, err := plan.Apply(s.line.history, c.Plan)
 	if err == nil {
@@ -246,9 +252,58 @@ func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (En
 			if err := wait(ctx); err != nil {
 				return Entry{}, err
 			}
+			if err := s.yieldToFirst(ctx, c.Reason, after, id); err != nil {
+				return Entry{}, err
+			}
 			return s.Entry(id)
 		}
 	}
 	s.mu.Unlock()
 	return Entry{}, s.fail(c.Reason, err, "", "%v", err)
+}
+
+// compactedFirst reads what other processes wrote and returns the first compaction
+// among it that follows the entry after, up to our own entry. The log has one order
+// for all, so of several who compact at once everybody finds the same first.
+func (s *Session) compactedFirst(ctx context.Context, after, own string) string {
+	recs, err := s.log.Load(ctx)
+	if err != nil {
+		return "" // the write itself will tell
+	}
+	s.tree.add(recs)
+	for len(s.line.pos) < len(s.tree.nodes) {
+		s.line.pos = append(s.line.pos, none)
+	}
+	for i := range recs {
+		id := decode.Str(recs[i].Raw, "id")
+		if id == own {
+			return ""
+		}
+		if decode.Str(recs[i].Raw, "parentId") == after && decode.Str(recs[i].Raw, "type") == string(TypeCompaction) {
+			return id
+		}
+	}
+	return ""
+}
+
+// yieldToFirst moves the leaf to the compaction of another process that was
+// written between the last look and our own.
+func (s *Session) yieldToFirst(ctx context.Context, reason, after, own string) error {
+	s.mu.Lock()
+	other := s.compactedFirst(ctx, after, own)
+	if other == "" {
+		s.mu.Unlock()
+		return nil
+	}
+	err := s.moveTo(s.tree.byID[other], reason)
+	wait := func(context.Context) error { return nil }
+	if err == nil {
+		wait = s.place([]placed{{id: s.newID(), draft: customDraft(customLeaf, []byte("{}"))}})
+	}
+	s.mu.Unlock()
+	return errors.Join(s.lost(reason, other), err, wait(ctx))
+}
+
+func (s *Session) lost(reason, other string) error {
+	return s.fail(reason, ErrMoved, "look at that entry", "another process compacted the conversation first: entry %s", other)
 }

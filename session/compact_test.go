@@ -270,6 +270,60 @@ func TestMessagesDuringCompaction(t *testing.T) {
 	}
 }
 
+// delayed is a log that lets something else happen before it appends.
+type delayed struct {
+	session.Log
+	before func()
+}
+
+func (d *delayed) Append(recs ...[]byte) func(context.Context) error {
+	if do := d.before; do != nil {
+		d.before = nil
+		do()
+	}
+	return d.Log.Append(recs...)
+}
+
+// Of several processes that compact one conversation at once the first to write
+// wins. The others say so, and whoever opens the session sees the winner's view.
+func TestCompactionsAtOnce(t *testing.T) {
+	ctx := t.Context()
+	for _, late := range []string{"while the summary is made", "just before it is written"} {
+		s := create(t, nil)
+		turns(t, s, 0, 14, 2500)
+		open := func(log session.Log, o session.Options) *session.Session {
+			o.Settings = sessiontest.Settings()
+			r, err := session.New(ctx, log, &o)
+			must(t, err)
+			t.Cleanup(func() { r.Close() })
+			return r
+		}
+		first := open(reopen(t, s), session.Options{})
+		var won *session.Compacted
+		win := func() {
+			var err error
+			won, err = first.Compact(ctx, "")
+			must(t, err)
+		}
+		log, o := &delayed{Log: reopen(t, s)}, session.Options{}
+		if late == "just before it is written" {
+			log.before = win
+		} else {
+			o.Hooks = []session.Hooks{{BeforeCompact: func(context.Context, session.BeforeCompact) (session.CompactDecision, error) {
+				win()
+				return session.CompactDecision{}, nil
+			}}}
+		}
+		if _, err := open(log, o).Compact(ctx, ""); !errors.Is(err, session.ErrMoved) || !strings.Contains(err.Error(), "another process compacted the conversation first: entry "+won.Entry.ID) {
+			t.Errorf("%s: the second says %v", late, err)
+		}
+		again := open(reopen(t, s), session.Options{})
+		if again.Leaf() != won.Entry.ID || seen(t, again) != seen(t, first) {
+			t.Errorf("%s: the leaf is %s, the first compaction %s", late, again.Leaf(), won.Entry.ID)
+		}
+	}
+}
+
 // A compaction that is called off leaves no trace.
 func TestCompactCancelled(t *testing.T) {
 	sum := newSlow()

@@ -80,8 +80,9 @@ type Compaction struct {
 
 	TokensBefore, TokensAfter int
 
-	// Read and Modified are the files of what was folded.
-	Read, Modified []string
+	// Read and Modified are the files of what was folded; Created and Deleted are
+	// those of the modified that were new, and that are gone.
+	Read, Modified, Created, Deleted []string
 
 	// Reason is manual, threshold, overflow, rewind or import; "" where another
 	// program wrote the entry. Focus is what was asked for.
@@ -166,6 +167,7 @@ func parseCompaction(p pifile.Entry) *Compaction {
 	c.TokensAfter, _ = decode.Int(decode.Member(own, "tokensAfter"))
 	c.notLasted, _ = decode.Int(decode.Member(own, "notLasted"))
 	c.Supplied = pifile.Set(decode.Member(own, "supplied"))
+	c.Created, c.Deleted = pifile.Strings(decode.Member(own, "createdFiles")), pifile.Strings(decode.Member(own, "deletedFiles"))
 	c.edits = pifile.Strings(decode.Member(own, "edits"))
 	if made := decode.Member(own, "plan"); made.Kind() == '{' {
 		c.Plan, _ = plan.Decode(made)

@@ -27,6 +27,10 @@ func TestFilesFlow(t *testing.T) {
 	s := create(t, &session.Options{Settings: folding()})
 	touch(t, s, "read", "first.go")
 	touch(t, s, "write", "second.go")
+	touch(t, s, "edit", "second.go")
+	touch(t, s, "read", "fourth.go")
+	touch(t, s, "write", "fourth.go")
+	say(t, s, chat.CallMessage("", chat.Call("gone", "bash", `{"command":"rm fifth.go"}`)), chat.ResultMessage("gone", "ok"))
 	turns(t, s, 0, 12, 2500)
 	fork := touch(t, s, "read", "third.go")
 	touch(t, s, "write", "branch.go")
@@ -50,6 +54,10 @@ func TestFilesFlow(t *testing.T) {
 		if !slices.Contains(made.Modified, f) {
 			t.Errorf("%s is not among the files modified: %v", f, made.Modified)
 		}
+	}
+	if !slices.Equal(made.Created, []string{"second.go"}) || !slices.Equal(made.Deleted, []string{"fifth.go"}) ||
+		!strings.Contains(made.Summary, "<created-files>\nsecond.go\n</created-files>\n\n<deleted-files>\nfifth.go\n</deleted-files>") {
+		t.Errorf("created %v, deleted %v", made.Created, made.Deleted)
 	}
 	footer := "\n\n<read-files>\n" + strings.Join(made.Read, "\n") + "\n</read-files>\n\n<modified-files>\n" + strings.Join(made.Modified, "\n") + "\n</modified-files>"
 	if !strings.HasSuffix(made.Summary, footer) {

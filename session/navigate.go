@@ -216,7 +216,7 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 	s.mu.Unlock()
 	b.Modified = unique(b.Modified)
 	b.Read = slices.DeleteFunc(unique(b.Read), func(f string) bool { return slices.Contains(b.Modified, f) })
-	b.Summary += summary.FileFooter(b.Read, b.Modified)
+	b.Summary += summary.ChangeFooter(summary.Changes(h, t.first, h.Len(), s.o.Kinds)) + summary.FileFooter(b.Read, b.Modified)
 	return b, nil
 }
 

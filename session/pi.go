@@ -112,7 +112,7 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 	case len(parts) == 0:
 		parts = append(parts, "Nothing was summarised. Long tool output in the messages that follow was shortened.")
 	}
-	return strings.Join(parts, "\n\n") + summary.FileFooter(c.Read, c.Modified)
+	return strings.Join(parts, "\n\n") + summary.ChangeFooter(c.Created, c.Deleted) + summary.FileFooter(c.Read, c.Modified)
 }
 
 // files fills in which files the messages before kept, and the branches that
@@ -132,6 +132,7 @@ func (s *Session) files(c *Compaction, kept int) {
 			}
 		}
 	}
+	c.Created, c.Deleted = summary.Changes(s.line.history, 0, kept, s.o.Kinds)
 	c.Modified = unique(modified)
 	c.Read = slices.DeleteFunc(unique(read), func(f string) bool { return slices.Contains(c.Modified, f) })
 }
@@ -171,6 +172,8 @@ func compactionDraft(c *Compaction, data []byte, system string) draft {
 	if c.notLasted > 0 {
 		w.Num("notLasted", c.notLasted)
 	}
+	w.List("createdFiles", c.Created)
+	w.List("deletedFiles", c.Deleted)
 	w.List("edits", c.edits)
 	if data != nil {
 		w.Raw("plan", string(data))

@@ -67,7 +67,7 @@ func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparat
 		p.KeptID = s.tree.nodes[s.line.first[p.KeptFrom]].id
 	}
 	s.mu.Unlock()
-	p.Read, p.Modified, p.Footer = c.Read, c.Modified, summary.FileFooter(c.Read, c.Modified)
+	p.Read, p.Modified, p.Footer = c.Read, c.Modified, summary.ChangeFooter(c.Created, c.Deleted)+summary.FileFooter(c.Read, c.Modified)
 	return p, "", nil
 }
 

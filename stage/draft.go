@@ -180,8 +180,25 @@ func (d *Draft) Pinned(i, part int) bool {
 	return part < 0 || slices.Contains(parts, -1) || slices.Contains(parts, part)
 }
 
-// Editable reports whether a mask may be put on the part of message i.
+// Editable reports whether a stage may mask the part of message i with a text:
+// the view shows it, the next call is not about it, nothing pins it, and the
+// provider takes it altered.
 func (d *Draft) Editable(i, part int) bool {
+	if i < 0 || i >= d.Live || part < 0 || part >= len(d.History.At(i).Parts) || !d.mayMask(i, part) {
+		return false
+	}
+	p := &d.History.At(i).Parts[part]
+	if p.Kind == chat.Thinking || p.Kind == chat.Opaque || p.Signature != "" {
+		return false
+	}
+	return !slices.ContainsFunc(d.Edits(), func(e plan.Edit) bool {
+		return isRun(&e) && e.From <= i && i < e.To && !contains(e.Keep, i)
+	})
+}
+
+// mayMask reports whether neither a pin nor the user's last request forbids a
+// mask on the part of message i.
+func (d *Draft) mayMask(i, part int) bool {
 	return i != d.LastUser && !d.Pinned(i, part)
 }
 
@@ -397,16 +414,33 @@ func (d *Draft) Call(i, part int) *chat.Part {
 // propose composes the draft's edits with more of them and looks at the result.
 // It changes nothing.
 func (d *Draft) propose(m *budget.Meter, edits []plan.Edit) (plan.View, []plan.Edit, budget.Totals, error) {
-	all := plan.Overlay(d.added, edits)
-	p, err := plan.Compose(d.Base, d.History, d.Rules, d.release, all...)
-	if err != nil {
-		return plan.View{}, nil, budget.Totals{}, err
-	}
-	v, err := plan.Apply(d.History, p)
+	v, all, err := d.compose(plan.Overlay(d.added, edits))
 	if err != nil {
 		return plan.View{}, nil, budget.Totals{}, err
 	}
 	return v, all, m.Measure(v), nil
+}
+
+// compose returns the view under the edits, and the edits with those that the
+// view needs beside them.
+func (d *Draft) compose(edits []plan.Edit) (plan.View, []plan.Edit, error) {
+	v, err := d.viewUnder(edits)
+	if err != nil {
+		return v, nil, err
+	}
+	if e, open := d.closeLoop(v); open {
+		edits = plan.Overlay(edits, []plan.Edit{e})
+		v, err = d.viewUnder(edits)
+	}
+	return v, edits, err
+}
+
+func (d *Draft) viewUnder(edits []plan.Edit) (plan.View, error) {
+	p, err := plan.Compose(d.Base, d.History, d.Rules, d.release, edits...)
+	if err != nil {
+		return plan.View{}, err
+	}
+	return plan.Apply(d.History, p)
 }
 
 // redeem is a handle as markers show it: with the tool that gives the original

@@ -53,7 +53,8 @@ func (d *Draft) allows(e *plan.Edit) error {
 		return fmt.Errorf("rolled back: there are no messages %d to %d", e.From, e.To)
 	}
 	if !isRun(e) {
-		if e.From < d.History.Len() && (e.Part < 0 || e.Part >= len(d.History.At(e.From).Parts) || d.Editable(e.From, e.Part)) {
+		removes := e.Kind == plan.Mask && e.Text == "" && e.From < d.Live && d.mayMask(e.From, e.Part)
+		if removes || d.Editable(e.From, e.Part) {
 			return nil
 		}
 		return fmt.Errorf("rolled back: part %d of message %d must stay as it is", e.Part, e.From)

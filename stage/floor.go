@@ -338,7 +338,7 @@ func (d *Draft) items(from, to int) []item {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if !d.Editable(i, k) || p.Signature != "" && p.Kind != chat.Thinking {
+			if !d.mayMask(i, k) || p.Signature != "" && p.Kind != chat.Thinking {
 				continue
 			}
 			n := d.Counter.Part(p)

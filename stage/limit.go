@@ -31,7 +31,7 @@ func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if maskOf(masks, k) != nil || !d.Editable(i, k) {
+			if maskOf(masks, k) != nil || !d.mayMask(i, k) {
 				continue
 			}
 			if n := imagesIn(p); n > 0 && images > 0 || bytes > 0 && mediaIn(p) > 0 {

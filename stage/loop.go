@@ -53,6 +53,48 @@ func (d *Draft) lostLead(v chat.Sequence) []chat.Problem {
 	return []chat.Problem{{Rule: "lead_thinking", At: i, Part: -1, Message: "the open tool loop would not start with its thinking"}}
 }
 
+// closeLoop returns an edit for a view whose last answers are tool calls that lost
+// their thinking, with words of the user behind the results. Providers join what
+// the user's side says in a row, so those calls would be an open loop; a word of
+// the assistant's between results and words ends it.
+func (d *Draft) closeLoop(v plan.View) (plan.Edit, bool) {
+	if !d.Rules.LeadThinking || v.Plan() == nil {
+		return plan.Edit{}, false
+	}
+	words, first, lost := -1, -1, false
+	for i := v.Len() - 1; i >= 0; i-- {
+		m := v.At(i)
+		said := m.Role == chat.User && !m.Has(chat.ToolResult)
+		if said && first >= 0 {
+			break
+		}
+		if said {
+			words = i
+		}
+		if m.Role != chat.Assistant {
+			continue
+		}
+		if words < 0 || first < 0 && !m.Has(chat.ToolCall) {
+			return plan.Edit{}, false
+		}
+		first = i
+		o := v.Origin(i)
+		lost = lost || o.Message >= 0 && d.History.At(o.Message).StartsWithThinking() && !m.StartsWithThinking()
+	}
+	if !lost || v.At(first).StartsWithThinking() {
+		return plan.Edit{}, false
+	}
+	o := v.Origin(words)
+	at := o.Message
+	if at < 0 && o.Edit >= 0 {
+		at = v.Plan().Edits[o.Edit].From
+	}
+	return plan.Edit{
+		Kind: plan.Drop, Role: chat.Assistant, From: at, To: at, Part: -1, Text: goOn, Stage: "repair",
+		Why: "the thinking of the calls before is gone, so they must not be an open loop",
+	}, at >= 0 && at < d.History.Len() && d.Outline.CanCut(at)
+}
+
 // mustWait reports whether a rewrite now would take away the thinking that an
 // open tool loop must start with.
 func (r *run) mustWait() bool {

@@ -118,7 +118,7 @@ func (s pruneStage) candidates(d *Draft) []toolResult {
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && maskOf(masks, k) == nil && d.Editable(i, k) && !s.excepted(d, p.Name) {
+			if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && maskOf(masks, k) == nil && d.mayMask(i, k) && !s.excepted(d, p.Name) {
 				results = append(results, toolResult{message: i, index: k, part: p, call: p, tokens: d.Counter.Part(p)})
 			}
 		}
@@ -148,7 +148,7 @@ func (s pruneStage) reasoning(d *Draft) []plan.Edit {
 			return
 		}
 		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.Thinking && maskOf(masks, k) == nil && d.Editable(i, k) {
+			if m.Parts[k].Kind == chat.Thinking && maskOf(masks, k) == nil && d.mayMask(i, k) {
 				if e, ok := d.mask(s.Name(), i, k, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
 					edits = append(edits, e)
 				}

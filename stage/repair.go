@@ -62,11 +62,7 @@ func (d *Draft) repair(pending bool) error {
 		}
 		edits := d.mend(problems)
 		all := withoutVain(plan.Overlay(d.added, edits))
-		p, err := plan.Compose(d.Base, d.History, d.Rules, d.release, all...)
-		if err != nil {
-			return fmt.Errorf("stage: repair: %w", err)
-		}
-		view, err := plan.Apply(d.History, p)
+		view, all, err := d.compose(all)
 		if err != nil {
 			return fmt.Errorf("stage: repair: %w", err)
 		}
@@ -143,6 +139,10 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 				}
 			}
 		case chat.RuleEmpty:
+			if m.Role == chat.Assistant && m.Empty() { // words in its place would open a loop that must start with thinking
+				add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: 0, Why: p.Message})
+				continue
+			}
 			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: 0, Text: noContent, Why: p.Message})
 		case chat.RuleEmptyText:
 			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: part, Why: p.Message})

@@ -258,8 +258,12 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
 				default:
 					b.WriteByte('\n')
-					if said := skeletonOf(result, 80, d.Counter.Text); said != "" {
+					said := skeletonOf(result, 80, d.Counter.Text)
+					if said != "" {
 						fmt.Fprintf(&b, "  %s\n", quoteLines(said))
+					}
+					if places := placesIn(result.Text, said); places != "" {
+						fmt.Fprintf(&b, "  at %s\n", places)
 					}
 				}
 			case chat.Image, chat.Document:

@@ -91,7 +91,7 @@ func (s supersedeStage) instructions(d *Draft) []plan.Edit {
 		}
 		at, again := later[m.Parts[0].Text]
 		later[m.Parts[0].Text] = i
-		if again && d.Editable(i, 0) {
+		if again && d.mayMask(i, 0) {
 			if e, ok := d.mask(s.Name(), i, 0, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
 				edits = append(edits, e)
 			}
@@ -213,7 +213,7 @@ func (d *Draft) results(from, to int) []toolResult {
 		single := len(m.Parts) == 1
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if p.Kind != chat.ToolResult || maskOf(masks, k) != nil || !d.Editable(i, k) {
+			if p.Kind != chat.ToolResult || maskOf(masks, k) != nil || !d.mayMask(i, k) {
 				continue
 			}
 			r := toolResult{message: i, index: k, part: p, call: d.Call(i, k), failed: p.Failed}

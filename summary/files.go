@@ -14,6 +14,36 @@ import (
 // failed nothing counts, except what a shell may have done before it failed. A nil
 // Kinds is the default.
 func Files(msgs chat.Sequence, from, to int, k *evidence.Kinds) (read, modified []string) {
+	for _, f := range filesOf(msgs, from, to, k) {
+		if f.modified {
+			modified = append(modified, f.path)
+		} else if f.read {
+			read = append(read, f.path)
+		}
+	}
+	slices.Sort(read)
+	slices.Sort(modified)
+	return read, modified
+}
+
+// Changes returns which of the modified files of [Files] were written without being
+// known before, and which were deleted in the end. All others were updated.
+func Changes(msgs chat.Sequence, from, to int, k *evidence.Kinds) (created, deleted []string) {
+	for _, f := range filesOf(msgs, from, to, k) {
+		switch {
+		case f.deleted:
+			deleted = append(deleted, f.path)
+		case f.created:
+			created = append(created, f.path)
+		}
+	}
+	slices.Sort(created)
+	slices.Sort(deleted)
+	return created, deleted
+}
+
+// filesOf follows what calls did to files.
+func filesOf(msgs chat.Sequence, from, to int, k *evidence.Kinds) []file {
 	l := fileList{at: map[string][]int{}}
 	open := map[string]*chat.Part{} // calls without a result yet, by id
 	for i := max(from, 0); i < min(to, msgs.Len()); i++ {
@@ -38,21 +68,14 @@ func Files(msgs chat.Sequence, from, to int, k *evidence.Kinds) (read, modified 
 				case o.Kind == evidence.Read && !failed:
 					l.find(o.Path).read = true
 				case o.Kind == evidence.Write || o.Kind == evidence.Edit || o.Kind == evidence.Delete:
-					l.find(o.Path).modified = true
+					f := l.find(o.Path)
+					f.created = f.created || o.Kind == evidence.Write && !f.read && (!f.modified || f.deleted)
+					f.modified, f.deleted = true, o.Kind == evidence.Delete
 				}
 			}
 		}
 	}
-	for _, f := range l.files {
-		if f.modified {
-			modified = append(modified, f.path)
-		} else if f.read {
-			read = append(read, f.path)
-		}
-	}
-	slices.Sort(read)
-	slices.Sort(modified)
-	return read, modified
+	return l.files
 }
 
 type fileList struct {
@@ -61,8 +84,9 @@ type fileList struct {
 }
 
 type file struct {
-	path           string
-	read, modified bool
+	path             string
+	read, modified   bool
+	created, deleted bool
 }
 
 // find returns the entry of a file. A relative path and a rooted one that ends in
@@ -95,17 +119,23 @@ func sameFile(a, b string) bool {
 	return b != "" && b[0] != '/' && strings.Contains(b, "/") && strings.HasSuffix(a, "/"+b)
 }
 
+// ChangeFooter lists the files created and the files deleted, in tags like those of
+// [FileFooter], which names them among the modified ones too.
+func ChangeFooter(created, deleted []string) string {
+	return fileSection("created-files", created) + fileSection("deleted-files", deleted)
+}
+
 // FileFooter lists the files read and the files modified, in the tags that agents
 // put at the end of summaries; "" where there are none. A file in both lists
 // stands in the second only.
 func FileFooter(read, modified []string) string {
-	var b strings.Builder
-	section := func(tag string, files []string) {
-		if len(files) > 0 {
-			b.WriteString("\n\n<" + tag + ">\n" + strings.Join(files, "\n") + "\n</" + tag + ">")
-		}
+	only := slices.DeleteFunc(slices.Clone(read), func(f string) bool { return slices.Contains(modified, f) })
+	return fileSection("read-files", only) + fileSection("modified-files", modified)
+}
+
+func fileSection(tag string, files []string) string {
+	if len(files) == 0 {
+		return ""
 	}
-	section("read-files", slices.DeleteFunc(slices.Clone(read), func(f string) bool { return slices.Contains(modified, f) }))
-	section("modified-files", modified)
-	return b.String()
+	return "\n\n<" + tag + ">\n" + strings.Join(files, "\n") + "\n</" + tag + ">"
 }

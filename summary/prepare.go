@@ -100,7 +100,7 @@ func (in Input) Preparation(kept int) Preparation {
 		}
 	}
 	p.Read, p.Modified = Files(h, 0, kept, in.Kinds)
-	p.Footer = FileFooter(p.Read, p.Modified)
+	p.Footer = ChangeFooter(Changes(h, 0, kept, in.Kinds)) + FileFooter(p.Read, p.Modified)
 	return p
 }
 

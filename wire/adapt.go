@@ -17,6 +17,7 @@ const maxID = 64
 type adapter struct {
 	strict bool // ids must be plain
 	unique bool // an id may be used by one call only
+	own    bool // ids are the dialect's own: only one that comes again is changed
 	used   map[string]bool
 	calls  map[string][]written // by the id in the history, oldest first
 	turn   int                  // counts messages
@@ -34,6 +35,45 @@ func newAdapter(d Dialect) *adapter {
 		strict: d == Anthropic, unique: d == Anthropic || d == Responses,
 		used: make(map[string]bool), calls: make(map[string][]written),
 	}
+}
+
+// renameRepeated returns the messages of a view whose calls have the id of an
+// earlier call, and those with their results, under ids of their own. Some
+// clients count calls anew in every turn, and a fold can bring what the provider
+// never compared into one request.
+func renameRepeated(s chat.Sequence) map[int]*chat.Message {
+	if !repeatsCalls(s) {
+		return nil
+	}
+	a := adapter{unique: true, own: true, used: make(map[string]bool), calls: make(map[string][]written)}
+	changed := make(map[int]*chat.Message)
+	for i := range s.Len() {
+		m := s.At(i)
+		r := a.message(m)
+		for k := range m.Parts {
+			if r.Parts[k].ID != m.Parts[k].ID {
+				changed[i] = r
+			}
+		}
+	}
+	return changed
+}
+
+// repeatsCalls reports whether two calls have one id.
+func repeatsCalls(s chat.Sequence) bool {
+	ids := make(map[string]bool)
+	for i := range s.Len() {
+		m := s.At(i)
+		for k := range m.Parts {
+			if p := &m.Parts[k]; p.Kind == chat.ToolCall {
+				if ids[p.ID] {
+					return true
+				}
+				ids[p.ID] = true
+			}
+		}
+	}
+	return false
 }
 
 // message returns m, or a copy where a part must change.
@@ -92,7 +132,7 @@ func (a *adapter) result(p *chat.Part) {
 
 // fresh returns id, or one like it that the dialect accepts.
 func (a *adapter) fresh(id string) string {
-	if !a.unique {
+	if !a.unique || a.own && !a.used[id] {
 		return id
 	}
 	base := id

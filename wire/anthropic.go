@@ -29,6 +29,37 @@ func assembleAnthropic(m *chat.Message, sources []source) []piece {
 	return []piece{{data: o.with(change{"content", contentValue(o.get("content"), pieces, "text")})}}
 }
 
+// renameBlocks gives the calls and the results of a message the ids of m's, which
+// are as many and in the same order.
+func renameBlocks(message []byte, m *chat.Message) []byte {
+	o := readObject(message)
+	content := contentOf(o.get("content"))
+	ids := map[string][]string{}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case chat.ToolCall:
+			ids["tool_use"] = append(ids["tool_use"], p.ID)
+		case chat.ToolResult:
+			ids["tool_result"] = append(ids["tool_result"], p.ID)
+		}
+	}
+	var pieces []piece
+	for i := range content.elems {
+		p := content.piece(i)
+		kind := str(p.data, "type")
+		if next := ids[kind]; len(next) > 0 {
+			block, name := readObject(p.data), "id"
+			if kind == "tool_result" {
+				name = "tool_use_id"
+			}
+			p.data = block.with(change{name, quote(nil, next[0])})
+			ids[kind] = next[1:]
+		}
+		pieces = append(pieces, p)
+	}
+	return o.with(change{"content", content.with(pieces)})
+}
+
 func anthropicPiece(content array, b bit) piece {
 	if b.Part < 0 || b.Part >= len(content.elems) {
 		return piece{data: anthropicBlock(b.p)}

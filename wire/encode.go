@@ -70,8 +70,12 @@ func (w *writer) messages() {
 		w.out = append(w.out, '[')
 	}
 	w.run = span{0, b.lead}
+	var renamed map[int]*chat.Message
+	if b.dialect == Anthropic {
+		renamed = renameRepeated(w.v)
+	}
 	for i := range w.v.Len() {
-		if k := w.v.Raw(i); k >= 0 && !text {
+		if k := w.v.Raw(i); k >= 0 && !text && renamed[i] == nil {
 			from, to := b.elements(k)
 			if w.run.To != from {
 				w.flush()
@@ -82,6 +86,9 @@ func (w *writer) messages() {
 		}
 		w.flush()
 		for _, p := range w.changed(i, text) {
+			if m := renamed[i]; m != nil {
+				p.data = renameBlocks(p.data, m)
+			}
 			w.separate(p.sep)
 			w.out = append(w.out, p.data...)
 		}

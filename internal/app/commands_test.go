@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,5 +149,37 @@ func TestNearest(t *testing.T) {
 		if got := spelling.Nearest(word, names); got != want {
 			t.Errorf("spelling.Nearest(%q) = %q, want %q", word, got, want)
 		}
+	}
+}
+
+// A plan without an id is checked against the history as every other one was when
+// it was made, so that a plan which somebody changed and took the id from is not
+// applied.
+func TestPlanWithoutAnID(t *testing.T) {
+	run := at(t)
+	body, _ := exchanges(30, 2000)
+	put1(t, "chat.json", body)
+	run("compact", "chat.json", "--window", "9000", "--force", "--plan", "plan.json", "--out", "view.json")
+	data, err := os.ReadFile("plan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made struct {
+		Prefix string `json:"prefix"`
+		Len    int    `json:"len"`
+	}
+	if err := json.Unmarshal(data, &made); err != nil {
+		t.Fatal(err)
+	}
+	apply := func(from, to int) (int, string) {
+		put1(t, "hand.json", fmt.Sprintf(`{"winnow_plan":2,"prefix":%q,"len":%d,"edits":[{"kind":"fold","from":%d,"to":%d,"part":-1,"text":"told"}]}`, made.Prefix, made.Len, from, to))
+		code, _, stderr := command(t, "", "plan", "apply", "hand.json", "chat.json", "--out", "hand.view.json")
+		return code, stderr
+	}
+	if code, stderr := apply(0, 2); code == exitDone || !strings.Contains(stderr, "splits an exchange") {
+		t.Errorf("half an exchange is folded: %d %s", code, stderr)
+	}
+	if code, stderr := apply(0, 3); code != exitDone {
+		t.Errorf("a sound plan is refused: %s", stderr)
 	}
 }

@@ -35,6 +35,15 @@ func TestExportsArePrivate(t *testing.T) {
 	if err := os.Chmod("chat.json", 0o644); err != nil {
 		t.Fatal(err)
 	}
+	// A file that is written anew keeps its mode.
+	put1(t, "kept.json", "{}")
+	if err := os.Chmod("kept.json", 0o640); err != nil {
+		t.Fatal(err)
+	}
+	run("session", "export", "chat.json", "--to", "openai", "--out", "kept.json", "--force")
+	if info, err := os.Stat("kept.json"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("kept.json: %v, %v", info.Mode(), err)
+	}
 	run("session", "export", "chat.json", "--to", "openai", "--out", "open.json")
 	if info, err := os.Stat("open.json"); err != nil || info.Mode().Perm()&0o600 != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)

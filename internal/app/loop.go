@@ -26,7 +26,7 @@ type loopFlags struct {
 	threshold         float64
 	disable           bool
 	window, maxTokens int
-	system            string
+	system, saveDir   string
 	yes               bool
 	seed              uint64
 }
@@ -64,6 +64,7 @@ OPENAI_API_KEY.`,
 	tokensVar(fs, &f.window, "window", 0, "the model's window in `TOKENS` (default: the model's; sim: 16,000)")
 	tokensVar(fs, &f.maxTokens, "max-tokens", 0, "most `TOKENS` in an answer")
 	fs.StringVar(&f.system, "system", "", "system prompt: a `TEXT`, or @FILE")
+	fs.StringVar(&f.saveDir, "save-dir", "", "`FOLDER` for whole outputs of tools that are shown shortened (default: a new one among the temporary files)")
 	fs.BoolVar(&f.yes, "yes", false, "let the model write files and run commands without asking")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the answers of sim")
 	return cmd

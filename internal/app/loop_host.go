@@ -184,7 +184,12 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.outputs == "" {
-		dir, err := os.MkdirTemp("", "winnow-output-")
+		dir, err := h.f.saveDir, error(nil)
+		if dir != "" {
+			err = os.MkdirAll(dir, 0o700)
+		} else {
+			dir, err = os.MkdirTemp("", "winnow-output-")
+		}
 		if err != nil {
 			return "", err
 		}

@@ -20,7 +20,7 @@ func host(t *testing.T, settings string) *loopHost {
 	}
 	a := appWith(map[string]string{"HOME": dir, "XDG_DATA_HOME": dir, "XDG_CONFIG_HOME": dir})
 	a.config, a.environ = path, os.Environ
-	h, err := a.newLoopHost(t.Context(), &loopFlags{model: "sim", store: storeFlags{path: filepath.Join(dir, "sessions") + "/"}}, false)
+	h, err := a.newLoopHost(t.Context(), &loopFlags{model: "sim"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,12 @@ func TestLoopOutput(t *testing.T) {
 			t.Errorf("%s: %v, %v", keep, info.Mode(), err)
 		}
 	}
-	h := host(t, "systems:\n  item_bytes: 4000\nmemory: false\n")
+	h := host(t, "systems:\n  item_bytes: 4000\n")
+	h.f.saveDir = "kept/outputs"
+	if text := h.do(t, "run", `{"command":"yes | head -c 20000"}`); !strings.Contains(text, "[full output: kept/outputs/") {
+		t.Errorf("in a folder of one's own: %.200s", text[max(0, len(text)-200):])
+	}
+	h = host(t, "systems:\n  item_bytes: 4000\nmemory: false\n")
 	if text := h.do(t, "run", `{"command":"yes | head -c 20000"}`); strings.Contains(text, "full output") || len(text) > 4000 {
 		t.Errorf("with memory off: %.200s", text)
 	}

@@ -159,6 +159,7 @@ func (o *outputs) prepare(f *output) error {
 		if !info.Mode().IsRegular() {
 			return os.WriteFile(f.path, f.data, mode)
 		}
+		mode = info.Mode().Perm() // a file that is written anew keeps its mode
 		if real, err := filepath.EvalSymlinks(f.path); err == nil {
 			f.path = real
 		}

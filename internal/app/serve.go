@@ -232,14 +232,20 @@ func (f *serveFlags) bounds() planstore.Bounds {
 // it they would not send the same bytes, so there is an error.
 func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) {
 	bounds, path := f.bounds(), f.store
-	if path == "memory" {
+	l, err := a.quietly().loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if !l.Remembers() && path != "" && path != "memory" {
+		return nil, errForgets
+	}
+	if path == "memory" || !l.Remembers() {
 		return planstore.NewMemory(bounds), nil
 	}
 	if pg.Is(path) {
 		return openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Timeout: 2 * time.Second, PrunedElsewhere: f.pruned, Log: a.storeLog()})
 	}
 	if path == "" {
-		var err error
 		if path, err = plansPath(); err != nil {
 			a.say("plans are kept only in memory, because there is no cache folder for them: %v; name a file with --store", err)
 			return planstore.NewMemory(bounds), nil

@@ -63,6 +63,8 @@ type sessionCompacted struct {
 	Report        show.PlanReport    `json:"report"`
 	ReadFiles     []string           `json:"read_files"`
 	ModifiedFiles []string           `json:"modified_files"`
+	CreatedFiles  []string           `json:"created_files"`
+	DeletedFiles  []string           `json:"deleted_files"`
 }
 
 func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompactFlags, args []string) error {
@@ -98,7 +100,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	if err != nil {
 		return err
 	}
-	doc := &sessionCompacted{Session: s.ID(), Focus: focus, Stages: []plan.StageReport{}, ReadFiles: []string{}, ModifiedFiles: []string{}, MessagesBefore: before.View.Len()}
+	doc := &sessionCompacted{Session: s.ID(), Focus: focus, Stages: []plan.StageReport{}, ReadFiles: []string{}, ModifiedFiles: []string{}, CreatedFiles: []string{}, DeletedFiles: []string{}, MessagesBefore: before.View.Len()}
 	c, err := s.Compact(cmd.Context(), focus)
 	switch {
 	case errors.Is(err, session.ErrNothing), errors.Is(err, session.ErrCancelled):
@@ -149,6 +151,7 @@ func (d *sessionCompacted) fill(c *session.Compacted) {
 	d.Report = show.NewPlanReport(&c.Report)
 	d.Report.Notes = append(d.Report.Notes, c.Notes...)
 	d.ReadFiles, d.ModifiedFiles = append(d.ReadFiles, e.Read...), append(d.ModifiedFiles, e.Modified...)
+	d.CreatedFiles, d.DeletedFiles = append(d.CreatedFiles, e.Created...), append(d.DeletedFiles, e.Deleted...)
 }
 
 func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {

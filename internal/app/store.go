@@ -25,15 +25,17 @@ func (f *storeFlags) add(cmd *cobra.Command) {
 }
 
 // storePath is where the store is that the flag, the settings or the default
-// names. It is "" where the settings say that nothing is remembered.
+// names. It is "" where the settings say that nothing is remembered; a store that
+// the flag names all the same is an error.
 func (a *app) storePath(f storeFlags) (string, error) {
-	if f.path != "" {
-		return f.path, nil
-	}
 	l, err := a.quietly().loadSettings()
 	switch {
-	case err != nil:
+	case err != nil && f.path == "":
 		return "", err
+	case err == nil && !l.Remembers() && f.path != "":
+		return "", errForgets
+	case f.path != "":
+		return f.path, nil
 	case !l.Remembers():
 		return "", nil
 	case l.Store != "":
@@ -90,13 +92,16 @@ func (a *app) openExistingStore(f storeFlags) (session.Store, string, error) {
 		return nil, "", err
 	}
 	if path == "" {
-		return nil, "", usagef("the setting memory is off, so sessions are not stored; name a store with --store")
+		return nil, "", errForgets
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !pg.Is(path) {
 		return nil, path, fmt.Errorf("%s: there are no sessions yet: %w; winnow session import and winnow loop add some", path, errNoStore)
 	}
 	return a.openStore(f)
 }
+
+// errForgets is for commands that need a store where nothing may be kept in one.
+var errForgets = usagef("the setting memory is off, so no conversation is stored; set memory: true, or WINNOW_MEMORY=true for this call")
 
 var errNoStore = errors.New("no such store")
 

@@ -114,8 +114,17 @@ func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Con
 		err = fmt.Errorf("%w: %w", ErrGone, errBusy)
 		db.gate.leave(trying, nil)
 	default:
+		var connect *pgconn.ConnectError
+		tried := errors.As(err, &connect)
 		err = &goneError{err}
 		db.pool.Reset() // the connections that there are belong to what is gone
+		if !tried && ctx.Err() == nil && db.pool.Ping(ctx) == nil {
+			// Only the connection was dead, under work that cannot be done twice: the
+			// requests of others need not suffer for it.
+			db.answered.Store(time.Now().UnixNano())
+			db.gate.leave(trying, nil)
+			return err
+		}
 		db.gate.leave(trying, err)
 	}
 	return err

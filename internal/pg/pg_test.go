@@ -123,6 +123,31 @@ func TestLateIsNotGone(t *testing.T) {
 	}
 }
 
+// A statement whose connection ends under it fails. The database is not gone for
+// that: it answers on a new connection, and the gate stays open for all others.
+func TestDeadConnectionIsNotGone(t *testing.T) {
+	db, err := Open(t.Context(), Config{URL: pgtest.Shared(t).Database(t), Conns: 4, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, do := range []func(context.Context, func(context.Context) error) error{
+		db.Do,
+		func(ctx context.Context, f func(context.Context) error) error { return db.Within(ctx, time.Minute, f) },
+	} {
+		err = do(t.Context(), func(ctx context.Context) error {
+			_, err := db.Pool().Exec(ctx, `select pg_terminate_backend(pg_backend_pid())`)
+			return err
+		})
+		if s := db.State(); !errors.Is(err, ErrGone) || s.Gone || s.Lost != 0 {
+			t.Errorf("%v, %+v", err, s)
+		}
+		if err := db.Do(t.Context(), func(ctx context.Context) error { return db.Pool().Ping(ctx) }); err != nil {
+			t.Errorf("the next statement: %v", err)
+		}
+	}
+}
+
 // A password is in no error, whatever is wrong.
 func TestPasswordIsNotTold(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "password")

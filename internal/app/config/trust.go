@@ -3,10 +3,11 @@ package config
 import "slices"
 
 // ofTrust are the settings with which a project's file could do harm: run
-// commands, get keys, send the conversation to a provider, place the store where
-// others read it, delete the sessions of other projects, have secrets written.
+// commands, get keys, send the conversation to a provider, tell the summariser what
+// to write, place the store where others read it, delete the sessions of other
+// projects, have secrets written.
 var ofTrust = []string{
-	"hooks", "summarizer", "summarizer_url", "store",
+	"hooks", "summarizer", "summarizer_url", "focus", "store",
 	"keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project",
 }
 

@@ -3,7 +3,8 @@
 // the file, a text in it, what stands there without the feature, and the test that
 // must fail then. The mutated files reach the compiler through an overlay of the
 // build: the repository itself is only read, and only what depends on the file is
-// compiled again. With -write the results replace those in docs/rows.md. Run it as
+// compiled again. With -write the results replace those in docs/rows.md. With -draw
+// nobody chooses: a seed draws changes from the code that matters. Run it as
 // scripts/mutate.
 package main
 
@@ -43,6 +44,10 @@ func main() {
 	flag.BoolVar(&o.open, "open", false, "only mutations whose result docs/rows.md does not have yet")
 	flag.BoolVar(&o.write, "write", false, "put the results into the table of docs/rows.md, one by one")
 	flag.BoolVar(&o.verbose, "v", false, "print the output of tests that do not do as they should")
+	flag.IntVar(&o.draw, "draw", 0, "try so many changes that -seed draws, instead of the table")
+	flag.Uint64Var(&o.seed, "seed", 1, "what is drawn")
+	flag.StringVar(&o.drivers, "drivers", ".,./session,./transport,./internal/app", "packages whose tests drawn changes are tried against, in this order")
+	flag.StringVar(&o.tests, "tests", "Test.*", "only tests of theirs that match this expression")
 	flag.Parse()
 	if err := run(".", &o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -54,6 +59,10 @@ func main() {
 type options struct {
 	rows, pkgs           string
 	open, write, verbose bool
+
+	draw           int
+	seed           uint64
+	drivers, tests string
 }
 
 // read returns the table's mutations.
@@ -96,6 +105,9 @@ func run(root string, o *options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if o.draw > 0 {
+		return tryDrawn(root, dir, o, o.draw)
+	}
 	const line = "%-6s  %-58s  %-50s  %s\n"
 	fmt.Printf(line, "row", "taken out", "test", "without it")
 	bad := 0
@@ -198,7 +210,7 @@ func (m *mutation) overlay(root, dir string) (string, error) {
 // that a feature's absence makes odd.
 func (m *mutation) test(root, overlay string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	args := []string{"test", "-v", "-vet=off", "-timeout", "3m", "-run", run, m.Pkg}
+	args := []string{"test", "-v", "-vet=off", "-timeout", "10m", "-failfast", "-run", run, m.Pkg}
 	if overlay != "" {
 		args = slices.Insert(args, 1, "-count=1", "-overlay="+overlay)
 	}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -39,5 +42,24 @@ func TestWrite(t *testing.T) {
 ` + end + "after\n"
 	if string(got) != want {
 		t.Errorf("the page is\n%s\nnot\n%s", got, want)
+	}
+}
+
+// A seed draws the same changes every time, each of them a change of a file that
+// can still be read.
+func TestDraw(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	list, err := draw(root, 7, 30)
+	if err != nil || len(list) != 30 {
+		t.Fatal(len(list), err)
+	}
+	again, err := draw(root, 7, 30)
+	if err != nil || !slices.Equal(list, again) {
+		t.Error("another draw of the same seed differs", err)
+	}
+	for _, m := range list {
+		if _, err := parser.ParseFile(token.NewFileSet(), m.File, m.New, 0); err != nil || m.New == m.Old {
+			t.Errorf("%s: %v", m.Out, err)
+		}
 	}
 }

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mattering are the packages that mutations are drawn from: what decides, what is
+// sent, and what is kept.
+var mattering = []string{
+	".", "budget", "chat", "internal/ladder", "internal/typed", "internal/work", "internal/workset", "plan",
+	"session", "session/jsonl", "stage", "summary", "transport", "wire",
+}
+
+// change is one way to change a function: a text in the place of a piece of it.
+type change struct {
+	from, to int
+	text     string
+	what     string
+}
+
+// source is a file that mutations are drawn from.
+type source struct {
+	name, text string
+	set        *token.FileSet
+	functions  []*ast.FuncDecl
+}
+
+// draw returns n mutations that the seed chooses: a package, a function of it, and
+// one of the changes that the function allows. Whether they build is found out when
+// they are tried, so there are more than will be.
+func draw(root string, seed uint64, n int) ([]mutation, error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	byPkg := make(map[string][]source)
+	var list []mutation
+	taken := make(map[string]bool)
+	for tries := 0; len(list) < n && tries < 100*n; tries++ {
+		pkg := mattering[r.IntN(len(mattering))]
+		if byPkg[pkg] == nil {
+			files, err := sources(root, pkg)
+			if err != nil {
+				return nil, err
+			}
+			byPkg[pkg] = files
+		}
+		file, f := pick(r, byPkg[pkg])
+		changes := file.changes(f)
+		if len(changes) == 0 {
+			continue
+		}
+		c := changes[r.IntN(len(changes))]
+		out := fmt.Sprintf("%s:%d %s: %s", file.name, strings.Count(file.text[:c.from], "\n")+1, f.Name.Name, c.what)
+		if !taken[out] {
+			taken[out] = true
+			list = append(list, mutation{Row: fmt.Sprint("seed ", seed), Out: out, File: file.name, Old: file.text, New: file.text[:c.from] + c.text + file.text[c.to:]})
+		}
+	}
+	return list, nil
+}
+
+// sources reads the files of a package that are not tests.
+func sources(root, pkg string) ([]source, error) {
+	names, err := fs.Glob(os.DirFS(filepath.Join(root, pkg)), "*.go")
+	if err != nil {
+		return nil, err
+	}
+	var files []source
+	for _, name := range names {
+		if built, err := build.Default.MatchFile(filepath.Join(root, pkg), name); err != nil || !built || strings.HasSuffix(name, "_test.go") {
+			continue // a test, or a file for another system
+		}
+		data, err := os.ReadFile(filepath.Join(root, pkg, name))
+		if err != nil {
+			return nil, err
+		}
+		s := source{name: filepath.ToSlash(filepath.Join(pkg, name)), text: string(data), set: token.NewFileSet()}
+		tree, err := parser.ParseFile(s.set, name, data, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range tree.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+				s.functions = append(s.functions, f)
+			}
+		}
+		files = append(files, s)
+	}
+	return files, nil
+}
+
+// pick chooses a function of a package.
+func pick(r *rand.Rand, files []source) (*source, *ast.FuncDecl) {
+	n := 0
+	for i := range files {
+		n += len(files[i].functions)
+	}
+	k := r.IntN(n)
+	for i := range files {
+		if k < len(files[i].functions) {
+			return &files[i], files[i].functions[k]
+		}
+		k -= len(files[i].functions)
+	}
+	panic("unreachable")
+}
+
+// changes lists what can be changed in a function: a condition is negated, a
+// statement is dropped, a border or a number is off by one.
+func (s *source) changes(f *ast.FuncDecl) []change {
+	var all []change
+	at := func(p token.Pos) int { return s.set.Position(p).Offset }
+	add := func(n ast.Node, text, what string) {
+		from, to := at(n.Pos()), at(n.End())
+		all = append(all, change{from, to, text, what + " " + strconv.Quote(strings.Join(strings.Fields(s.text[from:to]), " "))})
+	}
+	source := func(n ast.Node) string { return s.text[at(n.Pos()):at(n.End())] }
+	drop := func(list []ast.Stmt) {
+		for _, n := range list {
+			a, assigns := n.(*ast.AssignStmt)
+			_, calls := n.(*ast.ExprStmt)
+			_, counts := n.(*ast.IncDecStmt)
+			if calls || counts || assigns && a.Tok != token.DEFINE {
+				add(n, "{}", "drop")
+			}
+		}
+	}
+	borders := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			add(n.Cond, "!("+source(n.Cond)+")", "negate")
+		case *ast.BlockStmt:
+			drop(n.List)
+		case *ast.CaseClause:
+			drop(n.Body)
+		case *ast.BinaryExpr:
+			if other := borders[n.Op]; other != "" {
+				add(n, source(n.X)+" "+other+" "+source(n.Y), "border")
+			}
+		case *ast.BasicLit:
+			if k, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
+				add(n, strconv.Itoa(k+1), "one more than")
+			}
+		}
+		return true
+	})
+	return slices.DeleteFunc(all, func(c change) bool { return strings.Contains(c.what, "panic(") })
+}
+
+// tryDrawn tries drawn mutations against the tests of one driver after the other,
+// until one notices, and prints what became of each. It ends when n were tried
+// that build.
+func tryDrawn(root, dir string, o *options, n int) error {
+	list, err := draw(root, o.seed, 2*n)
+	if err != nil {
+		return err
+	}
+	passed := make(map[string]string)
+	tried, survived := 0, 0
+	for i := range list {
+		m := &list[i]
+		says := ""
+		for _, m.Pkg = range strings.Split(o.drivers, ",") {
+			m.Test = o.tests
+			if says, _, err = m.try(root, dir, passed); err != nil {
+				return err
+			}
+			if says == fails || says == broken {
+				break
+			}
+		}
+		if says == broken {
+			continue
+		}
+		if says != fails {
+			survived++
+			m.Pkg = "-"
+		}
+		tried++
+		fmt.Printf("%2d  %-6s  %-16s  %s\n", tried, says, m.Pkg, m.Out)
+		if tried == n {
+			break
+		}
+	}
+	fmt.Printf("%d mutations drawn with seed %d: %d noticed, %d not\n", tried, o.seed, tried-survived, survived)
+	return nil
+}
