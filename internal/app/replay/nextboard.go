@@ -278,18 +278,10 @@ func digits(x float64) string {
 	return strings.Replace(fmt.Sprintf("%.3f", x), "0.", ".", 1)
 }
 
-// Table writes the board for a terminal.
-func (b *NextBoard) Table(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "Are the next edits ready? %s at %s of %s, a window of %s tokens\n",
-		counted(b.Edits, "edit"), counted(b.Cuts, "cut"), counted(b.Sessions, "session"), text.Number(b.Window))
-	if err != nil {
-		return err
-	}
-	if err := b.grid().text(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w, "\nWhat else the same views hold"); err != nil {
-		return err
-	}
-	return b.besideGrid().text(w)
+// about says what was measured.
+func (b *NextBoard) about() string {
+	return fmt.Sprintf("%s at %s of %s, a window of %s tokens", counted(b.Edits, "edit"), counted(b.Cuts, "cut"), counted(b.Sessions, "session"), text.Number(b.Window))
 }
+
+// Table writes the board for a terminal.
+func (b *NextBoard) Table(w io.Writer) error { return (&Board{Next: b}).Table(w) }
