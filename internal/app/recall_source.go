@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,10 +121,7 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 // openPlans opens the gateway's file; nil where there is none, since to look for
 // something makes no file.
 func (f *recallFlags) openPlans(a *app) (*sqlite.Store, error) {
-	path := f.plans
-	if path == "" {
-		path = a.getenv(variablePlans)
-	}
+	path := cmp.Or(f.plans, a.getenv(variablePlans))
 	if path == "" {
 		var err error
 		if path, err = plansPath(); err != nil {
@@ -136,11 +134,7 @@ func (f *recallFlags) openPlans(a *app) (*sqlite.Store, error) {
 		}
 		return nil, nil //nolint:nilnil // see above
 	}
-	s, err := sqlite.Open(path, planstore.Bounds{})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return sqlite.Open(path, planstore.Bounds{})
 }
 
 // inFile is the originals in the gateway's file. Whoever can read the file can

@@ -3,6 +3,7 @@ package peers
 import (
 	"context"
 	"regexp"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/replay"
@@ -94,12 +95,7 @@ func (n *neuroRun) prune() {
 
 // protected reports whether a message carries a result of the tool "skill".
 func protected(m *chat.Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == chat.ToolResult && m.Parts[i].Name == "skill" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && p.Name == "skill" })
 }
 
 // deduplicate keeps the latest read of each file.

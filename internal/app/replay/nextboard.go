@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -89,9 +90,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 	if opts != nil {
 		o = *opts
 	}
-	if o.Window == 0 {
-		o.Window = 64000
-	}
+	o.Window = cmp.Or(o.Window, 64000)
 	if o.Viewers == nil { // a target that is not below what is available is none
 		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
 	}
