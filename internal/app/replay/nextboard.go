@@ -279,7 +279,7 @@ func digits(x float64) string {
 
 // about says what was measured.
 func (b *NextBoard) about() string {
-	return fmt.Sprintf("%s at %s of %s, a window of %s tokens", counted(b.Edits, "edit"), counted(b.Cuts, "cut"), counted(b.Sessions, "session"), text.Number(b.Window))
+	return fmt.Sprintf("%s at %s of %s, a window of %s tokens", text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"), text.Number(b.Window))
 }
 
 // Table writes the board for a terminal.

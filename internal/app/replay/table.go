@@ -44,7 +44,7 @@ func (b *Board) sections(bars bool) []section {
 	}
 	for _, window := range b.Windows {
 		add(b.leadGrid(window), fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
-			counted(b.Replayed, "session")+", with re-reads (* simulated LLM, † invalid views or overflows: does not compete)",
+			text.Plural(b.Replayed, "session")+", with re-reads (* simulated LLM, † invalid views or overflows: does not compete)",
 			fmt.Sprintf(leadLong, b.Replayed, 100*b.Trigger, llmBlocks))
 	}
 	if bars {
@@ -209,14 +209,6 @@ func interval(x *[2]float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f–%.2f", x[0], x[1])
-}
-
-// counted writes a count with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // hours writes how long agents waited.
