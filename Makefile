@@ -2,7 +2,7 @@
 
 CORPUS ?= $(or $(WINNOW_CORPUS),../shared)
 
-.PHONY: test check scoreboard field pictures figures messages
+.PHONY: test check scoreboard field pictures figures
 
 test:
 	go test work
@@ -28,8 +28,3 @@ figures:
 pictures:
 	go run ./internal/app/pictures docs
 	cd e2e && go run ./page/pictures ../docs
-
-# Everything that the command can print, to be read in one sitting.
-messages:
-	mkdir -p bin
-	go run ./internal/app/messages > bin/messages.txt

@@ -95,9 +95,7 @@ func (s *Session) settingsFor(provider, model string) winnow.Settings {
 	for _, change := range s.line.settings {
 		_ = json.Unmarshal(change, &settings) // what is no setting any more is passed over
 	}
-	if settings.Model == "" {
-		settings.Model = model
-	}
+	settings.Model = cmp.Or(settings.Model, model)
 	return settings
 }
 
@@ -258,9 +256,7 @@ func (s *Session) Answered(ctx context.Context, answer chat.Message, usage chat.
 		answer.Usage = &usage
 	}
 	s.mu.Lock()
-	if answer.Model == "" {
-		answer.Model = s.line.model
-	}
+	answer.Model = cmp.Or(answer.Model, s.line.model)
 	sent, before := s.sent, s.line.history.Len()
 	ids, wait, err := s.appendLocked([]chat.Message{answer})
 	if err == nil && sent != nil && s.line.history.Len() > before {

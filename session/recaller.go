@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -126,12 +127,7 @@ func hasHandle(p *plan.Plan, handle string) bool {
 	if p == nil {
 		return false
 	}
-	for i := range p.Edits {
-		if p.Edits[i].Handle == handle {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
 }
 
 // Search implements [recall.Source].

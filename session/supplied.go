@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -79,9 +80,7 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 		Plan: p, Reason: j.reason, Focus: j.focus, Supplied: true, Summary: said,
 		TokensBefore: sup.TokensBefore, TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
 	}
-	if c.TokensBefore == 0 {
-		c.TokensBefore = before.Count.Tokens
-	}
+	c.TokensBefore = cmp.Or(c.TokensBefore, before.Count.Tokens)
 	entry, err := s.commit(ctx, c, snap.state.Plan)
 	if err != nil {
 		return nil, err

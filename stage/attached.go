@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -83,10 +84,7 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 // shortFile shortens a file to about that many tokens.
 func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
 	p := &d.History.At(it.message).Parts[it.part]
-	name := p.Name
-	if name == "" {
-		name = "a file"
-	}
+	name := cmp.Or(p.Name, "a file")
 	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
 	text, ok := token.FileText(p)
 	if !ok {

@@ -183,12 +183,7 @@ func resultsFirst(m *chat.Message, after []chat.Message) {
 
 // answers reports whether m carries a result of one of these calls.
 func answers(m *chat.Message, calls map[string]bool) bool {
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == chat.ToolResult && calls[p.ID] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && calls[p.ID] })
 }
 
 // text returns a text part.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -62,9 +63,7 @@ func (t *claudeTree) record(rec record) {
 	if r.session != "" && t.main.s.ID == "" {
 		t.main.s.ID = r.session
 	}
-	if t.main.s.Folder == "" {
-		t.main.s.Folder = decode.Str(folder)
-	}
+	t.main.s.Folder = cmp.Or(t.main.s.Folder, decode.Str(folder))
 	switch {
 	case r.kind == "summary":
 		t.main.s.Title = decode.Str(rec.raw, "summary")

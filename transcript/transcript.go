@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -279,12 +280,7 @@ func nameSessions(sessions []Session, file string) {
 }
 
 func anyMessages(sessions []Session) bool {
-	for i := range sessions {
-		if sessions[i].History.Len() > 0 || len(sessions[i].System) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sessions, func(s Session) bool { return s.History.Len() > 0 || len(s.System) > 0 })
 }
 
 func list(fs []Format) string {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,10 +110,7 @@ func (a *app) showRules(d *rulesDoc) {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", st.Bold(a.shortPath(d.File)), said)
 	for _, r := range d.Rules {
-		where := r.Stands
-		if where == "" {
-			where = st.Red("gone")
-		}
+		where := cmp.Or(r.Stands, st.Red("gone"))
 		fmt.Fprintf(a.stdout, "%7d  %s  %s\n", r.Message, show.Pad(where, 7), show.Brief(r.Text, max(st.Columns(), 80)-18))
 	}
 }

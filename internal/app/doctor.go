@@ -98,18 +98,11 @@ func (a *app) doctor(ctx context.Context, gateway string) error {
 	if c.Wrong == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%s wrong here", thingsAre(c.Wrong))
+	err := fmt.Errorf("%s wrong here", agreeing(c.Wrong, "thing", "is", "are"))
 	if a.asJSON {
 		return shown{err}
 	}
 	return err
-}
-
-func thingsAre(n int) string {
-	if n == 1 {
-		return "1 thing is"
-	}
-	return number(n) + " things are"
 }
 
 func (a *app) showCheckup(c *checkup) {

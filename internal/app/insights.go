@@ -227,10 +227,10 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 	fmt.Fprintln(out)
 	notes := []string{"Waits are those that the files record; a summary without one counts 73 s, the median in the field. Dollars are list prices. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
 	if r.Assumed > 0 {
-		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", wasWere(r.Assumed, "session"), r.Default))
+		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", agreeing(r.Assumed, "session", "was", "were"), r.Default))
 	}
 	if n := r.Total.Unread; n > 0 {
-		notes = append(notes, fmt.Sprintf("%s not in the files, so what the agent kept there is not compared.", wasWere(n, "summary")))
+		notes = append(notes, fmt.Sprintf("%s not in the files, so what the agent kept there is not compared.", agreeing(n, "summary", "was", "were")))
 	}
 	st.Prose(out, "", strings.Join(notes, " "), st.Dim)
 	next := "Next: winnow check " + a.shortPath(strings.SplitN(r.Worst[0].File, "#", 2)[0])
@@ -264,13 +264,3 @@ func (a *app) shortPath(path string) string {
 }
 
 func money(v float64) string { return fmt.Sprintf("%.2f", v) }
-
-func wasWere(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " was"
-	}
-	if s, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = s + "ie"
-	}
-	return number(n) + " " + noun + "s were"
-}

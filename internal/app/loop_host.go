@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/simmodel"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/session"
@@ -72,7 +73,12 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 		if d == nil {
 			return "", errors.New("nothing is compacted yet")
 		}
-		return d.Recall(handle)
+		o, err := d.Session().Recall(handle)
+		if err != nil {
+			return "", err
+		}
+		words, _ := show.OriginalText(&o)
+		return words, nil
 	}})
 	if err != nil {
 		return nil, err

@@ -49,12 +49,8 @@ func (a *app) families() error {
 	var rows [][]string
 	models := 0
 	for _, f := range r.Lines() {
-		name := f.Name
-		if name == "" {
-			name = "(others)"
-		}
 		models += f.Models
-		rows = append(rows, []string{name, number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
+		rows = append(rows, []string{cmp.Or(f.Name, "(others)"), number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
 	}
 	a.style(a.stdout).Table(a.stdout, []show.Column{
 		{Title: "family", Words: true},

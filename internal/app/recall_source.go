@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,10 +124,7 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 // openPlans opens the gateway's file; nil where there is none, since to look for
 // something makes no file.
 func (f *recallFlags) openPlans(a *app) (planstore.Owner, error) {
-	path := f.plans
-	if path == "" {
-		path = a.getenv(variablePlans)
-	}
+	path := cmp.Or(f.plans, a.getenv(variablePlans))
 	if path == "" {
 		var err error
 		if path, err = plansPath(); err != nil {

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/pibase"
+	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -188,11 +190,8 @@ func preparePi(file *pibase.File, n, keepRecent int) *prepared {
 		return doc
 	}
 	doc.Possible, doc.FirstKept, doc.SplitTurn = true, p.FirstKept, p.Split
-	for i := range n {
-		if file.Entries[i].ID == p.FirstKept {
-			doc.FirstKeptIndex = &i
-			break
-		}
+	if i := slices.IndexFunc(file.Entries[:n], func(e pibase.Entry) bool { return e.ID == p.FirstKept }); i >= 0 {
+		doc.FirstKeptIndex = &i
 	}
 	doc.Summarize, doc.TurnPrefix, doc.TokensBefore = len(p.History), len(p.Prefix), p.TokensBefore
 	doc.HistoryHash, doc.PrefixHash = hashText(pibase.Serialize(p.History)), hashText(pibase.Serialize(p.Prefix))
@@ -250,11 +249,8 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 		return doc, nil
 	}
 	doc.Possible, doc.FirstKept, doc.SplitTurn, doc.Previous = true, p.KeptID, p.Split, p.Previous != ""
-	for i := range page {
-		if page[i].ID == p.KeptID {
-			doc.FirstKeptIndex = &i
-			break
-		}
+	if i := slices.IndexFunc(page, func(e session.Entry) bool { return e.ID == p.KeptID }); i >= 0 {
+		doc.FirstKeptIndex = &i
 	}
 	history, prefix := p.History(), p.TurnPrefix()
 	doc.Summarize, doc.TurnPrefix = len(history), len(prefix)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,10 +35,7 @@ func (a *app) statusLine(cmd *cobra.Command, of string, mf *modelFlags) error {
 	if err != nil {
 		return a.printStatus(name, nil)
 	}
-	if name == "" {
-		name = doc.Model
-	}
-	return a.printStatus(name, doc)
+	return a.printStatus(cmp.Or(name, doc.Model), doc)
 }
 
 // statusTarget finds the session: what the agent names on standard input, what the

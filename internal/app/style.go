@@ -18,6 +18,14 @@ func number(n int) string { return text.Number(n) }
 // plural writes a count with its noun.
 func plural(n int, noun string) string { return text.Plural(n, noun) }
 
+// agreeing writes a count with its noun and the verb that goes with it.
+func agreeing(n int, noun, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return plural(n, noun) + " " + many
+}
+
 // brief returns the first words of a text on one line, safe to print.
 func brief(s string, most int) string { return show.Brief(s, most) }
 

@@ -1,5 +1,7 @@
 package pibase
 
+import "slices"
+
 // KeepRecent is how many tokens pi keeps where nothing else is set.
 const KeepRecent = 20000
 
@@ -181,10 +183,7 @@ func onlyRecovery(suffix []item) bool {
 	if !attempt {
 		return false
 	}
-	for _, it := range suffix {
-		if e := it.entry; e.Type == "context_edit" && e.Replacement.Kind() == '{' && !omitted[e.Target] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(suffix, func(it item) bool {
+		return it.entry.Type == "context_edit" && it.entry.Replacement.Kind() == '{' && !omitted[it.entry.Target]
+	})
 }

@@ -3,6 +3,7 @@ package rerun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,62 +86,16 @@ func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, e
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.story().Detail(r.next()), nil
+	s := r.story()
+	return s.Detail(r.next(slices.Clip(s.Requests))), nil
 }
 
-// next says what is going to happen.
-func (r *Rerun) next() control.Next {
-	due, why := r.status.Due()
-	now, room := r.status.Count.Tokens, r.status.Limits.Available
-	n := control.Next{Do: "nothing", Growth: r.growth()}
-	used := fmt.Sprintf("the next prompt has %s of %s tokens (%s)", text.Number(now), text.Number(room), percent(now, room))
-	switch {
-	case r.status.ShouldCompact || !r.status.Fits:
-		n.Do = "now"
-		n.Say = fmt.Sprintf("The next request will be compacted: it has %s of %s tokens. %s.", text.Number(now), text.Number(room), upper(why))
-	case n.Growth <= 0:
-		n.Say = fmt.Sprintf("Nothing. %s; it does not grow.", upper(used))
-	default:
-		left := (due - now + n.Growth - 1) / n.Growth
-		n.Requests = &left
-		lead := "Nothing."
-		if left < 10 {
-			n.Do, lead = "soon", "Soon."
-		}
-		n.Say = fmt.Sprintf("%s %s; at %s tokens a request it compacts in about %s, at %s: %s.", lead, upper(used), text.Number(n.Growth), requests(left), text.Number(due), why)
-	}
-	return n
-}
-
-func requests(n int) string {
-	if n == 1 {
-		return "1 request"
-	}
-	return text.Number(n) + " requests"
-}
-
-func upper(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-// growth is how much the prompt grew with each of the last requests, without the
-// drops.
-func (r *Rerun) growth() int {
-	sum, n := 0, 0
-	for i := len(r.rows) - 1; i > 0 && n < 20; i-- {
-		if r.rows[i].New {
-			continue
-		}
-		sum += r.rows[i].Tokens - r.rows[i-1].Tokens
-		n++
-	}
-	if n == 0 {
-		return 0
-	}
-	return max(0, sum/n)
+// next says what is going to happen to the next request, which may be sent under
+// another plan than the last one. The caller holds the lock.
+func (r *Rerun) next(requests []control.Request) control.Next {
+	coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens}
+	coming.CompactAt, coming.CompactWhy = r.status.Due()
+	return conview.Next(append(requests, coming))
 }
 
 // Tokens is what the next prompt has.
@@ -248,11 +203,4 @@ func (r *Rerun) clock() time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-func percent(n, of int) string {
-	if of <= 0 {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(of))
 }

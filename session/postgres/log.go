@@ -4,102 +4,45 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/internal/commit"
 	"github.com/winnow-llm/winnow/session/internal/rows"
 )
 
-// log is one session of a database.
-type log struct {
-	s      *store
-	key    int64
-	header session.Header
-	group  commit.Group
+// statements are those for one session: see [rows.Statements].
+type statements struct{ *store }
 
-	mu     sync.Mutex
-	seen   int64
-	closed bool
-}
-
-var _ session.Log = (*log)(nil)
-
-// Info returns what is known of the session.
-func (l *log) Info() session.Info {
-	info := session.Info{Header: l.header}
-	_ = l.s.db.Do(context.Background(), func(ctx context.Context) error { // what is not known stays empty
-		return l.s.db.Pool().QueryRow(ctx, `select modified, bytes, name, title from winnow.sessions where key = $1`, l.key).Scan(&info.Modified, &info.Bytes, &info.Name, &info.Title)
+func (s statements) About(key int64, info *session.Info) {
+	_ = s.db.Do(context.Background(), func(ctx context.Context) error { // what is not known stays empty
+		return s.db.Pool().QueryRow(ctx, `select modified, bytes, name, title from winnow.sessions where key = $1`, key).Scan(&info.Modified, &info.Bytes, &info.Name, &info.Title)
 	})
-	return info
 }
 
-// Notes is always empty: a database has no torn lines.
-func (l *log) Notes() []string { return nil }
-
-// Close ends the use of the session; the database stays open.
-func (l *log) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	return nil
-}
-
-// Load reads what was added since the last time.
-func (l *log) Load(ctx context.Context) ([]session.Record, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.group.Reset()
-	if l.closed {
-		return nil, session.ErrClosed
-	}
-	var read rows.Reader
-	seen := l.seen
-	err := l.s.within(ctx, "read", l.header.ID, 100_000, func(ctx context.Context) error {
-		found, err := l.s.db.Pool().Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, l.key, l.seen)
+func (s statements) Read(ctx context.Context, key int64, id string, after int64, each func(seq int64, raw []byte)) error {
+	return s.within(ctx, "read", id, 100_000, func(ctx context.Context) error {
+		found, err := s.db.Pool().Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, key, after)
 		if err != nil {
 			return err
 		}
-		defer found.Close()
-		read, seen = rows.Reader{}, l.seen
-		for found.Next() {
-			var raw pgtype.DriverBytes // copied by Add
-			if err := found.Scan(&seen, &raw); err != nil {
-				return err
-			}
-			read.Add(seen, raw)
-		}
-		return found.Err()
+		var seq int64
+		var raw pgtype.DriverBytes
+		_, err = pgx.ForEachRow(found, []any{&seq, &raw}, func() error { each(seq, raw); return nil })
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	l.seen = seen
-	return read.Records, nil
 }
 
-// Append queues records to be added.
-func (l *log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
-
-// add writes records in one transaction.
-func (l *log) add(ctx context.Context, recs [][]byte) error {
-	l.mu.Lock()
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
-		return session.ErrClosed
-	}
-	return l.s.within(ctx, "append to", l.header.ID, len(recs), func(ctx context.Context) error {
+func (s statements) Add(ctx context.Context, key int64, id string, recs [][]byte) error {
+	return s.within(ctx, "append to", id, len(recs), func(ctx context.Context) error {
 		var err error
 		if rows.Size(recs) <= maxStatement {
-			err = insert(ctx, l.s.db.Pool(), l.key, recs)
+			err = insert(ctx, s.db.Pool(), key, recs)
 		} else {
-			err = l.s.db.Tx(ctx, func(tx pgx.Tx) error { return insert(ctx, tx, l.key, recs) })
+			err = s.db.Tx(ctx, func(tx pgx.Tx) error { return insert(ctx, tx, key, recs) })
 		}
 		if errors.Is(err, errDeleted) {
-			return rows.Deleted(l.header.ID)
+			return rows.Deleted(id)
 		}
 		return err
 	})

@@ -6,47 +6,37 @@ import (
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/find"
+	"github.com/winnow-llm/winnow/session/internal/rows"
 	"golang.org/x/text/unicode/norm"
 )
-
-// maxIndexed is how many bytes of an entry's words are indexed. What follows
-// in a longer one is mostly more of the same tool output.
-const maxIndexed = 256 << 10
 
 // Search returns the entries in which all words of the query stand, best first.
 // Words are compared without case and accents; a star at the end of a word
 // stands for any ending.
 func (s *store) Search(ctx context.Context, query string, limit int) ([]session.Hit, error) {
-	q := find.Parse(query)
-	if len(q.Words) == 0 {
-		return nil, &session.Error{Op: "search", Session: s.db.Name(), Problem: "the query has no words", Hint: "give one or more words"}
-	}
-	if limit <= 0 {
-		limit = 50
+	q, limit, err := rows.ParseQuery(s.db.Name(), query, limit)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.index(ctx); err != nil {
 		return nil, err
 	}
 	var hits []session.Hit
-	err := s.do(ctx, "search", "", func(ctx context.Context) error {
+	err = s.do(ctx, "search", "", func(ctx context.Context) error {
 		hits = nil
-		rows, err := s.db.Pool().Query(ctx, `select s.id, e.raw from winnow.words w
+		found, err := s.db.Pool().Query(ctx, `select s.id, e.raw from winnow.words w
 			join winnow.entries e on e.session = w.session and e.seq = w.seq join winnow.sessions s on s.key = w.session, to_tsquery('simple', $1) q
 			where w.words @@ q order by ts_rank(w.words, q) desc, w.session desc, w.seq desc limit $2`, matchQuery(q), limit)
 		if err != nil {
 			return err
 		}
-		var h session.Hit
+		var id string
 		var raw []byte
-		_, err = pgx.ForEachRow(rows, []any{&h.Session, &raw}, func() error {
-			h.Entry = decode.Str(raw, "id")
-			h.Time = session.RecordTime(raw).UnixMilli()
-			h.Snippet = q.Snippet(session.RecordText(raw))
-			hits = append(hits, h)
+		_, err = pgx.ForEachRow(found, []any{&id, &raw}, func() error {
+			hits = append(hits, rows.Hit(q, id, raw))
 			return nil
 		})
 		return err
@@ -102,16 +92,16 @@ func (s *store) index(ctx context.Context) error {
 					}
 					return err
 				}
-				rows, err := tx.Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq limit $3`, key, from, piece)
+				found, err := tx.Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq limit $3`, key, from, piece)
 				if err != nil {
 					return err
 				}
 				var b pgx.Batch
 				var seq int64
 				var raw []byte
-				if _, err := pgx.ForEachRow(rows, []any{&seq, &raw}, func() error {
+				if _, err := pgx.ForEachRow(found, []any{&seq, &raw}, func() error {
 					from = seq
-					if w := words(text.Head(session.RecordText(raw), maxIndexed)); len(w) > 0 {
+					if w := words(text.Head(session.RecordText(raw), rows.MaxIndexed)); len(w) > 0 {
 						b.Queue(`insert into winnow.words (session, seq, words) values ($1, $2, to_tsvector('simple', $3)) on conflict do nothing`, key, seq, strings.Join(w, " "))
 					}
 					return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/internal/rows"
 )
 
 // Options say how a store works. Nil and the zero value work.
@@ -114,7 +115,7 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 			err := tx.QueryRow(ctx, `insert into winnow.sessions (id, header, created, modified, bytes, entries) values ($1, $2, $3, clock_timestamp(), $4, 0)
 				on conflict (id) do nothing returning key`, h.ID, raw, h.Time, len(raw)).Scan(&key)
 			if errors.Is(err, pgx.ErrNoRows) {
-				return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
+				return rows.Exists(h.ID)
 			}
 			if err != nil {
 				return err
@@ -135,29 +136,20 @@ func (s *store) within(ctx context.Context, op, id string, records int, f func(c
 }
 
 // Open opens a session by its id.
-func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
-	l := &log{s: s}
-	l.group.Write = l.add
-	err := s.do(ctx, "open", id, func(ctx context.Context) error {
-		var raw []byte
-		err := s.db.Pool().QueryRow(ctx, `select key, header from winnow.sessions where id = $1`, id).Scan(&l.key, &raw)
+func (s *store) Open(ctx context.Context, id string) (l session.Log, err error) {
+	err = s.do(ctx, "open", id, func(ctx context.Context) error {
+		var key int64
+		var header []byte
+		err := s.db.Pool().QueryRow(ctx, `select key, header from winnow.sessions where id = $1`, id).Scan(&key, &header)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return s.none("open", id)
+			return rows.None("open", id, s.db.Name())
 		}
 		if err == nil {
-			l.header, err = session.ParseHeader(raw)
+			l, err = rows.NewLog(statements{s}, key, header)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
-// none says that there is no such session.
-func (s *store) none(op, id string) error {
-	return &session.Error{Op: op, Session: id, Problem: "there is no such session in " + s.db.Name(), Hint: "list the sessions to find it", Err: session.ErrNotFound}
+	return l, err
 }
 
 // List returns sessions, the last modified first.
@@ -169,13 +161,13 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 		if limit > 0 {
 			most = &limit
 		}
-		rows, err := s.db.Pool().Query(ctx, `select header, modified, bytes, name, title from winnow.sessions order by modified desc, id desc limit $1 offset $2`, most, max(skip, 0))
+		found, err := s.db.Pool().Query(ctx, `select header, modified, bytes, name, title from winnow.sessions order by modified desc, id desc limit $1 offset $2`, most, max(skip, 0))
 		if err != nil {
 			return err
 		}
 		var raw []byte
 		var info session.Info
-		_, err = pgx.ForEachRow(rows, []any{&raw, &info.Modified, &info.Bytes, &info.Name, &info.Title}, func() error {
+		_, err = pgx.ForEachRow(found, []any{&raw, &info.Modified, &info.Bytes, &info.Name, &info.Title}, func() error {
 			if info.Header, err = session.ParseHeader(raw); err == nil { // one bad header does not hide the others
 				all = append(all, info)
 			}
@@ -192,7 +184,7 @@ func (s *store) Delete(ctx context.Context, id string) error {
 	return s.within(ctx, "delete", id, 10_000, func(ctx context.Context) error {
 		r, err := s.db.Pool().Exec(ctx, `delete from winnow.sessions where id = $1`, id)
 		if err == nil && r.RowsAffected() == 0 {
-			err = s.none("delete", id)
+			err = rows.None("delete", id, s.db.Name())
 		}
 		return err
 	})

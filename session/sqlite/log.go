@@ -4,105 +4,52 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/internal/commit"
 	"github.com/winnow-llm/winnow/session/internal/rows"
 )
 
-// log is one session of a database.
-type log struct {
-	s      *store
-	key    int64
-	header session.Header
-	group  commit.Group
+// statements are those for one session: see [rows.Statements].
+type statements struct{ *store }
 
-	mu     sync.Mutex
-	seen   int64
-	closed bool
-}
-
-var _ session.Log = (*log)(nil)
-
-// Info returns what is known of the session.
-func (l *log) Info() session.Info {
-	info := session.Info{Header: l.header}
+func (s statements) About(key int64, info *session.Info) {
 	var modified int64
-	err := l.s.read.QueryRow("SELECT modified, bytes, name FROM sessions WHERE key = ?", l.key).Scan(&modified, &info.Bytes, &info.Name)
+	err := s.read.QueryRow("SELECT modified, bytes, name FROM sessions WHERE key = ?", key).Scan(&modified, &info.Bytes, &info.Name)
 	if err == nil {
 		info.Modified = time.UnixMilli(modified)
 	}
-	return info
 }
 
-// Notes is always empty: a database has no torn lines.
-func (l *log) Notes() []string { return nil }
-
-// Close ends the use of the session; the database stays open.
-func (l *log) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	return nil
-}
-
-// Load reads what was added since the last time.
-func (l *log) Load(ctx context.Context) ([]session.Record, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.group.Reset()
-	if l.closed {
-		return nil, session.ErrClosed
-	}
-	found, err := l.s.read.QueryContext(ctx, "SELECT seq, raw FROM entries WHERE session = ? AND seq > ? ORDER BY seq", l.key, l.seen)
+func (s statements) Read(ctx context.Context, key int64, id string, after int64, each func(seq int64, raw []byte)) error {
+	found, err := s.read.QueryContext(ctx, "SELECT seq, raw FROM entries WHERE session = ? AND seq > ? ORDER BY seq", key, after)
 	if err != nil {
-		return nil, l.s.fail("read", l.header.ID, err)
+		return s.fail("read", id, err)
 	}
 	defer found.Close()
-	var read rows.Reader
-	seen := l.seen
 	for found.Next() {
+		var seq int64
 		var raw sql.RawBytes
-		if err := found.Scan(&seen, &raw); err != nil {
-			return nil, l.s.fail("read", l.header.ID, err)
+		if err := found.Scan(&seq, &raw); err != nil {
+			return s.fail("read", id, err)
 		}
-		read.Add(seen, raw)
+		each(seq, raw)
 	}
-	if err := found.Err(); err != nil {
-		return nil, l.s.fail("read", l.header.ID, err)
-	}
-	l.seen = seen
-	return read.Records, nil
+	return s.fail("read", id, found.Err())
 }
 
-// Append queues records to be added.
-func (l *log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
-
-// add writes records in one transaction.
-func (l *log) add(ctx context.Context, recs [][]byte) error {
-	l.mu.Lock()
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
-		return session.ErrClosed
-	}
-	err := l.s.transact(ctx, func(tx *sql.Tx) error {
+func (s statements) Add(ctx context.Context, key int64, id string, recs [][]byte) error {
+	return s.fail("append to", id, s.transact(ctx, func(tx *sql.Tx) error {
 		var last int64
-		err := tx.QueryRowContext(ctx, "SELECT entries FROM sessions WHERE key = ?", l.key).Scan(&last)
+		err := tx.QueryRowContext(ctx, "SELECT entries FROM sessions WHERE key = ?", key).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
-			return rows.Deleted(l.header.ID)
+			return rows.Deleted(id)
 		}
 		if err != nil {
 			return err
 		}
-		return insert(ctx, tx, l.key, last, recs)
-	})
-	if err != nil {
-		return l.s.fail("append to", l.header.ID, err)
-	}
-	return nil
+		return insert(ctx, tx, key, last, recs)
+	}))
 }
 
 // insert adds records to a session that has last of them already.

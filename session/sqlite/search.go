@@ -5,53 +5,40 @@ import (
 	"database/sql"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/find"
+	"github.com/winnow-llm/winnow/session/internal/rows"
 )
-
-// maxIndexed is how many bytes of an entry's words are indexed. What follows
-// in a longer one is mostly more of the same tool output.
-const maxIndexed = 256 << 10
 
 // Search returns the entries in which all words of the query stand, best first.
 // Words are compared without case and accents; a star at the end of a word
 // stands for any ending.
 func (s *store) Search(ctx context.Context, query string, limit int) ([]session.Hit, error) {
-	q := find.Parse(query)
-	if len(q.Words) == 0 {
-		return nil, &session.Error{Op: "search", Session: s.path, Problem: "the query has no words", Hint: "give one or more words"}
-	}
-	if limit <= 0 {
-		limit = 50
+	q, limit, err := rows.ParseQuery(s.path, query, limit)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.index(ctx); err != nil {
 		return nil, s.fail("search", "", err)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT sessions.id, entries.raw FROM words
+	found, err := s.read.QueryContext(ctx, `SELECT sessions.id, entries.raw FROM words
 		JOIN entries ON entries.row = words.rowid JOIN sessions ON sessions.key = entries.session
 		WHERE words MATCH ? ORDER BY words.rank, entries.row DESC LIMIT ?`, matchQuery(q), limit)
 	if err != nil {
 		return nil, s.fail("search", "", err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	var hits []session.Hit
-	for rows.Next() {
-		var h session.Hit
+	for found.Next() {
+		var id string
 		var raw []byte
-		if err := rows.Scan(&h.Session, &raw); err != nil {
+		if err := found.Scan(&id, &raw); err != nil {
 			return nil, s.fail("search", "", err)
 		}
-		h.Entry = decode.Str(raw, "id")
-		h.Time = session.RecordTime(raw).UnixMilli()
-		h.Snippet = q.Snippet(session.RecordText(raw))
-		hits = append(hits, h)
+		hits = append(hits, rows.Hit(q, id, raw))
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.fail("search", "", err)
-	}
-	return hits, nil
+	return hits, s.fail("search", "", found.Err())
 }
 
 // matchQuery makes a query of words, so that nothing in them is taken for an
@@ -74,7 +61,7 @@ func (s *store) index(ctx context.Context) error {
 	for {
 		done := false
 		err := s.transact(ctx, func(tx *sql.Tx) error {
-			rows, err := tx.QueryContext(ctx, "SELECT row, raw FROM entries WHERE row > (SELECT up_to FROM indexed) ORDER BY row LIMIT ?", piece)
+			found, err := tx.QueryContext(ctx, "SELECT row, raw FROM entries WHERE row > (SELECT up_to FROM indexed) ORDER BY row LIMIT ?", piece)
 			if err != nil {
 				return err
 			}
@@ -83,20 +70,20 @@ func (s *store) index(ctx context.Context) error {
 				text string
 			}
 			var list []entry
-			for rows.Next() {
+			for found.Next() {
 				var e entry
 				var raw sql.RawBytes
-				if err := rows.Scan(&e.row, &raw); err != nil {
-					rows.Close()
+				if err := found.Scan(&e.row, &raw); err != nil {
+					found.Close()
 					return err
 				}
-				e.text = text.Head(session.RecordText(raw), maxIndexed)
+				e.text = text.Head(session.RecordText(raw), rows.MaxIndexed)
 				list = append(list, e)
 			}
-			if err := rows.Err(); err != nil {
+			if err := found.Err(); err != nil {
 				return err
 			}
-			rows.Close()
+			found.Close()
 			if done = len(list) < piece; len(list) == 0 {
 				return nil
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/internal/rows"
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 )
@@ -155,7 +156,7 @@ func (s *store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 // fail says what to do about an error of the database.
 func (s *store) fail(op, id string, err error) error {
 	var known *session.Error
-	if errors.As(err, &known) {
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
 	e := &session.Error{Op: op, Session: s.path, Problem: err.Error(), Err: err}
@@ -210,7 +211,7 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 			return err
 		}
 		if n > 0 {
-			return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
+			return rows.Exists(h.ID)
 		}
 		made, err := tx.ExecContext(ctx, "INSERT INTO sessions (id, header, created, modified, bytes, entries, name) VALUES (?, ?, ?, ?, ?, 0, '')",
 			h.ID, raw, h.Time.UnixMilli(), time.Now().UnixMilli(), len(raw))
@@ -231,20 +232,17 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 
 // Open opens a session by its id.
 func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
-	l := &log{s: s}
-	l.group.Write = l.add
-	var raw []byte
-	err := s.read.QueryRowContext(ctx, "SELECT key, header FROM sessions WHERE id = ?", id).Scan(&l.key, &raw)
+	var key int64
+	var header []byte
+	err := s.read.QueryRowContext(ctx, "SELECT key, header FROM sessions WHERE id = ?", id).Scan(&key, &header)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, &session.Error{Op: "open", Session: id, Problem: "there is no such session in " + s.path, Hint: "list the sessions to find it", Err: session.ErrNotFound}
-	}
-	if err == nil {
-		l.header, err = session.ParseHeader(raw)
+		return nil, rows.None("open", id, s.path)
 	}
 	if err != nil {
 		return nil, s.fail("open", id, err)
 	}
-	return l, nil
+	l, err := rows.NewLog(statements{s}, key, header)
+	return l, s.fail("open", id, err)
 }
 
 // List returns sessions, the last modified first.
@@ -252,18 +250,18 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 	if limit <= 0 {
 		limit = -1
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT key, header, modified, bytes, name FROM sessions ORDER BY modified DESC, id DESC LIMIT ? OFFSET ?", limit, max(skip, 0))
+	found, err := s.read.QueryContext(ctx, "SELECT key, header, modified, bytes, name FROM sessions ORDER BY modified DESC, id DESC LIMIT ? OFFSET ?", limit, max(skip, 0))
 	if err != nil {
 		return nil, s.fail("list", "", err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	var all []session.Info
 	var keys []int64
-	for rows.Next() {
+	for found.Next() {
 		var raw []byte
 		var key, modified int64
 		var info session.Info
-		if err := rows.Scan(&key, &raw, &modified, &info.Bytes, &info.Name); err != nil {
+		if err := found.Scan(&key, &raw, &modified, &info.Bytes, &info.Name); err != nil {
 			return nil, s.fail("list", "", err)
 		}
 		if info.Header, err = session.ParseHeader(raw); err != nil {
@@ -272,7 +270,7 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 		info.Modified = time.UnixMilli(modified)
 		all, keys = append(all, info), append(keys, key)
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, s.fail("list", "", err)
 	}
 	for i := range all {
@@ -286,30 +284,30 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 // title returns how the user's first message begins, if it is among the first
 // entries.
 func (s *store) title(ctx context.Context, key int64) (string, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT raw FROM entries WHERE session = ? ORDER BY seq LIMIT 12", key)
+	found, err := s.read.QueryContext(ctx, "SELECT raw FROM entries WHERE session = ? ORDER BY seq LIMIT 12", key)
 	if err != nil {
 		return "", err
 	}
-	defer rows.Close()
-	for rows.Next() {
+	defer found.Close()
+	for found.Next() {
 		var raw sql.RawBytes
-		if err := rows.Scan(&raw); err != nil {
+		if err := found.Scan(&raw); err != nil {
 			return "", err
 		}
 		if t := session.RecordTitle(raw); t != "" {
 			return t, nil
 		}
 	}
-	return "", rows.Err()
+	return "", found.Err()
 }
 
 // Delete removes a session and its words from the index.
 func (s *store) Delete(ctx context.Context, id string) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	return s.fail("delete", id, s.transact(ctx, func(tx *sql.Tx) error {
 		var key int64
 		err := tx.QueryRowContext(ctx, "SELECT key FROM sessions WHERE id = ?", id).Scan(&key)
 		if errors.Is(err, sql.ErrNoRows) {
-			return &session.Error{Op: "delete", Session: id, Problem: "there is no such session in " + s.path, Hint: "list the sessions to find it", Err: session.ErrNotFound}
+			return rows.None("delete", id, s.path)
 		}
 		if err != nil {
 			return err
@@ -324,9 +322,5 @@ func (s *store) Delete(ctx context.Context, id string) error {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return s.fail("delete", id, err)
-	}
-	return nil
+	}))
 }

@@ -9,6 +9,7 @@ package agents
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/agents/table"
@@ -58,23 +59,16 @@ func Named(path string) Agent {
 
 // Found reports whether any of the agent's folders is there.
 func (a *Agent) Found() bool {
-	for _, d := range a.Dirs {
-		if _, err := os.Stat(d); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Dirs, func(d string) bool {
+		_, err := os.Stat(d)
+		return err == nil
+	})
 }
 
 // ends matches names with one of the endings, compressed or not.
 func ends(with ...string) func(string) bool {
 	return func(path string) bool {
 		path = strings.TrimSuffix(path, ".gz")
-		for _, e := range with {
-			if strings.HasSuffix(path, e) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(with, func(e string) bool { return strings.HasSuffix(path, e) })
 	}
 }

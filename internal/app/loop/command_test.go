@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 )
 
@@ -90,7 +91,7 @@ func TestRecall(t *testing.T) {
 	for range 6 {
 		b.must(d, "Tell me about the parser and number 4711.")
 	}
-	if _, err := d.Recall("wnothing"); err == nil {
+	if _, err := d.Session().Recall("wnothing"); err == nil {
 		t.Error("a handle that is none gives something")
 	}
 	b.must(d, "/compact")
@@ -104,7 +105,8 @@ func TestRecall(t *testing.T) {
 			continue
 		}
 		if e := d.Session().Compactions()[0].Compaction.Plan.Edits[at]; e.Handle != "" {
-			got, err := d.Recall(e.Handle)
+			o, err := d.Session().Recall(e.Handle)
+			got, _ := show.OriginalText(&o)
 			if err != nil || !strings.Contains(got, "4711") || !strings.Contains(got, string(chat.Assistant)) {
 				t.Errorf("recalled %.80q, %v", got, err)
 			}

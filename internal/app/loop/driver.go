@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -191,38 +190,6 @@ func (d *Driver) Model() string {
 
 // Measure says how full the window is.
 func (d *Driver) Measure() (*Fill, error) { return d.present().Measure() }
-
-// Recall returns the original behind a handle, in words.
-func (d *Driver) Recall(handle string) (string, error) {
-	o, err := d.Session().Recall(handle)
-	if err != nil {
-		return "", err
-	}
-	return words(&o), nil
-}
-
-// words writes an original for a model to read.
-func words(o *plan.Original) string {
-	var b strings.Builder
-	for i := range o.Messages {
-		m := &o.Messages[i]
-		if len(o.Messages) > 1 {
-			b.WriteString("[" + string(m.Role) + "]\n")
-		}
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			switch p.Kind {
-			case chat.ToolCall:
-				b.WriteString(p.Name + " " + p.Args + "\n")
-			case chat.Image, chat.Document, chat.Opaque:
-				b.WriteString("[" + p.Kind.String() + " " + p.Media + "]\n")
-			default:
-				b.WriteString(p.Text + "\n")
-			}
-		}
-	}
-	return b.String()
-}
 
 func (d *Driver) isAuto() bool {
 	d.mu.Lock()

@@ -27,7 +27,7 @@ func TestTurn(t *testing.T) {
 		t.Run(strings.ReplaceAll(model, "/", "_"), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, providersim.Options{Agent: steps(
-				append(text("I look."), calls("read_file", `{"path":"a.txt"}`, "read_file", `{"path":"b.txt"}`, "list_files", `{}`, "grep", `{"pattern":"alp"}`, "read_file", `{"path":"none.txt"}`)...),
+				append(text("I look."), calls("read_file", `{"path":"a.txt"}`, "read_file", `{"path":"b.txt"}`, "read_file", `{"path":"."}`, "read_file", `{"path":"none.txt"}`)...),
 				calls("no_such_tool", `{"x":1}`, "read_file", `{"path":7}`),
 				text("Alpha and beta."),
 			)})
@@ -35,11 +35,10 @@ func TestTurn(t *testing.T) {
 			b.must(d, "What is in the files?")
 			h := whole(t, d.Session())
 			want := `user: "What is in the files?"
-assistant: "I look." call read_file call read_file call list_files call grep call read_file
+assistant: "I look." call read_file call read_file call read_file call read_file
 tool: result "alpha\n"
 tool: result "beta\n"
 tool: result "a.txt  6 bytes\nb.txt  5 bytes\n"
-tool: result "a.txt:1:alpha\n"
 tool: result "none.txt: no such file or directory"
 assistant: call no_such_tool call read_file
 `
@@ -56,7 +55,7 @@ assistant: call no_such_tool call read_file
 			if words != "I look.Alpha and beta." {
 				t.Errorf("the words that were shown: %q", words)
 			}
-			for i, p := range h.At(6).Parts {
+			for i, p := range h.At(5).Parts {
 				if !p.Failed {
 					t.Errorf("part %d of the failure is not marked as one", i)
 				}

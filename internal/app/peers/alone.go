@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,55 +10,44 @@ import (
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
-// alone is the agent that wrote a session without winnow: it compacts at its own
-// point and in its own way. Agents of which nothing is known do as pi does, at the
+// Alone returns the agent that wrote a session, without winnow: it compacts at its
+// own point and in its own way. Agents of which nothing is known do as pi does, at the
 // trigger.
-type alone struct{}
-
-// Alone returns the agent that wrote a session, without winnow.
-func Alone() replay.Policy { return alone{} }
-
-func (alone) Name() string    { return "alone" }
-func (alone) Simulated() bool { return true }
-
-func (alone) Begin(s replay.Setup) (replay.Compactor, error) {
-	if at := s.Agent.Own.Point(s.Window); at > 0 {
-		s.Trigger = at
-	}
-	switch s.Agent.Name {
-	case "claude":
-		return &claudeRun{Working: replay.NewWorking(s)}, nil
-	case "codex":
-		return codex{}.Begin(s)
-	case "opencode":
-		return opencode{}.Begin(s)
-	}
-	return pi{piKeep}.Begin(s)
-}
-
-// claudeRun does as Claude Code: an LLM summarises everything, and the five files
-// touched last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
-// tokens to about 50,000 so, their system prompt and tools included.
-type claudeRun struct {
-	*replay.Working
+func Alone() replay.Policy {
+	return replay.Simple{Label: "alone", LLM: true, Start: func(w *replay.Working) func(chat.History) replay.Sent {
+		if at := w.Agent.Own.Point(w.Window); at > 0 {
+			w.Trigger = at
+		}
+		switch w.Agent.Name {
+		case "claude":
+			return claude(w)
+		case "codex":
+			return codex(w)
+		case "opencode":
+			return opencode(w)
+		}
+		return pi(w)
+	}}
 }
 
 const claudeFiles, claudeFile = 5, 5000
 
-func (c *claudeRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	c.Grow(h)
-	if !c.Over() {
-		return c.Sent(), nil
+// claude does as Claude Code: an LLM summarises everything, and the five files
+// touched last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
+// tokens to about 50,000 so, their system prompt and tools included.
+func claude(w *replay.Working) step {
+	return func(h chat.History) replay.Sent {
+		if !w.Over() {
+			return w.Sent()
+		}
+		call := w.Asked()
+		w.Summarise(chat.User, len(w.Msgs), h.Len(), files(w, h)...)
+		return w.Sent(call)
 	}
-	call := c.Asked()
-	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
-	c.Declare(&m, replay.StandInTokens)
-	c.Drop(len(c.Msgs), append([]*chat.Message{&m}, c.files(h)...)...)
-	return c.Sent(call), nil
 }
 
 // files are the messages that show files again as they stand, the newest last.
-func (c *claudeRun) files(h chat.History) []*chat.Message {
+func files(w *replay.Working, h chat.History) []*chat.Message {
 	set := workset.New(nil)
 	for i := range h.Len() {
 		set.Add(h, i)
@@ -75,7 +63,7 @@ func (c *claudeRun) files(h chat.History) []*chat.Message {
 				text.WriteString(f.Regions[r].Lines[k].Text + "\n")
 			}
 		}
-		one := chat.TextMessage(chat.User, fmt.Sprintf("%s\n~~~~~~~~\n%s\n~~~~~~~~\n", f.Path, c.Counter().Truncate(text.String(), claudeFile)))
+		one := chat.TextMessage(chat.User, fmt.Sprintf("%s\n~~~~~~~~\n%s\n~~~~~~~~\n", f.Path, w.Counter().Truncate(text.String(), claudeFile)))
 		if out = append(out, &one); len(out) == claudeFiles {
 			break
 		}

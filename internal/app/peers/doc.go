@@ -10,16 +10,16 @@ import "github.com/winnow-llm/winnow/internal/app/replay"
 func Policies() []replay.Policy {
 	return append(replay.Presets(),
 		replay.None(),
-		sliding{},
-		picoclaw{},
-		umbra{},
-		neurolink{},
-		neurolink{llm: true},
-		pi{keep: piKeep},
-		opencode{},
-		codex{},
-		masking{},
-		masking{batch: true},
+		replay.Simple{Label: "sliding window", Start: slide},
+		replay.Simple{Label: "picoclaw", Start: picoclaw},
+		replay.Simple{Label: "umbra", Start: umbra},
+		replay.Simple{Label: "neurolink", Start: neurolink(false)},
+		replay.Simple{Label: "neurolink+llm", LLM: true, Start: neurolink(true)},
+		replay.Simple{Label: "pi", LLM: true, Start: pi},
+		replay.Simple{Label: "opencode", LLM: true, Start: opencode},
+		replay.Simple{Label: "codex", LLM: true, Start: codex},
+		replay.Simple{Label: "masking every step", Start: masking(false)},
+		replay.Simple{Label: "masking in batches", Start: masking(true)},
 	)
 }
 

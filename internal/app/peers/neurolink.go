@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"context"
 	"regexp"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -14,7 +13,33 @@ import (
 // while still over the target. Without an LLM the third stage fails and the
 // fourth follows. Its repair of pairs afterwards is left out, since validity is
 // looked at before any repair.
-type neurolink struct{ llm bool }
+func neurolink(llm bool) func(*replay.Working) step {
+	return func(w *replay.Working) step {
+		n := &neuroRun{w}
+		return func(chat.History) replay.Sent {
+			var calls []replay.SummaryCall
+			if n.Over() {
+				target := int(neuroTarget * float64(n.Window))
+				// In a small window both together exceed the trigger, and nothing would
+				// ever be pruned: there they shrink with the window.
+				window := min(n.Window, neuroWindow)
+				prune(w, "[Tool result cleared]", neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow-1, func(int) bool { return true })
+				if n.Size > target {
+					n.deduplicate()
+				}
+				if n.Size > target && llm {
+					calls = n.summarise()
+				}
+				if n.Size > target {
+					n.slide()
+				}
+			}
+			return n.Sent(calls...)
+		}
+	}
+}
+
+type neuroRun struct{ *replay.Working }
 
 // The documented constants.
 const (
@@ -29,78 +54,6 @@ const (
 
 // neuroRead is how that system finds file reads.
 var neuroRead = regexp.MustCompile(`(?i)(?:read|reading|read_file|readFile|Read file|cat)\s+['"]?([^\s'"\n]+)`)
-
-func (n neurolink) Name() string {
-	if n.llm {
-		return "neurolink+llm"
-	}
-	return "neurolink"
-}
-
-func (n neurolink) Simulated() bool { return n.llm }
-func (n neurolink) Begin(s replay.Setup) (replay.Compactor, error) {
-	return &neuroRun{Working: replay.NewWorking(s), llm: n.llm}, nil
-}
-
-type neuroRun struct {
-	*replay.Working
-	llm bool
-}
-
-func (n *neuroRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	n.Grow(h)
-	var calls []replay.SummaryCall
-	if n.Over() {
-		target := int(neuroTarget * float64(n.Window))
-		n.prune()
-		if n.Size > target {
-			n.deduplicate()
-		}
-		if n.Size > target && n.llm {
-			calls = n.summarise()
-		}
-		if n.Size > target {
-			n.slide()
-		}
-	}
-	return n.Sent(calls...), nil
-}
-
-// prune clears older tool results.
-func (n *neuroRun) prune() {
-	// In a small window both together exceed the trigger, and nothing would ever
-	// be pruned: there they shrink with the window.
-	window := min(n.Window, neuroWindow)
-	protect, minimum := neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow
-	msgs, saved, seen := append([]*chat.Message{}, n.Msgs...), 0, 0
-	for i := len(msgs) - 1; i >= 0; i-- {
-		m := msgs[i]
-		if !m.Has(chat.ToolResult) || protected(m) {
-			continue
-		}
-		if seen += n.Tokens(m); seen <= protect {
-			continue
-		}
-		cleared := replay.MaskResults(m, func(*chat.Part) string { return "[Tool result cleared]" })
-		if d := n.Tokens(m) - n.Tokens(cleared); d > 0 {
-			saved += d
-			msgs[i] = cleared
-		}
-	}
-	if saved >= minimum {
-		n.Set(msgs, n.From)
-	}
-}
-
-// protected reports whether a message carries a result of the tool "skill".
-func protected(m *chat.Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == chat.ToolResult && m.Parts[i].Name == "skill" {
-			return true
-		}
-	}
-	return false
-}
 
 // deduplicate keeps the latest read of each file.
 func (n *neuroRun) deduplicate() {
@@ -149,9 +102,7 @@ func (n *neuroRun) summarise() []replay.SummaryCall {
 	for _, m := range n.Msgs[:cut] {
 		input += n.Tokens(m)
 	}
-	m := chat.TextMessage(chat.System, replay.StandIn(n.UpTo(cut)))
-	n.Declare(&m, replay.StandInTokens)
-	n.Drop(cut, &m)
+	n.Summarise(chat.System, cut, n.UpTo(cut))
 	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}
 }
 

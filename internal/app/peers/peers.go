@@ -1,187 +1,144 @@
 package peers
 
 import (
-	"context"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
-// sliding keeps the newest half of the window and nothing else.
-type sliding struct{}
+// step is what a policy does before each request.
+type step = func(h chat.History) replay.Sent
 
-func (sliding) Name() string { return "sliding window" }
-func (sliding) Begin(s replay.Setup) (replay.Compactor, error) {
-	return &slidingRun{replay.NewWorking(s)}, nil
-}
-
-type slidingRun struct{ *replay.Working }
-
-func (s *slidingRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	s.Grow(h)
-	if s.Over() {
-		n, total := 0, s.Size
-		for n < len(s.Msgs)-1 && total > s.Window/2 {
-			total -= s.Tokens(s.Msgs[n])
-			n++
+// slide keeps the newest half of the window and nothing else.
+func slide(w *replay.Working) step {
+	return func(chat.History) replay.Sent {
+		if w.Over() {
+			n, total := 0, w.Size
+			for n < len(w.Msgs)-1 && total > w.Window/2 {
+				total -= w.Tokens(w.Msgs[n])
+				n++
+			}
+			w.Drop(n)
 		}
-		s.Drop(n)
+		return w.Sent()
 	}
-	return s.Sent(), nil
 }
-
-// masking replaces all but the newest results: at every step, or in batches
-// when the trigger is reached.
-type masking struct{ batch bool }
 
 // maskKeep is how many results stay.
 const maskKeep = 10
 
-func (m masking) Name() string {
-	if m.batch {
-		return "masking in batches"
-	}
-	return "masking every step"
-}
-
-func (m masking) Begin(s replay.Setup) (replay.Compactor, error) {
-	return &maskingRun{Working: replay.NewWorking(s), batch: m.batch}, nil
-}
-
-type maskingRun struct {
-	*replay.Working
-	batch bool
-}
-
-func (r *maskingRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	r.Grow(h)
-	if !r.batch || r.Over() {
-		kept := 0
-		msgs := slices.Clone(r.Msgs)
-		changed := false
-		for i := len(msgs) - 1; i >= 0; i-- {
-			m := msgs[i]
-			if !m.Has(chat.ToolResult) {
-				continue
+// masking replaces all but the newest results: at every step, or in batches
+// when the trigger is reached.
+func masking(batch bool) func(*replay.Working) step {
+	return func(w *replay.Working) step {
+		return func(chat.History) replay.Sent {
+			if batch && !w.Over() {
+				return w.Sent()
 			}
-			if kept++; kept <= maskKeep || r.From[i] < 0 {
-				continue
+			kept := 0
+			masked, saved := cleared(w, "[Output omitted]", func(i int, _ *chat.Message) bool {
+				kept++
+				return kept > maskKeep && w.From[i] >= 0
+			}, func(i int) { w.From[i] = -1 }) // masked: nothing more to do
+			if saved > 0 {
+				w.Set(masked, w.From)
 			}
-			if short := replay.MaskResults(m, func(*chat.Part) string { return "[Output omitted]" }); r.Tokens(short) < r.Tokens(m) {
-				msgs[i], changed = short, true
-				r.From[i] = -1 // masked: nothing more to do
-			}
-		}
-		if changed {
-			r.Set(msgs, r.From)
+			return w.Sent()
 		}
 	}
-	return r.Sent(), nil
+}
+
+// cleared returns the list with the results of messages replaced by a text, and how
+// many tokens that saves. Messages with results are asked for newest first; done is
+// told of those that were replaced.
+func cleared(w *replay.Working, text string, which func(i int, m *chat.Message) bool, done func(i int)) ([]*chat.Message, int) {
+	msgs, saved := slices.Clone(w.Msgs), 0
+	for i := len(msgs) - 1; i >= 0; i-- {
+		m := msgs[i]
+		if !m.Has(chat.ToolResult) || !which(i, m) {
+			continue
+		}
+		short := replay.MaskResults(m, func(*chat.Part) string { return text })
+		if d := w.Tokens(m) - w.Tokens(short); d > 0 {
+			saved += d
+			msgs[i] = short
+			done(i)
+		}
+	}
+	return msgs, saved
+}
+
+// prune clears tool output: of the results that may go, those beyond the newest
+// protect tokens, if that saves more than a minimum.
+func prune(w *replay.Working, text string, protect, minimum int, may func(i int) bool) {
+	seen := 0
+	msgs, saved := cleared(w, text, func(i int, m *chat.Message) bool {
+		if !may(i) || slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && p.Name == "skill" }) {
+			return false
+		}
+		seen += w.Tokens(m)
+		return seen > protect
+	}, func(int) {})
+	if saved > minimum {
+		w.Set(msgs, w.From)
+	}
 }
 
 // opencode prunes tool output at the end of every turn: the newest two turns
 // and 40,000 tokens of output stay, and at least 20,000 must be saved. When that
 // is not enough an LLM summarises everything up to the last turn.
-type opencode struct{}
-
-func (opencode) Name() string    { return "opencode" }
-func (opencode) Simulated() bool { return true }
-func (opencode) Begin(s replay.Setup) (replay.Compactor, error) {
-	return &opencodeRun{Working: replay.NewWorking(s)}, nil
-}
-
-type opencodeRun struct {
-	*replay.Working
-	turns int
-}
-
-func (o *opencodeRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	o.Grow(h)
-	turns := 0
-	for _, m := range o.Msgs {
-		if m.StartsTurn() {
-			turns++
-		}
-	}
-	if turns != o.turns { // a turn ended
-		o.turns = turns
-		o.prune()
-	}
-	if !o.Over() {
-		return o.Sent(), nil
-	}
-	call := o.Asked()
-	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
-	o.Declare(&m, replay.StandInTokens)
-	o.Drop(len(o.Msgs), &m)
-	return o.Sent(call), nil
-}
-
-func (o *opencodeRun) prune() {
+func opencode(w *replay.Working) step {
 	const protect, minimum, recent = 40000, 20000, 2
-	seen, turns, saved := 0, 0, 0
-	msgs := slices.Clone(o.Msgs)
-	for i := len(msgs) - 1; i >= 0; i-- {
-		m := msgs[i]
-		if m.StartsTurn() {
-			turns++
+	before := 0
+	return func(h chat.History) replay.Sent {
+		var turns []int // where they start
+		for i, m := range w.Msgs {
+			if m.StartsTurn() {
+				turns = append(turns, i)
+			}
 		}
-		if turns < recent || !m.Has(chat.ToolResult) || protected(m) {
-			continue
+		if len(turns) != before { // a turn ended
+			if before = len(turns); before >= recent {
+				prune(w, "[Old tool result content cleared]", protect, minimum, func(i int) bool { return i <= turns[before-recent] })
+			}
 		}
-		if seen += o.Tokens(m); seen <= protect {
-			continue
+		if !w.Over() {
+			return w.Sent()
 		}
-		short := replay.MaskResults(m, func(*chat.Part) string { return "[Old tool result content cleared]" })
-		if d := o.Tokens(m) - o.Tokens(short); d > 0 {
-			saved += d
-			msgs[i] = short
-		}
-	}
-	if saved > minimum {
-		o.Set(msgs, o.From)
+		call := w.Asked()
+		w.Summarise(chat.User, len(w.Msgs), h.Len())
+		return w.Sent(call)
 	}
 }
-
-// codex keeps the user's messages, newest 20,000 tokens of them, and an LLM's
-// summary of everything.
-type codex struct{}
 
 const codexUser = 20000
 
-func (codex) Name() string    { return "codex" }
-func (codex) Simulated() bool { return true }
-func (codex) Begin(s replay.Setup) (replay.Compactor, error) {
-	return &codexRun{Working: replay.NewWorking(s)}, nil
-}
-
-type codexRun struct {
-	*replay.Working
-}
-
-func (c *codexRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	c.Grow(h)
-	if !c.Over() {
-		return c.Sent(), nil
-	}
-	call := c.Asked()
-	var user []*chat.Message
-	left := min(codexUser, c.Window/4)
-	for i := h.Len() - 1; i >= 0 && left > 0; i-- {
-		if m := h.At(i); m.StartsTurn() {
-			if n := c.Tokens(m); n <= left {
-				left -= n
-				user = append(user, m)
-				continue
-			}
-			short := chat.TextMessage(chat.User, c.Counter().Truncate(m.Text(), left))
-			user, left = append(user, &short), 0
+// codex keeps the user's messages, newest 20,000 tokens of them, and an LLM's
+// summary of everything.
+func codex(w *replay.Working) step {
+	return func(h chat.History) replay.Sent {
+		if !w.Over() {
+			return w.Sent()
 		}
+		call := w.Asked()
+		var user []*chat.Message
+		left := min(codexUser, w.Window/4)
+		for i := h.Len() - 1; i >= 0 && left > 0; i-- {
+			if m := h.At(i); m.StartsTurn() {
+				if n := w.Tokens(m); n <= left {
+					left -= n
+					user = append(user, m)
+					continue
+				}
+				short := chat.TextMessage(chat.User, w.Counter().Truncate(m.Text(), left))
+				user, left = append(user, &short), 0
+			}
+		}
+		slices.Reverse(user)
+		m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
+		w.Declare(&m, replay.StandInTokens)
+		w.Drop(len(w.Msgs), append(user, &m)...)
+		return w.Sent(call)
 	}
-	slices.Reverse(user)
-	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
-	c.Declare(&m, replay.StandInTokens)
-	c.Drop(len(c.Msgs), append(user, &m)...)
-	return c.Sent(call), nil
 }

@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -13,23 +12,19 @@ import (
 // with more than three exchanges in the current turn, all but the last three
 // become a list of calls; then old history is dropped from the front, one
 // message at a time. It looks at the whole history every time.
-type umbra struct{}
+func umbra(u *replay.Working) step {
+	return func(chat.History) replay.Sent {
+		if !u.Over() {
+			return u.Sent()
+		}
+		return splitTurn(u)
+	}
+}
 
 // umbraTail is how many exchanges stay.
 const umbraTail = 3
 
-func (umbra) Name() string { return "umbra" }
-func (umbra) Begin(s replay.Setup) (replay.Compactor, error) {
-	return &umbraRun{Working: replay.NewWorking(s)}, nil
-}
-
-type umbraRun struct{ *replay.Working }
-
-func (u *umbraRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
-	u.Grow(h)
-	if !u.Over() {
-		return u.Sent(), nil
-	}
+func splitTurn(u *replay.Working) replay.Sent {
 	task := -1
 	for i := len(u.Msgs) - 1; i >= 0; i-- {
 		if m := u.Msgs[i]; m.Role == chat.User && !m.Has(chat.ToolResult) {
@@ -38,7 +33,7 @@ func (u *umbraRun) Next(_ context.Context, h chat.History, _ replay.Moment) (rep
 		}
 	}
 	if task < 0 {
-		return u.Sent(), nil
+		return u.Sent()
 	}
 	// A pair is an assistant message with calls and the results that follow it.
 	type pair struct{ from, to int }
@@ -56,7 +51,7 @@ func (u *umbraRun) Next(_ context.Context, h chat.History, _ replay.Moment) (rep
 		}
 	}
 	if len(pairs) <= umbraTail {
-		return u.Sent(), nil
+		return u.Sent()
 	}
 	prefix := pairs[:len(pairs)-umbraTail]
 	var b strings.Builder
@@ -83,5 +78,5 @@ func (u *umbraRun) Next(_ context.Context, h chat.History, _ replay.Moment) (rep
 		total -= u.Tokens(history[0])
 		history = history[1:]
 	}
-	return replay.Sent{Messages: append(append([]*chat.Message{}, history...), core...)}, nil
+	return replay.Sent{Messages: append(append([]*chat.Message{}, history...), core...)}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/app/ptytest"
@@ -77,12 +78,7 @@ func drawRun(b *bytes.Buffer, run []ptytest.Cell, x, y int) {
 }
 
 func blank(row []ptytest.Cell) bool {
-	for _, c := range row {
-		if c.Rune != ' ' || c.BG >= 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(row, func(c ptytest.Cell) bool { return c.Rune != ' ' || c.BG >= 0 })
 }
 
 // alike reports whether two cells are drawn in one go.

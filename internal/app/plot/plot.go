@@ -78,25 +78,6 @@ func (p *Plot) Axes(xs, ys []float64, label func(float64) string) {
 	fmt.Fprintf(&p.b, `<text class="name" transform="translate(13 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, bottom/2, template.HTMLEscapeString(p.yName))
 }
 
-// Line draws a line with a title and its name at the end.
-func (p *Plot) Line(name, class string, xs, ys []float64, labelY float64) {
-	var pts []string
-	for i := range xs {
-		pts = append(pts, fmt.Sprintf("%.1f,%.1f", p.X(xs[i]), p.Y(ys[i])))
-	}
-	n := template.HTMLEscapeString(name)
-	fmt.Fprintf(&p.b, `<g class="%s"><title>%s</title><polyline points="%s"/>`, class, n, strings.Join(pts, " "))
-	if len(xs) < 20 {
-		for i := range xs {
-			fmt.Fprintf(&p.b, `<circle cx="%.1f" cy="%.1f" r="3"><title>%s: %s</title></circle>`, p.X(xs[i]), p.Y(ys[i]), n, TrimZero(ys[i]))
-		}
-	}
-	if labelY >= 0 {
-		fmt.Fprintf(&p.b, `<text class="label" x="%d" y="%.1f">%s</text>`, p.width-MarginRight+8, labelY, n)
-	}
-	p.b.WriteString("</g>")
-}
-
 // Dot draws a dot with its name beside it, moved up or down where another dot's name
 // stands already.
 func (p *Plot) Dot(name, class string, x, y, radius float64, title string) {
@@ -114,16 +95,6 @@ func (p *Plot) Dot(name, class string, x, y, radius float64, title string) {
 	n := template.HTMLEscapeString(name)
 	fmt.Fprintf(&p.b, `<g class="%s"><circle cx="%.1f" cy="%.1f" r="%.1f"><title>%s</title></circle><text class="label" x="%.1f" y="%.1f">%s</text></g>`,
 		class, p.X(x), p.Y(y), radius, template.HTMLEscapeString(title), at.left, at.y, n)
-}
-
-// Rule draws a line across the diagram.
-func (p *Plot) Rule(y float64, class string) {
-	fmt.Fprintf(&p.b, `<line class="%s" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>`, class, marginLeft, p.Y(y), p.width-MarginRight, p.Y(y))
-}
-
-// Mark draws a short line at the bottom, with a title.
-func (p *Plot) Mark(x float64, title string) {
-	fmt.Fprintf(&p.b, `<line class="mark" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"><title>%s</title></line>`, p.X(x), p.Y(0), p.X(x), p.Y(0)-8, template.HTMLEscapeString(title))
 }
 
 // Bar draws a bar from 0 up to y between two places, with a title.

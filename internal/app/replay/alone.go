@@ -352,9 +352,7 @@ func (b *AloneBoard) Table(w io.Writer) error {
 	places, grids := b.grids()
 	for i, place := range places {
 		p.say("Whole sessions %s, beside the agents alone (* simulated LLM; dollars at the prices of %s)", place, b.Model)
-		if p.err == nil {
-			p.err = grids[i].text(w)
-		}
+		p.put(grids[i].text)
 		p.say("")
 	}
 	return p.err

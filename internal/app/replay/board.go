@@ -97,14 +97,6 @@ type Board struct {
 
 	Costs   []Cost   `json:"costs,omitempty"`
 	Skipped []string `json:"skipped,omitempty"`
-	Lives   []Life   `json:"-"`
-}
-
-// Life is the prompt's size over one session under one policy.
-type Life struct {
-	File, Policy string
-	Window       int
-	Sizes, Marks []int
 }
 
 // counting is the vocabulary that everything is counted in: the windows and the
@@ -222,12 +214,8 @@ func (r *runner) sessions(ctx context.Context) error {
 		usual = known[len(known)/2] // for sessions that have no times
 	}
 	place := map[*index]int{}
-	longest := 0
 	for i, x := range indexes {
 		place[x] = i
-		if x.cum[len(x.cum)-1] > indexes[longest].cum[len(indexes[longest].cum)-1] {
-			longest = i
-		}
 	}
 	for n, w := range r.Windows {
 		var long []*index
@@ -245,7 +233,7 @@ func (r *runner) sessions(ctx context.Context) error {
 		}
 		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
-			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest], own: r.Fixed > 0 || r.Heard}
+			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, own: r.Fixed > 0 || r.Heard}
 			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
 			var err error
 			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])
@@ -256,11 +244,6 @@ func (r *runner) sessions(ctx context.Context) error {
 		}
 		for k, p := range r.Policies {
 			r.board.Rows = append(r.board.Rows, replayRows(p, w, outs[k], r.Models)...)
-			for i := range outs[k] {
-				if o := &outs[k][i]; o.Sizes != nil && n == 0 {
-					r.board.Lives = append(r.board.Lives, Life{o.Session.File, o.Policy, w, o.Sizes, o.Marks})
-				}
-			}
 		}
 	}
 	return nil

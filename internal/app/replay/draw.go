@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -64,11 +65,7 @@ func (d *Data) drawn(r *rand.Rand, window int) []*Session {
 			byFormat[s.Format] = append(byFormat[s.Format], s)
 		}
 	}
-	formats := make([]transcript.Format, 0, len(byFormat))
-	for f := range byFormat {
-		formats = append(formats, f)
-	}
-	slices.Sort(formats)
+	formats := slices.Sorted(maps.Keys(byFormat))
 	r.Shuffle(len(formats), func(i, k int) { formats[i], formats[k] = formats[k], formats[i] })
 	var out []*Session
 	seen := map[string]bool{}

@@ -69,11 +69,6 @@ type Outcome struct {
 	// they were the time before, with what is new.
 	Failed int
 
-	// Sizes is the prompt at each request, Marks the requests with a rewrite:
-	// kept when asked for.
-	Sizes []int
-	Marks []int
-
 	// Broken says what the first invalid request broke.
 	Broken string
 }
@@ -87,7 +82,6 @@ type driver struct {
 	window  int
 	trigger float64
 	prices  []model.Model
-	sizes   bool // keep them
 	own     bool // our settings decide when
 	works   model.Window
 
@@ -112,7 +106,7 @@ func (d driver) replay(ctx context.Context, p Policy) (Outcome, error) {
 	if _, ok := p.(Clocked); !ok || err != nil {
 		return out, err
 	}
-	d.clock, d.sizes, d.next = true, false, nil
+	d.clock, d.next = true, nil
 	timed, err := d.run(ctx, p)
 	out.Timed = timed.Timed
 	return out, err
@@ -197,9 +191,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 					out.First = d.fixed + d.cum[i]
 				}
 				out.After += prompt - d.fixed
-				if d.sizes {
-					out.Marks = append(out.Marks, out.Requests-1)
-				}
 			}
 		}
 		if cold {
@@ -212,9 +203,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		refused := prompt > d.window && !happened
 		if refused {
 			out.Overflow++
-		}
-		if d.sizes {
-			out.Sizes = append(out.Sizes, prompt)
 		}
 		if out.Calls += len(sent.Calls); out.Calls > 0 && out.Asked == 0 {
 			out.Asked = d.fixed + d.cum[i]

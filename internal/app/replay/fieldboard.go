@@ -195,7 +195,7 @@ func (b *FieldPlace) table(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "Window %s, fixed part %s, %s, cut %s: %s at %s of %s\n",
 		text.Number(b.Window), text.Number(b.Fixed), how, where,
-		counted(b.Edits, "edit"), counted(b.Cuts, "cut"), counted(b.Sessions, "session"))
+		text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"))
 	if err != nil || b.Cuts == 0 {
 		return err
 	}

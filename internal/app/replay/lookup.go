@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -16,12 +17,7 @@ func (x *nextIndex) searched(c *NextCut, e *NextEdit, in map[*chat.Message]bool)
 	if i < 0 {
 		return false
 	}
-	for _, texts := range x.texts[i] {
-		if holds(texts, e.Old) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.texts[i], func(texts []string) bool { return holds(texts, e.Old) })
 }
 
 // said returns the newest words of the agent up to a message.

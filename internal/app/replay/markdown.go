@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Made says when and from what a page was made.
@@ -23,24 +21,21 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 	p.say("Rows with * have a stand-in of the usual size for an LLM's summary: they are simulated.")
 	p.say("Presence is not understanding: what stands in the context may still be overlooked, and what is gone may be read again.")
 	p.say("The package comment of `replay` defines every figure.\n")
-	if n := b.Next; n != nil {
-		p.table(fmt.Sprintf("## Are the next edits ready?\n\n%d edits at %d cuts of %d sessions, a window of %s tokens. An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: the newest text; the newest parts about files, whole; a heap of unique lines; one who knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: one counts when its lower end is above zero.",
-			n.Edits, n.Cuts, n.Sessions, text.Number(n.Window)), n.grid())
-		p.table("### What else the same views hold\n\nV of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of made texts in rows that nobody can read.", n.besideGrid())
+	for _, s := range b.sections(true) {
+		p.table(strings.TrimSpace("## "+s.Title+"\n\n"+s.long), s.grid)
 	}
-	for _, window := range b.Windows {
-		p.table(fmt.Sprintf("## Whole sessions in a window of %s tokens\n\n%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in what was sent. One whose text was not is read again: one more request, and the text rides along until the next rewrite. Dollars are with re-reads, beside them without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. Rows with † have invalid views or overflows and do not compete.",
-			text.Number(window), b.Replayed, 100*b.Trigger, llmBlocks), b.leadGrid(All, window))
-	}
-	p.table("## What is asked for", barGrid(b.Bars()))
-	for _, window := range b.Windows {
-		p.table(fmt.Sprintf("## The same sessions without re-reads: %s tokens\n\n%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field.",
-			text.Number(window), b.Replayed, 100*b.Trigger, llmBlocks), b.replayGrid(All, window))
-	}
-	p.table("## When to compact\n\nMeans over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests.", b.costGrid())
 	p.say("%s", howPlayed)
 	return p.err
 }
+
+// What a reader of the tables should know.
+const (
+	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: the newest text; the newest parts about files, whole; a heap of unique lines; one who knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: one counts when its lower end is above zero."
+	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of made texts in rows that nobody can read."
+	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in what was sent. One whose text was not is read again: one more request, and the text rides along until the next rewrite. Dollars are with re-reads, beside them without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. Rows with † have invalid views or overflows and do not compete."
+	replayLong = "%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field."
+	costLong   = "Means over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests."
+)
 
 // howPlayed says what the rows of the peers rest on.
 const howPlayed = `## How the policies are played
@@ -75,13 +70,18 @@ func (p *page) say(format string, args ...any) {
 	}
 }
 
+// put has something written.
+func (p *page) put(write func(io.Writer) error) {
+	if p.err == nil {
+		p.err = write(p.w)
+	}
+}
+
 func (p *page) table(title string, g grid) {
-	if len(g.rows) == 0 || p.err != nil {
+	if len(g.rows) == 0 {
 		return
 	}
 	p.say("%s\n", title)
-	if p.err == nil {
-		p.err = g.markdown(p.w)
-	}
+	p.put(g.markdown)
 	p.say("")
 }

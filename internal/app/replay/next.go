@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/transcript"
 )
 
 // How sessions are cut for the next edits.
@@ -183,12 +185,7 @@ func (x *nextIndex) cuts(window int) []NextCut {
 
 // compacted reports whether the client compacted between two messages.
 func (x *nextIndex) compacted(from, to int) bool {
-	for _, c := range x.session.Compactions {
-		if from < c.At && c.At <= to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.session.Compactions, func(c transcript.Compaction) bool { return from < c.At && c.At <= to })
 }
 
 // demand finds what the calls after the cut ask of the messages before it.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -89,9 +90,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 	if opts != nil {
 		o = *opts
 	}
-	if o.Window == 0 {
-		o.Window = 64000
-	}
+	o.Window = cmp.Or(o.Window, 64000)
 	if o.Viewers == nil { // a target that is not below what is available is none
 		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
 	}
@@ -278,18 +277,10 @@ func digits(x float64) string {
 	return strings.Replace(fmt.Sprintf("%.3f", x), "0.", ".", 1)
 }
 
-// Table writes the board for a terminal.
-func (b *NextBoard) Table(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "Are the next edits ready? %s at %s of %s, a window of %s tokens\n",
-		counted(b.Edits, "edit"), counted(b.Cuts, "cut"), counted(b.Sessions, "session"), text.Number(b.Window))
-	if err != nil {
-		return err
-	}
-	if err := b.grid().text(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w, "\nWhat else the same views hold"); err != nil {
-		return err
-	}
-	return b.besideGrid().text(w)
+// about says what was measured.
+func (b *NextBoard) about() string {
+	return fmt.Sprintf("%s at %s of %s, a window of %s tokens", text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"), text.Number(b.Window))
 }
+
+// Table writes the board for a terminal.
+func (b *NextBoard) Table(w io.Writer) error { return (&Board{Next: b}).Table(w) }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -30,10 +31,7 @@ func (o Ours) Clocked() {}
 // Begin starts the engine.
 func (o Ours) Begin(s Setup) (Compactor, error) {
 	set := o.Settings
-	name := s.Model.Name
-	if name == "" {
-		name = "unpriced" // nobody charges anything
-	}
+	name := cmp.Or(s.Model.Name, "unpriced") // nobody charges anything
 	if s.Works.Tokens == 0 {
 		set.Window = s.Window
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 )
 
 // Presets returns the engine by preset, and as every surface runs it when
@@ -19,7 +20,11 @@ func Presets() []Policy {
 }
 
 // None returns the policy that compacts nothing.
-func None() Policy { return none{} }
+func None() Policy {
+	return Simple{Label: "none", Start: func(w *Working) func(chat.History) Sent {
+		return func(chat.History) Sent { return w.Sent() }
+	}}
+}
 
 // ByName returns those of the policies that have one of the names, in their order.
 // Dashes may stand for blanks.

@@ -35,12 +35,7 @@ func (s *showing) under(file string) bool {
 	if dir, base := path.Split(name); dir != "" {
 		name = path.Join(path.Base(dir), base)
 	}
-	for _, a := range s.about {
-		if strings.Contains(a, name) {
-			return true
-		}
-	}
-	return false
+	return holds(s.about, name)
 }
 
 // shownView is a view as the measure reads it: what it shows, oldest first.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -46,11 +47,7 @@ func (r *recordedRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, e
 // compact puts the client's summary in the place of what it replaced.
 func (r *recordedRun) compact(h chat.History, c *transcript.Compaction) SummaryCall {
 	call := r.Asked()
-	text := c.Summary
-	if text == "" {
-		text = "[a summary that the file does not show]"
-	}
-	m := chat.TextMessage(chat.User, text)
+	m := chat.TextMessage(chat.User, cmp.Or(c.Summary, "[a summary that the file does not show]"))
 	m.Synthetic = true
 	if c.Summary == "" {
 		r.Declare(&m, StandInTokens)

@@ -48,7 +48,7 @@ func TestCost(t *testing.T) {
 	o := (&Options{}).orDefault()
 	k := token.New(counting, nil)
 	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, prices: o.Models[:1]}
-	got, err := d.run(t.Context(), none{})
+	got, err := d.run(t.Context(), None())
 	if err != nil {
 		t.Fatal(err)
 	}

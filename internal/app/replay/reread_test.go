@@ -115,7 +115,7 @@ func TestRereads(t *testing.T) {
 		t.Errorf("right after the rewrites: %+v", r)
 	}
 	// Who sends everything reads nothing again.
-	all, err := d.run(t.Context(), none{})
+	all, err := d.run(t.Context(), None())
 	if err != nil || all.Rereads != 0 || all.Edits != (Tally{4, 4}) || all.Again[0] != 0 {
 		t.Errorf("none: %+v, %v", all, err)
 	}

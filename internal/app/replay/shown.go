@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -210,12 +211,7 @@ const shortestOld = 12
 
 // holds reports whether one of the texts has the old text.
 func holds(texts []string, old string) bool {
-	for _, t := range texts {
-		if strings.Contains(t, old) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, old) })
 }
 
 // partChars returns the characters of a part's text.

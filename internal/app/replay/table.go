@@ -17,10 +17,50 @@ type grid struct {
 	right int
 }
 
+// Head, Rows and Right are for templates.
+func (g grid) Head() []string   { return g.head }
+func (g grid) Rows() [][]string { return g.rows }
+func (g grid) Right() int       { return g.right }
+
+// section is a table of a board: its title, a short note for the screen and a long
+// one for the page in Markdown.
+type section struct {
+	Title, Note, long string
+	grid
+}
+
+// sections are the tables of a board that have rows, in their order, with what is
+// asked for among them or not.
+func (b *Board) sections(bars bool) []section {
+	var all []section
+	add := func(g grid, title, note, long string) {
+		if len(g.rows) > 0 {
+			all = append(all, section{Title: title, Note: note, long: long, grid: g})
+		}
+	}
+	if n := b.Next; n != nil {
+		add(n.grid(), "Are the next edits ready?", n.about(), n.about()+". "+nextLong)
+		add(n.besideGrid(), "What else the same views hold", "", besideLong)
+	}
+	for _, window := range b.Windows {
+		add(b.leadGrid(window), fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
+			text.Plural(b.Replayed, "session")+", with re-reads (* simulated LLM, † invalid views or overflows: does not compete)",
+			fmt.Sprintf(leadLong, b.Replayed, 100*b.Trigger, llmBlocks))
+	}
+	if bars {
+		add(barGrid(b.Bars()), "What is asked for", "", "")
+	}
+	for _, window := range b.Windows {
+		add(b.replayGrid(window), fmt.Sprintf("The same sessions without re-reads: %s tokens", text.Number(window)), "", fmt.Sprintf(replayLong, b.Replayed, 100*b.Trigger, llmBlocks))
+	}
+	add(b.costGrid(), "When to compact", "means of generated sessions of 400 requests in a window of 1,000,000 tokens", costLong)
+	return all
+}
+
 // leadGrid is the table of whole sessions that leads: V right after rewrites,
 // what it cost with re-reads, and the time that was lost. Rows marked † have
 // invalid views or overflows and do not compete.
-func (b *Board) leadGrid(file string, window int) grid {
+func (b *Board) leadGrid(window int) grid {
 	g := grid{head: []string{"policy", "V", "95 %", "tail", "naive", "in context", "re-reads"}, right: 1}
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "without")
@@ -28,7 +68,7 @@ func (b *Board) leadGrid(file string, window int) grid {
 	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "with search", "stale", "bare lists")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != file || r.Window != window {
+		if r.File != All || r.Window != window {
 			continue
 		}
 		name := mark(r)
@@ -45,7 +85,7 @@ func (b *Board) leadGrid(file string, window int) grid {
 }
 
 // replayGrid is the table of whole sessions in one window.
-func (b *Board) replayGrid(file string, window int) grid {
+func (b *Board) replayGrid(window int) grid {
 	g := grid{head: []string{"policy"}, right: 1}
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "$ timed")
@@ -53,7 +93,7 @@ func (b *Board) replayGrid(file string, window int) grid {
 	g.head = append(g.head, "cached", "rewrites", "LLM calls", "invalid", "overflows", "peak", "waited")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != file || r.Window != window {
+		if r.File != All || r.Window != window {
 			continue
 		}
 		row := []string{mark(r)}
@@ -98,38 +138,13 @@ func barGrid(bars []Bar) grid {
 
 // Table writes the board for a terminal.
 func (b *Board) Table(w io.Writer) error {
-	section := func(title string, g grid) error {
-		if len(g.rows) == 0 {
-			return nil
-		}
-		if _, err := fmt.Fprintf(w, "%s\n", title); err != nil {
-			return err
-		}
-		if err := g.text(w); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintln(w)
-		return err
+	p := &page{w: w}
+	for _, s := range b.sections(false) {
+		p.say("%s", strings.TrimSpace(s.Title+" "+s.Note))
+		p.put(s.text)
+		p.say("")
 	}
-	if b.Next != nil {
-		if err := b.Next.Table(w); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-	}
-	for _, window := range b.Windows {
-		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens, with re-reads: %s (* simulated LLM, † invalid or too large: does not compete)", text.Number(window), counted(b.Replayed, "session")), b.leadGrid(All, window)); err != nil {
-			return err
-		}
-	}
-	for _, window := range b.Windows {
-		if err := section(fmt.Sprintf("The same sessions, without re-reads: a window of %s tokens, %s", text.Number(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
-			return err
-		}
-	}
-	return section("Generated sessions of 400 requests in a window of 1,000,000 tokens (means)", b.costGrid())
+	return p.err
 }
 
 func (g grid) text(w io.Writer) error {
@@ -194,14 +209,6 @@ func interval(x *[2]float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f–%.2f", x[0], x[1])
-}
-
-// counted writes a count with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // hours writes how long agents waited.

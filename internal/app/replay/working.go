@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/winnow-llm/winnow/chat"
+import (
+	"context"
+
+	"github.com/winnow-llm/winnow/chat"
+)
 
 // Working is the list of messages that a policy keeps and sends: it grows with
 // the history and is changed when the policy compacts.
@@ -61,36 +65,59 @@ func (w *Working) Asked() SummaryCall {
 	return SummaryCall{Read: w.last, Input: w.Size - w.last, Output: StandInTokens}
 }
 
+// Simple is a policy that keeps a [Working] list: Start returns what it does before
+// each request, when the list has grown.
+type Simple struct {
+	Label string
+	LLM   bool // an LLM writes its summaries: it is simulated
+	Start func(w *Working) func(h chat.History) Sent
+}
+
+// Name implements [Policy].
+func (p Simple) Name() string { return p.Label }
+
+// Simulated implements [Simulated].
+func (p Simple) Simulated() bool { return p.LLM }
+
+// Begin implements [Policy].
+func (p Simple) Begin(s Setup) (Compactor, error) {
+	w := NewWorking(s)
+	return &simpleRun{w, p.Start(w)}, nil
+}
+
+type simpleRun struct {
+	*Working
+	step func(h chat.History) Sent
+}
+
+// Next implements [Compactor].
+func (r *simpleRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
+	r.Grow(h)
+	return r.step(h), nil
+}
+
+// Summarise puts the stand-in for a summary of what was said before message to in
+// the place of the first n messages, and other messages after it.
+func (w *Working) Summarise(role chat.Role, n, to int, more ...*chat.Message) {
+	m := chat.TextMessage(role, StandIn(to))
+	w.Declare(&m, StandInTokens)
+	w.Drop(n, append([]*chat.Message{&m}, more...)...)
+}
+
 // sequence makes a list of pointers a [chat.Sequence].
 type sequence []*chat.Message
 
 func (s sequence) Len() int               { return len(s) }
 func (s sequence) At(i int) *chat.Message { return s[i] }
 
-// TailStart returns where the newest tokens of the list start, at a place where
-// no exchange is broken. With atLeast the tail has at least that many tokens,
-// else at most.
-func (w *Working) TailStart(tokens int, atLeast bool) int {
-	o := chat.NewOutline(sequence(w.Msgs))
+// TailStart returns where the newest tokens of the list start, at least so many, at
+// a place where no exchange is broken.
+func (w *Working) TailStart(tokens int) int {
 	i, kept := len(w.Msgs), 0
-	for i > 0 {
-		n := w.Tokens(w.Msgs[i-1])
-		if kept >= tokens || !atLeast && kept+n > tokens && i < len(w.Msgs) {
-			break
-		}
-		i--
-		kept += n
+	for ; i > 0 && kept < tokens; i-- {
+		kept += w.Tokens(w.Msgs[i-1])
 	}
-	if atLeast {
-		return o.CutBefore(i)
-	}
-	for i < len(w.Msgs) && !o.CanCut(i) {
-		i++
-	}
-	if i == len(w.Msgs) { // an exchange larger than the tail: it stays
-		i = o.CutBefore(len(w.Msgs) - 1)
-	}
-	return i
+	return chat.NewOutline(sequence(w.Msgs)).CutBefore(i)
 }
 
 // UpTo returns how many messages of the history stand before message n of the

@@ -63,7 +63,7 @@ func (s *Session) claude() ([]byte, error) {
 
 // rendered returns the messages as the elements of a request's list.
 func (s *Session) rendered(d wire.Dialect, list string) ([]jsontext.Value, error) {
-	body, err := wire.Render(d, "", chat.Request{Output: 1}, history(s.messages))
+	body, err := wire.Render(d, "", chat.Request{Output: 1}, chat.Messages(s.messages))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -59,9 +60,7 @@ func named(parts []chat.Part, names map[string]string) []chat.Part {
 		case chat.ToolCall:
 			names[p.ID] = p.Name
 		case chat.ToolResult:
-			if p.Name == "" {
-				p.Name = names[p.ID]
-			}
+			p.Name = cmp.Or(p.Name, names[p.ID])
 		}
 	}
 	return out

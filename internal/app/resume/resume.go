@@ -125,15 +125,6 @@ func spoken(view chat.Sequence) []chat.Message {
 	return out
 }
 
-// history gives messages as the sequence that package wire renders.
-type history []chat.Message
-
-// Len returns the number of messages.
-func (h history) Len() int { return len(h) }
-
-// At returns message i.
-func (h history) At(i int) *chat.Message { return &h[i] }
-
 // textBlocks is a text as a list of one block.
 func textBlocks(kind, text string) []byte {
 	w := jsonwrite.Writer{B: []byte{'['}}

@@ -10,15 +10,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -148,13 +150,8 @@ func sweep(dirs []string, o *options) ([]string, error) {
 		return nil, err
 	}
 
-	keys := make([]key, 0, len(rows))
-	for k := range rows {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, k int) bool {
-		a, b := keys[i], keys[k]
-		return a.window < b.window || a.window == b.window && a.format < b.format
+	keys := slices.SortedFunc(maps.Keys(rows), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.window, b.window), cmp.Compare(a.format, b.format))
 	})
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(out, "window\tformat\tsessions\tprefixes\tfrom scratch\tas it is\tplan kept\tplanned\twaited\tcannot fit\tnot lasting\t%\tkept tokens %\tslowest ms\t")

@@ -244,9 +244,9 @@ func (d *Driver) Answer(a *Ask) []Block {
 // highest is how far the work has come, as the prompt shows it.
 func (d *Driver) highest(a *Ask) int {
 	if d.files != nil {
-		return d.files.highest(d, a)
+		return highest(func(f func([]byte)) { d.eachText(a, f) }, fileEnd, len(d.files.paths), d.files.last)
 	}
-	return d.work.highest(a)
+	return highest(a.texts, lastLine, d.work.steps, d.work.last)
 }
 
 // summary is what an agent is told that asks for a summary.
@@ -326,17 +326,22 @@ func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
 			fact = "unknown"
 		}
 	}
-	switch was, called := t.called[part]; {
-	case !called:
-		t.called[part] = a.sum
-		return d.work.command(part, fact, part == 1), ""
-	case was == a.sum:
+	again := t.call(part, a.sum)
+	return d.work.command(part, fact, again || part == 1), ""
+}
+
+// call notes that a part is called for in a prompt, and reports whether it was
+// before: a retry in the same prompt, a repeat in another.
+func (t *driven) call(part int, prompt digest) (again bool) {
+	was, again := t.called[part]
+	t.called[part] = prompt
+	switch {
+	case again && was == prompt:
 		t.Retries++
-	default:
+	case again:
 		t.Repeats++
-		t.called[part] = a.sum
 	}
-	return d.work.command(part, fact, true), ""
+	return again
 }
 
 // task finds the account that a request belongs to.
@@ -363,14 +368,14 @@ func (d *Driver) task(owner, dialect string) *driven {
 	return t
 }
 
-// highest is the highest part whose last line stands in the prompt, with the
-// right code.
-func (w work) highest(a *Ask) int {
+// highest is the highest of so many parts or files whose last line, of this form and
+// with the right code, stands in the texts of a prompt.
+func highest(texts func(func([]byte)), form *regexp.Regexp, of int, last func(int) string) int {
 	most := 0
-	a.texts(func(text []byte) {
-		for _, m := range lastLine.FindAllSubmatch(text, -1) {
+	texts(func(text []byte) {
+		for _, m := range form.FindAllSubmatch(text, -1) {
 			part, err := strconv.Atoi(string(m[1]))
-			if err == nil && part > most && part <= w.steps && string(m[0]) == w.last(part) {
+			if err == nil && part > most && part <= of && string(m[0]) == last(part) {
 				most = part
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -49,20 +48,6 @@ type DriveFacts struct {
 
 // fileEnd is how a file ends.
 var fileEnd = regexp.MustCompile(`file ([0-9]+) of [0-9]+, check [0-9]+`)
-
-// highest is the last file whose end stands in the prompt, with the right code.
-func (s *sources) highest(d *Driver, a *Ask) int {
-	most := 0
-	d.eachText(a, func(text []byte) {
-		for _, m := range fileEnd.FindAllSubmatch(text, -1) {
-			file, err := strconv.Atoi(string(m[1]))
-			if err == nil && file > most && file <= len(s.paths) && string(m[0]) == s.last(file) {
-				most = file
-			}
-		}
-	})
-	return most
-}
 
 // eachText calls f with every text of a prompt, and with what stands in the
 // compactions that the provider made, which only it can read.
@@ -140,15 +125,7 @@ func (d *Driver) read(a *Ask, t *driven, tool Tool, seen int) (call Block, say s
 			say += fmt.Sprintf(" File %d goes with this of %s: %s %s.", file, d.files.paths[u.from-1], u.name, u.value)
 		}
 	}
-	switch was, called := t.called[file]; {
-	case !called:
-		t.called[file] = a.sum
-	case was == a.sum:
-		t.Retries++
-	default:
-		t.Repeats++
-		t.called[file] = a.sum
-	}
+	t.call(file, a.sum)
 	return d.readCall(a, tool, file, false), strings.TrimSpace(say)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -138,13 +139,7 @@ func chooseSources(r *rand.Rand, from []string, steps, size int) ([]source, erro
 	for below := range paths {
 		byKind[filepath.Ext(below)] = append(byKind[filepath.Ext(below)], below)
 	}
-	kinds := slices.Sorted(func(yield func(string) bool) {
-		for kind := range byKind {
-			if !yield(kind) {
-				return
-			}
-		}
-	})
+	kinds := slices.Sorted(maps.Keys(byKind))
 	for _, kind := range kinds {
 		slices.Sort(byKind[kind])
 		r.Shuffle(len(byKind[kind]), func(i, j int) { byKind[kind][i], byKind[kind][j] = byKind[kind][j], byKind[kind][i] })

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -210,12 +211,4 @@ func (v value) canon(dst []byte, leave ...string) []byte {
 	return append(dst, v.raw...)
 }
 
-func byName(a, b member) int {
-	switch {
-	case a.name < b.name:
-		return -1
-	case a.name > b.name:
-		return 1
-	}
-	return 0
-}
+func byName(a, b member) int { return strings.Compare(a.name, b.name) }

@@ -1,6 +1,7 @@
 package agenthome
 
 import (
+	"maps"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -12,9 +13,7 @@ func (w *writer) claude() []any {
 	parent := any(nil)
 	add := func(kind, uuid string, at time.Time, more object) {
 		r := object{"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": w.id, "timestamp": written(at)}
-		for k, v := range more {
-			r[k] = v
-		}
+		maps.Copy(r, more)
 		out = append(out, r)
 		parent = uuid
 	}
@@ -82,9 +81,7 @@ func (w *writer) pi() []any {
 	parent := any(nil)
 	add := func(kind, id string, at time.Time, more object) {
 		r := object{"type": kind, "id": id, "parentId": parent, "timestamp": written(at)}
-		for k, v := range more {
-			r[k] = v
-		}
+		maps.Copy(r, more)
 		out = append(out, r)
 		parent = id
 	}

@@ -1,8 +1,10 @@
 package simmodel
 
 import (
+	"net/http"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/kit/memnet/pipes"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/llm"
 )
@@ -25,15 +27,13 @@ type Options struct {
 	// Gap is the pause between two pieces of an answer, Delay the one before
 	// it; the default is none.
 	Gap, Delay time.Duration
-
-	// Output is the most tokens of an answer.
-	Output int
 }
 
 // Model is the simulated model.
 type Model struct {
 	*llm.Client
-	sim *providersim.Server
+	sim    *providersim.Server
+	server *http.Server
 }
 
 // New returns a model. It opens no port.
@@ -44,19 +44,25 @@ func New(o Options) (*Model, error) {
 	sim := providersim.New(providersim.Options{
 		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: scripted(o.Seed),
 	})
-	c, err := llm.New("compatible/"+Name, &llm.Options{
-		BaseURL: "http://sim.invalid/v1", Transport: inside{sim.Handler()}, Output: o.Output,
-		Getenv: func(string) string { return "" },
+	l := pipes.Listen()
+	m := &Model{sim: sim, server: &http.Server{Handler: sim.Handler(), ReadHeaderTimeout: time.Minute}}
+	go func() { _ = m.server.Serve(l) }() // until it is closed
+	var err error
+	m.Client, err = llm.New("compatible/"+Name, &llm.Options{
+		BaseURL: "http://sim.invalid/v1", Transport: &http.Transport{DialContext: l.Dial}, Getenv: func(string) string { return "" },
 	})
 	if err != nil {
-		sim.Close()
+		m.Close()
 		return nil, err
 	}
-	return &Model{c, sim}, nil
+	return m, nil
 }
 
 // Report says what the model was asked so far.
 func (m *Model) Report() providersim.Report { return m.sim.Report() }
 
 // Close ends what still waits.
-func (m *Model) Close() { m.sim.Close() }
+func (m *Model) Close() {
+	m.sim.Close()
+	_ = m.server.Close() // nobody is connected but this process
+}

@@ -30,7 +30,7 @@ func TestModel(t *testing.T) {
 		}
 		defer m.Close()
 		words, pieces := "", 0
-		a, err := m.Stream(t.Context(), request(text, "list_files", "read_file", "grep"), func(w string) error {
+		a, err := m.Stream(t.Context(), request(text, "read_file"), func(w string) error {
 			words += w
 			pieces++
 			return nil
@@ -55,7 +55,7 @@ func TestModel(t *testing.T) {
 	}
 	w1, c1, _ := ask(7, "What is here?")
 	w2, c2, _ := ask(7, "What is here?")
-	if w1 != w2 || c1 != c2 || !strings.HasPrefix(c1, "list_files") {
+	if w1 != w2 || c1 != c2 || !strings.HasPrefix(c1, "read_file") {
 		t.Errorf("%q %q, %q %q", w1, c1, w2, c2)
 	}
 
@@ -84,7 +84,7 @@ func TestFolderDoesNotMatter(t *testing.T) {
 		defer m.Close()
 		var said strings.Builder
 		for range 6 {
-			r := request("What is here?", "list_files", "read_file", "grep")
+			r := request("What is here?", "read_file")
 			r.Messages = append(chat.Messages{chat.TextMessage(chat.System, "You help with the files in "+folder+".")}, r.Messages.(chat.Messages)...)
 			a, err := m.Complete(t.Context(), r)
 			if err != nil {

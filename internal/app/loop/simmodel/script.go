@@ -16,7 +16,7 @@ import (
 )
 
 // scripted returns an agent that looks around in the working folder: it lists,
-// reads some of what it found, searches, and sums up. What it chooses follows
+// reads some of what it found, and sums up. What it chooses follows
 // from the seed and from how many answers it gave before. The prompt has no part
 // in it: that names the folder, and would make the same conversation go
 // otherwise in another place.
@@ -41,10 +41,6 @@ func (s script) answer() []providersim.Block {
 		return s.begin()
 	case 1:
 		return s.look()
-	case 2:
-		if s.rand.IntN(3) > 0 {
-			return s.search()
-		}
 	}
 	return s.say(s.closing())
 }
@@ -82,11 +78,11 @@ func (s script) begin() []providersim.Block {
 			call("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + oneLine(text, 200) + "\n"}))
 	case asksToRun.MatchString(text) && s.has("run"):
 		return append(s.say("I will run a harmless command. You will be asked first."), call("run", map[string]any{"command": "ls -l | head -n 20"}))
-	case !s.has("list_files"):
+	case !s.has("read_file"):
 		return s.say(s.closing())
 	}
 	return append(s.say(pick(s.rand, "I will look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
-		call("list_files", map[string]any{"path": ".", "depth": 1 + s.rand.IntN(2)}))
+		call("read_file", map[string]any{"path": "."}))
 }
 
 var listed = regexp.MustCompile(`(?m)^(\S+)  (\d+) bytes$`)
@@ -103,7 +99,7 @@ func (s script) look() []providersim.Block {
 			names = append(names, m[1])
 		}
 	}
-	if len(names) == 0 || !s.has("read_file") {
+	if len(names) == 0 {
 		return s.say(s.closing())
 	}
 	s.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -119,16 +115,6 @@ func (s script) look() []providersim.Block {
 }
 
 var word = regexp.MustCompile(`[A-Za-z_]{5,24}`)
-
-// search looks for a word of what was read last.
-func (s script) search() []providersim.Block {
-	found := word.FindAllString(s.LastText, -1)
-	if len(found) == 0 || !s.has("grep") {
-		return s.say(s.closing())
-	}
-	w := found[s.rand.IntN(len(found))]
-	return append(s.say(fmt.Sprintf("The word %s matters here; I will look where else it occurs.", w)), call("grep", map[string]any{"pattern": w}))
-}
 
 // closing sums up.
 func (s script) closing() string {

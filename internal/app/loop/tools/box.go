@@ -112,9 +112,7 @@ type tool struct {
 // tools lists the tools in the order in which they are described.
 func (b *Box) tools() []tool {
 	list := []tool{
-		{"list_files", "Lists a folder's files with their sizes.", listSchema, (*Box).lookList},
-		{"read_file", "Reads a text file, whole or some of its lines.", readSchema, (*Box).lookRead},
-		{"grep", "Finds lines that match a regular expression, as path:line:text.", grepSchema, (*Box).lookGrep},
+		{"read_file", "Reads a text file, whole or some of its lines, or lists a folder.", readSchema, (*Box).lookRead},
 		{"write_file", "Writes a text file, new or in place of the old one.", writeSchema, (*Box).lookWrite},
 		{"edit_file", "Replaces a piece of a text file by another. The old piece must occur exactly once.", editSchema, (*Box).lookEdit},
 		{"run", "Runs a shell command in the working folder and returns what it printed.", runSchema, (*Box).lookRun},
