@@ -351,6 +351,9 @@ func TestWrap(t *testing.T) {
 				if m == nil || m[2] == "0" || !strings.Contains(out, "is pointed at the gateway (") {
 					t.Fatalf("wrap does not say what it did:\n%s", tail(out))
 				}
+				if strings.Contains(out, " ERROR ") {
+					t.Errorf("the agent reports an error:\n%s", out)
+				}
 				if found := keyIn(t, a.key, store); len(found) > 0 {
 					t.Errorf("the key stands in %v", found)
 				}

@@ -5,39 +5,58 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestChatGPTPlan wraps Codex that is signed in with a ChatGPT account: its calls go
-// to ChatGPT, with its token, and not to OpenAI's API. Signed in so, Codex also looks
-// for its apps at chatgpt.com, past the gateway: it is tried only where somebody names
-// the agents to run.
-func TestChatGPTPlan(t *testing.T) {
+// TestPlans wraps agents that are signed in with an account instead of a key: their
+// calls go where the account is known, with its token, and not to the API for keys.
+// Codex then also looks for its apps at chatgpt.com and Gemini CLI for the account's
+// name at googleapis.com, past the gateway: they are tried only where somebody names
+// the agents to run. Nobody has the accounts, so nothing of a real login is tried but
+// what the agents send.
+func TestPlans(t *testing.T) {
 	if os.Getenv("WINNOW_AGENTS") == "" {
-		t.Skip("Codex would call chatgpt.com by itself; WINNOW_AGENTS=codex runs it")
+		t.Skip("agents would call their makers by themselves; WINNOW_AGENTS=codex,gemini runs it")
 	}
 	agents, _ := chosen(t)
-	at := slices.IndexFunc(agents, func(a agent) bool { return a.name == "codex" })
-	if at < 0 {
-		t.Skip("it takes Codex")
-	}
-	codex := agents[at]
-	codex.login = nil
-	codex.files = func(string) map[string]string { return map[string]string{".codex/auth.json": chatGPTLogin(t)} }
-	const parts = 24
-	sim := codex.simulator(t, 48_000, parts, 12)
-	dir := t.TempDir()
-	out, err := codex.work(t, dir, "", winnow, "wrap", "--store", filepath.Join(dir, "plans.db"), "--window", "48000",
-		"--upstream", "chatgpt="+sim.url+"/backend-api/codex", "--upstream", "openai=http://127.0.0.1:9")
-	if err != nil {
-		t.Errorf("%v\n%s", err, tail(out))
-	}
-	codex.whole(t, dir, only(t, accounts(t, sim.url)), parts, out)
-	if m := wrapped.FindStringSubmatch(out); m == nil || m[2] == "0" {
-		t.Errorf("no plan was made:\n%s", tail(out))
+	for _, a := range agents {
+		var upstream []string
+		switch a.name {
+		case "codex":
+			a.login = nil
+			a.files = func(string) map[string]string { return map[string]string{".codex/auth.json": chatGPTLogin(t)} }
+			upstream = []string{"chatgpt", "/backend-api/codex", "openai"}
+		case "gemini":
+			a.files = func(string) map[string]string {
+				return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
+			}
+			a.env = func(string) []string {
+				return []string{"GOOGLE_GENAI_USE_GCA=true", "GOOGLE_CLOUD_ACCESS_TOKEN=ya29.e2e-gemini-4711"}
+			}
+			upstream = []string{"code-assist", "", "gemini"}
+		default:
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			const parts = 24
+			sim := a.simulator(t, 48_000, parts, 12)
+			dir := t.TempDir()
+			store := filepath.Join(dir, "plans.db")
+			out, err := a.work(t, dir, "", winnow, "wrap", "--store", store, "--window", "48000",
+				"--upstream", upstream[0]+"="+sim.url+upstream[1], "--upstream", upstream[2]+"=http://127.0.0.1:9")
+			if err != nil {
+				t.Errorf("%v\n%s", err, tail(out))
+			}
+			a.whole(t, dir, only(t, accounts(t, sim.url)), parts, out)
+			if m := wrapped.FindStringSubmatch(out); m == nil || m[2] == "0" {
+				t.Errorf("no plan was made:\n%s", tail(out))
+			}
+			if found := keyIn(t, "e2e-gemini-4711", store); len(found) > 0 {
+				t.Errorf("the token stands in %v", found)
+			}
+		})
 	}
 }
 

@@ -99,12 +99,20 @@ func pointClaude(p *pointing) error {
 }
 
 func pointCodex(p *pointing) error {
+	exec := p.verb("exec", "e")
 	p.args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", p.url+"/v1")}, p.args...)
 	home := p.app.getenv("CODEX_HOME")
 	if home == "" {
 		home = filepath.Join(p.home, ".codex")
 	}
 	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if exec && p.app.getenv("RUST_LOG") == "" && !strings.Contains(string(config), "shell_environment_policy") {
+		// It asks for a WebSocket first, and reports the refusal as an error before it
+		// goes on over HTTP, where every request holds the whole conversation. Programs
+		// that it runs must not see the variable that silences this.
+		p.set("RUST_LOG", "error,codex_api::endpoint::responses_websocket=off")
+		p.args = append([]string{"-c", `shell_environment_policy.exclude=["RUST_LOG"]`}, p.args...)
+	}
 	if err == nil {
 		for line := range strings.Lines(string(config)) {
 			if strings.HasPrefix(strings.TrimSpace(line), "[") {
@@ -131,8 +139,15 @@ func pointGemini(p *pointing) error {
 	if data, err := os.ReadFile(filepath.Join(p.home, ".gemini", "settings.json")); err == nil {
 		_ = json.Unmarshal(data, &settings) // the agent complains about it
 	}
-	if strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
-		p.note("it is signed in with a Google account, so its requests bypass the gateway; use a key (GEMINI_API_KEY)")
+	// With a Google account its requests go to another place, under a variable of
+	// their own: it obeys the one of the two that belongs to its login.
+	p.ownAddress("code-assist", p.app.getenv("CODE_ASSIST_ENDPOINT"))
+	p.set("CODE_ASSIST_ENDPOINT", p.url)
+	switch login := settings.Security.Auth.SelectedType; {
+	case login == "vertex-ai" || login == "" && p.app.getenv("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+		p.note("it is signed in with Vertex AI, so its requests bypass the gateway; use a Google account or a key (/auth)")
+	case strings.HasPrefix(login, "oauth") || login == "" && p.app.getenv("GOOGLE_GENAI_USE_GCA") == "true":
+		p.note("it is signed in with a Google account: its requests go through the gateway to the upstream code-assist")
 	}
 	if at := settings.Model.CompressionThreshold; at > 0 {
 		p.off = at >= 1

@@ -55,14 +55,14 @@ func TestWrapPoints(t *testing.T) {
 		"codex": {
 			args:  []string{"exec", "fix it"},
 			files: map[string]string{".codex/config.toml": "model_provider = \"x\"\nmodel = \"gpt-5.5\"\n[model_providers.x]\nmodel = \"y\"\n"},
-			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
+			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it", "env RUST_LOG=error,codex_api::endpoint::responses_websocket=off", `arg shell_environment_policy.exclude=["RUST_LOG"]`},
 			said:  []string{"window: 258,400 tokens, Codex's for this model: gpt-5.5 (by its settings); it compacts from ", "set the base_url of that provider to GW/v1"},
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
-			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW"},
+			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", "env CODE_ASSIST_ENDPOINT=GW"},
 			not:   []string{"env GEMINI_CLI_SYSTEM_DEFAULTS_PATH="}, // it would skip it: the home folder is in one that all may write to
-			said:  []string{"signed in with a Google account, so its requests bypass the gateway", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
+			said:  []string{"signed in with a Google account: its requests go through the gateway to the upstream code-assist", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {

@@ -113,10 +113,10 @@ var rows = []Agent{
 	},
 	{
 		Name: "gemini", Program: "gemini", Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Checked: "0.61.0",
-		Pointed:    "GOOGLE_GEMINI_BASE_URL",
+		Pointed:    "GOOGLE_GEMINI_BASE_URL, with a Google account CODE_ASSIST_ENDPOINT",
 		Window:     "its model's",
 		Compaction: "raised to the whole window by system defaults where root runs it, else as its settings say",
-		Settings:   "GOOGLE_GEMINI_BASE_URL=GATEWAY gemini\n~/.gemini/settings.json: {\"model\": {\"compressionThreshold\": 1}}",
+		Settings:   "GOOGLE_GEMINI_BASE_URL=GATEWAY CODE_ASSIST_ENDPOINT=GATEWAY gemini\n~/.gemini/settings.json: {\"model\": {\"compressionThreshold\": 1}}",
 		Sessions: Sessions{
 			Format: "gemini-cli", Folders: []Place{{"", ".gemini", "tmp"}}, Parent: "chats", Endings: []string{".json", ".jsonl"},
 		},
@@ -125,7 +125,7 @@ var rows = []Agent{
 			Summary:    []string{"generate the <state_snapshot>"}, // and that of Qwen Code, which was made from it
 		},
 		Own:       Own{Share: 0.5},
-		Addresses: Addresses{Variables: []string{"GOOGLE_GEMINI_BASE_URL"}},
+		Addresses: Addresses{Variables: []string{"GOOGLE_GEMINI_BASE_URL", "CODE_ASSIST_ENDPOINT"}},
 		Server: Server{
 			Files: []Place{{"", ".gemini", "settings.json"}}, Project: ".gemini/settings.json",
 			After: "gemini mcp list shows it in a folder that Gemini CLI trusts; elsewhere it starts no server",
