@@ -225,7 +225,15 @@ func pointOpencode(p *pointing, prefix string) error {
 	at := func(suffix string) any {
 		return map[string]any{"options": map[string]any{"baseURL": p.url + suffix}}
 	}
-	doc := map[string]any{"provider": map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}}
+	providers := map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}
+	data := p.app.getenv("XDG_DATA_HOME")
+	if data == "" {
+		data = filepath.Join(p.home, ".local", "share")
+	}
+	for _, name := range p.furtherOf(filepath.Join(data, strings.ToLower(prefix), "auth.json"), "openai") {
+		providers[name] = map[string]any{"options": map[string]any{"baseURL": p.pointFurther(name)}}
+	}
+	doc := map[string]any{"provider": providers}
 	name := prefix + "_CONFIG_CONTENT"
 	if text := p.app.getenv(name); text != "" {
 		var own map[string]any
@@ -234,11 +242,11 @@ func pointOpencode(p *pointing, prefix string) error {
 		}
 		doc = merged(own, doc)
 	}
-	data, err := json.Marshal(doc)
+	text, err := json.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	p.set(name, string(data))
+	p.set(name, string(text))
 	p.off = p.switchOn(prefix + "_DISABLE_AUTOCOMPACT")
 	p.setUnless(prefix+"_DISABLE_PRUNE", "1")
 	return nil
@@ -256,7 +264,15 @@ func pointPi(p *pointing) error {
 	if p.verb("install", "remove", "uninstall", "update", "list", "config") {
 		return nil
 	}
-	providers, err := json.Marshal(map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "google": p.url + "/v1beta"})
+	bases := map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "openai-codex": p.url + "/backend-api", "google": p.url + "/v1beta"}
+	folder := p.app.getenv("PI_CODING_AGENT_DIR")
+	if folder == "" {
+		folder = filepath.Join(p.home, ".pi", "agent")
+	}
+	for _, name := range p.furtherOf(filepath.Join(folder, "auth.json")) {
+		bases[name] = p.pointFurther(name)
+	}
+	providers, err := json.Marshal(bases)
 	if err != nil {
 		return err
 	}

@@ -66,13 +66,23 @@ func TestWrapPoints(t *testing.T) {
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {
-			env:  map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":"allow","provider":{"anthropic":{"options":{"apiKey":"k"}}}}`},
-			want: []string{`"anthropic":{"options":{"apiKey":"k","baseURL":"GW/v1"}}`, `"permission":"allow"`, `"google":{"options":{"baseURL":"GW/v1beta"}}`, "env OPENCODE_DISABLE_AUTOCOMPACT=1", "env OPENCODE_DISABLE_PRUNE=1"},
+			files: map[string]string{".local/share/opencode/auth.json": `{"openrouter":{"type":"api","key":"k"},"openai":{"type":"oauth"}}`},
+			said:  []string{"its login openai bypasses the gateway"},
+			env:   map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":"allow","provider":{"anthropic":{"options":{"apiKey":"k"}}}}`},
+			want:  []string{`"anthropic":{"options":{"apiKey":"k","baseURL":"GW/v1"}}`, `"permission":"allow"`, `"google":{"options":{"baseURL":"GW/v1beta"}}`, `"openrouter":{"options":{"baseURL":"GW/openrouter/v1"}}`, "env OPENCODE_DISABLE_AUTOCOMPACT=1", "env OPENCODE_DISABLE_PRUNE=1"},
+		},
+		"copilot": {
+			env:  map[string]string{"COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_API_KEY": "k", "COPILOT_MODEL": "claude-opus-4-5"},
+			want: []string{"env COPILOT_PROVIDER_BASE_URL=GW\n", "env COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000000", "env COPILOT_PROVIDER_TRANSPORT=http"},
+			said: []string{"window: 200,000 tokens, what claude-opus-4-5 has"},
 		},
 		"kilo": {want: []string{`env KILO_CONFIG_CONTENT={"provider":{"anthropic":{"options":{"baseURL":"GW/v1"}}`, "env KILO_DISABLE_AUTOCOMPACT=1"}},
 		"pi": {
-			args: []string{"-p", "work"},
-			want: []string{"arg -e\n", `{"anthropic":"GW","google":"GW/v1beta","openai":"GW/v1"}`, "arg -p\narg work"},
+			args:  []string{"-p", "work"},
+			env:   map[string]string{"GROQ_API_KEY": "k"},
+			files: map[string]string{".pi/agent/auth.json": `{"github-copilot":{"type":"oauth"},"openai-codex":{"type":"oauth"},"deepseek":{"type":"api_key"}}`},
+			want:  []string{"arg -e\n", `{"anthropic":"GW","deepseek":"GW/deepseek/v1","google":"GW/v1beta","groq":"GW/groq/v1","openai":"GW/v1","openai-codex":"GW/backend-api"}`, "arg -p\narg work"},
+			said:  []string{"its login github-copilot bypasses the gateway"},
 		},
 		"cn": {
 			args:  []string{"--auto"},

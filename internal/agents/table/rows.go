@@ -182,6 +182,17 @@ var rows = []Agent{
 		},
 	},
 	{
+		Name: "copilot", Program: "copilot", Title: "Copilot CLI", Checked: "1.0.102",
+		Pointed:    "COPILOT_PROVIDER_BASE_URL, with a provider of your own",
+		Window:     "its model's",
+		Compaction: "put out of reach by COPILOT_PROVIDER_MAX_PROMPT_TOKENS, unless that is set",
+		Settings:   "COPILOT_PROVIDER_TYPE=anthropic COPILOT_PROVIDER_BASE_URL=GATEWAY COPILOT_PROVIDER_API_KEY=KEY COPILOT_MODEL=claude-opus-4-5 copilot\nCOPILOT_PROVIDER_TYPE=openai COPILOT_PROVIDER_BASE_URL=GATEWAY/v1 COPILOT_PROVIDER_API_KEY=KEY COPILOT_MODEL=gpt-4.1 copilot",
+		Requests:   Requests{Summary: []string{"please create a detailed summary of the conversation so far. the history is being compacted"}},
+		Model:      Model{Variable: "COPILOT_MODEL"},
+		Own:        Own{Share: 0.8, Off: true},
+		Addresses:  Addresses{Variables: []string{"COPILOT_PROVIDER_BASE_URL"}},
+	},
+	{
 		Name: "cursor", Program: "cursor", Title: "Cursor", Aliases: []string{"cursor-agent"},
 		Refused:  "its own servers send the requests, so the gateway must be reachable from the internet",
 		Settings: "winnow serve --listen 0.0.0.0:8484 --keys FILE --tls-cert FILE --tls-key FILE\nCursor settings, Models, Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
