@@ -34,7 +34,7 @@ func chosen(t *testing.T) (agents []agent, whole bool) {
 			if a.name == "pi" || a.name == "codex" {
 				agents = append(agents, a)
 			}
-		case names == "all" && a.name != "claude", slices.Contains(strings.Split(names, ","), a.name):
+		case names == "all" && a.name != "claude" && a.name != "copilot", slices.Contains(strings.Split(names, ","), a.name):
 			whole = true
 			agents = append(agents, a)
 		}
