@@ -54,7 +54,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace (
-	github.com/winnow-llm/winnow => ../
-	github.com/winnow-llm/winnow/gateway => ../gateway
-)
+replace github.com/winnow-llm/winnow => ../
