@@ -87,3 +87,10 @@ func pointCopilot(p *pointing) error {
 	p.off = p.app.getenv("COPILOT_PROVIDER_MAX_PROMPT_TOKENS") == ""
 	return nil
 }
+
+// pointDsh points DeepSeek's harness, which knows one provider by itself.
+func pointDsh(p *pointing) error {
+	p.ownAddress("deepseek", p.app.getenv("DEEPSEEK_BASE_URL"))
+	p.set("DEEPSEEK_BASE_URL", p.pointFurther("deepseek"))
+	return nil
+}

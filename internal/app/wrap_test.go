@@ -76,6 +76,10 @@ func TestWrapPoints(t *testing.T) {
 			want: []string{"env COPILOT_PROVIDER_BASE_URL=GW\n", "env COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000000", "env COPILOT_PROVIDER_TRANSPORT=http"},
 			said: []string{"window: 200,000 tokens, what claude-opus-4-5 has"},
 		},
+		"dsh": {
+			env:  map[string]string{"DEEPSEEK_BASE_URL": "https://api.example.com/v1"},
+			want: []string{"env DEEPSEEK_BASE_URL=GW/deepseek/v1"},
+		},
 		"kilo": {want: []string{`env KILO_CONFIG_CONTENT={"provider":{"anthropic":{"options":{"baseURL":"GW/v1"}}`, "env KILO_DISABLE_AUTOCOMPACT=1"}},
 		"pi": {
 			args:  []string{"-p", "work"},

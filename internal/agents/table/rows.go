@@ -193,6 +193,19 @@ var rows = []Agent{
 		Addresses:  Addresses{Variables: []string{"COPILOT_PROVIDER_BASE_URL"}},
 	},
 	{
+		Name: "dsh", Program: "dsh", Title: "DeepSeek Harness", Checked: "0.1.0-rc.8",
+		Pointed:    "DEEPSEEK_BASE_URL",
+		Window:     "its model's",
+		Compaction: "forestalled: the gateway compacts before dsh does",
+		Settings:   "winnow serve --upstream deepseek=https://api.deepseek.com\nDEEPSEEK_BASE_URL=GATEWAY/deepseek/v1 dsh",
+		Requests: Requests{
+			UserAgents: []string{"deepseek-harness/"},
+			Summary:    []string{"you are now acting as a compaction engine for this ai coding assistant"},
+		},
+		Own:       Own{Share: 0.8},
+		Addresses: Addresses{Variables: []string{"DEEPSEEK_BASE_URL"}},
+	},
+	{
 		Name: "cursor", Program: "cursor", Title: "Cursor", Aliases: []string{"cursor-agent"},
 		Refused:  "its own servers send the requests, so the gateway must be reachable from the internet",
 		Settings: "winnow serve --listen 0.0.0.0:8484 --keys FILE --tls-cert FILE --tls-key FILE\nCursor settings, Models, Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
