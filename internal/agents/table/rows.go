@@ -133,7 +133,7 @@ var rows = []Agent{
 		},
 	},
 	{
-		Name: "qwen", Program: "qwen", Title: "Qwen Code", Aliases: []string{"qwen-code"}, Checked: "0.15.10",
+		Name: "qwen", Program: "qwen", Title: "Qwen Code", Aliases: []string{"qwen-code"}, Checked: "0.24.4",
 		Pointed:    "OPENAI_BASE_URL",
 		Window:     "its model's",
 		Compaction: "raised to the whole window, by system defaults, unless its settings say otherwise",
