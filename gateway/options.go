@@ -19,7 +19,8 @@ import (
 // Upstream is a provider that requests may go to.
 type Upstream struct {
 	// Name is openai, anthropic or gemini for the one that the routes of that
-	// dialect go to, chatgpt for where OpenAI's routes go with a ChatGPT account.
+	// dialect go to, chatgpt for where OpenAI's routes go with a ChatGPT account,
+	// code-assist for where Gemini CLI goes with a Google account (/v1internal:…).
 	// Others are reached under /NAME/… or by the header Winnow-Upstream.
 	Name string
 	URL  string
@@ -38,6 +39,7 @@ func Defaults() []Upstream {
 		{"chatgpt", "https://chatgpt.com/backend-api/codex"},
 		{"anthropic", "https://api.anthropic.com"},
 		{"gemini", "https://generativelanguage.googleapis.com"},
+		{"code-assist", "https://cloudcode-pa.googleapis.com"},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 //	/NAME/chat/completions       https://host/api     /api/v1/chat/completions
 //	/NAME/chat/completions       https://host/api/v4  /api/v4/chat/completions
 //	/v1/responses                https://host/backend-api/codex  /backend-api/codex/responses
+//	/backend-api/codex/responses https://host/backend-api/codex  /backend-api/codex/responses
 
 // isVersion reports whether a word of a path names the version of an API: v1,
 // v4, v1beta, v1beta2.
@@ -74,7 +75,7 @@ func arrivalPath(base *url.URL, path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
 	case slices.Contains(own, "backend-api"): // ChatGPT's, which has no version
-		path = strings.TrimPrefix(path, "/v1")
+		path = strings.TrimPrefix(strings.TrimPrefix(path, "/backend-api/codex"), "/v1")
 	case isVersion(last) && first == last:
 		path = path[1+len(last):]
 	case !bare(path) || unversioned[strings.ToLower(base.Hostname())]:

@@ -73,7 +73,10 @@ func (g *Gateway) dialectUpstream(r *http.Request, path string) string {
 
 // apiUpstream names the provider by the call and its credential.
 func apiUpstream(r *http.Request, path string) string {
-	if strings.HasPrefix(path, "/v1beta") { // also where it speaks another's dialect
+	switch {
+	case strings.HasPrefix(path, "/v1internal"):
+		return "code-assist"
+	case strings.HasPrefix(path, "/v1beta"): // also where it speaks another's dialect
 		return "gemini"
 	}
 	if e, ok := transport.EndpointOf(r); ok {

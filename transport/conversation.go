@@ -157,7 +157,7 @@ func (c *conversation) state() winnow.State {
 	s := c.track.State()
 	s.Pins = c.pins
 	s.Learned = c.t.engines.known(c.whose)
-	s.Subscribed = subscribed(c.req.Header)
+	s.Subscribed = subscribed(c.req)
 	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
 }

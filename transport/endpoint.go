@@ -21,6 +21,10 @@ type Endpoint struct {
 	Stream bool
 }
 
+// codeAssist is what the calls of a Google account begin with that pays for Gemini
+// by a plan. The model stands in their bodies, beside the request.
+const codeAssist = "/v1internal:"
+
 // EndpointOf tells what a request asks, by its method and the end of its path,
 // so that a provider may live under any prefix. It is false for everything that
 // holds no conversation.
@@ -49,12 +53,15 @@ func EndpointOf(r *http.Request) (Endpoint, bool) {
 		}
 		return e.Endpoint, true
 	}
-	at := strings.LastIndex(path, "/models/")
-	if at < 0 {
-		return Endpoint{}, false
+	e := Endpoint{Dialect: wire.Gemini}
+	_, method, assist := strings.Cut(path, codeAssist)
+	if !assist {
+		at := strings.LastIndex(path, "/models/")
+		if at < 0 {
+			return Endpoint{}, false
+		}
+		e.Model, method, _ = strings.Cut(path[at+len("/models/"):], ":")
 	}
-	name, method, _ := strings.Cut(path[at+len("/models/"):], ":")
-	e := Endpoint{Dialect: wire.Gemini, Model: name}
 	switch method {
 	case "generateContent":
 	case "streamGenerateContent":

@@ -3,12 +3,14 @@ package transport
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
@@ -28,6 +30,10 @@ type caller struct {
 	window int
 	count  *token.Counter
 
+	// project pays for requests to Google's code assist, which stand inside another
+	// object there.
+	project string
+
 	// system is what a request must begin with that a subscription pays for: the
 	// providers take such requests from the agent alone.
 	system []chat.Part
@@ -44,7 +50,10 @@ func (in *incoming) asCaller() *caller {
 	for _, name := range [...]string{"Content-Length", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding", "Idempotency-Key"} {
 		m.header.Del(name)
 	}
-	if system := in.body.Request().System; subscribed(in.req.Header) && len(system) > 0 {
+	if strings.Contains(in.req.URL.Path, codeAssist) {
+		m.project = decode.Str(in.raw, "project")
+	}
+	if system := in.body.Request().System; subscribed(in.req) && len(system) > 0 {
 		m.system = system[:1]
 	}
 	return m
@@ -127,14 +136,18 @@ func (m *caller) request(p *summary.Prompt) ([]byte, error) {
 		}
 	}
 	name := m.model
-	if m.end.Model != "" { // the address has it
+	if m.end.Dialect == wire.Gemini { // the address has it, or what stands around the request
 		name = ""
 	}
 	body, err := wire.Render(m.end.Dialect, name, r, chat.Messages{chat.TextMessage(chat.User, p.Text)})
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(head), body[1:]...), nil
+	body = append([]byte(head), body[1:]...)
+	if m.end.Dialect == wire.Gemini && m.end.Model == "" {
+		return json.Marshal(map[string]any{"model": m.model, "project": m.project, "request": json.RawMessage(body)})
+	}
+	return body, nil
 }
 
 // answer reads what the model wrote.

@@ -6,7 +6,9 @@ import (
 )
 
 // subscribed reports whether a request is paid by a subscription and not by the
-// token: Claude Code signs in with a token of OAuth's, Codex with a ChatGPT account.
-func subscribed(h http.Header) bool {
-	return strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-oat") || h.Get("ChatGPT-Account-ID") != ""
+// token: Claude Code signs in with a token of OAuth's, Codex with a ChatGPT account,
+// Gemini CLI with a Google account.
+func subscribed(r *http.Request) bool {
+	h := r.Header
+	return strings.Contains(r.URL.Path, codeAssist) || strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-oat") || h.Get("ChatGPT-Account-ID") != ""
 }

@@ -406,7 +406,7 @@ func (b *Body) SetMaxTokens(n int) error {
 	case b.bare:
 		return &Error{Dialect: b.dialect, Problem: "a bare array of messages has no output limit", Hint: "send a whole request"}
 	case b.wrapped:
-		return &Error{Dialect: b.dialect, Problem: "a request for a count gives no output", Hint: "set it in the request that is counted"}
+		return &Error{Dialect: b.dialect, Problem: "the request stands inside another object", Hint: "set its output there"}
 	}
 	thinking := 0
 	// A budget that was not inside the output before is shared by several

@@ -29,7 +29,7 @@ func Detect(raw []byte) (Dialect, bool) {
 			input = value
 		case "contents":
 			contents = value
-		case "generateContentRequest", "generate_content_request":
+		case "generateContentRequest", "generate_content_request", "request":
 			contents = decode.Member(value, "contents")
 		case "anthropic_version", "anthropic_beta", "thinking", "stop_sequences", "top_k", "context_management", "mcp_servers", "container":
 			score += 3

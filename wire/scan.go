@@ -112,6 +112,13 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 	return nil
 }
 
+// wrapsRequest reports whether a member of Gemini's bodies holds a whole request: a
+// count is asked for one, and the code assist endpoint takes one beside the project
+// that pays for it.
+func wrapsRequest(name string) bool {
+	return name == "generateContentRequest" || name == "generate_content_request" || name == "request"
+}
+
 // readMembers reads the members of an object whose brace was read, and the one
 // that closes it. Shift is added to every place.
 func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error {
@@ -130,8 +137,7 @@ func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error 
 				return err
 			}
 			continue
-		case d == Gemini && kind == '{' && !l.wrapped && (f.name == "generateContentRequest" || f.name == "generate_content_request"):
-			// A count may be asked for a whole request.
+		case d == Gemini && kind == '{' && !l.wrapped && wrapsRequest(f.name):
 			l.wrapped = true
 			if _, err := dec.ReadToken(); err != nil {
 				return err

@@ -34,7 +34,7 @@ func chosen(t *testing.T) (agents []agent, whole bool) {
 			if a.name == "pi" || a.name == "codex" {
 				agents = append(agents, a)
 			}
-		case names == "all" && a.name != "claude", slices.Contains(strings.Split(names, ","), a.name):
+		case names == "all" && a.name != "claude" && a.name != "copilot", slices.Contains(strings.Split(names, ","), a.name):
 			whole = true
 			agents = append(agents, a)
 		}
@@ -350,6 +350,9 @@ func TestWrap(t *testing.T) {
 				m := wrapped.FindStringSubmatch(out)
 				if m == nil || m[2] == "0" || !strings.Contains(out, "is pointed at the gateway (") {
 					t.Fatalf("wrap does not say what it did:\n%s", tail(out))
+				}
+				if strings.Contains(out, " ERROR ") {
+					t.Errorf("the agent reports an error:\n%s", out)
 				}
 				if found := keyIn(t, a.key, store); len(found) > 0 {
 					t.Errorf("the key stands in %v", found)

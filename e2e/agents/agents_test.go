@@ -78,7 +78,7 @@ var all = []agent{
 		},
 	},
 	{
-		name: "qwen", pkg: "@qwen-code/qwen-code", version: "0.15.10", bin: "qwen", fixed: 14_000, model: "qwen3-coder-plus", key: "sk-e2e-qwen-4711", pause: "1s",
+		name: "qwen", pkg: "@qwen-code/qwen-code", version: "0.24.4", bin: "qwen", node: "22.23.3", fixed: 14_000, model: "qwen3-coder-plus", key: "sk-e2e-qwen-4711", pause: "1s",
 		files: func(gateway string) map[string]string {
 			return map[string]string{".qwen/settings.json": `{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}` +
 				unlessWrapped(gateway, `,"model":{"chatCompression":{"contextPercentageThreshold":1}}`) + `}`}
@@ -129,10 +129,22 @@ var all = []agent{
 			return []string{"run", "--auto", "-m", "anthropic/claude-opus-4-5", task}
 		},
 	},
-	// Claude Code is not open source: it is installed where somebody asks for it by
-	// name, and nothing of it is kept. See the script claude.
+	// Claude Code and Copilot CLI are not open source: they are installed where somebody
+	// asks for them by name, and nothing of them is kept. See the script claude.
 	{
-		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
+		name: "copilot", pkg: "@github/copilot", version: "1.0.102", bin: "copilot", node: "22.23.3", fixed: 13_000, model: "claude-opus-4-5", key: "sk-ant-e2e-copilot-4711",
+		env: func(gateway string) []string {
+			env := pointed(gateway, "COPILOT_PROVIDER_BASE_URL="+gateway, "COPILOT_PROVIDER_API_KEY=sk-ant-e2e-copilot-4711", "COPILOT_PROVIDER_TYPE=anthropic",
+				"COPILOT_MODEL=claude-opus-4-5", "COPILOT_OFFLINE=true")
+			if gateway != "" {
+				env = append(env, "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000000")
+			}
+			return env
+		},
+		args: func(string, string) []string { return []string{"--allow-all", "-p", task} },
+	},
+	{
+		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude", node: "22.23.3", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
 		env: func(gateway string) []string {
 			env := pointed(gateway, "ANTHROPIC_BASE_URL="+gateway, "ANTHROPIC_API_KEY=sk-ant-e2e-claude-4711", "IS_SANDBOX=1",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	// Agents read these; what is tried is what the tests say.
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		for _, prefix := range []string{"OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "CLAUDE", "CODEX_", "OPENCODE_", "KILO_", "CLINE_", "PI_"} {
+		for _, prefix := range []string{"OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "CLAUDE", "CODEX_", "OPENCODE_", "KILO_", "CLINE_", "PI_", "COPILOT_"} {
 			if strings.HasPrefix(name, prefix) {
 				_ = os.Unsetenv(name)
 			}

@@ -51,7 +51,7 @@ plan() { curl -s -H "Authorization: Bearer $OPENAI_API_KEY" http://$(address ser
 // called with and whether they were pointed at a gateway.
 const docAgents = `
 mkdir -p agents
-for name in claude codex gemini opencode pi qwen cn cline kilo; do
+for name in claude codex gemini opencode pi qwen cn cline kilo copilot dsh; do
   printf '#!/bin/sh\necho "%s $*" >> "$HOME/ran"\nenv >> "$HOME/ran"\n' "$name" > agents/$name
   chmod +x agents/$name
 done

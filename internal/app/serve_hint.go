@@ -11,7 +11,7 @@ import (
 func whereTo(base string, upstreams []gateway.Upstream) string {
 	var ways []string
 	for _, up := range upstreams {
-		if up.Name == "chatgpt" { // chosen by the login, under OpenAI's variable
+		if up.Name == "chatgpt" || up.Name == "code-assist" { // chosen by the login
 			continue
 		}
 		way := base + "/" + up.Name + "/"

@@ -14,7 +14,7 @@ import (
 func pointers() map[string]func(*pointing) error {
 	return map[string]func(*pointing) error{
 		"claude": pointClaude, "codex": pointCodex, "gemini": pointGemini, "qwen": pointQwen, "pi": pointPi,
-		"continue": pointContinue, "cline": pointCline,
+		"continue": pointContinue, "cline": pointCline, "copilot": pointCopilot, "dsh": pointDsh,
 		"opencode": func(p *pointing) error { return pointOpencode(p, "OPENCODE") },
 		"kilo":     func(p *pointing) error { return pointOpencode(p, "KILO") },
 	}

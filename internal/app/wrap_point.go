@@ -99,12 +99,20 @@ func pointClaude(p *pointing) error {
 }
 
 func pointCodex(p *pointing) error {
+	exec := p.verb("exec", "e")
 	p.args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", p.url+"/v1")}, p.args...)
 	home := p.app.getenv("CODEX_HOME")
 	if home == "" {
 		home = filepath.Join(p.home, ".codex")
 	}
 	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if exec && p.app.getenv("RUST_LOG") == "" && !strings.Contains(string(config), "shell_environment_policy") {
+		// It asks for a WebSocket first, and reports the refusal as an error before it
+		// goes on over HTTP, where every request holds the whole conversation. Programs
+		// that it runs must not see the variable that silences this.
+		p.set("RUST_LOG", "error,codex_api::endpoint::responses_websocket=off")
+		p.args = append([]string{"-c", `shell_environment_policy.exclude=["RUST_LOG"]`}, p.args...)
+	}
 	if err == nil {
 		for line := range strings.Lines(string(config)) {
 			if strings.HasPrefix(strings.TrimSpace(line), "[") {
@@ -131,8 +139,15 @@ func pointGemini(p *pointing) error {
 	if data, err := os.ReadFile(filepath.Join(p.home, ".gemini", "settings.json")); err == nil {
 		_ = json.Unmarshal(data, &settings) // the agent complains about it
 	}
-	if strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
-		p.note("it is signed in with a Google account, so its requests bypass the gateway; use a key (GEMINI_API_KEY)")
+	// With a Google account its requests go to another place, under a variable of
+	// their own: it obeys the one of the two that belongs to its login.
+	p.ownAddress("code-assist", p.app.getenv("CODE_ASSIST_ENDPOINT"))
+	p.set("CODE_ASSIST_ENDPOINT", p.url)
+	switch login := settings.Security.Auth.SelectedType; {
+	case login == "vertex-ai" || login == "" && p.app.getenv("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+		p.note("it is signed in with Vertex AI, so its requests bypass the gateway; use a Google account or a key (/auth)")
+	case strings.HasPrefix(login, "oauth") || login == "" && p.app.getenv("GOOGLE_GENAI_USE_GCA") == "true":
+		p.note("it is signed in with a Google account: its requests go through the gateway to the upstream code-assist")
 	}
 	if at := settings.Model.CompressionThreshold; at > 0 {
 		p.off = at >= 1
@@ -210,7 +225,15 @@ func pointOpencode(p *pointing, prefix string) error {
 	at := func(suffix string) any {
 		return map[string]any{"options": map[string]any{"baseURL": p.url + suffix}}
 	}
-	doc := map[string]any{"provider": map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}}
+	providers := map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}
+	data := p.app.getenv("XDG_DATA_HOME")
+	if data == "" {
+		data = filepath.Join(p.home, ".local", "share")
+	}
+	for _, name := range p.furtherOf(filepath.Join(data, strings.ToLower(prefix), "auth.json"), "openai") {
+		providers[name] = map[string]any{"options": map[string]any{"baseURL": p.pointFurther(name)}}
+	}
+	doc := map[string]any{"provider": providers}
 	name := prefix + "_CONFIG_CONTENT"
 	if text := p.app.getenv(name); text != "" {
 		var own map[string]any
@@ -219,11 +242,11 @@ func pointOpencode(p *pointing, prefix string) error {
 		}
 		doc = merged(own, doc)
 	}
-	data, err := json.Marshal(doc)
+	text, err := json.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	p.set(name, string(data))
+	p.set(name, string(text))
 	p.off = p.switchOn(prefix + "_DISABLE_AUTOCOMPACT")
 	p.setUnless(prefix+"_DISABLE_PRUNE", "1")
 	return nil
@@ -241,7 +264,15 @@ func pointPi(p *pointing) error {
 	if p.verb("install", "remove", "uninstall", "update", "list", "config") {
 		return nil
 	}
-	providers, err := json.Marshal(map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "google": p.url + "/v1beta"})
+	bases := map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "openai-codex": p.url + "/backend-api", "google": p.url + "/v1beta"}
+	folder := p.app.getenv("PI_CODING_AGENT_DIR")
+	if folder == "" {
+		folder = filepath.Join(p.home, ".pi", "agent")
+	}
+	for _, name := range p.furtherOf(filepath.Join(folder, "auth.json")) {
+		bases[name] = p.pointFurther(name)
+	}
+	providers, err := json.Marshal(bases)
 	if err != nil {
 		return err
 	}

@@ -55,24 +55,38 @@ func TestWrapPoints(t *testing.T) {
 		"codex": {
 			args:  []string{"exec", "fix it"},
 			files: map[string]string{".codex/config.toml": "model_provider = \"x\"\nmodel = \"gpt-5.5\"\n[model_providers.x]\nmodel = \"y\"\n"},
-			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
+			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it", "env RUST_LOG=error,codex_api::endpoint::responses_websocket=off", `arg shell_environment_policy.exclude=["RUST_LOG"]`},
 			said:  []string{"window: 258,400 tokens, Codex's for this model: gpt-5.5 (by its settings); it compacts from ", "set the base_url of that provider to GW/v1"},
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
-			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW"},
+			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", "env CODE_ASSIST_ENDPOINT=GW"},
 			not:   []string{"env GEMINI_CLI_SYSTEM_DEFAULTS_PATH="}, // it would skip it: the home folder is in one that all may write to
-			said:  []string{"signed in with a Google account, so its requests bypass the gateway", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
+			said:  []string{"signed in with a Google account: its requests go through the gateway to the upstream code-assist", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {
-			env:  map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":"allow","provider":{"anthropic":{"options":{"apiKey":"k"}}}}`},
-			want: []string{`"anthropic":{"options":{"apiKey":"k","baseURL":"GW/v1"}}`, `"permission":"allow"`, `"google":{"options":{"baseURL":"GW/v1beta"}}`, "env OPENCODE_DISABLE_AUTOCOMPACT=1", "env OPENCODE_DISABLE_PRUNE=1"},
+			files: map[string]string{".local/share/opencode/auth.json": `{"openrouter":{"type":"api","key":"k"},"openai":{"type":"oauth"}}`},
+			said:  []string{"its login openai bypasses the gateway"},
+			env:   map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":"allow","provider":{"anthropic":{"options":{"apiKey":"k"}}}}`},
+			want:  []string{`"anthropic":{"options":{"apiKey":"k","baseURL":"GW/v1"}}`, `"permission":"allow"`, `"google":{"options":{"baseURL":"GW/v1beta"}}`, `"openrouter":{"options":{"baseURL":"GW/openrouter/v1"}}`, "env OPENCODE_DISABLE_AUTOCOMPACT=1", "env OPENCODE_DISABLE_PRUNE=1"},
+		},
+		"copilot": {
+			env:  map[string]string{"COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_API_KEY": "k", "COPILOT_MODEL": "claude-opus-4-5"},
+			want: []string{"env COPILOT_PROVIDER_BASE_URL=GW\n", "env COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000000", "env COPILOT_PROVIDER_TRANSPORT=http"},
+			said: []string{"window: 200,000 tokens, what claude-opus-4-5 has"},
+		},
+		"dsh": {
+			env:  map[string]string{"DEEPSEEK_BASE_URL": "https://api.example.com/v1"},
+			want: []string{"env DEEPSEEK_BASE_URL=GW/deepseek/v1"},
 		},
 		"kilo": {want: []string{`env KILO_CONFIG_CONTENT={"provider":{"anthropic":{"options":{"baseURL":"GW/v1"}}`, "env KILO_DISABLE_AUTOCOMPACT=1"}},
 		"pi": {
-			args: []string{"-p", "work"},
-			want: []string{"arg -e\n", `{"anthropic":"GW","google":"GW/v1beta","openai":"GW/v1"}`, "arg -p\narg work"},
+			args:  []string{"-p", "work"},
+			env:   map[string]string{"GROQ_API_KEY": "k"},
+			files: map[string]string{".pi/agent/auth.json": `{"github-copilot":{"type":"oauth"},"openai-codex":{"type":"oauth"},"deepseek":{"type":"api_key"}}`},
+			want:  []string{"arg -e\n", `{"anthropic":"GW","deepseek":"GW/deepseek/v1","google":"GW/v1beta","groq":"GW/groq/v1","openai":"GW/v1","openai-codex":"GW/backend-api"}`, "arg -p\narg work"},
+			said:  []string{"its login github-copilot bypasses the gateway"},
 		},
 		"cn": {
 			args:  []string{"--auto"},

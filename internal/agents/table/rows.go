@@ -113,10 +113,10 @@ var rows = []Agent{
 	},
 	{
 		Name: "gemini", Program: "gemini", Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Checked: "0.61.0",
-		Pointed:    "GOOGLE_GEMINI_BASE_URL",
+		Pointed:    "GOOGLE_GEMINI_BASE_URL, with a Google account CODE_ASSIST_ENDPOINT",
 		Window:     "its model's",
 		Compaction: "raised to the whole window by system defaults where root runs it, else as its settings say",
-		Settings:   "GOOGLE_GEMINI_BASE_URL=GATEWAY gemini\n~/.gemini/settings.json: {\"model\": {\"compressionThreshold\": 1}}",
+		Settings:   "GOOGLE_GEMINI_BASE_URL=GATEWAY CODE_ASSIST_ENDPOINT=GATEWAY gemini\n~/.gemini/settings.json: {\"model\": {\"compressionThreshold\": 1}}",
 		Sessions: Sessions{
 			Format: "gemini-cli", Folders: []Place{{"", ".gemini", "tmp"}}, Parent: "chats", Endings: []string{".json", ".jsonl"},
 		},
@@ -125,7 +125,7 @@ var rows = []Agent{
 			Summary:    []string{"generate the <state_snapshot>"}, // and that of Qwen Code, which was made from it
 		},
 		Own:       Own{Share: 0.5},
-		Addresses: Addresses{Variables: []string{"GOOGLE_GEMINI_BASE_URL"}},
+		Addresses: Addresses{Variables: []string{"GOOGLE_GEMINI_BASE_URL", "CODE_ASSIST_ENDPOINT"}},
 		Server: Server{
 			Files: []Place{{"", ".gemini", "settings.json"}}, Project: ".gemini/settings.json",
 			After: "gemini mcp list shows it in a folder that Gemini CLI trusts; elsewhere it starts no server",
@@ -133,7 +133,7 @@ var rows = []Agent{
 		},
 	},
 	{
-		Name: "qwen", Program: "qwen", Title: "Qwen Code", Aliases: []string{"qwen-code"}, Checked: "0.15.10",
+		Name: "qwen", Program: "qwen", Title: "Qwen Code", Aliases: []string{"qwen-code"}, Checked: "0.24.4",
 		Pointed:    "OPENAI_BASE_URL",
 		Window:     "its model's",
 		Compaction: "raised to the whole window, by system defaults, unless its settings say otherwise",
@@ -180,6 +180,30 @@ var rows = []Agent{
 			Files:   []Place{{"XDG_CONFIG_HOME", ".config", "kilo/kilo.jsonc"}, {"XDG_CONFIG_HOME", ".config", "kilo/kilo.json"}},
 			Project: "kilo.json", After: "kilo mcp list shows it", Add: "mcp add winnow -- COMMAND",
 		},
+	},
+	{
+		Name: "copilot", Program: "copilot", Title: "Copilot CLI", Checked: "1.0.102",
+		Pointed:    "COPILOT_PROVIDER_BASE_URL, with a provider of your own",
+		Window:     "its model's",
+		Compaction: "put out of reach by COPILOT_PROVIDER_MAX_PROMPT_TOKENS, unless that is set",
+		Settings:   "COPILOT_PROVIDER_TYPE=anthropic COPILOT_PROVIDER_BASE_URL=GATEWAY COPILOT_PROVIDER_API_KEY=KEY COPILOT_MODEL=claude-opus-4-5 copilot\nCOPILOT_PROVIDER_TYPE=openai COPILOT_PROVIDER_BASE_URL=GATEWAY/v1 COPILOT_PROVIDER_API_KEY=KEY COPILOT_MODEL=gpt-4.1 copilot",
+		Requests:   Requests{Summary: []string{"please create a detailed summary of the conversation so far. the history is being compacted"}},
+		Model:      Model{Variable: "COPILOT_MODEL"},
+		Own:        Own{Share: 0.8, Off: true},
+		Addresses:  Addresses{Variables: []string{"COPILOT_PROVIDER_BASE_URL"}},
+	},
+	{
+		Name: "dsh", Program: "dsh", Title: "DeepSeek Harness", Checked: "0.1.0-rc.8",
+		Pointed:    "DEEPSEEK_BASE_URL",
+		Window:     "its model's",
+		Compaction: "forestalled: the gateway compacts before dsh does",
+		Settings:   "winnow serve --upstream deepseek=https://api.deepseek.com\nDEEPSEEK_BASE_URL=GATEWAY/deepseek/v1 dsh",
+		Requests: Requests{
+			UserAgents: []string{"deepseek-harness/"},
+			Summary:    []string{"you are now acting as a compaction engine for this ai coding assistant"},
+		},
+		Own:       Own{Share: 0.8},
+		Addresses: Addresses{Variables: []string{"DEEPSEEK_BASE_URL"}},
 	},
 	{
 		Name: "cursor", Program: "cursor", Title: "Cursor", Aliases: []string{"cursor-agent"},

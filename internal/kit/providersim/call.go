@@ -76,6 +76,7 @@ type call struct {
 	counting bool
 	stream   bool
 	array    bool // Gemini's stream as one JSON array
+	assist   bool // Gemini's answer inside another object
 	usageOut bool // chat: a last chunk with usage is wanted
 
 	maxOutput int

@@ -12,6 +12,7 @@
 //	POST /v1/messages, /v1/messages/count_tokens   Anthropic messages
 //	POST /v1beta/models/{model}:generateContent    Gemini; also :countTokens,
 //	                                               :streamGenerateContent[?alt=sse]
+//	POST /v1internal:generateContent               Gemini with a Google account
 //	GET  /sim/requests, POST /sim/reset            what it was asked so far
 //
 // Six things are promised.

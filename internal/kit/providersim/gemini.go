@@ -27,6 +27,9 @@ func (d geminiDialect) decode(c *call) *refusal {
 	c.stream = strings.HasSuffix(method, ":streamGenerateContent")
 	c.array = c.stream && c.http.URL.Query().Get("alt") != "sse"
 	c.life = geminiShort
+	if c.assist = strings.HasPrefix(method, "v1internal:"); c.assist {
+		c.v = c.v.get("request")
+	}
 	if inner := c.v.either("generateContentRequest", "generate_content_request"); c.counting && inner.ok() {
 		c.v = inner
 	}

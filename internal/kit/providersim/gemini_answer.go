@@ -72,12 +72,16 @@ func (d geminiDialect) piece(c *call, parts list, finish string) object {
 	if finish != "" {
 		candidate = candidate.set("finishReason", finish)
 	}
-	return object{
+	o := object{
 		"candidates",
 		list{candidate},
 		"usageMetadata", d.usage(c),
 		"modelVersion", c.model, "responseId", c.id("", 0),
 	}
+	if c.assist {
+		o = object{"response", o, "traceId", "sim"}
+	}
+	return o
 }
 
 func (d geminiDialect) whole(c *call) object {

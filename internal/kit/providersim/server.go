@@ -58,6 +58,7 @@ func New(o Options) *Server {
 	for _, version := range []string{"v1", "v1beta"} {
 		s.mux.HandleFunc("POST /"+version+"/models/{call}", s.gemini)
 	}
+	s.mux.HandleFunc("POST /{call}", s.codeAssist)
 	s.mux.HandleFunc("GET /sim/requests", s.report)
 	s.mux.HandleFunc("POST /sim/reset", s.reset)
 	if o.Drive != nil {
@@ -85,6 +86,21 @@ func (s *Server) gemini(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, geminiDialect{}, true)
 	default:
 		http.NotFound(w, r)
+	}
+}
+
+// codeAssist is Gemini with a Google account: requests and answers stand inside
+// another object. Whoever asks is signed up already.
+func (s *Server) codeAssist(w http.ResponseWriter, r *http.Request) {
+	method, ok := strings.CutPrefix(r.PathValue("call"), "v1internal:")
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+	case strings.HasSuffix(method, "enerateContent"), method == "countTokens":
+		s.gemini(w, r)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintln(w, `{"currentTier":{"id":"free-tier"},"cloudaicompanionProject":"sim"}`)
 	}
 }
 
@@ -171,7 +187,7 @@ func (s *Server) decode(c *call, body []byte) *refusal {
 	}
 	c.v = v
 	c.model = v.get("model").str()
-	if name, _, ok := strings.Cut(c.http.PathValue("call"), ":"); ok {
+	if name, _, ok := strings.Cut(c.http.PathValue("call"), ":"); ok && name != "v1internal" {
 		c.model = name
 	}
 	c.settings = s.opts.model(c.model)
