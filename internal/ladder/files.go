@@ -162,11 +162,12 @@ func (r *Reading) newestWords() (request, calls string) {
 
 // fileView is what a state shows of one file.
 type fileView struct {
-	file    *workset.File
-	lines   map[*workset.Region][]bool
-	pieces  []*workset.Piece
-	outline []outlineLine
-	tokens  int
+	file     *workset.File
+	lines    map[*workset.Region][]bool
+	pieces   []*workset.Piece
+	tokens   int
+	outline  []outlineLine
+	outlined int // the outline's tokens, beside tokens
 }
 
 // cost is what a run costs beside what is shown of its file already; 0 where

@@ -70,8 +70,8 @@ type Form struct {
 // raise is one step up the ladder.
 type raise struct {
 	worth float64
-	item  *item // of the dialogue
-	rung  int
+	item  *item         // of the dialogue
+	rung  int           // of the item; of an outline, the part of the file that it may have
 	run   *run          // of a file
 	file  *workset.File // whose outline it is
 }
@@ -209,7 +209,7 @@ func (f *filler) fill(tokens int) Form {
 				partial = append(partial, s.run)
 			}
 		default:
-			f.takeOutline(s.file)
+			f.takeOutline(s.file, s.rung)
 		}
 	}
 	for _, x := range partial { // what did not fit whole comes in part
@@ -252,10 +252,22 @@ func (f *filler) fileRaises(steps []raise) []raise {
 			best = max(best, x.worth)
 			steps = append(steps, raise{worth: x.worth, run: &x})
 		}
-		if best > 0 && weights.Outline > 0 {
-			const about = 200 // tokens of an outline
-			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*weights.Outline, touched, about), file: file})
+		if best == 0 {
+			continue
 		}
+		weight := f.weightOf(file)
+		add := func(w float64, part int) {
+			const about = 200 // tokens of an outline
+			if w > 0 {
+				steps = append(steps, raise{worth: f.worth(weight*w, touched, about), file: file, rung: part})
+			}
+		}
+		if f.Whole < smallRoom {
+			add(weights.Outline, 20)
+			continue
+		}
+		add(weights.Gist, 20)
+		add(weights.Outline, 10)
 	}
 	return steps
 }
@@ -278,6 +290,7 @@ func (f *filler) takeRun(x *run, most int) bool {
 	}
 	f.show(x, x.from, x.to, cost)
 	f.left -= cost
+	f.dropOutline(x.file)
 	return true
 }
 
@@ -299,31 +312,55 @@ func (f *filler) takePart(x *run) {
 	f.left -= cost
 }
 
-// takeOutline shows the outline of a file that is not shown as a whole.
-func (f *filler) takeOutline(file *workset.File) {
-	if f.left < leastOutline {
+// takeOutline shows the outline of a file that is not shown as a whole, or a longer
+// one: at most one part in so many of the file.
+func (f *filler) takeOutline(file *workset.File, part int) {
+	if f.mostly(file) {
+		return
+	}
+	v, room, frame := f.views[file], f.left, 0
+	if v != nil {
+		room += v.outlined
+	} else {
+		frame = f.count(file.Path) + fileFrame
+	}
+	if room < leastOutline {
 		f.full = false
 		return
 	}
+	outline, cost := f.outlineOf(file, min(f.tokensOf(file)/part, f.Whole/outlineShare, room-runFrame))
+	if len(outline) < 2 {
+		return
+	}
+	if cost += runFrame; cost+frame > room {
+		f.full = false
+		return
+	}
+	v = f.view(file)
+	v.outline, v.outlined = outline, cost
+	f.left = room - cost - frame
+}
+
+// dropOutline takes the outline of a file back that is shown for the most part by now.
+func (f *filler) dropOutline(file *workset.File) {
+	if v := f.views[file]; v.outline != nil && f.mostly(file) {
+		f.left += v.outlined
+		v.outline, v.outlined = nil, 0
+	}
+}
+
+// mostly reports whether more than half of a file is shown.
+func (f *filler) mostly(file *workset.File) bool {
+	v := f.views[file]
+	return v != nil && 2*v.tokens > f.tokensOf(file)
+}
+
+// tokensOf is how many tokens the known lines of a file have.
+func (f *filler) tokensOf(file *workset.File) int {
 	tokens := 0
 	for k := range file.Regions {
 		s := f.sizesOf(file, &file.Regions[k])
 		tokens += s[len(s)-1]
 	}
-	if v := f.views[file]; v != nil && 2*v.tokens > tokens {
-		return
-	}
-	outline, cost := f.outlineOf(file, min(tokens/10, f.Whole/outlineShare, f.left-runFrame))
-	if len(outline) < 2 {
-		return
-	}
-	if f.views[file] == nil {
-		cost += f.count(file.Path) + fileFrame
-	}
-	if cost += runFrame; cost > f.left {
-		f.full = false
-		return
-	}
-	f.view(file).outline = outline
-	f.left -= cost
+	return tokens
 }
