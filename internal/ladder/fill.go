@@ -266,7 +266,7 @@ func (f *filler) fileRaises(steps []raise) []raise {
 			add(weights.Outline, 20)
 			continue
 		}
-		add(weights.Gist, 20)
+		add(weights.Gist, 15)
 		add(weights.Outline, 10)
 	}
 	return steps

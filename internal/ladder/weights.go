@@ -22,7 +22,7 @@ type Weights struct {
 	Result, ResultWhole          float64
 	Outline                      float64
 
-	// The same for an outline of half that length in a room that is not small.
+	// The same for a shorter outline in a room that is not small.
 	Gist float64
 }
 
