@@ -162,12 +162,11 @@ func (r *Reading) newestWords() (request, calls string) {
 
 // fileView is what a state shows of one file.
 type fileView struct {
-	file     *workset.File
-	lines    map[*workset.Region][]bool
-	pieces   []*workset.Piece
-	tokens   int
-	outline  []outlineLine
-	outlined int // the outline's tokens, beside tokens
+	file    *workset.File
+	lines   map[*workset.Region][]bool
+	pieces  []*workset.Piece
+	outline []outlineLine
+	tokens  int
 }
 
 // cost is what a run costs beside what is shown of its file already; 0 where

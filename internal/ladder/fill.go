@@ -70,8 +70,8 @@ type Form struct {
 // raise is one step up the ladder.
 type raise struct {
 	worth float64
-	item  *item         // of the dialogue
-	rung  int           // of the item; of an outline, the part of the file that it may have
+	item  *item // of the dialogue
+	rung  int
 	run   *run          // of a file
 	file  *workset.File // whose outline it is
 }
@@ -113,8 +113,16 @@ const (
 	rulesShare   = 10
 	fileShare    = 3
 	outlineShare = 20
+	shortShare   = 8
 	smallRoom    = 30000
 	smallStory   = 1500
+)
+
+// Of how many tokens of a file its outline has one, and a short one: in a small room,
+// and where the file would else have its name only.
+const (
+	outlinePart = 10
+	shortPart   = 15
 )
 
 // storySlope is how much of each further token of a room above smallRoom the story
@@ -198,6 +206,11 @@ func (f *filler) fill(tokens int) Form {
 			f.turns[t].items[i].rung = -1
 		}
 	}
+	part, short := shortPart, 0 // the second is kept back for short outlines
+	if !f.NoState && f.Whole >= smallRoom {
+		part, short = outlinePart, min(max(0, f.left), f.Whole)/shortShare
+	}
+	f.left -= short
 	var partial []*run
 	for k := range f.raises {
 		s := &f.raises[k]
@@ -209,7 +222,15 @@ func (f *filler) fill(tokens int) Form {
 				partial = append(partial, s.run)
 			}
 		default:
-			f.takeOutline(s.file, s.rung)
+			f.takeOutline(s.file, part)
+		}
+	}
+	f.left += short
+	if short > 0 {
+		for k := range f.raises {
+			if s := &f.raises[k]; s.file != nil {
+				f.takeOutline(s.file, shortPart)
+			}
 		}
 	}
 	for _, x := range partial { // what did not fit whole comes in part
@@ -252,22 +273,10 @@ func (f *filler) fileRaises(steps []raise) []raise {
 			best = max(best, x.worth)
 			steps = append(steps, raise{worth: x.worth, run: &x})
 		}
-		if best == 0 {
-			continue
-		}
-		weight := f.weightOf(file)
-		add := func(w float64, part int) {
+		if best > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
-			if w > 0 {
-				steps = append(steps, raise{worth: f.worth(weight*w, touched, about), file: file, rung: part})
-			}
+			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*weights.Outline, touched, about), file: file})
 		}
-		if f.Whole < smallRoom {
-			add(weights.Outline, 20)
-			continue
-		}
-		add(weights.Gist, 15)
-		add(weights.Outline, 10)
 	}
 	return steps
 }
@@ -290,7 +299,6 @@ func (f *filler) takeRun(x *run, most int) bool {
 	}
 	f.show(x, x.from, x.to, cost)
 	f.left -= cost
-	f.dropOutline(x.file)
 	return true
 }
 
@@ -312,55 +320,32 @@ func (f *filler) takePart(x *run) {
 	f.left -= cost
 }
 
-// takeOutline shows the outline of a file that is not shown as a whole, or a longer
-// one: at most one part in so many of the file.
+// takeOutline shows the outline of a file that is not shown for the most part: at most
+// one token for so many of the file.
 func (f *filler) takeOutline(file *workset.File, part int) {
-	if f.mostly(file) {
-		return
-	}
-	v, room, frame := f.views[file], f.left, 0
-	if v != nil {
-		room += v.outlined
-	} else {
-		frame = f.count(file.Path) + fileFrame
-	}
-	if room < leastOutline {
+	if f.left < leastOutline {
 		f.full = false
 		return
 	}
-	outline, cost := f.outlineOf(file, min(f.tokensOf(file)/part, f.Whole/outlineShare, room-runFrame))
-	if len(outline) < 2 {
-		return
-	}
-	if cost += runFrame; cost+frame > room {
-		f.full = false
-		return
-	}
-	v = f.view(file)
-	v.outline, v.outlined = outline, cost
-	f.left = room - cost - frame
-}
-
-// dropOutline takes the outline of a file back that is shown for the most part by now.
-func (f *filler) dropOutline(file *workset.File) {
-	if v := f.views[file]; v.outline != nil && f.mostly(file) {
-		f.left += v.outlined
-		v.outline, v.outlined = nil, 0
-	}
-}
-
-// mostly reports whether more than half of a file is shown.
-func (f *filler) mostly(file *workset.File) bool {
-	v := f.views[file]
-	return v != nil && 2*v.tokens > f.tokensOf(file)
-}
-
-// tokensOf is how many tokens the known lines of a file have.
-func (f *filler) tokensOf(file *workset.File) int {
 	tokens := 0
 	for k := range file.Regions {
 		s := f.sizesOf(file, &file.Regions[k])
 		tokens += s[len(s)-1]
 	}
-	return tokens
+	if v := f.views[file]; v != nil && (v.outline != nil || 2*v.tokens > tokens) {
+		return
+	}
+	outline, cost := f.outlineOf(file, min(tokens/part, f.Whole/outlineShare, f.left-runFrame))
+	if len(outline) < 2 {
+		return
+	}
+	if f.views[file] == nil {
+		cost += f.count(file.Path) + fileFrame
+	}
+	if cost += runFrame; cost > f.left {
+		f.full = false
+		return
+	}
+	f.view(file).outline = outline
+	f.left -= cost
 }

@@ -275,7 +275,7 @@ func TestOutlineOfBrokenPieces(t *testing.T) {
 // wherever they stand in it: what was read once is not gone, and the newest are whole.
 func TestOldFilesTellTheirValues(t *testing.T) {
 	h := chat.NewHistory(chat.TextMessage(chat.User, "Read them all."))
-	const files = 40
+	const files = 28
 	for i := range files {
 		var body strings.Builder
 		for k := range 30 {
@@ -295,7 +295,7 @@ func TestOldFilesTellTheirValues(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(form.State, "the whole file:"); n < 10 || !strings.Contains(form.State, "### /w/part39.py\nthe whole file:") {
+	if n := strings.Count(form.State, "the whole file:"); n < 10 || !strings.Contains(form.State, "### /w/part27.py\nthe whole file:") {
 		t.Errorf("%d files are whole", n)
 	}
 	if used := counter.Text(form.Fold) + counter.Text(form.State); used > room || used < room*9/10 {

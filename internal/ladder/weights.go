@@ -21,15 +21,12 @@ type Weights struct {
 	Once, Change, Run, Look      float64
 	Result, ResultWhole          float64
 	Outline                      float64
-
-	// The same for a shorter outline in a room that is not small.
-	Gist float64
 }
 
 var weights = Weights{
 	Named: 4, Called: 4, Unsure: 0.5, Age: 1000, Size: 20,
 	Asked: 1000, AskedMore: 1000, AskedWhole: 8, Closing: 16, ClosingWhole: 8, Remark: 2, RemarkWhole: 1, Report: 4, ReportWhole: 1,
-	Notice: 2, NoticeWhole: 1, Once: 16, Change: 2, Run: 1, Look: 0.5, Result: 0.3, ResultWhole: 0.1, Outline: 0.1, Gist: 1,
+	Notice: 2, NoticeWhole: 1, Once: 16, Change: 2, Run: 1, Look: 0.5, Result: 0.3, ResultWhole: 0.1, Outline: 0.1,
 }
 
 // Weigh puts other weights in force, so that a measure can take one away, and
