@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -269,16 +270,20 @@ func TestReplayCorpus(t *testing.T) {
 	dir := corpus.Dir(t)
 	longrun.Only(t, "replays real sessions")
 	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))
+	all := os.Getenv("WINNOW_REPLAY") == "all"
+	if all {
+		more, second := corpus.Sessions(filepath.Join(dir, "more-sessions"))
+		files, err = append(files, more...), errors.Join(err, second)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := os.Getenv("WINNOW_REPLAY") == "all"
 	windows := []int{16_000, 64_000, 200_000}
 	var table strings.Builder
 	n := 0
 	for _, file := range files {
 		info, err := os.Stat(file)
-		if err != nil || info.Size() < 300_000 || info.Size() > 1_500_000 {
+		if err != nil || !all && (info.Size() < 300_000 || info.Size() > 1_500_000) {
 			continue
 		}
 		sessions, err := transcript.ReadFile(file, nil)

@@ -377,6 +377,16 @@ func row(t *testing.T, a agent, window int, through string, got account, all ask
 	}
 	fmt.Printf("| %s %s | %d | %s | %s of %d | %d | %d | %d | %s | %s | %d | %d | %.2f |\n", a.name, a.version, window, through, ends, got.Steps,
 		all.Accepted, all.Refused, got.Repeats, facts, plans, got.Rewrites, got.Summaries, all.Dollars)
+	addRow(t, rows.Row{
+		Agent: a.name, Version: a.version, Window: window, Through: through, Ended: got.Ended, Done: got.Done, Steps: got.Steps,
+		Requests: all.Accepted, Refused: all.Refused, Repeats: got.Repeats, Due: got.Due, Kept: got.Kept, Recalled: got.Recalled,
+		Plans: plans, Rewrites: got.Rewrites, Summaries: got.Summaries, Dollars: all.Dollars,
+	})
+}
+
+// addRow adds a row to the file that WINNOW_ROWS names.
+func addRow(t *testing.T, row any) {
+	t.Helper()
 	name := os.Getenv("WINNOW_ROWS")
 	if name == "" {
 		return
@@ -385,11 +395,7 @@ func row(t *testing.T, a agent, window int, through string, got account, all ask
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(rows.Row{
-		Agent: a.name, Version: a.version, Window: window, Through: through, Ended: got.Ended, Done: got.Done, Steps: got.Steps,
-		Requests: all.Accepted, Refused: all.Refused, Repeats: got.Repeats, Due: got.Due, Kept: got.Kept, Recalled: got.Recalled,
-		Plans: plans, Rewrites: got.Rewrites, Summaries: got.Summaries, Dollars: all.Dollars,
-	})
+	line, err := json.Marshal(row)
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))
 	}

@@ -25,7 +25,7 @@
 //	what the agent said       whole, its first lines; remarks on the way: their decision
 //	an action                 its line, nothing
 //	a result of no file       whole, its lines with values and errors, nothing
-//	a run of lines of a file  whole, an outline, its line in the list of files
+//	a run of lines of a file  whole, an outline, a short one, its line in the list of files
 //
 // One list holds every step up the ladder, of whatever item, with its worth.
 // Fill takes the steps by falling worth until the room is full. The worth of

@@ -114,8 +114,16 @@ const (
 	rulesShare   = 10
 	fileShare    = 3
 	outlineShare = 20
+	shortShare   = 8
 	smallRoom    = 30000
 	smallStory   = 1500
+)
+
+// Of how many tokens of a file its outline has one, and a short one: in a small room,
+// and where the file would else have its name only.
+const (
+	outlinePart = 10
+	shortPart   = 15
 )
 
 // storySlope is how much of each further token of a room above smallRoom the story
@@ -199,6 +207,11 @@ func (f *filler) fill(tokens int) Form {
 			f.turns[t].items[i].rung = -1
 		}
 	}
+	part, short := shortPart, 0 // the second is kept back for short outlines
+	if !f.NoState && f.Whole >= smallRoom {
+		part, short = outlinePart, min(max(0, f.left), f.Whole)/shortShare
+	}
+	f.left -= short
 	var partial []*run
 	for k := range f.raises {
 		s := &f.raises[k]
@@ -210,7 +223,15 @@ func (f *filler) fill(tokens int) Form {
 				partial = append(partial, s.run)
 			}
 		default:
-			f.takeOutline(s.file)
+			f.takeOutline(s.file, part)
+		}
+	}
+	f.left += short
+	if short > 0 {
+		for k := range f.raises {
+			if s := &f.raises[k]; s.file != nil {
+				f.takeOutline(s.file, shortPart)
+			}
 		}
 	}
 	for _, x := range partial { // what did not fit whole comes in part
@@ -300,8 +321,9 @@ func (f *filler) takePart(x *run) {
 	f.left -= cost
 }
 
-// takeOutline shows the outline of a file that is not shown as a whole.
-func (f *filler) takeOutline(file *workset.File) {
+// takeOutline shows the outline of a file that is not shown for the most part: at most
+// one token for so many of the file.
+func (f *filler) takeOutline(file *workset.File, part int) {
 	if f.left < leastOutline {
 		f.full = false
 		return
@@ -311,10 +333,10 @@ func (f *filler) takeOutline(file *workset.File) {
 		s := f.sizesOf(file, &file.Regions[k])
 		tokens += s[len(s)-1]
 	}
-	if v := f.views[file]; v != nil && 2*v.tokens > tokens {
+	if v := f.views[file]; v != nil && (v.outline != nil || 2*v.tokens > tokens) {
 		return
 	}
-	outline, cost := f.outlineOf(file, min(tokens/10, f.Whole/outlineShare, f.left-runFrame))
+	outline, cost := f.outlineOf(file, min(tokens/part, f.Whole/outlineShare, f.left-runFrame))
 	if len(outline) < 2 {
 		return
 	}

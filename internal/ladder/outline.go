@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +19,8 @@ import (
 // languages by rules on lines, which stand in a table; a caller may bring a
 // parser. Beside them stand the lines that the agent edited, quoted or searched
 // for, and comments that somebody will look for. Where there is no room for all,
-// every rank has at most half of what the ranks before it left.
+// every rank has at most half of what the ranks before it left, values most of it,
+// and short lines come first.
 
 // rank says what a line tells. A lower one comes first.
 type rank uint8
@@ -61,8 +63,13 @@ const (
 func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, tokens int) {
 	all := f.wholeOutline(file)
 	taken := make([]bool, len(all))
+	bySize := make([]int, len(all)) // short ones first: more of them fit
+	for i := range bySize {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(all[a].tokens, all[b].tokens) })
 	take := func(r rank, limit int) {
-		for i := range all {
+		for _, i := range bySize {
 			if n := all[i].tokens; all[i].rank == r && !taken[i] && n <= limit {
 				taken[i] = true
 				tokens += n
@@ -71,7 +78,11 @@ func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, t
 		}
 	}
 	for r := range ranks {
-		take(r, (most-tokens)/2)
+		share := 2
+		if r == value {
+			share = 8
+		}
+		take(r, (most-tokens)-(most-tokens)/share)
 	}
 	for r := range ranks {
 		take(r, most-tokens)
@@ -90,10 +101,11 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 	if old, ok := f.outlines[file]; ok && old.touched == o.touched && old.asked == o.asked {
 		return old.lines
 	}
+	lang := languageOf(file.Path)
 	for k := range file.Regions {
 		g := &file.Regions[k]
 		for _, m := range f.markLines(file.Path, g) {
-			l := outlineLine{text: m.text, rank: m.rank, tokens: f.count(m.text) + 3}
+			l := outlineLine{text: m.text, rank: lang.literal(m), tokens: f.count(m.text) + 3}
 			if g.From > 0 {
 				l.number = g.From + m.line
 			}
@@ -103,6 +115,22 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 	f.outlines[file] = o
 	return o.lines
 }
+
+// literal returns the rank of a mark with a look at what it gives: a parameter with a
+// number or a text as its default is a value, and a value that something computes
+// tells no more than a signature does.
+func (l *language) literal(m mark) rank {
+	gives := givesLiteral.MatchString(m.text)
+	switch {
+	case m.rank == signature && gives:
+		return value
+	case m.rank == value && l.flat < 0 && !gives && strings.Contains(m.text, "=") && l.commentIn(strings.TrimSpace(m.text)) < 0:
+		return signature
+	}
+	return m.rank
+}
+
+var givesLiteral = regexp.MustCompile(`[\w\])] ?= ?-?[\d"'` + "`" + `]`)
 
 // mark is a line of a region that belongs into an outline.
 type mark struct {

@@ -270,3 +270,35 @@ func TestOutlineOfBrokenPieces(t *testing.T) {
 		}
 	}
 }
+
+// Where many files have no room, each of them still tells its values and defaults,
+// wherever they stand in it: what was read once is not gone, and the newest are whole.
+func TestOldFilesTellTheirValues(t *testing.T) {
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Read them all."))
+	const files = 28
+	for i := range files {
+		var body strings.Builder
+		for k := range 30 {
+			fmt.Fprintf(&body, "handler_%d = registry.lookup(handlers, kind_%d)\n\ndef step_%d(source, sink):\n    return sink.put(source.take(handlers[kind_%d]))\n\n", k, k, k, k)
+		}
+		fmt.Fprintf(&body, "LIMIT_%d = %d\n\ndef renew_%d(source, batch=%d):\n    return source\n\n# kept below %d since the outage\n", i, 700_000+i, i, 800_000+i, 900_000+i)
+		id := fmt.Sprint(i)
+		h = h.Append(chat.CallMessage("", chat.Call(id, "Read", fmt.Sprintf(`{"file_path":"/w/part%d.py"}`, i))), chat.ResultMessage(id, body.String()))
+	}
+	h = h.Append(chat.TextMessage(chat.Assistant, "Read."))
+	const room = 32_000
+	form := Read(h, counter, nil).Fill(Room{Tokens: room, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
+	for i := range files {
+		for _, want := range []string{fmt.Sprintf("LIMIT_%d = %d", i, 700_000+i), fmt.Sprintf("def renew_%d(source, batch=%d)", i, 800_000+i), fmt.Sprintf("below %d since", 900_000+i)} {
+			if strings.Count(form.State, want) != 1 {
+				t.Errorf("%q stands there %d times", want, strings.Count(form.State, want))
+			}
+		}
+	}
+	if n := strings.Count(form.State, "the whole file:"); n < 10 || !strings.Contains(form.State, "### /w/part27.py\nthe whole file:") {
+		t.Errorf("%d files are whole", n)
+	}
+	if used := counter.Text(form.Fold) + counter.Text(form.State); used > room || used < room*9/10 {
+		t.Errorf("%d tokens of %d", used, room)
+	}
+}

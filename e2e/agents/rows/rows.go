@@ -31,14 +31,26 @@ type Row struct {
 // Read reads rows, one JSON object a line. Of two rows about the same the later
 // one counts.
 func Read(r io.Reader) ([]Row, error) {
+	all, err := readLines[Row](r)
 	var list []Row
+	for _, row := range all {
+		list = slices.DeleteFunc(list, func(x Row) bool { return x.key() == row.key() })
+		list = append(list, row)
+	}
+	return list, err
+}
+
+// ReadFacts reads runs that read files, one JSON object a line.
+func ReadFacts(r io.Reader) ([]Fact, error) { return readLines[Fact](r) }
+
+func readLines[T any](r io.Reader) ([]T, error) {
+	var list []T
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		var row Row
+		var row T
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			return nil, fmt.Errorf("rows: %w", err)
 		}
-		list = slices.DeleteFunc(list, func(x Row) bool { return x.key() == row.key() })
 		list = append(list, row)
 	}
 	return list, lines.Err()
@@ -50,6 +62,23 @@ type key struct {
 }
 
 func (r Row) key() key { return key{r.Agent, r.Through, r.Window} }
+
+// Fact is one run of an agent that read files and needed facts of them later.
+type Fact struct {
+	Agent                      string
+	Window, Files              int
+	Alone                      bool // with its own compaction, and without winnow
+	Near, NearDue, Far, FarDue int
+	Kinds                      []Kind // of far ones
+	Reread, FirstCut, Rewrites int
+	Dollars                    float64
+}
+
+// Kind is how many facts of one kind were there, of those that were needed.
+type Kind struct {
+	Name      string
+	Kept, Due int
+}
 
 // names are the agents as people write them, in the order of the table.
 var names = []struct{ agent, name string }{
@@ -101,6 +130,53 @@ func Table(w io.Writer, list []Row) error {
 	return err
 }
 
+// Facts writes the table of runs that read files: a line for each agent, window and
+// number of files, of its newest run through winnow beside the newest one alone.
+func Facts(w io.Writer, list []Fact) error {
+	var b strings.Builder
+	b.WriteString("| agent | window | files | far facts | alone | near facts | alone | far ones by kind (alone) | re-read | alone | first cut | alone | rewrites | alone | dollars | alone | dollars to alone |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	type run struct {
+		agent         string
+		window, files int
+	}
+	alone, done := map[run]Fact{}, map[run]bool{}
+	for _, f := range list {
+		if f.Alone {
+			alone[run{f.Agent, f.Window, f.Files}] = f
+		}
+	}
+	for _, f := range slices.Backward(list) {
+		at := run{f.Agent, f.Window, f.Files}
+		by, ok := alone[at]
+		if f.Alone || !ok || done[at] {
+			continue
+		}
+		done[at] = true
+		var kinds []string
+		for n, k := range f.Kinds {
+			kinds = append(kinds, fmt.Sprintf("%s %d/%d (%d)", k.Name, k.Kept, k.Due, by.Kinds[n].Kept))
+		}
+		i := slices.IndexFunc(names, func(n struct{ agent, name string }) bool { return n.agent == f.Agent })
+		if i < 0 {
+			return fmt.Errorf("rows: there is no agent %q", f.Agent)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %d | %d | %s | %s | %d | %d | %.2f | %.2f | %.2f |\n", names[i].name, thousands(f.Window), f.Files,
+			f.Far, f.FarDue, by.Far, by.FarDue, f.Near, f.NearDue, by.Near, by.NearDue, strings.Join(kinds, ", "), f.Reread, by.Reread,
+			cut(f.FirstCut), cut(by.FirstCut), f.Rewrites, by.Rewrites, f.Dollars, by.Dollars, f.Dollars/by.Dollars)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cut says at which size of the prompt it was cut first.
+func cut(tokens int) string {
+	if tokens == 0 {
+		return "none"
+	}
+	return thousands(tokens)
+}
+
 // compared reports whether the work is that which was done without winnow and uncut
 // too. The others have another number of parts.
 func (r Row) compared() bool { return r.Through == "serve" || r.Through == "wrap" }
@@ -126,20 +202,21 @@ func thousands(n int) string {
 	return s
 }
 
-// The marks between which a document has the table.
+// The marks between which a document has the tables.
 const (
-	Begin = "<!-- table: e2e/agents/run writes it -->\n"
-	End   = "<!-- end of the table -->\n"
+	Begin      = "<!-- table: e2e/agents/run writes it -->\n"
+	BeginFacts = "<!-- table: e2e/agents/run facts writes it -->\n"
+	End        = "<!-- end of the table -->\n"
 )
 
-// Replace puts a table between the marks of a document. What it does not have, an
+// Replace puts a table behind its mark in a document. What it does not have, an
 // agent, a window or a way through winnow, keeps the line that the document has:
 // a run takes a window or two, and Claude Code is run by itself.
-func Replace(doc, table string) (string, error) {
-	head, rest, begun := strings.Cut(doc, Begin)
+func Replace(doc, mark, table string) (string, error) {
+	head, rest, begun := strings.Cut(doc, mark)
 	before, tail, ended := strings.Cut(rest, End)
 	if !begun || !ended {
-		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(Begin), strings.TrimSpace(End))
+		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(mark), strings.TrimSpace(End))
 	}
 	title, lines := linesOf(table)
 	_, old := linesOf(before)
@@ -156,10 +233,11 @@ func Replace(doc, table string) (string, error) {
 	for _, l := range lines {
 		b.WriteString(l.text)
 	}
-	return head + Begin + "\n" + b.String() + "\n" + End + tail, nil
+	return head + mark + "\n" + b.String() + "\n" + End + tail, nil
 }
 
-// line is a line of a table.
+// line is a line of a table. Its third cell is the way through winnow, or the number
+// of files.
 type line struct {
 	key
 	order int // of the agent

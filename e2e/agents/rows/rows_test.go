@@ -31,11 +31,35 @@ func TestTable(t *testing.T) {
 	}
 	kept := "| pi, thinking | 70,000 | serve | as it was |\n| Claude Code | 60,000 | serve | as it was |\n"
 	old := "| title |\n| pi, thinking | 60,000 | serve | something else |\n"
-	doc, err := rows.Replace("before\n"+rows.Begin+old+kept+rows.End+"after\n", "| title |\n"+want)
+	doc, err := rows.Replace("before\n"+rows.Begin+old+kept+rows.End+"after\n", rows.Begin, "| title |\n"+want)
 	if err != nil || doc != "before\n"+rows.Begin+"\n| title |\n"+want+kept+"\n"+rows.End+"after\n" {
 		t.Errorf("%v: %s", err, doc)
 	}
-	if _, err := rows.Replace("no marks", want); err == nil {
+	if _, err := rows.Replace("no marks", rows.Begin, want); err == nil {
 		t.Error("a document without marks was changed")
+	}
+}
+
+// TestFacts: a run through winnow stands beside the newest one alone of the same
+// work, and takes the place of the line that the document has about it.
+func TestFacts(t *testing.T) {
+	list, err := rows.ReadFacts(strings.NewReader(`{"Agent":"pi","Window":100000,"Files":60,"Alone":true,"Near":1,"NearDue":2,"Far":3,"FarDue":8,"Kinds":[{"Name":"path","Kept":1,"Due":3}],"Dollars":2}
+{"Agent":"pi","Window":100000,"Files":60,"Near":2,"NearDue":2,"Far":4,"FarDue":8,"Kinds":[{"Name":"path","Kept":2,"Due":3}],"FirstCut":85000,"Rewrites":1,"Dollars":1}
+{"Agent":"pi","Window":200000,"Files":60,"Near":2,"NearDue":2}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := rows.Facts(&b, list); err != nil {
+		t.Fatal(err)
+	}
+	const want = "| pi, thinking | 100,000 | 60 | 4/8 | 3/8 | 2/2 | 1/2 | path 2/3 (1) | 0 | 0 | 85,000 | none | 1 | 0 | 1.00 | 2.00 | 0.50 |\n"
+	if !strings.HasSuffix(b.String(), "--:|\n"+want) {
+		t.Errorf("%s", b.String())
+	}
+	doc, err := rows.Replace(rows.BeginFacts+"| pi, thinking | 100,000 | 60 | as it was |\n"+rows.End, rows.BeginFacts, b.String())
+	if err != nil || strings.Contains(doc, "as it was") || !strings.Contains(doc, want) {
+		t.Errorf("%v: %s", err, doc)
 	}
 }

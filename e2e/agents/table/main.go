@@ -1,9 +1,11 @@
-// Command table puts the rows of runs into a document: table ROWS DOCUMENT.
-// Without a document it prints the table.
+// Command table puts the rows of runs into a document: table [facts] ROWS DOCUMENT.
+// Without a document it prints the table. With facts they are those of agents that
+// read files.
 package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -18,20 +20,20 @@ func main() {
 }
 
 func run(args []string) error {
+	write, mark := table, rows.Begin
+	if len(args) > 0 && args[0] == "facts" {
+		write, mark, args = facts, rows.BeginFacts, args[1:]
+	}
 	if len(args) != 1 && len(args) != 2 {
-		return fmt.Errorf("usage: table ROWS [DOCUMENT]")
+		return fmt.Errorf("usage: table [facts] ROWS [DOCUMENT]")
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	list, err := rows.Read(f)
-	if err != nil {
-		return err
-	}
 	var b strings.Builder
-	if err := rows.Table(&b, list); err != nil {
+	if err := write(f, &b); err != nil {
 		return err
 	}
 	if len(args) == 1 {
@@ -42,9 +44,25 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := rows.Replace(string(doc), b.String())
+	text, err := rows.Replace(string(doc), mark, b.String())
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(args[1], []byte(text), 0o644)
+}
+
+func table(r io.Reader, w io.Writer) error {
+	list, err := rows.Read(r)
+	if err != nil {
+		return err
+	}
+	return rows.Table(w, list)
+}
+
+func facts(r io.Reader, w io.Writer) error {
+	list, err := rows.ReadFacts(r)
+	if err != nil {
+		return err
+	}
+	return rows.Facts(w, list)
 }

@@ -9,9 +9,11 @@ import (
 // What is asked of the field.
 const (
 	fieldWindow = 200_000 // in which users are
-	fieldV      = 0.90    // with a fixed part of 42,000 and nothing marked
-	fieldFar    = 0.70    // over text last seen more than 60,000 tokens back
-	fieldAim    = 0.05    // how far a prompt may be from its target
+	smallWindow = 64_000
+	fieldV      = 0.90 // with a fixed part of 42,000 and nothing marked
+	fieldFar    = 0.70 // over text last seen more than 60,000 tokens back
+	fieldAim    = 0.05 // how far a prompt may be from its target
+	smallPart   = 0.90 // closing messages that stand there in part, in the small window
 )
 
 // Bars returns what is asked of winnow, as far as the board measured it. Rows of
@@ -23,7 +25,7 @@ func (b *FieldBoard) Bars() []Bar {
 	}
 	for i := range b.Places {
 		p := &b.Places[i]
-		if p.Window != fieldWindow || p.Marked || p.Cuts == 0 {
+		if p.Window != fieldWindow && p.Window != smallWindow || p.Marked || p.Cuts == 0 {
 			continue
 		}
 		for k := range p.Rows {
@@ -51,6 +53,16 @@ func (b *FieldBoard) Bars() []Bar {
 
 // bars adds those of the engine with nothing set.
 func (p *FieldPlace) bars(r *FieldRow, name string, add func(met bool, what, want, format string, args ...any)) {
+	if r.C != nil {
+		add(*r.C == 1, name+"binding sentences of the user", "all", "%.3f", *r.C)
+	}
+	add(r.Given == 0, name+"given up", "0", "%d", r.Given)
+	if p.Window == smallWindow {
+		if r.Part != nil {
+			add(*r.Part >= smallPart, name+"closing messages in part", fmt.Sprintf("at least %.2f", smallPart), "%.3f", *r.Part)
+		}
+		return
+	}
 	add(r.V >= fieldV, name+"V", fmt.Sprintf("at least %.2f", fieldV), "%.3f", r.V)
 	for _, v := range r.Rivals {
 		add(r.V >= v.V, name+"V beside "+v.Name+" of the same size", fmt.Sprintf("at least %.3f", v.V), "%.3f", r.V)
@@ -61,8 +73,4 @@ func (p *FieldPlace) bars(r *FieldRow, name string, add func(met bool, what, wan
 	if r.Closing != nil {
 		add(*r.Closing == 1, name+"closing messages whole", "all", "%.3f", *r.Closing)
 	}
-	if r.C != nil {
-		add(*r.C == 1, name+"binding sentences of the user", "all", "%.3f", *r.C)
-	}
-	add(r.Given == 0, name+"given up", "0", "%d", r.Given)
 }

@@ -182,7 +182,15 @@ func (b *FieldBoard) Table(w io.Writer) error {
 			two(share(p.Ready)), two(share(p.Tail)), p.Between.String(), text.Number(p.Given),
 		})
 	}
-	return g.text(w)
+	if err := g.text(w); err != nil {
+		return err
+	}
+	bars := b.Bars()
+	if len(bars) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nWhat is asked for")
+	return barGrid(bars).text(w)
 }
 
 func (b *FieldPlace) table(w io.Writer) error {
