@@ -26,19 +26,18 @@ type einoMiddleware struct {
 }
 
 // WrapModel puts winnow before the model of a call.
-func (e *einoMiddleware) WrapModel(_ context.Context, m model.BaseChatModel, mc *adk.ModelContext) (model.BaseChatModel, error) {
-	return &einoModel{m, e.adapter, einoRequest(mc.Tools)}, nil
+func (e *einoMiddleware) WrapModel(_ context.Context, m model.BaseChatModel, _ *adk.ModelContext) (model.BaseChatModel, error) {
+	return &einoModel{m, e.adapter}, nil
 }
 
 type einoModel struct {
 	next    model.BaseChatModel
 	adapter *adapt.Adapter[*schema.Message]
-	req     chat.Request
 }
 
 // Generate calls the model with what fits.
 func (m *einoModel) Generate(ctx context.Context, all []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	view, answered, err := m.adapter.Fit(ctx, m.req, all)
+	view, answered, err := m.adapter.Fit(ctx, einoRequest(opts), all)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,7 @@ func (m *einoModel) Generate(ctx context.Context, all []*schema.Message, opts ..
 
 // Stream calls the model with what fits.
 func (m *einoModel) Stream(ctx context.Context, all []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	view, answered, err := m.adapter.Fit(ctx, m.req, all)
+	view, answered, err := m.adapter.Fit(ctx, einoRequest(opts), all)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +67,13 @@ func (m *einoModel) Stream(ctx context.Context, all []*schema.Message, opts ...m
 	return both[0], nil
 }
 
-func einoRequest(tools []*schema.ToolInfo) chat.Request {
+func einoRequest(opts []model.Option) chat.Request {
 	var req chat.Request
-	for _, t := range tools {
+	o := model.GetCommonOptions(nil, opts...)
+	if o.MaxTokens != nil {
+		req.Output = *o.MaxTokens
+	}
+	for _, t := range o.Tools {
 		def := chat.ToolDef{Name: t.Name, Description: t.Desc}
 		if s, err := t.ToJSONSchema(); err == nil && s != nil {
 			schema, _ := json.Marshal(s)
