@@ -17,6 +17,7 @@ import (
 	"github.com/firebase/genkit/go/ai"
 	"github.com/firebase/genkit/go/genkit"
 	genkitopenai "github.com/firebase/genkit/go/plugins/compat_oai/openai"
+	"github.com/openai/openai-go"
 	"github.com/openai/openai-go/option"
 	"github.com/tmc/langchaingo/llms"
 	lcopenai "github.com/tmc/langchaingo/llms/openai"
@@ -38,8 +39,10 @@ import (
 	trpcfunction "trpc.group/trpc-go/trpc-agent-go/tool/function"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/examples/frameworks"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // calls is how often the simulated model reads a log. All of them have several windows.
@@ -63,6 +66,7 @@ func readLog(n int) string {
 func TestFrameworks(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *winnow.Winnow, string) int{
 		"eino": runEino, "adk": runADK, "genkit": runGenkit, "langchaingo": runLangChain, "trpc-agent-go": runTRPC,
+		"wire.Render with openai-go": runSDK,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var step atomic.Int64
@@ -230,6 +234,41 @@ func runLangChain(t *testing.T, w *winnow.Winnow, url string) int {
 			results = append(results, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: c.ID, Name: c.FunctionCall.Name, Content: readLog(in.N)}}})
 		}
 		history = append(append(history, answer), results...)
+	}
+}
+
+// runSDK needs no adapter: the SDK posts the body that wire renders.
+func runSDK(t *testing.T, w *winnow.Winnow, url string) int {
+	client := openai.NewClient(option.WithAPIKey("k"), option.WithBaseURL(url+"/v1"))
+	c := w.Conversation(chat.Request{Tools: []chat.ToolDef{{Name: "read_log", Schema: `{"type":"object","properties":{"n":{"type":"integer"}}}`}}})
+	c.Append(chat.TextMessage(chat.User, task))
+	for {
+		fit, err := c.Fit(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := wire.Render(wire.OpenAI, "gpt-5", c.Request(), fit.View)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var raw []byte
+		if err := client.Post(t.Context(), "chat/completions", json.RawMessage(body), &raw); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := wire.ParseAnswer(wire.OpenAI, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Answered(answer.Message, answer.Usage)
+		if !answer.Message.Has(chat.ToolCall) {
+			return whole(asJSON(t, c.History().Messages()))
+		}
+		for _, p := range answer.Message.Parts {
+			var in logArgs
+			if p.Kind == chat.ToolCall && json.Unmarshal([]byte(p.Args), &in) == nil {
+				c.Append(chat.ResultMessage(p.ID, readLog(in.N)))
+			}
+		}
 	}
 }
 
