@@ -333,7 +333,7 @@ func (a *app) service() []journal.Change {
 		c.File = filepath.Join(a.home(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
 		c.Run, c.Stop = []string{"launchctl", "load", "-w", c.File}, []string{"launchctl", "unload", "-w", c.File}
 		text = fmt.Sprintf(launchd, xmlEscaper.Replace(self))
-	case a.onPath("systemctl") != "":
+	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it there is no manager to talk to
 		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.home(), a.getenv)
 		c.Run, c.Stop = []string{"systemctl", "--user", "enable", "--now", "winnow.service"}, []string{"systemctl", "--user", "disable", "--now", "winnow.service"}
 		text = fmt.Sprintf(systemd, strings.ReplaceAll(self, "%", "%%"))

@@ -27,6 +27,7 @@ func setUpHome(t *testing.T) (dir string, files map[string]string) {
 	}
 	dir = isolate(t)
 	t.Setenv("SHELL", "/bin/bash")
+	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":/usr/bin:/bin")
 	files = map[string]string{
 		".bashrc":               "alias ll='ls -l'", // without an end of line
