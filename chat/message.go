@@ -103,6 +103,10 @@ type Message struct {
 type Usage struct {
 	Input, CacheRead, CacheWrite int
 
+	// CacheWriteLong is the part of CacheWrite that went to the dearer cache that
+	// lives longer.
+	CacheWriteLong int
+
 	// Output is everything the model wrote, Thinking the part of it that was reasoning.
 	Output, Thinking int
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // TestFigures holds the README's figures to those that were measured: they stand
-// between markers and are written from docs/field.md and docs/overhead.md.
+// between markers and are written from docs/field.md, docs/scoreboard.md and docs/overhead.md.
 //
 //	go test -tags docs ./docs -run TestFigures -update    writes them anew
 func TestFigures(t *testing.T) {
-	want := figures(t, read(t, "field.md"), read(t, "overhead.md"))
+	want := figures(t, read(t, "field.md"), read(t, "scoreboard.md"), read(t, "overhead.md"))
 	const begin, end = "<!-- figures: go test -tags docs ./docs -run TestFigures -update -->\n", "<!-- end of figures -->\n"
 	readme := read(t, "../README.md")
 	head, rest, ok := strings.Cut(readme, begin)
@@ -43,37 +43,55 @@ func TestFigures(t *testing.T) {
 }
 
 // figures writes what was measured.
-func figures(t *testing.T, field, overhead string) string {
+func figures(t *testing.T, field, board, overhead string) string {
 	t.Helper()
 	whole := strings.ReplaceAll(section(t, field, "## Whole sessions in a window of 200,000, 42,000 tokens fixed"), "| all | ", "| all: ") // a row by its agent and policy
 	whole = strings.Replace(whole, "| agent | policy |", "| agent: policy |", 1)
-	of := func(policy, column string) string { return cell(t, whole, "all: "+policy, column) }
-	dollars := func(policy string) string { return fmt.Sprintf("$%.0f", number(t, of(policy, "$"))) }
+	row := func(column string, as func(string) string) string {
+		line := ""
+		for _, policy := range []string{"winnow", "winnow thrifty", "alone"} {
+			line += " | " + as(cell(t, whole, "all: "+policy, column))
+		}
+		return line + " |"
+	}
+	percent := func(s string) string { return share(t, s) }
+	dollars := func(s string) string { return fmt.Sprintf("$%.0f", number(t, s)) }
+	plain := func(s string) string { return s }
 	prices := regexp.MustCompile(`Dollars are those of ([a-z0-9.-]+)\.`).FindStringSubmatch(field)
 	if prices == nil {
 		t.Fatal("docs/field.md does not say whose prices it has")
 	}
-	bare, err := time.ParseDuration(cell(t, overhead, "100 KB", "bare p50"))
-	if err != nil {
-		t.Fatal(err)
+	small := section(t, board, "## Are the next edits ready?")
+	of := func(column string) string { return cell(t, small, "default", column) }
+	cuts := regexp.MustCompile(`[0-9]+ edits at [0-9]+ cuts of [0-9]+ sessions`).FindString(small)
+	added := func(body string) string {
+		var d [2]time.Duration
+		for i, column := range []string{"bare p50", "winnow p50"} {
+			var err error
+			if d[i], err = time.ParseDuration(cell(t, overhead, body, column)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return fmt.Sprintf("%.1f ms", float64(d[1]-d[0])/float64(time.Millisecond))
 	}
-	ours, err := time.ParseDuration(cell(t, overhead, "100 KB", "winnow p50"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf(`| measured on %s real sessions in a window of 200,000 tokens ([in the field](docs/field.md)) | winnow, nothing set | the agents alone |
-|---|---|---|
-| next edits that are ready right after a compaction | **%s** (in the newest messages of the same size: %s) | %s |
-| dollars, with the cache, summaries and files that must be read again | **%s** (thrifty: %s) | %s |
-| time lost to summaries that somebody waits for and files that are read again | **%s** | %s |
-| [overhead](docs/overhead.md) of the gateway before the first byte of an answer | **%.1f ms** | |
+	return fmt.Sprintf(`| %s real sessions in a window of 200,000 tokens ([in the field](docs/field.md), `+"`make field`"+`) | winnow, nothing set | thrifty | the agents alone * |
+|---|--:|--:|--:|
+| next edits that are ready right after a compaction%s
+| the same, if the newest messages of that size had been kept instead%s
+| dollars, with the cache, summaries and files that must be read again%s
+| time lost to summaries that somebody waits for and to reading files again%s
+| compactions%s
 
-An edit is ready when the text that it changes stands in the context. Each request has 42,000 tokens of system prompt and tools. The
-agents that wrote the sessions (Claude Code, Codex, opencode, pi) compact at their own points; a stand-in writes the summaries that they
-ask a model for. Prices are those of %s.
-`, of("winnow", "sessions"), share(t, of("winnow", "V")), share(t, of("winnow", "tail")), share(t, of("alone", "V")),
-		dollars("winnow"), dollars("winnow thrifty"), dollars("alone"), of("winnow", "lost"), of("alone", "lost"),
-		float64(ours-bare)/float64(time.Millisecond), prices[1])
+An edit is ready when the text that it changes stands in the context. Each request has 42,000 tokens of system prompt and tools; prices
+are those of %s. * Simulated: the agents that wrote the sessions (Claude Code, Codex, opencode, pi) compact at their own points, and
+a stand-in writes the summaries that they ask a model for.
+
+Where the room is small, choosing matters more. In a window of 64,000 tokens (%s; [scoreboard](docs/scoreboard.md),
+`+"`make scoreboard`"+`) %s of the next edits are ready (95 %% of samples: %s), in the newest messages of the same size %s, and in
+the newest parts about files, filled up with the newest messages, %s. The gateway adds %s to the first byte of an answer for a body of 4 KB and %s
+for one of 600 KB ([overhead](docs/overhead.md), `+"`scripts/gateway-bench`"+`).
+`, cell(t, whole, "all: winnow", "sessions"), row("V", percent), row("tail", percent), row("$", dollars), row("lost", plain), row("rewrites", plain),
+		prices[1], cuts, share(t, of("V")), of("95 %"), share(t, of("tail")), share(t, of("naive")), added("4 KB"), added("600 KB"))
 }
 
 // section returns the text below a heading, up to the next one of its kind.
@@ -102,7 +120,7 @@ func cell(t *testing.T, text, row, column string) string {
 		}
 		if at < 0 {
 			for i, c := range cells {
-				if c == column {
+				if c == column && at < 0 {
 					at = i
 				}
 			}

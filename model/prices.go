@@ -45,13 +45,13 @@ func (p Prices) At(prompt int) Prices {
 }
 
 // Cost returns the dollars that a call cost. Each token of the prompt is
-// charged once: as input, as a read or as a write. Writes are charged at
-// CacheWrite, the price of the short-lived cache.
+// charged once: as input, as a read or as a write.
 func (p Prices) Cost(u chat.Usage) float64 {
 	at := p.At(u.Prompt())
 	return (float64(u.Input)*at.Input +
 		float64(u.CacheRead)*at.CacheRead +
-		float64(u.CacheWrite)*at.CacheWrite +
+		float64(u.CacheWrite-u.CacheWriteLong)*at.CacheWrite +
+		float64(u.CacheWriteLong)*at.CacheWriteLong +
 		float64(u.Output)*at.Output) / 1e6
 }
 

@@ -176,6 +176,13 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err := a.writeCompacted(doc, outs, &r, planPath, f, view); err != nil {
 		return err
 	}
+	if remembers := l.Memory == nil || *l.Memory; remembers && r.Plan != nil && !f.dryRun && path != "-" {
+		if c := a.compactions(); c != nil {
+			if err := c.keep(path, r.Plan); err != nil {
+				a.say("%s; handles of this view are found with winnow recall FILE HANDLE only", cause(err))
+			}
+		}
+	}
 	if doc.Pending > 0 {
 		a.say("%s: it ends with %s still waiting for a result; the view has a placeholder there", path, plural(doc.Pending, "call"))
 	}
@@ -229,6 +236,9 @@ func (f *compactFlags) aim(w *winnow.Winnow, s *source.Session, state *winnow.St
 		return w.Target(now.Limits), err
 	}
 	share, err := strconv.ParseFloat(f.target, 64)
+	if n, asTokens := parseTokens(f.target); asTokens == nil && n > 1 {
+		share, err = float64(n), nil
+	}
 	if err != nil || share <= 0 || share != share || share > 1 && share != math.Trunc(share) {
 		return 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
 	}

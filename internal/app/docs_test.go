@@ -67,22 +67,12 @@ const docSession = `winnow compact session.json --force --to claude-code > made.
 
 var docPages = map[string]docPage{
 	"README.md": {
-		before: docAgents + docSession + "rm session.json\n",
+		before: docAgents + docSession,
 		not: map[string]string{
-			"go install":   "it is fetched from where it is published, or built: scripts/newcomer",
-			"go run":       "scripts/newcomer and .ci/run do",
-			"go test":      "this is one of them",
-			"git clone":    "scripts/newcomer does",
-			"cd winnow":    "it follows the clone",
-			"export PATH=": "it follows go install",
-			"sleep 2":      "the shell here waits until they listen",
-			"kill %":       "the shell here ends them",
+			"go install": "it is fetched from where it is published: scripts/newcomer",
+			"go run":     "scripts/newcomer and .ci/run do",
+			"go test":    "this is one of them",
 		},
-		after: `
-grep -q '"overflow"' <(winnow classify --json < refused.json)
-grep -qi '^winnow-plan:' headers.txt
-grep -q '"choices"' answer.json
-`,
 	},
 	"CONTRIBUTING.md": {not: map[string]string{"go run": "CI does", "go list": "it asks about the checkout", "go test": "this is one of them", ".ci/run": "this is a part of it"}},
 	"docs/control.md": {
@@ -139,10 +129,26 @@ winnow compact session.json --force --to claude-code > made.txt
 winnow compact session.jsonl --plan elsewhere.json --out elsewhere.view.json > made.txt
 HANDLE=$(winnow plan show elsewhere.json --json | grep -o '"handle": "w[a-z0-9]*"' | tail -1 | cut -d'"' -f4)
 export ANTHROPIC_API_KEY=sk-doc
-ID() { winnow session ls --json | grep -o '"id": "[^"]*"' | tail -1 | cut -d'"' -f4; }
+ID() { winnow session ls --json | grep -m1 -o '"id": "[^"]*"' | cut -d'"' -f4; } # the newest
+rm session.json
 `,
+		not: map[string]string{
+			"go install":   "scripts/newcomer does",
+			"go run":       "scripts/newcomer and .ci/run do",
+			"git clone":    "scripts/newcomer does",
+			"cd winnow":    "it follows the clone",
+			"export PATH=": "it follows go install",
+			"sleep 2":      "the shell here waits until they listen",
+			"kill %":       "the shell here ends them",
+		},
 		words: map[string]string{"HANDLE": "$HANDLE", " ID": " $(ID)", "winnow loop --model sim ": "echo hello | winnow loop --model sim "},
-		after: "cmp session.jsonl view.json\ngrep -q 'rate limiting' messages.json\n",
+		after: `
+cmp session.jsonl view.json
+grep -q 'rate limiting' messages.json
+grep -q '"overflow"' <(winnow classify --json < refused.json)
+grep -qi '^winnow-plan:' headers.txt
+grep -q '"choices"' answer.json
+`,
 	},
 	"docs/recall.md": {
 		before: docAgents + docPlans + `
@@ -154,6 +160,15 @@ HANDLE=$(grep -o '"handle":"w[a-z0-9]*"' plan.json | tail -1 | cut -d'"' -f4)
 `,
 		words: map[string]string{"w3kfa82nq": "$HANDLE", "panic parser": "rate limiting", "disk full": "rate limiting"},
 		after: "[ -s original.txt ]\ngrep -q 'mcp add' ~/ran\n",
+	},
+	"docs/safety.md": {
+		before: docGateway + docRequest + `
+PLAN=$(winnow store ls --json | grep -o '"id": "[0-9a-f]*"' | tail -1 | cut -d'"' -f4)
+winnow session import session.jsonl > made.txt
+SESSION=$(winnow session ls --json | grep -o '"id": "[^"]*"' | tail -1 | cut -d'"' -f4)
+`,
+		words: map[string]string{"PLAN": "$PLAN", "SESSION": "$SESSION"},
+		after: "[ -n \"$PLAN\" ]\n",
 	},
 	"docs/settings.md":        {},
 	"docs/troubleshooting.md": {},

@@ -22,8 +22,8 @@ type modelFlags struct {
 func (f *modelFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
 	addPreset(cmd, &f.preset)
-	cmd.Flags().IntVar(&f.window, "window", 0, "the model's window in `TOKENS`")
-	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
+	tokensVar(cmd.Flags(), &f.window, "window", 0, "the model's window in `TOKENS`")
+	tokensVar(cmd.Flags(), &f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
 	addEstimator(cmd, &f.estimator)
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` for this run only; winnow config print lists the keys (repeatable)")

@@ -32,19 +32,20 @@ func (a *app) insightsCommand() *cobra.Command {
   winnow insights --since 90d --html insights.html
   winnow insights ~/work/sessions --all --json`,
 		Long: `Reads the sessions that agents left on this machine, or those in the places that
-you name, and shows what compaction cost in the last 30 days: how often, the
-minutes waited, the dollars, what was read again; the sessions that suffered most;
-and what winnow would have kept and cost instead. Nothing leaves the machine.
+you name, and shows what they cost in the last 30 days and would have cost with
+winnow, and what compaction did: how often, the minutes waited, what was read again,
+the worst moments and the sessions that suffered most. Nothing leaves the machine.
 
 winnow looks in the folders of Claude Code, Codex, pi, OpenCode and Gemini CLI. A
 session counts for the period in which it was last used. Unreadable files are
 counted; --verbose names each.
 
-Every session is replayed twice, by the rules of winnow replay: as its agent
-compacted it, and as winnow would have with default settings, in the same window and
-at the prices of the same model. A summary by a model counts as long as its session
-records it, else as 73 seconds, the median seen in the field, and a re-read as a
-median step of its session. A read is a re-read if, within 30 calls after a
+Dollars are added up from the usage that the files record; calls that wrote summaries
+are in no file and are estimated. Every session is then replayed by the rules of winnow
+replay, with its pauses: as its agent compacted it, and as winnow would have, in the
+same window and at the prices of the same model. The bill with winnow is the recorded
+one, changed as the replays differ. Waits are those that the files record; a summary
+without one counts as 73 seconds, the median seen in the field. A read is a re-read if, within 30 calls after a
 compaction, it brings back text that was in the context before. An edit is ready if
 the text that it replaces is in what was sent right after the compaction.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.insights(cmd, args, &f) }),
@@ -54,7 +55,7 @@ the text that it replaces is in what was sent right after the compaction.`,
 	fl.BoolVar(&f.all, "all", false, "all sessions, however old")
 	fl.StringVar(&f.html, "html", "", "write a page with plots to `FILE`")
 	fl.BoolVar(&f.verbose, "verbose", false, "name each file that could not be read, and why")
-	fl.IntVar(&f.window, "window", 0, "window for all sessions in `TOKENS`, instead of each agent's own")
+	tokensVar(fl, &f.window, "window", 0, "window for all sessions in `TOKENS`, instead of each agent's own")
 	fl.StringVar(&f.model, "model", "", "`NAME` of the model whose prices apply to sessions whose own model has no known prices")
 	fl.IntVar(&f.top, "top", 10, "`NUMBER` of sessions to list")
 	return cmd
@@ -187,6 +188,9 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		return
 	}
 	st.Prose(out, "", fmt.Sprintf("%s %s, %s of them compacted%s", plural(r.Sessions, "session"), period, number(r.Compacted), left), st.Bold)
+	for _, line := range r.Headline() {
+		st.Prose(out, "", line, nil)
+	}
 	if r.Compacted == 0 {
 		st.Prose(out, "", "No agent compacted any of them, so compaction cost nothing. winnow check FILE shows how full one of them is.", nil)
 		return
@@ -194,6 +198,13 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 	fmt.Fprintln(out)
 	for _, line := range r.Lines() {
 		st.Prose(out, "", line, nil)
+	}
+	if len(r.Moments) > 0 {
+		fmt.Fprintf(out, "\n%s\n", st.Bold("the worst moments"))
+	}
+	for i := range r.Moments {
+		st.Prose(out, "", r.Moments[i].Say(), nil)
+		fmt.Fprintf(out, "  winnow page %s\n", a.shortPath(strings.SplitN(r.Moments[i].File, "#", 2)[0]))
 	}
 	fmt.Fprintf(out, "\n%s\n", st.Bold("the sessions that suffered most"))
 	rows := make([][]string, len(r.Worst))
@@ -214,7 +225,7 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		{Title: "session", Words: true},
 	}, rows)
 	fmt.Fprintln(out)
-	notes := []string{"A summary counts as long as its session records it, else 73 s, the median in the field; dollars are list prices, by the rules of winnow replay. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
+	notes := []string{"Waits are those that the files record; a summary without one counts 73 s, the median in the field. Dollars are list prices. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
 	if r.Assumed > 0 {
 		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", wasWere(r.Assumed, "session"), r.Default))
 	}

@@ -54,7 +54,7 @@ func TestInsights(t *testing.T) {
 	}
 	for _, want := range []string{
 		"1 session since ", "1 of them compacted, 1 file left out (--verbose says why)", "compacted 1 session once (1 automatically)",
-		"You waited 22 s", "the sessions that suffered most", "Claude Code", "~/.claude/projects", "Next: winnow check ~/.claude",
+		"You waited 22 s", "The sessions cost $", "With winnow: $", "the worst moments", "after the compaction Claude Code read 1 file again", "winnow page ~/.claude", "the sessions that suffered most", "Claude Code", "~/.claude/projects", "Next: winnow check ~/.claude",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)
@@ -79,7 +79,7 @@ func TestInsights(t *testing.T) {
 		t.Errorf("the page: %v", err)
 	}
 	// A file that is named, and one that is not there.
-	if code, stdout, _ = command(t, "", "insights", claude, "--all", "--json"); code != exitDone || strings.Count(stdout, `"file":`) != 1 {
+	if code, stdout, _ = command(t, "", "insights", claude, "--all", "--json"); code != exitDone || !strings.Contains(stdout, `"sessions": 1,`) || strings.Count(stdout, `"worst"`) != 1 {
 		t.Errorf("one file: exit %d: %s", code, stdout)
 	}
 	if code, _, stderr = command(t, "", "insights", filepath.Join(home, "nowhere")); code != exitFailed || !strings.Contains(stderr, "name a session file or a folder") {

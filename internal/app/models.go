@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,10 +19,11 @@ func (a *app) modelsCommand() *cobra.Command {
 		Example: `  winnow models
   winnow models claude-sonnet
   winnow models openai/gpt-5 --json`,
-		Long: `Lists the models in the registry whose names contain the words of NAME. If there are
-none, it shows the limits that winnow would assume for that name, and why. Without
-NAME it lists the families of models; --all and --json list every model. Prices are
-dollars per million tokens.`,
+		Long: `Lists the models in the registry whose names contain the words of NAME; a star marks
+the one that a session with exactly that name gets. If there are none, it shows the
+limits that winnow would assume for that name, and why. Without NAME it lists the
+families of models; --all and --json list every model. Prices are dollars per million
+tokens.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && !all && !a.asJSON {
@@ -98,11 +100,17 @@ func (a *app) models(name string) error {
 	if a.asJSON {
 		return a.print(list)
 	}
+	wanted := cmp.Or(name, l.Model)
+	taken, marked := r.Lookup(wanted), false
 	rows := make([][]string, len(list))
 	for i := range list {
 		m := &list[i]
+		mark := ""
+		if wanted != "" && m.Provider == taken.Provider && m.Name == taken.Name {
+			mark, marked = " *", true
+		}
 		rows[i] = []string{
-			m.Provider, m.Name, limit(m.Context), limit(m.Input), limit(m.Output),
+			m.Provider, m.Name + mark, limit(m.Context), limit(m.Input), limit(m.Output),
 			price(m, m.Prices.Input), price(m, m.Prices.Output), price(m, m.Prices.CacheRead),
 		}
 	}
@@ -116,6 +124,9 @@ func (a *app) models(name string) error {
 		{Title: "$ out"},
 		{Title: "$ cached"},
 	}, rows)
+	if marked && len(list) > 1 {
+		a.say("* winnow takes this one for %q", wanted)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ func (a *app) recallCommand() *cobra.Command {
 		Long: `Prints what an edit replaced. You find handles in the view, in the plan and in the
 output of winnow plan show.
 
-With only a HANDLE, winnow looks for the original in the gateway's plans and in the
-store of sessions, and prints it a page at a time with line numbers; --all prints
+With only a HANDLE, winnow looks for the original in the gateway's plans, in the store
+of sessions and in files that winnow compact made plans for in the last 30 days, and
+prints it a page at a time with line numbers; --all prints
 the whole original and nothing else. --gateway or WINNOW_GATEWAY names the gateway
 to ask, and WINNOW_KEY holds its key. Without a gateway, winnow reads the gateway's
 file, which has originals if the gateway was started with --keep-originals. The file
@@ -41,7 +43,8 @@ most recent conversation, or with --all from every conversation. winnow mcp offe
 the same to a model.
 
 With a FILE, winnow looks the handle up in its plan (FILE.plan.json, or what --plan
-names) and prints the whole original unless you ask for a page.`,
+names; else earlier plans of winnow compact) and prints the whole original unless you
+ask for a page.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && history:
@@ -95,7 +98,7 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 	}
 	page, err := source.Recall(ctx, handle, r)
 	if errors.Is(err, recall.ErrUnknown) {
-		return fmt.Errorf("%w; for a handle of winnow compact name the file too: winnow recall FILE %s", err, handle)
+		return fmt.Errorf("%w; for a plan that is only in a file name that: winnow recall FILE %s --plan PLAN", err, handle)
 	}
 	if err != nil {
 		return err
@@ -168,22 +171,9 @@ type recalled struct {
 }
 
 func (a *app) recall(path, handle, planPath, format string, r recall.Range) error {
-	if planPath == "" {
-		planPath = path + ".plan.json"
-		if path == "-" {
-			return usagef("recall -: name the plan's file with --plan")
-		}
-		if _, err := os.Stat(planPath); err != nil {
-			return usagef("%s: there is no such plan to look the handle up in; name the plan's file with --plan", planPath)
-		}
-	}
-	p, _, s, err := a.readPlanned(planPath, path, format)
+	o, err := a.originalIn(path, handle, planPath, format)
 	if err != nil {
 		return err
-	}
-	o, err := plan.Recall(s.Request.History, p, handle)
-	if err != nil {
-		return fmt.Errorf("%s: no edit has the handle %q; winnow plan show lists them", planPath, handle)
 	}
 	if r != (recall.Range{}) {
 		page := recall.Cut(recall.Text(&o), r)
@@ -202,6 +192,34 @@ func (a *app) recall(path, handle, planPath, format string, r recall.Range) erro
 		})
 	}
 	return a.printContent(content)
+}
+
+// originalIn looks for the original behind a handle in the plan of a file, and where no
+// plan is named also in those that winnow compact made before.
+func (a *app) originalIn(path, handle, planPath, format string) (plan.Original, error) {
+	if planPath == "" && path == "-" {
+		return plan.Original{}, usagef("recall -: name the plan's file with --plan")
+	}
+	beside := cmp.Or(planPath, path+".plan.json")
+	_, missing := os.Stat(beside)
+	if missing == nil || planPath != "" {
+		p, _, s, err := a.readPlanned(beside, path, format)
+		if err != nil {
+			return plan.Original{}, err
+		}
+		if o, err := plan.Recall(s.Request.History, p, handle); err == nil {
+			return o, nil
+		}
+	}
+	if c := a.compactions(); c != nil && planPath == "" {
+		if _, h, p, err := c.find(handle); err == nil {
+			return plan.Recall(h, p, handle)
+		}
+	}
+	if missing != nil {
+		return plan.Original{}, usagef("%s: there is no such plan to look the handle up in; name the plan's file with --plan", beside)
+	}
+	return plan.Original{}, fmt.Errorf("%s: no edit has the handle %q; winnow plan show lists them", beside, handle)
 }
 
 // printContent prints an original. A file or another program gets it and nothing

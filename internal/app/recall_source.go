@@ -111,8 +111,11 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 	case f.store.path != "" || f.session != "", path != "" && !errors.Is(err, errNoStore):
 		return nil, done, err
 	}
+	if c := a.compactions(); c != nil && f.session == "" && f.tenant == "" && len(c.list()) > 0 {
+		all = append(all, c)
+	}
 	if len(all) == 0 {
-		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has stored plans on this machine, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store; for a handle of winnow compact name the file: winnow recall FILE HANDLE", path)
+		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has stored plans on this machine, winnow compact has made none, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store", path)
 	}
 	return recall.Both(all...), done, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -278,7 +277,7 @@ func numbers(flag string, values []string) ([]int, error) {
 	}
 	var out []int
 	for _, v := range values {
-		n, err := strconv.Atoi(strings.TrimSpace(v))
+		n, err := parseTokens(v)
 		if err != nil || n < 500 {
 			return nil, usagef("%s %s: must be a number of tokens, at least 500", flag, v)
 		}

@@ -2,8 +2,6 @@ package app
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +77,7 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 func (f *replayFlags) fixedParts() ([]int, error) {
 	var out []int
 	for _, v := range f.fixed {
-		n, err := strconv.Atoi(strings.TrimSpace(v))
+		n, err := parseTokens(v)
 		if err != nil || n < 0 {
 			return nil, usagef("--fixed %s: must be a number of tokens", v)
 		}

@@ -125,7 +125,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
-	cmd.Flags().IntVar(&f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
+	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
 	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/model"
@@ -37,7 +36,7 @@ func (l *loaded) registryWith(reserves []string) (*model.Registry, error) {
 		if !ok {
 			name, tokens = "*", text
 		}
-		n, err := strconv.Atoi(tokens)
+		n, err := parseTokens(tokens)
 		if err != nil || n <= 0 || name == "" {
 			return nil, usagef("--reserve %s: write TOKENS, or MODEL=TOKENS, for example gpt-5=16000", text)
 		}

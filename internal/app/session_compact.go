@@ -38,7 +38,7 @@ the summary should pay attention to.`,
 	cmd.Flags().StringVar(&cf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	cmd.Flags().StringVar(&cf.summarizer, "summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&cf.target, "target", 0, "size to aim for, as a `SHARE` of the available input")
-	cmd.Flags().IntVar(&cf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end")
+	tokensVar(cmd.Flags(), &cf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end")
 	return cmd
 }
 

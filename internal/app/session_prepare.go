@@ -41,7 +41,7 @@ the same focus; it is the default for a session in the store.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
 	}
 	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look only at the first `N` entries, not counting the header")
-	cmd.Flags().IntVar(&pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
+	tokensVar(cmd.Flags(), &pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "`POLICY` to follow: pi or winnow")
 	cmd.Flags().StringVar(&pf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	addPreset(cmd, &pf.preset)

@@ -91,7 +91,7 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 picks a free port")
-	cmd.Flags().IntVar(&window, "window", 200_000, "largest prompt in `TOKENS`")
+	tokensVar(cmd.Flags(), &window, "window", 200_000, "largest prompt in `TOKENS`")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed `NUMBER` for answers and ids")
 	cmd.Flags().BoolVar(&exact, "exact", false, "count tokens with the o200k vocabulary instead of four bytes each")
 	cmd.Flags().StringVar(&name, "model", "", "`MODEL` to simulate, whichever model requests name")

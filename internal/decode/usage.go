@@ -108,7 +108,11 @@ func AnthropicUsage(raw jsontext.Value) (*chat.Usage, error) {
 			u.CacheWrite = f.int(k, v)
 		case "cache_creation":
 			for k, v := range Members(v) {
-				byLifetime += f.int(k, v)
+				n := f.int(k, v)
+				byLifetime += n
+				if k == "ephemeral_1h_input_tokens" {
+					u.CacheWriteLong = n
+				}
 			}
 		case "output_tokens_details":
 			u.Thinking = f.int("thinking_tokens", Member(v, "thinking_tokens"))

@@ -110,7 +110,7 @@ func (r *Reading) readAction(k int) action {
 	case acc.Path != "" && (acc.Kind == evidence.Read || acc.Kind == evidence.Search && acc.Query == ""):
 		a.looks = !a.failed && a.shows == ""
 		a.subject = filesOf(acc)
-	case acc.Kind == evidence.Search:
+	case acc.Kind == evidence.Search && acc.Query != "":
 		a.looks = !a.failed
 		a.subject = acc.Query + "\x00" + acc.Path
 	case acc.Command != "":
@@ -193,12 +193,21 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 var onceWords = []string{
 	"git commit", "git push", "git merge", "git tag", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
 	"gh pr create", "gh pr merge", "gh issue", "gh release", "glab mr", "npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
-	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "rm -r", "rm -f", "drop table", "sendmail", "vercel --prod",
+	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "drop table", "sendmail", "vercel --prod",
 }
 
 func doneOnce(command string) bool {
-	return hasAny(command, onceWords...) || onceVerb.MatchString(command)
+	return hasAny(command, onceWords...) || onceVerb.MatchString(command) || removes(command)
 }
+
+// removes reports whether a command takes a path away for good: one that it names
+// again afterwards is made anew.
+func removes(command string) bool {
+	m := removal.FindStringSubmatchIndex(command)
+	return m != nil && !strings.Contains(command[m[1]:], command[m[2]:m[3]])
+}
+
+var removal = regexp.MustCompile(`\brm(?: -\S+)*? -\S*[rf]\S*(?: -\S+)* (\S+)`)
 
 // hasAny reports whether one of the words stands in a text.
 func hasAny(s string, words ...string) bool {
@@ -296,7 +305,9 @@ func trimCommand(c string) string {
 		}
 	}
 	for {
-		c = strings.TrimRight(c, " ;")
+		if c = strings.TrimRight(c, " ;"); strings.HasSuffix(c, `\`) {
+			c += ";" // find's
+		}
 		short := strings.TrimSuffix(strings.TrimSuffix(c, "2>&1"), "2>/dev/null")
 		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
 			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {

@@ -23,8 +23,8 @@ type Report struct {
 	Skipped int `json:"skipped"`
 
 	// Sessions are those of the period, Compacted those that their agents
-	// compacted. Assumed is how many of these were priced like the default model,
-	// because nothing is known about their own.
+	// compacted. Assumed is how many were priced like the default model, because
+	// nothing is known about their own.
 	Sessions  int    `json:"sessions"`
 	Compacted int    `json:"compacted"`
 	Assumed   int    `json:"prices_assumed"`
@@ -34,8 +34,10 @@ type Report struct {
 	Agents []Agent `json:"agents"`
 	Weeks  []Week  `json:"weeks"`
 
-	// Worst are the sessions in which most time was lost to compaction.
-	Worst []Session `json:"worst"`
+	// Worst are the sessions in which most time was lost to compaction, Moments the
+	// compactions after which most was read again.
+	Worst   []Session `json:"worst"`
+	Moments []Moment  `json:"moments"`
 
 	most int
 }
@@ -89,7 +91,18 @@ type Session struct {
 	Sum
 
 	assumed bool
+	losses  []replay.Loss
 }
+
+// Moment is a compaction after which something was read again.
+type Moment struct {
+	File  string `json:"file"`
+	Agent string `json:"agent"`
+	replay.Loss
+}
+
+// worstMoments is how many moments a report has.
+const worstMoments = 3
 
 // add counts a session.
 func (r *Report) add(s *Session) {
@@ -101,17 +114,23 @@ func (r *Report) add(s *Session) {
 	}
 	a := &r.Agents[i]
 	a.Sessions++
-	if s.Compactions == 0 {
-		return
-	}
-	r.Compacted++
-	a.Compacted++
 	if s.assumed {
 		r.Assumed++
 	}
 	r.Total.add(&s.Past)
 	a.add(&s.Past)
 	r.week(s.Last).add(&s.Past)
+	if s.Compactions == 0 {
+		return
+	}
+	r.Compacted++
+	a.Compacted++
+	for _, l := range s.losses {
+		r.Moments = append(r.Moments, Moment{s.File, s.Agent, l})
+	}
+	slices.SortStableFunc(r.Moments, func(a, b Moment) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	r.Moments = r.Moments[:min(len(r.Moments), worstMoments)]
+	s.losses = nil
 	r.Worst = append(r.Worst, *s)
 	slices.SortStableFunc(r.Worst, func(a, b Session) int {
 		return cmp.Or(cmp.Compare(b.Waited, a.Waited), cmp.Compare(b.Spent, a.Spent))

@@ -8,6 +8,7 @@
 package insights
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -226,15 +227,14 @@ func (l *looker) session(ctx context.Context, s *transcript.Session) (Session, e
 		}
 		m.Prices, m.Cache = prices.Prices, prices.Cache
 	}
-	window := l.Window
-	if window <= 0 {
+	works := model.Window{Tokens: l.Window}
+	if l.Window <= 0 {
 		in := source.Session{Model: s.Model, Format: s.Format, Request: s.Request(), Compactions: s.Compactions, Stated: s.Window}
-		if window = in.Window(m).Tokens; window <= 0 {
-			window = m.Context
-		}
+		works = in.Window(m)
+		works.Tokens = cmp.Or(works.Tokens, m.Context)
 	}
-	p, err := replay.MeasurePast(ctx, &replay.Session{Session: *s}, window, m)
-	out.Sum = sumOf(&p)
+	p, losses, err := replay.MeasurePast(ctx, &replay.Session{Session: *s}, works, m)
+	out.Sum, out.losses = sumOf(&p), losses
 	return out, err
 }
 

@@ -3,12 +3,39 @@ package insights
 import (
 	"fmt"
 	"math"
+	"strings"
+	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
-// Lines say in words what the report found; none where nothing was compacted.
+// Headline says in words what the sessions cost, and would have cost with winnow.
+func (r *Report) Headline() []string {
+	t := &r.Total
+	source := "by the usage that their files record"
+	if left := r.Sessions - t.Billed; left > 0 {
+		source += fmt.Sprintf(" (%s: estimated)", text.Plural(left, "session"))
+	}
+	lines := []string{
+		fmt.Sprintf("The sessions cost %s, %s.", dollars(t.Dollars), source),
+		fmt.Sprintf("With winnow: %s%s; with --preset thrifty: %s%s.", dollars(t.Ours), change(t.Dollars, t.Ours), dollars(t.Thrifty), change(t.Dollars, t.Thrifty)),
+	}
+	if t.Ours > t.Dollars && t.Compactions > 0 {
+		lines[1] += " With nothing set winnow keeps more in the context than your agents did, which is what the difference pays for."
+	}
+	return lines
+}
+
+// change is a difference of dollars in per cent.
+func change(was, now float64) string {
+	if was <= 0 || math.Abs(now/was-1) < 0.0005 {
+		return ""
+	}
+	return fmt.Sprintf(" (%+.1f %%)", 100*(now/was-1))
+}
+
+// Lines say in words what compaction did; none where nothing was compacted.
 func (r *Report) Lines() []string {
 	t := &r.Total
 	if r.Compacted == 0 {
@@ -17,8 +44,9 @@ func (r *Report) Lines() []string {
 	lines := []string{
 		fmt.Sprintf("Your agents compacted %s %s (%s automatically), which removed %s tokens from their contexts.",
 			text.Plural(r.Compacted, "session"), times(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
-		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before.",
-			minutes(t.Minutes), dollars(t.Spent), dollars(t.Summaries), dollars(t.Again), text.Plural(t.Rereads, "re-read")),
+		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before. With winnow: %s, %s, %s of waiting.",
+			minutes(t.Minutes), dollars(t.Spent), dollars(t.Summaries), dollars(t.Again), text.Plural(t.Rereads, "re-read"),
+			text.Plural(t.Rewrites, "rewrite"), text.Plural(t.OurRereads, "re-read"), minutes(t.OurMinutes)),
 	}
 	if t.Ready.Of > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s right after a compaction to text that the agent had seen, %s could be made from what was left. With winnow it would have been %s.",
@@ -27,9 +55,20 @@ func (r *Report) Lines() []string {
 	if t.Still.Of > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s that were read again, winnow would still have shown %s.", text.Plural(t.Still.Of, "line"), shareOf(t.Still)))
 	}
-	lines = append(lines, fmt.Sprintf("The sessions cost %s as they were. With winnow: %s, %s without a call to a model, %s, %s of waiting.",
-		dollars(t.Dollars), dollars(t.Ours), text.Plural(t.Rewrites, "rewrite"), text.Plural(t.OurRereads, "re-read"), minutes(t.OurMinutes)))
 	return lines
+}
+
+// Say tells a moment in a sentence.
+func (m *Moment) Say() string {
+	when := "After a compaction"
+	if m.Time > 0 {
+		when = time.UnixMilli(m.Time).Format("2 Jan 15:04") + ": after the compaction"
+	}
+	files := strings.Join(m.Files[:min(len(m.Files), 3)], ", ")
+	if more := len(m.Files) - 3; more > 0 {
+		files += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%s %s read %s again, %s tokens in %s: %s.", when, m.Agent, text.Plural(len(m.Files), "file"), text.Number(m.Tokens), minutes(m.Waited.Minutes()), files)
 }
 
 func times(n int) string {

@@ -49,12 +49,6 @@ func run(out string) (err error) {
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		return err
 	}
-	if err := s.meter(); err != nil {
-		return err
-	}
-	if err := s.compact(); err != nil {
-		return err
-	}
 	return s.tree()
 }
 
@@ -65,24 +59,6 @@ func (s *studio) command(args ...string) *exec.Cmd {
 	cmd.Dir = s.dir
 	cmd.Env = []string{"TERM=xterm-256color", "HOME=" + s.dir, "PATH=" + os.Getenv("PATH")}
 	return cmd
-}
-
-// meter is winnow check.
-func (s *studio) meter() error {
-	term := ptytest.Start(s.t, 92, 31, s.command("check", "session.json"))
-	if code := term.Wait(); code != 0 {
-		return fmt.Errorf("check: exit code %d\n%s", code, term.Screen())
-	}
-	return s.write("meter.svg", term)
-}
-
-// compact is winnow compact: the same session before and after.
-func (s *studio) compact() error {
-	term := ptytest.Start(s.t, 92, 27, s.command("compact", "session.json", "--out", "view.json"))
-	if code := term.Wait(); code != 0 {
-		return fmt.Errorf("compact: exit code %d\n%s", code, term.Screen())
-	}
-	return s.write("compact.svg", term)
 }
 
 // tree is winnow tree on a session that was compacted.

@@ -2,22 +2,27 @@ package replay
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// Past is what the compactions of one recorded session cost, and what winnow
+// Past is what one recorded session and its compactions cost, and what winnow
 // would have kept and cost on the same session. It holds no messages.
 //
-// The session is replayed twice: as its client compacted it ([Recorded]) and as
-// winnow would have with nothing set. Requests, dollars and rewrites are those
-// of the two replays. Three more figures look at the calls after each compaction
+// What it cost is added up from the usage that the file records, with an estimate
+// for the calls that wrote summaries, which no file records. The session is then
+// replayed with its pauses: as its client compacted it ([Recorded]), and as winnow
+// would have with nothing set and thrifty. The bill with winnow is the recorded one,
+// raised or lowered as the replays differ; where the file records no usage, dollars
+// are those of the replays. Three more figures look at the calls after each compaction
 // of the client, up to the 30th and not beyond the next compaction:
 //
 //   - a read is a re-read when at least half of its lines stood, under the same
@@ -31,8 +36,8 @@ import (
 //     that request ([Past.Ready]). Compactions whose summary the file does not
 //     show are left out of this one.
 //
-// What the agent read again stands in the recorded history, so winnow's replay
-// pays for it as well.
+// What the agent read again stands in the recorded history, so winnow's replays
+// pay for it as well.
 type Past struct {
 	// Window is the client's, and winnow's; Fixed what every request carries beside
 	// the messages, as the provider counts it.
@@ -52,8 +57,8 @@ type Past struct {
 	Rereads      int `json:"rereads"`
 	RereadTokens int `json:"reread_tokens"`
 
-	// Waited is the time that the summaries took, by the median of the field, and
-	// a median step of the session for each re-read.
+	// Waited is how long the summaries and the re-reads took, by the times in the
+	// file as far as it has them.
 	Waited time.Duration `json:"-"`
 
 	// Summaries and Again are dollars for the calls that wrote summaries and for
@@ -61,10 +66,13 @@ type Past struct {
 	Summaries float64 `json:"dollars_summaries"`
 	Again     float64 `json:"dollars_rereads"`
 
-	// Dollars is what the whole session cost, Ours what it would have cost with
-	// winnow, the re-reads included that winnow would have caused.
+	// Dollars is what the whole session cost, Ours and Thrifty what it would have
+	// cost with winnow, the re-reads included that winnow would have caused. Billed is
+	// one where the file records what was used.
 	Dollars float64 `json:"dollars"`
 	Ours    float64 `json:"winnow_dollars"`
+	Thrifty float64 `json:"thrifty_dollars"`
+	Billed  int     `json:"billed_by_records"`
 
 	// Rewrites and OurRereads are winnow's, OurWaited the time that they took.
 	Rewrites   int           `json:"winnow_rewrites"`
@@ -84,34 +92,68 @@ type Past struct {
 // Cost is what the compactions themselves cost, in dollars.
 func (p *Past) Cost() float64 { return p.Summaries + p.Again }
 
-// MeasurePast measures a session whose client had a window of so many tokens, as
-// the provider counts them, at the prices of a model. The figures of a session
-// that its client never compacted are zero.
-func MeasurePast(ctx context.Context, s *Session, window int, prices model.Model) (Past, error) {
-	var p Past
-	if len(Summarised(s.Compactions)) == 0 {
-		return p, nil
-	}
+// Loss is one compaction of the client, and what was read again after it.
+type Loss struct {
+	Time    int64         `json:"time"` // of the first request after it, in milliseconds since 1970; 0 is unknown
+	Message int           `json:"message"`
+	Files   []string      `json:"files"` // names of the files that were read again
+	Rereads int           `json:"rereads"`
+	Tokens  int           `json:"tokens"`
+	Waited  time.Duration `json:"-"`
+}
+
+// replayedFrom is the share of its window that a session has to reach to be replayed:
+// below it no policy changes anything.
+const replayedFrom = 0.3
+
+// MeasurePast measures a session whose client worked in a window, at the prices of a
+// model. It also returns the compactions after which something was read again.
+func MeasurePast(ctx context.Context, s *Session, works model.Window, prices model.Model) (Past, []Loss, error) {
+	b := billOf(s, &prices)
+	prices = b.pricesOf(prices)
 	prompt, err := PromptOf(&s.Session, prices.Name)
 	if err != nil {
-		return p, err
+		return Past{}, nil, err
+	}
+	p := Past{Window: works.Tokens, Fixed: prompt.Fixed}
+	if b.known() {
+		p.Dollars, p.Billed = b.dollars, 1
+	}
+	p.Ours, p.Thrifty = p.Dollars, p.Dollars
+	compacted := len(Summarised(s.Compactions)) > 0
+	if !compacted && p.Billed > 0 && float64(prompt.Next) < replayedFrom*float64(works.Tokens) {
+		return p, nil, nil
 	}
 	d := driver{
-		index: newHeardIndex(s, prompt), window: window, trigger: (&Options{}).orDefault().Trigger, prices: []model.Model{prices}, own: true,
+		index: newHeardIndex(s, prompt), window: works.Tokens, works: works, trigger: (&Options{}).orDefault().Trigger, prices: []model.Model{prices}, own: true, clock: true,
 		next: newNextIndex(s), step: medianStep(s.History),
 	}
 	v := newHindsight(d.index, d.next)
 	d.look = v.client
 	was, err := d.run(ctx, Recorded())
-	if err != nil || was.Calls == 0 {
-		return p, err
+	if err != nil {
+		return p, nil, err
 	}
-	p.Window, p.Fixed = window, prompt.Fixed
 	d.look = v.ours
 	ours, err := d.run(ctx, Ours{Label: "shipped"})
 	if err != nil {
-		return p, err
+		return p, nil, err
 	}
+	d.look = nil
+	thrifty, err := d.run(ctx, Ours{Label: "thrifty", Settings: winnow.Settings{Preset: "thrifty"}})
+	if err != nil {
+		return p, nil, err
+	}
+	p.Summaries = was.Summaries[0]
+	p.Dollars += p.Summaries
+	if p.Billed == 0 {
+		p.Dollars = was.Timed[0]
+	}
+	if was.Timed[0] > 0 {
+		p.Ours = p.Dollars / was.Timed[0] * (ours.Timed[0] + ours.Again[0])
+		p.Thrifty = p.Dollars / was.Timed[0] * (thrifty.Timed[0] + thrifty.Again[0])
+	}
+	p.Rewrites, p.OurRereads, p.OurWaited = ours.Rewrites, ours.Rereads, ours.Lost()
 	for _, c := range Summarised(s.Compactions)[:was.Calls] {
 		if c.Automatic() {
 			p.Automatic++
@@ -121,17 +163,59 @@ func MeasurePast(ctx context.Context, s *Session, window int, prices model.Model
 		}
 	}
 	p.Compactions, p.Removed = was.Calls, v.removed
-	p.Rereads, p.RereadTokens = len(v.reads), 0
+	losses := v.losses(was.Step)
+	p.Waited = was.Blocked
+	for i := range losses {
+		p.Waited += losses[i].Waited
+	}
+	p.Rereads = len(v.reads)
 	for i := range v.reads {
 		r := &v.reads[i]
 		p.RereadTokens += r.tokens
 		p.Again += rereadCost(&prices, r.prompt, r.tokens)
 	}
-	p.Summaries, p.Dollars = was.Summaries[0], was.Dollars[0]
-	p.Waited = was.Blocked + time.Duration(p.Rereads)*was.Step
-	p.Ours, p.Rewrites, p.OurRereads, p.OurWaited = ours.Dollars[0]+ours.Again[0], ours.Rewrites, ours.Rereads, ours.Lost()
 	p.Still, p.Ready, p.OursReady = v.still, v.ready, v.oursReady
-	return p, nil
+	return p, losses, nil
+}
+
+// losses puts the re-reads together by the compaction before them. Reads of one
+// answer went on side by side, so their time counts once.
+func (v *hindsight) losses(step time.Duration) []Loss {
+	h := v.x.session.History
+	var out []Loss
+	last := -1 // the answer whose time was added
+	for i := range v.reads {
+		r := &v.reads[i]
+		if len(out) == 0 || out[len(out)-1].Message != r.after {
+			out = append(out, Loss{Time: h.At(r.after).Time, Message: r.after})
+		}
+		l := &out[len(out)-1]
+		l.Rereads++
+		l.Tokens += r.tokens
+		if name := path.Base(strings.ReplaceAll(r.path, `\`, "/")); !slices.Contains(l.Files, name) {
+			l.Files = append(l.Files, name)
+		}
+		if r.at != last {
+			l.Waited += tookUntilNext(h, r.at, step)
+		}
+		last = r.at
+	}
+	return out
+}
+
+// tookUntilNext is how long it was from an answer to the next one, at most a step:
+// more was spent on something else.
+func tookUntilNext(h chat.History, answer int, step time.Duration) time.Duration {
+	for i := answer + 1; i < h.Len(); i++ {
+		if h.At(i).Role != chat.Assistant {
+			continue
+		}
+		if d := time.Duration(h.At(i).Time-h.At(answer).Time) * time.Millisecond; h.At(answer).Time > 0 && d > 0 {
+			return min(d, step)
+		}
+		break
+	}
+	return step
 }
 
 // hindsight looks at the requests after the client's compactions, first as the
@@ -142,6 +226,7 @@ type hindsight struct {
 
 	left []transcript.Compaction // at which no request was looked at yet
 	last int                     // tokens of the request before
+	from int                     // the answer to the first request after the last one
 	stop int                     // message after the calls that are looked at
 
 	before *shownView // what was shown before the compaction
@@ -157,6 +242,7 @@ type hindsight struct {
 // reread is a read of what had been shown before a compaction.
 type reread struct {
 	at     int // message with the call
+	after  int // the answer to the first request after the compaction
 	path   string
 	lines  []string // that stood before
 	tokens int
@@ -197,7 +283,7 @@ func (v *hindsight) begin(c *transcript.Compaction, answer, end int, now []*chat
 	}
 	v.before = v.next.shown(all)
 	calls, view := 0, (*shownView)(nil)
-	v.stop = answer
+	v.from, v.stop = answer, answer
 	for ; v.stop < end && calls < nextCalls; v.stop++ {
 		for k := range h.At(v.stop).Parts {
 			if h.At(v.stop).Parts[k].Kind == chat.ToolCall {
@@ -239,7 +325,7 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 			continue
 		}
 		tokens := v.x.scaled(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
-		v.reads = append(v.reads, reread{answer, paths[0], stood, tokens, prompt})
+		v.reads = append(v.reads, reread{answer, v.from, paths[0], stood, tokens, prompt})
 	}
 }
 
@@ -325,6 +411,8 @@ func (p *Past) Add(q *Past) {
 	p.Again += q.Again
 	p.Dollars += q.Dollars
 	p.Ours += q.Ours
+	p.Thrifty += q.Thrifty
+	p.Billed += q.Billed
 	p.Rewrites += q.Rewrites
 	p.OurRereads += q.OurRereads
 	p.OurWaited += q.OurWaited

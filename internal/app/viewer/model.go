@@ -139,6 +139,7 @@ type (
 	foundMsg struct {
 		pane, at int
 		find     *regexp.Regexp
+		nth, of  int // which of how many places
 		wrapped  bool
 	}
 )

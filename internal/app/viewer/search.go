@@ -42,16 +42,28 @@ func (m *Model) again(step int) tea.Cmd {
 	})
 }
 
-// seek looks at all places after one, around the end, and at that one last.
+// seek looks at all places, and goes to the next one after from, around the end.
 func seek(ctx context.Context, msg foundMsg, n, from, step int, match func(k int) bool) tea.Msg {
-	for i := 1; i <= n && ctx.Err() == nil; i++ {
-		k := ((from+i*step)%n + n) % n
+	var at []int
+	for k := 0; k < n && ctx.Err() == nil; k++ {
 		if match(k) {
-			msg.at, msg.wrapped = k, step > 0 && k < from || step < 0 && k > from
-			return msg
+			at = append(at, k)
 		}
 	}
-	msg.at = -1
+	msg.at, msg.of = -1, len(at)
+	if len(at) == 0 {
+		return msg
+	}
+	next, here := slices.BinarySearch(at, from)
+	switch {
+	case step < 0:
+		next--
+	case here:
+		next++
+	}
+	msg.nth = (next + len(at)) % len(at)
+	msg.wrapped = msg.nth != next
+	msg.at = at[msg.nth]
 	return msg
 }
 
@@ -98,7 +110,9 @@ func (m *Model) found(msg foundMsg) {
 		m.refuse("%q is not in this pane; tab goes to another", m.words)
 		return
 	case msg.wrapped:
-		m.say("the search continued from the other end")
+		m.say("%d of %d; the search continued from the other end", msg.nth+1, msg.of)
+	default:
+		m.say("%d of %d", msg.nth+1, msg.of)
 	}
 	if msg.pane == paneTree {
 		m.tree.choose(msg.at)

@@ -137,7 +137,7 @@ func TestSearch(t *testing.T) {
 	long := strings.Repeat("hay hay hay\n", 200) + "the Needle\n" + strings.Repeat("hay\n", 200)
 	req := chat.Request{History: chat.NewHistory(chat.TextMessage(chat.User, "first"), chat.TextMessage(chat.Assistant, long), chat.TextMessage(chat.User, "last"))}
 	v := view(t, imported(t, req, winnow.Settings{Window: 100000}), Options{}, 80, 24)
-	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "the search continued from the other end")
+	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "1 of 1; the search continued from the other end")
 	v.keys("/", "nowhere", "enter").has(`"nowhere" is not in this pane`)
 	v.keys("esc", "n").has("/ starts one")
 	v.keys("1", "/", "last", "enter").has("last")
