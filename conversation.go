@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -168,7 +167,7 @@ func (c *Conversation) pin(i int, on bool) error {
 }
 
 // Check measures the conversation as it would be sent now.
-func (c *Conversation) Check() (budget.Status, error) {
+func (c *Conversation) Check() (Status, error) {
 	c.lock()
 	defer c.mu.Unlock()
 	return c.w.Check(c.req, c.state())

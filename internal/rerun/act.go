@@ -1,14 +1,13 @@
 package rerun
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -30,17 +29,9 @@ func (r *Rerun) Compact(ctx context.Context, id string, a control.Compact) (*con
 	if err := r.based(a.Base); err != nil {
 		return nil, err
 	}
-	s := r.state()
-	s.Force, s.Focus, s.Summarise = true, a.Focus, a.Focus != ""
-	fit, err := r.w.Fit(ctx, r.in.Request, s)
-	var cannot *winnow.CannotFitError
-	switch {
-	case errors.As(err, &cannot):
-		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
-	case err != nil:
+	fit, err := conview.Compact(ctx, r.w, r.in.Request, r.state(), a)
+	if err != nil {
 		return nil, err
-	case !fit.Changed || fit.Plan.ID() == r.plan.ID():
-		return nil, fmt.Errorf("nothing can be made smaller: %w", control.ErrNothing)
 	}
 	before := r.status.Count.Tokens
 	info := control.PlanInfo{
@@ -51,7 +42,7 @@ func (r *Rerun) Compact(ctx context.Context, id string, a control.Compact) (*con
 		return nil, err
 	}
 	r.adopt(fit.Plan, info)
-	return r.done(before, "compacted"), nil
+	return r.done(before, conview.Went("Compacted", before, r.status.Count.Tokens)), nil
 }
 
 // Undo takes a plan back.
@@ -67,19 +58,16 @@ func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.D
 	if a.Undo == "" {
 		a.Undo = r.plan.ID()
 	}
-	if r.plan == nil {
-		return nil, fmt.Errorf("no plan is in force: %w", control.ErrNothing)
-	}
-	p, err := plan.Undo(r.plan, a.Undo, r.in.Request.History, r.in.Request.Rules)
+	p, err := conview.Undo(r.plan, a.Undo, &r.in.Request)
 	if err != nil {
-		return nil, fmt.Errorf("plan %q has no edits in force: %w", text.Brief(string(a.Undo), 40), control.ErrNothing)
+		return nil, err
 	}
 	before := r.status.Count.Tokens
 	if err := r.settle(p); err != nil {
 		return nil, err
 	}
 	r.adopt(p, control.PlanInfo{Time: r.clock(), By: "undo", Request: len(r.rows), Why: "takes back " + string(a.Undo), Undid: a.Undo, Before: before, After: r.status.Count.Tokens})
-	return r.done(before, "taken back"), nil
+	return r.done(before, conview.Went("Undone", before, r.status.Count.Tokens)), nil
 }
 
 // holds reports whether edits of a plan are in force.
@@ -94,70 +82,32 @@ func (r *Rerun) undone(id plan.ID) bool {
 	}) && !r.holds(id)
 }
 
-// Pin keeps a message or part from every stage.
-func (r *Rerun) Pin(ctx context.Context, id string, a control.Mark) (*control.Done, error) {
+// Mark implements [conview.Backend].
+func (r *Rerun) Mark(ctx context.Context, id string, a control.Mark, on bool) (*control.Done, error) {
 	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.place(a); err != nil {
+	if err := r.based(a.Base); err != nil {
+		return nil, err
+	}
+	say, err := conview.CheckMark(r.momentNow(), a, on)
+	if err != nil {
 		return nil, err
 	}
 	pin := winnow.Pin{Message: a.Message, Part: a.Part}
-	if slices.Contains(r.pins, pin) {
-		return nil, fmt.Errorf("message %d is already pinned: %w", a.Message, control.ErrNothing)
+	if on {
+		r.pins = append(slices.Clone(r.pins), pin)
+	} else {
+		r.pins = slices.DeleteFunc(slices.Clone(r.pins), func(p winnow.Pin) bool { return p == pin })
 	}
-	r.pins = append(slices.Clone(r.pins), pin)
-	slices.SortFunc(r.pins, func(a, b winnow.Pin) int {
-		if a.Message != b.Message {
-			return a.Message - b.Message
-		}
-		return a.Part - b.Part
-	})
-	return r.done(r.status.Count.Tokens, "pinned"), nil
-}
-
-// Unpin takes a pin off.
-func (r *Rerun) Unpin(ctx context.Context, id string, a control.Mark) (*control.Done, error) {
-	if err := r.is(ctx, id); err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.place(a); err != nil {
-		return nil, err
-	}
-	at := slices.Index(r.pins, winnow.Pin{Message: a.Message, Part: a.Part})
-	if at < 0 {
-		return nil, fmt.Errorf("message %d is not pinned: %w", a.Message, control.ErrNothing)
-	}
-	r.pins = slices.Delete(slices.Clone(r.pins), at, at+1)
-	return r.done(r.status.Count.Tokens, "unpinned"), nil
-}
-
-// place checks what a mark is about.
-func (r *Rerun) place(a control.Mark) error {
-	if err := r.based(a.Base); err != nil {
-		return err
-	}
-	h := r.in.Request.History
-	if a.Message < 0 || a.Message >= h.Len() || a.Part < -1 || a.Part >= len(h.At(a.Message).Parts) {
-		return fmt.Errorf("there is no message %d with part %d: %w", a.Message, a.Part, control.ErrInvalid)
-	}
-	return nil
+	slices.SortFunc(r.pins, func(a, b winnow.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
+	return r.done(r.status.Count.Tokens, say), nil
 }
 
 // done says what an action did.
-func (r *Rerun) done(before int, what string) *control.Done {
+func (r *Rerun) done(before int, say string) *control.Done {
 	r.touch()
-	after := r.status.Count.Tokens
-	d := &control.Done{Plan: r.plan.ID(), Before: before, After: after, Conversation: r.story().Conversation()}
-	switch {
-	case before == after:
-		d.Say = upper(what) + "; it applies from the next rewrite on."
-	default:
-		d.Say = fmt.Sprintf("%s: %s -> %s tokens.", upper(what), text.Number(before), text.Number(after))
-	}
-	return d
+	return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.story().Conversation()}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/winnow-llm/winnow/session/internal/rows"
 )
 
-// Log is one session of a database.
-type Log struct {
-	s      *Store
+// log is one session of a database.
+type log struct {
+	s      *store
 	key    int64
 	header session.Header
 	group  commit.Group
@@ -25,10 +25,10 @@ type Log struct {
 	closed bool
 }
 
-var _ session.Log = (*Log)(nil)
+var _ session.Log = (*log)(nil)
 
 // Info returns what is known of the session.
-func (l *Log) Info() session.Info {
+func (l *log) Info() session.Info {
 	info := session.Info{Header: l.header}
 	_ = l.s.db.Do(context.Background(), func(ctx context.Context) error { // what is not known stays empty
 		return l.s.db.Pool().QueryRow(ctx, `select modified, bytes, name, title from winnow.sessions where key = $1`, l.key).Scan(&info.Modified, &info.Bytes, &info.Name, &info.Title)
@@ -37,10 +37,10 @@ func (l *Log) Info() session.Info {
 }
 
 // Notes is always empty: a database has no torn lines.
-func (l *Log) Notes() []string { return nil }
+func (l *log) Notes() []string { return nil }
 
 // Close ends the use of the session; the database stays open.
-func (l *Log) Close() error {
+func (l *log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
@@ -48,7 +48,7 @@ func (l *Log) Close() error {
 }
 
 // Load reads what was added since the last time.
-func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
+func (l *log) Load(ctx context.Context) ([]session.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.group.Reset()
@@ -81,10 +81,10 @@ func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 }
 
 // Append queues records to be added.
-func (l *Log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
+func (l *log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
 
 // add writes records in one transaction.
-func (l *Log) add(ctx context.Context, recs [][]byte) error {
+func (l *log) add(ctx context.Context, recs [][]byte) error {
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
