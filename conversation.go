@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 )
 
 // Conversation keeps what belongs together for an agent: the request, the plan
@@ -22,8 +22,7 @@ type Conversation struct {
 	mu    sync.Mutex
 	req   chat.Request
 	track *Track
-	sent  *token.Step // what the next reported usage is about; nil is nothing
-	pins  []Pin       // in order
+	pins  []Pin // in order
 }
 
 // Conversation starts a conversation. The request's history may be empty.
@@ -40,7 +39,7 @@ func (c *Conversation) lock() {
 	c.mu.Lock()
 	if c.track == nil {
 		c.w = c.w.made()
-		c.track = NewTrack(c.w.meter.Counter().Family())
+		c.track = c.w.Track()
 	}
 }
 
@@ -49,6 +48,54 @@ func (c *Conversation) state() State {
 	s := c.track.State()
 	s.Pins = c.pins
 	return s
+}
+
+// Request returns the request as it stands, with the untouched history:
+// [wire.Render] writes its body with a view.
+func (c *Conversation) Request() chat.Request {
+	c.lock()
+	defer c.mu.Unlock()
+	return c.req
+}
+
+// Update changes the request: its system prompt, tools, output, or the history. The
+// plan stays in force as long as the history starts with the messages that it was
+// made for; pins of messages that are not there any more go.
+func (c *Conversation) Update(change func(*chat.Request)) {
+	c.lock()
+	defer c.mu.Unlock()
+	if change != nil {
+		change(&c.req)
+	}
+	c.pins = slices.DeleteFunc(c.pins, func(p Pin) bool { return p.Message >= c.req.History.Len() })
+}
+
+// Restore puts a plan and pins in force that were kept elsewhere: of an earlier
+// process, or of the same conversation with another model's engine. The plan may be
+// nil. The error wraps [plan.ErrMismatch] where it is one of another history.
+func (c *Conversation) Restore(p *plan.Plan, pins []Pin) error {
+	c.lock()
+	defer c.mu.Unlock()
+	if _, err := plan.Apply(c.req.History, p); err != nil {
+		return err
+	}
+	own := slices.Clone(pins)
+	slices.SortFunc(own, comparePins)
+	if n := len(own); n > 0 && (own[0].Message < 0 || own[n-1].Message >= c.req.History.Len()) {
+		return fmt.Errorf("winnow: there are pins for messages %d to %d; the history has %d", own[0].Message, own[n-1].Message, c.req.History.Len())
+	}
+	c.track.Use(p, 0)
+	c.pins = own
+	return nil
+}
+
+func comparePins(a, b Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) }
+
+// Pins returns the pins in force, for [Conversation.Restore].
+func (c *Conversation) Pins() []Pin {
+	c.lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.pins)
 }
 
 // History returns the untouched history.
@@ -109,7 +156,7 @@ func (c *Conversation) pin(i int, on bool) error {
 	if n := c.req.History.Len(); i < 0 || i >= n {
 		return fmt.Errorf("winnow: there is no message %d to pin; the history has %d", i, n)
 	}
-	at, is := slices.BinarySearchFunc(c.pins, i, func(p Pin, i int) int { return p.Message - i })
+	at, is := slices.BinarySearchFunc(c.pins, Pin{Message: i, Part: -1}, comparePins)
 	switch {
 	case on && !is:
 		c.pins = slices.Insert(c.pins, at, Pin{Message: i, Part: -1})
@@ -167,15 +214,7 @@ func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, 
 func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Result, error) {
 	s := c.state()
 	s.Force, s.Limit = force, limit
-	r, err := c.w.Fit(ctx, c.req, s)
-	if err != nil {
-		return r, err
-	}
-	c.track.Fitted(&r)
-	c.track.Paused(0)
-	sent := r.Sent()
-	c.sent = &sent
-	return r, nil
+	return c.track.fit(ctx, c.req, s)
 }
 
 // Answered adds what the model answered to the last Fit's view, and learns
@@ -184,14 +223,7 @@ func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
 	c.lock()
 	defer c.mu.Unlock()
 	c.add(answer)
-	if c.sent == nil || usage.Prompt() <= 0 { // nothing was reported
-		return
-	}
-	step := *c.sent
-	step.Usage, step.Model = usage, answer.Model
-	step.Cut = c.req.Output > 0 && usage.Output >= c.req.Output
-	step.Answer = c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1)
-	c.track.Record(step)
+	c.track.Answered(answer, usage)
 }
 
 // ErrNoPlan says that there is no plan to take back.
@@ -214,7 +246,6 @@ func (c *Conversation) Undo(id plan.ID) error {
 		return err
 	}
 	c.track.Use(q, 0)
-	c.sent = nil
 	return nil
 }
 

@@ -442,3 +442,62 @@ func TestImagesAloneAreNoFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestConversationMoves: what belongs to the request can be changed on the way, and a
+// plan and pins go over to another engine's conversation, with the same view.
+func TestConversationMoves(t *testing.T) {
+	c := newWinnow(t, small).Conversation(chat.Request{})
+	talk(t, c, 0, 40)
+	if err := c.Pin(7); err != nil {
+		t.Fatal(err)
+	}
+	fit, err := c.Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newWinnow(t, small).Conversation(c.Request())
+	if err := other.Restore(c.Plan(), c.Pins()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := other.Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Changed || again.View.Key() != fit.View.Key() || len(other.Pins()) != 1 {
+		t.Errorf("the plan did not go over: %v", again.Changed)
+	}
+	if err := other.Restore(nil, []winnow.Pin{{Message: 9999, Part: -1}}); err == nil {
+		t.Error("a pin of no message was taken")
+	}
+	c.Update(func(r *chat.Request) {
+		r.System = []chat.Part{{Kind: chat.Text, Text: "Be brief."}}
+		r.History = chat.NewHistory(coding(50, 51)...)
+	})
+	if fit, err = c.Fit(t.Context()); err != nil || fit.Plan != nil || len(c.Pins()) != 0 || c.Request().System == nil {
+		t.Errorf("%v %v", err, fit.Plan)
+	}
+	if err := c.Restore(other.Plan(), nil); !errors.Is(err, plan.ErrMismatch) {
+		t.Errorf("a plan of another history: %v", err)
+	}
+}
+
+// TestTrackFits: a track alone keeps a conversation fitting that its owner holds.
+func TestTrackFits(t *testing.T) {
+	w := newWinnow(t, small)
+	track := w.Track()
+	var h chat.History
+	for _, m := range coding(0, 40) {
+		if m.Role == chat.Assistant {
+			r, err := track.Fit(t.Context(), chat.Request{History: h})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkResult(t, chat.Request{History: h}, r)
+			track.Answered(m, chat.Usage{Input: r.After.Count.Tokens, Output: 10})
+		}
+		h = h.Append(m)
+	}
+	if track.Plan() == nil || !track.Known() {
+		t.Error("nothing was compacted, or nothing heard")
+	}
+}

@@ -2,7 +2,7 @@ package winnow
 
 import "github.com/winnow-llm/winnow/model"
 
-// What is kept free for the answer. Clients ask for the most that their model can
+// The output reserve is kept free for the answer. Clients ask for the most that their model can
 // write, 64,000 tokens or 128,000, and few answers have a tenth of that; to keep
 // all of it free would cost a third of the window. So the reserve is learned from
 // the answers of the conversation.
@@ -38,8 +38,8 @@ func (a Answers) reserve(window int) int {
 	return min(max(a.Longest+a.Longest/4, least), window*mostReserve/100)
 }
 
-// reserve returns what is kept free for the answer to a request that asks for so
-// many tokens; 0 is unknown.
+// reserve returns the output reserve for a request that asks for so many tokens; 0 is
+// unknown.
 func (w *Winnow) reserve(m *model.Model, wanted int, a Answers) int {
 	var reserve int
 	switch n := w.settings.MaxTokens; {
@@ -56,7 +56,7 @@ func (w *Winnow) reserve(m *model.Model, wanted int, a Answers) int {
 		}
 	}
 	if wanted <= 0 && w.settings.MaxTokens <= 0 && w.settings.Threshold <= 0 && w.settings.Reserve > 0 {
-		reserve = min(reserve, w.settings.Reserve) // that is the room for the answer
+		reserve = min(reserve, w.settings.Reserve) // that is the output reserve
 	}
 	return reserve
 }

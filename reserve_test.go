@@ -12,7 +12,7 @@ import (
 // falls only where the conversation was rewritten.
 func TestReserveIsLearned(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Model: "claude-opus-4-6", Window: 200_000})
-	track := winnow.NewTrack(w.Meter().Counter().Family())
+	track := w.Track()
 	calls := 0
 	answer := func(tokens int, plan string, cut bool) {
 		calls++

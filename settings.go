@@ -62,7 +62,7 @@ type Settings struct {
 	Economy     string `json:"economy,omitempty" yaml:"economy,omitempty"`
 	CommitFloor int    `json:"commit_floor,omitempty" yaml:"commit_floor,omitempty"`
 
-	// MaxTokens is what is kept free for the answer. By default that is learned: 1.25
+	// MaxTokens is the output reserve, kept free for the answer. By default it is learned: 1.25
 	// times the largest of the last 20 answers, at least 4,000 tokens; until five
 	// answers are known 16,000, or a fifth of the window where that is less; at most
 	// 35 % of the window, and never more than a request asks for or the model can
@@ -105,7 +105,7 @@ type Systems struct {
 	// Reserve is the number of tokens of the window that must stay free (default
 	// none; at most three quarters of the window). Whichever of this and the
 	// thresholds is reached first counts. Where Threshold is off, a Reserve that is
-	// set is also the room for an answer of which nobody says how long it may be.
+	// set is also the output reserve where nobody says how long an answer may be.
 	Reserve int `json:"reserve,omitempty" yaml:"reserve,omitempty"`
 
 	// Estimator is how tokens are counted before a provider has reported any:

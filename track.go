@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -18,14 +19,16 @@ import (
 // keeps one, so that all of them schedule alike: [Conversation], sessions and
 // the transport do. It is safe for concurrent use.
 //
-//	t := winnow.NewTrack(w.Meter().Counter().Family())
-//	r, err := w.Fit(ctx, req, t.State())
-//	t.Fitted(&r)
-//	step := r.Sent()        // send r.View, then:
-//	step.Usage = usage
-//	t.Record(step)
+//	t := w.Track()
+//	r, err := t.Fit(ctx, req)  // send r.View, then:
+//	t.Answered(answer, usage)
+//
+// A driver that asks more of a call uses [Winnow.Fit] with [Track.State], then
+// [Track.Fitted] and [Track.Record].
 type Track struct {
+	w         *Winnow
 	mu        sync.Mutex
+	sent      *Result // what the next answer is about; nil is nothing
 	plan      *plan.Plan
 	notLasted int
 	ledger    *token.Ledger
@@ -46,9 +49,46 @@ type Track struct {
 	answers Answers
 }
 
-// NewTrack returns the track of a conversation at its start, counted for a
-// family. A conversation that moves to a model of another family needs another.
-func NewTrack(f token.Family) *Track { return &Track{ledger: token.NewLedger(f)} }
+// Track returns the track of a conversation at its start. A conversation that moves to
+// a model of another family needs another.
+func (w *Winnow) Track() *Track {
+	w = w.made()
+	return &Track{w: w, ledger: token.NewLedger(w.meter.Counter().Family())}
+}
+
+// Fit is [Winnow.Fit] for the next call of the conversation, and puts its plan in
+// force.
+func (t *Track) Fit(ctx context.Context, req chat.Request) (Result, error) {
+	return t.fit(ctx, req, t.State())
+}
+
+func (t *Track) fit(ctx context.Context, req chat.Request, s State) (Result, error) {
+	r, err := t.w.Fit(ctx, req, s)
+	if err != nil {
+		return r, err
+	}
+	t.Fitted(&r)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle, t.sent = 0, &r
+	return r, nil
+}
+
+// Answered learns from what the model answered to the last Fit's view, and from the
+// usage that the provider reported for it.
+func (t *Track) Answered(answer chat.Message, usage chat.Usage) {
+	t.mu.Lock()
+	r := t.sent
+	t.mu.Unlock()
+	if r == nil {
+		return
+	}
+	step := r.Sent()
+	step.Usage, step.Model = usage, answer.Model
+	step.Cut = r.req.Output > 0 && usage.Output >= r.req.Output
+	step.Answer = r.w.meter.Counter().Message(&answer)
+	t.Record(step)
+}
 
 // Family returns the family that the track was made for.
 func (t *Track) Family() token.Family {
@@ -72,7 +112,7 @@ func (t *Track) Use(p *plan.Plan, notLasted int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p.ID() != t.plan.ID() {
-		t.notLasted = notLasted
+		t.notLasted, t.sent = notLasted, nil
 	}
 	t.plan = p
 }
@@ -88,14 +128,14 @@ func (t *Track) Fitted(r *Result) {
 // steps, such as those that a store keeps: all that read them go on alike. The plan
 // in force and the count of rewrites are taken over. A nil track has neither.
 func (t *Track) Resume(f token.Family, steps []token.Step) *Track {
-	next := NewTrack(f)
+	next := &Track{ledger: token.NewLedger(f)}
 	for _, s := range steps {
 		next.Record(s)
 	}
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		next.plan, next.notLasted = t.plan, t.notLasted
+		next.w, next.plan, next.notLasted = t.w, t.plan, t.notLasted
 	}
 	return next
 }
@@ -229,7 +269,7 @@ func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
 // the model where an answer does not say it.
 func (w *Winnow) Heard(req *chat.Request, name string, until int) *Track {
 	w = w.made()
-	t := NewTrack(w.meter.Counter().Family())
+	t := w.Track()
 	for i := range min(until, req.History.Len()) {
 		if m := req.History.At(i); m.Role != chat.Assistant || m.Usage == nil {
 			continue

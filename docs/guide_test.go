@@ -157,12 +157,12 @@ func Example_cannotFit() {
 }
 
 // fitBody is for programs that have the bytes of a request.
-func fitBody(ctx context.Context, w *winnow.Winnow, raw []byte) ([]byte, error) {
+func fitBody(ctx context.Context, t *winnow.Track, raw []byte) ([]byte, error) {
 	body, err := wire.Parse(wire.Anthropic, raw)
 	if err != nil {
 		return nil, err
 	}
-	fit, err := w.Fit(ctx, body.Request(), winnow.State{}) // a winnow.Track keeps what the next call should know
+	fit, err := t.Fit(ctx, body.Request()) // t is w.Track(): it keeps what the next call should know
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func Example_wire() {
 		return
 	}
 	raw := []byte(`{"model":"claude-sonnet-4-5","max_tokens":1000,"messages":[{"role":"user","content":"Hi"}]}`)
-	out, err := fitBody(context.Background(), w, raw)
+	out, err := fitBody(context.Background(), w.Track(), raw)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -159,6 +160,14 @@ func (v View) Origin(i int) Origin {
 		return Origin{Message: -1, Edit: -1}
 	}
 	return Origin{Message: i - n - v.sep + v.p.Len, Edit: -1}
+}
+
+// All ranges over the view's messages, which must not be changed.
+func (v View) All() iter.Seq2[int, *chat.Message] {
+	return func(yield func(int, *chat.Message) bool) {
+		for i := 0; i < v.Len() && yield(i, v.At(i)); i++ {
+		}
+	}
 }
 
 // Messages returns a copy of the view's messages.

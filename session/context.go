@@ -81,7 +81,7 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 	}
 	s.engine = engine{w: w, settings: settings}
 	if f := w.Meter().Counter().Family(); s.track == nil || s.track.Family() != f {
-		s.track, s.sent = winnow.NewTrack(f), nil
+		s.track, s.sent = w.Track(), nil
 	}
 	return w, nil
 }

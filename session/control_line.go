@@ -52,7 +52,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 	if r.plan != nil {
 		r.known[r.plan.ID()] = r.plan
 	}
-	along := &along{reading: r, s: s, reported: reported, track: winnow.NewTrack(w.Meter().Counter().Family())}
+	along := &along{reading: r, s: s, reported: reported, track: w.Track()}
 	for n, e := range s.Path() {
 		if !e.Time.IsZero() {
 			r.used = e.Time.UTC()

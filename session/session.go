@@ -232,6 +232,6 @@ func (s *Session) moveTo(leaf int32, op string) error {
 func (s *Session) forget() {
 	s.sent = nil
 	if s.track != nil {
-		s.track = winnow.NewTrack(s.track.Family())
+		s.track = s.engine.w.Track()
 	}
 }

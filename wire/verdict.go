@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/winnow-llm/winnow/wire/internal/classify"
 )
@@ -24,10 +25,44 @@ const (
 	KindOther       = classify.Other
 )
 
-// Verdict is what an error means: its kind, the provider that wrote it, the
-// tokens it names, and whether the same request may succeed later. A *Verdict
-// is an error.
-type Verdict = classify.Verdict
+// Verdict is what an error means. A *Verdict is an error.
+type Verdict struct {
+	Kind Kind `json:"kind"`
+
+	// Provider is the server that wrote the error, as far as its words tell; ""
+	// is unknown. Many servers copy OpenAI's words.
+	Provider string `json:"provider"`
+
+	// Limit and Actual are the tokens that are allowed and that were counted,
+	// where an overflow names them; 0 is unknown. Actual includes Output, where
+	// the server counts the output that was asked for.
+	Limit  int `json:"limit,omitempty"`
+	Actual int `json:"actual,omitempty"`
+
+	// Output is the tokens of output that were asked for; of an output limit,
+	// those that are allowed.
+	Output int `json:"output,omitempty"`
+
+	// Bytes is the limit of an overflow that is about the body's size and not
+	// about tokens; -1 when the server does not name it.
+	Bytes int `json:"bytes,omitempty"`
+
+	// Retryable says that the same request may succeed later, RetryAfter how
+	// long the server asks to wait.
+	Retryable  bool          `json:"retryable"`
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+
+	// Status is the HTTP status, 0 when unknown.
+	Status int `json:"status,omitempty"`
+
+	// Message is the server's innermost words.
+	Message string `json:"message"`
+}
+
+// Error returns kind and message, so that a verdict can be an error's cause.
+func (v *Verdict) Error() string {
+	return string(v.Kind) + ": " + v.Message
+}
 
 // Classify says what an error answer means. Status may be 0 when it is not
 // known; the header, in the form of [net/http.Header], may be nil. The body may
@@ -37,7 +72,7 @@ type Verdict = classify.Verdict
 // The rules go by meaning (something that holds tokens, and a word for too
 // much), so that they also understand servers that nobody has seen yet.
 func Classify(status int, header map[string][]string, body []byte) Verdict {
-	return classify.Classify(status, header, body)
+	return Verdict(classify.Classify(status, header, body))
 }
 
 // Overflow tells whether a successful answer hides an overflow: the provider

@@ -53,7 +53,7 @@ compaction), else the model's. Claude Code uses 200,000 tokens of some models un
 their name ends in [1m]. The flag --window and the setting window override both.
 
 The bar shows the window: a colour or a letter for each kind of content, then what
-is free and what is reserved for the answer. The same counter decides when to
+is free and the output reserve. The same counter decides when to
 compact.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {

@@ -106,7 +106,7 @@ your-program() { [ -n "$ANTHROPIC_BASE_URL" ] && command curl -sSf "$ANTHROPIC_B
 `,
 	},
 	"docs/install.md": {
-		before: `
+		before: docAgents + `
 mkdir -p winnow_VERSION_linux_amd64
 printf '#!/bin/sh\necho released\n' > winnow_VERSION_linux_amd64/winnow
 chmod +x winnow_VERSION_linux_amd64/winnow
@@ -116,8 +116,11 @@ sha256sum winnow_VERSION_linux_amd64.tar.gz > SHA256SUMS
 		not: map[string]string{
 			"go install": "it is fetched from where it is published",
 			"docker":     "it needs a container daemon",
+			"npx":        "no release is published; internal/app/release installs the packed files",
+			"brew":       "it needs Homebrew",
+			"install.sh": "internal/app/release runs it",
 		},
-		after: "[ \"$(~/.local/bin/winnow)\" = released ]\n",
+		after: "[ \"$(~/.local/bin/winnow)\" = released ]\ngrep -q 'mcp remove' ~/ran\n! grep winnow ~/.bashrc\n",
 	},
 	"docs/quick-start.md": {
 		before: docAgents + `

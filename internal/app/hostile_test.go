@@ -460,6 +460,8 @@ func TestHostileProject(t *testing.T) {
 		} {
 			harmless(t, "", args...)
 		}
+		write(t, filepath.Join(home, "winnow", "init.json"), `{"changes":[{"what":`+quoted(hostile)+`,"file":`+quoted(below+hostile)+`,"back":[`+quoted(hostile)+`]}]}`, 0o600)
+		harmless(t, "", "init", "--undo")
 		t.Chdir(below)
 		harmless(t, "", "config", "print")
 		harmless(t, "", "config", "trust")

@@ -97,7 +97,7 @@ share of check --fail-over, 130 interrupted.`,
 		}
 		root.AddCommand(commands...)
 	}
-	add("See what it does", a.demoCommand(), a.insightsCommand(), a.watchCommand(), a.doctorCommand())
+	add("See what it does", a.demoCommand(), a.initCommand(), a.insightsCommand(), a.watchCommand(), a.doctorCommand())
 	add("Run agents and programs behind it", a.wrapCommand(), a.serveCommand(), a.addressCommand(), a.mcpCommand(), a.planStoreCommand(), a.workCommand(), a.simCommand())
 	add("Compact a session file or a request", a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(), a.pageCommand(), a.treeCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand())

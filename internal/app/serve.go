@@ -57,8 +57,8 @@ AGENTS
 
 Local servers (Ollama, llama.cpp, vLLM, LM Studio) are asked for the window that they
 have given an open model. --window sets the window of all models. Part of the window
-is reserved for the answer: what the longest answers of the conversation had and a
-quarter more; at its start 16,000 tokens, or a fifth of the window if that is less.
+is the output reserve: what the longest answers of the conversation had and a quarter
+more; at its start 16,000 tokens, or a fifth of the window if that is less.
 With --window 40000 that leaves 32,000 for the prompt. --reserve lowers it:
 --reserve 4000 for all models, --reserve gpt-5=16000 for one.
 
@@ -125,8 +125,8 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
-	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
-	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
+	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is the output reserve, see --reserve")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of output reserve, kept free for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")

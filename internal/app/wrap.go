@@ -53,7 +53,7 @@ the gateway sends requests of that kind there.
 The window is that of the model in each request, as the registry has it, or what the
 agent uses of it: Claude Code uses 200,000 tokens of some models unless their name
 ends in [1m], and Codex has a number of its own for each. --window sets another. Part
-of the window is reserved for the answer: what the longest answers of the
+of the window is the output reserve: what the longest answers of the
 conversation had and a quarter more; at its start 16,000 tokens, or a fifth of the
 window if that is less. With --window 40000 that leaves 32,000 for the prompt.
 --reserve lowers it.

@@ -274,7 +274,7 @@ func TestWrapRefuses(t *testing.T) {
 	}
 }
 
-// TestServeReserve: what is kept for the answer can be set, for all models and
+// TestServeReserve: the output reserve can be set, for all models and
 // for one.
 func TestServeReserve(t *testing.T) {
 	isolate(t)

@@ -25,7 +25,7 @@ type Economy struct {
 	// Cold is the share of requests that find the cache cold, between 0 and 1.
 	Cold float64
 
-	// Most is what fits: the window without the reserve for the answer. Tiers
+	// Most is what fits: the window without the output reserve. Tiers
 	// are the prompts above which prices rise. Zero is no such limit.
 	Most  int
 	Tiers []int

@@ -85,7 +85,7 @@ func Start(ctx context.Context, in Input) *Rerun {
 	h := in.Request.History
 	r := &Rerun{
 		in: in, w: in.Engine, id: in.ID, known: map[plan.ID]*plan.Plan{},
-		track: winnow.NewTrack(in.Engine.Meter().Counter().Family()), changed: make(chan struct{}), ready: make(chan struct{}),
+		track: in.Engine.Track(), changed: make(chan struct{}), ready: make(chan struct{}),
 	}
 	r.Verbs = conview.On(r)
 	if r.id == "" {

@@ -52,7 +52,7 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	}
 	return &oursRun{
 		Setup: s, w: w, ignore: o.IgnoreCold,
-		track: winnow.NewTrack(family),
+		track: w.Track(),
 	}, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// nextOutput is what is kept for the answer at a cut, in tokens.
+// nextOutput is the output reserve at a cut, in tokens.
 const nextOutput = 4096
 
 // Viewer makes views of histories whose context is full: the engine under some

@@ -152,7 +152,7 @@ func ModelLine(name, how string, l budget.Limits) string {
 	if l.Reserve == 0 {
 		return fmt.Sprintf("%s: window %s for the prompt alone, %s available", who, number(l.Context), number(l.Available))
 	}
-	return fmt.Sprintf("%s: window %s, %s kept for the answer, %s available", who, number(l.Context), number(l.Reserve), number(l.Available))
+	return fmt.Sprintf("%s: window %s, output reserve %s, %s available", who, number(l.Context), number(l.Reserve), number(l.Available))
 }
 
 // Window says where a window is known from that is not the model's.

@@ -83,43 +83,15 @@ const (
 	Other       Kind = "other"
 )
 
-// Verdict is what an error means.
+// Verdict is what an error means. Package wire documents its fields.
 type Verdict struct {
-	Kind Kind `json:"kind"`
-
-	// Provider is the server that wrote the error, as far as its words tell; ""
-	// is unknown. Many servers copy OpenAI's words.
-	Provider string `json:"provider"`
-
-	// Limit and Actual are the tokens that are allowed and that were counted,
-	// where an overflow names them; 0 is unknown. Actual includes Output, where
-	// the server counts the output that was asked for.
-	Limit  int `json:"limit,omitempty"`
-	Actual int `json:"actual,omitempty"`
-
-	// Output is the tokens of output that were asked for; of an output limit,
-	// those that are allowed.
-	Output int `json:"output,omitempty"`
-
-	// Bytes is the limit of an overflow that is about the body's size and not
-	// about tokens; -1 when the server does not name it.
-	Bytes int `json:"bytes,omitempty"`
-
-	// Retryable says that the same request may succeed later, RetryAfter how
-	// long the server asks to wait.
-	Retryable  bool          `json:"retryable"`
-	RetryAfter time.Duration `json:"retry_after,omitempty"`
-
-	// Status is the HTTP status, 0 when unknown.
-	Status int `json:"status,omitempty"`
-
-	// Message is the server's innermost words.
-	Message string `json:"message"`
-}
-
-// Error returns kind and message, so that a verdict can be an error's cause.
-func (v *Verdict) Error() string {
-	return string(v.Kind) + ": " + v.Message
+	Kind                         Kind
+	Provider                     string
+	Limit, Actual, Output, Bytes int
+	Retryable                    bool
+	RetryAfter                   time.Duration
+	Status                       int
+	Message                      string
 }
 
 // Classify says what an error answer means. A status of 0 is unknown; the

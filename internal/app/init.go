@@ -1,0 +1,370 @@
+package app
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/app/insights"
+	"github.com/winnow-llm/winnow/internal/app/journal"
+	"golang.org/x/term"
+)
+
+type initFlags struct{ yes, undo bool }
+
+func (a *app) initCommand() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Set winnow up for the agents on this machine, and take that back",
+		Example: `  winnow init
+  winnow init --yes
+  winnow init --undo`,
+		Long: `Finds the agents on this machine, shows what compaction cost in their sessions of the
+last 30 days, and offers, one by one: an alias for each agent, so that its name starts
+it behind winnow (winnow wrap); the MCP server with the tools recall and
+search_history, registered by the agent's own command; the status line in Claude Code;
+and the gateway as a service of yours (systemd, launchd), for programs that are not
+wrapped. Without a terminal it says what it would do, and changes nothing unless --yes
+is given.
+
+--undo takes all of it back: a file that was not changed since gets back its bytes,
+from another one what was added is taken out.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.initialize(cmd, &f) }),
+	}
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do everything that is offered, without asking")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back what was set up")
+	return cmd
+}
+
+// step is one thing that is offered, in the JSON document too.
+type step struct {
+	What  string `json:"what"`
+	File  string `json:"file"`
+	State string `json:"state"` // would, done, there, declined, failed or undone
+	Error string `json:"error,omitempty"`
+}
+
+func (a *app) initialize(cmd *cobra.Command, f *initFlags) error {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return fmt.Errorf("there is no configuration folder: %w; set HOME", err)
+	}
+	j, err := journal.Open(filepath.Join(dir, "winnow", "init.json"))
+	if err != nil {
+		return err
+	}
+	if f.undo {
+		return a.undoSetup(cmd, j)
+	}
+	present := a.presentAgents()
+	if len(present) == 0 {
+		a.say("none of the agents that winnow knows is on the PATH (winnow wrap --list); only the service is offered")
+	}
+	doc := struct {
+		Agents []string `json:"agents"`
+		Cost   []string `json:"cost"`
+		Steps  []step   `json:"steps"`
+	}{Agents: []string{}, Cost: a.compactionCost(cmd), Steps: []step{}}
+	for i := range present {
+		doc.Agents = append(doc.Agents, present[i].Name)
+	}
+	if !a.asJSON {
+		st := a.style(a.stdout)
+		if len(present) > 0 {
+			st.Prose(a.stdout, "", "found: "+strings.Join(doc.Agents, ", "), st.Bold)
+		}
+		for _, line := range doc.Cost {
+			st.Prose(a.stdout, "", line, nil)
+		}
+	}
+	changes, err := a.changes(present)
+	if err != nil {
+		return err
+	}
+	ask := a.asker(f)
+	failed := false
+	for _, c := range changes {
+		s := step{What: c.What, File: c.File, State: "would"}
+		switch answer := ask; {
+		case j.Has(c.What):
+			s.State = "there"
+		case answer == nil:
+		case !answer(fmt.Sprintf("%s (%s)", c.What, a.shortPath(c.File))):
+			s.State = "declined"
+		default:
+			done, err := j.Make(cmd.Context(), c)
+			s.State = map[bool]string{true: "done", false: "there"}[done]
+			if err != nil {
+				s.State, s.Error, failed = "failed", err.Error(), true
+			}
+		}
+		doc.Steps = append(doc.Steps, s)
+		a.showStep(&s)
+	}
+	if a.asJSON {
+		if err := a.print(doc); err != nil {
+			return err
+		}
+	} else if ask == nil {
+		a.say("nothing was changed: there is no terminal to ask on; winnow init --yes does all of this")
+	} else if len(j.Changes) > 0 {
+		a.say("aliases hold in new shells; winnow init --undo takes everything back")
+	}
+	if failed {
+		return errors.New("not everything could be set up; what is above says why, and the rest is in place")
+	}
+	return nil
+}
+
+func (a *app) showStep(s *step) {
+	if a.asJSON {
+		return
+	}
+	line := fmt.Sprintf("%-8s  %s (%s)", s.State, s.What, a.shortPath(s.File))
+	if s.Error != "" {
+		line += ": " + s.Error
+	}
+	fmt.Fprintln(a.stdout, line)
+}
+
+// undoSetup takes everything back, the newest first.
+func (a *app) undoSetup(cmd *cobra.Command, j *journal.Journal) error {
+	steps, failed := []step{}, false
+	for n := len(j.Changes); n > 0; n = len(j.Changes) {
+		c, err := j.Undo(cmd.Context())
+		s := step{What: c.What, File: c.File, State: "undone"}
+		if err != nil {
+			s.State, s.Error, failed = "failed", err.Error(), true
+		}
+		steps = append(steps, s)
+		a.showStep(&s)
+		if len(j.Changes) == n {
+			break // it is still there, and what is older may stand below it
+		}
+	}
+	if a.asJSON {
+		if err := a.print(map[string]any{"steps": steps}); err != nil {
+			return err
+		}
+	} else if len(steps) == 0 {
+		a.say("there is nothing to take back")
+	}
+	if failed {
+		return errors.New("not everything could be taken back; what is above says what is left")
+	}
+	return nil
+}
+
+// asker asks a person; it is nil where there is none and --yes is not given.
+func (a *app) asker(f *initFlags) func(question string) bool {
+	in, ok := a.stdin.(*os.File)
+	switch {
+	case f.yes:
+		return func(string) bool { return true }
+	case !ok || !term.IsTerminal(int(in.Fd())) || a.asJSON:
+		return nil
+	}
+	lines := bufio.NewReader(in)
+	return func(question string) bool {
+		fmt.Fprintf(a.stdout, "%s? [y/N] ", question)
+		answer, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			fmt.Fprintln(a.stdout)
+		}
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "y" || answer == "yes"
+	}
+}
+
+// compactionCost is what winnow insights finds in short.
+func (a *app) compactionCost(cmd *cobra.Command) []string {
+	places, err := a.sessionPlaces(nil)
+	if err != nil {
+		return []string{}
+	}
+	p := a.progress("looking for sessions")
+	report, err := await(cmd.Context(), func() (*insights.Report, error) {
+		return insights.Run(cmd.Context(), insights.Options{
+			Agents: places, Since: time.Now().AddDate(0, 0, -30), Worst: 1,
+			Progress: func(done, total int) { p.set(done, total, "reading sessions") },
+		})
+	})
+	p.clear()
+	switch {
+	case err != nil:
+		return []string{"What compaction cost is not known: " + err.Error()}
+	case report.Compacted == 0:
+		return []string{fmt.Sprintf("No agent compacted any of the %s of the last 30 days.", plural(report.Sessions, "session"))}
+	}
+	return report.Lines()
+}
+
+// presentAgents returns the agents whose programs are here.
+func (a *app) presentAgents() []table.Agent {
+	var present []table.Agent
+	for _, g := range table.All() {
+		if a.onPath(g.Program) != "" {
+			present = append(present, g)
+		}
+	}
+	return present
+}
+
+// changes are what is offered.
+func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
+	server, err := (&installFlags{}).server()
+	if err != nil {
+		return nil, err
+	}
+	var all []journal.Change
+	rc, alias := a.shellFile()
+	for i := range present {
+		if g := &present[i]; g.Refused == "" {
+			line := fmt.Sprintf(alias, g.Program, shellQuoted(server[0])+" wrap "+g.Program+" --")
+			all = append(all, journal.Change{What: "start " + g.Title + " behind winnow by an alias", File: rc, Edit: appendLine(line)})
+		}
+	}
+	for i := range present {
+		g := &present[i]
+		add, remove := ownCommand(g, g.Server.Add, false, server), ownCommand(g, g.Server.Remove, false, server)
+		if add == nil || remove == nil {
+			continue // winnow mcp install prints the lines
+		}
+		file, err := a.settingsFile(g, false)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, journal.Change{What: "give " + g.Title + " the tools recall and search_history (MCP)", File: file, Run: add, Back: remove})
+	}
+	for i := range present {
+		if g := &present[i]; g.Name == "claude" {
+			file := g.Model.File.In(a.home(), a.getenv)
+			all = append(all, journal.Change{What: "show how full the window is in " + g.Title + "'s status line", File: file, Edit: addStatusLine(shellQuoted(server[0]) + " watch --statusline")})
+		}
+	}
+	return append(all, a.service()...), nil
+}
+
+// shellFile is where the user's shell reads aliases, and how it writes one.
+func (a *app) shellFile() (file, alias string) {
+	home := a.home()
+	switch filepath.Base(a.getenv("SHELL")) {
+	case "fish":
+		return filepath.Join(table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "fish/conf.d/winnow.fish"}.In(home, a.getenv)), "alias %s \"%s\" # winnow init"
+	case "zsh":
+		return table.Place{Variable: "ZDOTDIR", Path: ".zshrc"}.In(home, a.getenv), "alias %s=\"%s\" # winnow init"
+	}
+	return filepath.Join(home, ".bashrc"), "alias %s=\"%s\" # winnow init"
+}
+
+// shellQuoted is a program's path as shells read it, inside double quotes too.
+func shellQuoted(path string) string {
+	if strings.ContainsAny(path, " '()&;") {
+		return "'" + path + "'"
+	}
+	return path
+}
+
+// appendLine puts a line at the end of a text, unless it is there.
+func appendLine(line string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if strings.Contains(text, line) {
+			return text, nil
+		}
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		return text + line + "\n", nil
+	}
+}
+
+// addStatusLine puts the status line into Claude Code's settings, and leaves every other
+// byte as it is.
+func addStatusLine(command string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		value, err := json.Marshal(map[string]string{"type": "command", "command": command})
+		if err != nil {
+			return "", err
+		}
+		member := `"statusLine": ` + string(value)
+		if strings.TrimSpace(text) == "" {
+			return "{\n  " + member + "\n}\n", nil
+		}
+		var settings map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &settings); err != nil {
+			return "", fmt.Errorf("it is not JSON (%w); add this by hand: %s", err, member)
+		}
+		if old, has := settings["statusLine"]; has {
+			if strings.Contains(string(old), "watch --statusline") {
+				return text, nil
+			}
+			return "", fmt.Errorf("it has another status line; to replace that, write %s", member)
+		}
+		if len(settings) > 0 {
+			member += ","
+		}
+		start := strings.Index(text, "{") + 1
+		return text[:start] + "\n  " + member + text[start:], nil
+	}
+}
+
+// service is the gateway as a service of the user's; none where there is no manager that
+// is known.
+func (a *app) service() []journal.Change {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	c := journal.Change{What: "run the gateway on " + defaultGateway + " as a service of yours"}
+	text := ""
+	switch {
+	case runtime.GOOS == "darwin" && a.onPath("launchctl") != "":
+		c.File = filepath.Join(a.home(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
+		c.Run, c.Stop = []string{"launchctl", "load", "-w", c.File}, []string{"launchctl", "unload", "-w", c.File}
+		text = fmt.Sprintf(launchd, xmlEscaper.Replace(self))
+	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it there is no manager to talk to
+		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.home(), a.getenv)
+		c.Run, c.Stop = []string{"systemctl", "--user", "enable", "--now", "winnow.service"}, []string{"systemctl", "--user", "disable", "--now", "winnow.service"}
+		text = fmt.Sprintf(systemd, strings.ReplaceAll(self, "%", "%%"))
+	default:
+		return nil
+	}
+	c.Edit = func(string) (string, error) { return text, nil }
+	return []journal.Change{c}
+}
+
+const systemd = `[Unit]
+Description=winnow, the gateway that keeps agents inside their context window
+
+[Service]
+ExecStart="%s" serve
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+`
+
+const launchd = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key><string>llm.winnow.gateway</string>
+	<key>ProgramArguments</key><array><string>%s</string><string>serve</string></array>
+	<key>RunAtLoad</key><true/>
+	<key>KeepAlive</key><true/>
+</dict>
+</plist>
+`
+
+var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
