@@ -7,11 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"github.com/winnow-llm/winnow/transport"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/winnow-llm/winnow/transport"
 )
 
 // A browser shows who it is by a cookie. It gets one by an address that works
