@@ -53,6 +53,54 @@ func TestLargeSessionInTwiceItsSize(t *testing.T) {
 	}
 }
 
+// TestMemoryTable prints how much memory each command that reads a session takes, as
+// the table in docs/overhead.md: beyond the program's own 45 MB, as a multiple of the
+// session, for one of large results and one of small entries. Garbage is collected as
+// early as may be, so that what is in use counts. WINNOW_LARGE is their size in MB.
+func TestMemoryTable(t *testing.T) {
+	longrun.Only(t, "runs thirteen commands on two sessions")
+	size := 24
+	if n, err := strconv.Atoi(os.Getenv("WINNOW_LARGE")); err == nil {
+		size = n
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeLarge(t, "large.jsonl", size<<20)
+	writeEntries(t, "small.jsonl", size*4000, "")
+	row := "| command | large results | small entries |\n|---|--:|--:|\n"
+	for _, args := range []string{
+		"check FILE", "check FILE --rules", "compact FILE --force --plan PLAN", "plan apply PLAN FILE", "session stats FILE", "session prepare FILE",
+		"tree FILE --list", "tokens FILE", "insights FILE", "validate FILE", "repair FILE", "session export FILE --to openai --out OUT", "session import FILE --store STORE/",
+	} {
+		row += "| `" + args + "`"
+		for _, name := range []string{"large.jsonl", "small.jsonl"} {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := strings.Fields(args)
+			for i, w := range words {
+				switch w {
+				case "FILE":
+					words[i] = name
+				case "PLAN", "OUT", "STORE/":
+					words[i] = name + "." + w
+				}
+			}
+			cmd := exec.Command("winnow", append(words, "--quiet")...)
+			status := filepath.Join(dir, "status")
+			cmd.Env = append(os.Environ(), "HOME="+dir, "GOMEMLIMIT=40MiB", statusFile+"="+status)
+			if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() == exitUsage {
+				t.Errorf("%v: %v\n%.300s", words, err, out)
+				continue
+			}
+			row += fmt.Sprintf(" | %.1f", float64(peak(t, status)-45<<20)/float64(info.Size()))
+		}
+		row += " |\n"
+	}
+	t.Log("\n" + row)
+}
+
 // peak returns the most memory that a process had, from what the system said of
 // it. What it says of a process's end counts the memory of whoever started it.
 func peak(t *testing.T, status string) int64 {
