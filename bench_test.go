@@ -17,8 +17,8 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/race"
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // large returns the messages of a long coding session: 10,000 messages, about

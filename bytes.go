@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
@@ -18,7 +17,7 @@ import (
 
 // encoded puts the bytes of the body into a status, where they are limited and
 // the caller can tell them.
-func (s *State) encoded(st *budget.Status, v plan.View) error {
+func (s *State) encoded(st *Status, v plan.View) error {
 	if s.Encoded == nil || st.Limits.Bytes <= 0 {
 		return nil
 	}
@@ -31,7 +30,7 @@ func (s *State) encoded(st *budget.Status, v plan.View) error {
 }
 
 // measured is encoded for a view that is known by its plan.
-func (s *State) measured(st *budget.Status, h chat.History, p *plan.Plan) error {
+func (s *State) measured(st *Status, h chat.History, p *plan.Plan) error {
 	if s.Encoded == nil || st.Limits.Bytes <= 0 {
 		return nil
 	}
@@ -47,7 +46,7 @@ func (s *State) measured(st *budget.Status, h chat.History, p *plan.Plan) error 
 const rounds = 6
 
 // run runs the pipeline so that the body, too, is within its limit.
-func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s *State, goal stage.Goal, before *budget.Status, force bool) (stage.Outcome, error) {
+func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s *State, goal stage.Goal, before *Status, force bool) (stage.Outcome, error) {
 	limit, pins := goal.Bytes, s.pins()
 	if s.Encoded == nil || limit <= 0 {
 		return w.pipeline.Run(ctx, req, base, pins, goal, force)

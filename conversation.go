@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -121,7 +120,7 @@ func (c *Conversation) pin(i int, on bool) error {
 }
 
 // Check measures the conversation as it would be sent now.
-func (c *Conversation) Check() (budget.Status, error) {
+func (c *Conversation) Check() (Status, error) {
 	c.lock()
 	defer c.mu.Unlock()
 	return c.w.Check(c.req, c.state())

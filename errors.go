@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/stage"
 )
 
@@ -61,7 +60,7 @@ func inTokens(err error, available int, of scale) error {
 type NotLastingError struct {
 	Rewrites int
 	Used     int // tokens
-	Limits   budget.Limits
+	Limits   Limits
 }
 
 // Error says what can be done.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
@@ -75,13 +74,13 @@ func (w *Winnow) newOwn(o Options) (*Winnow, error) {
 }
 
 // unsure reports whether a status rests on another system's estimate alone.
-func (w *Winnow) unsure(st *budget.Status) bool {
+func (w *Winnow) unsure(st *Status) bool {
 	return w.own != nil && st.Count.Method == token.ByFormula && st.Scale == 1 && st.Tokens.Unseen == 0
 }
 
 // doubted corrects a status that says a request fits: it does not where winnow's
 // own count is over the limit.
-func (w *Winnow) doubted(st *budget.Status, req *chat.Request, base *plan.Plan) error {
+func (w *Winnow) doubted(st *Status, req *chat.Request, base *plan.Plan) error {
 	if !st.Fits || !w.unsure(st) {
 		return nil
 	}
@@ -102,7 +101,7 @@ func (w *Winnow) doubted(st *budget.Status, req *chat.Request, base *plan.Plan) 
 // rewriteUnsure is rewrite where another system's estimate decides and nobody has
 // reported usage. Nobody is asked for a summary before it is clear that the
 // rewrite can be used.
-func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status) (Result, error) {
+func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before Status) (Result, error) {
 	tries := []bool{s.Preview}
 	if w.pipeline.Config.Summarizer != nil && !s.Preview && !s.BuiltIn {
 		tries = []bool{true, false}
@@ -126,7 +125,7 @@ func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, 
 }
 
 // fitOwn is Fit by winnow's own count. What it returns is measured as w measures.
-func (w *Winnow) fitOwn(ctx context.Context, req *chat.Request, s State, before budget.Status) (Result, error) {
+func (w *Winnow) fitOwn(ctx context.Context, req *chat.Request, s State, before Status) (Result, error) {
 	ask := s
 	ask.Ledger = nil // it is in other units, and has nothing
 	r, err := w.own.Fit(ctx, *req, ask)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"sort"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -47,12 +47,12 @@ func (of scale) last(limit float64, end func(token.Count) int) int {
 
 // Target returns the size of a prompt that a rewrite aims at within limits that a
 // check has told, where nothing else is asked for.
-func (w *Winnow) Target(l budget.Limits) int { return int(w.aim(&l, w.settings.Target)) }
+func (w *Winnow) Target(l Limits) int { return int(w.aim(&l, w.settings.Target)) }
 
 // aim is a share of the room. Where compaction starts sooner than the threshold
 // says, it is that share of a room that is smaller by as much: a rewrite that would
 // leave nearly as much as there was would not last.
-func (w *Winnow) aim(l *budget.Limits, share float64) float64 {
+func (w *Winnow) aim(l *Limits, share float64) float64 {
 	fixed, room := float64(l.Fixed), float64(l.Room)
 	if w.system {
 		fixed, room = 0, float64(l.Available)
@@ -61,7 +61,7 @@ func (w *Winnow) aim(l *budget.Limits, share float64) float64 {
 }
 
 // roomBelow returns the room of which the threshold is so many tokens of a prompt.
-func (w *Winnow) roomBelow(l *budget.Limits, at int) float64 {
+func (w *Winnow) roomBelow(l *Limits, at int) float64 {
 	threshold, fixed := w.settings.Threshold, l.Fixed
 	if threshold <= 0 {
 		threshold = budget.DefaultThreshold
@@ -78,7 +78,7 @@ func (w *Winnow) roomBelow(l *budget.Limits, at int) float64 {
 // goal is what a rewrite must reach. The upper end of the count must fit; the
 // target, which is an aim, is for its middle, save where the provider has just
 // said that a request was too long.
-func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
+func (w *Winnow) goal(b *Status, s *State, of scale) stage.Goal {
 	l := &b.Limits
 	available := float64(l.Available)
 	share := cmp.Or(s.Target, w.settings.Target)
@@ -122,7 +122,7 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 }
 
 // after measures the result in the same units as before.
-func (w *Winnow) after(req *chat.Request, state *State, r *Result, before budget.Status, of scale) (budget.Status, error) {
+func (w *Winnow) after(req *chat.Request, state *State, r *Result, before Status, of scale) (Status, error) {
 	tr := before.Trigger
 	tr.Least, tr.Commit, tr.Cold = 0, 0, false
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)

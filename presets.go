@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/winnow-llm/winnow/stage"
 )
 
 // defaultPreset is what every surface runs when nothing is set.
 const defaultPreset = "default"
 
 // ladderStages are those of winnow's own presets.
-var ladderStages = []string{stage.Limit{}.Name(), stage.Ladder{}.Name()}
+var ladderStages = []string{"limit", "ladder"}
 
 // presets are sets of settings. The first two are winnow's own.
 var presets = map[string]Settings{

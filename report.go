@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/plan"
@@ -24,7 +24,7 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 		return plan.Report{}
 	}
 	size := func(v plan.View) chat.Size {
-		s := w.meter.Check(&req, v, budget.Limits{}, budget.Trigger{}, nil)
+		s := w.meter.Check(&req, v, Limits{}, budget.Trigger{}, nil)
 		return chat.Size{Tokens: s.Tokens.Total, Bytes: s.Bytes, Images: s.Images}
 	}
 	r := plan.NewReport(v, size(whole), size(v), append([]string{"repair"}, stage.Names()...))

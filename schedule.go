@@ -3,8 +3,8 @@ package winnow
 import (
 	"fmt"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 )
@@ -42,7 +42,7 @@ func (w *Winnow) cold(s *State) bool {
 
 // schedule puts off what is due where that is better, and finds it due where a
 // rewrite pays.
-func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) error {
+func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *Status) error {
 	tr := st.Trigger
 	if w.prices.Known() && !s.Subscribed {
 		if err := w.commit(req, s, base, st, &tr); err != nil {
@@ -71,7 +71,7 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budg
 
 // commit sets the trigger by which costs decide, and the commit point. It sets
 // nothing where nothing is known yet.
-func (w *Winnow) commit(req *chat.Request, s *State, base *plan.Plan, st *budget.Status, tr *budget.Trigger) error {
+func (w *Winnow) commit(req *chat.Request, s *State, base *plan.Plan, st *Status, tr *budget.Trigger) error {
 	e, grown, err := w.economy(req, s, base, st)
 	if err != nil || e.Growth == 0 {
 		return err
@@ -100,7 +100,7 @@ func (w *Winnow) commit(req *chat.Request, s *State, base *plan.Plan, st *budget
 // long as it fits: what the last rewrite left, and what the next one must free.
 // Where what must stay is large, the view stands above the trigger right after a
 // rewrite, and each request would make another one for nothing.
-func (w *Winnow) least(req *chat.Request, s *State, base *plan.Plan, st *budget.Status, tr budget.Trigger) (int, error) {
+func (w *Winnow) least(req *chat.Request, s *State, base *plan.Plan, st *Status, tr budget.Trigger) (int, error) {
 	t, err := w.measure(req.History.Head(base.Len), base)
 	if err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (w *Winnow) least(req *chat.Request, s *State, base *plan.Plan, st *budget.
 // room, or of the smaller room in which compaction starts sooner. It is 0 where a
 // rewrite is made whatever it frees: where somebody asked for it or set when and how
 // far, where the provider refused the request, and for bytes and images.
-func (w *Winnow) mustFree(s *State, st *budget.Status) int {
+func (w *Winnow) mustFree(s *State, st *Status) int {
 	tr := st.Trigger
 	tr.Least = 0
 	at := tr.At(st.Limits)
@@ -181,7 +181,7 @@ func (w *Winnow) leaves(room int) (made, tail int) {
 
 // economy is what the conversation and the settings say about costs, and how
 // much the view has grown since its plan was made.
-func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) (e budget.Economy, grown int, err error) {
+func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *Status) (e budget.Economy, grown int, err error) {
 	all, err := w.measure(req.History, nil)
 	if err != nil || all.Answers < leastAnswers {
 		return e, 0, err

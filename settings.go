@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/stage"
 )
@@ -358,5 +358,5 @@ func (s *Settings) config(set Settings) stage.Config {
 
 // StageNames returns the names of all stages in the order in which they run.
 func StageNames() []string {
-	return append(stage.Names(), stage.Half{}.Name())
+	return append(stage.Names(), "half")
 }

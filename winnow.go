@@ -29,9 +29,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
@@ -59,7 +58,7 @@ type Options struct {
 	Stages []stage.Stage
 
 	// Kinds says what tools do; nil is the built-in table.
-	Kinds *evidence.Kinds
+	Kinds *ToolKinds
 
 	// Outliner reads source files that have no room whole, to show what they
 	// define; nil is the built-in one, which reads Go with its parser and other
@@ -137,15 +136,10 @@ func New(o *Options) (*Winnow, error) {
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer)
 	}
-	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}).Remember()
+	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: stage.Named(w.settings.Stages...)}).Remember()
 	for _, name := range stage.Names() {
 		if o.Settings.Stages != nil && !slices.Contains(o.Settings.Stages, name) {
 			w.pipeline.Off = append(w.pipeline.Off, name)
-		}
-	}
-	for _, s := range append(stage.All(), stage.Half{}) {
-		if slices.Contains(w.settings.Stages, s.Name()) {
-			w.pipeline.Stages = append(w.pipeline.Stages, s)
 		}
 	}
 	var err error
@@ -185,9 +179,9 @@ func (w *Winnow) Meter() *budget.Meter { return w.made().meter }
 
 // Limits returns the limits for a request that wants so many tokens of output;
 // 0 leaves that to the settings and the model.
-func (w *Winnow) Limits(output int) budget.Limits { return w.made().limitsWith(output, &State{}) }
+func (w *Winnow) Limits(output int) Limits { return w.made().limitsWith(output, &State{}) }
 
-func (w *Winnow) limitsWith(output int, s *State) budget.Limits {
+func (w *Winnow) limitsWith(output int, s *State) Limits {
 	m := w.With(s.Learned)
 	beyond := w.beyond
 	if m.Context < w.model.Context {
@@ -217,7 +211,7 @@ type Result struct {
 	// Before and After measure the request with the plan that was in force and
 	// with the one returned. Before.Doubt says when the model is not known, which
 	// may be a slip in its name.
-	Before, After budget.Status
+	Before, After Status
 
 	// NewestCut is how many of the tool results that the next call is about the
 	// view does not show whole, because they do not fit beside what must stay. A
@@ -244,12 +238,12 @@ type Result struct {
 }
 
 // Check measures the request under the plan in force and changes nothing.
-func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
+func (w *Winnow) Check(req chat.Request, s State) (Status, error) {
 	w = w.made()
 	base := s.inForce(req.History)
 	t, err := w.measure(req.History, base)
 	if err != nil {
-		return budget.Status{}, err
+		return Status{}, err
 	}
 	tr := w.trigger()
 	tr.Cold = w.cold(&s)
@@ -257,12 +251,12 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 	st.Doubt = w.doubt
 	if s.Encoded != nil {
 		if err := s.measured(&st, req.History, base); err != nil {
-			return budget.Status{}, err
+			return Status{}, err
 		}
 		st.Judge(tr)
 	}
 	if err := w.schedule(&req, &s, base, &st); err != nil {
-		return budget.Status{}, err
+		return Status{}, err
 	}
 	if w.own != nil {
 		err = w.doubted(&st, &req, base)
@@ -283,7 +277,7 @@ func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
 }
 
 // limits returns the limits for a call.
-func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
+func (w *Winnow) limits(req *chat.Request, s *State) Limits {
 	l := w.limitsWith(req.Output, s)
 	if s.Limit > 0 {
 		l.Input = min(l.Input, s.Limit)
@@ -350,7 +344,7 @@ func (w *Winnow) rules(r chat.Rules, bound bool) chat.Rules {
 }
 
 // rewrite runs the pipeline.
-func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
+func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before Status, due bool) (Result, error) {
 	must := w.mustFree(&s, &before)
 	if must > 0 && w.pipeline.Config.Summarizer != nil && !s.Preview && !s.BuiltIn {
 		try := s

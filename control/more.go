@@ -1,22 +1,5 @@
 package control
 
-import "context"
-
-// What the page shows besides, where a source can: it is found by a type
-// assertion.
-type (
-	// FileReader shows the text of files.
-	FileReader interface {
-		// File returns a file of a conversation as it stands.
-		File(ctx context.Context, id, path string) (*FileText, error)
-	}
-
-	// Adviser says what is worth pinning.
-	Adviser interface {
-		Hints(ctx context.Context, id string) ([]Hint, error)
-	}
-)
-
 // FileText is a file as it stands, as far as the history shows it.
 type FileText struct {
 	Path    string   `json:"path"`

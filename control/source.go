@@ -39,6 +39,12 @@ type Source interface {
 	Messages(ctx context.Context, id string, from, limit int) (*Messages, error)
 	Files(ctx context.Context, id string) (*Files, error)
 
+	// File returns a file of a conversation as it stands.
+	File(ctx context.Context, id, path string) (*FileText, error)
+
+	// Hints say what is worth pinning.
+	Hints(ctx context.Context, id string) ([]Hint, error)
+
 	// Find searches what is hidden of one conversation.
 	Find(ctx context.Context, id string, q recall.Query) (recall.Results, error)
 

@@ -43,7 +43,7 @@ func TestWhereToAdd(t *testing.T) {
 				t.Errorf("nothing has a %s", name)
 			}
 		default: // of a package
-			dir := map[string]string{"winnow": "..", "planstore": "../transport/planstore"}[left]
+			dir := map[string]string{"winnow": "..", "planstore": "../internal/planstore"}[left]
 			if dir == "" {
 				dir = "../" + left
 			}

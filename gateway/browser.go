@@ -7,12 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"github.com/winnow-llm/winnow/transport"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // A browser shows who it is by a cookie. It gets one by an address that works
@@ -43,18 +42,18 @@ const (
 
 // browser is whom an address or a cookie stands for.
 type browser struct {
-	tenant planstore.Tenant
+	tenant transport.Tenant
 	owner  bool
 }
 
 // browsers makes addresses and cookies and knows them again.
 type browsers struct {
 	key   []byte
-	spent planstore.Store
+	spent transport.Store
 	now   func() time.Time
 }
 
-func newBrowsers(ctx context.Context, s planstore.Store) (*browsers, error) {
+func newBrowsers(ctx context.Context, s transport.Store) (*browsers, error) {
 	key, err := derived(ctx, s, "winnow browsers")
 	return &browsers{key: key, spent: s, now: time.Now}, err
 }
@@ -91,7 +90,7 @@ func (b *browsers) read(what, token string) (who browser, until time.Time, ok bo
 	}
 	seconds, err := strconv.ParseInt(fields[1], 36, 64)
 	until = time.Unix(seconds, 0)
-	return browser{owner: fields[2] == "true", tenant: planstore.Tenant(fields[3])}, until, err == nil && !b.now().After(until)
+	return browser{owner: fields[2] == "true", tenant: transport.Tenant(fields[3])}, until, err == nil && !b.now().After(until)
 }
 
 // address makes a token for an address.

@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -27,7 +26,7 @@ func TestBrowserOfAFleet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
 	one := func(keys map[string]string) (*gateway.Gateway, string) {
 		t.Helper()
-		store, err := sqlite.Open(path, planstore.Bounds{})
+		store, err := sqlite.Open(path, transport.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +93,7 @@ func TestBrowserOfAFleet(t *testing.T) {
 // comes through a proxy with it comes from elsewhere.
 func TestOwnerThroughAProxy(t *testing.T) {
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
-	store := planstore.NewMemory(planstore.Bounds{})
+	store := transport.NewMemory(transport.Bounds{})
 	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}, Store: store}})
 	token, err := gateway.OwnerToken(t.Context(), store)
 	if err != nil || token == "" {

@@ -17,7 +17,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -74,7 +73,7 @@ func TestControl(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "plans.db")
 			var end func()
 			serve := func() string {
-				store, err := sqlite.Open(path, planstore.Bounds{})
+				store, err := sqlite.Open(path, transport.Bounds{})
 				if err != nil {
 					t.Fatal(err)
 				}

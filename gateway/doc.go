@@ -30,6 +30,5 @@
 // is in memory while it goes on, and in the store too where
 // [transport.Options.KeepOriginals] allows that.
 //
-// With [Options.Tracer] every call is traced under OpenTelemetry's GenAI names;
-// package gateway/otlp sends the traces to a collector.
+// With [Options.Tracer] every call is traced under OpenTelemetry's GenAI names.
 package gateway

@@ -15,7 +15,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -28,7 +27,7 @@ func TestDeleteConversation(t *testing.T) {
 	const secret = "xyzzy-plugh-93"
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	path := filepath.Join(t.TempDir(), "plans.db")
-	store, err := sqlite.Open(path, planstore.Bounds{})
+	store, err := sqlite.Open(path, transport.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

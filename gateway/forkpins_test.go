@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -26,7 +25,7 @@ func TestPinsOverForks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
 	serve := func() (string, func()) {
 		t.Helper()
-		store, err := sqlite.Open(path, planstore.Bounds{})
+		store, err := sqlite.Open(path, transport.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}

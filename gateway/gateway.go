@@ -19,15 +19,14 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/controlhttp"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Gateway is the server. [New] makes one.
 type Gateway struct {
 	opts      Options
 	upstreams map[string]*url.URL
-	keys      map[[sha256.Size]byte]planstore.Tenant
-	keyed     map[planstore.Tenant]bool // those that have one
+	keys      map[[sha256.Size]byte]transport.Tenant
+	keyed     map[transport.Tenant]bool // those that have one
 	hosts     map[string]bool
 	tenants   *transport.Tenants
 	owner     string // see OwnerToken
@@ -60,7 +59,7 @@ func New(opts *Options) (*Gateway, error) {
 		return nil, err
 	}
 	if len(o.Keys) > 0 {
-		g.keys, g.keyed = make(map[[sha256.Size]byte]planstore.Tenant), make(map[planstore.Tenant]bool)
+		g.keys, g.keyed = make(map[[sha256.Size]byte]transport.Tenant), make(map[transport.Tenant]bool)
 		for key, name := range o.Keys {
 			if len(key) < 16 {
 				return nil, fmt.Errorf("gateway: the key of tenant %s has fewer than 16 characters; use a longer one", name)
@@ -93,9 +92,9 @@ func New(opts *Options) (*Gateway, error) {
 }
 
 // KeyTenant is the tenant of a key that [Options.Keys] gives this name.
-func KeyTenant(name string) planstore.Tenant {
+func KeyTenant(name string) transport.Tenant {
 	sum := sha256.Sum256([]byte("winnow key\x00" + name))
-	return planstore.Tenant(hex.EncodeToString(sum[:]))
+	return transport.Tenant(hex.EncodeToString(sum[:]))
 }
 
 // route says what is answered where.
@@ -242,15 +241,15 @@ const (
 )
 
 // tenantOf returns the tenant that known put into the request's context.
-func tenantOf(r *http.Request) planstore.Tenant {
-	t, _ := r.Context().Value(tenantKey).(planstore.Tenant)
+func tenantOf(r *http.Request) transport.Tenant {
+	t, _ := r.Context().Value(tenantKey).(transport.Tenant)
 	return t
 }
 
 // known admits requests whose key the gateway knows, all where it has none.
 func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var tenant planstore.Tenant
+		var tenant transport.Tenant
 		if g.keys == nil {
 			tenant, _ = g.tenants.Of(r)
 		} else if tenant = g.keys[sha256.Sum256([]byte(r.Header.Get(HeaderKey)))]; tenant == "" {

@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
@@ -75,11 +74,11 @@ func child(path, upstream, window string) error {
 }
 
 // openStore opens a file, or a database.
-func openStore(path string) (planstore.Store, error) {
+func openStore(path string) (transport.Store, error) {
 	if strings.HasPrefix(path, "postgres:") {
 		return postgres.Open(context.Background(), path, nil)
 	}
-	return sqlite.Open(path, planstore.Bounds{})
+	return sqlite.Open(path, transport.Bounds{})
 }
 
 // startChild runs a gateway in a process of its own.

@@ -9,7 +9,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // listed is a plan in a list.
@@ -74,7 +73,7 @@ func show(w http.ResponseWriter, doc any, err error) {
 		reply(w, http.StatusOK, doc)
 	case errors.Is(err, transport.ErrNoHistory):
 		refuse(w, http.StatusGone, "winnow: the conversation of this plan is no longer in memory (the gateway was restarted, or it was long ago), and originals are not stored; send its next request and ask again, or start the gateway with --keep-originals")
-	case errors.Is(err, planstore.ErrNotFound), errors.Is(err, plan.ErrNoHandle):
+	case errors.Is(err, transport.ErrNotFound), errors.Is(err, plan.ErrNoHandle):
 		refuse(w, http.StatusNotFound, "winnow: there is no such plan or handle")
 	default:
 		refuse(w, http.StatusInternalServerError, "winnow: the plans cannot be read")

@@ -21,7 +21,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 	"go.uber.org/goleak"
@@ -127,7 +126,7 @@ func (l *load) run(duration time.Duration, size int) {
 		_ = server.Serve(l)
 		return nil
 	})
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), transport.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -82,7 +81,7 @@ func TestMCP(t *testing.T) {
 		t.Run(fmt.Sprintf("keys=%v", keys), func(t *testing.T) {
 			t.Parallel()
 			_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
-			store, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+			store, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), transport.Bounds{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +232,7 @@ func TestMCPIsOneOfTheOwnPages(t *testing.T) {
 // in memory is enough, and after a restart the answer says what to do.
 func TestMCPFromMemory(t *testing.T) {
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
-	store := planstore.NewMemory(planstore.Bounds{})
+	store := transport.NewMemory(transport.Bounds{})
 	o := gateway.Options{Upstreams: everywhere(upstream), MCP: serveTools, Transport: transport.Options{Settings: winnow.Settings{Window: window}, Store: store}}
 	_, url := start(t, o)
 	header := http.Header{"Authorization": {"Bearer alice"}}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -95,17 +95,20 @@ type Options struct {
 	Grace time.Duration
 
 	// Tracer makes a span for each call that arrives and one for each call to a
-	// model, with the GenAI names and without content; nil is none. Package
-	// gateway/otlp sends them on. Callers' traces go on in them, and the
-	// upstream gets a traceparent.
+	// model, with the GenAI names and without content; nil is none.
+	// Callers' traces go on in them, and the upstream gets a traceparent.
 	Tracer trace.TracerProvider
 
 	// Log gets a line for each call, without content or credentials; nil is silent.
 	Log *slog.Logger
 
-	// Metrics are further numbers for /metrics.
-	Metrics []planstore.Metered
+	// Metrics are asked for further numbers for /metrics.
+	Metrics []interface{ Metrics() []Metric }
 }
+
+// Metric is one number, as Prometheus has them: Name, Help, Value, and Kind, which is
+// counter or gauge.
+type Metric = planstore.Metric
 
 func (o *Options) fill() {
 	if len(o.Upstreams) == 0 {
@@ -138,7 +141,7 @@ func (o *Options) fill() {
 	}
 	o.Transport.Log = cmp.Or(o.Transport.Log, o.Log)
 	if o.Transport.Store == nil {
-		o.Transport.Store = planstore.NewMemory(planstore.Bounds{})
+		o.Transport.Store = transport.NewMemory(transport.Bounds{})
 	}
 	o.Transport.MaxBody = o.MaxBody
 }

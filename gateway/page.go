@@ -3,7 +3,6 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/winnow-llm/winnow/internal/controlhttp"
 	"github.com/winnow-llm/winnow/internal/page"
 )
 
@@ -24,8 +23,5 @@ func (g *Gateway) routePage() {
 	}))
 	for _, name := range page.Files() {
 		g.mux.HandleFunc("GET /winnow/"+name, g.own(show.ServeHTTP))
-	}
-	for pattern, handle := range controlhttp.More(g.control) {
-		g.mux.HandleFunc(pattern, g.mine(handle))
 	}
 }

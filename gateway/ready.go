@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 )
 
 const (

@@ -11,7 +11,6 @@ import (
 
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -27,7 +26,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 	}
 	defer func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }()
 	var c clock
-	store, err := sqlite.Open(filepath.Join(dir, "plans.db"), planstore.Bounds{})
+	store, err := sqlite.Open(filepath.Join(dir, "plans.db"), transport.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -31,7 +30,7 @@ func (c *clock) add(d time.Duration) { c.at.Add(int64(d)) }
 
 // checkedStore can be read and fails to write when it is told to.
 type checkedStore struct {
-	planstore.Store
+	transport.Store
 	mu     sync.Mutex
 	err    error
 	checks int
@@ -56,7 +55,7 @@ func (s *checkedStore) fail(err error) {
 func TestReadyWrites(t *testing.T) {
 	var c clock
 	var log bytes.Buffer
-	store := &checkedStore{Store: planstore.NewMemory(planstore.Bounds{})}
+	store := &checkedStore{Store: transport.NewMemory(transport.Bounds{})}
 	_, url := start(t, gateway.Options{
 		Upstreams: everywhere("http://127.0.0.1:1"), Transport: transport.Options{Store: store, Now: c.now},
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
@@ -100,15 +99,15 @@ func TestReadyWrites(t *testing.T) {
 
 // TestReadyNamesMemory holds that a gateway whose plans end with it says so.
 func TestReadyNamesMemory(t *testing.T) {
-	file, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), transport.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close() //nolint:errcheck // nothing is in it
 	for _, x := range []struct {
-		store planstore.Store
+		store transport.Store
 		want  string
-	}{{nil, `"store":"memory"`}, {planstore.NewMemory(planstore.Bounds{}), `"store":"memory"`}, {file, `"store":"file"`}} {
+	}{{nil, `"store":"memory"`}, {transport.NewMemory(transport.Bounds{}), `"store":"memory"`}, {file, `"store":"file"`}} {
 		_, url := start(t, gateway.Options{Upstreams: everywhere("http://127.0.0.1:1"), Transport: transport.Options{Store: x.store}})
 		if status, text := get(t, url+"/readyz"); status != 200 || !strings.Contains(text, x.want) {
 			t.Errorf("%d %s, want %s", status, text, x.want)

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // failingStore is a store that cannot be read.
-type failingStore struct{ planstore.Store }
+type failingStore struct{ transport.Store }
 
-func (failingStore) List(context.Context, planstore.Tenant, int) ([]planstore.Entry, error) {
+func (failingStore) List(context.Context, transport.Tenant, int) ([]planstore.Entry, error) {
 	return nil, errors.New("the disk is gone")
 }
 
@@ -27,7 +27,7 @@ func TestReady(t *testing.T) {
 	if status, text := get(t, url+"/readyz"); status != 200 || !strings.Contains(text, "ready") {
 		t.Errorf("%d %s", status, text)
 	}
-	_, broken := start(t, gateway.Options{Upstreams: everywhere("http://127.0.0.1:1"), Transport: transport.Options{Store: failingStore{planstore.NewMemory(planstore.Bounds{})}}})
+	_, broken := start(t, gateway.Options{Upstreams: everywhere("http://127.0.0.1:1"), Transport: transport.Options{Store: failingStore{transport.NewMemory(transport.Bounds{})}}})
 	if status, text := get(t, broken+"/readyz"); status != 503 || strings.Contains(text, "disk") {
 		t.Errorf("without a store: %d %s", status, text)
 	}

@@ -10,7 +10,7 @@ import (
 	"net/netip"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport"
 )
 
 // HeaderOwner holds what [OwnerToken] returns. A caller who sends it to a gateway
@@ -21,13 +21,13 @@ const HeaderOwner = "Winnow-Owner"
 
 // OwnerToken proves that whoever sends it can read the store, and so what is in
 // it.
-func OwnerToken(ctx context.Context, s planstore.Store) (string, error) {
+func OwnerToken(ctx context.Context, s transport.Store) (string, error) {
 	token, err := derived(ctx, s, "winnow owner")
 	return hex.EncodeToString(token), err
 }
 
 // derived returns what the store's secret makes of a name.
-func derived(ctx context.Context, s planstore.Store, name string) ([]byte, error) {
+func derived(ctx context.Context, s transport.Store, name string) ([]byte, error) {
 	secret, err := s.Secret(ctx)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
-	"github.com/winnow-llm/winnow/token/o200k"
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
@@ -210,7 +209,7 @@ func (s *Session) Hear(until int) error {
 
 // NeedsCompaction measures the conversation as it would be sent now and
 // reports whether it should be compacted first. It changes nothing.
-func (s *Session) NeedsCompaction() (bool, budget.Status, error) {
+func (s *Session) NeedsCompaction() (bool, winnow.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, status, err := s.check()
@@ -218,10 +217,10 @@ func (s *Session) NeedsCompaction() (bool, budget.Status, error) {
 }
 
 // check measures the conversation. The caller holds the lock.
-func (s *Session) check() (*winnow.Winnow, budget.Status, error) {
+func (s *Session) check() (*winnow.Winnow, winnow.Status, error) {
 	w, err := s.engineFor()
 	if err != nil {
-		return nil, budget.Status{}, err
+		return nil, winnow.Status{}, err
 	}
 	status, err := w.Check(s.request(), s.state(w))
 	if err != nil {

@@ -16,8 +16,17 @@ import (
 
 // Controller shows the sessions of a store and acts on them: see [Control].
 type Controller struct {
+	control.Source
+	close func() error
+}
+
+// Close closes the sessions, not the store.
+func (c *Controller) Close() error { return c.close() }
+
+// controller is what a [Controller] shows.
+type controller struct {
 	recall.Source
-	reader
+	conview.Verbs
 	store Store
 	o     Options
 
@@ -39,17 +48,14 @@ type Controller struct {
 // Sessions that were looked at stay open until [Controller.Close], and what is
 // added to them is read when they are looked at again.
 func Control(store Store, o *Options) *Controller {
-	c := &Controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
-	c.reader = conview.NewReader(c.moment)
+	c := &controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
+	c.Verbs = conview.On(c)
 	if o != nil {
 		c.o = *o
 	}
 	c.o.Recover = true
-	return c
+	return &Controller{c, c.closeAll}
 }
-
-// reader shows a session as it stands.
-type reader = conview.Reader
 
 // opened is a session that somebody looked at.
 type opened struct {
@@ -62,8 +68,8 @@ type opened struct {
 	read     *reading
 }
 
-// Close closes the sessions, not the store.
-func (c *Controller) Close() error {
+// closeAll closes the sessions that are open.
+func (c *controller) closeAll() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var errs []error
@@ -76,7 +82,7 @@ func (c *Controller) Close() error {
 
 // find returns the session with an id, or with the beginning of one, and opens it
 // where it is not.
-func (c *Controller) find(ctx context.Context, id string) (*opened, error) {
+func (c *controller) find(ctx context.Context, id string) (*opened, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.open[id]; o != nil {
@@ -100,7 +106,7 @@ func (c *Controller) find(ctx context.Context, id string) (*opened, error) {
 }
 
 // named returns the session with an id, or with the beginning of one.
-func (c *Controller) named(ctx context.Context, id string) (Info, error) {
+func (c *controller) named(ctx context.Context, id string) (Info, error) {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return Info{}, err
@@ -124,7 +130,7 @@ func (c *Controller) named(ctx context.Context, id string) (Info, error) {
 }
 
 // now returns a session as it stands in the store, and how it came to that.
-func (c *Controller) now(ctx context.Context, id string) (*opened, *reading, error) {
+func (c *controller) now(ctx context.Context, id string) (*opened, *reading, error) {
 	o, err := c.find(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +165,7 @@ func (o *opened) last() *reading {
 }
 
 // Conversations implements [control.Source].
-func (c *Controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
+func (c *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return nil, err
@@ -223,7 +229,7 @@ func (o *opened) story(r *reading) *conview.Story {
 }
 
 // Conversation implements [control.Source].
-func (c *Controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+func (c *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
 	o, r, err := c.now(ctx, id)
 	if err != nil {
 		return nil, err
@@ -259,7 +265,7 @@ func (o *opened) next(r *reading) control.Next {
 const watchEvery = time.Second
 
 // Since implements [control.Source].
-func (c *Controller) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
+func (c *controller) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -277,9 +283,3 @@ func (c *Controller) Since(ctx context.Context, id string, revision int64) (*con
 		}
 	}
 }
-
-var (
-	_ control.Source     = (*Controller)(nil)
-	_ control.FileReader = (*Controller)(nil)
-	_ control.Adviser    = (*Controller)(nil)
-)

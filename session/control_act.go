@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // act runs an action on a session whose plan in force is the one that the action
 // is based on.
-func (c *Controller) act(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
+func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
 	o, err := c.find(ctx, id)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c *Controller) act(ctx context.Context, id string, base plan.ID, do func(*
 }
 
 // Compact implements [control.Source].
-func (c *Controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
+func (c *controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
 	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		_, err := s.Compact(ctx, a.Focus)
 		return "", err
@@ -64,7 +64,7 @@ func (c *Controller) Compact(ctx context.Context, id string, a control.Compact) 
 }
 
 // Undo implements [control.Source].
-func (c *Controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
+func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
 	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		of := string(a.Undo)
 		if of == "" {
@@ -82,35 +82,25 @@ func (c *Controller) Undo(ctx context.Context, id string, a control.Undo) (*cont
 	})
 }
 
-// Pin implements [control.Source]. Sessions pin whole messages.
-func (c *Controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return c.mark(ctx, id, m, true)
-}
-
-// Unpin implements [control.Source].
-func (c *Controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return c.mark(ctx, id, m, false)
-}
-
-func (c *Controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
+// Mark implements [conview.Backend]. Sessions pin whole messages.
+func (c *controller) Mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
 	return c.act(ctx, id, m.Plan, func(s *Session, r *reading) (string, error) {
-		h := r.request.History
-		if m.Message < 0 || m.Message >= h.Len() {
-			return "", fmt.Errorf("%w: there is no message %d; the session has %s", control.ErrInvalid, m.Message, text.Plural(h.Len(), "message"))
+		m.Part = -1
+		say, err := conview.CheckMark(c.momentOf(s, r), m, on)
+		if err != nil {
+			return "", err
 		}
-		if slices.Contains(r.pins, control.Pin{Message: m.Message, Part: -1}) == on {
-			return "", fmt.Errorf("%w: message %d is already so", control.ErrNothing, m.Message)
+		if entry := r.request.History.At(m.Message).ID; on {
+			err = s.Pin(ctx, entry)
+		} else {
+			err = s.Unpin(ctx, entry)
 		}
-		entry := h.At(m.Message).ID
-		if on {
-			return fmt.Sprintf("Message %d is pinned: no compaction changes it.", m.Message), s.Pin(ctx, entry)
-		}
-		return fmt.Sprintf("Message %d is no longer pinned.", m.Message), s.Unpin(ctx, entry)
+		return say, err
 	})
 }
 
 // Delete implements [control.Source].
-func (c *Controller) Delete(ctx context.Context, id string) ([]string, error) {
+func (c *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	info, err := c.named(ctx, id)
 	if err != nil {
 		return nil, err

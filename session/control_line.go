@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
@@ -15,7 +14,7 @@ import (
 // reading is a session as it was read: its conversation and how it came to that.
 type reading struct {
 	w       *winnow.Winnow
-	status  budget.Status // of what would be sent next
+	status  winnow.Status // of what would be sent next
 	request chat.Request
 	view    plan.View
 	plan    *plan.Plan

@@ -10,21 +10,26 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// moment returns a session as it stands.
-func (c *Controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
+// Moment implements [conview.Backend].
+func (c *controller) Moment(ctx context.Context, id string) (*conview.Moment, error) {
 	o, r, err := c.now(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	return c.momentOf(o.s, r), nil
+}
+
+func (c *controller) momentOf(s *Session, r *reading) *conview.Moment {
 	return &conview.Moment{
-		View: r.view, Pins: r.pins, Meter: r.w.Meter(), Kinds: c.o.Kinds, Where: whereOf(o.s.id), Plans: conview.KnownPlans(r.plans, r.known),
-	}, nil
+		Request: r.request, View: r.view, Pins: r.pins, Engine: r.w, Kinds: c.o.Kinds, Where: whereOf(s.id), Plans: conview.KnownPlans(r.plans, r.known),
+		Status: r.status,
+	}
 }
 
 // each calls f with sessions until it returns true: with those that are open, and
 // then with the others in the order in which they were used, each for a moment.
 // What cannot be read is passed over; opening it says why.
-func (c *Controller) each(ctx context.Context, f func(*opened, *reading) bool) error {
+func (c *controller) each(ctx context.Context, f func(*opened, *reading) bool) error {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return err
@@ -63,61 +68,38 @@ func (c *Controller) each(ctx context.Context, f func(*opened, *reading) bool) e
 	return ctx.Err()
 }
 
-// with runs something on the session that has a plan.
-func (c *Controller) with(ctx context.Context, id plan.ID, do func(*reading, *plan.Plan) error) error {
-	var did error
-	found := false
-	err := c.each(ctx, func(_ *opened, r *reading) bool {
-		p := r.known[id]
-		if p == nil {
-			return false
+// planned returns the session that has a plan, and the plan.
+func (c *controller) planned(ctx context.Context, id plan.ID) (m *conview.Moment, p *plan.Plan, err error) {
+	err = c.each(ctx, func(o *opened, r *reading) bool {
+		if p = r.known[id]; p != nil {
+			m = c.momentOf(o.s, r)
 		}
-		found, did = true, do(r, p)
-		return true
+		return p != nil
 	})
-	if err == nil && !found {
+	if err == nil && p == nil {
 		err = fmt.Errorf("%w: plan %s", control.ErrUnknown, id)
 	}
+	return m, p, err
+}
+
+// Planned implements [conview.Backend].
+func (c *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
+	m, p, err := c.planned(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return did
+	m.View, err = plan.Apply(m.Request.History, p)
+	return m, err
 }
 
 // Plan implements [control.Source].
-func (c *Controller) Plan(ctx context.Context, id plan.ID) (out *plan.Plan, err error) {
-	err = c.with(ctx, id, func(_ *reading, p *plan.Plan) error { out = p; return nil })
-	return out, err
-}
-
-// Report implements [control.Source].
-func (c *Controller) Report(ctx context.Context, id plan.ID) (out plan.Report, err error) {
-	err = c.with(ctx, id, func(r *reading, p *plan.Plan) error {
-		v, err := plan.Apply(r.request.History, p)
-		if err != nil {
-			return err
-		}
-		out = inUnits(r.w.Report(r.request, v), &r.status)
-		return nil
-	})
-	return out, err
-}
-
-// Patch implements [control.Source].
-func (c *Controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch, err error) {
-	err = c.with(ctx, id, func(r *reading, p *plan.Plan) error {
-		v, err := plan.Apply(r.request.History, p)
-		if err != nil {
-			return err
-		}
-		out = conview.Patch(&r.request, v, r.pins, r.w.Meter(), &r.status)
-		return nil
-	})
-	return out, err
+func (c *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
+	_, p, err := c.planned(ctx, id)
+	return p, err
 }
 
 // Locate implements [control.Steering].
-func (c *Controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
+func (c *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
 	var out *control.Place
 	err := c.each(ctx, func(o *opened, r *reading) bool {
 		if !hasHandle(r.plan, handle) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // Messages that come in while the compaction at the end of a turn is made stand

@@ -8,9 +8,9 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // An agent's loop: a turn begins, the model is asked, its answer is kept, the

@@ -7,9 +7,9 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -20,7 +20,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func store(t testing.TB) *jsonl.Store {
+func store(t testing.TB) session.Store {
 	t.Helper()
 	s, err := jsonl.Open(t.TempDir(), nil)
 	must(t, err)

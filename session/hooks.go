@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
@@ -55,7 +55,7 @@ type BeforeCompact struct {
 	Session string
 	Reason  string // manual, threshold or overflow
 	Focus   string
-	Status  budget.Status
+	Status  winnow.Status
 
 	// Preparation is what would be summarised; Nothing says why there is none.
 	Preparation summary.Preparation
@@ -85,8 +85,8 @@ type Supplied struct {
 type Compacted struct {
 	Session string
 	Entry   Entry
-	Before  budget.Status
-	After   budget.Status
+	Before  winnow.Status
+	After   winnow.Status
 	Notes   []string
 	Report  plan.Report
 

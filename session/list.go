@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
 	plain "github.com/winnow-llm/winnow/internal/text"
@@ -300,7 +300,7 @@ type Stats struct {
 
 	// View is how many messages the model sees, Status what they measure.
 	View   int           `json:"view"`
-	Status budget.Status `json:"-"`
+	Status winnow.Status `json:"-"`
 	Tokens int           `json:"tokens"`
 	Ratio  float64       `json:"ratio"`
 
@@ -313,7 +313,7 @@ type Stats struct {
 	Last  time.Time `json:"last"`
 }
 
-func (st *Stats) measured(by *budget.Status) {
+func (st *Stats) measured(by *winnow.Status) {
 	st.Status, st.Tokens, st.Ratio = *by, by.Count.Tokens, by.Ratio
 }
 

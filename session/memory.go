@@ -11,9 +11,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/decode"
 )
 
-// Memory is a store whose sessions end with the program: for conversations of
-// which nothing is to be written, and for tests.
-type Memory struct {
+// memory is a store whose sessions end with the program.
+type memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
 	closed   bool
@@ -26,12 +25,11 @@ type memorySession struct {
 	modified time.Time
 }
 
-var _ Store = (*Memory)(nil)
+// NewMemory makes an empty store whose sessions end with the program: for
+// conversations of which nothing is to be written, and for tests.
+func NewMemory() Store { return &memory{sessions: make(map[string]*memorySession)} }
 
-// NewMemory makes an empty store.
-func NewMemory() *Memory { return &Memory{sessions: make(map[string]*memorySession)} }
-
-func (m *Memory) open(op, id string) (*memorySession, error) {
+func (m *memory) open(op, id string) (*memorySession, error) {
 	s := m.sessions[id]
 	switch {
 	case m.closed:
@@ -43,7 +41,7 @@ func (m *Memory) open(op, id string) (*memorySession, error) {
 }
 
 // Create makes an empty session.
-func (m *Memory) Create(_ context.Context, h Header) (Log, error) {
+func (m *memory) Create(_ context.Context, h Header) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -67,7 +65,7 @@ func (m *Memory) Create(_ context.Context, h Header) (Log, error) {
 }
 
 // Open opens a session by its id.
-func (m *Memory) Open(_ context.Context, id string) (Log, error) {
+func (m *memory) Open(_ context.Context, id string) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.open("open", id); err != nil {
@@ -77,7 +75,7 @@ func (m *Memory) Open(_ context.Context, id string) (Log, error) {
 }
 
 // List returns the sessions, the last modified first.
-func (m *Memory) List(_ context.Context, skip, limit int) ([]Info, error) {
+func (m *memory) List(_ context.Context, skip, limit int) ([]Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []Info
@@ -109,7 +107,7 @@ func (s *memorySession) info() Info {
 }
 
 // Delete removes a session.
-func (m *Memory) Delete(_ context.Context, id string) error {
+func (m *memory) Delete(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.open("delete", id); err != nil {
@@ -120,7 +118,7 @@ func (m *Memory) Delete(_ context.Context, id string) error {
 }
 
 // Close forgets all sessions.
-func (m *Memory) Close() error {
+func (m *memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
@@ -128,9 +126,9 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// memoryLog is one session of a Memory.
+// memoryLog is one session in memory.
 type memoryLog struct {
-	m    *Memory
+	m    *memory
 	id   string
 	read int
 	shut bool

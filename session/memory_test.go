@@ -4,18 +4,18 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // shared is a memory store that is opened several times, as a file would be.
-type shared struct{ *session.Memory }
+type shared struct{ session.Store }
 
 func (shared) Close() error { return nil }
 
 func TestMemory(t *testing.T) {
 	var mu sync.Mutex
-	all := make(map[string]*session.Memory)
+	all := make(map[string]session.Store)
 	sessiontest.Run(t, func(dir string) (session.Store, error) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
@@ -19,7 +18,7 @@ type Call struct {
 	// Messages are what to send: the view's, or a hook's in their place.
 	Messages []chat.Message
 
-	Status budget.Status
+	Status winnow.Status
 
 	// Compacted is the compaction that was made for this call; nil for none.
 	Compacted *Compacted

@@ -5,7 +5,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -24,7 +23,7 @@ type Options struct {
 	// Registry, Summarizer and Kinds are as in [winnow.Options].
 	Registry   *model.Registry
 	Summarizer summary.Summarizer
-	Kinds      *evidence.Kinds
+	Kinds      *winnow.ToolKinds
 
 	// System and Tools are those of the requests. By default they are the ones
 	// that stand in the session.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -50,7 +49,7 @@ func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
 
 // inUnits returns a report in the units of the count that a compaction was
 // measured in, so that its tallies add up to what is said beside them.
-func inUnits(r plan.Report, s *budget.Status) plan.Report {
+func inUnits(r plan.Report, s *winnow.Status) plan.Report {
 	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed)
 	return r
 }

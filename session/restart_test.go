@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // What usage has taught about the counts is not forgotten by a restart, also

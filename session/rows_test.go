@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 	"github.com/winnow-llm/winnow/summary"
 )
 

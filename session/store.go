@@ -56,8 +56,8 @@ type Info struct {
 	Path string
 }
 
-// Store keeps sessions. The two that come with winnow are in session/jsonl and
-// session/sqlite; package sessiontest checks any other one.
+// Store keeps sessions: in memory ([NewMemory]), in files (session/jsonl) or in a
+// database (session/sqlite, session/postgres).
 //
 // A Store is safe for concurrent use, also by several processes.
 type Store interface {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -59,7 +58,7 @@ func (s *Session) engineWith(with *With) (*winnow.Winnow, error) {
 
 // NeedsCompactionFor is [Session.NeedsCompaction] for another model than the
 // session's, of which the provider may be "": what if the session moved there?
-func (s *Session) NeedsCompactionFor(provider, model string) (bool, budget.Status, error) {
+func (s *Session) NeedsCompactionFor(provider, model string) (bool, winnow.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	settings := s.settingsFor(provider, model)
@@ -68,7 +67,7 @@ func (s *Session) NeedsCompactionFor(provider, model string) (bool, budget.Statu
 	}
 	w, err := s.newEngine(settings, s.o.Summarizer)
 	if err != nil {
-		return false, budget.Status{}, err
+		return false, winnow.Status{}, err
 	}
 	status, err := w.Check(s.request(), s.stateOf(w))
 	if err != nil {

@@ -46,7 +46,7 @@ func (r *run) attachments() int {
 	for i := range items {
 		total += items[i].tokens
 	}
-	if total == 0 || d.Config.FileShare <= 0 || r.off(Limit{}) {
+	if total == 0 || d.Config.FileShare <= 0 || r.off(limitStage{}) {
 		return 0
 	}
 	stay := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())

@@ -15,7 +15,7 @@ import (
 func (r *run) bare(from, to int) {
 	d := r.d
 	var edits []plan.Edit
-	if !r.off(Limit{}) {
+	if !r.off(limitStage{}) {
 		for _, it := range d.items(from, to) {
 			if e, ok := d.bareMask(it); ok {
 				edits = append(edits, e)

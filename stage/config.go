@@ -1,7 +1,7 @@
 package stage
 
 import (
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/summary"
 )
 

@@ -5,10 +5,10 @@
 // the rules, fits the available input and leaves every pin as it is, or a
 // [*CannotFitError] that names what cannot shrink. No stage needs a model.
 //
-// The stages, cheapest first: [Limit] (oversized items), [Supersede] (older
-// copies of what was read or printed again), [Prune] (old tool output becomes a
-// skeleton, then a placeholder), [SplitTurn] (the first part of a long turn),
-// [Fold] (older history becomes evidence and a summary), [Truncate] (whole
+// The stages, cheapest first: limit (oversized items), supersede (older
+// copies of what was read or printed again), prune (old tool output becomes a
+// skeleton, then a placeholder), split-turn (the first part of a long turn),
+// fold (older history becomes evidence and a summary), truncate (whole
 // turns go, oldest first). Before them [Repair] mends calls and results that
 // lost their partners, which some histories arrive with.
 //

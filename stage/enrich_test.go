@@ -18,7 +18,7 @@ func (faultySummarizer) Summarize(context.Context, summary.Input) (summary.Outpu
 	panic("no words")
 }
 
-type faultyStage struct{ stage.Limit }
+type faultyStage struct{ stage.Stage }
 
 func (faultyStage) Propose(context.Context, *stage.Draft, chat.Size) ([]plan.Edit, error) {
 	panic("no edits")
@@ -36,7 +36,7 @@ func TestFaultsCostTheirPartOnly(t *testing.T) {
 	h := chat.NewHistory(append(msgs, chat.TextMessage(chat.User, "Go on."))...)
 	config := stage.Defaults()
 	config.Summarizer = faultySummarizer{}
-	out := job{config: &config, target: 3000, available: 5000, stages: []stage.Stage{faultyStage{}, stage.Fold{}, stage.Truncate{}}}.run(t, h)
+	out := job{config: &config, target: 3000, available: 5000, stages: append([]stage.Stage{faultyStage{stage.Named("limit")[0]}}, stage.Named("fold", "truncate")...)}.run(t, h)
 	if out.After.Tokens > 5000 || !out.Changed {
 		t.Errorf("the view has %d tokens", out.After.Tokens)
 	}

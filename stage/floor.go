@@ -97,7 +97,7 @@ func (r *run) floor(ctx context.Context) error {
 	if !r.over(r.goal.Available) {
 		return nil
 	}
-	if files := r.d.attached(); len(files) > 0 && !r.off(Limit{}) { // whatever their share is
+	if files := r.d.attached(); len(files) > 0 && !r.off(limitStage{}) { // whatever their share is
 		total := 0
 		for i := range files {
 			total += files[i].tokens
@@ -124,7 +124,7 @@ func (r *run) off(s Stage) bool { return slices.Contains(r.Off, s.Name()) }
 
 // without says whether it is for stages that are switched off that nothing fits.
 func (r *run) without(e *CannotFitError) error {
-	off := slices.DeleteFunc([]string{Limit{}.Name(), Truncate{}.Name()}, func(n string) bool { return !slices.Contains(r.Off, n) })
+	off := slices.DeleteFunc([]string{limitStage{}.Name(), truncateStage{}.Name()}, func(n string) bool { return !slices.Contains(r.Off, n) })
 	if len(off) == 0 {
 		return e
 	}
@@ -161,7 +161,7 @@ func (r *run) liveFits() bool {
 
 // truncate drops what Truncate would, so that the request fits.
 func (r *run) truncate() {
-	if r.off(Truncate{}) {
+	if r.off(truncateStage{}) {
 		return
 	}
 	need := r.total().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
@@ -169,7 +169,7 @@ func (r *run) truncate() {
 		need.Bytes = 0
 	}
 	need.Images = 0
-	if edits, err := (Truncate{}).Propose(context.Background(), r.d, need); err == nil && len(edits) > 0 {
+	if edits, err := (truncateStage{}).Propose(context.Background(), r.d, need); err == nil && len(edits) > 0 {
 		r.accept("truncate", edits)
 	}
 }
@@ -197,7 +197,7 @@ func (d *Draft) keptSystem() []int {
 func (r *run) dropSystem() {
 	d := r.d
 	system := d.keptSystem()
-	if len(system) == 0 || r.off(Truncate{}) {
+	if len(system) == 0 || r.off(truncateStage{}) {
 		return
 	}
 	added, view, now, notes := d.added, d.View, r.now, r.notes
@@ -221,7 +221,7 @@ func (r *run) dropSystem() {
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
 	d := r.d
-	if r.off(Truncate{}) {
+	if r.off(truncateStage{}) {
 		return
 	}
 	if e, ok := dropRun(d, "truncate", 0, d.Live); ok { // the user's last request is kept inside
@@ -245,7 +245,7 @@ func (r *run) shareRoom(ctx context.Context) {
 	most := (min(r.goal.Target, r.goal.Available) - r.fixed.Tokens) * 2 / 3
 	w := d.weights()
 	live := sum(w[d.Live:])
-	if live <= most || sum(w[:d.Live]) < leastFold || r.off(Limit{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == Ladder{} }) {
+	if live <= most || sum(w[:d.Live]) < leastFold || r.off(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
 		return
 	}
 	items, total := d.items(d.Live, d.History.Len()), 0
@@ -285,7 +285,7 @@ func (r *run) shrink(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half)
 // shrinkRun is shrink for the messages of a run.
 func (r *run) shrinkRun(from, to int, half bool) {
 	d := r.d
-	if r.off(Limit{}) {
+	if r.off(limitStage{}) {
 		return
 	}
 	over := r.total().Tokens - r.goal.Available

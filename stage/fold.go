@@ -11,22 +11,22 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// Fold turns older history into one message: what was asked, done and said, and
+// foldStage turns older history into one message: what was asked, done and said, and
 // a summary. There is one: a later fold takes the place of the earlier one, from
 // the originals, and a model brings its notes up to date. Where the current turn
 // itself is long,
 // the user's last request is kept inside the run: it stands after the summary,
 // before what was done last.
-type Fold struct{}
+type foldStage struct{}
 
 // Name returns "fold".
-func (Fold) Name() string { return "fold" }
+func (foldStage) Name() string { return "fold" }
 
 // leastFold is the number of tokens below which a fold is not worth its frame.
 const leastFold = 400
 
 // Propose folds what is older than the recent messages.
-func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (s foldStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	w := d.weights()
 	cut := s.cut(d, w)
 	e, ok, err := s.older(ctx, d, w, cut, need)
@@ -37,7 +37,7 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 }
 
 // cut returns where the recent messages start.
-func (Fold) cut(d *Draft, w []int) int {
+func (foldStage) cut(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
 	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
@@ -62,7 +62,7 @@ func (Fold) cut(d *Draft, w []int) int {
 }
 
 // older folds the messages before end.
-func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
+func (s foldStage) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := d.summaryRoom()
 	from, folds, runs, prose, since := 0, 0, 0, "", 0
 	for _, e := range d.Edits() {

@@ -31,7 +31,7 @@ func turns(n int) chat.History {
 const turnLen = 6 // messages of one turn of turns
 
 func folding(change func(c *stage.Config)) job {
-	return job{stages: []stage.Stage{stage.Fold{}}, config: with(func(c *stage.Config) {
+	return job{stages: stage.Named("fold"), config: with(func(c *stage.Config) {
 		c.KeepRecent, c.RecentMessages = 16384, 4
 		if change != nil {
 			change(c)
@@ -146,7 +146,7 @@ func TestFoldText(t *testing.T) {
 // them, from the originals.
 func TestFoldBesideFoldThenRefold(t *testing.T) {
 	race.Skip(t)
-	j := job{stages: []stage.Stage{stage.Ladder{}}, available: 40_000, target: 20_000}
+	j := job{stages: stage.Named("ladder"), available: 40_000, target: 20_000}
 	all := turns(2000).Messages()
 	var first plan.Edit
 	beside, one := 0, 0

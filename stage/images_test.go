@@ -24,7 +24,7 @@ func TestNewestImagesStay(t *testing.T) {
 		h = h.Append(work[i*100*turnLen : (i+1)*100*turnLen]...)
 	}
 	for _, c := range []struct{ target, want int }{{40_000, 4}, {4000, 0}} {
-		j := job{stages: []stage.Stage{stage.Ladder{}}, config: with(func(*stage.Config) {})}
+		j := job{stages: stage.Named("ladder"), config: with(func(*stage.Config) {})}
 		j.available, j.target = c.target*2, c.target
 		out := j.run(t, h)
 		whole, named := 0, 0

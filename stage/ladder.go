@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// Ladder says the conversation once: older messages become a dialogue of what
+// ladderStage says the conversation once: older messages become a dialogue of what
 // was asked, done and said, the files stand after it as they are now, and the
 // newest messages stay as they are. What does not fit the target is chosen by
 // its worth; see package ladder for how.
@@ -18,10 +18,10 @@ import (
 // An earlier fold keeps its bytes, so that they stay in the provider's cache,
 // until all folds together have more than a quarter of the room; then one is
 // made of them all, from the originals.
-type Ladder struct{}
+type ladderStage struct{}
 
 // Name returns "ladder".
-func (Ladder) Name() string { return "ladder" }
+func (ladderStage) Name() string { return "ladder" }
 
 // TailPart is the share of the room, one part in so many, that the newest messages
 // have while something else has a use for the rest.
@@ -39,7 +39,7 @@ const leastText = 100
 
 // Propose returns a fold of the older messages and a state that together with
 // the newest messages fill the target.
-func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
 	w := d.weights()
 	must := d.keep
@@ -104,7 +104,7 @@ type layout struct {
 
 // layOut finds the newest messages that have that many tokens, and what is left
 // for the rest.
-func (Ladder) layOut(d *Draft, w []int, room, tail int) *layout {
+func (ladderStage) layOut(d *Draft, w []int, room, tail int) *layout {
 	x := &layout{Draft: d, whole: room, cut: d.Live}
 	for i := d.Live; i < len(w); i++ {
 		x.kept += w[i]
@@ -173,7 +173,7 @@ func (x *layout) fill(prose string) (left int) {
 	}
 	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
 	d.enrich(partSummary, func() { form = d.reading().Fill(in) })
-	fold := d.run(plan.Fold, Ladder{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
+	fold := d.run(plan.Fold, ladderStage{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
 	fold.Prose = prose
 	x.edits = []plan.Edit{fold}
 	left = x.room - fold.After.Tokens

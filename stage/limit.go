@@ -10,19 +10,19 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Limit shortens single items that are too large for any conversation: a tool
+// limitStage shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
 // is the head, the tail, the lines that report errors and those that the agent edited
 // later, with what stands around them. It also takes the oldest images away when there are more than the limit, and the oldest images
 // and documents when the request has too many bytes.
-type Limit struct{}
+type limitStage struct{}
 
 // Name returns "limit".
-func (Limit) Name() string { return "limit" }
+func (limitStage) Name() string { return "limit" }
 
 // Propose shortens every oversized item but those that the next call is about:
 // they are shortened only where they do not fit at all.
-func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
 	maxBytes, maxLines := d.Config.item()
 	maxTokens := max(d.Available/4, 64)

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-var onlyLimit = job{stages: []stage.Stage{stage.Limit{}}}
+var onlyLimit = job{stages: stage.Named("limit")}
 
 func image(name string) chat.Part {
 	return chat.Part{Kind: chat.Image, Media: "image/png", Data: name + strings.Repeat("iVBORw0KGgo", 200)}
@@ -148,7 +148,7 @@ func TestLimitImages(t *testing.T) {
 	shot.Parts[0].Content = []chat.Part{image("one"), image("two")}
 	h := of(user("go"), chat.CallMessage("", chat.Call("1", "shoot", "{}")), shot,
 		chat.Message{Role: chat.User, Parts: []chat.Part{{Kind: chat.Text, Text: "see"}, image("three")}}, said("ok"), user("next"))
-	j := job{stages: []stage.Stage{stage.Limit{}}, images: 1, target: 1 << 20}
+	j := job{stages: stage.Named("limit"), images: 1, target: 1 << 20}
 	out := j.run(t, h)
 	if out.After.Images != 1 {
 		t.Errorf("%d images are left, want 1", out.After.Images)

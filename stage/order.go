@@ -33,7 +33,7 @@ func (r *run) order(stages []Stage) []Stage {
 	}
 	var first, later []Stage
 	for i, s := range stages {
-		if name := s.Name(); i < fold && (name == Supersede{}.Name() || name == Prune{}.Name()) {
+		if name := s.Name(); i < fold && (name == supersedeStage{}.Name() || name == pruneStage{}.Name()) {
 			later = append(later, s)
 			continue
 		}
@@ -50,4 +50,4 @@ func (r *run) order(stages []Stage) []Stage {
 type lastResort interface{ lastResort() bool }
 
 // folds reports whether a stage makes a summary of older messages.
-func folds(s Stage) bool { return s.Name() == Fold{}.Name() || s.Name() == Ladder{}.Name() }
+func folds(s Stage) bool { return s.Name() == foldStage{}.Name() || s.Name() == ladderStage{}.Name() }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
@@ -17,7 +17,7 @@ type Pipeline struct {
 	Meter  *budget.Meter
 	Config Config
 
-	// Stages run in this order; nil is [All]. Extra run before them: stages that
+	// Stages run in this order; nil is all of [Names]. Extra run before them: stages that
 	// somebody else wrote, whose edits are looked at more closely.
 	Stages, Extra []Stage
 
@@ -35,15 +35,21 @@ func (p *Pipeline) Remember() *Pipeline {
 	return p
 }
 
-// All returns every stage in the order in which they are meant to run.
-func All() []Stage {
-	return []Stage{Limit{}, Ladder{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
+// all are the stages in the order in which they are meant to run. The last is only
+// for those who ask for it.
+var all = []Stage{limitStage{}, ladderStage{}, supersedeStage{}, pruneStage{}, splitTurnStage{}, foldStage{}, truncateStage{}, halfStage{}}
+
+// Named returns the stages with these names, in the order in which they are meant to
+// run.
+func Named(names ...string) []Stage {
+	return slices.DeleteFunc(slices.Clone(all), func(s Stage) bool { return !slices.Contains(names, s.Name()) })
 }
 
-// Names returns the names of [All], in their order.
+// Names returns the names of the stages in that order, without half, which runs only
+// where it is asked for.
 func Names() []string {
 	var names []string
-	for _, s := range All() {
+	for _, s := range all[:len(all)-1] {
 		names = append(names, s.Name())
 	}
 	return names
@@ -339,7 +345,7 @@ func (r *run) stages(ctx context.Context) error {
 	}
 	stages := r.Pipeline.Stages
 	if stages == nil {
-		stages = All()
+		stages = Named(Names()...)
 	}
 	for _, s := range r.order(stages) {
 		if err := ctx.Err(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 )
@@ -56,7 +56,7 @@ func TestPipelineRollsBack(t *testing.T) {
 		{"a part that is not there", []plan.Edit{{Kind: plan.Mask, From: 0, To: 1, Part: 7, Text: "x", Stage: "custom"}}, "part 7"},
 		{"outside the history", []plan.Edit{{Kind: plan.Drop, From: 0, To: 9999, Part: -1, Text: "x", Stage: "custom"}}, "9999"},
 	} {
-		out := job{stages: []stage.Stage{proposing(c.edits...), stage.Truncate{}}, available: n, target: n / 2}.run(t, h)
+		out := job{stages: []stage.Stage{proposing(c.edits...), stage.Named("truncate")[0]}, available: n, target: n / 2}.run(t, h)
 		if !noted(out, "custom: rolled back", c.note) {
 			t.Errorf("%s: the notes say nothing of it: %q", c.name, out.Notes)
 		}
@@ -78,7 +78,7 @@ func TestPipelineChecksTheDialect(t *testing.T) {
 	}
 	strict := chat.Rules{Name: "one image", MaxImages: 1}
 	pictures := h.Append(chat.Message{Role: chat.User, Parts: []chat.Part{image("a")}}, said("seen"), user("next"))
-	out = job{stages: []stage.Stage{stage.Truncate{}}, rules: strict, available: n, target: n / 2}.run(t, pictures)
+	out = job{stages: stage.Named("truncate"), rules: strict, available: n, target: n / 2}.run(t, pictures)
 	if out.Plan == nil {
 		t.Error("nothing was dropped")
 	}
@@ -99,7 +99,7 @@ func TestPipelineStageErrors(t *testing.T) {
 	h := turns(20)
 	n := counter.Messages(h)
 	broken := custom{"broken", func(*stage.Draft, chat.Size) ([]plan.Edit, error) { return nil, errors.New("no such table") }}
-	out := job{stages: []stage.Stage{broken, stage.Truncate{}}, available: n, target: n / 2}.run(t, h)
+	out := job{stages: []stage.Stage{broken, stage.Named("truncate")[0]}, available: n, target: n / 2}.run(t, h)
 	if !noted(out, "broken: no such table") || len(edits(out.Plan, "truncate")) != 1 {
 		t.Errorf("%v, %q", out.Plan, out.Notes)
 	}
@@ -128,11 +128,11 @@ func TestPipelineStopsEarly(t *testing.T) {
 	n := counter.Messages(h)
 	ran := 0
 	counting := custom{"counting", func(*stage.Draft, chat.Size) ([]plan.Edit, error) { ran++; return nil, nil }}
-	p := &stage.Pipeline{Meter: budget.NewMeter(counter), Config: stage.Defaults(), Stages: []stage.Stage{stage.Half{}, counting}}
+	p := &stage.Pipeline{Meter: budget.NewMeter(counter), Config: stage.Defaults(), Stages: []stage.Stage{stage.Named("half")[0], counting}}
 	if _, err := p.Run(context.Background(), &chat.Request{History: h, Rules: free}, nil, nil, stage.Goal{Available: n, Trigger: n, Target: n * 3 / 4}, true); err != nil || ran != 0 {
 		t.Errorf("a stage ran %d times though the target was reached, %v", ran, err)
 	}
-	p.Stages = []stage.Stage{counting, stage.Truncate{}}
+	p.Stages = []stage.Stage{counting, stage.Named("truncate")[0]}
 	out, err := p.Run(context.Background(), &chat.Request{History: h, Rules: free}, nil, nil, stage.Goal{Available: 2 * n, Trigger: 2 * n, Target: n / 2}, true)
 	if err != nil || ran != 1 || out.Plan != nil {
 		t.Errorf("below the trigger turns were dropped: %v, %v", out.Plan, err)
@@ -143,8 +143,8 @@ func TestPipelineStopsEarly(t *testing.T) {
 func TestPipelineSwitchedOff(t *testing.T) {
 	h := of(work(12).Messages(), said("done"), turns(12).Messages(), work(12).Messages())
 	n := counter.Messages(h)
-	for _, off := range stage.All() {
-		on := slices.DeleteFunc(stage.All(), func(s stage.Stage) bool { return s.Name() == off.Name() })
+	for _, off := range stage.Named(stage.Names()...) {
+		on := slices.DeleteFunc(stage.Named(stage.Names()...), func(s stage.Stage) bool { return s.Name() == off.Name() })
 		for _, goal := range []int{n * 7 / 10, n / 3, n / 8} {
 			out := job{stages: on, available: goal, target: goal * 3 / 4}.run(t, h)
 			// The floor goes under these two names whatever the stages are: it is

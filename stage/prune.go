@@ -7,23 +7,23 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Prune makes old tool output small: first a skeleton of what it said (status,
+// pruneStage makes old tool output small: first a skeleton of what it said (status,
 // errors, paths, symbols, numbers), then, if that is not enough, a placeholder
 // that names the call. The long values of old calls' arguments and the
 // reasoning of earlier turns go with it. The newest output is left alone.
-type Prune struct{}
+type pruneStage struct{}
 
 // Name returns "prune".
-func (Prune) Name() string { return "prune" }
+func (pruneStage) Name() string { return "prune" }
 
 // Propose prunes oldest first until need is met. It returns nothing when that
 // would save less than the configured least.
-func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	least := d.Config.PruneMin
 	if !d.Config.FirmPruneMin {
 		least = min(least, d.Available/10)
@@ -89,7 +89,7 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 }
 
 // candidates lists old results and long arguments that may be pruned, oldest first.
-func (s Prune) candidates(d *Draft) []toolResult {
+func (s pruneStage) candidates(d *Draft) []toolResult {
 	results := d.results(0, d.Live)
 	protect := d.Config.PruneProtect
 	if !d.Config.FirmPruneProtect {
@@ -135,12 +135,12 @@ func (s Prune) candidates(d *Draft) []toolResult {
 // leastThinking is the number of tokens below which reasoning is not worth an edit.
 const leastThinking = 16
 
-func (Prune) excepted(d *Draft, tool string) bool {
+func (pruneStage) excepted(d *Draft, tool string) bool {
 	return slices.ContainsFunc(d.Config.PruneExcept, func(name string) bool { return strings.EqualFold(name, tool) })
 }
 
 // reasoning returns masks that remove the thinking of turns before the current one.
-func (s Prune) reasoning(d *Draft) []plan.Edit {
+func (s pruneStage) reasoning(d *Draft) []plan.Edit {
 	var edits []plan.Edit
 	d.visible(0, min(d.LastUser, d.Live), func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
@@ -158,7 +158,7 @@ func (s Prune) reasoning(d *Draft) []plan.Edit {
 	return edits
 }
 
-func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
+func (s pruneStage) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	if r.part.Kind == chat.ToolCall {
 		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeem(handle)), "long arguments of an old call")
@@ -172,7 +172,7 @@ func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 	return d.mask(s.Name(), r.message, r.index, note+text, "old tool output")
 }
 
-func (s Prune) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
+func (s pruneStage) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	status := ""
 	if failed, exit, known := evidence.Status(r.part); known && exit != 0 {

@@ -12,7 +12,7 @@ import (
 
 // pruneAll is a pipeline that prunes as if nothing were protected.
 func pruneAll(change func(c *stage.Config)) job {
-	return job{stages: []stage.Stage{stage.Prune{}}, config: with(func(c *stage.Config) {
+	return job{stages: stage.Named("prune"), config: with(func(c *stage.Config) {
 		c.PruneProtect, c.PruneMin, c.Tail = 0, 0, 0
 		if change != nil {
 			change(c)

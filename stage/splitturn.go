@@ -7,26 +7,26 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// SplitTurn folds the first part of a long turn: all exchanges of the current
+// splitTurnStage folds the first part of a long turn: all exchanges of the current
 // turn but the last few become one message with a line for each call. The
 // user's request before it and the exchanges after it stay as they are.
-type SplitTurn struct{}
+type splitTurnStage struct{}
 
 // Name returns "split-turn".
-func (SplitTurn) Name() string { return "split-turn" }
+func (splitTurnStage) Name() string { return "split-turn" }
 
 // Propose folds the current turn's exchanges before the tail. It returns
 // nothing when the turn has no more exchanges than the tail. A tail that has no
 // room beside what must stay is shortened item by item; the live exchange stays
 // whole here, since what the next call is about is shortened only where it does
 // not fit at all.
-func (s SplitTurn) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (s splitTurnStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	start := d.LastUser + 1
 	var exchanges []chat.Exchange
 	for _, x := range d.Outline.Exchanges {
@@ -63,7 +63,7 @@ const leastTail = 128
 
 // tail shortens the largest items from message from on, so that all of them
 // have at most room tokens.
-func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
+func (s splitTurnStage) tail(d *Draft, from, room int) []plan.Edit {
 	over := -room
 	d.visible(from, d.History.Len(), func(i int, masks []plan.Edit) {
 		over += d.tokensAt(i)

@@ -42,7 +42,7 @@ func split(t *testing.T, h chat.History, budget int) stage.Outcome {
 		chars += h.At(i).Size().Bytes
 	}
 	ours := budget * 4 * counter.Messages(h) / chars
-	out := job{stages: []stage.Stage{stage.SplitTurn{}, stage.Truncate{}}, available: ours, target: ours}.run(t, h)
+	out := job{stages: stage.Named("split-turn", "truncate"), available: ours, target: ours}.run(t, h)
 	if out.After.Tokens+counter.Conversation() > ours {
 		t.Errorf("%d tokens, the budget is %d", out.After.Tokens, ours)
 	}
@@ -66,7 +66,7 @@ func ids(s chat.Sequence) (calls, results []string) {
 // TestVectorD is the table of the tests of Umbra's split turn. The system message of those cases
 // is part of our request, not of the history.
 func TestVectorD(t *testing.T) {
-	alone := job{stages: []stage.Stage{stage.SplitTurn{}}}
+	alone := job{stages: stage.Named("split-turn")}
 	unchanged := func(t *testing.T, h chat.History) {
 		t.Helper()
 		out := alone.run(t, h)
@@ -122,7 +122,7 @@ func TestVectorD(t *testing.T) {
 // TestVectorDDerived holds what follows from Umbra's code beyond its tests,
 // and what ours does better.
 func TestVectorDDerived(t *testing.T) {
-	all := job{stages: []stage.Stage{stage.SplitTurn{}}}
+	all := job{stages: stage.Named("split-turn")}
 	prefix := func(t *testing.T, h chat.History) string {
 		t.Helper()
 		out := all.run(t, h)
@@ -195,7 +195,7 @@ func TestVectorDDerived(t *testing.T) {
 func TestSplitTurnTailTooLarge(t *testing.T) {
 	h := pairs(4, 2000).Append(did("big", "bash", `{"command":"make"}`, lines("noise", 400)+"ERROR: undefined: leaseTimer\n"+lines("more", 400))...)
 	h = h.Append(pair(9, "done")...)
-	out := job{stages: []stage.Stage{stage.SplitTurn{}}, available: 3000, target: 3000}.run(t, h)
+	out := job{stages: stage.Named("split-turn"), available: 3000, target: 3000}.run(t, h)
 	if n := out.After.Tokens + counter.Conversation(); n > 3000 {
 		t.Errorf("%d tokens", n)
 	}
@@ -216,7 +216,7 @@ func TestSplitTurnThenOldTurns(t *testing.T) {
 	}
 	h := of(items...)
 	out := job{
-		stages: []stage.Stage{stage.SplitTurn{}, stage.Truncate{}}, config: with(func(c *stage.Config) { c.KeepFirst = false }),
+		stages: stage.Named("split-turn", "truncate"), config: with(func(c *stage.Config) { c.KeepFirst = false }),
 		available: 2000, target: 2000,
 	}.run(t, h)
 	contains(t, "the view", text(out.View), "the task", "old request 5")

@@ -30,7 +30,7 @@ func TestStateWithinLimits(t *testing.T) {
 	}
 	for percent := 90; percent >= 15; percent -= 5 {
 		limit := whole * percent / 100
-		out := job{stages: []stage.Stage{stage.Limit{}, stage.Ladder{}}, available: 1_000_000, target: 900_000, bytes: limit}.run(t, h)
+		out := job{stages: stage.Named("limit", "ladder"), available: 1_000_000, target: 900_000, bytes: limit}.run(t, h)
 		if n := out.After.Bytes; n > limit || n < limit/4 {
 			t.Errorf("%d bytes became %d, the limit is %d", whole, n, limit)
 		}
@@ -38,7 +38,7 @@ func TestStateWithinLimits(t *testing.T) {
 			t.Errorf("no state at %d%%: %v %v", percent, out.Plan.Stats(), out.Notes)
 		}
 	}
-	out := job{stages: []stage.Stage{stage.Limit{}, stage.Ladder{}}, available: 12_000, target: 8000}.run(t, h)
+	out := job{stages: stage.Named("limit", "ladder"), available: 12_000, target: 8000}.run(t, h)
 	if out.After.Tokens > 8000 || out.Plan.Stats()[plan.State] != 1 {
 		t.Errorf("%d tokens, %v", out.After.Tokens, out.Plan.Stats())
 	}

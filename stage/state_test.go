@@ -23,7 +23,7 @@ func states(p *plan.Plan) []plan.Edit {
 // A fold is followed by one state, which the next rewrite makes anew: the fold
 // before it keeps its text, and the history stays as it was.
 func TestStateIsMadeAnew(t *testing.T) {
-	j := job{stages: []stage.Stage{stage.Ladder{}}, config: with(func(*stage.Config) {})}
+	j := job{stages: stage.Named("ladder"), config: with(func(*stage.Config) {})}
 	j.available, j.target = 12000, 4000
 	h := turns(40)
 	first := j.run(t, h)
@@ -55,7 +55,7 @@ func TestStateIsMadeAnew(t *testing.T) {
 func TestTargetIsUsed(t *testing.T) {
 	h := turns(200)
 	for _, target := range []int{6000, 9000, 12000} {
-		j := job{stages: stage.All(), config: with(func(*stage.Config) {})}
+		j := job{stages: stage.Named(stage.Names()...), config: with(func(*stage.Config) {})}
 		j.available, j.target = 20000, target
 		out := j.run(t, h)
 		if n := out.After.Tokens; n > target || n < target*85/100 {

@@ -8,19 +8,19 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Supersede reduces older copies of what stands in the conversation again: a
+// supersedeStage reduces older copies of what stands in the conversation again: a
 // file that was read again in the same or a larger range, or written as a
 // whole; a result that came again byte for byte; lines that a later result
 // repeats. The latest copy stays, the older ones point to it and keep the lines
 // that are only in them.
-type Supersede struct{}
+type supersedeStage struct{}
 
 // Name returns "supersede".
-func (Supersede) Name() string { return "supersede" }
+func (supersedeStage) Name() string { return "supersede" }
 
 // shownAt is a later place where something stands again.
 type shownAt struct {
@@ -30,7 +30,7 @@ type shownAt struct {
 }
 
 // Propose reduces superseded results, oldest first, until need is met.
-func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	seed := maphash.MakeSeed()
 	shown := make(map[string][]shownAt) // by path, from later messages
 	whole := make(map[uint64]int)       // hash of a result -> message
@@ -81,7 +81,7 @@ func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.
 
 // instructions reduces system messages in the middle that stand again later,
 // word for word.
-func (s Supersede) instructions(d *Draft) []plan.Edit {
+func (s supersedeStage) instructions(d *Draft) []plan.Edit {
 	var edits []plan.Edit
 	later := make(map[string]int)
 	for i := d.Live - 1; i >= 0; i-- {
@@ -108,7 +108,7 @@ const (
 )
 
 // older returns an edit for a result that stands again later, in whole or for the most part.
-func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
+func (s supersedeStage) older(d *Draft, r *toolResult, access *evidence.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
 	text := r.part.Text
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	least := int(supersedeMin * float64(r.tokens))

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-var onlySupersede = job{stages: []stage.Stage{stage.Supersede{}}, config: with(func(c *stage.Config) { c.Tail = 0 })}
+var onlySupersede = job{stages: stage.Named("supersede"), config: with(func(c *stage.Config) { c.Tail = 0 })}
 
 func read(id, path string, from, to int, output string) []chat.Message {
 	args := fmt.Sprintf(`{"path":%q}`, path)
@@ -124,7 +124,7 @@ func TestSupersedeStopsAtNeed(t *testing.T) {
 	}
 	h = h.Append(said("ok"), user("next"))
 	n := counter.Messages(h)
-	out := job{stages: []stage.Stage{stage.Supersede{}}, target: n - 10}.run(t, h)
+	out := job{stages: stage.Named("supersede"), target: n - 10}.run(t, h)
 	if got := edits(out.Plan, "supersede"); len(got) != 1 || got[0].From != 2 {
 		t.Errorf("want the oldest alone, got %v", out.Plan)
 	}

@@ -123,5 +123,5 @@ func (r *run) makeRoom(saved int) {
 
 // Says reports whether the ladder runs, which fills the target as it is.
 func (p *Pipeline) Says() bool {
-	return p.Stages == nil || slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == Ladder{}.Name() })
+	return p.Stages == nil || slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == ladderStage{}.Name() })
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Truncate drops whole turns, oldest first, and leaves a marker. It is the
+// truncateStage drops whole turns, oldest first, and leaves a marker. It is the
 // last resort: what a fold kept stays as long as that is enough.
-type Truncate struct{}
+type truncateStage struct{}
 
 // Name returns "truncate".
-func (Truncate) Name() string { return "truncate" }
+func (truncateStage) Name() string { return "truncate" }
 
-func (Truncate) lastResort() bool { return true }
+func (truncateStage) lastResort() bool { return true }
 
 // marker is about what the text has, in tokens, that stands for dropped messages.
 const marker = 32
 
 // Propose drops turns before the current one, then exchanges of the current
 // turn before the live one, until need is met.
-func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	w := d.weights()
 	older := d.Live
 	if d.LastUser >= 0 {
@@ -134,7 +134,7 @@ func (d *Draft) firstExchange(w []int, before int) int {
 	return end
 }
 
-func (s Truncate) drop(d *Draft, from, to int) (plan.Edit, bool) {
+func (s truncateStage) drop(d *Draft, from, to int) (plan.Edit, bool) {
 	return dropRun(d, s.Name(), from, to)
 }
 
@@ -149,15 +149,15 @@ func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
 	return d.run(plan.Drop, stage, a, b, keep, text, fmt.Sprintf("%d messages from %d on", n, a)), true
 }
 
-// Half drops the older half of the turns before the current one: the forced
+// halfStage drops the older half of the turns before the current one: the forced
 // compression that some agents fall back to. It is not part of [All].
-type Half struct{}
+type halfStage struct{}
 
 // Name returns "half".
-func (Half) Name() string { return "half" }
+func (halfStage) Name() string { return "half" }
 
 // Propose drops the older half of the turns, whatever is needed.
-func (s Half) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+func (s halfStage) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	older := d.Live
 	if d.LastUser >= 0 {
 		older = min(older, d.LastUser)

@@ -11,7 +11,7 @@ import (
 )
 
 func truncating(change func(c *stage.Config)) job {
-	return job{stages: []stage.Stage{stage.Truncate{}}, config: with(func(c *stage.Config) {
+	return job{stages: stage.Named("truncate"), config: with(func(c *stage.Config) {
 		if change != nil {
 			change(c)
 		}
@@ -149,7 +149,7 @@ func TestVectorC6(t *testing.T) {
 
 // TestHalf is S2.2: the older half of the turns goes, whatever is needed.
 func TestHalf(t *testing.T) {
-	j := job{stages: []stage.Stage{stage.Half{}}}
+	j := job{stages: stage.Named("half")}
 	for n, want := range map[int]int{2: 1, 5: 2, 8: 4, 9: 4} {
 		out := j.run(t, turns(n))
 		drops := edits(out.Plan, "half")

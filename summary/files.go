@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 )
 
 // Files returns the files that calls in messages from to to-1 have read and not

@@ -17,7 +17,7 @@ import (
 	"unicode"
 
 	"github.com/winnow-llm/winnow/internal/kit/race"
-	"github.com/winnow-llm/winnow/token/o200k"
+	"github.com/winnow-llm/winnow/internal/o200k"
 )
 
 // generators make texts of some hundred to some thousand bytes: what programs print

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
 	"github.com/winnow-llm/winnow/internal/kit/race"
-	"github.com/winnow-llm/winnow/token/o200k"
+	"github.com/winnow-llm/winnow/internal/o200k"
 )
 
 func TestParts(t *testing.T) {

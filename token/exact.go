@@ -3,7 +3,7 @@ package token
 import (
 	"math"
 
-	"github.com/winnow-llm/winnow/token/o200k"
+	"github.com/winnow-llm/winnow/internal/o200k"
 )
 
 // byVocabulary returns the function that counts text with the o200k vocabulary.

@@ -1,8 +1,8 @@
 package token
 
 import (
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // longest is the length up to which a row of letters and digits may be a name or

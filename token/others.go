@@ -4,8 +4,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // Characters that no table knows. A table has seen English, French, Russian,

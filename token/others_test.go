@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/kit/race"
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // eachPage calls f with the characters of every 128 code points that hold any:

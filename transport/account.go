@@ -149,7 +149,7 @@ func (s *controller) readAgain(ctx context.Context, d *control.Detail, since tim
 	if !d.Readable || len(d.Plans) == 0 {
 		return 0, nil
 	}
-	m, err := s.moment(ctx, d.ID)
+	m, err := s.Moment(ctx, d.ID)
 	if err != nil {
 		return 0, err
 	}

@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // prepareFrom is the share of the way to the next compaction from which on a
@@ -80,7 +79,7 @@ func (p *preparation) follows(h chat.History, base plan.ID) bool {
 }
 
 // prepareAhead starts a preparation where it is time for one.
-func (c *conversation) prepareAhead(now budget.Status) {
+func (c *conversation) prepareAhead(now winnow.Status) {
 	b := c.t.background
 	if b == nil || c.end.Counting || now.Count.Tokens == 0 || now.Limits.Available <= 0 {
 		return

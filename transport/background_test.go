@@ -16,11 +16,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -173,7 +173,7 @@ func TestPrepared(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v %v", all, err)
 	}
-	p, err := tr.Plan(t.Context(), all[0].Key.Tenant, all[0].ID)
+	p, err := tr.Control(all[0].Key.Tenant).Plan(t.Context(), all[0].ID)
 	if err != nil || !strings.Contains(p.String(), "fold") {
 		t.Errorf("%v %v", p, err)
 	}

@@ -6,14 +6,14 @@ import (
 	"errors"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
 // keyOf is where the plans of a conversation are looked for: under its tenant,
 // its dialect (whose rules the plans obey) and its first message.
-func keyOf(t planstore.Tenant, d wire.Dialect, h chat.History) planstore.Key {
+func keyOf(t Tenant, d wire.Dialect, h chat.History) planstore.Key {
 	first := h.Chain(min(1, h.Len()))
 	return planstore.Key{Tenant: t, First: sha256.Sum256(append([]byte("winnow first\x00"+string(d)+"\x00"), first[:]...))}
 }
@@ -22,7 +22,7 @@ func keyOf(t planstore.Tenant, d wire.Dialect, h chat.History) planstore.Key {
 // starts with, nil for none. The chain decides: a conversation that differs in
 // any message of the prefix has another hash and gets nothing. A plan that is
 // at hand already is not read again: it has its view built.
-func findLongest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History, known *plan.Plan) (*plan.Plan, error) {
+func findLongest(ctx context.Context, s Store, k planstore.Key, h chat.History, known *plan.Plan) (*plan.Plan, error) {
 	heads, err := s.Heads(ctx, k)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func findLongest(ctx context.Context, s planstore.Store, k planstore.Key, h chat
 			return known, nil
 		}
 		p, err := s.Plan(ctx, k, head.Prefix)
-		if errors.Is(err, planstore.ErrNotFound) { // gone in the meantime
+		if errors.Is(err, ErrNotFound) { // gone in the meantime
 			continue
 		}
 		if err != nil {
@@ -49,7 +49,7 @@ func findLongest(ctx context.Context, s planstore.Store, k planstore.Key, h chat
 }
 
 // findMark returns what the store keeps of the longest part of this history.
-func findMark(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) (planstore.Mark, error) {
+func findMark(ctx context.Context, s Store, k planstore.Key, h chat.History) (planstore.Mark, error) {
 	marks, err := s.Marks(ctx, k)
 	if err != nil {
 		return planstore.Mark{}, err

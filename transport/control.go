@@ -9,17 +9,17 @@ import (
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/recall"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
 // Control shows the conversations of tenants and acts on them. With several
 // tenants it is for whoever may see them all.
-func (t *Transport) Control(tenants ...planstore.Tenant) control.Source {
+func (t *Transport) Control(tenants ...Tenant) control.Source {
 	r := &recaller{t, slices.Clone(tenants)}
 	s := &controller{Source: r, t: t, tenants: r.tenants}
-	s.Reader = conview.NewReader(s.moment)
+	s.Verbs = conview.On(s)
 	return s
 }
 
@@ -32,9 +32,9 @@ func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
 
 type controller struct {
 	recall.Source
-	conview.Reader
+	conview.Verbs
 	t       *Transport
-	tenants []planstore.Tenant
+	tenants []Tenant
 }
 
 // whatToDo says what helps where the messages of a conversation are not at hand.
@@ -254,7 +254,7 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 
 // conversations returns the longest request that is remembered of each of the
 // tenants' conversations.
-func (m *memory) conversations(tenants []planstore.Tenant) map[conversationID]*recent {
+func (m *memory) conversations(tenants []Tenant) map[conversationID]*recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make(map[conversationID]*recent)
@@ -275,7 +275,7 @@ func (m *memory) conversations(tenants []planstore.Tenant) map[conversationID]*r
 // memory, or in the store where that may keep them. The error wraps
 // [control.ErrGone].
 func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*recent, error) {
-	if x := s.t.memory.conversations([]planstore.Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
+	if x := s.t.memory.conversations([]Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
 		return x, nil
 	}
 	if s.t.originals == nil {

@@ -2,19 +2,17 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // action is something that is done to a conversation at rest.
@@ -22,7 +20,7 @@ type action struct {
 	*resting
 	s   *controller
 	req chat.Request
-	was budget.Status
+	was winnow.Status
 }
 
 // begin reads what an action is about. Whether its base is in force is decided
@@ -77,25 +75,15 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 		return nil, err
 	}
 	st := a.state
-	st.Ask = winnow.Ask{Force: true, Focus: ask.Focus, Summarise: ask.Focus != "", Encoded: a.x.body.Size}
+	st.Ask.Encoded = a.x.body.Size
 	if st.Plan != nil { // so that it can be taken back whole
 		if p, err := s.t.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
 			st.Plan = p
 		}
 	}
-	r, err := a.w.Fit(ctx, a.req, st)
-	var cannot *winnow.CannotFitError
-	switch {
-	case errors.As(err, &cannot):
-		return nil, fmt.Errorf("%w: what must stay is larger than the window: %w", control.ErrInvalid, err)
-	case err != nil:
+	r, err := conview.Compact(ctx, a.w, a.req, st, ask)
+	if err != nil {
 		return nil, err
-	case !r.Changed || r.Plan == nil || r.Plan.ID() == ask.Plan:
-		why := "nothing can be made smaller"
-		if r.Waited {
-			why = "the rewrite has to wait for the end of the turn, because thinking in this turn depends on what would be rewritten"
-		}
-		return nil, fmt.Errorf("%w: %s", control.ErrNothing, why)
 	}
 	in := a.incoming(ctx)
 	if err := in.redact(a.req, st, &r); err != nil {
@@ -108,7 +96,7 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 		By: "compact", Why: "it was asked for", Focus: ask.Focus,
 		Before: r.Before.Count.Tokens, After: r.After.Count.Tokens, Saved: r.Before.Count.Tokens - r.After.Count.Tokens,
 	}
-	done, err := a.settle(ctx, r.Plan, info, nil, fmt.Sprintf("Compacted: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After)))
+	done, err := a.settle(ctx, r.Plan, info, nil, conview.Went("Compacted", info.Before, info.After))
 	if err == nil {
 		in.keepOriginal(st.Plan)
 	}
@@ -140,12 +128,9 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 			return nil, err
 		}
 	}
-	if !slices.Contains(p.Makers(), of) {
-		return nil, fmt.Errorf("%w: the plan in force holds no edits of plan %s; it holds those of %v", control.ErrNothing, of, p.Makers())
-	}
-	q, err := plan.Undo(p, of, a.req.History, a.req.Rules)
+	q, err := conview.Undo(p, of, &a.req)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+		return nil, err
 	}
 	view, err := plan.Apply(a.req.History, q)
 	if err != nil {
@@ -169,7 +154,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of,
 		Before: a.was.Count.Tokens, After: after.Count.Tokens, Saved: a.was.Count.Tokens - after.Count.Tokens,
 	}
-	say := fmt.Sprintf("Undone: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After))
+	say := conview.Went("Undone", info.Before, info.After)
 	if !after.Fits {
 		say += " That does not fit, so the next request will be compacted again; pin what must stay."
 	}
@@ -252,48 +237,23 @@ func (s *controller) newest(ctx context.Context, a *action, p *plan.Plan) (plan.
 	return p.ID(), nil
 }
 
-// Pin implements [control.Source].
-func (s *controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return s.mark(ctx, id, m, true)
-}
-
-// Unpin implements [control.Source].
-func (s *controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return s.mark(ctx, id, m, false)
-}
-
-func (s *controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
+// Mark implements [conview.Backend].
+func (s *controller) Mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
 	a, err := s.begin(ctx, id, m.Plan)
 	if err != nil {
 		return nil, err
 	}
-	h := a.req.History
-	if m.Message < 0 || m.Message >= h.Len() || m.Part < -1 || m.Part >= len(h.At(m.Message).Parts) {
-		return nil, fmt.Errorf("%w: there is no message %d with a part %d; the history has %s", control.ErrInvalid, m.Message, m.Part, text.Plural(h.Len(), "message"))
+	at, err := s.momentOf(ctx, a.resting)
+	if err != nil {
+		return nil, err
 	}
-	if is := slices.Contains(a.state.Pins, winnow.Pin{Message: m.Message, Part: m.Part}); is == on {
-		return nil, fmt.Errorf("%w: message %d is already %s", control.ErrNothing, m.Message, map[bool]string{true: "pinned", false: "not pinned"}[on])
+	say, err := conview.CheckMark(at, m, on)
+	if err != nil {
+		return nil, err
 	}
-	pin := &planstore.Pin{Conversation: a.conv.ID, Len: m.Message + 1, Chain: h.Chain(m.Message + 1), Part: m.Part, On: on}
+	pin := &planstore.Pin{Conversation: a.conv.ID, Len: m.Message + 1, Chain: a.req.History.Chain(m.Message + 1), Part: m.Part, On: on}
 	n := a.was.Count.Tokens
-	say := fmt.Sprintf("Message %d is pinned: no compaction changes it.", m.Message)
-	switch {
-	case !on:
-		say = fmt.Sprintf("Message %d is no longer pinned.", m.Message)
-	case touches(a.state.Plan, m):
-		say = fmt.Sprintf("Message %d is pinned. The plan in force changes it; it is shown again at the next compaction, or at once after an undo.", m.Message)
-	}
 	return a.settle(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
-}
-
-// touches reports whether a plan changes what is pinned.
-func touches(p *plan.Plan, m control.Mark) bool {
-	if p == nil {
-		return false
-	}
-	return slices.ContainsFunc(p.Edits, func(e plan.Edit) bool {
-		return e.From <= m.Message && m.Message < e.To && !slices.Contains(e.Keep, m.Message) && (e.Part < 0 || m.Part < 0 || e.Part == m.Part)
-	})
 }
 
 // Delete implements [control.Source].

@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // resting is a conversation that no request is on its way for.
@@ -65,19 +65,23 @@ func (t *Transport) resume(ctx context.Context, x *recent, p *plan.Plan) (*winno
 	return w, track.State(), nil
 }
 
-// moment returns a conversation as it stands.
-func (s *controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
+// Moment implements [conview.Backend].
+func (s *controller) Moment(ctx context.Context, id string) (*conview.Moment, error) {
 	r, err := s.at(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	return s.momentOf(ctx, r)
+}
+
+func (s *controller) momentOf(ctx context.Context, r *resting) (*conview.Moment, error) {
 	pins, err := s.pinned(ctx, &r.conv, r.x)
 	if err != nil {
 		return nil, err
 	}
 	v, err := plan.Apply(r.x.history(), r.state.Plan)
 	return &conview.Moment{
-		View: v, Pins: pins, Meter: r.w.Meter(), Kinds: s.t.opts.Kinds, Where: where(r.conv.Key),
+		Request: r.x.body.Request(), View: v, Pins: pins, Engine: r.w, Kinds: s.t.opts.Kinds, Where: where(r.conv.Key),
 		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &r.conv) },
 	}, err
 }
@@ -94,7 +98,7 @@ func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (pl
 }
 
 // linked returns a plan with all that it and those before it replaced.
-func (t *Transport) linked(ctx context.Context, tenant planstore.Tenant, p *plan.Plan) (*plan.Plan, error) {
+func (t *Transport) linked(ctx context.Context, tenant Tenant, p *plan.Plan) (*plan.Plan, error) {
 	if p.Linked() {
 		return p, nil
 	}
@@ -115,7 +119,7 @@ func (s *controller) owner(ctx context.Context, id plan.ID) (*plan.Plan, plansto
 		if err == nil {
 			return p, k, nil
 		}
-		if !errors.Is(err, planstore.ErrNotFound) {
+		if !errors.Is(err, ErrNotFound) {
 			return nil, k, err
 		}
 	}
@@ -128,39 +132,25 @@ func (s *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
 	return p, err
 }
 
-// Report implements [control.Source].
-func (s *controller) Report(ctx context.Context, id plan.ID) (r plan.Report, err error) {
-	_, k, err := s.owner(ctx, id)
-	if err == nil {
-		r, err = s.t.Report(ctx, k.Tenant, id)
-	}
-	if errors.Is(err, ErrNoHistory) {
-		err = gone()
-	}
-	return r, err
-}
-
-// Patch implements [control.Source].
-func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
+// Planned implements [conview.Backend].
+func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
 	_, k, err := s.owner(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.t.apply(ctx, k.Tenant, id)
+	m, x, err := s.t.apply(ctx, k.Tenant, id)
 	if errors.Is(err, ErrNoHistory) {
 		err = gone()
 	}
 	if err != nil {
 		return nil, err
 	}
-	var pins []control.Pin
-	if c, err := s.conversation(ctx, a.x.conv); err == nil {
-		if pins, err = s.pinned(ctx, &c, a.x); err != nil {
+	if c, err := s.conversation(ctx, x.conv); err == nil {
+		if m.Pins, err = s.pinned(ctx, &c, x); err != nil {
 			return nil, err
 		}
 	}
-	req := a.x.body.Request()
-	return conview.Patch(&req, a.view, pins, a.w.Meter(), &a.status), nil
+	return m, nil
 }
 
 // Locate implements [control.Steering]. Of conversations that have the same
@@ -190,8 +180,3 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 	}
 	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
 }
-
-var (
-	_ control.FileReader = (*controller)(nil)
-	_ control.Adviser    = (*controller)(nil)
-)

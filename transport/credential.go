@@ -17,8 +17,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Whose is a request? Nothing but its credential says so, and there are many
@@ -69,8 +67,8 @@ type Tenants struct {
 
 // NewTenants returns what tells tenants apart. The same store gives the same
 // tenants after a restart, and another store gives others: see
-// [planstore.Store]. The error says that the store's secret cannot be had.
-func NewTenants(ctx context.Context, s planstore.Store, c Credentials) (*Tenants, error) {
+// [Store]. The error says that the store's secret cannot be had.
+func NewTenants(ctx context.Context, s Store, c Credentials) (*Tenants, error) {
 	t := &Tenants{headers: slices.Clone(credentialHeaders), params: slices.Clone(credentialParams), refreshed: c.Refreshed}
 	for _, name := range c.Headers {
 		if name == "" || strings.ContainsAny(name, " \t:") {
@@ -96,7 +94,7 @@ func NewTenants(ctx context.Context, s planstore.Store, c Credentials) (*Tenants
 // Of returns the tenant of a request. Own says that whoever sent it has shown a
 // secret, and so may see what is the tenant's. Being on this machine is not
 // enough: others may be on it too.
-func (t *Tenants) Of(r *http.Request) (tenant planstore.Tenant, own bool) {
+func (t *Tenants) Of(r *http.Request) (tenant Tenant, own bool) {
 	n := noter{hash: hmac.New(sha256.New, t.secret)}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	t.known(&n, r.Header, query)
@@ -114,13 +112,13 @@ func (t *Tenants) Of(r *http.Request) (tenant planstore.Tenant, own bool) {
 			return old, n.proven
 		}
 	}
-	return planstore.Tenant(hex.EncodeToString(n.hash.Sum(nil))), n.proven
+	return Tenant(hex.EncodeToString(n.hash.Sum(nil))), n.proven
 }
 
 // older returns the tenant that a request had before stores had secrets, where
 // nothing but the places that were known then tells whose it is: as many of them
 // as count.
-func older(r *http.Request, count int) (planstore.Tenant, bool) {
+func older(r *http.Request, count int) (Tenant, bool) {
 	h := sha256.New()
 	h.Write([]byte("winnow tenant\x00"))
 	found := 0
@@ -137,7 +135,7 @@ func older(r *http.Request, count int) (planstore.Tenant, bool) {
 		h.Write([]byte("key\x00" + r.URL.Query().Get("key")))
 		found += len(r.URL.Query()["key"])
 	}
-	return planstore.Tenant(hex.EncodeToString(h.Sum(nil))), found == count
+	return Tenant(hex.EncodeToString(h.Sum(nil))), found == count
 }
 
 // noter takes down what a tenant is told by.

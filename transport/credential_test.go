@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // from makes a request with headers "Name: value" to an address.

@@ -5,10 +5,9 @@ import (
 	"fmt"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // decision is what is done about a request: one of four kinds, with what that
@@ -46,7 +45,7 @@ const (
 type projection struct {
 	plan   *plan.Plan
 	view   plan.View
-	status budget.Status // as predicted
+	status winnow.Status // as predicted
 	step   token.Step
 
 	// saved is how many more tokens the prompt would have without the plan, in

@@ -6,14 +6,13 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // endpointModel is what limits are learned for. Tiers and regions differ, so
 // what one tenant learns does not hold for others; nor does what a provider says
 // to an agent in its smaller window hold for a larger one.
 type endpointModel struct {
-	tenant      planstore.Tenant
+	tenant      Tenant
 	host, model string
 	agent       model.Window // that its agent works in; zero is the model's own
 }

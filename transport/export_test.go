@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 )
 
 // Preparing returns how many summaries are being written in the background.

@@ -6,10 +6,9 @@ import (
 	"net/http"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -70,7 +69,7 @@ func (in *incoming) passOn(why Reason) decision {
 }
 
 // project notes what is known about a view that will be sent.
-func (in *incoming) project(p *plan.Plan, v plan.View, s budget.Status) projection {
+func (in *incoming) project(p *plan.Plan, v plan.View, s winnow.Status) projection {
 	req := in.body.Request()
 	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
 		p = nil

@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // ErrNoHistory says that a plan is known and its conversation is not: unless
@@ -21,20 +20,14 @@ var ErrNoHistory = errors.New("transport: the conversation of this plan is not i
 const maxListed = 1000
 
 // Plans lists a tenant's plans, those used last first.
-func (t *Transport) Plans(ctx context.Context, tenant planstore.Tenant) ([]planstore.Entry, error) {
+func (t *Transport) Plans(ctx context.Context, tenant Tenant) ([]planstore.Entry, error) {
 	return t.opts.Store.List(ctx, tenant, maxListed)
 }
 
-// Plan returns a tenant's plan. The error wraps [planstore.ErrNotFound].
-func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, error) {
-	p, _, err := t.find(ctx, tenant, id)
-	return p, err
-}
-
 // find returns a tenant's plan and where it is stored.
-func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
+func (t *Transport) find(ctx context.Context, tenant Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
-	if errors.Is(err, planstore.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		x, err := t.opts.Store.Former(ctx, tenant, id)
 		return x.Plan, x.Key, err
 	}
@@ -45,51 +38,32 @@ func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.I
 	return p, e.Key, err
 }
 
-// Report says what a tenant's plan keeps, reduces and removes of the newest
-// request that it applies to. The error wraps [planstore.ErrNotFound] or
-// [ErrNoHistory].
-func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan.ID) (plan.Report, error) {
-	a, err := t.apply(ctx, tenant, id)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	r := a.w.Report(a.x.body.Request(), a.view)
-	r.Scale(a.status.Scale, a.status.Seen(), a.status.Limits.Fixed) // as the provider counts, so that it says what headers say
-	return r, nil
-}
-
-// applied is a plan as it applies to the newest request of its conversation that
-// is at hand.
-type applied struct {
-	x      *recent
-	view   plan.View
-	w      *winnow.Winnow
-	status budget.Status // turns counts into what the provider is expected to report
-}
-
-// apply returns what a plan makes of its conversation.
-func (t *Transport) apply(ctx context.Context, tenant planstore.Tenant, id plan.ID) (a applied, err error) {
+// apply returns the conversation of a plan under it, by the newest request that is
+// at hand. The error wraps [ErrNotFound] or [ErrNoHistory].
+func (t *Transport) apply(ctx context.Context, tenant Tenant, id plan.ID) (*conview.Moment, *recent, error) {
 	p, k, err := t.find(ctx, tenant, id)
 	if err != nil {
-		return a, err
+		return nil, nil, err
 	}
-	if p, a.x, err = t.requestOf(ctx, tenant, k, p); err != nil {
-		return a, err
+	p, x, err := t.requestOf(ctx, tenant, k, p)
+	if err != nil {
+		return nil, nil, err
 	}
-	if a.view, err = plan.Apply(a.x.history(), p); err != nil {
-		return a, err
+	w, st, err := t.resume(ctx, x, p)
+	if err != nil {
+		return nil, nil, err
 	}
-	var st winnow.State
-	if a.w, st, err = t.resume(ctx, a.x, p); err != nil {
-		return a, err
+	m := &conview.Moment{Request: x.body.Request(), Engine: w}
+	if m.View, err = plan.Apply(x.history(), p); err != nil {
+		return nil, nil, err
 	}
-	a.status, err = a.w.Check(a.x.body.Request(), st)
-	return a, err
+	m.Status, err = w.Check(m.Request, st)
+	return m, x, err
 }
 
 // Recall returns the original behind a handle of a tenant's plan. The error
-// wraps [planstore.ErrNotFound], [ErrNoHistory] or [plan.ErrNoHandle].
-func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan.ID, handle string) (plan.Original, error) {
+// wraps [ErrNotFound], [ErrNoHistory] or [plan.ErrNoHandle].
+func (t *Transport) Recall(ctx context.Context, tenant Tenant, id plan.ID, handle string) (plan.Original, error) {
 	p, key, err := t.find(ctx, tenant, id)
 	if err != nil {
 		return plan.Original{}, err
@@ -103,7 +77,7 @@ func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan
 
 // requestOf returns a request that a plan applies to, and the plan as it applies
 // there. The error wraps [ErrNoHistory].
-func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, *recent, error) {
+func (t *Transport) requestOf(ctx context.Context, tenant Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, *recent, error) {
 	if x := t.memory.find(tenant, p); x != nil {
 		return p, x, nil
 	}
@@ -126,8 +100,8 @@ func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key 
 // and from memory: its plans, what providers reported, and its text where that was
 // kept. Conversations that begin with the same message go with it. It returns how
 // many plans and how many stored conversations there were. The error wraps
-// [planstore.ErrNotFound] where the tenant has no such plan.
-func (t *Transport) Forget(ctx context.Context, tenant planstore.Tenant, id plan.ID) (plans, originals int, err error) {
+// [ErrNotFound] where the tenant has no such plan.
+func (t *Transport) Forget(ctx context.Context, tenant Tenant, id plan.ID) (plans, originals int, err error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
 	if err != nil {
 		return 0, 0, err

@@ -7,9 +7,9 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -47,7 +47,7 @@ var ErrMoved = errors.New("transport: the conversation has moved on")
 // shares returns the store where summaries are prepared by jobs, nil where they
 // are prepared here: jobs need the conversation, so it must be kept, and as it
 // is.
-func (t *Transport) shares() planstore.Store {
+func (t *Transport) shares() Store {
 	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil || t.opts.Same { // a credential is kept nowhere
 		return nil
 	}
@@ -74,7 +74,7 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	}
 	if _, err := store.Preparation(ctx, j.Key, j.Base); err == nil {
 		return nil
-	} else if !errors.Is(err, planstore.ErrNotFound) {
+	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	body, err := t.conversation(ctx, j)

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -34,14 +34,14 @@ type recent struct {
 
 // conversationID names a conversation.
 type conversationID struct {
-	tenant planstore.Tenant
+	tenant Tenant
 	id     string
 }
 
 // room is who may see what is remembered: nobody else's bytes are compared with
 // a request's, or one could find out by timing what others have sent.
 type room struct {
-	tenant  planstore.Tenant
+	tenant  Tenant
 	dialect wire.Dialect
 }
 
@@ -156,7 +156,7 @@ func (m *memory) forget(k planstore.Key) {
 }
 
 // find returns a remembered request that a plan of this id or prefix applies to.
-func (m *memory) find(t planstore.Tenant, p *plan.Plan) *recent {
+func (m *memory) find(t Tenant, p *plan.Plan) *recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for e := m.order.Front(); e != nil; e = e.Next() {
@@ -169,7 +169,7 @@ func (m *memory) find(t planstore.Tenant, p *plan.Plan) *recent {
 
 // compacted returns the tenants' requests that were sent under a plan, the
 // newest first.
-func (m *memory) compacted(tenants []planstore.Tenant, most int) []*recent {
+func (m *memory) compacted(tenants []Tenant, most int) []*recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []*recent

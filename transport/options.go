@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Headers of answers that say what was done.
@@ -75,13 +73,13 @@ type Options struct {
 	Jobs Jobs
 
 	// Kinds says what tools do; nil is the built-in table.
-	Kinds *evidence.Kinds
+	Kinds *winnow.ToolKinds
 
 	// Base sends the requests; nil is [http.DefaultTransport].
 	Base http.RoundTripper
 
 	// Store keeps plans; nil is one in memory.
-	Store planstore.Store
+	Store Store
 
 	// StoreWait is how long requests wait for a store that has just become
 	// unreachable (default 1 s; negative for not at all). After that they go on
@@ -89,7 +87,7 @@ type Options struct {
 	StoreWait time.Duration
 
 	// KeepOriginals has the store keep conversations themselves, so that
-	// [Transport.Recall] and [Transport.Report] can answer after a restart. Then
+	// [Transport.Recall] and [Transport.Control] can answer after a restart. Then
 	// content is stored, so it is off unless asked for.
 	KeepOriginals bool
 
@@ -100,7 +98,7 @@ type Options struct {
 
 	// Tenant tells whose request it is. Plans are never shared between tenants.
 	// Nil tells by the request's own credential, see [Tenants].
-	Tenant func(*http.Request) planstore.Tenant
+	Tenant func(*http.Request) Tenant
 
 	// Credentials are further places where requests carry credentials; used
 	// where Tenant is nil.
@@ -166,7 +164,7 @@ func (o *Options) withDefaults() Options {
 		c.Base = http.DefaultTransport
 	}
 	if c.Store == nil {
-		c.Store = planstore.NewMemory(planstore.Bounds{})
+		c.Store = NewMemory(Bounds{})
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 64 << 20

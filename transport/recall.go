@@ -7,20 +7,20 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Recaller is a source of what plans hide from a tenant's models, by handle
 // alone. With several tenants it is for whoever may see them all.
-func (t *Transport) Recaller(tenants ...planstore.Tenant) recall.Source {
+func (t *Transport) Recaller(tenants ...Tenant) recall.Source {
 	return &recaller{t, slices.Clone(tenants)}
 }
 
 type recaller struct {
 	t       *Transport
-	tenants []planstore.Tenant
+	tenants []Tenant
 }
 
 // place is what tells originals behind the same handle apart: where messages
@@ -82,12 +82,12 @@ func findEdit(p *plan.Plan, handle string) plan.Edit {
 func where(k planstore.Key) string { return "conversation " + k.First.String()[:8] }
 
 // withHandle returns a tenant's plans that have a handle.
-func (t *Transport) withHandle(ctx context.Context, tenant planstore.Tenant, handle string) ([]planstore.Kept, error) {
+func (t *Transport) withHandle(ctx context.Context, tenant Tenant, handle string) ([]planstore.Kept, error) {
 	return t.opts.Store.ByHandle(ctx, tenant, handle)
 }
 
 // original returns what a plan hides behind a handle.
-func (t *Transport) original(ctx context.Context, tenant planstore.Tenant, k planstore.Kept, handle string) (plan.Original, error) {
+func (t *Transport) original(ctx context.Context, tenant Tenant, k planstore.Kept, handle string) (plan.Original, error) {
 	p, x, err := t.requestOf(ctx, tenant, k.Key, k.Plan)
 	if err != nil {
 		return plan.Original{}, err
@@ -138,7 +138,7 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 			}
 			seen[e.Key] = true
 			p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
-			if errors.Is(err, planstore.ErrNotFound) {
+			if errors.Is(err, ErrNotFound) {
 				continue
 			}
 			if err != nil {

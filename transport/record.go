@@ -6,7 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 )
 
 // What became of a request is recorded when its answer has ended, by a worker

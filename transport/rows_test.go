@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // The tests of this file hold rows of docs/rows.md that the others of this package

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // late is a store as a process sees it that has not yet heard of what another

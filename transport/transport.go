@@ -10,8 +10,8 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/text"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 	"golang.org/x/sync/semaphore"
 )
@@ -26,7 +26,7 @@ type Transport struct {
 	records recorder
 
 	// originals is nil where no content may be kept.
-	originals planstore.Store
+	originals Store
 
 	// background is nil where there is nothing to prepare.
 	background *background
@@ -59,7 +59,7 @@ func New(o *Options) (*Transport, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.opts.Tenant = func(r *http.Request) planstore.Tenant {
+		t.opts.Tenant = func(r *http.Request) Tenant {
 			tenant, _ := tenants.Of(r)
 			return tenant
 		}

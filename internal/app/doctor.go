@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/internal/pg"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	plans "github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // storedPlan is a plan as winnow store shows it.

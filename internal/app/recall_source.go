@@ -18,11 +18,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -123,7 +123,7 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 
 // openPlans opens the gateway's file; nil where there is none, since to look for
 // something makes no file.
-func (f *recallFlags) openPlans(a *app) (*sqlite.Store, error) {
+func (f *recallFlags) openPlans(a *app) (planstore.Owner, error) {
 	path := cmp.Or(f.plans, a.getenv(variablePlans))
 	if path == "" {
 		var err error
@@ -142,7 +142,7 @@ func (f *recallFlags) openPlans(a *app) (*sqlite.Store, error) {
 
 // inFile is the originals in the gateway's file. Whoever can read the file can
 // read all of it: it is private to its owner.
-func (f *recallFlags) inFile(ctx context.Context, store *sqlite.Store) (recall.Source, error) {
+func (f *recallFlags) inFile(ctx context.Context, store planstore.Store) (recall.Source, error) {
 	t, tenants, err := f.fileOf(ctx, store)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (f *recallFlags) inFile(ctx context.Context, store *sqlite.Store) (recall.S
 
 // fileOf is a transport on the gateway's file, and the tenants in it that the
 // flags name.
-func (f *recallFlags) fileOf(ctx context.Context, store *sqlite.Store) (*transport.Transport, []planstore.Tenant, error) {
+func (f *recallFlags) fileOf(ctx context.Context, store planstore.Store) (*transport.Transport, []planstore.Tenant, error) {
 	tenants, err := store.Tenants(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func (f *recallFlags) fileOf(ctx context.Context, store *sqlite.Store) (*transpo
 // recallVariables tell programs that an agent runs where originals are.
 func recallVariables(ctx context.Context, address, path string, store planstore.Store, label string) []string {
 	env := []string{variableGateway + "=" + address, variableConversation + "=" + label}
-	if _, file := store.(*sqlite.Store); file {
+	if store.Kind() == "file" {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			env = append(env, variablePlans+"="+abs)
 		}
@@ -188,7 +188,7 @@ type remote struct {
 
 // remote returns the gateway at an address as a source. On this machine the
 // owner of its file needs no key.
-func (a *app) remote(ctx context.Context, address string, store *sqlite.Store) (*remote, error) {
+func (a *app) remote(ctx context.Context, address string, store planstore.Store) (*remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)

@@ -10,10 +10,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/source"
+	"github.com/winnow-llm/winnow/internal/budget"
 )
 
 // showCompacted is the report that a person reads in ten seconds.

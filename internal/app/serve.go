@@ -25,11 +25,11 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
@@ -236,11 +236,7 @@ func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) 
 		return planstore.NewMemory(bounds), nil
 	}
 	if pg.Is(path) {
-		s, err := openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Timeout: 2 * time.Second, PrunedElsewhere: f.pruned, Log: a.storeLog()})
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
+		return openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Timeout: 2 * time.Second, PrunedElsewhere: f.pruned, Log: a.storeLog()})
 	}
 	if path == "" {
 		var err error

@@ -3,7 +3,7 @@ package app
 import (
 	"testing"
 
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 )
 
 // The settings tools and auto_compact reach the gateway as they do the commands.

@@ -6,8 +6,8 @@ import (
 	"sort"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/token"
 )

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // What an agent can be driven to do.

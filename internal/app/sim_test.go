@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // TestSimModel: the simulator is the model that it is told to be, and drives

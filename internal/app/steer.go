@@ -11,9 +11,9 @@ import (
 	"strconv"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // steering is what these flags say can be steered: the conversations of a
@@ -50,7 +50,7 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 }
 
 // steerFile is the conversations in the gateway's file.
-func (f *recallFlags) steerFile(ctx context.Context, store *sqlite.Store) (control.Steering, error) {
+func (f *recallFlags) steerFile(ctx context.Context, store planstore.Store) (control.Steering, error) {
 	t, tenants, err := f.fileOf(ctx, store)
 	if err != nil {
 		return nil, err

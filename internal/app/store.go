@@ -65,25 +65,19 @@ func (a *app) openStore(f storeFlags) (session.Store, string, error) {
 	}
 	if pg.Is(path) {
 		s, err := postgres.Open(context.Background(), path, nil)
-		if err != nil {
-			return nil, pg.Name(path), err
-		}
-		return s, pg.Name(path), nil
+		return s, pg.Name(path), err
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() || err != nil && strings.HasSuffix(path, string(filepath.Separator)) {
 		s, err := jsonl.Open(path, nil)
-		if err != nil {
-			return nil, path, err
-		}
-		return s, path, nil
+		return s, path, err
 	}
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
 		return nil, path, err
 	}
-	if err := s.Exposed(); err != nil {
-		a.sayOnce(err.Error())
+	if x, ok := s.(interface{ Exposed() error }); ok && x.Exposed() != nil {
+		a.sayOnce(x.Exposed().Error())
 	}
 	return s, path, nil
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/session"
 	sessions "github.com/winnow-llm/winnow/session/postgres"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 func plansPrefix(err error) string { return strings.ReplaceAll(err.Error(), "planstore: ", "") }
@@ -220,7 +221,7 @@ func (a *app) copyPlans(ctx context.Context, from, to string) error {
 	if pg.Is(to) {
 		dst, err = openPlans(ctx, to)
 	} else {
-		dst, err = openFile(to, planstore.Bounds{Age: 100 * 365 * 24 * time.Hour, Plans: 1 << 40, Size: 1 << 60, Originals: 1 << 60})
+		dst, err = sqlite.Open(to, planstore.Bounds{Age: 100 * 365 * 24 * time.Hour, Plans: 1 << 40, Size: 1 << 60, Originals: 1 << 60})
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/pg"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
@@ -31,21 +31,12 @@ func openPlans(ctx context.Context, path string) (planstore.Owner, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("there is no store %s: %s; name its file with --store", path, cause(err))
 	}
-	return openFile(path, forever)
-}
-
-// openFile opens plans in a file.
-func openFile(path string, b planstore.Bounds) (planstore.Owner, error) {
-	s, err := sqlite.Open(path, b)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return sqlite.Open(path, forever)
 }
 
 // openPostgres opens plans in PostgreSQL. Names and reasons are in the error, no
 // password.
-func openPostgres(ctx context.Context, address string, o *postgres.Options) (*postgres.Store, error) {
+func openPostgres(ctx context.Context, address string, o *postgres.Options) (planstore.Owner, error) {
 	s, err := postgres.Open(ctx, address, o)
 	if err != nil {
 		return nil, errors.New(oneLine(plansPrefix(err)))

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/internal/app/jobs"
+	"github.com/winnow-llm/winnow/internal/app/otlp"
 	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // jobsOf opens the jobs beside plans in PostgreSQL. Prepare is asked when a job

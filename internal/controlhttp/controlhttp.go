@@ -32,6 +32,8 @@ func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 		"GET /winnow/conversations/{id}/events":   s.events,
 		"GET /winnow/conversations/{id}/messages": s.messages,
 		"GET /winnow/conversations/{id}/files":    s.files,
+		"GET /winnow/conversations/{id}/file":     s.file,
+		"GET /winnow/conversations/{id}/hints":    s.hints,
 		"GET /winnow/conversations/{id}/search":   s.find,
 		"GET /winnow/plans/{id}":                  s.plan,
 		"GET /winnow/plans/{id}/report":           s.report,
@@ -81,6 +83,16 @@ func (s server) messages(w http.ResponseWriter, r *http.Request) {
 func (s server) files(w http.ResponseWriter, r *http.Request) {
 	f, err := s.of(r).Files(r.Context(), r.PathValue("id"))
 	tell(w, f, err)
+}
+
+func (s server) file(w http.ResponseWriter, r *http.Request) {
+	f, err := s.of(r).File(r.Context(), r.PathValue("id"), r.URL.Query().Get("path"))
+	tell(w, f, err)
+}
+
+func (s server) hints(w http.ResponseWriter, r *http.Request) {
+	hints, err := s.of(r).Hints(r.Context(), r.PathValue("id"))
+	tell(w, map[string]any{"hints": hints}, err)
 }
 
 // query reads what is looked for.

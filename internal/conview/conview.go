@@ -82,7 +82,7 @@ const (
 
 // messages is a stretch of a conversation.
 func messages(m *Moment, from, limit int) *control.Messages {
-	h, counter := m.View.History(), m.Meter.Counter()
+	h, counter := m.View.History(), m.Engine.Meter().Counter()
 	if limit <= 0 {
 		limit = defaultMessages
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/plan"

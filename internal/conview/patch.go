@@ -5,17 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Patch shows a plan over a request, in the tokens that the provider is expected to
+// patch shows a plan over a request, in the tokens that the provider is expected to
 // report by the status of what is sent.
-func Patch(req *chat.Request, v plan.View, pins []control.Pin, m *budget.Meter, s *budget.Status) *control.Patch {
-	h, p := req.History, v.Plan()
+func patch(at *Moment) *control.Patch {
+	v, pins, m, s := at.View, at.Pins, at.Engine.Meter(), &at.Status
+	h, p := at.Request.History, v.Plan()
 	out := &control.Patch{Plan: p.ID(), Parent: p.Parent, Messages: h.Len(), Hunks: []control.Hunk{}}
 	whole, _ := plan.Apply(h, nil) // what applies no plan cannot fail
 	scaled := func(n int) int { return int(s.Scale * float64(n)) }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/neurolink"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 	"github.com/winnow-llm/winnow/transcript"
 )
 

@@ -82,13 +82,11 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if s, ok := f.s.(control.Adviser); ok {
-		hints, err := s.Hints(ctx, id)
-		if err != nil {
-			return err
-		}
-		f.docs[at+"/hints"] = map[string]any{"hints": hints}
+	hints, err := f.s.Hints(ctx, id)
+	if err != nil {
+		return err
 	}
+	f.docs[at+"/hints"] = map[string]any{"hints": hints}
 	if s, ok := f.s.(besider); ok {
 		if f.docs[at+"/beside"], err = s.Beside(ctx, id); err != nil {
 			return err
@@ -175,16 +173,12 @@ func (f *freezer) files(ctx context.Context, id, at string) error {
 		return err
 	}
 	f.docs[at+"/files"] = files
-	s, ok := f.s.(control.FileReader)
-	if !ok {
-		return nil
-	}
 	for i := range files.Files {
 		if f.room <= 0 {
 			break
 		}
 		path := files.Files[i].Path
-		text, err := s.File(ctx, id, path)
+		text, err := f.s.File(ctx, id, path)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func NewServer(s control.Source, id, note string) *Server {
 	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret(), start: Path + "#/c/" + url.PathEscape(id)}
 	inside := http.NewServeMux()
 	of := func(*http.Request) control.Source { return s }
-	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), controlhttp.More(of), beside(s), progress(s)} {
+	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), beside(s), progress(s)} {
 		for pattern, handle := range routes {
 			inside.HandleFunc(pattern, handle)
 		}
@@ -164,8 +164,6 @@ func progress(s control.Source) map[string]http.HandlerFunc {
 
 // aboutOf says what a source can show.
 func aboutOf(s control.Source, note string) About {
-	_, files := s.(control.FileReader)
-	_, hints := s.(control.Adviser)
 	_, goes := s.(goer)
-	return About{Note: note, Files: files, Hints: hints, Progress: goes}
+	return About{Note: note, Files: true, Hints: true, Progress: goes}
 }

@@ -28,46 +28,21 @@ func (r *Rerun) planOf(id plan.ID) (*plan.Plan, error) {
 	return nil, fmt.Errorf("%w: plan %q", control.ErrUnknown, text.Brief(string(id), 40))
 }
 
-// over returns the request that a plan was made for, and what it made of it.
-func (r *Rerun) over(id plan.ID) (int, plan.View, error) {
+// Planned implements [conview.Backend]: over the request that the plan was made for.
+func (r *Rerun) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	p, err := r.planOf(id)
 	if err != nil {
-		return 0, plan.View{}, err
-	}
-	v, err := plan.Apply(r.in.Request.History.Head(p.Len), p)
-	return p.Len, v, err
-}
-
-// Report implements [control.Source].
-func (r *Rerun) Report(ctx context.Context, id plan.ID) (plan.Report, error) {
-	if err := r.wait(ctx); err != nil {
-		return plan.Report{}, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n, v, err := r.over(id)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	req := r.in.Request
-	req.History = req.History.Head(n)
-	return r.w.Report(req, v), nil
-}
-
-// Patch implements [control.Source].
-func (r *Rerun) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
-	if err := r.wait(ctx); err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n, v, err := r.over(id)
-	if err != nil {
-		return nil, err
-	}
-	req := r.in.Request
-	req.History = req.History.Head(n)
-	return conview.Patch(&req, v, r.marks(), r.w.Meter(), &r.status), nil
+	m := r.momentNow()
+	m.Request.History = m.Request.History.Head(p.Len)
+	m.View, err = plan.Apply(m.Request.History, p)
+	return m, err
 }
 
 // marks are the pins in force.
@@ -79,16 +54,22 @@ func (r *Rerun) marks() []control.Pin {
 	return out
 }
 
-// moment returns the conversation as it stands at its end.
-func (r *Rerun) moment(ctx context.Context, id string) (*conview.Moment, error) {
+// Moment implements [conview.Backend]: the conversation at its end.
+func (r *Rerun) Moment(ctx context.Context, id string) (*conview.Moment, error) {
 	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.momentNow(), nil
+}
+
+// momentNow is the conversation at its end. The caller holds the lock.
+func (r *Rerun) momentNow() *conview.Moment {
 	return &conview.Moment{
-		View: r.view, Pins: r.marks(), Meter: r.w.Meter(), Kinds: r.in.Kinds, Where: r.in.Name, Plans: conview.KnownPlans(r.plans, r.known),
-	}, nil
+		Request: r.in.Request, View: r.view, Pins: r.marks(), Engine: r.w, Kinds: r.in.Kinds, Where: r.in.Name, Plans: conview.KnownPlans(r.plans, r.known),
+		Status: r.status,
+	}
 }
 
 // now is what the model would see next.
@@ -145,8 +126,4 @@ func (r *Rerun) Locate(ctx context.Context, handle string) (*control.Place, erro
 	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, text.Brief(handle, 40))
 }
 
-var (
-	_ control.Source     = (*Rerun)(nil)
-	_ control.FileReader = (*Rerun)(nil)
-	_ control.Adviser    = (*Rerun)(nil)
-)
+var _ control.Source = (*Rerun)(nil)

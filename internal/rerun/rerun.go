@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -38,7 +38,7 @@ type Input struct {
 
 // Rerun is a conversation as it went under winnow. It is a [control.Source].
 type Rerun struct {
-	conview.Reader
+	conview.Verbs
 	in Input
 	w  *winnow.Winnow
 	id string
@@ -87,7 +87,7 @@ func Start(ctx context.Context, in Input) *Rerun {
 		in: in, w: in.Engine, id: in.ID, known: map[plan.ID]*plan.Plan{},
 		track: winnow.NewTrack(in.Engine.Meter().Counter().Family()), changed: make(chan struct{}), ready: make(chan struct{}),
 	}
-	r.Reader = conview.NewReader(r.moment)
+	r.Verbs = conview.On(r)
 	if r.id == "" {
 		sum := h.Chain(h.Len())
 		r.id = hex.EncodeToString(sum[:12])

@@ -20,7 +20,7 @@ import (
 // openOn opens the session of a file whose appends go through a disk.
 func openOn(t *testing.T, path string, disk func(file) file) *session.Session {
 	t.Helper()
-	log, err := OpenFile(path, nil)
+	log, err := openFile(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type file interface {
 	Close() error
 }
 
-// Log is one session's file.
-type Log struct {
+// log is one session's file.
+type log struct {
 	o     Options
 	group commit.Group
 
@@ -47,13 +47,21 @@ type Log struct {
 	closed  bool
 }
 
-var _ session.Log = (*Log)(nil)
+var _ session.Log = (*log)(nil)
 
 // OpenFile opens a session file. It fails with an error that wraps
 // [session.ErrNotSession] when the file is none, and leaves it as it is. An
 // older version that was continued in a copy opens the copy.
-func OpenFile(path string, o *Options) (*Log, error) {
-	l := &Log{o: o.orDefault(), path: path, open: openAppend}
+func OpenFile(path string, o *Options) (session.Log, error) {
+	l, err := openFile(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func openFile(path string, o *Options) (*log, error) {
+	l := &log{o: o.orDefault(), path: path, open: openAppend}
 	l.group.Write = l.write
 	if err := l.reopen(path); err != nil {
 		return nil, err
@@ -73,7 +81,7 @@ func OpenFile(path string, o *Options) (*Log, error) {
 
 func openAppend(path string) (file, error) { return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) }
 
-func (l *Log) reopen(path string) error {
+func (l *log) reopen(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return writeError("open", path, err)
@@ -103,20 +111,20 @@ func (l *Log) reopen(path string) error {
 
 // tighten takes the permissions of others away from the file. A file that
 // somebody names is left as it is until it is written to.
-func (l *Log) tighten() {
+func (l *log) tighten() {
 	if err := private.Tighten(l.path); err != nil {
 		l.note("%v", err)
 	}
 }
 
-func (l *Log) note(format string, args ...any) {
+func (l *log) note(format string, args ...any) {
 	if len(l.notes) < 50 {
 		l.notes = append(l.notes, fmt.Sprintf(format, args...))
 	}
 }
 
 // Info returns what is known of the session.
-func (l *Log) Info() session.Info {
+func (l *log) Info() session.Info {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := session.Info{Header: l.header, Path: l.path}
@@ -127,14 +135,14 @@ func (l *Log) Info() session.Info {
 }
 
 // Notes say what was left out or mended on reading.
-func (l *Log) Notes() []string {
+func (l *log) Notes() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.notes...)
 }
 
 // Close closes the file.
-func (l *Log) Close() error {
+func (l *log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -149,7 +157,7 @@ func (l *Log) Close() error {
 }
 
 // Load reads what was added since the last time.
-func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
+func (l *log) Load(ctx context.Context) ([]session.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.group.Reset()
@@ -169,7 +177,7 @@ func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 }
 
 // rest reads the file from where the last reading ended.
-func (l *Log) rest() ([]byte, error) {
+func (l *log) rest() ([]byte, error) {
 	info, err := l.r.Stat()
 	if err != nil {
 		return nil, err
@@ -188,7 +196,7 @@ func (l *Log) rest() ([]byte, error) {
 
 // take turns bytes into records. A last line without an end that is no record
 // either may be one on its way: it is left for the next time.
-func (l *Log) take(data []byte) []session.Record {
+func (l *log) take(data []byte) []session.Record {
 	end := len(data)
 	if end == 0 {
 		return nil
@@ -225,10 +233,10 @@ func (l *Log) take(data []byte) []session.Record {
 }
 
 // Append queues records to be added to the file.
-func (l *Log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
+func (l *log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
 
 // write adds records to the file: one write under the lock, one fsync.
-func (l *Log) write(ctx context.Context, recs [][]byte) error {
+func (l *log) write(ctx context.Context, recs [][]byte) error {
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()

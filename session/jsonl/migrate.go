@@ -24,7 +24,7 @@ func copyPath(path string) string {
 // migrate turns records of version 1 or 2 into version 3. Records of version 1
 // get ids, each the parent of the next. The ids depend on the records alone, so
 // they are the same every time.
-func (l *Log) migrate(recs []record) []record {
+func (l *log) migrate(recs []record) []record {
 	if l.header.Version == 1 && len(l.old) > 0 && len(recs) > 0 {
 		l.note("the file of version 1 has grown since it was opened: open it again to see all of it")
 		return nil
@@ -66,7 +66,7 @@ func recordID(session string, line int, raw []byte, taken map[string]bool) strin
 // moveToCopy makes a copy of version 3 beside a file of an older version, or
 // finds the one that another process has just made, and goes on in it. The
 // caller holds the mutex.
-func (l *Log) moveToCopy(ctx context.Context) error {
+func (l *log) moveToCopy(ctx context.Context) error {
 	path := copyPath(l.path)
 	unlock, err := lock(ctx, l.r, true, l.o.LockTimeout)
 	if err != nil {

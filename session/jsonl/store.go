@@ -42,36 +42,36 @@ func (o *Options) orDefault() Options {
 	return out
 }
 
-// Store is the sessions in a folder and in the folders directly below it.
-type Store struct {
+// store is the sessions in a folder and in the folders directly below it.
+type store struct {
 	dir string
 	o   Options
 }
 
-var _ session.WholeStore = (*Store)(nil)
+var _ session.WholeStore = (*store)(nil)
 
 // Open returns the store in a folder, which is made when the first session is.
-func Open(dir string, o *Options) (*Store, error) {
+func Open(dir string, o *Options) (session.Store, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, &session.Error{Op: "open the store", Session: dir, Problem: "this is a file", Hint: "name the folder that holds sessions, or open the file by itself"}
 	}
-	return &Store{dir: dir, o: o.orDefault()}, nil
+	return &store{dir: dir, o: o.orDefault()}, nil
 }
 
 // Close does nothing: a folder needs no closing.
-func (s *Store) Close() error { return nil }
+func (s *store) Close() error { return nil }
 
 // extension of session files.
 const extension = ".jsonl"
 
 // Create makes a session's file.
-func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+func (s *store) Create(ctx context.Context, h session.Header) (session.Log, error) {
 	return s.CreateWhole(ctx, h, nil)
 }
 
 // CreateWhole makes a session's file with its first records, whole or not at
 // all.
-func (s *Store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) (session.Log, error) {
+func (s *store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) (session.Log, error) {
 	if h.ID == "" || strings.ContainsAny(h.ID, "/\\\x00\n") {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this cannot be the id of a session", Hint: "use letters, digits and hyphens"}
 	}
@@ -139,12 +139,12 @@ func folderName(dir string) string {
 }
 
 // Open opens a session by its id, or a file by its path.
-func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
+func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
 	path, err := s.find(id)
 	if err != nil {
 		return nil, err
 	}
-	l, err := OpenFile(path, &s.o)
+	l, err := openFile(path, &s.o)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
 }
 
 // files calls f for every session file.
-func (s *Store) files(f func(path string, info fs.FileInfo) error) error {
+func (s *store) files(f func(path string, info fs.FileInfo) error) error {
 	root := s.dir + string(filepath.Separator) // follows a link to a folder
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -182,7 +182,7 @@ func (s *Store) files(f func(path string, info fs.FileInfo) error) error {
 }
 
 // find returns the file of a session.
-func (s *Store) find(id string) (string, error) {
+func (s *store) find(id string) (string, error) {
 	found := ""
 	if strings.HasSuffix(id, extension) {
 		if _, err := os.Stat(id); err == nil {
@@ -251,7 +251,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 
 // List returns the sessions in the folder. Files that are no sessions are
 // passed over.
-func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
+func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
 	var all []session.Info
 	err := s.files(func(path string, info fs.FileInfo) error {
 		if err := ctx.Err(); err != nil {
@@ -340,7 +340,7 @@ func lastName(path string, size int64) string {
 
 // Delete removes a session's file, once no one writes to it, and the file of an
 // older version that it was continued from.
-func (s *Store) Delete(ctx context.Context, id string) error {
+func (s *store) Delete(ctx context.Context, id string) error {
 	path, err := s.find(id)
 	if err != nil {
 		return err

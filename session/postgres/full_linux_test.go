@@ -3,9 +3,9 @@ package postgres_test
 import (
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/postgres"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // TestRealFullDisk keeps the entries on a disk of two megabytes.

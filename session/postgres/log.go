@@ -12,7 +12,7 @@ import (
 )
 
 // statements are those for one session: see [rows.Statements].
-type statements struct{ *Store }
+type statements struct{ *store }
 
 func (s statements) About(key int64, info *session.Info) {
 	_ = s.db.Do(context.Background(), func(ctx context.Context) error { // what is not known stays empty

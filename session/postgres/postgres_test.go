@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/postgres"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 func ownServer(t *testing.T) *pgtest.Server { return pgtest.Start(t, "fsync=off") }

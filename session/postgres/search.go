@@ -16,7 +16,7 @@ import (
 // Search returns the entries in which all words of the query stand, best first.
 // Words are compared without case and accents; a star at the end of a word
 // stands for any ending.
-func (s *Store) Search(ctx context.Context, query string, limit int) ([]session.Hit, error) {
+func (s *store) Search(ctx context.Context, query string, limit int) ([]session.Hit, error) {
 	q, limit, err := rows.ParseQuery(s.db.Name(), query, limit)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func matchQuery(q find.Query) string {
 
 // index takes in what was added since the last search, a session and a piece at
 // a time. Sessions that another process takes in at this moment are left to it.
-func (s *Store) index(ctx context.Context) error {
+func (s *store) index(ctx context.Context) error {
 	const piece = 500
 	for more := true; more; {
 		err := s.within(ctx, "search", "", piece, func(ctx context.Context) error {

@@ -22,19 +22,19 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Store is a database of sessions.
-type Store struct{ db *pg.DB }
+// store is a database of sessions.
+type store struct{ db *pg.DB }
 
 var (
-	_ session.WholeStore = (*Store)(nil)
-	_ session.Searcher   = (*Store)(nil)
+	_ session.WholeStore = (*store)(nil)
+	_ session.Searcher   = (*store)(nil)
 )
 
 // Open opens the sessions in a database, and makes the tables or brings them to
 // the version that this program knows. It refuses tables of a later version,
 // with an error that wraps [session.ErrNewer]. The address is
 // postgres://USER@HOST:PORT/DATABASE.
-func Open(ctx context.Context, address string, o *Options) (*Store, error) {
+func Open(ctx context.Context, address string, o *Options) (session.Store, error) {
 	c := pg.Config{URL: address, Application: "winnow session", Conns: 8, Timeout: 30 * time.Second}
 	if o != nil && o.Conns > 0 {
 		c.Conns = o.Conns
@@ -46,7 +46,7 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, &session.Error{Op: "open the store", Session: pg.Name(address), Problem: err.Error(), Hint: "check the address, and that PostgreSQL runs there", Err: err}
 	}
-	s := &Store{db}
+	s := &store{db}
 	if _, _, err := db.Prepare(ctx, schema); err != nil {
 		db.Close()
 		var newer *pg.NewerError
@@ -62,18 +62,18 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 }
 
 // Close closes the database.
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	s.db.Close()
 	return nil
 }
 
 // do runs statements and says what failed.
-func (s *Store) do(ctx context.Context, op, id string, f func(context.Context) error) error {
+func (s *store) do(ctx context.Context, op, id string, f func(context.Context) error) error {
 	return s.fail(op, id, s.db.Do(ctx, f))
 }
 
 // fail says what to do about an error of the database.
-func (s *Store) fail(op, id string, err error) error {
+func (s *store) fail(op, id string, err error) error {
 	var known *session.Error
 	if err == nil || errors.As(err, &known) {
 		return err
@@ -96,12 +96,12 @@ func (s *Store) fail(op, id string, err error) error {
 }
 
 // Create makes an empty session.
-func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+func (s *store) Create(ctx context.Context, h session.Header) (session.Log, error) {
 	return s.CreateWhole(ctx, h, nil)
 }
 
 // CreateWhole makes a session with its first records, in one transaction.
-func (s *Store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
+func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.db.Name(), Problem: "a session needs an id"}
 	}
@@ -130,13 +130,13 @@ func (s *Store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 }
 
 // within is do for work on so many records.
-func (s *Store) within(ctx context.Context, op, id string, records int, f func(context.Context) error) error {
+func (s *store) within(ctx context.Context, op, id string, records int, f func(context.Context) error) error {
 	most := 30*time.Second + time.Duration(records)*10*time.Millisecond
 	return s.fail(op, id, s.db.Within(ctx, most, f))
 }
 
 // Open opens a session by its id.
-func (s *Store) Open(ctx context.Context, id string) (l session.Log, err error) {
+func (s *store) Open(ctx context.Context, id string) (l session.Log, err error) {
 	err = s.do(ctx, "open", id, func(ctx context.Context) error {
 		var key int64
 		var header []byte
@@ -153,7 +153,7 @@ func (s *Store) Open(ctx context.Context, id string) (l session.Log, err error) 
 }
 
 // List returns sessions, the last modified first.
-func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
+func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
 	var all []session.Info
 	err := s.do(ctx, "list", "", func(ctx context.Context) error {
 		all = nil
@@ -180,7 +180,7 @@ func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 }
 
 // Delete removes a session and its words from the index.
-func (s *Store) Delete(ctx context.Context, id string) error {
+func (s *store) Delete(ctx context.Context, id string) error {
 	return s.within(ctx, "delete", id, 10_000, func(ctx context.Context) error {
 		r, err := s.db.Pool().Exec(ctx, `delete from winnow.sessions where id = $1`, id)
 		if err == nil && r.RowsAffected() == 0 {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/postgres"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 // serverVariable tells processes that tests start where the server is.

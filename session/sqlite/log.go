@@ -11,7 +11,7 @@ import (
 )
 
 // statements are those for one session: see [rows.Statements].
-type statements struct{ *Store }
+type statements struct{ *store }
 
 func (s statements) About(key int64, info *session.Info) {
 	var modified int64

@@ -34,7 +34,7 @@ func TestPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		check()
-		if err := errors.Join(s.Exposed(), log.Close(), s.Close()); err != nil {
+		if err := errors.Join(s.(interface{ Exposed() error }).Exposed(), log.Close(), s.Close()); err != nil {
 			t.Error(err)
 		}
 		return path
@@ -44,7 +44,7 @@ func TestPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close() //nolint:errcheck // it was only opened
-		return fmt.Sprint(s.Exposed())
+		return fmt.Sprint(s.(interface{ Exposed() error }).Exposed())
 	}})
 }
 

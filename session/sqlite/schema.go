@@ -33,7 +33,7 @@ var migrations = []string{
 }
 
 // prepare makes or migrates the tables.
-func (s *Store) prepare() error {
+func (s *store) prepare() error {
 	if _, err := s.write.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}

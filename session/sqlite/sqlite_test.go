@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 func must(t testing.TB, err error) {
@@ -24,13 +24,16 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func newStore(t testing.TB) *Store {
+func newStore(t testing.TB) *store {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "s.db"), nil)
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
-	return s
+	return s.(*store)
 }
+
+// write is the connection that a store writes with.
+func write(s session.Store) *sql.DB { return s.(*store).write }
 
 func newSession(t testing.TB, store session.Store, id string, texts ...string) *session.Session {
 	t.Helper()
@@ -58,7 +61,7 @@ func TestRefused(t *testing.T) {
 	newer := filepath.Join(dir, "newer.db")
 	s, err := Open(newer, nil)
 	must(t, err)
-	_, err = s.write.Exec("PRAGMA user_version = 99")
+	_, err = write(s).Exec("PRAGMA user_version = 99")
 	must(t, err)
 	must(t, s.Close())
 	for _, path := range []string{other, text, newer} {
@@ -113,7 +116,7 @@ func TestBusy(t *testing.T) {
 	other, err := Open(path, nil)
 	must(t, err)
 	defer other.Close()
-	tx, err := other.write.Begin()
+	tx, err := write(other).Begin()
 	must(t, err)
 	if _, err := s.Append(t.Context(), chat.TextMessage(chat.User, "two")); !errors.Is(err, session.ErrBusy) {
 		t.Errorf("error %v", err)

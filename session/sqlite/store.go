@@ -27,8 +27,8 @@ type Options struct {
 	LockTimeout time.Duration
 }
 
-// Store is a database of sessions.
-type Store struct {
+// store is a database of sessions.
+type store struct {
 	path string
 	read *sql.DB
 
@@ -40,22 +40,23 @@ type Store struct {
 }
 
 var (
-	_ session.Store    = (*Store)(nil)
-	_ session.Searcher = (*Store)(nil)
+	_ session.Store    = (*store)(nil)
+	_ session.Searcher = (*store)(nil)
 )
 
 // application marks our databases, so that no other is taken for one.
 const application = 0x77696e6e // "winn"
 
-// Open opens the database in a file, or makes it, for its owner alone to read:
-// see [Store.Exposed]. It fails with an error that wraps [session.ErrNotSession]
-// when the file is something else, and leaves it as it is.
-func Open(path string, o *Options) (*Store, error) {
+// Open opens the database in a file, or makes it, for its owner alone to read; a
+// method Exposed of the store says why others can, where they can. It fails with
+// an error that wraps [session.ErrNotSession] when the file is something else, and
+// leaves it as it is.
+func Open(path string, o *Options) (session.Store, error) {
 	wait := 10 * time.Second
 	if o != nil && o.LockTimeout > 0 {
 		wait = o.LockTimeout
 	}
-	s := &Store{path: path}
+	s := &store{path: path}
 	if err := s.looksRight(); err != nil {
 		return nil, err
 	}
@@ -93,11 +94,11 @@ func Open(path string, o *Options) (*Store, error) {
 // Exposed says why others on this machine can read the database. It is nil where
 // they cannot: Open makes files private, and takes the permissions of others
 // away from those that are there, as far as they are the user's own.
-func (s *Store) Exposed() error { return s.exposed }
+func (s *store) Exposed() error { return s.exposed }
 
 // looksRight refuses files that are no database before anything is opened,
 // because opening one for writing could change it.
-func (s *Store) looksRight() error {
+func (s *store) looksRight() error {
 	f, err := os.Open(s.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -125,7 +126,7 @@ func (s *Store) looksRight() error {
 }
 
 // Close closes the database.
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -136,7 +137,7 @@ func (s *Store) Close() error {
 }
 
 // transact runs f in a transaction of its own.
-func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
+func (s *store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -153,7 +154,7 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // fail says what to do about an error of the database.
-func (s *Store) fail(op, id string, err error) error {
+func (s *store) fail(op, id string, err error) error {
 	var known *session.Error
 	if err == nil || errors.As(err, &known) {
 		return err
@@ -191,12 +192,12 @@ func (s *Store) fail(op, id string, err error) error {
 }
 
 // Create makes an empty session.
-func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+func (s *store) Create(ctx context.Context, h session.Header) (session.Log, error) {
 	return s.CreateWhole(ctx, h, nil)
 }
 
 // CreateWhole makes a session with its first records, in one transaction.
-func (s *Store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
+func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.path, Problem: "a session needs an id"}
 	}
@@ -230,7 +231,7 @@ func (s *Store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 }
 
 // Open opens a session by its id.
-func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
+func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
 	var key int64
 	var header []byte
 	err := s.read.QueryRowContext(ctx, "SELECT key, header FROM sessions WHERE id = ?", id).Scan(&key, &header)
@@ -245,7 +246,7 @@ func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
 }
 
 // List returns sessions, the last modified first.
-func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
+func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
 	if limit <= 0 {
 		limit = -1
 	}
@@ -282,7 +283,7 @@ func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 
 // title returns how the user's first message begins, if it is among the first
 // entries.
-func (s *Store) title(ctx context.Context, key int64) (string, error) {
+func (s *store) title(ctx context.Context, key int64) (string, error) {
 	found, err := s.read.QueryContext(ctx, "SELECT raw FROM entries WHERE session = ? ORDER BY seq LIMIT 12", key)
 	if err != nil {
 		return "", err
@@ -301,7 +302,7 @@ func (s *Store) title(ctx context.Context, key int64) (string, error) {
 }
 
 // Delete removes a session and its words from the index.
-func (s *Store) Delete(ctx context.Context, id string) error {
+func (s *store) Delete(ctx context.Context, id string) error {
 	return s.fail("delete", id, s.transact(ctx, func(tx *sql.Tx) error {
 		var key int64
 		err := tx.QueryRowContext(ctx, "SELECT key FROM sessions WHERE id = ?", id).Scan(&key)

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/sessiontest"
 )
 
 func open(dir string) (session.Store, error) { return Open(filepath.Join(dir, "sessions.db"), nil) }

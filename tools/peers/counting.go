@@ -16,8 +16,8 @@ import (
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/tiktoken-go/tokenizer"
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // exactPeers are the tokenizers that know the o200k vocabulary.

@@ -1,5 +1,5 @@
 // Command vocab packs the o200k vocabulary into the file that package
-// token/o200k embeds. Run it through `go generate ./token/o200k`.
+// internal/o200k embeds. Run it through `go generate ./internal/o200k`.
 //
 // The published vocabulary lists 199,998 byte strings by rank. Byte-pair
 // encoding reaches every one of them by a last merge of two tokens with lower

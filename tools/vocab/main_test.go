@@ -25,12 +25,12 @@ func TestCommittedFileIsReproducible(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Error("two runs gave different bytes")
 	}
-	committed, err := os.ReadFile("../../token/o200k/vocab.bin")
+	committed, err := os.ReadFile("../../internal/o200k/vocab.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(first, committed) {
-		t.Error("token/o200k/vocab.bin is not what the generator makes: run go generate ./token/o200k")
+		t.Error("internal/o200k/vocab.bin is not what the generator makes: run go generate ./internal/o200k")
 	}
 }
 

@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/stage"
 )
 
 // File is everything that can be set: the engine's settings, and those of the
@@ -120,15 +118,12 @@ func (f *File) Session(provider, model string) session.Live {
 
 // Kinds returns what tools do: the built-in table with Tools on top; nil is the
 // table alone.
-func (f *File) Kinds() *evidence.Kinds {
+func (f *File) Kinds() *winnow.ToolKinds {
 	if len(f.Tools) == 0 {
 		return nil
 	}
-	names := make(map[string]evidence.ToolKind, len(f.Tools))
-	for name, kind := range f.Tools {
-		names[name], _ = evidence.ParseToolKind(kind) // it was checked when it was read
-	}
-	return evidence.DefaultKinds().With(names)
+	kinds, _ := winnow.NewToolKinds(f.Tools) // they were checked when they were read
+	return kinds
 }
 
 // Retention returns how long sessions are kept.
@@ -177,10 +172,10 @@ func (f *File) Override(change func(*File)) {
 // leaveOutSummaries takes the stages out that write summaries.
 func (f *File) leaveOutSummaries() {
 	stages := f.Settings.WithDefaults().Stages
-	if at := slices.Index(stages, stage.Ladder{}.Name()); at >= 0 {
+	if at := slices.Index(stages, "ladder"); at >= 0 {
 		stages = slices.Concat(stages[:at], []string{"supersede", "prune", "split-turn", "truncate"}, stages[at+1:])
 	}
-	f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == stage.Fold{}.Name() })
+	f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == "fold" })
 }
 
 // check finds what makes no sense. The key says which setting it is.
@@ -193,10 +188,8 @@ func (f *File) check() *SettingError {
 			return e
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Tools)) {
-		if _, ok := evidence.ParseToolKind(f.Tools[name]); !ok {
-			return &SettingError{Key: "tools." + name, Message: f.Tools[name] + " is not a kind of tool; there are read, write, edit, delete, search, shell and other"}
-		}
+	if _, err := winnow.NewToolKinds(f.Tools); err != nil {
+		return settingError("", err)
 	}
 	if f.Keep.Bytes < -1 || f.Keep.Sessions < -1 {
 		key := "keep.bytes"
@@ -237,10 +230,15 @@ func wrongSetting(prefix string, s winnow.Settings) *SettingError {
 	if err == nil {
 		return nil
 	}
+	if wrong, ok := err.(*winnow.SettingsError); ok && wrong.Field == "preset" { //nolint:errorlint // it is never wrapped
+		wrong.Problem = WrongPreset(s.Preset)
+	}
+	return settingError(prefix, err)
+}
+
+// settingError names the key of an error of the engine's.
+func settingError(prefix string, err error) *SettingError {
 	if wrong, ok := err.(*winnow.SettingsError); ok { //nolint:errorlint // it is never wrapped
-		if wrong.Field == "preset" {
-			wrong.Problem = WrongPreset(s.Preset)
-		}
 		return &SettingError{Key: prefix + wrong.Field, Message: fmt.Sprintf("%v: %s", wrong.Value, wrong.Problem)}
 	}
 	return &SettingError{Key: strings.TrimSuffix(prefix, "."), Message: err.Error()}

@@ -14,8 +14,8 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 )
 
@@ -73,7 +73,7 @@ const samples = 3000
 // place is a store of so many conversations, under a name that is printed.
 type place struct {
 	name  string
-	store *postgres.Store
+	store planstore.Owner
 	of    int
 }
 
@@ -84,12 +84,12 @@ type place struct {
 func lookups(ctx context.Context, places ...place) error {
 	for _, op := range []struct {
 		name string
-		f    func(s *postgres.Store, k planstore.Key, n int) error
+		f    func(s planstore.Owner, k planstore.Key, n int) error
 	}{
-		{"leaves", func(s *postgres.Store, k planstore.Key, _ int) error { _, _, err := s.Leaves(ctx, k); return err }},
-		{"heads", func(s *postgres.Store, k planstore.Key, _ int) error { _, err := s.Heads(ctx, k); return err }},
-		{"marks", func(s *postgres.Store, k planstore.Key, _ int) error { _, err := s.Marks(ctx, k); return err }},
-		{"put", func(s *postgres.Store, k planstore.Key, n int) error {
+		{"leaves", func(s planstore.Owner, k planstore.Key, _ int) error { _, _, err := s.Leaves(ctx, k); return err }},
+		{"heads", func(s planstore.Owner, k planstore.Key, _ int) error { _, err := s.Heads(ctx, k); return err }},
+		{"marks", func(s planstore.Owner, k planstore.Key, _ int) error { _, err := s.Marks(ctx, k); return err }},
+		{"put", func(s planstore.Owner, k planstore.Key, n int) error {
 			p, err := samplePlan(fmt.Sprint(time.Now().UnixNano(), n))
 			if err == nil {
 				_, err = s.Put(ctx, k, p)
@@ -130,8 +130,8 @@ type pages struct {
 
 // pagesOf returns what a database has read so far. What is not told counts as
 // none: it only explains figures.
-func pagesOf(ctx context.Context, s *postgres.Store) (p pages) {
-	pool := s.Database().Pool()
+func pagesOf(ctx context.Context, s planstore.Owner) (p pages) {
+	pool := s.(interface{ Database() *pg.DB }).Database().Pool()
 	_, _ = pool.Exec(ctx, `select pg_stat_force_next_flush()`)
 	_ = pool.QueryRow(ctx, `select blks_read, blk_read_time from pg_stat_database where datname = current_database()`).Scan(&p.read, &p.took)
 	return p
@@ -139,7 +139,7 @@ func pagesOf(ctx context.Context, s *postgres.Store) (p pages) {
 
 // openStore opens the plans of a database as a gateway does that leaves pruning
 // to jobs.
-func openStore(ctx context.Context, address string) (*postgres.Store, error) {
+func openStore(ctx context.Context, address string) (planstore.Owner, error) {
 	return postgres.Open(ctx, address, &postgres.Options{PrunedElsewhere: true, Timeout: time.Minute})
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 )
 
@@ -65,7 +65,7 @@ func talk(turns int) []byte {
 // node is a process of a fleet.
 type node struct {
 	jobs     *jobs.Jobs
-	store    *postgres.Store
+	store    planstore.Owner
 	t        *transport.Transport
 	scribe   *scribe
 	provider *provider

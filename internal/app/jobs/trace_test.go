@@ -6,8 +6,8 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"

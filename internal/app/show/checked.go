@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"

@@ -27,8 +27,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
-	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // source says what a family's table is made from.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 )
 
 // TestBackup dumps a database with PostgreSQL's own tools while it is in use, and

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/winnow-llm/winnow/internal/pg"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 )
 
 // slowly is how long one statement may take that may have to add up what there is.

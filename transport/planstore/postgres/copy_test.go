@@ -10,10 +10,10 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
 // broken is a store that fails after some pieces.
@@ -38,7 +38,7 @@ func (b *broken) Import(ctx context.Context, items []planstore.Item, from, place
 // that was broken off goes on where it was, times of use come along, what is
 // there stays, and tenants are found again under the same secret.
 func TestCopy(t *testing.T) {
-	file := func(name string) *sqlite.Store {
+	file := func(name string) planstore.Owner {
 		t.Helper()
 		s, err := sqlite.Open(filepath.Join(t.TempDir(), name), planstore.Bounds{Age: ages})
 		if err != nil {

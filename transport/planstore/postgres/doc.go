@@ -18,6 +18,6 @@
 // While the database is gone, calls fail at once with an error that wraps
 // [planstore.ErrGone].
 //
-// The package is apart from planstore so that a program whose plans are kept in
+// The package is apart from transport so that a program whose plans are kept in
 // memory links no database.
 package postgres

@@ -11,10 +11,10 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
 // TestDatabaseKilled kills the database under writers, several times. Every plan

@@ -5,9 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 )
 
 // TestFullDisk keeps plans on a disk of three megabytes until it is full: what
@@ -46,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	left(accepted)
-	if s.Database().State().Gone {
+	if s.(interface{ Database() *pg.DB }).Database().State().Gone {
 		t.Error("a full disk counts as a database that is gone")
 	}
 	if err := grow("64m"); err != nil {

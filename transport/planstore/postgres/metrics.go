@@ -1,11 +1,11 @@
 package postgres
 
-import "github.com/winnow-llm/winnow/transport/planstore"
+import "github.com/winnow-llm/winnow/internal/planstore"
 
-var _ planstore.Metered = (*Store)(nil)
+var _ planstore.Metered = (*store)(nil)
 
 // Metrics implements [planstore.Metered].
-func (s *Store) Metrics() []planstore.Metric {
+func (s *store) Metrics() []planstore.Metric {
 	d := s.db.State()
 	gone := 0.0
 	if d.Gone {

@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"github.com/winnow-llm/winnow/internal/pg"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 )
 
 // schema is the tables of plans, with how PostgreSQL stores them: rows that are

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/pg"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 )
 
 // Options say how a store works. The zero value works.
 type Options struct {
-	// Bounds limit what is kept. The defaults are those of a fleet: ten million
+	// Bounds ([transport.Bounds]) limit what is kept. The defaults are those of a fleet: ten million
 	// plans, 100 GB of plans and as much of conversations. Where Now is nil,
 	// times are the database's.
 	Bounds planstore.Bounds
@@ -38,8 +38,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Store is a [planstore.Owner] in PostgreSQL.
-type Store struct {
+// store is a [planstore.Owner] in PostgreSQL.
+type store struct {
 	*sqlstore.Store
 	db *pg.DB
 }
@@ -47,7 +47,7 @@ type Store struct {
 // Open opens the store in a database, and makes its tables or brings them to the
 // version that this program knows. It refuses tables of a later version. The
 // address is postgres://USER@HOST:PORT/DATABASE.
-func Open(ctx context.Context, address string, o *Options) (*Store, error) {
+func Open(ctx context.Context, address string, o *Options) (planstore.Owner, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -63,7 +63,7 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 	if local == nil {
 		local = time.Now
 	}
-	return &Store{db: db, Store: sqlstore.New(database{db}, sqlstore.Options{
+	return &store{db: db, Store: sqlstore.New(database{db}, sqlstore.Options{
 		Bounds: o.Bounds.WithDefaults(10_000_000, 100<<30), Clock: o.Bounds.Now, Local: local, PrunedElsewhere: o.PrunedElsewhere,
 	})}, nil
 }
@@ -84,4 +84,4 @@ func said(log *slog.Logger) func(error) {
 }
 
 // Database is the database itself, for others who keep something there.
-func (s *Store) Database() *pg.DB { return s.db }
+func (s *store) Database() *pg.DB { return s.db }

@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
-func open(t *testing.T, address string, b planstore.Bounds) *postgres.Store {
+func open(t *testing.T, address string, b planstore.Bounds) planstore.Owner {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), address, &postgres.Options{Bounds: b, Conns: 8})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 )
 
 // Every request asks which plans there are for it, which conversation it belongs
@@ -22,7 +22,7 @@ const maxRemembered = 4096
 
 // cache is what is remembered.
 type cache struct {
-	s *Store
+	s *store
 
 	mu     sync.Mutex
 	heads  map[planstore.Key]rememberedHeads
@@ -95,7 +95,7 @@ func (c *cache) close() error {
 }
 
 // Heads implements [planstore.Store].
-func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
+func (s *store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
 	c := &s.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, e
 }
 
 // Leaves implements [planstore.Book].
-func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
+func (s *store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
 	noted := s.Noted(k) // before what is kept is read, or it could be in neither
 	c := &s.cache
 	c.mu.Lock()

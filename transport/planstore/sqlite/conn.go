@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 )

@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 )
 
 // Marks wait a moment before they are written together. Until then they stand in a

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
-func openSQLite(t *testing.T, path string) *sqlite.Store {
+func openSQLite(t *testing.T, path string) planstore.Owner {
 	t.Helper()
 	s, err := sqlite.Open(path, planstore.Bounds{})
 	if err != nil {
@@ -28,7 +28,7 @@ func TestMarksOutliveTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
 	h := storetest.History("a", 9)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
-	mark := func(s *sqlite.Store, n, estimate int) {
+	mark := func(s planstore.Owner, n, estimate int) {
 		t.Helper()
 		m := planstore.Mark{Len: n, Chain: h.Chain(n), Steps: []token.Step{{Messages: n, Estimate: estimate}}}
 		if err := s.Mark(t.Context(), k, m, h.Chain(max(n-2, 0))); err != nil {

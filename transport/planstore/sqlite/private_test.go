@@ -11,7 +11,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/privatetest"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -20,7 +20,7 @@ import (
 func TestPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "by us")
 	path := filepath.Join(dir, "plans.db")
-	open := func() *sqlite.Store {
+	open := func() planstore.Owner {
 		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {
 			t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/kit/race"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -54,7 +54,7 @@ func TestRedactedStore(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/redact=%v", d, redact), func(t *testing.T) {
 				s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 				dir := t.TempDir()
-				open := func() (*transport.Transport, *sqlite.Store) {
+				open := func() (*transport.Transport, planstore.Owner) {
 					store, err := sqlite.Open(filepath.Join(dir, "plans.db"), planstore.Bounds{})
 					if err != nil {
 						t.Fatal(err)
@@ -101,11 +101,11 @@ func TestRedactedStore(t *testing.T) {
 					t.Fatal(len(all), err)
 				}
 				for _, e := range all {
-					p, err := tr.Plan(t.Context(), tester, e.ID)
+					p, err := tr.Control(tester).Plan(t.Context(), e.ID)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if report, err := tr.Report(t.Context(), tester, e.ID); err != nil {
+					if report, err := tr.Control(tester).Report(t.Context(), e.ID); err != nil {
 						t.Errorf("%+v %v", report, err)
 					}
 					hiding := slices.DeleteFunc(slices.Clone(p.Edits), func(e plan.Edit) bool { return e.Kind == plan.State })

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -19,7 +19,7 @@ func TestSecret(t *testing.T) {
 		}
 		return string(b)
 	}
-	open := func(path string) *sqlite.Store {
+	open := func(path string) planstore.Owner {
 		t.Helper()
 		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {

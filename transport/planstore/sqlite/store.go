@@ -1,5 +1,5 @@
 // Package sqlite keeps plans in a file, so that they outlive the process. Call
-// [Open]; several processes may use one file. It is apart from package planstore
+// [Open]; several processes may use one file. It is apart from package transport
 // so that a program whose plans are kept in memory links no database.
 package sqlite
 
@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 	"github.com/winnow-llm/winnow/internal/private"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
 )
 
-// Store is a [planstore.Owner] in a file. Several processes may use one file, and
+// store is a [planstore.Owner] in a file. Several processes may use one file, and
 // see at once what another one writes; requests that it notes, a moment later.
-type Store struct {
+type store struct {
 	*sqlstore.Store
 	db      *database
 	now     func() time.Time
@@ -30,9 +30,13 @@ type Store struct {
 	exposed error // why others can read the file; nil where they cannot
 }
 
-// Open opens the store in a file, and makes it where there is none. The
-// file is readable by its owner alone: see [Store.Exposed].
-func Open(path string, b planstore.Bounds) (*Store, error) {
+// Open opens the store in a file for [transport.Options], and makes it where there
+// is none. The bounds are [transport.Bounds]: by default 30 days, 50,000 plans, 1 GB
+// of plans and as much of conversations. The file is readable by its owner alone.
+//
+// [transport.Options]: https://pkg.go.dev/github.com/winnow-llm/winnow/transport#Options
+// [transport.Bounds]: https://pkg.go.dev/github.com/winnow-llm/winnow/transport#Bounds
+func Open(path string, b planstore.Bounds) (planstore.Owner, error) {
 	s, err := open(path, b.WithDefaults(50_000, 1<<30))
 	if err != nil {
 		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w; check the path and its permissions, or move the file away to start afresh", path, err)
@@ -40,7 +44,7 @@ func Open(path string, b planstore.Bounds) (*Store, error) {
 	return s, nil
 }
 
-func open(path string, b planstore.Bounds) (s *Store, err error) {
+func open(path string, b planstore.Bounds) (s *store, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -55,7 +59,7 @@ func open(path string, b planstore.Bounds) (s *Store, err error) {
 	if err := sound(ctx, path); err != nil {
 		return nil, err
 	}
-	s = &Store{db: &database{}, now: b.Now}
+	s = &store{db: &database{}, now: b.Now}
 	s.cache.s = s
 	defer func() {
 		if err != nil {
@@ -113,10 +117,10 @@ func sound(ctx context.Context, path string) error {
 	return db.QueryRowContext(ctx, `select (select sum(length(body)) from plans) + (select sum(length(body)) from originals) + (select sum(length(steps)) from marks)`).Scan(&bytes)
 }
 
-// Exposed says why others on this machine can read the plans. It is nil where
-// they cannot: Open makes files private, and takes the permissions of
-// others away from those that are there, as far as they are the user's own.
-func (s *Store) Exposed() error { return s.exposed }
+// Exposed implements [planstore.Owner]: Open makes files private, and takes the
+// permissions of others away from those that are there, as far as they are the
+// user's own.
+func (s *store) Exposed() error { return s.exposed }
 
 // openDB opens the file. What is deleted there is overwritten: it may be the text
 // of a conversation that somebody wants removed, now or later.
@@ -143,7 +147,7 @@ func openURL(path string, q url.Values) (*sql.DB, error) {
 
 // Remove implements [planstore.Store]. What is removed is overwritten in the
 // file, and the write-ahead log is emptied, so that no text of it is left there.
-func (s *Store) Remove(ctx context.Context, k planstore.Key) (plans, originals int, err error) {
+func (s *store) Remove(ctx context.Context, k planstore.Key) (plans, originals int, err error) {
 	if plans, originals, err = s.Store.Remove(ctx, k); err != nil {
 		return 0, 0, err
 	}
@@ -158,7 +162,7 @@ func (s *Store) Remove(ctx context.Context, k planstore.Key) (plans, originals i
 }
 
 // Close implements [planstore.Store].
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	closing := s.db.Close
 	if s.Store != nil {
 		closing = s.Store.Close

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
-	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
 // oddName is a file's name that has to be escaped in an address; Windows allows no
@@ -62,7 +62,7 @@ func TestStore(t *testing.T) {
 // TestShared writes in one process's store and reads in another's.
 func TestShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
-	var stores []*sqlite.Store
+	var stores []planstore.Owner
 	for range 2 {
 		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {

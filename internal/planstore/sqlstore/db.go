@@ -1,0 +1,185 @@
+// Package sqlstore is a [planstore.Store] in tables, whichever database they stand
+// in. Its statements are written once, in PostgreSQL's words. A database is a [DB];
+// where it speaks otherwise, the DB rewrites statements by a short table of words.
+//
+// Statements use functions that a database must know, or rewrite:
+//
+//	winnow.clock($1)        $1, or the database's own time where that is null
+//	winnow.instr(a, b)      where bytes b stand in bytes a; 0 is nowhere
+//	winnow.next_plans()     a number higher than all of the column plans.seq
+//	winnow.next_pins()      the same for pins.seq
+//	winnow.disk_bytes()     what the tables take on the disk
+//	winnow.tables_version() the version of the tables; 0 is not known
+//
+// Times are microseconds since 1970. The columns are those of [Tables].
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
+)
+
+// Work says how statements are run.
+type Work struct {
+	What    string // what cannot be done where it fails, for people
+	Tx      bool   // all or nothing
+	Durable bool   // what is written waits for the disk
+	Slow    bool   // it may take minutes
+}
+
+// DB is a database.
+type DB interface {
+	// Run runs statements. Where the connection breaks, it may run f once more.
+	Run(ctx context.Context, w Work, f func(context.Context, Conn) error) error
+
+	// Reason says in a few words why a statement failed, "" where it is not known.
+	Reason(err error) string
+
+	// IsGone reports whether an error says that the database cannot be reached.
+	IsGone(err error) bool
+
+	// Kind says in one word where plans are kept.
+	Kind() string
+
+	Close() error
+}
+
+// Conn runs statements, on the database or in a transaction.
+type Conn interface {
+	// Exec runs a statement and returns how many rows it changed.
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+
+	// Query calls read for each row.
+	Query(ctx context.Context, query string, args []any, read func(Row) error) error
+
+	// Batch runs statements, all or nothing, and there and back once where the
+	// database is far away.
+	Batch(ctx context.Context, all []Statement) error
+}
+
+// Row is a row of a result.
+type Row interface{ Scan(to ...any) error }
+
+// Statement is one of a batch.
+type Statement struct {
+	Query   string
+	Args    []any
+	Read    func(Row) error // each row that it returns; nil where it returns none
+	Changed *int64          // is set to how many rows it changed; nil is nobody
+}
+
+// failure is an error of the database, with what was being done.
+type failure struct {
+	what string
+	err  error
+	db   DB
+}
+
+// Failed says what failed; what callers expect is left as it is.
+func (s *Store) Failed(what string, err error) error {
+	var moved *control.ConflictError
+	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &moved) {
+		return err
+	}
+	return &failure{what, err, s.db}
+}
+
+// Error says what failed, and why.
+func (f *failure) Error() string { return fmt.Sprintf("planstore: cannot %s: %v", f.what, f.err) }
+
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.err }
+
+// Is makes a database that is gone a store that is gone.
+func (f *failure) Is(target error) bool { return target == planstore.ErrGone && f.db.IsGone(f.err) }
+
+// Reason says why in a few words, for [planstore.Reason].
+func (f *failure) Reason() string { return f.db.Reason(f.err) }
+
+// run runs statements and says what failed.
+func (s *Store) run(ctx context.Context, w Work, f func(context.Context, Conn) error) error {
+	return s.Failed(w.What, s.db.Run(ctx, w, f))
+}
+
+// exec runs one statement.
+func (s *Store) exec(ctx context.Context, w Work, query string, args ...any) (n int64, err error) {
+	err = s.run(ctx, w, func(ctx context.Context, c Conn) error {
+		n, err = c.Exec(ctx, query, args...)
+		return err
+	})
+	return n, err
+}
+
+// collect reads the rows of one statement.
+func collect[T any](ctx context.Context, s *Store, w Work, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
+	err = s.run(ctx, w, func(ctx context.Context, c Conn) error {
+		out = nil
+		return c.Query(ctx, query, args, into(&out, scan))
+	})
+	return out, err
+}
+
+// into adds what is read of each row to a list.
+func into[T any](to *[]T, scan func(Row) (T, error)) func(Row) error {
+	return func(r Row) error {
+		x, err := scan(r)
+		if err == nil {
+			*to = append(*to, x)
+		}
+		return err
+	}
+}
+
+// first reads one row of one column; the zero value is where there is none.
+func first[T any](ctx context.Context, c Conn, query string, args ...any) (x T, found bool, err error) {
+	err = c.Query(ctx, query, args, func(r Row) error {
+		found = true
+		return r.Scan(&x)
+	})
+	return x, found, err
+}
+
+// under are the arguments of a statement on what is kept under a key.
+func under(k planstore.Key, more ...any) []any {
+	return append([]any{string(k.Tenant), k.First[:]}, more...)
+}
+
+// hash reads a hash from a column.
+type hash chat.Hash
+
+// Scan implements [sql.Scanner].
+func (h *hash) Scan(v any) error {
+	b, ok := v.([]byte)
+	if !ok {
+		return fmt.Errorf("%T where a hash is expected", v)
+	}
+	return h.ScanBytes(b)
+}
+
+// ScanBytes is Scan for drivers that know what they have.
+func (h *hash) ScanBytes(b []byte) error {
+	if len(b) != len(h) {
+		return fmt.Errorf("%d bytes where a hash is expected", len(b))
+	}
+	copy(h[:], b)
+	return nil
+}
+
+// micros reads a time from a column.
+type micros time.Time
+
+// Scan implements [sql.Scanner].
+func (t *micros) Scan(v any) error {
+	n, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("%T where a time is expected", v)
+	}
+	*t = micros(time.UnixMicro(n))
+	return nil
+}

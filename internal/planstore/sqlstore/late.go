@@ -1,0 +1,346 @@
+package sqlstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Marks and requests come with every answer, and a transaction for each would be
+// most of what a small request costs. So they are written together, a moment later.
+
+const (
+	// writeAfter is how long marks and uses wait to be written together.
+	writeAfter = 100 * time.Millisecond
+
+	// mostLate is how many marks wait while the database is gone; then the
+	// oldest are given up.
+	mostLate = 20_000
+
+	// closing is how long Close may wait for the database.
+	closing = 5 * time.Second
+)
+
+// late is what is not yet in the database: marks, requests, and which keys were used.
+type late struct {
+	s    *Store
+	wake chan struct{}
+	stop context.CancelFunc
+	done chan struct{}
+
+	one sync.Mutex // writes
+
+	mu      sync.Mutex
+	marks   waitingMarks
+	flying  waitingMarks // being written
+	notes   []note
+	moved   movedLeaves // by notes
+	writing movedLeaves // by notes that are being written
+	counts  Late
+}
+
+// waitingMarks are marks, the points that they took the place of, and the keys whose
+// plans were used.
+type waitingMarks struct {
+	marks map[markKey]waitingMark
+	gone  map[markKey]bool
+	used  map[planstore.Key]bool
+}
+
+func newWaiting() waitingMarks {
+	return waitingMarks{make(map[markKey]waitingMark), make(map[markKey]bool), make(map[planstore.Key]bool)}
+}
+
+// add adds what came later.
+func (w waitingMarks) add(later waitingMarks) {
+	for at := range later.gone {
+		delete(w.marks, at)
+		w.gone[at] = true
+	}
+	for at, m := range later.marks {
+		delete(w.gone, at)
+		w.marks[at] = m
+	}
+	maps.Copy(w.used, later.used)
+}
+
+// Late is how much waits to be written, was written and was given up.
+type Late struct{ Waiting, Lost, Written, Writes int64 }
+
+// LateMark is a mark that is not yet in the database, as a journal has it.
+type LateMark struct {
+	Key    planstore.Key
+	Mark   planstore.Mark
+	Before chat.Hash
+	Used   int64 // in microseconds since 1970; 0 is when it is written
+}
+
+type markKey struct {
+	key   planstore.Key
+	chain chat.Hash
+}
+
+type waitingMark struct {
+	mark planstore.Mark
+	used any
+	at   time.Time // by this process's clock
+}
+
+// note is a request that waits to be written.
+type note struct {
+	leaf    planstore.Conversation
+	request *control.Request // nil where it only begins
+	links   planstore.Links
+}
+
+func (l *late) start(s *Store) {
+	ctx, stop := context.WithCancel(context.Background())
+	l.s, l.stop, l.wake, l.done = s, stop, make(chan struct{}, 1), make(chan struct{})
+	l.marks = newWaiting()
+	go func() {
+		defer close(l.done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.wake:
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(writeAfter):
+			}
+			if err := s.Flush(context.Background()); err != nil { // what has begun is not broken off
+				l.ask() // until the database is back
+			}
+		}
+	}()
+}
+
+// ask has what waits written soon.
+func (l *late) ask() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// use notes that the plans under a key are in use.
+func (l *late) use(k planstore.Key) {
+	l.mu.Lock()
+	l.marks.used[k] = true
+	l.mu.Unlock()
+	l.ask()
+}
+
+// Late returns how much waits, for metrics.
+func (s *Store) Late() Late {
+	l := &s.late
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.counts
+	c.Waiting = int64(len(l.marks.marks) + len(l.flying.marks))
+	return c
+}
+
+// Mark implements [planstore.Store]. The mark is written a moment later.
+func (s *Store) Mark(_ context.Context, k planstore.Key, m planstore.Mark, before chat.Hash) error {
+	x := LateMark{Key: k, Mark: m, Before: before}
+	if s.o.Clock != nil {
+		x.Used = s.o.Clock().UnixMicro()
+	}
+	s.Recover(x)
+	if s.o.Journal == nil {
+		return nil
+	}
+	return s.Failed("note usage", s.o.Journal(x))
+}
+
+// Recover has a mark written that an earlier process may have left behind.
+func (s *Store) Recover(x LateMark) {
+	w := waitingMark{mark: x.Mark, at: s.o.Local()}
+	if x.Used != 0 {
+		w.used = x.Used
+	}
+	l := &s.late
+	l.mu.Lock()
+	all := l.marks.marks
+	if x.Before != x.Mark.Chain {
+		was := markKey{x.Key, x.Before}
+		delete(all, was)
+		l.marks.gone[was] = true
+	}
+	this := markKey{x.Key, x.Mark.Chain}
+	delete(l.marks.gone, this)
+	all[this] = w
+	for m := range all {
+		if len(all) <= mostLate {
+			break
+		}
+		delete(all, m)
+		l.counts.Lost++
+	}
+	l.mu.Unlock()
+	l.ask()
+}
+
+// Marks implements [planstore.Store]. Those that wait here are among them.
+func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {
+	waiting := s.late.under(k) // before what is kept is read, or it could be in neither
+	now := s.o.Local()
+	kept, err := collect(ctx, s, Work{What: "read usage"}, func(r Row) (planstore.Mark, error) {
+		m := planstore.Mark{Steps: []token.Step{}}
+		var steps []byte
+		var age int64
+		if err := r.Scan((*hash)(&m.Chain), &m.Len, &steps, &m.NotLasted, &age); err != nil {
+			return m, err
+		}
+		m.At = now.Add(-time.Duration(max(age, 0)) * time.Microsecond)
+		return m, json.Unmarshal(steps, &m.Steps)
+	}, `select chain, len, steps, not_lasted, winnow.clock($3) - used from winnow.marks where tenant = $1 and first = $2 order by len desc, used desc limit $4`,
+		under(k, s.now(), planstore.MaxMarks)...)
+	if err != nil {
+		return nil, err
+	}
+	return waiting.over(k, kept), nil
+}
+
+// under returns what waits under a key.
+func (l *late) under(k planstore.Key) waitingMarks {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.flying.marks)+len(l.flying.gone)+len(l.marks.marks)+len(l.marks.gone) == 0 {
+		return waitingMarks{}
+	}
+	out := newWaiting()
+	out.add(l.flying)
+	out.add(l.marks)
+	maps.DeleteFunc(out.marks, func(at markKey, _ waitingMark) bool { return at.key != k })
+	return out
+}
+
+// over returns marks with those that wait in their places.
+func (w waitingMarks) over(k planstore.Key, kept []planstore.Mark) []planstore.Mark {
+	kept = slices.DeleteFunc(kept, func(m planstore.Mark) bool {
+		at := markKey{k, m.Chain}
+		_, newer := w.marks[at]
+		return newer || w.gone[at]
+	})
+	for _, m := range w.marks {
+		m.mark.At = m.at
+		kept = append(kept, m.mark)
+	}
+	slices.SortStableFunc(kept, func(a, b planstore.Mark) int {
+		return cmp.Or(cmp.Compare(b.Len, a.Len), b.At.Compare(a.At))
+	})
+	return kept[:min(len(kept), planstore.MaxMarks)]
+}
+
+// notesAtOnce is how many requests one transaction writes. Thousands may wait after
+// an outage, and all of them at once would take longer than the database may.
+const notesAtOnce = 512
+
+// Flush writes all that waits: marks and uses together with the first requests, and
+// further requests in pieces. Where that fails, the rest waits on.
+func (s *Store) Flush(ctx context.Context) error {
+	l := &s.late
+	l.one.Lock() // requests in their order
+	defer l.one.Unlock()
+	l.mu.Lock()
+	marks, notes := l.marks, l.notes
+	l.flying, l.marks = marks, newWaiting()
+	l.writing, l.moved, l.notes = l.moved, nil, nil
+	l.mu.Unlock()
+	usage, err := s.usage(marks)
+	for err == nil && len(usage)+len(notes) > 0 {
+		piece := notes[:min(len(notes), notesAtOnce)]
+		// It does not wait for the disk: a database that loses its power loses what it
+		// would have lost anyway. Conversations come first, as in all that settles plans.
+		if err = s.run(ctx, Work{What: "write requests and usage", Tx: true}, func(ctx context.Context, tx Conn) error {
+			if err := s.writeNotes(ctx, tx, piece); err != nil || len(usage) == 0 {
+				return err
+			}
+			return tx.Batch(ctx, usage)
+		}); err == nil {
+			usage, notes = nil, notes[len(piece):]
+			l.written(&marks)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	marks.add(l.marks)
+	l.flying, l.marks, l.writing = waitingMarks{}, marks, nil
+	if len(notes) > 0 {
+		l.notes = append(slices.Clip(notes), l.notes...)
+		l.moved = nil
+		for i := range l.notes {
+			l.moved.add(l.notes[i].leaf)
+		}
+	}
+	return err
+}
+
+// written counts marks that need not wait any more.
+func (l *late) written(marks *waitingMarks) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(marks.marks)+len(marks.gone)+len(marks.used) > 0 {
+		l.counts.Writes++
+		l.counts.Written += int64(len(marks.marks))
+	}
+	*marks = newWaiting()
+}
+
+// usage returns what writes marks and uses. Rows are taken in the same order by all
+// processes, so that none waits for another which waits for it.
+func (s *Store) usage(late waitingMarks) ([]Statement, error) {
+	points := slices.AppendSeq(slices.Collect(maps.Keys(late.marks)), maps.Keys(late.gone))
+	slices.SortFunc(points, func(a, b markKey) int {
+		return cmp.Or(compareKeys(a.key, b.key), bytes.Compare(a.chain[:], b.chain[:]))
+	})
+	var all []Statement
+	for _, at := range points {
+		m, ok := late.marks[at]
+		if !ok {
+			all = append(all, Statement{Query: `delete from winnow.marks where tenant = $1 and first = $2 and chain = $3`, Args: under(at.key, at.chain[:])})
+			continue
+		}
+		steps, err := json.Marshal(m.mark.Steps)
+		if err != nil {
+			return nil, s.Failed("write usage", err)
+		}
+		all = append(all, Statement{
+			Query: insertMark + `on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
+			Args:  under(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
+		})
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(late.used), compareKeys) {
+		all = append(all, Statement{Query: `update winnow.plans set used = winnow.clock($3) where tenant = $1 and first = $2 and used < winnow.clock($3)`, Args: under(k, s.now())})
+	}
+	return all, nil
+}
+
+const insertMark = `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7)) `
+
+func compareKeys(a, b planstore.Key) int {
+	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), bytes.Compare(a.First[:], b.First[:]))
+}
+
+// close writes what waits and ends.
+func (l *late) close() error {
+	l.stop()
+	<-l.done
+	ctx, stop := context.WithTimeout(context.Background(), closing)
+	defer stop()
+	return l.s.Flush(ctx)
+}

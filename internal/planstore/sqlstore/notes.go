@@ -1,0 +1,147 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
+)
+
+// Note implements [planstore.Book]. The request is written a moment later.
+func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Request, links planstore.Links) error {
+	if r != nil {
+		own := *r // numbers are set here
+		r = &own
+	}
+	l := &s.late
+	l.mu.Lock()
+	if len(l.notes) >= mostLate { // the database is gone
+		l.notes = l.notes[1:]
+		l.counts.Lost++
+	}
+	l.notes = append(l.notes, note{c, r, links})
+	l.moved.add(c)
+	l.mu.Unlock()
+	l.ask()
+	return nil
+}
+
+// movedLeaves are conversations as their last request left them. Every request asks
+// for them, so they are found by their key.
+type movedLeaves map[planstore.Key][]planstore.Conversation
+
+// add adds what came later.
+func (m *movedLeaves) add(c planstore.Conversation) {
+	if *m == nil {
+		*m = make(movedLeaves)
+	}
+	all := (*m)[c.Key]
+	if i := slices.IndexFunc(all, func(x planstore.Conversation) bool { return x.ID == c.ID }); i >= 0 {
+		all[i] = c
+		return
+	}
+	(*m)[c.Key] = append(all, c)
+}
+
+// Noted returns the conversations whose requests wait under a key.
+func (s *Store) Noted(k planstore.Key) []planstore.Conversation {
+	l := &s.late
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Concat(l.writing[k], l.moved[k])
+}
+
+// Moved returns conversations with some of them moved on, or added, in front.
+func Moved(all, noted []planstore.Conversation, at time.Time) []planstore.Conversation {
+	if len(noted) > 0 {
+		all = slices.Clone(all)
+	}
+	for _, x := range noted {
+		i := slices.IndexFunc(all, func(c planstore.Conversation) bool { return c.ID == x.ID })
+		if i < 0 {
+			x.Used = at
+			all = slices.Insert(all, 0, x)
+			continue
+		}
+		all[i].Len, all[i].Chain, all[i].Used = x.Len, x.Chain, at
+	}
+	return all
+}
+
+// writeNotes writes requests, without waiting for the disk. Conversations are
+// held in the same order by all processes, so that none waits for another which
+// waits for it.
+func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []note) error {
+	notes = slices.Clone(notes)
+	slices.SortStableFunc(notes, func(a, b note) int {
+		return cmp.Or(cmp.Compare(a.leaf.Key.Tenant, b.leaf.Key.Tenant), cmp.Compare(a.leaf.ID, b.leaf.ID))
+	})
+	for from := 0; from < len(notes); {
+		to := from + 1
+		for to < len(notes) && notes[to].leaf.Key.Tenant == notes[from].leaf.Key.Tenant && notes[to].leaf.ID == notes[from].leaf.ID {
+			to++
+		}
+		if err := s.writeLeaf(ctx, tx, notes[from:to]); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// writeLeaf writes the requests of one conversation.
+func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []note) error {
+	c, err := s.hold(ctx, tx, notes[0].leaf)
+	if err != nil {
+		return err
+	}
+	var all []Statement
+	was := c.Revision
+	for i := range notes {
+		n := &notes[i]
+		if n.request != nil {
+			c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
+			c.Revision++
+			r := *n.request // a second try counts anew
+			c.Totals.Add(&r)
+			r.N, r.Revision = c.Totals.Requests, c.Revision
+			c.Last = &r
+			request, err := requestRow(&c, &r)
+			if err != nil {
+				return err
+			}
+			all = append(all, request)
+			if r.N%64 == 0 {
+				all = append(all, Statement{Query: `delete from winnow.requests where tenant = $1 and id = $2 and n <= $3`, Args: []any{string(c.Key.Tenant), c.ID, r.N - control.MaxRequests}})
+			}
+		}
+		if len(n.links.Links) > 0 {
+			all = append(all, linksRow(&c, n.links))
+		}
+	}
+	if c.Revision != was {
+		keep, err := s.keep(&c)
+		if err != nil {
+			return err
+		}
+		all = append(all, keep)
+	}
+	return tx.Batch(ctx, all)
+}
+
+// requestRow keeps a request of a conversation.
+func requestRow(c *planstore.Conversation, r *control.Request) (Statement, error) {
+	body, err := json.Marshal(r)
+	return Statement{Query: `insert into winnow.requests (tenant, id, n, revision, body) values ($1, $2, $3, $4, $5)
+		on conflict (tenant, id, n) do update set revision = excluded.revision, body = excluded.body`, Args: []any{string(c.Key.Tenant), c.ID, r.N, r.Revision, body}}, err
+}
+
+// linksRow keeps links of a conversation.
+func linksRow(c *planstore.Conversation, l planstore.Links) Statement {
+	return Statement{Query: `insert into winnow.links (tenant, id, start, links) values ($1, $2, $3, $4)
+		on conflict (tenant, id, start) do update set links = excluded.links`, Args: []any{string(c.Key.Tenant), c.ID, l.From, packLinks(l.Links)}}
+}

@@ -1,0 +1,264 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Leaf returns the conversation of a history that branched off from none.
+func Leaf(tenant string, h chat.History) planstore.Conversation {
+	k := planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
+	return planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(2, h.Len()))), Len: h.Len(), Chain: h.Chain(h.Len()), Dialect: "anthropic", Model: "m"}
+}
+
+// fold returns a plan on a plan; nil is none.
+func fold(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
+	t.Helper()
+	if base == nil {
+		return Plan(t, h, text)
+	}
+	p, err := plan.Compose(base, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 5, Part: -1, Text: text, Stage: "fold", Handle: plan.Handle(h, 1, 5, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// runBook checks the book of a store.
+func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
+	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
+		t.Helper()
+		all, _, err := s.Leaves(t.Context(), c.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range all {
+			if x.ID == c.ID {
+				return x
+			}
+		}
+		return planstore.Conversation{}
+	}
+	t.Run("the plan in force changes by one at a time", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		short, long := History("a", 5), History("a", 9)
+		c := Leaf("x", short)
+		first := fold(t, nil, short, "one")
+		if won, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{By: "request"}); err != nil || won.ID() != first.ID() {
+			t.Fatalf("%v, %v", won, err)
+		}
+		// Whoever plans the same messages from the same state uses that one.
+		if won, err := s.Settle(t.Context(), c, short, "", fold(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
+			t.Errorf("the second one got %v, %v", won, err)
+		}
+		// An action takes it back; a request that grew from it yields.
+		undone, err := plan.Undo(first, first.ID(), short, chat.Rules{Name: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if won, err := s.Settle(t.Context(), c, long, first.ID(), fold(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
+			t.Errorf("a plan on top of what was taken back got %v, %v", won, err)
+		}
+		second := fold(t, undone, long, "two")
+		if won, err := s.Settle(t.Context(), c, long, undone.ID(), second, control.PlanInfo{By: "request"}); err != nil || won.ID() != second.ID() {
+			t.Fatalf("%v, %v", won, err)
+		}
+		// An action on what is no longer in force changes nothing, and says so.
+		var other *control.ConflictError
+		err = s.Act(t.Context(), c, undone.ID(), fold(t, undone, long, "late"), control.PlanInfo{}, nil)
+		if !errors.As(err, &other) || other.InForce != second.ID() {
+			t.Errorf("a late action: %v", err)
+		}
+		// A request that is older than the plan in force does not change it.
+		if won, err := s.Settle(t.Context(), c, short.Append(chat.TextMessage(chat.User, "elsewhere")), undone.ID(), fold(t, undone, short.Append(chat.TextMessage(chat.User, "elsewhere")), "old"), control.PlanInfo{}); err != nil || won == nil {
+			t.Errorf("an older request: %v, %v", won, err)
+		}
+		if now := leaf(t, s, c); now.Plan != second.ID() || now.Totals.Compactions != 3 {
+			t.Errorf("in force is %s after %d, want %s after 3", now.Plan, now.Totals.Compactions, second.ID())
+		}
+		all, err := s.Settled(t.Context(), "x", c.ID)
+		if err != nil || len(all) != 3 || all[0].ID != first.ID() || all[1].By != "undo" || all[2].ID != second.ID() {
+			t.Errorf("settled %+v, %v", all, err)
+		}
+	})
+	t.Run("of many actions one succeeds", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		h := History("a", 7)
+		c := Leaf("x", h)
+		base := fold(t, nil, h, "base")
+		if _, err := s.Settle(t.Context(), c, h, "", base, control.PlanInfo{}); err != nil {
+			t.Fatal(err)
+		}
+		var done sync.WaitGroup
+		errs := make([]error, 8)
+		for i := range errs {
+			p := fold(t, base, h, fmt.Sprint("by ", i))
+			done.Go(func() { errs[i] = s.Act(t.Context(), c, base.ID(), p, control.PlanInfo{}, nil) })
+		}
+		done.Wait()
+		won := 0
+		for _, err := range errs {
+			var other *control.ConflictError
+			switch {
+			case err == nil:
+				won++
+			case !errors.As(err, &other):
+				t.Error(err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d of %d actions on one plan succeeded", won, len(errs))
+		}
+	})
+	t.Run("requests", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		h := History("a", 6)
+		c := Leaf("x", h)
+		const n = control.MaxRequests + 70
+		dollars := 0.5
+		for i := range n {
+			links := planstore.Links{From: i % 6, Links: []planstore.Link{planstore.LinkOf(h.Chain(i%6 + 1))}}
+			if i >= 6 {
+				links = planstore.Links{From: 6}
+			}
+			r := control.Request{Tokens: 10, Saved: -1, Usage: &control.Usage{Input: 1, CacheRead: 3}, Dollars: &dollars}
+			if err := s.Note(t.Context(), c, &r, links); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now := leaf(t, s, c); now.Len != 6 || now.Chain != c.Chain {
+			t.Errorf("the leaf is at %d", now.Len)
+		}
+		all, err := s.Requests(t.Context(), "x", c.ID, 0)
+		if err != nil || len(all) != control.MaxRequests || all[len(all)-1].N != n || all[0].N != n-control.MaxRequests+1 {
+			t.Fatalf("%d requests, %v", len(all), err)
+		}
+		some, err := s.Requests(t.Context(), "x", c.ID, all[len(all)-3].Revision)
+		if err != nil || len(some) != 2 || some[1].N != n {
+			t.Errorf("after a revision: %+v, %v", some, err)
+		}
+		list, err := s.Conversations(t.Context(), "x", c.ID[:6], 5)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		if sum := list[0].Totals; sum.Requests != n || sum.Counted != 10*n || sum.Saved != -n || *sum.CacheShare != 0.75 || *sum.Dollars != n/2 || list[0].Revision != n || list[0].Last.N != n {
+			t.Errorf("totals %+v, revision %d", sum, list[0].Revision)
+		}
+		links, err := s.Links(t.Context(), c)
+		if err != nil || len(links) != 6 || links[5] != planstore.LinkOf(h.Chain(6)) {
+			t.Errorf("links %v, %v", links, err)
+		}
+		for _, who := range []planstore.Tenant{"y", ""} {
+			if list, err := s.Conversations(t.Context(), who, "", 5); len(list) != 0 || err != nil {
+				t.Errorf("another tenant sees %v, %v", list, err)
+			}
+			if all, err := s.Requests(t.Context(), who, c.ID, 0); len(all) != 0 || err != nil {
+				t.Errorf("another tenant sees %d requests, %v", len(all), err)
+			}
+		}
+		if _, _, err := s.Remove(t.Context(), c.Key); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := s.Requests(t.Context(), "x", c.ID, 0); len(all) != 0 || err != nil || leaf(t, s, c).ID != "" {
+			t.Errorf("after it was removed there are %d requests, %v", len(all), err)
+		}
+	})
+	t.Run("pins", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		h := History("a", 6)
+		c := Leaf("x", h)
+		pin := func(of string, message int, on bool) {
+			t.Helper()
+			p := planstore.Pin{Conversation: of, Len: message + 1, Chain: h.Chain(message + 1), Part: -1, On: on}
+			if err := s.Act(t.Context(), c, "", nil, control.PlanInfo{}, &p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pin("parent", 1, true)
+		pin("parent", 2, true)
+		pin("fork", 2, false)
+		pin("fork", 3, true)
+		_, all, err := s.Leaves(t.Context(), c.Key)
+		if err != nil || len(all) != 4 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		at := func(lineage ...string) (out []int) {
+			for _, p := range planstore.In(all, lineage, h) {
+				out = append(out, p.Len-1)
+			}
+			return out
+		}
+		if got := fmt.Sprint(at("parent"), at("fork", "parent"), at("other")); got != "[1 2] [1 3] []" {
+			t.Errorf("pins hold at %s", got)
+		}
+		if other := planstore.In(all, []string{"parent"}, History("b", 6)); len(other) != 0 {
+			t.Errorf("pins of another history hold: %v", other)
+		}
+		err = s.Act(t.Context(), c, "p-other", nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1)})
+		var conflict *control.ConflictError
+		if !errors.As(err, &conflict) {
+			t.Errorf("a pin on another plan than the one in force: %v", err)
+		}
+	})
+	if reopen != nil {
+		t.Run("the book is kept", func(t *testing.T) {
+			s := open(t, planstore.Bounds{})
+			h := History("a", 5)
+			c := Leaf("x", h)
+			p := fold(t, nil, h, "one")
+			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{Why: "because"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}); err != nil {
+				t.Fatal(err)
+			}
+			s = reopen(t, s)
+			_, pins, err := s.Leaves(t.Context(), c.Key)
+			if now := leaf(t, s, c); now.Plan != p.ID() || now.Revision != 3 || now.Last == nil || now.Last.Tokens != 7 || len(pins) != 1 || pins[0].Part != 0 || err != nil {
+				t.Errorf("after it was opened again: %+v, pins %v, %v", now, pins, err)
+			}
+		})
+	}
+	if beside != nil {
+		t.Run("others see at once what is in force", func(t *testing.T) {
+			s := open(t, planstore.Bounds{})
+			other := beside(t, s)
+			h := History("a", 5)
+			c := Leaf("x", h)
+			if leaf(t, other, c).ID != "" {
+				t.Fatal("it is there before it was written")
+			}
+			p := fold(t, nil, h, "one")
+			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{}); err != nil {
+				t.Fatal(err)
+			}
+			heads, err := other.Heads(t.Context(), c.Key)
+			if now := leaf(t, other, c); now.Plan != p.ID() || len(heads) != 1 || heads[0].ID != p.ID() || err != nil {
+				t.Errorf("beside it: %+v, heads %v, %v", now, heads, err)
+			}
+			if err := other.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}); err != nil {
+				t.Fatal(err)
+			}
+			if _, pins, err := s.Leaves(t.Context(), c.Key); len(pins) != 1 || err != nil {
+				t.Errorf("a pin that was set beside: %v, %v", pins, err)
+			}
+		})
+	}
+	t.Run("gave way", func(t *testing.T) { former(t, open) })
+	t.Run("copied", func(t *testing.T) { copied(t, open) })
+	t.Run("used once", func(t *testing.T) { spent(t, open, beside) })
+	t.Run("limits", func(t *testing.T) { limits(t, open, reopen) })
+}

@@ -1,0 +1,219 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Booked fills a store with a conversation that was compacted, pinned and asked
+// to be taken back, and with one that branched off from it. It returns their ids.
+func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork string) {
+	t.Helper()
+	ctx := t.Context()
+	h := History("copied", 9)
+	c := Leaf(tenant, h)
+	p := Plan(t, h, "what it was about")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Settle(ctx, c, h, "", p, control.PlanInfo{By: "request", Why: "the trigger was reached", Before: 90, After: 40, Saved: 50})
+	must(err)
+	dollars := 0.25
+	links := planstore.Links{}
+	for i := range h.Len() {
+		links.Links = append(links.Links, planstore.LinkOf(h.Chain(i+1)))
+	}
+	must(s.Note(ctx, c, &control.Request{Tokens: 40, Saved: 50, Plan: p.ID(), Usage: &control.Usage{Input: 39}, Dollars: &dollars}, links))
+	for _, on := range []bool{true, false} { // the pin on message 3 was taken off again
+		must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
+	}
+	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
+	undo := fold(t, p, h, "what it was about, in other words")
+	must(s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
+	must(s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
+	side := c
+	side.ID, side.Parent, side.Shared, side.Len, side.Chain = planstore.ConversationID(c.Key, h.Chain(7)), c.ID, 6, 7, h.Chain(7)
+	must(s.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
+	return c.ID, side.ID
+}
+
+// Same fails where two books hold something else of a tenant's conversation.
+func Same(t *testing.T, a, b planstore.Store, tenant, id string) {
+	t.Helper()
+	read := func(s planstore.Store) string {
+		all, err := s.Conversations(t.Context(), planstore.Tenant(tenant), id, 2)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%d conversations, %v", len(all), err)
+		}
+		l, err := planstore.ReadLeaf(t.Context(), s, all[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		utc := func(at *time.Time) { *at = at.UTC().Truncate(time.Millisecond) }
+		utc(&l.Created)
+		utc(&l.Used)
+		for i := range l.Settled {
+			utc(&l.Settled[i].Time)
+		}
+		text, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if want, got := read(a), read(b); got != want {
+		t.Errorf("the copy holds\n%s\nnot\n%s", got, want)
+	}
+}
+
+// copied checks that a copy of a store has its book, and leaves what is there.
+func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+	from, ok := open(t, planstore.Bounds{}).(planstore.Owner)
+	if !ok {
+		return
+	}
+	one, two := Booked(t, from, "x")
+	to := open(t, planstore.Bounds{}).(planstore.Owner)
+	done, err := planstore.Copy(t.Context(), from, to, "the other", nil)
+	if err != nil || done.Added != 3 { // a plan, since the other gave way, and two conversations
+		t.Fatalf("%+v, %v", done, err)
+	}
+	Same(t, from, to, "x", one)
+	Same(t, from, to, "x", two)
+
+	// Who goes on with the copy finds the plan in force there.
+	h := History("copied", 9)
+	c := Leaf("x", h)
+	p, err := to.Plan(t.Context(), c.Key, h.Chain(9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pin := &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}
+	if err := to.Act(t.Context(), c, plan.ID(""), nil, control.PlanInfo{}, pin); err == nil {
+		t.Error("in the copy no plan is in force")
+	}
+	if err := to.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, pin); err != nil {
+		t.Error(err)
+	}
+	// Copied again, what was done there stays.
+	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name", nil); err != nil || done.Added != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if _, pins, err := to.Leaves(t.Context(), c.Key); err != nil || len(pins) != 3 {
+		t.Errorf("%+v, %v", pins, err)
+	}
+}
+
+// former checks that a plan which gave way to another for the same messages can
+// still be read, by its id and by its handles, and goes with its conversation.
+func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+	s := open(t, planstore.Bounds{})
+	ctx := t.Context()
+	h := History("former", 9)
+	c := Leaf("x", h)
+	first := Plan(t, h, "one")
+	if _, err := s.Settle(ctx, c, h, "", first, control.PlanInfo{By: "request"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		t.Errorf("one that is in force: %v", err)
+	}
+	second := fold(t, first, h, "two")
+	if err := s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	third := fold(t, first, h, "three")
+	if won, err := s.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
+		t.Fatalf("%v, %v", won, err)
+	}
+	for _, p := range []*plan.Plan{first, second} {
+		x, err := s.Former(ctx, "x", p.ID())
+		if err != nil || x.Key != c.Key || x.Plan.ID() != p.ID() || x.Plan.Edits[0].Text != p.Edits[0].Text {
+			t.Errorf("%+v, %v", x, err)
+		}
+		if _, err := s.Former(ctx, "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+			t.Errorf("another tenant reads it: %v", err)
+		}
+		if p == second { // the first has none
+			found, err := s.ByHandle(ctx, "x", p.Edits[0].Handle)
+			if err != nil || !slices.ContainsFunc(found, func(k planstore.Kept) bool { return k.Plan.ID() == p.ID() }) {
+				t.Errorf("by its handle: %d plans, %v", len(found), err)
+			}
+		}
+	}
+	if _, _, err := s.Remove(ctx, c.Key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		t.Errorf("after the conversation was removed: %v", err)
+	}
+}
+
+// spent checks that what works once does so for all who share a store.
+func spent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
+	clock := NewClock()
+	s := open(t, planstore.Bounds{Now: clock.Now})
+	all := []planstore.Store{s, s}
+	if beside != nil {
+		all[1] = beside(t, s)
+	}
+	soon := time.Now().Add(time.Hour) // by the clock of a database, too
+	if clock.Now().After(soon) {
+		soon = clock.Now().Add(time.Hour)
+	}
+	spend := func(ctx context.Context, i int, name string) bool {
+		first, err := all[i].Spend(ctx, name, soon)
+		if err != nil {
+			t.Error(err)
+		}
+		return first
+	}
+	if !spend(t.Context(), 0, "a") || spend(t.Context(), 1, "a") || spend(t.Context(), 0, "a") || !spend(t.Context(), 1, "b") {
+		t.Error("what works once does not")
+	}
+	var wait sync.WaitGroup
+	firsts := make([]bool, 8)
+	for i := range firsts {
+		wait.Go(func() { firsts[i] = spend(t.Context(), i%2, "at once") })
+	}
+	wait.Wait()
+	n := 0
+	for _, first := range firsts {
+		if first {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d were the first", n)
+	}
+}
+
+// limits checks that what was learned about a model is kept, by tenant and name.
+func limits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
+	s := open(t, planstore.Bounds{})
+	for _, value := range []string{"one", "two"} { // the second in place of the first
+		if err := s.KeepLimits(t.Context(), "x", "a", []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reopen != nil {
+		s = reopen(t, s)
+	}
+	for k, want := range map[[2]string]string{{"x", "a"}: "two", {"x", "b"}: "", {"y", "a"}: ""} {
+		if got, err := s.Limits(t.Context(), planstore.Tenant(k[0]), k[1]); err != nil || string(got) != want {
+			t.Errorf("%v: %q, %v; want %q", k, got, err, want)
+		}
+	}
+}
