@@ -267,7 +267,11 @@ func (g *going) pay(w *row, same int, idle time.Duration, i int, heard bool) {
 		w.read = 0
 	}
 	if m.Prices.Known() {
-		d := m.Prices.Cost(chat.Usage{CacheRead: w.read, CacheWrite: w.Tokens - w.read, Output: g.w.Meter().Counter().At(g.in.Request.History, i)})
+		would := chat.Usage{CacheRead: w.read, CacheWrite: w.Tokens - w.read, Output: g.w.Meter().Counter().At(g.in.Request.History, i)}
+		if u != nil && u.CacheWriteLong > 0 { // as the agent has it
+			would.CacheWriteLong = would.CacheWrite
+		}
+		d := m.Prices.Cost(would)
 		w.price = &d
 	}
 	if u == nil || u.Prompt() == 0 {
