@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A plan in memory holds every edit that gave way since the first plan, so that
 // any plan can be taken back. Written down with each plan these edits would be
@@ -45,11 +48,22 @@ func nameOf(e *Edit, by ID) name {
 	return n
 }
 
-// setOf returns names as a set.
-func setOf(names []name) map[name]bool {
-	set := make(map[name]bool, len(names))
-	for _, n := range names {
+// names is a set of names. Earlier versions named a state as they named a marker:
+// such a name means the marker where there is one.
+type names map[name]bool
+
+func namesOf(list []name, edits []Edit, by func(*Edit) ID) names {
+	set := make(names, len(list))
+	for _, n := range list {
 		set[n] = true
+	}
+	for i := range edits {
+		if e := &edits[i]; e.Kind == State {
+			n := nameOf(e, by(e))
+			old := n
+			old.Part = e.Part
+			set[n] = set[n] || set[old] && !slices.ContainsFunc(edits, func(x Edit) bool { return nameOf(&x, by(&x)) == old })
+		}
 	}
 	return set
 }
@@ -76,13 +90,13 @@ func (p *Plan) Link(parent *Plan) (*Plan, error) {
 	}
 	q.head.Store(p.head.Load())
 	q.unlinked = false
-	gone := setOf(p.returned)
+	gone := namesOf(p.returned, parent.Replaced, func(e *Edit) ID { return e.By })
 	for i := range parent.Replaced {
 		if e := &parent.Replaced[i]; !gone[nameOf(e, e.By)] {
 			q.Replaced = append(q.Replaced, *e)
 		}
 	}
-	took := setOf(p.replaced)
+	took := namesOf(p.replaced, parent.Edits, func(*Edit) ID { return "" })
 	for _, e := range parent.Edits {
 		if took[nameOf(&e, "")] {
 			e.By = p.id

@@ -27,7 +27,8 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// Version of the JSON form of a plan.
+// Version of the JSON form of a plan. Version 1 is read too: it carries the
+// edits that were replaced, where version 2 names them.
 const Version = 2
 
 // Kind says what an edit does.
@@ -257,7 +258,7 @@ func (p *Plan) computeID() ID {
 		}
 		str(e.Text)
 		str(e.CallID)
-		if e.Role != "" { // few have one
+		if e.Role != "" { // which plans of earlier builds do not have
 			str("role " + string(e.Role))
 		}
 		if len(b) > 4096 {
@@ -340,7 +341,7 @@ func (p *Plan) check() error {
 		if err := e.check(p.Len); err != nil {
 			return bad("edit %d: %v", i, err)
 		}
-		if i > 0 && !less(&p.Edits[i-1], e) {
+		if i > 0 && !less(&p.Edits[i-1], e) && !asBefore(&p.Edits[i-1], e) {
 			return bad("edit %d: out of order or twice at message %d", i, e.From)
 		}
 		if e.Kind == State {
@@ -416,6 +417,12 @@ func less(a, b *Edit) bool {
 		return a.To < b.To || a.To == b.To && a.Kind == State && b.Kind != State
 	}
 	return a.CallID == "" && b.CallID != ""
+}
+
+// asBefore reports whether a marker stands before a state at its place, as plans
+// had it that earlier versions made. They stay as they were sealed.
+func asBefore(a, b *Edit) bool {
+	return a.Kind == Drop && b.Kind == State && a.From == a.To && a.From == b.From
 }
 
 // Stats counts the edits of a plan by kind.

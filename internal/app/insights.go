@@ -45,9 +45,10 @@ are in no file and are estimated. Every session is then replayed by the rules of
 replay, with its pauses: as its agent compacted it, and as winnow would have, in the
 same window and at the prices of the same model. The bill with winnow is the recorded
 one, changed as the replays differ. Waits are those that the files record; a summary
-without one counts as 73 seconds, the median seen in the field. A read is a re-read if, within 30 calls after a
-compaction, it brings back text that was in the context before. An edit is ready if
-the text that it replaces is in what was sent right after the compaction.`,
+without one counts as 73 seconds, the median seen in the field. A read is a re-read if,
+within 30 calls after a compaction, it brings back text that was in the context before.
+An edit is ready if the text that it replaces is in what was sent right after the
+compaction.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.insights(cmd, args, &f) }),
 	}
 	fl := cmd.Flags()

@@ -121,7 +121,7 @@ func (a *app) models(name string) error {
 		{Title: "$ cached"},
 	}, rows)
 	if marked && len(list) > 1 {
-		a.say("* winnow takes this one for %q", wanted)
+		fmt.Fprintf(a.stdout, "* winnow takes this one for %q\n", wanted)
 	}
 	return nil
 }

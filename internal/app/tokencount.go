@@ -10,7 +10,7 @@ import (
 // parseTokens reads a number of tokens as people write it: 200000, 200k or 1.5m.
 func parseTokens(text string) (int, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
-	unit := 1.0
+	var unit float64
 	switch {
 	case strings.HasSuffix(text, "k"):
 		text, unit = text[:len(text)-1], 1e3

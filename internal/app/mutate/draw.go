@@ -18,7 +18,7 @@ import (
 // mattering are the packages that mutations are drawn from: what decides, what is
 // sent, and what is kept.
 var mattering = []string{
-	".", "budget", "chat", "internal/ladder", "internal/typed", "internal/work", "internal/workset", "plan",
+	".", "chat", "internal/budget", "internal/ladder", "internal/typed", "internal/work", "internal/workset", "plan",
 	"session", "session/jsonl", "stage", "summary", "transport", "wire",
 }
 
