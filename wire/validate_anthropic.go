@@ -316,7 +316,7 @@ func plainID(s string) bool {
 	return s != ""
 }
 
-// leadThinking checks the last loop of calls and results, if no answer ended it:
+// leadThinking checks the loop of calls and results that the body ends with:
 // with thinking enabled it must start with thinking.
 func (a *anthropicCheck) leadThinking() {
 	first, last := -1, -1
@@ -324,8 +324,8 @@ func (a *anthropicCheck) leadThinking() {
 		m := a.element(i)
 		content := decode.Member(m, "content")
 		role := str(m, "role")
-		if role == "user" && !hasBlock(content, "tool_result") && last >= 0 {
-			break // the user's words behind the results are joined to them
+		if role == "user" && !hasBlock(content, "tool_result") {
+			break
 		}
 		if role == "assistant" {
 			if last < 0 {

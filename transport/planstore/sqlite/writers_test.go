@@ -297,7 +297,7 @@ func TestTwoWriters(t *testing.T) {
 			}
 		}
 		for _, k := range []string{"request", "undo", "compact", "pin", "unpin", "conflict"} {
-			if total[k] == 0 && (k != "conflict" || steps > 400) {
+			if total[k] == 0 && (k != "conflict" && k != "unpin" || steps > 400) { // few steps may have none
 				t.Errorf("there was no %s: %v", k, total)
 			}
 		}
