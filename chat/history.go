@@ -71,7 +71,7 @@ func (h History) grow(msgs []Message) History {
 	if h.own == nil || m > cap(h.msgs) || m > cap(h.sums) || !h.own.taken.CompareAndSwap(int64(n), int64(m)) {
 		room := m
 		if n > 0 {
-			room = max(n+n/16+8, m) // twice as much would stay empty in most conversations
+			room = max(n+n/8+8, m) // twice as much would stay empty in most conversations
 		}
 		next.own = &owner{}
 		next.own.taken.Store(int64(m))
