@@ -137,6 +137,15 @@ NEUROLINK_SUMMARIZATION_ENABLED | ` + "`WINNOW_SUMMARIZE`, `summarize`" + ` | tr
 NEUROLINK_TOKEN_THRESHOLD | ` + "`WINNOW_THRESHOLD_TOKENS`, `threshold_tokens`" + ` | none: 90 % of the room
 NEUROLINK_SUMMARIZATION_PROVIDER, NEUROLINK_SUMMARIZATION_MODEL | ` + "`WINNOW_SUMMARIZER`, `summarizer`, as PROVIDER/MODEL" + ` | the built-in summariser (there it is vertex/gemini-2.5-flash)
 NEUROLINK_MEMORY_MAX_SESSIONS | ` + "`WINNOW_KEEP_SESSIONS`, `keep.sessions`" + ` | none: all are kept (there it is 50)
+
+## Hooks that other systems have
+
+What pi and others call | is here (` + "`" + `hooks` + "`" + `, and in Go a field of ` + "`" + `session.Hooks` + "`" + `)
+---|---
+session_before_compact | ` + "`" + `before_compact` + "`" + `, ` + "`" + `BeforeCompact` + "`" + `
+session_compact | ` + "`" + `after_compact` + "`" + `, ` + "`" + `AfterCompact` + "`" + `
+session_before_tree | ` + "`" + `before_navigate` + "`" + `, ` + "`" + `BeforeNavigate` + "`" + `
+session_tree | ` + "`" + `after_navigate` + "`" + `, ` + "`" + `AfterNavigate` + "`" + `
 `
 
 // setting is one key with what its comment says.

@@ -53,7 +53,8 @@ func (a *app) findSettings() (*loaded, error) {
 		l.Passed = append(l.Passed, above+": it is not read, because it is above the current folder, which is not in a repository; name it with --config")
 	}
 	for _, name := range []string{"winnow.yaml", "winnow.yml", ".winnow.yml"} {
-		if _, err := os.Stat(name); err == nil && !required {
+		at, _ := filepath.Abs(name)
+		if _, err := os.Stat(name); err == nil && !required && !slices.Contains(files, at) {
 			l.Passed = append(l.Passed, name+": it is not read; a project's settings are in "+config.ProjectFile)
 		}
 	}
