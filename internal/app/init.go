@@ -204,6 +204,8 @@ func (a *app) compactionCost(cmd *cobra.Command) []string {
 	switch {
 	case err != nil:
 		return []string{"What compaction cost is not known: " + err.Error()}
+	case report.Sessions == 0:
+		return []string{"There are no sessions of the last 30 days to tell from."}
 	case report.Compacted == 0:
 		return []string{fmt.Sprintf("No agent compacted any of the %s of the last 30 days.", plural(report.Sessions, "session"))}
 	}
