@@ -139,7 +139,7 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 				}
 			}
 		case chat.RuleEmpty:
-			if m.Role == chat.Assistant && m.Empty() { // words in its place would open a loop that must start with thinking
+			if i > 0 && m.Role == chat.Assistant && m.Empty() { // words in its place would open a loop that must start with thinking
 				add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: 0, Why: p.Message})
 				continue
 			}

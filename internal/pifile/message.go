@@ -63,6 +63,8 @@ func (m *Message) Reported() *chat.Usage {
 			u.CacheRead, _ = decode.Int(v)
 		case "cacheWrite":
 			u.CacheWrite, _ = decode.Int(v)
+		case "cacheWrite1h":
+			u.CacheWriteLong, _ = decode.Int(v)
 		case "reasoning":
 			u.Thinking, _ = decode.Int(v)
 		}

@@ -138,6 +138,9 @@ func answerBody(w *jsonwrite.Writer, m *chat.Message, o Origin) {
 	w.Num("output", u.Output)
 	w.Num("cacheRead", u.CacheRead)
 	w.Num("cacheWrite", u.CacheWrite)
+	if u.CacheWriteLong > 0 {
+		w.Num("cacheWrite1h", u.CacheWriteLong)
+	}
 	if u.Thinking > 0 {
 		w.Num("reasoning", u.Thinking)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -284,8 +283,8 @@ func TestRealSessions(t *testing.T) {
 	for _, l := range r.Lines() {
 		t.Log(l)
 	}
-	// Replay leaves out sessions that never filled their window, as those that a
-	// person had compacted, and takes a while.
-	r.Worst = slices.DeleteFunc(r.Worst, func(s Session) bool { return s.Automatic == 0 })[:5]
-	checkAgainstReplay(t, r, 0)
+	// Most files record what was used; the bills themselves are checked in replay.
+	if sum := &r.Total; 10*sum.Billed < 9*r.Sessions || sum.Thrifty >= sum.Ours || len(r.Moments) != worstMoments {
+		t.Errorf("%d of %d sessions by their records, %d moments: %q", sum.Billed, r.Sessions, len(r.Moments), r.Headline())
+	}
 }
