@@ -60,7 +60,7 @@ func TestPageOfAFile(t *testing.T) {
 
 	// Undo: the effect is visible at once.
 	do(t, ctx, click(`//button[text()="Undo this compaction"]`))
-	until(t, ctx, "document.querySelector('.said').textContent.includes('Taken back')")
+	until(t, ctx, "document.querySelector('.said').textContent.includes('Undone')")
 	until(t, ctx, "document.querySelectorAll('.drop').length === "+itoa(drops+1))
 	if say := js[string](t, ctx, "document.querySelector('.acts').innerText"); !strings.Contains(say, "was taken back") {
 		t.Errorf("what was taken back says %q", say)
@@ -123,7 +123,7 @@ func TestPageWithKeysAlone(t *testing.T) {
 	do(t, ctx, chromedp.Reload(), shows(".hunk"))
 	to("undo", "e.textContent === 'Undo this compaction'")
 	press(kb.Enter)
-	until(t, ctx, "document.querySelector('.said').textContent.includes('Taken back')")
+	until(t, ctx, "document.querySelector('.said').textContent.includes('Undone')")
 	press("/")
 	if id := js[string](t, ctx, "document.activeElement.id"); id != "" && id != "find" {
 		t.Errorf("/ leads to %q", id)
