@@ -19,27 +19,31 @@ import (
 //	go test -tags docs ./docs -run TestFigures -update    writes them anew
 func TestFigures(t *testing.T) {
 	want := figures(t, read(t, "field.md"), read(t, "scoreboard.md"), read(t, "overhead.md"))
-	const begin, end = "<!-- figures: go test -tags docs ./docs -run TestFigures -update -->\n", "<!-- end of figures -->\n"
-	readme := read(t, "../README.md")
-	head, rest, ok := strings.Cut(readme, begin)
-	got, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("the README has no place for figures")
-	}
-	if *update {
-		if err := os.WriteFile("../README.md", []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got != want {
-		t.Errorf("the README's figures are not those that were measured; run: go test -tags docs ./docs -run TestFigures -update\ngot:\n%s\nwant:\n%s", got, want)
-	}
+	outside := holdBetween(t, "../README.md", "<!-- figures: go test -tags docs ./docs -run TestFigures -update -->\n", "<!-- end of figures -->\n", want)
 	// No figure of what is measured is typed elsewhere: what looks like a share of edits
 	// or a sum of dollars stands between the markers.
-	if m := regexp.MustCompile(`\$[0-9]|[0-9]+ % of the next edits`).FindString(head + tail); m != "" {
+	if m := regexp.MustCompile(`\$[0-9]|[0-9]+ % of the next edits`).FindString(outside); m != "" {
 		t.Errorf("the README has %q outside of the markers", m)
 	}
+}
+
+// holdBetween holds a document to the text that stands between two marks, or writes it
+// there, and returns the rest of the document.
+func holdBetween(t *testing.T, file, begin, end, want string) (outside string) {
+	t.Helper()
+	head, rest, ok := strings.Cut(read(t, file), begin)
+	got, tail, closed := strings.Cut(rest, end)
+	switch {
+	case !ok || !closed:
+		t.Fatalf("%s has no place for it", file)
+	case *update:
+		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case got != want:
+		t.Errorf("%s shows something else; run: go test -tags docs ./docs -run %s -update\ngot:\n%s\nwant:\n%s", file, t.Name(), got, want)
+	}
+	return head + tail
 }
 
 // figures writes what was measured.

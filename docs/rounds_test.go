@@ -4,7 +4,6 @@ package docs_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -90,19 +89,7 @@ func TestFiftyRounds(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "\n%d of the 50 compactions made the folds before them afresh; all others left every byte of them as it was.\n", afresh)
 	t.Log("\n" + b.String())
-	const begin, end = "<!-- rounds: go test -tags docs ./docs -run TestFiftyRounds -update -->\n", "<!-- end of rounds -->\n"
-	head, rest, ok := strings.Cut(read(t, "concepts.md"), begin)
-	got, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("docs/concepts.md has no place for the table")
-	}
-	if *update {
-		if err := os.WriteFile("concepts.md", []byte(head+begin+b.String()+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got != b.String() {
-		t.Error("docs/concepts.md has another table; run: go test -tags docs ./docs -run TestFiftyRounds -update")
-	}
+	holdBetween(t, "concepts.md", "<!-- rounds: go test -tags docs ./docs -run TestFiftyRounds -update -->\n", "<!-- end of rounds -->\n", b.String())
 }
 
 // workOn adds an exchange: a file is read, or a command prints what tries to get into

@@ -4,7 +4,6 @@ package docs_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -27,22 +26,7 @@ func TestView(t *testing.T) {
 		m := fit.View.At(i)
 		fmt.Fprintf(&b, "=== %s\n%s\n", m.Role, strings.TrimSpace(said(m)))
 	}
-	page := read(t, "view.md")
-	const begin, end = "````text\n", "````\n"
-	head, rest, ok := strings.Cut(page, begin)
-	got, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("docs/view.md has no place for the view")
-	}
-	if *update {
-		if err := os.WriteFile("view.md", []byte(head+begin+b.String()+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got != b.String() {
-		t.Errorf("docs/view.md shows another view; run: go test -tags docs ./docs -run TestView -update\n%s", b.String())
-	}
+	holdBetween(t, "view.md", "````text\n", "````\n", b.String())
 }
 
 // said is a message as text, with its calls and results.
