@@ -113,7 +113,10 @@ func (m *Model) Stop() {
 // into the end of that context, so that there is one way out.
 func Run(m *Model, o ...tea.ProgramOption) error {
 	defer m.Stop()
-	_, err := tea.NewProgram(m, append(o, tea.WithoutSignalHandler(), tea.WithContext(m.ctx))...).Run()
+	p := tea.NewProgram(m, append(o, tea.WithoutSignalHandler())...)
+	// Not tea.WithContext: it closes the terminal while it is still being read.
+	defer context.AfterFunc(m.ctx, p.Quit)()
+	_, err := p.Run()
 	if m.ctx.Err() != nil {
 		return nil
 	}
