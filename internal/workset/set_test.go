@@ -198,6 +198,12 @@ func TestPathsFromTheHomeFolder(t *testing.T) {
 	if s := k.set(); len(s.Files()) != 1 || !s.File("/c/Users/ann/notes.md").Deleted {
 		t.Errorf("%d files", len(s.Files()))
 	}
+	k = talk{} // and where the home is not known yet
+	k.call("Write", object("file_path", "~/notes.md", "content", "one\n"), "File created successfully")
+	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→two")
+	if s := k.set(); len(s.Files()) != 1 {
+		t.Errorf("%d files", len(s.Files()))
+	}
 }
 
 // Files come with the most recently touched first, and say what touched them.
