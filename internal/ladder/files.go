@@ -324,7 +324,11 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		fenced(b, p.where+doubtful(p.doubt), p.text)
 	}
 	for _, p := range v.pieces {
-		fenced(b, "somewhere in it, newer than what else is shown", p.Text)
+		where := "somewhere in it"
+		if p.Touched > v.file.Read {
+			where += ", newer than what else is shown"
+		}
+		fenced(b, where, p.Text)
 	}
 	writeOutline(b, v)
 }
