@@ -1,21 +1,10 @@
-package winnow
-
-import (
-	"context"
-	"slices"
-	"sync"
-
-	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
-)
-
-// Adapter puts winnow between an agent framework and its model, in the framework's own
-// messages, which are of type M. It is safe for concurrent use.
+// Package adapt puts winnow between an agent framework and its model, in the
+// framework's own messages.
 //
 // A framework hands the whole conversation to its model with every call, and has a place
 // where that call can be wrapped. Call [Adapter.Fit] there and pass on what it returns:
 //
-//	a := winnow.NewAdapter(w, toChat, fromChat) // once for all conversations of a model
+//	a := adapt.New(w, toChat, fromChat) // once for all conversations of a model
 //
 //	view, answered, err := a.Fit(ctx, chat.Request{Tools: tools}, messages)
 //	if err != nil {
@@ -32,31 +21,45 @@ import (
 //
 // The folder examples/frameworks has adapters for eino, ADK, Genkit, LangChainGo and
 // tRPC-Agent-Go to copy.
+package adapt
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Adapter fits the conversations of a framework whose messages are of type M. It is safe
+// for concurrent use.
 type Adapter[M any] struct {
-	w        *Winnow
+	w        *winnow.Winnow
 	toChat   func(M) chat.Message
 	fromChat func(chat.Message) M
 
 	mu    sync.Mutex
-	known []*adapted // the one used last at the end
+	known []*known // the one used last at the end
 }
 
-// adaptedMost is how many conversations are remembered. One that was forgotten is compacted
+// most is how many conversations are remembered. One that was forgotten is compacted
 // anew when it comes back.
-const adaptedMost = 256
+const most = 256
 
-// adapted is a conversation as it was last seen.
-type adapted struct {
-	track *Track
+// known is a conversation as it was last seen.
+type known struct {
+	track *winnow.Track
 	len   int
 	chain chat.Hash
 }
 
-// NewAdapter returns an adapter. toChat says what a message of the framework means; what it
+// New returns an adapter. toChat says what a message of the framework means; what it
 // cannot express may be a part of kind [chat.Opaque], so that it is counted. fromChat
 // makes a message of the framework: of the user with a text in place of older messages,
 // or of any role with shorter parts than toChat was given.
-func NewAdapter[M any](w *Winnow, toChat func(M) chat.Message, fromChat func(chat.Message) M) *Adapter[M] {
+func New[M any](w *winnow.Winnow, toChat func(M) chat.Message, fromChat func(chat.Message) M) *Adapter[M] {
 	return &Adapter[M]{w: w, toChat: toChat, fromChat: fromChat}
 }
 
@@ -67,7 +70,7 @@ func NewAdapter[M any](w *Winnow, toChat func(M) chat.Message, fromChat func(cha
 // Call answered with the model's answer and what the provider reported for it, if that is
 // known; usage that says nothing is passed over.
 //
-// The errors are those of [Winnow.Fit].
+// The errors are those of [winnow.Winnow.Fit].
 func (a *Adapter[M]) Fit(ctx context.Context, req chat.Request, messages []M) (view []M, answered func(answer M, usage chat.Usage), err error) {
 	msgs := make([]chat.Message, len(messages))
 	for i, m := range messages {
@@ -97,7 +100,7 @@ func (a *Adapter[M]) Fit(ctx context.Context, req chat.Request, messages []M) (v
 
 // find returns the conversation that a history continues. A branch has a track of its
 // own, which starts with the plan that covers most of it.
-func (a *Adapter[M]) find(h chat.History) *adapted {
+func (a *Adapter[M]) find(h chat.History) *known {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	best := -1
@@ -110,15 +113,15 @@ func (a *Adapter[M]) find(h chat.History) *adapted {
 			base = p
 		}
 	}
-	var k *adapted
+	var k *known
 	if best >= 0 {
 		k = a.known[best]
 		a.known = slices.Delete(a.known, best, best+1)
 	} else {
-		k = &adapted{track: a.w.Track()}
+		k = &known{track: a.w.Track()}
 		k.track.Use(base, 0)
 	}
-	if len(a.known) == adaptedMost {
+	if len(a.known) == most {
 		a.known = slices.Delete(a.known, 0, 1)
 	}
 	k.len, k.chain = h.Len(), h.Chain(h.Len())

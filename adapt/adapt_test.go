@@ -1,4 +1,4 @@
-package winnow_test
+package adapt_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -20,12 +21,12 @@ type message struct {
 func toChat(m *message) chat.Message   { return m.Message }
 func fromChat(m chat.Message) *message { return &message{Message: m} }
 
-func newAdapter(t testing.TB) *winnow.Adapter[*message] {
+func newAdapter(t testing.TB) *adapt.Adapter[*message] {
 	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, MaxTokens: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return winnow.NewAdapter(w, toChat, fromChat)
+	return adapt.New(w, toChat, fromChat)
 }
 
 // work returns a conversation of so many exchanges about a subject.
@@ -42,7 +43,7 @@ func work(subject string, exchanges int) []*message {
 // The model gets views that fit and obey the rules, of messages that are the framework's
 // own wherever they were left alone. A view only grows until the next rewrite, though
 // other conversations that start with the same words come between.
-func TestAdapterFit(t *testing.T) {
+func TestFit(t *testing.T) {
 	a := newAdapter(t)
 	last, grown, rewrites := map[string][]*message{}, 0, 0
 	for n := range 60 {
@@ -95,7 +96,7 @@ func prefix(of, view []*message) bool {
 }
 
 // A branch that leaves a conversation behind its compaction goes on with that plan.
-func TestAdapterBranch(t *testing.T) {
+func TestBranch(t *testing.T) {
 	a := newAdapter(t)
 	all := work("db", 40)
 	view, _, err := a.Fit(context.Background(), chat.Request{}, all)
@@ -117,7 +118,7 @@ func TestAdapterBranch(t *testing.T) {
 	}
 }
 
-func TestAdapterCannotFit(t *testing.T) {
+func TestCannotFit(t *testing.T) {
 	_, _, err := newAdapter(t).Fit(context.Background(), chat.Request{}, []*message{{chat.TextMessage(chat.System, strings.Repeat("Rule. ", 9000)), nil}, {chat.TextMessage(chat.User, "Hi"), nil}})
 	if _, ok := err.(*winnow.CannotFitError); !ok {
 		t.Errorf("%v", err)
