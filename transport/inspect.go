@@ -132,6 +132,7 @@ func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, origina
 	// From memory too, and from there first: whoever asks at the same time must not
 	// find there what is gone from the store.
 	t.memory.forget(k)
+	t.offered.forget(k)
 	if t.background != nil {
 		t.background.forget(k)
 	}
