@@ -194,7 +194,7 @@ func (o *offering) run(calls []chat.Part) (results []chat.Part) {
 func (o *offering) next(a *wire.Answer) (*http.Response, error) {
 	calls, _, others := o.split(&a.Message)
 	if len(calls) == 0 || others || a.Failure != nil || o.count >= maxRounds {
-		return nil, nil //nolint:nilnil // there is nothing to ask
+		return nil, nil //nolint:nilnil,nilerr // there is nothing to ask
 	}
 	o.rounds = append(o.rounds, a.Message, chat.Message{Role: chat.Tool, Parts: o.run(calls)})
 	o.output += a.Usage.Output
