@@ -156,8 +156,11 @@ func TestFactsRecalled(t *testing.T) {
 // one. The provider sees one conversation that grows.
 func TestFactsRecalledByTheGateway(t *testing.T) {
 	t.Parallel()
-	for _, dialect := range wire.Dialects() {
+	for i, dialect := range wire.Dialects() {
 		for _, stream := range []bool{false, true} {
+			if !longrun.Asked() && stream != (i%2 == 0) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%v/stream=%v", dialect, stream), func(t *testing.T) {
 				got := driven(t, dialect, !stream, "offered", func(c *agentclient.Client) {
 					c.Stream = stream
