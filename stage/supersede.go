@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -120,7 +121,7 @@ func (s supersedeStage) older(d *Draft, r *toolResult, access *evidence.Access, 
 		own := evidence.Op{Kind: evidence.Read, Path: access.Path, From: access.From, To: access.To}
 		for _, later := range shown[access.Path] {
 			if later.message > r.message && later.op.Covers(own) {
-				if failed, _, _ := evidence.Status(later.result); failed {
+				if failed, _, _ := work.Status(later.result); failed {
 					continue
 				}
 				verb := "read again"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Files returns the files that calls in messages from to to-1 have read and not
@@ -59,7 +60,7 @@ func filesOf(msgs chat.Sequence, from, to int, k *evidence.Kinds) []file {
 			}
 			delete(open, p.ID)
 			a := k.Access(call)
-			failed, _, _ := evidence.Status(p)
+			failed, _, _ := work.Status(p)
 			if failed && a.Kind != evidence.Shell {
 				continue
 			}

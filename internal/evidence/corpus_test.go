@@ -234,7 +234,7 @@ func TestCorpus(t *testing.T) {
 					}
 				case chat.ToolResult:
 					f.results++
-					if failed, _, _ := Status(p); failed && saysMore(p.Text) {
+					if failed, _, _ := work.Status(p); failed && saysMore(p.Text) {
 						f.failed++
 						if len(work.ErrorLines(p.Text, 3)) > 0 {
 							f.withLine++

@@ -31,7 +31,7 @@ func TestLinear(t *testing.T) {
 			"Access of raw text":  func() { access("bash", text) },
 			"Access of a file":    func() { access("edit", text) },
 			"Headline":            func() { work.Headline(call("x", text), 100) },
-			"Status":              func() { Status(result(text)) },
+			"Status":              func() { work.Status(result(text)) },
 			"ErrorLines":          func() { work.ErrorLines(text, 10) },
 			"Limit":               func() { work.Limit(text, 51200, 2000) },
 			"HasSentence":         func() { typed.NewIndex(text).HasSentence("never use it") },

@@ -90,7 +90,7 @@ func (r *Reading) readAction(k int) action {
 	s := &r.steps[k]
 	a := action{step: k, times: 1}
 	if s.result != nil {
-		a.failed, _, _ = evidence.Status(s.result)
+		a.failed, _, _ = work.Status(s.result)
 	}
 	acc := &s.access
 	if s.result != nil && acc.Kind != evidence.Search && !evidence.StartsAgent(s.call.Name) {

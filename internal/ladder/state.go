@@ -296,7 +296,7 @@ func programsOf(command string) []string {
 // tell that all went well, unless it is that of a filter behind the command.
 func failureOf(s *step, a *action) string {
 	if !a.failed {
-		_, _, known := evidence.Status(s.result)
+		_, _, known := work.Status(s.result)
 		if known && !strings.Contains(s.access.Command, "|") || work.Clearness(a.shows) < 4 {
 			return ""
 		}

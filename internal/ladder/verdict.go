@@ -17,10 +17,10 @@ func (r *Reading) verdict(s *step, a *action) string {
 	if s.result == nil {
 		return ", no result yet"
 	}
-	if evidence.Interrupted(s.result) {
+	if work.Interrupted(s.result) {
 		return ", stopped before its end"
 	}
-	failed, exit, known := evidence.Status(s.result)
+	failed, exit, known := work.Status(s.result)
 	text := ""
 	switch {
 	case known && (exit != 0 || s.access.Kind == evidence.Shell):

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -17,7 +16,7 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 	if refusedToRun(res.Text) {
 		return
 	}
-	failed, exit, known := evidence.Status(res)
+	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
 	edits := changes(c)
 	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {

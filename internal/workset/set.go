@@ -373,7 +373,7 @@ func (s *Set) change(edits []Edit, res *chat.Part, at moment) {
 	if len(edits) == 0 {
 		return
 	}
-	failed, _, _ := evidence.Status(res)
+	failed, _, _ := work.Status(res)
 	if failed || refuses(res.Text) {
 		return
 	}
