@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -40,7 +40,7 @@ type PrepareOptions struct {
 
 	// Counter and Kinds are as in [Input].
 	Counter *token.Counter
-	Kinds   *evidence.Kinds
+	Kinds   *work.Kinds
 }
 
 // Preparation is everything that a summary needs to be made of.
@@ -147,7 +147,7 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 		o.Counter = token.New(token.Unknown, nil)
 	}
 	if o.Kinds == nil {
-		o.Kinds = evidence.DefaultKinds()
+		o.Kinds = work.DefaultKinds()
 	}
 	o.Start = max(o.Start, 0)
 	p = Preparation{From: o.Start, KeptFrom: o.Start, Turn: -1, Previous: o.Previous, Options: o, history: h}

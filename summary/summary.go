@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -56,8 +56,8 @@ type Input struct {
 	// Counter counts them. The default counts for an unknown family.
 	Counter *token.Counter
 
-	// Kinds says what tools do. The default is [evidence.DefaultKinds].
-	Kinds *evidence.Kinds
+	// Kinds says what tools do. The default is [work.DefaultKinds].
+	Kinds *work.Kinds
 }
 
 // Output is what a summariser gives.
@@ -111,7 +111,7 @@ func (in Input) normal() (Input, error) {
 		in.Counter = token.New(token.Unknown, nil)
 	}
 	if in.Kinds == nil {
-		in.Kinds = evidence.DefaultKinds()
+		in.Kinds = work.DefaultKinds()
 	}
 	if in.Turn < in.From || in.Turn >= in.To {
 		in.Turn = -1

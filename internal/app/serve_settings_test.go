@@ -1,9 +1,8 @@
 package app
 
 import (
+	"github.com/winnow-llm/winnow/internal/work"
 	"testing"
-
-	"github.com/winnow-llm/winnow/internal/evidence"
 )
 
 // The settings tools and auto_compact reach the gateway as they do the commands.
@@ -17,7 +16,7 @@ func TestSettingsInGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if k := o.Transport.Kinds; k.Of("read_file") != evidence.Other || k.Of("write_file") != evidence.Write {
+	if k := o.Transport.Kinds; k.Of("read_file") != work.ToolOther || k.Of("write_file") != work.ToolWrite {
 		t.Errorf("read_file is %s, write_file %s", k.Of("read_file"), k.Of("write_file"))
 	}
 	if !o.Transport.Settings.Disabled {

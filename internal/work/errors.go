@@ -89,20 +89,14 @@ func (e *errorLine) clip() string {
 // errorWords are the words of failure, and how strongly they speak of it. Those of
 // 1 count before an exclamation mark, those of noSuch behind "no", and those of
 // notWord behind "not".
-var errorWords = func() map[string]int {
-	m := map[string]int{"err": 1, "such": noSuch}
-	for score, words := range map[int]string{
-		3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
-		2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
-			"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
-		notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
-	} {
-		for _, w := range strings.Fields(words) {
-			m[w] = score
-		}
-	}
-	return m
-}()
+var errorWords = tableOf(map[int]string{
+	3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
+	2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
+		"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
+	1:       "err",
+	noSuch:  "such",
+	notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
+})
 
 const (
 	noSuch  = -1

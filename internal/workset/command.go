@@ -18,11 +18,11 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 	}
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
-	edits := changes(c)
+	edits := c.Changes()
 	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e Edit) bool { return s.files[s.key(e.Path)] == nil })
+		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.files[s.key(e.Path)] == nil })
 		for i := range edits {
-			edits[i] = Edit{Kind: Unclear, Path: edits[i].Path}
+			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
 		}
 	}
 	s.edits(edits, at)
