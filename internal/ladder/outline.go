@@ -295,6 +295,9 @@ func (s *sought) add(to *map[string]bool, w string) {
 
 // hits counts the lines of a file in which each name stands that was searched for.
 func (s *sought) hits(file *workset.File) map[string]int {
+	if len(s.words) == 0 {
+		return nil
+	}
 	hits := map[string]int{}
 	for k := range file.Regions {
 		for i := range file.Regions[k].Lines {
@@ -311,9 +314,11 @@ func (s *sought) hits(file *workset.File) map[string]int {
 // in reports whether a line was quoted, or has a name that was searched for and that
 // stands in few lines of its file: a word of the language picks any line.
 func (s *sought) in(code string, hits map[string]int) bool {
-	for w := range words(code) {
-		if n := hits[w]; n > 0 && n <= mostHits {
-			return true
+	if len(hits) > 0 {
+		for w := range words(code) {
+			if n := hits[w]; n > 0 && n <= mostHits {
+				return true
+			}
 		}
 	}
 	return s.lines[code]
