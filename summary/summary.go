@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,14 +105,9 @@ func (in Input) normal() (Input, error) {
 		return in, fmt.Errorf("summary: messages %d to %d of a history of %d: %w; give a region that is not empty and lies inside the history",
 			in.From, in.To, in.History.Len(), ErrInput)
 	}
-	if in.Max <= 0 {
-		in.Max = defaultMax
-	}
+	in.Max = cmp.Or(max(in.Max, 0), defaultMax)
 	if in.Counter == nil {
 		in.Counter = token.New(token.Unknown, nil)
-	}
-	if in.Kinds == nil {
-		in.Kinds = work.DefaultKinds()
 	}
 	if in.Turn < in.From || in.Turn >= in.To {
 		in.Turn = -1

@@ -2,6 +2,7 @@ package work
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
@@ -67,12 +68,8 @@ var toolNames = [...]string{"other", "read", "write", "edit", "delete", "search"
 
 // ParseTool returns the kind with a name, and whether there is one.
 func ParseTool(name string) (Tool, bool) {
-	for k, n := range toolNames {
-		if n == name {
-			return Tool(k), true
-		}
-	}
-	return ToolOther, false
+	k := slices.Index(toolNames[:], name)
+	return Tool(max(k, 0)), k >= 0
 }
 
 // String returns the kind's name as it stands in reports and settings.
