@@ -49,13 +49,3 @@ func TestToolKindNames(t *testing.T) {
 		seen[k.String()] = true
 	}
 }
-
-// The kinds are those of the package that reads calls.
-func TestKindsOfWork(t *testing.T) {
-	tools := [...]Tool{ToolOther: ToolOther, ToolRead: ToolRead, ToolWrite: ToolWrite, ToolEdit: ToolEdit, ToolDelete: ToolDelete, ToolSearch: ToolSearch, ToolShell: ToolShell}
-	for kind, tool := range tools {
-		if Tool(tool) != Tool(kind) {
-			t.Errorf("tool %d is not of kind %v", tool, Tool(kind))
-		}
-	}
-}
