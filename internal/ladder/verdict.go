@@ -81,14 +81,18 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
+	some := false
+	for l := range strings.Lines(text) {
+		some = some || lineNumber.MatchString(l)
+	}
+	if !some {
+		return ""
+	}
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		if !lineNumber.MatchString(l) {
 			b.WriteString(l)
 		}
-	}
-	if b.Len() == len(text) {
-		return ""
 	}
 	return b.String()
 }
