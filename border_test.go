@@ -19,16 +19,15 @@ const module = "github.com/winnow-llm/winnow"
 // engine is every package of the engine, with the packages of this module that
 // it may import: a package that is not named here stays out of it.
 var engine = map[string][]string{
-	"chat":              {},
-	"token":             {"chat", "token/internal/boundary", "internal/o200k"},
-	"model":             {"chat", "token", "model/internal/fold"},
-	"internal/budget":   {"chat", "token"},
-	"plan":              {"chat"},
-	"internal/evidence": {"chat", "internal/find", "internal/work"},
-	"summary":           {"chat", "token", "internal/evidence", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
-	"stage":             {"chat", "token", "internal/budget", "plan", "internal/evidence", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
-	".":                 {"chat", "token", "model", "internal/budget", "plan", "internal/evidence", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
-	"recall":            {"chat", "plan", "internal/text"},
+	"chat":            {},
+	"token":           {"chat", "token/internal/boundary", "internal/o200k"},
+	"model":           {"chat", "token", "model/internal/fold"},
+	"internal/budget": {"chat", "token"},
+	"plan":            {"chat"},
+	"summary":         {"chat", "token", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
+	"stage":           {"chat", "token", "internal/budget", "plan", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
+	".":               {"chat", "token", "model", "internal/budget", "plan", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
+	"recall":          {"chat", "plan", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/o200k":      {},
@@ -37,10 +36,10 @@ var engine = map[string][]string{
 	"internal/jsonspan":   {},
 	"internal/typed":      {"chat", "internal/find"},
 	"internal/work":       {"chat", "internal/find", "internal/jsonspan", "internal/quote"},
-	"internal/workset":    {"chat", "internal/evidence", "internal/find", "internal/guard", "internal/work"},
+	"internal/workset":    {"chat", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
 	"internal/quote":      {},
-	"internal/ladder":     {"chat", "token", "internal/evidence", "internal/find", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
+	"internal/ladder":     {"chat", "token", "internal/find", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
 }
 
 // jsontext is the only module besides the standard library.
@@ -138,7 +137,7 @@ func TestBordersInsideTheEngine(t *testing.T) {
 // internal. The gateway speaks HTTP and leaves the engine to the transport.
 var drivers = map[string][]string{
 	"internal/planstore": {"chat", "token", "plan", "control"},
-	"transport":          {".", "chat", "token", "model", "budget", "plan", "evidence", "summary", "llm", "wire", "recall", "control"},
+	"transport":          {".", "chat", "token", "model", "budget", "plan", "summary", "llm", "wire", "recall", "control"},
 	"gateway":            {"chat", "plan", "wire", "recall", "control", "transport"},
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/budget"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
@@ -31,7 +31,7 @@ func TestZeroValues(t *testing.T) {
 		new(chat.History), new(chat.Message), new(chat.Part), new(chat.Outline), new(chat.Checker), new(chat.Rules), new(chat.Usage), new(chat.Size),
 		new(budget.Meter), new(budget.Status), new(budget.Limits), new(budget.Trigger), new(budget.Totals),
 		new(token.Counter), new(token.Ledger), (*token.Ledger)(nil), new(token.Step), new(model.Registry), new(model.Model), new(model.Window),
-		new(stage.Pipeline), new(stage.Config), new(evidence.Kinds), new(wire.Body), new(wire.Verdict), new(wire.Answer),
+		new(stage.Pipeline), new(stage.Config), new(work.Kinds), new(wire.Body), new(wire.Verdict), new(wire.Answer),
 	} {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumMethod() {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/internal/budget"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Status is how full a request is: Tokens by what they are spent on, Count with its
@@ -19,19 +19,19 @@ type Status = budget.Status
 type Limits = budget.Limits
 
 // ToolKinds says what tools do, by their names: see [NewToolKinds].
-type ToolKinds = evidence.Kinds
+type ToolKinds = work.Kinds
 
 // NewToolKinds returns the built-in table with tools of your own in it, each name with
 // what that tool does: read, write, edit, delete, search, shell or other. The error is
 // a [*SettingsError].
 func NewToolKinds(tools map[string]string) (*ToolKinds, error) {
-	kinds := make(map[string]evidence.ToolKind, len(tools))
+	kinds := make(map[string]work.Tool, len(tools))
 	for _, name := range slices.Sorted(maps.Keys(tools)) {
-		kind, ok := evidence.ParseToolKind(tools[name])
+		kind, ok := work.ParseTool(tools[name])
 		if !ok {
 			return nil, &SettingsError{"tools." + name, tools[name], "this is not a kind of tool; there are read, write, edit, delete, search, shell and other"}
 		}
 		kinds[name] = kind
 	}
-	return evidence.DefaultKinds().With(kinds), nil
+	return work.DefaultKinds().With(kinds), nil
 }

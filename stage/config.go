@@ -1,7 +1,7 @@
 package stage
 
 import (
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -62,7 +62,7 @@ type Config struct {
 	Summarizer summary.Summarizer
 
 	// Kinds says what tools do; nil is the built-in table.
-	Kinds *evidence.Kinds
+	Kinds *work.Kinds
 
 	// Outliner reads source files for their outlines; nil is the built-in one.
 	Outliner Outliner
@@ -124,9 +124,9 @@ func (c *Config) item() (bytes, lines int) {
 	return bytes, lines
 }
 
-func (c *Config) kinds() *evidence.Kinds {
+func (c *Config) kinds() *work.Kinds {
 	if c.Kinds == nil {
-		return evidence.DefaultKinds()
+		return work.DefaultKinds()
 	}
 	return c.Kinds
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/budget"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/ladder"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
@@ -41,7 +41,7 @@ type Draft struct {
 	Outline *chat.Outline
 	Rules   chat.Rules
 	Counter *token.Counter
-	Kinds   *evidence.Kinds
+	Kinds   *work.Kinds
 	Config  Config
 
 	// Available and Target are tokens for the whole request, in the counter's units.

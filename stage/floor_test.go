@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/stage"
 )
 
@@ -94,13 +94,13 @@ func TestKindsOfTheUser(t *testing.T) {
 	h := of(user("go"), did("1", "peek_at", `{"path":"a.go"}`, lines("old", 60)), did("2", "peek_at", `{"path":"a.go"}`, lines("new", 60)), said("ok"), user("next"))
 	j := onlySupersede
 	j.config = with(func(c *stage.Config) {
-		c.Kinds = evidence.DefaultKinds().With(map[string]evidence.ToolKind{"peek_at": evidence.Other})
+		c.Kinds = work.DefaultKinds().With(map[string]work.Tool{"peek_at": work.ToolOther})
 	})
 	if out := j.run(t, h); out.Plan != nil {
 		t.Errorf("a tool that reads nothing was superseded: %v", out.Plan)
 	}
 	j.config = with(func(c *stage.Config) {
-		c.Kinds = evidence.DefaultKinds().With(map[string]evidence.ToolKind{"peek_at": evidence.Read})
+		c.Kinds = work.DefaultKinds().With(map[string]work.Tool{"peek_at": work.ToolRead})
 	})
 	if out := j.run(t, h); out.Plan == nil {
 		t.Error("a tool that reads was not superseded")

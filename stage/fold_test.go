@@ -228,7 +228,7 @@ func TestFoldSummariserFails(t *testing.T) {
 
 // A turn that is itself too long is folded inside, behind its request.
 func TestFoldInsideALongTurn(t *testing.T) {
-	h := work(60)
+	h := shellWork(60)
 	n := counter.Messages(h)
 	j := folding(func(c *stage.Config) { c.KeepRecent = n / 10 })
 	j.available, j.target = n/2, n/4

@@ -141,7 +141,7 @@ func TestPipelineStopsEarly(t *testing.T) {
 
 // Every stage can be switched off; what is off leaves no edit.
 func TestPipelineSwitchedOff(t *testing.T) {
-	h := of(work(12).Messages(), said("done"), turns(12).Messages(), work(12).Messages())
+	h := of(shellWork(12).Messages(), said("done"), turns(12).Messages(), shellWork(12).Messages())
 	n := counter.Messages(h)
 	for _, off := range stage.Named(stage.Names()...) {
 		on := slices.DeleteFunc(stage.Named(stage.Names()...), func(s stage.Stage) bool { return s.Name() == off.Name() })
@@ -342,7 +342,7 @@ func TestPipelinePinWhenLoopIsTaken(t *testing.T) {
 
 // The same input gives the same plan.
 func TestPipelineIsDeterministic(t *testing.T) {
-	h := of(work(30).Messages(), said("done"), turns(30).Messages())
+	h := of(shellWork(30).Messages(), said("done"), turns(30).Messages())
 	n := counter.Messages(h)
 	j := job{available: n / 3, target: n / 4}
 	first := j.run(t, h).Plan.ID()

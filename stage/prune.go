@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -175,7 +174,7 @@ func (s pruneStage) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 func (s pruneStage) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	status := ""
-	if failed, exit, known := evidence.Status(r.part); known && exit != 0 {
+	if failed, exit, known := work.Status(r.part); known && exit != 0 {
 		status = fmt.Sprintf(", exit status %d", exit)
 	} else if failed {
 		status = ", failed"

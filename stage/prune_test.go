@@ -20,9 +20,9 @@ func pruneAll(change func(c *stage.Config)) job {
 	})}
 }
 
-// work is a turn of n shell commands, each with some hundred tokens of output
+// shellWork is a turn of n shell commands, each with some hundred tokens of output
 // that names a file, a line and an error.
-func work(n int) chat.History {
+func shellWork(n int) chat.History {
 	h := of(user("go"))
 	for i := range n {
 		h = h.Append(did(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command":"make step%d"}`, i),
@@ -32,7 +32,7 @@ func work(n int) chat.History {
 }
 
 func TestPruneProtectsTheNewest(t *testing.T) {
-	h := work(20).Append(said("done"), user("next"))
+	h := shellWork(20).Append(said("done"), user("next"))
 	each := counter.At(h, 2)
 	j := pruneAll(func(c *stage.Config) { c.PruneProtect = 5 * each })
 	out := j.run(t, h)
@@ -54,7 +54,7 @@ func TestPruneProtectsTheNewest(t *testing.T) {
 }
 
 func TestPruneMinimumSaving(t *testing.T) {
-	h := work(10).Append(said("done"), user("next"))
+	h := shellWork(10).Append(said("done"), user("next"))
 	total := counter.Messages(h)
 	for least, want := range map[int]bool{total / 2: true, 2 * total: false} {
 		j := pruneAll(func(c *stage.Config) { c.PruneMin = least })
@@ -84,7 +84,7 @@ func TestPruneProtectedTools(t *testing.T) {
 // A skeleton comes first and keeps what is named in the output; only when
 // that is not enough does a placeholder follow.
 func TestPruneSkeletonBeforePlaceholder(t *testing.T) {
-	h := work(10).Append(said("done"), user("next"))
+	h := shellWork(10).Append(said("done"), user("next"))
 	total := counter.Messages(h)
 	j := pruneAll(nil)
 	j.target = total / 2
@@ -134,14 +134,14 @@ func TestPruneThinkingOfEarlierTurns(t *testing.T) {
 	thinks := func(s string) chat.Message {
 		return chat.Message{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Thinking, Text: lines(s, 30)}, {Kind: chat.Text, Text: "said " + s}}}
 	}
-	h := of(work(10).Messages(), thinks("earlier"), user("next"), thinks("current"), pair(1, "x"))
+	h := of(shellWork(10).Messages(), thinks("earlier"), user("next"), thinks("current"), pair(1, "x"))
 	out := pruneAll(nil).run(t, h)
 	contains(t, "the view", text(out.View), "said earlier", "said current", "current line 0 ")
 	lacks(t, "the view", text(out.View), "earlier line 0 ")
 }
 
 func TestPruneLongArguments(t *testing.T) {
-	h := of(user("go"), did("1", "write_file", fmt.Sprintf(`{"path":"main.go","content":%q}`, lines("code", 100)), "written"), work(4).Messages()[1:], said("ok"), user("next"))
+	h := of(user("go"), did("1", "write_file", fmt.Sprintf(`{"path":"main.go","content":%q}`, lines("code", 100)), "written"), shellWork(4).Messages()[1:], said("ok"), user("next"))
 	out := pruneAll(nil).run(t, h)
 	args := out.View.At(1).Parts[0].Args
 	contains(t, "the arguments", args, `"path":"main.go"`, "code line 0 ", "original: w")
@@ -151,7 +151,7 @@ func TestPruneLongArguments(t *testing.T) {
 }
 
 func TestPruneLeavesPinsAndLive(t *testing.T) {
-	h := work(10) // the last exchange is live
+	h := shellWork(10) // the last exchange is live
 	j := pruneAll(nil)
 	j.pins = []stage.Pin{{Message: 4, Part: -1}}
 	out := j.run(t, h)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -28,7 +27,7 @@ func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 		return text
 	}
 	s := skeleton{left: max, bytes: len(text) * 3 / 4, count: count}
-	if _, exit, known := evidence.Status(result); known && exit != 0 {
+	if _, exit, known := work.Status(result); known && exit != 0 {
 		s.put(fmt.Sprintf("exit %d", exit), "\n")
 	}
 	text = quote.Clean(work.Body(text))

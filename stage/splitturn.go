@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
@@ -328,7 +327,7 @@ func statusWord(result *chat.Part) string {
 	if result == nil {
 		return "no result"
 	}
-	failed, exit, known := evidence.Status(result)
+	failed, exit, known := work.Status(result)
 	switch {
 	case known && exit != 0:
 		return fmt.Sprintf("exit status %d", exit)

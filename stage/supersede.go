@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -24,7 +24,7 @@ func (supersedeStage) Name() string { return "supersede" }
 
 // shownAt is a later place where something stands again.
 type shownAt struct {
-	op      evidence.Op
+	op      work.FileOp
 	message int
 	result  *chat.Part
 }
@@ -53,7 +53,7 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 			}
 		}
 		for _, op := range access.Ops {
-			if op.Path != "" && (op.Kind == evidence.Read || op.Kind == evidence.Write) {
+			if op.Path != "" && (op.Kind == work.ToolRead || op.Kind == work.ToolWrite) {
 				shown[op.Path] = append(shown[op.Path], shownAt{op, r.message, r.part})
 			}
 		}
@@ -108,7 +108,7 @@ const (
 )
 
 // older returns an edit for a result that stands again later, in whole or for the most part.
-func (s supersedeStage) older(d *Draft, r *toolResult, access *evidence.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
+func (s supersedeStage) older(d *Draft, r *toolResult, access *work.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
 	text := r.part.Text
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	least := int(supersedeMin * float64(r.tokens))
@@ -116,15 +116,15 @@ func (s supersedeStage) older(d *Draft, r *toolResult, access *evidence.Access, 
 		e, ok := d.mask(s.Name(), r.message, r.index, stand, why)
 		return e, ok && e.Before.Tokens-e.After.Tokens >= least
 	}
-	if access.Kind == evidence.Read && access.Path != "" {
-		own := evidence.Op{Kind: evidence.Read, Path: access.Path, From: access.From, To: access.To}
+	if access.Kind == work.ToolRead && access.Path != "" {
+		own := work.FileOp{Kind: work.ToolRead, Path: access.Path, From: access.From, To: access.To}
 		for _, later := range shown[access.Path] {
 			if later.message > r.message && later.op.Covers(own) {
-				if failed, _, _ := evidence.Status(later.result); failed {
+				if failed, _, _ := work.Status(later.result); failed {
 					continue
 				}
 				verb := "read again"
-				if later.op.Kind == evidence.Write {
+				if later.op.Kind == work.ToolWrite {
 					verb = "written as a whole"
 				}
 				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, d.redeem(handle)),
@@ -174,7 +174,7 @@ func (s supersedeStage) older(d *Draft, r *toolResult, access *evidence.Access, 
 	return try(b.String(), fmt.Sprintf("%d %% of its lines stand again later", 100*repeated/len(text)))
 }
 
-func rangeOf(op evidence.Op) string {
+func rangeOf(op work.FileOp) string {
 	if op.From == 0 && op.To == 0 {
 		return op.Path
 	}

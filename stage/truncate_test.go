@@ -96,7 +96,7 @@ func TestTruncateBehindAPin(t *testing.T) {
 
 // Inside a turn that is too long, exchanges go whole and the request stays.
 func TestTruncateInsideTurn(t *testing.T) {
-	h := work(30)
+	h := shellWork(30)
 	n := counter.Messages(h)
 	j := truncating(nil)
 	j.available, j.target = n, n/2

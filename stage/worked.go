@@ -8,7 +8,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/work"
-	"github.com/winnow-llm/winnow/internal/workset"
 )
 
 // block is a part of a text, by its bytes.
@@ -30,7 +29,7 @@ func (d *Draft) workedOn(i int, text string) []block {
 			if m.Parts[p].Kind != chat.ToolCall {
 				continue
 			}
-			for _, e := range workset.Edits(&m.Parts[p], d.Kinds, "") {
+			for _, e := range work.Edits(&m.Parts[p], d.Kinds, "") {
 				line, _, _ := strings.Cut(strings.TrimSpace(e.Old), "\n")
 				if at := strings.Index(text, line); len(line) >= leastOld && at >= 0 {
 					blocks = append(blocks, blockAround(text, at, min(at+len(e.Old), len(text))))

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Files returns the files that calls in messages from to to-1 have read and not
 // modified, and those that they created, updated or deleted, sorted. Of a call that
 // failed nothing counts, except what a shell may have done before it failed. A nil
 // Kinds is the default.
-func Files(msgs chat.Sequence, from, to int, k *evidence.Kinds) (read, modified []string) {
+func Files(msgs chat.Sequence, from, to int, k *work.Kinds) (read, modified []string) {
 	for _, f := range filesOf(msgs, from, to, k) {
 		if f.modified {
 			modified = append(modified, f.path)
@@ -28,7 +28,7 @@ func Files(msgs chat.Sequence, from, to int, k *evidence.Kinds) (read, modified 
 
 // Changes returns which of the modified files of [Files] were written without being
 // known before, and which were deleted in the end. All others were updated.
-func Changes(msgs chat.Sequence, from, to int, k *evidence.Kinds) (created, deleted []string) {
+func Changes(msgs chat.Sequence, from, to int, k *work.Kinds) (created, deleted []string) {
 	for _, f := range filesOf(msgs, from, to, k) {
 		switch {
 		case f.deleted:
@@ -43,7 +43,7 @@ func Changes(msgs chat.Sequence, from, to int, k *evidence.Kinds) (created, dele
 }
 
 // filesOf follows what calls did to files.
-func filesOf(msgs chat.Sequence, from, to int, k *evidence.Kinds) []file {
+func filesOf(msgs chat.Sequence, from, to int, k *work.Kinds) []file {
 	l := fileList{at: map[string][]int{}}
 	open := map[string]*chat.Part{} // calls without a result yet, by id
 	for i := max(from, 0); i < min(to, msgs.Len()); i++ {
@@ -59,18 +59,18 @@ func filesOf(msgs chat.Sequence, from, to int, k *evidence.Kinds) []file {
 			}
 			delete(open, p.ID)
 			a := k.Access(call)
-			failed, _, _ := evidence.Status(p)
-			if failed && a.Kind != evidence.Shell {
+			failed, _, _ := work.Status(p)
+			if failed && a.Kind != work.ToolShell {
 				continue
 			}
 			for _, o := range a.Ops {
 				switch {
-				case o.Kind == evidence.Read && !failed:
+				case o.Kind == work.ToolRead && !failed:
 					l.find(o.Path).read = true
-				case o.Kind == evidence.Write || o.Kind == evidence.Edit || o.Kind == evidence.Delete:
+				case o.Kind == work.ToolWrite || o.Kind == work.ToolEdit || o.Kind == work.ToolDelete:
 					f := l.find(o.Path)
-					f.created = f.created || o.Kind == evidence.Write && !f.read && (!f.modified || f.deleted)
-					f.modified, f.deleted = true, o.Kind == evidence.Delete
+					f.created = f.created || o.Kind == work.ToolWrite && !f.read && (!f.modified || f.deleted)
+					f.modified, f.deleted = true, o.Kind == work.ToolDelete
 				}
 			}
 		}

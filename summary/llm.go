@@ -100,10 +100,7 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, err
 	}
-	r := &run{o: &l.o, in: &in, window: l.o.Window, counter: l.o.Counter, name: l.o.Name}
-	if r.counter == nil {
-		r.counter = in.Counter
-	}
+	r := &run{o: &l.o, in: &in, window: l.o.Window, counter: cmp.Or(l.o.Counter, in.Counter), name: l.o.Name}
 	reason := ""
 	prose := ""
 	switch limit := in.limit(); {

@@ -1,11 +1,12 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -40,7 +41,7 @@ type PrepareOptions struct {
 
 	// Counter and Kinds are as in [Input].
 	Counter *token.Counter
-	Kinds   *evidence.Kinds
+	Kinds   *work.Kinds
 }
 
 // Preparation is everything that a summary needs to be made of.
@@ -137,17 +138,9 @@ func (p *Preparation) messages(from, to int) chat.Messages {
 // its results; at least KeepRecent tokens stay. When there is nothing to do,
 // the reason says why, and else it is empty.
 func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
-	if o.KeepRecent == 0 {
-		o.KeepRecent = DefaultKeepRecent
-	}
-	if o.Snap == 0 {
-		o.Snap = defaultSnap
-	}
+	o.KeepRecent, o.Snap = cmp.Or(o.KeepRecent, DefaultKeepRecent), cmp.Or(o.Snap, defaultSnap)
 	if o.Counter == nil {
 		o.Counter = token.New(token.Unknown, nil)
-	}
-	if o.Kinds == nil {
-		o.Kinds = evidence.DefaultKinds()
 	}
 	o.Start = max(o.Start, 0)
 	p = Preparation{From: o.Start, KeptFrom: o.Start, Turn: -1, Previous: o.Previous, Options: o, history: h}

@@ -69,16 +69,13 @@ func instruction(t task, in *Input, words int, problems []string) string {
 // material writes the part of a prompt that holds what is to be summarised.
 // Transcript and notes are already quoted.
 func material(transcript, notes string) string {
-	var b strings.Builder
-	if notes != "" {
-		b.WriteString("<notes>\n")
-		b.WriteString(notes)
-		b.WriteString("\n</notes>\n\n")
+	return between("notes", notes) + between("transcript", transcript)
+}
+
+// between puts a text between tags, if there is one.
+func between(tag, text string) string {
+	if text == "" {
+		return ""
 	}
-	if transcript != "" {
-		b.WriteString("<transcript>\n")
-		b.WriteString(transcript)
-		b.WriteString("\n</transcript>\n\n")
-	}
-	return b.String()
+	return "<" + tag + ">\n" + text + "\n</" + tag + ">\n\n"
 }

@@ -1,13 +1,14 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -56,8 +57,8 @@ type Input struct {
 	// Counter counts them. The default counts for an unknown family.
 	Counter *token.Counter
 
-	// Kinds says what tools do. The default is [evidence.DefaultKinds].
-	Kinds *evidence.Kinds
+	// Kinds says what tools do. The default is [work.DefaultKinds].
+	Kinds *work.Kinds
 }
 
 // Output is what a summariser gives.
@@ -104,14 +105,9 @@ func (in Input) normal() (Input, error) {
 		return in, fmt.Errorf("summary: messages %d to %d of a history of %d: %w; give a region that is not empty and lies inside the history",
 			in.From, in.To, in.History.Len(), ErrInput)
 	}
-	if in.Max <= 0 {
-		in.Max = defaultMax
-	}
+	in.Max = cmp.Or(max(in.Max, 0), defaultMax)
 	if in.Counter == nil {
 		in.Counter = token.New(token.Unknown, nil)
-	}
-	if in.Kinds == nil {
-		in.Kinds = evidence.DefaultKinds()
 	}
 	if in.Turn < in.From || in.Turn >= in.To {
 		in.Turn = -1

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -36,11 +36,11 @@ func TestKindsOfTheCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		kinds *evidence.Kinds
+		kinds *work.Kinds
 		older bool
 	}{
 		"the built-in table": {nil, false},
-		"not a reader":       {evidence.DefaultKinds().With(map[string]evidence.ToolKind{"read_file": evidence.Other}), true},
+		"not a reader":       {work.DefaultKinds().With(map[string]work.Tool{"read_file": work.ToolOther}), true},
 	} {
 		sent := ""
 		tr := newTransport(t, transport.Options{

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -393,7 +393,7 @@ func TestSettingsInGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if k := o.Transport.Kinds; k.Of("read_file") != evidence.Other || k.Of("write_file") != evidence.Write {
+	if k := o.Transport.Kinds; k.Of("read_file") != work.ToolOther || k.Of("write_file") != work.ToolWrite {
 		t.Errorf("read_file is %s, write_file %s", k.Of("read_file"), k.Of("write_file"))
 	}
 	if !o.Transport.Settings.Disabled {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -17,7 +17,7 @@ const maxFiles = 200
 // files are the files of a history as they stand, and how much of each the model
 // sees in a view of it. A line counts as seen where it stands in the view, for
 // whatever reason.
-func files(v plan.View, kinds *evidence.Kinds) *control.Files {
+func files(v plan.View, kinds *work.Kinds) *control.Files {
 	out := &control.Files{Files: []control.File{}}
 	set, err := workingSet(v, kinds)
 	if err != nil {
@@ -46,7 +46,7 @@ func files(v plan.View, kinds *evidence.Kinds) *control.Files {
 }
 
 // workingSet reads the files of a view's history.
-func workingSet(v plan.View, kinds *evidence.Kinds) (*workset.Set, error) {
+func workingSet(v plan.View, kinds *work.Kinds) (*workset.Set, error) {
 	h := v.History()
 	set := workset.New(kinds)
 	if left := guard.Do("files", func() {

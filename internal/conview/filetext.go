@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -16,7 +16,7 @@ const maxLine = 2000
 
 // fileText is one file of a history as it stands, with what the model sees of it
 // in a view. The error wraps [control.ErrUnknown].
-func fileText(v plan.View, kinds *evidence.Kinds, path string) (*control.FileText, error) {
+func fileText(v plan.View, kinds *work.Kinds, path string) (*control.FileText, error) {
 	set, err := workingSet(v, kinds)
 	if err != nil {
 		return nil, err

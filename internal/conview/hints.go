@@ -6,8 +6,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -66,7 +66,7 @@ func hints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.Hint 
 // ReadAgain counts the reads, in message from or later, of files that were last
 // shown or written in what one of the plans had hidden by then. Whether the plan
 // shows the file elsewhere does not matter: the agent went to read it.
-func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *evidence.Kinds) int {
+func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *work.Kinds) int {
 	hidden := hiddenFrom(h.Len(), plans)
 	calls := map[string]*chat.Part{}
 	last := map[string]int{} // message of the newest result, by path
@@ -84,10 +84,10 @@ func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *evidence.Kin
 			}
 			for _, o := range kinds.Access(call).Ops {
 				was, known := last[o.Path]
-				if o.Kind == evidence.Read && known && i >= hidden[was] && i >= from {
+				if o.Kind == work.ToolRead && known && i >= hidden[was] && i >= from {
 					again++
 				}
-				if o.Kind == evidence.Read || o.Kind == evidence.Write || o.Kind == evidence.Edit {
+				if o.Kind == work.ToolRead || o.Kind == work.ToolWrite || o.Kind == work.ToolEdit {
 					last[o.Path] = i
 				}
 			}

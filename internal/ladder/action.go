@@ -9,11 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
-	"github.com/winnow-llm/winnow/internal/workset"
 )
 
 // Widths of what an action's line quotes, in bytes.
@@ -42,7 +40,7 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 	last := map[string]int{} // by what was done: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
-		if s.kind != did || !in(s.msg) || evidence.AboutTodos(s.call.Name) && !evidence.StartsAgent(s.call.Name) {
+		if s.kind != did || !in(s.msg) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) {
 			continue
 		}
 		a := r.newAction(k)
@@ -57,8 +55,8 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 			old.times = 0 // told with the later one
 		}
-		if s.access.Kind == evidence.Shell { // later changes are not what it ran on
-			maps.DeleteFunc(last, func(_ string, at int) bool { return r.steps[list[at].step].access.Kind == evidence.Edit })
+		if s.access.Kind == work.ToolShell { // later changes are not what it ran on
+			maps.DeleteFunc(last, func(_ string, at int) bool { return r.steps[list[at].step].access.Kind == work.ToolEdit })
 		}
 		last[key] = len(list)
 		list = append(list, a)
@@ -90,12 +88,12 @@ func (r *Reading) readAction(k int) action {
 	s := &r.steps[k]
 	a := action{step: k, times: 1}
 	if s.result != nil {
-		a.failed, _, _ = evidence.Status(s.result)
+		a.failed, _, _ = work.Status(s.result)
 	}
 	acc := &s.access
-	if s.result != nil && acc.Kind != evidence.Search && !evidence.StartsAgent(s.call.Name) {
+	if s.result != nil && acc.Kind != work.ToolSearch && !work.StartsAgent(s.call.Name) {
 		text := s.result.Text
-		if s.lines > 0 || acc.Kind == evidence.Read && !a.failed {
+		if s.lines > 0 || acc.Kind == work.ToolRead && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors
 		}
 		if a.shows = shownError(text); a.shows != "" && !a.failed && allPassed(tally(text)) {
@@ -103,16 +101,16 @@ func (r *Reading) readAction(k int) action {
 		}
 	}
 	switch {
-	case acc.Path != "" && acc.Kind == evidence.Edit:
-		for _, e := range workset.Edits(s.call, r.kinds, "") {
+	case acc.Path != "" && acc.Kind == work.ToolEdit:
+		for _, e := range work.Edits(s.call, r.kinds, "") {
 			a.plus += work.CountLines(e.New)
 			a.minus += work.CountLines(e.Old)
 		}
 		a.subject = filesOf(acc)
-	case acc.Path != "" && (acc.Kind == evidence.Read || acc.Kind == evidence.Search && acc.Query == ""):
+	case acc.Path != "" && (acc.Kind == work.ToolRead || acc.Kind == work.ToolSearch && acc.Query == ""):
 		a.looks = !a.failed && a.shows == ""
 		a.subject = filesOf(acc)
-	case acc.Kind == evidence.Search && acc.Query != "":
+	case acc.Kind == work.ToolSearch && acc.Query != "":
 		a.looks = !a.failed
 		a.subject = acc.Query + "\x00" + acc.Path
 	case acc.Command != "":
@@ -120,12 +118,12 @@ func (r *Reading) readAction(k int) action {
 		a.once = !a.failed && doneOnce(a.subject)
 	default:
 		a.subject = s.call.Name + s.call.Args
-		a.once = !a.failed && changesWorld(s.call.Name) && !evidence.AboutTodos(s.call.Name)
+		a.once = !a.failed && changesWorld(s.call.Name) && !work.AboutTodos(s.call.Name)
 	}
 	return a
 }
 
-func filesOf(a *evidence.Access) string {
+func filesOf(a *work.Access) string {
 	return strings.Join(append([]string{a.Path}, a.Paths...), "\x00")
 }
 
@@ -158,19 +156,19 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 		files += ", " + shortPath(root, p)
 	}
 	switch {
-	case acc.Path != "" && acc.Kind == evidence.Read:
+	case acc.Path != "" && acc.Kind == work.ToolRead:
 		return "read " + files + lineRange(acc.From, acc.To, a.times)
-	case acc.Path != "" && acc.Kind == evidence.Write:
+	case acc.Path != "" && acc.Kind == work.ToolWrite:
 		return "wrote " + files
-	case acc.Path != "" && acc.Kind == evidence.Delete:
+	case acc.Path != "" && acc.Kind == work.ToolDelete:
 		return "deleted " + files
-	case acc.Path != "" && acc.Kind == evidence.Edit:
+	case acc.Path != "" && acc.Kind == work.ToolEdit:
 		text := "edited " + files
 		if a.plus+a.minus > 0 && !a.failed {
 			text += fmt.Sprintf(" (+%d -%d)", a.plus, a.minus)
 		}
 		return text
-	case acc.Kind == evidence.Search && acc.Query != "":
+	case acc.Kind == work.ToolSearch && acc.Query != "":
 		text := "searched for `" + quote.Line(quote.ClipLine(acc.Query, commandWidth/2)) + "`"
 		if acc.Path != "" && acc.Path != "." {
 			text += " in " + shortPath(root, acc.Path)
@@ -178,7 +176,7 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 		return text
 	case acc.Command != "":
 		return "ran `" + quote.Line(clipMiddle(trimCommand(acc.Command), commandWidth)) + "`"
-	case acc.Path != "" && acc.Kind == evidence.Search:
+	case acc.Path != "" && acc.Kind == work.ToolSearch:
 		return "listed " + files
 	}
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
@@ -275,7 +273,7 @@ func (r *Reading) root() string {
 		}
 		files++
 		folder := path.Dir(s.access.Path)
-		if s.access.Kind == evidence.Search { // in a folder
+		if s.access.Kind == work.ToolSearch { // in a folder
 			folder = path.Clean(s.access.Path)
 		}
 		for d := folder; len(d) > 1; d = path.Dir(d) {

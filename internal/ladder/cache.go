@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -22,7 +22,7 @@ const mostCached = 4
 
 // Take returns the reading of a history, and takes it out of the cache: nobody
 // else uses it until it is [Cache.Put] back. A nil cache reads anew.
-func (c *Cache) Take(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+func (c *Cache) Take(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 	if c == nil {
 		return Read(h, counter, kinds)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
@@ -213,7 +212,7 @@ func (f *filler) actionItem(a *action) item {
 		weight = weights.Once
 	case a.looks:
 		weight = weights.Look
-	case a.failed || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write || s.access.Kind == evidence.Delete:
+	case a.failed || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || s.access.Kind == work.ToolDelete:
 		weight = weights.Change
 	}
 	text := f.line(a, f.root)
@@ -225,15 +224,15 @@ func (f *filler) actionItem(a *action) item {
 // resultItem makes an item of a result that belongs to no file.
 func (f *filler) resultItem(a *action) item {
 	s := &f.steps[a.step]
-	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || evidence.StartsAgent(s.call.Name) {
+	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
 		return item{}
 	}
-	if s.access.Path != "" && s.access.Kind != evidence.Search {
+	if s.access.Path != "" && s.access.Kind != work.ToolSearch {
 		return item{}
 	}
 	text := withoutFrame(s.result.Text)
 	whole, _ := work.Limit(text, resultMost, 160)
-	line, found := f.line(a, f.root), s.access.Kind == evidence.Search
+	line, found := f.line(a, f.root), s.access.Kind == work.ToolSearch
 	if found && f.root != "" {
 		text = strings.ReplaceAll(text, f.root+"/", "")
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -35,7 +34,7 @@ const mostKeepers = 64
 func (r *Reading) readLists() *lists {
 	var at []int
 	for k := len(r.steps) - 1; k >= 0 && len(at) < mostKeepers; k-- {
-		if c := r.steps[k].call; c != nil && len(c.Args) < 1<<16 && (evidence.AboutTodos(c.Name) || evidence.StartsAgent(c.Name)) {
+		if c := r.steps[k].call; c != nil && len(c.Args) < 1<<16 && (work.AboutTodos(c.Name) || work.StartsAgent(c.Name)) {
 			at = append(at, k)
 		}
 	}
@@ -49,7 +48,7 @@ func (r *Reading) readLists() *lists {
 				result = result[:1200] + "\n" + result[len(result)-1200:] // ids stand at either end
 			}
 		}
-		if evidence.StartsAgent(s.call.Name) {
+		if work.StartsAgent(s.call.Name) {
 			l.readAgent(s.call, result)
 		} else {
 			l.readTodos(s.call, result)

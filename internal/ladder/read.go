@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
@@ -21,7 +20,7 @@ import (
 type Reading struct {
 	history chat.History
 	counter *token.Counter
-	kinds   *evidence.Kinds
+	kinds   *work.Kinds
 
 	set    *workset.Set
 	steps  []step
@@ -80,7 +79,7 @@ type step struct {
 
 	// Of a call: what it does, and what came of it.
 	call, result *chat.Part
-	access       evidence.Access
+	access       work.Access
 	polls        int     // 1 + the step whose command this one asks about again; 0 for none
 	lines        int     // lines of files that its result showed
 	read         *action // what is told of it; nil while that may change
@@ -88,13 +87,13 @@ type step struct {
 
 // Read returns the reading of a history. The counter counts its tokens; nil
 // Kinds are the default.
-func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+func Read(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 	return ReadRegion(h, 0, h.Len(), counter, kinds)
 }
 
 // ReadRegion returns the reading of messages from to to-1 alone, for a text that
 // tells of nothing else.
-func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *work.Kinds) *Reading {
 	r := &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
 		calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
@@ -169,7 +168,7 @@ func (r *Reading) message(i int) {
 					r.runs[id] = at
 				}
 			}
-			if t := strings.TrimSpace(p.Text); evidence.StartsAgent(s.call.Name) && t != "" && !started(t) {
+			if t := strings.TrimSpace(p.Text); work.StartsAgent(s.call.Name) && t != "" && !started(t) {
 				r.steps = append(r.steps, step{kind: report, msg: i, text: t})
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -201,7 +200,7 @@ func (r *Reading) unsettled(most int) []failure {
 	seen, from := map[string]bool{}, r.history.Len()-recent
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
 		s := &r.steps[k]
-		if s.result == nil || s.access.Kind == evidence.Read || s.access.Kind == evidence.Search {
+		if s.result == nil || s.access.Kind == work.ToolRead || s.access.Kind == work.ToolSearch {
 			continue
 		}
 		a := r.newAction(k)
@@ -296,7 +295,7 @@ func programsOf(command string) []string {
 // tell that all went well, unless it is that of a filter behind the command.
 func failureOf(s *step, a *action) string {
 	if !a.failed {
-		_, _, known := evidence.Status(s.result)
+		_, _, known := work.Status(s.result)
 		if known && !strings.Contains(s.access.Command, "|") || work.Clearness(a.shows) < 4 {
 			return ""
 		}

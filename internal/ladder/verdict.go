@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -17,13 +16,13 @@ func (r *Reading) verdict(s *step, a *action) string {
 	if s.result == nil {
 		return ", no result yet"
 	}
-	if evidence.Interrupted(s.result) {
+	if work.Interrupted(s.result) {
 		return ", stopped before its end"
 	}
-	failed, exit, known := evidence.Status(s.result)
+	failed, exit, known := work.Status(s.result)
 	text := ""
 	switch {
-	case known && (exit != 0 || s.access.Kind == evidence.Shell):
+	case known && (exit != 0 || s.access.Kind == work.ToolShell):
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
 		text = ", failed"
@@ -37,22 +36,22 @@ func (r *Reading) verdict(s *step, a *action) string {
 		if lines := work.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
 			why = lines[0]
 		}
-		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {
+		if exit == 1 && s.access.Kind == work.ToolSearch && withoutFrame(s.result.Text) == "" {
 			return ": nothing found"
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
-	case s.access.Kind == evidence.Shell && s.lines == 0 && tally(s.result.Text) != "":
+	case s.access.Kind == work.ToolShell && s.lines == 0 && tally(s.result.Text) != "":
 		why = tally(s.result.Text)
 		if a.shows != "" {
 			why = quote.ClipLine(a.shows, verdictWidth*2/3) + "; " + why
 		}
 	case a.shows != "":
 		why = a.shows
-	case evidence.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
+	case work.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite:
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
-	case s.access.Kind == evidence.Shell:
+	case s.access.Kind == work.ToolShell:
 		why = jsonValues(withoutFrame(s.result.Text), "", verdictWidth)
 		if l := lastLine(s.result.Text); why == "" && sums(l) {
 			why = l

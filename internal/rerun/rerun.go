@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/conview"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -28,7 +28,7 @@ type Input struct {
 
 	Request chat.Request
 	Engine  *winnow.Winnow
-	Kinds   *evidence.Kinds
+	Kinds   *work.Kinds
 
 	// Compacted are the messages before which the agent compacted by itself. From
 	// the first of them on, what its provider reported is not about the messages

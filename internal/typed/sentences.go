@@ -2,6 +2,7 @@ package typed
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,32 +98,23 @@ func bindingWord(w, prev, prev2 string) bool {
 		return true
 	case "don't", "dont":
 		return prev != "i" // I don't know
-	case "want":
-		return prev == "don't" || prev == "dont"
-	case "cannot", "can't":
-		return prev == "you" || prev == "we"
 	case "not":
 		switch prev {
 		case "do", "must", "should", "shall", "may", "please":
 			return prev2 != "i"
 		}
 		return prev2 == "use" || prev2 == "with"
-	case "than":
-		return prev == "rather"
-	case "sure":
-		return prev == "make"
-	case "most", "least":
-		return prev == "at"
-	case "to":
-		return prev == "stick"
-	case "of":
-		return prev == "lugar" || prev == "lieu" || prev == "vez"
-	case "de", "di":
-		return prev == "lugar" || prev == "lieu" || prev == "vez" || prev == "invece"
 	case "pas":
 		return prev2 == "ne" || strings.HasPrefix(prev, "n'")
 	}
-	return false
+	return slices.Contains(bindsAfter[w], prev)
+}
+
+// bindsAfter are words that bind behind certain others.
+var bindsAfter = map[string][]string{
+	"want": {"don't", "dont"}, "cannot": {"you", "we"}, "can't": {"you", "we"},
+	"than": {"rather"}, "sure": {"make"}, "most": {"at"}, "least": {"at"}, "to": {"stick"},
+	"of": {"lugar", "lieu", "vez"}, "de": {"lugar", "lieu", "vez", "invece"}, "di": {"lugar", "lieu", "vez", "invece"},
 }
 
 // bindsInScript looks for words of scripts that are written without blanks, or

@@ -235,12 +235,14 @@ func reminded(body string) (Kind, string) {
 	return Client, ""
 }
 
-// queued says how Claude Code hands over what was typed while the model was at
-// work: in a reminder, and in 2.1 also at the end of a tool's result.
-var queued = [...]struct {
+type queue struct {
 	text string
 	ends []string
-}{
+}
+
+// queued says how Claude Code hands over what was typed while the model was at
+// work: in a reminder, and in 2.1 also at the end of a tool's result.
+var queued = [...]queue{
 	{"The user sent a new message while you were working:", []string{"\n\nThis is how Claude Code surfaces", "\n\nIMPORTANT: After completing your current task, you MUST address the user's message above."}},
 	{"The user sent the following message:", []string{"\n\nPlease address this message and continue with your tasks."}},
 }

@@ -11,6 +11,7 @@
 package typed
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -326,15 +327,11 @@ func (r *reader) tagged(s string, at int, head bool) int {
 	}
 	kind, label := t.kind, nameAfter(s[at:stop], t.name)
 	if name == reminderTag {
-		body := strings.TrimSpace(s[inner:stop])
-		for _, q := range queued {
-			if strings.HasPrefix(body, q.text) {
-				from := inner + strings.Index(s[inner:stop], q.text) + len(q.text)
-				r.within(s, at, from, from+queuedLength(s[from:stop]), end)
-				return end
-			}
+		if from, to := queuedIn(s, inner, stop); to > 0 {
+			r.within(s, at, from, to, end)
+			return end
 		}
-		kind, label = reminded(body)
+		kind, label = reminded(strings.TrimSpace(s[inner:stop]))
 	}
 	r.add(kind, label, s, at, end)
 	return end
@@ -357,28 +354,27 @@ func (r *reader) appended(s string) {
 	if !strings.HasSuffix(strings.TrimRight(s, " \n"), end) {
 		return
 	}
-	at := strings.LastIndex(s, open)
-	if at < 0 {
-		return
-	}
-	body := s[at+len(open):]
-	for _, q := range queued {
-		if strings.HasPrefix(strings.TrimSpace(body), q.text) {
-			from := at + len(open) + strings.Index(body, q.text) + len(q.text)
-			r.add(Typed, "", s, from, from+queuedLength(strings.TrimSuffix(strings.TrimRight(s[from:], " \n"), end)))
+	if at := strings.LastIndex(s, open); at >= 0 {
+		if from, to := queuedIn(s, at+len(open), strings.LastIndex(s, end)); to > 0 {
+			r.add(Typed, "", s, from, to)
 		}
 	}
 }
 
-// queuedLength returns how much of the text after a start in queued was typed.
-func queuedLength(s string) int {
-	n := len(s)
+// queuedIn returns what was typed in the reminder s[from:to]; 0, 0 where nothing was.
+func queuedIn(s string, from, to int) (int, int) {
+	body := strings.TrimLeft(s[from:to], " \n\t\r")
+	at := slices.IndexFunc(queued[:], func(q queue) bool { return strings.HasPrefix(body, q.text) })
+	if at < 0 {
+		return 0, 0
+	}
+	from = to - len(body) + len(queued[at].text)
 	for _, q := range queued {
 		for _, end := range q.ends {
-			if k := strings.LastIndex(s[:n], end); k >= 0 {
-				n = k
+			if k := strings.LastIndex(s[from:to], end); k >= 0 {
+				to = from + k
 			}
 		}
 	}
-	return n
+	return from, to
 }

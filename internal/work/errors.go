@@ -89,20 +89,14 @@ func (e *errorLine) clip() string {
 // errorWords are the words of failure, and how strongly they speak of it. Those of
 // 1 count before an exclamation mark, those of noSuch behind "no", and those of
 // notWord behind "not".
-var errorWords = func() map[string]int {
-	m := map[string]int{"err": 1, "such": noSuch}
-	for score, words := range map[int]string{
-		3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
-		2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
-			"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
-		notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
-	} {
-		for _, w := range strings.Fields(words) {
-			m[w] = score
-		}
-	}
-	return m
-}()
+var errorWords = tableOf(map[int]string{
+	3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
+	2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
+		"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
+	1:       "err",
+	noSuch:  "such",
+	notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
+})
 
 const (
 	noSuch  = -1
@@ -145,13 +139,6 @@ var byteKinds = func() (t [256]uint8) {
 	return t
 }()
 
-func kindsOf(s string) (all uint8) {
-	for i := range len(s) {
-		all |= byteKinds[s[i]]
-	}
-	return all
-}
-
 // scoreLine returns how clearly a line reports a failure, and where.
 func scoreLine(line string) (best, at int) {
 	switch {
@@ -171,7 +158,7 @@ func scoreLine(line string) (best, at int) {
 				score = scoreWord(line, start, i+1)
 			}
 		case byteMark:
-			if line[i] == ':' && located(line[:i+1]) && strings.HasPrefix(line[i+1:], " ") {
+			if line[i] == ':' && strings.HasPrefix(line[i+1:], " ") && located.MatchString(line[max(0, i-400):i+1]) {
 				score = 5
 			}
 		}
@@ -284,21 +271,8 @@ func countsNone(s string) bool {
 	return quote.HasFold(rest, "none", "null", "nil")
 }
 
-// located reports whether a text ends in path.ext:line:column: with a name before
-// it.
-func located(s string) bool {
-	s = s[max(0, len(s)-400):]
-	s = s[strings.LastIndexAny(s, " \t\"'(")+1 : len(s)-1]
-	column := strings.LastIndexByte(s, ':')
-	if column < 1 {
-		return false
-	}
-	line := strings.LastIndexByte(s[:column], ':')
-	if line < 1 {
-		return false
-	}
-	return kindsOf(s[column+1:]) == byteDigit && kindsOf(s[line+1:column]) == byteDigit && strings.LastIndexByte(s[:line], '.') > 0
-}
+// located is a text that ends in path.ext:line:column: with a name before it.
+var located = regexp.MustCompile(`[^ \t"'(]\.[^ \t"'(]*:\d+:\d+:$`)
 
 // codePenalty is what a line loses that looks like source code or a comment
 // which speaks of errors rather than a report of one, or like the report of a

@@ -15,9 +15,6 @@ type Arg struct{ Key, Value string }
 func KeyArgs(call *chat.Part, n int) []Arg {
 	var args []Arg
 	ok := RawMembers(call.Args, func(key, raw string) bool {
-		if len(args) == n {
-			return false
-		}
 		args = append(args, Arg{key, Text(raw)})
 		return len(args) < n
 	})

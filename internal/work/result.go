@@ -4,17 +4,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // Status tells how a call ended, from its result: whether it failed, and the
 // exit status where one is known. Agents write exit statuses in a dozen ways,
 // in the first lines of a result, in the last ones, or as a member of a JSON
 // object; the middle is not looked at, since a file that is shown there may
-// speak of exit codes of its own. Flagged says that the client marked the result
-// as failed.
-func Status(result string, flagged bool) (failed bool, exit int, known bool) {
-	s := strings.TrimSpace(result)
-	failed = flagged
+// speak of exit codes of its own.
+func Status(result *chat.Part) (failed bool, exit int, known bool) {
+	s := strings.TrimSpace(result.Text)
+	failed = result.Failed
 	if strings.HasPrefix(s, "{") {
 		f, e, k := jsonStatus(s, 0)
 		if k {
@@ -27,6 +29,23 @@ func Status(result string, flagged bool) (failed bool, exit int, known bool) {
 	}
 	return failed || refusal.MatchString(s[:min(len(s), 100)]), 0, false
 }
+
+// Interrupted reports whether a result is that of a command that was killed or
+// ran out of time: what it printed is not how things ended.
+func Interrupted(result *chat.Part) bool {
+	if _, exit, known := Status(result); known && (exit == 124 || exit == 130 || exit == 137 || exit == 143) {
+		return true
+	}
+	s := strings.TrimSpace(result.Text)
+	head, tail := s[:min(len(s), 400)], s[max(0, len(s)-400):]
+	return interruptions.In(head) || interruptions.In(tail)
+}
+
+// interruptions are what tools write about commands that did not come to their end.
+var interruptions = find.Folded(
+	"timed out after", "command timed out", "request interrupted by user", "command was aborted", "process killed",
+	"killed by signal", "interrupted by the user", "timeout: sending signal", "command killed", "execution timed out",
+)
 
 // jsonStatus reads the members that say how a command ended.
 func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {

@@ -1,6 +1,9 @@
 package work
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // word is one word of a command, without its quotes. It is exact where the shell
 // would take it as it stands, without variables, substitutions or patterns.
@@ -193,16 +196,15 @@ func (p *shellReader) documents() {
 		}
 		text := p.src[start:end]
 		if d.tabs {
-			lines := strings.SplitAfter(text, "\n")
-			for i, l := range lines {
-				lines[i] = strings.TrimLeft(l, "\t")
-			}
-			text = strings.Join(lines, "")
+			text = leadingTabs.ReplaceAllString(text, "")
 		}
 		p.list[d.cmd].redirs[d.redir].target = word{text, d.quoted || !strings.ContainsAny(text, "$`\\")}
 	}
 	p.docs = nil
 }
+
+// leadingTabs are those that <<- takes off.
+var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
 
 func (p *shellReader) blanks(i int) int {
 	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\t') {

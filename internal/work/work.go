@@ -38,6 +38,7 @@ package work
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -94,20 +95,6 @@ type Op struct {
 
 // Changes reports whether the operation changes its file.
 func (o *Op) Changes() bool { return o.Kind <= Unclear }
-
-// Tool is what a tool does, as far as its name tells.
-type Tool uint8
-
-// The kinds of tools.
-const (
-	ToolOther Tool = iota
-	ToolRead
-	ToolWrite
-	ToolEdit
-	ToolDelete
-	ToolSearch
-	ToolShell
-)
 
 // Context is where a call is made.
 type Context struct {
@@ -199,6 +186,19 @@ func inProgram(command string) string {
 		return true
 	})
 	return command
+}
+
+// Edits returns what a call asks to change, in the order in which it is done.
+// Whether it was done stands in the call's result. Dir is the folder that
+// relative paths start from; where it is "" they stay as they are. A nil Kinds
+// is the default.
+func Edits(call *chat.Part, kinds *Kinds, dir string) []Op {
+	return Read(call, kinds.Of(call.Name), Context{Dir: dir}).Changes()
+}
+
+// Changes returns the operations of a call that change files for certain.
+func (c *Call) Changes() []Op {
+	return slices.DeleteFunc(slices.Clone(c.Ops), func(o Op) bool { return !o.Changes() || o.Unsure })
 }
 
 // Join puts a relative path below a folder.

@@ -3,21 +3,23 @@ package workset
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // apply changes the file as an edit asks. After is where the edit before it in
 // the same patch ended: hunks stand in order. It returns where this one ended.
-func (f *File) apply(e *Edit, at moment, after place) place {
+func (f *File) apply(e *work.Op, at moment, after place) place {
 	old, now := plainNewlines(e.Old), plainNewlines(e.New)
 	switch {
-	case e.Kind == Unclear && e.Whole:
+	case e.Kind == work.Unclear && e.Whole:
 		f.forget()
-	case e.Kind == Unclear:
+	case e.Kind == work.Unclear:
 		f.doubts.raise(at, Command)
 		f.addLoose(now, at)
-	case e.Kind == Append:
+	case e.Kind == work.Append:
 		f.append(now, at)
-	case e.Kind == Insert:
+	case e.Kind == work.Insert:
 		f.setLines(e.From+1, e.From, now, at)
 	case e.Whole:
 		f.write(now, at)
@@ -32,7 +34,7 @@ func (f *File) apply(e *Edit, at moment, after place) place {
 }
 
 // replaceOne replaces one occurrence of a text.
-func (f *File) replaceOne(e *Edit, old, now string, at moment, after place) place {
+func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) place {
 	for _, text := range [...]string{e.After, e.Context} {
 		if n, p := f.find(plainNewlines(text), true, after); n > 0 && text != "" {
 			after = place{region: p.region, last: p.last}
@@ -125,7 +127,7 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 
 // replaceAll replaces every occurrence of a text. Where lines come or go with it,
 // they may do so in parts of the file that are not known too.
-func (f *File) replaceAll(e *Edit, old, now string, at moment) {
+func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 	if n, _ := f.find(old+"\n", false, place{}); e.Newline && n > 0 {
 		old += "\n"
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -17,13 +16,13 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 	if refusedToRun(res.Text) {
 		return
 	}
-	failed, exit, known := evidence.Status(res)
+	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
-	edits := changes(c)
+	edits := c.Changes()
 	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e Edit) bool { return s.files[s.key(e.Path)] == nil })
+		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.files[s.key(e.Path)] == nil })
 		for i := range edits {
-			edits[i] = Edit{Kind: Unclear, Path: edits[i].Path}
+			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
 		}
 	}
 	s.edits(edits, at)

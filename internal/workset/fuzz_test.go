@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 func FuzzEdits(f *testing.F) {
@@ -14,7 +15,7 @@ func FuzzEdits(f *testing.F) {
 	f.Add("replace_in_file", `{"path":"a","diff":"<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE"}`)
 	f.Fuzz(func(t *testing.T, name, args string) {
 		call := chat.Call("1", name, args)
-		for _, e := range Edits(&call, nil, "/w") {
+		for _, e := range work.Edits(&call, nil, "/w") {
 			if len(e.Old)+len(e.New)+len(e.Path) > 4*len(args)+64 {
 				t.Errorf("an edit of %d bytes comes from a call of %d", len(e.Old)+len(e.New), len(args))
 			}

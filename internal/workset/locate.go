@@ -1,6 +1,10 @@
 package workset
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
+)
 
 // maxWork bounds the comparisons for one text, so that a file of many equal lines
 // costs no more than another.
@@ -17,7 +21,7 @@ type place struct {
 // place that fits: that is certain where all lines before it are known, or where
 // the hunk names its line. Otherwise there must be but one, and the text must say
 // so much that it hardly stands in the part that is not known too.
-func (f *File) first(e *Edit, old string, p place, n int) int {
+func (f *File) first(e *work.Op, old string, p place, n int) int {
 	r := &f.Regions[p.region]
 	switch {
 	case e.From > 0 && r.From > 0 && r.From+p.line == e.From:
@@ -67,7 +71,7 @@ func (f *File) find(text string, lines bool, after place) (n int, first place) {
 // find looks for a text, cut at its newlines, from a line on.
 // Open says that a newline is known to stand behind the last line.
 func (r *Region) find(parts []string, lines, open bool, from int) (n int, first place) {
-	m, work := len(parts), 0
+	m, compared := len(parts), 0
 	if m == 1 {
 		return r.findInLine(parts[0], lines, from)
 	}
@@ -83,7 +87,7 @@ func (r *Region) find(parts []string, lines, open bool, from int) (n int, first 
 		for k < m-1 && r.Lines[i+k].Text == parts[k] {
 			k++
 		}
-		if work += k; work > maxWork {
+		if compared += k; compared > maxWork {
 			return 2, first // a text of the same lines over and over
 		}
 		if k == m-1 {

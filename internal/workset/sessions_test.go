@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -81,11 +82,11 @@ func (m *meter) shows(f *File, run shown) {
 	}
 }
 
-func (m *meter) edits(f *File, e *Edit) {
+func (m *meter) edits(f *File, e *work.Op) {
 	if e.Whole {
 		delete(m.before, f) // what is shown from here on is another text
 	}
-	if e.Old == "" || e.Kind != Change || !f.complete() {
+	if e.Old == "" || e.Kind != work.Change || !f.complete() {
 		return
 	}
 	for _, r := range f.Regions {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -17,7 +16,7 @@ import (
 // Set is the working set of a history as far as it was read: every file that was
 // shown or changed, as it stands. It is not safe for concurrent use.
 type Set struct {
-	kinds *evidence.Kinds
+	kinds *work.Kinds
 	files map[string]*File
 	calls map[string]*chat.Part
 
@@ -42,11 +41,11 @@ type Set struct {
 // observer sees what a set learns, and how the set stands just before.
 type observer interface {
 	shows(f *File, run shown)
-	edits(f *File, e *Edit)
+	edits(f *File, e *work.Op)
 }
 
 // New returns an empty set. A nil Kinds is the default.
-func New(kinds *evidence.Kinds) *Set {
+func New(kinds *work.Kinds) *Set {
 	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
 }
 
@@ -248,17 +247,17 @@ func (s *Set) numberedLines(p, text string) {
 
 // result reads a call together with what came of it.
 func (s *Set) result(call, res *chat.Part, at moment) {
-	if evidence.StartsAgent(call.Name) {
+	if work.StartsAgent(call.Name) {
 		if !explores(call.Args) {
 			s.doubts.raise(at, SubAgent)
 		}
 		return
 	}
 	in := work.Context{Dir: s.base, Shell: s.shell}
-	if s.kinds.Of(call.Name) == evidence.Read {
+	if s.kinds.Of(call.Name) == work.ToolRead {
 		in.Dir = "" // reads name the file as the agent does
 	}
-	switch c := read(call, s.kinds, in); c.Tool {
+	switch c := work.Read(call, s.kinds.Of(call.Name), in); c.Tool {
 	case work.ToolShell:
 		if c.Command != "" {
 			s.command(call.Name, c, res, at)
@@ -268,7 +267,7 @@ func (s *Set) result(call, res *chat.Part, at moment) {
 	case work.ToolSearch:
 		s.search(call, res, at)
 	default:
-		s.change(changes(c), res, at)
+		s.change(c.Changes(), res, at)
 	}
 }
 
@@ -369,11 +368,11 @@ func (f *File) confirm(from, to int, at moment) {
 }
 
 // change takes in what an editing tool did.
-func (s *Set) change(edits []Edit, res *chat.Part, at moment) {
+func (s *Set) change(edits []work.Op, res *chat.Part, at moment) {
 	if len(edits) == 0 {
 		return
 	}
-	failed, _, _ := evidence.Status(res)
+	failed, _, _ := work.Status(res)
 	if failed || refuses(res.Text) {
 		return
 	}
@@ -385,7 +384,7 @@ func (s *Set) change(edits []Edit, res *chat.Part, at moment) {
 			f.doubts.raise(moment{at.msg, at.now - 1}, Command)
 		}
 	}
-	if last.Kind != Delete && last.Kind != Move {
+	if last.Kind != work.Delete && last.Kind != work.Move {
 		s.snippet(cmp.Or(last.Path, s.window), text, at)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // edits applies edits that were done.
-func (s *Set) edits(edits []Edit, at moment) {
+func (s *Set) edits(edits []work.Op, at moment) {
 	after, last := place{}, ""
 	for i := range edits {
 		e := &edits[i]
@@ -24,7 +24,7 @@ func (s *Set) edits(edits []Edit, at moment) {
 		if e.Path != last {
 			after, last = place{}, e.Path
 		}
-		if e.Kind == Delete {
+		if e.Kind == work.Delete {
 			s.remove(e.Path, at)
 			continue
 		}
@@ -36,7 +36,7 @@ func (s *Set) edits(edits []Edit, at moment) {
 		f.Touched, f.Edited = at.msg, at.msg
 		f.Edits++
 		switch e.Kind {
-		case Move, Copy:
+		case work.Move, work.Copy:
 			s.move(f, e, at)
 		default:
 			f.Deleted = false
@@ -76,7 +76,7 @@ func (s *Set) remove(p string, at moment) {
 }
 
 // move gives a file another path, or copies it.
-func (s *Set) move(f *File, e *Edit, at moment) {
+func (s *Set) move(f *File, e *work.Op, at moment) {
 	if e.New != "" { // where it went is known
 		to := s.file(e.New)
 		to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
@@ -87,7 +87,7 @@ func (s *Set) move(f *File, e *Edit, at moment) {
 		}
 		to.total, to.tally, to.end, to.doubts = f.total, f.tally, f.end, f.doubts
 	}
-	if e.Kind == Move {
+	if e.Kind == work.Move {
 		f.forget()
 		f.Deleted = true
 	}
@@ -96,8 +96,8 @@ func (s *Set) move(f *File, e *Edit, at moment) {
 // recognise finds out which folder the session works in, where that is not
 // known. An edit tells whose old text stands in one file, where one of the two is
 // named by its full path and the other from that folder.
-func (s *Set) recognise(e *Edit) {
-	if s.base != "" || e.Kind != Change || !telling(e.Old) {
+func (s *Set) recognise(e *work.Op) {
+	if s.base != "" || e.Kind != work.Change || !telling(e.Old) {
 		return
 	}
 	k := s.key(e.Path)

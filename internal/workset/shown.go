@@ -258,16 +258,14 @@ func stripReminder(s string) string {
 		}
 		s = strings.TrimPrefix(rest, "\n")
 	}
-	for {
-		if !strings.HasSuffix(strings.TrimRight(s, "\n "), "</system-reminder>") {
-			return s
-		}
+	for strings.HasSuffix(strings.TrimRight(s, "\n "), "</system-reminder>") {
 		i := strings.LastIndex(s, "<system-reminder>")
 		if i < 0 {
 			return s
 		}
 		s = strings.TrimRight(s[:i], "\n")
 	}
+	return s
 }
 
 // refuses reports whether a result says that a call did not do what it should.

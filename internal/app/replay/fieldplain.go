@@ -8,7 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -95,7 +95,7 @@ func (o *FieldOptions) plain(ctx context.Context, d *Data, told func(done, total
 // withoutFiles reports whether a session has calls and none of them is about a
 // file.
 func withoutFiles(s *Session) bool {
-	kinds, calls := evidence.DefaultKinds(), 0
+	kinds, calls := work.DefaultKinds(), 0
 	for _, m := range s.History.All() {
 		for k := range m.Parts {
 			if p := &m.Parts[k]; p.Kind == chat.ToolCall {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -196,7 +196,7 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 // readBy returns the file that a call reads and the lines that it showed.
 func (x *nextIndex) readBy(answer int, call *chat.Part) (path string, lines []string) {
 	a := x.access[call]
-	if a.Kind != evidence.Read {
+	if a.Kind != work.ToolRead {
 		return "", nil
 	}
 	result, texts := x.resultOf(answer, call)

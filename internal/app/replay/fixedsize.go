@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Beside each view stand views of the same size that anybody could make: they say
@@ -146,7 +146,7 @@ func (x *nextIndex) aboutFiles(p *chat.Part) bool {
 		return len(x.edits[p]) > 0
 	case chat.ToolResult:
 		if call := x.result[p]; call != nil && !p.Failed {
-			return slices.ContainsFunc(x.access[call].Ops, func(o evidence.Op) bool { return o.Kind == evidence.Read })
+			return slices.ContainsFunc(x.access[call].Ops, func(o work.FileOp) bool { return o.Kind == work.ToolRead })
 		}
 	}
 	return false

@@ -5,8 +5,7 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
-	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -45,8 +44,8 @@ type nextIndex struct {
 	session *Session
 	texts   [][][]string // by message and part
 	calls   map[string]*chat.Part
-	access  map[*chat.Part]evidence.Access
-	edits   map[*chat.Part][]workset.Edit
+	access  map[*chat.Part]work.Access
+	edits   map[*chat.Part][]work.Op
 	failed  map[string]bool // ids of calls whose result reports a failure
 	files   *fileNames
 	chars   []int // characters before message i
@@ -75,12 +74,12 @@ func newNextIndex(s *Session) *nextIndex {
 	h := s.History
 	x := &nextIndex{
 		session: s, texts: make([][][]string, h.Len()), calls: map[string]*chat.Part{},
-		access: map[*chat.Part]evidence.Access{}, edits: map[*chat.Part][]workset.Edit{},
+		access: map[*chat.Part]work.Access{}, edits: map[*chat.Part][]work.Op{},
 		failed: map[string]bool{}, files: newFileNames(), chars: make([]int, h.Len()+1),
 		result: map[*chat.Part]*chat.Part{}, raw: make(map[*chat.Message]int, h.Len()),
 	}
 	x.allLines, x.allWords = sync.OnceValue(x.quotable), sync.OnceValue(x.countWords)
-	kinds := evidence.DefaultKinds()
+	kinds := work.DefaultKinds()
 	for i := range h.Len() {
 		m := h.At(i)
 		x.raw[m] = i
@@ -96,11 +95,11 @@ func newNextIndex(s *Session) *nextIndex {
 				a := kinds.Access(p)
 				x.access[p] = a
 				for _, o := range a.Ops {
-					if o.Kind != evidence.Search {
+					if o.Kind != work.ToolSearch {
 						x.files.add(o.Path)
 					}
 				}
-				x.edits[p] = workset.Edits(p, kinds, "")
+				x.edits[p] = work.Edits(p, kinds, "")
 				for _, e := range x.edits[p] {
 					x.files.add(e.Path)
 				}
@@ -131,7 +130,7 @@ func (x *nextIndex) want() {
 		}
 		for k := range m.Parts {
 			for _, e := range x.edits[&m.Parts[k]] {
-				if e.Kind != workset.Change || e.Path == "" {
+				if e.Kind != work.Change || e.Path == "" {
 					continue
 				}
 				old := oldText(e.Old)

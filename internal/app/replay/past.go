@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -310,7 +310,7 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 	for k := range m.Parts {
 		call := &m.Parts[k]
 		a := v.next.access[call]
-		if call.Kind != chat.ToolCall || a.Kind != evidence.Read {
+		if call.Kind != chat.ToolCall || a.Kind != work.ToolRead {
 			continue
 		}
 		result, texts := v.next.resultOf(answer, call)

@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
-	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // showing is one place of a view that shows or changes text of files.
@@ -17,8 +16,8 @@ type showing struct {
 	// about is what else may name the file: a command's words and its output.
 	about []string
 
-	edit  *workset.Edit // that was made here; texts are then what it put in
-	whole bool          // the whole file is shown
+	edit  *work.Op // that was made here; texts are then what it put in
+	whole bool     // the whole file is shown
 }
 
 // under reports whether the place stands under a file's path.
@@ -80,7 +79,7 @@ func (x *nextIndex) shown(msgs []*chat.Message) *shownView {
 func (x *nextIndex) changes(call *chat.Part) []showing {
 	edits, ok := x.edits[call]
 	if !ok {
-		edits = workset.Edits(call, evidence.DefaultKinds(), "")
+		edits = work.Edits(call, work.DefaultKinds(), "")
 	}
 	if x.failed[call.ID] {
 		return nil // what it was to change stayed as it was
@@ -114,10 +113,10 @@ func (x *nextIndex) shownBy(p *chat.Part, texts []string, raw bool) showing {
 	for _, o := range a.Ops {
 		s.paths = append(s.paths, o.Path)
 	}
-	if a.Kind == evidence.Read && len(s.paths) == 1 && a.From == 0 && a.To == 0 && raw && !p.Failed {
+	if a.Kind == work.ToolRead && len(s.paths) == 1 && a.From == 0 && a.To == 0 && raw && !p.Failed {
 		s.whole = true
 	}
-	if a.Kind != evidence.Read {
+	if a.Kind != work.ToolRead {
 		s.about = append(s.about, call.Args)
 		s.about = append(s.about, texts[:min(1, len(texts))]...)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // fileLines are lines of a file by their numbers.
@@ -117,7 +117,7 @@ func (x *nextIndex) readLines(p *chat.Part) (string, fileLines) {
 		return "", nil
 	}
 	a := x.access[call]
-	if a.Kind != evidence.Read || a.Path == "" || len(a.Paths) > 0 || a.Command != "" {
+	if a.Kind != work.ToolRead || a.Path == "" || len(a.Paths) > 0 || a.Command != "" {
 		return "", nil
 	}
 	return a.Path, numberedLines(strings.Split(trimLines(p.Text), "\n"))

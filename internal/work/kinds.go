@@ -1,11 +1,11 @@
-package evidence
+package work
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // # What does a tool do?
@@ -27,17 +27,17 @@ import (
 //  3. By its words, from left to right: the first one that names an action
 //     decides. If that was a search, a later word that edits or deletes wins.
 //     A word of the agent's own bookkeeping (todo, plan, task, memory) anywhere
-//     makes it Other: create_task creates nothing in the project.
+//     makes it ToolOther: create_task creates nothing in the project.
 //
 // Some names, and how each gets its kind:
 //
-//	Read                      table: read                         Read
-//	str_replace_editor        table: strreplaceeditor             Edit
-//	mcp__fs__read_file        table without mcp__fs__             Read
-//	runTests                  words: run                          Shell
-//	search_replace_in_files   words: search, then replace         Edit
-//	create_task               words: create, but task             Other
-//	cancel_reservation        no word that is known               Other
+//	Read                      table: read                         ToolRead
+//	str_replace_editor        table: strreplaceeditor             ToolEdit
+//	mcp__fs__read_file        table without mcp__fs__             ToolRead
+//	runTests                  words: run                          ToolShell
+//	search_replace_in_files   words: search, then replace         ToolEdit
+//	create_task               words: create, but task             ToolOther
+//	cancel_reservation        no word that is known               ToolOther
 //
 // The table holds what the words would get wrong (write_stdin writes no file, it
 // talks to a shell) and the commonest names, to find them at once.
@@ -45,41 +45,37 @@ import (
 // What is deliberately not done: descriptions and schemas are not read, because
 // they are other people's prose and change the verdict from one version to the
 // next; nothing is learned from results; and a name is never guessed to be
-// harmless. Other promises nothing: its results are treated like any text, and
+// harmless. ToolOther promises nothing: its results are treated like any text, and
 // no file is believed to be read or changed by it unless its arguments say so:
 // with a patch, a command, or the name of an action ("command": "view").
 
-// ToolKind says what a tool does. It is about effects, not about files alone: a
-// tool that looks up a booking is of kind Read though it names no path.
-type ToolKind uint8
+// Tool says what a tool does. It is about effects, not about files alone: a
+// tool that looks up a booking is of kind ToolRead though it names no path.
+type Tool uint8
 
 // The kinds of tools.
 const (
-	Other  ToolKind = iota // none of these, or unknown
-	Read                   // shows one thing whole or in part
-	Write                  // creates or replaces
-	Edit                   // changes in place
-	Delete                 // removes
-	Search                 // finds or lists
-	Shell                  // runs commands
+	ToolOther  Tool = iota // none of these, or unknown
+	ToolRead               // shows one thing whole or in part
+	ToolWrite              // creates or replaces
+	ToolEdit               // changes in place
+	ToolDelete             // removes
+	ToolSearch             // finds or lists
+	ToolShell              // runs commands
 )
 
-var toolKindNames = [...]string{"other", "read", "write", "edit", "delete", "search", "shell"}
+var toolNames = [...]string{"other", "read", "write", "edit", "delete", "search", "shell"}
 
-// ParseToolKind returns the kind with a name, and whether there is one.
-func ParseToolKind(name string) (ToolKind, bool) {
-	for k, n := range toolKindNames {
-		if n == name {
-			return ToolKind(k), true
-		}
-	}
-	return Other, false
+// ParseTool returns the kind with a name, and whether there is one.
+func ParseTool(name string) (Tool, bool) {
+	k := slices.Index(toolNames[:], name)
+	return Tool(max(k, 0)), k >= 0
 }
 
 // String returns the kind's name as it stands in reports and settings.
-func (k ToolKind) String() string {
-	if int(k) < len(toolKindNames) {
-		return toolKindNames[k]
+func (k Tool) String() string {
+	if int(k) < len(toolNames) {
+		return toolNames[k]
 	}
 	return "unknown"
 }
@@ -89,32 +85,32 @@ func (k ToolKind) String() string {
 // looked up again without its namespace (mcp__server__name, functions.name,
 // default_api:name) and is then judged by its words: read_page reads,
 // runTests runs. Kinds is immutable and safe for concurrent use.
-type Kinds struct{ table map[string]ToolKind }
+type Kinds struct{ table map[string]Tool }
 
 // DefaultKinds returns the table of tool names known from agents in the field.
 func DefaultKinds() *Kinds { return defaultKinds }
 
 // With returns a copy in which these names have these kinds, whatever the table
 // or the words of the name say.
-func (k *Kinds) With(names map[string]ToolKind) *Kinds {
+func (k *Kinds) With(names map[string]Tool) *Kinds {
 	next := &Kinds{table: maps.Clone(k.table)}
 	if next.table == nil {
-		next.table = make(map[string]ToolKind, len(names))
+		next.table = make(map[string]Tool, len(names))
 	}
 	for name, kind := range names {
-		next.table[work.Plain(name)] = kind
+		next.table[Plain(name)] = kind
 	}
 	return next
 }
 
 // Of returns the kind of the tool with that name. A nil Kinds is the default.
-func (k *Kinds) Of(name string) ToolKind {
+func (k *Kinds) Of(name string) Tool {
 	if k == nil {
 		k = defaultKinds
 	}
 	bare := bareName(name)
 	for _, n := range [...]string{name, bare} {
-		if kind, ok := k.table[work.Plain(n)]; ok {
+		if kind, ok := k.table[Plain(n)]; ok {
 			return kind
 		}
 	}
@@ -134,8 +130,8 @@ func bareName(name string) string {
 // kindByWords judges a name by its first word that says what is done. Where
 // that word is a search, a later word that changes something wins
 // (search_and_replace).
-func kindByWords(name string) ToolKind {
-	found := Other
+func kindByWords(name string) Tool {
+	found := ToolOther
 	for start := 0; start < len(name); {
 		end := start
 		for end < len(name) && isLetter(name[end]) && (end == start || name[end] >= 'a' || name[end-1] < 'a') {
@@ -143,11 +139,11 @@ func kindByWords(name string) ToolKind {
 		}
 		kind, known := kindsOfWords[strings.ToLower(name[start:end])]
 		switch {
-		case known && kind == Other:
-			return Other
-		case found == Other:
+		case known && kind == ToolOther:
+			return ToolOther
+		case found == ToolOther:
 			found = kind
-		case found == Search && (kind == Edit || kind == Delete):
+		case found == ToolSearch && (kind == ToolEdit || kind == ToolDelete):
 			return kind
 		}
 		start = max(end, start+1)
@@ -158,41 +154,42 @@ func kindByWords(name string) ToolKind {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // kindsOfWords are the kinds that words of a name stand for. Those of the agent's
-// own bookkeeping make the whole name Other.
-var kindsOfWords = tabulate(map[ToolKind]string{
-	Other:  "todo todos plan think thought task tasks agent agents subagent memory skill question chapter",
-	Read:   "read view open cat show get load fetch peek print display head tail download inspect",
-	Write:  "write create save put new touch generate scaffold upload copy",
-	Edit:   "edit replace update modify patch insert apply append change rename move refactor fix set undo format",
-	Delete: "delete remove rm unlink erase trash",
-	Search: "search grep find glob list ls query lookup tree rg ripgrep locate browse scan",
-	Shell:  "shell bash sh zsh exec execute run command cmd terminal powershell pwsh console python ipython script process repl eval",
+// own bookkeeping make the whole name ToolOther.
+var kindsOfWords = tableOf(map[Tool]string{
+	ToolOther:  "todo todos plan think thought task tasks agent agents subagent memory skill question chapter",
+	ToolRead:   "read view open cat show get load fetch peek print display head tail download inspect",
+	ToolWrite:  "write create save put new touch generate scaffold upload copy",
+	ToolEdit:   "edit replace update modify patch insert apply append change rename move refactor fix set undo format",
+	ToolDelete: "delete remove rm unlink erase trash",
+	ToolSearch: "search grep find glob list ls query lookup tree rg ripgrep locate browse scan",
+	ToolShell:  "shell bash sh zsh exec execute run command cmd terminal powershell pwsh console python ipython script process repl eval",
 })
 
 // The table holds names that their words would judge wrongly or not at all,
 // and the commonest names so that they are found at once.
-var defaultKinds = &Kinds{table: tabulate(map[ToolKind]string{
-	Read: `read readfile readmanyfiles readfiles view viewfile open openfile cat viewimage notebookread getfilecontents webfetch fetch
+var defaultKinds = &Kinds{table: tableOf(map[Tool]string{
+	ToolRead: `read readfile readmanyfiles readfiles view viewfile open openfile cat viewimage notebookread getfilecontents webfetch fetch
 		fetchurl goto scrolldown scrollup readresource getdiagnostics urlcontext`,
-	Write: "write writefile writetofile create createfile savefile artifact",
-	Edit: `edit editfile multiedit multieditfile strreplace strreplaceeditor strreplacebasededittool texteditor fileeditor replace
+	ToolWrite: "write writefile writetofile create createfile savefile artifact",
+	ToolEdit: `edit editfile multiedit multieditfile strreplace strreplaceeditor strreplacebasededittool texteditor fileeditor replace
 		replaceinfile applydiff applypatch patch notebookedit insert insertcontent searchreplace searchandreplace findandreplace
 		undoedit movefile renamefile`,
-	Delete: "deletefile removefile delete rm",
-	Search: `grep glob ls list listdir listdirectory listfiles listcodedefinitionnames find findfile searchfile searchdir searchfiles
+	ToolDelete: "deletefile removefile delete rm",
+	ToolSearch: `grep glob ls list listdir listdirectory listfiles listcodedefinitionnames find findfile searchfile searchdir searchfiles
 		searchfilecontent filesearch codebasesearch grepsearch websearch googlewebsearch toolsearch multigrep codesearch rg`,
-	Shell: `bash shell shellcommand execcommand exec writestdin runshellcommand executebash executecommand runcommand runterminalcmd
+	ToolShell: `bash shell shellcommand execcommand exec writestdin runshellcommand executebash executecommand runcommand runterminalcmd
 		runinterminal localshell containerexec bashoutput killshell killbash terminal executeipythoncell runipython codeinterpreter
 		powershell`,
-	Other: `todowrite todoread updateplan tasktracker taskcreate taskupdate taskoutput tasklist taskget taskstop task agent think finish
+	ToolOther: `todowrite todoread updateplan tasktracker taskcreate taskupdate taskoutput tasklist taskget taskstop task agent think finish
 		submit exitplanmode enterplanmode askuserquestion skill sendmessage savememory`,
 })}
 
-func tabulate(rows map[ToolKind]string) map[string]ToolKind {
-	table := make(map[string]ToolKind)
-	for kind, names := range rows {
-		for name := range strings.FieldsSeq(names) {
-			table[name] = kind
+// tableOf gives each word of a row the row's key.
+func tableOf[K comparable](rows map[K]string) map[string]K {
+	table := map[string]K{}
+	for key, words := range rows {
+		for w := range strings.FieldsSeq(words) {
+			table[w] = key
 		}
 	}
 	return table

@@ -1,4 +1,4 @@
-package evidence
+package work
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // session is one file of the corpus, as far as this package needs it.
@@ -222,13 +221,13 @@ func TestCorpus(t *testing.T) {
 				case chat.ToolCall:
 					kind := DefaultKinds().Access(p).Kind
 					f.calls++
-					if kind != Other {
+					if kind != ToolOther {
 						f.knownCalls++
 					}
 					if !names[s.format+p.Name] {
 						names[s.format+p.Name] = true
 						f.names++
-						if DefaultKinds().Of(p.Name) != Other {
+						if DefaultKinds().Of(p.Name) != ToolOther {
 							f.known++
 						}
 					}
@@ -236,7 +235,7 @@ func TestCorpus(t *testing.T) {
 					f.results++
 					if failed, _, _ := Status(p); failed && saysMore(p.Text) {
 						f.failed++
-						if len(work.ErrorLines(p.Text, 3)) > 0 {
+						if len(ErrorLines(p.Text, 3)) > 0 {
 							f.withLine++
 						}
 					}
@@ -271,8 +270,8 @@ func TestCorpus(t *testing.T) {
 
 // saysMore reports whether a result has words besides its exit status.
 func saysMore(text string) bool {
-	for line := range strings.SplitSeq(work.Body(text), "\n") {
-		if _, ok := work.ExitOf(line); !ok && line != "(no output)" && strings.ContainsFunc(line, unicode.IsLetter) {
+	for line := range strings.SplitSeq(Body(text), "\n") {
+		if _, ok := ExitOf(line); !ok && line != "(no output)" && strings.ContainsFunc(line, unicode.IsLetter) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package evidence
+package work
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func FuzzAccess(f *testing.F) {
 				t.Errorf("a range that ends before it starts: %+v", o)
 			}
 		}
-		if a.Kind > Shell {
+		if a.Kind > ToolShell {
 			t.Errorf("unknown kind %d", a.Kind)
 		}
 	})

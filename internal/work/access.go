@@ -1,16 +1,15 @@
-package evidence
+package work
 
 import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// Op is one thing that a call does to one file: a read, write, edit, delete or
-// search of a path.
-type Op struct {
-	Kind ToolKind
+// FileOp is what a call does to one file, as the kind of tool that does just that:
+// a read, write, edit, delete or search of a path.
+type FileOp struct {
+	Kind Tool
 	Path string
 
 	// From and To are lines, counted from 1, both included. 0, 0 is the whole
@@ -21,7 +20,7 @@ type Op struct {
 
 // Covers reports whether everything that other showed is also shown by o: the
 // same path, and a range that includes the other's.
-func (o Op) Covers(other Op) bool {
+func (o FileOp) Covers(other FileOp) bool {
 	if o.Path != other.Path || o.Path == "" {
 		return false
 	}
@@ -36,15 +35,15 @@ func (o Op) Covers(other Op) bool {
 
 // Access is what a call does: to which file, in which lines, by which command.
 //
-// A shell command that does nothing but read one file is of kind Read, one that
-// only searches is of kind Search, and so on; then Command is set as well. A
-// command that does several things, or that runs a program, is of kind Shell:
+// A shell command that does nothing but read one file is of kind ToolRead, one that
+// only searches is of kind ToolSearch, and so on; then Command is set as well. A
+// command that does several things, or that runs a program, is of kind ToolShell:
 // it has no Path, and what it is known to do to files stands in Ops.
 type Access struct {
-	Kind ToolKind
+	Kind Tool
 
 	// Path is the file, or the folder that is searched; empty where the call
-	// touches no file. From and To are as in [Op].
+	// touches no file. From and To are as in [FileOp].
 	Path     string
 	From, To int
 
@@ -56,23 +55,23 @@ type Access struct {
 	Command, Query string
 
 	// Ops is every single thing that the call does to a file.
-	Ops []Op
+	Ops []FileOp
 }
 
 // Access reads what a call does from its name and arguments. Arguments that
 // are no JSON object give what can be told from the name. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
-	c := work.Read(call, work.Tool(k.Of(call.Name)), work.Context{Bare: true})
-	a := Access{Kind: ToolKind(c.Tool), Command: c.Command, Query: c.Query}
-	shell, moves, same := a.Kind == Shell, false, true
+	c := Read(call, k.Of(call.Name), Context{Bare: true})
+	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query}
+	shell, moves, same := a.Kind == ToolShell, false, true
 	for i := range c.Ops {
 		o := &c.Ops[i]
-		moves = moves || o.Kind == work.Move || o.Kind == work.Copy
-		same = same && (o.Kind != work.Run || !shell) // no more is known of what ran
+		moves = moves || o.Kind == Move || o.Kind == Copy
+		same = same && (o.Kind != Run || !shell) // no more is known of what ran
 		a.add(o)
 	}
 	for _, o := range a.Ops {
-		same = same && o.Kind == a.Ops[0].Kind && (!shell || o.Kind != Read || o.Path == a.Ops[0].Path)
+		same = same && o.Kind == a.Ops[0].Kind && (!shell || o.Kind != ToolRead || o.Path == a.Ops[0].Path)
 	}
 	if len(a.Ops) > 0 && (!shell || same) {
 		first := a.Ops[0]
@@ -82,7 +81,7 @@ func (k *Kinds) Access(call *chat.Part) Access {
 		if o.Path != a.Path && !slices.Contains(a.Paths, o.Path) {
 			a.Paths = append(a.Paths, o.Path)
 		}
-		if shell && same && o.Kind == Read { // of several ranges: see Ops
+		if shell && same && o.Kind == ToolRead { // of several ranges: see Ops
 			a.From, a.To = min(a.From, o.From), max(a.To, o.To)
 		}
 	}
@@ -94,31 +93,31 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	case same && len(a.Ops) > 0:
 		a.Kind = a.Ops[0].Kind
 	case !shell:
-		a.Kind = Edit
+		a.Kind = ToolEdit
 	}
 	return a
 }
 
 // add adds what an operation does to its file. What is done to a file several
 // times in a row counts once.
-func (a *Access) add(o *work.Op) {
-	op := Op{Kind: Edit, Path: o.Path}
+func (a *Access) add(o *Op) {
+	op := FileOp{Kind: ToolEdit, Path: o.Path}
 	switch {
-	case o.Kind == work.Delete:
-		op.Kind = Delete
-	case o.Kind == work.Move:
-		a.add(&work.Op{Kind: work.Delete, Path: o.Path})
-		op = Op{Kind: Write, Path: o.New}
-	case o.Kind == work.Copy:
-		op = Op{Kind: Write, Path: o.New}
-	case o.Whole || o.Kind == work.Touch:
-		op.Kind = Write
-	case o.Kind == work.Show:
-		op = Op{Read, o.Path, o.From, o.To}
-	case o.Kind == work.Search:
-		op.Kind = Search
-	case o.Kind == work.Run:
-		op.Kind = Other
+	case o.Kind == Delete:
+		op.Kind = ToolDelete
+	case o.Kind == Move:
+		a.add(&Op{Kind: Delete, Path: o.Path})
+		op = FileOp{Kind: ToolWrite, Path: o.New}
+	case o.Kind == Copy:
+		op = FileOp{Kind: ToolWrite, Path: o.New}
+	case o.Whole || o.Kind == Touch:
+		op.Kind = ToolWrite
+	case o.Kind == Show:
+		op = FileOp{ToolRead, o.Path, o.From, o.To}
+	case o.Kind == Search:
+		op.Kind = ToolSearch
+	case o.Kind == Run:
+		op.Kind = ToolOther
 	}
 	if n := len(a.Ops); op.Path != "" && (n == 0 || a.Ops[n-1] != op) {
 		a.Ops = append(a.Ops, op)

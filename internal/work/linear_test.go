@@ -1,4 +1,4 @@
-package evidence
+package work
 
 import (
 	"encoding/json"
@@ -8,13 +8,12 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
 	"github.com/winnow-llm/winnow/internal/typed"
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Text that makes careless scanners slow: every function must stay linear. The
 // bound is far above what a slow machine needs and far below what quadratic
 // work on such a text takes.
-func TestLinear(t *testing.T) {
+func TestKindsLinear(t *testing.T) {
 	const size, bound = 1 << 18, 2 * time.Second
 	for _, piece := range []string{
 		"a", "/", ".", "-", ":", "#", "@", "~", "_", "`", "'", `"`, "(", ")", "{", "[", "]", "}", ",", "1", ",111", "1,", "A", "aA", "a/", "a.", "a:", "a-", "/a", "--a ",
@@ -30,10 +29,10 @@ func TestLinear(t *testing.T) {
 			"Access of a command": func() { access("bash", string(args)) },
 			"Access of raw text":  func() { access("bash", text) },
 			"Access of a file":    func() { access("edit", text) },
-			"Headline":            func() { work.Headline(call("x", text), 100) },
+			"Headline":            func() { Headline(call("x", text), 100) },
 			"Status":              func() { Status(result(text)) },
-			"ErrorLines":          func() { work.ErrorLines(text, 10) },
-			"Limit":               func() { work.Limit(text, 51200, 2000) },
+			"ErrorLines":          func() { ErrorLines(text, 10) },
+			"Limit":               func() { Limit(text, 51200, 2000) },
 			"HasSentence":         func() { typed.NewIndex(text).HasSentence("never use it") },
 		} {
 			if d := cputime.Of(f); d > bound {
