@@ -208,10 +208,11 @@ func TestRulesAndNamesStay(t *testing.T) {
 	m = append(m, did("r", "read_file", `{"path":"api/old.go"}`, lines("moved", 12))...)
 	m = append(m, did("m", "bash", `{"command":"git mv api/old.go api/fresh.go"}`, "")...)
 	m = append(m, said("It has its name."))
-	m = append(m, coding(0, 8)...)
-	r := fit(t, newWinnow(t, small), chat.Request{History: chat.NewHistory(append(m, user("Go on."))...)}, winnow.State{})
+	m = append(m, coding(0, 30)...)
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500})
+	r := fit(t, w, chat.Request{History: chat.NewHistory(append(m, user("Go on with api/fresh.go."))...)}, winnow.State{})
 	view := text(r.View)
-	for _, want := range []string{"You must never touch the vendor folder.", "api/fresh.go"} {
+	for _, want := range []string{"You must never touch the vendor folder.", "### api/fresh.go", "moved line 5 holds"} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not in the view", want)
 		}
