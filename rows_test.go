@@ -194,3 +194,30 @@ func TestHandlesInTheView(t *testing.T) {
 		}
 	}
 }
+
+// A rule that stands among much else that the user wrote stays, one in a block of
+// code is none, and a file is shown under the name that it was given last.
+func TestRulesAndNamesStay(t *testing.T) {
+	prose := func(name string) (s string) {
+		for i := range 150 {
+			s += fmt.Sprintf("The %s number %d was looked at on day %d by somebody else.\n\n", name, i, i*31%97)
+		}
+		return s
+	}
+	m := []chat.Message{user(prose("shelf") + "You must never touch the vendor folder.\n\n```\nyou must always run the old script\n```\n\n" + prose("drawer"))}
+	m = append(m, did("r", "read_file", `{"path":"api/old.go"}`, lines("moved", 12))...)
+	m = append(m, did("m", "bash", `{"command":"git mv api/old.go api/fresh.go"}`, "")...)
+	m = append(m, said("It has its name."))
+	m = append(m, coding(0, 30)...)
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500})
+	r := fit(t, w, chat.Request{History: chat.NewHistory(append(m, user("Go on with api/fresh.go."))...)}, winnow.State{})
+	view := text(r.View)
+	for _, want := range []string{"You must never touch the vendor folder.", "### api/fresh.go", "moved line 5 holds"} {
+		if !strings.Contains(view, want) {
+			t.Errorf("%q is not in the view", want)
+		}
+	}
+	if strings.Contains(view, "always run the old script") || t.Failed() {
+		t.Errorf("the view:\n%s", view)
+	}
+}

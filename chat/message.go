@@ -42,6 +42,9 @@ func (k Kind) String() string {
 type Part struct {
 	Kind Kind
 
+	// Failed marks a tool result that reports a failure.
+	Failed bool
+
 	// Text is what a text or thinking part says, what a tool result answers in
 	// words, or the text of a document where that is known.
 	Text string
@@ -68,9 +71,6 @@ type Part struct {
 	// Signature is set by providers that check that a part comes back
 	// unchanged. A signed part is sent as it is or not at all.
 	Signature string
-
-	// Failed marks a tool result that reports a failure.
-	Failed bool
 }
 
 // Message is one element of a request's array of messages.

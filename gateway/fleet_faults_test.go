@@ -201,7 +201,8 @@ func TestFleetWithoutItsDatabase(t *testing.T) {
 
 // TestFleetPartlyCutOff cuts the line of one gateway of three. All answer, also the
 // conversation that goes from one to the other; only the one that is cut off is
-// not ready. When the line is whole, all send it under one plan again.
+// not ready, and it refuses pins, undo and focus. When the line is whole, all send it
+// under one plan again.
 func TestFleetPartlyCutOff(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, "fsync=off")
@@ -212,6 +213,8 @@ func TestFleetPartlyCutOff(t *testing.T) {
 	f.must(k, 0) // it knows the conversation and its plan
 	readiness := func(i int) int { status, _ := get(t, f.urls[i]+"/readyz"); return status }
 
+	auth := []string{"Authorization", "Bearer one"}
+	conv := board{f.urls[1], auth}.only(t)
 	line.stop()
 	before := k.plans
 	for n := range 12 {
@@ -222,6 +225,14 @@ func TestFleetPartlyCutOff(t *testing.T) {
 	}
 	eventually(t, "the one that is cut off is not ready", func() bool { return readiness(0) == http.StatusServiceUnavailable })
 	t.Logf("%d plans during the partition", k.plans-before)
+	for what, more := range map[string]string{"pin": `,"message":1`, "undo": "", "compact": `,"focus":"the tests"`} {
+		if status, text := (board{f.urls[0], auth}).act(t, conv.ID, what, fmt.Sprintf(`{"plan":%q%s}`, conv.Plan, more), nil); status < http.StatusInternalServerError {
+			t.Errorf("%s where the database is out of reach: %d %s", what, status, text)
+		}
+	}
+	if now := (board{f.urls[1], auth}).only(t); now.Pins != 0 {
+		t.Errorf("what was refused holds: %+v", now)
+	}
 
 	line.whole()
 	eventually(t, "ready again", func() bool { return readiness(0) == http.StatusOK })

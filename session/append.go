@@ -88,6 +88,7 @@ func (s *Session) goBack() {
 	s.order = nil
 	s.undo = nil
 	s.tree.cut(u.nodes)
+	s.line.pos = s.line.pos[:min(u.nodes, len(s.line.pos))] // others may come in their place
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if recs, err := s.log.Load(ctx); err == nil {

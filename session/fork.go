@@ -42,7 +42,7 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 	if wrong != "" {
 		return nil, s.fail("fork", ErrDamaged, "choose another entry", "%s", wrong)
 	}
-	copied, err := s.copyTo(ctx, store, Header{Dir: h.Dir, Parent: h.ID}, recs, o)
+	copied, err := s.copyTo(ctx, store, Header{Dir: h.Dir, Parent: h.ID}, recs, newLine(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -61,31 +61,36 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 // CopyTo copies the whole session, every branch and every byte of its records,
 // to another store under its own id.
 func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, recs := s.whole()
-	return s.copyTo(ctx, store, h, recs, o)
+	h, recs, l := s.whole()
+	return s.copyTo(ctx, store, h, recs, l, o)
 }
 
 // CopyAs is [Session.CopyTo] under a new id, for a store that has the session
 // already.
 func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, recs := s.whole()
-	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, o)
+	h, recs, l := s.whole()
+	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, l, o)
 }
 
-// whole returns the header and all records of the session.
-func (s *Session) whole() (Header, [][]byte) {
+// whole returns the header and all records of the session, and its line as it is.
+func (s *Session) whole() (Header, [][]byte, *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	recs := make([][]byte, len(s.tree.nodes))
 	for i := range recs {
 		recs[i] = s.tree.nodes[i].raw
 	}
-	return s.log.Info().Header, recs
+	l := *s.line
+	return s.log.Info().Header, recs, &l
 }
 
-func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, o *Options) (*Session, error) {
+// copyTo makes a session of records. A line says what they were decoded to, so that
+// a large session is not there twice.
+func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, l *line, o *Options) (*Session, error) {
 	h = h.filled(s.now())
-	if r := (&Session{o: orZero(o)}).redactor(); r != nil {
+	c := newSession(o)
+	if r := c.redactor(); r != nil {
+		l = newLine()
 		for i := range recs {
 			recs[i] = r.Record(recs[i])
 		}
@@ -94,7 +99,12 @@ func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]by
 	if err != nil {
 		return nil, err
 	}
-	return New(ctx, log, o)
+	c.line = l
+	if err := c.start(ctx, log); err != nil {
+		log.Close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // createWhole makes a session with its first records.
@@ -112,13 +122,6 @@ func createWhole(ctx context.Context, store Store, h Header, recs [][]byte) (Log
 		return nil, err
 	}
 	return log, nil
-}
-
-func orZero(o *Options) Options {
-	if o == nil {
-		return Options{}
-	}
-	return *o
 }
 
 // Import makes a session of a conversation that was read from elsewhere: its

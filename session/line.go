@@ -48,6 +48,7 @@ type line struct {
 
 	settings []jsontext.Value // changes of settings, in order
 	skip     map[int32]bool   // compactions to pass over
+	read     *line            // a line of the same tree, whose messages are not decoded again
 
 	// known are the plans up to here, with what each of them replaced; nil where
 	// only the last one is read.
@@ -72,15 +73,16 @@ func newLine() *line {
 // extend adds nodes to the end of the line. Lenient says to make the best of
 // entries that refer to what is not there.
 func (l *line) extend(t *tree, nodes []int32, rules chat.Rules, lenient bool) error {
-	if len(nodes) > 1 {
-		t.decodeAll(nodes)
-	}
 	for len(l.pos) < len(t.nodes) {
 		l.pos = append(l.pos, none)
 	}
-	g := gathering{line: l, tree: t, base: l.history.Len(), answered: none}
-	for _, i := range nodes {
-		g.take(i)
+	g := gathering{line: l, tree: t, base: l.history.Len(), msgs: make([]chat.Message, 0, len(nodes)), answered: none}
+	for part := range slices.Chunk(nodes, 4096) { // so that what is decoded is not all there twice
+		ready := make([]*chat.Message, len(part))
+		each(len(part), 512, func(k int) { ready[k] = l.message(t, part[k]) })
+		for k, i := range part {
+			g.take(i, ready[k])
+		}
 	}
 	g.unfinished()
 	if g.answered != none {
@@ -92,18 +94,19 @@ func (l *line) extend(t *tree, nodes []int32, rules chat.Rules, lenient bool) er
 	if len(nodes) > 0 {
 		l.leaf = nodes[len(nodes)-1]
 	}
-	l.history = grow(l.history, g.msgs)
+	l.history = l.history.Append(g.msgs...)
 	return l.apply(t, g.events, rules, lenient)
 }
 
-// grow appends to a history and leaves room, so that the messages that come
-// one by one after a long session was read need no copy of it.
-func grow(h chat.History, msgs []chat.Message) chat.History {
-	if h.Len() == 0 && len(msgs) > 64 {
-		most := len(msgs) * 3 / 4
-		return chat.NewHistory(msgs[:most]...).Append(msgs[most:]...)
+// message returns what a node says by itself, from a line that was read before
+// where it is on it.
+func (l *line) message(t *tree, i int32) *chat.Message {
+	if r := l.read; r != nil && int(i) < len(r.pos) {
+		if at := r.pos[i]; at >= 0 && r.first[at] == r.last[at] {
+			return r.history.At(int(at))
+		}
 	}
-	return h.Append(msgs...)
+	return t.message(i)
 }
 
 // gathering is the messages and events of nodes on their way into a line.
@@ -117,7 +120,8 @@ type gathering struct {
 	answered int32 // the last answer since the model was chosen, or none
 }
 
-func (g *gathering) take(i int32) {
+// take takes in a node, whose own message is m.
+func (g *gathering) take(i int32, m *chat.Message) {
 	n := &g.tree.nodes[i]
 	if g.whole != nil {
 		if n.id == g.wholeIDs[len(g.wholeNodes)] {
@@ -134,7 +138,7 @@ func (g *gathering) take(i int32) {
 	}
 	switch n.kind {
 	case TypeMessage, TypeCustomMessage, TypeBranchSummary:
-		g.single(i)
+		g.single(i, m)
 	case TypeCompaction, TypeContextEdit:
 		g.events = append(g.events, event{i, g.base + len(g.msgs)})
 	case TypeModelChange:
@@ -191,12 +195,11 @@ func (g *gathering) unfinished() {
 	nodes := g.wholeNodes
 	g.whole, g.wholeIDs, g.wholeNodes = nil, nil, nil
 	for _, i := range nodes {
-		g.single(i)
+		g.single(i, g.message(g.tree, i))
 	}
 }
 
-func (g *gathering) single(i int32) {
-	m := g.tree.message(i)
+func (g *gathering) single(i int32, m *chat.Message) {
 	if m == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,5 +119,22 @@ func TestRebuiltFromTheFile(t *testing.T) {
 	got := words(t, rebuilt(file))
 	if !strings.HasPrefix(got, "Notes on the earlier part") || !strings.Contains(got, "What pi noted.") || !strings.HasSuffix(got, "|second question|second answer") || strings.Contains(got, "first") {
 		t.Errorf("of pi's compaction the model sees %q", got)
+	}
+}
+
+// A store of files opens a session by the path of its file too, wherever it lies, and
+// says of a path without a file that there is no such session.
+func TestStoreOpensPaths(t *testing.T) {
+	s := create(t, nil)
+	turns(t, s, 0, 2, 100)
+	other := store(t)
+	again, err := session.Open(t.Context(), other, s.Info().Path, nil)
+	must(t, err)
+	defer again.Close()
+	if again.ID() != s.ID() || again.Len() != s.Len() {
+		t.Errorf("the path opens %s with %d entries, not %s with %d", again.ID(), again.Len(), s.ID(), s.Len())
+	}
+	if _, err := session.Open(t.Context(), other, filepath.Join(t.TempDir(), "none.jsonl"), nil); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("a path without a file: %v", err)
 	}
 }

@@ -153,7 +153,10 @@ func (s *Session) read(l *line, leaf int32, lenient bool) error {
 			path = s.tree.untilCircle(leaf)
 		}
 	}
-	return l.extend(&s.tree, path, s.o.Rules, lenient)
+	l.read = s.line
+	err := l.extend(&s.tree, path, s.o.Rules, lenient)
+	l.read = nil
+	return err
 }
 
 // damage is ErrDamaged with what is damaged.

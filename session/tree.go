@@ -26,9 +26,6 @@ type node struct {
 	raw        jsontext.Value
 	up         int32 // the parent's index, or one of the values below
 	line       int32
-
-	read bool // msg is decoded
-	msg  *chat.Message
 }
 
 const (
@@ -201,33 +198,24 @@ func (t *tree) check() []Problem {
 	return out
 }
 
-// message returns what the model sees of a node by itself; nil for nothing.
+// message decodes what the model sees of a node by itself; nil for nothing.
 func (t *tree) message(i int32) *chat.Message {
 	n := &t.nodes[i]
-	if !n.read {
-		n.read = true
-		switch n.kind {
-		case TypeMessage:
-			var at time.Time
-			for k, v := range decode.Members(n.raw) {
-				if k == "timestamp" {
-					at = pifile.Time(v)
-				}
-				if k == "message" {
-					n.msg = parseMessage(v, n.id, at)
-					break
-				}
+	switch n.kind {
+	case TypeMessage:
+		var at time.Time
+		for k, v := range decode.Members(n.raw) {
+			if k == "timestamp" {
+				at = pifile.Time(v)
 			}
-		case TypeCustomMessage, TypeBranchSummary:
-			n.msg = parseEntry(n.raw).Message
+			if k == "message" {
+				return parseMessage(v, n.id, at)
+			}
 		}
+	case TypeCustomMessage, TypeBranchSummary:
+		return parseEntry(n.raw).Message
 	}
-	return n.msg
-}
-
-// decodeAll decodes the messages of many nodes on all cores.
-func (t *tree) decodeAll(path []int32) {
-	each(len(path), 512, func(i int) { t.message(path[i]) })
+	return nil
 }
 
 // each calls f for 0 to n-1, on several goroutines when there is enough to do.

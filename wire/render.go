@@ -30,7 +30,7 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		out = append(quote(append(out, `"model":`...), model), ',')
 	}
 	out = appendOutput(out, d, model, r.Output)
-	var pieces []piece
+	var first []piece
 	system, from := r.System, 0
 	for d == Anthropic && from < messages.Len() && messages.At(from).Role == chat.System {
 		// Among the messages they may stand further on, and not first.
@@ -41,7 +41,7 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		m := chat.Message{Role: chat.System, Parts: system}
 		switch d {
 		case OpenAI:
-			pieces = d.render(nil, &m, noCalls)
+			first = d.render(nil, &m, noCalls)
 		case Responses:
 			out = append(quote(append(out, `"instructions":`...), m.Text()), ',')
 		case Anthropic:
@@ -54,12 +54,18 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 	}
 	out = appendTools(out, d, r.Tools)
 	out = append(quote(out, d.list()), ':', '[')
-	pieces = renderMessages(d, pieces, messages, from)
-	return append(appendPieces(out, pieces), "]}"...), nil
+	return append(renderMessages(d, appendPieces(out, first), messages, from), "]}"...), nil
 }
 
-// renderMessages appends the elements of a sequence of messages, from one on.
-func renderMessages(d Dialect, pieces []piece, s chat.Sequence, from int) []piece {
+// renderMessages appends the elements of a sequence of messages, from one on. What
+// it writes may be a gigabyte, so there is room for it from the start.
+func renderMessages(d Dialect, out []byte, s chat.Sequence, from int) []byte {
+	room := 0
+	for i := from; i < s.Len(); i++ {
+		m := s.At(i)
+		room += m.Size().Bytes*9/8 + 100*len(m.Parts) // quoting takes some
+	}
+	out = slices.Grow(out, room)
 	a := newAdapter(d)
 	for i := from; i < s.Len(); i++ {
 		m := s.At(i)
@@ -71,9 +77,14 @@ func renderMessages(d Dialect, pieces []piece, s chat.Sequence, from int) []piec
 			}
 			m = &all
 		}
-		pieces = d.render(pieces, a.message(m), noCalls)
+		for _, p := range d.render(nil, a.message(m), noCalls) {
+			if out[len(out)-1] != '[' {
+				out = append(out, ',')
+			}
+			out = append(out, p.data...)
+		}
 	}
-	return pieces
+	return out
 }
 
 // resultRun returns how many messages from i on belong to one answer to calls:

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,19 +168,35 @@ func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.O
 // openData opens the session in an input that was read: a copy of it.
 func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
 	out := &opened{name: in.Name}
-	data, err := in.Bytes()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if out.temp, err = os.MkdirTemp("", "winnow-session-"); err != nil {
 		return nil, fmt.Errorf("no place for a copy of %s: %w; check the folder for temporary files", in.Name, err)
 	}
 	path := filepath.Join(out.temp, "session.jsonl")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	if err := copyInput(path, in); err != nil {
 		_ = os.RemoveAll(out.temp)
 		return nil, writeError(path, err)
 	}
 	return a.openFile(ctx, out, path, o)
+}
+
+// copyInput writes what an input holds to a file. What was not read is not read whole.
+func copyInput(path string, in *source.Input) error {
+	var from io.Reader = bytes.NewReader(in.Data)
+	if in.Data == nil {
+		f, err := os.Open(in.Path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
+	}
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
 }
 
 func (a *app) openFile(ctx context.Context, out *opened, path string, o *session.Options) (*opened, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/source"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
@@ -172,11 +173,11 @@ func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, l
 // says that the messages were sent in that format before, so that signatures
 // are still good.
 func lost(messages chat.Sequence, data []byte, format transcript.Format, signer bool) ([]string, error) {
-	back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
+	want := make(map[chat.Kind]int)
+	got, err := countWritten(data, format)
 	if err != nil {
 		return nil, err
 	}
-	want, got := make(map[chat.Kind]int), make(map[chat.Kind]int)
 	signed := 0
 	for i := range messages.Len() {
 		m := messages.At(i)
@@ -185,11 +186,6 @@ func lost(messages chat.Sequence, data []byte, format transcript.Format, signer 
 			if m.Parts[k].Kind == chat.Thinking && m.Parts[k].Signature != "" {
 				signed++
 			}
-		}
-	}
-	for i := range back {
-		for k := range back[i].History.Len() {
-			countParts(back[i].History.At(k).Parts, got)
 		}
 	}
 	var out []string
@@ -203,6 +199,42 @@ func lost(messages chat.Sequence, data []byte, format transcript.Format, signer 
 		}
 	}
 	return out, nil
+}
+
+// countWritten counts the parts of what was written. Messages are read one by one,
+// since all of them may be a gigabyte.
+func countWritten(data []byte, format transcript.Format) (map[chat.Kind]int, error) {
+	read, list := decode.OpenAI, "messages"
+	switch format {
+	case transcript.Anthropic:
+		read = decode.Anthropic
+	case transcript.Responses:
+		read, list = decode.Item, "input"
+	case transcript.Gemini:
+		read, list = decode.Gemini, "contents"
+	case transcript.NeuroLink:
+		return countTranscript(data, format)
+	}
+	n := make(map[chat.Kind]int)
+	for _, raw := range decode.Elements(decode.Member(data, list)) {
+		m, err := read(raw)
+		if err != nil {
+			return nil, err
+		}
+		countParts(m.Parts, n)
+	}
+	return n, nil
+}
+
+func countTranscript(data []byte, format transcript.Format) (map[chat.Kind]int, error) {
+	back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
+	n := make(map[chat.Kind]int)
+	for i := range back {
+		for k := range back[i].History.Len() {
+			countParts(back[i].History.At(k).Parts, n)
+		}
+	}
+	return n, err
 }
 
 // thinkingLost says why thinking could not be written: a provider takes back

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -106,6 +107,12 @@ type importer struct {
 
 // file takes in the sessions of a file.
 func (im *importer) file(path string, in *inputFlags) error {
+	if in.format == "" || in.format == string(transcript.Pi) {
+		if log, err := jsonl.OpenFile(path, nil); err == nil { // it is not read as a transcript too
+			_ = log.Close()
+			return im.pi(&source.Input{Name: path, Path: path, Format: transcript.Pi})
+		}
+	}
 	input, err := im.app.loadInput(path, in.format)
 	if err != nil {
 		return err

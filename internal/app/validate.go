@@ -104,6 +104,11 @@ func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source
 			return a.load(path, format)
 		}
 	}
+	if path != "-" { // else what cannot be read could not be read again
+		if in, err := a.load(path, format); err == nil {
+			return in, nil
+		}
+	}
 	in, err := a.open(path)
 	if err != nil {
 		return nil, err

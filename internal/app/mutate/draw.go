@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,40 +160,93 @@ func (s *source) changes(f *ast.FuncDecl) []change {
 }
 
 // tryDrawn tries drawn mutations against the tests of one driver after the other,
-// until one notices, and prints what became of each. It ends when n were tried
-// that build.
+// until one notices, and prints what became of each. A driver that does not build
+// on the changed package is left out. It ends when n were tried that build; with
+// -write the page has them, one by one.
 func tryDrawn(root, dir string, o *options, n int) error {
 	list, err := draw(root, o.seed, 2*n)
 	if err != nil {
 		return err
 	}
+	head, inside, tail, err := cut(root, drawn)
+	if err != nil {
+		return err
+	}
+	noticed := make(map[string]string)
+	for _, f := range cells(inside) {
+		if o.open && len(f) == 2 && f[1] != nobody {
+			noticed[f[0]] = f[1]
+		}
+	}
 	passed := make(map[string]string)
 	tried, survived := 0, 0
+	rows := fmt.Sprintf("| changed, drawn with seed %d | noticed by |\n|---|---|\n", o.seed)
 	for i := range list {
 		m := &list[i]
-		says := ""
-		for _, m.Pkg = range strings.Split(o.drivers, ",") {
-			m.Test = o.tests
-			if says, _, err = m.try(root, dir, passed); err != nil {
+		name := strings.ReplaceAll(m.Out, "|", "¦")
+		by, known := noticed[name]
+		if !known {
+			if by, err = m.noticed(root, dir, o, passed); err != nil {
 				return err
 			}
-			if says == fails || says == broken {
-				break
-			}
 		}
-		if says == broken {
+		if by == broken {
 			continue
 		}
-		if says != fails {
+		if by == nobody {
 			survived++
-			m.Pkg = "-"
 		}
 		tried++
-		fmt.Printf("%2d  %-6s  %-16s  %s\n", tried, says, m.Pkg, m.Out)
+		fmt.Printf("%2d  %-40s  %s\n", tried, by, m.Out)
+		rows += "| " + name + " | " + by + " |\n"
+		if o.write {
+			if err := os.WriteFile(filepath.Join(root, page), []byte(head+rows+tail), 0o644); err != nil {
+				return err
+			}
+		}
 		if tried == n {
 			break
 		}
 	}
 	fmt.Printf("%d mutations drawn with seed %d: %d noticed, %d not\n", tried, o.seed, tried-survived, survived)
 	return nil
+}
+
+// nobody is what the page says where no driver's test notices.
+const nobody = "**no driver's test**"
+
+// noticed returns the first test of a driver that notices a drawn mutation.
+func (m *mutation) noticed(root, dir string, o *options, passed map[string]string) (string, error) {
+	for _, m.Pkg = range strings.Split(o.drivers, ",") {
+		needs := exec.Command("go", "list", "-deps", "-test", "-f", "{{.Dir}}", m.Pkg)
+		needs.Dir = root
+		deps, err := needs.Output()
+		if err != nil {
+			return "", err
+		}
+		at, err := filepath.Abs(filepath.Join(root, filepath.Dir(m.File)))
+		if err != nil {
+			return "", err
+		}
+		if !slices.Contains(strings.Split(string(deps), "\n"), at) {
+			continue
+		}
+		m.Test = o.tests
+		says, text, err := m.try(root, dir, passed)
+		switch {
+		case err != nil:
+			return "", err
+		case says == broken:
+			return broken, nil
+		case says == fails:
+			m.Test = "does not end"
+			if f := regexp.MustCompile(`--- FAIL: ([^ ]+)`).FindStringSubmatch(text); f != nil {
+				m.Test = f[1]
+			}
+			return m.name(), nil
+		case says != passes:
+			return "", fmt.Errorf("%s: %s\n%s", m.Pkg, says, text)
+		}
+	}
+	return nobody, nil
 }

@@ -46,7 +46,7 @@ func main() {
 	flag.BoolVar(&o.verbose, "v", false, "print the output of tests that do not do as they should")
 	flag.IntVar(&o.draw, "draw", 0, "try so many changes that -seed draws, instead of the table")
 	flag.Uint64Var(&o.seed, "seed", 1, "what is drawn")
-	flag.StringVar(&o.drivers, "drivers", ".,./session,./transport,./internal/app", "packages whose tests drawn changes are tried against, in this order")
+	flag.StringVar(&o.drivers, "drivers", ".,./session,./transport,./gateway,./internal/app", "packages whose tests drawn changes are tried against, in this order")
 	flag.StringVar(&o.tests, "tests", "Test.*", "only tests of theirs that match this expression")
 	flag.Parse()
 	if err := run(".", &o); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -10,11 +9,12 @@ import (
 	"strings"
 )
 
-// page is where the results stand, from the repository's root; they are all
-// between its two marks.
+// page is where the results stand, from the repository's root: those of the table
+// and those of drawn mutations, each between its mark and the end.
 const (
 	page  = "docs/rows.md"
 	start = "<!-- scripts/mutate -write writes from here -->\n"
+	drawn = "<!-- scripts/mutate -draw -write writes from here -->\n"
 	end   = "<!-- to here -->\n"
 )
 
@@ -51,20 +51,37 @@ func (m *mutation) line(says string) string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", m.Row, m.Out, drivers[m.Pkg], m.name(), says)
 }
 
+// cut returns the page as it is up to a mark, from there to the end mark, and after.
+func cut(root, mark string) (head, inside, tail string, err error) {
+	doc, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		return "", "", "", err
+	}
+	head, rest, _ := strings.Cut(string(doc), mark)
+	inside, tail, ok := strings.Cut(rest, end)
+	if !ok {
+		return "", "", "", errors.New(page + " lacks the marks between which the results stand")
+	}
+	return head + mark, inside, end + tail, nil
+}
+
+// cells returns the cells of a table's lines.
+func cells(table string) (rows [][]string) {
+	for line := range strings.Lines(table) {
+		rows = append(rows, strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "))
+	}
+	return rows
+}
+
 // results returns what the page says of each mutation, by its key.
 func results(root string) (map[string]string, error) {
-	doc, err := os.ReadFile(filepath.Join(root, page))
+	_, inside, _, err := cut(root, start)
 	if err != nil {
 		return nil, err
 	}
-	_, rest, _ := bytes.Cut(doc, []byte(start))
-	inside, _, ok := bytes.Cut(rest, []byte(end))
-	if !ok {
-		return nil, errors.New(page + " lacks the marks between which the results stand")
-	}
 	known := make(map[string]string)
-	for line := range strings.Lines(string(inside)) {
-		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "); len(f) == 5 && f[0] != "row" {
+	for _, f := range cells(inside) {
+		if len(f) == 5 && f[0] != "row" {
 			known[f[0]+" | "+f[1]+" | "+f[3]] = f[4]
 		}
 	}
@@ -74,15 +91,9 @@ func results(root string) (map[string]string, error) {
 // write puts the results between the page's marks, in the order of the mutations'
 // table. A mutation that has none is said not to have run.
 func write(root string, list []mutation, known map[string]string) error {
-	name := filepath.Join(root, page)
-	doc, err := os.ReadFile(name)
+	head, _, tail, err := cut(root, start)
 	if err != nil {
 		return err
-	}
-	head, rest, _ := strings.Cut(string(doc), start)
-	_, tail, ok := strings.Cut(rest, end)
-	if !ok {
-		return errors.New(page + " lacks the marks between which the results stand")
 	}
 	var b strings.Builder
 	b.WriteString("| row | taken out | driver | test | without it the test |\n|---|---|---|---|---|\n")
@@ -93,5 +104,5 @@ func write(root string, list []mutation, known map[string]string) error {
 		}
 		b.WriteString(list[i].line(says))
 	}
-	return os.WriteFile(name, []byte(head+start+b.String()+end+tail), 0o644)
+	return os.WriteFile(filepath.Join(root, page), []byte(head+b.String()+tail), 0o644)
 }
