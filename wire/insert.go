@@ -43,11 +43,12 @@ func (b *Body) Insert(all []Insertion, tools []chat.ToolDef) ([]byte, error) {
 		for ; next < from; next++ {
 			pieces = append(pieces, list.piece(next))
 		}
-		pieces = renderMessages(b.dialect, pieces, chat.Messages(in.Messages), 0)
+		eachRendered(b.dialect, chat.Messages(in.Messages), 0, func(p piece) { pieces = append(pieces, p) })
 		if next = to; len(in.Results) == 0 {
 			continue
 		}
-		results := renderMessages(b.dialect, nil, chat.Messages{{Role: chat.Tool, Parts: in.Results}}, 0)
+		var results []piece
+		eachRendered(b.dialect, chat.Messages{{Role: chat.Tool, Parts: in.Results}}, 0, func(p piece) { results = append(results, p) })
 		if b.dialect == OpenAI || b.dialect == Responses {
 			pieces = append(pieces, results...)
 			continue

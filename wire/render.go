@@ -66,6 +66,17 @@ func renderMessages(d Dialect, out []byte, s chat.Sequence, from int) []byte {
 		room += m.Size().Bytes*9/8 + 100*len(m.Parts) // quoting takes some
 	}
 	out = slices.Grow(out, room)
+	eachRendered(d, s, from, func(p piece) {
+		if out[len(out)-1] != '[' {
+			out = append(out, ',')
+		}
+		out = append(out, p.data...)
+	})
+	return out
+}
+
+// eachRendered calls put with every element of a list of messages, from message from on.
+func eachRendered(d Dialect, s chat.Sequence, from int, put func(piece)) {
 	a := newAdapter(d)
 	for i := from; i < s.Len(); i++ {
 		m := s.At(i)
@@ -78,13 +89,9 @@ func renderMessages(d Dialect, out []byte, s chat.Sequence, from int) []byte {
 			m = &all
 		}
 		for _, p := range d.render(nil, a.message(m), noCalls) {
-			if out[len(out)-1] != '[' {
-				out = append(out, ',')
-			}
-			out = append(out, p.data...)
+			put(p)
 		}
 	}
-	return out
 }
 
 // resultRun returns how many messages from i on belong to one answer to calls:
