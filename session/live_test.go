@@ -15,13 +15,13 @@ func write(t testing.TB, path, text string) {
 
 // A change of settings takes effect at the next check.
 func TestLiveSession(t *testing.T) {
-	live := session.Live{Settings: winnow.Settings{Window: 200_000, MaxTokens: 1000}}
+	live := session.Live{Settings: winnow.Settings{Window: 200_000, OutputReserve: 1000}}
 	s := create(t, &session.Options{Live: func(string, string) session.Live { return live }})
 	turns(t, s, 0, 12, 2500)
 	if due, _, err := s.NeedsCompaction(); err != nil || due {
 		t.Fatalf("due in a large window: %v", err)
 	}
-	live.Settings = winnow.Settings{Window: 12_000, MaxTokens: 1000, Systems: winnow.Systems{Reserve: 500}}
+	live.Settings = winnow.Settings{Window: 12_000, OutputReserve: 1000, Systems: winnow.Systems{Reserve: 500}}
 	if due, _, err := s.NeedsCompaction(); err != nil || !due {
 		t.Fatalf("not due in a small window: %v", err)
 	}
