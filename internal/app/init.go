@@ -334,17 +334,25 @@ func (a *app) service() []journal.Change {
 	case runtime.GOOS == "darwin" && a.onPath("launchctl") != "":
 		c.File = filepath.Join(a.home(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
 		c.Run, c.Stop = []string{"launchctl", "load", "-w", c.File}, []string{"launchctl", "unload", "-w", c.File}
-		text = fmt.Sprintf(launchd, xmlEscaper.Replace(self))
+		text = launchdFile(self)
 	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it there is no manager to talk to
 		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.home(), a.getenv)
 		c.Run, c.Stop = []string{"systemctl", "--user", "enable", "--now", "winnow.service"}, []string{"systemctl", "--user", "disable", "--now", "winnow.service"}
-		text = fmt.Sprintf(systemd, strings.ReplaceAll(self, "%", "%%"))
+		text = systemdUnit(self)
 	default:
 		return nil
 	}
 	c.Edit = func(string) (string, error) { return text, nil }
 	return []journal.Change{c}
 }
+
+// systemdUnit returns the unit that runs a program's gateway.
+func systemdUnit(program string) string {
+	return fmt.Sprintf(systemd, strings.ReplaceAll(program, "%", "%%"))
+}
+
+// launchdFile returns the same for launchd.
+func launchdFile(program string) string { return fmt.Sprintf(launchd, xmlEscaper.Replace(program)) }
 
 const systemd = `[Unit]
 Description=winnow, the gateway that keeps agents inside their context window
