@@ -159,7 +159,7 @@ func TestInitRefusals(t *testing.T) {
 // The files of both managers name the program, whatever letters its path has: one is a
 // property list, and systemd itself has nothing to say about the other.
 func TestServiceFiles(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "a & b <50%>", "winnow")
+	program := filepath.Join(t.TempDir(), "a & b <%h>", "winnow")
 	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
 		t.Skip(err) // Windows has no such names, and neither manager
 	}
