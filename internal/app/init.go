@@ -232,7 +232,7 @@ func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
 	var all []journal.Change
 	rc, alias := a.shellFile()
 	for i := range present {
-		if g := &present[i]; g.Refused == "" {
+		if g := &present[i]; g.Refused == "" && rc != "" {
 			line := fmt.Sprintf(alias, g.Program, shellQuoted(server[0])+" wrap "+g.Program+" --")
 			all = append(all, journal.Change{What: "start " + g.Title + " behind winnow by an alias", File: rc, Edit: appendLine(line)})
 		}
@@ -258,10 +258,14 @@ func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
 	return append(all, a.service()...), nil
 }
 
-// shellFile is where the user's shell reads aliases, and how it writes one.
+// shellFile is where the user's shell reads aliases, and how it writes one. On Windows
+// only a shell that names itself, such as Git Bash, has such a file.
 func (a *app) shellFile() (file, alias string) {
-	home := a.home()
-	switch filepath.Base(a.getenv("SHELL")) {
+	home, shell := a.home(), a.getenv("SHELL")
+	if shell == "" && runtime.GOOS == "windows" {
+		return "", ""
+	}
+	switch filepath.Base(shell) {
 	case "fish":
 		return filepath.Join(table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "fish/conf.d/winnow.fish"}.In(home, a.getenv)), "alias %s \"%s\" # winnow init"
 	case "zsh":
