@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/winnow-llm/winnow/internal/agents/table"
 )
 
 // The columns of the table of facts in files; those of the agent alone stand beside
@@ -54,7 +57,11 @@ func TestAlone(t *testing.T) {
 			continue
 		}
 		file := filepath.Join("agents", p.Name())
-		title, _, _ := strings.Cut(strings.TrimPrefix(read(t, file), "# "), "\n")
+		page := read(t, file)
+		title, _, _ := strings.Cut(strings.TrimPrefix(page, "# "), "\n")
+		if !slices.ContainsFunc(table.All(), func(a table.Agent) bool { return a.Title == title && strings.Contains(page, "` "+a.Checked+" |\n") }) {
+			t.Errorf("%s: the version tried is not the one of the table of agents", file)
+		}
 		holdBetween(t, file, "<!-- alone: go test -tags docs ./docs -run TestAlone -update -->\n", "<!-- end -->\n", besideAlone(t, title, rows[title]))
 		delete(rows, title)
 	}
