@@ -78,7 +78,7 @@ func figures(t *testing.T, field, board, overhead string) string {
 		}
 		return fmt.Sprintf("%.1f ms", float64(d[1]-d[0])/float64(time.Millisecond))
 	}
-	busy := regexp.MustCompile(`[0-9]+ processors, load [0-9.]+`).FindString(section(t, overhead, "## Where a request is rewritten"))
+	busy := regexp.MustCompile(`[0-9]+ processors, load [0-9]+(\.[0-9]+)?`).FindString(section(t, overhead, "## Where a request is rewritten"))
 	return fmt.Sprintf(`| %s real sessions in a window of 200,000 tokens ([in the field](docs/field.md), `+"`make field`"+`) | winnow, nothing set | winnow, `+"`--preset thrifty`"+` | the agents alone * |
 |---|--:|--:|--:|
 | next edits whose text the agent still sees right after a compaction%s
