@@ -21,9 +21,9 @@ import (
 )
 
 // driven lets an agent with a shell work in a window of 60,000 tokens, for
-// several windows, and returns the account of it. With recalls it has winnow's
-// tools too, over MCP.
-func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func(*agentclient.Client)) providersim.DriveTask {
+// several windows, and returns the account of it. It may have winnow's tools too: over
+// MCP, or offered by the gateway.
+func driven(t *testing.T, dialect wire.Dialect, plain bool, tools string, set ...func(*agentclient.Client)) providersim.DriveTask {
 	t.Helper()
 	if _, err := exec.LookPath("awk"); err != nil {
 		t.Skip("there is no awk for the commands of the driver")
@@ -37,7 +37,7 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func
 	})
 	_, url := start(t, gateway.Options{
 		Upstreams: everywhere(provider), MCP: serveTools,
-		Transport: transport.Options{Settings: winnow.Settings{Window: window}},
+		Transport: transport.Options{Settings: winnow.Settings{Window: window}, OfferTools: tools == "offered"},
 	})
 	dir := t.TempDir()
 	header := http.Header{"Authorization": {"Bearer alice"}}
@@ -53,7 +53,7 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func
 			return string(out)
 		},
 	}
-	if recalls {
+	if tools == "mcp" {
 		session, err := connect(t, url, header)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestFactsStay(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v/thinking=%v", dialect, !plain), func(t *testing.T) {
-				got := driven(t, dialect, plain, false)
+				got := driven(t, dialect, plain, "")
 				t.Logf("%d of %d facts, %d rewrites", got.Kept, got.Due, got.Rewrites)
 				if got.Due != 10 || got.Kept < 6 || got.Kept+got.Reread != got.Due {
 					t.Errorf("%+v", got)
@@ -123,7 +123,7 @@ func TestFactsStay(t *testing.T) {
 func TestFactsStayInFrames(t *testing.T) {
 	t.Parallel()
 	process := 12_000
-	got := driven(t, wire.Gemini, true, false, func(c *agentclient.Client) {
+	got := driven(t, wire.Gemini, true, "", func(c *agentclient.Client) {
 		shell := c.Shell
 		c.Shell = func(command string) string {
 			process += 23
@@ -142,12 +142,39 @@ func TestFactsRecalled(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range wire.Dialects() {
 		t.Run(string(dialect), func(t *testing.T) {
-			got := driven(t, dialect, true, true)
+			got := driven(t, dialect, true, "mcp")
 			t.Logf("%d of %d facts, %d recalled", got.Kept, got.Due, got.Recalled)
 			if got.Recalled == 0 || got.Reread > 0 || got.Kept+got.Recalled != got.Due {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestFactsRecalledByTheGateway: an agent that has no such tool reads nothing twice
+// either, where the gateway offers them and answers the calls, and it never hears of
+// one. The provider sees one conversation that grows.
+func TestFactsRecalledByTheGateway(t *testing.T) {
+	t.Parallel()
+	for i, dialect := range wire.Dialects() {
+		for _, stream := range []bool{false, true} {
+			if !longrun.Asked() && stream != (i%2 == 0) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%v/stream=%v", dialect, stream), func(t *testing.T) {
+				got := driven(t, dialect, !stream, "offered", func(c *agentclient.Client) {
+					c.Stream = stream
+					c.Result = func(int) string {
+						t.Error("the agent was asked for a tool that it does not have")
+						return "there is no such tool"
+					}
+				})
+				t.Logf("%d of %d facts, %d recalled, %d rewrites", got.Kept, got.Due, got.Recalled, got.Rewrites)
+				if got.Recalled == 0 || got.Reread > 0 || got.Kept+got.Recalled != got.Due || got.Rewrites > 12 {
+					t.Errorf("%+v", got)
+				}
+			})
+		}
 	}
 }
 
@@ -157,7 +184,7 @@ func TestFactsRecalled(t *testing.T) {
 // for.
 func TestLargePrompt(t *testing.T) {
 	t.Parallel()
-	got := driven(t, wire.Anthropic, false, false, func(c *agentclient.Client) {
+	got := driven(t, wire.Anthropic, false, "", func(c *agentclient.Client) {
 		c.MaxTokens, c.Budget = 32_000, 31_999
 		words := strings.Repeat("what this tool does is told at some length here, ", 2_200)
 		c.Others = map[string]string{"other": fmt.Sprintf(`{"type":"object","description":%q,"properties":{}}`, words)}

@@ -83,6 +83,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
 		{"winnow_cut_silently_total", "Requests of which a local server counted fewer tokens than were sent: it may have cut them in silence.", s.Cut},
 		{"winnow_newest_cut_total", "Requests whose newest tool results did not fit whole and were shortened.", s.NewestCut},
+		{"winnow_redeemed_total", "Calls of tools that the gateway offers (--offer-tools) that it answered.", s.Redeemed},
 		{"winnow_left_out_total", "Rewrites that lack a part (files, a summary), because making it failed or took too much work.", s.LeftOut},
 		{"winnow_would_compact_total", "Requests that would have been compacted, with --observe.", s.Would},
 		{"winnow_summaries_prepared_total", "Summaries that were ready ahead of time.", s.Prepared},

@@ -49,7 +49,7 @@ func (t *Transport) Account(ctx context.Context, since time.Time) (Account, erro
 		return a, err
 	}
 	for i := range list {
-		if list[i].Label != t.opts.Label || list[i].Used.Before(since) {
+		if t.opts.Label != "" && list[i].Label != t.opts.Label || list[i].Used.Before(since) {
 			continue
 		}
 		d, err := all.Conversation(ctx, list[i].ID)

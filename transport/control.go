@@ -18,7 +18,9 @@ import (
 // tenants it is for whoever may see them all.
 func (t *Transport) Control(tenants ...Tenant) control.Source {
 	r := &recaller{t, slices.Clone(tenants)}
-	s := &controller{Source: r, t: t, tenants: r.tenants}
+	// What came from files can be recalled; there is no request to come to act on.
+	acts := slices.DeleteFunc(slices.Clone(tenants), func(x Tenant) bool { return x == planstore.Files })
+	s := &controller{Source: r, t: t, tenants: acts}
 	s.Verbs = conview.On(s)
 	return s
 }

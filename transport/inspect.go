@@ -68,11 +68,28 @@ func (t *Transport) Recall(ctx context.Context, tenant Tenant, id plan.ID, handl
 	if err != nil {
 		return plan.Original{}, err
 	}
-	p, x, err := t.requestOf(ctx, tenant, key, p)
+	p, h, err := t.historyOf(ctx, tenant, key, p)
 	if err != nil {
 		return plan.Original{}, err
 	}
-	return plan.Recall(x.history(), p, handle)
+	return plan.Recall(h, p, handle)
+}
+
+// historyOf returns the messages that a plan applies to, and the plan as it applies
+// there. The error wraps [ErrNoHistory].
+func (t *Transport) historyOf(ctx context.Context, tenant Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, chat.History, error) {
+	if tenant == planstore.Files {
+		h, err := planstore.FileOf(ctx, t.opts.Store, key, p)
+		if errors.Is(err, ErrNotFound) {
+			err = ErrNoHistory
+		}
+		return p, h, err
+	}
+	p, x, err := t.requestOf(ctx, tenant, key, p)
+	if err != nil {
+		return nil, chat.History{}, err
+	}
+	return p, x.history(), nil
 }
 
 // requestOf returns a request that a plan applies to, and the plan as it applies
@@ -115,6 +132,7 @@ func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, origina
 	// From memory too, and from there first: whoever asks at the same time must not
 	// find there what is gone from the store.
 	t.memory.forget(k)
+	t.offered.forget(k)
 	if t.background != nil {
 		t.background.forget(k)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -123,6 +124,12 @@ type Options struct {
 	// setting window wins over their answer.
 	AskLocal bool
 
+	// OfferTools declares the tools recall and search_history in every request and
+	// answers calls of them here, for callers that have neither a shell nor MCP. They
+	// see neither the calls nor the results. The setting recall_tool becomes recall
+	// where it is empty.
+	OfferTools bool
+
 	// Observe measures and counts, and sends every request as it came.
 	Observe bool
 
@@ -189,6 +196,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.Registry == nil {
 		c.Registry = model.Default()
+	}
+	if c.OfferTools && c.Settings.RecallTool == "" {
+		c.Settings.RecallTool = recall.ToolRecall
 	}
 	return c
 }

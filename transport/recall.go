@@ -59,7 +59,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 				return recall.Page{}, err
 			}
 			seen[here] = true
-			found = append(found, recall.Candidate{Place: string(k.Plan.ID()), Where: where(k.Key), Original: o})
+			found = append(found, recall.Candidate{Place: string(k.Plan.ID()), Where: r.t.where(ctx, k.Key), Original: o})
 		}
 	}
 	if len(found) == 0 && known {
@@ -79,7 +79,14 @@ func findEdit(p *plan.Plan, handle string) plan.Edit {
 }
 
 // where names a conversation for people.
-func where(k planstore.Key) string { return "conversation " + k.First.String()[:8] }
+func (t *Transport) where(ctx context.Context, k planstore.Key) string {
+	if k.Tenant == planstore.Files {
+		if names, err := planstore.FileNames(ctx, t.opts.Store, k); err == nil && len(names) > 0 {
+			return names[0]
+		}
+	}
+	return "conversation " + k.First.String()[:8]
+}
 
 // withHandle returns a tenant's plans that have a handle.
 func (t *Transport) withHandle(ctx context.Context, tenant Tenant, handle string) ([]planstore.Kept, error) {
@@ -88,11 +95,11 @@ func (t *Transport) withHandle(ctx context.Context, tenant Tenant, handle string
 
 // original returns what a plan hides behind a handle.
 func (t *Transport) original(ctx context.Context, tenant Tenant, k planstore.Kept, handle string) (plan.Original, error) {
-	p, x, err := t.requestOf(ctx, tenant, k.Key, k.Plan)
+	p, h, err := t.historyOf(ctx, tenant, k.Key, k.Plan)
 	if err != nil {
 		return plan.Original{}, err
 	}
-	return plan.Recall(x.history(), p, handle)
+	return plan.Recall(h, p, handle)
 }
 
 // maxSearched is how many conversations one search looks into.
@@ -109,7 +116,6 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	var hits []recall.Hit
 	var at string
 	searched := 0
-	known := false
 	seen := make(map[planstore.Key]bool)
 	look := func(h chat.History, p *plan.Plan, where string) {
 		hits = append(hits, recall.Hidden(h, p, q.Words, where)...)
@@ -118,44 +124,46 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	}
 	for _, x := range r.t.memory.compacted(r.tenants, most) {
 		seen[x.key] = true
-		look(x.history(), x.track.Plan(), where(x.key))
+		look(x.history(), x.track.Plan(), r.t.where(ctx, x.key))
 	}
+	var all []planstore.Entry
 	for _, tenant := range r.tenants {
 		if searched >= most {
 			break
 		}
-		all, err := r.t.opts.Store.List(ctx, tenant, maxListed)
+		some, err := r.t.opts.Store.List(ctx, tenant, maxListed)
 		if err != nil {
 			return recall.Results{}, err
 		}
-		known = known || len(all) > 0
-		for _, e := range all {
-			if searched >= most {
-				break
-			}
-			if seen[e.Key] {
-				continue
-			}
-			seen[e.Key] = true
-			p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
-			if errors.Is(err, ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return recall.Results{}, err
-			}
-			p, x, err := r.t.requestOf(ctx, tenant, e.Key, p)
-			if errors.Is(err, ErrNoHistory) {
-				continue
-			}
-			if err != nil {
-				return recall.Results{}, err
-			}
-			look(x.history(), p, where(e.Key))
+		all = append(all, some...)
+	}
+	slices.SortStableFunc(all, func(a, b planstore.Entry) int { return b.Used.Compare(a.Used) })
+	for _, e := range all {
+		if searched >= most {
+			break
 		}
+		if seen[e.Key] {
+			continue
+		}
+		seen[e.Key] = true
+		p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return recall.Results{}, err
+		}
+		p, h, err := r.t.historyOf(ctx, e.Key.Tenant, e.Key, p)
+		if errors.Is(err, ErrNoHistory) {
+			continue
+		}
+		if err != nil {
+			return recall.Results{}, err
+		}
+		look(h, p, r.t.where(ctx, e.Key))
 	}
 	switch {
-	case searched == 0 && known:
+	case searched == 0 && len(all) > 0:
 		return recall.Results{}, fmt.Errorf("%w: the gateway has no conversation in memory, and originals are not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
 	case searched > 1:
 		at = fmt.Sprintf("%d conversations", searched)

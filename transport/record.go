@@ -1,12 +1,14 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // What became of a request is recorded when its answer has ended, by a worker
@@ -101,10 +103,20 @@ func (c *conversation) noteBeginning() {
 	h := c.history()
 	c.conv.Len, c.conv.Chain = h.Len(), h.Chain(h.Len())
 	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.whose.model
-	c.conv.Label, c.conv.Folder = c.t.opts.Label, c.t.opts.Folder
+	c.conv.Label, c.conv.Folder = c.label(), c.t.opts.Folder
 	if err := c.t.book.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
 		c.t.tally(func(s *Stats) { s.StoreFails++ })
 	}
+}
+
+// label names whose conversation it is: the program of [Options.Label], else the
+// session that the agent itself names in a header.
+func (in *incoming) label() string {
+	label := in.t.opts.Label
+	for _, name := range [...]string{"X-Claude-Code-Session-Id", "Session_id", "Session-Id", "X-Session-Id"} {
+		label = cmp.Or(label, text.Head(in.req.Header.Get(name), 64))
+	}
+	return label
 }
 
 // record notes what became of the request.
@@ -124,7 +136,7 @@ func (r *result) record() {
 		leaf.Len, leaf.Chain = h.Len(), h.Chain(h.Len())
 		leaf.Model, leaf.Dialect = c.whose.model, string(c.end.Dialect)
 	}
-	leaf.Label, leaf.Folder = c.t.opts.Label, c.t.opts.Folder
+	leaf.Label, leaf.Folder = c.label(), c.t.opts.Folder
 	r.told.Lock()
 	heard := r.heard
 	r.told.Unlock()

@@ -25,6 +25,7 @@ type Stats struct {
 	Cut       int64 `json:"cut_silently"`  // of which a local server counted fewer tokens than were sent
 	LeftOut   int64 `json:"left_out"`      // rewrites that lack a part, because making it failed or took too much work
 	Would     int64 `json:"would"`         // that would have been compacted, when only observing
+	Redeemed  int64 `json:"redeemed"`      // calls of offered tools that were answered, see [Options.OfferTools]
 
 	// Failures of our own, after which the request went out as it came or
 	// under the plan that was in force.

@@ -33,6 +33,9 @@ type Transport struct {
 
 	outage outage
 
+	// offered is what was said between us and models about tools of ours.
+	offered exchanges
+
 	// servers are the local ones that were asked for their windows.
 	servers localServers
 
@@ -94,25 +97,22 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if off {
 		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
-		t.passing(resp, PassedOff, "")
+		t.passing(resp, becauseOff, "")
 		return resp, err
 	}
 	end, ok := EndpointOf(req)
 	if !ok || req.Body == nil || req.Body == http.NoBody {
 		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
-		t.passing(resp, PassedNoConversation, "")
+		t.passing(resp, becauseNoConversation, "")
 		return resp, err
 	}
 	body, err := t.readBody(req)
 	if err != nil {
 		return nil, err
 	}
-	t.tally(func(s *Stats) { s.Requests++ })
-	if end.Counting {
-		t.tally(func(s *Stats) { s.Counting++ })
-	}
 	if body.rest != nil { // too large, too crowded, or in a coding that we cannot read
+		t.tallyRequest(end)
 		t.tally(func(s *Stats) { s.Unreadable++ })
 		why := whyUnread(body.why, len(codingsOf(req.Header)) > 0)
 		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(why), "why", brief(body.why))
@@ -122,15 +122,26 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.passing(resp, why, "")
 		return resp, err
 	}
-	c := &conversation{incoming: &incoming{t: t, req: req, end: end, raw: body.raw}}
+	var resp *http.Response
+	if o := t.offerTools(req, end, body.raw); o != nil {
+		resp, err = o.roundTrip()
+	} else {
+		resp, err = t.converse(req, end, body.raw)
+	}
+	t.release(&body, resp)
+	return resp, err
+}
+
+// converse sends a request of a conversation so that it fits.
+func (t *Transport) converse(req *http.Request, end Endpoint, raw []byte) (*http.Response, error) {
+	t.tallyRequest(end)
+	c := &conversation{incoming: &incoming{t: t, req: req, end: end, raw: raw}}
 	r := begin(c)
 	d := c.decide()
 	r.d = &d
 	if d.kind == turnedAway {
 		r.ended(nil)
-		resp := c.unavailable()
-		t.release(&body, resp)
-		return resp, nil
+		return c.unavailable(), nil
 	}
 	resp, err := r.exchange()
 	if err == nil {
@@ -138,8 +149,17 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else {
 		r.ended(err)
 	}
-	t.release(&body, resp)
 	return resp, err
+}
+
+// tallyRequest counts a request that holds a conversation.
+func (t *Transport) tallyRequest(end Endpoint) {
+	t.tally(func(s *Stats) {
+		s.Requests++
+		if end.Counting {
+			s.Counting++
+		}
+	})
 }
 
 // release gives the room back that a body takes, when the answer has been read:

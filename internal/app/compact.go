@@ -176,11 +176,13 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err := a.writeCompacted(doc, outs, &r, planPath, f, view); err != nil {
 		return err
 	}
-	if remembers := l.Memory == nil || *l.Memory; remembers && r.Plan != nil && !f.dryRun && path != "-" {
-		if c := a.compactions(); c != nil {
-			if err := c.keep(path, r.Plan); err != nil {
-				a.say("%s; handles of this view are found with winnow recall FILE HANDLE only", cause(err))
-			}
+	if l.Remembers() && !l.Redact && r.Plan != nil && !f.dryRun && path != "-" {
+		names := []string{path}
+		if continues(f.to) && f.out != "-" {
+			names = append(names, f.out)
+		}
+		if err := a.keepFiles(cmd.Context(), names, l.Model, s.Request.History, r.Plan); err != nil {
+			a.say("%s; handles of this view are found with winnow recall FILE HANDLE only", oneLine(plansPrefix(err)))
 		}
 	}
 	if doc.Pending > 0 {

@@ -382,6 +382,18 @@ func TestRecallInsideWrap(t *testing.T) {
 	}
 }
 
+// TestWrapBringsWinnow: an agent with a shell finds winnow on its PATH, also where it
+// is not installed.
+func TestWrapBringsWinnow(t *testing.T) {
+	isolate(t)
+	t.Setenv("PATH", "/bin:/usr/bin")
+	code, stdout, stderr := command(t, "", "--quiet", "wrap", "--store", "memory", "sh", "--", "-c", "readlink $(command -v winnow) && echo $WINNOW_GATEWAY")
+	self, err := os.Executable()
+	if err != nil || code != exitDone || !strings.HasPrefix(stdout, self+"\nhttp://127.0.0.1:") {
+		t.Errorf("%v: exit %d: %s%s", err, code, stdout, stderr)
+	}
+}
+
 // TestRecallUsage says what is wrong.
 func TestRecallUsage(t *testing.T) {
 	isolate(t)

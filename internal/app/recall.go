@@ -30,17 +30,19 @@ func (a *app) recallCommand() *cobra.Command {
 		Long: `Prints what an edit replaced. You find handles in the view, in the plan and in the
 output of winnow plan show.
 
-With only a HANDLE, winnow looks for the original in the gateway's plans, in the store
-of sessions and in files that winnow compact made plans for in the last 30 days, and
-prints it a page at a time with line numbers; --all prints
-the whole original and nothing else. --gateway or WINNOW_GATEWAY names the gateway
-to ask, and WINNOW_KEY holds its key. Without a gateway, winnow reads the gateway's
-file, which has originals if the gateway was started with --keep-originals. The file
-covers all callers of the gateway; --tenant limits the search to one.
+With only a HANDLE, winnow looks for the original in the gateway's plans, in those of
+winnow compact and in the store of sessions, and prints it a page at a time with line
+numbers; --all prints the whole original and nothing else. --gateway or WINNOW_GATEWAY
+names the gateway to ask, and WINNOW_KEY holds its key. Without a gateway, winnow reads
+the gateway's file, which has originals if the gateway was started with
+--keep-originals, and always those of winnow compact. The file covers all callers of
+the gateway; --tenant limits the search to one.
 
-With --history the arguments are words to search for in what is hidden from the
-most recent conversation, or with --all from every conversation. winnow mcp offers
-the same to a model.
+With --history the arguments are words to search for in what is hidden from one
+conversation, or with --all from every conversation. It is that of the session that
+--session names by its id or its file; else that of the agent which runs winnow, if its
+session was written by winnow compact; else the most recent one. winnow mcp offers the
+same to a model.
 
 With a FILE, winnow looks the handle up in its plan (FILE.plan.json, or what --plan
 names; else earlier plans of winnow compact) and prints the whole original unless you
@@ -69,7 +71,7 @@ ask for a page.`,
 				}
 				return a.recallHandle(cmd.Context(), &f, args[0], r, all)
 			}
-			return a.recall(args[0], args[1], planPath, format, r)
+			return a.recall(cmd.Context(), args[0], args[1], planPath, format, r)
 		}),
 	}
 	cmd.Flags().IntVar(&r.From, "from", 0, "first `LINE` to print")
@@ -170,8 +172,8 @@ type recalled struct {
 	Messages []show.Origin `json:"messages,omitempty"`
 }
 
-func (a *app) recall(path, handle, planPath, format string, r recall.Range) error {
-	o, err := a.originalIn(path, handle, planPath, format)
+func (a *app) recall(ctx context.Context, path, handle, planPath, format string, r recall.Range) error {
+	o, err := a.originalIn(ctx, path, handle, planPath, format)
 	if err != nil {
 		return err
 	}
@@ -196,7 +198,7 @@ func (a *app) recall(path, handle, planPath, format string, r recall.Range) erro
 
 // originalIn looks for the original behind a handle in the plan of a file, and where no
 // plan is named also in those that winnow compact made before.
-func (a *app) originalIn(path, handle, planPath, format string) (plan.Original, error) {
+func (a *app) originalIn(ctx context.Context, path, handle, planPath, format string) (plan.Original, error) {
 	if planPath == "" && path == "-" {
 		return plan.Original{}, usagef("recall -: name the plan's file with --plan")
 	}
@@ -211,9 +213,9 @@ func (a *app) originalIn(path, handle, planPath, format string) (plan.Original, 
 			return o, nil
 		}
 	}
-	if c := a.compactions(); c != nil && planPath == "" {
-		if _, h, p, err := c.find(handle); err == nil {
-			return plan.Recall(h, p, handle)
+	if planPath == "" {
+		if o, err := a.originalKept(ctx, handle); err == nil {
+			return o, nil
 		}
 	}
 	if missing != nil {

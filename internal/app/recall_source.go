@@ -50,7 +50,7 @@ func (f *recallFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of a gateway to ask (default: WINNOW_GATEWAY)")
 	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, read if no gateway is named (default: where winnow serve keeps plans)")
 	cmd.Flags().StringVar(&f.tenant, "tenant", "", "read only the plans of the tenant `NAME`, as in the gateway's keys")
-	cmd.Flags().StringVar(&f.session, "session", "", "look only into the session with this `ID`")
+	cmd.Flags().StringVar(&f.session, "session", "", "look only into the session with this `ID`, or of this file")
 	f.store.add(cmd)
 }
 
@@ -80,20 +80,36 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 	if store != nil {
 		closers = append(closers, store)
 	}
-	switch {
-	case f.session != "": // it is no conversation of a gateway
-	case address != "":
-		remote, err := a.remote(ctx, address, store)
+	if isRegular(f.session) {
+		if store == nil {
+			return nil, done, fmt.Errorf("winnow compact has kept no plan for %s", f.session)
+		}
+		name, err := filepath.Abs(f.session)
 		if err != nil {
 			return nil, done, err
 		}
-		all = append(all, remote)
-	case store != nil:
-		s, err := f.inFile(ctx, store)
-		if err != nil {
+		source, err := sessionFile(store, name)
+		return source, done, err
+	}
+	if f.session == "" { // else it is no conversation of a gateway
+		if all, err = f.planned(ctx, a, address, store); err != nil {
 			return nil, done, err
 		}
-		all = append(all, s)
+		if f.tenant == "" {
+			named, _ := a.plansFile() // without a folder there is no other one
+			other, err := openOtherPlans(cmp.Or(f.plans, named))
+			if err != nil {
+				return nil, done, err
+			}
+			if other != nil {
+				closers = append(closers, other)
+				s, err := sessionFile(other, "")
+				if err != nil {
+					return nil, done, err
+				}
+				all = append(all, s.Source)
+			}
+		}
 	}
 	sessions, path, err := a.openExistingStore(f.store)
 	switch {
@@ -112,22 +128,46 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 	case f.store.path != "" || f.session != "", path != "" && !errors.Is(err, errNoStore):
 		return nil, done, err
 	}
-	if c := a.compactions(); c != nil && f.session == "" && f.tenant == "" && len(c.list()) > 0 {
-		all = append(all, c)
-	}
 	if len(all) == 0 {
 		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has stored plans on this machine, winnow compact has made none, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store", path)
 	}
 	return recall.Both(all...), done, nil
 }
 
+// planned is what plans hide: those of the agent's own session, of a gateway, of the
+// gateway's file, and in that those of winnow compact.
+func (f *recallFlags) planned(ctx context.Context, a *app, address string, store planstore.Owner) (all []recall.Source, err error) {
+	var own *fileSource
+	if store != nil && f.tenant == "" {
+		if own, err = sessionFile(store, a.agentSession()); err != nil {
+			return nil, err
+		}
+		if own.name != "" {
+			all = append(all, own)
+		}
+	}
+	var s recall.Source
+	switch {
+	case address != "":
+		s, err = a.remote(ctx, address, store)
+	case store != nil:
+		s, err = f.inFile(ctx, store)
+	default:
+		return all, nil
+	}
+	if all = append(all, s); own != nil && address != "" {
+		all = append(all, own.Source) // the gateway may have another file, or show us less
+	}
+	return all, err
+}
+
 // openPlans opens the gateway's file; nil where there is none, since to look for
 // something makes no file.
 func (f *recallFlags) openPlans(a *app) (planstore.Owner, error) {
-	path := cmp.Or(f.plans, a.getenv(variablePlans))
+	path := f.plans
 	if path == "" {
 		var err error
-		if path, err = plansPath(); err != nil {
+		if path, err = a.plansFile(); err != nil {
 			return nil, nil //nolint:nilerr,nilnil // no folder for it, so there is none
 		}
 	}

@@ -94,7 +94,9 @@ key of the conversation /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report
 /mcp has the last two as tools for models (see winnow help mcp).
 
 Reports and recall need the conversation. The gateway holds it in memory while it is
-in use, and with --keep-originals in the store too. If OTEL_EXPORTER_OTLP_ENDPOINT
+in use, and with --keep-originals in the store too. With --offer-tools the model can
+recall by itself, also where its agent has neither a shell nor MCP: the agent sees
+neither call nor result. If OTEL_EXPORTER_OTLP_ENDPOINT
 is set, the gateway sends traces there (OTLP over HTTP, GenAI names, no content).
 
 The first line of output is the address that the gateway listens on. A line on
@@ -110,6 +112,7 @@ type serveFlags struct {
 	observe   bool
 	writer    string
 	originals bool
+	offer     bool
 	age       time.Duration
 	size      int
 	headers   []string
@@ -131,6 +134,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
+	cmd.Flags().BoolVar(&f.offer, "offer-tools", false, "declare recall and search_history in every request and answer their calls, for agents that have neither a shell nor MCP")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` that the store keeps a plan after its last use")
 	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and again as much of conversations; the oldest go first (default 1024, in memory 256)")
 	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of another header that tells callers apart (repeatable)")
@@ -203,7 +207,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummaryTime: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals,
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummaryTime: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals, OfferTools: f.offer,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
 	o.Transport.Settings.Disabled = !l.Auto()

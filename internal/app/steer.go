@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,9 +60,9 @@ func (f *recallFlags) steerFile(ctx context.Context, store planstore.Store) (con
 }
 
 // whose says which conversation the tools are about: that of the agent which
-// winnow wrap runs, else the newest of this folder.
+// winnow wrap runs, or of the session that runs us, else the newest of this folder.
 func (a *app) whose() control.Whose {
-	w := control.Whose{Label: a.getenv(variableConversation)}
+	w := control.Whose{Label: cmp.Or(a.getenv(variableConversation), a.agentSession())}
 	if dir, err := os.Getwd(); err == nil {
 		w.Folder = dir
 	}

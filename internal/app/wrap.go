@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -45,7 +46,8 @@ ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE and GOOGLE_GEMINI_BASE_URL. If an agent c
 be wrapped, winnow prints the lines to put into its settings instead.
 
 winnow recall and winnow mcp, if the agent runs them, ask this gateway: wrap sets
-WINNOW_GATEWAY.
+WINNOW_GATEWAY, and puts winnow on the agent's PATH. For an agent that can run neither,
+--offer-tools declares the tool recall in its requests and answers the calls.
 
 If one of these variables or the agent's own settings already name another provider,
 the gateway sends requests of that kind there.
@@ -206,6 +208,9 @@ func savings(agent string, s transport.Stats) string {
 	if s.Cut > 0 {
 		line += fmt.Sprintf("; of %s the server counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window", plural(int(s.Cut), "request"))
 	}
+	if s.Redeemed > 0 {
+		line += fmt.Sprintf("; the gateway answered %s of the model for what is hidden", plural(int(s.Redeemed), "call"))
+	}
 	var why []string
 	total := 0
 	for _, r := range slices.Sorted(maps.Keys(s.PassedBy)) {
@@ -317,6 +322,29 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 	return p, nil
 }
 
+// addWinnow puts this program on the agent's PATH where no winnow is there: views
+// say that winnow recall shows what they leave out.
+func (p *pointing) addWinnow() error {
+	name := "winnow"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if p.app.onPath(name) != "" {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "winnow-wrap-")
+	if err != nil {
+		return err
+	}
+	p.dirs = append(p.dirs, dir)
+	p.env = append(p.env, "PATH="+p.app.getenv("PATH")+string(filepath.ListSeparator)+dir)
+	return os.Symlink(self, filepath.Join(dir, name))
+}
+
 // done removes what was written for the agent.
 func (p *pointing) done() {
 	for _, dir := range p.dirs {
@@ -333,6 +361,9 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 		return err
 	}
 	defer p.done()
+	if err := p.addWinnow(); err != nil {
+		a.say("winnow is not on the agent's PATH, so the agent cannot run winnow recall: %s", cause(err))
+	}
 	cmd := exec.Command(p.program, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
 	cmd.Env = append(p.env, env...)

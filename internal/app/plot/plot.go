@@ -20,7 +20,6 @@ var Style template.CSS
 // Plot draws one diagram as SVG. Coordinates are the data's; the diagram scales.
 type Plot struct {
 	X0, X1, Y0, Y1 float64
-	LogX           bool // marks stand at equal ratios
 
 	width, height int
 	xName, yName  string
@@ -51,11 +50,7 @@ func New(height int, xName, yName string, x0, x1, y0, y1 float64) *Plot {
 
 // X is where a value stands from left to right.
 func (p *Plot) X(v float64) float64 {
-	a, b := p.X0, p.X1
-	if p.LogX {
-		a, b, v = math.Log(a), math.Log(b), math.Log(v)
-	}
-	return marginLeft + (v-a)/(b-a)*float64(p.width-marginLeft-MarginRight)
+	return marginLeft + (v-p.X0)/(p.X1-p.X0)*float64(p.width-marginLeft-MarginRight)
 }
 
 // Y is where a value stands from the top.

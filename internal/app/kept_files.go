@@ -1,0 +1,159 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
+)
+
+// plansFile is the gateway's file, in which winnow compact keeps its plans too.
+func (a *app) plansFile() (string, error) {
+	if path := a.getenv(variablePlans); path != "" {
+		return path, nil
+	}
+	return plansPath()
+}
+
+// keepFiles keeps the plan of a conversation from a file, and the conversation, under
+// the names that it goes by: the file, and the session that an agent goes on with.
+func (a *app) keepFiles(ctx context.Context, names []string, model string, h chat.History, p *plan.Plan) error {
+	path, err := a.plansFile()
+	if err != nil {
+		return err
+	}
+	s, err := sqlite.Open(path, planstore.Bounds{})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name, err = filepath.Abs(name); err == nil {
+			err = planstore.PutFile(ctx, s, name, model, h, p)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, s.Close())
+}
+
+// openOtherPlans opens the gateway's file where winnow serve keeps it by default, if
+// another one was named; nil where there is none.
+func openOtherPlans(named string) (planstore.Owner, error) {
+	path, err := plansPath()
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // no folder for it, so there is none
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // see above
+	}
+	if same, err := os.Stat(named); err == nil && os.SameFile(info, same) {
+		return nil, nil //nolint:nilnil // it is the one that was named
+	}
+	return sqlite.Open(path, planstore.Bounds{})
+}
+
+// originalKept returns the original behind a handle of a plan of winnow compact.
+func (a *app) originalKept(ctx context.Context, handle string) (plan.Original, error) {
+	store, err := (&recallFlags{}).openPlans(a)
+	if err != nil || store == nil {
+		return plan.Original{}, cmp.Or(err, planstore.ErrNotFound)
+	}
+	defer store.Close()
+	all, err := store.ByHandle(ctx, planstore.Files, handle)
+	if err != nil || len(all) == 0 {
+		return plan.Original{}, cmp.Or(err, planstore.ErrNotFound)
+	}
+	h, err := planstore.FileOf(ctx, store, all[0].Key, all[0].Plan)
+	if err != nil {
+		return plan.Original{}, err
+	}
+	return plan.Recall(h, all[0].Plan, handle)
+}
+
+// variablesOfSessions name the session in what agents run: Claude Code, Codex, Gemini
+// CLI and Qwen Code set them.
+var variablesOfSessions = []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID", "QWEN_CODE_SESSION_ID"}
+
+// agentSession is the id of the session of the agent that runs us; "" for none.
+func (a *app) agentSession() string {
+	for _, name := range variablesOfSessions {
+		if id := a.getenv(name); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// fileSource is what plans of winnow compact hide from one session, which is known by
+// its file or by the id that is part of the file's name.
+type fileSource struct {
+	recall.Source // by handle
+	store         planstore.Store
+	name          string
+}
+
+// sessionFile returns the originals of a session that winnow compact made a plan for.
+func sessionFile(store planstore.Store, name string) (*fileSource, error) {
+	t, err := transport.New(&transport.Options{Store: store})
+	if err != nil {
+		return nil, err
+	}
+	return &fileSource{t.Recaller(planstore.Files), store, name}, nil
+}
+
+// conversation returns the session among those that are kept.
+func (s *fileSource) conversation(ctx context.Context) (planstore.Conversation, error) {
+	all, err := s.store.Conversations(ctx, planstore.Files, "", 1000)
+	for i := range all {
+		if all[i].Label == s.name || !filepath.IsAbs(s.name) && strings.Contains(filepath.Base(all[i].Label), s.name) {
+			return all[i], nil
+		}
+	}
+	return planstore.Conversation{}, cmp.Or(err, fmt.Errorf("%w: winnow compact has kept no plan for %s", recall.ErrUnknown, s.name))
+}
+
+// Search implements [recall.Source].
+func (s *fileSource) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
+	if q.All {
+		return s.Source.Search(ctx, q)
+	}
+	c, err := s.conversation(ctx)
+	if err != nil {
+		return recall.Results{}, err
+	}
+	k, p, err := s.planOf(ctx, c.Plan)
+	if err != nil {
+		return recall.Results{}, err
+	}
+	h, err := planstore.FileOf(ctx, s.store, k, p)
+	if err != nil {
+		return recall.Results{}, err
+	}
+	return recall.Limited(recall.Hidden(h, p, q.Words, c.Label), c.Label, q), nil
+}
+
+// planOf returns a plan by its id, also one that gave way to another session's.
+func (s *fileSource) planOf(ctx context.Context, id plan.ID) (planstore.Key, *plan.Plan, error) {
+	e, err := s.store.Find(ctx, planstore.Files, id)
+	if errors.Is(err, planstore.ErrNotFound) {
+		k, err := s.store.Former(ctx, planstore.Files, id)
+		return k.Key, k.Plan, err
+	}
+	if err != nil {
+		return e.Key, nil, err
+	}
+	p, err := s.store.Plan(ctx, e.Key, e.Prefix)
+	return e.Key, p, err
+}

@@ -1,0 +1,422 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// splice is the streams of all rounds as one: that of an answer without the calls of
+// tools of ours. What ends a stream is held back until it is known whether another
+// round follows; everything else is handed on as it comes. Parts are numbered anew
+// where some are left out.
+type splice struct {
+	o      *offering
+	in     io.ReadCloser
+	events *wire.Events
+	stream *wire.Stream
+	out    bytes.Buffer
+	err    error // that follows out
+
+	held   []heldEvent
+	hidden map[int]bool // parts of this round, by their number
+	number map[int]int  // the numbers under which others are handed on
+	next   int          // the next number
+	seq    int          // of the next event (Responses)
+	first  any          // the answer's id
+	items  []any        // of the answer so far (Responses)
+	shown  []chat.Part  // of the rounds before
+}
+
+// heldEvent is an event that ends a stream. Doc is nil where it is not an object.
+type heldEvent struct {
+	wire.Event
+	doc document
+}
+
+func newSplice(o *offering, in io.ReadCloser) *splice {
+	s := &splice{o: o}
+	s.begin(in)
+	return s
+}
+
+// begin begins a round.
+func (s *splice) begin(in io.ReadCloser) {
+	s.in, s.events, s.stream = in, wire.NewEvents(in), wire.NewStream(s.o.end.Dialect)
+	s.held, s.hidden, s.number = nil, map[int]bool{}, map[int]int{}
+}
+
+// Read implements [io.Reader].
+func (s *splice) Read(p []byte) (int, error) {
+	for s.out.Len() == 0 {
+		if s.err != nil {
+			return 0, s.err
+		}
+		e, err := s.events.Next()
+		switch {
+		case err == io.EOF:
+			s.endRound()
+		case err != nil:
+			s.err = err
+		default:
+			_ = s.stream.Event(e) // what cannot be read is not ours
+			s.take(e)
+		}
+	}
+	return s.out.Read(p)
+}
+
+// Close implements [io.Closer].
+func (s *splice) Close() error { return s.in.Close() }
+
+// endRound asks the model again where it waits for us, and ends the answer else.
+func (s *splice) endRound() {
+	a := s.stream.Answer()
+	_, rest, _ := s.o.split(&a.Message)
+	resp, err := s.o.next(a)
+	if resp == nil && err == nil {
+		hides := s.o.finish(a, s.shown)
+		for _, e := range s.held {
+			if e.doc == nil || !hides && s.o.count == 0 {
+				s.emit(e.Event)
+				continue
+			}
+			s.o.finishDocument(e.doc, hides)
+			if r := e.doc.child("response"); r != nil && s.o.end.Dialect == wire.Responses {
+				r["output"] = s.items
+			}
+			s.emitDocument(e.Name, e.doc)
+		}
+		s.err = io.EOF
+		return
+	}
+	_ = s.in.Close()
+	if err == nil && (resp.StatusCode != http.StatusOK || !streams(resp)) {
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxError)) // what came of it
+		_ = resp.Body.Close()
+		s.emit(wire.Event{Name: "error", Data: bytes.ReplaceAll(bytes.TrimSpace(raw), []byte("\n"), []byte(" "))})
+		s.err = io.EOF
+		return
+	}
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.shown = append(s.shown, rest...)
+	for _, e := range s.held { // what it says beside that it ends
+		if c := e.doc.unwrap().first("choices"); c != nil && len(c.child("delta")) > 0 {
+			c["finish_reason"] = nil
+			s.emitDocument(e.Name, e.doc)
+		}
+		if c := e.doc.unwrap().first("candidates"); c != nil && len(c.child("content").list("parts")) > 0 {
+			delete(c, "finishReason")
+			s.emitDocument(e.Name, e.doc)
+		}
+	}
+	s.begin(resp.Body)
+}
+
+// take hands on an event of a round, or what is left of it.
+func (s *splice) take(e wire.Event) {
+	doc, ok := readDocument(e.Data)
+	if !ok {
+		s.held = append(s.held, heldEvent{Event: e}) // [DONE]
+		return
+	}
+	switch s.o.end.Dialect {
+	case wire.Anthropic:
+		s.takeAnthropic(e, doc)
+	case wire.Responses:
+		s.takeResponses(e, doc)
+	case wire.Gemini:
+		s.takeGemini(e, doc)
+	default:
+		s.takeOpenAI(e, doc)
+	}
+}
+
+// renumber gives a part its number in the answer. It is false for one of ours.
+func (s *splice) renumber(doc document, name string) (changed, shown bool) {
+	n := doc.int(name)
+	if s.hidden[n] {
+		return false, false
+	}
+	if _, ok := s.number[n]; !ok {
+		s.number[n] = s.next
+		s.next++
+	}
+	doc[name] = s.number[n]
+	return s.number[n] != n, true
+}
+
+func (s *splice) takeAnthropic(e wire.Event, doc document) {
+	switch doc.str("type") {
+	case "message_start":
+		if s.o.count > 0 {
+			return
+		}
+	case "message_delta", "message_stop":
+		s.held = append(s.held, heldEvent{e, doc})
+		return
+	case "content_block_start", "content_block_delta", "content_block_stop":
+		if b := doc.child("content_block"); b.str("type") == "tool_use" && s.o.ours(b.str("name")) {
+			s.hidden[doc.int("index")] = true
+		}
+		changed, shown := s.renumber(doc, "index")
+		if !shown {
+			return
+		}
+		if changed {
+			s.emitDocument(e.Name, doc)
+			return
+		}
+	}
+	s.emit(e)
+}
+
+func (s *splice) takeResponses(e wire.Event, doc document) {
+	changed := s.o.count > 0
+	switch kind := doc.str("type"); kind {
+	case "response.created", "response.in_progress", "response.queued":
+		if s.o.count > 0 {
+			return
+		}
+	case "response.completed", "response.incomplete", "response.failed":
+		s.held = append(s.held, heldEvent{e, doc})
+		doc["sequence_number"] = s.seq
+		return
+	default:
+		if _, ok := doc["output_index"]; !ok {
+			break
+		}
+		item := doc.child("item")
+		if item.str("type") == "function_call" && s.o.ours(item.str("name")) {
+			s.hidden[doc.int("output_index")] = true
+		}
+		other, shown := s.renumber(doc, "output_index")
+		if !shown {
+			return
+		}
+		if changed = changed || other; kind == "response.output_item.done" {
+			s.items = append(s.items, map[string]any(item))
+		}
+	}
+	if _, ok := doc["sequence_number"]; ok {
+		changed = changed || doc.int("sequence_number") != s.seq
+		doc["sequence_number"] = s.seq
+		s.seq++
+	}
+	if !changed {
+		s.emit(e)
+		return
+	}
+	s.emitDocument(e.Name, doc)
+}
+
+func (s *splice) takeOpenAI(e wire.Event, doc document) {
+	choice := doc.first("choices")
+	if choice == nil { // usage
+		s.held = append(s.held, heldEvent{e, doc})
+		return
+	}
+	delta := choice.child("delta")
+	changed, empty := s.o.count > 0, len(delta) == 0
+	if s.first == nil {
+		s.first = doc["id"]
+	}
+	if changed {
+		doc["id"] = s.first
+		delete(delta, "role") // it was said
+	}
+	if calls := delta.list("tool_calls"); len(calls) > 0 {
+		var rest []any
+		for _, c := range calls {
+			call := asDocument(c)
+			if s.o.ours(call.child("function").str("name")) {
+				s.hidden[call.int("index")] = true
+			}
+			other, shown := s.renumber(call, "index")
+			if changed = changed || other || !shown; shown {
+				rest = append(rest, c)
+			}
+		}
+		if delta["tool_calls"] = rest; rest == nil {
+			delete(delta, "tool_calls")
+		}
+	}
+	switch {
+	case choice["finish_reason"] != nil:
+		s.held = append(s.held, heldEvent{e, doc})
+	case !changed:
+		s.emit(e)
+	case len(delta) > 0 || empty:
+		s.emitDocument(e.Name, doc)
+	}
+}
+
+func (s *splice) takeGemini(e wire.Event, doc document) {
+	candidate := doc.unwrap().first("candidates")
+	if candidate == nil {
+		s.emit(e)
+		return
+	}
+	before := len(candidate.child("content").list("parts"))
+	s.o.hide(doc)
+	after := len(candidate.child("content").list("parts"))
+	switch {
+	case candidate["finishReason"] != nil:
+		s.held = append(s.held, heldEvent{e, doc})
+	case after == before:
+		s.emit(e)
+	case after > 0:
+		s.emitDocument(e.Name, doc)
+	}
+}
+
+// emit hands an event on.
+func (s *splice) emit(e wire.Event) {
+	if e.Name != "" {
+		s.out.WriteString("event: " + e.Name + "\n")
+	}
+	s.out.WriteString("data: " + strings.ReplaceAll(string(e.Data), "\n", "\ndata: ") + "\n\n")
+}
+
+func (s *splice) emitDocument(name string, doc document) {
+	s.emit(wire.Event{Name: name, Data: writeDocument(doc)})
+}
+
+// document is a JSON object that is written again.
+type document map[string]any
+
+func readDocument(raw []byte) (document, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var doc document
+	err := d.Decode(&doc)
+	return doc, err == nil && doc != nil
+}
+
+func writeDocument(doc document) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(doc) // it was read from JSON
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func asDocument(v any) document {
+	switch v := v.(type) {
+	case map[string]any:
+		return v
+	case document:
+		return v
+	}
+	return nil
+}
+
+func (d document) child(name string) document { return asDocument(d[name]) }
+
+func (d document) list(name string) []any {
+	all, _ := d[name].([]any)
+	return all
+}
+
+func (d document) first(name string) document {
+	if all := d.list(name); len(all) > 0 {
+		return asDocument(all[0])
+	}
+	return nil
+}
+
+func (d document) str(name string) string {
+	s, _ := d[name].(string)
+	return s
+}
+
+func (d document) int(name string) int {
+	n, _ := d[name].(json.Number)
+	i, _ := n.Int64() // what is not a number is 0
+	return int(i)
+}
+
+// unwrap returns the answer inside what Gemini's code assist wraps around it.
+func (d document) unwrap() document {
+	if r := d.child("response"); r != nil && r["candidates"] != nil {
+		return r
+	}
+	return d
+}
+
+// add adds to numbers that are there.
+func (d document) add(n int, names ...string) {
+	for _, name := range names {
+		if _, ok := d[name]; ok && n > 0 {
+			d[name] = d.int(name) + n
+		}
+	}
+}
+
+// hide leaves calls of ours out of an answer.
+func (o *offering) hide(doc document) {
+	filter := func(d document, name string, call func(document) string) {
+		if d[name] == nil {
+			return
+		}
+		rest := []any{}
+		for _, x := range d.list(name) {
+			if !o.ours(call(asDocument(x))) {
+				rest = append(rest, x)
+			}
+		}
+		d[name] = rest
+	}
+	switch o.end.Dialect {
+	case wire.Anthropic:
+		filter(doc, "content", func(b document) string { return b.str("name") })
+	case wire.Responses:
+		filter(doc, "output", func(b document) string { return b.str("name") })
+	case wire.Gemini:
+		filter(doc.unwrap().first("candidates").child("content"), "parts", func(p document) string { return p.child("functionCall").str("name") })
+	default:
+		if m := doc.first("choices").child("message"); m != nil {
+			filter(m, "tool_calls", func(c document) string { return c.child("function").str("name") })
+			if len(m.list("tool_calls")) == 0 {
+				delete(m, "tool_calls")
+			}
+		}
+	}
+}
+
+// finishDocument makes the end of the last round that of the answer: with what the model
+// wrote in all rounds, and with the prompt of the last, since callers take that for the
+// size of the conversation.
+func (o *offering) finishDocument(doc document, hides bool) {
+	if hides {
+		o.hide(doc)
+	}
+	switch o.end.Dialect {
+	case wire.Anthropic:
+		doc.child("usage").add(o.output, "output_tokens")
+		for _, d := range []document{doc, doc.child("delta")} {
+			if d.str("stop_reason") == "tool_use" && o.ended {
+				d["stop_reason"] = "end_turn"
+			}
+		}
+	case wire.Responses:
+		for _, d := range []document{doc, doc.child("response")} {
+			d.child("usage").add(o.output, "output_tokens", "total_tokens")
+		}
+	case wire.Gemini:
+		doc.unwrap().child("usageMetadata").add(o.output, "candidatesTokenCount", "totalTokenCount")
+	default:
+		doc.child("usage").add(o.output, "completion_tokens", "total_tokens")
+		if c := doc.first("choices"); c.str("finish_reason") == "tool_calls" && o.ended {
+			c["finish_reason"] = "stop"
+		}
+	}
+}
