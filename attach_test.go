@@ -28,7 +28,7 @@ func TestAttachments(t *testing.T) {
 	h := chat.NewHistory(files(5, 520_000))
 	req := chat.Request{History: h}
 	for _, share := range []float64{0, 0.3, -1} {
-		w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", MaxTokens: 8000, Systems: winnow.Systems{FileShare: share}})
+		w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", OutputReserve: 8000, Systems: winnow.Systems{FileShare: share}})
 		before, err := w.Check(req, winnow.State{})
 		if err != nil || before.Fits || before.Tokens.Attachments < 400_000 {
 			t.Fatalf("2.6 MB of files count %d tokens and fit: %v, %v", before.Tokens.Attachments, before.Fits, err)
@@ -57,7 +57,7 @@ func TestAttachments(t *testing.T) {
 		}
 	}
 	// A small file beside a large one stays whole, and a pinned one too.
-	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", MaxTokens: 8000})
+	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", OutputReserve: 8000})
 	m := files(1, 900_000)
 	m.Parts = append(m.Parts, files(1, 2000).Parts[1])
 	m.Parts = append(m.Parts, files(1, 50_000).Parts[1])

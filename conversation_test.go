@@ -147,7 +147,7 @@ func TestCalibratedRewriteFits(t *testing.T) {
 }
 
 func TestOverflowed(t *testing.T) {
-	c := newWinnow(t, winnow.Settings{Model: "gpt-4o", MaxTokens: 1000}).Conversation(chat.Request{})
+	c := newWinnow(t, winnow.Settings{Model: "gpt-4o", OutputReserve: 1000}).Conversation(chat.Request{})
 	talk(t, c, 0, 60)
 	if c.Plan() != nil {
 		t.Fatal("it should fit by the registry's window")
@@ -360,7 +360,7 @@ func TestAfterAgrees(t *testing.T) {
 // call only: a call without a report says nothing about the cache.
 func TestUnreportedIsNotCold(t *testing.T) {
 	run := func(report bool) int {
-		s := winnow.Settings{Model: pricedModel, Window: 200000, MaxTokens: 500, Economy: winnow.EconomyPrices, CommitFloor: 1000}
+		s := winnow.Settings{Model: pricedModel, Window: 200000, OutputReserve: 500, Economy: winnow.EconomyPrices, CommitFloor: 1000}
 		c := newWinnow(t, s).Conversation(chat.Request{})
 		at := 0
 		for i := range 40 {
@@ -406,7 +406,7 @@ func TestPartialUsage(t *testing.T) {
 func TestOverflowedAgain(t *testing.T) {
 	for _, limit := range []int{0, 16000} { // none named, or one that the count is below
 		for _, system := range []int{1, 400} {
-			w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16000, MaxTokens: 1000})
+			w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16000, OutputReserve: 1000})
 			c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: lines("rule", system)}}, History: chat.NewHistory(coding(0, 30)...)})
 			c.Append(user("Go on."))
 			r, err := c.Fit(context.Background())
@@ -428,7 +428,7 @@ func TestOverflowedAgain(t *testing.T) {
 // TestImagesAloneAreNoFailure has so much else in the window that taking images
 // away hardly makes the request smaller. It fits after that all the same.
 func TestImagesAloneAreNoFailure(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 1000000, MaxTokens: 4000, MaxImages: 4})
+	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 1000000, OutputReserve: 4000, MaxImages: 4})
 	c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: lines("rule", 56000)}}})
 	c.Append(user("Click through the shop."))
 	for i := range 40 {

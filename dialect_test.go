@@ -49,7 +49,7 @@ func anthropicExchange(id, name string, size int) []jsonObject {
 // provider takes.
 func sendAnthropic(t *testing.T, window int, body *wire.Body, s winnow.State) (winnow.Result, []byte) {
 	t.Helper()
-	w := newWinnow(t, winnow.Settings{Model: "claude-fable-5-1", Window: window, MaxTokens: 2000})
+	w := newWinnow(t, winnow.Settings{Model: "claude-fable-5-1", Window: window, OutputReserve: 2000})
 	r := fit(t, w, body.Request(), s)
 	out, err := body.Encode(r.View)
 	if err != nil {

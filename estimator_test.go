@@ -98,9 +98,9 @@ func TestEstimatorsKeepThePromise(t *testing.T) {
 		m = append(m, user(strings.Repeat("ሰላም ለዓለም ", 40)), said(strings.Repeat("├─┤⠋⠙", 60)))
 	}
 	req := chat.Request{History: chat.NewHistory(append(m, user("and now?"))...)}
-	own := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 500})
+	own := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, OutputReserve: 500})
 	for _, name := range []string{"umbra", "pi", "picoclaw", "operator-use", "neurolink"} {
-		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 20_000, MaxTokens: 500})
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 20_000, OutputReserve: 500})
 		st, err := w.Check(req, winnow.State{})
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func session() chat.History {
 
 // Fit a request into a window of 8,000 tokens. No key and no network is needed.
 func Example() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func Example() {
 
 // A conversation keeps the history, the plan and what the provider reported.
 func ExampleConversation() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func ExampleConversation() {
 
 // Plans are data: they can be shown, and everything they hide comes back.
 func ExampleConversation_Undo() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func ExampleConversation_Undo() {
 
 // When what must stay is larger than the window, the error says what it is.
 func ExampleCannotFitError() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 2000, MaxTokens: 500}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 2000, OutputReserve: 500}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func (rules) Outline(path string, lines []string) []int {
 // Show what files of a language define for which you have a parser.
 func Example_outlineWithAParser() {
 	w, err := winnow.New(&winnow.Options{
-		Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500},
+		Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500},
 		Outliner: rules{},
 	})
 	if err != nil {

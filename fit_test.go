@@ -108,7 +108,7 @@ func TestFitForceAndCold(t *testing.T) {
 // A limit that a provider reported counts instead of the registry's, and the
 // target is then 0.70 of it.
 func TestFitReportedLimit(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", OutputReserve: 500})
 	req := chat.Request{History: chat.NewHistory(coding(0, 60)...)}
 	if r := fit(t, w, req, winnow.State{}); r.Changed {
 		t.Fatal("it should fit by the registry's window")
@@ -132,9 +132,9 @@ func TestLimits(t *testing.T) {
 		{"S2.4: what the request asks for", winnow.Settings{Preset: "picoclaw"}, 32_768, 128_000, 32_768, 95_232},
 		{"not all that a request asks for", winnow.Settings{}, 64_000, 128_000, 16_000, 112_000},
 		{"output of the request", winnow.Settings{}, 8_192, 128_000, 8_192, 119_808},
-		{"S2.4: only the output known", winnow.Settings{MaxTokens: 4_096}, 0, 16_384, 4_096, 12_288},
-		{"output of the settings", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
-		{"the request's output wins", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
+		{"S2.4: only the output known", winnow.Settings{OutputReserve: 4_096}, 0, 16_384, 4_096, 12_288},
+		{"output of the settings", winnow.Settings{Model: "some-model", OutputReserve: 4_096}, 0, 128_000, 4_096, 123_904},
+		{"the request's output wins", winnow.Settings{Model: "some-model", OutputReserve: 4_096}, 1_000, 128_000, 1_000, 127_000},
 		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000, Preset: "neurolink"}, 0, 1_000_000, 64_000, 936_000},
 		{"a model's own output limit", winnow.Settings{Model: "gpt-4o", Preset: "neurolink"}, 0, 128_000, 16_384, 111_616},
 		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},
@@ -352,7 +352,7 @@ func TestFitRepairsBelowTrigger(t *testing.T) {
 // A request that is sent twice, or counted before it is sent, goes out under one
 // plan, also where that plan could not bring it below the trigger.
 func TestFitAgainIsTheSame(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Window: 16_000, MaxTokens: 1000, Threshold: 0.2, Target: 0.1})
+	w := newWinnow(t, winnow.Settings{Window: 16_000, OutputReserve: 1000, Threshold: 0.2, Target: 0.1})
 	req := chat.Request{History: chat.NewHistory(append(coding(0, 60), user(strings.Repeat("Be careful with the production database. ", 900)))...)}
 	first := fit(t, w, req, winnow.State{})
 	if !first.Changed || !first.After.ShouldCompact {
@@ -383,12 +383,12 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 		state winnow.State
 		why   string
 	}{
-		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{}, "0.90 of the room"},
-		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of the room"},
-		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95, Systems: winnow.Systems{Reserve: 4000}}, winnow.State{}, "the window less the reserve"},
+		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, OutputReserve: 4000}, winnow.State{}, "0.90 of the room"},
+		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, OutputReserve: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of the room"},
+		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, OutputReserve: 100, Threshold: 0.95, Systems: winnow.Systems{Reserve: 4000}}, winnow.State{}, "the window less the reserve"},
 		{"tokens", winnow.Settings{Model: "gpt-4o", Window: 128_000, ThresholdTokens: 20_000}, winnow.State{}, "threshold_tokens"},
-		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Systems: winnow.Systems{Reserve: -1}}, winnow.State{}, "all that is available"},
-		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Target: 0.60}, winnow.State{Cold: true}, "0.70 of the room"},
+		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, OutputReserve: 4000, Threshold: 1, Systems: winnow.Systems{Reserve: -1}}, winnow.State{}, "all that is available"},
+		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, OutputReserve: 4000, Target: 0.60}, winnow.State{Cold: true}, "0.70 of the room"},
 		{"commit point", prices, winnow.State{}, "a rewrite costs less than it saves"},
 		{"commit floor", floor, winnow.State{}, "raised to commit_floor"},
 		{"commit point, cold", prices, winnow.State{Cold: true}, "the provider's cache no longer has the prompt"},

@@ -40,7 +40,7 @@ func newWinnow(t testing.TB, s winnow.Settings) *winnow.Winnow {
 
 // small is a window of 8,000 tokens with little output, for a family whose
 // counts do not change with the registry.
-var small = winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500, Target: 0.60, Economy: winnow.EconomyOff}
+var small = winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500, Target: 0.60, Economy: winnow.EconomyOff}
 
 func user(text string) chat.Message { return chat.TextMessage(chat.User, text) }
 func said(text string) chat.Message { return chat.TextMessage(chat.Assistant, text) }

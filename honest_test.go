@@ -35,7 +35,7 @@ func TestCannotFitIsHonest(t *testing.T) {
 		if r.IntN(2) == 0 {
 			pins = append(pins, winnow.Pin{Message: r.IntN(h.Len()), Part: -1})
 		}
-		w := mustNew(winnow.Settings{Model: "gpt-4o", Window: 120 + r.IntN(1500), MaxTokens: 20})
+		w := mustNew(winnow.Settings{Model: "gpt-4o", Window: 120 + r.IntN(1500), OutputReserve: 20})
 		state := winnow.State{Pins: pins, Learned: winnow.Learned{BoundThinking: true}} // as the rules say
 		_, err := w.Fit(context.Background(), req, state)
 		var cannot *winnow.CannotFitError

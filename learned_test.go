@@ -40,7 +40,7 @@ func TestLearnedLimits(t *testing.T) {
 
 // One engine serves calls that differ in what they ask for.
 func TestCallsOfOneEngine(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 500})
 	req := chat.Request{History: chat.NewHistory(coding(0, 160)...)}
 	if high, usual := fit(t, w, req, winnow.State{Ask: winnow.Ask{Target: 0.75}}), fit(t, w, req, winnow.State{}); high.After.Count.Tokens <= usual.After.Count.Tokens {
 		t.Errorf("aimed at 0.75 it has %d tokens, otherwise %d", high.After.Count.Tokens, usual.After.Count.Tokens)

@@ -27,7 +27,7 @@ import (
 
 // crush: the provider says it overflowed while the counters say it fits.
 func TestRegressionOverflowWhileCountersFrozen(t *testing.T) {
-	c := newWinnow(t, winnow.Settings{Model: "gpt-4o", MaxTokens: 1000}).Conversation(chat.Request{})
+	c := newWinnow(t, winnow.Settings{Model: "gpt-4o", OutputReserve: 1000}).Conversation(chat.Request{})
 	talk(t, c, 0, 60) // usage is never reported
 	st, _ := c.Check()
 	for limit := st.Count.Tokens * 3 / 4; limit > 4000; limit = limit * 3 / 4 {
@@ -72,8 +72,8 @@ func TestRegressionUnknownAndTinyWindows(t *testing.T) {
 		{},                          // nothing known at all
 		{Model: "some-local-model"}, // unknown model
 		{Window: 4000},              // smaller than the default reserve of 16,384
-		{Window: 4000, MaxTokens: 3900},
-		{Window: 4000, MaxTokens: 100_000},
+		{Window: 4000, OutputReserve: 3900},
+		{Window: 4000, OutputReserve: 100_000},
 		{Window: 16_384, Systems: winnow.Systems{Reserve: 16_384}},
 		{Window: 2000, Systems: winnow.Systems{Reserve: 1_000_000}},
 		{Model: limitedModel},
@@ -121,7 +121,7 @@ func TestRegressionBytesAndImages(t *testing.T) {
 // The model is changed for one with a smaller window, or for a larger one.
 func TestRegressionModelDownshift(t *testing.T) {
 	h := chat.NewHistory(coding(0, 150)...)
-	large := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", MaxTokens: 1000})
+	large := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", OutputReserve: 1000})
 	r := fit(t, large, chat.Request{History: h}, winnow.State{})
 	if r.Plan != nil {
 		t.Fatal("it fits in the large window")
@@ -349,7 +349,7 @@ func attached(d wire.Dialect, data string) (older, newest string) {
 func TestEncodedTextFilesFit(t *testing.T) {
 	file := lines("file", 30_000)
 	data := base64.StdEncoding.EncodeToString([]byte(file))
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 100_000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 100_000, OutputReserve: 500})
 	want := token.New(token.O200K, &token.Options{Exact: true}).Text(file)
 	for _, d := range []wire.Dialect{wire.OpenAI, wire.Responses, wire.Anthropic, wire.Gemini} {
 		older, newest := attached(d, data)

@@ -38,7 +38,7 @@ var presets = map[string]Settings{
 		Systems: Systems{Reserve: 16384, Estimator: "pi", Stages: []string{"fold"}},
 	},
 	// What does not fit loses the older half of its turns. A window that nobody
-	// knows is four times the output; see MaxTokens.
+	// knows is four times the output; see OutputReserve.
 	"picoclaw": {
 		Threshold: 1, Target: 0.95,
 		Systems: Systems{Reserve: -1, Estimator: "picoclaw", Stages: []string{"half"}},

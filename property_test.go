@@ -131,7 +131,7 @@ func newCase(seed uint64) *fitCase {
 		c.req.Tools = []chat.ToolDef{{Name: "read_file", Description: "Reads a file.", Schema: `{"type":"object"}`}}
 	}
 	windows := []int{300, 1000, 2000, 4000, 8000, 16000, 32000, 128000, 1000000}
-	c.set = winnow.Settings{Window: windows[r.IntN(len(windows))], MaxTokens: 1 + r.IntN(100)}
+	c.set = winnow.Settings{Window: windows[r.IntN(len(windows))], OutputReserve: 1 + r.IntN(100)}
 	if r.IntN(5) == 0 {
 		c.set.MaxImages = 1 + r.IntN(3)
 	}

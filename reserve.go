@@ -42,7 +42,7 @@ func (a Answers) reserve(window int) int {
 // unknown.
 func (w *Winnow) reserve(m *model.Model, wanted int, a Answers) int {
 	var reserve int
-	switch n := w.settings.MaxTokens; {
+	switch n := w.settings.OutputReserve; {
 	case w.system && wanted > 0:
 		reserve = m.Reserve(wanted)
 	case w.system || n > 0:
@@ -55,7 +55,7 @@ func (w *Winnow) reserve(m *model.Model, wanted int, a Answers) int {
 			reserve = min(reserve, most)
 		}
 	}
-	if wanted <= 0 && w.settings.MaxTokens <= 0 && w.settings.Threshold <= 0 && w.settings.Reserve > 0 {
+	if wanted <= 0 && w.settings.OutputReserve <= 0 && w.settings.Threshold <= 0 && w.settings.Reserve > 0 {
 		reserve = min(reserve, w.settings.Reserve) // that is the output reserve
 	}
 	return reserve

@@ -58,7 +58,7 @@ func TestReserveIsLearned(t *testing.T) {
 // Shares are shares of the room beside what every request carries, and a target in
 // tokens is that of the whole prompt.
 func TestSharesOfTheRoom(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 60_000, MaxTokens: 4000})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 60_000, OutputReserve: 4000})
 	req := chat.Request{System: []chat.Part{{Kind: chat.Text, Text: lines("rules", 3000)}}, History: chat.NewHistory(coding(0, 80)...)}
 	r := fit(t, w, req, winnow.State{})
 	l := r.Before.Limits

@@ -98,7 +98,7 @@ func TestSmallRewriteKeepsTheState(t *testing.T) {
 // and a decision of the third.
 func TestFiftyCompactions(t *testing.T) {
 	const rule, decision = "Never touch the vendored code.", "We keep the old parser, because the new one loses comments."
-	w := mustNew(winnow.Settings{Model: "claude-sonnet-4-5", Window: 30_000, MaxTokens: 4000})
+	w := mustNew(winnow.Settings{Model: "claude-sonnet-4-5", Window: 30_000, OutputReserve: 4000})
 	c := w.Conversation(chat.Request{})
 	c.Append(chat.TextMessage(chat.User, "Mend the import. "+rule))
 	c.Answered(chat.TextMessage(chat.Assistant, "With which parser?"), chat.Usage{})

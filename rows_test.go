@@ -16,7 +16,7 @@ import (
 // Where a short turn stands behind old ones that do not fit, the oldest of them go
 // behind the first exchange, whole and no more than needed, and the task stays: S0.4.
 func TestOldTurnsGo(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, OutputReserve: 500})
 	var m []chat.Message
 	for i := range 8 {
 		m = append(m, user(fmt.Sprintf("old question %d", i)))
@@ -40,7 +40,7 @@ func TestOldTurnsGo(t *testing.T) {
 // The check before a call counts the messages, the tools' definitions and the room
 // for the answer: S2.5.
 func TestCheckCountsTheWholeRequest(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500})
 	check := func(req chat.Request) (tokens int, fits bool) {
 		t.Helper()
 		st, err := w.Check(req, winnow.State{})
@@ -106,7 +106,7 @@ func TestUsersWordsStay(t *testing.T) {
 		m = append(m, did(fmt.Sprint("t", i), "bash", fmt.Sprintf(`{"command":"go test ./mod/m%d"}`, i), lines(fmt.Sprint("run", i), 40)+fmt.Sprintf("mod/m%d/retry.go:%d: undefined: leaseTimer%d\nexit status 1\n", i, 100+i, i))...)
 		m = append(m, said(fmt.Sprintf("Done with m%d.", i)))
 	}
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, Economy: winnow.EconomyOff})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, OutputReserve: 500, Economy: winnow.EconomyOff})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
 	view := text(r.View)
 	contains(t, "the view", view, asked...)
@@ -134,7 +134,7 @@ func TestPinnedResultStays(t *testing.T) {
 		m = append(m, user(fmt.Sprintf("step %d", i)))
 		m = append(m, did(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command":"make %d"}`, i), lines(fmt.Sprint("out", i), 60))...)
 	}
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 500, Target: 0.1, Systems: winnow.Systems{PruneProtect: 500, PruneMin: 1, Stages: []string{"prune"}}})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, OutputReserve: 500, Target: 0.1, Systems: winnow.Systems{PruneProtect: 500, PruneMin: 1, Stages: []string{"prune"}}})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Pins: []winnow.Pin{{Message: 8, Part: 0}}, Ask: winnow.Ask{Force: true}})
 	view := text(r.View)
 	contains(t, "the view", view, lines("out2", 60))
@@ -152,7 +152,7 @@ func TestReadsThatWereReadAgain(t *testing.T) {
 		m = append(m, said("seen"))
 	}
 	m = append(m, user("go on"))
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500, Target: 0.1, Systems: winnow.Systems{Stages: []string{"supersede"}, Tail: -1}})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500, Target: 0.1, Systems: winnow.Systems{Stages: []string{"supersede"}, Tail: -1}})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true}})
 	contains(t, "the view", text(r.View), file(3))
 	lacks(t, "the view", text(r.View), file(0), file(1), file(2))
@@ -166,7 +166,7 @@ func TestHandlesInTheView(t *testing.T) {
 		if stages[0] == "truncate" { // the last resort, which waits for the trigger
 			window = 10_000
 		}
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: window, MaxTokens: 500, Target: 0.3, Systems: winnow.Systems{ItemLines: 20, PruneProtect: 500, PruneMin: 1, Stages: stages}})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: window, OutputReserve: 500, Target: 0.3, Systems: winnow.Systems{ItemLines: 20, PruneProtect: 500, PruneMin: 1, Stages: stages}})
 		var m []chat.Message
 		for i := range 4 {
 			m = append(m, user(fmt.Sprintf("step %d", i)))

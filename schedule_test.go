@@ -23,7 +23,7 @@ func priced(t testing.TB, name string) winnow.Settings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Model, s.Window, s.MaxTokens = pricedModel, 400_000, 4000
+	s.Model, s.Window, s.OutputReserve = pricedModel, 400_000, 4000
 	s.Economy, s.CommitFloor = winnow.EconomyPrices, 10_000
 	s.Target /= 5 // the histories here are short
 	return s
@@ -184,7 +184,7 @@ func TestColdCache(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set.Window = set.MaxTokens + st.Count.Tokens*5/4 // it has 80 % of the room
+			set.Window = set.OutputReserve + st.Count.Tokens*5/4 // it has 80 % of the room
 		}
 		w := newWinnow(t, set)
 		for _, c := range []struct {
@@ -212,7 +212,7 @@ func TestColdCache(t *testing.T) {
 // they can be summarised too; it does not wait for the user's words, nor where
 // there is no room, nor where the agent would compact by itself.
 func TestRewriteWaitsForLargeResults(t *testing.T) {
-	set := winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 100}
+	set := winnow.Settings{Model: "gpt-4o", Window: 20_000, OutputReserve: 100}
 	w := newWinnow(t, set)
 	h := chat.NewHistory(coding(0, 24)...) // about 14,000 tokens
 	next := func(lineCount int) chat.History {
@@ -256,7 +256,7 @@ func TestRewriteWaitsForLargeResults(t *testing.T) {
 // A rewrite that would free less than a fifth of the room waits while the request
 // fits, save where somebody asked for it or said when and how far.
 func TestSmallRewriteWaits(t *testing.T) {
-	set := winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 100}
+	set := winnow.Settings{Model: "gpt-4o", Window: 20_000, OutputReserve: 100}
 	w := newWinnow(t, set)
 	h := chat.NewHistory(coding(0, 4)...).Append(user(lines("the specification", 1570)), said("Read."), user("Go on."))
 	pins := []winnow.Pin{{Message: h.Len() - 3, Part: -1}}

@@ -62,14 +62,14 @@ type Settings struct {
 	Economy     string `json:"economy,omitempty" yaml:"economy,omitempty"`
 	CommitFloor int    `json:"commit_floor,omitempty" yaml:"commit_floor,omitempty"`
 
-	// MaxTokens is the output reserve, kept free for the answer. By default it is learned: 1.25
-	// times the largest of the last 20 answers, at least 4,000 tokens; until five
-	// answers are known 16,000, or a fifth of the window where that is less; at most
-	// 35 % of the window, and never more than a request asks for or the model can
-	// write. The presets of other systems keep what a request asks for, else MaxTokens,
-	// else 64,000 or 35 % of the window. Where neither a model nor a window is given,
-	// the window is taken to be four times MaxTokens.
-	MaxTokens int `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
+	// OutputReserve is what stays free for the answer, in tokens. By default it is
+	// learned: 1.25 times the largest of the last 20 answers, at least 4,000 tokens;
+	// until five answers are known 16,000, or a fifth of the window where that is
+	// less; at most 35 % of the window, and never more than a request asks for or the
+	// model can write. The presets of other systems keep what a request asks for, else
+	// OutputReserve, else 64,000 or 35 % of the window. Where neither a model nor a
+	// window is given, the window is taken to be four times OutputReserve.
+	OutputReserve int `json:"output_reserve,omitempty" yaml:"output_reserve,omitempty"`
 
 	// MaxBytes and MaxImages are limits of a request besides tokens. The
 	// default is none.
@@ -236,7 +236,7 @@ func (s *Settings) Validate() error {
 }
 
 // always are the numbers that cannot be switched off: nothing would be left to go by.
-var always = []string{"window", "target", "max_tokens"}
+var always = []string{"window", "target", "output_reserve"}
 
 // checkNumber says what is wrong with a number. One with a fraction is a share.
 func checkNumber(name string, v reflect.Value) *SettingsError {

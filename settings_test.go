@@ -49,7 +49,7 @@ func TestSettingsRefused(t *testing.T) {
 		"threshold":          {{Threshold: 1.5}, {Threshold: math.NaN()}, {Threshold: math.Inf(1)}, {Threshold: -1}, {Threshold: -1, Systems: winnow.Systems{Reserve: -1}}},
 		"target":             {{Target: 1.1}, {Target: -0.5}, {Target: 0.9}, {Target: 0.5, Threshold: 0.4}, {Target: math.NaN()}},
 		"window":             {{Window: -1}},
-		"max_tokens":         {{MaxTokens: -1}},
+		"output_reserve":     {{OutputReserve: -1}},
 		"max_bytes":          {{MaxBytes: -2}},
 		"systems.tail":       {{Systems: winnow.Systems{Tail: -3}}},
 		"systems.file_share": {{Systems: winnow.Systems{FileShare: -0.5}}, {Systems: winnow.Systems{FileShare: 1.2}}},
@@ -99,7 +99,7 @@ func TestSettingsNegativeIsOff(t *testing.T) {
 		t.Errorf("reserve is %d", got)
 	}
 	// And it has an effect: with all of them off Fit still keeps its promise.
-	s.Model, s.Window, s.MaxTokens = "gpt-4o", 8000, 500
+	s.Model, s.Window, s.OutputReserve = "gpt-4o", 8000, 500
 	fit(t, newWinnow(t, s), chat.Request{History: chat.NewHistory(coding(0, 40)...)}, winnow.State{})
 }
 
@@ -107,7 +107,7 @@ func TestSettingsNegativeIsOff(t *testing.T) {
 func TestSettingsTriggers(t *testing.T) {
 	all := chat.NewHistory(coding(0, 480)...)
 	at := func(s winnow.Settings) int {
-		s.Model, s.Window, s.MaxTokens, s.Economy, s.Exact = "gpt-4o", 200_000, 1000, winnow.EconomyOff, true
+		s.Model, s.Window, s.OutputReserve, s.Economy, s.Exact = "gpt-4o", 200_000, 1000, winnow.EconomyOff, true
 		w := newWinnow(t, s)
 		lo, hi := 0, 480
 		for lo < hi { // the first number of turns that asks for compaction

@@ -48,7 +48,7 @@ func TestNewestResultStays(t *testing.T) {
 	for _, model := range []string{"claude-sonnet-4-5", "claude-fable-5-1", ""} {
 		for _, each := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/each=%v", model, each), func(t *testing.T) {
-				w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, MaxTokens: 1000})
+				w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, OutputReserve: 1000})
 				all := thinkingLoop(0)
 				var state winnow.State
 				rewrites, inLoop := 0, false
@@ -85,7 +85,7 @@ func TestNewestResultStays(t *testing.T) {
 // A result that is larger than the window is shortened, and that is said.
 func TestNewestResultCutIsSaid(t *testing.T) {
 	for _, model := range []string{"claude-sonnet-4-5", "claude-fable-5-1"} {
-		w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, MaxTokens: 1000})
+		w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, OutputReserve: 1000})
 		all := thinkingLoop(4)
 		all[len(all)-1].Parts[0].Text = lines("giant", 4000)
 		r := fit(t, w, chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}, winnow.State{})
@@ -104,7 +104,7 @@ func TestPinInOpenLoop(t *testing.T) {
 	all := thinkingLoop(40)
 	loop := len(all) - 2*40
 	for _, model := range []string{"claude-sonnet-4-5", "claude-fable-5-1"} {
-		w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, MaxTokens: 1000})
+		w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, OutputReserve: 1000})
 		for _, pinned := range [][]int{{loop + 1}, {loop + 20}, {loop + 21}, {loop + 60, loop + 3}, {len(all) - 3}, {len(all) - 1}, {len(all) - 2, loop + 4}} {
 			req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
 			var state winnow.State
@@ -130,7 +130,7 @@ func TestPinInOpenLoop(t *testing.T) {
 		}
 		live := winnow.State{Pins: []winnow.Pin{{Message: len(all) - 1, Part: -1}}}
 		req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
-		tiny := newWinnow(t, winnow.Settings{Model: model, Window: 3_000, MaxTokens: 100})
+		tiny := newWinnow(t, winnow.Settings{Model: model, Window: 3_000, OutputReserve: 100})
 		if model == "claude-sonnet-4-5" {
 			fit(t, tiny, req, live)
 			continue
@@ -143,7 +143,7 @@ func TestPinInOpenLoop(t *testing.T) {
 // A loop that is folded whole uses the room that the target leaves it: 132,000
 // tokens once became 13,000 where 136,000 were available.
 func TestLoopFoldUsesTheRoom(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "claude-fable-5-1", Window: 200_000, MaxTokens: 64_000, Target: 0.60, Economy: winnow.EconomyOff})
+	w := newWinnow(t, winnow.Settings{Model: "claude-fable-5-1", Window: 200_000, OutputReserve: 64_000, Target: 0.60, Economy: winnow.EconomyOff})
 	all := thinkingLoop(110)
 	req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
 	r := fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}})
@@ -253,7 +253,7 @@ func TestRunsOfOneRole(t *testing.T) {
 			}
 		}
 		c := &fitCase{req: chat.Request{History: chat.NewHistory(msgs...), Rules: dialects[rng.IntN(len(dialects))]}, rand: rng}
-		c.set = winnow.Settings{Model: "gpt-4o", Window: 2000 << rng.IntN(4), MaxTokens: 100}
+		c.set = winnow.Settings{Model: "gpt-4o", Window: 2000 << rng.IntN(4), OutputReserve: 100}
 		r, err := mustNew(c.set).Fit(context.Background(), c.req, winnow.State{})
 		if err != nil {
 			t.Fatalf("seed %d: %d messages, rules %q: %v", seed, len(msgs), c.req.Rules.Name, err)
@@ -295,7 +295,7 @@ func TestTypedAfterResults(t *testing.T) {
 // message, so there is nothing here that could count it.
 func TestVectorA10(t *testing.T) {
 	giant := lines("giant", 13000)[:400_000-60] + "\nERROR: the disk is full\n" + "the last line\n"
-	w := newWinnow(t, winnow.Settings{Preset: "pi", Model: "gpt-4o", Window: 32_000, MaxTokens: 1000})
+	w := newWinnow(t, winnow.Settings{Preset: "pi", Model: "gpt-4o", Window: 32_000, OutputReserve: 1000})
 
 	t.Run("u, a+tc, t(400k): the giant result is shrunk", func(t *testing.T) {
 		req := chat.Request{History: chat.NewHistory(append([]chat.Message{user("look")}, did("1", "bash", `{"command":"cat log"}`, giant)...)...)}
@@ -404,7 +404,7 @@ func TestLateResultIsNotLost(t *testing.T) {
 			for _, window := range []int{4000, 8000, 16_000} {
 				for _, pinned := range []bool{false, true} {
 					body, result := lateBody(t, d, after)
-					w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-5", Window: window, MaxTokens: 500}})
+					w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-5", Window: window, OutputReserve: 500}})
 					if err != nil {
 						t.Fatal(err)
 					}

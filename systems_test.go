@@ -55,7 +55,7 @@ func TestSystemsStart(t *testing.T) {
 		"pi": 200_000 - 16_384, "operator-use": 200_000 - 8192,
 		"neurolink": 199_000 * 8 / 10,
 	} {
-		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 200_000, MaxTokens: 1000})
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 200_000, OutputReserve: 1000})
 		st, err := w.Check(chat.Request{History: chat.NewHistory(user("hello"))}, winnow.State{})
 		if err != nil || st.Trigger.At(st.Limits) != want {
 			t.Errorf("%s starts at %d tokens, want %d, %v", name, st.Trigger.At(st.Limits), want, err)
@@ -78,22 +78,22 @@ func TestReserveHolds(t *testing.T) {
 	for _, window := range []int{24_000, 32_000, 64_000, 128_000, 200_000, 1_000_000} {
 		for name, reserve := range map[string]int{"pi": 16_384, "operator-use": 8192} {
 			for _, output := range []int{0, 1000} { // said, and left unsaid
-				if got, why := start(winnow.Settings{Preset: name, Window: window, MaxTokens: output}); got != window-reserve {
+				if got, why := start(winnow.Settings{Preset: name, Window: window, OutputReserve: output}); got != window-reserve {
 					t.Errorf("%s, window %d, output %d: starts at %d, want %d (%s)", name, window, output, got, window-reserve, why)
 				}
 			}
 		}
-		if got, why := start(winnow.Settings{Window: window, MaxTokens: 1000, Systems: winnow.Systems{Reserve: window / 2}}); got != window/2 {
+		if got, why := start(winnow.Settings{Window: window, OutputReserve: 1000, Systems: winnow.Systems{Reserve: window / 2}}); got != window/2 {
 			t.Errorf("a reserve of half of %d: starts at %d (%s)", window, got, why)
 		}
 	}
-	if got, why := start(winnow.Settings{Preset: "pi", Window: 16_000, MaxTokens: 1000}); got != 4000 || !strings.Contains(why, "a reserve of 12000; the 16384 that are set are too much") {
+	if got, why := start(winnow.Settings{Preset: "pi", Window: 16_000, OutputReserve: 1000}); got != 4000 || !strings.Contains(why, "a reserve of 12000; the 16384 that are set are too much") {
 		t.Errorf("a reserve of the whole window: starts at %d (%s)", got, why)
 	}
 	// The rewrite leaves less than what starts one.
 	for _, s := range []winnow.Settings{
-		{Preset: "pi", Window: 24_000, MaxTokens: 1000, KeepRecent: 2000},
-		{Model: "gpt-4o", Window: 24_000, MaxTokens: 1000, Threshold: -1, Economy: winnow.EconomyOff, Systems: winnow.Systems{Reserve: 16_384}},
+		{Preset: "pi", Window: 24_000, OutputReserve: 1000, KeepRecent: 2000},
+		{Model: "gpt-4o", Window: 24_000, OutputReserve: 1000, Threshold: -1, Economy: winnow.EconomyOff, Systems: winnow.Systems{Reserve: 16_384}},
 	} {
 		w := newWinnow(t, s)
 		h := chat.NewHistory()
@@ -122,7 +122,7 @@ func TestAtLeast(t *testing.T) {
 	h := chat.NewHistory(m...)
 	count := token.New(token.O200K, nil)
 	for _, protect := range []int{3000, 9000, 12_000} {
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, Target: 0.2, Systems: winnow.Systems{PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}}})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, OutputReserve: 500, Target: 0.2, Systems: winnow.Systems{PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}}})
 		r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true, BestEffort: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestAtLeast(t *testing.T) {
 			t.Errorf("of the newest %d tokens of tool output %d stand", protect, whole)
 		}
 	}
-	w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 40_000, MaxTokens: 500, KeepRecent: 1, Systems: winnow.Systems{RecentRatio: 0.01, Stages: []string{"fold"}}})
+	w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 40_000, OutputReserve: 500, KeepRecent: 1, Systems: winnow.Systems{RecentRatio: 0.01, Stages: []string{"fold"}}})
 	r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}})
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func toolTurn(pairs, size int) []chat.Message {
 
 // The tests of Umbra's split turn under the preset umbra: whole requests, through Fit.
 func TestVectorDUmbra(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, OutputReserve: 500})
 	kept := func(v plan.View) (ids []string) {
 		for i := range v.Len() {
 			for _, p := range v.At(i).Parts {
@@ -207,7 +207,7 @@ func TestVectorDUmbra(t *testing.T) {
 func TestNeuroLinkPrunes(t *testing.T) {
 	pruned := func(s winnow.Settings, window, results int) (tools []string) {
 		t.Helper()
-		s.Preset, s.Model, s.Window, s.MaxTokens, s.Stages = "neurolink", "gpt-4o", window, 1000, []string{"prune"}
+		s.Preset, s.Model, s.Window, s.OutputReserve, s.Stages = "neurolink", "gpt-4o", window, 1000, []string{"prune"}
 		m := []chat.Message{user("look at it")}
 		for i := range results {
 			m = append(m, did(fmt.Sprint("c", i), []string{"bash", "skill"}[i%2], fmt.Sprintf(`{"at":%d}`, i), strings.Repeat(fmt.Sprintf("word%d ", i), 2500))...)
@@ -247,7 +247,7 @@ func TestNeuroLinkPrunes(t *testing.T) {
 // As in PicoClaw, what does not fit loses the older half of its turns, and nothing
 // happens before that.
 func TestVectorCPicoclaw(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Preset: "picoclaw", Model: "gpt-4o", Window: 12_000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Preset: "picoclaw", Model: "gpt-4o", Window: 12_000, OutputReserve: 500})
 	var m []chat.Message
 	for i := range 8 {
 		m = append(m, user(fmt.Sprintf("question %d: %s", i, strings.Repeat("some words ", 200))), said(fmt.Sprintf("answer %d: %s", i, strings.Repeat("more words ", 200))))
@@ -260,7 +260,7 @@ func TestVectorCPicoclaw(t *testing.T) {
 		t.Errorf("%+v", r.Plan.Edits)
 	}
 	// S2.4: the window is four times the output where nothing is known.
-	if l := newWinnow(t, winnow.Settings{Preset: "picoclaw", MaxTokens: 8000}).Limits(0); l.Context != 32_000 || l.Available != 24_000 {
+	if l := newWinnow(t, winnow.Settings{Preset: "picoclaw", OutputReserve: 8000}).Limits(0); l.Context != 32_000 || l.Available != 24_000 {
 		t.Errorf("%+v", l)
 	}
 }
@@ -269,7 +269,7 @@ func TestVectorCPicoclaw(t *testing.T) {
 // message that is no tool result on, and nothing else limits them.
 func TestVectorAKeepsRecent(t *testing.T) {
 	for _, name := range []string{"pi", "operator-use"} {
-		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000})
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, OutputReserve: 1000})
 		req := chat.Request{History: chat.NewHistory(coding(0, 160)...)}
 		r := fit(t, w, req, winnow.State{})
 		e := r.Plan.Edits[0]
@@ -291,7 +291,7 @@ func TestVectorAKeepsRecent(t *testing.T) {
 // Under every system's preset Fit keeps its promise, step by step.
 func TestSystemsKeepThePromise(t *testing.T) {
 	for _, name := range systems {
-		c := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 12_000, MaxTokens: 500}).Conversation(chat.Request{})
+		c := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 12_000, OutputReserve: 500}).Conversation(chat.Request{})
 		changed := 0
 		for i := range 60 {
 			c.Append(coding(i, i+1)...)
@@ -320,14 +320,14 @@ func TestFractionAndRatio(t *testing.T) {
 	req := chat.Request{History: chat.NewHistory(append(m, user("and now?"))...)}
 	force := winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}}
 	for _, ratio := range []float64{0.3, 0.6} {
-		w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 100_000, MaxTokens: 500, KeepRecent: 1, Systems: winnow.Systems{RecentRatio: ratio}})
+		w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 100_000, OutputReserve: 500, KeepRecent: 1, Systems: winnow.Systems{RecentRatio: ratio}})
 		r := fit(t, w, req, force)
 		if stay := req.History.Len() - r.Plan.Edits[0].To; float64(stay) < ratio*61 || float64(stay) > ratio*61+3 {
 			t.Errorf("ratio %v: %d messages of 61 stay", ratio, stay)
 		}
 	}
 	for _, fraction := range []float64{0, 0.5, 0.8} {
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Target: 0.75, Systems: winnow.Systems{Stages: []string{"limit", "truncate"}, TruncateFraction: fraction}})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, OutputReserve: 500, Target: 0.75, Systems: winnow.Systems{Stages: []string{"limit", "truncate"}, TruncateFraction: fraction}})
 		r := fit(t, w, req, winnow.State{})
 		e := r.Plan.Edits[0]
 		if gone := float64(e.To-e.From) / 58; e.From != 2 || gone < fraction-0.04 || fraction > 0 && gone > fraction+0.04 || fraction == 0 && gone > 0.4 {
@@ -336,7 +336,7 @@ func TestFractionAndRatio(t *testing.T) {
 		contains(t, "the view", text(r.View), "question 0:", "answer 0:", "and now?")
 	}
 	large := chat.NewHistory(append([]chat.Message{user(strings.Repeat("a long first request ", 2500)), said("yes")}, m...)...)
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Systems: winnow.Systems{Stages: []string{"truncate"}}})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, OutputReserve: 500, Systems: winnow.Systems{Stages: []string{"truncate"}}})
 	r := fit(t, w, chat.Request{History: large}, winnow.State{})
 	if r.Plan.Edits[0].From != 0 || !strings.Contains(strings.Join(r.Notes, " "), "the first exchange goes too") {
 		t.Errorf("%v, notes %q", r.Plan, r.Notes)

@@ -28,7 +28,7 @@ func prompted() chat.Request {
 // A target that is asked for is a ceiling; one that nothing reaches gives the
 // smallest view, and a note says so.
 func TestTargetIsACeiling(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, MaxTokens: 1000, Economy: winnow.EconomyOff})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000, Economy: winnow.EconomyOff})
 	req := prompted()
 	least := 0
 	for _, target := range []int{100, 2000, 14_000, 18_000, 24_000} {
@@ -53,7 +53,7 @@ func TestTargetIsACeiling(t *testing.T) {
 // A rewrite that somebody asks for below the target halves the conversation, not
 // the system prompt beside it, so that the files have room.
 func TestForceHalvesTheConversation(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 128_000, MaxTokens: 1000, Economy: winnow.EconomyOff})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 128_000, OutputReserve: 1000, Economy: winnow.EconomyOff})
 	req := prompted()
 	r := fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}})
 	system, _ := w.Meter().Fixed(&req)
@@ -96,7 +96,7 @@ func TestLastExchangesStayWhole(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(name, "/", share), func(t *testing.T) {
 				w := newWinnow(t, winnow.Settings{
-					Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, KeepRecent: 1,
+					Preset: name, Model: "gpt-4o", Window: 60_000, OutputReserve: 1000, KeepRecent: 1,
 					Systems: winnow.Systems{PruneProtect: 1, PruneMin: 1, RecentRatio: 0.01, ItemBytes: 2000},
 				})
 				size := int(share * 59_000 / 3 / 12) // lines of twelve tokens
@@ -133,7 +133,7 @@ func TestTailHasHalfOfTheTarget(t *testing.T) {
 		if want == 0 {
 			want = 1
 		}
-		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, KeepRecent: 1, Systems: winnow.Systems{Estimator: "winnow", PruneMin: 1}})
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, OutputReserve: 1000, KeepRecent: 1, Systems: winnow.Systems{Estimator: "winnow", PruneMin: 1}})
 		m := append(coding(0, 60), user("Mend the parser."))
 		size := int(0.75 * want * 59_000 / 3 / 9) // lines of about nine tokens
 		for i := range 3 {
@@ -164,7 +164,7 @@ func TestTailHasHalfOfTheTarget(t *testing.T) {
 // never sent over the budget.
 func TestLastExchangesTooLarge(t *testing.T) {
 	for _, name := range winnow.PresetNames() {
-		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 20_000, MaxTokens: 1000})
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 20_000, OutputReserve: 1000})
 		m := append(coding(0, 8), user("Mend the parser."))
 		for i := range 3 {
 			m = append(m, did(fmt.Sprint("b", i), "bash", `{"command":"make"}`, lines(fmt.Sprint("noise", i), 330)+"ERROR: undefined: leaseTimer\n"+lines("more", 330))...)
@@ -190,7 +190,7 @@ func TestRepeatedRulesAndLargeResults(t *testing.T) {
 		h = h.Append(chat.TextMessage(chat.User, fmt.Sprintf("Question %d of the day", i)), chat.TextMessage(chat.System, rules),
 			chat.CallMessage("", chat.Call(id, "query", `{}`)), chat.ResultMessage(id, strings.Repeat(fmt.Sprintf("row %d of a table; ", i), 100+i/11*8000)))
 	}
-	r, err := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 1000}).Fit(t.Context(), chat.Request{History: h}, winnow.State{})
+	r, err := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, OutputReserve: 1000}).Fit(t.Context(), chat.Request{History: h}, winnow.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 		m = append(m, said(fmt.Sprintf("Table %d is as it should be.", i)))
 	}
 	ask := winnow.Ask{Force: true, TargetTokens: 9000}
-	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, MaxTokens: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
 	view := text(r.View)
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.",

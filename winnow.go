@@ -120,11 +120,11 @@ func New(o *Options) (*Winnow, error) {
 		w.window = o.Agent
 	case o.Agent.Own > 0:
 		w.window.Own = o.Agent.Own
-	case w.settings.Model == "" && w.settings.MaxTokens > 0:
-		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
+	case w.settings.Model == "" && w.settings.OutputReserve > 0:
+		w.model.Context = model.Model{}.Window(w.settings.OutputReserve) // nothing else is known
 	}
 	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && (m.Source == model.Fallback || m.Source == model.ProviderDefault) {
-		w.doubt = fmt.Sprintf("the registry does not know the model %s, so winnow assumes a window of %d tokens; check the name, or set the window", w.settings.Model, m.Window(w.settings.MaxTokens))
+		w.doubt = fmt.Sprintf("the registry does not know the model %s, so winnow assumes a window of %d tokens; check the name, or set the window", w.settings.Model, m.Window(w.settings.OutputReserve))
 	}
 	w.window.Tokens = w.model.Context
 	if w.settings.Economy == EconomyPrices {
@@ -187,7 +187,7 @@ func (w *Winnow) limitsWith(output int, s *State) Limits {
 	if m.Context < w.model.Context {
 		beyond = 0 // the room beyond the agent's window is not there
 	}
-	window := m.Window(cmp.Or(max(output, 0), w.settings.MaxTokens))
+	window := m.Window(cmp.Or(max(output, 0), w.settings.OutputReserve))
 	l := budget.NewLimits(window, m.Input, max(0, w.reserve(&m, output, s.Answers)-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
 	if n := s.Learned.Bytes; n > 0 && (l.Bytes <= 0 || n < l.Bytes) {

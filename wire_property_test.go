@@ -118,7 +118,7 @@ func newWireCase(seed uint64) (*wireCase, error) {
 	for _, p := range wire.Validate(c.d, raw) {
 		c.wrong[p.Rule] = true // Gemini's signatures, which random calls lack
 	}
-	c.set = winnow.Settings{Model: "gpt-4o", Window: 3000 << r.IntN(5), MaxTokens: 1100}
+	c.set = winnow.Settings{Model: "gpt-4o", Window: 3000 << r.IntN(5), OutputReserve: 1100}
 	if r.IntN(2) == 0 {
 		c.set.MaxBytes = len(raw)/4 + r.IntN(len(raw))
 	}

@@ -22,7 +22,7 @@ func toChat(m *message) chat.Message   { return m.Message }
 func fromChat(m chat.Message) *message { return &message{Message: m} }
 
 func newAdapter(t testing.TB) *adapt.Adapter[*message] {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, OutputReserve: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestDoors(t *testing.T) {
 	const window, question = 12_000, "Find the slow query."
 	doors := map[string]func(w *winnow.Winnow, url string) error{
 		"http.Client": func(_ *winnow.Winnow, url string) error {
-			client, tr, err := newClient(winnow.Settings{Window: window, MaxTokens: 1000})
+			client, tr, err := newClient(winnow.Settings{Window: window, OutputReserve: 1000})
 			if err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func TestDoors(t *testing.T) {
 			}})
 			server := httptest.NewServer(sim.Handler())
 			defer server.Close()
-			w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: window, MaxTokens: 1000}})
+			w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: window, OutputReserve: 1000}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func Example() {
 // A history that is far too long for the window is compacted on the way, and
 // taking the plan back brings everything back.
 func Example_compaction() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, OutputReserve: 1000}})
 	if err != nil {
 		fmt.Println(err)
 		return

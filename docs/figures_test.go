@@ -78,24 +78,25 @@ func figures(t *testing.T, field, board, overhead string) string {
 		}
 		return fmt.Sprintf("%.1f ms", float64(d[1]-d[0])/float64(time.Millisecond))
 	}
-	return fmt.Sprintf(`| %s real sessions in a window of 200,000 tokens ([in the field](docs/field.md), `+"`make field`"+`) | winnow, nothing set | thrifty | the agents alone * |
+	busy := regexp.MustCompile(`[0-9]+ processors, load [0-9]+(\.[0-9]+)?`).FindString(section(t, overhead, "## Where a request is rewritten"))
+	return fmt.Sprintf(`| %s real sessions in a window of 200,000 tokens ([in the field](docs/field.md), `+"`make field`"+`) | winnow, nothing set | winnow, `+"`--preset thrifty`"+` | the agents alone * |
 |---|--:|--:|--:|
-| next edits that are ready right after a compaction%s
+| next edits whose text the agent still sees right after a compaction%s
 | the same, if the newest messages of that size had been kept instead%s
 | dollars, with the cache, summaries and files that must be read again%s
 | time lost to summaries that somebody waits for and to reading files again%s
 | compactions%s
 
-An edit is ready when the text that it changes stands in the context. Each request has 42,000 tokens of system prompt and tools; prices
+Next edits are those that the agent really made after that point of the session. Each request has 42,000 tokens of system prompt and tools; prices
 are those of %s. * Simulated: the agents that wrote the sessions (Claude Code, Codex, opencode, pi) compact at their own points, and
 a stand-in writes the summaries that they ask a model for.
 
 Where the room is small, choosing matters more. In a window of 64,000 tokens (%s; [scoreboard](docs/scoreboard.md),
-`+"`make scoreboard`"+`) %s of the next edits are ready (95 %% of samples: %s), in the newest messages of the same size %s, and in
-the newest parts about files, filled up with the newest messages, %s. The gateway adds %s to the first byte of an answer for a body of 4 KB and %s
-for one of 600 KB ([overhead](docs/overhead.md), `+"`scripts/gateway-bench`"+`).
+`+"`make scoreboard`"+`) the agent still sees the text of %s of the next edits (%s in 95 %% of samples), in the newest messages of the same size %s, and in
+the newest parts about files, filled up with the newest messages, %s. The gateway adds %s to the first byte of an answer for a body of 4 KB, %s
+for one of 600 KB, and %s where such a body must be rewritten (%s; [overhead](docs/overhead.md), `+"`scripts/gateway-bench`"+`).
 `, cell(t, whole, "all: winnow", "sessions"), row("V", percent), row("tail", percent), row("$", dollars), row("lost", plain), row("rewrites", plain),
-		prices[1], cuts, share(t, of("V")), of("95 %"), share(t, of("tail")), share(t, of("naive")), added("4 KB"), added("600 KB"))
+		prices[1], cuts, share(t, of("V")), of("95 %"), share(t, of("tail")), share(t, of("naive")), added("4 KB"), added("600 KB"), added("600 KB, rewritten"), busy)
 }
 
 // section returns the text below a heading, up to the next one of its kind.

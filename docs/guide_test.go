@@ -28,7 +28,7 @@ import (
 
 // longConversation is a conversation of 30 calls in a window of 8,000 tokens.
 func longConversation() (*winnow.Conversation, error) {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, OutputReserve: 1000}})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func Example_recallAsTool() {
 
 // What cannot shrink is named.
 func Example_cannotFit() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 4000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 4000, OutputReserve: 1000}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -288,7 +288,7 @@ func Example_session() {
 		return
 	}
 	defer store.Close()
-	s, err := session.Create(ctx, store, session.Header{ID: "build"}, &session.Options{Settings: winnow.Settings{Window: 40_000, MaxTokens: 1000, KeepRecent: 2000}})
+	s, err := session.Create(ctx, store, session.Header{ID: "build"}, &session.Options{Settings: winnow.Settings{Window: 40_000, OutputReserve: 1000, KeepRecent: 2000}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -46,7 +46,7 @@ func said(m *chat.Message) string {
 // limiterStory is a conversation of three requests that fills a small window.
 func limiterStory(t *testing.T) *winnow.Conversation {
 	t.Helper()
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 16000, MaxTokens: 2000, Target: 0.12}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 16000, OutputReserve: 2000, Target: 0.12}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,33 +112,44 @@ func TestOverhead(t *testing.T) {
 	proxy := exec.Command(os.Args[0])
 	proxy.Env = append(os.Environ(), "WINNOW_TEST_BARE="+up.URL)
 	bare, _ := startServer(t, proxy)
-	// Nothing is to be compacted: neither the window nor prices ask for it.
-	settings := filepath.Join(t.TempDir(), "settings.yaml")
-	if err := os.WriteFile(settings, []byte("window: 16000000\neconomy: off\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	serve := exec.Command(winnow, "serve", "--quiet", "--listen", "127.0.0.1:0", "--config", settings,
-		"--store", filepath.Join(t.TempDir(), "plans.db"), "--upstream", "anthropic="+up.URL)
-	ours, _ := startServer(t, serve)
-	fmt.Println("| body | clients | bare p50 | winnow p50 | ratio | bar |")
-	fmt.Println("|---|---|---|---|---|---|")
-	for _, size := range []struct {
-		bytes, rounds int
-		bar           float64
-	}{{4_000, 4000, 2}, {100_000, 1500, 2}, {600_000, 600, 2}, {2_000_000, 200, 2}} {
-		for _, clients := range []int{1, 64} {
-			rounds := size.rounds
-			if clients > 1 {
-				rounds = max(8, rounds/48)
-			}
-			a, b := compare(t, bare, ours, size.bytes, clients, rounds)
-			fmt.Printf("| %d KB | %d | %v | %v | %.1f | %.0f |\n", size.bytes/1000, clients, a.Round(time.Microsecond), b.Round(time.Microsecond), float64(b)/float64(a), size.bar)
+	serve := func(window int) string {
+		settings := filepath.Join(t.TempDir(), "settings.yaml")
+		if err := os.WriteFile(settings, fmt.Appendf(nil, "window: %d\neconomy: off\n", window), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		url, _ := startServer(t, exec.Command(winnow, "serve", "--quiet", "--listen", "127.0.0.1:0", "--config", settings,
+			"--store", filepath.Join(t.TempDir(), "plans.db"), "--upstream", "anthropic="+up.URL))
+		return url
 	}
+	const title = "| body | clients | bare p50 | winnow p50 | ratio | bar |\n|---|---|---|---|---|---|"
+	t.Run("passed", func(t *testing.T) {
+		ours := serve(16_000_000) // nothing is to be compacted: neither the window nor prices ask for it
+		fmt.Println(title)
+		for _, size := range []struct {
+			bytes, rounds int
+			bar           float64
+		}{{4_000, 4000, 2}, {100_000, 1500, 2}, {600_000, 600, 2}, {2_000_000, 200, 2}} {
+			for _, clients := range []int{1, 64} {
+				rounds := size.rounds
+				if clients > 1 {
+					rounds = max(8, rounds/48)
+				}
+				a, b := compare(t, bare, ours, size.bytes, clients, rounds, false)
+				fmt.Printf("| %d KB | %d | %v | %v | %.1f | %.0f |\n", size.bytes/1000, clients, a.Round(time.Microsecond), b.Round(time.Microsecond), float64(b)/float64(a), size.bar)
+			}
+		}
+	})
+	t.Run("rewritten", func(t *testing.T) {
+		ours := serve(100_000) // which these are too large for
+		fmt.Println(title)
+		a, b := compare(t, bare, ours, 600_000, 1, 60, true)
+		fmt.Printf("| 600 KB, rewritten | 1 | %v | %v | %.1f | |\n", a.Round(time.Microsecond), b.Round(time.Microsecond), float64(b)/float64(a))
+	})
 }
 
-// compare measures both, by turns.
-func compare(t *testing.T, bare, ours string, size, clients, rounds int) (a, b time.Duration) {
+// compare measures both, by turns: requests that pass, or the first ones of conversations
+// that must be rewritten.
+func compare(t *testing.T, bare, ours string, size, clients, rounds int, rewritten bool) (a, b time.Duration) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	defer client.CloseIdleConnections()
@@ -150,6 +161,9 @@ func compare(t *testing.T, bare, ours string, size, clients, rounds int) (a, b t
 	for round := range rounds + 2 {
 		bodies := make([][]byte, clients)
 		for i := range all {
+			if rewritten {
+				all[i].restart()
+			}
 			bodies[i] = all[i].next()
 		}
 		for k, url := range []string{bare, ours} {
@@ -157,7 +171,7 @@ func compare(t *testing.T, bare, ours string, size, clients, rounds int) (a, b t
 			var wg sync.WaitGroup
 			for i := range clients {
 				wg.Go(func() {
-					d, err := firstByte(client, url+"/v1/messages", bodies[i])
+					d, err := firstByte(client, url+"/v1/messages", bodies[i], rewritten && url == ours)
 					if err != nil {
 						t.Error(err)
 					}
@@ -177,7 +191,7 @@ func compare(t *testing.T, bare, ours string, size, clients, rounds int) (a, b t
 	return times[0][len(times[0])/2], times[1][len(times[1])/2]
 }
 
-func firstByte(client *http.Client, url string, body []byte) (time.Duration, error) {
+func firstByte(client *http.Client, url string, body []byte, rewritten bool) (time.Duration, error) {
 	start := time.Now()
 	resp, err := client.Post(url, "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -190,8 +204,8 @@ func firstByte(client *http.Client, url string, body []byte) (time.Duration, err
 	}
 	d := time.Since(start)
 	_, err = io.Copy(io.Discard, resp.Body)
-	if plan := resp.Header.Get(transport.HeaderPlan); err == nil && (resp.StatusCode != http.StatusOK || plan != "") {
-		err = fmt.Errorf("status %d, plan %q: it is to pass as it is", resp.StatusCode, plan)
+	if plan := resp.Header.Get(transport.HeaderPlan); err == nil && (resp.StatusCode != http.StatusOK || (plan != "") != rewritten) {
+		err = fmt.Errorf("status %d, plan %q: is it to be rewritten? %v", resp.StatusCode, plan, rewritten)
 	}
 	return d, err
 }

@@ -17,7 +17,7 @@ type summarizing struct{ c *Client }
 
 // Complete answers a prompt of the summariser.
 func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
-	req := &Request{Output: p.MaxOutput, Messages: chat.Messages{chat.TextMessage(chat.User, p.Text)}}
+	req := &Request{Output: p.Output, Messages: chat.Messages{chat.TextMessage(chat.User, p.Text)}}
 	if p.System != "" {
 		req.System = []chat.Part{{Kind: chat.Text, Text: p.System}}
 	}

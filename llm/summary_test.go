@@ -104,7 +104,7 @@ func TestModelStops(t *testing.T) {
 	} {
 		s := play(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, tt.body) })
 		c, _ := a.client(t, s, Options{})
-		got, err := c.Model().Complete(t.Context(), summary.Prompt{System: "s", Text: "t", MaxOutput: 10})
+		got, err := c.Model().Complete(t.Context(), summary.Prompt{System: "s", Text: "t", Output: 10})
 		if tt.problem != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.problem) {
 				t.Errorf("%s: %v", tt.problem, err)

@@ -17,12 +17,12 @@ func FuzzLookup(f *testing.F) {
 		f.Add(s, 0)
 		f.Add(s, 4096)
 	}
-	f.Fuzz(func(t *testing.T, name string, maxTokens int) {
+	f.Fuzz(func(t *testing.T, name string, output int) {
 		m := Default().Lookup(name)
 		if m.Source == "" || m.Context < 1 || m.Input < 0 || m.Output < 0 || m.Output > m.Context {
 			t.Fatalf("%q: %+v", name, m)
 		}
-		if a, r := m.Available(maxTokens), m.Reserve(maxTokens); a < 1 || r < 0 || a > m.Context || r > m.Context {
+		if a, r := m.Available(output), m.Reserve(output); a < 1 || r < 0 || a > m.Context || r > m.Context {
 			t.Fatalf("%q: available %d, reserve %d of %d", name, a, r, m.Context)
 		}
 		key := fold.Name(name)

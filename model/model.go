@@ -59,27 +59,27 @@ type Model struct {
 // Window returns the window to plan with. A model whose window is unknown is
 // taken to have four times the output that the caller wants, or
 // 128,000 when the caller names none.
-func (m Model) Window(maxTokens int) int {
+func (m Model) Window(output int) int {
 	const most = 1 << 40 // far from overflow, far above any window
 	switch {
 	case m.Context > 0:
 		return m.Context
-	case maxTokens > 0:
-		return 4 * min(maxTokens, most)
+	case output > 0:
+		return 4 * min(output, most)
 	}
 	return defaultContext
 }
 
-// Reserve returns the tokens to keep free for the answer: maxTokens, or the
-// smaller of 64,000 and 35 % of the window when maxTokens is zero or less.
+// Reserve returns the tokens to keep free for the answer: output, or the
+// smaller of 64,000 and 35 % of the window when output is zero or less.
 //
 // It is never more than the model's output limit, and it always leaves a
-// twentieth of the window to the input. A maxTokens that fills the whole
+// twentieth of the window to the input. An output that fills the whole
 // window cannot be meant, since no request could be sent: it is treated as
 // not given.
-func (m Model) Reserve(maxTokens int) int {
-	window := m.Window(maxTokens)
-	reserve := maxTokens
+func (m Model) Reserve(output int) int {
+	window := m.Window(output)
+	reserve := output
 	if m.Output > 0 {
 		reserve = min(reserve, m.Output)
 	}
@@ -94,8 +94,8 @@ func (m Model) Reserve(maxTokens int) int {
 
 // Available returns the tokens of input that fit beside the reserved output:
 // the smaller of the input limit and what the window leaves. It is at least 1.
-func (m Model) Available(maxTokens int) int {
-	room := m.Window(maxTokens) - m.Reserve(maxTokens)
+func (m Model) Available(output int) int {
+	room := m.Window(output) - m.Reserve(output)
 	if m.Input > 0 {
 		room = min(room, m.Input)
 	}

@@ -15,28 +15,28 @@ func TestReserveAndAvailable(t *testing.T) {
 	for _, c := range []struct {
 		name               string
 		limits             Limits
-		maxTokens          int
+		output             int
 		reserve, available int
 	}{
 		{"35 % of a small window", Limits{Context: 8192}, 0, 2867, 5325},
 		{"at most 64,000", Limits{Context: 1_000_000}, 0, 64_000, 936_000},
 		{"never more than the output limit", Limits{Context: 200_000, Output: 8192}, 0, 8192, 191_808},
-		{"max_tokens", Limits{Context: 200_000, Output: 64_000}, 20_000, 20_000, 180_000},
-		{"max_tokens above the output limit", Limits{Context: 200_000, Output: 8192}, 20_000, 8192, 191_808},
+		{"an output", Limits{Context: 200_000, Output: 64_000}, 20_000, 20_000, 180_000},
+		{"an output above the limit", Limits{Context: 200_000, Output: 8192}, 20_000, 8192, 191_808},
 		{"output limit unknown", Limits{Context: 200_000}, 100_000, 100_000, 100_000},
 		{"input limit", Limits{Context: 400_000, Input: 272_000, Output: 128_000}, 0, 64_000, 272_000},
 		{"input limit above what is left", Limits{Context: 400_000, Input: 272_000, Output: 200_000}, 200_000, 200_000, 200_000},
-		{"window below max_tokens", Limits{Context: 500}, 32_768, 175, 325},
-		{"window equal to max_tokens", Limits{Context: 8192, Output: 8192}, 8192, 2867, 5325},
-		{"max_tokens just below the window", Limits{Context: 8192}, 8191, 7783, 409},
+		{"window below the output", Limits{Context: 500}, 32_768, 175, 325},
+		{"window equal to the output", Limits{Context: 8192, Output: 8192}, 8192, 2867, 5325},
+		{"an output just below the window", Limits{Context: 8192}, 8191, 7783, 409},
 		{"most of a window", Limits{Context: 2000}, 1800, 1800, 200},
-		{"nothing known but max_tokens", Limits{}, 4096, 4096, 3 * 4096},
+		{"nothing known but the output", Limits{}, 4096, 4096, 3 * 4096},
 		{"nothing known", Limits{}, 0, 44_800, 83_200},
-		{"negative max_tokens", Limits{Context: 8192}, -5, 2867, 5325},
+		{"a negative output", Limits{Context: 8192}, -5, 2867, 5325},
 		{"a window of one token", Limits{Context: 1}, 0, 0, 1},
 	} {
 		m := Model{Context: c.limits.Context, Input: c.limits.Input, Output: c.limits.Output}
-		if r, a := m.Reserve(c.maxTokens), m.Available(c.maxTokens); r != c.reserve || a != c.available {
+		if r, a := m.Reserve(c.output), m.Available(c.output); r != c.reserve || a != c.available {
 			t.Errorf("%s: reserve %d and available %d, want %d and %d", c.name, r, a, c.reserve, c.available)
 		}
 	}
@@ -67,7 +67,7 @@ func TestReserveProperties(t *testing.T) {
 		default:
 			continue
 		}
-		t.Fatalf("%+v with max_tokens %d: window %d, reserve %d, available %d", m.Limits(), want, w, r, a)
+		t.Fatalf("%+v with output %d: window %d, reserve %d, available %d", m.Limits(), want, w, r, a)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func lived(t *testing.T) (*session.Controller, *session.Session, *session.Options) {
 	t.Helper()
 	store := session.NewMemory()
-	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, MaxTokens: 1000}}
+	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, OutputReserve: 1000}}
 	s, err := session.Create(t.Context(), store, session.Header{}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestActsOnTheSession(t *testing.T) {
 // it was sent, though the provider counts a hidden part that no message shows.
 func TestRowsCountAsTheSession(t *testing.T) {
 	store := session.NewMemory()
-	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 60_000, MaxTokens: 1000}}
+	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 60_000, OutputReserve: 1000}}
 	s, err := session.Create(t.Context(), store, session.Header{}, o)
 	must(t, err)
 	defer s.Close()

@@ -57,7 +57,7 @@ func realSession(t *testing.T, in *transcript.Session) {
 	w, err := winnow.New(nil)
 	must(t, err)
 	tokens := w.Meter().Measure(whole{in.History}).Tokens
-	o := &session.Options{Settings: winnow.Settings{Window: max(12000, tokens/2+4000), MaxTokens: 1000, KeepRecent: 1500}, Manual: true}
+	o := &session.Options{Settings: winnow.Settings{Window: max(12000, tokens/2+4000), OutputReserve: 1000, KeepRecent: 1500}, Manual: true}
 	st := store(t)
 	s, err := session.Import(ctx, st, session.Header{ID: "real", Dir: "/project"}, in.Request(), o)
 	must(t, err)

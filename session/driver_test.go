@@ -85,7 +85,7 @@ func TestUsageAndErrors(t *testing.T) {
 	)
 	below := strings.ReplaceAll(strings.ReplaceAll(good, "188500", "168500"), "190000", "170000")
 	said := func(text string) string { return `{"role":"user","content":"` + text + `","timestamp":1}` }
-	set := winnow.Settings{Preset: "pi", Window: 200_000, MaxTokens: 8000}
+	set := winnow.Settings{Preset: "pi", Window: 200_000, OutputReserve: 8000}
 	for _, c := range []struct {
 		name     string
 		messages []string
@@ -276,7 +276,7 @@ func TestCompactAfterRewind(t *testing.T) {
 	write(t, path, all)
 	log, err = openFile(path)
 	must(t, err)
-	s, err := session.New(ctx, log, &session.Options{Settings: winnow.Settings{Window: 200_000, MaxTokens: 8000, KeepRecent: 200}})
+	s, err := session.New(ctx, log, &session.Options{Settings: winnow.Settings{Window: 200_000, OutputReserve: 8000, KeepRecent: 200}})
 	must(t, err)
 	defer s.Close()
 	before := seen(t, s)

@@ -195,7 +195,7 @@ func TestCommandHooks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			hook := session.Command{On: c.on, Run: []string{script(t, c.body)}, Timeout: c.timeout}
 			s := create(t, &session.Options{Live: func(string, string) session.Live {
-				return session.Live{Settings: winnow.Settings{Window: 12_000, MaxTokens: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500}}, Hooks: []session.Command{hook}}
+				return session.Live{Settings: winnow.Settings{Window: 12_000, OutputReserve: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500}}, Hooks: []session.Command{hook}}
 			}})
 			say(t, s, user("look"), chat.CallMessage("", chat.Call("c", "bash", "{}")), chat.ResultMessage("c", strings.Repeat("b", 9000)), answer("long"))
 			turns(t, s, 0, 12, 2500)

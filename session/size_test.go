@@ -46,7 +46,7 @@ func share(s *session.Session) (total, compactions, n int) {
 func TestManyCompactions(t *testing.T) {
 	longrun.Only(t, "84 compactions take a while")
 	const many = 84
-	o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}}
+	o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}}
 	st := store(t)
 	s, err := session.Create(t.Context(), st, session.Header{Dir: "/project"}, o)
 	must(t, err)

@@ -65,7 +65,7 @@ func (w *writer) asked() []string {
 // inWindow is a session in a window of that size, with a preset.
 func inWindow(t testing.TB, preset string, window int, o session.Options) *session.Session {
 	t.Helper()
-	o.Settings = winnow.Settings{Preset: preset, Window: window, MaxTokens: 1000}
+	o.Settings = winnow.Settings{Preset: preset, Window: window, OutputReserve: 1000}
 	s, err := session.Create(t.Context(), store(t), session.Header{Dir: "/project"}, &o)
 	must(t, err)
 	t.Cleanup(func() { s.Close() })

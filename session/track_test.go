@@ -21,7 +21,7 @@ func TestNotLasting(t *testing.T) {
 }
 
 func notLasting(t *testing.T, reopened bool) {
-	o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}}
+	o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}}
 	run := func(sentences int) error {
 		store := session.NewMemory()
 		s, err := session.Create(t.Context(), store, session.Header{}, o)
@@ -60,7 +60,7 @@ func TestColdCalls(t *testing.T) {
 	commit := func(cold func(call int) bool) int {
 		models, err := model.Default().WithOverrides([]byte(`{"models": {"gpt-4o": {"prices": {"input": 5, "cache_read": 0.2, "cache_write": 5, "output": 20}}}}`))
 		must(t, err)
-		set := winnow.Settings{Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices, CommitFloor: 10_000}
+		set := winnow.Settings{Model: "gpt-4o", Window: 400_000, OutputReserve: 4000, Economy: winnow.EconomyPrices, CommitFloor: 10_000}
 		s, err := session.Create(t.Context(), session.NewMemory(), session.Header{}, &session.Options{Settings: set, Registry: models})
 		must(t, err)
 		t.Cleanup(func() { s.Close() })

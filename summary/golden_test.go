@@ -66,7 +66,7 @@ func TestGoldenPrompts(t *testing.T) {
 			}
 			var b strings.Builder
 			for _, p := range m.prompts {
-				fmt.Fprintf(&b, "=== system\n%s\n=== user, at most %d tokens of answer\n%s\n", p.System, p.MaxOutput, cut(p.Text))
+				fmt.Fprintf(&b, "=== system\n%s\n=== user, at most %d tokens of answer\n%s\n", p.System, p.Output, cut(p.Text))
 			}
 			golden(t, "prompt-"+tt.name+".txt", b.String())
 		})

@@ -79,7 +79,7 @@ func TestLLM(t *testing.T) {
 		}
 	}
 	p := m.prompts[0]
-	if p.System != systemPrompt || p.MaxOutput <= 0 || strings.Contains(p.Text, "<notes>") || !strings.Contains(p.Text, "\nUser: Please make") {
+	if p.System != systemPrompt || p.Output <= 0 || strings.Contains(p.Text, "<notes>") || !strings.Contains(p.Text, "\nUser: Please make") {
 		t.Errorf("prompt %.2000q", p.Text)
 	}
 }
@@ -169,7 +169,7 @@ func TestLLMReadsTheNaturalForm(t *testing.T) {
 	for _, window := range []int{6000, 12000, 24000, 128_000} {
 		m := &recorder{}
 		m.f = func(_ int, p Prompt) (Completion, error) {
-			if size := in.Counter.Text(p.System) + in.Counter.Text(p.Text) + p.MaxOutput; size > window {
+			if size := in.Counter.Text(p.System) + in.Counter.Text(p.Text) + p.Output; size > window {
 				return Completion{}, fmt.Errorf("prompt of %d tokens for a window of %d", size, window)
 			}
 			return Completion{Text: notes("it")}, nil
@@ -213,7 +213,7 @@ func TestLLMOverflow(t *testing.T) {
 	for _, known := range []int{0, 9000} {
 		m := &recorder{}
 		m.f = func(n int, p Prompt) (Completion, error) {
-			if in.Counter.Text(p.System)+in.Counter.Text(p.Text)+p.MaxOutput > 9000 {
+			if in.Counter.Text(p.System)+in.Counter.Text(p.Text)+p.Output > 9000 {
 				return Completion{}, tooLong{known}
 			}
 			return Completion{Text: notes("it")}, nil

@@ -40,15 +40,15 @@ func (r *run) piece(ctx context.Context, from, to int, turn bool, most int, prob
 	}
 	prompt := func(transcript string) Prompt {
 		return Prompt{
-			System:    systemPrompt,
-			Text:      material(transcript, previous) + instruction(t, r.in, r.words(most), problems),
-			MaxOutput: r.output(most),
+			System: systemPrompt,
+			Text:   material(transcript, previous) + instruction(t, r.in, r.words(most), problems),
+			Output: r.output(most),
 		}
 	}
 	frame := prompt("")
 	for try := 0; ; try++ {
 		// Room for a transcript beside everything else. Estimates have a band.
-		room := r.limit() - frame.MaxOutput - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
+		room := r.limit() - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
 		room -= int(float64(max(room, 0)) * r.counter.Band())
 		p, err := r.complete(ctx, prompt(r.natural(from, to, max(room, 256))), r.in.required(turn))
 		var long interface{ ContextLimit() int }

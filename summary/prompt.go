@@ -15,8 +15,8 @@ type Prompt struct {
 	// Text is the one user message to send.
 	Text string
 
-	// MaxOutput is the most tokens the answer may have.
-	MaxOutput int
+	// Output is the most tokens the answer may have.
+	Output int
 }
 
 // task is what a prompt asks for.

@@ -89,7 +89,7 @@ func TestOwnSummaryRequest(t *testing.T) {
 	} {
 		var sent string
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Window: 16_000, MaxTokens: 1000, Threshold: 0.5, Target: 0.3},
+			Settings: winnow.Settings{Window: 16_000, OutputReserve: 1000, Threshold: 0.5, Target: 0.3},
 			Base: sending(func(r *http.Request) (*http.Response, error) {
 				data, err := io.ReadAll(r.Body)
 				sent = string(data)

@@ -44,7 +44,7 @@ func TestKindsOfTheCaller(t *testing.T) {
 	} {
 		sent := ""
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Window: 3000, MaxTokens: 100, Threshold: 0.4, Target: 0.3, Systems: winnow.Systems{Stages: []string{"supersede"}}}, Kinds: c.kinds,
+			Settings: winnow.Settings{Window: 3000, OutputReserve: 100, Threshold: 0.4, Target: 0.3, Systems: winnow.Systems{Stages: []string{"supersede"}}}, Kinds: c.kinds,
 			Base: sending(func(r *http.Request) (*http.Response, error) {
 				data, err := io.ReadAll(r.Body)
 				sent = string(data)

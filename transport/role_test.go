@@ -41,7 +41,7 @@ func TestSummaryRole(t *testing.T) {
 	} {
 		for _, s := range []winnow.Settings{{Systems: winnow.Systems{SummaryRole: "system"}}, {Preset: "neurolink"}, {}} {
 			t.Run(fmt.Sprint(name, " ", s.SummaryRole, s.Preset), func(t *testing.T) {
-				s.Window, s.MaxTokens = 12_000, 1000
+				s.Window, s.OutputReserve = 12_000, 1000
 				tr := newTransport(t, transport.Options{Settings: s})
 				resp, text := post(t, tr, srv.URL+x.path, []byte(x.body))
 				if resp.StatusCode != http.StatusOK || len(sent) >= len(x.body) {

@@ -44,7 +44,7 @@ func TestUntouchedMessagesKeepTheirBytes(t *testing.T) {
 	defer up.Close()
 	m := append(oddly(60), `{"role":"user" , "content":"And now?"}`)
 	body := oddBody(m)
-	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 8000, MaxTokens: 500, Economy: winnow.EconomyOff}})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 8000, OutputReserve: 500, Economy: winnow.EconomyOff}})
 	resp, _ := post(t, tr, up.URL+"/v1/chat/completions", body)
 	if resp.Header.Get(transport.HeaderPlan) == "" || len(sent) >= len(body) {
 		t.Fatalf("%d bytes became %d under plan %q", len(body), len(sent), resp.Header.Get(transport.HeaderPlan))
@@ -66,7 +66,7 @@ func TestPlansAreFoundByMessages(t *testing.T) {
 		fmt.Fprint(w, `{}`)
 	}))
 	defer up.Close()
-	o := transport.Options{Store: planstore.NewMemory(planstore.Bounds{}), Settings: winnow.Settings{Window: 8000, MaxTokens: 500, Economy: winnow.EconomyOff}}
+	o := transport.Options{Store: planstore.NewMemory(planstore.Bounds{}), Settings: winnow.Settings{Window: 8000, OutputReserve: 500, Economy: winnow.EconomyOff}}
 	m := append(oddly(60), `{"role":"user" , "content":"And now?"}`)
 	first, _ := post(t, newTransport(t, o), up.URL+"/v1/chat/completions", oddBody(m))
 	plan := first.Header.Get(transport.HeaderPlan)

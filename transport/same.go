@@ -121,7 +121,7 @@ func (m *caller) refuse(status int, v wire.Verdict) error {
 
 // request writes the body, in the dialect that the caller speaks.
 func (m *caller) request(p *summary.Prompt) ([]byte, error) {
-	r := chat.Request{System: append(m.system[:len(m.system):len(m.system)], chat.Part{Kind: chat.Text, Text: p.System}), Output: p.MaxOutput}
+	r := chat.Request{System: append(m.system[:len(m.system):len(m.system)], chat.Part{Kind: chat.Text, Text: p.System}), Output: p.Output}
 	head := "{"
 	if m.end.Dialect == wire.Responses {
 		head += `"store":false,`

@@ -22,7 +22,7 @@ const trackURL = "http://provider.test/v1/chat/completions"
 // It never stops for that, since a request that may be refused is better than
 // none; whoever asks for what surely fits is told.
 func TestNotLasting(t *testing.T) {
-	set := winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}
+	set := winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}
 	w, err := winnow.New(&winnow.Options{Settings: set})
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestNotLasting(t *testing.T) {
 // stands there: requests that come to a new one every time are counted as those
 // that all come to one.
 func TestNotLastingAfterRestarts(t *testing.T) {
-	set := winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}
+	set := winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}
 	w, err := winnow.New(&winnow.Options{Settings: set})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestColdCalls(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 		})
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices, CommitFloor: 10_000},
+			Settings: winnow.Settings{Model: "gpt-4o", Window: 400_000, OutputReserve: 4000, Economy: winnow.EconomyPrices, CommitFloor: 10_000},
 			Registry: overridden(t, `{"prices": {"input": 5, "cache_read": 0.2, "cache_write": 5, "output": 20}}`),
 			Base:     up, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
 		})

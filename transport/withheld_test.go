@@ -22,7 +22,7 @@ func TestWithheldSummary(t *testing.T) {
 		base: answering(`{"type":"message","role":"assistant","content":[{"type":"text","text":"## Goal\n- half"}],"stop_reason":"refusal","usage":{}}`),
 		url:  "http://127.0.0.1/v1/messages", header: http.Header{}, end: Endpoint{Dialect: wire.Anthropic}, model: "m",
 	}
-	if out, err := m.Complete(t.Context(), summary.Prompt{Text: "x", MaxOutput: 100}); err == nil || !strings.Contains(err.Error(), "withheld") {
+	if out, err := m.Complete(t.Context(), summary.Prompt{Text: "x", Output: 100}); err == nil || !strings.Contains(err.Error(), "withheld") {
 		t.Errorf("%+v, %v", out, err)
 	}
 }

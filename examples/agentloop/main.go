@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, OutputReserve: 1000}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestFrameworks(t *testing.T) {
 			server := httptest.NewServer(sim.Handler())
 			defer server.Close()
 			defer sim.Close()
-			w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: window, MaxTokens: 1000}})
+			w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: window, OutputReserve: 1000}})
 			if err != nil {
 				t.Fatal(err)
 			}

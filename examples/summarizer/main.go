@@ -26,7 +26,7 @@ func main() {
 		log.Fatal(err) // a *llm.SetupError names the variable that is missing
 	}
 	w, err := winnow.New(&winnow.Options{
-		Settings:   winnow.Settings{Window: 8000, MaxTokens: 1000},
+		Settings:   winnow.Settings{Window: 8000, OutputReserve: 1000},
 		Summarizer: summary.NewLLM(&summary.LLMOptions{Model: client.Model()}),
 	})
 	if err != nil {

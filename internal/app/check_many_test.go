@@ -96,7 +96,7 @@ func TestCheckLatest(t *testing.T) {
 	}
 	now := time.Now()
 	claude, _ := layAgents(t, home, now.AddDate(0, 0, -2))
-	code, stdout, stderr := command(t, "", "check", latest, "--json", "--window", "50000", "--max-tokens", "1000")
+	code, stdout, stderr := command(t, "", "check", latest, "--json", "--window", "50000", "--output-reserve", "1000")
 	var doc checked
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitDone || doc.File != claude || !strings.Contains(stderr, "the newest session, of Claude Code") {
 		t.Fatalf("exit %d, %v, %s: %s", code, err, doc.File, stderr)

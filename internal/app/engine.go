@@ -12,18 +12,18 @@ import (
 
 // modelFlags are the flags of commands that need a model's limits.
 type modelFlags struct {
-	model, preset     string
-	estimator         string
-	set               []string
-	window, maxTokens int
-	exact             bool
+	model, preset         string
+	estimator             string
+	set                   []string
+	window, outputReserve int
+	exact                 bool
 }
 
 func (f *modelFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
 	addPreset(cmd, &f.preset)
 	tokensVar(cmd.Flags(), &f.window, "window", 0, "the model's window in `TOKENS`")
-	tokensVar(cmd.Flags(), &f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
+	tokensVar(cmd.Flags(), &f.outputReserve, "output-reserve", 0, "`TOKENS` to leave for the answer")
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
 	addEstimator(cmd, &f.estimator)
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` for this run only; winnow config print lists the keys (repeatable)")
@@ -72,7 +72,7 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	for _, n := range [...]struct {
 		name  string
 		value int
-	}{{"window", f.window}, {"max-tokens", f.maxTokens}} {
+	}{{"window", f.window}, {"output-reserve", f.outputReserve}} {
 		if flags.Changed(n.name) && n.value <= 0 {
 			return usagef("--%s %d: must be a positive number of tokens", n.name, n.value)
 		}
@@ -90,10 +90,10 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	if f.window > 0 {
 		l.Window = f.window
 	}
-	if f.maxTokens > 0 {
-		l.MaxTokens = f.maxTokens
+	if f.outputReserve > 0 {
+		l.OutputReserve = f.outputReserve
 		if s != nil {
-			s.Request.Output = f.maxTokens
+			s.Request.Output = f.outputReserve
 		}
 	}
 	if f.exact {

@@ -232,7 +232,7 @@ func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
 	var all []journal.Change
 	rc, alias := a.shellFile()
 	for i := range present {
-		if g := &present[i]; g.Refused == "" {
+		if g := &present[i]; g.Refused == "" && rc != "" {
 			line := fmt.Sprintf(alias, g.Program, shellQuoted(server[0])+" wrap "+g.Program+" --")
 			all = append(all, journal.Change{What: "start " + g.Title + " behind winnow by an alias", File: rc, Edit: appendLine(line)})
 		}
@@ -258,10 +258,14 @@ func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
 	return append(all, a.service()...), nil
 }
 
-// shellFile is where the user's shell reads aliases, and how it writes one.
+// shellFile is where the user's shell reads aliases, and how it writes one. On Windows
+// only a shell that names itself, such as Git Bash, has such a file.
 func (a *app) shellFile() (file, alias string) {
-	home := a.home()
-	switch filepath.Base(a.getenv("SHELL")) {
+	home, shell := a.home(), a.getenv("SHELL")
+	if shell == "" && runtime.GOOS == "windows" {
+		return "", ""
+	}
+	switch filepath.Base(shell) {
 	case "fish":
 		return filepath.Join(table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "fish/conf.d/winnow.fish"}.In(home, a.getenv)), "alias %s \"%s\" # winnow init"
 	case "zsh":
@@ -334,17 +338,25 @@ func (a *app) service() []journal.Change {
 	case runtime.GOOS == "darwin" && a.onPath("launchctl") != "":
 		c.File = filepath.Join(a.home(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
 		c.Run, c.Stop = []string{"launchctl", "load", "-w", c.File}, []string{"launchctl", "unload", "-w", c.File}
-		text = fmt.Sprintf(launchd, xmlEscaper.Replace(self))
+		text = launchdFile(self)
 	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it there is no manager to talk to
 		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.home(), a.getenv)
 		c.Run, c.Stop = []string{"systemctl", "--user", "enable", "--now", "winnow.service"}, []string{"systemctl", "--user", "disable", "--now", "winnow.service"}
-		text = fmt.Sprintf(systemd, strings.ReplaceAll(self, "%", "%%"))
+		text = systemdUnit(self)
 	default:
 		return nil
 	}
 	c.Edit = func(string) (string, error) { return text, nil }
 	return []journal.Change{c}
 }
+
+// systemdUnit returns the unit that runs a program's gateway.
+func systemdUnit(program string) string {
+	return fmt.Sprintf(systemd, strings.ReplaceAll(program, "%", "%%"))
+}
+
+// launchdFile returns the same for launchd.
+func launchdFile(program string) string { return fmt.Sprintf(launchd, xmlEscaper.Replace(program)) }
 
 const systemd = `[Unit]
 Description=winnow, the gateway that keeps agents inside their context window

@@ -2,10 +2,13 @@ package app
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -150,5 +153,45 @@ func TestInitRefusals(t *testing.T) {
 	write(t, filepath.Join(dir, ".config/winnow/init.json"), `{`, 0o600)
 	if code, _, stderr := command(t, "", "init", "--undo"); code != exitFailed || !strings.Contains(stderr, "delete") {
 		t.Errorf("%d %s", code, stderr)
+	}
+}
+
+// The files of both managers name the program, whatever letters its path has: one is a
+// property list, and systemd itself has nothing to say about the other.
+func TestServiceFiles(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "a & b <%h>", "winnow")
+	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
+		t.Skip(err) // Windows has no such names, and neither manager
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Version string `xml:"version,attr"`
+		Dict    struct {
+			Keys  []string   `xml:"key"`
+			Label string     `xml:"string"`
+			Run   []string   `xml:"array>string"`
+			On    []struct{} `xml:"true"`
+		} `xml:"dict"`
+	}
+	if err := xml.Unmarshal([]byte(launchdFile(program)), &list); err != nil {
+		t.Fatal(err)
+	}
+	if d := list.Dict; list.Version != "1.0" || len(d.Keys) != 4 || d.Label == "" || len(d.On) != 2 || !slices.Equal(d.Run, []string{program, "serve"}) {
+		t.Errorf("%+v", list)
+	}
+	unit := filepath.Join(t.TempDir(), "winnow.service")
+	if err := os.WriteFile(unit, []byte(systemdUnit(program)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not here: the unit is not verified")
+	}
+	cmd := exec.Command(analyze, "verify", "--user", unit)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
 	}
 }

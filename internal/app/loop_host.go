@@ -115,7 +115,7 @@ func (h *loopHost) flags(f *config.File) {
 		f.Window = simmodel.Window
 	}
 	if h.f.maxTokens > 0 {
-		f.MaxTokens = h.f.maxTokens
+		f.OutputReserve = h.f.maxTokens
 	}
 	if h.f.threshold > 0 {
 		f.Threshold = h.f.threshold

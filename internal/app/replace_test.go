@@ -82,12 +82,12 @@ func TestReplaceUmbra(t *testing.T) {
 	run := at(t)
 	body, messages := exchanges(6, 5000)
 	put1(t, "turn.json", body)
-	doc := run("compact", "turn.json", "--preset", "umbra", "--window", "5000", "--max-tokens", "500", "--out", "view.json")
+	doc := run("compact", "turn.json", "--preset", "umbra", "--window", "5000", "--output-reserve", "500", "--out", "view.json")
 	view, err := os.ReadFile("view.json")
 	if err != nil || doc["compacted"] != true {
 		t.Fatalf("%v, %v", doc["compacted"], err)
 	}
-	r, err := engineOf(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, MaxTokens: 500}).Fit(t.Context(), chat.Request{History: chat.NewHistory(messages...)}, winnow.State{})
+	r, err := engineOf(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, OutputReserve: 500}).Fit(t.Context(), chat.Request{History: chat.NewHistory(messages...)}, winnow.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +110,12 @@ func TestReplaceUmbra(t *testing.T) {
 	// Non-activation: it fits.
 	small, _ := exchanges(6, 100)
 	put1(t, "small.json", small)
-	if doc := run("compact", "small.json", "--preset", "umbra", "--window", "5000", "--max-tokens", "500", "--dry-run"); doc["compacted"] != false {
+	if doc := run("compact", "small.json", "--preset", "umbra", "--window", "5000", "--output-reserve", "500", "--dry-run"); doc["compacted"] != false {
 		t.Errorf("what fits was compacted: %v", doc["stages"])
 	}
 }
 
-// picoclaw: the window is four times max_tokens where nobody says, a request is
+// picoclaw: the window is four times the output reserve where nobody says, a request is
 // checked before it is sent, and what does not fit loses the older half of its turns.
 func TestReplacePicoclaw(t *testing.T) {
 	run := at(t)
@@ -127,14 +127,14 @@ func TestReplacePicoclaw(t *testing.T) {
 		messages = append(messages, chat.TextMessage(chat.User, q), chat.TextMessage(chat.Assistant, a))
 	}
 	put1(t, "chat.json", `{"messages":[`+strings.Join(body, ",")+`]}`)
-	check := run("check", "chat.json", "--preset", "picoclaw", "--max-tokens", "4000")
+	check := run("check", "chat.json", "--preset", "picoclaw", "--output-reserve", "4000")
 	limits, _ := check["limits"].(map[string]any)
 	if check["fits"] != false || check["method"] != "formula" || limits["context"] != 16000.0 {
 		t.Errorf("fits %v, %v, %v", check["fits"], check["method"], limits)
 	}
-	doc := run("compact", "chat.json", "--preset", "picoclaw", "--max-tokens", "4000", "--dry-run")
+	doc := run("compact", "chat.json", "--preset", "picoclaw", "--output-reserve", "4000", "--dry-run")
 	stages, _ := json.Marshal(doc["stages"])
-	r, err := engineOf(t, winnow.Settings{Preset: "picoclaw", MaxTokens: 4000}).Fit(t.Context(), chat.Request{History: chat.NewHistory(messages...)}, winnow.State{})
+	r, err := engineOf(t, winnow.Settings{Preset: "picoclaw", OutputReserve: 4000}).Fit(t.Context(), chat.Request{History: chat.NewHistory(messages...)}, winnow.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestReplacePi(t *testing.T) {
 		t.Fatal(errs.String())
 	}
 	put1(t, ".winnow.yaml", yaml.String())
-	stats := run("session", "stats", "session.jsonl", "--window", "48000", "--max-tokens", "1000", "--config", ".winnow.yaml")
+	stats := run("session", "stats", "session.jsonl", "--window", "48000", "--output-reserve", "1000", "--config", ".winnow.yaml")
 	if stats["needs_compaction"] != true {
 		t.Errorf("%v tokens of a window of 48,000, less a reserve of 16,384", stats["tokens"])
 	}
@@ -235,7 +235,7 @@ func TestReplaceOperatorUse(t *testing.T) {
 	var appended []string
 	s, err := session.Create(t.Context(), store, session.Header{}, &session.Options{
 		Live: func(string, string) session.Live {
-			return session.Live{Settings: winnow.Settings{Preset: "operator-use", Window: 60_000, MaxTokens: 1000, Systems: winnow.Systems{Reserve: reserve}}}
+			return session.Live{Settings: winnow.Settings{Preset: "operator-use", Window: 60_000, OutputReserve: 1000, Systems: winnow.Systems{Reserve: reserve}}}
 		},
 		Hooks: []session.Hooks{{
 			BeforeCompact: func(_ context.Context, ev session.BeforeCompact) (session.CompactDecision, error) {
@@ -310,14 +310,14 @@ func TestReplaceNeuroLink(t *testing.T) {
 	if stats["needs_compaction"] != false || small["needs_compaction"] != true || small["fits"] != false {
 		t.Errorf("needs compaction at claude: %v, at gpt-4: %v", stats["needs_compaction"], small["needs_compaction"])
 	}
-	config := []string{"--set", "systems.prune_protect=20000", "--set", "systems.prune_min=1000", "--set", "systems.stages=prune,truncate", "--window", "100000", "--max-tokens", "4000"}
+	config := []string{"--set", "systems.prune_protect=20000", "--set", "systems.prune_min=1000", "--set", "systems.stages=prune,truncate", "--window", "100000", "--output-reserve", "4000"}
 	doc := run(append(append([]string{"session", "compact"}, on...), config...)...)
 	stages, _ := json.Marshal(doc["stages"])
 	if doc["compacted"] != true || !strings.Contains(string(stages), `"prune"`) || strings.Contains(string(stages), `"fold"`) {
 		t.Errorf("%v: %s", doc["compacted"], stages)
 	}
 	run(append([]string{"session", "rewind"}, on[:3]...)...)
-	doc = run(append([]string{"session", "compact", "--focus", "query-7", "--window", "100000", "--max-tokens", "4000"}, on...)...)
+	doc = run(append([]string{"session", "compact", "--focus", "query-7", "--window", "100000", "--output-reserve", "4000"}, on...)...)
 	if doc["compacted"] != true {
 		t.Fatalf("%v", doc["reason"])
 	}

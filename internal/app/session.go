@@ -329,7 +329,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 	if err != nil {
 		return nil, err
 	}
-	o := &session.Options{Live: l.Session, Registry: registry, Kinds: l.Kinds(), Output: l.MaxTokens, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
+	o := &session.Options{Live: l.Session, Registry: registry, Kinds: l.Kinds(), Output: l.OutputReserve, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
 		a.say("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err)
 	}}}}
 	if flag := cmd.Flag(recoverFlag); flag != nil {

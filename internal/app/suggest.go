@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,11 @@ func flagError(cmd *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
-		if best := spelling.Nearest(strings.Trim(name, "-"), names); best != "" && len(name) > 1 {
+		best := spelling.Nearest(strings.Trim(name, "-"), names)
+		if name == "max-tokens" && slices.Contains(names, "output-reserve") {
+			best = "output-reserve" // as it was called before
+		}
+		if best != "" && len(name) > 1 {
 			return usagef("there is no flag --%s; did you mean --%s? See %s", name, best, help)
 		}
 		if unknown.GetSpecifiedShortnames() != "" {

@@ -81,7 +81,7 @@ func TestSummarizerCompacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 40000, MaxTokens: 4000, KeepRecent: 4000}, Summarizer: s})
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 40000, OutputReserve: 4000, KeepRecent: 4000}, Summarizer: s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestSummarizerSequential(t *testing.T) {
 			id := fmt.Sprint("call-", i)
 			h = append(h, chat.CallMessage("", chat.Call(id, "grep", fmt.Sprintf(`{"pattern":"rule %d"}`, i))), chat.ResultMessage(id, strings.Repeat(fmt.Sprintf("rule %d is here\n", i), 80)))
 		}
-		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "pi", Window: 40000, MaxTokens: 4000, KeepRecent: 4000}, Summarizer: s})
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "pi", Window: 40000, OutputReserve: 4000, KeepRecent: 4000}, Summarizer: s})
 		if err != nil {
 			t.Fatal(err)
 		}

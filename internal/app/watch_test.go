@@ -221,10 +221,10 @@ func TestStatusLine(t *testing.T) {
 	if got := run("", "codex"); got != "no messages yet" {
 		t.Errorf("of another agent: %q", got)
 	}
-	if got := run(in, "--window", "20000", "--max-tokens", "1000"); !strings.HasSuffix(got, " to compaction") {
+	if got := run(in, "--window", "20000", "--output-reserve", "1000"); !strings.HasSuffix(got, " to compaction") {
 		t.Errorf("nearly full: %q", got)
 	}
-	if got := run(in, "--window", "3000", "--max-tokens", "500"); !strings.HasSuffix(got, "does not fit") {
+	if got := run(in, "--window", "3000", "--output-reserve", "500"); !strings.HasSuffix(got, "does not fit") {
 		t.Errorf("over: %q", got)
 	}
 }

@@ -38,7 +38,7 @@ func recorded(exchanges int) chat.Request {
 
 func ran(t *testing.T, exchanges int) *rerun.Rerun {
 	t.Helper()
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 14_000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 14_000, OutputReserve: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func (h *held) Summarize(ctx context.Context, in summary.Input) (summary.Output,
 func TestStartsAtOnce(t *testing.T) {
 	begin := func() (*rerun.Rerun, *held) {
 		h := &held{Summarizer: summary.Builtin(), asked: make(chan struct{}), free: make(chan struct{})}
-		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, MaxTokens: 1000}, Summarizer: h})
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, OutputReserve: 1000}, Summarizer: h})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type Opener func(dir string) (session.Store, error)
 
 // Settings make a window so small that a few messages fill it.
 func Settings() winnow.Settings {
-	return winnow.Settings{Window: 12000, MaxTokens: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500, PruneProtect: 1000, PruneMin: 200}}
+	return winnow.Settings{Window: 12000, OutputReserve: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500, PruneProtect: 1000, PruneMin: 200}}
 }
 
 func opts() *session.Options { return &session.Options{Settings: Settings()} }

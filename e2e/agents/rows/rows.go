@@ -1,5 +1,4 @@
-// Package rows holds what became of the runs of real agents, and the table that
-// docs/agents shows of them.
+// Package rows holds what became of the runs of real agents, and writes tables of them.
 package rows
 
 import (
@@ -28,12 +27,15 @@ type Row struct {
 	Dollars                    float64
 }
 
-// Read reads rows, one JSON object a line. Of two rows about the same the later
-// one counts.
+// Read reads rows, one JSON object a line, and leaves those of runs that read files
+// out. Of two rows about the same the later one counts.
 func Read(r io.Reader) ([]Row, error) {
 	all, err := readLines[Row](r)
 	var list []Row
 	for _, row := range all {
+		if row.Through == "" {
+			continue
+		}
 		list = slices.DeleteFunc(list, func(x Row) bool { return x.key() == row.key() })
 		list = append(list, row)
 	}
@@ -202,21 +204,20 @@ func thousands(n int) string {
 	return s
 }
 
-// The marks between which a document has the tables.
+// The marks between which a document has the table of runs that read files.
 const (
-	Begin      = "<!-- table: e2e/agents/run writes it -->\n"
-	BeginFacts = "<!-- table: e2e/agents/run facts writes it -->\n"
-	End        = "<!-- end of the table -->\n"
+	Begin = "<!-- table: e2e/agents/run facts writes it -->\n"
+	End   = "<!-- end of the table -->\n"
 )
 
-// Replace puts a table behind its mark in a document. What it does not have, an
-// agent, a window or a way through winnow, keeps the line that the document has:
-// a run takes a window or two, and Claude Code is run by itself.
-func Replace(doc, mark, table string) (string, error) {
-	head, rest, begun := strings.Cut(doc, mark)
+// Replace puts a table between the marks of a document. What it does not have, an
+// agent, a window or a number of files, keeps the line that the document has: a run
+// takes a window or two, and Claude Code is run by itself.
+func Replace(doc, table string) (string, error) {
+	head, rest, begun := strings.Cut(doc, Begin)
 	before, tail, ended := strings.Cut(rest, End)
 	if !begun || !ended {
-		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(mark), strings.TrimSpace(End))
+		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(Begin), strings.TrimSpace(End))
 	}
 	title, lines := linesOf(table)
 	_, old := linesOf(before)
@@ -233,11 +234,11 @@ func Replace(doc, mark, table string) (string, error) {
 	for _, l := range lines {
 		b.WriteString(l.text)
 	}
-	return head + mark + "\n" + b.String() + "\n" + End + tail, nil
+	return head + Begin + "\n" + b.String() + "\n" + End + tail, nil
 }
 
-// line is a line of a table. Its third cell is the way through winnow, or the number
-// of files.
+// line is a line of a table. Its third cell, the number of files, stands in the key's
+// place for the way through winnow.
 type line struct {
 	key
 	order int // of the agent

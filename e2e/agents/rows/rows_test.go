@@ -8,7 +8,7 @@ import (
 )
 
 // TestTable: rows of several runs become lines beside the runs without winnow, the
-// later of two rows about the same counts, and the table stands between its marks.
+// later of two rows about the same counts, and a table stands between its marks.
 func TestTable(t *testing.T) {
 	list, err := rows.Read(strings.NewReader(`{"Agent":"pi","Window":60000,"Through":"serve","Ended":false,"Done":3,"Steps":60}
 {"Agent":"pi","Window":60000,"Through":"without","Ended":false,"Done":7,"Steps":60}
@@ -16,6 +16,7 @@ func TestTable(t *testing.T) {
 {"Agent":"pi","Window":60000,"Through":"serve","Ended":true,"Done":60,"Steps":60,"Due":10,"Kept":7,"Recalled":3,"Plans":"12","Rewrites":11,"Dollars":3.1}
 {"Agent":"gemini","Window":1048576,"Through":"wrap, nothing set","Ended":true,"Plans":"2"}
 {"Agent":"gemini","Window":1048576,"Through":"without","Ended":false,"Done":7,"Steps":60}
+{"Agent":"gemini","Window":1048576,"Files":130,"Alone":true}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -31,11 +32,11 @@ func TestTable(t *testing.T) {
 	}
 	kept := "| pi, thinking | 70,000 | serve | as it was |\n| Claude Code | 60,000 | serve | as it was |\n"
 	old := "| title |\n| pi, thinking | 60,000 | serve | something else |\n"
-	doc, err := rows.Replace("before\n"+rows.Begin+old+kept+rows.End+"after\n", rows.Begin, "| title |\n"+want)
+	doc, err := rows.Replace("before\n"+rows.Begin+old+kept+rows.End+"after\n", "| title |\n"+want)
 	if err != nil || doc != "before\n"+rows.Begin+"\n| title |\n"+want+kept+"\n"+rows.End+"after\n" {
 		t.Errorf("%v: %s", err, doc)
 	}
-	if _, err := rows.Replace("no marks", rows.Begin, want); err == nil {
+	if _, err := rows.Replace("no marks", want); err == nil {
 		t.Error("a document without marks was changed")
 	}
 }
@@ -58,7 +59,7 @@ func TestFacts(t *testing.T) {
 	if !strings.HasSuffix(b.String(), "--:|\n"+want) {
 		t.Errorf("%s", b.String())
 	}
-	doc, err := rows.Replace(rows.BeginFacts+"| pi, thinking | 100,000 | 60 | as it was |\n"+rows.End, rows.BeginFacts, b.String())
+	doc, err := rows.Replace(rows.Begin+"| pi, thinking | 100,000 | 60 | as it was |\n"+rows.End, b.String())
 	if err != nil || strings.Contains(doc, "as it was") || !strings.Contains(doc, want) {
 		t.Errorf("%v: %s", err, doc)
 	}

@@ -1,6 +1,5 @@
-// Command table puts the rows of runs into a document: table [facts] ROWS DOCUMENT.
-// Without a document it prints the table. With facts they are those of agents that
-// read files.
+// Command table prints the rows of runs as a table: table ROWS. With facts they are
+// those of agents that read files, and a document can take them: table facts ROWS DOCUMENT.
 package main
 
 import (
@@ -20,12 +19,12 @@ func main() {
 }
 
 func run(args []string) error {
-	write, mark := table, rows.Begin
+	write, most := table, 1
 	if len(args) > 0 && args[0] == "facts" {
-		write, mark, args = facts, rows.BeginFacts, args[1:]
+		write, most, args = facts, 2, args[1:]
 	}
-	if len(args) != 1 && len(args) != 2 {
-		return fmt.Errorf("usage: table [facts] ROWS [DOCUMENT]")
+	if len(args) < 1 || len(args) > most {
+		return fmt.Errorf("usage: table ROWS, or table facts ROWS [DOCUMENT]")
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
@@ -44,7 +43,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := rows.Replace(string(doc), mark, b.String())
+	text, err := rows.Replace(string(doc), b.String())
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ var rows = []Agent{
 		Server: Server{Files: []Place{{"CODEX_HOME", ".codex", "config.toml"}}, Project: ".codex/config.toml", After: "codex mcp list shows it"},
 	},
 	{
-		Name: "pi", Program: "pi", Title: "pi", Checked: "1.5.0",
+		Name: "pi", Program: "pi", Title: "pi", Checked: "0.87.1",
 		Pointed:    "baseUrl of its providers, by an extension (-e)",
 		Window:     "its model's",
 		Compaction: "forestalled: pi goes by what providers report, and compacts 16,384 tokens before the end of the window",

@@ -112,7 +112,7 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%d messages: handle %s: %v", r.Messages, e.Handle, err)
 			}
 		}
-		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}})
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestSessions(t *testing.T) {
 	}
 	defer db.Close()
 	for name, store := range map[string]session.Store{"jsonl": files, "sqlite": db} {
-		o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}}
+		o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}}
 		s, err := session.Open(t.Context(), store, "compat-"+name, o)
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ var translations = map[string]map[string]string{
 	},
 	"picoclaw": {
 		"agents.defaults.context_window": "window",
-		"agents.defaults.max_tokens":     "max_tokens",
+		"agents.defaults.max_tokens":     "output_reserve",
 	},
 	"neurolink": {
 		"conversationMemory.enabled":                                 "memory",

@@ -14,7 +14,7 @@ type Group struct {
 var Groups = []Group{
 	{"", []string{"model", "window", "preset", "threshold", "target"}},
 	{"When is a conversation cut?", []string{"auto_compact", "threshold_tokens", "economy", "commit_floor"}},
-	{"What does the model take?", []string{"max_tokens", "max_bytes", "max_images", "exact", "models_file", "models"}},
+	{"What does the model take?", []string{"output_reserve", "max_bytes", "max_images", "exact", "models_file", "models"}},
 	{"What stays?", []string{"keep_recent", "tools"}},
 	{"Who writes summaries?", []string{"summarize", "summarizer", "summarizer_url", "summarizer_timeout", "sequential", "focus"}},
 	{"How does the model get originals back?", []string{"recall_tool"}},
@@ -40,6 +40,7 @@ const (
 var instead = map[string]string{
 	"disabled":      "write auto_compact: false",
 	"quality_limit": "write threshold_tokens",
+	"max_tokens":    "write output_reserve",
 	"input_limit":   inModels + ", as input", "output_limit": inModels + ", as output",
 	"read_price": inModels + ", as prices.cache_read", "write_price": inModels + ", as prices.cache_write",
 	"output_price": inModels + ", as prices.output", "cache_lifetime": inModels + ", as cache.lifetime_seconds",

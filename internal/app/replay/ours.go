@@ -36,7 +36,7 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 		set.Window = s.Window
 	}
 	if !s.Own {
-		set.MaxTokens, set.Reserve = 1, -1
+		set.OutputReserve, set.Reserve = 1, -1
 		if set.Threshold == 0 {
 			set.Threshold = float64(s.Trigger) / float64(s.Window)
 		}

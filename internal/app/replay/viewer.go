@@ -89,7 +89,7 @@ func engineFor(set winnow.Settings, name string, f token.Family, agent model.Win
 // open makes the viewer's engine for a window.
 func (v Viewer) open(window int) (*viewing, error) {
 	set := v.Settings
-	set.Window, set.MaxTokens = window, nextOutput
+	set.Window, set.OutputReserve = window, nextOutput
 	w, err := engineFor(set, "unpriced", counting, model.Window{})
 	if err == nil && v.Target > 0 {
 		if v.Target >= w.Limits(0).Available {

@@ -29,7 +29,7 @@ func TestCorpus(t *testing.T) {
 		}
 		shown++
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			v := view(t, imported(t, in.Sessions[0].Request, winnow.Settings{Window: 16000, MaxTokens: 2000}), Options{}, 80, 24)
+			v := view(t, imported(t, in.Sessions[0].Request, winnow.Settings{Window: 16000, OutputReserve: 2000}), Options{}, 80, 24)
 			v.keys("g", "pgdown", "c", "enter", "2", "g", "j", "enter", "j", "pgdown", "3", "G", "k", "enter", "i", "esc", "/", "error", "enter", "n")
 			v.resize(200, 50).keys("1", "G", "k", "u", "y")
 		})

@@ -48,7 +48,7 @@ func atWork(t testing.TB) *session.Session {
 func small(t testing.TB) *session.Session {
 	t.Helper()
 	ctx := context.Background()
-	s := imported(t, chat.Request{System: []chat.Part{{Text: "You tend a garden."}}}, winnow.Settings{Window: 4000, MaxTokens: 1000, KeepRecent: 300, Systems: winnow.Systems{PruneProtect: 200, PruneMin: 50, Stages: []string{"prune"}}})
+	s := imported(t, chat.Request{System: []chat.Part{{Text: "You tend a garden."}}}, winnow.Settings{Window: 4000, OutputReserve: 1000, KeepRecent: 300, Systems: winnow.Systems{PruneProtect: 200, PruneMin: 50, Stages: []string{"prune"}}})
 	turn := func(n int, ask, answer, result string) []string {
 		ids, err := s.Append(ctx,
 			chat.TextMessage(chat.User, ask),

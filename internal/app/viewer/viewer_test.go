@@ -214,7 +214,7 @@ func TestRandomKeys(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 7))
 			req := chat.Request{History: randhist.New(r, randhist.Options{Messages: 60})}
-			v := view(t, imported(t, req, winnow.Settings{Window: 8000, MaxTokens: 1000}), Options{}, 80, 24)
+			v := view(t, imported(t, req, winnow.Settings{Window: 8000, OutputReserve: 1000}), Options{}, 80, 24)
 			for range 150 {
 				if r.IntN(12) == 0 {
 					s := sizes[r.IntN(len(sizes))]

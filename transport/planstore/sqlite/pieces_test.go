@@ -113,7 +113,7 @@ func piecesStored(t *testing.T, url string, body []byte, secret []string, redact
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, MaxTokens: 500}, Store: store, KeepOriginals: true, Redact: redactor})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, OutputReserve: 500}, Store: store, KeepOriginals: true, Redact: redactor})
 	resp, _ := post(t, tr, url+"/v1/chat/completions", body)
 	if resp.Header.Get(transport.HeaderPlan) == "" {
 		t.Fatal("nothing was compacted")
