@@ -202,9 +202,33 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 	if err != nil {
 		return failure(err)
 	}
+	if used, room := d.filled(); room > 0 && used*100 < room*leastFilled {
+		return failure(fmt.Errorf("the conversation fills %d %% of its room (%s of %s tokens), and %s works from %d %% on: before that it would lose detail and the provider's cache for little room; go on working. A person can compact it at any size, on winnow's page",
+			used*100/room, text.Number(used), text.Number(room), ToolCompact, leastFilled))
+	}
 	return t.done(&d.Conversation, how, func(base plan.ID) (*Done, error) {
 		return t.s.Compact(ctx, d.ID, Compact{Base{base}, a.Focus})
 	})
+}
+
+// leastFilled is the share of the room, in percent, below which a model may not
+// have its conversation compacted. People may, through the other actions.
+const leastFilled = 60
+
+// filled returns how many tokens the messages have as they would be sent, and how
+// many they may have: what is available beside what every request carries. The room
+// is 0 where it is not known.
+func (d *Detail) filled() (used, room int) {
+	r := d.Last
+	if r == nil {
+		return 0, 0
+	}
+	fixed := r.Kinds.System + r.Kinds.Tools + r.Kinds.Unseen
+	used = r.Tokens
+	if n := len(d.Plans); r.Plan != d.Plan && n > 0 { // another plan came into force since
+		used = d.Plans[n-1].After
+	}
+	return max(0, used-fixed), max(0, r.Available-fixed)
 }
 
 // done acts, once more where something else was done meanwhile: a model has
