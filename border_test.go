@@ -27,7 +27,7 @@ var engine = map[string][]string{
 	"internal/evidence": {"chat", "internal/find", "internal/work"},
 	"summary":           {"chat", "token", "internal/evidence", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
 	"stage":             {"chat", "token", "internal/budget", "plan", "internal/evidence", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
-	".":                 {"chat", "token", "model", "internal/budget", "plan", "internal/evidence", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
+	".":                 {"chat", "token", "model", "internal/budget", "plan", "internal/evidence", "summary", "stage", "internal/guard", "internal/notes", "internal/typed", "internal/work"},
 	"recall":            {"chat", "plan", "internal/text"},
 
 	"model/internal/fold": {},
@@ -40,7 +40,8 @@ var engine = map[string][]string{
 	"internal/workset":    {"chat", "internal/evidence", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
 	"internal/quote":      {},
-	"internal/ladder":     {"chat", "token", "internal/evidence", "internal/find", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
+	"internal/ladder":     {"chat", "token", "internal/evidence", "internal/find", "internal/guard", "internal/notes", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
+	"internal/notes":      {"internal/quote"},
 }
 
 // jsontext is the only module besides the standard library.
