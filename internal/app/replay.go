@@ -18,6 +18,7 @@ type replayFlags struct {
 	policies, windows, models  []string
 	trigger                    float64
 	costs, edits, field, alone bool
+	search                     bool
 	fixed, targets             []string
 	at                         float64
 	limit                      int
@@ -95,6 +96,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	}
 	if f.field {
 		return a.replayField(cmd, args, f, o.Windows, fixed)
+	}
+	if f.search {
+		return a.replaySearch(cmd, args, o.Windows, fixed)
 	}
 	if f.alone {
 		return a.replayAlone(cmd, args, f, o.Windows, fixed)
