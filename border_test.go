@@ -26,20 +26,22 @@ var engine = map[string][]string{
 	"plan":            {"chat"},
 	"summary":         {"chat", "token", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
 	"stage":           {"chat", "token", "internal/budget", "plan", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
-	".":               {"chat", "token", "model", "internal/budget", "plan", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
-	"recall":          {"chat", "plan", "internal/text"},
+	".":               {"chat", "token", "model", "internal/budget", "plan", "summary", "stage", "internal/guard", "internal/notes", "internal/typed", "internal/work"},
+	"recall":          {"chat", "plan", "internal/search", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/o200k":      {},
 	"internal/text":       {},
 	"internal/find":       {},
+	"internal/search":     {},
 	"internal/jsonspan":   {},
 	"internal/typed":      {"chat", "internal/find"},
 	"internal/work":       {"chat", "internal/find", "internal/jsonspan", "internal/quote"},
 	"internal/workset":    {"chat", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
 	"internal/quote":      {},
-	"internal/ladder":     {"chat", "token", "internal/find", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
+	"internal/ladder":     {"chat", "token", "internal/find", "internal/guard", "internal/notes", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
+	"internal/notes":      {"internal/quote"},
 }
 
 // jsontext is the only module besides the standard library.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -23,6 +24,7 @@ type Conversation struct {
 	req   chat.Request
 	track *Track
 	pins  []Pin // in order
+	notes []Note
 }
 
 // Conversation starts a conversation. The request's history may be empty.
@@ -46,7 +48,7 @@ func (c *Conversation) lock() {
 // state is what the engine should know. The caller holds the lock.
 func (c *Conversation) state() State {
 	s := c.track.State()
-	s.Pins = c.pins
+	s.Pins, s.Notes = c.pins, c.notes
 	return s
 }
 
@@ -164,6 +166,36 @@ func (c *Conversation) pin(i int, on bool) error {
 		c.pins = slices.Delete(c.pins, at, at+1)
 	}
 	return nil
+}
+
+// Note writes something down that stands in the view with how things stand, from the
+// next rewrite on, however often the conversation is rewritten. Replaces is the id of
+// a note that goes, "" for none; a text of "" only removes that one. There are at most
+// 40 notes of 600 bytes. The time is the caller's. It returns a sentence for whoever
+// wrote it, as the tool of recall.NoteTool wants it.
+func (c *Conversation) Note(now time.Time, replaces, text string) (string, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	change, err := notes.Write(c.notes, replaces, text, c.req.History.Len(), now)
+	if err != nil {
+		return "", fmt.Errorf("winnow: %w", err)
+	}
+	c.notes = change.Apply(c.notes)
+	return change.Say, nil
+}
+
+// Notes returns what was written down, oldest first.
+func (c *Conversation) Notes() []Note {
+	c.lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.notes)
+}
+
+// RestoreNotes puts notes in force that were kept elsewhere.
+func (c *Conversation) RestoreNotes(kept []Note) {
+	c.lock()
+	defer c.mu.Unlock()
+	c.notes = slices.Clone(kept[:min(len(kept), notes.Most)])
 }
 
 // Check measures the conversation as it would be sent now.

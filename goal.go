@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/budget"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -107,7 +108,7 @@ func (w *Winnow) goal(b *Status, s *State, of scale) stage.Goal {
 		Available: of.most(available), Trigger: min(of.last(float64(at), middle), of.most(available)), Target: of.most(aim),
 		Ceiling: (s.Target > 0 || s.TargetTokens > 0) && s.Limit == 0,
 		Bytes:   b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
-		Focus: s.Focus, BuiltIn: s.BuiltIn, Summarise: s.Summarise, Preview: s.Preview,
+		Focus: s.Focus, BuiltIn: s.BuiltIn, Summarise: s.Summarise, Preview: s.Preview, Notes: notes.Lines(s.Notes),
 	}
 	if s.Limit == 0 {
 		g.Target = min(of.last(aim, middle), g.Available)

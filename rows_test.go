@@ -209,7 +209,7 @@ func TestRulesAndNamesStay(t *testing.T) {
 	m = append(m, did("m", "bash", `{"command":"git mv api/old.go api/fresh.go"}`, "")...)
 	m = append(m, said("It has its name."))
 	m = append(m, coding(0, 30)...)
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, OutputReserve: 500})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(append(m, user("Go on with api/fresh.go."))...)}, winnow.State{})
 	view := text(r.View)
 	for _, want := range []string{"You must never touch the vendor folder.", "### api/fresh.go", "moved line 5 holds"} {

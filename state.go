@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
@@ -25,6 +26,10 @@ type State struct {
 
 	// Pins are messages and parts that stay as they are.
 	Pins []Pin
+
+	// Notes are what the agent wrote down, oldest first. They stand in the view with
+	// how things stand from the next rewrite on, as far as a sixth of its room.
+	Notes []Note
 
 	// Ledger holds what the provider reported for earlier calls; nil is allowed.
 	Ledger *token.Ledger
@@ -115,6 +120,10 @@ type Pin struct {
 	Message int
 	Part    int // -1: the whole message
 }
+
+// Note is something that was written down in a conversation, by the agent or by a
+// person for it. It is never taken for what the user said.
+type Note = notes.Note
 
 // inForce returns the plan if it applies to the history. Else there is none, and
 // no rewrite that could have lasted.

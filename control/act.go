@@ -34,6 +34,16 @@ type Mark struct {
 	Part    int `json:"part"` // -1 is the whole message
 }
 
+// Write writes a note down, or takes one away.
+type Write struct {
+	Base
+
+	// Replaces is the id of a note that goes, "" for none; Text is what is noted, ""
+	// where one only goes.
+	Replaces string `json:"replaces,omitempty"`
+	Text     string `json:"text,omitempty"`
+}
+
 // Done is what an action did.
 type Done struct {
 	// Plan is the one in force now.

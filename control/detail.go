@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -24,6 +25,9 @@ type Detail struct {
 
 	// Pinned are the pins in force, in order.
 	Pinned []Pin `json:"pinned"`
+
+	// Notes are what was written down in it, oldest first.
+	Notes []Note `json:"notes"`
 
 	// Forks are conversations that branched off from this one.
 	Forks []Fork `json:"forks"`
@@ -90,6 +94,10 @@ type Pin struct {
 	// From is the conversation that it was pinned in, where that is not this one.
 	From string `json:"from,omitempty"`
 }
+
+// Note is something that was written down in a conversation: the model sees it with
+// how things stand, from the next rewrite on.
+type Note = notes.Note
 
 // Fork is a conversation that branched off.
 type Fork struct {

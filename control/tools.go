@@ -27,6 +27,7 @@ type Steering interface {
 	Compact(ctx context.Context, id string, a Compact) (*Done, error)
 	Pin(ctx context.Context, id string, a Mark) (*Done, error)
 	Unpin(ctx context.Context, id string, a Mark) (*Done, error)
+	Note(ctx context.Context, id string, a Write) (*Done, error)
 }
 
 // Place is what a handle stands for.
@@ -60,7 +61,7 @@ const (
 	focusArgument = `{"type":"object","properties":{"focus":{"type":"string","description":"what to keep in detail"}},"additionalProperties":false}`
 )
 
-// Tools returns the tools context_status, pin, unpin and compact_now, to be
+// Tools returns the tools context_status, pin, unpin, compact_now and note, to be
 // declared beside those of [recall.Tools] from the first request on.
 func Tools(s Steering, w Whose) []recall.Tool {
 	t := tools{s, w}
@@ -69,6 +70,7 @@ func Tools(s Steering, w Whose) []recall.Tool {
 		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: t.pin(true)},
 		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: t.pin(false)},
 		{Def: chat.ToolDef{Name: ToolCompact, Schema: focusArgument, Description: "Shorten the conversation now, before a new task."}, Call: t.compact},
+		recall.NoteTool(t.note),
 	}
 }
 
@@ -77,19 +79,19 @@ type tools struct {
 	w Whose
 }
 
-// which returns the conversation that is meant where none is named, with all that
-// is known of it: a list may know less.
-func (t *tools) which(ctx context.Context) (d *Detail, how string, err error) {
-	c, how, err := t.newest(ctx)
+// Which returns the conversation that is meant where none is named, with all that
+// is known of it, and why it is that one.
+func Which(ctx context.Context, s Steering, w Whose) (d *Detail, how string, err error) {
+	c, how, err := newest(ctx, s, w)
 	if err != nil {
 		return nil, "", err
 	}
-	d, err = t.s.Conversation(ctx, c.ID)
+	d, err = s.Conversation(ctx, c.ID) // a list may know less
 	return d, how, err
 }
 
-func (t *tools) newest(ctx context.Context) (c Conversation, how string, err error) {
-	all, err := t.s.Conversations(ctx, List{Limit: MaxListed})
+func newest(ctx context.Context, s Steering, w Whose) (c Conversation, how string, err error) {
+	all, err := s.Conversations(ctx, List{Limit: MaxListed})
 	if err != nil {
 		return c, "", err
 	}
@@ -97,12 +99,12 @@ func (t *tools) newest(ctx context.Context) (c Conversation, how string, err err
 		return c, "", fmt.Errorf("%w: nothing has been sent through the gateway yet, and there is no session", ErrUnknown)
 	}
 	for i := range all {
-		if t.w.Label != "" && all[i].Label == t.w.Label {
+		if w.Label != "" && all[i].Label == w.Label {
 			return all[i], "this one", nil
 		}
 	}
 	for i := range all {
-		if t.w.Folder != "" && all[i].Folder != "" && filepath.Clean(all[i].Folder) == filepath.Clean(t.w.Folder) {
+		if w.Folder != "" && all[i].Folder != "" && filepath.Clean(all[i].Folder) == filepath.Clean(w.Folder) {
 			return all[i], "the newest of this folder", nil
 		}
 	}
@@ -125,7 +127,7 @@ func (t *tools) status(ctx context.Context, args string) (string, bool) {
 	if err := arguments(args, &struct{}{}); err != nil {
 		return failure(err)
 	}
-	d, how, err := t.which(ctx)
+	d, how, err := Which(ctx, t.s, t.w)
 	if err != nil {
 		return failure(err)
 	}
@@ -172,7 +174,7 @@ func (t *tools) pin(on bool) func(context.Context, string) (string, bool) {
 				return failure(fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch))
 			}
 		case a.Message != nil:
-			d, which, err := t.which(ctx)
+			d, which, err := Which(ctx, t.s, t.w)
 			if err != nil {
 				return failure(err)
 			}
@@ -198,27 +200,72 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 	if err := arguments(args, &a); err != nil {
 		return failure(err)
 	}
-	d, how, err := t.which(ctx)
+	d, how, err := Which(ctx, t.s, t.w)
 	if err != nil {
 		return failure(err)
+	}
+	if used, room := d.filled(); room > 0 && used*100 < room*leastFilled {
+		return failure(fmt.Errorf("the conversation fills %d %% of its room (%s of %s tokens), and %s works from %d %% on: before that it would lose detail and the provider's cache for little room; go on working. A person can compact it at any size, on winnow's page",
+			used*100/room, text.Number(used), text.Number(room), ToolCompact, leastFilled))
 	}
 	return t.done(&d.Conversation, how, func(base plan.ID) (*Done, error) {
 		return t.s.Compact(ctx, d.ID, Compact{Base{base}, a.Focus})
 	})
 }
 
-// done acts, once more where something else was done meanwhile: a model has
-// nothing to decide about that.
-func (t *tools) done(c *Conversation, how string, act func(plan.ID) (*Done, error)) (string, bool) {
-	done, err := act(c.Plan)
-	var conflict *ConflictError
-	if errors.As(err, &conflict) {
-		done, err = act(conflict.InForce)
+// leastFilled is the share of the room, in percent, below which a model may not
+// have its conversation compacted. People may, through the other actions.
+const leastFilled = 60
+
+// filled returns how many tokens the messages have as they would be sent, and how
+// many they may have: what is available beside what every request carries. The room
+// is 0 where it is not known.
+func (d *Detail) filled() (used, room int) {
+	r := d.Last
+	if r == nil {
+		return 0, 0
 	}
+	fixed := r.Kinds.System + r.Kinds.Tools + r.Kinds.Unseen
+	used = r.Tokens
+	if n := len(d.Plans); r.Plan != d.Plan && n > 0 { // another plan came into force since
+		used = d.Plans[n-1].After
+	}
+	return max(0, used-fixed), max(0, r.Available-fixed)
+}
+
+// note writes something down.
+func (t *tools) note(ctx context.Context, replaces, text string) (string, error) {
+	d, how, err := Which(ctx, t.s, t.w)
+	if err != nil {
+		return "", err
+	}
+	done, err := again(d.Plan, func(base plan.ID) (*Done, error) {
+		return t.s.Note(ctx, d.ID, Write{Base{base}, replaces, text})
+	})
+	if err != nil {
+		return "", err
+	}
+	return about(&d.Conversation, how) + done.Say, nil
+}
+
+// done acts, and says what that did to which conversation.
+func (t *tools) done(c *Conversation, how string, act func(plan.ID) (*Done, error)) (string, bool) {
+	done, err := again(c.Plan, act)
 	if err != nil {
 		return failure(err)
 	}
 	return about(c, how) + done.Say + "\n", false
+}
+
+// again acts, once more where something else was done meanwhile: a model has
+// nothing to decide about that.
+func again(base plan.ID, act func(plan.ID) (*Done, error)) (*Done, error) {
+	done, err := act(base)
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		return act(conflict.InForce)
+	}
+	return done, err
 }
 
 // arguments reads what a model wrote.

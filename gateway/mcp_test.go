@@ -107,7 +107,7 @@ func TestMCP(t *testing.T) {
 				t.Fatal(err)
 			}
 			tools, err := s.ListTools(t.Context(), nil)
-			if err != nil || len(tools.Tools) != 6 {
+			if err != nil || len(tools.Tools) != 7 {
 				t.Fatal(tools, err)
 			}
 			text, failed := call(t, s, "search_history", map[string]any{"words": "VAULT xyzzy-alice"})

@@ -83,6 +83,10 @@ func TestMCPSteers(t *testing.T) {
 	if text, failed := call(t, s, control.ToolCompact, map[string]any{"focus": "the vault"}); failed || !strings.Contains(text, "Compacted") {
 		t.Errorf("%v %s", failed, text)
 	}
+	compacted := b.only(t).Plan
+	if text, failed := call(t, s, control.ToolCompact, nil); !failed || !strings.Contains(text, "works from 60 % on") || b.only(t).Plan != compacted {
+		t.Errorf("a conversation that is nearly empty was compacted for a model: %v %s", failed, text)
+	}
 	if text, failed := call(t, s, control.ToolUnpin, args); failed || !strings.Contains(text, "no longer pinned") {
 		t.Errorf("%v %s", failed, text)
 	}

@@ -183,7 +183,7 @@ func TestHostileOriginal(t *testing.T) {
 		t.Errorf("control characters: %q", text)
 	}
 	text, _ = tool(t, over(h, p), "search_history").Call(t.Context(), `{"words":"ignore all"}`)
-	if strings.Count(text, "\n") != 2 || strings.ContainsAny(text, "\r\u2028\x1b") {
+	if strings.Count(text, "\n") != 4 || !strings.Contains(text, "\n  1: x\n  3: 1: forged\n") || strings.ContainsAny(text, "\r\u2028\x1b") {
 		t.Errorf("%q", text)
 	}
 }

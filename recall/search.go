@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/search"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // Query says what is looked for in what is hidden.
 type Query struct {
-	// Words must all stand in one message, whatever their case.
+	// Words are what is looked for, whatever their case: a message need not have all
+	// of them.
 	Words string
 
 	// All looks into all conversations that the source has, not into the one
@@ -41,7 +43,12 @@ type Hit struct {
 	// Where says which conversation it is in, for people.
 	Where string `json:"where,omitempty"`
 
-	best int // most words in one line
+	// Words is how many of the words its message has. Around are lines before and
+	// after it.
+	Words  int    `json:"words"`
+	Around []Line `json:"around,omitempty"`
+
+	score float64
 }
 
 // Results are the places that a search found, best first.
@@ -58,14 +65,23 @@ type Results struct {
 // snippetBytes is how much of a line a hit shows.
 const snippetBytes = 240
 
-// Hidden searches what a plan hides of a history. Places where more words stand
-// in one line come first, and of those the newest.
+// Hidden searches what a plan hides of a history: the messages that have the words of a
+// query, those with the rarest of them in one line first.
 func Hidden(h chat.History, p *plan.Plan, query, where string) []Hit {
-	want := words(query)
+	want := search.Words(text.Head(query, maxQuery))
 	if p == nil || len(want) == 0 || !p.Covers(h) {
 		return nil
 	}
-	var hits []Hit
+	calls := make(map[string]*chat.Part)
+	for i := range min(p.Len, h.Len()) {
+		for k := range h.At(i).Parts {
+			if part := &h.At(i).Parts[k]; part.Kind == chat.ToolCall {
+				calls[part.ID] = part
+			}
+		}
+	}
+	var all []segment
+	var texts, handles []string
 	for i := range p.Edits {
 		e := &p.Edits[i]
 		if e.Handle == "" {
@@ -76,33 +92,62 @@ func Hidden(h chat.History, p *plan.Plan, query, where string) []Hit {
 			continue // it covers the history, so this cannot be
 		}
 		for _, s := range segments(&o) {
-			if hit, ok := s.find(want); ok {
-				hit.Handle, hit.Where = e.Handle, where
-				hits = append(hits, hit)
-			}
+			all, texts, handles = append(all, s), append(texts, s.searched(calls)), append(handles, e.Handle)
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.best, a.best), cmp.Compare(b.Message, a.Message))
-	})
+	var hits []Hit
+	for _, f := range search.Rank(want, texts, len(texts)) {
+		hit := all[f.Text].at(f.Line, want)
+		hit.Handle, hit.Where, hit.Words, hit.score = handles[f.Text], where, f.Words, f.Score
+		hits = append(hits, hit)
+	}
 	return hits
 }
 
-// find returns the line of a segment with most of the words, where the segment
-// has them all.
-func (s *segment) find(want []string) (Hit, bool) {
-	if count(strings.ToLower(s.text), want) < len(want) {
-		return Hit{}, false
-	}
-	h := Hit{Message: s.message, Role: s.role}
-	for _, l := range split(s.text) {
-		lower := strings.ToLower(l.Text)
-		if n := count(lower, want); n > h.best {
-			h.best, h.Line, h.Text = n, s.line+l.N-1, snippet(l.Text, lower, want)
+// searched is the text of a segment with the arguments of the calls that it answers:
+// what was read from a file does not say which file that was.
+func (s *segment) searched(calls map[string]*chat.Part) string {
+	t := s.text
+	for i := range s.parts {
+		if c := calls[s.parts[i].ID]; c != nil && s.parts[i].Kind == chat.ToolResult {
+			t += "\n" + c.Name + " " + c.Args
 		}
 	}
-	return h, true
+	return t
 }
+
+// around is how many lines a hit shows before and after its own.
+const around = 2
+
+// at is the place of a line of a segment, which is counted as the text has it.
+func (s *segment) at(line int, want []string) Hit {
+	h := Hit{Message: s.message, Role: s.role}
+	lines := split(s.text)
+	k := -1
+	if line > strings.Count(s.text, "\n") { // it stands in the call
+		line = 0
+	}
+	for i := range lines {
+		if !lines[i].Cont {
+			line--
+		}
+		if line < -1 {
+			break
+		}
+		if line == -1 && (k < 0 || countWords(lines[i].Text, want) > countWords(lines[k].Text, want)) {
+			k = i // of a line that was cut, the piece that has most
+		}
+	}
+	h.Line, h.Text = s.line+lines[k].N-1, snippet(lines[k].Text, strings.ToLower(lines[k].Text), want)
+	for i := max(0, k-around); i < min(len(lines), k+around+1); i++ {
+		if l := lines[i]; i != k && strings.TrimSpace(l.Text) != "" {
+			h.Around = append(h.Around, Line{s.line + l.N - 1, text.Clip(l.Text, snippetBytes), l.Cont})
+		}
+	}
+	return h
+}
+
+func countWords(line string, want []string) int { return count(strings.ToLower(line), want) }
 
 // snippet is the part of a line around the first word that is in it.
 func snippet(line, lower string, want []string) string {
@@ -127,6 +172,7 @@ func snippet(line, lower string, want []string) string {
 // conversation have in common once.
 func Limited(hits []Hit, where string, q Query) Results {
 	most := min(cmp.Or(max(q.Limit, 0), MaxHits), MaxHits)
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) }) // of several conversations
 	hits = once(hits)
 	r := Results{Hits: hits, Where: where}
 	if len(hits) > most {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/search"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -120,7 +121,7 @@ func (f over) Search(_ context.Context, q Query) (Results, error) {
 
 // check says what is wrong with a query.
 func (q *Query) check() error {
-	if len(words(q.Words)) == 0 {
+	if len(search.Words(q.Words)) == 0 {
 		return errors.New("there are no words to search for; give one or more from the text, such as a name, a path or an error")
 	}
 	return nil

@@ -16,6 +16,7 @@ type segment struct {
 	head    string // what stands before the text
 	text    string
 	line    int
+	parts   []chat.Part
 }
 
 // segments returns the messages of an original with the texts that [Text] joins.
@@ -24,7 +25,7 @@ func segments(o *plan.Original) []segment {
 		if len(o.Messages) == 0 || len(o.Messages[0].Parts) == 0 {
 			return nil
 		}
-		return []segment{{message: o.From, role: o.Messages[0].Role, text: partText(&o.Messages[0].Parts[0]), line: 1}}
+		return []segment{{message: o.From, role: o.Messages[0].Role, text: partText(&o.Messages[0].Parts[0]), line: 1, parts: o.Messages[0].Parts[:1]}}
 	}
 	all := make([]segment, 0, len(o.Messages))
 	line := 1
@@ -43,7 +44,7 @@ func segments(o *plan.Original) []segment {
 		}
 		b.WriteString("\n")
 		head := fmt.Sprintf("[%d %s]\n", o.From+i, m.Role)
-		all = append(all, segment{o.From + i, m.Role, head, b.String(), line + 1})
+		all = append(all, segment{o.From + i, m.Role, head, b.String(), line + 1, m.Parts})
 		line += 1 + len(split(b.String()))
 	}
 	return all

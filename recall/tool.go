@@ -36,7 +36,7 @@ const recallSchema = `{"type":"object","properties":{` +
 	`"required":["handle"],"additionalProperties":false}`
 
 const searchSchema = `{"type":"object","properties":{` +
-	`"words":{"type":"string","description":"all must stand in one message"},` +
+	`"words":{"type":"string","description":"names, paths, errors"},` +
 	`"all":{"type":"boolean","description":"search all conversations, not only the one used last"}},` +
 	`"required":["words"],"additionalProperties":false}`
 

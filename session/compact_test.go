@@ -534,3 +534,34 @@ func reopen(t testing.TB, s *session.Session) session.Log {
 	must(t, err)
 	return log
 }
+
+// What was noted stands in the view after each compaction, on the branch where it was
+// noted, until it is removed.
+func TestNotesOutliveCompactions(t *testing.T) {
+	ctx := t.Context()
+	s := create(t, nil)
+	ids := turns(t, s, 0, 12, 2500)
+	if say, err := s.Note(ctx, "", "the relay listens on port 7319"); err != nil || !strings.Contains(say, "Noted as n") {
+		t.Fatal(say, err)
+	}
+	for round := range 2 {
+		turns(t, s, 12*(round+1), 12, 2500)
+		_, err := s.Compact(ctx, "")
+		must(t, err)
+		if !strings.Contains(words(t, s), "after message") || !strings.Contains(words(t, s), "port 7319") {
+			t.Fatalf("the note is gone after compaction %d: %s", round+1, words(t, s))
+		}
+	}
+	noted := s.Noted()
+	if len(noted) != 1 || noted[0].Message != len(ids) || noted[0].Time.IsZero() {
+		t.Errorf("%+v", noted)
+	}
+	_, err := s.Note(ctx, noted[0].ID, "")
+	must(t, err)
+	turns(t, s, 40, 12, 2500)
+	_, err = s.Compact(ctx, "")
+	must(t, err)
+	if len(s.Noted()) != 0 || strings.Contains(words(t, s), "port 7319") {
+		t.Error("a note that was removed is still there")
+	}
+}

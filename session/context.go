@@ -125,6 +125,7 @@ func (s *Session) state(w *winnow.Winnow) winnow.State {
 	for _, i := range sorted(s.line.pins) {
 		st.Pins = append(st.Pins, winnow.Pin{Message: i, Part: -1})
 	}
+	st.Notes = s.line.notes
 	return st
 }
 

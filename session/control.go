@@ -225,7 +225,7 @@ func (o *opened) story(r *reading) *conview.Story {
 	if !r.used.IsZero() {
 		c.Used = r.used
 	}
-	return &conview.Story{About: c, Requests: r.requests, Plans: r.plans, Pins: r.pins}
+	return &conview.Story{About: c, Requests: r.requests, Plans: r.plans, Pins: r.pins, Notes: o.s.Noted()}
 }
 
 // Conversation implements [control.Source].

@@ -99,6 +99,11 @@ func (c *controller) Mark(ctx context.Context, id string, m control.Mark, on boo
 	})
 }
 
+// Note implements [control.Steering].
+func (c *controller) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
+	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) { return s.Note(ctx, a.Replaces, a.Text) })
+}
+
 // Delete implements [control.Source].
 func (c *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	info, err := c.named(ctx, id)

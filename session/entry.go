@@ -31,6 +31,7 @@ const (
 const (
 	customMessage  = "winnow.message"  // what pi's form of a message cannot hold
 	customPin      = "winnow.pin"      // a pin, set or taken off
+	customNote     = "winnow.note"     // a note, written or removed
 	customPlan     = "winnow.plan"     // a plan that only mends
 	customImport   = "winnow.import"   // when what follows was taken in from elsewhere
 	customSettings = "winnow.settings" // a change of settings

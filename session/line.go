@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
@@ -28,6 +29,7 @@ type line struct {
 
 	provider, model, thinking string
 	pins                      map[int]bool
+	notes                     []notes.Note
 	systems                   []int32 // entries of system messages, for pi
 
 	plan      *plan.Plan
@@ -160,7 +162,7 @@ func (g *gathering) take(i int32, m *chat.Message) {
 			g.agent, g.agentModel = readWindow(decode.Member(n.raw, "data"))
 		case customSettings:
 			g.settings = append(g.settings, decode.Member(n.raw, "data"))
-		case customPin, customPlan:
+		case customPin, customNote, customPlan:
 			g.events = append(g.events, event{i, g.base + len(g.msgs)})
 		}
 	}
@@ -273,6 +275,8 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 						delete(l.pins, int(l.pos[k]))
 					}
 				}
+			case e.Custom == customNote:
+				l.note(&e, ev.n)
 			case i >= start && !l.skip[ev.node]:
 				if p, err := plan.Decode(decode.Member(e.Data, "plan")); err == nil && p.Covers(l.history) {
 					l.put(p, ev.node, ev.n)
@@ -283,6 +287,19 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 		}
 	}
 	return l.mask(fresh, n, rules, lenient)
+}
+
+// note reads a note that was written after n messages, or removed.
+func (l *line) note(e *Entry, n int) {
+	id := decode.Str(e.Data, "id")
+	c := notes.Change{Gone: &notes.Note{ID: id}}
+	if text := decode.Str(e.Data, "text"); text != "" {
+		if at, err := decode.Int(decode.Member(e.Data, "message")); err == nil { // it was written again
+			n = at
+		}
+		c.Added = &notes.Note{ID: id, Message: n, Time: e.Time.UTC(), Text: text}
+	}
+	l.notes = c.Apply(l.notes)
 }
 
 // put puts a plan in force that is in an entry, or made of one.

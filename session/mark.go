@@ -2,7 +2,11 @@ package session
 
 import (
 	"context"
+	"slices"
 
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pifile"
@@ -75,6 +79,41 @@ func (s *Session) Pins() []string {
 		ids = append(ids, s.tree.nodes[s.line.last[at]].id)
 	}
 	return ids
+}
+
+// Note writes something down that stands in the view with how things stand, from the
+// next compaction on, however often the session is compacted. Replaces is the id of a
+// note that goes, "" for none; a text of "" only removes that one. It returns a
+// sentence for whoever wrote it.
+func (s *Session) Note(ctx context.Context, replaces, text string) (string, error) {
+	s.mu.Lock()
+	c, err := conview.CheckNote(s.line.notes, control.Write{Replaces: replaces, Text: text}, s.line.history.Len(), s.now())
+	s.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	var drafts []draft
+	if c.Gone != nil {
+		w := jsonwrite.Object()
+		w.Str("id", c.Gone.ID)
+		drafts = append(drafts, customDraft(customNote, append(w.B, '}')))
+	}
+	if c.Added != nil {
+		w := jsonwrite.Object()
+		w.Str("id", c.Added.ID)
+		w.Num("message", c.Added.Message)
+		w.Str("text", c.Added.Text)
+		drafts = append(drafts, customDraft(customNote, append(w.B, '}')))
+	}
+	_, err = s.add(ctx, drafts...)
+	return c.Say, err
+}
+
+// Noted returns what was written down on the path to the leaf, oldest first.
+func (s *Session) Noted() []winnow.Note {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.line.notes)
 }
 
 // SetModel notes that another model answers from here on.

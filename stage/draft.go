@@ -65,6 +65,7 @@ type Draft struct {
 	lead    int      // the message that an open loop starts with, if it must lead with thinking; -1
 	fixed   int      // tokens that every request carries: system prompt and tools
 	notes   []string // for people, from the stages
+	written []string // by the agent, see [Goal.Notes]
 	added   []plan.Edit
 	release []plan.Ref
 	pins    map[int][]int // by message: pinned parts; -1 stands for all

@@ -166,7 +166,7 @@ func (x *layout) fill(prose string) (left int) {
 	d := x.Draft
 	in := ladder.Room{
 		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
-		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus, Notes: d.written,
 	}
 	if d.Config.Outliner != nil {
 		in.Outline = d.Config.Outliner.Outline

@@ -99,6 +99,10 @@ type Goal struct {
 	// Hard says that milder rewrites did not last: system messages in the
 	// middle may go too.
 	Hard bool
+
+	// Notes are lines that the agent wrote down, oldest first: they stand with how
+	// things stand.
+	Notes []string
 }
 
 // aim is how many bytes a rewrite leaves where they are limited.
@@ -171,6 +175,7 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		p = &q
 	}
 	d := newDraft(req, p, base, pins)
+	d.written = goal.Notes
 	if goal.Focus != "" {
 		d.Config.Focus = goal.Focus
 	}

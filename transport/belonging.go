@@ -136,7 +136,7 @@ func (c *conversation) placeRequest(h chat.History, known *plan.Plan) (err error
 	if !c.conv.known {
 		c.conv.Plan = c.base.ID()
 	}
-	c.pins = c.conv.pinned(h)
+	c.pins, c.notes = c.conv.marked(h)
 	return c.takeBack()
 }
 
@@ -169,11 +169,12 @@ func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, k
 	return findLongest(ctx, t.opts.Store, c.Key, h, known)
 }
 
-// pinned returns what is pinned in a history.
-func (c *belonging) pinned(h chat.History) []winnow.Pin {
+// marked returns what is pinned and what is noted in a history.
+func (c *belonging) marked(h chat.History) ([]winnow.Pin, []winnow.Note) {
+	written, pins := planstore.Notes(planstore.In(c.pins, c.lineage, h))
 	var out []winnow.Pin
-	for _, p := range planstore.In(c.pins, c.lineage, h) {
+	for _, p := range pins {
 		out = append(out, winnow.Pin{Message: p.Len - 1, Part: p.Part})
 	}
-	return out
+	return out, written
 }

@@ -123,19 +123,20 @@ func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *re
 	}
 	h := x.history()
 	out.Title = conview.Title(h)
-	pins, err := s.pinned(ctx, c, x)
+	pins, _, err := s.marked(ctx, c, x)
 	out.Pins = len(pins)
 	return out, err
 }
 
-// pinned returns the pins in force in a conversation, in order.
-func (s *controller) pinned(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, error) {
+// marked returns the pins and the notes in force in a conversation, in order.
+func (s *controller) marked(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, []control.Note, error) {
 	leaves, all, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := []control.Pin{}
-	for _, p := range planstore.In(all, lineage(leaves, *c), x.history()) {
+	written, pins := planstore.Notes(planstore.In(all, lineage(leaves, *c), x.history()))
+	for _, p := range pins {
 		y := control.Pin{Message: p.Len - 1, Part: p.Part}
 		if p.Conversation != c.ID {
 			y.From = p.Conversation
@@ -148,7 +149,7 @@ func (s *controller) pinned(ctx context.Context, c *planstore.Conversation, x *r
 		}
 		return a.Part - b.Part
 	})
-	return out, nil
+	return out, append([]control.Note{}, written...), nil
 }
 
 // Conversation implements [control.Source].
@@ -161,13 +162,13 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if err != nil && !errors.Is(err, control.ErrGone) {
 		return nil, err
 	}
-	d := &control.Detail{Pinned: []control.Pin{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
+	d := &control.Detail{Pinned: []control.Pin{}, Notes: []control.Note{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
 	if d.Conversation, err = s.shown(ctx, &c, x); err != nil {
 		return nil, err
 	}
 	if x == nil {
 		d.Why = whatToDo
-	} else if d.Pinned, err = s.pinned(ctx, &c, x); err != nil {
+	} else if d.Pinned, d.Notes, err = s.marked(ctx, &c, x); err != nil {
 		return nil, err
 	}
 	requests, err := s.t.book.Requests(ctx, c.Key.Tenant, c.ID, 0)

@@ -256,6 +256,33 @@ func (s *controller) Mark(ctx context.Context, id string, m control.Mark, on boo
 	return a.settle(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
 }
 
+// Note implements [control.Steering].
+func (s *controller) Note(ctx context.Context, id string, w control.Write) (*control.Done, error) {
+	a, err := s.begin(ctx, id, w.Plan)
+	if err != nil {
+		return nil, err
+	}
+	h := a.req.History
+	c, err := conview.CheckNote(a.state.Notes, w, h.Len(), s.t.opts.Now())
+	if err != nil {
+		return nil, err
+	}
+	at := func(n *control.Note) *planstore.Pin {
+		return &planstore.Pin{Conversation: a.conv.ID, Len: n.Message, Chain: h.Chain(n.Message), Part: planstore.NotePart(n.ID)}
+	}
+	n := a.was.Count.Tokens
+	info := control.PlanInfo{By: "note", Before: n, After: n}
+	if c.Gone != nil {
+		done, err := a.settle(ctx, nil, info, at(c.Gone), c.Say)
+		if err != nil || c.Added == nil {
+			return done, err
+		}
+	}
+	pin := at(c.Added)
+	pin.On, pin.Note, pin.Noted = true, c.Added.Text, c.Added.Time.UnixMilli()
+	return a.settle(ctx, nil, info, pin, c.Say)
+}
+
 // Delete implements [control.Source].
 func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	c, err := s.conversation(ctx, id)

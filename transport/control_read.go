@@ -40,7 +40,8 @@ func (s *controller) at(ctx context.Context, id string) (*resting, error) {
 		return nil, err
 	}
 	w, st, err := s.t.resume(ctx, x, base)
-	st.Learned, st.Encoded, st.Pins = s.t.engines.known(x.whose), x.body.Size, at.pinned(x.history())
+	st.Learned, st.Encoded = s.t.engines.known(x.whose), x.body.Size
+	st.Pins, st.Notes = at.marked(x.history())
 	return &resting{c, x, w, st}, err
 }
 
@@ -75,7 +76,7 @@ func (s *controller) Moment(ctx context.Context, id string) (*conview.Moment, er
 }
 
 func (s *controller) momentOf(ctx context.Context, r *resting) (*conview.Moment, error) {
-	pins, err := s.pinned(ctx, &r.conv, r.x)
+	pins, _, err := s.marked(ctx, &r.conv, r.x)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 		return nil, err
 	}
 	if c, err := s.conversation(ctx, x.conv); err == nil {
-		if m.Pins, err = s.pinned(ctx, &c, x); err != nil {
+		if m.Pins, _, err = s.marked(ctx, &c, x); err != nil {
 			return nil, err
 		}
 	}

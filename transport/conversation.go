@@ -15,11 +15,12 @@ import (
 type conversation struct {
 	*incoming
 	progress
-	conv belonging
-	pins []winnow.Pin
-	base *plan.Plan // in force
-	last *recent    // the newest request that is remembered; may be nil
-	age  age        // of what was remembered when the request came
+	conv  belonging
+	pins  []winnow.Pin
+	notes []winnow.Note
+	base  *plan.Plan // in force
+	last  *recent    // the newest request that is remembered; may be nil
+	age   age        // of what was remembered when the request came
 
 	// notLasted is what the store knows of rewrites up to the plan of the last
 	// step: of a conversation that this process does not remember.
@@ -155,7 +156,7 @@ func (c *conversation) state() winnow.State {
 		c.track.Paused(max(0, c.t.opts.Now().Sub(c.at)))
 	}
 	s := c.track.State()
-	s.Pins = c.pins
+	s.Pins, s.Notes = c.pins, c.notes
 	s.Learned = c.t.engines.known(c.whose)
 	s.Subscribed = subscribed(c.req)
 	s.BuiltIn, s.Encoded = true, c.body.Size

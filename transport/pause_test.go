@@ -3,12 +3,14 @@ package transport_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
@@ -19,15 +21,17 @@ import (
 
 // TestPause sends the same conversation twice: once without pauses, once with
 // an hour before each request, in which the provider's cache is lost. Then a
-// rewrite costs nothing extra and, where prices decide, is made sooner.
+// rewrite costs nothing extra and is made sooner, with nothing set as where prices
+// decide, and the request says why.
 func TestPause(t *testing.T) {
-	first := func(pause time.Duration) (plan int) {
+	first := func(economy string, pause time.Duration) (plan int, why string) {
 		const window = 90_000
 		_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 		now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Window: window, Economy: winnow.EconomyPrices, CommitFloor: 16_000},
+			Settings: winnow.Settings{Window: window, Economy: economy, CommitFloor: 16_000},
 			Registry: overridden(t, `{"cache": {"lifetime_seconds": 300}}`),
+			Tenant:   func(*http.Request) planstore.Tenant { return "x" },
 			Now: func() time.Time {
 				now = now.Add(pause)
 				return now
@@ -39,11 +43,25 @@ func TestPause(t *testing.T) {
 				plan = i
 			}
 		})
-		return plan
+		all, err := tr.Control("x").Conversations(t.Context(), control.List{})
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		d, err := tr.Control("x").Conversation(t.Context(), all[0].ID)
+		if err != nil || len(d.Plans) == 0 {
+			t.Fatal(err)
+		}
+		return plan, d.Plans[0].Why
 	}
-	warm, cold := first(0), first(time.Hour)
-	if warm == 0 || cold == 0 || cold >= warm {
-		t.Errorf("the first plan came with request %d without pauses and with request %d with them", warm, cold)
+	for _, economy := range []string{winnow.EconomyOff, winnow.EconomyPrices} {
+		warm, _ := first(economy, 0)
+		cold, why := first(economy, time.Hour)
+		if warm == 0 || cold == 0 || cold >= warm {
+			t.Errorf("economy %s: the first plan came with request %d without pauses and with request %d with them", economy, warm, cold)
+		}
+		if economy == winnow.EconomyOff && !strings.Contains(why, "the provider's cache no longer has the prompt") {
+			t.Errorf("the plan says %q", why)
+		}
 	}
 }
 

@@ -24,7 +24,8 @@ func (a *app) mcpCommand() *cobra.Command {
   search_history  search what is hidden from the most recent conversation
   context_status  show how full the context is, and when it will be compacted
   pin, unpin      keep a message from being edited, by handle or by number
-  compact_now     compact now, with what to keep in detail
+  compact_now     compact now, with what to keep in detail, from 60 % of the room on
+  note            write something down that outlives every compaction
 
 They look where winnow recall HANDLE looks: in the gateway that --gateway or
 WINNOW_GATEWAY names, else in the gateway's file, and in the store of sessions.

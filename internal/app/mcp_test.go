@@ -174,7 +174,7 @@ func TestMCPOverStdio(t *testing.T) {
 		}
 	}
 	p.call("tools/list", map[string]any{}, &list)
-	if len(list.Tools) != 6 || list.Tools[3].Name != "recall" || list.Tools[4].Name != "search_history" || list.Tools[3].InputSchema.Required[0] != "handle" {
+	if len(list.Tools) != 7 || list.Tools[4].Name != "recall" || list.Tools[5].Name != "search_history" || list.Tools[4].InputSchema.Required[0] != "handle" {
 		t.Fatalf("%+v", list)
 	}
 	text, failed := p.tool("search_history", map[string]any{"words": "needle-at-the-end", "all": true})

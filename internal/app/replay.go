@@ -18,6 +18,7 @@ type replayFlags struct {
 	policies, windows, models  []string
 	trigger                    float64
 	costs, edits, field, alone bool
+	search, moments            bool
 	fixed, targets             []string
 	at                         float64
 	limit                      int
@@ -39,6 +40,8 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --field                           the same in today's windows
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
+  winnow replay sessions/ --search                          does one search find what is hidden?
+  winnow replay sessions/ --moments                         rewrites after a pause, at a task's end
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
 		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
 measures whether the text of the agent's next edits is still there, what it would have
@@ -94,6 +97,12 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	}
 	if f.field {
 		return a.replayField(cmd, args, f, o.Windows, fixed)
+	}
+	if f.search {
+		return a.replaySearch(cmd, args, o.Windows, fixed)
+	}
+	if f.moments {
+		return a.replayMoments(cmd, args, o.Windows, fixed)
 	}
 	if f.alone {
 		return a.replayAlone(cmd, args, f, o.Windows, fixed)

@@ -13,6 +13,8 @@ import (
 // addField adds the flags of --field.
 func (f *replayFlags) addField(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
+	fl.BoolVar(&f.search, "search", false, "only measure what one search in what is hidden finds of the next edits")
+	fl.BoolVar(&f.moments, "moments", false, "only measure what rewrites after a pause and at the end of a task gain")
 	fl.BoolVar(&f.alone, "alone", false, "only compare whole sessions with the agents that wrote them, alone with their own compaction: when, how often, dollars, waits")
 	fl.StringSliceVar(&f.fixed, "fixed", nil, "`TOKENS` of system prompt and tools in every request; winnow then decides itself when to compact")
 	fl.StringSliceVar(&f.targets, "targets", nil, "with --field: whole prompts in `TOKENS` to aim at besides (default 80000,100000,120000; none)")
@@ -71,6 +73,45 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 		return err
 	}
 	return a.showBoard(board, sessions, start)
+}
+
+// replaySearch prints what searches find.
+func (a *app) replaySearch(cmd *cobra.Command, args []string, windows, fixed []int) error {
+	o := &replay.SearchOptions{Places: eachPlace(windows, fixed)}
+	start := time.Now()
+	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.SearchBoard, error) { return replay.Searches(cmd.Context(), d, o) })
+	if err != nil {
+		return err
+	}
+	return a.showBoard(board, sessions, start)
+}
+
+// replayMoments prints what the moments of rewrites are worth.
+func (a *app) replayMoments(cmd *cobra.Command, args []string, windows, fixed []int) error {
+	o := &replay.MomentOptions{Places: eachPlace(windows, fixed)}
+	start := time.Now()
+	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.MomentBoard, error) { return replay.Moments(cmd.Context(), d, o) })
+	if err != nil {
+		return err
+	}
+	return a.showBoard(board, sessions, start)
+}
+
+// eachPlace is each window with each fixed part; nil, the usual places, where neither
+// is named.
+func eachPlace(windows, fixed []int) (out []replay.Place) {
+	if windows == nil && fixed != nil {
+		windows = []int{200_000}
+	}
+	if fixed == nil {
+		fixed = []int{0}
+	}
+	for _, w := range windows {
+		for _, n := range fixed {
+			out = append(out, replay.Place{Window: w, Fixed: n})
+		}
+	}
+	return out
 }
 
 // fixedParts reads --fixed.

@@ -99,7 +99,7 @@ share of check --fail-over, 130 interrupted.`,
 	}
 	add("See what it does", a.demoCommand(), a.initCommand(), a.insightsCommand(), a.watchCommand(), a.doctorCommand())
 	add("Run agents and programs behind it", a.wrapCommand(), a.serveCommand(), a.addressCommand(), a.mcpCommand(), a.planStoreCommand(), a.workCommand(), a.simCommand())
-	add("Compact a session file or a request", a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(), a.pageCommand(), a.treeCommand(),
+	add("Compact a session file or a request", a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(), a.noteCommand(), a.pageCommand(), a.treeCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand())
 	add("Keep conversations in a store", a.loopCommand(), a.sessionCommand())
 	add("Look things up, and set them up", a.modelsCommand(), a.classifyCommand(), a.replayCommand(), a.configCommand(), a.versionCommand(),

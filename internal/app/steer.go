@@ -34,9 +34,9 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 		address = a.getenv(variableGateway)
 	}
 	switch {
-	case address != "":
+	case address != "" && f.session == "":
 		s, err = a.remote(ctx, address, store)
-	case store != nil:
+	case store != nil && f.session == "":
 		s, err = f.steerFile(ctx, store)
 	default:
 		var sessions session.Store
@@ -44,7 +44,11 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 			return nil, done, errors.New("there is no conversation to steer: no gateway has stored plans on this machine, and there are no sessions; name a gateway with --gateway, its file with --plans, or a store with --store")
 		}
 		c := session.Control(sessions, nil)
-		done = func() { _ = errors.Join(c.Close(), sessions.Close()) } // what was done is written already
+		plans := done
+		done = func() {
+			plans()
+			_ = errors.Join(c.Close(), sessions.Close()) // what was done is written already
+		}
 		s = c
 	}
 	return s, done, err
@@ -110,6 +114,11 @@ func (s *fresh) Unpin(ctx context.Context, id string, m control.Mark) (*control.
 	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Unpin(ctx, id, m) })
 }
 
+// Note implements [control.Steering].
+func (s *fresh) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
+	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Note(ctx, id, a) })
+}
+
 // Conversations implements [control.Steering].
 func (r *remote) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
 	v := url.Values{}
@@ -157,6 +166,11 @@ func (r *remote) Pin(ctx context.Context, id string, m control.Mark) (*control.D
 // Unpin implements [control.Steering].
 func (r *remote) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
 	return r.post(ctx, conversationPath(id, "unpin"), m.Plan, m)
+}
+
+// Note implements [control.Steering].
+func (r *remote) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
+	return r.post(ctx, conversationPath(id, "note"), a.Plan, a)
 }
 
 // post sends an action. What the gateway refuses it says why itself.

@@ -42,6 +42,7 @@ func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 		"POST /winnow/conversations/{id}/undo":    s.undo,
 		"POST /winnow/conversations/{id}/pin":     s.pin,
 		"POST /winnow/conversations/{id}/unpin":   s.unpin,
+		"POST /winnow/conversations/{id}/note":    s.note,
 		"GET /winnow/recall/{handle}":             s.recall,
 		"GET /winnow/recall/{handle}/place":       s.place,
 		"GET /winnow/search":                      s.search,
@@ -172,6 +173,10 @@ func (s server) pin(w http.ResponseWriter, r *http.Request) {
 
 func (s server) unpin(w http.ResponseWriter, r *http.Request) {
 	act(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Unpin(r.Context(), r.PathValue("id"), a) })
+}
+
+func (s server) note(w http.ResponseWriter, r *http.Request) {
+	act(w, r, func(a control.Write) (*control.Done, error) { return s.of(r).Note(r.Context(), r.PathValue("id"), a) })
 }
 
 // act reads the body of an action and answers with what it did.

@@ -9,6 +9,7 @@ type Story struct {
 	Requests []control.Request
 	Plans    []control.PlanInfo
 	Pins     []control.Pin
+	Notes    []control.Note
 }
 
 // Conversation is the conversation as lists show it.
@@ -30,7 +31,7 @@ func (s *Story) Conversation() control.Conversation {
 func (s *Story) Detail(next control.Next) *control.Detail {
 	earlier := max(0, len(s.Requests)-control.MaxRequests)
 	return &control.Detail{
-		Conversation: s.Conversation(), Next: next, Readable: true, Pinned: s.Pins, Forks: []control.Fork{}, Earlier: earlier,
+		Conversation: s.Conversation(), Next: next, Readable: true, Pinned: s.Pins, Notes: append([]control.Note{}, s.Notes...), Forks: []control.Fork{}, Earlier: earlier,
 		Requests: append([]control.Request{}, s.Requests[earlier:]...), Plans: append([]control.PlanInfo{}, s.Plans...),
 	}
 }

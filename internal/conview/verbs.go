@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
@@ -158,6 +160,18 @@ func CheckMark(m *Moment, a control.Mark, on bool) (say string, err error) {
 		return fmt.Sprintf("Message %d is pinned. The plan in force changes it; it is shown again at the next compaction, or at once after an undo.", a.Message), nil
 	}
 	return fmt.Sprintf("Message %d is pinned: no compaction changes it.", a.Message), nil
+}
+
+// CheckNote decides what writing a note changes.
+func CheckNote(have []control.Note, a control.Write, messages int, now time.Time) (notes.Change, error) {
+	c, err := notes.Write(have, a.Replaces, a.Text, messages, now)
+	switch {
+	case errors.Is(err, notes.ErrNothing):
+		err = fmt.Errorf("%w: %w", control.ErrNothing, err)
+	case err != nil:
+		err = fmt.Errorf("%w: %w", control.ErrInvalid, err)
+	}
+	return c, err
 }
 
 // touches reports whether a plan changes what is pinned.

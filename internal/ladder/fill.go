@@ -52,6 +52,9 @@ type Room struct {
 	// no line, leaves that to the rules.
 	Outline func(path string, lines []string) []int
 
+	// Notes are lines that the agent wrote down, oldest first, which the state shows.
+	Notes []string
+
 	// Prose is a model's summary of the stretch, which the fold shows first.
 	Prose string
 }
@@ -93,6 +96,7 @@ type filler struct {
 	listing int // tokens that the list of files has for certain
 	full    bool
 
+	noted string // what was written down
 	open  string // what is open, for a fold that says so
 	turns []turn
 	views map[*workset.File]*fileView
@@ -115,6 +119,7 @@ const (
 	fileShare    = 3
 	outlineShare = 20
 	shortShare   = 8
+	notesShare   = 6
 	smallRoom    = 30000
 	smallStory   = 1500
 )
@@ -198,6 +203,8 @@ func (f *filler) fill(tokens int) Form {
 		f.left -= f.count(f.open)
 	case !f.NoState:
 		f.left -= f.count(stateHead) + f.count(stateEnd) + 2*fileFrame
+		f.noted = f.writeNotes(min(f.left, f.Whole) / notesShare)
+		f.left -= f.count(f.noted)
 		standing = f.standing(max(f.left/6, min(f.left/2, 400)))
 		f.listing = min(f.left, f.Whole) / 100
 		f.left -= f.count(standing) + f.listing

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -31,11 +32,35 @@ func (f *filler) writeState(standing string) string {
 	if list := f.unshown(); list != "" {
 		b.WriteString(list)
 	}
+	b.WriteString(f.noted)
 	b.WriteString(standing)
 	if b.Len() == 0 {
 		return ""
 	}
 	return stateHead + "\n" + b.String() + stateEnd
+}
+
+// writeNotes writes what the agent wrote down, in at most that many tokens: the newest
+// notes, in their order, and how many there are before them.
+func (f *filler) writeNotes(room int) string {
+	if len(f.Notes) == 0 {
+		return ""
+	}
+	head := notes.Head + "\n"
+	room -= f.count(head)
+	from := len(f.Notes)
+	for from > 0 {
+		n := f.count(f.Notes[from-1]) + 1
+		if n > room {
+			break
+		}
+		room -= n
+		from--
+	}
+	if from > 0 {
+		head += fmt.Sprintf("- %s have no room here\n", plural(from, "older note"))
+	}
+	return head + strings.Join(append(slices.Clone(f.Notes[from:]), ""), "\n")
 }
 
 // unshown lists the files that were read or changed and are not shown.

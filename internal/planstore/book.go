@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -69,6 +71,29 @@ type Pin struct {
 
 	Part int
 	On   bool
+
+	// Note is what was written down after that message, and Noted when, in
+	// milliseconds since 1970; "" for a pin. Part is what [NotePart] says then, so that
+	// a message may have several notes beside its pins.
+	Note  string
+	Noted int64
+}
+
+// NotePart returns the part of a note with an id.
+func NotePart(id string) int { return -2 - notes.Number(id) }
+
+// Notes returns the notes among what [In] returns, oldest first, and the pins that are
+// left.
+func Notes(pins []Pin) (written []notes.Note, left []Pin) {
+	for _, p := range pins {
+		if p.Note == "" {
+			left = append(left, p)
+			continue
+		}
+		written = append(written, notes.Note{ID: notes.IDOf(-2 - p.Part), Message: p.Len, Time: time.UnixMilli(p.Noted).UTC(), Text: p.Note})
+	}
+	slices.SortStableFunc(written, func(a, b notes.Note) int { return a.Message - b.Message })
+	return written, left
 }
 
 // Book keeps what is known of conversations, and which plan is in force in each.

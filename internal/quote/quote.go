@@ -264,7 +264,7 @@ func Line(s string) string {
 // for one of them.
 var Headings = []string{
 	"Goal", "Constraints", "Decisions", "Knowledge", "Files", "Problems and fixes", "Done", "Open tasks", "Current state", "Next step",
-	"User requests", "What happened", "Index", "Current turn so far", "Files as they stand", "Where it stands",
+	"User requests", "What happened", "Index", "Current turn so far", "Files as they stand", "Where it stands", "Notes written down so far",
 }
 
 // Clip cuts text to at most n bytes at a character's edge.

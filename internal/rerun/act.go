@@ -106,6 +106,24 @@ func (r *Rerun) Mark(ctx context.Context, id string, a control.Mark, on bool) (*
 	return r.done(r.status.Count.Tokens, say), nil
 }
 
+// Note implements [control.Steering].
+func (r *Rerun) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
+	if err := r.is(ctx, id); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.based(a.Base); err != nil {
+		return nil, err
+	}
+	c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.clock())
+	if err != nil {
+		return nil, err
+	}
+	r.notes = c.Apply(r.notes)
+	return r.done(r.status.Count.Tokens, c.Say), nil
+}
+
 // done says what an action did.
 func (r *Rerun) done(before int, say string) *control.Done {
 	r.touch()

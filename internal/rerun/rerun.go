@@ -46,6 +46,7 @@ type Rerun struct {
 	mu       sync.Mutex
 	track    *winnow.Track
 	pins     []winnow.Pin
+	notes    []winnow.Note
 	plan     *plan.Plan
 	view     plan.View // of the whole history
 	status   budget.Status
@@ -330,7 +331,7 @@ func (r *Rerun) settle(p *plan.Plan) error {
 // state is what the engine should know for the next request.
 func (r *Rerun) state() winnow.State {
 	s := r.track.State()
-	s.Pins = r.pins
+	s.Pins, s.Notes = r.pins, r.notes
 	return s
 }
 

@@ -64,7 +64,7 @@ func (r *Rerun) brief() control.Conversation {
 
 // story is how it came to stand as it does. The caller holds the lock.
 func (r *Rerun) story() *conview.Story {
-	s := &conview.Story{About: r.brief(), Pins: r.marks()}
+	s := &conview.Story{About: r.brief(), Pins: r.marks(), Notes: r.notes}
 	s.About.Revision, s.About.Plan = r.revision, r.plan.ID()
 	for i := range r.rows {
 		s.Requests = append(s.Requests, r.rows[i].Request)

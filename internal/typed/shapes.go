@@ -205,6 +205,9 @@ var starts = [...]start{
 	// mini-swe-agent.
 	{kind: Client, text: "Please always provide EXACTLY ONE action in triple backticks"},
 
+	// winnow, in a session that was written from a view.
+	{kind: Client, text: "[How things stand now, put together from", end: "[End of how things stand]"},
+
 	// aider.
 	{kind: File, text: "I have *added these files to the chat*"},
 	{kind: Client, text: "Here are summaries of some files present in my git repository."},

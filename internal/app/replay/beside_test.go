@@ -68,16 +68,6 @@ func TestSearched(t *testing.T) {
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
 	x.demand(&c)
-	h := s.History
-	if x.search("start open", at, nil) != 2 {
-		t.Errorf("found message %d", x.search("start open", at, nil))
-	}
-	if got := x.search("start open", at, map[*chat.Message]bool{h.At(2): true}); got == 2 {
-		t.Error("what the view shows was searched")
-	}
-	if got := x.search("zzz", at, nil); got != -1 {
-		t.Errorf("found message %d", got)
-	}
 	a := x.asks(&c)
 	b := x.beside(&c, a, textView("a.go\n"+oldStart), x.shown(textView("a.go\n"+oldStart)))
 	if b.Found.Of != 2 || b.Found.Hit < 1 || b.Recent != (Tally{}) {

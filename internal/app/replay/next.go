@@ -52,9 +52,9 @@ type nextIndex struct {
 	result  map[*chat.Part]*chat.Part
 	raw     map[*chat.Message]int
 
-	// allLines and allWords are made when they are first asked for.
-	allLines func() map[string]bool    // of the session, as they are quoted
-	allWords func() map[string][]int32 // with the messages that have them
+	// allLines are the lines of the session as they are quoted, made when they are
+	// first asked for.
+	allLines func() map[string]bool
 
 	wanted [][]wanted // edits by message
 }
@@ -78,7 +78,7 @@ func newNextIndex(s *Session) *nextIndex {
 		failed: map[string]bool{}, files: newFileNames(), chars: make([]int, h.Len()+1),
 		result: map[*chat.Part]*chat.Part{}, raw: make(map[*chat.Message]int, h.Len()),
 	}
-	x.allLines, x.allWords = sync.OnceValue(x.quotable), sync.OnceValue(x.countWords)
+	x.allLines = sync.OnceValue(x.quotable)
 	kinds := work.DefaultKinds()
 	for i := range h.Len() {
 		m := h.At(i)

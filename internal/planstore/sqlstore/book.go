@@ -166,16 +166,16 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 		}
 		all := []Statement{keep}
 		if pin != nil {
-			all = append(all, Statement{Query: insertPin + `do update set pinned = excluded.pinned, seq = winnow.next_pins()`, Args: pinRow(c.Key, pin)})
+			all = append(all, Statement{Query: insertPin + `do update set pinned = excluded.pinned, note = excluded.note, noted = excluded.noted, seq = winnow.next_pins()`, Args: pinRow(c.Key, pin)})
 		}
 		return x.tx.Batch(x.ctx, all)
 	})
 }
 
-const insertPin = `insert into winnow.pins (tenant, first, id, len, chain, part, pinned) values ($1, $2, $3, $4, $5, $6, $7) on conflict (tenant, id, chain, part) `
+const insertPin = `insert into winnow.pins (tenant, first, id, len, chain, part, pinned, note, noted) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (tenant, id, chain, part) `
 
 func pinRow(k planstore.Key, p *planstore.Pin) []any {
-	return under(k, p.Conversation, p.Len, p.Chain[:], p.Part, p.On)
+	return under(k, p.Conversation, p.Len, p.Chain[:], p.Part, p.On, p.Note, p.Noted)
 }
 
 // inForce returns the plan in force; nil where it is not kept.
@@ -268,14 +268,14 @@ func (s *Store) KeptLeaves(ctx context.Context, k planstore.Key) (leaves []plans
 		leaves, pins = nil, nil
 		return c.Batch(ctx, []Statement{
 			{Query: selectLeaf + `where tenant = $1 and first = $2 order by used desc, id limit $3`, Args: under(k, planstore.MaxLeaves), Read: into(&leaves, scanLeaf)},
-			{Query: `select id, len, chain, part, pinned from winnow.pins where tenant = $1 and first = $2 order by seq`, Args: under(k), Read: into(&pins, scanPin)},
+			{Query: `select id, len, chain, part, pinned, note, noted from winnow.pins where tenant = $1 and first = $2 order by seq`, Args: under(k), Read: into(&pins, scanPin)},
 		})
 	})
 	return leaves, pins, err
 }
 
 func scanPin(r Row) (p planstore.Pin, err error) {
-	err = r.Scan(&p.Conversation, &p.Len, (*hash)(&p.Chain), &p.Part, &p.On)
+	err = r.Scan(&p.Conversation, &p.Len, (*hash)(&p.Chain), &p.Part, &p.On, &p.Note, &p.Noted)
 	return p, err
 }
 

@@ -126,3 +126,9 @@ create table winnow.copies (
 	place  text not null
 );
 `
+
+// NoteTables is the second version of the tables: pins may be notes.
+const NoteTables = `
+alter table winnow.pins add column note text not null default '';
+alter table winnow.pins add column noted bigint not null default 0;
+`

@@ -40,6 +40,7 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 		must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
 	}
 	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
+	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: planstore.NotePart("n7"), On: true, Note: "it listens on 7319", Noted: 1_700_000_000_000}))
 	undo := fold(t, p, h, "what it was about, in other words")
 	must(s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
 	must(s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
@@ -111,7 +112,7 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name"); err != nil || done.Added != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if _, pins, err := to.Leaves(t.Context(), c.Key); err != nil || len(pins) != 3 {
+	if _, pins, err := to.Leaves(t.Context(), c.Key); err != nil || len(pins) != 4 {
 		t.Errorf("%+v, %v", pins, err)
 	}
 }

@@ -23,7 +23,7 @@ create function winnow.next_pins() returns bigint language sql as 'select nextva
 create function winnow.disk_bytes() returns bigint language sql stable
 	as 'select sum(pg_total_relation_size(c.oid))::bigint from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = ''winnow'' and c.relkind = ''r''';
 create function winnow.tables_version() returns integer language sql stable as 'select version from winnow.versions where part = ''plans''';
-`}}
+`, sqlstore.NoteTables}}
 
 // Schema is the tables that the store needs, for a program that makes them.
 func Schema() pg.Schema { return schema }

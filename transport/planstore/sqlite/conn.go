@@ -46,14 +46,19 @@ insert into removed (n) values (0);
 create trigger plans_removed after delete on plans begin update removed set n = n + 1; end;
 `
 
-// makeTables makes the tables where the file is new.
+// makeTables makes the tables where the file is new, and brings those of the version
+// before up to date.
 func (d *database) makeTables(ctx context.Context) error {
 	return d.Run(ctx, sqlstore.Work{Tx: true, Durable: true}, func(ctx context.Context, c sqlstore.Conn) error {
-		there := false
-		if err := c.Query(ctx, `select 1 from sqlite_schema where name = 'plans'`, nil, func(sqlstore.Row) error { there = true; return nil }); err != nil || there {
+		have := 0
+		if err := c.Query(ctx, `select user_version from pragma_user_version`, nil, func(r sqlstore.Row) error { return r.Scan(&have) }); err != nil || have == version {
 			return err
 		}
-		_, err := c.(conn).tx.ExecContext(ctx, words.Replace(sqlstore.Tables)+countRemoved+fmt.Sprint("pragma user_version = ", version))
+		steps := sqlstore.NoteTables
+		if have == 0 {
+			steps = sqlstore.Tables + countRemoved + steps
+		}
+		_, err := c.(conn).tx.ExecContext(ctx, words.Replace(steps)+fmt.Sprint("pragma user_version = ", version))
 		return err
 	})
 }

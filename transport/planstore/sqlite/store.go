@@ -92,7 +92,7 @@ func open(path string, b planstore.Bounds) (s *store, err error) {
 }
 
 // version is that of the tables.
-const version = 1
+const version = 2
 
 // sound reads what is in the file before it is opened for writing: a damaged file,
 // or one of another program, stays as it is.
@@ -110,8 +110,8 @@ func sound(ctx context.Context, path string) error {
 	if ours == 0 {
 		return errors.New("it is a database of another program, and nothing was changed")
 	}
-	if have != version {
-		return fmt.Errorf("its tables are of version %d, and this winnow knows version %d alone", have, version)
+	if have < 1 || have > version {
+		return fmt.Errorf("its tables are of version %d, and this winnow knows versions 1 to %d", have, version)
 	}
 	var bytes sql.NullInt64
 	return db.QueryRowContext(ctx, `select (select sum(length(body)) from plans) + (select sum(length(body)) from originals) + (select sum(length(steps)) from marks)`).Scan(&bytes)

@@ -45,10 +45,12 @@ export interface PlanInfo {
 
 export interface Pin { message: number; part: number; from?: string }
 
+export interface Note { id: string; message: number; time: string; text: string }
+
 export interface Detail extends Conversation {
   next: { do: string; say: string; requests: number | null; growth: number }
   requests: Request[]; earlier: number
-  plans: PlanInfo[]; pinned: Pin[]
+  plans: PlanInfo[]; pinned: Pin[]; notes: Note[]
   forks: { id: string; shared: number }[]
   readable: boolean; why?: string
 }

@@ -5,6 +5,7 @@ import { Route } from './route'
 import { Shown } from './main'
 import { Costs, pays, Timeline } from './timeline'
 import { PinHints } from './hints'
+import { Notes } from './notes'
 
 // Overview is what a reader wants to know first: what to do, how full it is, and
 // how it came to that.
@@ -19,6 +20,7 @@ export function Overview({ shown, route }: { shown: Shown; route: Route }) {
     {d.name && d.title && <p class="sub">{d.title}</p>}
     <p class={`next ${d.next.do}`}><strong>What should I do now?</strong> {d.next.say}</p>
     <PinHints shown={shown} />
+    <Notes shown={shown} />
     {last && <Facts d={d} last={last} beside={beside} />}
     {last
       ? <Fragment>

@@ -1,0 +1,156 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+)
+
+// What recall is worth: of the edits that the agent made next, the old text stands in
+// the view, or one search in what the view hides finds it. The agent searches with the
+// path and the words that it wrote last before the edit.
+
+// SearchOptions say where searches are measured. The zero value is everywhere.
+type SearchOptions struct {
+	Places  []Place
+	Workers int
+
+	Progress func(done, total int, what string)
+}
+
+// SearchBoard says what one search finds.
+type SearchBoard struct {
+	Fingerprint string      `json:"fingerprint"`
+	Places      []SearchRow `json:"places"`
+}
+
+// SearchRow is what one search finds in a place.
+type SearchRow struct {
+	Place
+	Cuts  int   `json:"cuts"`
+	Ready Tally `json:"ready"` // of the edits in the next 100 calls: in the view
+	First Tally `json:"first"` // or in the best message that a search finds
+	Five  Tally `json:"five"`  // or in one of the five best
+	Whole Tally `json:"whole"` // or anywhere in what is hidden: what a search could find
+}
+
+func (a SearchRow) plus(b SearchRow) SearchRow {
+	return SearchRow{a.Place, a.Cuts + b.Cuts, a.Ready.plus(b.Ready), a.First.plus(b.First), a.Five.plus(b.Five), a.Whole.plus(b.Whole)}
+}
+
+// Searches measures the search of package recall over what the engine's views hide.
+func Searches(ctx context.Context, d *Data, opts *SearchOptions) (*SearchBoard, error) {
+	o := *opts
+	if o.Places == nil {
+		o.Places = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 100_000, Fixed: 20_000}, {Window: 64_000}}
+	}
+	places := make([]fieldPlace, len(o.Places))
+	for i, p := range o.Places {
+		w, err := fieldEngine(winnow.Settings{}, p)
+		if err != nil {
+			return nil, err
+		}
+		places[i] = fieldPlace{Place: p, engine: w, counter: w.Meter().Counter()}
+	}
+	sums := make([][]SearchRow, len(d.Sessions))
+	err := Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(d.Sessions), func(i int) error {
+		var err error
+		sums[i], err = searchSession(ctx, &d.Sessions[i], places)
+		return err
+	}, func(done int) {
+		if o.Progress != nil {
+			o.Progress(done, len(d.Sessions), "searches")
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := &SearchBoard{Fingerprint: d.Fingerprint}
+	for p := range places {
+		row := SearchRow{Place: places[p].Place}
+		for i := range sums {
+			row = row.plus(sums[i][p])
+		}
+		b.Places = append(b.Places, row)
+	}
+	return b, nil
+}
+
+// searchSession measures the cuts of one session in every place.
+func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]SearchRow, error) {
+	out := make([]SearchRow, len(places))
+	x := newNextIndex(s)
+	bare := unmarked(s.History)
+	for i, m := range bare.All() {
+		x.raw[m] = i
+	}
+	for p := range places {
+		req := chat.Request{System: places[p].system(s), Tools: s.Tools, History: bare, Rules: Rules()}
+		cuts, err := places[p].cuts(x, req)
+		if err != nil {
+			return nil, err
+		}
+		for c := range cuts {
+			cut := &cuts[c]
+			now := req
+			now.History = bare.Head(cut.At)
+			r, err := places[p].engine.Fit(ctx, now, winnow.State{Ask: winnow.Ask{Force: true}})
+			if err != nil {
+				return nil, fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
+			}
+			out[p].Cuts++
+			shown := x.shown(viewMessages(now.History, r.View))
+			for _, e := range append(cut.Edits[:len(cut.Edits):len(cut.Edits)], cut.Later...) {
+				ready := shown.ready(e.Path, e.Old)
+				first, five, whole := ready, ready, ready
+				if !ready {
+					whole = x.hides(r.Plan, &e)
+					for k, h := range recall.Hidden(now.History, r.Plan, x.query(&e), "") {
+						if k >= 5 || five {
+							break
+						}
+						five = x.holdsOld(h.Message, &e)
+						first = k == 0 && five
+					}
+				}
+				out[p].Ready.put(ready)
+				out[p].First.put(first)
+				out[p].Five.put(five)
+				out[p].Whole.put(whole)
+			}
+		}
+	}
+	return out, nil
+}
+
+// hides reports whether what a plan hides has the old text of an edit.
+func (x *nextIndex) hides(p *plan.Plan, e *NextEdit) bool {
+	return p != nil && slices.ContainsFunc(p.Edits, func(h plan.Edit) bool {
+		for i := h.From; i < h.To && h.Handle != ""; i++ {
+			if !slices.Contains(h.Keep, i) && x.holdsOld(i, e) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Table prints the board.
+func (b *SearchBoard) Table(out io.Writer) error {
+	fmt.Fprintln(out, "Of the edits in the agent's next 100 calls, the old text stands in the view, or one search")
+	fmt.Fprintln(out, "finds it, with the path and the words that the agent wrote last before the edit.")
+	fmt.Fprintln(out)
+	fmt.Fprintf(out, "%9s %8s %6s %6s %8s %11s %11s %9s\n", "window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden")
+	for _, r := range b.Places {
+		fmt.Fprintf(out, "%9s %8s %6d %6d %8.3f %11.3f %11.3f %9.3f\n", text.Number(r.Window), text.Number(r.Fixed), r.Cuts, r.Ready.Of, r.Ready.Share(), r.First.Share(), r.Five.Share(), r.Whole.Share())
+	}
+	_, err := fmt.Fprintln(out)
+	return err
+}
