@@ -39,6 +39,10 @@ type Source interface {
 	Messages(ctx context.Context, id string, from, limit int) (*Messages, error)
 	Files(ctx context.Context, id string) (*Files, error)
 
+	// View returns what the model sees now, or, where a compaction is named, what it
+	// would see after it. Nothing is changed, and nobody is asked for a summary.
+	View(ctx context.Context, id string, after *Compact) (*View, error)
+
 	// File returns a file of a conversation as it stands.
 	File(ctx context.Context, id, path string) (*FileText, error)
 

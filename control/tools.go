@@ -203,7 +203,7 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 		return failure(err)
 	}
 	return t.done(&d.Conversation, how, func(base plan.ID) (*Done, error) {
-		return t.s.Compact(ctx, d.ID, Compact{Base{base}, a.Focus})
+		return t.s.Compact(ctx, d.ID, Compact{Base: Base{base}, Focus: a.Focus})
 	})
 }
 

@@ -23,6 +23,10 @@ type Moment struct {
 	Kinds   *winnow.ToolKinds // nil is the built-in table
 	Where   string            // names the conversation in what a search finds
 
+	// State is what the engine knows of the conversation. Only [Backend.Moment]
+	// fills it in.
+	State winnow.State
+
 	// Status turns counts into what the provider is expected to report. Only
 	// [Backend.Planned] fills it in.
 	Status winnow.Status
@@ -173,6 +177,7 @@ func touches(p *plan.Plan, m control.Mark) bool {
 // Compact makes a conversation smaller now, from what the engine knows of it.
 func Compact(ctx context.Context, w *winnow.Winnow, req chat.Request, s winnow.State, a control.Compact) (winnow.Result, error) {
 	s.Force, s.Focus, s.Summarise = true, a.Focus, a.Focus != ""
+	s.TargetTokens, s.Anew = a.Target, a.Target > 0
 	r, err := w.Fit(ctx, req, s)
 	var cannot *winnow.CannotFitError
 	switch {

@@ -108,8 +108,11 @@ func (p *picture) take() error {
 		return err
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1280, 390} {
+		for _, width := range []int64{1280, 1400, 420, 390} {
 			name := fmt.Sprintf("%s-%d", scheme, width)
+			if p.only == "" && width != 1280 && width != 390 {
+				continue
+			}
 			if p.only != "" && !strings.Contains(","+p.only+",", ","+name+",") {
 				continue
 			}
