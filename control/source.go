@@ -36,7 +36,7 @@ type Source interface {
 	// ends where nothing did. It returns at most [MaxRequests] requests.
 	Since(ctx context.Context, id string, revision int64) (*Change, error)
 
-	Messages(ctx context.Context, id string, from, limit int) (*Messages, error)
+	Messages(ctx context.Context, id string, which Wanted) (*Messages, error)
 	Files(ctx context.Context, id string) (*Files, error)
 
 	// View returns what the model sees now, or, where a compaction is named, what it

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
@@ -74,11 +75,12 @@ func (s server) remove(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s server) messages(w http.ResponseWriter, r *http.Request) {
-	var from, limit int
-	if !numbers(w, r, "from", &from, "limit", &limit) {
+	q := r.URL.Query()
+	which := control.Wanted{Role: chat.Role(q.Get("role")), Tool: q.Get("tool"), Shown: q.Get("shown"), Pinned: q.Get("pinned") == "1" || q.Get("pinned") == "true"}
+	if !numbers(w, r, "from", &which.From, "limit", &which.Limit) {
 		return
 	}
-	m, err := s.of(r).Messages(r.Context(), r.PathValue("id"), from, limit)
+	m, err := s.of(r).Messages(r.Context(), r.PathValue("id"), which)
 	tell(w, m, err)
 }
 

@@ -68,12 +68,12 @@ type Verbs struct{ b Backend }
 func On(b Backend) Verbs { return Verbs{b} }
 
 // Messages implements [control.Source].
-func (v Verbs) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
+func (v Verbs) Messages(ctx context.Context, id string, which control.Wanted) (*control.Messages, error) {
 	m, err := v.b.Moment(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return messages(m, from, limit), nil
+	return messages(m, which), nil
 }
 
 // Files implements [control.Source].

@@ -82,6 +82,9 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 			return err
 		}
 	}
+	if f.docs[at+"/view"], err = f.s.View(ctx, id, nil); err != nil {
+		return err
+	}
 	hints, err := f.s.Hints(ctx, id)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 	}
 	all := []control.Message{}
 	for from := 0; f.room > 0; {
-		m, err := f.s.Messages(ctx, id, from, 200)
+		m, err := f.s.Messages(ctx, id, control.Wanted{From: from})
 		if err != nil {
 			return err
 		}
