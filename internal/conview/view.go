@@ -74,10 +74,11 @@ func (m *Moment) show(v plan.View, s *winnow.Status, cached int) *control.View {
 // runs are the stretches of a view.
 func (m *Moment) runs(v plan.View, s *winnow.Status) []control.Run {
 	counter := m.Engine.Meter().Counter()
-	out := []control.Run{}
+	out, room := []control.Run{}, maxView
 	add := func(band, about string, message int, body string, tokens int) {
 		r := control.Run{Band: band, About: about, Message: message, Tokens: tokens, Lines: strings.Count(strings.TrimSuffix(body, "\n"), "\n") + 1}
-		r.Text, r.Bytes = clip(body, control.MaxRun)
+		r.Text, r.Bytes = clip(body, min(control.MaxRun, room))
+		room -= len(r.Text)
 		out = append(out, r)
 	}
 	if unseen := s.Tokens.Unseen; unseen > 0 {
@@ -96,6 +97,7 @@ func (m *Moment) runs(v plan.View, s *winnow.Status) []control.Run {
 	}
 	scaled := func(n int) int { return int(s.Scale * float64(n)) }
 	said := saidLines(v)
+	last := max(0, v.Len()-maxTail)
 	for i := range v.Len() {
 		msg, raw := v.At(i), v.Origin(i).Message
 		for k := range msg.Parts {
@@ -110,11 +112,23 @@ func (m *Moment) runs(v plan.View, s *winnow.Status) []control.Run {
 			if p.Kind != chat.Text {
 				about = text.Brief(fmt.Sprint(strings.ReplaceAll(p.Kind.String(), "_", " "), ": ", About(v, i, k)), maxAbout)
 			}
+			if n := len(out) - 1; i < last && n >= 0 && out[n].Band == "tail" {
+				out[n].About, out[n].Text = fmt.Sprintf("messages up to %d", raw), ""
+				out[n].Tokens += scaled(counter.Part(p))
+				continue
+			}
 			add("tail", about, raw, partText(p), scaled(counter.Part(p)))
 		}
 	}
 	return out
 }
+
+// Bounds of a view as a document. Of messages before the newest only the size of
+// neighbours is told, and of long views not all text.
+const (
+	maxTail = 400
+	maxView = 1 << 20
+)
 
 func partsText(m *chat.Message) string {
 	var b strings.Builder

@@ -1,9 +1,11 @@
 import { Fragment, h, render, useCallback, useEffect, useRef, useState } from './preact'
-import { about, Beside, conversation, Detail, follow, get, Hint, live, Refused } from './api'
+import { about, Beside, conversation, cuts, Detail, follow, get, Hint, live, Refused } from './api'
 import { num, plural } from './format'
 import { href, Route, useRoute } from './route'
 import { List } from './list'
-import { Overview } from './overview'
+import { Start } from './start'
+import { History, Overview } from './overview'
+import { Seen } from './view'
 import { Plans, PlanView } from './patch'
 import { Files } from './files'
 import { Search } from './search'
@@ -21,7 +23,7 @@ export interface Shown {
 // alone says that there is one conversation: then nobody needs a list of them.
 const alone = !live || !!about.progress
 
-const tabs: [string, string][] = [['', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
+const tabs: [string, string][] = [['', 'What the model sees'], ['plans', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
 
 function App() {
   const route = useRoute()
@@ -44,7 +46,7 @@ function App() {
         <p class="said" role="status" aria-live="polite">{said}</p>
         {route.id
           ? <One key={route.id} route={route} say={say} complain={complain} />
-          : <p class="quiet">Choose a conversation.</p>}
+          : <Start complain={complain} />}
       </main>
     </div>
   </Fragment>
@@ -94,15 +96,17 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
   if (lost) return <p class="quiet">There is nothing to show: {lost}.</p>
   if (!read || !detail) return <Reading />
   const shown: Shown = { ...read, reload, complain }
-  const tab = route.tab === 'plan' ? '' : route.tab
+  const tab = route.tab === 'plan' ? 'plans' : route.tab
   return <Fragment>
     <Fresh requests={fresh.requests} other={fresh.other} show={() => reload()} />
-    <Overview shown={shown} route={route} />
+    <Overview shown={shown} />
     <nav class="tabs" aria-label="About this conversation">
       {tabs.map(([key, name]) => <a key={key} href={href({ id: route.id, tab: key })} aria-current={tab === key ? 'page' : undefined}>{name}{amount(key, detail)}</a>)}
     </nav>
     {!detail.readable && <p class="warn">{detail.why || 'The messages of this conversation are not at hand.'}</p>}
-    {route.tab === '' && <Plans shown={shown} />}
+    {route.tab === '' && <Seen shown={shown} route={route} />}
+    {tab === 'plans' && <History shown={shown} route={route} />}
+    {route.tab === 'plans' && <Plans shown={shown} />}
     {route.tab === 'plan' && <PlanView key={route.arg} shown={shown} route={route} />}
     {route.tab === 'messages' && <MessageList shown={shown} route={route} />}
     {route.tab === 'files' && <Files shown={shown} route={route} />}
@@ -125,7 +129,7 @@ function Reading() {
 }
 
 function amount(tab: string, d: Detail): string {
-  if (tab === '') return ` ${d.plans.length}`
+  if (tab === 'plans') return ` ${cuts(d).length}`
   return tab === 'messages' ? ` ${d.messages.toLocaleString('en-US')}` : ''
 }
 
