@@ -17,7 +17,7 @@ import (
 func TestPageOfAFile(t *testing.T) {
 	ctx := tab(t)
 	address := served(t, written(t, "session.json", work(60, 2)), "--window", "24000")
-	do(t, ctx, chromedp.Navigate(address), shows(".timeline canvas"), shows(".drop"))
+	do(t, ctx, chromedp.Navigate(address), shows(".bar"), click(plansTab), shows(".timeline canvas"), shows(".drop"))
 
 	// The address works once, and leaves nothing of itself behind.
 	if at := js[string](t, ctx, "location.href"); strings.Contains(at, "open/") {
@@ -40,7 +40,7 @@ func TestPageOfAFile(t *testing.T) {
 	// A drop opens the plan as a patch.
 	do(t, ctx, click(".drop:last-of-type"), shows(".hunk .side.plus"))
 	patch := js[string](t, ctx, "document.querySelector('.hunks').innerText")
-	for _, want := range []string{"messages", "tokens", "+ ", "− "} {
+	for _, want := range []string{"messages", "tokens", "+ ", "Asked", "Left in the view", "the request whole"} {
 		if !strings.Contains(patch, want) {
 			t.Errorf("the patch lacks %q:\n%.800s", want, patch)
 		}
@@ -67,9 +67,9 @@ func TestPageOfAFile(t *testing.T) {
 	}
 
 	// Compact with a focus.
-	do(t, ctx, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
+	compact(t, ctx, "the vendor folder")
 	until(t, ctx, "document.querySelector('.said').textContent.includes('Compacted')")
-	until(t, ctx, "document.querySelector('#plan-title').textContent.includes('asked for')")
+	do(t, ctx, click(plansTab), shows("#plans-title"), click(".rows a"), shows("#plan-title"))
 	if say := js[string](t, ctx, "document.querySelector('.plan').innerText"); !strings.Contains(say, "Focus: the vendor folder") {
 		t.Errorf("the plan does not name its focus: %.400s", say)
 	}
@@ -98,7 +98,7 @@ func TestPageOfAFile(t *testing.T) {
 // without a mouse.
 func TestPageWithKeysAlone(t *testing.T) {
 	ctx := tab(t)
-	do(t, ctx, chromedp.Navigate(served(t, written(t, "session.json", work(60, 2)), "--window", "24000")), shows(".drop"))
+	do(t, ctx, chromedp.Navigate(served(t, written(t, "session.json", work(60, 2)), "--window", "24000")), shows(".bar"), click(plansTab), shows(".drop"))
 	press := func(keys string) { do(t, ctx, chromedp.KeyEvent(keys)) }
 	// to moves the focus on until it stands on what an expression is true for.
 	to := func(what, test string) {
@@ -157,7 +157,7 @@ func TestPageAsAFile(t *testing.T) {
 	if strings.Contains(write(), secret) {
 		t.Error("the file holds a secret")
 	}
-	do(t, ctx, chromedp.Navigate("file://"+out), shows(".timeline canvas"), shows(".drop"), click(".drop"), shows(".hunk .side.plus"),
+	do(t, ctx, chromedp.Navigate("file://"+out), shows(".bar"), click(plansTab), shows(".timeline canvas"), shows(".drop"), click(".drop"), shows(".hunk .side.plus"),
 		click(`//button[text()="Show the original"]`), shows(".original .line"))
 	if n := js[int](t, ctx, `[...document.querySelectorAll("button")].filter(b => /Undo|Compact now|^Pin$/.test(b.textContent)).length`); n != 0 {
 		t.Errorf("a file offers %d actions", n)

@@ -2,6 +2,7 @@ import { Fragment, h, render, useCallback, useEffect, useRef, useState } from '.
 import { about, Beside, conversation, cuts, Detail, follow, get, Hint, live, Refused } from './api'
 import { num, plural } from './format'
 import { href, Route, useRoute } from './route'
+import { Insights, Report } from './insights'
 import { List } from './list'
 import { Start } from './start'
 import { History, Overview } from './overview'
@@ -23,7 +24,7 @@ export interface Shown {
 // alone says that there is one conversation: then nobody needs a list of them.
 const alone = !live || !!about.progress
 
-const tabs: [string, string][] = [['', 'What the model sees'], ['plans', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
+const tabs: [string, string][] = [['', 'View'], ['plans', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
 
 function App() {
   const route = useRoute()
@@ -34,6 +35,8 @@ function App() {
     say(status === 409 ? `Not done: ${text}` : text)
   }, [])
   useEffect(() => say(''), [route.id])
+  const report = about.frozen?.insights as Report | undefined
+  if (report) return <Fragment><header class="top"><span class="brand">winnow</span><span class="note">{about.note}</span></header><Insights doc={report} /></Fragment>
   return <Fragment>
     <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>Skip to the conversation</a>
     <header class="top">

@@ -68,7 +68,7 @@ function share(b: Beside): string {
   return percent(sum(b.winnow.read).total, sum(b.winnow.prompt).total)
 }
 
-function Fact({ name, value, unit, note, how }: { name: string; value: string; unit: string; note: string; how: string }) {
+export function Fact({ name, value, unit, note, how }: { name: string; value: string; unit: string; note: string; how: string }) {
   return <div>
     <dt>{name}</dt>
     <dd><span class="value">{value}</span>{unit && <span class="unit"> {unit}</span>}</dd>

@@ -55,7 +55,7 @@ export function PlanView({ shown, route }: { shown: Shown; route: Route }) {
     <nav class="pager" aria-label="Compactions">
       <a href={href({ id: d.id, tab: 'plans' })}>All compactions</a> {at > 0 && <a href={to(at - 1)} rel="prev">Previous</a>} {at >= 0 && at + 1 < d.plans.length && <a href={to(at + 1)} rel="next">Next</a>}
     </nav>
-    <h2 id="plan-title" tabIndex={-1}>{info ? `${at + 1} of ${d.plans.length}: ${what(info)} before request ${num(info.request)}` : `Plan ${route.arg}`}</h2>
+    <h2 id="plan-title" tabIndex={-1}>{info ? `${capital(what(info))} before request ${num(info.request)}` : `Plan ${route.arg}`}</h2>
     {info && <p>
       <b class="tokens">{num(info.tokens_before)} → {num(info.tokens_after)}</b> tokens, {signed(info.tokens_after - info.tokens_before)} ({percent(info.tokens_after - info.tokens_before, info.tokens_before)}).
       {info.why && ` ${capital(info.why)}.`}{info.focus && ` Focus: ${info.focus}.`} <span class="facts">{when(info.time)}</span>

@@ -124,7 +124,7 @@ export function Timeline({ d, beside, chosen, point }: { d: Detail; beside: Besi
     <figcaption>
       <span>Context by request{d.earlier > 0 ? `, the last ${num(d.requests.length)} of ${num(d.requests.length + d.earlier)}` : ''}</span>
       <span class="keys">
-        {own.length > 0 && <span class="own-key">◆ the agent compacted by itself</span>}
+        {own.length > 0 && <span>◆ the agent compacted by itself</span>}
         <span class="key available">available</span><span class="key trigger">compacts at</span>
         {d.requests.some(pays) && <span class="key commit">a rewrite pays</span>}
         {(beside ? beside.agent.prompt.some((x) => x !== null) : d.requests.some((r) => r.usage)) && <span class="key reported">{beside ? 'what the agent sent, reported' : 'reported'}</span>}
@@ -189,4 +189,25 @@ const text = (list: (number | null)[]) => {
 function running(list: (number | null)[]): (number | null)[] {
   let sum = 0
   return list.map((x) => (x === null ? null : (sum += x)))
+}
+
+// Weeks are minutes waited, week by week, as it was and with winnow.
+export function Weeks({ weeks }: { weeks: { name: string; was: number; ours: number }[] }) {
+  const scheme = useScheme()
+  const box = usePlot(low * 2, (width) => {
+    const c = colours()
+    const bars = (shift: 1 | -1) => uPlot.paths.bars!({ size: [0.4, 40], align: shift })
+    const top = Math.max(1, ...weeks.map((w) => Math.max(w.was, w.ours)))
+    const [x, y] = axes(c, (n) => `${num(n)} min`)
+    return [{
+      width, height: low * 2, legend: { show: false }, padding: [8, 8, 0, 0], cursor: { show: false },
+      scales: { x: { time: false, range: [-0.5, weeks.length - 0.5] }, y: { range: [0, top * 1.08] } },
+      axes: [{ ...x, values: (_, v) => v.map((n) => weeks[n]?.name ?? '') }, { ...y, size: 60 }],
+      series: [{}, { fill: c('kind-tool_results'), width: 0, paths: bars(-1), points: { show: false } }, { fill: c('kind-user'), width: 0, paths: bars(1), points: { show: false } }],
+    }, [weeks.map((_, i) => i), weeks.map((w) => w.was), weeks.map((w) => w.ours)]]
+  }, [weeks, scheme])
+  return <figure aria-label="Minutes waited for summaries and re-reads, week by week">
+    <figcaption><span>Minutes waited, week by week</span><span class="keys"><span><span class="swatch tool_results" /> as it was</span><span><span class="swatch user" /> with winnow</span></span></figcaption>
+    <div class="plot" ref={box} />
+  </figure>
 }

@@ -98,7 +98,7 @@ function Workbench({ shown, view }: { shown: Shown; view: View }) {
     work(false)
   }
   const size = then?.tokens ?? view.tokens
-  return <form class="bench" onSubmit={(e) => { e.preventDefault(); if (target === null) aim(0) }}>
+  return <form class="bench" onSubmit={(e) => { e.preventDefault(); if (target === null) aim(0); else if (then && !busy) apply() }}>
     {most > least && <div class="slide">
       <span>hide less</span>
       <input id="hide" type="range" min={0} max={most - least} step={Math.max(1, Math.round((most - least) / 100))} value={most - (target || size)} aria-label="Hide less or more"
@@ -110,7 +110,7 @@ function Workbench({ shown, view }: { shown: Shown; view: View }) {
       {target === null
         ? <button type="submit">Compact now</button>
         : <Fragment>
-            <button type="button" class="apply" disabled={busy || !then} onClick={apply}>{busy ? 'Compacting…' : 'Apply'}</button>
+            <button type="submit" class="apply" disabled={busy || !then}>{busy ? 'Compacting…' : 'Apply'}</button>
             <button type="button" disabled={busy} onClick={() => { aim(null); set(null); say('') }}>Leave it</button>
           </Fragment>}
     </div>
