@@ -40,7 +40,7 @@ func TestPageOfAFile(t *testing.T) {
 	// A drop opens the plan as a patch.
 	do(t, ctx, click(".drop:last-of-type"), shows(".hunk .side.plus"))
 	patch := js[string](t, ctx, "document.querySelector('.hunks').innerText")
-	for _, want := range []string{"messages", "tokens", "+ ", "Asked", "Left in the view", "the request whole"} {
+	for _, want := range []string{"messages", "tokens", "+ ", "Asked", "Left in the view", "the answer whole"} {
 		if !strings.Contains(patch, want) {
 			t.Errorf("the patch lacks %q:\n%.800s", want, patch)
 		}

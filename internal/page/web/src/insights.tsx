@@ -51,7 +51,7 @@ export function Insights({ doc }: { doc: Report }) {
       <caption>The sessions that suffered most</caption>
       <thead><tr><th scope="col">Session</th><th scope="col">Agent</th><th scope="col">Last used</th><th scope="col" class="num">Compactions</th><th scope="col" class="num">Waited</th><th scope="col" class="num">Re-reads</th><th scope="col" class="num">For that</th><th scope="col" class="num">Session</th><th scope="col" class="num">With winnow</th></tr></thead>
       <tbody>{r.worst.map((s) => <tr key={s.file}>
-        <th scope="row" class="path" title={s.file}>{s.file.split('/').pop()}</th><td>{s.agent} {s.model}</td><td>{when(s.last).slice(0, 10)}</td>
+        <th scope="row" class="path" title={s.file}>{s.file.split('/').pop()}</th><td>{s.agent} {s.model}</td><td class="num">{when(s.last).slice(0, 10)}</td>
         <Cells s={s} /><td class="num" data-label="session">{dollars(s.dollars)}</td><td class="num" data-label="with winnow">{dollars(s.winnow_dollars)}</td>
       </tr>)}</tbody>
     </table>}
