@@ -43,7 +43,7 @@ function App() {
       <a class="brand" href={href({})}>winnow</a>
       {about.note && <span class="note">{about.note}</span>}
     </header>
-    <div class={alone ? 'columns alone' : 'columns'}>
+    <div class={`columns${alone ? ' alone' : ''}${route.id ? ' chosen' : ''}`}>
       <List route={route} complain={complain} />
       <main id="main" tabIndex={-1}>
         <p class="said" role="status" aria-live="polite">{said}</p>

@@ -31,7 +31,7 @@ export function Start({ complain }: { complain: (err: unknown) => void }) {
       <caption>Fullest first; sizes are those of each one's last request</caption>
       <thead><tr><th scope="col">Conversation</th><th scope="col" class="num">Full</th><th scope="col" class="num">Last prompt</th><th scope="col" class="num">Left before it is compacted</th><th scope="col" class="num">Compactions</th></tr></thead>
       <tbody>{rows.map((c) => <tr key={c.id}>
-        <th scope="row" class="path"><a href={href({ id: c.id })}>{called(c)}</a></th>
+        <th scope="row" class="name"><a href={href({ id: c.id })}>{called(c)}</a></th>
         <td class="num" data-label="full">{c.last ? percent(c.last.tokens, c.last.available) : unknown}</td>
         <td class="num" data-label="last prompt">{c.last ? `${num(c.last.tokens)} of ${num(c.last.available)}` : unknown}</td>
         <td class="num" data-label="left">{left(c) < Infinity ? num(left(c)) : unknown}</td>
