@@ -22,6 +22,9 @@ type View struct {
 	Next  *float64 `json:"next"`
 	Later *float64 `json:"later"`
 
+	// Files are how many lines of each file the model sees, as in [File.Shown].
+	Files map[string]int `json:"files"`
+
 	// Runs are the text. A preview has them without it.
 	Runs []Run `json:"runs"`
 }

@@ -58,7 +58,10 @@ func (m *Moment) shared(v plan.View, s *winnow.Status) int {
 // show tells a view of the conversation that a check has measured, of which a
 // request before had so many tokens.
 func (m *Moment) show(v plan.View, s *winnow.Status, cached int) *control.View {
-	out := &control.View{Plan: v.Plan().ID(), Tokens: s.Count.Tokens, Fixed: s.Limits.Fixed, Available: s.Limits.Available, Runs: m.runs(v, s)}
+	out := &control.View{Plan: v.Plan().ID(), Tokens: s.Count.Tokens, Fixed: s.Limits.Fixed, Available: s.Limits.Available, Files: map[string]int{}, Runs: m.runs(v, s)}
+	for _, f := range files(v, m.Kinds).Files {
+		out.Files[f.Path] = f.Shown
+	}
 	out.CompactAt, _ = s.Due()
 	whole, _ := plan.Apply(m.Request.History, nil) // what applies no plan cannot fail
 	out.Whole = s.Prompt(m.Engine.Meter().Measure(whole).Tokens)

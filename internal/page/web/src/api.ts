@@ -68,6 +68,7 @@ export interface Run { band: string; about?: string; message: number; tokens: nu
 export interface View {
   plan: string; tokens: number; fixed: number; whole: number; available: number; compact_at: number
   next: number | null; later: number | null
+  files: Record<string, number>
   runs: Run[]
 }
 

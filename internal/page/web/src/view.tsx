@@ -124,16 +124,8 @@ function Workbench({ shown, view }: { shown: Shown; view: View }) {
 // Change says what another view would have that this one has not.
 function Change({ now, then, focus }: { now: View; then: View; focus: string }) {
   const was = sizes(now), will = sizes(then)
-  const files = (v: View) => {
-    const out = new Map<string, number>()
-    for (const r of v.runs) if (r.band === 'files' && r.about) out.set(r.about, (out.get(r.about) ?? 0) + r.lines)
-    return out
-  }
-  const moved = useMemo(() => {
-    const a = files(now), b = files(then)
-    return [...new Set([...a.keys(), ...b.keys()])].map((path) => ({ path, from: a.get(path) ?? 0, to: b.get(path) ?? 0 }))
-      .filter((f) => f.from !== f.to).sort((x, y) => Math.abs(y.to - y.from) - Math.abs(x.to - x.from))
-  }, [now, then])
+  const moved = useMemo(() => Object.entries(now.files).map(([path, from]) => ({ path, from, to: then.files[path] ?? 0 }))
+    .filter((f) => f.from !== f.to).sort((x, y) => Math.abs(y.to - y.from) - Math.abs(x.to - x.from)), [now, then])
   const told = (list: typeof moved) => list.slice(0, 6).map((f) => `${f.path.split('/').slice(-2).join('/')} ${num(f.from)} → ${num(f.to)} lines`).join(', ') + (list.length > 6 ? `, ${plural(list.length - 6, 'more file')}` : '')
   const back = moved.filter((f) => f.to > f.from), gone = moved.filter((f) => f.to < f.from)
   return <div class="change">
