@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
@@ -176,21 +177,38 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 		}
 		return text
 	case acc.Command != "":
-		return "ran `" + quote.Line(quote.ClipLine(trimCommand(acc.Command), commandWidth)) + "`"
+		return "ran `" + quote.Line(clipMiddle(trimCommand(acc.Command), commandWidth)) + "`"
 	case acc.Path != "" && acc.Kind == evidence.Search:
 		return "listed " + files
 	}
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
 
+// clipMiddle returns a command of at most about n bytes: its end tells as much of what
+// it was for as its beginning, and tells it from its like.
+func clipMiddle(command string, n int) string {
+	command = strings.Join(strings.Fields(command), " ")
+	if len(command) <= n {
+		return command
+	}
+	end := len(command) - n/3
+	for end < len(command) && !utf8.RuneStart(command[end]) {
+		end++
+	}
+	return strings.TrimRight(quote.Clip(command, n-n/3), " ") + " … " + strings.TrimLeft(command[end:], " ")
+}
+
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = []string{
-	"git commit", "git push", "git merge", "git tag", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
-	"gh pr create", "gh pr merge", "gh issue", "gh release", "glab mr", "npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
+	"git commit", "git push", "git merge ", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
+	"npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
 	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "drop table", "sendmail", "vercel --prod",
 }
 
 func doneOnce(command string) bool {
+	if strings.Contains(command, "git init") { // to try something out
+		return false
+	}
 	return find.Any(command, onceWords...) || onceVerb.MatchString(command) || removes(command)
 }
 
@@ -203,8 +221,9 @@ func removes(command string) bool {
 
 var removal = regexp.MustCompile(`\brm(?: -\S+)*? -\S*[rf]\S*(?: -\S+)* (\S+)`)
 
-// onceVerb are verbs of programs that no table lists, as words by themselves.
-var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)`)
+// onceVerb are verbs of programs that no table lists, as words by themselves, and of
+// programs that look things up too.
+var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)|git tag (?:-[asmfd]|[\w"'])|(?:gh (?:pr|issue|release)|glab mr) (?:create|merge|close|comment|edit|review|upload|delete)`)
 
 // worldWords are the verbs of tools that change something outside the files.
 var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}

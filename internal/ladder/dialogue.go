@@ -87,7 +87,7 @@ func (f *filler) readTurn(from, to int) turn {
 		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.folds(s.msg) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !f.folds(s.msg) || s.kind == did || s.text == "" {
+		if !f.folds(s.msg) || s.kind == did || s.text == "" || f.saidBefore(from, k) {
 			continue
 		}
 		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
@@ -103,6 +103,16 @@ func (f *filler) readTurn(from, to int) turn {
 	}
 	slices.SortStableFunc(t.items, func(a, b item) int { return a.step - b.step })
 	return t
+}
+
+// saidBefore reports whether an agent or sub-agent said the same before in the turn
+// that began with step from, as a service that is down does.
+func (f *filler) saidBefore(from, k int) bool {
+	s := &f.steps[k]
+	if s.kind != report && s.kind != said {
+		return false
+	}
+	return slices.ContainsFunc(f.steps[from:k], func(x step) bool { return x.kind == s.kind && x.text == s.text && f.folds(x.msg) })
 }
 
 // remember returns the item of a step, which is made once.
@@ -331,7 +341,9 @@ func (f *filler) writeFold() string {
 			gone++
 		}
 		if gone > t {
-			fmt.Fprintf(&b, "[%s left out, messages %d-%d]\n", plural(gone-t, "turn"), f.turns[t].from+1, f.lastOf(gone-1))
+			if from, to := f.turns[t].from+1, f.lastOf(gone-1); from <= to { // else the next turn began in the same message
+				fmt.Fprintf(&b, "[%s left out, messages %d-%d]\n", plural(gone-t, "turn"), from, to)
+			}
 			t = gone
 			continue
 		}

@@ -124,6 +124,9 @@ func (f *filler) runsOf(file *workset.File) []run {
 // newest request, or the newest calls name it.
 func (f *filler) weightOf(file *workset.File) float64 {
 	w := 1.0
+	if inScratch(file.Path) && !inScratch(f.root) {
+		w = weights.Scratch
+	}
 	name := baseName(file.Path)
 	if len(name) < 5 {
 		return w
@@ -135,6 +138,12 @@ func (f *filler) weightOf(file *workset.File) float64 {
 		w *= weights.Called
 	}
 	return w
+}
+
+// inScratch reports whether a path is in a folder for files that nobody keeps.
+func inScratch(p string) bool {
+	p = slashed(p)
+	return strings.HasPrefix(p, "/tmp/") || strings.HasPrefix(p, "/private/tmp/") || strings.HasPrefix(p, "/var/folders/") || strings.Contains(p, "/AppData/Local/Temp/")
 }
 
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
@@ -257,6 +266,9 @@ func (f *filler) fitting(x *run, most int) (from, to int) {
 			to, grown = to+1, true
 		}
 	}
+	if to-from < min(leastRun, x.to-x.from) {
+		return from, from
+	}
 	return from, to
 }
 
@@ -312,7 +324,11 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		fenced(b, p.where+doubtful(p.doubt), p.text)
 	}
 	for _, p := range v.pieces {
-		fenced(b, "somewhere in it, newer than what else is shown", p.Text)
+		where := "somewhere in it"
+		if p.Touched > v.file.Read {
+			where += ", newer than what else is shown"
+		}
+		fenced(b, where, p.Text)
 	}
 	writeOutline(b, v)
 }

@@ -211,27 +211,38 @@ func TestWhatCameOfIt(t *testing.T) {
 	h = h.Append(ran("4", "git add . && git commit -m 'mend the queue'", "[main 3f2a9b1] mend the queue\n 1 file changed")...)
 	h = h.Append(ran("5", "gh pr create --fill", "Process exited with code 0\nOutput:\nerror: failed to push some refs to 'https://h/app'\nhttps://h/app/pull/7\nhelp: https://h/help")...)
 	h = h.Append(ran("6", "rm -rf /tmp/copy && cp -r /w /tmp/copy && ls /tmp/copy", "q.go")...)
+	h = h.Append(ran("8", "git tag | grep v2 | sort -V", "v2.1")...)
+	h = h.Append(ran("9", "mkdir try && cd try && git init && git commit -m first --allow-empty", "[main 5dffb3a] first")...)
+	long := "curl -s https://h/api/orders?" + strings.Repeat("field=x&", 30) + " | jq "
+	h = h.Append(ran("10", long+"length", "35")...)
+	h = h.Append(ran("11", long+".[0].id", "7")...)
+	for range 3 {
+		h = h.Append(chat.TextMessage(chat.Assistant, "The service is down at the moment."))
+	}
 	h = h.Append(ran("7", `find . -name '*.go' -exec grep -l TODO {} \; 2>/dev/null`, "q.go")...)
 	for _, to := range []string{"ROM", "OSL"} {
 		h = h.Append(chat.CallMessage("", chat.Call(to, "search_flights", `{"to":"`+to+`"}`)), chat.ResultMessage(to, "AB12"))
 	}
 	h = h.Append(chat.TextMessage(chat.User, "Now write the changelog."))
 	n := h.Len()
-	form := Read(h, counter, nil).Fill(Room{Tokens: 1500, From: 0, To: n, Keep: []int{n - 1}, Turn: -1, Shown: make([]bool, n)})
+	form := Read(h, counter, nil).Fill(Room{Tokens: 2600, From: 0, To: n, Keep: []int{n - 1}, Turn: -1, Shown: make([]bool, n)})
 	text := form.Fold + form.State
 	for _, want := range []string{
 		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
 		"User: (whole after this text) Now write the changelog.", "done, not to be done again: ran `gh pr create",
-		"search_flights(to=ROM)", "search_flights(to=OSL)", `TODO {} \;`,
+		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", `TODO {} \;`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"to do", "failing", "expected by a test", "again: ran `rm"} {
+	for _, not := range []string{"to do", "failing", "expected by a test", "again: ran `rm", "again: ran `git tag", "again: ran `mkdir try"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%q is told", not)
 		}
+	}
+	if n := strings.Count(text, "The service is down"); n != 1 {
+		t.Errorf("what was said three times is told %d times", n)
 	}
 	if f, e, p := strings.Index(text, "FAIL: TestQueue"), strings.Index(text, "edited"), strings.Index(text, "ok app"); f < 0 || f > e || e > p {
 		t.Errorf("not in its order: failed at %d, edited at %d, passed at %d", f, e, p)

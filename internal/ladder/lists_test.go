@@ -90,4 +90,11 @@ func TestUnsettled(t *testing.T) {
 	if got := told(); strings.Contains(got, "a.go:") {
 		t.Errorf("an edit that succeeded later leaves its error: %s", got)
 	}
+	steps = append(steps,
+		ranTool("8", "bash", `{"command":"python /w/try_it.py"}`, "Exit code 1\nImportError: no module named app"),
+		ranTool("9", "bash", `{"command":"rm /w/try_*.py"}`, "Exit code: 0\nOutput:\n"))
+	steps = append([][]chat.Message{ranTool("0", "Write", `{"file_path":"/w/try_it.py","content":"import app"}`, "File created")}, steps...)
+	if got := told(); strings.Contains(got, "try_it") {
+		t.Errorf("what failed is gone, and told as failing: %s", got)
+	}
 }

@@ -102,12 +102,15 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 		return old.lines
 	}
 	lang := languageOf(file.Path)
+	hits := f.sought.hits(file)
 	for k := range file.Regions {
 		g := &file.Regions[k]
-		for _, m := range f.markLines(file.Path, g) {
+		for _, m := range f.markLines(file.Path, g, hits) {
 			l := outlineLine{text: m.text, rank: lang.literal(m), tokens: f.count(m.text) + 3}
 			if g.From > 0 {
 				l.number = g.From + m.line
+			} else if m.rank == wanted {
+				continue // it says nothing where it cannot be looked up
 			}
 			o.lines = append(o.lines, l)
 		}
@@ -140,7 +143,7 @@ type mark struct {
 }
 
 // markLines finds the lines of a region that belong into the outline.
-func (f *filler) markLines(path string, g *workset.Region) []mark {
+func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) []mark {
 	lines := make([]string, len(g.Lines))
 	edited := 0
 	for i := range g.Lines {
@@ -161,7 +164,7 @@ func (f *filler) markLines(path string, g *workset.Region) []mark {
 			continue
 		}
 		switch {
-		case g.Lines[i].Edited && 2*edited <= len(lines) || f.sought.in(code): // what was written whole is not picked from
+		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || f.sought.in(code, hits): // what was written whole is not picked from
 			marks = append(marks, mark{i, wanted, l})
 		case lang.tells(code):
 			marks = append(marks, mark{i, value, l})
@@ -224,15 +227,19 @@ func writeOutline(b *strings.Builder, v *fileView) {
 		}
 	}
 	var text strings.Builder
+	lines := 0
 	for _, l := range v.outline {
 		switch {
 		case l.number == 0:
 			text.WriteString(l.text + "\n")
 		case !shown[l.number]:
 			fmt.Fprintf(&text, "%d: %s\n", l.number, l.text)
+		default:
+			continue
 		}
+		lines++
 	}
-	if text.Len() > 0 {
+	if lines > 1 {
 		fenced(b, "outline, with line numbers; read a range for its text", text.String())
 	}
 }
@@ -248,7 +255,9 @@ type sought struct {
 const (
 	leastSought = 4
 	leastQuoted = 12
+	leastEdited = 16 // a return or a brace tells nothing
 	mostSought  = 2000
+	mostHits    = 3 // lines of a file
 )
 
 // search notes the names in a query.
@@ -284,11 +293,30 @@ func (s *sought) add(to *map[string]bool, w string) {
 	}
 }
 
-// in reports whether a line was quoted, or has a name that was searched for.
-func (s *sought) in(code string) bool {
-	if len(s.words) > 0 {
+// hits counts the lines of a file in which each name stands that was searched for.
+func (s *sought) hits(file *workset.File) map[string]int {
+	if len(s.words) == 0 {
+		return nil
+	}
+	hits := map[string]int{}
+	for k := range file.Regions {
+		for i := range file.Regions[k].Lines {
+			for w := range words(file.Regions[k].Lines[i].Text) {
+				if s.words[w] {
+					hits[w]++
+				}
+			}
+		}
+	}
+	return hits
+}
+
+// in reports whether a line was quoted, or has a name that was searched for and that
+// stands in few lines of its file: a word of the language picks any line.
+func (s *sought) in(code string, hits map[string]int) bool {
+	if len(hits) > 0 {
 		for w := range words(code) {
-			if s.words[w] {
+			if n := hits[w]; n > 0 && n <= mostHits {
 				return true
 			}
 		}

@@ -239,7 +239,7 @@ func TestOutlineInState(t *testing.T) {
 		chat.TextMessage(chat.User, "Look at the pool."),
 		chat.CallMessage("", chat.Call("1", "Read", `{"file_path":"/w/pool.go"}`)), chat.ResultMessage("1", body.String()),
 		chat.CallMessage("", chat.Call("2", "Read", `{"file_path":"/w/go.sum"}`)), chat.ResultMessage("2", data.String()),
-		chat.CallMessage("It ends in `return clampTo41(in)`, I think.", chat.Call("3", "Grep", `{"pattern":"clampTo7\\b","path":"/w"}`)), chat.ResultMessage("3", "no matches"),
+		chat.CallMessage("It ends in `return clampTo41(in)`, I think.", chat.Call("3", "Grep", `{"pattern":"clampTo7\\b|carried in","path":"/w"}`)), chat.ResultMessage("3", "no matches"),
 		chat.TextMessage(chat.Assistant, "Read."),
 	)
 	form := Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 40_000, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
@@ -251,6 +251,9 @@ func TestOutlineInState(t *testing.T) {
 	}
 	if got, file := counter.Text(outline), counter.Text(body.String()); got > file/10+40 {
 		t.Errorf("the outline has %d tokens, the file %d", got, file)
+	}
+	if strings.Contains(outline, "carried") {
+		t.Error("a word that stands in every line picks lines")
 	}
 	if strings.Contains(form.State, "module/7 ") {
 		t.Error("a file of checksums is shown")

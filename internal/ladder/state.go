@@ -219,6 +219,7 @@ func (r *Reading) unsettled(most int) []failure {
 			if s.access.Command != "" && !a.failed {
 				passed = append(passed, trimCommand(s.access.Command))
 			}
+		case r.namesDeleted(s.access.Command): // what failed is gone
 		case s.access.Command == "" || !slices.ContainsFunc(passed, settles):
 			source := work.Headline(s.call, 160)
 			if s.access.Path != "" {
@@ -232,6 +233,18 @@ func (r *Reading) unsettled(most int) []failure {
 		}
 	}
 	return list
+}
+
+// namesDeleted reports whether a command names a file that was deleted.
+func (r *Reading) namesDeleted(command string) bool {
+	for w := range strings.FieldsSeq(quote.Clip(command, 4<<10)) {
+		if strings.Contains(w, ".") {
+			if f := r.set.File(w); f != nil && f.Deleted {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // settles reports whether a command that succeeded later makes the failure of another

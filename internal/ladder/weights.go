@@ -4,8 +4,9 @@ package ladder
 // test TestWithout of package replay.
 type Weights struct {
 	// How many times more a run of lines is wanted whose file the newest request
-	// names, or the newest calls, and of which a line is in doubt.
-	Named, Called, Unsure float64
+	// names, or the newest calls; of which a line is in doubt; whose file is in a
+	// folder for files that nobody keeps.
+	Named, Called, Unsure, Scratch float64
 
 	// What is added to an item's age and to its tokens before they count.
 	Age, Size float64
@@ -24,7 +25,7 @@ type Weights struct {
 }
 
 var weights = Weights{
-	Named: 4, Called: 4, Unsure: 0.5, Age: 1000, Size: 20,
+	Named: 4, Called: 4, Unsure: 0.5, Scratch: 0.25, Age: 1000, Size: 20,
 	Asked: 1000, AskedMore: 1000, AskedWhole: 8, Closing: 16, ClosingWhole: 8, Remark: 2, RemarkWhole: 1, Report: 4, ReportWhole: 1,
 	Notice: 2, NoticeWhole: 1, Once: 16, Change: 2, Run: 1, Look: 0.5, Result: 0.3, ResultWhole: 0.1, Outline: 0.1,
 }

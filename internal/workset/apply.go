@@ -1,6 +1,9 @@
 package workset
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // apply changes the file as an edit asks. After is where the edit before it in
 // the same patch ended: hunks stand in order. It returns where this one ended.
@@ -194,6 +197,7 @@ func (f *File) unplaced(old, now string, at moment) {
 	if strings.Count(old, "\n") != strings.Count(now, "\n") {
 		f.numberless()
 	}
+	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return p.Text != old && strings.Contains(old, p.Text) }) // replaced with it
 	for i := range f.Loose {
 		if p := &f.Loose[i]; strings.Count(p.Text, old) == 1 {
 			*p = Piece{strings.Replace(p.Text, old, now, 1), at.msg}

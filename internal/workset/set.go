@@ -130,7 +130,7 @@ func (s *Set) key(p string) string {
 		p = p[1:2] + ":" + p[2:]
 	}
 	if s.home == "" {
-		s.home = homeFolder.FindString(p)
+		s.settleAt(homeFolder.FindString(p))
 	}
 	if rest, ok := strings.CutPrefix(p, "~/"); ok && s.home != "" {
 		p = s.home + "/" + rest
@@ -160,19 +160,34 @@ func (s *Set) settleIn(dir string) {
 	}
 	s.base = dir
 	for k, f := range s.files {
-		if work.IsAbs(k) {
-			continue
+		if !work.IsAbs(k) {
+			s.rename(k, f, work.Join(dir, f.Path))
 		}
-		delete(s.files, k)
-		full := s.key(f.Path)
-		if s.files[full] == nil {
-			f.Path = work.Join(dir, f.Path)
-			s.files[full] = f
-			continue
-		}
-		// Two views of one file that did not know of each other.
-		s.files[full].doubts.raise(s.at, Differs)
 	}
+}
+
+// settleAt notes the user's home. Files that were named from it get their full
+// paths.
+func (s *Set) settleAt(home string) {
+	s.home = home
+	for k, f := range s.files {
+		if rest, ok := strings.CutPrefix(k, "~/"); ok && home != "" {
+			s.rename(k, f, home+"/"+rest)
+		}
+	}
+}
+
+// rename gives a file its full path.
+func (s *Set) rename(key string, f *File, full string) {
+	delete(s.files, key)
+	k := s.key(full)
+	if s.files[k] == nil {
+		f.Path = full
+		s.files[k] = f
+		return
+	}
+	// Two views of one file that did not know of each other.
+	s.files[k].doubts.raise(s.at, Differs)
 }
 
 // anyNote finds the notes that are rare.

@@ -116,6 +116,10 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"an edit", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2\n2.5"), "The file has been updated successfully.")
 		}, "@1\none\n2\n2.5\nthree\ncomplete\n"},
+		{"an edit of more than an edit whose place is not known", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "eight", "new_string", "8"), "The file has been updated successfully.")
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "seven\n8\nnine", "new_string", "7"), "The file has been updated successfully.")
+		}, "@1\n?one\n?two\n?three\n~7\n"},
 		{"an edit that was refused", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "<tool_use_error>File has not been read yet.</tool_use_error>")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
@@ -196,6 +200,12 @@ func TestPathsFromTheHomeFolder(t *testing.T) {
 	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→one")
 	k.call("Bash", object("command", "rm ~/notes.md"), "")
 	if s := k.set(); len(s.Files()) != 1 || !s.File("/c/Users/ann/notes.md").Deleted {
+		t.Errorf("%d files", len(s.Files()))
+	}
+	k = talk{} // and where the home is not known yet
+	k.call("Write", object("file_path", "~/notes.md", "content", "one\n"), "File created successfully")
+	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→two")
+	if s := k.set(); len(s.Files()) != 1 {
 		t.Errorf("%d files", len(s.Files()))
 	}
 }

@@ -45,7 +45,7 @@ func TestWithout(t *testing.T) {
 		neutral := 0.0
 		name := reflect.TypeFor[ladder.Weights]().Field(i).Name
 		switch name {
-		case "Named", "Called", "Unsure":
+		case "Named", "Called", "Unsure", "Scratch":
 			neutral = 1
 		case "Age", "Size":
 			neutral = 1e12 // nothing beside it counts
