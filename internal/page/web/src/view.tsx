@@ -92,7 +92,9 @@ function Workbench({ shown, view }: { shown: Shown; view: View }) {
     work(true)
     try {
       const done = await post<Done>(at + '/compact', ask)
-      type('')
+      type('') // and ask for nothing more: what a preview would be based on is gone
+      aim(null)
+      set(null)
       await shown.reload(done.say)
     } catch (err) { shown.complain(err) }
     work(false)
