@@ -74,6 +74,20 @@ func TestPageOfAFile(t *testing.T) {
 		t.Errorf("the plan does not name its focus: %.400s", say)
 	}
 
+	// Hide less: what comes back is told before it is done, and then seen.
+	do(t, ctx, click(".tabs a:first-child"), shows("#hide"))
+	seen := js[string](t, ctx, "document.querySelector('#view-title').textContent")
+	js[int](t, ctx, "(e => { e.value = 0; e.dispatchEvent(new Event('input', {bubbles: true})); return 0 })(document.querySelector('#hide'))")
+	do(t, ctx, shows(".change"), shows(".apply:not([disabled])"))
+	if say := js[string](t, ctx, "document.querySelector('.change').innerText"); !strings.Contains(say, "→") || !strings.Contains(say, "Comes back:") {
+		t.Errorf("the preview says %q", say)
+	}
+	if now := js[string](t, ctx, "document.querySelector('#view-title').textContent"); now != seen {
+		t.Errorf("the preview changed %q to %q", seen, now)
+	}
+	do(t, ctx, click(".apply"))
+	until(t, ctx, "document.querySelector('#view-title').textContent !== "+quoted(seen))
+
 	// Pin a message and take the pin off.
 	do(t, ctx, chromedp.Navigate(strings.SplitN(js[string](t, ctx, "location.href"), "#", 2)[0]), shows(".tabs"))
 	do(t, ctx, click(`//a[starts-with(., "Messages")]`), shows("#m3 .pin"), click("#m3 .pin"))
