@@ -97,18 +97,6 @@ func (p *Plot) Dot(name, class string, x, y, radius float64, title string) {
 		class, p.X(x), p.Y(y), radius, template.HTMLEscapeString(title), at.left, at.y, n)
 }
 
-// Bar draws a bar from 0 up to y between two places, with a title.
-func (p *Plot) Bar(class string, from, to, y float64, title string) {
-	fmt.Fprintf(&p.b, `<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect></g>`,
-		class, p.X(from), p.Y(y), max(1, p.X(to)-p.X(from)), p.Y(p.Y0)-p.Y(y), template.HTMLEscapeString(title))
-}
-
-// Label writes a name at the right of the diagram, at a height.
-func (p *Plot) Label(class, name string, y float64) {
-	x := p.width - MarginRight + 8
-	fmt.Fprintf(&p.b, `<g class="%s"><rect x="%d" y="%.1f" width="9" height="9"/><text class="label" x="%d" y="%.1f">%s</text></g>`, class, x, y-8, x+14, y, template.HTMLEscapeString(name))
-}
-
 // SVG returns the diagram.
 func (p *Plot) SVG() template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s against %s">%s</svg>`,
