@@ -75,7 +75,7 @@ func documents(folder string) error {
 	}
 	for _, p := range []picture{
 		{name: "page", wait: ".bar", height: 840},
-		{name: "page-patch", wait: ".bar", click: ".tabs a[href$='/plans'];.drop:last-of-type", top: "#plan-title", height: 840},
+		{name: "page-patch", wait: ".tabs", click: ".tabs a[href$='/plans'];.drop:last-of-type", top: "#plan-title", height: 840},
 	} {
 		p.address, p.folder, p.only = "file://"+html, folder, "light-1280,dark-1280"
 		if err := p.take(); err != nil {
