@@ -10,12 +10,10 @@ test:
 check:
 	.ci/run
 
-# Measures on the sessions at hand and writes docs/field.md and docs/scoreboard.md;
-# the report with plots goes beside it, out of version control.
+# Measures on the sessions at hand and writes docs/field.md and docs/scoreboard.md.
 scoreboard: field
-	mkdir -p bin
 	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --costs --commit "$$(git rev-parse --short HEAD)" \
-		--markdown docs/scoreboard.md --html bin/scoreboard.html
+		--markdown docs/scoreboard.md
 
 # The first of the two, which the README's figures come from.
 field:

@@ -77,7 +77,7 @@ func TestOff(t *testing.T) {
 			t.Errorf("%q: the provider sees the header", off)
 		}
 	}
-	if sim.Report().Refused != 2 || g.Stats().PassedBy[transport.PassedOff] != 2 {
+	if sim.Report().Refused != 2 || g.Stats().PassedBy["off"] != 2 {
 		t.Errorf("%+v %+v", sim.Report().RefusedBy, g.Stats().PassedBy)
 	}
 }

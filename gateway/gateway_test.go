@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -360,5 +361,57 @@ func TestDeadUpstream(t *testing.T) {
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(text), "check that the gateway's upstream address is right") {
 		t.Errorf("%v: %d %s", err, resp.StatusCode, text)
+	}
+}
+
+// The gateway passes on what tells agents apart, so that each is measured in
+// its own window and not in the model's.
+func TestWindowOfTheAgent(t *testing.T) {
+	registry, err := model.Default().WithOverrides([]byte(`{"models":{"claude-opus-4-6":{"context":1000000}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, up, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 1_000_000})
+	_, url := start(t, gateway.Options{Upstreams: everywhere(up), Transport: transport.Options{Registry: registry}})
+	for _, c := range []struct{ agent, beta, available string }{
+		{"claude-cli/2.1.197 (external, cli)", "", "184000"},
+		{"claude-cli/2.1.197 (external, cli)", "claude-code-20250219,context-1m-2025-08-07", "984000"},
+		{"curl/8", "", "984000"},
+	} {
+		body := `{"model":"claude-opus-4-6","max_tokens":32000,"messages":[{"role":"user","content":"hello"}]}`
+		resp, _ := ask(t, http.MethodPost, url+"/v1/messages", body, "User-Agent", c.agent, "Content-Type", "application/json", "Anthropic-Beta", c.beta)
+		if got := resp.Header.Get(transport.HeaderAvailable); resp.StatusCode != http.StatusOK || got != c.available {
+			t.Errorf("%s %s: %s, %s tokens available, want %s", c.agent, c.beta, resp.Status, got, c.available)
+		}
+	}
+}
+
+// What passes untouched says why: in its header, in the log, in the metrics.
+func TestPassedIsSaid(t *testing.T) {
+	_, up, _ := simtest.Start(t, providersim.Options{Seed: 3})
+	var mu sync.Mutex
+	var log bytes.Buffer
+	_, url := start(t, gateway.Options{Upstreams: everywhere(up), Log: slog.New(slog.NewTextHandler(lockedWriter{&mu, &log}, nil))})
+	body := `{"model":"claude-sonnet-4-5","max_tokens":100,"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},"messages":[{"role":"user","content":"hi"}]}`
+	resp, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	const why = "managed: context_management"
+	if got := resp.Header.Get("Winnow-Passed"); got != why {
+		t.Errorf("the header says %q", got)
+	}
+	var text string
+	for !strings.Contains(text, "winnow_calls_in_flight 0\n") { // then all is told
+		_, text = get(t, url+"/metrics")
+	}
+	if !strings.Contains(text, `winnow_passed_total{reason="managed"} 1`+"\n") {
+		t.Errorf("the metrics say %s", text)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !strings.Contains(log.String(), `passed="`+why+`"`) {
+		t.Errorf("the log says %s", log.String())
 	}
 }

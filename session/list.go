@@ -1,7 +1,6 @@
 package session
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -38,23 +37,10 @@ func (s *Session) Entry(id string) (Entry, error) {
 }
 
 // Path returns the entries from the root to the leaf.
-func (s *Session) Path() []Entry { return s.PathPage(0, math.MaxInt) }
-
-// PathLen returns how many entries there are from the root to the leaf.
-func (s *Session) PathLen() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.tree.listed(s.line.path))
-}
-
-// PathPage returns the entries from the root to the leaf, without the first skip
-// ones and at most limit of them. Only these are read.
-func (s *Session) PathPage(skip, limit int) []Entry {
+func (s *Session) Path() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	path := s.tree.listed(s.line.path)
-	path = path[min(max(skip, 0), len(path)):]
-	path = path[:min(max(limit, 0), len(path))]
 	out := make([]Entry, len(path))
 	each(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.nodes[path[k]].raw) })
 	return out

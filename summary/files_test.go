@@ -41,7 +41,7 @@ func stepOf(id, name, args, result string) []chat.Message {
 }
 
 func TestFooter(t *testing.T) {
-	// The cases of VECTORS.md, part B, and the exact form of part A.
+	// The lists of files as other systems write them, and the exact form of the footer.
 	tests := []struct {
 		read, modified []string
 		want           string

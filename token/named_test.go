@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 	var _ ConversationEstimator = New(O200K, nil)
 }
 
-// TestPicoclaw holds VECTORS C4: message estimates and tool definitions.
+// TestPicoclaw holds what picoclaw estimates for messages and tool definitions.
 func TestPicoclaw(t *testing.T) {
 	e := named(t, "picoclaw")
 	one := func(m chat.Message) int { return e.Messages(chat.Messages{m}) }
@@ -91,7 +91,7 @@ func TestPicoclaw(t *testing.T) {
 	}
 }
 
-// TestOverBudget holds VECTORS C5.
+// TestOverBudget holds when picoclaw says that a request is over its budget.
 func TestOverBudget(t *testing.T) {
 	e := named(t, "picoclaw")
 	small := chat.Messages{
@@ -151,7 +151,7 @@ func TestNeurolink(t *testing.T) {
 	}
 }
 
-// TestUmbra checks the estimate of VECTORS D against lengths of JSON that were
+// TestUmbra checks umbra's estimate against lengths of JSON that were
 // written out.
 func TestUmbra(t *testing.T) {
 	e := named(t, "umbra")

@@ -108,7 +108,7 @@ func TestOwnSummaryRequest(t *testing.T) {
 			t.Fatalf("%s: passed %q under plan %q", path, passed, plan)
 		}
 		for _, elems := range c.fit {
-			if passed, plan := send(elems); passed != string(transport.PassedSummary) || plan != "" {
+			if passed, plan := send(elems); passed != "own-summary" || plan != "" {
 				t.Errorf("%s: a request for a summary passed for %q, under plan %q: …%s", path, passed, plan, elems[len(elems)-120:])
 			}
 		}

@@ -59,20 +59,20 @@ func (c *conversation) read() decision {
 	if err := c.parse(like); err != nil {
 		c.t.tally(func(s *Stats) { s.Unreadable++ })
 		c.t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(c.end.Dialect), "why", brief(err))
-		return c.passOn(PassedUnreadable)
+		return c.passOn(becauseUnreadable)
 	}
 	if c.whose.model = c.body.Model(); c.whose.model == "" {
 		c.whose.model = c.end.Model
 	}
 	h := c.history()
 	if h.Len() == 0 {
-		return c.passOn(PassedEmpty)
+		return c.passOn(becauseEmpty)
 	}
 	d := decision{kind: fitted, out: c.raw}
 	if by := c.body.Managed(); by != "" {
 		c.t.tally(func(s *Stats) { s.Managed++ })
 		c.t.opts.Log.Info("a request is passed on unchanged: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.whose.model, "by", by)
-		d.kind, d.passed, d.about = measured, PassedManaged, by
+		d.kind, d.passed, d.about = measured, becauseManaged, by
 		// The whole history is here where the provider only clears or compacts
 		// it; elsewhere it is not ours to shorten.
 		if by != "context_management" {
@@ -84,7 +84,7 @@ func (c *conversation) read() decision {
 	var err error
 	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
 		c.failed("engine", err)
-		d.kind, d.passed = passedOn, PassedFailed
+		d.kind, d.passed = passedOn, becauseFailed
 		return d
 	}
 	if err := c.patient(func() error { return c.t.engines.recollect(c.ctx(), c.whose) }); err != nil {

@@ -68,11 +68,11 @@ func (c *conversation) decide() (d decision) {
 	if hasPackedMessage(h) {
 		c.t.opts.Log.Warn("a request with too many parts in a message is passed on unchanged", "dialect", string(c.end.Dialect), "model", c.whose.model)
 		c.t.tally(func(s *Stats) { s.Unreadable++ })
-		d.kind, d.passed = passedOn, PassedParts
+		d.kind, d.passed = passedOn, becauseParts
 		return d
 	}
 	if c.t.opts.Observe {
-		d.passed = PassedObserving
+		d.passed = becauseObserving
 		var err error
 		if c.conv, err = c.t.findConversation(c.ctx(), c.key, h); err != nil {
 			c.failed("store", err)
@@ -108,7 +108,7 @@ func (c *conversation) decide() (d decision) {
 func (c *conversation) guard(d *decision) {
 	if p := recover(); p != nil {
 		c.failed("panic", fmt.Errorf("%v", p))
-		d.kind, d.passed, d.out, d.sent = passedOn, PassedFailed, c.raw, projection{}
+		d.kind, d.passed, d.out, d.sent = passedOn, becauseFailed, c.raw, projection{}
 	}
 }
 

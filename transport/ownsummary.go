@@ -35,7 +35,7 @@ func (c *conversation) sendWhole(d decision) (decision, bool) {
 	if err != nil {
 		return d, false
 	}
-	d.kind, d.passed = measured, PassedSummary
+	d.kind, d.passed = measured, becauseSummary
 	d.sent = c.project(nil, view, status)
 	c.remember(d.asked)
 	return d, true

@@ -9,52 +9,54 @@ import (
 	"github.com/winnow-llm/winnow"
 )
 
-// Reason says why a request was sent as it came. The words are stable: they
-// stand in the header [HeaderPassed], in the log and in metrics. Requests that
+// Reason says why a request was sent as it came: no-conversation, no-messages, managed,
+// own-summary, observing, off, too-large, too-large-to-unpack, too-many-messages,
+// too-many-parts, content-coding, unreadable, cannot-fit or failed. The words are stable:
+// they stand in the header [HeaderPassed], in the log and in metrics. Requests that
 // merely fit are not passed: winnow looked at them and found nothing to do.
 type Reason string
 
 // The reasons. A request whose context the provider manages has the name of the
-// member that says so behind PassedManaged: "managed: context_management".
+// member that says so behind becauseManaged: "managed: context_management".
 const (
-	PassedNoConversation Reason = "no-conversation" // a list of models, a file, an embedding
-	PassedEmpty          Reason = "no-messages"     // a conversation without messages
-	PassedManaged        Reason = "managed"         // the provider keeps or compacts the history
-	PassedSummary        Reason = "own-summary"     // the agent asks for a summary of its own, and that fits
-	PassedObserving      Reason = "observing"       // the transport only measures
-	PassedOff            Reason = "off"             // its caller asked for that, see [HeaderOff]
-	PassedTooLarge       Reason = "too-large"       // more bytes than Options.MaxBody
-	PassedUnpacking      Reason = "too-large-to-unpack"
-	PassedCrowded        Reason = "too-many-messages" // or too many values
-	PassedParts          Reason = "too-many-parts"    // in one message
-	PassedCoding         Reason = "content-coding"    // compressed in a way that is not known here
-	PassedUnreadable     Reason = "unreadable"        // not the JSON that the dialect asks for
-	PassedCannotFit      Reason = "cannot-fit"        // what must stay is larger than the window
-	PassedFailed         Reason = "failed"            // a fault of our own; the log says which
+	becauseNoConversation Reason = "no-conversation" // a list of models, a file, an embedding
+	becauseEmpty          Reason = "no-messages"     // a conversation without messages
+	becauseManaged        Reason = "managed"         // the provider keeps or compacts the history
+	becauseSummary        Reason = "own-summary"     // the agent asks for a summary of its own, and that fits
+	becauseObserving      Reason = "observing"       // the transport only measures
+	becauseOff            Reason = "off"             // its caller asked for that, see [HeaderOff]
+	becauseTooLarge       Reason = "too-large"       // more bytes than Options.MaxBody
+	becauseUnpacking      Reason = "too-large-to-unpack"
+	becauseCrowded        Reason = "too-many-messages" // or too many values
+	becauseParts          Reason = "too-many-parts"    // in one message
+	becauseCoding         Reason = "content-coding"    // compressed in a way that is not known here
+	becauseUnreadable     Reason = "unreadable"        // not the JSON that the dialect asks for
+	becauseCannotFit      Reason = "cannot-fit"        // what must stay is larger than the window
+	becauseFailed         Reason = "failed"            // a fault of our own; the log says which
 )
 
 // whyUnread is the reason for a body that was not read.
 func whyUnread(why error, packed bool) Reason {
 	switch {
 	case errors.Is(why, errCrowded):
-		return PassedCrowded
+		return becauseCrowded
 	case errors.Is(why, errNoRoom), errors.Is(why, errTooLarge) && packed:
-		return PassedUnpacking
+		return becauseUnpacking
 	case errors.Is(why, errTooLarge):
-		return PassedTooLarge
+		return becauseTooLarge
 	case errors.Is(why, errCoding):
-		return PassedCoding
+		return becauseCoding
 	}
-	return PassedUnreadable
+	return becauseUnreadable
 }
 
 // whyGivenUp is the reason for a request that no plan could be made for.
 func whyGivenUp(err error) Reason {
 	var cannot *winnow.CannotFitError
 	if errors.As(err, &cannot) {
-		return PassedCannotFit
+		return becauseCannotFit
 	}
-	return PassedFailed
+	return becauseFailed
 }
 
 // switchedOff reports whether a request's caller wants it sent as it is, and

@@ -64,7 +64,7 @@ func TestContextManagement(t *testing.T) {
 			}
 		})
 		stats := tr.Stats()
-		if c.managed != (passed > 0) || stats.Plans == 0 || int64(passed) != stats.PassedBy[transport.PassedManaged] || c.managed != (stats.Overflows > 0) {
+		if c.managed != (passed > 0) || stats.Plans == 0 || int64(passed) != stats.PassedBy["managed"] || c.managed != (stats.Overflows > 0) {
 			t.Errorf("%s: %d of 40 passed; %+v", c.edits, passed, stats)
 		}
 		if c.managed != strings.Contains(log.String(), "by=context_management") {
@@ -90,11 +90,11 @@ func TestPassedReasons(t *testing.T) {
 		opts   transport.Options
 		header string
 	}{
-		{transport.PassedObserving, transport.Options{Observe: true}, ""},
-		{transport.PassedTooLarge, transport.Options{MaxBody: 1000}, ""},
-		{transport.PassedCoding, transport.Options{}, "br"},
-		{transport.PassedUnreadable, transport.Options{}, "gzip"},
-		{transport.PassedCannotFit, transport.Options{Settings: winnow.Settings{Window: 4000}}, ""},
+		{"observing", transport.Options{Observe: true}, ""},
+		{"too-large", transport.Options{MaxBody: 1000}, ""},
+		{"content-coding", transport.Options{}, "br"},
+		{"unreadable", transport.Options{}, "gzip"},
+		{"cannot-fit", transport.Options{Settings: winnow.Settings{Window: 4000}}, ""},
 	} {
 		tr := newTransport(t, c.opts)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, up.URL+"/v1/chat/completions", strings.NewReader(body))

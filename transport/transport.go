@@ -94,14 +94,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if off {
 		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
-		t.passing(resp, PassedOff, "")
+		t.passing(resp, becauseOff, "")
 		return resp, err
 	}
 	end, ok := EndpointOf(req)
 	if !ok || req.Body == nil || req.Body == http.NoBody {
 		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
-		t.passing(resp, PassedNoConversation, "")
+		t.passing(resp, becauseNoConversation, "")
 		return resp, err
 	}
 	body, err := t.readBody(req)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
@@ -343,3 +344,39 @@ func asRun(line string) string {
 }
 
 func docQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// TestAgentPages: the documents say of each agent what wrap knows.
+func TestAgentPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/agents/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, p := range pages {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(data))
+	}
+	for _, k := range table.All() {
+		if k.Refused != "" {
+			continue
+		}
+		found := false
+		for _, text := range all {
+			if !strings.HasPrefix(text, "# "+k.Title+"\n") {
+				continue
+			}
+			found = true
+			for _, want := range []string{"| program | `" + k.Program + "` |", k.Pointed, k.Window, k.Compaction, settingLines(&k), "winnow wrap " + k.Name} {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page of %s does not say %q", k.Title, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("docs/agents has no page for %s", k.Title)
+		}
+	}
+}

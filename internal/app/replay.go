@@ -23,7 +23,7 @@ type replayFlags struct {
 	limit                      int
 	read                       int
 	seed                       uint64
-	html, markdown, commit     string
+	markdown, commit           string
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -32,7 +32,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Use:   "replay FILE…",
 		Short: "Measure compaction policies on recorded sessions",
 		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
-  winnow replay sessions/ --html report.html                a folder, with plots
+  winnow replay sessions/                                   a folder
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
   winnow replay sessions/ --edits                           only: are the next edits ready?
   winnow replay sessions/ --edits --policy target-20000,default
@@ -58,7 +58,6 @@ counted with the tables of the o200k vocabulary.`,
 	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the sessions that --limit does")
 	f.addField(fl)
 	fl.BoolVar(&f.costs, "costs", false, "also replay generated sessions of 400 requests, for the commit point")
-	fl.StringVar(&f.html, "html", "", "write a report with plots to `FILE`")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
 	return cmd
@@ -118,7 +117,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeReports(f, start, report{f.html, board.HTML}, report{f.markdown, board.Markdown}); err != nil {
+	if err := writeReport(f, start, board.Markdown); err != nil {
 		return err
 	}
 	return a.showBoard(board, sessions, start)
@@ -242,27 +241,19 @@ func reportArgs(f *replayFlags) []string {
 	return args
 }
 
-// report is a file that may have been asked for.
-type report struct {
-	path  string
-	write func(io.Writer, replay.Made) error
-}
-
-// writeReports writes the files that were asked for: all of them or none.
-func writeReports(f *replayFlags, start time.Time, reports ...report) error {
+// writeReport writes the page that --markdown asked for.
+func writeReport(f *replayFlags, start time.Time, write func(io.Writer, replay.Made) error) error {
+	if f.markdown == "" {
+		return nil
+	}
 	made := replay.Made{Date: start.Format("2006-01-02"), Commit: cmp.Or(f.commit, thisBuild().Version), Command: "winnow " + strings.Join(reportArgs(f), " ")}
+	var buf bytes.Buffer
+	if err := write(&buf, made); err != nil {
+		return err
+	}
 	out := newOutputs("")
-	for _, r := range reports {
-		if r.path == "" {
-			continue
-		}
-		var buf bytes.Buffer
-		if err := r.write(&buf, made); err != nil {
-			return err
-		}
-		if err := out.add(r.path, buf.Bytes()); err != nil {
-			return err
-		}
+	if err := out.add(f.markdown, buf.Bytes()); err != nil {
+		return err
 	}
 	return out.write()
 }

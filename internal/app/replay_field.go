@@ -67,7 +67,7 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 	if err != nil {
 		return err
 	}
-	if err := writeReports(f, start, report{f.markdown, board.Markdown}); err != nil {
+	if err := writeReport(f, start, board.Markdown); err != nil {
 		return err
 	}
 	return a.showBoard(board, sessions, start)

@@ -233,7 +233,7 @@ func (a *app) copyPlans(ctx context.Context, from, to string) error {
 			return err
 		}
 	}
-	done, err := planstore.Copy(ctx, src, dst, name, nil)
+	done, err := planstore.Copy(ctx, src, dst, name)
 	if err != nil {
 		return errors.New(oneLine(plansPrefix(err)))
 	}

@@ -91,8 +91,8 @@ type Copied struct {
 // Copy copies everything from one store to another. It can be broken off at any
 // moment and run again: it goes on where it was. What the other store has
 // already stays as it is there. The name is that of the source, the same each
-// time. Told is called now and then; nil is nobody.
-func Copy(ctx context.Context, from, to Owner, name string, told func(Copied)) (Copied, error) {
+// time.
+func Copy(ctx context.Context, from, to Owner, name string) (Copied, error) {
 	var done Copied
 	secret, err := from.Secret(ctx)
 	if err != nil {
@@ -112,9 +112,6 @@ func Copy(ctx context.Context, from, to Owner, name string, told func(Copied)) (
 			return fmt.Errorf("%w; run the copy again to go on from here", err)
 		}
 		done.Read, done.Added = done.Read+len(items), done.Added+n
-		if told != nil {
-			told(done)
-		}
 		return nil
 	})
 	return done, err

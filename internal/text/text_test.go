@@ -49,3 +49,11 @@ func TestCommon(t *testing.T) {
 		t.Errorf("the shorter one ends at 5,000, not at %d", n)
 	}
 }
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -100: "-100", -1000: "-1,000", 1234567: "1,234,567"} {
+		if got := Number(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

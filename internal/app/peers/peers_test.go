@@ -38,7 +38,7 @@ func TestDeterministic(t *testing.T) {
 		if err := json.NewEncoder(&out).Encode(b); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.HTML(&out, replay.Made{Date: "today"}); err != nil {
+		if err := b.Markdown(&out, replay.Made{Date: "today"}); err != nil {
 			t.Fatal(err)
 		}
 		boards[i] = out.Bytes()

@@ -37,12 +37,11 @@ const aloneFixed = 12_000
 type AloneOptions struct {
 	Places []AlonePlace // nil is [AlonePlaces]
 
-	// Alone is the agent without winnow, Policies what is compared with it; nil is
-	// our presets. Frontier are compared in the first place only.
-	Alone              Policy
-	Policies, Frontier []Policy
+	// Alone is the agent without winnow, which is compared with our presets and, in
+	// the first place only, with Frontier.
+	Alone    Policy
+	Frontier []Policy
 
-	Workers  int
 	Progress func(done, total int, what string)
 }
 
@@ -125,23 +124,19 @@ type aloneSession struct {
 // Alone compares.
 func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 	prices := model.Default().Lookup(shippedModel)
-	places, policies := o.Places, o.Policies
+	places := o.Places
 	if places == nil {
 		places = AlonePlaces()
 	}
-	if policies == nil {
-		policies = Presets()[:2]
-	}
 	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: prices.Name}
 	counter := token.New(counting, nil)
-	workers := (&Options{Workers: o.Workers}).orDefault().Workers
 	for n, p := range places {
-		all := append([]Policy{o.Alone}, policies...)
+		all := append([]Policy{o.Alone}, Presets()[:2]...)
 		if n == 0 {
 			all = append(all, o.Frontier...)
 		}
 		ready := make([]*aloneSession, len(d.Sessions))
-		err := Each(ctx, workers, len(ready), func(i int) error {
+		err := Each(ctx, 0, len(ready), func(i int) error {
 			ready[i] = p.prepare(&d.Sessions[i], counter, prices)
 			return nil
 		}, func(int) {})
@@ -153,7 +148,7 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 		for i := range outs {
 			outs[i] = make([]Outcome, len(all))
 		}
-		err = Each(ctx, workers, len(ready)*len(all), func(i int) error {
+		err = Each(ctx, 0, len(ready)*len(all), func(i int) error {
 			var err error
 			s := ready[i/len(all)]
 			run := s.d

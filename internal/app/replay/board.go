@@ -75,9 +75,6 @@ func (o *Options) orDefault() Options {
 	if r.Models == nil {
 		r.Models = []model.Model{model.Default().Lookup("claude-opus-5-5"), model.Default().Lookup("gpt-6-sol")}
 	}
-	if r.Workers <= 0 {
-		r.Workers = runtime.GOMAXPROCS(0)
-	}
 	return r
 }
 
@@ -147,12 +144,12 @@ func (r *runner) each(ctx context.Context, n int, what string, f func(i int) err
 	})
 }
 
-// Each does n pieces of work on so many workers and stops at the first error,
-// which it returns, or when ctx ends. After each piece it tells how many are
+// Each does n pieces of work on so many workers, 0 is one for each core, and stops at
+// the first error, which it returns, or when ctx ends. After each piece it tells how many are
 // done, from one goroutine at a time.
 func Each(ctx context.Context, workers, n int, f func(i int) error, told func(done int)) error {
 	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
+	g.SetLimit(cmp.Or(workers, runtime.GOMAXPROCS(0)))
 	var mu sync.Mutex
 	done := 0
 	for i := 0; i < n && inner.Err() == nil; i++ {

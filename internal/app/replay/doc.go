@@ -2,9 +2,8 @@
 //
 // Start with [Load], which reads session files, and [Run], which fills a
 // [Board] with rows. A board can be written as a table ([Board.Table]), as a
-// page in Markdown ([Board.Markdown]), as JSON and as one HTML file with plots
-// ([Board.HTML]). The same sessions and options give the same board, byte for
-// byte, on any number of cores.
+// page in Markdown ([Board.Markdown]) and as JSON. The same sessions and options give
+// the same board, byte for byte, on any number of cores.
 //
 // # The next edits
 //

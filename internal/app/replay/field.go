@@ -172,8 +172,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	// The longest first, so that no core waits for it at the end.
 	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
 	scores := make([][][]fieldScore, len(sessions)) // by session, place and policy; nil without a cut
-	workers := (&Options{Workers: o.Workers}).orDefault().Workers
-	err := Each(ctx, workers, len(sessions), func(i int) error {
+	err := Each(ctx, o.Workers, len(sessions), func(i int) error {
 		var err error
 		scores[i], err = scoreField(ctx, sessions[i], places)
 		return err

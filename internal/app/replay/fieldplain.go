@@ -77,7 +77,7 @@ func (o *FieldOptions) plain(ctx context.Context, d *Data, told func(done, total
 	}
 	counter := token.New(counting, nil)
 	scores := make([]plainScore, len(each)+len(days))
-	err := Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(scores), func(i int) error {
+	err := Each(ctx, o.Workers, len(scores), func(i int) error {
 		var err error
 		if i < len(each) {
 			scores[i], err = o.plainHalf(ctx, each[i], counter)

@@ -54,7 +54,7 @@ func (a Regret) mean() Regret {
 func (o *FieldOptions) regrets(ctx context.Context, d *Data, told func(done, total int)) (recorded, random Regret, err error) {
 	list := o.drawn(d, func(s *Session) bool { return len(Summarised(s.Compactions)) > 0 })
 	sums := make([][2]Regret, len(list))
-	err = Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(list), func(i int) error {
+	err = Each(ctx, o.Workers, len(list), func(i int) error {
 		var err error
 		sums[i], err = o.regret(ctx, list[i])
 		return err

@@ -94,7 +94,6 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 	if o.Viewers == nil { // a target that is not below what is available is none
 		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
 	}
-	workers := (&Options{Workers: o.Workers}).orDefault().Workers
 	views := make([]*viewing, len(o.Viewers))
 	for i, v := range o.Viewers {
 		var err error
@@ -103,7 +102,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 		}
 	}
 	scores := make([][]nextScore, len(d.Sessions)) // by session and viewer; nil without a cut
-	err := Each(ctx, workers, len(d.Sessions), func(i int) error {
+	err := Each(ctx, o.Workers, len(d.Sessions), func(i int) error {
 		var err error
 		scores[i], err = scoreNext(ctx, &d.Sessions[i], views, o.Window)
 		return err

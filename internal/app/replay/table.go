@@ -17,11 +17,6 @@ type grid struct {
 	right int
 }
 
-// Head, Rows and Right are for templates.
-func (g grid) Head() []string   { return g.head }
-func (g grid) Rows() [][]string { return g.rows }
-func (g grid) Right() int       { return g.right }
-
 // section is a table of a board: its title, a short note for the screen and a long
 // one for the page in Markdown.
 type section struct {

@@ -66,9 +66,6 @@ func New(f transcript.Format, view chat.Sequence, seed string) (*Session, error)
 	return s, nil
 }
 
-// Messages returns how many messages the session has.
-func (s *Session) Messages() int { return len(s.messages) }
-
 var writers = map[transcript.Format]func(*Session) ([]byte, error){
 	transcript.ClaudeCode: (*Session).claude,
 	transcript.Codex:      (*Session).codex,

@@ -86,7 +86,7 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	}
 	one, two := Booked(t, from, "x")
 	to := open(t, planstore.Bounds{}).(planstore.Owner)
-	done, err := planstore.Copy(t.Context(), from, to, "the other", nil)
+	done, err := planstore.Copy(t.Context(), from, to, "the other")
 	if err != nil || done.Added != 3 { // a plan, since the other gave way, and two conversations
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -108,7 +108,7 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 		t.Error(err)
 	}
 	// Copied again, what was done there stays.
-	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name", nil); err != nil || done.Added != 0 {
+	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name"); err != nil || done.Added != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if _, pins, err := to.Leaves(t.Context(), c.Key); err != nil || len(pins) != 3 {

@@ -77,23 +77,23 @@ func TestCopy(t *testing.T) {
 	one, two := storetest.Booked(t, from, "tenant1")
 	address := pgtest.Shared(t).Database(t)
 	to := open(t, address, planstore.Bounds{Age: ages})
-	first, err := planstore.Copy(t.Context(), from, &broken{to, 6}, "a file", nil)
+	first, err := planstore.Copy(t.Context(), from, &broken{to, 6}, "a file")
 	if !errors.Is(err, errBroken) || first.Read != 1101 || first.Resumed {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	rest, err := planstore.Copy(t.Context(), from, to, "a file", nil)
+	rest, err := planstore.Copy(t.Context(), from, to, "a file")
 	const all = 2*conversations + conversations/10 + 3 // and a plan and two conversations of the book
 	if err != nil || !rest.Resumed || rest.Added != all-first.Added || rest.Read != rest.Added {
 		t.Fatalf("%+v, %v", rest, err)
 	}
-	if again, err := planstore.Copy(t.Context(), from, to, "a file", nil); err != nil || again.Read != 0 {
+	if again, err := planstore.Copy(t.Context(), from, to, "a file"); err != nil || again.Read != 0 {
 		t.Errorf("%+v, %v", again, err)
 	}
 	back := file("back.db")
-	if _, err := planstore.Copy(t.Context(), to, &broken{back, 5}, "the database", nil); !errors.Is(err, errBroken) {
+	if _, err := planstore.Copy(t.Context(), to, &broken{back, 5}, "the database"); !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
-	if _, err := planstore.Copy(t.Context(), to, back, "the database", nil); err != nil {
+	if _, err := planstore.Copy(t.Context(), to, back, "the database"); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []planstore.Owner{to, back} {
@@ -122,7 +122,7 @@ func TestCopy(t *testing.T) {
 	if _, err := other.Put(t.Context(), planstore.Key{First: h.Chain(1)}, storetest.Plan(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := planstore.Copy(t.Context(), from, other, "a file", nil); !errors.Is(err, planstore.ErrSecret) {
+	if _, err := planstore.Copy(t.Context(), from, other, "a file"); !errors.Is(err, planstore.ErrSecret) {
 		t.Errorf("into a store with another secret: %v", err)
 	}
 	pruned, err := to.Prune(t.Context(), planstore.Bounds{Age: ages, Plans: 100, Originals: 1})

@@ -19,6 +19,7 @@ import (
 // TestDamaged holds that a file which cannot be used is refused and left byte
 // for byte as it is.
 func TestDamaged(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	whole := func(t *testing.T, path string) {
 		t.Helper()

@@ -39,6 +39,7 @@ type wholeOnly struct{ transport.Redactor }
 // ones do depends on where the stages cut, so others are looked for when the first
 // three no longer do.
 func TestPiecesOfSecretsAreNotStored(t *testing.T) {
+	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		fmt.Fprint(w, `{}`)

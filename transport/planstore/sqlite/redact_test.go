@@ -45,6 +45,7 @@ func stored(t *testing.T, dir string) string {
 // conversations that are kept. What is sent is what is stored, so that another
 // process continues with the same bytes, and recall works.
 func TestRedactedStore(t *testing.T) {
+	t.Parallel()
 	const secret = "ghp_" + "0a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H"
 	for i, d := range wire.Dialects() {
 		for _, redact := range []bool{true, false} {

@@ -31,6 +31,7 @@ func ownersAlone(info os.FileInfo) bool {
 }
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	paths := map[planstore.Store]string{}
 	open := func(t *testing.T, path string, b planstore.Bounds) planstore.Store {
 		t.Helper()
@@ -61,6 +62,7 @@ func TestStore(t *testing.T) {
 
 // TestShared writes in one process's store and reads in another's.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plans.db")
 	var stores []planstore.Owner
 	for range 2 {

@@ -61,6 +61,7 @@ func readingBody(task string, n int) []byte {
 // registry says. What its first refusal teaches, told or guessed, holds for the next
 // process, for a week or a day.
 func TestLearntLimitOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
 	for shape, lasts := range map[providersim.Overflow]time.Duration{providersim.OverflowError: 7 * 24 * time.Hour, providersim.OverflowEmpty: 24 * time.Hour} {
 		t.Run(string(shape), func(t *testing.T) {
 			_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000, Overflow: map[string]providersim.Overflow{string(wire.Anthropic): shape}})

@@ -271,6 +271,7 @@ func newWriters(t *testing.T, seed uint64, store planstore.Store, beside plansto
 // any two of their steps. Whatever the order, what is forwarded is the request
 // under a plan that was in force meanwhile, and no action is lost.
 func TestTwoWriters(t *testing.T) {
+	t.Parallel()
 	steps, files := 10_000, 400
 	if !longrun.Asked() {
 		steps, files = 600, 60
@@ -329,6 +330,7 @@ func TestTwoWriters(t *testing.T) {
 // TestActAtOnce: of many who act on one plan at once, through two gateways, one
 // succeeds; the others are told which plan is in force.
 func TestActAtOnce(t *testing.T) {
+	t.Parallel()
 	m := planstore.NewMemory(planstore.Bounds{})
 	w := newWriters(t, 3, m, m)
 	w.depth = 1 // nothing in between

@@ -2,8 +2,10 @@ package classify
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,4 +121,116 @@ func FuzzClassify(f *testing.F) {
 			t.Fatalf("two verdicts: %+v and %+v", v, again)
 		}
 	})
+}
+
+// The example in the package's comment is read as the comment says.
+func TestMethod(t *testing.T) {
+	body := []byte(`{"error":{"message":"Provider returned error","metadata":{"raw":"{\"code\":\"invalid_request_error\",\"message\":\"The prompt exceeds the context window of 8,192 tokens. You requested 9,001 tokens (8,001 in the messages, 1,000 in the completion).\"}"}}}`)
+	f := readFacts(400, body)
+	sentences := []string{
+		"invalid request error",
+		"provider returned error",
+		"the prompt exceeds the context window of 8,192 tokens",
+		"you requested 9,001 tokens (8,001 in the messages, 1,000 in the completion)",
+	}
+	if !slices.Equal(f.sentences, sentences) {
+		t.Errorf("the sentences are %q", f.sentences)
+	}
+	for i, s := range f.sentences {
+		if over := contains(s, holders...) && contains(s, strong...); over != (i == 2) {
+			t.Errorf("%q has a holder and a word for too much: %v", s, over)
+		}
+	}
+	roles := map[int]numberRole{8192: roleLimit, 9001: roleActual, 8001: roleInput, 1000: roleOutput}
+	ms := mentions(f.plain)
+	if len(ms) != len(roles) {
+		t.Errorf("%d numbers are mentioned", len(ms))
+	}
+	for _, m := range ms {
+		if m.role() != roles[m.n] {
+			t.Errorf("%d has role %d, want %d", m.n, m.role(), roles[m.n])
+		}
+	}
+	want := Verdict{Kind: Overflow, Provider: "openrouter", Limit: 8192, Actual: 9001, Output: 1000, Status: 400, Message: f.message()}
+	if v := Classify(400, nil, body); v != want {
+		t.Errorf("got  %+v\nwant %+v", v, want)
+	}
+}
+
+// Phrases that the documented systems look for, alone and with a status of 400:
+// S4.10. RESOURCE_EXHAUSTED alone is Google's word for a rate limit, and no
+// overflow.
+func TestSeedPhrases(t *testing.T) {
+	for _, c := range []struct{ provider, text string }{
+		{"openai", "This model's maximum context length is 8192 tokens"},
+		{"openai", "This model's maximum context length is 8192"},
+		{"openai", "Please reduce the length of the messages."},
+		{"azure", "content_length_exceeded"},
+		{"google", "The request exceeds the maximum number of tokens"},
+		{"google", "content is too long"},
+		{"bedrock", "ValidationException: too many input tokens"},
+		{"bedrock", "Input is too long"},
+		{"bedrock", "The request exceeds the model's maximum"},
+		{"mistral", "context length exceeded"},
+		{"mistral", "maximum number of tokens"},
+		{"anthropic", "prompt is too long"},
+		{"anthropic", "too many tokens"},
+	} {
+		for _, status := range []int{0, 400} {
+			for _, body := range []string{c.text, `{"error":{"message":"` + c.text + `"}}`} {
+				v := Classify(status, nil, []byte(body))
+				if v.Kind != Overflow || v.Provider != c.provider {
+					t.Errorf("%d %s: %s of %q, want an overflow of %s", status, body, v.Kind, v.Provider, c.provider)
+				}
+			}
+		}
+	}
+	if v := Classify(429, nil, []byte(`{"error":{"status":"RESOURCE_EXHAUSTED","message":"Resource has been exhausted"}}`)); v.Kind == Overflow {
+		t.Error("a rate limit is taken for an overflow")
+	}
+}
+
+// wrappings are how clients hand an error on, of which the status may be told
+// only in words.
+func (c errorCase) wrappings() map[string]string {
+	marshal := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		return string(b)
+	}
+	code := c.Code
+	if code == "" {
+		code = "invalid_request_error"
+	}
+	body := marshal(map[string]any{"error": map[string]any{"message": c.Message, "type": "invalid_request_error", "code": code}})
+	return map[string]string{
+		"python":   fmt.Sprintf("openai.BadRequestError: Error code: %d - {'error': {'message': %s, 'code': '%s'}}", c.HTTP, marshal(c.Message), code),
+		"bytes":    "litellm.APIError: OpenAIException - b'" + strings.ReplaceAll(body, `\`, `\\`) + "'",
+		"go":       fmt.Sprintf(`call failed: POST "https://api.example.com:8443/v1/chat/completions": %d Bad Request %s`, c.HTTP, body),
+		"quoted":   fmt.Sprintf("unexpected status %d: %s", c.HTTP, marshal(body)),
+		"stream":   "event: error\ndata: " + body + "\n\ndata: [DONE]\n\n",
+		"node":     fmt.Sprintf("APICallError [AI_APICallError]: %s\n    at file:///app/dist/index.mjs:832:14 {\n  statusCode: %d,\n  responseBody: '%s',\n  isRetryable: false\n}", c.Message, c.HTTP, body),
+		"java":     "java.lang.RuntimeException: HttpException: " + body + "\n\tat com.example.Client.execute(Client.java:4155)\n\tat java.base/java.lang.Thread.run(Thread.java:1583)",
+		"gateway":  marshal(map[string]any{"error": map[string]any{"message": "Provider returned error", "code": c.HTTP, "metadata": map[string]any{"raw": body}}, "user_id": "user_2abc123"}),
+		"detail":   marshal(map[string]any{"detail": fmt.Sprintf("Error code: %d - %s", c.HTTP, body)}),
+		"attempts": fmt.Sprintf("Failed after 3 attempts (status %d). Last error: %s", c.HTTP, c.Message),
+	}
+}
+
+// The kinds that words tell without a status are told through every wrapping,
+// with the same numbers.
+func TestClassifyWrapped(t *testing.T) {
+	told := map[Kind]bool{Overflow: true, RateLimit: true, Quota: true, OutputLimit: true, Malformed: true}
+	for _, c := range seenErrors {
+		if c.HTTP == 0 || !told[c.Kind] || c.Message == "" || c.Message[0] == '{' {
+			continue
+		}
+		for name, text := range c.wrappings() {
+			if v := Classify(0, nil, []byte(text)); v.Kind != c.Kind || v.Limit != c.Limit || v.Actual != c.Actual {
+				t.Errorf("%s: %s %d/%d, want %s %d/%d\n%s", name, v.Kind, v.Actual, v.Limit, c.Kind, c.Actual, c.Limit, text)
+			}
+		}
+	}
 }
