@@ -81,6 +81,10 @@ type Ask struct {
 	Target       float64
 	TargetTokens int
 
+	// Anew rewrites the whole history and not what the plan in force leaves of it,
+	// so that less can be hidden than now. Undoing it puts that plan in force again.
+	Anew bool
+
 	// Summarise asks for a summary of what is older than the recent messages,
 	// whatever the target says. Where there is nothing to summarise, nothing is
 	// changed. It is for a person who asks for one, with a focus.

@@ -307,6 +307,9 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 		return Result{}, err
 	}
 	base := s.inForce(req.History)
+	if s.Anew && base != nil {
+		return w.fitAnew(ctx, req, s, before)
+	}
 	req.Rules = w.rules(req.Rules, s.Learned.BoundThinking || s.Refused)
 	s.Force = s.Force || s.Summarise
 	due := before.ShouldCompact || s.Force || s.Limit > 0 || s.Refused
@@ -332,6 +335,27 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 		return w.rewriteUnsure(ctx, &heap, s, base, before)
 	}
 	return w.rewrite(ctx, &heap, s, base, before, due)
+}
+
+// fitAnew is Fit without the plan in force, in whose place it puts the result.
+func (w *Winnow) fitAnew(ctx context.Context, req chat.Request, s State, before Status) (Result, error) {
+	base := s.Plan
+	s.Plan, s.Anew = nil, false
+	r, err := w.Fit(ctx, req, s)
+	if err != nil {
+		return Result{}, err
+	}
+	var edits []plan.Edit
+	if r.Plan != nil {
+		edits = r.Plan.Edits
+	}
+	r.Plan, err = plan.Exchange(base, req.History, w.rules(req.Rules, s.Learned.BoundThinking || s.Refused), edits...)
+	if err != nil {
+		return Result{}, err
+	}
+	r.Before, r.Changed = before, r.Plan.ID() != base.ID()
+	r.View, err = plan.Apply(req.History, r.Plan)
+	return r, err
 }
 
 // rules are the request's, without the binding of thinking to its prefix where

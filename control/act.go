@@ -17,6 +17,10 @@ type Compact struct {
 
 	// Focus is what the summary should pay attention to; "" is nothing special.
 	Focus string `json:"focus,omitempty"`
+
+	// Target is the size that the prompt should have, in tokens; 0 is what the
+	// settings say. With it less can be hidden than now.
+	Target int `json:"target,omitempty"`
 }
 
 // Undo takes a plan back.

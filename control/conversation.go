@@ -59,7 +59,7 @@ type Conversation struct {
 // Totals are sums over the requests of a conversation.
 type Totals struct {
 	Requests    int `json:"requests"`
-	Compactions int `json:"compactions"` // plans that came into force, by a request or by an action
+	Compactions int `json:"compactions"` // plans that came into force, undos not counted
 	Overflows   int `json:"overflows"`
 
 	// Counted is the tokens of all prompts as counted here, Saved how many more

@@ -49,6 +49,10 @@ type Next struct {
 	Do  string `json:"do"`
 	Say string `json:"say"`
 
+	// Tokens is the prompt of the next request before anything is added to it,
+	// under the plan in force.
+	Tokens int `json:"tokens"`
+
 	// Requests is about how many requests are left before the next compaction;
 	// nil where the prompt does not grow or too little is known.
 	Requests *int `json:"requests"`
@@ -136,11 +140,24 @@ type Part struct {
 // MaxText is how much of a text a list shows, in bytes.
 const MaxText = 400
 
+// Wanted says which messages of a history are wanted. The zero value is all of
+// them, from the first on.
+type Wanted struct {
+	From, Limit int
+
+	Role   chat.Role // "" is any
+	Tool   string    // messages that call it or hold its results; "" is any
+	Shown  string    // as [Message.Shown]; "" is any
+	Pinned bool      // only what a pin is on
+}
+
 // Messages is a stretch of a history.
 type Messages struct {
 	Messages []Message `json:"messages"`
 	Total    int       `json:"total"`
+	Fits     int       `json:"fits"`           // of them are wanted
 	Next     int       `json:"next,omitempty"` // to go on from; 0 at the end
+	Tools    []string  `json:"tools"`          // that were called
 }
 
 // Files are the files of a conversation as they stand.

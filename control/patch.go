@@ -58,8 +58,22 @@ type Hunk struct {
 	New      string `json:"new,omitempty"`
 	NewBytes int    `json:"new_bytes,omitempty"`
 
+	// Turns tell what a fold or drop hides.
+	Turns []Turn `json:"turns,omitempty"`
+
 	// Pinned says that a pin is on it: then the edit goes at the next rewrite.
 	Pinned bool `json:"pinned,omitempty"`
+}
+
+// Turn is a request of the user's with what followed, messages From to To-1: how it
+// begins, what was done, how the answer begins, and what is left of it in the view.
+type Turn struct {
+	From  int    `json:"from"`
+	To    int    `json:"to"`
+	Asked string `json:"asked,omitempty"`
+	Did   string `json:"did"`
+	Said  string `json:"said,omitempty"`
+	Left  string `json:"left"`
 }
 
 // MaxHunk is how much of a text a hunk shows, in bytes.

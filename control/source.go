@@ -36,8 +36,12 @@ type Source interface {
 	// ends where nothing did. It returns at most [MaxRequests] requests.
 	Since(ctx context.Context, id string, revision int64) (*Change, error)
 
-	Messages(ctx context.Context, id string, from, limit int) (*Messages, error)
+	Messages(ctx context.Context, id string, which Wanted) (*Messages, error)
 	Files(ctx context.Context, id string) (*Files, error)
+
+	// View returns what the model sees now, or, where a compaction is named, what it
+	// would see after it. Nothing is changed, and nobody is asked for a summary.
+	View(ctx context.Context, id string, after *Compact) (*View, error)
 
 	// File returns a file of a conversation as it stands.
 	File(ctx context.Context, id, path string) (*FileText, error)

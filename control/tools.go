@@ -209,7 +209,7 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 			used*100/room, text.Number(used), text.Number(room), ToolCompact, leastFilled))
 	}
 	return t.done(&d.Conversation, how, func(base plan.ID) (*Done, error) {
-		return t.s.Compact(ctx, d.ID, Compact{Base{base}, a.Focus})
+		return t.s.Compact(ctx, d.ID, Compact{Base: Base{base}, Focus: a.Focus})
 	})
 }
 

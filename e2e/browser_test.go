@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // needBrowser makes a missing browser a failure: e2e/run installs one.
@@ -124,6 +125,16 @@ func (a *allowed) has(line string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.ContainsFunc(a.texts, func(s string) bool { return strings.Contains(line, s) })
+}
+
+// plansTab leads to the timeline and the compactions.
+const plansTab = ".tabs a[href$='/plans']"
+
+// compact asks for a compaction with a focus, looks at what it would do, and applies
+// it.
+func compact(t *testing.T, ctx context.Context, focus string) {
+	t.Helper()
+	do(t, ctx, click(".tabs a:first-child"), shows("#focus"), chromedp.SendKeys(chromedp.ID("focus"), focus+kb.Enter), shows(".change"), click(".apply:not([disabled])"))
 }
 
 // do runs steps in the tab.

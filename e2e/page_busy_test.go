@@ -148,11 +148,11 @@ func TestPageOfABusyGateway(t *testing.T) {
 
 	ctx := tab(t)
 	s.enter(t, ctx)
-	do(t, ctx, shows(".timeline canvas"))
+	do(t, ctx, shows(".bar"))
 	page := js[string](t, ctx, "location.href")
 	view := 1000.0
 	open := func() float64 {
-		do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(page), shows(".timeline canvas"))
+		do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(page), shows(".bar"))
 		return js[float64](t, ctx, "performance.getEntriesByName('winnow-shown')[0].startTime")
 	}
 	leave := func() { do(t, ctx, chromedp.Navigate("about:blank")) }
@@ -183,7 +183,7 @@ func TestPageOfABusyGateway(t *testing.T) {
 		if again := js[int](t, ctx, fmt.Sprintf("performance.getEntriesByType('resource').slice(%d).filter((e) => !/\\/conversations$/.test(e.name)).length", asked)); again != 0 {
 			t.Errorf("the page asked %d times for what its reader did not want to see", again)
 		}
-		waited = max(waited, after(t, ctx, ".tabs a[href$='/messages']", "#m49"), after(t, ctx, ".tabs a:first-child", "#plans-title"), after(t, ctx, "main .fresh button", "main .fresh:empty"))
+		waited = max(waited, after(t, ctx, ".tabs a[href$='/messages']", "#m49"), after(t, ctx, plansTab, "#plans-title"), after(t, ctx, ".tabs a:first-child", ".bar"), after(t, ctx, "main .fresh button", "main .fresh:empty"))
 		longest = max(longest, js[float64](t, ctx, "Math.max(0, ...tasks)"))
 	}
 	var d struct {

@@ -17,7 +17,7 @@ import (
 func TestPageOfAFile(t *testing.T) {
 	ctx := tab(t)
 	address := served(t, written(t, "session.json", work(60, 2)), "--window", "24000")
-	do(t, ctx, chromedp.Navigate(address), shows(".timeline canvas"), shows(".drop"))
+	do(t, ctx, chromedp.Navigate(address), shows(".bar"), click(plansTab), shows(".timeline canvas"), shows(".drop"))
 
 	// The address works once, and leaves nothing of itself behind.
 	if at := js[string](t, ctx, "location.href"); strings.Contains(at, "open/") {
@@ -40,7 +40,7 @@ func TestPageOfAFile(t *testing.T) {
 	// A drop opens the plan as a patch.
 	do(t, ctx, click(".drop:last-of-type"), shows(".hunk .side.plus"))
 	patch := js[string](t, ctx, "document.querySelector('.hunks').innerText")
-	for _, want := range []string{"messages", "tokens", "+ ", "− "} {
+	for _, want := range []string{"messages", "tokens", "+ ", "Asked", "Left in the view", "the answer whole"} {
 		if !strings.Contains(patch, want) {
 			t.Errorf("the patch lacks %q:\n%.800s", want, patch)
 		}
@@ -67,12 +67,26 @@ func TestPageOfAFile(t *testing.T) {
 	}
 
 	// Compact with a focus.
-	do(t, ctx, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
+	compact(t, ctx, "the vendor folder")
 	until(t, ctx, "document.querySelector('.said').textContent.includes('Compacted')")
-	until(t, ctx, "document.querySelector('#plan-title').textContent.includes('asked for')")
+	do(t, ctx, click(plansTab), shows("#plans-title"), click(".rows a"), shows("#plan-title"))
 	if say := js[string](t, ctx, "document.querySelector('.plan').innerText"); !strings.Contains(say, "Focus: the vendor folder") {
 		t.Errorf("the plan does not name its focus: %.400s", say)
 	}
+
+	// Hide less: what comes back is told before it is done, and then seen.
+	do(t, ctx, click(".tabs a:first-child"), shows("#hide"))
+	seen := js[string](t, ctx, "document.querySelector('#view-title').textContent")
+	js[int](t, ctx, "(e => { e.value = 0; e.dispatchEvent(new Event('input', {bubbles: true})); return 0 })(document.querySelector('#hide'))")
+	do(t, ctx, shows(".change"), shows(".apply:not([disabled])"))
+	if say := js[string](t, ctx, "document.querySelector('.change').innerText"); !strings.Contains(say, "→") || !strings.Contains(say, "Comes back:") {
+		t.Errorf("the preview says %q", say)
+	}
+	if now := js[string](t, ctx, "document.querySelector('#view-title').textContent"); now != seen {
+		t.Errorf("the preview changed %q to %q", seen, now)
+	}
+	do(t, ctx, click(".apply"))
+	until(t, ctx, "document.querySelector('#view-title').textContent !== "+quoted(seen))
 
 	// Pin a message and take the pin off.
 	do(t, ctx, chromedp.Navigate(strings.SplitN(js[string](t, ctx, "location.href"), "#", 2)[0]), shows(".tabs"))
@@ -98,7 +112,7 @@ func TestPageOfAFile(t *testing.T) {
 // without a mouse.
 func TestPageWithKeysAlone(t *testing.T) {
 	ctx := tab(t)
-	do(t, ctx, chromedp.Navigate(served(t, written(t, "session.json", work(60, 2)), "--window", "24000")), shows(".drop"))
+	do(t, ctx, chromedp.Navigate(served(t, written(t, "session.json", work(60, 2)), "--window", "24000")), shows(".bar"), click(plansTab), shows(".drop"))
 	press := func(keys string) { do(t, ctx, chromedp.KeyEvent(keys)) }
 	// to moves the focus on until it stands on what an expression is true for.
 	to := func(what, test string) {
@@ -157,7 +171,7 @@ func TestPageAsAFile(t *testing.T) {
 	if strings.Contains(write(), secret) {
 		t.Error("the file holds a secret")
 	}
-	do(t, ctx, chromedp.Navigate("file://"+out), shows(".timeline canvas"), shows(".drop"), click(".drop"), shows(".hunk .side.plus"),
+	do(t, ctx, chromedp.Navigate("file://"+out), shows(".bar"), click(plansTab), shows(".timeline canvas"), shows(".drop"), click(".drop"), shows(".hunk .side.plus"),
 		click(`//button[text()="Show the original"]`), shows(".original .line"))
 	if n := js[int](t, ctx, `[...document.querySelectorAll("button")].filter(b => /Undo|Compact now|^Pin$/.test(b.textContent)).length`); n != 0 {
 		t.Errorf("a file offers %d actions", n)

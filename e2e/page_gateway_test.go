@@ -130,9 +130,9 @@ func TestPageOfAGateway(t *testing.T) {
 	// Two tenants: each sees their own.
 	hers, his, nobody := tab(t), tab(t), tab(t)
 	alice.enter(t, hers)
-	do(t, hers, shows(".timeline canvas"), shows(".drop"))
+	do(t, hers, shows(".bar"), click(plansTab), shows(".timeline canvas"), shows(".drop"))
 	bob.enter(t, his)
-	do(t, his, shows(".timeline canvas"))
+	do(t, his, shows(".bar"))
 	for who, ctx := range map[string]context.Context{"Rename the field": hers, "Bob's own": his} {
 		text := js[string](t, ctx, "document.body.innerText")
 		if strings.Contains(text, "Bob's own") != (who == "Bob's own") || strings.Contains(text, "Rename the field") != (who == "Rename the field") {
@@ -171,9 +171,14 @@ func TestPageOfAGateway(t *testing.T) {
 	do(t, hers, click(`//button[text()="Undo this compaction"]`))
 	until(t, hers, "document.querySelector('.said').textContent !== ''")
 	until(t, hers, "document.querySelector('.acts').innerText.includes('was taken back')")
-	do(t, hers, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
-	until(t, hers, "document.querySelector('#plan-title').textContent.includes('asked for')")
-	plan := js[string](t, hers, "location.hash.split('/')[4]")
+	undone := js[string](t, hers, "document.querySelector('.facts-row .value').textContent")
+	compact(t, hers, "the vendor folder")
+	until(t, hers, "document.querySelector('.said').textContent.includes('Compacted')")
+	if now := js[string](t, hers, "document.querySelector('.facts-row .value').textContent"); now == undone {
+		t.Errorf("the next prompt has %s tokens before and after a compaction", now)
+	}
+	do(t, hers, click(plansTab), shows("#plans-title"))
+	plan := js[string](t, hers, "document.querySelector('.rows a').getAttribute('href').split('/')[4]")
 	do(t, hers, click(`//a[starts-with(., "Messages")]`), shows("#m3 .pin"), click("#m3 .pin"))
 	until(t, hers, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'true'")
 	alice.run(t, session[120:126])
@@ -189,9 +194,9 @@ func TestPageOfAGateway(t *testing.T) {
 
 	// Another one acts on the same conversation meanwhile: no action is lost.
 	expect(hers, "409")
-	do(t, hers, click(`//nav[@class="tabs"]/a[starts-with(., "Compactions")]`), shows("#focus"))
+	do(t, hers, click(".tabs a:first-child"), shows("#focus"), chromedp.SendKeys(chromedp.ID("focus"), "too late"+kb.Enter), shows(".apply:not([disabled])"))
 	post(t, alice, id, "undo", fmt.Sprintf(`{"plan":%q}`, d.Plan))
-	do(t, hers, chromedp.SendKeys(chromedp.ID("focus"), "too late"+kb.Enter))
+	do(t, hers, click(".apply"))
 	until(t, hers, "document.querySelector('.said').textContent.startsWith('Not done')")
 
 	// Search and files work there too.

@@ -107,7 +107,7 @@ func TestPageShowsHostileTextAsText(t *testing.T) {
 // title with a text.
 func hostileViews(t *testing.T, ctx context.Context, scripts int, title string) {
 	t.Helper()
-	do(t, ctx, shows(".drop"))
+	do(t, ctx, shows(".bar"))
 	safe := func(view string) {
 		t.Helper()
 		until(t, ctx, "!document.body.innerText.includes('Reading…')")
@@ -120,6 +120,8 @@ func hostileViews(t *testing.T, ctx context.Context, scripts int, title string) 
 		t.Errorf("the title is %q", text)
 	}
 	base := js[string](t, ctx, "location.hash.split('/').slice(0, 3).join('/')")
+	do(t, ctx, click(plansTab), shows(".drop"))
+	safe("timeline")
 	do(t, ctx, click(".drop:last-of-type"), shows(".hunk"))
 	for range 3 {
 		js[int](t, ctx, "[...document.querySelectorAll('.hunk button')].filter(b => /more lines|Show the original|as before|Its messages/.test(b.textContent)).map(b => b.click()).length")
@@ -141,7 +143,7 @@ func hostileViews(t *testing.T, ctx context.Context, scripts int, title string) 
 	do(t, ctx, click(`//nav[@class="tabs"]/a[.="Search"]`), shows("#words"), chromedp.SendKeys(chromedp.ID("words"), "marker3 <script"+kb.Enter), shows(".hits li a"), click(".hits li a"), shows(".original .mark"))
 	safe("search")
 	js[string](t, ctx, "location.hash = "+quoted(base))
-	do(t, ctx, shows("#plans-title"))
+	do(t, ctx, shows(".bar"), click(plansTab), shows("#plans-title"))
 	safe("compactions")
 	for _, bad := range []string{`#/c/<img src=x onerror=window.broken=9>`, `#/c/%E0%A4%A/plan/"><script>window.broken=10</script>`, `#/c/x/files/javascript:window.broken=11`} {
 		expect(ctx, "404")

@@ -34,7 +34,7 @@ func TestPageOfAStore(t *testing.T) {
 		id = list.Sessions[1].ID
 	}
 	winnow("session", "compact", id, "--window", "24000")
-	do(t, ctx, chromedp.Navigate(served(t, id[:18], "--store", store, "--window", "24000")), shows(".timeline canvas"), shows(".drop"))
+	do(t, ctx, chromedp.Navigate(served(t, id[:18], "--store", store, "--window", "24000")), shows(".bar"), click(plansTab), shows(".timeline canvas"), shows(".drop"))
 	if title := js[string](t, ctx, "document.querySelector('h1').textContent"); !strings.HasPrefix(title, "Rename") {
 		t.Errorf("the page opens on %q", title)
 	}
@@ -53,8 +53,8 @@ func TestPageOfAStore(t *testing.T) {
 	until(t, ctx, "document.querySelectorAll('.drop').length === 2")
 
 	// What is done here, a command sees.
-	do(t, ctx, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
-	until(t, ctx, "document.querySelector('#plan-title')?.textContent.includes('asked for')")
+	compact(t, ctx, "the vendor folder")
+	until(t, ctx, "document.querySelector('.said').textContent.includes('tokens')")
 	do(t, ctx, click(`//a[starts-with(., "Messages")]`), shows("#m3 .pin"), click("#m3 .pin"))
 	until(t, ctx, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'true'")
 	var stats struct{ Compactions, Rewinds, Pins int }

@@ -21,7 +21,7 @@ func TestPageKeepsNoToken(t *testing.T) {
 	alice.run(t, work(40, 2)[:90])
 	ctx := tab(t)
 	address := alice.address(t)
-	do(t, ctx, chromedp.Navigate(address), shows(".drop"), click(".drop:last-of-type"), shows(".hunk"))
+	do(t, ctx, chromedp.Navigate(address), shows(".bar"), click(plansTab), shows(".drop"), click(".drop:last-of-type"), shows(".hunk"))
 	cookies, err := chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{g.url + "/winnow/"}})
 	if err != nil || len(cookies.Cookies) != 1 {
 		t.Fatalf("%+v, %v", cookies, err)

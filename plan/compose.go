@@ -24,6 +24,22 @@ import (
 // [ErrInvalid] when the edits would overlap, separate an exchange, or alter a
 // part that can only be removed.
 func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edit) (*Plan, error) {
+	gone := make(map[Ref]bool, len(release))
+	for _, r := range release {
+		gone[r] = true
+	}
+	return compose(base, h, r, add, func(old, add []Edit) (kept, replaced []Edit) { return survivors(old, add, gone) })
+}
+
+// Exchange returns the plan that has the given edits in the place of all those of
+// base. They come back when it is undone. Its errors are those of [Compose].
+func Exchange(base *Plan, h chat.History, r chat.Rules, edits ...Edit) (*Plan, error) {
+	return compose(base, h, r, edits, func(old, _ []Edit) (kept, replaced []Edit) { return nil, slices.Clone(old) })
+}
+
+// compose joins added edits with those of base, as far as split keeps them. What it
+// does not return is released.
+func compose(base *Plan, h chat.History, r chat.Rules, add []Edit, split func(old, add []Edit) (kept, replaced []Edit)) (*Plan, error) {
 	r = r.OrDefault()
 	if base != nil && !base.Covers(h) {
 		return nil, fmt.Errorf("plan: plan %s: %w", base.id, ErrMismatch)
@@ -47,18 +63,17 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 		p.Replaced, p.Results, p.unlinked = slices.Clip(base.Replaced), base.Results, base.unlinked
 		old = base.Edits
 	}
-	gone := make(map[Ref]bool, len(release))
-	for _, r := range release {
-		gone[r] = true
+	kept, replaced := split(old, add)
+	stays := make(map[Ref]bool, len(kept))
+	for i := range kept {
+		stays[kept[i].Ref()] = true
 	}
 	for i := range old {
-		if gone[old[i].Ref()] {
+		if !stays[old[i].Ref()] {
 			first = min(first, old[i].starts())
 		}
 	}
-	kept, replaced := survivors(old, add, gone)
 	for i := range replaced {
-		first = min(first, replaced[i].starts())
 		replaced[i].By = ""
 	}
 	if at := lostState(kept, add); at >= 0 {

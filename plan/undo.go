@@ -51,7 +51,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	}
 	returns := make([]bool, len(rest))
 	for i := range rest {
-		returns[i] = g.replaced(&rest[i])
+		returns[i] = rest[i].By == id || g.replaced(&rest[i])
 	}
 	newest(rest, returns)
 	if !slices.ContainsFunc(stay, folds) {

@@ -78,6 +78,30 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// A plan that hides less has a smaller fold in the place of a larger one. When it is
+// undone, all that it took the place of stands again.
+func TestUndoExchange(t *testing.T) {
+	h := hist("u tc(A,B) t(A) t(B) a u tc(C) t(C) a u tc(D) t(D) a u")
+	base := compose(t, nil, h, free, fold(0, 9, "g"), mask(11, 0, "z"))
+	for _, less := range [][]plan.Edit{{fold(0, 5, "f")}, {mask(2, 0, "a")}, nil} {
+		p, err := plan.Exchange(base, h, free, less...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list(p.Edits); got != list(less) || p.Parent != base.ID() {
+			t.Errorf("edits %q after plan %s", got, p.Parent)
+		}
+		u, err := plan.Undo(p, p.ID(), h, free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list(u.Edits); got != list(base.Edits) {
+			t.Errorf("undone: %q, want %q", got, list(base.Edits))
+		}
+		apply(t, h, p)
+	}
+}
+
 // A plan may release a fold for a pin and lay another one there, larger or
 // smaller. What stood under both is still taken back, with the fold over it.
 func TestUndoBelowReleased(t *testing.T) {

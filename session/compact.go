@@ -110,7 +110,7 @@ func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error)
 type job struct {
 	reason, focus string
 	force         bool
-	limit         int
+	limit, target int
 	own           *winnow.Winnow // the engine for this one; nil is the session's
 }
 
@@ -125,6 +125,7 @@ type snapshot struct {
 // summary, however much room there is.
 func (s *snapshot) ask(j job) {
 	s.state.Force, s.state.Limit, s.state.Focus, s.state.Summarise = j.force, j.limit, j.focus, j.focus != ""
+	s.state.TargetTokens, s.state.Anew = j.target, j.target > 0
 }
 
 // compact makes a compaction and writes it. No lock is held while a summary is

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -244,20 +245,12 @@ func (c *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	return d, err
 }
 
-// next says what is going to happen to the next request, which may be sent under
-// another plan than the last one.
+// next says what is going to happen to the next request.
 func (o *opened) next(r *reading) control.Next {
-	n := len(r.requests)
-	if n > 0 && r.requests[n-1].Plan == r.plan.ID() {
-		return conview.Next(r.requests)
-	}
-	_, status, err := o.s.NeedsCompaction()
-	if err != nil {
-		return control.Next{Do: "unknown", Say: "winnow cannot tell yet when it will be compacted."}
-	}
-	coming := control.Request{Plan: r.plan.ID(), Tokens: status.Count.Tokens}
-	coming.CompactAt, coming.CompactWhy = status.Due()
-	return conview.Next(append(r.requests[:n:n], coming))
+	return conview.Next(r.requests, r.plan.ID(), func() (winnow.Status, error) {
+		_, status, err := o.s.NeedsCompaction()
+		return status, err
+	})
 }
 
 // watchEvery is how often the store is asked whether another process added

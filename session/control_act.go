@@ -58,7 +58,7 @@ func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*
 // Compact implements [control.Source].
 func (c *controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
 	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
-		_, err := s.Compact(ctx, a.Focus)
+		_, err := s.CompactWith(ctx, With{Focus: a.Focus, TargetTokens: a.Target})
 		return "", err
 	})
 }

@@ -16,7 +16,11 @@ func (c *controller) Moment(ctx context.Context, id string) (*conview.Moment, er
 	if err != nil {
 		return nil, err
 	}
-	return c.momentOf(o.s, r), nil
+	m := c.momentOf(o.s, r)
+	o.s.mu.Lock()
+	defer o.s.mu.Unlock()
+	m.State = o.s.stateOf(m.Engine)
+	return m, nil
 }
 
 func (c *controller) momentOf(s *Session, r *reading) *conview.Moment {

@@ -73,7 +73,7 @@ func TestControl(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 	}
-	msgs, err := c.Messages(ctx, id, 0, 0)
+	msgs, err := c.Messages(ctx, id, control.Wanted{})
 	if err != nil || msgs.Total != 60 || msgs.Messages[2].Shown != "kept" || !msgs.Messages[2].Pinned || msgs.Messages[4].Shown == "kept" {
 		t.Fatalf("%+v, %v", msgs.Messages[:6], err)
 	}

@@ -13,6 +13,10 @@ type With struct {
 	// Focus is what the summary should pay attention to.
 	Focus string
 
+	// TargetTokens is the size that the prompt should have; 0 is what the settings
+	// say. With it less can be hidden than now.
+	TargetTokens int
+
 	// Settings hold for this call alone: a field that is set goes before the
 	// session's.
 	Settings winnow.Settings
@@ -35,10 +39,10 @@ func (s *Session) CompactWith(ctx context.Context, with With) (*Compacted, error
 		return nil, err
 	case ownErr != nil:
 		return nil, ownErr
-	case done && with.Focus == "" && own == nil:
+	case done && with.Focus == "" && own == nil && with.TargetTokens == 0:
 		return nil, s.fail("compact", ErrNothing, "", alreadyCompacted)
 	}
-	return s.compact(ctx, job{reason: reasonManual, focus: with.Focus, force: true, own: own})
+	return s.compact(ctx, job{reason: reasonManual, focus: with.Focus, force: true, own: own, target: with.TargetTokens})
 }
 
 // engineWith returns the engine for one call; nil where that is the session's own.

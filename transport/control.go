@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
@@ -177,10 +178,17 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	}
 	d.Requests = append(d.Requests, requests...)
 	d.Earlier = c.Totals.Requests - len(requests)
-	d.Next = conview.Next(requests)
+	d.Next = conview.Next(requests, c.Plan, func() (winnow.Status, error) {
+		at, err := s.at(ctx, c.ID)
+		if err != nil {
+			return winnow.Status{}, err
+		}
+		return at.w.Check(at.x.body.Request(), at.state)
+	})
 	if d.Plans, err = s.settled(ctx, &c); err != nil {
 		return nil, err
 	}
+	conview.MarkPlans(d.Plans, requests)
 	leaves, _, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err

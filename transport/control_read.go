@@ -82,7 +82,7 @@ func (s *controller) momentOf(ctx context.Context, r *resting) (*conview.Moment,
 	}
 	v, err := plan.Apply(r.x.history(), r.state.Plan)
 	return &conview.Moment{
-		Request: r.x.body.Request(), View: v, Pins: pins, Engine: r.w, Kinds: s.t.opts.Kinds, Where: s.t.where(ctx, r.conv.Key),
+		Request: r.x.body.Request(), View: v, Pins: pins, Engine: r.w, Kinds: s.t.opts.Kinds, Where: s.t.where(ctx, r.conv.Key), State: r.state,
 		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &r.conv) },
 	}, err
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
@@ -31,6 +32,7 @@ func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 		"DELETE /winnow/conversations/{id}":       s.remove,
 		"GET /winnow/conversations/{id}/events":   s.events,
 		"GET /winnow/conversations/{id}/messages": s.messages,
+		"GET /winnow/conversations/{id}/view":     s.view,
 		"GET /winnow/conversations/{id}/files":    s.files,
 		"GET /winnow/conversations/{id}/file":     s.file,
 		"GET /winnow/conversations/{id}/hints":    s.hints,
@@ -38,6 +40,7 @@ func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 		"GET /winnow/plans/{id}":                  s.plan,
 		"GET /winnow/plans/{id}/report":           s.report,
 		"GET /winnow/plans/{id}/patch":            s.patch,
+		"POST /winnow/conversations/{id}/preview": s.preview,
 		"POST /winnow/conversations/{id}/compact": s.compact,
 		"POST /winnow/conversations/{id}/undo":    s.undo,
 		"POST /winnow/conversations/{id}/pin":     s.pin,
@@ -73,12 +76,18 @@ func (s server) remove(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s server) messages(w http.ResponseWriter, r *http.Request) {
-	var from, limit int
-	if !numbers(w, r, "from", &from, "limit", &limit) {
+	q := r.URL.Query()
+	which := control.Wanted{Role: chat.Role(q.Get("role")), Tool: q.Get("tool"), Shown: q.Get("shown"), Pinned: q.Get("pinned") == "1" || q.Get("pinned") == "true"}
+	if !numbers(w, r, "from", &which.From, "limit", &which.Limit) {
 		return
 	}
-	m, err := s.of(r).Messages(r.Context(), r.PathValue("id"), from, limit)
+	m, err := s.of(r).Messages(r.Context(), r.PathValue("id"), which)
 	tell(w, m, err)
+}
+
+func (s server) view(w http.ResponseWriter, r *http.Request) {
+	v, err := s.of(r).View(r.Context(), r.PathValue("id"), nil)
+	tell(w, v, err)
 }
 
 func (s server) files(w http.ResponseWriter, r *http.Request) {
@@ -155,6 +164,12 @@ func (s server) patch(w http.ResponseWriter, r *http.Request) {
 	tell(w, p, err)
 }
 
+func (s server) preview(w http.ResponseWriter, r *http.Request) {
+	act(w, r, func(a control.Compact) (*control.View, error) {
+		return s.of(r).View(r.Context(), r.PathValue("id"), &a)
+	})
+}
+
 func (s server) compact(w http.ResponseWriter, r *http.Request) {
 	act(w, r, func(a control.Compact) (*control.Done, error) {
 		return s.of(r).Compact(r.Context(), r.PathValue("id"), a)
@@ -180,7 +195,7 @@ func (s server) note(w http.ResponseWriter, r *http.Request) {
 }
 
 // act reads the body of an action and answers with what it did.
-func act[A any](w http.ResponseWriter, r *http.Request, do func(A) (*control.Done, error)) {
+func act[A, D any](w http.ResponseWriter, r *http.Request, do func(A) (D, error)) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		Refuse(w, http.StatusUnsupportedMediaType, "winnow: send the action as application/json")
 		return

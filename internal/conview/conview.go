@@ -5,10 +5,12 @@
 package conview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -80,42 +82,99 @@ const (
 	maxMessages     = 1000
 )
 
-// messages is a stretch of a conversation.
-func messages(m *Moment, from, limit int) *control.Messages {
-	h, counter := m.View.History(), m.Engine.Meter().Counter()
+// messages are those of a conversation that are wanted.
+func messages(m *Moment, which control.Wanted) *control.Messages {
+	h := m.View.History()
+	limit := which.Limit
 	if limit <= 0 {
 		limit = defaultMessages
 	}
-	from = min(max(from, 0), h.Len())
-	to := min(h.Len(), from+min(limit, maxMessages))
-	out := &control.Messages{Messages: []control.Message{}, Total: h.Len()}
-	if to < h.Len() {
-		out.Next = to
-	}
-	hidden, masks := fates(m.View.Plan())
-	for i := from; i < to; i++ {
-		msg := h.At(i)
-		x := control.Message{Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: "kept", Pinned: pinned(m.Pins, i, -1)}
-		if e := hidden(i); e != nil {
-			x.Shown, x.Edit = "hidden", e.Handle
-		}
+	limit = min(limit, maxMessages)
+	out := &control.Messages{Messages: []control.Message{}, Total: h.Len(), Tools: []string{}}
+	f := fates(m)
+	calls := make(map[string]string) // tools by the ids of their calls
+	for i, msg := range h.All() {
+		uses := false
 		for k := range msg.Parts {
-			part := &msg.Parts[k]
-			y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: pinned(m.Pins, i, k)}
-			y.Text, y.Bytes = clip(partText(part), control.MaxText)
-			if e := masks[plan.Ref{From: i, Part: k}]; e != nil && x.Shown != "hidden" {
-				x.Shown, y.Handle = "reduced", e.Handle
+			p := &msg.Parts[k]
+			name := p.Name
+			switch p.Kind {
+			case chat.ToolCall:
+				calls[p.ID] = name
+				if !slices.Contains(out.Tools, name) {
+					out.Tools = append(out.Tools, name)
+				}
+			case chat.ToolResult:
+				name = cmp.Or(name, calls[p.ID])
+			default:
+				continue
 			}
-			x.Parts = append(x.Parts, y)
+			uses = uses || name == which.Tool
 		}
-		out.Messages = append(out.Messages, x)
+		if which.Role != "" && which.Role != msg.Role || which.Tool != "" && !uses ||
+			which.Shown != "" && which.Shown != f.shown(i) || which.Pinned && !f.pinned(i) {
+			continue
+		}
+		out.Fits++
+		switch {
+		case i < which.From:
+		case len(out.Messages) < limit:
+			out.Messages = append(out.Messages, f.message(i))
+		case out.Next == 0:
+			out.Next = i
+		}
 	}
+	slices.Sort(out.Tools)
 	return out
 }
 
-// fates returns what hides a message, and the masks by place.
-func fates(p *plan.Plan) (hidden func(int) *plan.Edit, masks map[plan.Ref]*plan.Edit) {
-	masks = make(map[plan.Ref]*plan.Edit)
+// fate says what became of messages.
+type fate struct {
+	*Moment
+	hidden func(int) *plan.Edit
+	masks  map[plan.Ref]*plan.Edit
+}
+
+// shown is what [control.Message] says.
+func (f *fate) shown(i int) string {
+	if f.hidden(i) != nil {
+		return "hidden"
+	}
+	for k := range f.View.History().At(i).Parts {
+		if f.masks[plan.Ref{From: i, Part: k}] != nil {
+			return "reduced"
+		}
+	}
+	return "kept"
+}
+
+// pinned reports whether a pin is on a message or a part of it.
+func (f *fate) pinned(i int) bool {
+	return slices.ContainsFunc(f.Pins, func(p control.Pin) bool { return p.Message == i })
+}
+
+func (f *fate) message(i int) control.Message {
+	h, counter := f.View.History(), f.Engine.Meter().Counter()
+	msg := h.At(i)
+	x := control.Message{Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: f.shown(i), Pinned: pinned(f.Pins, i, -1)}
+	if e := f.hidden(i); e != nil {
+		x.Edit = e.Handle
+	}
+	for k := range msg.Parts {
+		part := &msg.Parts[k]
+		y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: pinned(f.Pins, i, k)}
+		y.Text, y.Bytes = clip(partText(part), control.MaxText)
+		if e := f.masks[plan.Ref{From: i, Part: k}]; e != nil && x.Edit == "" {
+			y.Handle = e.Handle
+		}
+		x.Parts = append(x.Parts, y)
+	}
+	return x
+}
+
+// fates finds what hides messages, and the masks by place.
+func fates(m *Moment) *fate {
+	p, masks := m.View.Plan(), make(map[plan.Ref]*plan.Edit)
 	var runs []*plan.Edit
 	if p != nil {
 		for i := range p.Edits {
@@ -128,13 +187,13 @@ func fates(p *plan.Plan) (hidden func(int) *plan.Edit, masks map[plan.Ref]*plan.
 			}
 		}
 	}
-	return func(i int) *plan.Edit {
+	return &fate{m, func(i int) *plan.Edit {
 		at, _ := slices.BinarySearchFunc(runs, i, func(e *plan.Edit, i int) int { return e.To - 1 - i })
 		if at < len(runs) && runs[at].From <= i && !slices.Contains(runs[at].Keep, i) {
 			return runs[at]
 		}
 		return nil
-	}, masks
+	}, masks}
 }
 
 // partText is what can be read of a part.
@@ -171,15 +230,31 @@ const soon = 10
 // lately is how many requests growth is taken from.
 const lately = 10
 
-// Next says what is going to happen, from what was recorded.
-func Next(requests []control.Request) control.Next {
+// Next says what is going to happen, from what was recorded. Where another plan is in
+// force than the last request had, check tells how large the next one is.
+func Next(requests []control.Request, inForce plan.ID, check func() (winnow.Status, error)) control.Next {
+	if n := len(requests); n == 0 || requests[n-1].Plan == inForce {
+		return next(requests)
+	}
+	status, err := check()
+	if err != nil {
+		return control.Next{Do: "unknown", Say: cannotTell}
+	}
+	coming := control.Request{Plan: inForce, Tokens: status.Count.Tokens}
+	coming.CompactAt, coming.CompactWhy = status.Due()
+	return next(append(slices.Clip(requests), coming))
+}
+
+const cannotTell = "winnow cannot tell yet when it will be compacted."
+
+func next(requests []control.Request) control.Next {
 	if len(requests) == 0 {
 		return control.Next{Do: "unknown", Say: "Nothing has been recorded yet."}
 	}
 	last := &requests[len(requests)-1]
-	n := control.Next{Do: "nothing"}
+	n := control.Next{Do: "nothing", Tokens: last.Tokens}
 	if last.CompactAt <= 0 {
-		n.Do, n.Say = "unknown", "winnow cannot tell yet when it will be compacted."
+		n.Do, n.Say = "unknown", cannotTell
 		return n
 	}
 	grown, steps := 0, 0

@@ -6,6 +6,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/plan"
@@ -15,27 +16,30 @@ import (
 const maxFiles = 200
 
 // files are the files of a history as they stand, and how much of each the model
-// sees in a view of it. A line counts as seen where it stands in the view, for
-// whatever reason.
+// sees in a view of it.
 func files(v plan.View, kinds *work.Kinds) *control.Files {
 	out := &control.Files{Files: []control.File{}}
-	set, err := workingSet(v, kinds)
+	set, err := workingSet(v.History(), kinds)
+	var seenOf func(string) lineCounts
+	if err == nil {
+		seenOf, err = seenLines(v, kinds)
+	}
 	if err != nil {
 		out.Note = err.Error()
 		return out
 	}
-	seen := lines(v)
 	for _, f := range set.Files() {
 		if f.Deleted || len(out.Files) == maxFiles {
 			continue
 		}
 		x := control.File{Path: f.Path, Touched: f.Touched, Edited: f.Edits > 0, Whole: f.Complete}
+		seen := seenOf(f.Path)
 		for r := range f.Regions {
 			for k := range f.Regions[r].Lines {
 				l := &f.Regions[r].Lines[k]
 				x.Lines++
 				x.Unsure = x.Unsure || l.Doubt != workset.Certain
-				if t := strings.TrimSpace(l.Text); t == "" || seen[t] {
+				if seen.take(l.Text) {
 					x.Shown++
 				}
 			}
@@ -45,9 +49,8 @@ func files(v plan.View, kinds *work.Kinds) *control.Files {
 	return out
 }
 
-// workingSet reads the files of a view's history.
-func workingSet(v plan.View, kinds *work.Kinds) (*workset.Set, error) {
-	h := v.History()
+// workingSet reads the files of a history.
+func workingSet(h chat.History, kinds *work.Kinds) (*workset.Set, error) {
 	set := workset.New(kinds)
 	if left := guard.Do("files", func() {
 		for i := range h.Len() {
@@ -59,36 +62,67 @@ func workingSet(v plan.View, kinds *work.Kinds) (*workset.Set, error) {
 	return set, nil
 }
 
-// lines are those that the model can read, without what surrounds them: a
-// number, a mark, an indent.
-func lines(v plan.View) map[string]bool {
-	seen := make(map[string]bool)
-	add := func(s string) {
-		for l := range strings.SplitSeq(s, "\n") {
-			l = strings.TrimSpace(l)
-			seen[l] = true
-			seen[strings.TrimSpace(strings.TrimLeft(l, "0123456789"))] = true
-			for _, mark := range []string{"→", "\t", ": ", "|", "+", "-"} {
-				if _, rest, ok := strings.Cut(l, mark); ok {
-					seen[strings.TrimSpace(rest)] = true
+// lineCounts are how often the lines of a file stand in a view, without indents.
+type lineCounts map[string]int
+
+// take reports whether a line stands there once more than was taken. An empty line
+// does, where anything of the file is.
+func (c lineCounts) take(line string) bool {
+	t := strings.TrimSpace(line)
+	c[t]--
+	return c[t] >= 0 || t == "" && len(c) > 1
+}
+
+// seenLines count for each file the lines of it that the model can read: in what
+// shows the file, or in what a compaction put together of it. Lines of another file
+// that read alike do not count.
+func seenLines(v plan.View, kinds *work.Kinds) (func(path string) lineCounts, error) {
+	shown, err := workingSet(chat.NewHistory(v.Messages()...), kinds)
+	if err != nil {
+		return nil, err
+	}
+	told := make(map[string][]string) // texts by path
+	said := saidLines(v)
+	for i := range v.Len() {
+		for k := range v.At(i).Parts {
+			if !v.Summary(i, k) {
+				continue
+			}
+			for _, s := range ladder.Sections(v.At(i).Parts[k].Text, said) {
+				if s.Band == "files" && s.About != "" {
+					told[s.About] = append(told[s.About], s.Text)
 				}
 			}
 		}
 	}
-	for i := range v.Len() {
-		for k := range v.At(i).Parts {
-			p := &v.At(i).Parts[k]
-			if p.Kind == chat.Thinking {
-				continue
-			}
-			add(p.Text)
-			if p.Kind == chat.ToolCall {
-				add(strings.ReplaceAll(p.Args, `\n`, "\n"))
-			}
-			for c := range p.Content {
-				add(p.Content[c].Text)
+	return func(path string) lineCounts {
+		seen := lineCounts{}
+		for _, text := range told[path] {
+			for l := range strings.SplitSeq(text, "\n") {
+				if n, rest, ok := strings.Cut(l, ": "); ok && strings.Trim(n, "0123456789") == "" { // of an outline
+					l = rest
+				}
+				seen[strings.TrimSpace(l)]++
 			}
 		}
-	}
-	return seen
+		f := shown.File(path)
+		if f == nil {
+			return seen
+		}
+		here := lineCounts{}
+		for r := range f.Regions {
+			for k := range f.Regions[r].Lines {
+				here[strings.TrimSpace(f.Regions[r].Lines[k].Text)]++
+			}
+		}
+		for k := range f.Loose {
+			for l := range strings.SplitSeq(f.Loose[k].Text, "\n") {
+				here[strings.TrimSpace(l)]++
+			}
+		}
+		for l, n := range here { // what stands in both is one line
+			seen[l] = max(seen[l], n)
+		}
+		return seen
+	}, nil
 }

@@ -2,7 +2,6 @@ package conview
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -17,7 +16,11 @@ const maxLine = 2000
 // fileText is one file of a history as it stands, with what the model sees of it
 // in a view. The error wraps [control.ErrUnknown].
 func fileText(v plan.View, kinds *work.Kinds, path string) (*control.FileText, error) {
-	set, err := workingSet(v, kinds)
+	set, err := workingSet(v.History(), kinds)
+	if err != nil {
+		return nil, err
+	}
+	seenOf, err := seenLines(v, kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +28,7 @@ func fileText(v plan.View, kinds *work.Kinds, path string) (*control.FileText, e
 	if f == nil || f.Deleted {
 		return nil, fmt.Errorf("%w: there is no file %q in it", control.ErrUnknown, text.Brief(path, 120))
 	}
-	seen := lines(v)
+	seen := seenOf(path)
 	doc := &control.FileText{Path: path, Whole: f.Complete, Regions: []control.Region{}}
 	n := 0
 	for _, region := range f.Regions {
@@ -36,8 +39,7 @@ func fileText(v plan.View, kinds *work.Kinds, path string) (*control.FileText, e
 				doc.Left++
 				continue
 			}
-			bare := strings.TrimSpace(l.Text)
-			line := control.FileLine{Text: text.Clip(l.Text, maxLine), Shown: bare == "" || seen[bare], Edited: l.Edited}
+			line := control.FileLine{Text: text.Clip(l.Text, maxLine), Shown: seen.take(l.Text), Edited: l.Edited}
 			if l.Doubt != workset.Certain {
 				line.Doubt = l.Doubt.String()
 			}

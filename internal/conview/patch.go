@@ -28,6 +28,7 @@ func patch(at *Moment) *control.Patch {
 		}
 		return scaled(n)
 	}
+	var tell *teller
 	next := 0
 	keep := func(to int) {
 		if to > next {
@@ -46,6 +47,12 @@ func patch(at *Moment) *control.Patch {
 		}
 		x.New, x.NewBytes = clip(e.Text, control.MaxHunk)
 		describe(&x, h, e)
+		if e.Part < 0 && e.From < e.To && e.Made == p.ID() {
+			if tell == nil {
+				tell = newTeller(at)
+			}
+			x.Turns = tell.turns(e)
+		}
 		for k := e.From; k < e.To && !x.Pinned; k++ {
 			x.Pinned = pinned(pins, k, e.Part) && !slices.Contains(e.Keep, k)
 		}

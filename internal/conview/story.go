@@ -1,6 +1,9 @@
 package conview
 
-import "github.com/winnow-llm/winnow/control"
+import (
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/plan"
+)
 
 // Story is how a conversation came to stand as it does, where all of its requests
 // are at hand.
@@ -12,6 +15,26 @@ type Story struct {
 	Notes    []control.Note
 }
 
+// MarkPlans names for each plan the first request that was sent under it. Requests
+// of a burst are numbered when they are answered, so that a plan cannot know it.
+func MarkPlans(plans []control.PlanInfo, requests []control.Request) {
+	first := make(map[plan.ID]int)
+	for i := range requests {
+		if id := requests[i].Plan; first[id] == 0 {
+			first[id] = requests[i].N
+		}
+	}
+	for i := range plans {
+		p := &plans[i]
+		switch n := first[p.ID]; {
+		case n > 0:
+			p.Request = n
+		case p.InForce && len(requests) > 0:
+			p.Request = requests[len(requests)-1].N + 1
+		}
+	}
+}
+
 // Conversation is the conversation as lists show it.
 func (s *Story) Conversation() control.Conversation {
 	c := s.About
@@ -19,7 +42,11 @@ func (s *Story) Conversation() control.Conversation {
 	for i := range s.Requests {
 		c.Totals.Add(&s.Requests[i])
 	}
-	c.Totals.Compactions = len(s.Plans)
+	for i := range s.Plans {
+		if s.Plans[i].By != "undo" {
+			c.Totals.Compactions++
+		}
+	}
 	if n := len(s.Requests); n > 0 {
 		last := s.Requests[n-1]
 		c.Last = &last

@@ -25,6 +25,10 @@ type Moment struct {
 	Kinds   *winnow.ToolKinds // nil is the built-in table
 	Where   string            // names the conversation in what a search finds
 
+	// State is what the engine knows of the conversation. Only [Backend.Moment]
+	// fills it in.
+	State winnow.State
+
 	// Status turns counts into what the provider is expected to report. Only
 	// [Backend.Planned] fills it in.
 	Status winnow.Status
@@ -66,12 +70,12 @@ type Verbs struct{ b Backend }
 func On(b Backend) Verbs { return Verbs{b} }
 
 // Messages implements [control.Source].
-func (v Verbs) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
+func (v Verbs) Messages(ctx context.Context, id string, which control.Wanted) (*control.Messages, error) {
 	m, err := v.b.Moment(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return messages(m, from, limit), nil
+	return messages(m, which), nil
 }
 
 // Files implements [control.Source].
@@ -187,6 +191,7 @@ func touches(p *plan.Plan, m control.Mark) bool {
 // Compact makes a conversation smaller now, from what the engine knows of it.
 func Compact(ctx context.Context, w *winnow.Winnow, req chat.Request, s winnow.State, a control.Compact) (winnow.Result, error) {
 	s.Force, s.Focus, s.Summarise = true, a.Focus, a.Focus != ""
+	s.TargetTokens, s.Anew = a.Target, a.Target > 0
 	r, err := w.Fit(ctx, req, s)
 	var cannot *winnow.CannotFitError
 	switch {

@@ -17,13 +17,16 @@ import (
 const (
 	stateHead = "[How things stand now, put together from what was read and changed so far. For reference, not instructions.]"
 	stateEnd  = "[End of how things stand]"
+
+	filesHead  = "## Files as they stand"
+	standsHead = "## Where it stands"
 )
 
 // writeState writes the files as they stand, and where the work stands.
 func (f *filler) writeState(standing string) string {
 	var b strings.Builder
 	if len(f.shown) > 0 {
-		b.WriteString("## Files as they stand\n")
+		b.WriteString(filesHead + "\n")
 		slices.SortStableFunc(f.shown, func(x, y *fileView) int { return strings.Compare(x.file.Path, y.file.Path) })
 		for _, v := range f.shown {
 			f.writeFile(&b, v)
@@ -103,7 +106,7 @@ func (f *filler) unshown() string {
 func (f *filler) standing(room int) string {
 	found := f.present().lists
 	var b strings.Builder
-	head := "## Where it stands\n"
+	head := standsHead + "\n"
 	room -= f.count(head)
 	put := func(text string) {
 		text = "- " + quote.Line(text) + "\n"

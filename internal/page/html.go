@@ -28,6 +28,17 @@ func Write(ctx context.Context, s control.Source, id string, about About) ([]byt
 	}
 	base := aboutOf(s, about.Note)
 	base.Frozen, base.Progress = f.docs, false
+	return inOneFile(base)
+}
+
+// WriteInsights returns the page with a report about many sessions, which it shows
+// by its own parts, as one file.
+func WriteInsights(report any) ([]byte, error) {
+	return inOneFile(About{Note: "A file to look at, without a server. Nothing left the machine, and it holds no text of any session.", Frozen: map[string]any{"insights": report}})
+}
+
+// inOneFile returns the page with all that it is made of.
+func inOneFile(about About) ([]byte, error) {
 	index, err := dist.ReadFile("dist/index.html")
 	if err != nil {
 		return nil, err
@@ -48,7 +59,7 @@ func Write(ctx context.Context, s control.Source, id string, about About) ([]byt
 	rules := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", hash(js), hash(css))
 	index = bytes.Replace(index, []byte(`<meta charset="utf-8">`), fmt.Appendf(nil, "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">", rules), 1)
 	index = bytes.Replace(index, []byte(`<link rel="stylesheet" href="app.css">`), fmt.Appendf(nil, "<style>%s</style>", css), 1)
-	index = with(index, base)
+	index = with(index, about)
 	index = bytes.Replace(index, []byte(`<script src="app.js"></script>`), fmt.Appendf(nil, "<script>%s</script>\n<!--\n%s-->", js, bytes.ReplaceAll(licences, []byte("--"), []byte("- -"))), 1)
 	return index, nil
 }
@@ -82,6 +93,9 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 			return err
 		}
 	}
+	if f.docs[at+"/view"], err = f.s.View(ctx, id, nil); err != nil {
+		return err
+	}
 	hints, err := f.s.Hints(ctx, id)
 	if err != nil {
 		return err
@@ -97,7 +111,7 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 	}
 	all := []control.Message{}
 	for from := 0; f.room > 0; {
-		m, err := f.s.Messages(ctx, id, from, 200)
+		m, err := f.s.Messages(ctx, id, control.Wanted{From: from})
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,9 @@ func (m *Memory) forced(x *page, p *plan.Plan, info control.PlanInfo) {
 	}
 	x.Plan, x.Wanted = p.ID(), ""
 	m.touched(x)
-	x.Totals.Compactions++
+	if info.By != "undo" {
+		x.Totals.Compactions++
+	}
 	info.ID, info.Time = p.ID(), m.bounds.Now()
 	x.settled = append(x.settled, info)
 	if len(x.settled) > maxSettled {

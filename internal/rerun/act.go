@@ -35,7 +35,7 @@ func (r *Rerun) Compact(ctx context.Context, id string, a control.Compact) (*con
 	}
 	before := r.status.Count.Tokens
 	info := control.PlanInfo{
-		Time: r.clock(), By: "compact", Request: len(r.rows), Why: "asked for", Focus: a.Focus,
+		Time: r.clock(), By: "compact", Request: len(r.rows) + 1, Why: "asked for", Focus: a.Focus,
 		Before: before, After: fit.After.Count.Tokens,
 	}
 	if err := r.settle(fit.Plan); err != nil {
@@ -66,7 +66,7 @@ func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.D
 	if err := r.settle(p); err != nil {
 		return nil, err
 	}
-	r.adopt(p, control.PlanInfo{Time: r.clock(), By: "undo", Request: len(r.rows), Why: "takes back " + string(a.Undo), Undid: a.Undo, Before: before, After: r.status.Count.Tokens})
+	r.adopt(p, control.PlanInfo{Time: r.clock(), By: "undo", Request: len(r.rows) + 1, Why: "takes back " + string(a.Undo), Undid: a.Undo, Before: before, After: r.status.Count.Tokens})
 	return r.done(before, conview.Went("Undone", before, r.status.Count.Tokens)), nil
 }
 

@@ -68,7 +68,7 @@ func (r *Rerun) Moment(ctx context.Context, id string) (*conview.Moment, error) 
 func (r *Rerun) momentNow() *conview.Moment {
 	return &conview.Moment{
 		Request: r.in.Request, View: r.view, Pins: r.marks(), Engine: r.w, Kinds: r.in.Kinds, Where: r.in.Name, Plans: conview.KnownPlans(r.plans, r.known),
-		Status: r.status,
+		Status: r.status, State: r.state(),
 	}
 }
 

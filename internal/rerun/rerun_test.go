@@ -130,7 +130,7 @@ func TestActs(t *testing.T) {
 	if err != nil || done.After >= done.Before {
 		t.Fatalf("%+v %v", done, err)
 	}
-	m, err := r.Messages(t.Context(), r.ID(), 2, 1)
+	m, err := r.Messages(t.Context(), r.ID(), control.Wanted{From: 2, Limit: 1})
 	if err != nil || m.Messages[0].Shown != "kept" || !m.Messages[0].Pinned {
 		t.Errorf("the pinned message is %+v, %v", m, err)
 	}

@@ -95,7 +95,7 @@ func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, e
 func (r *Rerun) next(requests []control.Request) control.Next {
 	coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens}
 	coming.CompactAt, coming.CompactWhy = r.status.Due()
-	return conview.Next(append(requests, coming))
+	return conview.Next(append(requests, coming), coming.Plan, nil)
 }
 
 // Tokens is what the next prompt has.

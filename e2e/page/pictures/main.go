@@ -29,11 +29,11 @@ type picture struct {
 
 func main() {
 	var p picture
-	flag.StringVar(&p.wait, "wait", ".timeline canvas", "a `SELECTOR` to wait for")
+	flag.StringVar(&p.wait, "wait", ".bar", "a `SELECTOR` to wait for")
 	flag.StringVar(&p.name, "name", "page", "how the files are called")
 	flag.StringVar(&p.hash, "hash", "", "the part of the address behind #")
 	flag.StringVar(&p.click, "click", "", "`SELECTORS` to click first, separated by ;")
-	flag.StringVar(&p.only, "only", "", "the pictures that are taken: light-1280,dark-390 for example")
+	flag.StringVar(&p.only, "only", "", "the pictures that are taken: light-1400,dark-420 for example; 1280 and 390 where nothing is said")
 	flag.BoolVar(&p.full, "full", false, "the whole page, not only what fits")
 	flag.Int64Var(&p.height, "height", 800, "the window's height")
 	flag.Parse()
@@ -74,8 +74,8 @@ func documents(folder string) error {
 		}
 	}
 	for _, p := range []picture{
-		{name: "page", wait: ".timeline canvas", height: 840},
-		{name: "page-patch", wait: ".drop", click: ".drop:last-of-type", top: "#plan-title", height: 840},
+		{name: "page", wait: ".bar", height: 840},
+		{name: "page-patch", wait: ".tabs", click: ".tabs a[href$='/plans'];.drop:last-of-type", top: "#plan-title", height: 840},
 	} {
 		p.address, p.folder, p.only = "file://"+html, folder, "light-1280,dark-1280"
 		if err := p.take(); err != nil {
@@ -108,8 +108,11 @@ func (p *picture) take() error {
 		return err
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1280, 390} {
+		for _, width := range []int64{1280, 1400, 420, 390} {
 			name := fmt.Sprintf("%s-%d", scheme, width)
+			if p.only == "" && width != 1280 && width != 390 {
+				continue
+			}
 			if p.only != "" && !strings.Contains(","+p.only+",", ","+name+",") {
 				continue
 			}

@@ -3,6 +3,8 @@ package viewer
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/plan"
@@ -126,6 +128,65 @@ func (m *Model) explain() {
 	m.show("Edit", append(out, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text}))
 }
 
+// difference shows what the edit at the cursor took away and put there. Lines that
+// stand on both sides have no sign.
+func (m *Model) difference() {
+	_, _, e := m.selected()
+	if e == nil {
+		m.say("both panes show the same here; ] goes to the next edit")
+		return
+	}
+	now, was := lineSet(e.Text), map[string]bool{}
+	var out []paragraph
+	for i := e.From; i < e.To; i++ {
+		if slices.Contains(e.Keep, i) {
+			continue
+		}
+		msg := *m.sn.history.At(i)
+		if e.Part >= 0 && e.CallID == "" {
+			msg.Parts = msg.Parts[e.Part : e.Part+1]
+		}
+		out = append(out, paragraph{ink: quiet, text: fmt.Sprintf("message %d, %s", i, msg.Role)})
+		gone := 0
+		for _, p := range paragraphs(&msg, nil) {
+			for l := range strings.SplitSeq(p.text, "\n") {
+				bare := strings.TrimSpace(l)
+				was[bare] = true
+				switch {
+				case bare == "":
+				case now[bare]:
+					out = append(out, paragraph{text: "  " + l, hang: 2})
+				default:
+					if gone++; gone <= mostGone {
+						out = append(out, paragraph{ink: inkWrong, text: "- " + l, hang: 2})
+					}
+				}
+			}
+		}
+		if gone > mostGone {
+			out = append(out, paragraph{ink: inkWrong, text: "- … " + plural(gone-mostGone, "more line")})
+		}
+	}
+	for l := range strings.SplitSeq(e.Text, "\n") {
+		if bare := strings.TrimSpace(l); bare != "" && !was[bare] {
+			out = append(out, paragraph{ink: inkGood, text: "+ " + l, hang: 2})
+		}
+	}
+	m.show("Difference of both panes", out)
+}
+
+// mostGone is how many lines of a message that are gone the difference shows.
+const mostGone = 6
+
+func lineSet(text string) map[string]bool {
+	set := make(map[string]bool)
+	for l := range strings.SplitSeq(text, "\n") {
+		l = strings.TrimPrefix(strings.TrimPrefix(l, "User: "), "Agent: ") // as a fold names who speaks
+		set[strings.TrimSpace(l)] = true
+	}
+	return set
+}
+
 // pin pins the message at the cursor, or takes the pin off.
 func (m *Model) pin() tea.Cmd {
 	place, h, _ := m.selected()
@@ -158,7 +219,7 @@ func (m *Model) compact() tea.Cmd {
 				return doneMsg{err: err}
 			}
 			before, after := c.Before.Count.Tokens, c.After.Count.Tokens
-			return doneMsg{text: fmt.Sprintf("compacted: %s tokens, %s saved; u undoes it", tokensText(before, after), number(before-after)), to: c.Entry.ID}
+			return doneMsg{text: fmt.Sprintf("compacted: %s tokens, %s saved; u undoes it", tokensText(before, after), number(before-after)), to: c.Entry.ID, cut: true}
 		})
 	})
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -27,6 +28,7 @@ func TestScreens(t *testing.T) {
 		{"compacted-200", atWork, 200, 50, Options{}, []string{"c", "the limiter", "enter"}},
 		{"fold-80", atWork, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j"}},
 		{"fold-200", atWork, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "enter", "j", "j"}},
+		{"difference-80", atWork, 80, 24, Options{}, []string{"c", "enter", "d"}},
 		{"branches-80", small, 80, 24, Options{Title: "garden.jsonl", Note: "changes are not kept", Hello: "this is a transcript"}, nil},
 		{"branches-120", small, 120, 24, Options{}, []string{"g", "j", "j", "j", "j", "j"}},
 		{"masked-80", small, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j", "j", "j"}},
@@ -38,7 +40,7 @@ func TestScreens(t *testing.T) {
 		{"move-80", small, 80, 24, Options{}, []string{"g", "j", "m"}},
 		{"undo-80", small, 80, 24, Options{}, []string{"c", "enter", "u"}},
 		{"error-80", small, 80, 24, Options{}, []string{"g", "p"}},
-		{"entry-80", small, 80, 24, Options{}, []string{"c", "enter", "enter"}},
+		{"entry-80", small, 80, 24, Options{}, []string{"c", "enter", "1", "enter"}},
 		{"tiny-40", small, 40, 10, Options{}, []string{"3", "g"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,10 +73,10 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// The screen has colours.
+// The screen has colours, and after a compaction its fold is at the cursor.
 func TestColours(t *testing.T) {
 	p := view(t, atWork(t), Options{}, 80, 24).keys("c", "the limiter", "enter").View().Content
-	if !strings.Contains(p, "\x1b[7m▸  ── compaction") {
-		t.Errorf("the compaction is not at the cursor:\n%q", p)
+	if !strings.Contains(p, "\x1b[") || !strings.Contains(strings.SplitN(trimmed(ansi.Strip(p)), "\n", 4)[2], "▌= summary of") {
+		t.Errorf("the fold is not at the cursor:\n%q", p)
 	}
 }

@@ -79,6 +79,7 @@ func bindings() []group {
 		{"Looking", []binding{
 			bind("enter e r", "Enter", "fold or drop: its originals; masked: the original; long: all of it; in the tree: the entry", look((*Model).open)),
 			bind("f", "f", "show the whole message, or only its beginning", look((*Model).showWhole)),
+			bind("d", "d", "the difference of both panes at the cursor: what was, and what the model sees instead", look((*Model).difference)),
 			bind("i", "i", "details of the edit at the cursor, with its handle", look((*Model).explain)),
 			bind("a", "a", "all entries in the tree, also settings, labels and pins", look((*Model).listAll)),
 		}},

@@ -129,6 +129,7 @@ type (
 		sn  *snapshot
 		err error
 		to  string // the entry to go to, or ""
+		cut bool   // it was compacted: its fold is shown
 	}
 	measuredMsg struct {
 		status budget.Status
@@ -138,6 +139,7 @@ type (
 		text string
 		err  error
 		to   string
+		cut  bool
 	}
 	foundMsg struct {
 		pane, at int
@@ -153,7 +155,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.s != nil {
 		last = m.s.Leaf()
 	}
-	return m.load(last)
+	return m.load(last, false)
 }
 
 // background makes a command of something that uses the session. It is waited
@@ -169,10 +171,10 @@ func (m *Model) background(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-func (m *Model) load(to string) tea.Cmd {
+func (m *Model) load(to string, cut bool) tea.Cmd {
 	return m.background(func(context.Context) tea.Msg {
 		sn, err := take(m.s)
-		return loadedMsg{sn, err, to}
+		return loadedMsg{sn, err, to, cut}
 	})
 }
 
@@ -226,8 +228,8 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	m.tree.reset(m.sn)
 	m.conv[paneView].reset(m.sn)
 	m.conv[paneHistory].reset(m.sn)
-	if k, ok := m.sn.byID[msg.to]; !begun && m.firstPicture() {
-		// Nobody asked for another one.
+	if k, ok := m.sn.byID[msg.to]; (!begun || msg.cut) && m.showFold() {
+		// Nobody asked for anything else.
 	} else if ok {
 		m.tree.choose(int(m.tree.f.at[k]))
 		m.follow(paneTree)
@@ -267,7 +269,7 @@ func (m *Model) finished(msg doneMsg) tea.Cmd {
 	case m.o.File != "" && msg.text != "":
 		m.message += " · written to " + m.o.File
 	}
-	return m.load(msg.to) // also after a failure: what stands on the disk counts
+	return m.load(msg.to, msg.cut) // also after a failure: what stands on the disk counts
 }
 
 // follow makes the other panes show what one of them has at its cursor.

@@ -269,9 +269,9 @@ func (m *Model) hints() []key.Binding {
 		case e == nil:
 			add("enter", "more")
 		case e.Kind == plan.Fold || e.Kind == plan.Drop:
-			add("enter", "originals", "i", "why")
+			add("enter", "originals", "d", "difference", "i", "why")
 		default:
-			add("enter", "original", "i", "why")
+			add("enter", "original", "d", "difference", "i", "why")
 		}
 	}
 	add("c", "compact", "u", "undo", "p", "pin", "m", "move", "/", "search", "L", "label")

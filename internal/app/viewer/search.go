@@ -145,9 +145,9 @@ func (m *Model) nextEdit(step int) tea.Cmd {
 	return nil
 }
 
-// firstPicture is what is shown first: the last fold beside its originals, where
-// there is one, because that is what people come to see.
-func (m *Model) firstPicture() bool {
+// showFold shows the last fold beside its originals, where there is one, because that
+// is what people come to see, and what a compaction just made.
+func (m *Model) showFold() bool {
 	c := m.conv[paneView]
 	for k := c.len() - 1; k >= 0; k-- {
 		b := c.at(k)

@@ -239,7 +239,9 @@ func (x *settling) force(p *plan.Plan, info control.PlanInfo) error {
 	}
 	c.Plan, c.Wanted = p.ID(), ""
 	c.Revision++
-	c.Totals.Compactions++
+	if info.By != "undo" {
+		c.Totals.Compactions++
+	}
 	info.ID, info.Time = p.ID(), x.s.o.Local()
 	body, err := json.Marshal(info)
 	if err != nil {

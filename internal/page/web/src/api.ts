@@ -48,7 +48,7 @@ export interface Pin { message: number; part: number; from?: string }
 export interface Note { id: string; message: number; time: string; text: string }
 
 export interface Detail extends Conversation {
-  next: { do: string; say: string; requests: number | null; growth: number }
+  next: { do: string; say: string; tokens: number; requests: number | null; growth: number }
   requests: Request[]; earlier: number
   plans: PlanInfo[]; pinned: Pin[]; notes: Note[]
   forks: { id: string; shared: number }[]
@@ -61,7 +61,17 @@ export interface Hunk {
   stage?: string; why?: string; made?: string; added?: boolean; handle?: string
   tokens_before: number; tokens_after: number
   old?: string; old_bytes?: number; new?: string; new_bytes?: number
+  turns?: { from: number; to: number; asked?: string; did: string; said?: string; left: string }[]
   pinned?: boolean
+}
+
+export interface Run { band: string; about?: string; message: number; tokens: number; lines: number; text?: string; bytes: number }
+
+export interface View {
+  plan: string; tokens: number; fixed: number; whole: number; available: number; compact_at: number
+  next: number | null; later: number | null
+  files: Record<string, number>
+  runs: Run[]
 }
 
 export interface Patch {
@@ -89,7 +99,7 @@ export interface Message {
   shown: string; edit?: string; pinned?: boolean
 }
 
-export interface Messages { messages: Message[]; total: number; next?: number }
+export interface Messages { messages: Message[]; total: number; fits: number; next?: number; tools: string[] }
 
 export interface File {
   path: string; lines: number; touched: number
@@ -167,10 +177,10 @@ export async function get<T>(path: string): Promise<T> {
   return answer<T>(await fetch(base + path, { headers: { Accept: 'application/json' } }))
 }
 
-export async function post<T>(path: string, body: unknown): Promise<T> {
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   if (about.frozen) throw new Refused(405, 'this page is a file; nothing can be done here')
   return answer<T>(await fetch(base + path, {
-    method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: JSON.stringify(body),
+    method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: JSON.stringify(body), signal,
   }))
 }
 
@@ -184,11 +194,18 @@ export function follow(id: string, since: number, heard: (kind: string, data: an
   return () => s.close()
 }
 
-export async function messages(id: string, from: number, to: number): Promise<Message[]> {
-  if (about.frozen) {
-    return (await get<Message[]>(`conversations/${encodeURIComponent(id)}/messages`)).slice(from, to)
-  }
-  return (await get<Messages>(`conversations/${encodeURIComponent(id)}/messages?from=${from}&limit=${to - from}`)).messages
+// messages returns those from a place on that a filter lets through: role, tool,
+// shown and pinned, as a query.
+export async function messages(id: string, from: number, limit: number, filter = ''): Promise<Messages> {
+  const at = `conversations/${encodeURIComponent(id)}/messages`
+  if (!about.frozen) return get<Messages>(`${at}?from=${from}&limit=${limit}${filter && '&' + filter}`)
+  const all = await get<Message[]>(at)
+  const q = new URLSearchParams(filter)
+  const calls = (m: Message) => m.parts.map((p) => p.name).filter((n): n is string => !!n)
+  const fit = all.filter((m) => (!q.get('role') || m.role === q.get('role')) && (!q.get('tool') || calls(m).includes(q.get('tool')!)) &&
+    (!q.get('shown') || m.shown === q.get('shown')) && (!q.get('pinned') || m.pinned || m.parts.some((p) => p.pinned)))
+  const rest = fit.filter((m) => m.message >= from)
+  return { messages: rest.slice(0, limit), total: all.length, fits: fit.length, next: rest[limit]?.message, tools: [...new Set(all.flatMap(calls))].sort() }
 }
 
 export const conversation = (id: string) => get<Detail>(`conversations/${encodeURIComponent(id)}`)
@@ -204,6 +221,10 @@ export async function conversations(words: string): Promise<Conversation[]> {
   const q = words ? `?q=${encodeURIComponent(words)}` : ''
   return (await get<{ conversations: Conversation[] }>('conversations' + q)).conversations
 }
+
+// cuts are the plans that made a prompt smaller or were asked for; the others take
+// one back, or mend what a provider would refuse.
+export const cuts = (d: Detail) => d.plans.filter((p) => p.by === 'compact' || (p.by === 'request' && p.saved > 0))
 
 // original returns lines of what a handle hides.
 export async function original(handle: string, from: number, find: string): Promise<Page> {

@@ -39,9 +39,9 @@ export function Files({ shown, route }: { shown: Shown; route: Route }) {
           <tbody>{files.slice(0, most).map((f) => <tr key={f.path}>
             <th scope="row" class="path">{about.files ? <a href={href({ id: d.id, tab: 'files', arg: f.path })}>{f.path.slice(root.length)}</a> : f.path.slice(root.length)}</th>
             <td class="known">{[f.whole ? 'whole' : 'in part', f.edited ? 'edited' : '', f.unsure ? 'may have changed' : ''].filter(Boolean).join(', ')}</td>
-            <td class="num">{num(f.lines)}</td>
-            <td class="num">{num(f.shown)} <span class="facts">{percent(f.shown, f.lines)}</span></td>
-            <td class="num"><a href={href({ id: d.id, tab: 'messages', arg: String(f.touched) })}>message {num(f.touched)}</a></td>
+            <td class="num" data-label="lines">{num(f.lines)}</td>
+            <td class="num" data-label="seen by the model">{num(f.shown)} <span class="facts">{percent(f.shown, f.lines)}</span></td>
+            <td class="num" data-label="last touched"><a href={href({ id: d.id, tab: 'messages', arg: String(f.touched) })}>message {num(f.touched)}</a></td>
           </tr>)}</tbody>
         </table></div>}
     {files.length > most && <button type="button" onClick={() => more(most + step)}>Show {num(Math.min(step, files.length - most))} more of {num(files.length)}</button>}

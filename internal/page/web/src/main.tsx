@@ -1,9 +1,12 @@
 import { Fragment, h, render, useCallback, useEffect, useRef, useState } from './preact'
-import { about, Beside, conversation, Detail, follow, get, Hint, live, Refused } from './api'
+import { about, Beside, conversation, cuts, Detail, follow, get, Hint, live, Refused } from './api'
 import { num, plural } from './format'
 import { href, Route, useRoute } from './route'
+import { Insights, Report } from './insights'
 import { List } from './list'
-import { Overview } from './overview'
+import { Start } from './start'
+import { History, Overview } from './overview'
+import { Seen } from './view'
 import { Plans, PlanView } from './patch'
 import { Files } from './files'
 import { Search } from './search'
@@ -21,7 +24,7 @@ export interface Shown {
 // alone says that there is one conversation: then nobody needs a list of them.
 const alone = !live || !!about.progress
 
-const tabs: [string, string][] = [['', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
+const tabs: [string, string][] = [['', 'View'], ['plans', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
 
 function App() {
   const route = useRoute()
@@ -32,19 +35,21 @@ function App() {
     say(status === 409 ? `Not done: ${text}` : text)
   }, [])
   useEffect(() => say(''), [route.id])
+  const report = about.frozen?.insights as Report | undefined
+  if (report) return <Fragment><header class="top"><span class="brand">winnow</span><span class="note">{about.note}</span></header><Insights doc={report} /></Fragment>
   return <Fragment>
     <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>Skip to the conversation</a>
     <header class="top">
       <a class="brand" href={href({})}>winnow</a>
       {about.note && <span class="note">{about.note}</span>}
     </header>
-    <div class={alone ? 'columns alone' : 'columns'}>
+    <div class={`columns${alone ? ' alone' : ''}${route.id ? ' chosen' : ''}`}>
       <List route={route} complain={complain} />
       <main id="main" tabIndex={-1}>
         <p class="said" role="status" aria-live="polite">{said}</p>
         {route.id
           ? <One key={route.id} route={route} say={say} complain={complain} />
-          : <p class="quiet">Choose a conversation.</p>}
+          : <Start complain={complain} />}
       </main>
     </div>
   </Fragment>
@@ -94,15 +99,17 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
   if (lost) return <p class="quiet">There is nothing to show: {lost}.</p>
   if (!read || !detail) return <Reading />
   const shown: Shown = { ...read, reload, complain }
-  const tab = route.tab === 'plan' ? '' : route.tab
+  const tab = route.tab === 'plan' ? 'plans' : route.tab
   return <Fragment>
     <Fresh requests={fresh.requests} other={fresh.other} show={() => reload()} />
-    <Overview shown={shown} route={route} />
+    <Overview shown={shown} />
     <nav class="tabs" aria-label="About this conversation">
       {tabs.map(([key, name]) => <a key={key} href={href({ id: route.id, tab: key })} aria-current={tab === key ? 'page' : undefined}>{name}{amount(key, detail)}</a>)}
     </nav>
     {!detail.readable && <p class="warn">{detail.why || 'The messages of this conversation are not at hand.'}</p>}
-    {route.tab === '' && <Plans shown={shown} />}
+    {route.tab === '' && <Seen shown={shown} route={route} />}
+    {tab === 'plans' && <History shown={shown} route={route} />}
+    {route.tab === 'plans' && <Plans shown={shown} />}
     {route.tab === 'plan' && <PlanView key={route.arg} shown={shown} route={route} />}
     {route.tab === 'messages' && <MessageList shown={shown} route={route} />}
     {route.tab === 'files' && <Files shown={shown} route={route} />}
@@ -125,7 +132,7 @@ function Reading() {
 }
 
 function amount(tab: string, d: Detail): string {
-  if (tab === '') return ` ${d.plans.length}`
+  if (tab === 'plans') return ` ${cuts(d).length}`
   return tab === 'messages' ? ` ${d.messages.toLocaleString('en-US')}` : ''
 }
 

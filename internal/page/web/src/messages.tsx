@@ -1,37 +1,63 @@
 import { h, useEffect, useState } from './preact'
-import { Detail, live, Message, messages, post } from './api'
+import { Detail, live, Message, Messages, messages, post } from './api'
 import { bytes, num, plural } from './format'
-import { href, Route } from './route'
+import { go, href, Route } from './route'
 import { Shown } from './main'
 import { Original } from './original'
 
 const step = 50
 
+const filters: [string, string, string[]][] = [['role', 'from', ['user', 'assistant', 'tool', 'system']], ['shown', 'that is', ['kept', 'reduced', 'hidden']]]
+
 // MessageList is the history, a page at a time, with what became of each message.
+// The address holds what is filtered by.
 export function MessageList({ shown, route }: { shown: Shown; route: Route }) {
   const d = shown.detail
   const want = Math.max(0, Math.min(Number(route.arg) || 0, Math.max(0, d.messages - 1)))
-  const from = want - (want % step)
+  const from = route.find ? want : want - (want % step)
+  const list = useMessages(shown, from, step, route.find)
+  const q = new URLSearchParams(route.find)
+  const at = (n: number) => href({ id: d.id, tab: 'messages', arg: String(Math.max(0, n)), find: route.find })
+  const by = (name: string, value: string) => {
+    if (value) q.set(name, value)
+    else q.delete(name)
+    go({ id: d.id, tab: 'messages', find: q.toString() })
+  }
+  const choice = (name: string, label: string, values: string[]) => <label key={name}>{label} <select value={q.get(name) ?? ''} onChange={(e) => by(name, (e.target as HTMLSelectElement).value)}>
+    <option value="">any</option>{values.map((v) => <option key={v} value={v}>{v}</option>)}
+  </select></label>
   const to = Math.min(from + step, d.messages)
-  const at = (n: number) => href({ id: d.id, tab: 'messages', arg: String(Math.max(0, n)) })
   return <section aria-labelledby="messages-title">
-    <h2 id="messages-title">Messages {num(from)}–{num(Math.max(from, to - 1))} of {num(d.messages)}</h2>
+    <h2 id="messages-title">{route.find ? `${list ? num(list.fits) : '…'} of ${plural(d.messages, 'message')}` : `Messages ${num(from)}–${num(Math.max(from, to - 1))} of ${num(d.messages)}`}</h2>
+    <div class="ask filters" role="group" aria-label="Filter messages">
+      {filters.map(([name, label, values]) => choice(name, label, values))}
+      {choice('tool', 'tool', list?.tools ?? [])}
+      <label><input type="checkbox" checked={q.has('pinned')} onChange={() => by('pinned', q.has('pinned') ? '' : '1')} /> pinned</label>
+    </div>
     <nav class="pager" aria-label="Pages of messages">
-      {from > 0 && <a href={at(0)}>First</a>} {from > 0 && <a href={at(from - step)}>Earlier</a>} {to < d.messages && <a href={at(to)}>Later</a>} {to < d.messages && <a href={at(d.messages - 1)}>Last</a>}
+      {from > 0 && <a href={at(0)}>First</a>} {from > 0 && !route.find && <a href={at(from - step)}>Earlier</a>} {list?.next && <a href={at(list.next)}>Later</a>} {list?.next && !route.find && <a href={at(d.messages - 1)}>Last</a>}
     </nav>
-    <Stretch shown={shown} from={from} to={to} mark={route.arg ? want : undefined} />
+    <Shelf list={list?.messages} shown={shown} mark={route.arg && !route.find ? want : undefined} />
   </section>
 }
 
-// Stretch shows messages from one to another.
-export function Stretch({ shown, from, to, mark }: { shown: Shown; from: number; to: number; mark?: number }) {
+function useMessages(shown: Shown, from: number, limit: number, filter = '') {
   const d = shown.detail
-  const [list, set] = useState<Message[] | null>(null)
+  const [list, set] = useState<Messages | null>(null)
   useEffect(() => {
     let over = false
-    messages(d.id, from, to).then((list) => over || set(list), (err) => over || shown.complain(err))
+    messages(d.id, from, limit, filter).then((list) => over || set(list), (err) => over || shown.complain(err))
     return () => { over = true }
-  }, [d.id, d.revision, from, to])
+  }, [d.id, d.revision, from, limit, filter])
+  return list
+}
+
+// Stretch shows messages from one to another.
+export function Stretch({ shown, from, to }: { shown: Shown; from: number; to: number }) {
+  return <Shelf list={useMessages(shown, from, to - from)?.messages} shown={shown} />
+}
+
+function Shelf({ list, shown, mark }: { list?: Message[]; shown: Shown; mark?: number }) {
   useEffect(() => {
     if (list && mark !== undefined) document.getElementById(`m${mark}`)?.scrollIntoView({ block: 'center' })
   }, [list, mark])

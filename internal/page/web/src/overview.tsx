@@ -1,5 +1,5 @@
 import { Fragment, h, useMemo, useState } from './preact'
-import { Beside, Detail, Kinds, Request } from './api'
+import { Beside, cuts, Detail, Kinds, Request } from './api'
 import { dollars, kinds, num, percent, plural, signed, unknown } from './format'
 import { Route } from './route'
 import { Shown } from './main'
@@ -7,29 +7,31 @@ import { Costs, pays, Timeline } from './timeline'
 import { PinHints } from './hints'
 import { Notes } from './notes'
 
-// Overview is what a reader wants to know first: what to do, how full it is, and
-// how it came to that.
-export function Overview({ shown, route }: { shown: Shown; route: Route }) {
+// Overview is what a reader wants to know first: what to do, and how full it is.
+export function Overview({ shown }: { shown: Shown }) {
   const d = shown.detail
-  const beside = shown.beside
-  const [at, point] = useState<number | null>(null)
   const last = d.requests[d.requests.length - 1]
-  const here = at === null ? last : d.requests[at] ?? last
   return <section class="overview" aria-labelledby="title">
     <h1 id="title">{d.name || d.title || d.id}</h1>
     {d.name && d.title && <p class="sub">{d.title}</p>}
     <p class={`next ${d.next.do}`}><strong>What should I do now?</strong> {d.next.say}</p>
     <PinHints shown={shown} />
     <Notes shown={shown} />
-    {last && <Facts d={d} last={last} beside={beside} />}
-    {last
-      ? <Fragment>
-          <Timeline d={d} beside={beside} chosen={route.tab === 'plan' ? route.arg : ''} point={point} />
-          <Legend r={here} pointed={at !== null} beside={beside} index={at ?? d.requests.length - 1} />
-          <Costs d={d} beside={beside} />
-        </Fragment>
-      : <p class="quiet">No request was recorded yet.</p>}
+    {last ? <Facts d={d} last={last} beside={shown.beside} /> : <p class="quiet">No request was recorded yet.</p>}
   </section>
+}
+
+// History is how it came to that, request by request.
+export function History({ shown, route }: { shown: Shown; route: Route }) {
+  const { detail: d, beside } = shown
+  const [at, point] = useState<number | null>(null)
+  const last = d.requests[d.requests.length - 1]
+  if (!last) return null
+  return <Fragment>
+    <Timeline d={d} beside={beside} chosen={route.tab === 'plan' ? route.arg : ''} point={point} />
+    <Legend r={at === null ? last : d.requests[at] ?? last} pointed={at !== null} beside={beside} index={at ?? d.requests.length - 1} />
+    <Costs d={d} beside={beside} />
+  </Fragment>
 }
 
 function sum(list: (number | null)[]): { total: number; n: number } {
@@ -48,12 +50,12 @@ function Facts({ d, last, beside }: { d: Detail; last: Request; beside: Beside |
     return { ours, theirs, same: ours.n === theirs.n }
   }, [beside])
   return <dl class="facts-row">
-    <Fact name="Last prompt" value={num(last.tokens)} unit="tokens"
-      note={`${percent(last.tokens, last.available)} of ${num(last.available)} available; window ${num(last.window)}`} how={last.method} />
+    <Fact name="Next prompt" value={num(d.next.tokens)} unit="tokens"
+      note={`${percent(d.next.tokens, last.available)} of ${num(last.available)} available, before anything is added; ${d.next.tokens === last.tokens ? '' : `the last one had ${num(last.tokens)}; `}${d.pinned.length ? `${num(d.pinned.length)} pinned; ` : ''}window ${num(last.window)}`} how={last.method} />
     <Fact name="Compacts at" value={last.compact_at ? num(last.compact_at) : unknown} unit={last.compact_at ? 'tokens' : ''}
       note={last.compact_why ?? ''} how={pays(last) ? `a rewrite pays from ${num(last.commit_at!)} on` : ''} />
     <Fact name="Kept out" value={num(last.saved)} unit="tokens"
-      note={`the last prompt without its plan: ${num(last.tokens + last.saved)}`} how="estimated" />
+      note={`the last prompt without its plan: ${num(last.tokens + last.saved)}; ${plural(cuts(d).length, 'compaction')}`} how="estimated" />
     {beside
       ? <Fact name="Dollars" value={money && money.ours.n ? dollars(money.ours.total) : unknown} unit=""
           note={money ? `under winnow, ${plural(money.ours.n, 'request')}${money.theirs.n ? `; the agent paid ${dollars(money.theirs.total)} for ${num(money.theirs.n)}` : '; what the agent paid is unknown'}` : ''} how={money?.theirs.n ? 'estimated, beside reported' : 'estimated'} />
@@ -68,7 +70,7 @@ function share(b: Beside): string {
   return percent(sum(b.winnow.read).total, sum(b.winnow.prompt).total)
 }
 
-function Fact({ name, value, unit, note, how }: { name: string; value: string; unit: string; note: string; how: string }) {
+export function Fact({ name, value, unit, note, how }: { name: string; value: string; unit: string; note: string; how: string }) {
   return <div>
     <dt>{name}</dt>
     <dd><span class="value">{value}</span>{unit && <span class="unit"> {unit}</span>}</dd>

@@ -6,7 +6,8 @@ import { Shown } from './main'
 import { Original } from './original'
 import { PinButton, Stretch } from './messages'
 
-const names: Record<string, string> = { request: 'compaction', compact: 'compaction, asked for', undo: 'undo' }
+// what says in words what a plan is.
+const what = (p: PlanInfo) => p.by === 'undo' ? 'undo' : p.by === 'compact' ? 'compaction, asked for' : p.saved > 0 ? 'compaction' : 'repair'
 
 // Plans lists what came into force, newest first.
 export function Plans({ shown }: { shown: Shown }) {
@@ -14,44 +15,19 @@ export function Plans({ shown }: { shown: Shown }) {
   const rows = useMemo(() => [...d.plans].reverse(), [d.plans])
   return <section aria-labelledby="plans-title">
     <h2 id="plans-title">Compactions</h2>
-    <CompactForm shown={shown} />
     {rows.length === 0
       ? <p class="quiet">There was none.</p>
       : <div class="scroll" tabIndex={0} role="region" aria-labelledby="plans-title"><table class="rows">
-          <thead><tr><th scope="col">Before request</th><th scope="col">What</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Change</th><th scope="col" class="num">Edits</th><th scope="col">Why</th></tr></thead>
+          <thead><tr><th scope="col">Before request</th><th scope="col">What</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Change</th><th scope="col">Why</th></tr></thead>
           <tbody>{rows.map((p, i) => <tr key={`${p.id}.${i}`} class={p.undone ? 'undone' : undefined}>
-            <th scope="row" class="num">{num(p.request)}</th>
-            <td>{p.id ? <a href={href({ id: d.id, tab: 'plan', arg: p.id })}>{names[p.by] ?? p.by}</a> : names[p.by] ?? p.by}{p.in_force ? ', in force' : ''}{p.undone ? ', taken back' : ''}</td>
-            <td class="num">{num(p.tokens_before)} → {num(p.tokens_after)}</td>
+            <th scope="row" class="num" data-label="before request">{num(p.request)}</th>
+            <td>{p.id ? <a href={href({ id: d.id, tab: 'plan', arg: p.id })}>{what(p)}</a> : what(p)}{p.in_force ? ', in force' : ''}{p.undone ? ', taken back' : ''}</td>
+            <td class="num" data-label="tokens">{num(p.tokens_before)} → {num(p.tokens_after)}</td>
             <td class="num">{signed(p.tokens_after - p.tokens_before)} <span class="facts">{percent(p.tokens_after - p.tokens_before, p.tokens_before)}</span></td>
-            <td class="num">{num(p.edits)}</td>
             <td class="why">{p.why}{p.focus ? ` (focus: ${p.focus})` : ''}</td>
           </tr>)}</tbody>
         </table></div>}
   </section>
-}
-
-// CompactForm asks for a compaction now.
-function CompactForm({ shown }: { shown: Shown }) {
-  const d = shown.detail
-  const [focus, type] = useState('')
-  const [busy, set] = useState(false)
-  if (!live || !d.readable) return null
-  const act = async (e: Event) => {
-    e.preventDefault()
-    set(true)
-    try {
-      const done = await post<Done>(`conversations/${encodeURIComponent(d.id)}/compact`, { plan: d.plan, focus: focus.trim() })
-      type('')
-      await shown.reload(done.say)
-      if (done.plan) location.hash = href({ id: d.id, tab: 'plan', arg: done.plan })
-    } catch (err) { shown.complain(err) }
-    set(false)
-  }
-  return <form class="ask" onSubmit={act}>
-    <input id="focus" type="text" value={focus} placeholder="focus: what the summary should pay attention to" aria-label="Focus of the summary" onInput={(e) => type((e.target as HTMLInputElement).value)} autocomplete="off" />
-    <button type="submit" disabled={busy}>{busy ? 'Compacting…' : 'Compact now'}</button>
-  </form>
 }
 
 // PlanView is one plan as a patch.
@@ -77,9 +53,9 @@ export function PlanView({ shown, route }: { shown: Shown; route: Route }) {
   const to = (i: number) => href({ id: d.id, tab: 'plan', arg: d.plans[i]?.id })
   return <section class="plan" aria-labelledby="plan-title" ref={top}>
     <nav class="pager" aria-label="Compactions">
-      <a href={href({ id: d.id })}>All compactions</a> {at > 0 && <a href={to(at - 1)} rel="prev">Previous</a>} {at >= 0 && at + 1 < d.plans.length && <a href={to(at + 1)} rel="next">Next</a>}
+      <a href={href({ id: d.id, tab: 'plans' })}>All compactions</a> {at > 0 && <a href={to(at - 1)} rel="prev">Previous</a>} {at >= 0 && at + 1 < d.plans.length && <a href={to(at + 1)} rel="next">Next</a>}
     </nav>
-    <h2 id="plan-title" tabIndex={-1}>{info ? `${at + 1} of ${d.plans.length}: ${names[info.by] ?? info.by} before request ${num(info.request)}` : `Plan ${route.arg}`}</h2>
+    <h2 id="plan-title" tabIndex={-1}>{info ? `${capital(what(info))} before request ${num(info.request)}` : `Plan ${route.arg}`}</h2>
     {info && <p>
       <b class="tokens">{num(info.tokens_before)} → {num(info.tokens_after)}</b> tokens, {signed(info.tokens_after - info.tokens_before)} ({percent(info.tokens_after - info.tokens_before, info.tokens_before)}).
       {info.why && ` ${capital(info.why)}.`}{info.focus && ` Focus: ${info.focus}.`} <span class="facts">{when(info.time)}</span>
@@ -109,7 +85,6 @@ function Acts({ shown, info }: { shown: Shown; info: PlanInfo }) {
     {info.undone
       ? <p class="facts">This compaction was taken back.</p>
       : <button type="button" disabled={busy} onClick={undo}>{info.by === 'undo' ? 'Undo this undo' : 'Undo this compaction'}</button>}
-    <CompactForm shown={shown} />
   </div>
 }
 
@@ -189,25 +164,42 @@ function One({ x, shown }: { x: Hunk; shown: Shown }) {
       {x.part >= 0 && <PinButton shown={shown} message={x.from} part={x.part} />}
     </header>
     <p class="about">{[[x.role, x.kind?.replace('tool_', '')].filter(Boolean).join(' '), x.about, x.why].filter(Boolean).join(' · ')}{x.keep && x.keep.length > 0 && ` · keeps ${plural(x.keep.length, 'message')}`}</p>
-    {x.old && <Text sign="−" text={x.old} total={x.old_bytes} clip={run ? 8 : 6} />}
+    {x.turns ? <Turns x={x} shown={shown} /> : x.old && <Text side="minus" text={x.old} total={x.old_bytes} clip={6} />}
     <div class="acts">
       {x.handle && <button type="button" aria-expanded={open === 'original'} onClick={() => show(open === 'original' ? '' : 'original')}>{open === 'original' ? 'Hide the original' : 'Show the original'}</button>}
       {run && <button type="button" aria-expanded={open === 'messages'} onClick={() => show(open === 'messages' ? '' : 'messages')}>{open === 'messages' ? 'Hide its messages' : 'Its messages, to pin'}</button>}
     </div>
     {open === 'original' && <Original handle={x.handle!} complain={shown.complain} />}
     {open === 'messages' && <Stretch shown={shown} from={x.from} to={Math.min(x.to, x.from + 100)} />}
-    {x.new && <Text sign="+" text={x.new} total={x.new_bytes} clip={14} />}
+    {x.new && <Text side="plus" text={x.new} total={x.new_bytes} clip={14} />}
   </article>
 }
 
-// Text is a side of the patch, opened by a button where it is long.
-function Text({ sign, text, total, clip }: { sign: string; text: string; total?: number; clip: number }) {
+// Turns tell what an edit hides: what was asked, what was done, and what is left of it.
+function Turns({ x, shown }: { x: Hunk; shown: Shown }) {
+  const [most, more] = useState(12)
+  return <Fragment>
+    <table class="rows turns">
+      <thead><tr><th scope="col">Asked</th><th scope="col">Done</th><th scope="col">Left in the view</th></tr></thead>
+      <tbody>{x.turns!.slice(0, most).map((t) => <tr key={t.from}>
+        <th scope="row" data-label="asked"><a href={href({ id: shown.detail.id, tab: 'messages', arg: String(t.from) })}>{num(t.from)}</a> {t.asked || <span class="facts">went on from before</span>}</th>
+        <td data-label="done">{t.did}{t.said && <q>{t.said}</q>}</td>
+        <td data-label="left">{t.left || 'nothing'}</td>
+      </tr>)}</tbody>
+    </table>
+    {x.turns!.length > most && <button type="button" onClick={() => more(most + 50)}>Show more of {plural(x.turns!.length, 'turn')}</button>}
+  </Fragment>
+}
+
+// Text is a text that a button opens where it is long.
+export function Text({ side, text, total, clip }: { side?: 'plus' | 'minus'; text: string; total?: number; clip: number }) {
   const [whole, show] = useState(false)
   const lines = useMemo(() => text.replace(/\n$/, '').split('\n'), [text])
   const rows = whole ? lines : lines.slice(0, clip)
   const cut = total !== undefined && total > new TextEncoder().encode(text).length
-  return <div class={sign === '+' ? 'side plus' : 'side minus'}>
-    <pre>{rows.map((l) => `${sign} ${l}`).join('\n')}</pre>
+  const sign = side === 'plus' ? '+ ' : side === 'minus' ? '− ' : ''
+  return <div class={side ? `side ${side}` : undefined}>
+    <pre>{rows.map((l) => sign + l).join('\n')}</pre>
     {lines.length > clip && <button type="button" aria-expanded={whole} onClick={() => show(!whole)}>{whole ? 'Fewer lines' : `${num(lines.length - clip)} more lines`}{cut ? ` of ${bytes(total!)}` : ''}</button>}
   </div>
 }

@@ -3,7 +3,7 @@ import { Results, search } from './api'
 import { num, plural } from './format'
 import { go, href, Route } from './route'
 import { Shown } from './main'
-import { Original } from './original'
+import { Found, Original } from './original'
 
 // Search looks for words in what the model does not see.
 export function Search({ shown, route }: { shown: Shown; route: Route }) {
@@ -31,9 +31,9 @@ export function Search({ shown, route }: { shown: Shown; route: Route }) {
         return <li key={i}>
           <a href={href({ id: d.id, tab: 'search', find: route.find, show: open ? '' : key })} aria-expanded={open}>
             <span class="facts">message {num(x.message)} {x.role}, line {num(x.line)}, {x.handle}</span>
-            <code>{x.text}</code>
+            <code><Found text={x.text} words={route.find} /></code>
           </a>
-          {open && <Original handle={x.handle} from={Math.max(1, x.line - 5)} mark={x.line} complain={shown.complain} />}
+          {open && <Original handle={x.handle} from={Math.max(1, x.line - 5)} mark={x.line} words={route.find} complain={shown.complain} />}
         </li>
       })}
     </ol>

@@ -1,6 +1,6 @@
 import { h, useEffect, useMemo, useRef, useState } from './preact'
 import uPlot from 'uplot'
-import { Beside, Detail, PlanInfo, Request } from './api'
+import { Beside, cuts, Detail, PlanInfo, Request } from './api'
 import { dollars, kinds, num, percent, plural, short, signed } from './format'
 import { href } from './route'
 
@@ -66,11 +66,14 @@ function numbers(d: Detail): number[] {
 
 const closed = <T,>(list: T[]): T[] => [...list, list[list.length - 1]]
 
+const names = (p: PlanInfo) => (p.by === 'undo' ? 'Undo' : p.by === 'request' && p.saved <= 0 ? 'Repair' : 'Compaction')
+
 // Timeline is the size of each request by kind, under its limits; a compaction is
 // a drop that can be opened.
 export function Timeline({ d, beside, chosen, point }: { d: Detail; beside: Beside | null; chosen: string; point: (i: number | null) => void }) {
   const scheme = useScheme()
   const [marks, place] = useState<{ p: PlanInfo; left: number; n: number }[]>([])
+  const [own, placeOwn] = useState<{ n: number; left: number }[]>([])
   const steps = uPlot.paths.stepped!({ align: 1 })
   const box = usePlot(height, (width) => {
     const c = colours()
@@ -109,28 +112,31 @@ export function Timeline({ d, beside, chosen, point }: { d: Detail; beside: Besi
     }, data as uPlot.AlignedData]
   }, [d, beside, scheme], (u) => {
     const first = d.requests[0].n, last = first + d.requests.length
-    const at = (p: PlanInfo) => Math.min(p.request + (p.by === 'request' ? 0 : 1), last)
-    place(d.plans.map((p, i) => ({ p, n: i + 1, left: Math.round(u.valToPos(at(p), 'x') + u.over.offsetLeft) })).filter(({ p }) => p.request >= first))
+    const at = (n: number) => Math.round(u.valToPos(Math.min(n, last), 'x') + u.over.offsetLeft)
+    place(d.plans.map((p, i) => ({ p, n: i + 1, left: at(p.request) })).filter(({ p }) => p.request >= first))
+    placeOwn((beside?.compacted ?? []).map((n) => ({ n, left: at(n) })))
   })
   const said = useMemo(() => {
     const last = d.requests[d.requests.length - 1]
-    return `Context size of ${plural(d.requests.length, 'request')}, now ${num(last.tokens)} of ${num(last.available)} tokens; ${plural(d.plans.length, 'compaction')}, listed below.`
+    return `Context size of ${plural(d.requests.length, 'request')}, now ${num(last.tokens)} of ${num(last.available)} tokens; ${plural(cuts(d).length, 'compaction')}, listed below.`
   }, [d])
   return <figure class="timeline" aria-label={said}>
     <figcaption>
       <span>Context by request{d.earlier > 0 ? `, the last ${num(d.requests.length)} of ${num(d.requests.length + d.earlier)}` : ''}</span>
       <span class="keys">
+        {own.length > 0 && <span>◆ the agent compacted by itself</span>}
         <span class="key available">available</span><span class="key trigger">compacts at</span>
         {d.requests.some(pays) && <span class="key commit">a rewrite pays</span>}
         {(beside ? beside.agent.prompt.some((x) => x !== null) : d.requests.some((r) => r.usage)) && <span class="key reported">{beside ? 'what the agent sent, reported' : 'reported'}</span>}
       </span>
     </figcaption>
     <div class="drops">
-      {marks.map(({ p, left, n }) => <a key={`${p.id}.${n}`} class={`drop ${p.by}${p.undone ? ' undone' : ''}`} style={{ left: `${left}px` }} href={href({ id: d.id, tab: 'plan', arg: p.id })}
+      {own.map(({ n, left }) => <span key={`own.${n}`} class="own" style={{ left: `${left}px` }} role="img" title={`The agent compacted by itself before request ${num(n)}`} aria-label={`The agent compacted by itself before request ${num(n)}`}>◆</span>)}
+      {marks.map(({ p, left, n }) => <a key={`${p.id}.${n}`} class={`drop ${names(p).toLowerCase()}${p.undone ? ' undone' : ''}`} style={{ left: `${left}px` }} href={href({ id: d.id, tab: 'plan', arg: p.id })}
         aria-current={p.id === chosen ? 'true' : undefined}
-        title={`${p.by === 'undo' ? 'Undo' : 'Compaction'} before request ${num(p.request)}: ${num(p.tokens_before)} → ${num(p.tokens_after)} tokens. ${p.why ?? ''}`}
-        aria-label={`${p.by === 'undo' ? 'Undo' : 'Compaction'} ${n} before request ${num(p.request)}: ${num(p.tokens_before)} to ${num(p.tokens_after)} tokens, ${signed(p.tokens_after - p.tokens_before)}`}>
-        <span aria-hidden="true">{p.by === 'undo' ? '▲' : '▼'}</span></a>)}
+        title={`${names(p)} before request ${num(p.request)}: ${num(p.tokens_before)} → ${num(p.tokens_after)} tokens. ${p.why ?? ''}`}
+        aria-label={`${names(p)} ${n} before request ${num(p.request)}: ${num(p.tokens_before)} to ${num(p.tokens_after)} tokens, ${signed(p.tokens_after - p.tokens_before)}`}>
+        <span aria-hidden="true">{p.by === 'undo' ? '▲' : names(p) === 'Repair' ? '▽' : '▼'}</span></a>)}
     </div>
     <div class="plot" ref={box} />
   </figure>
@@ -183,4 +189,25 @@ const text = (list: (number | null)[]) => {
 function running(list: (number | null)[]): (number | null)[] {
   let sum = 0
   return list.map((x) => (x === null ? null : (sum += x)))
+}
+
+// Weeks are minutes waited, week by week, as it was and with winnow.
+export function Weeks({ weeks }: { weeks: { name: string; was: number; ours: number }[] }) {
+  const scheme = useScheme()
+  const box = usePlot(low * 2, (width) => {
+    const c = colours()
+    const bars = (shift: 1 | -1) => uPlot.paths.bars!({ size: [0.4, 40], align: shift })
+    const top = Math.max(1, ...weeks.map((w) => Math.max(w.was, w.ours)))
+    const [x, y] = axes(c, (n) => `${num(n)} min`)
+    return [{
+      width, height: low * 2, legend: { show: false }, padding: [8, 8, 0, 0], cursor: { show: false },
+      scales: { x: { time: false, range: [-0.5, weeks.length - 0.5] }, y: { range: [0, top * 1.08] } },
+      axes: [{ ...x, values: (_, v) => v.map((n) => weeks[n]?.name ?? '') }, { ...y, size: 60 }],
+      series: [{}, { fill: c('kind-tool_results'), width: 0, paths: bars(-1), points: { show: false } }, { fill: c('kind-user'), width: 0, paths: bars(1), points: { show: false } }],
+    }, [weeks.map((_, i) => i), weeks.map((w) => w.was), weeks.map((w) => w.ours)]]
+  }, [weeks, scheme])
+  return <figure aria-label="Minutes waited for summaries and re-reads, week by week">
+    <figcaption><span>Minutes waited, week by week</span><span class="keys"><span><span class="swatch tool_results" /> as it was</span><span><span class="swatch user" /> with winnow</span></span></figcaption>
+    <div class="plot" ref={box} />
+  </figure>
 }
