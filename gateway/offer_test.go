@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
@@ -124,5 +125,28 @@ func TestOfferedTools(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOfferedNote: what a model notes by a tool that it is offered stands in its
+// conversation.
+func TestOfferedNote(t *testing.T) {
+	t.Parallel()
+	_, provider, _ := simtest.Start(t, providersim.Options{Seed: 1, Agent: func(a *providersim.Ask) []providersim.Block {
+		if a.Find("hides 0.7 %") == "" {
+			return []providersim.Block{{Kind: providersim.Call, Name: "note", Args: `{"text":"the cache hides 0.7 % of the misses"}`}}
+		}
+		return []providersim.Block{{Kind: providersim.Text, Text: "Noted."}}
+	}})
+	_, url := start(t, gateway.Options{Upstreams: everywhere(provider), Transport: transport.Options{OfferTools: true}})
+	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Header: http.Header{"Authorization": {"Bearer one"}}, MaxTokens: 4096}
+	c.Say("Look at the cache.")
+	if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK || strings.TrimSpace(a.Text) != "Noted." {
+		t.Fatalf("%v %+v", err, a)
+	}
+	b := board{url, []string{"Authorization", "Bearer one"}}
+	var d control.Detail
+	if b.get(t, "/winnow/conversations/"+b.only(t).ID, &d); len(d.Notes) != 1 || d.Notes[0].Text != "the cache hides 0.7 % of the misses" {
+		t.Errorf("%+v", d.Notes)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
@@ -56,7 +58,8 @@ type offering struct {
 	rounds []chat.Message   // what was said since the request came
 	count  int              // of rounds
 	output int              // tokens that the model wrote in them
-	plan   plan.ID          // under which the last round was sent
+	last   []byte           // the body of the last round, before it was compacted
+	plan   plan.ID          // under which it was sent
 	ended  bool             // the answer has no call that is left to the caller
 }
 
@@ -102,7 +105,31 @@ func (t *Transport) offerTools(req *http.Request, end Endpoint, raw []byte) *off
 }
 
 // offeredTools are the tools that are offered.
-func (o *offering) offeredTools() []recall.Tool { return recall.Tools(o) }
+func (o *offering) offeredTools() []recall.Tool {
+	return append(recall.Tools(o), recall.NoteTool(o.writeNote))
+}
+
+// writeNote notes something in the conversation that the model has before it.
+func (o *offering) writeNote(ctx context.Context, replaces, text string) (string, error) {
+	body, err := wire.Parse(o.end.Dialect, o.last)
+	if err != nil {
+		return "", err
+	}
+	x := o.t.memory.continued(room{o.tenant, o.end.Dialect}, body.Request().History)
+	s, steers := o.t.Control(o.tenant).(control.Steering)
+	if x == nil || !steers {
+		return "", fmt.Errorf("%w: nothing is remembered of this conversation", control.ErrUnknown)
+	}
+	d, err := s.Conversation(ctx, x.conv)
+	if err != nil {
+		return "", err
+	}
+	done, err := s.Note(ctx, x.conv, control.Write{Base: control.Base{Plan: d.Plan}, Replaces: replaces, Text: text})
+	if err != nil {
+		return "", err
+	}
+	return done.Say, nil
+}
 
 // Recall implements [recall.Source].
 func (o *offering) Recall(ctx context.Context, handle string, r recall.Range) (recall.Page, error) {
@@ -151,6 +178,7 @@ func (o *offering) send() (*http.Response, error) {
 	if err != nil { // the caller's own is always valid
 		raw, o.past = o.body.Raw(), nil
 	}
+	o.last = raw
 	resp, err := o.t.converse(o.req, o.end, raw)
 	if err == nil {
 		o.plan = plan.ID(resp.Header.Get(HeaderPlan))

@@ -124,7 +124,7 @@ type Options struct {
 	// setting window wins over their answer.
 	AskLocal bool
 
-	// OfferTools declares the tools recall and search_history in every request and
+	// OfferTools declares the tools recall, search_history and note in every request and
 	// answers calls of them here, for callers that have neither a shell nor MCP. They
 	// see neither the calls nor the results. The setting recall_tool becomes recall
 	// where it is empty.

@@ -134,7 +134,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
-	cmd.Flags().BoolVar(&f.offer, "offer-tools", false, "declare recall and search_history in every request and answer their calls, for agents that have neither a shell nor MCP")
+	cmd.Flags().BoolVar(&f.offer, "offer-tools", false, "declare recall, search_history and note in every request and answer their calls, for agents that have neither a shell nor MCP")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` that the store keeps a plan after its last use")
 	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and again as much of conversations; the oldest go first (default 1024, in memory 256)")
 	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of another header that tells callers apart (repeatable)")
