@@ -319,6 +319,9 @@ func hostileSession(t *testing.T, dir, store, id string) {
 	session("show", id)
 	session("show", id, "--view")
 	session("show", id, hostile)
+	for _, args := range [][]string{{"note", "add", hostile}, {"note", "edit", hostile, hostile}, {"note", "remove", hostile}, {"note", "list"}, {"note", "list", "--json"}} {
+		harmless(t, "", append(args, "--session", id, "--store", store)...)
+	}
 	_, shown, _ := command(t, "", "session", "show", id, "--json", "--limit", "0", "--store", store)
 	var doc struct {
 		Items []struct {

@@ -25,7 +25,8 @@ func (a *app) noteCommand() *cobra.Command {
 	var f noteFlags
 	list := &cobra.Command{
 		Use: "list", Short: "List what was written down", Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.listNotes(cmd.Context(), &f) }),
+		Example: "  winnow note list\n  winnow note list --session 01J9Z3",
+		RunE:    a.work(func(cmd *cobra.Command, _ []string) error { return a.listNotes(cmd.Context(), &f) }),
 	}
 	add := &cobra.Command{
 		Use: "add TEXT", Short: "Write something down", Args: cobra.MinimumNArgs(1),
@@ -43,6 +44,7 @@ func (a *app) noteCommand() *cobra.Command {
 	}
 	remove := &cobra.Command{
 		Use: "remove ID", Short: "Remove a note", Args: cobra.ExactArgs(1), Aliases: []string{"rm"},
+		Example: "  winnow note remove n5k2p9",
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Replaces: args[0]})
 		}),

@@ -61,7 +61,7 @@ func TestServeOnPostgres(t *testing.T) {
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000})
 	args := []string{"--store", db, "--window", "16000", "--upstream", "anthropic=" + upstream}
 	code, out, errs := command(t, "", "store", "migrate", "--store", db)
-	if code != exitDone || out != "plans: version 1, was 0\nsessions: version 1, was 0\njobs: version 8, was 0\n" {
+	if code != exitDone || out != "plans: version 2, was 0\nsessions: version 1, was 0\njobs: version 8, was 0\n" {
 		t.Fatalf("%d %s %s", code, out, errs)
 	}
 	one, kill := served(t, args...)
