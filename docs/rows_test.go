@@ -17,6 +17,7 @@ func TestRowsNameTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	inside := map[string]string{
+		"typed":  "internal/typed",
 		"winnow": ".", "command": "internal/app", "replay": "internal/app/replay", "peers": "internal/app/peers", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
 		"jsonl": "session/jsonl", "sqlite": "session/sqlite", "budget": "internal/budget",
 		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/app/config",

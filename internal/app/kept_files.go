@@ -25,9 +25,20 @@ func (a *app) plansFile() (string, error) {
 	return plansPath()
 }
 
+// maxKeptFile is the size of a conversation, in bytes, above which it is not kept:
+// writing it takes several times its size in memory.
+const maxKeptFile = 16 << 20
+
 // keepFiles keeps the plan of a conversation from a file, and the conversation, under
 // the names that it goes by: the file, and the session that an agent goes on with.
 func (a *app) keepFiles(ctx context.Context, names []string, model string, h chat.History, p *plan.Plan) error {
+	size := 0
+	for i := range h.Len() {
+		size += h.At(i).Size().Bytes
+	}
+	if size > maxKeptFile {
+		return fmt.Errorf("the conversation has %d MB, and more than %d are not kept", size>>20, maxKeptFile>>20)
+	}
 	path, err := a.plansFile()
 	if err != nil {
 		return err
