@@ -193,13 +193,20 @@ func (f *File) append(now string, at moment) {
 	}
 }
 
+// mostReplaced is how many of the newest pieces are looked at for one that an edit
+// replaced.
+const mostReplaced = 100
+
 // unplaced notes an edit whose place is not known: it may be anywhere.
 func (f *File) unplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
 	if strings.Count(old, "\n") != strings.Count(now, "\n") {
 		f.numberless()
 	}
-	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return p.Text != old && strings.Contains(old, p.Text) }) // replaced with it
+	newest := max(0, len(f.Loose)-mostReplaced)
+	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {
+		return p.Text != old && strings.Contains(old, p.Text) // replaced with it
+	})...)
 	for i := range f.Loose {
 		if p := &f.Loose[i]; strings.Count(p.Text, old) == 1 {
 			*p = Piece{strings.Replace(p.Text, old, now, 1), at.msg}

@@ -129,7 +129,9 @@ func (s *Set) key(p string) string {
 		p = p[1:2] + ":" + p[2:]
 	}
 	if s.home == "" {
-		s.settleAt(homeFolder.FindString(p))
+		if home := homeFolder.FindString(p); home != "" {
+			s.settleAt(home)
+		}
 	}
 	if rest, ok := strings.CutPrefix(p, "~/"); ok && s.home != "" {
 		p = s.home + "/" + rest
@@ -170,7 +172,7 @@ func (s *Set) settleIn(dir string) {
 func (s *Set) settleAt(home string) {
 	s.home = home
 	for k, f := range s.files {
-		if rest, ok := strings.CutPrefix(k, "~/"); ok && home != "" {
+		if rest, ok := strings.CutPrefix(k, "~/"); ok {
 			s.rename(k, f, home+"/"+rest)
 		}
 	}
