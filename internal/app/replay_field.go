@@ -1,6 +1,7 @@
 package app
 
 import (
+	"io"
 	"slices"
 	"time"
 
@@ -78,19 +79,19 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 // replaySearch prints what searches find.
 func (a *app) replaySearch(cmd *cobra.Command, args []string, windows, fixed []int) error {
 	o := &replay.SearchOptions{Places: eachPlace(windows, fixed)}
-	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.SearchBoard, error) { return replay.Searches(cmd.Context(), d, o) })
-	if err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
+	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.SearchBoard, error) { return replay.Searches(cmd.Context(), d, o) })
 }
 
 // replayMoments prints what the moments of rewrites are worth.
 func (a *app) replayMoments(cmd *cobra.Command, args []string, windows, fixed []int) error {
 	o := &replay.MomentOptions{Places: eachPlace(windows, fixed)}
+	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.MomentBoard, error) { return replay.Moments(cmd.Context(), d, o) })
+}
+
+// replayBoard measures and prints a board.
+func replayBoard[B interface{ Table(out io.Writer) error }](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), measure func(*replay.Data) (B, error)) error {
 	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.MomentBoard, error) { return replay.Moments(cmd.Context(), d, o) })
+	board, sessions, err := measured(a, cmd, args, progress, measure)
 	if err != nil {
 		return err
 	}
