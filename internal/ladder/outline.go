@@ -293,16 +293,24 @@ func (s *sought) add(to *map[string]bool, w string) {
 	}
 }
 
-// hits counts the lines of a file in which each name stands that was searched for.
+// hits counts the lines of a file in which each name stands that was searched for, and
+// how often each line does that was quoted.
 func (s *sought) hits(file *workset.File) map[string]int {
-	if len(s.words) == 0 {
+	if s.added == 0 {
 		return nil
 	}
 	hits := map[string]int{}
 	for k := range file.Regions {
 		for i := range file.Regions[k].Lines {
-			for w := range words(file.Regions[k].Lines[i].Text) {
-				if s.words[w] {
+			code := strings.TrimSpace(file.Regions[k].Lines[i].Text)
+			if s.lines[code] {
+				hits[code]++
+			}
+			if len(s.words) == 0 {
+				continue
+			}
+			for w := range words(code) {
+				if s.words[w] && w != code {
 					hits[w]++
 				}
 			}
@@ -311,17 +319,19 @@ func (s *sought) hits(file *workset.File) map[string]int {
 	return hits
 }
 
-// in reports whether a line was quoted, or has a name that was searched for and that
+// in reports whether a line was quoted, or has a name that was searched for, where that
 // stands in few lines of its file: a word of the language picks any line.
 func (s *sought) in(code string, hits map[string]int) bool {
-	if len(hits) > 0 {
-		for w := range words(code) {
-			if n := hits[w]; n > 0 && n <= mostHits {
-				return true
-			}
+	few := func(what string) bool { return hits[what] > 0 && hits[what] <= mostHits }
+	if len(hits) == 0 || few(code) {
+		return len(hits) > 0
+	}
+	for w := range words(code) {
+		if few(w) {
+			return true
 		}
 	}
-	return s.lines[code]
+	return false
 }
 
 // words yields the names in a text.
