@@ -25,8 +25,8 @@ import (
 // a million tokens, most of it tool output.
 var large = sync.OnceValue(func() []chat.Message { return longSession(10000, 4, 13) })
 
-// longSession returns so many messages of a coding session, each result with at
-// least that many lines and some more.
+// longSession returns messages of a coding session; each result has at least that
+// many lines, and some more.
 func longSession(messages, lines, more int) []chat.Message {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("lease renew expiry worker shard queue retry batch manifest route plan token budget cache index commit branch handler request response timeout context parse build deploy")

@@ -26,8 +26,12 @@ var engine = map[string][]string{
 	"plan":            {"chat"},
 	"summary":         {"chat", "token", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
 	"stage":           {"chat", "token", "internal/budget", "plan", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
-	".":               {"chat", "token", "model", "internal/budget", "plan", "summary", "stage", "internal/guard", "internal/notes", "internal/typed", "internal/work"},
+	".":               {"chat", "token", "model", "internal/budget", "plan", "summary", "stage", "internal/guard", "internal/notes", "internal/typed", "internal/work", "wire"},
 	"recall":          {"chat", "plan", "internal/search", "internal/text"},
+
+	"wire":                   {"chat", "plan", "internal/decode", "internal/jsonspan", "internal/text", "wire/internal/classify"},
+	"wire/internal/classify": {"internal/decode"},
+	"internal/decode":        {"chat", "internal/jsonspan", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/o200k":      {},

@@ -15,9 +15,9 @@ import (
 // where the caller can say how large a view is as a body, that is asked before
 // and after, and the stages get a limit that is lower by the difference.
 
-// encoded puts the bytes of the body into a status, where they are limited and
+// setBodyBytes puts the bytes of the body into a status, where they are limited and
 // the caller can tell them.
-func (s *State) encoded(st *Status, v plan.View) error {
+func (s *State) setBodyBytes(st *Status, v plan.View) error {
 	if s.Encoded == nil || st.Limits.Bytes <= 0 {
 		return nil
 	}
@@ -29,8 +29,8 @@ func (s *State) encoded(st *Status, v plan.View) error {
 	return nil
 }
 
-// measured is encoded for a view that is known by its plan.
-func (s *State) measured(st *Status, h chat.History, p *plan.Plan) error {
+// setBodyBytesUnder sets the body's bytes of the view under a plan.
+func (s *State) setBodyBytesUnder(st *Status, h chat.History, p *plan.Plan) error {
 	if s.Encoded == nil || st.Limits.Bytes <= 0 {
 		return nil
 	}
@@ -38,22 +38,22 @@ func (s *State) measured(st *Status, h chat.History, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	return s.encoded(st, v)
+	return s.setBodyBytes(st, v)
 }
 
 // rounds is how often the stages run again because the body was too large. Each
-// time they must save at least what was too much.
+// time they must save at least the excess.
 const rounds = 6
 
-// run runs the pipeline so that the body, too, is within its limit.
-func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s *State, goal stage.Goal, before *Status, force bool) (stage.Outcome, error) {
-	limit, pins := goal.Bytes, s.pins()
+// runWithinBytes runs the pipeline so that the body, too, is within its limit.
+func (w *Winnow) runWithinBytes(ctx context.Context, req *chat.Request, base *plan.Plan, s *State, goal stage.Goal, before *Status, force bool) (stage.Outcome, error) {
+	limit, pins := goal.Bytes, s.stagePins()
 	if s.Encoded == nil || limit <= 0 {
 		return w.pipeline.Run(ctx, req, base, pins, goal, force)
 	}
 	system, tools := w.meter.Fixed(req)
 	fixed := system.Bytes + tools.Bytes
-	t, err := w.measure(req.History, base)
+	t, err := w.measureHistory(req.History, base)
 	if err != nil {
 		return stage.Outcome{}, err
 	}

@@ -24,9 +24,9 @@ type checkKey struct {
 
 const ringSize = 256
 
-// valid reports whether the view obeys the rules, calls at its end that wait
+// obeysRules reports whether the view obeys the rules, calls at its end that wait
 // for results aside.
-func (c *checks) valid(v plan.View, rules chat.Rules) bool {
+func (c *checks) obeysRules(v plan.View, rules chat.Rules) bool {
 	rules = rules.OrDefault()
 	h := v.History()
 	key := checkKey{rules, v.Key(), h.Chain(h.Len())}
@@ -71,8 +71,8 @@ func (c *checks) valid(v plan.View, rules chat.Rules) bool {
 	return true
 }
 
-// pending reports whether calls at the end of the view wait for their results.
-func pending(v plan.View, rules chat.Rules) bool {
+// awaitsResults reports whether calls at the end of the view wait for their results.
+func awaitsResults(v plan.View, rules chat.Rules) bool {
 	c := chat.NewChecker(rules)
 	for i := range v.Len() {
 		c.Next(v.At(i))

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // Conversation keeps what belongs together for an agent: the request, the plan
@@ -29,7 +30,7 @@ type Conversation struct {
 
 // Conversation starts a conversation. The request's history may be empty.
 func (w *Winnow) Conversation(req chat.Request) *Conversation {
-	c := &Conversation{w: w.made(), req: req}
+	c := &Conversation{w: w.orStandard(), req: req}
 	c.lock()
 	defer c.mu.Unlock()
 	return c
@@ -40,20 +41,30 @@ func (w *Winnow) Conversation(req chat.Request) *Conversation {
 func (c *Conversation) lock() {
 	c.mu.Lock()
 	if c.track == nil {
-		c.w = c.w.made()
+		c.w = c.w.orStandard()
 		c.track = c.w.Track()
 	}
 }
 
-// state is what the engine should know. The caller holds the lock.
-func (c *Conversation) state() State {
+// stateForFit returns what the engine should know. The caller holds the lock.
+func (c *Conversation) stateForFit() State {
 	s := c.track.State()
 	s.Pins, s.Notes = c.pins, c.notes
 	return s
 }
 
-// Request returns the request as it stands, with the untouched history:
-// [wire.Render] writes its body with a view.
+// Switch goes on with another engine, of another model for example. History, plan,
+// pins and notes stay; what the old model's provider reported does not hold any more.
+func (c *Conversation) Switch(w *Winnow) {
+	c.lock()
+	defer c.mu.Unlock()
+	p := c.track.Plan()
+	c.w = w.orStandard()
+	c.track = c.w.Track()
+	c.track.Use(p, 0)
+}
+
+// Request returns the request as it stands, with the untouched history.
 func (c *Conversation) Request() chat.Request {
 	c.lock()
 	defer c.mu.Unlock()
@@ -72,10 +83,9 @@ func (c *Conversation) Update(change func(*chat.Request)) {
 	c.pins = slices.DeleteFunc(c.pins, func(p Pin) bool { return p.Message >= c.req.History.Len() })
 }
 
-// Restore puts a plan and pins in force that were kept elsewhere: of an earlier
-// process, or of the same conversation with another model's engine. The plan may be
-// nil. The error wraps [plan.ErrMismatch] where it is one of another history.
-func (c *Conversation) Restore(p *plan.Plan, pins []Pin) error {
+// Restore puts a plan, pins and notes in force that an earlier process kept. The plan
+// may be nil. The error wraps [plan.ErrMismatch] where it is one of another history.
+func (c *Conversation) Restore(p *plan.Plan, pins []Pin, kept ...Note) error {
 	c.lock()
 	defer c.mu.Unlock()
 	if _, err := plan.Apply(c.req.History, p); err != nil {
@@ -87,7 +97,7 @@ func (c *Conversation) Restore(p *plan.Plan, pins []Pin) error {
 		return fmt.Errorf("winnow: there are pins for messages %d to %d; the history has %d", own[0].Message, own[n-1].Message, c.req.History.Len())
 	}
 	c.track.Use(p, 0)
-	c.pins = own
+	c.pins, c.notes = own, slices.Clone(kept[:min(len(kept), notes.Most)])
 	return nil
 }
 
@@ -118,11 +128,11 @@ func (c *Conversation) Plan() *plan.Plan {
 func (c *Conversation) Append(msgs ...chat.Message) {
 	c.lock()
 	defer c.mu.Unlock()
-	c.add(msgs...)
+	c.appendCopies(msgs...)
 }
 
-// add appends copies of the messages. The caller holds the lock.
-func (c *Conversation) add(msgs ...chat.Message) {
+// appendCopies appends copies of the messages. The caller holds the lock.
+func (c *Conversation) appendCopies(msgs ...chat.Message) {
 	own := slices.Clone(msgs)
 	for i := range own {
 		own[i].Parts = cloneParts(own[i].Parts)
@@ -147,12 +157,12 @@ func cloneParts(parts []chat.Part) []chat.Part {
 
 // Pin marks message i so that no stage edits it. An edit that is already in
 // force on it is taken back at the next rewrite.
-func (c *Conversation) Pin(i int) error { return c.pin(i, true) }
+func (c *Conversation) Pin(i int) error { return c.setPinned(i, true) }
 
 // Unpin takes the mark off message i.
-func (c *Conversation) Unpin(i int) error { return c.pin(i, false) }
+func (c *Conversation) Unpin(i int) error { return c.setPinned(i, false) }
 
-func (c *Conversation) pin(i int, on bool) error {
+func (c *Conversation) setPinned(i int, on bool) error {
 	c.lock()
 	defer c.mu.Unlock()
 	if n := c.req.History.Len(); i < 0 || i >= n {
@@ -171,8 +181,8 @@ func (c *Conversation) pin(i int, on bool) error {
 // Note writes something down that stands in the view with how things stand, from the
 // next rewrite on, however often the conversation is rewritten. Replaces is the id of
 // a note that goes, "" for none; a text of "" only removes that one. There are at most
-// 40 notes of 600 bytes. The time is the caller's. It returns a sentence for whoever
-// wrote it, as the tool of recall.NoteTool wants it.
+// 40 notes of 600 bytes. The time is the caller's. It returns a sentence for the
+// note's author, as the tool of recall.NoteTool wants it.
 func (c *Conversation) Note(now time.Time, replaces, text string) (string, error) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -184,29 +194,59 @@ func (c *Conversation) Note(now time.Time, replaces, text string) (string, error
 	return change.Say, nil
 }
 
-// Notes returns what was written down, oldest first.
+// Notes returns the notes, oldest first, for [Conversation.Restore].
 func (c *Conversation) Notes() []Note {
 	c.lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.notes)
 }
 
-// RestoreNotes puts notes in force that were kept elsewhere.
-func (c *Conversation) RestoreNotes(kept []Note) {
-	c.lock()
-	defer c.mu.Unlock()
-	c.notes = slices.Clone(kept[:min(len(kept), notes.Most)])
-}
-
 // Check measures the conversation as it would be sent now.
 func (c *Conversation) Check() (Status, error) {
 	c.lock()
 	defer c.mu.Unlock()
-	return c.w.Check(c.req, c.state())
+	return c.w.Check(c.req, c.stateForFit())
 }
 
 // Fit returns what the model should see next, and keeps its plan.
-func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.fit(ctx, false, 0) }
+func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.lockAndFit(ctx, false, 0) }
+
+// Body is Fit, and returns the body to send, for an SDK or an HTTP client:
+//
+//	body, err := c.Body(ctx, wire.Anthropic)
+//	...
+//	var got anthropic.Message
+//	err = client.Post(ctx, "v1/messages", json.RawMessage(body), &got)
+//	...
+//	answer, err := c.AnswerBody(wire.Anthropic, []byte(got.RawJSON()))
+//
+// It names the model of the engine's settings, and is written by [wire.Render].
+// Anthropic wants an output limit: [chat.Request.Output]. After a refusal as too long
+// call Overflowed, then Body again.
+func (c *Conversation) Body(ctx context.Context, d wire.Dialect) ([]byte, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	fit, err := c.fitLocked(ctx, false, 0)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Render(d, c.w.settings.Model, c.req, fit.View)
+}
+
+// AnswerBody is Answered with the body of the provider's answer, and returns what the
+// model wrote. The error is a [*wire.Verdict] where the body is a provider's error:
+// then nothing is added.
+func (c *Conversation) AnswerBody(d wire.Dialect, raw []byte) (chat.Message, error) {
+	answer, err := wire.ParseAnswer(d, raw)
+	if err != nil {
+		return chat.Message{}, err
+	}
+	if answer.Failure != nil {
+		return chat.Message{}, answer.Failure
+	}
+	c.Answered(answer.Message, answer.Usage)
+	return answer.Message, nil
+}
 
 // Paused says how long ago the last call to the model was, by the caller's
 // clock. The next Fit takes it into account: after a pause in which the
@@ -218,16 +258,18 @@ func (c *Conversation) Paused(d time.Duration) {
 }
 
 // Compact rewrites down to the target now, whatever the trigger says.
-func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.fit(ctx, true, 0) }
+func (c *Conversation) Compact(ctx context.Context) (Result, error) {
+	return c.lockAndFit(ctx, true, 0)
+}
 
 // Overflowed is Fit after the provider refused a request as too long. The
-// limit is the one it named, 0 when it named none. What was refused is too much
-// whatever the limit and our own count say, so the view that is returned is
-// smaller, or the error says that nothing smaller can be had.
+// limit is the one it named, 0 when it named none. The refused request is too long
+// whatever the limit and our own count say, so Overflowed returns a smaller view,
+// or an error that says that none can be had.
 func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error) {
 	c.lock()
 	defer c.mu.Unlock()
-	refused, err := c.w.Check(c.req, c.state())
+	refused, err := c.w.Check(c.req, c.stateForFit())
 	if err != nil {
 		return Result{}, err
 	}
@@ -237,16 +279,16 @@ func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error
 	return c.fitLocked(ctx, true, max(1, min(limit, refused.Count.Tokens-1)))
 }
 
-func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, error) {
+func (c *Conversation) lockAndFit(ctx context.Context, force bool, limit int) (Result, error) {
 	c.lock()
 	defer c.mu.Unlock()
 	return c.fitLocked(ctx, force, limit)
 }
 
 func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Result, error) {
-	s := c.state()
+	s := c.stateForFit()
 	s.Force, s.Limit = force, limit
-	return c.track.fit(ctx, c.req, s)
+	return c.track.fitAndRemember(ctx, c.req, s)
 }
 
 // Answered adds what the model answered to the last Fit's view, and learns
@@ -254,11 +296,11 @@ func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Re
 func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
 	c.lock()
 	defer c.mu.Unlock()
-	c.add(answer)
+	c.appendCopies(answer)
 	c.track.Answered(answer, usage)
 }
 
-// ErrNoPlan says that there is no plan to take back.
+// ErrNoPlan says that Undo found no plan in force.
 var ErrNoPlan = errors.New("winnow: no plan is in force")
 
 // Undo takes back what one plan did; an empty id means the plan in force. The

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // steps appends turns from to to-1 to a conversation. Before every answer of the
@@ -63,6 +66,48 @@ func TestConversation(t *testing.T) {
 	st, err := c.Check()
 	if err != nil || !st.Fits {
 		t.Errorf("%+v, %v", st, err)
+	}
+}
+
+// TestConversationNotes: what is noted stands in the view after a compaction, is written
+// anew under the same conversation, and goes on in a conversation that it is restored to.
+func TestConversationNotes(t *testing.T) {
+	w := newWinnow(t, small)
+	c := w.Conversation(chat.Request{})
+	now := time.Date(2026, 11, 18, 9, 30, 0, 0, time.UTC)
+	talk(t, c, 0, 4)
+	note := func(replaces, text string) {
+		t.Helper()
+		if _, err := c.Note(now, replaces, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note("", "the relay listens on port 7319")
+	note(c.Notes()[0].ID, "the relay listens on port 7320")
+	if _, err := c.Note(now, "n0", "x"); err == nil {
+		t.Error("a note that there is not was written anew")
+	}
+	kept := c.Notes()
+	if len(kept) != 1 || kept[0].Message != 4*turnLen || !kept[0].Time.Equal(now) {
+		t.Fatalf("%+v", kept)
+	}
+	restored := w.Conversation(chat.Request{})
+	if err := restored.Restore(nil, nil, kept...); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*winnow.Conversation{c, restored} {
+		talk(t, c, 4, 40)
+		r, err := c.Compact(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown := text(r.View); !strings.Contains(shown, "the agent's own, not the user's words") || !strings.Contains(shown, "port 7320") || strings.Contains(shown, "port 7319") {
+			t.Errorf("%s", shown)
+		}
+	}
+	note(kept[0].ID, "")
+	if len(c.Notes()) != 0 {
+		t.Error("a note cannot be removed")
 	}
 }
 
@@ -126,8 +171,8 @@ func TestAnsweredCalibrates(t *testing.T) {
 	t.Logf("prediction off by %.1f %% at first, %.2f %% after 10 answers, %.2f %% after %d", 100*errs[0], 100*errs[10], 100*errs[last], last)
 }
 
-// What was learned holds for the view after a rewrite: measured with the same
-// scale it fits the real window.
+// The learned scale holds for the view after a rewrite: measured with it, the view
+// fits the real window.
 func TestCalibratedRewriteFits(t *testing.T) {
 	const truth = 1.3
 	w := newWinnow(t, small)
@@ -164,7 +209,7 @@ func TestOverflowed(t *testing.T) {
 	if err != nil || again.After.Count.Upper() > 7_200 {
 		t.Errorf("%d tokens after an overflow at 10,000, %v", again.After.Count.Upper(), err)
 	}
-	// No limit named: the one that is known counts, so there is progress too.
+	// No limit named: the known one counts, so there is progress too.
 	c = newWinnow(t, small).Conversation(chat.Request{History: chat.NewHistory(coding(0, 12)...)})
 	r, err = c.Overflowed(ctx, 0)
 	if err != nil || !r.Changed || r.After.Count.Upper() > 7500*7/10+50 {
@@ -444,7 +489,7 @@ func TestImagesAloneAreNoFailure(t *testing.T) {
 }
 
 // TestConversationMoves: what belongs to the request can be changed on the way, and a
-// plan and pins go over to another engine's conversation, with the same view.
+// plan and pins go over to another engine and to another process, with the same view.
 func TestConversationMoves(t *testing.T) {
 	c := newWinnow(t, small).Conversation(chat.Request{})
 	talk(t, c, 0, 40)
@@ -455,15 +500,27 @@ func TestConversationMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	next := small
+	next.Model = "claude-sonnet-4-5"
+	c.Switch(newWinnow(t, next))
+	if moved, err := c.Fit(t.Context()); err != nil || moved.Changed || moved.View.Key() != fit.View.Key() || len(c.Pins()) != 1 {
+		t.Errorf("another engine has another view: %v", err)
+	}
+	if body, err := c.Body(t.Context(), wire.Anthropic); err != nil || !bytes.HasPrefix(body, []byte(`{"model":"claude-sonnet-4-5"`)) {
+		t.Errorf("%.80s %v", body, err)
+	}
+	if _, err := c.Note(time.Time{}, "", "the lease is the cause"); err != nil {
+		t.Fatal(err)
+	}
 	other := newWinnow(t, small).Conversation(c.Request())
-	if err := other.Restore(c.Plan(), c.Pins()); err != nil {
+	if err := other.Restore(c.Plan(), c.Pins(), c.Notes()...); err != nil {
 		t.Fatal(err)
 	}
 	again, err := other.Fit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Changed || again.View.Key() != fit.View.Key() || len(other.Pins()) != 1 {
+	if again.Changed || again.View.Key() != fit.View.Key() || len(other.Pins()) != 1 || len(other.Notes()) != 1 {
 		t.Errorf("the plan did not go over: %v", again.Changed)
 	}
 	if err := other.Restore(nil, []winnow.Pin{{Message: 9999, Part: -1}}); err == nil {
@@ -478,6 +535,28 @@ func TestConversationMoves(t *testing.T) {
 	}
 	if err := c.Restore(other.Plan(), nil); !errors.Is(err, plan.ErrMismatch) {
 		t.Errorf("a plan of another history: %v", err)
+	}
+}
+
+// TestConversationAnswerBody: an answer is added with what its provider counted, and an
+// error is not.
+func TestConversationAnswerBody(t *testing.T) {
+	c := newWinnow(t, small).Conversation(chat.Request{})
+	c.Append(user("Hello."))
+	if _, err := c.Body(t.Context(), wire.OpenAI); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := c.AnswerBody(wire.OpenAI, []byte(`{"choices":[{"message":{"role":"assistant","content":"Hi."}}],"usage":{"prompt_tokens":90,"completion_tokens":2}}`))
+	if err != nil || answer.Text() != "Hi." || c.History().Len() != 2 {
+		t.Errorf("%v %v, %d messages", answer, err, c.History().Len())
+	}
+	if s, err := c.Check(); err != nil || s.Count.Tokens < 90 {
+		t.Errorf("the reported size is not known: %d tokens, %v", s.Count.Tokens, err)
+	}
+	_, err = c.AnswerBody(wire.OpenAI, []byte(`{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`))
+	var refused *wire.Verdict
+	if !errors.As(err, &refused) || refused.Kind != wire.KindOverflow || refused.Limit != 8192 || c.History().Len() != 2 {
+		t.Errorf("%v, %d messages", err, c.History().Len())
 	}
 }
 

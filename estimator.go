@@ -34,8 +34,8 @@ func (s *Settings) checkEstimator() error {
 	return &SettingsError{"systems.estimator", s.Estimator, fmt.Sprintf("there is no such estimator; there are %s and neurolink:PROVIDER, with :code after it for code", strings.Join(short, ", "))}
 }
 
-// family returns what requests for a model are counted as.
-func (s *Settings) family(m *model.Model) token.Family {
+// countingFamily returns what requests for a model are counted as.
+func (s *Settings) countingFamily(m *model.Model) token.Family {
 	switch {
 	case s.Estimator == ownEstimator || s.Exact:
 		return m.Family
@@ -45,9 +45,8 @@ func (s *Settings) family(m *model.Model) token.Family {
 	return token.Family(s.Estimator)
 }
 
-// neurolinkProvider returns the name that NeuroLink has for a model's provider:
-// the one that the model's name begins with, or else its maker. It is openai
-// where it knows neither.
+// neurolinkProvider returns NeuroLink's name for a model's provider: the prefix of
+// the model's name, or else its maker, or openai where it knows neither.
 func neurolinkProvider(name, maker string) string {
 	known := func(p string) bool { return slices.Contains(token.Names(), "neurolink:"+p) }
 	if p, _, ok := strings.Cut(name, "/"); ok && known(p) {
@@ -73,18 +72,18 @@ func (w *Winnow) newOwn(o Options) (*Winnow, error) {
 	return New(&o)
 }
 
-// unsure reports whether a status rests on another system's estimate alone.
-func (w *Winnow) unsure(st *Status) bool {
+// isUnsure reports whether a status rests on another system's estimate alone.
+func (w *Winnow) isUnsure(st *Status) bool {
 	return w.own != nil && st.Count.Method == token.ByFormula && st.Scale == 1 && st.Tokens.Unseen == 0
 }
 
-// doubted corrects a status that says a request fits: it does not where winnow's
+// doubtEstimate corrects a status that says a request fits: it does not where winnow's
 // own count is over the limit.
-func (w *Winnow) doubted(st *Status, req *chat.Request, base *plan.Plan) error {
-	if !st.Fits || !w.unsure(st) {
+func (w *Winnow) doubtEstimate(st *Status, req *chat.Request, base *plan.Plan) error {
+	if !st.Fits || !w.isUnsure(st) {
 		return nil
 	}
-	t, err := w.own.measure(req.History, base)
+	t, err := w.own.measureHistory(req.History, base)
 	if err != nil {
 		return err
 	}
@@ -98,9 +97,9 @@ func (w *Winnow) doubted(st *Status, req *chat.Request, base *plan.Plan) error {
 	return nil
 }
 
-// rewriteUnsure is rewrite where another system's estimate decides and nobody has
-// reported usage. Nobody is asked for a summary before it is clear that the
-// rewrite can be used.
+// rewriteUnsure rewrites where another system's estimate decides and nobody has
+// reported usage. It asks nobody for a summary before it knows that the rewrite can
+// be used.
 func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before Status) (Result, error) {
 	tries := []bool{s.Preview}
 	if w.pipeline.Config.Summarizer != nil && !s.Preview && !s.BuiltIn {
@@ -114,7 +113,7 @@ func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, 
 		if r, err = w.rewrite(ctx, req, ask, base, before, true); err != nil {
 			return r, err
 		}
-		if err := w.doubted(&r.After, req, r.Plan); err != nil {
+		if err := w.doubtEstimate(&r.After, req, r.Plan); err != nil {
 			return r, err
 		}
 		if !r.After.Fits && !s.BestEffort {
@@ -124,7 +123,7 @@ func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, 
 	return r, nil
 }
 
-// fitOwn is Fit by winnow's own count. What it returns is measured as w measures.
+// fitOwn fits by winnow's own count. Its result is measured as w measures.
 func (w *Winnow) fitOwn(ctx context.Context, req *chat.Request, s State, before Status) (Result, error) {
 	ask := s
 	ask.Ledger = nil // it is in other units, and has nothing

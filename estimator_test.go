@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// A documented system's preset counts as that system does, to the token, and so
-// does whoever sets its estimator: S2.3, S4.8, S4.23.
+// A documented system's preset counts as that system does, to the token, and so do
+// settings with that system's estimator: S2.3, S4.8, S4.23.
 func TestEstimators(t *testing.T) {
 	image := user(strings.Repeat("what is shown here? ", 10))
 	image.Parts = append(image.Parts, chat.Part{Kind: chat.Image, Data: strings.Repeat("A", 40_000), Media: "image/png"})
@@ -115,7 +115,7 @@ func TestEstimatorsKeepThePromise(t *testing.T) {
 		if !r.Changed || !r.After.Fits || !strings.Contains(strings.Join(r.Notes, " "), "are likely") {
 			t.Errorf("%s: changed %v, fits %v, notes %q", name, r.Changed, r.After.Fits, r.Notes)
 		}
-		// The provider says that it is no more than was estimated: then it is not.
+		// The provider counts no more than was estimated, so winnow believes it.
 		c := w.Conversation(chat.Request{})
 		c.Append(req.History.Messages()[:10]...)
 		before, err := c.Fit(t.Context())

@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -205,8 +204,8 @@ func TestFitForeignPlan(t *testing.T) {
 	}
 }
 
-// bulky is a conversation in which a pinned bulk of so many sentences leaves
-// little room.
+// bulky is a conversation whose pinned first message, of that number of sentences,
+// leaves little room.
 func bulky(sentences int) (chat.History, winnow.State) {
 	bulk := user("the bulk " + strings.Repeat("of the matter is this one sentence ", sentences))
 	return chat.NewHistory(bulk, said("noted")), winnow.State{Pins: []winnow.Pin{{Message: 0, Part: -1}}}
@@ -340,7 +339,7 @@ func TestFitRepairsBelowTrigger(t *testing.T) {
 	w := newWinnow(t, small)
 	req := chat.Request{History: chat.NewHistory(randhist.Parse("u tc(A) u a u")...)}
 	r := fit(t, w, req, winnow.State{})
-	if r.Plan == nil || r.Plan.Stats()[plan.Answer] != 1 {
+	if !strings.Contains(r.Plan.String(), "1 answer") {
 		t.Fatalf("%v", r.Plan)
 	}
 	again := fit(t, w, req, winnow.State{Plan: r.Plan})
@@ -431,4 +430,28 @@ func TestFitKeepsWhatWasWorkedOn(t *testing.T) {
 	h = append(h, said("Done."), user("And its neighbour?"))
 	r := fit(t, newWinnow(t, winnow.Settings{Window: 64_000}), chat.Request{History: chat.NewHistory(h...)}, winnow.State{})
 	contains(t, "the view", text(r.View), "func step1495() error", "func step1505() error")
+}
+
+// What a provider reported makes a count no less sure than the counter is by itself,
+// and an error names its items in the tokens that the provider counts.
+func TestReportedTokens(t *testing.T) {
+	w := newWinnow(t, small)
+	counter := w.Meter().Counter()
+	reported := func(h chat.History, factor int) *token.Ledger {
+		l := token.NewLedger(counter.Family())
+		n := counter.Messages(h.Head(1))
+		l.Record(token.Step{Messages: 1, Estimate: n, Usage: chat.Usage{Input: factor * n}})
+		return l
+	}
+	h := chat.NewHistory(coding(0, 30)...)
+	status, err := w.Check(chat.Request{History: h}, winnow.State{Ledger: reported(h, 1)})
+	if err != nil || status.Count.Method != token.Anchored || status.Count.Band > counter.Band() {
+		t.Errorf("%+v, %v; the counter's own band is %v", status.Count, err, counter.Band())
+	}
+	bulk, s := bulky(900)
+	s.Ledger = reported(bulk, 3)
+	cannot := cannotFit(t, w, chat.Request{History: bulk.Append(user("and now?"))}, s)
+	if largest := cannot.Items[0].Tokens; largest < 2*counter.Messages(bulk.Head(1)) || largest > cannot.Floor {
+		t.Errorf("the largest item has %d of %d tokens", largest, cannot.Floor)
+	}
 }

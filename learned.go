@@ -19,14 +19,14 @@ type Learned struct {
 // Guessed reports whether the window is only a guess: nobody set it, and the
 // model is not known.
 func (w *Winnow) Guessed() bool {
-	w = w.made()
+	w = w.orStandard()
 	return w.window.Source == model.WindowModel && w.model.Source.Guess()
 }
 
-// With returns the model with what was learned. That lowers what is known, and
-// replaces what is a guess: the provider's word is better than none.
+// With returns the model with its learned limits. They lower a known limit, and
+// replace a guessed one: the provider's word is better than none.
 func (w *Winnow) With(known Learned) model.Model {
-	w = w.made()
+	w = w.orStandard()
 	m := w.model
 	guess := w.Guessed()
 	if known.Context > 0 && (guess || m.Context == 0 || known.Context < m.Context) {

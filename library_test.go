@@ -39,7 +39,7 @@ func TestZeroValues(t *testing.T) {
 			t.Run(fmt.Sprintf("%T.%s", v, m.Name), func(t *testing.T) {
 				f := rv.Method(i)
 				if indexed[m.Name] && f.Type().NumIn() > 0 && f.Type().In(f.Type().NumIn()-1).Kind() == reflect.Int {
-					return // there is no such message, as with a slice
+					return // out of range, as with a slice
 				}
 				var args []reflect.Value
 				for k := range f.Type().NumIn() {

@@ -16,8 +16,8 @@ var ladderStages = []string{"limit", "ladder"}
 var presets = map[string]Settings{
 	// The window decides: nothing is rewritten before it must be, and then much stays.
 	"default": {Target: 0.45, KeepRecent: -1, Systems: Systems{Stages: ladderStages}},
-	// Prices decide: a rewrite comes as soon as it pays and leaves little. That gives
-	// up what was read and said longer ago, which the model may have to read again.
+	// Prices decide: a rewrite comes as soon as it pays and leaves little. That
+	// gives up older files and words, which the model may have to read again.
 	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000, KeepRecent: -1, Systems: Systems{Stages: ladderStages}},
 
 	// The others have the values that those systems document. What the engine

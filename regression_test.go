@@ -199,7 +199,7 @@ func TestRegressionPendingCallAtTail(t *testing.T) {
 	h := chat.NewHistory(coding(0, 30)...).Append(user("deploy"), chat.CallMessage("", chat.Call("ask", "deploy", `{"env":"prod"}`)))
 	r := fit(t, w, chat.Request{History: h}, winnow.State{})
 	last := r.View.At(r.View.Len() - 1)
-	if !last.Has(chat.ToolCall) || r.Plan.Stats()[plan.Answer] != 0 {
+	if !last.Has(chat.ToolCall) || strings.Contains(r.Plan.String(), " answer") {
 		t.Fatalf("the pending call was answered: %v", r.Plan)
 	}
 	h = h.Append(chat.ResultMessage("ask", "approved and deployed"))

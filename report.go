@@ -18,7 +18,7 @@ import (
 // and by class which share of the history can still be read in it. It reads the
 // whole history, so ask for it when someone wants to see it.
 func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
-	w = w.made()
+	w = w.orStandard()
 	whole, err := plan.Apply(req.History, nil)
 	if err != nil { // no plan, so nothing can be wrong with it
 		return plan.Report{}
@@ -93,7 +93,7 @@ func (r *Result) Report() plan.Report {
 	return rep
 }
 
-// textOf is everything that can be read in a view.
+// textOf returns everything that can be read in a view.
 func textOf(v plan.View) string {
 	var b strings.Builder
 	for i := range v.Len() {

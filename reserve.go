@@ -29,8 +29,8 @@ type Answers struct {
 	Enough bool
 }
 
-// reserve returns what to keep free in a window.
-func (a Answers) reserve(window int) int {
+// reserveIn returns what to keep free in a window.
+func (a Answers) reserveIn(window int) int {
 	least := leastReserve
 	if !a.Enough {
 		least = min(firstReserve, window/5)
@@ -38,9 +38,9 @@ func (a Answers) reserve(window int) int {
 	return min(max(a.Longest+a.Longest/4, least), window*mostReserve/100)
 }
 
-// reserve returns the output reserve for a request that asks for so many tokens; 0 is
-// unknown.
-func (w *Winnow) reserve(m *model.Model, wanted int, a Answers) int {
+// outputReserve returns the output reserve for a request that asks for wanted
+// tokens; 0 is unknown.
+func (w *Winnow) outputReserve(m *model.Model, wanted int, a Answers) int {
 	var reserve int
 	switch n := w.settings.OutputReserve; {
 	case w.system && wanted > 0:
@@ -48,7 +48,7 @@ func (w *Winnow) reserve(m *model.Model, wanted int, a Answers) int {
 	case w.system || n > 0:
 		reserve = m.Reserve(n)
 	default:
-		reserve = a.reserve(m.Window(wanted))
+		reserve = a.reserveIn(m.Window(wanted))
 	}
 	for _, most := range [...]int{wanted, m.Output} {
 		if most > 0 {

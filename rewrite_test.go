@@ -12,9 +12,9 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// BenchmarkRewrite compacts a conversation of so many exchanges, about 1,500
-// tokens each: for the first time, and again after twenty more, where what was
-// read before is remembered.
+// BenchmarkRewrite compacts a conversation of n exchanges, about 1,500 tokens each:
+// for the first time, and again after twenty more, where the engine remembers what
+// it has read before.
 func BenchmarkRewrite(b *testing.B) {
 	for _, n := range []int{250, 2000} {
 		msgs := longSession(2*n, 40, 80)
@@ -177,4 +177,27 @@ func keepsBytes(before, now []plan.Edit) bool {
 		}
 	}
 	return true
+}
+
+// What was written into a file that nobody has read is told, though its place there
+// is not known.
+func TestEditsWithoutAPlaceAreTold(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 16_000, OutputReserve: 2000})
+	msgs := append(coding(0, 30), user("Mend the retry."))
+	msgs = append(msgs, did("e", "Edit", `{"file_path":"/w/retry.go","old_string":"wait(1)","new_string":"waitTwiceAsLong(2)"}`, "The file has been updated.")...)
+	msgs = append(append(msgs, said("It waits longer.")), coding(30, 40)...)
+	r := fit(t, w, chat.Request{History: chat.NewHistory(append(msgs, user("And now?"))...)}, winnow.State{})
+	contains(t, "the view", text(r.View), "waitTwiceAsLong(2)")
+}
+
+// A patch names the function that it changes; of two equal lines the view has that
+// one changed.
+func TestPatchChangesTheNamedPlace(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 16_000, OutputReserve: 2000})
+	msgs := append(coding(0, 30), user("Mend the second one."))
+	msgs = append(msgs, did("r", "Read", `{"file_path":"/w/two.go"}`, "package two\n\nfunc first() int {\n\treturn 1\n}\n\nfunc second() int {\n\treturn 1\n}\n")...)
+	msgs = append(msgs, did("p", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: /w/two.go\n@@ func second() int {\n-\treturn 1\n+\treturn 2\n*** End Patch"}`, "Done!")...)
+	msgs = append(append(msgs, said("It returns 2.")), coding(30, 40)...)
+	r := fit(t, w, chat.Request{History: chat.NewHistory(append(msgs, user("And now?"))...)}, winnow.State{})
+	contains(t, "the view", text(r.View), "func first() int {\n\treturn 1\n}\n\nfunc second() int {\n\treturn 2\n}")
 }

@@ -94,8 +94,8 @@ func TestOneLongTurn(t *testing.T) {
 	}
 }
 
-// What the user said stands word for word after a compaction, and what was done by
-// name, without any model: B3.
+// The user's words stand word for word after a compaction, and the agent's actions
+// by name, without any model: B3.
 func TestUsersWordsStay(t *testing.T) {
 	var m []chat.Message
 	var asked []string

@@ -24,15 +24,15 @@ const (
 	// taken for known.
 	leastAnswers = 8
 
-	// awaited results have more than one part in so many of the room: then a rewrite
+	// awaited results have more than this part (1/8) of the room: then a rewrite
 	// lasts longer where it comes one request later.
 	awaited = 8
 )
 
-// cold reports whether the provider's cache has lost the conversation, and whether
-// that permits a rewrite: not where the target is no smaller than what it starts
+// isCold reports whether the provider's cache has lost the conversation, and whether
+// that permits a rewrite: not where the target is at least the prompt it starts
 // from, nor under the preset of another system, which has one number.
-func (w *Winnow) cold(s *State) bool {
+func (w *Winnow) isCold(s *State) bool {
 	if w.system || w.settings.Target >= budget.ColdThreshold {
 		return false
 	}
@@ -40,12 +40,12 @@ func (w *Winnow) cold(s *State) bool {
 	return s.Cold || life > 0 && s.Idle > life
 }
 
-// schedule puts off what is due where that is better, and finds it due where a
+// scheduleRewrite puts off what is due where that is better, and finds it due where a
 // rewrite pays.
-func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *Status) error {
+func (w *Winnow) scheduleRewrite(req *chat.Request, s *State, base *plan.Plan, st *Status) error {
 	tr := st.Trigger
 	if w.prices.Known() && !s.Subscribed {
-		if err := w.commit(req, s, base, st, &tr); err != nil {
+		if err := w.setCommitPoint(req, s, base, st, &tr); err != nil {
 			return err
 		}
 		st.Judge(tr)
@@ -59,7 +59,7 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *Stat
 		tr.Threshold = 1
 	}
 	if base != nil {
-		least, err := w.least(req, s, base, st, tr)
+		least, err := w.leastBeforeRewrite(req, s, base, st, tr)
 		if err != nil {
 			return err
 		}
@@ -69,14 +69,14 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *Stat
 	return nil
 }
 
-// commit sets the trigger by which costs decide, and the commit point. It sets
+// setCommitPoint sets the trigger by which costs decide, and the commit point. It sets
 // nothing where nothing is known yet.
-func (w *Winnow) commit(req *chat.Request, s *State, base *plan.Plan, st *Status, tr *budget.Trigger) error {
-	e, grown, err := w.economy(req, s, base, st)
+func (w *Winnow) setCommitPoint(req *chat.Request, s *State, base *plan.Plan, st *Status, tr *budget.Trigger) error {
+	e, grown, err := w.conversationEconomy(req, s, base, st)
 	if err != nil || e.Growth == 0 {
 		return err
 	}
-	// What was called for last stays at the next rewrite, however large it is.
+	// The results called for last stay at the next rewrite, however large they are.
 	e.Tail = max(e.Tail, st.Tokens.Prompt)
 	c := budget.CommitPoint(e)
 	if c.Growth == 0 {
@@ -96,22 +96,23 @@ func (w *Winnow) commit(req *chat.Request, s *State, base *plan.Plan, st *Status
 	return nil
 }
 
-// least is what the view must have grown to before it is rewritten again, as
-// long as it fits: what the last rewrite left, and what the next one must free.
-// Where what must stay is large, the view stands above the trigger right after a
-// rewrite, and each request would make another one for nothing.
-func (w *Winnow) least(req *chat.Request, s *State, base *plan.Plan, st *Status, tr budget.Trigger) (int, error) {
-	t, err := w.measure(req.History.Head(base.Len), base)
+// leastBeforeRewrite returns the size that the view must have before it is
+// rewritten again, as long as it fits: what the last rewrite left, and what the
+// next one must free. Where what must stay is large, the view stands above the
+// trigger right after a rewrite, and each request would make another one for
+// nothing.
+func (w *Winnow) leastBeforeRewrite(req *chat.Request, s *State, base *plan.Plan, st *Status, tr budget.Trigger) (int, error) {
+	t, err := w.measureHistory(req.History.Head(base.Len), base)
 	if err != nil {
 		return 0, err
 	}
 	return st.Prompt(t.Tokens) + max(w.mustFree(s, st), tr.At(st.Limits)/8), nil
 }
 
-// mustFree is what a rewrite must free to be worth what it loses: a fifth of the
-// room, or of the smaller room in which compaction starts sooner. It is 0 where a
-// rewrite is made whatever it frees: where somebody asked for it or set when and how
-// far, where the provider refused the request, and for bytes and images.
+// mustFree returns what a rewrite must free to be worth what it loses: a fifth of
+// the room, or of the smaller room in which compaction starts sooner. It is 0 where
+// a rewrite is made whatever it frees: where somebody asked for it or set when and
+// how far, where the provider refused the request, and for bytes and images.
 func (w *Winnow) mustFree(s *State, st *Status) int {
 	tr := st.Trigger
 	tr.Least = 0
@@ -130,7 +131,7 @@ func (w *Winnow) tooLittle(r *Result, base *plan.Plan, must int) bool {
 	}
 	h := r.req.History
 	v, err := plan.Apply(h, base)
-	if err != nil || !w.checks.valid(v, r.req.Rules) {
+	if err != nil || !w.checks.obeysRules(v, r.req.Rules) {
 		return false
 	}
 	seen := h.Len() - 1
@@ -148,9 +149,9 @@ func (w *Winnow) tooLittle(r *Result, base *plan.Plan, must int) bool {
 	return false
 }
 
-// wait returns the result under the plan in force: the rewrite is put off until the
+// postponeRewrite returns the result under the plan in force: the rewrite is put off until the
 // request does not fit or more can be freed.
-func (w *Winnow) wait(r *Result, base *plan.Plan, must int) (Result, error) {
+func (w *Winnow) postponeRewrite(r *Result, base *plan.Plan, must int) (Result, error) {
 	v, err := plan.Apply(r.req.History, base)
 	if err != nil {
 		return Result{}, err
@@ -168,9 +169,9 @@ func (w *Winnow) wait(r *Result, base *plan.Plan, must int) (Result, error) {
 // left is paid for with every request.
 const mostWhole = 100_000
 
-// leaves returns what a rewrite leaves of a room: text that was made, and messages
+// sizesAfterRewrite returns what a rewrite leaves of a room: text that was made, and messages
 // as they were.
-func (w *Winnow) leaves(room int) (made, tail int) {
+func (w *Winnow) sizesAfterRewrite(room int) (made, tail int) {
 	if !w.pipeline.Says() {
 		made, _ = stage.SummaryRoom(room)
 		return made, w.pipeline.Config.Recent(room)
@@ -179,24 +180,24 @@ func (w *Winnow) leaves(room int) (made, tail int) {
 	return target - target/stage.TailPart, target / stage.TailPart
 }
 
-// economy is what the conversation and the settings say about costs, and how
-// much the view has grown since its plan was made.
-func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *Status) (e budget.Economy, grown int, err error) {
-	all, err := w.measure(req.History, nil)
+// conversationEconomy returns what the conversation and the settings say about
+// costs, and how much the view has grown since its plan was made.
+func (w *Winnow) conversationEconomy(req *chat.Request, s *State, base *plan.Plan, st *Status) (e budget.Economy, grown int, err error) {
+	all, err := w.measureHistory(req.History, nil)
 	if err != nil || all.Answers < leastAnswers {
 		return e, 0, err
 	}
 	grown = all.Tokens
 	if base != nil {
-		before, err := w.measure(req.History.Head(base.Len), nil)
+		before, err := w.measureHistory(req.History.Head(base.Len), nil)
 		if err != nil {
 			return e, 0, err
 		}
 		grown -= before.Tokens
 	}
 	l := &st.Limits
-	at := w.trigger().At(*l)
-	one, tail := w.leaves(min(l.Room, int(w.roomBelow(l, at))))
+	at := w.settingsTrigger().At(*l)
+	one, tail := w.sizesAfterRewrite(min(l.Room, int(w.roomBelow(l, at))))
 	e = budget.Economy{
 		Growth: st.Scale * float64(all.Tokens) / float64(all.Answers),
 		Base:   l.Fixed, Summary: one, Tail: tail,

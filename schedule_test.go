@@ -209,8 +209,8 @@ func TestColdCache(t *testing.T) {
 }
 
 // A rewrite waits one request where the newest results are large, since then
-// they can be summarised too; it does not wait for the user's words, nor where
-// there is no room, nor where the agent would compact by itself.
+// they can be summarised too; it does not wait for the user's words, nor without
+// room, nor where the agent would compact by itself.
 func TestRewriteWaitsForLargeResults(t *testing.T) {
 	set := winnow.Settings{Model: "gpt-4o", Window: 20_000, OutputReserve: 100}
 	w := newWinnow(t, set)

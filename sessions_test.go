@@ -24,8 +24,8 @@ var predictionBars = map[token.Family]float64{
 	token.Claude5: 0.015, token.O200K: 0.015, token.DeepSeek3: 0.015,
 }
 
-// TestPredictNextPrompt predicts each prompt of the real sessions that carry
-// usage from what was reported before it, and prints the errors by family.
+// TestPredictNextPrompt predicts each prompt of the real sessions that carry usage
+// from the reports before it, and prints the errors by family.
 func TestPredictNextPrompt(t *testing.T) {
 	race.Skip(t)
 	errs := make(map[token.Family][]float64)

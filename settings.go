@@ -24,24 +24,24 @@ type Settings struct {
 	// Window overrides what the registry says.
 	Window int `json:"window,omitempty" yaml:"window,omitempty"`
 
-	// Preset names settings that fill in what is not set: default, or thrifty, which
+	// Preset names a set of values for what is not set: default, or thrifty, which
 	// costs less and keeps less; umbra, pi, picoclaw, operator-use and neurolink have
-	// the documented values of those systems. Where none is named, it is default.
+	// the documented values of those systems. Without a name it is default.
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 
-	// Threshold is the share of the room at which compaction starts (default 0.90):
-	// the room is what the available input has beside the system prompt, the tools
-	// and whatever else every request carries. Where an agent is known to compact by
-	// itself, 0.95 of its own point takes the place of the default. A cold cache
-	// permits a compaction from 0.70 of the room on where no such point is known. The
-	// presets of other systems take all that is available for the room.
+	// Threshold is the share of the room at which compaction starts (default 0.90).
+	// The room is the available input without the system prompt, the tools and
+	// whatever else every request carries. If winnow knows at which point an agent
+	// compacts by itself, the default is 0.95 of that point. If it knows none,
+	// compaction may start at 0.70 of the room when the provider's cache is cold. For
+	// the presets of other systems the room is all of the available input.
 	Threshold float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
 
-	// Target is the share of the room that compaction aims at (default 0.45; 0.60
-	// where a preset of another system names none). A compaction that would free less
-	// than a fifth of the room waits while the request fits, unless a target or a
-	// threshold is set. After a provider reported an overflow the target is 0.70 of
-	// the limit that it reported.
+	// Target is the share of the room that is left after compaction (default 0.45;
+	// 0.60 if the preset of another system names none). A compaction that would free
+	// less than a fifth of the room waits while the request fits, unless you set a
+	// target or a threshold. After a provider reported an overflow the target is 0.70
+	// of the limit that it reported.
 	Target float64 `json:"target,omitempty" yaml:"target,omitempty"`
 
 	// Disabled switches compaction off: requests are measured and repaired only.
@@ -52,47 +52,45 @@ type Settings struct {
 	// (default none). Whichever of this and Threshold is reached first counts.
 	ThresholdTokens int `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
 
-	// Economy says whether prices decide when to compact. With "prices" it starts at
-	// the commit point, where the model's prices are known: the size from which on
-	// reading the prompt again and again costs more than one rewrite, or at the
-	// threshold, whichever is reached first. With "off", the default, prices decide
-	// nothing. The preset thrifty has prices. CommitFloor is the prompt below which
-	// costs alone cause no rewrite (default 64,000 tokens), since little is saved
-	// there and something is always lost.
+	// Economy says whether prices decide when to compact. With "off", the default,
+	// they do not. With "prices" compaction starts at the threshold or, if the model's
+	// prices are known, at the commit point, whichever is reached first: the commit
+	// point is the size from which on reading the prompt again and again costs more
+	// than one rewrite. The preset thrifty has prices. CommitFloor is the prompt below
+	// which costs alone cause no rewrite (default 64,000 tokens): little is saved
+	// there, and something is always lost.
 	Economy     string `json:"economy,omitempty" yaml:"economy,omitempty"`
 	CommitFloor int    `json:"commit_floor,omitempty" yaml:"commit_floor,omitempty"`
 
 	// OutputReserve is what stays free for the answer, in tokens. By default it is
-	// learned: 1.25 times the largest of the last 20 answers, at least 4,000 tokens;
-	// until five answers are known 16,000, or a fifth of the window where that is
-	// less; at most 35 % of the window, and never more than a request asks for or the
-	// model can write. The presets of other systems keep what a request asks for, else
-	// OutputReserve, else 64,000 or 35 % of the window. Where neither a model nor a
-	// window is given, the window is taken to be four times OutputReserve.
+	// learned: 1.25 times the largest of the last 20 answers, at least 4,000 tokens
+	// and at most 35 % of the window, and never more than a request asks for or the
+	// model can write. Until five answers are known it is 16,000, or a fifth of the
+	// window if that is less. The presets of other systems reserve what a request asks
+	// for, else OutputReserve, else 64,000 or 35 % of the window. If neither a model
+	// nor a window is given, the window is taken to be four times OutputReserve.
 	OutputReserve int `json:"output_reserve,omitempty" yaml:"output_reserve,omitempty"`
 
-	// MaxBytes and MaxImages are limits of a request besides tokens. The
-	// default is none.
+	// MaxBytes and MaxImages limit a request besides its tokens (default: no limit).
 	MaxBytes  int `json:"max_bytes,omitempty" yaml:"max_bytes,omitempty"`
 	MaxImages int `json:"max_images,omitempty" yaml:"max_images,omitempty"`
 
-	// Exact counts with a real vocabulary instead of tables: slower, closer.
+	// Exact counts with a real vocabulary instead of tables: slower, but more accurate.
 	Exact bool `json:"exact,omitempty" yaml:"exact,omitempty"`
 
-	// KeepRecent tokens of the newest messages stay as they are, at least. By default
-	// a third of what the target leaves for the conversation is for the newest
-	// messages; more than half of it they never get. Where the stage fold runs, the
+	// KeepRecent is how many tokens of the newest messages stay as they are, at least.
+	// By default the newest messages get a third of what the target leaves for the
+	// conversation, and never more than half of it. If the stage fold runs, the
 	// default is 16,384, and at most 0.30 of the available input.
 	KeepRecent int `json:"keep_recent,omitempty" yaml:"keep_recent,omitempty"`
 
 	// Focus is what summaries should pay attention to.
 	Focus string `json:"focus,omitempty" yaml:"focus,omitempty"`
 
-	// RecallTool is the name of a tool, recall for example, by which the model
-	// can have originals back. Where it is set, markers that are written from
-	// then on say so: [original: w3kfa82nq; recall it with the recall tool]. The
-	// default is none: set it only where the model has the tool, see
-	// docs/recall.md.
+	// RecallTool is the name of the tool that gives the model originals back, recall
+	// for example (default none). Markers written from then on name it:
+	// [original: w3kfa82nq; recall it with the recall tool]. Set it only if the model
+	// has the tool; see docs/recall.md.
 	RecallTool string `json:"recall_tool,omitempty" yaml:"recall_tool,omitempty"`
 
 	// Systems are settings that other systems document.
@@ -104,8 +102,8 @@ type Settings struct {
 type Systems struct {
 	// Reserve is the number of tokens of the window that must stay free (default
 	// none; at most three quarters of the window). Whichever of this and the
-	// thresholds is reached first counts. Where Threshold is off, a Reserve that is
-	// set is also the output reserve where nobody says how long an answer may be.
+	// thresholds is reached first counts. If Threshold is off, a Reserve that is set
+	// is also the output reserve of a request that does not limit its answer.
 	Reserve int `json:"reserve,omitempty" yaml:"reserve,omitempty"`
 
 	// Estimator is how tokens are counted before a provider has reported any:
@@ -113,59 +111,59 @@ type Systems struct {
 	// as other systems do, for comparison and in their presets: umbra, pi, picoclaw,
 	// operator-use, neurolink (by the model's provider, or neurolink:PROVIDER, or
 	// neurolink:PROVIDER:code) and chars/4. Such an estimate decides when compaction
-	// starts and what it leaves; what is sent fits by winnow's own count all the
-	// same. Exact goes before it.
+	// starts and what it leaves; what is sent still fits by winnow's own count. Exact
+	// overrides it.
 	Estimator string `json:"estimator,omitempty" yaml:"estimator,omitempty"`
 
-	// Stages that run, in their fixed order: limit, ladder, supersede, prune,
-	// split-turn, fold, truncate and half; the default is limit and ladder. One that
-	// is left out does nothing: where a request then does not fit that would fit with
-	// it, the error has the code stage_off and names it. Under the preset of another
-	// system, what its own stages leave undone is done.
+	// Stages are the stages that run, in their fixed order: limit, ladder, supersede,
+	// prune, split-turn, fold, truncate and half (default: limit and ladder). If a
+	// request would fit only with a stage that is left out, the error has the code
+	// stage_off and names the stage. Under the preset of another system further
+	// stages run if its own are not enough.
 	Stages []string `json:"stages,omitempty" yaml:"stages,omitempty"`
 
 	// ItemBytes and ItemLines limit a single item (defaults 51,200 and 2,000).
-	// ItemKeep is what is left of an item, and of a tool's output in the loop, that
-	// is over these limits: "both" (the default) is head, tail and the lines between
-	// that report errors; "head" and "tail" are one end.
+	// ItemKeep says what stays of a larger item, and of a larger tool output in the
+	// loop: "both" (the default) is head, tail and the lines between that report
+	// errors; "head" and "tail" are one end.
 	ItemBytes int    `json:"item_bytes,omitempty" yaml:"item_bytes,omitempty"`
 	ItemLines int    `json:"item_lines,omitempty" yaml:"item_lines,omitempty"`
 	ItemKeep  string `json:"item_keep,omitempty" yaml:"item_keep,omitempty"`
 
-	// FileShare is the most that attached files may have together, as a share of
-	// what remains beside all that must stay (default 0.60). Where compaction is
-	// due they are shortened to it, each with a handle, the largest first. So much
-	// of what remains may a file have, too, that the loop's tool reads. Where it is
-	// off, attached files are shortened only where they do not fit.
+	// FileShare is the most that attached files may take together, as a share of
+	// what remains beside all that must stay (default 0.60). When compaction is due,
+	// they are shortened to it, each with a handle, the largest first. A file that
+	// the loop's tool reads may take the same share. If it is off, attached files are
+	// shortened only if they do not fit.
 	FileShare float64 `json:"file_share,omitempty" yaml:"file_share,omitempty"`
 
-	// PruneProtect tokens of the newest tool output are not pruned, at least
-	// (default 40,000, and at most a quarter of the available input); pruning must
+	// PruneProtect is how many tokens of the newest tool output are never pruned
+	// (default 40,000, and at most a quarter of the available input). Pruning must
 	// save PruneMin tokens (default 20,000, and at most a tenth of the available
-	// input). Values that are set are taken as they are. Results of ProtectedTools
+	// input). Values that you set are taken as they are. Results of ProtectedTools
 	// stay (default: skill).
 	PruneProtect   int      `json:"prune_protect,omitempty" yaml:"prune_protect,omitempty"`
 	PruneMin       int      `json:"prune_min,omitempty" yaml:"prune_min,omitempty"`
 	ProtectedTools []string `json:"protected_tools,omitempty" yaml:"protected_tools,omitempty"`
 
 	// Tail is how many of the newest exchanges stay whole (default 3), as long as they
-	// fit beside what must stay; where the ladder runs, as long as they have no more
-	// than half of what the target leaves for the conversation.
+	// fit beside what must stay. If the ladder runs, they may take at most half of
+	// what the target leaves for the conversation.
 	Tail int `json:"tail,omitempty" yaml:"tail,omitempty"`
 
 	// RecentRatio is the share of all messages that the stage fold leaves alone, at
 	// least, and never fewer than four (default none).
 	RecentRatio float64 `json:"recent_ratio,omitempty" yaml:"recent_ratio,omitempty"`
 
-	// TruncateFraction is the share of the messages between the first exchange and
-	// the current turn that go at least, in whole turns, where the stage truncate
-	// runs (default none: as many as are needed). The first exchange stays unless
-	// it does not fit, which a note tells.
+	// TruncateFraction is how much the stage truncate removes at least: a share of the
+	// messages between the first exchange and the current turn, in whole turns
+	// (default none: as many as needed). The first exchange stays unless it does not
+	// fit; a note then says so.
 	TruncateFraction float64 `json:"truncate_fraction,omitempty" yaml:"truncate_fraction,omitempty"`
 
-	// SummaryRole is the role of the messages that stand for what was folded or
-	// dropped: "user" (the default), which every provider takes, or "system" where
-	// the dialect allows a system message among the others: OpenAI's two do.
+	// SummaryRole is the role of the messages that replace folded or dropped ones:
+	// "user" (the default), which every provider accepts, or "system", if the dialect
+	// allows a system message among the others, as OpenAI's two do.
 	SummaryRole string `json:"summary_role,omitempty" yaml:"summary_role,omitempty"`
 }
 
@@ -334,9 +332,9 @@ func fillUnset(to, from reflect.Value) {
 	}
 }
 
-// config is what the stages go by. set is the settings without defaults: what somebody
-// set is not lowered in a small window.
-func (s *Settings) config(set Settings) stage.Config {
+// stageConfig returns the configuration of the stages. set is the settings without
+// defaults: a value that somebody set is not lowered in a small window.
+func (s *Settings) stageConfig(set Settings) stage.Config {
 	c := stage.Defaults()
 	c.ItemBytes, c.ItemLines, c.ItemKeep, c.FileShare = s.ItemBytes, s.ItemLines, s.ItemKeep, s.FileShare
 	c.PruneProtect, c.PruneMin, c.PruneExcept = s.PruneProtect, s.PruneMin, s.ProtectedTools

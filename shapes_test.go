@@ -31,7 +31,7 @@ func looking(i int, thinks bool) []chat.Message {
 	return x
 }
 
-// thinkingLoop is a task and an open loop of so many exchanges.
+// thinkingLoop is a task and an open loop of that number of exchanges.
 func thinkingLoop(exchanges int) []chat.Message {
 	msgs := append(coding(0, 3), user("Find the leak in internal/pool."))
 	for i := range exchanges {
@@ -359,7 +359,7 @@ func TestVectorA10(t *testing.T) {
 }
 
 // lateBody is a conversation in which the result of the first call stands after
-// so many other exchanges. It returns where that result is in the history.
+// that number of other exchanges. It returns where that result is in the history.
 func lateBody(t *testing.T, d wire.Dialect, after int) (body *wire.Body, result int) {
 	t.Helper()
 	type object = map[string]any

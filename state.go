@@ -14,8 +14,8 @@ import (
 // [Track.State] tells it, and what is asked of this call. The zero value is a
 // conversation at its start of which nothing special is asked.
 type State struct {
-	// Plan is the one that the last Fit returned. A plan that was made for
-	// another history is ignored.
+	// Plan is the plan that the last Fit returned. A plan that was made for another
+	// history is ignored.
 	Plan *plan.Plan
 
 	// NotLasted is how many rewrites in a row, up to the plan, did not last: the
@@ -139,8 +139,8 @@ func (s *State) inForce(h chat.History) *plan.Plan {
 	return nil
 }
 
-// pins returns the pins for the stages.
-func (s *State) pins() []stage.Pin {
+// stagePins returns the pins for the stages.
+func (s *State) stagePins() []stage.Pin {
 	pins := make([]stage.Pin, len(s.Pins))
 	for i, p := range s.Pins {
 		pins[i] = stage.Pin(p)

@@ -152,8 +152,8 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
-// toolTurn is what the tests of Umbra's split turn begin with: a request and so many exchanges with results of that
-// size.
+// toolTurn is what the tests of Umbra's split turn begin with: a request and pairs
+// exchanges with results of that size.
 func toolTurn(pairs, size int) []chat.Message {
 	m := []chat.Message{user("find it")}
 	for i := range pairs {
@@ -200,6 +200,9 @@ func TestVectorDUmbra(t *testing.T) {
 	copy(turn[1:], did("tc-1", "grep", `{"pattern":"renamed"}`, found.String()))
 	r = fit(t, w, chat.Request{History: chat.NewHistory(turn...)}, winnow.State{})
 	contains(t, "every file:line of a result", text(r.View), "src/part4/handler.ts:112,113,114; ", "src/part8/handler.ts:124,125,126")
+	copy(turn[1:], did("tc-1", "grep", `{"pattern":"renamed"}`, "src/a/handler.ts:1120: return\n"+strings.Repeat("more of it\n", 400)+"src/a/handler.ts:112: return\n"+strings.Repeat("more of it\n", 400)))
+	r = fit(t, w, chat.Request{History: chat.NewHistory(turn...)}, winnow.State{})
+	contains(t, "a place that is the start of one that is shown", text(r.View), "src/a/handler.ts:112\n")
 }
 
 // As in NeuroLink, the newest 40,000 tokens of results stay, and those of protected
@@ -265,8 +268,8 @@ func TestVectorCPicoclaw(t *testing.T) {
 	}
 }
 
-// As in pi's tests of its cut, through Fit: at least the recent tokens stay, from a
-// message that is no tool result on, and nothing else limits them.
+// As in pi's tests of its cut, through Fit: at least the recent tokens stay, from
+// any message on but a tool result, and nothing else limits them.
 func TestVectorAKeepsRecent(t *testing.T) {
 	for _, name := range []string{"pi", "operator-use"} {
 		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, OutputReserve: 1000})

@@ -209,9 +209,9 @@ func TestRepeatedRulesAndLargeResults(t *testing.T) {
 }
 
 // A view tells how things stand: what a harness put before the user's words is not
-// told as theirs, a command that was asked about again has its last state, a file that
-// was put back does not show what was undone, a search has its own hits with their
-// number, and a build that fails has its first cause.
+// told as theirs, a command that was asked about again has its last state, a file
+// that was put back does not show the undone change, a search has its own hits with
+// their number, and a build that fails has its first cause.
 func TestViewTellsHowThingsStand(t *testing.T) {
 	m := []chat.Message{user("# Context of the harness\n\nYou run inside it. You must never leave the folder.\n" + lines("manual", 60) + "\n---\n\n# User Request\n\nMend the queue.")}
 	shell := func(id, command, out string) {

@@ -15,9 +15,8 @@ import (
 // Track keeps what is known of a conversation besides its messages: the plan in
 // force, how many rewrites in a row did not last, what its provider reported, how
 // long ago the last call was, and how many calls found the provider's cache cold.
-// Whoever drives a conversation
-// keeps one, so that all of them schedule alike: [Conversation], sessions and
-// the transport do. It is safe for concurrent use.
+// Every driver of a conversation keeps one, so that all of them schedule alike:
+// [Conversation], sessions and the transport do. It is safe for concurrent use.
 //
 //	t := w.Track()
 //	r, err := t.Fit(ctx, req)  // send r.View, then:
@@ -52,17 +51,17 @@ type Track struct {
 // Track returns the track of a conversation at its start. A conversation that moves to
 // a model of another family needs another.
 func (w *Winnow) Track() *Track {
-	w = w.made()
+	w = w.orStandard()
 	return &Track{w: w, ledger: token.NewLedger(w.meter.Counter().Family())}
 }
 
 // Fit is [Winnow.Fit] for the next call of the conversation, and puts its plan in
 // force.
 func (t *Track) Fit(ctx context.Context, req chat.Request) (Result, error) {
-	return t.fit(ctx, req, t.State())
+	return t.fitAndRemember(ctx, req, t.State())
 }
 
-func (t *Track) fit(ctx context.Context, req chat.Request, s State) (Result, error) {
+func (t *Track) fitAndRemember(ctx context.Context, req chat.Request, s State) (Result, error) {
 	r, err := t.w.Fit(ctx, req, s)
 	if err != nil {
 		return r, err
@@ -106,7 +105,7 @@ func (t *Track) Plan() *plan.Plan {
 
 // Use puts a plan in force that stands somewhere else: in a store, or as what is
 // left of one after it was taken back. Nil is none. Where it is another plan than
-// the one in force, so many rewrites in a row up to it did not last, as far as is
+// the one in force, notLasted rewrites in a row up to it did not last, as far as is
 // known there.
 func (t *Track) Use(p *plan.Plan, notLasted int) {
 	t.mu.Lock()
@@ -148,7 +147,7 @@ func (t *Track) Paused(d time.Duration) {
 	t.idle = d
 }
 
-// Record adds a call: what was sent ([Result.Sent]) and what the provider
+// Record adds a call: the request sent ([Result.Sent]) and what the provider
 // reported for it. Of several reports of one call the largest counts.
 func (t *Track) Record(s token.Step) {
 	t.mu.Lock()
@@ -160,7 +159,7 @@ func (t *Track) Record(s token.Step) {
 	if t.ledger == nil { // the zero value
 		t.ledger = token.NewLedger(token.Unknown)
 	}
-	t.hear(s)
+	t.recordStep(s)
 	repeated := t.calls > 0 && s.Repeats(&t.last)
 	if repeated {
 		t.calls-- // the same call, once more
@@ -171,7 +170,7 @@ func (t *Track) Record(s token.Step) {
 	if t.calls > 0 && s.Plan != t.last.Plan && len(t.lengths) > 0 {
 		t.answers.Longest = slices.Max(t.lengths) // only here does the reserve fall
 	}
-	t.answered(&s, repeated)
+	t.noteAnswerLength(&s, repeated)
 	t.calls++
 	t.lastCold = t.cached && s.Usage.CacheRead == 0 && s.Plan == t.last.Plan
 	if t.lastCold {
@@ -181,8 +180,8 @@ func (t *Track) Record(s token.Step) {
 	t.last = s
 }
 
-// hear has the ledger know the steps that are kept. The caller holds the lock.
-func (t *Track) hear(s token.Step) {
+// recordStep has the ledger know the steps that are kept. The caller holds the lock.
+func (t *Track) recordStep(s token.Step) {
 	before := len(t.steps)
 	if t.steps = token.Keep(t.steps, s); len(t.steps) > before {
 		t.ledger.Record(s)
@@ -206,12 +205,12 @@ func (t *Track) LearnAnswers(h chat.History) {
 		}
 	}
 	for _, u := range slices.Backward(newest) {
-		t.answered(&token.Step{Usage: u}, false)
+		t.noteAnswerLength(&token.Step{Usage: u}, false)
 	}
 }
 
-// answered notes how long a call's answer was. The caller holds the lock.
-func (t *Track) answered(s *token.Step, repeated bool) {
+// noteAnswerLength notes how long a call's answer was. The caller holds the lock.
+func (t *Track) noteAnswerLength(s *token.Step, repeated bool) {
 	n := s.Usage.Output
 	if s.Cut {
 		n *= 2
@@ -238,7 +237,7 @@ func (t *Track) Known() bool {
 	return ok
 }
 
-// State is what the next Fit should know of the conversation.
+// State returns what the next Fit should know of the conversation.
 func (t *Track) State() State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -249,7 +248,7 @@ func (t *Track) State() State {
 	return s
 }
 
-// Sent is the result's view as a step for [Track.Record]; what the provider
+// Sent returns the result's view as a step for [Track.Record]; what the provider
 // reported, the answer's estimate and the model's name are to be filled in.
 func (r *Result) Sent() token.Step {
 	if r.w == nil {
@@ -258,9 +257,9 @@ func (r *Result) Sent() token.Step {
 	return r.w.Step(&r.req, r.View)
 }
 
-// Step is a view of the request as [Result.Sent] tells it.
+// Step returns a view of the request as [Result.Sent] tells it.
 func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
-	w = w.made()
+	w = w.orStandard()
 	return w.meter.Step(req, w.meter.Measure(v), string(v.Plan().ID()))
 }
 
@@ -268,7 +267,7 @@ func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
 // the answers among its first messages, up to a number of them. The name is that of
 // the model where an answer does not say it.
 func (w *Winnow) Heard(req *chat.Request, name string, until int) *Track {
-	w = w.made()
+	w = w.orStandard()
 	t := w.Track()
 	for i := range min(until, req.History.Len()) {
 		if m := req.History.At(i); m.Role != chat.Assistant || m.Usage == nil {
@@ -283,14 +282,14 @@ func (w *Winnow) Heard(req *chat.Request, name string, until int) *Track {
 	return t
 }
 
-// Answered is the step of a view that message i of the request's history answered,
+// Answered returns the step of a view that message i of the request's history answered,
 // with the usage that was reported for it. It is false where there is none, where the
 // model counts in another way, and where far less was sent than the view has.
 func (w *Winnow) Answered(req *chat.Request, i int, v plan.View, name string) (token.Step, bool) {
 	if i < 0 || i >= req.History.Len() {
 		return token.Step{}, false
 	}
-	w = w.made()
+	w = w.orStandard()
 	m := req.History.At(i)
 	if m.Model != "" {
 		name = m.Model

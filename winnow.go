@@ -111,7 +111,7 @@ func New(o *Options) (*Winnow, error) {
 	switch {
 	case w.settings.Window > 0:
 		if w.settings.Window == cmp.Or(o.Agent.Tokens, w.model.Context) {
-			w.window.Own = o.Agent.Own // it is the one that the agent knows
+			w.window.Own = o.Agent.Own // it is the agent's own window
 		}
 		w.model.Context, w.model.Input = w.settings.Window, 0
 		w.window.Source = model.WindowSet
@@ -130,8 +130,8 @@ func New(o *Options) (*Winnow, error) {
 	if w.settings.Economy == EconomyPrices {
 		w.prices = w.model.Prices
 	}
-	w.meter = budget.NewMeter(token.New(w.settings.family(&w.model), &token.Options{Exact: w.settings.Exact}))
-	config := w.settings.config(o.Settings.withPreset())
+	w.meter = budget.NewMeter(token.New(w.settings.countingFamily(&w.model), &token.Options{Exact: w.settings.Exact}))
+	config := w.settings.stageConfig(o.Settings.withPreset())
 	config.Kinds, config.Outliner = o.Kinds, o.Outliner
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer)
@@ -156,8 +156,8 @@ var standard = sync.OnceValue(func() *Winnow {
 	return w
 })
 
-// made returns w, or the standard one in place of none and of the zero value.
-func (w *Winnow) made() *Winnow {
+// orStandard returns w, or the standard one in place of none and of the zero value.
+func (w *Winnow) orStandard() *Winnow {
 	if w == nil || w.meter == nil {
 		return standard()
 	}
@@ -165,21 +165,21 @@ func (w *Winnow) made() *Winnow {
 }
 
 // Settings returns the settings in force, with defaults filled in.
-func (w *Winnow) Settings() Settings { return w.made().settings }
+func (w *Winnow) Settings() Settings { return w.orStandard().settings }
 
 // Model returns the model the limits come from.
-func (w *Winnow) Model() model.Model { return w.made().model }
+func (w *Winnow) Model() model.Model { return w.orStandard().model }
 
 // Window returns the window in force and where it is known from. Its Tokens are
 // 0 where the window is unknown.
-func (w *Winnow) Window() model.Window { return w.made().window }
+func (w *Winnow) Window() model.Window { return w.orStandard().window }
 
 // Meter returns the meter that measures requests.
-func (w *Winnow) Meter() *budget.Meter { return w.made().meter }
+func (w *Winnow) Meter() *budget.Meter { return w.orStandard().meter }
 
-// Limits returns the limits for a request that wants so many tokens of output;
+// Limits returns the limits for a request that wants output tokens for its answer;
 // 0 leaves that to the settings and the model.
-func (w *Winnow) Limits(output int) Limits { return w.made().limitsWith(output, &State{}) }
+func (w *Winnow) Limits(output int) Limits { return w.orStandard().limitsWith(output, &State{}) }
 
 func (w *Winnow) limitsWith(output int, s *State) Limits {
 	m := w.With(s.Learned)
@@ -188,7 +188,7 @@ func (w *Winnow) limitsWith(output int, s *State) Limits {
 		beyond = 0 // the room beyond the agent's window is not there
 	}
 	window := m.Window(cmp.Or(max(output, 0), w.settings.OutputReserve))
-	l := budget.NewLimits(window, m.Input, max(0, w.reserve(&m, output, s.Answers)-beyond))
+	l := budget.NewLimits(window, m.Input, max(0, w.outputReserve(&m, output, s.Answers)-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
 	if n := s.Learned.Bytes; n > 0 && (l.Bytes <= 0 || n < l.Bytes) {
 		l.Bytes = n
@@ -239,33 +239,33 @@ type Result struct {
 
 // Check measures the request under the plan in force and changes nothing.
 func (w *Winnow) Check(req chat.Request, s State) (Status, error) {
-	w = w.made()
+	w = w.orStandard()
 	base := s.inForce(req.History)
-	t, err := w.measure(req.History, base)
+	t, err := w.measureHistory(req.History, base)
 	if err != nil {
 		return Status{}, err
 	}
-	tr := w.trigger()
-	tr.Cold = w.cold(&s)
-	st := w.meter.Status(&req, t, string(base.ID()), w.limits(&req, &s), tr, s.Ledger)
+	tr := w.settingsTrigger()
+	tr.Cold = w.isCold(&s)
+	st := w.meter.Status(&req, t, string(base.ID()), w.callLimits(&req, &s), tr, s.Ledger)
 	st.Doubt = w.doubt
 	if s.Encoded != nil {
-		if err := s.measured(&st, req.History, base); err != nil {
+		if err := s.setBodyBytesUnder(&st, req.History, base); err != nil {
 			return Status{}, err
 		}
 		st.Judge(tr)
 	}
-	if err := w.schedule(&req, &s, base, &st); err != nil {
+	if err := w.scheduleRewrite(&req, &s, base, &st); err != nil {
 		return Status{}, err
 	}
 	if w.own != nil {
-		err = w.doubted(&st, &req, base)
+		err = w.doubtEstimate(&st, &req, base)
 	}
 	return st, err
 }
 
-// measure returns the totals of a history under a plan, which may be nil.
-func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
+// measureHistory returns the totals of a history under a plan, which may be nil.
+func (w *Winnow) measureHistory(h chat.History, p *plan.Plan) (budget.Totals, error) {
 	if t, ok := w.meter.Known(h, string(p.ID())); ok {
 		return t, nil
 	}
@@ -276,8 +276,8 @@ func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
 	return w.meter.Measure(v), nil
 }
 
-// limits returns the limits for a call.
-func (w *Winnow) limits(req *chat.Request, s *State) Limits {
+// callLimits returns the limits for a call.
+func (w *Winnow) callLimits(req *chat.Request, s *State) Limits {
 	l := w.limitsWith(req.Output, s)
 	if s.Limit > 0 {
 		l.Input = min(l.Input, s.Limit)
@@ -289,8 +289,9 @@ func (w *Winnow) limits(req *chat.Request, s *State) Limits {
 	return l
 }
 
-// trigger is the one of the settings, costs and the provider's cache aside.
-func (w *Winnow) trigger() budget.Trigger {
+// settingsTrigger returns the trigger of the settings, costs and the provider's
+// cache aside.
+func (w *Winnow) settingsTrigger() budget.Trigger {
 	tr := budget.Trigger{Threshold: w.settings.Threshold, Whole: w.system, Reserve: w.settings.Reserve, Tokens: w.settings.ThresholdTokens}
 	if !w.due && !w.system {
 		tr.Own = w.window.Own
@@ -301,7 +302,7 @@ func (w *Winnow) trigger() budget.Trigger {
 // Fit returns what the model should see of the request. See the package
 // comment for its promise.
 func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, error) {
-	w = w.made()
+	w = w.orStandard()
 	before, err := w.Check(req, s)
 	if err != nil {
 		return Result{}, err
@@ -310,7 +311,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	if s.Anew && base != nil {
 		return w.fitAnew(ctx, req, s, before)
 	}
-	req.Rules = w.rules(req.Rules, s.Learned.BoundThinking || s.Refused)
+	req.Rules = w.effectiveRules(req.Rules, s.Learned.BoundThinking || s.Refused)
 	s.Force = s.Force || s.Summarise
 	due := before.ShouldCompact || s.Force || s.Limit > 0 || s.Refused
 	if w.settings.Disabled && s.Limit == 0 && !s.Force || s.RepairOnly {
@@ -326,18 +327,19 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 		if err != nil {
 			return Result{}, err
 		}
-		if w.checks.valid(v, req.Rules) && !(s.Close && pending(v, req.Rules)) {
+		_, open := v.CloseLoop(req.Rules)
+		if !open && w.checks.obeysRules(v, req.Rules) && !(s.Close && awaitsResults(v, req.Rules)) {
 			return Result{Plan: base, View: v, Before: before, After: before, NotLasted: s.NotLasted, w: w, req: req}, nil
 		}
 	}
 	heap := req // req itself stays on the stack while there is nothing to do
-	if due && w.unsure(&before) {
+	if due && w.isUnsure(&before) {
 		return w.rewriteUnsure(ctx, &heap, s, base, before)
 	}
 	return w.rewrite(ctx, &heap, s, base, before, due)
 }
 
-// fitAnew is Fit without the plan in force, in whose place it puts the result.
+// fitAnew fits without the plan in force, and puts the result in its place.
 func (w *Winnow) fitAnew(ctx context.Context, req chat.Request, s State, before Status) (Result, error) {
 	base := s.Plan
 	s.Plan, s.Anew = nil, false
@@ -349,7 +351,7 @@ func (w *Winnow) fitAnew(ctx context.Context, req chat.Request, s State, before 
 	if r.Plan != nil {
 		edits = r.Plan.Edits
 	}
-	r.Plan, err = plan.Exchange(base, req.History, w.rules(req.Rules, s.Learned.BoundThinking || s.Refused), edits...)
+	r.Plan, err = plan.Exchange(base, req.History, w.effectiveRules(req.Rules, s.Learned.BoundThinking || s.Refused), edits...)
 	if err != nil {
 		return Result{}, err
 	}
@@ -358,10 +360,10 @@ func (w *Winnow) fitAnew(ctx context.Context, req chat.Request, s State, before 
 	return r, err
 }
 
-// rules are the request's, without the binding of thinking to its prefix where
-// the model is one that has none: there a rewrite may keep the thinking behind
-// it, and with it an open tool loop.
-func (w *Winnow) rules(r chat.Rules, bound bool) chat.Rules {
+// effectiveRules returns the request's rules, without the binding of thinking to
+// its prefix where the model is one that has none: there a rewrite may keep the
+// thinking behind it, and with it an open tool loop.
+func (w *Winnow) effectiveRules(r chat.Rules, bound bool) chat.Rules {
 	r = r.OrDefault()
 	r.BoundThinking = r.BoundThinking && (w.binds || bound)
 	return r
@@ -377,8 +379,8 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 			return r, err
 		}
 	}
-	scale := w.scale(req, s.Ledger)
-	goal := w.goal(&before, &s, scale)
+	scale := w.rewriteScale(req, s.Ledger)
+	goal := w.rewriteGoal(&before, &s, scale)
 	if (w.settings.Disabled || s.RepairOnly) && !due {
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0
@@ -403,7 +405,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 			goal.Target = min(goal.Target, goal.Available/2)
 		}
 	}
-	out, err := w.run(ctx, req, base, &s, goal, &before, s.Force || s.Limit > 0 || due && before.ShouldCompact)
+	out, err := w.runWithinBytes(ctx, req, base, &s, goal, &before, s.Force || s.Limit > 0 || due && before.ShouldCompact)
 	if err != nil {
 		return Result{}, inTokens(err, before.Limits.Available, scale)
 	}
@@ -411,13 +413,14 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Summaries: out.Summaries, Notes: out.Notes, LeftOut: out.LeftOut,
 		Before: before, NotLasted: s.NotLasted, w: w, req: *req,
 	}
-	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {
+	if r.After, err = w.measureResult(req, &s, &r, before, scale); err != nil {
 		return Result{}, err
 	}
 	if must > 0 && due && out.Changed && w.tooLittle(&r, base, must) {
-		return w.wait(&r, base, must)
+		return w.postponeRewrite(&r, base, must)
 	}
-	// What was over in bytes or images alone need not have fewer tokens after it.
+	// A request that was over in bytes or images alone need not have fewer tokens
+	// after it.
 	idle := before.Count.Upper() > before.Limits.Available && 100*r.After.Tokens.Total > 99*before.Tokens.Total
 	if goal.Hard && !s.BestEffort && (!r.After.Fits || idle) {
 		return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}

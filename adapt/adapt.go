@@ -82,7 +82,7 @@ func (a *Adapter[M]) Fit(ctx context.Context, req chat.Request, messages []M) (v
 		lead++
 	}
 	req.History = chat.NewHistory(msgs[lead:]...)
-	k := a.find(req.History)
+	k := a.findConversation(req.History)
 	r, err := k.track.Fit(ctx, req)
 	if err != nil {
 		return nil, nil, err
@@ -98,9 +98,9 @@ func (a *Adapter[M]) Fit(ctx context.Context, req chat.Request, messages []M) (v
 	return view, func(answer M, usage chat.Usage) { k.track.Answered(a.toChat(answer), usage) }, nil
 }
 
-// find returns the conversation that a history continues. A branch has a track of its
+// findConversation returns the conversation that a history continues. A branch has a track of its
 // own, which starts with the plan that covers most of it.
-func (a *Adapter[M]) find(h chat.History) *known {
+func (a *Adapter[M]) findConversation(h chat.History) *known {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	best := -1

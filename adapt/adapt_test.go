@@ -29,7 +29,7 @@ func newAdapter(t testing.TB) *adapt.Adapter[*message] {
 	return adapt.New(w, toChat, fromChat)
 }
 
-// work returns a conversation of so many exchanges about a subject.
+// work returns a conversation about a subject with that number of exchanges.
 func work(subject string, exchanges int) []*message {
 	all := []*message{{chat.TextMessage(chat.System, "Be careful."), "s"}, {chat.TextMessage(chat.User, "Find the slow query."), "u"}}
 	for i := range exchanges {

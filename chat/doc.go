@@ -7,7 +7,7 @@
 // a history can be shared between goroutines and kept for ever.
 //
 // Every prefix of a history has a hash ([History.Chain]). Two histories with
-// the same hash at n hold the same first n messages, whoever built them; that
+// the same hash at n hold the same first n messages, however they were built; that
 // is how a plan finds the conversation it was made for.
 //
 // [Outline] finds the turns and the exchanges: an assistant message with tool

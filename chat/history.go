@@ -43,8 +43,8 @@ type sums struct{ digest, chain Hash }
 
 // owner says how much of a backing array is taken, so that of two histories
 // that grow from one prefix only the first grows in place. So all histories with
-// one owner and one length have the same messages, and the outline that was asked
-// for last is kept here for whoever asks next.
+// one owner and one length have the same messages, and the owner keeps the outline
+// that it returned last for the next caller.
 type owner struct {
 	taken   atomic.Int64
 	outline atomic.Pointer[Outline]
@@ -52,8 +52,15 @@ type owner struct {
 
 // NewHistory returns a history of these messages. The caller must not change
 // them, or anything they refer to, afterwards.
-func NewHistory(msgs ...Message) History {
-	return History{}.grow(msgs)
+func NewHistory(msgs ...Message) History { return History{}.appendAll(msgs) }
+
+// OwnHistory is [NewHistory] of a slice that belongs to the history from now on:
+// the messages of a long conversation are not there twice while it is made.
+func OwnHistory(msgs []Message) History {
+	h := History{own: &owner{}, msgs: msgs[:len(msgs):len(msgs)], sums: make([]sums, len(msgs))}
+	h.own.taken.Store(int64(len(msgs)))
+	h.link(0)
+	return h
 }
 
 // Append returns the history with messages added at its end. The receiver
@@ -62,10 +69,10 @@ func (h History) Append(msgs ...Message) History {
 	if len(msgs) == 0 {
 		return h
 	}
-	return h.grow(msgs)
+	return h.appendAll(msgs)
 }
 
-func (h History) grow(msgs []Message) History {
+func (h History) appendAll(msgs []Message) History {
 	n, m := len(h.msgs), len(h.msgs)+len(msgs)
 	next := History{own: h.own}
 	if h.own == nil || m > cap(h.msgs) || m > cap(h.sums) || !h.own.taken.CompareAndSwap(int64(n), int64(m)) {
@@ -80,27 +87,31 @@ func (h History) grow(msgs []Message) History {
 	} else {
 		next.msgs, next.sums = h.msgs, h.sums
 	}
-	next.msgs = append(next.msgs, msgs...)
-	for i := n; i < m; i++ {
-		next.msgs[i].Parts = bounded(next.msgs[i].Parts, 0)
-	}
-	next.sums = next.sums[:m]
-	digestAll(next.msgs[n:m], next.sums[n:m])
-	prev := h.Chain(n)
-	for i := n; i < m; i++ {
-		prev = link(prev, next.sums[i].digest)
-		next.sums[i].chain = prev
-	}
+	next.msgs, next.sums = append(next.msgs, msgs...), next.sums[:m]
+	next.link(n)
 	return next
+}
+
+// link digests the messages from n on.
+func (h History) link(n int) {
+	for i := n; i < len(h.msgs); i++ {
+		h.msgs[i].Parts = boundDepth(h.msgs[i].Parts, 0)
+	}
+	digestAll(h.msgs[n:], h.sums[n:])
+	prev := h.Chain(n)
+	for i := n; i < len(h.msgs); i++ {
+		prev = linkHash(prev, h.sums[i].digest)
+		h.sums[i].chain = prev
+	}
 }
 
 // maxDepth is how many levels of content a part may have.
 const maxDepth = 16
 
-// bounded returns parts without what stands deeper in their content than
+// boundDepth returns parts without what stands deeper in their content than
 // maxDepth, so that nobody who reads a history goes deeper. The caller's parts
 // stay as they are.
-func bounded(parts []Part, depth int) []Part {
+func boundDepth(parts []Part, depth int) []Part {
 	if depth > maxDepth {
 		return nil
 	}
@@ -109,7 +120,7 @@ func bounded(parts []Part, depth int) []Part {
 		if len(parts[i].Content) == 0 {
 			continue
 		}
-		in := bounded(parts[i].Content, depth+1)
+		in := boundDepth(parts[i].Content, depth+1)
 		if len(in) == len(parts[i].Content) && &in[0] == &parts[i].Content[0] {
 			continue
 		}
@@ -127,7 +138,7 @@ func digestAll(msgs []Message, out []sums) {
 	run := func(from, to int) {
 		d := newDigester()
 		for i := from; i < to; i++ {
-			out[i].digest = d.message(&msgs[i])
+			out[i].digest = d.digestMessage(&msgs[i])
 		}
 	}
 	if len(msgs) < few {
@@ -184,9 +195,9 @@ func (h History) StartsWith(n int, chain Hash) bool {
 
 // Digest returns the hash of the message's content: role and parts. Where a
 // message came from (its id, time, model and usage) is left out.
-func (m *Message) Digest() Hash { return newDigester().message(m) }
+func (m *Message) Digest() Hash { return newDigester().digestMessage(m) }
 
-func link(prev, digest Hash) Hash {
+func linkHash(prev, digest Hash) Hash {
 	var b [2 * sha256.Size]byte
 	copy(b[:], prev[:])
 	copy(b[sha256.Size:], digest[:])
@@ -204,23 +215,23 @@ func newDigester() *digester {
 	return &digester{h: sha256.New(), buf: make([]byte, 0, 2048)}
 }
 
-func (d *digester) message(m *Message) (out Hash) {
+func (d *digester) digestMessage(m *Message) (out Hash) {
 	d.h.Reset()
 	d.buf = d.buf[:0]
-	d.str(string(m.Role))
+	d.digestString(string(m.Role))
 	synthetic := byte(0) // always a byte, or a message could pass for another
 	if m.Synthetic {
 		synthetic = 1
 	}
 	d.buf = append(d.buf, synthetic)
-	d.parts(m.Parts)
+	d.digestParts(m.Parts)
 	d.h.Write(d.buf)
 	d.buf = d.h.Sum(d.buf[:0])
 	copy(out[:], d.buf)
 	return out
 }
 
-func (d *digester) parts(parts []Part) {
+func (d *digester) digestParts(parts []Part) {
 	d.buf = binary.AppendUvarint(d.buf, uint64(len(parts)))
 	for i := range parts {
 		p := &parts[i]
@@ -230,13 +241,13 @@ func (d *digester) parts(parts []Part) {
 		}
 		d.buf = append(d.buf, flags)
 		for _, s := range [...]string{p.Text, p.ID, p.Name, p.Args, p.Media, p.Data, p.Signature} {
-			d.str(s)
+			d.digestString(s)
 		}
-		d.parts(p.Content)
+		d.digestParts(p.Content)
 	}
 }
 
-func (d *digester) str(s string) {
+func (d *digester) digestString(s string) {
 	d.buf = binary.AppendUvarint(d.buf, uint64(len(s)))
 	if len(s) <= cap(d.buf)-len(d.buf)-binary.MaxVarintLen64 {
 		d.buf = append(d.buf, s...)

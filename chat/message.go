@@ -98,8 +98,8 @@ type Message struct {
 	Wire int
 }
 
-// Usage is what a provider reported for one call. Input leaves out what was
-// read from or written to the provider's cache: the prompt is the sum of all three.
+// Usage is what a provider reported for one call. Input leaves out the tokens read
+// from or written to the provider's cache: the prompt is the sum of all three.
 type Usage struct {
 	Input, CacheRead, CacheWrite int
 
@@ -111,10 +111,10 @@ type Usage struct {
 	Output, Thinking int
 }
 
-// Prompt is the number of tokens the provider counted in the request.
+// Prompt returns the number of tokens the provider counted in the request.
 func (u Usage) Prompt() int { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Context is the prompt and the answer: what the next request starts from.
+// Context returns the prompt and the answer: what the next request starts from.
 func (u Usage) Context() int { return u.Prompt() + u.Output }
 
 // TextMessage returns a message of one text part.

@@ -61,25 +61,25 @@ func newOutline(s Sequence) *Outline {
 		o.Turns[len(o.Turns)-1].To = i + 1
 		switch {
 		case m.Role == Assistant && m.Has(ToolCall):
-			o.close(&open)
+			o.closeExchange(&open)
 			calls := open.reset(m)
 			o.exchange[i] = int32(len(o.Exchanges))
 			o.Exchanges = append(o.Exchanges, Exchange{From: i, To: i + 1, Calls: calls})
-		case open.live && open.answers(m):
+		case open.live && open.takeAnswers(m):
 			e := len(o.Exchanges) - 1
 			o.exchange[i] = int32(e)
 			o.Exchanges[e].To = i + 1
 		default:
-			o.close(&open)
+			o.closeExchange(&open)
 		}
 	}
-	o.close(&open)
+	o.closeExchange(&open)
 	return o
 }
 
-func (o *Outline) close(c *callSet) {
+func (o *Outline) closeExchange(c *callSet) {
 	if c.live {
-		o.Exchanges[len(o.Exchanges)-1].Open = c.left()
+		o.Exchanges[len(o.Exchanges)-1].Open = c.unansweredIDs()
 	}
 	c.live = false
 }
@@ -184,8 +184,8 @@ func (c *callSet) take(id string) bool {
 	return false
 }
 
-// known reports whether the message made a call with that id, answered or not.
-func (c *callSet) known(id string) bool {
+// hasCall reports whether the message made a call with that id, answered or not.
+func (c *callSet) hasCall(id string) bool {
 	if c.first != nil {
 		_, ok := c.first[id]
 		return ok
@@ -193,15 +193,15 @@ func (c *callSet) known(id string) bool {
 	return slices.Contains(c.ids, id)
 }
 
-// answers marks what the message answers and reports whether it carries
+// takeAnswers marks what the message answers and reports whether it carries
 // results of these calls. A repeated result still belongs to the exchange.
-func (c *callSet) answers(m *Message) bool {
+func (c *callSet) takeAnswers(m *Message) bool {
 	if m.Role == Assistant || m.Role == System {
 		return false
 	}
 	found := false
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == ToolResult && c.known(p.ID) {
+		if p := &m.Parts[i]; p.Kind == ToolResult && c.hasCall(p.ID) {
 			c.take(p.ID)
 			found = true
 		}
@@ -209,7 +209,7 @@ func (c *callSet) answers(m *Message) bool {
 	return found
 }
 
-func (c *callSet) left() []string {
+func (c *callSet) unansweredIDs() []string {
 	var open []string
 	for i, d := range c.done {
 		if !d {

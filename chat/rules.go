@@ -53,12 +53,12 @@ type Rules struct {
 	// role. It forbids nothing: histories that have them elsewhere keep them.
 	SystemAnywhere bool
 
-	// MaxImages is the most images in a request; 0 is no limit.
+	// MaxImages is the most images in a request; 0 means no limit.
 	MaxImages int
 }
 
 // AllDialects are rules strict enough for every dialect that winnow speaks. Text
-// parts may be empty beside others: whoever writes a message leaves them out.
+// parts may be empty beside others: the encoder of a message leaves them out.
 func AllDialects() Rules {
 	return Rules{
 		Name:           "every dialect",
@@ -155,7 +155,7 @@ func (c *Checker) Pending() []Problem {
 		return nil
 	}
 	var ps []Problem
-	for _, id := range c.open.left() {
+	for _, id := range c.open.unansweredIDs() {
 		ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result", id), id})
 	}
 	return ps
@@ -220,7 +220,7 @@ func (c *Checker) Next(m *Message) []Problem {
 		ps, answers = c.checkResults(m, ps)
 	}
 	if c.open.live && !answers {
-		for _, id := range c.open.left() {
+		for _, id := range c.open.unansweredIDs() {
 			if c.rules.LateResults {
 				if c.late == nil {
 					c.late = make(map[string][]int)
@@ -276,8 +276,8 @@ func (c *Checker) checkResults(m *Message, ps []Problem) (_ []Problem, answers b
 		p := &m.Parts[k]
 		switch {
 		case p.Kind != ToolResult:
-		case !wrong && !(c.open.live && c.open.known(p.ID)) && c.takeLate(p.ID):
-		case wrong || !c.open.live || !c.open.known(p.ID):
+		case !wrong && !(c.open.live && c.open.hasCall(p.ID)) && c.takeLate(p.ID):
+		case wrong || !c.open.live || !c.open.hasCall(p.ID):
 			ps = append(ps, Problem{RuleOrphan, c.n - 1, k, fmt.Sprintf("result %q answers no call directly before it", p.ID), p.ID})
 		default:
 			answers = true

@@ -6,7 +6,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Base is the plan in force that whoever acts has seen, "" for none.
+// Base is the plan in force that the acting person has seen, "" for none.
 type Base struct {
 	Plan plan.ID `json:"plan"`
 }
@@ -63,18 +63,18 @@ type Done struct {
 	Conversation Conversation `json:"conversation"`
 }
 
-// ConflictError says that an action was not done, because another plan is in
-// force than the one that it is based on.
+// ConflictError says that an action was not done, because the plan it is based on
+// is not in force any more.
 type ConflictError struct {
 	Base, InForce plan.ID
 }
 
 // Error says which plan is in force.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act", named(e.InForce), named(e.Base))
+	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act", planName(e.InForce), planName(e.Base))
 }
 
-func named(id plan.ID) string {
+func planName(id plan.ID) string {
 	if id == "" {
 		return "none"
 	}

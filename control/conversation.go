@@ -44,14 +44,15 @@ type Conversation struct {
 	Plan plan.ID `json:"plan"`
 
 	// Waiting is a plan that is taken back as soon as the turn under way is over,
-	// because the thinking in it is bound to what was sent; "" for none.
+	// because the thinking in that turn is bound to the request as sent; "" for
+	// none.
 	Waiting plan.ID `json:"waiting,omitempty"`
 
 	Messages int `json:"messages"` // of the history, as sent last
 	Pins     int `json:"pins"`     // in force
 
 	// Last is the last request, nil where none was recorded. Totals are those of
-	// all requests, also of those that are no longer kept one by one.
+	// all requests, including those whose own records are gone.
 	Last   *Request `json:"last,omitempty"`
 	Totals Totals   `json:"totals"`
 }
@@ -112,10 +113,10 @@ func (t *Totals) Add(r *Request) {
 	}
 }
 
-// CacheShare is the share of the prompt that was read from the cache; nil where
+// CacheShare returns the share of the prompt that was read from the cache; nil where
 // there was none.
 func (u Usage) CacheShare() *float64 {
-	prompt := u.prompt()
+	prompt := u.promptTokens()
 	if prompt <= 0 {
 		return nil
 	}
@@ -130,10 +131,10 @@ func (u *Usage) plus(v Usage) {
 	u.Output += v.Output
 }
 
-// prompt is all of the usage but the output.
-func (u Usage) prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+// promptTokens returns all of the usage but the output.
+func (u Usage) promptTokens() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Add adds what was reported for a call.
+// Add adds the usage that a provider reported for one call.
 func (u *Usage) Add(v chat.Usage) {
 	u.Input += int64(v.Input)
 	u.CacheRead += int64(v.CacheRead)
@@ -150,8 +151,8 @@ type Request struct {
 	Time     time.Time `json:"time"`
 	Model    string    `json:"model,omitempty"`
 
-	// Gateway is the name of the one that served it, where several share a
-	// store; "" where it has none.
+	// Gateway names the gateway that served the request, where several share a
+	// store; "" where it has no name.
 	Gateway string `json:"gateway,omitempty"`
 
 	// Messages is how many the history had, Sent how many the model saw.

@@ -26,7 +26,7 @@ type Detail struct {
 	// Pinned are the pins in force, in order.
 	Pinned []Pin `json:"pinned"`
 
-	// Notes are what was written down in it, oldest first.
+	// Notes are the conversation's notes, oldest first.
 	Notes []Note `json:"notes"`
 
 	// Forks are conversations that branched off from this one.
@@ -69,7 +69,7 @@ type PlanInfo struct {
 
 	// By is "request", "compact" or "undo", Request the request it came into
 	// force with, or before which it was made. Why says for what reason, Focus
-	// what was asked for.
+	// which subject somebody asked to keep.
 	By      string  `json:"by"`
 	Request int     `json:"request"`
 	Why     string  `json:"why,omitempty"`

@@ -34,7 +34,7 @@ type Hunk struct {
 	Part int   `json:"part"`
 	Keep []int `json:"keep,omitempty"`
 
-	// Role, Kind and About say what was there: "tool", "tool_result", the call
+	// Role, Kind and About describe the original: "tool", "tool_result", the call
 	// that it answers.
 	Role  chat.Role `json:"role,omitempty"`
 	Kind  string    `json:"kind,omitempty"`
@@ -66,7 +66,8 @@ type Hunk struct {
 }
 
 // Turn is a request of the user's with what followed, messages From to To-1: how it
-// begins, what was done, how the answer begins, and what is left of it in the view.
+// begins, what the agent did, how the answer begins, and what is left of it in the
+// view.
 type Turn struct {
 	From  int    `json:"from"`
 	To    int    `json:"to"`

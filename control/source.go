@@ -10,8 +10,8 @@ import (
 
 // Why something cannot be shown or done. Errors that wrap these say what to do.
 var (
-	// ErrUnknown says that there is no such conversation or plan, or that it is
-	// somebody else's.
+	// ErrUnknown says that no such conversation or plan exists, or that it belongs
+	// to somebody else.
 	ErrUnknown = errors.New("there is no such conversation or plan")
 
 	// ErrGone says that the history of a conversation is not at hand.
@@ -20,7 +20,7 @@ var (
 	// ErrNothing says that an action would change nothing.
 	ErrNothing = errors.New("nothing would change")
 
-	// ErrInvalid says that what was asked for makes no sense.
+	// ErrInvalid says that the action makes no sense.
 	ErrInvalid = errors.New("this cannot be done")
 )
 

@@ -82,7 +82,7 @@ type tools struct {
 // Which returns the conversation that is meant where none is named, with all that
 // is known of it, and why it is that one.
 func Which(ctx context.Context, s Steering, w Whose) (d *Detail, how string, err error) {
-	c, how, err := newest(ctx, s, w)
+	c, how, err := newestConversation(ctx, s, w)
 	if err != nil {
 		return nil, "", err
 	}
@@ -90,7 +90,7 @@ func Which(ctx context.Context, s Steering, w Whose) (d *Detail, how string, err
 	return d, how, err
 }
 
-func newest(ctx context.Context, s Steering, w Whose) (c Conversation, how string, err error) {
+func newestConversation(ctx context.Context, s Steering, w Whose) (c Conversation, how string, err error) {
 	all, err := s.Conversations(ctx, List{Limit: MaxListed})
 	if err != nil {
 		return c, "", err
@@ -111,8 +111,8 @@ func newest(ctx context.Context, s Steering, w Whose) (c Conversation, how strin
 	return all[0], "the newest; no client says which one it serves", nil
 }
 
-// about says which conversation an answer is about.
-func about(c *Conversation, how string) string {
+// aboutConversation says which conversation an answer is about.
+func aboutConversation(c *Conversation, how string) string {
 	title := c.Name
 	if title == "" {
 		title = c.Title
@@ -124,14 +124,14 @@ func about(c *Conversation, how string) string {
 }
 
 func (t *tools) status(ctx context.Context, args string) (string, bool) {
-	if err := arguments(args, &struct{}{}); err != nil {
-		return failure(err)
+	if err := readArguments(args, &struct{}{}); err != nil {
+		return toolFailure(err)
 	}
 	d, how, err := Which(ctx, t.s, t.w)
 	if err != nil {
-		return failure(err)
+		return toolFailure(err)
 	}
-	out := about(&d.Conversation, how)
+	out := aboutConversation(&d.Conversation, how)
 	if r := d.Last; r != nil {
 		out += fmt.Sprintf("%s of %s available tokens; compaction starts at %s. ", text.Number(r.Tokens), text.Number(r.Available), text.Number(r.CompactAt))
 	}
@@ -146,8 +146,8 @@ func (t *tools) pin(on bool) func(context.Context, string) (string, bool) {
 			Handle  string `json:"handle"`
 			Message *int   `json:"message"`
 		}
-		if err := arguments(args, &a); err != nil {
-			return failure(err)
+		if err := readArguments(args, &a); err != nil {
+			return toolFailure(err)
 		}
 		var c Conversation
 		m := Mark{Part: -1}
@@ -156,37 +156,37 @@ func (t *tools) pin(on bool) func(context.Context, string) (string, bool) {
 		case a.Handle != "":
 			handle, _, err := recall.Parse(a.Handle)
 			if err != nil {
-				return failure(err)
+				return toolFailure(err)
 			}
 			p, err := t.s.Locate(ctx, handle)
 			if err != nil {
-				return failure(err)
+				return toolFailure(err)
 			}
 			d, err := t.s.Conversation(ctx, p.Conversation)
 			if err != nil {
-				return failure(err)
+				return toolFailure(err)
 			}
 			c, m.Message, m.Part = d.Conversation, p.From, p.Part
 			switch {
 			case a.Message != nil:
 				m.Message, m.Part = *a.Message, -1
 			case p.To-p.From > 1:
-				return failure(fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch))
+				return toolFailure(fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch))
 			}
 		case a.Message != nil:
 			d, which, err := Which(ctx, t.s, t.w)
 			if err != nil {
-				return failure(err)
+				return toolFailure(err)
 			}
 			c, how, m.Message = d.Conversation, which, *a.Message
 		default:
-			return failure(errors.New("name a message, by handle or by message"))
+			return toolFailure(errors.New("name a message, by handle or by message"))
 		}
 		act := t.s.Pin
 		if !on {
 			act = t.s.Unpin
 		}
-		return t.done(&c, how, func(base plan.ID) (*Done, error) {
+		return t.actAndSay(&c, how, func(base plan.ID) (*Done, error) {
 			m.Plan = base
 			return act(ctx, c.ID, m)
 		})
@@ -197,18 +197,18 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 	var a struct {
 		Focus string `json:"focus"`
 	}
-	if err := arguments(args, &a); err != nil {
-		return failure(err)
+	if err := readArguments(args, &a); err != nil {
+		return toolFailure(err)
 	}
 	d, how, err := Which(ctx, t.s, t.w)
 	if err != nil {
-		return failure(err)
+		return toolFailure(err)
 	}
-	if used, room := d.filled(); room > 0 && used*100 < room*leastFilled {
-		return failure(fmt.Errorf("the conversation fills %d %% of its room (%s of %s tokens), and %s works from %d %% on: before that it would lose detail and the provider's cache for little room; go on working. A person can compact it at any size, on winnow's page",
+	if used, room := d.tokensAndRoom(); room > 0 && used*100 < room*leastFilled {
+		return toolFailure(fmt.Errorf("the conversation fills %d %% of its room (%s of %s tokens), and %s works from %d %% on: before that it would lose detail and the provider's cache for little room; go on working. A person can compact it at any size, on winnow's page",
 			used*100/room, text.Number(used), text.Number(room), ToolCompact, leastFilled))
 	}
-	return t.done(&d.Conversation, how, func(base plan.ID) (*Done, error) {
+	return t.actAndSay(&d.Conversation, how, func(base plan.ID) (*Done, error) {
 		return t.s.Compact(ctx, d.ID, Compact{Base: Base{base}, Focus: a.Focus})
 	})
 }
@@ -217,10 +217,10 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 // have its conversation compacted. People may, through the other actions.
 const leastFilled = 60
 
-// filled returns how many tokens the messages have as they would be sent, and how
+// tokensAndRoom returns how many tokens the messages have as they would be sent, and how
 // many they may have: what is available beside what every request carries. The room
 // is 0 where it is not known.
-func (d *Detail) filled() (used, room int) {
+func (d *Detail) tokensAndRoom() (used, room int) {
 	r := d.Last
 	if r == nil {
 		return 0, 0
@@ -239,27 +239,27 @@ func (t *tools) note(ctx context.Context, replaces, text string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	done, err := again(d.Plan, func(base plan.ID) (*Done, error) {
+	done, err := retryOnConflict(d.Plan, func(base plan.ID) (*Done, error) {
 		return t.s.Note(ctx, d.ID, Write{Base{base}, replaces, text})
 	})
 	if err != nil {
 		return "", err
 	}
-	return about(&d.Conversation, how) + done.Say, nil
+	return aboutConversation(&d.Conversation, how) + done.Say, nil
 }
 
-// done acts, and says what that did to which conversation.
-func (t *tools) done(c *Conversation, how string, act func(plan.ID) (*Done, error)) (string, bool) {
-	done, err := again(c.Plan, act)
+// actAndSay acts, and says what that did to which conversation.
+func (t *tools) actAndSay(c *Conversation, how string, act func(plan.ID) (*Done, error)) (string, bool) {
+	done, err := retryOnConflict(c.Plan, act)
 	if err != nil {
-		return failure(err)
+		return toolFailure(err)
 	}
-	return about(c, how) + done.Say + "\n", false
+	return aboutConversation(c, how) + done.Say + "\n", false
 }
 
-// again acts, once more where something else was done meanwhile: a model has
+// retryOnConflict acts, once more where something else was done meanwhile: a model has
 // nothing to decide about that.
-func again(base plan.ID, act func(plan.ID) (*Done, error)) (*Done, error) {
+func retryOnConflict(base plan.ID, act func(plan.ID) (*Done, error)) (*Done, error) {
 	done, err := act(base)
 	var conflict *ConflictError
 	if errors.As(err, &conflict) {
@@ -268,8 +268,8 @@ func again(base plan.ID, act func(plan.ID) (*Done, error)) (*Done, error) {
 	return done, err
 }
 
-// arguments reads what a model wrote.
-func arguments(args string, to any) error {
+// readArguments reads what a model wrote.
+func readArguments(args string, to any) error {
 	d := json.NewDecoder(bytes.NewReader([]byte(args)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil && !errors.Is(err, io.EOF) {
@@ -278,4 +278,4 @@ func arguments(args string, to any) error {
 	return nil
 }
 
-func failure(err error) (string, bool) { return "error: " + err.Error(), true }
+func toolFailure(err error) (string, bool) { return "error: " + err.Error(), true }

@@ -47,9 +47,9 @@ winnow reads settings in this order, and later ones win:
 4. flags.
 
 ` + "`--config FILE`" + ` reads that file instead of the first two. A key that does not exist is refused with its name and line.
-In the project's file, which may come from anywhere, a mistake stops nothing: the file is left out as a whole, with a
-warning. Settings with which it could do harm do not count until you have read the file and run ` + "`winnow config trust`" + `;
-when the file changes, you are asked again.
+A project's file may come from anywhere, so a mistake in it stops nothing: the whole file is ignored, with a
+warning. Settings that could do harm are ignored until you have read the file and run ` + "`winnow config trust`" + `, and again
+when the file changes.
 
 In the library the same settings are the fields of ` + "`winnow.Settings`; settings outside the engine belong to the command only" + `.
 
@@ -64,8 +64,8 @@ Most people need the first five:
 const appendix = `
 ## Appendix: settings of other systems
 
-These are what other systems document. Their presets set them, and ` + "`winnow config import`" + ` translates their files into them.
-In a file they stand in the group ` + "`systems`" + `:
+Other systems document these settings. Their presets set them, and ` + "`winnow config import`" + ` translates their files into them.
+In a file they are in the group ` + "`systems`" + `:
 
 ` + "```yaml" + `
 systems:
@@ -79,10 +79,10 @@ const presets = `
 ## Presets
 
 A preset fills in what is not set: name one as ` + "`preset`" + ` in a file, as ` + "`WINNOW_PRESET`" + `, with ` + "`--preset`" + ` or in
-` + "`winnow.Settings.Preset`" + `. A key that stands in a file, a variable or a flag wins, unless it is 0, which means not set; so
-does in Go every field that is not zero. The first two are winnow's own: the default keeps
-much and rewrites late; thrifty costs less by the model's prices and gives up what was read and said longer ago. The others have
-the values that those systems document. ` + "`winnow config print --preset NAME`" + ` shows what one comes to.
+` + "`winnow.Settings.Preset`" + `. What you set yourself in a file, a variable, a flag or a field wins, unless it is 0, which means not
+set. The first two are winnow's own: the default keeps much and rewrites late; thrifty costs less by the model's prices and keeps
+less of what is older. The others have the values that those systems document. ` + "`winnow config print --preset NAME`" + ` shows the
+settings that a preset results in.
 
 | preset | sets |
 |---|---|
@@ -90,7 +90,7 @@ the values that those systems document. ` + "`winnow config print --preset NAME`
 
 // afterword stands under the tables.
 const afterword = `
-What these presets do otherwise than the systems do, on purpose:
+Where these presets differ from their systems on purpose:
 
 | system | there | here |
 |---|---|---|
@@ -124,9 +124,9 @@ hooks:
 ` + "```" + `
 
 The user's file and the project's are merged key by key: a key of the project's wins, groups under
-` + "`models`, `keep` and `systems`" + ` are merged in turn, and a list takes the place of the other. A program that runs
-for long follows the files: a change takes effect at the next check, and a bad edit changes
-nothing and is told.
+` + "`models`, `keep` and `systems`" + ` are merged in turn, and a list replaces the other list. A program that is running
+follows the files: a change takes effect at the next check, and a mistake changes
+nothing and is reported.
 
 ## Variables that other systems have
 

@@ -51,6 +51,34 @@ func ownLoop(ctx context.Context, w *winnow.Winnow, req chat.Request, send provi
 	}
 }
 
+// bodyLoop is the same by bodies, which an SDK's own client sends: post is its Post.
+func bodyLoop(ctx context.Context, w *winnow.Winnow, req chat.Request, post func(ctx context.Context, path string, params, res any) error, run func(tool, args string) string, question string) (string, error) {
+	c := w.Conversation(req) // its system prompt, tools and output limit
+	c.Append(chat.TextMessage(chat.User, question))
+	for {
+		body, err := c.Body(ctx, wire.OpenAI) // fits, and names the model of the settings
+		if err != nil {
+			return "", err
+		}
+		var got json.RawMessage
+		if err := post(ctx, "chat/completions", json.RawMessage(body), &got); err != nil {
+			return "", err // too long all the same: c.Overflowed, and once more
+		}
+		answer, err := c.AnswerBody(wire.OpenAI, got)
+		if err != nil {
+			return "", err
+		}
+		if !answer.Has(chat.ToolCall) {
+			return answer.Text(), nil
+		}
+		for _, p := range answer.Parts {
+			if p.Kind == chat.ToolCall {
+				c.Append(chat.ResultMessage(p.ID, run(p.Name, p.Args)))
+			}
+		}
+	}
+}
+
 // renderWithSDK returns a provider that calls by an SDK's own client: post is its Post.
 func renderWithSDK(post func(ctx context.Context, path string, params, res any) error, model string, req chat.Request) provider {
 	return func(ctx context.Context, messages chat.Sequence) (chat.Message, chat.Usage, error) {
@@ -58,7 +86,7 @@ func renderWithSDK(post func(ctx context.Context, path string, params, res any) 
 		if err != nil {
 			return chat.Message{}, chat.Usage{}, err
 		}
-		var raw []byte
+		var raw json.RawMessage
 		if err := post(ctx, "chat/completions", json.RawMessage(body), &raw); err != nil {
 			return chat.Message{}, chat.Usage{}, err
 		}
@@ -116,7 +144,7 @@ func poster(client *http.Client, base string) func(ctx context.Context, path str
 			v := wire.Classify(answer.StatusCode, answer.Header, raw)
 			return &v
 		}
-		*res.(*[]byte) = raw
+		*res.(*json.RawMessage) = raw
 		return err
 	}
 }
@@ -145,6 +173,10 @@ func TestDoors(t *testing.T) {
 		},
 		"own loop, wire.Render": func(w *winnow.Winnow, url string) error {
 			_, err := ownLoop(t.Context(), w, req, renderWithSDK(poster(http.DefaultClient, url), "gpt-5", req), readLog, question)
+			return err
+		},
+		"bodies": func(w *winnow.Winnow, url string) error {
+			_, err := bodyLoop(t.Context(), w, req, poster(http.DefaultClient, url), readLog, question)
 			return err
 		},
 		"framework": func(w *winnow.Winnow, url string) error {
@@ -183,7 +215,7 @@ func TestDoors(t *testing.T) {
 			}})
 			server := httptest.NewServer(sim.Handler())
 			defer server.Close()
-			w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: window, OutputReserve: 1000}})
+			w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "gpt-5", Window: window, OutputReserve: 1000}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ var needBrowser = os.Getenv("WINNOW_NEED_BROWSER") != ""
 // strictBars asks for times by the clock, which a busy machine does not keep.
 var strictBars = os.Getenv("WINNOW_BARS") != ""
 
-// browser is the one that all tests share.
+// All tests share one browser.
 var browser struct {
 	once sync.Once
 	ctx  context.Context

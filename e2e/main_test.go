@@ -27,8 +27,8 @@ var processes struct {
 	bare     string // winnow sim for clients without winnow
 }
 
-// binary is the command: the one that WINNOW_BINARY names, else one that is built
-// from the sources.
+// binary is the command that WINNOW_BINARY names; else it is built from the
+// sources.
 var binary = os.Getenv("WINNOW_BINARY")
 
 func TestMain(m *testing.M) {

@@ -91,7 +91,7 @@ func (c *talk) run(t *testing.T, session []message) {
 	c.messages = append(c.messages, next...)
 }
 
-// enter opens the page with an address for whoever has the credential.
+// enter opens the page with an address that the credential's owner asked for.
 func (c *talk) enter(t *testing.T, ctx context.Context) {
 	t.Helper()
 	do(t, ctx, chromedp.Navigate(c.address(t)))
@@ -201,6 +201,40 @@ func TestPageOfAGateway(t *testing.T) {
 
 	// Search and files work there too.
 	do(t, hers, chromedp.Reload(), shows(".tabs"), click(`//nav[@class="tabs"]/a[.="Files"]`), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
+}
+
+// TestPageNotes: what a person writes down on the page, changes and removes is what the
+// conversation has.
+func TestPageNotes(t *testing.T) {
+	c := &talk{url: gatewayFor(t), key: "sk-alice-0123456789abcdef"}
+	c.run(t, work(4, 2))
+	ctx := tab(t)
+	c.enter(t, ctx)
+	do(t, ctx, shows(".notes summary"), click(".notes summary"), shows("#note"))
+	id := js[string](t, ctx, "location.hash.split('/')[2]")
+	noted := func(want ...string) {
+		t.Helper()
+		until(t, ctx, fmt.Sprintf("document.querySelectorAll('.notes li').length === %d", len(want)))
+		var d struct{ Notes []struct{ Text string } }
+		getJSON(t, c.url+"/winnow/conversations/"+id, http.Header{"Authorization": {"Bearer " + c.key}}, &d)
+		if len(d.Notes) != len(want) {
+			t.Fatalf("%+v, want %q", d.Notes, want)
+		}
+		for i := range want {
+			if d.Notes[i].Text != want[i] || !strings.Contains(js[string](t, ctx, "document.querySelector('.notes ul').innerText"), want[i]) {
+				t.Errorf("%+v, want %q", d.Notes, want)
+			}
+		}
+	}
+	do(t, ctx, chromedp.SendKeys(chromedp.ID("note"), "the relay listens on port 7319"+kb.Enter))
+	noted("the relay listens on port 7319")
+	do(t, ctx, click(`//button[text()="Change"]`))
+	until(t, ctx, "document.querySelector('#note').value.endsWith('7319')")
+	do(t, ctx, chromedp.SendKeys(chromedp.ID("note"), kb.End+" over TLS"+kb.Enter))
+	until(t, ctx, "document.querySelector('.notes ul').innerText.includes('over TLS')")
+	noted("the relay listens on port 7319 over TLS")
+	do(t, ctx, click(`//button[text()="Remove"]`))
+	noted()
 }
 
 // post acts on a conversation over HTTP.

@@ -76,7 +76,7 @@ func TestPageShowsHostileTextAsText(t *testing.T) {
 		focus, _ := json.Marshal(map[string]string{"plan": list.Conversations[0].Plan, "focus": strings.Join(hostile, " ")})
 		post(t, mallory, list.Conversations[0].ID, "compact", string(focus))
 		mallory.enter(t, ctx)
-		hostileViews(t, ctx, 0, "") // what begins like markup is no title
+		hostileViews(t, ctx, 0, "") // text that begins like markup does not become a title
 		if text := js[string](t, ctx, "document.querySelector('.list').textContent"); !strings.Contains(text, hostileName) {
 			t.Errorf("the list says %q", text)
 		}
@@ -103,8 +103,8 @@ func TestPageShowsHostileTextAsText(t *testing.T) {
 	})
 }
 
-// hostileViews goes through all views. The page itself has so many scripts, and a
-// title with a text.
+// hostileViews goes through all views. The page itself has that number of scripts,
+// and its title holds that text.
 func hostileViews(t *testing.T, ctx context.Context, scripts int, title string) {
 	t.Helper()
 	do(t, ctx, shows(".bar"))

@@ -72,7 +72,7 @@ func TestRealModel(t *testing.T) {
 			}
 			for i, question := range []string{"Which box of shelf 1 is damaged?", "Who keeps the key of shelf 2?", "Thank you. Is there anything else?"} {
 				a := agentAt(url, i%2 == 1)
-				for k := range i { // what was asked before
+				for k := range i { // the questions before
 					user, assistant := note(realTurns + k)
 					a.params.Messages = append(a.params.Messages, openai.UserMessage(user), openai.AssistantMessage(assistant))
 				}

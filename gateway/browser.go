@@ -16,8 +16,8 @@ import (
 )
 
 // A browser shows who it is by a cookie. It gets one by an address that works
-// once: whoever has a key, or can read the store of a gateway without keys, asks
-// for such an address and opens it. The cookie stands for whoever asked and sees
+// once: a person who has a key, or can read the store of a gateway without keys,
+// asks for such an address and opens it. The cookie stands for that person and sees
 // what they see.
 //
 // Both say themselves whom they stand for and until when, signed with a key that
@@ -55,7 +55,7 @@ type browsers struct {
 }
 
 func newBrowsers(ctx context.Context, s transport.Store) (*browsers, error) {
-	key, err := derived(ctx, s, "winnow browsers")
+	key, err := deriveSecret(ctx, s, "winnow browsers")
 	return &browsers{key: key, spent: s, now: time.Now}, err
 }
 
@@ -65,23 +65,23 @@ const (
 	forCookie  = "cookie"
 )
 
-// token makes one for somebody.
-func (b *browsers) token(what string, who browser, life time.Duration) string {
+// makeToken makes one for somebody.
+func (b *browsers) makeToken(what string, who browser, life time.Duration) string {
 	says := strings.Join([]string{rand.Text(), strconv.FormatInt(b.now().Add(life).Unix(), 36), strconv.FormatBool(who.owner), string(who.tenant)}, ".")
 	says = base64.RawURLEncoding.EncodeToString([]byte(says))
-	return says + "." + b.signature(what, says)
+	return says + "." + b.signatureOf(what, says)
 }
 
-func (b *browsers) signature(what, says string) string {
+func (b *browsers) signatureOf(what, says string) string {
 	h := hmac.New(sha256.New, b.key)
 	h.Write([]byte(what + "\x00" + says))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// read returns whom a token stands for and until when.
-func (b *browsers) read(what, token string) (who browser, until time.Time, ok bool) {
+// readToken returns whom a token stands for and until when.
+func (b *browsers) readToken(what, token string) (who browser, until time.Time, ok bool) {
 	says, signature, _ := strings.Cut(token, ".")
-	if !hmac.Equal([]byte(signature), []byte(b.signature(what, says))) {
+	if !hmac.Equal([]byte(signature), []byte(b.signatureOf(what, says))) {
 		return browser{}, time.Time{}, false
 	}
 	text, err := base64.RawURLEncoding.DecodeString(says)
@@ -94,12 +94,12 @@ func (b *browsers) read(what, token string) (who browser, until time.Time, ok bo
 	return browser{owner: fields[2] == "true", tenant: transport.Tenant(fields[3])}, until, err == nil && !b.now().After(until)
 }
 
-// address makes a token for an address.
-func (b *browsers) address(who browser) string { return b.token(forAddress, who, addressLife) }
+// addressToken makes a token for an address.
+func (b *browsers) addressToken(who browser) string { return b.makeToken(forAddress, who, addressLife) }
 
-// enter spends an address for a cookie.
-func (b *browsers) enter(ctx context.Context, token string) (cookie string, ok bool, err error) {
-	who, until, ok := b.read(forAddress, token)
+// spendAddress spends an address for a cookie.
+func (b *browsers) spendAddress(ctx context.Context, token string) (cookie string, ok bool, err error) {
+	who, until, ok := b.readToken(forAddress, token)
 	if !ok {
 		return "", false, nil
 	}
@@ -107,18 +107,18 @@ func (b *browsers) enter(ctx context.Context, token string) (cookie string, ok b
 	if ok, err = b.spent.Spend(ctx, hex.EncodeToString(sum[:]), until); !ok || err != nil {
 		return "", false, err
 	}
-	return b.token(forCookie, who, cookieLife), true, nil
+	return b.makeToken(forCookie, who, cookieLife), true, nil
 }
 
-// browser returns whom a request's cookie stands for. It ends with the key that
+// browserOf returns whom a request's cookie stands for. It ends with the key that
 // its address was made with: a gateway that was given keys since, or other ones,
 // does not know it.
-func (g *Gateway) browser(r *http.Request) (browser, bool) {
+func (g *Gateway) browserOf(r *http.Request) (browser, bool) {
 	c, err := r.Cookie(cookieName)
 	if err != nil {
 		return browser{}, false
 	}
-	who, _, ok := g.browsers.read(forCookie, c.Value)
+	who, _, ok := g.browsers.readToken(forCookie, c.Value)
 	if ok && g.keys != nil {
 		ok = !who.owner && g.keyed[who.tenant]
 	}
@@ -129,39 +129,39 @@ func (g *Gateway) browser(r *http.Request) (browser, bool) {
 const enterPath = "/winnow/enter/"
 
 // OwnerAddress returns the path of an address that works once and shows what the
-// owner of a gateway without keys may see. With keys there is no owner: callers
-// ask for an address of their own with POST /winnow/address. It is "" then.
+// owner of a gateway without keys may see. It is "" with keys, since then nobody is
+// the owner: callers ask for an address of their own with POST /winnow/address.
 func (g *Gateway) OwnerAddress() string {
 	if g.keys != nil {
 		return ""
 	}
-	return enterPath + g.browsers.address(browser{owner: true})
+	return enterPath + g.browsers.addressToken(browser{owner: true})
 }
 
-// makeAddress answers with an address that works once, for whoever has shown a
-// key, a credential or that they are the owner. It is text, and not to be kept.
+// makeAddress answers with an address that works once, as text that nobody should
+// keep. The caller has shown a key, a credential or that they are the owner.
 func (g *Gateway) makeAddress(w http.ResponseWriter, r *http.Request) {
 	if _, cookie := r.Context().Value(browserKey).(browser); cookie {
-		g.refuse(w, r, http.StatusForbidden, "winnow: a browser's cookie cannot be used to make addresses; send the key")
+		g.refuseAndLog(w, r, http.StatusForbidden, "winnow: a browser's cookie cannot be used to make addresses; send the key")
 		return
 	}
 	scheme := "http"
-	if secure(r) {
+	if speaksTLS(r) {
 		scheme = "https"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(scheme + "://" + r.Host + enterPath + g.browsers.address(browser{tenant: tenantOf(r), owner: g.owned(r)}) + "\n")) // the caller may be gone
+	_, _ = w.Write([]byte(scheme + "://" + r.Host + enterPath + g.browsers.addressToken(browser{tenant: tenantOf(r), owner: g.isFromOwner(r)}) + "\n")) // the caller may be gone
 }
 
-// secure reports whether a caller speaks TLS, with the gateway or with a proxy
-// before it. Whoever says so wrongly harms their own cookie alone.
-func secure(r *http.Request) bool {
+// speaksTLS reports whether a caller speaks TLS, with the gateway or with a proxy
+// before it. A caller that says so wrongly harms only its own cookie.
+func speaksTLS(r *http.Request) bool {
 	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// enter gives a browser its cookie. What the address was is nowhere afterwards.
-func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
+// enterBrowser gives a browser its cookie. What the address was is nowhere afterwards.
+func (g *Gateway) enterBrowser(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -169,7 +169,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "winnow: open this address yourself") // looked at ahead, it would be spent
 		return
 	}
-	cookie, ok, err := g.browsers.enter(r.Context(), r.PathValue("token"))
+	cookie, ok, err := g.browsers.spendAddress(r.Context(), r.PathValue("token"))
 	if err != nil {
 		g.opts.Log.Error("whether an address was used cannot be known", "error", err)
 		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway's store cannot be reached at this moment; open the address again")
@@ -182,7 +182,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: cookie, Path: "/winnow/", MaxAge: int(cookieLife / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure(r),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: speaksTLS(r),
 	})
 	http.Redirect(w, r, "/winnow/", http.StatusSeeOther)
 }

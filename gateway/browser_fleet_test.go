@@ -62,7 +62,8 @@ func TestBrowserOfAFleet(t *testing.T) {
 		}
 	}
 
-	// An address is no cookie, a cookie no address, and neither can be changed.
+	// An address does not work as a cookie, nor a cookie as an address, and neither
+	// can be changed.
 	_, text = ask(t, http.MethodPost, a+"/winnow/address", "", gateway.HeaderKey, keyA)
 	fresh := text[strings.LastIndex(text, "/")+1:]
 	for name, value := range map[string]string{"an address": strings.TrimSpace(fresh), "a cookie that was changed": "A" + cookie.Value[1:], "one without a signature": strings.SplitN(cookie.Value, ".", 2)[0] + "."} {

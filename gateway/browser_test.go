@@ -51,8 +51,8 @@ func openAddress(t *testing.T, address string, header ...string) (*http.Response
 	return resp, nil
 }
 
-// TestBrowser: an address works once and makes a cookie that sees what whoever
-// asked for the address sees, and nothing else.
+// TestBrowser: an address works once and makes a cookie that sees what its caller
+// sees, and nothing else.
 func TestBrowser(t *testing.T) {
 	const keyA, keyB = "key-of-alice-0123456789", "key-of-bob-0123456789ab"
 	for _, keys := range []bool{false, true} {

@@ -61,9 +61,9 @@ func (b board) only(t *testing.T) control.Conversation {
 	return list.Conversations[0]
 }
 
-// TestControl drives an agent through a gateway and then steers it: what is
-// shown is what was sent, and what is done holds for the next request, also
-// after a restart.
+// TestControl drives an agent through a gateway and then steers it: the page shows
+// the request as sent, and an action holds for the next request, also after a
+// restart.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	for _, d := range wire.Dialects() {

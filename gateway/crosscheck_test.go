@@ -41,7 +41,7 @@ var differences = []difference{
 	{wire.Anthropic, "bound_thinking", "", "", "so can what they are bound to; the transport takes care of it"},
 	{wire.Anthropic, "prefill", "", "", "a rule of single models"},
 	{wire.Anthropic, "empty_content", "non-whitespace", "", "models write such blocks beside calls, and clients send them back"},
-	{wire.Anthropic, "leading_thinking", "", "", "the validator takes thinking at the start of the loop or of its last message, the simulator at the start alone"},
+	{wire.Anthropic, "leading_thinking", "", "", "the validator takes thinking at the start of the loop or of its last message, and words as the loop's end; the simulator is stricter"},
 	{wire.Responses, "signature", "", "", "encrypted content can only be checked by who made it"},
 	{wire.Responses, "bad_field", ".summary", "", "what the provider wrote is not ours to complete"},
 	{wire.Responses, "", "", "call_id", "two calls with one id: never seen, so the validator is strict and the simulator is not"},

@@ -10,8 +10,8 @@
 // and nowhere else. Credentials pass through; they are hashed to tell tenants
 // apart and are stored and logged nowhere. No content is logged. What is stored
 // are plans, and with them the text that they put in place of what they hide:
-// the user's own words among it, and what was extracted from the rest. With
-// [Options.Keys] callers must show a key of the gateway's own.
+// the user's own words among it, and extracts of the rest. With [Options.Keys]
+// callers must show a key of the gateway's own.
 //
 // Besides the providers' routes there are
 //
@@ -24,10 +24,10 @@
 //	GET /winnow/plans/{id}/report               what it keeps, reduces and removes
 //	GET /winnow/plans/{id}/recall/{handle}      the original behind a handle
 //
-// where the caller is whoever has the same credential or key; the first four
-// need none. All but the two about health are served under the gateway's own
-// names only, see [Options.Hosts]. Reports and recall need the conversation: it
-// is in memory while it goes on, and in the store too where
+// where requests with the same credential or key have the same caller; the first
+// four need none. All but the two about health are served under the gateway's own
+// names only, see [Options.Hosts]. Reports and recall need the conversation: it is
+// in memory while it goes on, and in the store too where
 // [transport.Options.KeepOriginals] allows that.
 //
 // With [Options.Tracer] every call is traced under OpenTelemetry's GenAI names.

@@ -200,9 +200,9 @@ func TestFleetWithoutItsDatabase(t *testing.T) {
 }
 
 // TestFleetPartlyCutOff cuts the line of one gateway of three. All answer, also the
-// conversation that goes from one to the other; only the one that is cut off is
-// not ready, and it refuses pins, undo and focus. When the line is whole, all send it
-// under one plan again.
+// conversation that goes from one to the other; only the gateway without a line is
+// not ready, and it refuses pins, undo and focus. When the line is whole, all send
+// it under one plan again.
 func TestFleetPartlyCutOff(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, "fsync=off")

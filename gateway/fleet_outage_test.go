@@ -103,7 +103,7 @@ func (f *fleet) back(to int) {
 }
 
 // bound is a request of Anthropic's in the middle of a tool loop, whose thinking is
-// bound to what stands before it, with so many words of history.
+// bound to the messages before it. words is the length of its history.
 func bound(t *testing.T, words int) string {
 	t.Helper()
 	type m = map[string]any

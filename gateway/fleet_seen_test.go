@@ -17,9 +17,9 @@ import (
 )
 
 // TestFleetIsSeen sends a conversation to two gateways in turn. Either one shows
-// which of them served which request; the traces of each show what was asked of
-// the database for a call, and how long it waited for a connection. No key and
-// nothing that anybody said is in a trace.
+// which of them served which request; the traces of each show what a call asked of
+// the database, and how long it waited for a connection. No key and nothing that
+// anybody said is in a trace.
 func TestFleetIsSeen(t *testing.T) {
 	t.Parallel()
 	spans := tracetest.NewSpanRecorder()

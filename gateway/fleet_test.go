@@ -95,7 +95,7 @@ func (f *fleet) talk(d wire.Dialect, stream, plain bool) *talk {
 }
 
 // step sends a conversation's next request to a gateway. Unless there is another
-// plan, what is sent extends what was sent before, byte for byte.
+// plan, the request sent extends the one before, byte for byte.
 func (f *fleet) step(k *talk, to int) *agentclient.Answer {
 	f.t.Helper()
 	if !k.open {

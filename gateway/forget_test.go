@@ -19,8 +19,8 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// TestDeleteConversation: its tenant can have a conversation removed, with what
-// was stored of it. No byte of it is left in the store's files, recall finds
+// TestDeleteConversation: its tenant can have a conversation removed, with all that
+// the store has of it. No byte of it is left in the store's files, recall finds
 // nothing, others' are not touched, and the conversation can go on.
 func TestDeleteConversation(t *testing.T) {
 	t.Parallel()

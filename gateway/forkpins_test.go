@@ -117,7 +117,7 @@ func TestPinsOverForks(t *testing.T) {
 	url, end = serve()
 	defer end()
 	b.url = url
-	for _, x := range agents { // what was not compacted is not stored: the next request brings it
+	for _, x := range agents { // the store lacks a conversation that was not compacted: its next request brings it
 		x.URL = url
 		if _, err := x.Send(t.Context()); err != nil {
 			t.Fatal(err)

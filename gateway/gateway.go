@@ -49,10 +49,10 @@ func New(opts *Options) (*Gateway, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.fill()
+	o.fillDefaults()
 	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer), crossing: http.NewCrossOriginProtection()}
 	var err error
-	if g.upstreams, err = o.upstreams(); err != nil {
+	if g.upstreams, err = o.readUpstreams(); err != nil {
 		return nil, err
 	}
 	if g.hosts, err = parseHosts(o.Hosts); err != nil {
@@ -84,43 +84,43 @@ func New(opts *Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.proxy = &httputil.ReverseProxy{
-		Rewrite: rewrite, Transport: g.transport, FlushInterval: -1, ErrorHandler: g.failed,
+		Rewrite: rewriteRequest, Transport: g.transport, FlushInterval: -1, ErrorHandler: g.serveUpstreamError,
 		BufferPool: newBuffers(), ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
-	g.route()
+	g.registerRoutes()
 	return g, nil
 }
 
-// KeyTenant is the tenant of a key that [Options.Keys] gives this name.
+// KeyTenant returns the tenant of a key that [Options.Keys] gives this name.
 func KeyTenant(name string) transport.Tenant {
 	sum := sha256.Sum256([]byte("winnow key\x00" + name))
 	return transport.Tenant(hex.EncodeToString(sum[:]))
 }
 
-// route says what is answered where.
-func (g *Gateway) route() {
+// registerRoutes says what is answered where.
+func (g *Gateway) registerRoutes() {
 	// Health checks may use any name for the gateway: these two pages tell nothing
 	// but that it is up.
 	g.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
-	g.mux.HandleFunc("GET /readyz", g.ready)
-	g.mux.HandleFunc("GET /{$}", g.own(g.home))
-	g.mux.HandleFunc("GET /metrics", g.own(g.showMetrics))
-	g.mux.HandleFunc("GET /winnow/plans", g.mine(g.listPlans))
-	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.mine(g.forget))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.mine(g.recall))
-	for pattern, handle := range controlhttp.Routes(g.control) {
-		g.mux.HandleFunc(pattern, g.mine(handle))
+	g.mux.HandleFunc("GET /readyz", g.serveReady)
+	g.mux.HandleFunc("GET /{$}", g.requireOwnHost(g.serveHome))
+	g.mux.HandleFunc("GET /metrics", g.requireOwnHost(g.showMetrics))
+	g.mux.HandleFunc("GET /winnow/plans", g.requireProvenCaller(g.listPlans))
+	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.requireProvenCaller(g.forgetPlan))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.requireProvenCaller(g.recallOriginal))
+	for pattern, handle := range controlhttp.Routes(g.controlFor) {
+		g.mux.HandleFunc(pattern, g.requireProvenCaller(handle))
 	}
 	g.routePage()
-	g.mux.HandleFunc("POST /winnow/address", g.mine(g.makeAddress))
-	g.mux.HandleFunc(enterPath+"{token}", g.own(g.enter))
+	g.mux.HandleFunc("POST /winnow/address", g.requireProvenCaller(g.makeAddress))
+	g.mux.HandleFunc(enterPath+"{token}", g.requireOwnHost(g.enterBrowser))
 	tools := http.HandlerFunc(noMCP)
 	if g.opts.MCP != nil {
-		tools = g.opts.MCP(g.control).ServeHTTP
+		tools = g.opts.MCP(g.controlFor).ServeHTTP
 	}
-	g.mux.HandleFunc("/mcp", g.mine(tools))
+	g.mux.HandleFunc("/mcp", g.requireProvenCaller(tools))
 	// What is the gateway's own never reaches an upstream.
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		g.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -128,16 +128,16 @@ func (g *Gateway) route() {
 			refuse(w, http.StatusMethodNotAllowed, "winnow: use GET")
 		})
 	}
-	g.mux.HandleFunc("/winnow/", g.own(g.known(func(w http.ResponseWriter, _ *http.Request) {
+	g.mux.HandleFunc("/winnow/", g.requireOwnHost(g.requireKnownKey(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/conversations, /winnow/conversations/ID, /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/patch, /winnow/recall/HANDLE, /winnow/search?q=WORDS, and POST /winnow/fit")
 	})))
-	g.mux.HandleFunc("POST "+fitPath, g.known(g.fit))
-	g.mux.HandleFunc("POST "+fitPath+"/", g.known(g.fit))
-	g.mux.HandleFunc("/", g.known(g.pass))
+	g.mux.HandleFunc("POST "+fitPath, g.requireKnownKey(g.serveFit))
+	g.mux.HandleFunc("POST "+fitPath+"/", g.requireKnownKey(g.serveFit))
+	g.mux.HandleFunc("/", g.requireKnownKey(g.passUpstream))
 }
 
-// ready tells whether calls are taken and plans can be kept.
-func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
+// serveReady tells whether calls are taken and plans can be kept.
+func (g *Gateway) serveReady(w http.ResponseWriter, r *http.Request) {
 	if g.ending.Load() {
 		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway is shutting down; it takes no new calls")
 		return
@@ -150,14 +150,14 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 // Handler returns the handler of all routes.
-func (g *Gateway) Handler() http.Handler { return http.HandlerFunc(g.serve) }
+func (g *Gateway) Handler() http.Handler { return http.HandlerFunc(g.serveRequest) }
 
-// serve makes one slash of several in a path, which come from base URLs that end
+// serveRequest makes one slash of several in a path, which come from base URLs that end
 // in one: the mux would redirect the caller, and many do not follow.
-func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) serveRequest(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "//") {
 		u := *r.URL
-		u.Path, u.RawPath = slashes(u.Path), slashes(u.RawPath)
+		u.Path, u.RawPath = joinSlashes(u.Path), joinSlashes(u.RawPath)
 		r = r.WithContext(r.Context()) // a copy
 		r.URL = &u
 	}
@@ -165,14 +165,14 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	// comes back: none of them is answered, whatever it asks for.
 	if err := g.crossing.Check(r); err != nil {
 		g.metrics.denied.Add(1)
-		g.refuse(w, r, http.StatusForbidden, "winnow: web pages of other hosts may not call the gateway; only its own may")
+		g.refuseAndLog(w, r, http.StatusForbidden, "winnow: web pages of other hosts may not call the gateway; only its own may")
 		return
 	}
 	g.mux.ServeHTTP(w, r)
 }
 
-// slashes makes one slash of several.
-func slashes(path string) string {
+// joinSlashes makes one slash of several.
+func joinSlashes(path string) string {
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
 	}
@@ -182,7 +182,7 @@ func slashes(path string) string {
 // Stats returns what the transport did so far.
 func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
 
-// Account adds up what was sent since a moment under the transport's label.
+// Account adds up the requests sent since a moment under the transport's label.
 func (g *Gateway) Account(ctx context.Context, since time.Time) (transport.Account, error) {
 	return g.transport.Account(ctx, since)
 }
@@ -240,42 +240,42 @@ const (
 	browserKey
 )
 
-// tenantOf returns the tenant that known put into the request's context.
+// tenantOf returns the tenant that requireKnownKey put into the request's context.
 func tenantOf(r *http.Request) transport.Tenant {
 	t, _ := r.Context().Value(tenantKey).(transport.Tenant)
 	return t
 }
 
-// known admits requests whose key the gateway knows, all where it has none.
-func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
+// requireKnownKey admits requests whose key the gateway knows, all where it has none.
+func (g *Gateway) requireKnownKey(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var tenant transport.Tenant
 		if g.keys == nil {
 			tenant, _ = g.tenants.Of(r)
 		} else if tenant = g.keys[sha256.Sum256([]byte(r.Header.Get(HeaderKey)))]; tenant == "" {
 			g.metrics.denied.Add(1)
-			g.refuse(w, r, http.StatusUnauthorized, "unauthorized")
+			g.refuseAndLog(w, r, http.StatusUnauthorized, "winnow: unauthorized; send the "+HeaderKey+" that this gateway's operator gave you")
 			return
 		}
 		next(w, r.WithContext(context.WithValue(r.Context(), tenantKey, tenant)))
 	}
 }
 
-// mine admits requests that known admits and whose caller has proved who they
+// requireProvenCaller admits requests that known admits and whose caller has proved who they
 // are: by a key, by a credential, by a browser's cookie, or as the owner.
-func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
-	known := g.known(func(w http.ResponseWriter, r *http.Request) {
-		if g.keys == nil && !g.owned(r) {
+func (g *Gateway) requireProvenCaller(next http.HandlerFunc) http.HandlerFunc {
+	known := g.requireKnownKey(func(w http.ResponseWriter, r *http.Request) {
+		if g.keys == nil && !g.isFromOwner(r) {
 			if _, own := g.tenants.Of(r); !own {
 				g.metrics.denied.Add(1)
-				g.refuse(w, r, http.StatusForbidden, "winnow: conversations and plans are shown only to callers with the credential of the conversation; a signed request, or one without a credential, does not show whose they are; send that credential, open the address that winnow address prints, or start the gateway with --keys FILE")
+				g.refuseAndLog(w, r, http.StatusForbidden, "winnow: conversations and plans are shown only to callers with the credential of the conversation; a signed request, or one without a credential, does not show whose they are; send that credential, open the address that winnow address prints, or start the gateway with --keys FILE")
 				return
 			}
 		}
 		next(w, r)
 	})
-	return g.own(func(w http.ResponseWriter, r *http.Request) {
-		who, ok := g.browser(r)
+	return g.requireOwnHost(func(w http.ResponseWriter, r *http.Request) {
+		who, ok := g.browserOf(r)
 		if !ok || r.Header.Get(HeaderKey) != "" {
 			known(w, r)
 			return
@@ -285,27 +285,27 @@ func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 	})
 }
 
-// pass sends a request to its upstream.
-func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
+// passUpstream sends a request to its upstream.
+func (g *Gateway) passUpstream(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
 		// This status makes agents that prefer a WebSocket fall back to HTTP.
-		g.refuse(w, r, http.StatusUpgradeRequired, "winnow: WebSockets are not supported; use HTTP")
+		g.refuseAndLog(w, r, http.StatusUpgradeRequired, "winnow: WebSockets are not supported; use HTTP")
 		return
 	}
-	target, err := g.target(r)
+	target, err := g.findTarget(r)
 	if err != nil {
-		g.refuse(w, r, http.StatusNotFound, err.Error())
+		g.refuseAndLog(w, r, http.StatusNotFound, err.Error())
 		return
 	}
 	if !g.takeRoom(w, r) {
 		return
 	}
 	defer func() { <-g.room }()
-	ctx, span := g.tracing.arrived(r, target)
+	ctx, span := g.tracing.startSpan(r, target)
 	ctx, stop := context.WithTimeout(context.WithValue(ctx, targetKey, target), g.opts.Timeout)
 	defer stop()
 	r = r.WithContext(ctx)
-	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
+	r.Body = withReadDeadline(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
 	r.Body = &fromCaller{r.Body}
 	// What passes unread is still arriving when the answer begins. Without this the
 	// server would take the rest of it away from the upstream at that moment, and
@@ -315,9 +315,9 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	g.metrics.inFlight.Add(1)
 	// The proxy panics when the caller or the upstream goes away.
 	defer func() {
-		g.metrics.done(m)
-		g.tracing.answered(span, m)
-		g.log(r, target, m)
+		g.metrics.countCall(m)
+		g.tracing.endSpan(span, m)
+		g.logCall(r, target, m)
 		g.metrics.inFlight.Add(-1) // last: then all is told
 	}()
 	g.proxy.ServeHTTP(m, r)
@@ -331,7 +331,7 @@ func (g *Gateway) takeRoom(w http.ResponseWriter, r *http.Request) bool {
 	default:
 		g.metrics.busy.Add(1)
 		w.Header().Set("Retry-After", "1")
-		g.refuse(w, r, http.StatusServiceUnavailable, "winnow: too many calls are in progress; try again")
+		g.refuseAndLog(w, r, http.StatusServiceUnavailable, "winnow: too many calls are in progress; try again")
 		return false
 	}
 }
@@ -343,7 +343,7 @@ type arrival struct {
 	late *http.ResponseController
 }
 
-func arriving(w http.ResponseWriter, body io.ReadCloser, within time.Duration) io.ReadCloser {
+func withReadDeadline(w http.ResponseWriter, body io.ReadCloser, within time.Duration) io.ReadCloser {
 	late := http.NewResponseController(w)
 	if late.SetReadDeadline(time.Now().Add(within)) != nil {
 		return body // this server knows no deadlines
@@ -379,20 +379,20 @@ type callerError struct{ error }
 // Unwrap returns what it was.
 func (e *callerError) Unwrap() error { return e.error }
 
-func (g *Gateway) log(r *http.Request, to *target, m *measured) {
+func (g *Gateway) logCall(r *http.Request, to *target, m *measured) {
 	tenant := tenantOf(r)
-	g.opts.Log.Info("call", "method", r.Method, "path", clip(r.URL.Path), "upstream", to.name, "status", m.status, "bytes", m.bytes,
+	g.opts.Log.Info("call", "method", r.Method, "path", clipLabel(r.URL.Path), "upstream", to.name, "status", m.status, "bytes", m.bytes,
 		"first_ms", m.first.Milliseconds(), "ms", time.Since(m.start).Milliseconds(), "tenant", string(tenant[:min(8, len(tenant))]),
 		"plan", m.Header().Get(transport.HeaderPlan), "tokens", m.Header().Get(transport.HeaderTokens),
 		"passed", m.Header().Get(transport.HeaderPassed))
 }
 
-// failed answers where the upstream did not.
-func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
+// serveUpstreamError answers where the upstream did not.
+func (g *Gateway) serveUpstreamError(w http.ResponseWriter, r *http.Request, err error) {
 	var large *http.MaxBytesError
 	var caller *callerError
 	if errors.As(err, &caller) {
-		w.Header().Set("Connection", "close") // the rest of the request may still come, and is no next one
+		w.Header().Set("Connection", "close") // the rest of this request may still come; nobody must read it as the next one
 	}
 	switch {
 	case errors.As(err, &large):
@@ -408,13 +408,13 @@ func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(499)
 	default:
 		g.metrics.unreached.Add(1)
-		g.opts.Log.Warn("the upstream did not answer", "path", r.URL.Path, "why", reason(err))
-		refuse(w, http.StatusBadGateway, "winnow: the upstream did not answer: "+reason(err)+"; check that the gateway's upstream address is right and reachable, then send the request again")
+		g.opts.Log.Warn("the upstream did not answer", "path", r.URL.Path, "why", reasonWithoutURL(err))
+		refuse(w, http.StatusBadGateway, "winnow: the upstream did not answer: "+reasonWithoutURL(err)+"; check that the gateway's upstream address is right and reachable, then send the request again")
 	}
 }
 
-// reason is an error without the address it was about, since that may hold a key.
-func reason(err error) string {
+// reasonWithoutURL returns an error without the address it was about, since that may hold a key.
+func reasonWithoutURL(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
@@ -422,9 +422,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// refuse refuses a call that reaches no upstream, and logs that.
-func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
-	g.opts.Log.Info("refused", "method", clip(r.Method), "path", clip(r.URL.Path), "status", status)
+// refuseAndLog refuses a call that reaches no upstream, and logs that.
+func (g *Gateway) refuseAndLog(w http.ResponseWriter, r *http.Request, status int, message string) {
+	g.opts.Log.Info("refused", "method", clipLabel(r.Method), "path", clipLabel(r.URL.Path), "status", status)
 	refuse(w, status, message)
 }
 

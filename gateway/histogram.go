@@ -42,7 +42,7 @@ func newHistogram(bounds []float64) *histogram {
 }
 
 func (h *histogram) add(l labels, v float64) {
-	l.model = clip(l.model)
+	l.model = clipLabel(l.model)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.all[l]
@@ -63,8 +63,8 @@ func (h *histogram) add(l labels, v float64) {
 	}
 }
 
-// clip makes a name from outside fit for a label.
-func clip(s string) string {
+// clipLabel makes a name from outside fit for a label.
+func clipLabel(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			return '_'
@@ -101,7 +101,7 @@ func (h *histogram) write(b *strings.Builder, name, help string) {
 	}
 }
 
-// text is the labels as Prometheus writes them, those without a value left out.
+// text returns the labels as Prometheus writes them, those without a value left out.
 func (l labels) text() string {
 	var b strings.Builder
 	for _, x := range [...][2]string{
@@ -117,7 +117,7 @@ func (l labels) text() string {
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(prometheus(x[0]) + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(x[1]) + `"`)
+		b.WriteString(prometheusName(x[0]) + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(x[1]) + `"`)
 	}
 	return b.String()
 }

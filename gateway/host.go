@@ -38,8 +38,8 @@ func hostname(s string) string {
 	return strings.ToLower(strings.TrimSuffix(s, "."))
 }
 
-// trusts reports whether a request may be for this gateway under a host's name.
-func (g *Gateway) trusts(r *http.Request, host string) bool {
+// trustsHost reports whether a request may be for this gateway under a host's name.
+func (g *Gateway) trustsHost(r *http.Request, host string) bool {
 	if host == "localhost" || g.hosts[host] {
 		return true
 	}
@@ -59,21 +59,21 @@ func (g *Gateway) trusts(r *http.Request, host string) bool {
 	return err == nil && at.Addr().Unmap().WithZone("") == ip.Unmap().WithZone("")
 }
 
-// own serves one of the gateway's own pages, but only to requests that name the
+// requireOwnHost serves one of the gateway's own pages, but only to requests that name the
 // gateway by a name of its own.
-func (g *Gateway) own(next http.HandlerFunc) http.HandlerFunc {
+func (g *Gateway) requireOwnHost(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if host := hostname(r.Host); !g.trusts(r, host) {
+		if host := hostname(r.Host); !g.trustsHost(r, host) {
 			g.metrics.denied.Add(1)
-			g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not served under the name %q; use the address that the gateway listens on, or start it with --host NAME to allow a name of its own", clip(host)))
+			g.refuseAndLog(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not served under the name %q; use the address that the gateway listens on, or start it with --host NAME to allow a name of its own", clipLabel(host)))
 			return
 		}
 		for _, origin := range r.Header.Values("Origin") {
 			u, err := url.Parse(origin)
-			if err != nil || u.Host == "" || !g.trusts(r, hostname(u.Host)) {
+			if err != nil || u.Host == "" || !g.trustsHost(r, hostname(u.Host)) {
 				g.metrics.denied.Add(1)
-				g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: pages of %q may not use this page; open it directly, or start the gateway with --host NAME if that host is yours", clip(origin)))
+				g.refuseAndLog(w, r, http.StatusForbidden, fmt.Sprintf("winnow: pages of %q may not use this page; open it directly, or start the gateway with --host NAME if that host is yours", clipLabel(origin)))
 				return
 			}
 		}
@@ -81,8 +81,8 @@ func (g *Gateway) own(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// home says what answers here.
-func (g *Gateway) home(w http.ResponseWriter, _ *http.Request) {
+// serveHome says what answers here.
+func (g *Gateway) serveHome(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	tools := ""
 	if g.opts.MCP != nil {

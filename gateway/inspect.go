@@ -24,18 +24,18 @@ func (g *Gateway) listPlans(w http.ResponseWriter, r *http.Request) {
 	for i, e := range all {
 		out[i] = listed{e.ID, e.Len, e.Used.UTC()}
 	}
-	show(w, map[string]any{"plans": out}, err)
+	showOrRefuse(w, map[string]any{"plans": out}, err)
 }
 
 func planID(r *http.Request) plan.ID { return plan.ID(r.PathValue("id")) }
 
-// forget removes the conversation of a plan.
-func (g *Gateway) forget(w http.ResponseWriter, r *http.Request) {
+// forgetPlan removes the conversation of a plan.
+func (g *Gateway) forgetPlan(w http.ResponseWriter, r *http.Request) {
 	plans, originals, err := g.transport.Forget(r.Context(), tenantOf(r), planID(r))
 	if err == nil {
 		g.opts.Log.Info("a conversation was removed", "plans", plans, "originals", originals)
 	}
-	show(w, map[string]int{"plans_removed": plans, "conversations_removed": originals}, err)
+	showOrRefuse(w, map[string]int{"plans_removed": plans, "conversations_removed": originals}, err)
 }
 
 // original is a message behind a handle.
@@ -52,7 +52,7 @@ type part struct {
 	ID   string `json:"id,omitempty"`
 }
 
-func (g *Gateway) recall(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) recallOriginal(w http.ResponseWriter, r *http.Request) {
 	o, err := g.transport.Recall(r.Context(), tenantOf(r), planID(r), r.PathValue("handle"))
 	content := make([]original, len(o.Messages))
 	for i := range o.Messages {
@@ -63,11 +63,11 @@ func (g *Gateway) recall(w http.ResponseWriter, r *http.Request) {
 			content[i].Parts = append(content[i].Parts, part{p.Kind.String(), p.Text, p.Name, p.Args, p.ID})
 		}
 	}
-	show(w, map[string]any{"handle": o.Edit.Handle, "kind": o.Edit.Kind, "from": o.From, "content": content}, err)
+	showOrRefuse(w, map[string]any{"handle": o.Edit.Handle, "kind": o.Edit.Kind, "from": o.From, "content": content}, err)
 }
 
-// show answers with a document, or says why there is nothing to show.
-func show(w http.ResponseWriter, doc any, err error) {
+// showOrRefuse answers with a document, or says why there is nothing to show.
+func showOrRefuse(w http.ResponseWriter, doc any, err error) {
 	switch {
 	case err == nil:
 		reply(w, http.StatusOK, doc)

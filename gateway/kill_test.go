@@ -89,7 +89,7 @@ func (k *killing) next() {
 	k.sent = k.c.Body()
 }
 
-// drive sends so many requests through both.
+// drive sends that number of requests through both.
 func (k *killing) drive(requests int) {
 	k.t.Helper()
 	for range requests {

@@ -31,7 +31,11 @@ import (
 func echo(a *providersim.Ask) []providersim.Block {
 	last := a.LastText[strings.LastIndexByte(a.LastText, ' ')+1:]
 	if strings.HasPrefix(last, "call-") {
-		return []providersim.Block{{Kind: providersim.Call, Name: "read", Args: fmt.Sprintf(`{"path":%q,"mode":"r"}`, last)}}
+		call := providersim.Block{Kind: providersim.Call, Name: "read", Args: fmt.Sprintf(`{"path":%q,"mode":"r"}`, last)}
+		if a.Thinking { // a request without it in a tool loop would be refused
+			return []providersim.Block{{Kind: providersim.Thinking, Text: "It wants a call."}, call}
+		}
+		return []providersim.Block{call}
 	}
 	return []providersim.Block{{Kind: providersim.Text, Text: "you said " + last}}
 }
@@ -132,7 +136,8 @@ func (l *load) run(duration time.Duration, size int) {
 	}
 	g, err := gateway.New(&gateway.Options{
 		Upstreams: everywhere(provider), Grace: grace,
-		Transport: transport.Options{Settings: winnow.Settings{Window: window}, Memory: 128 << 20, Store: store},
+		Transport: transport.Options{Settings: winnow.Settings{Window: window}, Memory: 128 << 20, Store: store,
+			StoreWait: grace}, // a slow disk is not what is tried here
 	})
 	if err != nil {
 		t.Fatal(err)

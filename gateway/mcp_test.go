@@ -150,7 +150,7 @@ func TestMCP(t *testing.T) {
 				}
 			}
 
-			// Whoever can read the store is its owner, where there are no keys.
+			// Without keys, a caller that can read the store is its owner.
 			token, err := gateway.OwnerToken(t.Context(), store)
 			if err != nil || token == "" {
 				t.Fatal(token, err)

@@ -32,8 +32,8 @@ func newMetrics() *metrics {
 	}
 }
 
-// done counts a call that is over.
-func (m *metrics) done(w *measured) {
+// countCall counts a call that is over.
+func (m *metrics) countCall(w *measured) {
 	m.status[min(max(w.status/100, 0), 5)].Add(1)
 	m.first.add(labels{}, w.first.Seconds())
 	m.whole.add(labels{}, time.Since(w.start).Seconds())
@@ -59,8 +59,8 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
 	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")
 	m.whole.write(&b, "winnow_call_seconds", "Time of a whole call.")
-	m.duration.write(&b, prometheus(metricDuration)+"_seconds", "Time of a call to a model, including retries.")
-	m.tokens.write(&b, prometheus(metricTokens), "Tokens of a call as its provider reported them.")
+	m.duration.write(&b, prometheusName(metricDuration)+"_seconds", "Time of a call to a model, including retries.")
+	m.tokens.write(&b, prometheusName(metricTokens), "Tokens of a call as its provider reported them.")
 	for _, c := range []struct {
 		name, help string
 		value      int64

@@ -54,8 +54,8 @@ const (
 	attrOverflows = "winnow.overflows"
 )
 
-// prometheus spells a name of the conventions as Prometheus does.
-func prometheus(name string) string { return strings.ReplaceAll(name, ".", "_") }
+// prometheusName spells a name of the conventions as Prometheus does.
+func prometheusName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // operationOf names what an endpoint does.
 func operationOf(e transport.Endpoint) string {

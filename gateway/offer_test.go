@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -148,5 +149,53 @@ func TestOfferedNote(t *testing.T) {
 	var d control.Detail
 	if b.get(t, "/winnow/conversations/"+b.only(t).ID, &d); len(d.Notes) != 1 || d.Notes[0].Text != "the cache hides 0.7 % of the misses" {
 		t.Errorf("%+v", d.Notes)
+	}
+}
+
+// TestOfferedToolsAfterARestart: what a gateway that was killed knew of calls of its own
+// is lost. The caller's messages are a valid conversation all the same, right behind a
+// turn that called tools of both and later.
+func TestOfferedToolsAfterARestart(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range wire.Dialects() {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v/stream=%v", dialect, stream), func(t *testing.T) {
+				t.Parallel()
+				sim, provider, _ := simtest.Start(t, providersim.Options{Seed: 1, Binding: providersim.BindAlways, Agent: offeredAnswers})
+				path := filepath.Join(t.TempDir(), "plans.db")
+				restart := func() string {
+					store, err := openStore(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, url := start(t, gateway.Options{Upstreams: everywhere(provider), Transport: transport.Options{OfferTools: true, Store: store}})
+					return url
+				}
+				c := &agentclient.Client{
+					Dialect: dialect, Stream: stream, Header: http.Header{"Authorization": {"Bearer one"}}, MaxTokens: 4096,
+					Result: func(int) string { return "what the file says" },
+				}
+				c.Say("Read what is there.")
+				for i := range 3 {
+					c.URL = restart()
+					a, err := c.Step(t.Context())
+					if err != nil || a.Status != http.StatusOK {
+						t.Fatalf("%d: %v %+v", i, err, a)
+					}
+					if bytes.Contains(a.Raw, []byte("recall")) {
+						t.Errorf("the caller sees a call: %s", a.Raw)
+					}
+					if i == 1 {
+						c.Say("Once more.")
+					}
+				}
+				// Thinking that was written behind a result which is gone is refused once, and
+				// the gateway sends the request again without it.
+				r := sim.Report()
+				if delete(r.RefusedBy, "bound_thinking"); r.Accepted != 4 || len(r.RefusedBy) > 0 {
+					t.Errorf("%d accepted, refused: %v", r.Accepted, r.RefusedBy)
+				}
+			})
+		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 // Upstream is a provider that requests may go to.
 type Upstream struct {
-	// Name is openai, anthropic or gemini for the one that the routes of that
-	// dialect go to, chatgpt for where OpenAI's routes go with a ChatGPT account,
+	// Name is openai, anthropic or gemini for the upstream of that dialect's
+	// routes, chatgpt for where OpenAI's routes go with a ChatGPT account,
 	// code-assist for where Gemini CLI goes with a Google account (/v1internal:…).
 	// Others are reached under /NAME/… or by the header Winnow-Upstream.
 	Name string
@@ -32,7 +32,7 @@ const (
 	headerUpstream = "Winnow-Upstream"
 )
 
-// Defaults are the upstreams of the providers themselves.
+// Defaults returns the upstreams of the providers themselves.
 func Defaults() []Upstream {
 	return []Upstream{
 		{"openai", "https://api.openai.com"},
@@ -112,7 +112,7 @@ type Options struct {
 // counter or gauge.
 type Metric = planstore.Metric
 
-func (o *Options) fill() {
+func (o *Options) fillDefaults() {
 	if len(o.Upstreams) == 0 {
 		o.Upstreams = Defaults()
 	}
@@ -154,8 +154,8 @@ var reserved = map[string]bool{
 	"v1": true, "v1beta": true, "v1alpha": true, "chat": true, "responses": true, "messages": true, "models": true,
 }
 
-// upstreams reads the addresses.
-func (o *Options) upstreams() (map[string]*url.URL, error) {
+// readUpstreams reads the addresses.
+func (o *Options) readUpstreams() (map[string]*url.URL, error) {
 	all := make(map[string]*url.URL, len(o.Upstreams))
 	for _, up := range o.Upstreams {
 		u, err := url.Parse(up.URL)

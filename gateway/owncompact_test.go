@@ -60,8 +60,8 @@ type worker struct {
 	last  *agentclient.Answer
 }
 
-// work has whole turns done until so many requests were sent, and checks that after
-// a few reports the gateway knows the size of each.
+// work does whole turns until it has sent that number of requests, and checks that
+// after a few reports the gateway knows the size of each.
 func (w *worker) work(t *testing.T, requests int) {
 	t.Helper()
 	for i := 0; i < requests; w.turn++ {

@@ -11,8 +11,8 @@ import (
 // answered to the browser's cookie, see browser.go.
 func (g *Gateway) routePage() {
 	show := page.Handler(page.Path, page.About{Files: true, Hints: true})
-	g.mux.HandleFunc("GET /winnow/{$}", g.own(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := g.browser(r); !ok {
+	g.mux.HandleFunc("GET /winnow/{$}", g.requireOwnHost(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := g.browserOf(r); !ok {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusForbidden)
@@ -22,6 +22,6 @@ func (g *Gateway) routePage() {
 		show.ServeHTTP(w, r)
 	}))
 	for _, name := range page.Files() {
-		g.mux.HandleFunc("GET /winnow/"+name, g.own(show.ServeHTTP))
+		g.mux.HandleFunc("GET /winnow/"+name, g.requireOwnHost(show.ServeHTTP))
 	}
 }

@@ -37,9 +37,9 @@ func isVersion(word string) bool {
 	return digits == ""
 }
 
-// once takes a version off that stands twice at the start of a path, as it does
+// dropRepeatedVersion takes a version off that stands twice at the start of a path, as it does
 // where a base URL ends in the version that its client adds too.
-func once(path string) string {
+func dropRepeatedVersion(path string) string {
 	for {
 		first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		second, _, _ := strings.Cut(rest, "/")
@@ -50,9 +50,9 @@ func once(path string) string {
 	}
 }
 
-// bare reports whether a path begins with a call of the OpenAI or Anthropic API
+// lacksVersion reports whether a path begins with a call of the OpenAI or Anthropic API
 // where the version should stand.
-func bare(path string) bool {
+func lacksVersion(path string) bool {
 	return slices.ContainsFunc([]string{"/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models"}, func(call string) bool {
 		rest, ok := strings.CutPrefix(path, call)
 		return ok && (rest == "" || rest[0] == '/')
@@ -69,7 +69,7 @@ var unversioned = map[string]bool{
 // arrivalPath returns the path, as it is escaped, under which a call reaches an
 // upstream.
 func arrivalPath(base *url.URL, path string) string {
-	path = once(path)
+	path = dropRepeatedVersion(path)
 	own := strings.Split(base.EscapedPath(), "/")
 	last := own[len(own)-1]
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -78,26 +78,26 @@ func arrivalPath(base *url.URL, path string) string {
 		path = strings.TrimPrefix(strings.TrimPrefix(path, "/backend-api/codex"), "/v1")
 	case isVersion(last) && first == last:
 		path = path[1+len(last):]
-	case !bare(path) || unversioned[strings.ToLower(base.Hostname())]:
-	case gemini(path):
-		if !versioned(own) {
+	case !lacksVersion(path) || unversioned[strings.ToLower(base.Hostname())]:
+	case isGeminiCall(path):
+		if !hasVersion(own) {
 			path = "/v1beta" + path
 		}
-	case !versioned(own):
+	case !hasVersion(own):
 		path = "/v1" + path
 	}
 	return base.EscapedPath() + path
 }
 
-// gemini reports whether a path is a call of the Gemini API, which names the
+// isGeminiCall reports whether a path is a call of the Gemini API, which names the
 // model and then what to do with it.
-func gemini(path string) bool {
+func isGeminiCall(path string) bool {
 	return strings.HasPrefix(path, "/models/") && strings.Contains(path, ":")
 }
 
-// versioned reports whether the words of a base URL's path say all that stands
+// hasVersion reports whether the words of a base URL's path say all that stands
 // before the call: a version, or one of Azure's deployments, which have none.
-func versioned(words []string) bool {
+func hasVersion(words []string) bool {
 	for i, word := range words {
 		if isVersion(word) || word == "deployments" && i < len(words)-1 {
 			return true

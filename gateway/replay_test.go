@@ -3,12 +3,9 @@ package gateway_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,13 +14,11 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
-	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/internal/o200k"
-	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -159,8 +154,8 @@ var models = map[wire.Dialect]string{wire.OpenAI: "gpt-4.1", wire.Responses: "gp
 
 // through replays a session through a gateway and checks what must hold: every
 // request is answered, save those whose floor does not fit; the provider refuses
-// no other; and unless a plan was made for it, what is sent of a request extends
-// what was sent of the one before, byte for byte.
+// no other; and unless a plan was made for it, each request sent extends the one
+// before, byte for byte.
 func through(t *testing.T, p *replay, window int) tally {
 	t.Helper()
 	s, upstream, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Count: exactly})
@@ -261,63 +256,4 @@ func TestReplayTight(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestReplayCorpus does the same with real sessions, where they are at hand: a
-// dozen, or with WINNOW_REPLAY=all each of them at every window in every
-// dialect. It prints a table.
-func TestReplayCorpus(t *testing.T) {
-	dir := corpus.Dir(t)
-	longrun.Only(t, "replays real sessions")
-	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))
-	all := os.Getenv("WINNOW_REPLAY") == "all"
-	if all {
-		more, second := corpus.Sessions(filepath.Join(dir, "more-sessions"))
-		files, err = append(files, more...), errors.Join(err, second)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	windows := []int{16_000, 64_000, 200_000}
-	var table strings.Builder
-	n := 0
-	for _, file := range files {
-		info, err := os.Stat(file)
-		if err != nil || !all && (info.Size() < 300_000 || info.Size() > 1_500_000) {
-			continue
-		}
-		sessions, err := transcript.ReadFile(file, nil)
-		if err != nil {
-			continue
-		}
-		i := slices.IndexFunc(sessions, func(s transcript.Session) bool { return s.History.Len() >= 40 })
-		if i < 0 || n >= 12 && !all {
-			continue
-		}
-		for w, window := range windows {
-			for k, d := range wire.Dialects() {
-				if !all && (n%3 != w || n%4 != k) {
-					continue
-				}
-				t.Run(fmt.Sprintf("%s/%d/%s", d, window, filepath.Base(file)), func(t *testing.T) {
-					p := &replay{d: d, model: models[d], request: plain(sessions[i].Request()), most: 60}
-					y := through(t, p, window)
-					alone, refused := p.alone(t, window)
-					without := "all"
-					if refused != "" {
-						without = fmt.Sprintf("%d, then %s", alone, refused)
-					}
-					fmt.Fprintf(&table, "| session %d | %d | %s | %d of %d | %d | %d | %d | %d | %s |\n", n, window, d, y.answered, y.sent, y.cannotFit, y.mended, y.plans, y.rewrites, without)
-					if refused == wire.KindOverflow && y.plans == 0 {
-						t.Errorf("without the gateway it overflows after %d requests, with it no plan was made", alone)
-					}
-				})
-			}
-		}
-		n++
-	}
-	if n == 0 {
-		t.Error("no session was replayed")
-	}
-	t.Logf("\n| session | window | dialect | answered | floor does not fit | mended | plans | rewrites | without winnow |\n|---|---|---|---|---|---|---|---|---|\n%s", table.String())
 }

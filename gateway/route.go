@@ -20,20 +20,20 @@ type target struct {
 	path string // after the base's own, as it was escaped
 }
 
-// target finds the upstream: the one that the path or a header names, else the
-// one of the dialect.
-func (g *Gateway) target(r *http.Request) (*target, error) {
+// findTarget returns the upstream that the path or a header names, else the
+// dialect's.
+func (g *Gateway) findTarget(r *http.Request) (*target, error) {
 	if slices.Contains(strings.Split(r.URL.Path, "/"), "..") {
 		return nil, errors.New("winnow: the path contains \"..\"; write it without")
 	}
-	path := once(r.URL.EscapedPath())
+	path := dropRepeatedVersion(r.URL.EscapedPath())
 	name := r.Header.Get(headerUpstream)
 	if name == "" {
 		first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		switch {
 		case g.upstreams[first] != nil:
 			name, path = first, "/"+rest
-		case !reserved[first] && !isVersion(first) && named(rest):
+		case !reserved[first] && !isVersion(first) && namesUpstream(rest):
 			name = first // and there is none of that name
 		default:
 			name = g.dialectUpstream(r, path)
@@ -54,11 +54,11 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 	return &target{name, base, path}, nil
 }
 
-// named reports whether what follows the first word of a path is a whole path by
+// namesUpstream reports whether what follows the first word of a path is a whole path by
 // itself: then that word is meant as the name of an upstream. One that is not
 // known must not go to another provider, with a credential that is not for it.
-func named(rest string) bool {
-	return strings.HasPrefix(rest, "v1/") || strings.HasPrefix(rest, "v1beta/") || bare("/"+rest)
+func namesUpstream(rest string) bool {
+	return strings.HasPrefix(rest, "v1/") || strings.HasPrefix(rest, "v1beta/") || lacksVersion("/"+rest)
 }
 
 // dialectUpstream names the provider whose API this is; "" where it could be
@@ -89,7 +89,7 @@ func apiUpstream(r *http.Request, path string) string {
 		return "openai"
 	}
 	switch {
-	case strings.HasPrefix(strings.TrimPrefix(path, "/v1"), "/messages"), anthropics(r.Header):
+	case strings.HasPrefix(strings.TrimPrefix(path, "/v1"), "/messages"), isForAnthropic(r.Header):
 		return "anthropic"
 	case r.Header.Get("X-Goog-Api-Key") != "":
 		return "gemini"
@@ -97,9 +97,9 @@ func apiUpstream(r *http.Request, path string) string {
 	return ""
 }
 
-// anthropics reports whether headers are meant for Anthropic. Its agents ask for
+// isForAnthropic reports whether headers are meant for Anthropic. Its agents ask for
 // more than messages, and their credentials are for nobody else.
-func anthropics(h http.Header) bool {
+func isForAnthropic(h http.Header) bool {
 	for _, name := range []string{"Anthropic-Version", "Anthropic-Beta", "X-Api-Key"} {
 		if h.Get(name) != "" {
 			return true
@@ -108,9 +108,9 @@ func anthropics(h http.Header) bool {
 	return strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-") || strings.HasPrefix(h.Get("User-Agent"), "claude-cli/")
 }
 
-// rewrite makes the request that is sent on. Credentials and the provider's
+// rewriteRequest makes the request that is sent on. Credentials and the provider's
 // own headers go along as they are.
-func rewrite(p *httputil.ProxyRequest) {
+func rewriteRequest(p *httputil.ProxyRequest) {
 	t := p.In.Context().Value(targetKey).(*target)
 	u := *p.In.URL
 	u.Scheme, u.Host = t.base.Scheme, t.base.Host

@@ -31,9 +31,9 @@ func newTracing(p trace.TracerProvider) *tracing {
 	return &tracing{tracer: p.Tracer(instrumentation), on: true}
 }
 
-// arrived begins the span of a call. It goes on with the trace that the caller
+// startSpan begins the span of a call. It goes on with the trace that the caller
 // is in.
-func (t *tracing) arrived(r *http.Request, to *target) (context.Context, trace.Span) {
+func (t *tracing) startSpan(r *http.Request, to *target) (context.Context, trace.Span) {
 	if !t.on {
 		return r.Context(), trace.SpanFromContext(r.Context())
 	}
@@ -43,8 +43,8 @@ func (t *tracing) arrived(r *http.Request, to *target) (context.Context, trace.S
 	))
 }
 
-// answered ends it.
-func (t *tracing) answered(span trace.Span, m *measured) {
+// endSpan ends it.
+func (t *tracing) endSpan(span trace.Span, m *measured) {
 	if !t.on {
 		return
 	}
@@ -89,14 +89,14 @@ func (o *observer) Begin(ctx context.Context, e transport.Endpoint, req *http.Re
 			o.metrics.tokens.add(labels{operation: operation, provider: provider, model: out.Model, kind: typeOutput}, float64(out.Usage.Output+out.Extra.Output))
 		}
 		if span != nil {
-			describe(span, operation, failure, out)
+			describeOutcome(span, operation, failure, out)
 			span.End()
 		}
 	}
 }
 
-// describe puts what became of a call into its span.
-func describe(span trace.Span, operation, failure string, out transport.Outcome) {
+// describeOutcome puts what became of a call into its span.
+func describeOutcome(span trace.Span, operation, failure string, out transport.Outcome) {
 	if out.Model != "" {
 		span.SetName(operation + " " + out.Model)
 	}
@@ -146,8 +146,8 @@ func describe(span trace.Span, operation, failure string, out transport.Outcome)
 	span.SetAttributes(all...)
 }
 
-// errorType is how an error is called in traces and metrics: the status, or
-// that there was no answer.
+// errorType names an error in traces and metrics: by its status, or as a missing
+// answer.
 func errorType(status int) string {
 	if status >= 400 {
 		return strconv.Itoa(status)

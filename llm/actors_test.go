@@ -174,7 +174,7 @@ func converseStream(words ...string) []byte {
 	return append(b, awsEvent("metadata", `{"usage":{"inputTokens":100,"outputTokens":9,"cacheReadInputTokens":20},"metrics":{"latencyMs":7}}`)...)
 }
 
-// sageMakerStream cuts the container's stream at places that are no ends of events.
+// sageMakerStream cuts the container's stream in the middle of events.
 func sageMakerStream(words ...string) []byte {
 	var b []byte
 	inner := chatStream(words...)

@@ -9,9 +9,10 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// plainAddress is that of every server of chat completions or responses.
+// plainAddress sets the address that every server of chat completions or responses
+// has.
 func plainAddress(s *setup) error {
-	base, err := s.at()
+	base, err := s.baseAddress()
 	if err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func plainAddress(s *setup) error {
 
 func openAIAddress(s *setup) error {
 	for _, h := range [...][2]string{{"OPENAI_ORG_ID", "OpenAI-Organization"}, {"OPENAI_PROJECT_ID", "OpenAI-Project"}} {
-		if v, _ := s.env(h[0]); v != "" && s.header.Get(h[1]) == "" {
+		if v, _ := s.firstEnv(h[0]); v != "" && s.header.Get(h[1]) == "" {
 			s.header.Set(h[1], v)
 		}
 	}
@@ -38,11 +39,11 @@ const azureVersion = "2024-10-21"
 // azureAddress: the model is the name of a deployment, and stands in the path.
 // An endpoint that ends in /openai/v1 is Azure's newer form, which is OpenAI's.
 func azureAddress(s *setup) error {
-	base, err := s.at()
+	base, err := s.baseAddress()
 	if err != nil {
 		return err
 	}
-	version := s.given(s.o.APIVersion, "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION", "AZURE_API_VERSION")
+	version := s.optionOrEnv(s.o.APIVersion, "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION", "AZURE_API_VERSION")
 	if strings.HasSuffix(base, "/openai/v1") {
 		s.plain = base + "/chat/completions"
 		if version != "" {
@@ -52,14 +53,14 @@ func azureAddress(s *setup) error {
 	}
 	version = cmp.Or(version, azureVersion)
 	base = strings.TrimSuffix(base, "/openai")
-	s.plain = base + "/openai/deployments/" + escape(s.model) + "/chat/completions?api-version=" + url.QueryEscape(version)
+	s.plain = base + "/openai/deployments/" + escapeSegment(s.model) + "/chat/completions?api-version=" + url.QueryEscape(version)
 	return nil
 }
 
 // anthropicAddress: the base is given without the version, as Anthropic's own
 // tools want it, but people write it both ways.
 func anthropicAddress(s *setup) error {
-	base, err := s.at()
+	base, err := s.baseAddress()
 	if err != nil {
 		return err
 	}
@@ -71,39 +72,39 @@ func anthropicAddress(s *setup) error {
 }
 
 func googleAddress(s *setup) error {
-	base, err := s.at()
+	base, err := s.baseAddress()
 	if err != nil {
 		return err
 	}
 	if !strings.HasSuffix(base, "/v1beta") && !strings.HasSuffix(base, "/v1") {
 		base += "/v1beta"
 	}
-	name := "models/" + escape(strings.TrimPrefix(s.model, "models/"))
+	name := "models/" + escapeSegment(strings.TrimPrefix(s.model, "models/"))
 	if tuned, ok := strings.CutPrefix(s.model, "tunedModels/"); ok {
-		name = "tunedModels/" + escape(tuned)
+		name = "tunedModels/" + escapeSegment(tuned)
 	}
-	s.gemini(base + "/" + name)
+	s.setGeminiVerbs(base + "/" + name)
 	return nil
 }
 
-// gemini sets the two verbs of a Gemini model.
-func (s *setup) gemini(model string) {
+// setGeminiVerbs sets the two verbs of a Gemini model.
+func (s *setup) setGeminiVerbs(model string) {
 	s.plain = model + ":generateContent"
 	s.stream = model + ":streamGenerateContent?alt=sse"
 }
 
 // vertexAddress: Gemini in a project and a region, or Claude there.
 func vertexAddress(s *setup) error {
-	project := s.given(s.o.Project, "GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT", "VERTEXAI_PROJECT", "GCLOUD_PROJECT")
+	project := s.optionOrEnv(s.o.Project, "GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT", "VERTEXAI_PROJECT", "GCLOUD_PROJECT")
 	if a, ok := s.o.Auth.(interface{ Project() string }); ok && project == "" {
 		project = a.Project()
 	}
 	if project == "" {
-		return s.fail("no project is known", "or give Options.Project", "GOOGLE_CLOUD_PROJECT")
+		return s.newError("no project is known", "or give Options.Project", "GOOGLE_CLOUD_PROJECT")
 	}
-	region := cmp.Or(s.given(s.o.Region, "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION", "VERTEXAI_LOCATION"), "us-central1")
+	region := cmp.Or(s.optionOrEnv(s.o.Region, "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION", "VERTEXAI_LOCATION"), "us-central1")
 	if !hostWord(region) {
-		return s.fail("this is not a region", "check Options.Region", "GOOGLE_CLOUD_LOCATION")
+		return s.newError("this is not a region", "check Options.Region", "GOOGLE_CLOUD_LOCATION")
 	}
 	base := s.base
 	switch {
@@ -119,13 +120,13 @@ func vertexAddress(s *setup) error {
 	if !strings.HasSuffix(base, "/v1") && !strings.HasSuffix(base, "/v1beta1") {
 		base += "/v1"
 	}
-	base += "/projects/" + escape(project) + "/locations/" + escape(region) + "/publishers/"
+	base += "/projects/" + escapeSegment(project) + "/locations/" + escapeSegment(region) + "/publishers/"
 	model := strings.TrimPrefix(strings.TrimPrefix(s.model, "anthropic/"), "google/")
 	if !strings.HasPrefix(model, "claude") {
-		s.gemini(base + "google/models/" + escape(model))
+		s.setGeminiVerbs(base + "google/models/" + escapeSegment(model))
 		return nil
 	}
-	base += "anthropic/models/" + strings.ReplaceAll(escape(model), "%40", "@")
+	base += "anthropic/models/" + strings.ReplaceAll(escapeSegment(model), "%40", "@")
 	s.plain, s.stream = base+":rawPredict", base+":streamRawPredict"
 	s.codec = &sse{dialect: wire.Anthropic, version: "vertex-2023-10-16", output: s.o.Output}
 	return nil
@@ -133,20 +134,20 @@ func vertexAddress(s *setup) error {
 
 // awsRegion finds the region.
 func (s *setup) awsRegion() (string, error) {
-	region := s.given(s.o.Region, "AWS_REGION", "AWS_DEFAULT_REGION")
+	region := s.optionOrEnv(s.o.Region, "AWS_REGION", "AWS_DEFAULT_REGION")
 	if a, ok := s.o.Auth.(interface{ Region() string }); ok && region == "" {
 		region = a.Region()
 	}
 	if region == "" {
-		return "", s.fail("no region is known", "or give Options.Region", "AWS_REGION")
+		return "", s.newError("no region is known", "or give Options.Region", "AWS_REGION")
 	}
 	if !hostWord(region) {
-		return "", s.fail("this is not a region", "check Options.Region", "AWS_REGION")
+		return "", s.newError("this is not a region", "check Options.Region", "AWS_REGION")
 	}
 	return region, nil
 }
 
-// awsAddress is the address of a service in a region.
+// awsAddress returns the address of a service in a region.
 func (s *setup) awsAddress(service string) (string, error) {
 	if s.base != "" {
 		return strings.TrimRight(s.base, "/"), nil
@@ -167,7 +168,7 @@ func bedrockAddress(s *setup) error {
 	if err != nil {
 		return err
 	}
-	base += "/model/" + escape(s.model)
+	base += "/model/" + escapeSegment(s.model)
 	s.plain, s.stream = base+"/converse", base+"/converse-stream"
 	s.codec = &converse{model: s.model}
 	return nil
@@ -180,7 +181,7 @@ func sageMakerAddress(s *setup) error {
 	if err != nil {
 		return err
 	}
-	base += "/endpoints/" + escape(s.model)
+	base += "/endpoints/" + escapeSegment(s.model)
 	s.plain, s.stream = base+"/invocations", base+"/invocations-response-stream"
 	s.codec = &sse{dialect: wire.OpenAI, limit: "max_tokens", framed: true}
 	return nil
@@ -189,8 +190,8 @@ func sageMakerAddress(s *setup) error {
 // ollamaAddress: OLLAMA_HOST is how Ollama's own tools name the server, often
 // without a scheme and perhaps as the address that it listens on.
 func ollamaAddress(s *setup) error {
-	host, _ := s.env("OLLAMA_HOST")
-	base, _ := s.env(s.p.baseVars...)
+	host, _ := s.firstEnv("OLLAMA_HOST")
+	base, _ := s.firstEnv(s.p.baseVars...)
 	if s.o.BaseURL == "" && base == "" && host != "" {
 		s.base = ollamaHost(host)
 	}

@@ -37,7 +37,7 @@ func New(spec string, o *Options) (*Client, error) {
 	}
 	full := o.withDefaults()
 	s := &setup{p: p, o: &full, model: model}
-	if err := s.prepare(); err != nil {
+	if err := s.prepareAddresses(); err != nil {
 		return nil, err
 	}
 	rt, secrets, err := s.authenticate()
@@ -46,7 +46,7 @@ func New(spec string, o *Options) (*Client, error) {
 	}
 	c := &Client{
 		provider: p.name, model: model, codec: s.codec, plain: s.plain, stream: s.stream, header: s.header,
-		redact: redactor(secrets), source: s.source,
+		redact: newRedactor(secrets), source: s.source,
 		window: full.Window, timeout: full.Timeout, idle: full.IdleTimeout, backoff: full.Backoff, maxWait: full.MaxWait,
 		retries: full.Retries, maxAnswer: full.MaxAnswer, now: full.Now, sleep: full.Sleep, rand: full.Rand,
 	}
@@ -73,7 +73,7 @@ func (c *Client) GoString() string { return "llm.Client(" + c.String() + ")" }
 // Complete asks the model and returns its whole answer. The error is an
 // [*Error], an [*OverflowError] where the request was too long, or says that the request makes no sense.
 func (c *Client) Complete(ctx context.Context, req *Request) (*wire.Answer, error) {
-	return c.call(ctx, req, nil, c.retries)
+	return c.callWithRetries(ctx, req, nil, c.retries)
 }
 
 // Stream asks the model and hands on the words of its answer as they arrive;
@@ -84,23 +84,23 @@ func (c *Client) Stream(ctx context.Context, req *Request, text func(words strin
 	if text == nil {
 		text = func(string) error { return nil }
 	}
-	return c.call(ctx, req, text, c.retries)
+	return c.callWithRetries(ctx, req, text, c.retries)
 }
 
 var errTimeout = errors.New("the call took too long")
 
-// call makes a call with its retries.
-func (c *Client) call(ctx context.Context, req *Request, text func(string) error, retries int) (*wire.Answer, error) {
+// callWithRetries makes a call with its retries.
+func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(string) error, retries int) (*wire.Answer, error) {
 	if req == nil || req.Messages == nil || req.Messages.Len() == 0 {
 		return nil, errors.New("llm: the request has no messages; give at least one")
 	}
-	body, err := c.codec.request(req, text != nil)
+	body, err := c.codec.encodeRequest(req, text != nil)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
 	defer cancel()
-	t := &try{c: c, body: body, stream: text != nil, estimate: estimate(req)}
+	t := &try{c: c, body: body, stream: text != nil, estimate: estimateTokens(req)}
 	t.emit = func(words string) error {
 		if t.size += len(words); t.size > c.maxAnswer {
 			return errTooLarge
@@ -117,7 +117,7 @@ func (c *Client) call(ctx context.Context, req *Request, text func(string) error
 	wait := c.backoff
 	for n := 1; ; n++ {
 		t.size = 0
-		a, e := t.once(ctx)
+		a, e := t.sendOnce(ctx)
 		if e == nil {
 			return a, nil
 		}
@@ -131,11 +131,11 @@ func (c *Client) call(ctx context.Context, req *Request, text func(string) error
 			pause = e.Verdict.RetryAfter
 		}
 		if n > retries || !e.Retryable() || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
-			return a, e.typed()
+			return a, e.asTypedError()
 		}
 		wait = min(2*wait, c.maxWait)
 		if err := c.sleep(ctx, pause); err != nil {
-			return a, t.broken(ctx, err).after(n).typed()
+			return a, t.brokenCallError(ctx, err).withTries(n).asTypedError()
 		}
 	}
 }
@@ -146,8 +146,8 @@ func tooLate(ctx context.Context, pause time.Duration) bool {
 	return ok && time.Until(deadline) < pause
 }
 
-// estimate returns roughly how many tokens a request has; it errs on the low side.
-func estimate(req *Request) int {
+// estimateTokens returns roughly how many tokens a request has; it errs on the low side.
+func estimateTokens(req *Request) int {
 	n := 0
 	for i := range req.System {
 		n += len(req.System[i].Text)

@@ -32,15 +32,15 @@ type Request struct {
 
 // codec writes requests and reads answers.
 type codec interface {
-	// request returns the body.
-	request(req *Request, stream bool) ([]byte, error)
-	// answer reads a body that is not streamed.
-	answer(raw []byte) (*wire.Answer, error)
-	// follow reads a stream to its end and hands on the words. Where it breaks
+	// encodeRequest returns the body.
+	encodeRequest(req *Request, stream bool) ([]byte, error)
+	// decodeAnswer reads a body that is not streamed.
+	decodeAnswer(raw []byte) (*wire.Answer, error)
+	// readStream reads a stream to its end and hands on the words. Where it breaks
 	// off, the answer so far comes with the error.
-	follow(r io.Reader, emit func(string) error) (*wire.Answer, error)
-	// accept is the media type of a stream.
-	accept() string
+	readStream(r io.Reader, emit func(string) error) (*wire.Answer, error)
+	// streamMedia is the media type of a stream.
+	streamMedia() string
 }
 
 // callerError is an error of the function that takes the words.
@@ -60,14 +60,14 @@ type sse struct {
 	framed  bool   // events come in frames of AWS
 }
 
-func (c *sse) accept() string {
+func (c *sse) streamMedia() string {
 	if c.framed {
 		return "application/vnd.amazon.eventstream"
 	}
 	return "text/event-stream"
 }
 
-func (c *sse) request(req *Request, stream bool) ([]byte, error) {
+func (c *sse) encodeRequest(req *Request, stream bool) ([]byte, error) {
 	r := chat.Request{System: req.System, Tools: req.Tools, Output: max(req.Output, 0)}
 	if c.dialect == wire.Anthropic && r.Output == 0 {
 		r.Output = c.output
@@ -77,12 +77,12 @@ func (c *sse) request(req *Request, stream bool) ([]byte, error) {
 	}
 	head := []byte{'{'}
 	if c.limit != "" && r.Output > 0 {
-		head = append(quote(head, c.limit), ':')
+		head = append(appendQuoted(head, c.limit), ':')
 		head = append(strconv.AppendInt(head, int64(r.Output), 10), ',')
 		r.Output = 0
 	}
 	if c.version != "" {
-		head = append(quote(append(head, `"anthropic_version":`...), c.version), ',')
+		head = append(appendQuoted(append(head, `"anthropic_version":`...), c.version), ',')
 	}
 	if c.dialect == wire.Responses {
 		head = append(head, `"store":false,`...)
@@ -100,18 +100,18 @@ func (c *sse) request(req *Request, stream bool) ([]byte, error) {
 	return append(head, body[1:]...), nil
 }
 
-func (c *sse) answer(raw []byte) (*wire.Answer, error) { return wire.ParseAnswer(c.dialect, raw) }
+func (c *sse) decodeAnswer(raw []byte) (*wire.Answer, error) { return wire.ParseAnswer(c.dialect, raw) }
 
-func (c *sse) follow(r io.Reader, emit func(string) error) (*wire.Answer, error) {
+func (c *sse) readStream(r io.Reader, emit func(string) error) (*wire.Answer, error) {
 	if c.framed {
 		r = &payloads{frames: frameReader{r: r}}
 	}
 	s := wire.NewStream(c.dialect)
 	events := wire.NewEvents(r)
 	for {
-		last, err := c.next(s, events, emit)
+		last, err := c.takeEvent(s, events, emit)
 		if err != nil {
-			return s.Answer(), broke(s, err)
+			return s.Answer(), streamEndError(s, err)
 		}
 		if last {
 			return s.Answer(), s.Close() // a server may hold the connection open
@@ -119,8 +119,8 @@ func (c *sse) follow(r io.Reader, emit func(string) error) (*wire.Answer, error)
 	}
 }
 
-// next takes one event of a stream and reports whether it is the last that matters.
-func (c *sse) next(s *wire.Stream, events *wire.Events, emit func(string) error) (last bool, err error) {
+// takeEvent takes one event of a stream and reports whether it is the last that matters.
+func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) error) (last bool, err error) {
 	e, err := events.Next()
 	if err != nil {
 		return false, err
@@ -128,20 +128,20 @@ func (c *sse) next(s *wire.Stream, events *wire.Events, emit func(string) error)
 	if err := s.Event(e); err != nil {
 		return false, err
 	}
-	if string(e.Data) == "[DONE]" || failed(s) {
+	if string(e.Data) == "[DONE]" || hasFailure(s) {
 		return true, nil
 	}
-	if err := c.words(e.Name, e.Data, emit); err != nil {
+	if err := c.emitWords(e.Name, e.Data, emit); err != nil {
 		return false, err
 	}
 	return s.Done() && (c.dialect == wire.Anthropic || c.dialect == wire.Responses), nil
 }
 
-// failed reports whether the stream told of a failure. Its answer holds it.
-func failed(s *wire.Stream) bool { return s.Failure() != nil }
+// hasFailure reports whether the stream told of a failure. Its answer holds it.
+func hasFailure(s *wire.Stream) bool { return s.Failure() != nil }
 
-// broke says what the end of a stream means for its answer.
-func broke(s *wire.Stream, err error) error {
+// streamEndError says what the end of a stream means for its answer.
+func streamEndError(s *wire.Stream, err error) error {
 	switch {
 	case err == io.EOF:
 		return s.Close()
@@ -151,8 +151,8 @@ func broke(s *wire.Stream, err error) error {
 	return err
 }
 
-// words hands on the words in an event.
-func (c *sse) words(name string, data jsontext.Value, emit func(string) error) error {
+// emitWords hands on the words in an event.
+func (c *sse) emitWords(name string, data jsontext.Value, emit func(string) error) error {
 	give := func(v jsontext.Value) error {
 		if s, err := decode.String(v); err == nil && s != "" && v.Kind() == '"' {
 			return emit(s)
@@ -199,7 +199,7 @@ func (c *sse) words(name string, data jsontext.Value, emit func(string) error) e
 	return nil
 }
 
-func quote(dst []byte, text string) []byte {
+func appendQuoted(dst []byte, text string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, text)
 	return dst
 }

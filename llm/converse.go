@@ -12,11 +12,11 @@ import (
 // models there.
 type converse struct{ model string }
 
-func (c *converse) accept() string { return "application/vnd.amazon.eventstream" }
+func (c *converse) streamMedia() string { return "application/vnd.amazon.eventstream" }
 
-// request writes the body. Roles must alternate there, so messages of one
+// encodeRequest writes the body. Roles must alternate there, so messages of one
 // side become one; and tools must be defined where calls occur.
-func (c *converse) request(req *Request, _ bool) ([]byte, error) {
+func (c *converse) encodeRequest(req *Request, _ bool) ([]byte, error) {
 	out := []byte{'{'}
 	if s := converseSystem(req.System); len(s) > 0 {
 		out = append(append(append(out, `"system":[`...), s...), "],"...)
@@ -80,7 +80,7 @@ func converseSystem(parts []chat.Part) []byte {
 	return out
 }
 
-func textBlock(text string) []byte { return append(quote([]byte(`{"text":`), text), '}') }
+func textBlock(text string) []byte { return append(appendQuoted([]byte(`{"text":`), text), '}') }
 
 // converseBlock writes a part, nil for one that has no place there.
 func converseBlock(role chat.Role, p *chat.Part) []byte {
@@ -94,18 +94,18 @@ func converseBlock(role chat.Role, p *chat.Part) []byte {
 		if role != chat.Assistant || p.Signature == "" || p.Text == "" {
 			return nil // unsigned thinking is refused
 		}
-		b := quote([]byte(`{"reasoningContent":{"reasoningText":{"text":`), p.Text)
-		return append(quote(append(b, `,"signature":`...), p.Signature), "}}}"...)
+		b := appendQuoted([]byte(`{"reasoningContent":{"reasoningText":{"text":`), p.Text)
+		return append(appendQuoted(append(b, `,"signature":`...), p.Signature), "}}}"...)
 	case chat.ToolCall:
 		args := []byte(p.Args)
 		if decode.Valid(args) != nil || strings.TrimSpace(p.Args)[0] != '{' {
-			args = append(quote([]byte(`{"input":`), p.Args), '}')
+			args = append(appendQuoted([]byte(`{"input":`), p.Args), '}')
 		}
-		b := quote([]byte(`{"toolUse":{"toolUseId":`), p.ID)
-		b = quote(append(b, `,"name":`...), p.Name)
+		b := appendQuoted([]byte(`{"toolUse":{"toolUseId":`), p.ID)
+		b = appendQuoted(append(b, `,"name":`...), p.Name)
 		return append(append(append(b, `,"input":`...), args...), "}}"...)
 	case chat.ToolResult:
-		b := quote([]byte(`{"toolResult":{"toolUseId":`), p.ID)
+		b := appendQuoted([]byte(`{"toolResult":{"toolUseId":`), p.ID)
 		content := []byte(nil)
 		if p.Text != "" || len(p.Content) == 0 {
 			content = textBlock(p.Text)
@@ -140,11 +140,11 @@ func converseMedia(p *chat.Part) []byte {
 		return textBlock(p.Text)
 	case p.Kind == chat.Image && inline:
 		b := append([]byte(`{"image":{"format":"`), format...)
-		return append(quote(append(b, `","source":{"bytes":`...), p.Data), "}}}"...)
+		return append(appendQuoted(append(b, `","source":{"bytes":`...), p.Data), "}}}"...)
 	case p.Kind == chat.Document && inline:
 		b := append([]byte(`{"document":{"format":"`), format...)
-		b = quote(append(b, `","name":`...), documentName(p.Name))
-		return append(quote(append(b, `,"source":{"bytes":`...), p.Data), "}}}"...)
+		b = appendQuoted(append(b, `","name":`...), documentName(p.Name))
+		return append(appendQuoted(append(b, `,"source":{"bytes":`...), p.Data), "}}}"...)
 	case p.Text != "":
 		return textBlock(p.Text)
 	case p.Kind == chat.Image:
@@ -180,9 +180,9 @@ func converseTools(req *Request) []byte {
 		if decode.Valid([]byte(schema)) != nil {
 			schema = `{"type":"object"}`
 		}
-		b := quote([]byte(`{"toolSpec":{"name":`), name)
+		b := appendQuoted([]byte(`{"toolSpec":{"name":`), name)
 		if description != "" {
-			b = quote(append(b, `,"description":`...), description)
+			b = appendQuoted(append(b, `,"description":`...), description)
 		}
 		b = append(append(append(b, `,"inputSchema":{"json":`...), schema...), "}}}"...)
 		out = appendItem(out, b)

@@ -15,8 +15,8 @@ import (
 // maxBlocks bounds the pieces of a streamed answer.
 const maxBlocks = 10_000
 
-// answer reads a body that is not streamed.
-func (c *converse) answer(raw []byte) (*wire.Answer, error) {
+// decodeAnswer reads a body that is not streamed.
+func (c *converse) decodeAnswer(raw []byte) (*wire.Answer, error) {
 	if err := decode.Valid(raw); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (c *converse) answer(raw []byte) (*wire.Answer, error) {
 		}
 		g.blocks = append(g.blocks, &block{part: p})
 	}
-	if err := g.count(decode.Member(v, "usage")); err != nil {
+	if err := g.readUsage(decode.Member(v, "usage")); err != nil {
 		return nil, err
 	}
 	return g.finish(c.model), nil
@@ -77,8 +77,8 @@ type block struct {
 	text, args, signature []byte
 }
 
-// follow reads a stream of Converse.
-func (c *converse) follow(r io.Reader, emit func(string) error) (*wire.Answer, error) {
+// readStream reads a stream of Converse.
+func (c *converse) readStream(r io.Reader, emit func(string) error) (*wire.Answer, error) {
 	frames := frameReader{r: r}
 	g := &gathered{}
 	for {
@@ -88,7 +88,7 @@ func (c *converse) follow(r io.Reader, emit func(string) error) (*wire.Answer, e
 			return g.finish(c.model), nil
 		}
 		if err == nil {
-			err = g.event(f.event, f.payload, emit)
+			err = g.takeEvent(f.event, f.payload, emit)
 		}
 		switch {
 		case err == nil && g.done && f.event == "metadata":
@@ -104,14 +104,14 @@ func (c *converse) follow(r io.Reader, emit func(string) error) (*wire.Answer, e
 	}
 }
 
-// event takes one event of the stream.
-func (g *gathered) event(name string, v jsontext.Value, emit func(string) error) error {
+// takeEvent takes one event of the stream.
+func (g *gathered) takeEvent(name string, v jsontext.Value, emit func(string) error) error {
 	if err := decode.Valid(v); err != nil {
 		return fmt.Errorf("event %s: %w", text.Clip(name, 40), err)
 	}
 	switch name {
 	case "contentBlockStart":
-		b, err := g.block(v)
+		b, err := g.blockAt(v)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (g *gathered) event(name string, v jsontext.Value, emit func(string) error)
 			b.part = chat.Part{Kind: chat.ToolCall, ID: decode.Str(t, "toolUseId"), Name: decode.Str(t, "name")}
 		}
 	case "contentBlockDelta":
-		b, err := g.block(v)
+		b, err := g.blockAt(v)
 		if err != nil {
 			return err
 		}
@@ -127,12 +127,12 @@ func (g *gathered) event(name string, v jsontext.Value, emit func(string) error)
 	case "messageStop":
 		g.reason, g.done = decode.Str(v, "stopReason"), true
 	case "metadata":
-		return g.count(decode.Member(v, "usage"))
+		return g.readUsage(decode.Member(v, "usage"))
 	}
 	return nil
 }
 
-func (g *gathered) block(v jsontext.Value) (*block, error) {
+func (g *gathered) blockAt(v jsontext.Value) (*block, error) {
 	n, err := decode.Int(decode.Member(v, "contentBlockIndex"))
 	if err != nil || n < 0 || n >= maxBlocks {
 		return nil, fmt.Errorf("block %s of an answer", text.Clip(string(decode.Member(v, "contentBlockIndex")), 20))
@@ -166,7 +166,7 @@ func (b *block) add(delta jsontext.Value, emit func(string) error) error {
 	return nil
 }
 
-func (g *gathered) count(u jsontext.Value) error {
+func (g *gathered) readUsage(u jsontext.Value) error {
 	if u.Kind() != '{' {
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestConverseRequest(t *testing.T) {
 			chat.TextMessage(chat.User, "Go on."),
 		},
 	}
-	got, err := (&converse{}).request(req, false)
+	got, err := (&converse{}).encodeRequest(req, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestConverseAnswer(t *testing.T) {
 		{"reasoningContent":{"reasoningText":{"text":"hm","signature":"c2ln"}}},{"reasoningContent":{"redactedContent":"eHg="}},
 		{"text":"I read."},{"toolUse":{"toolUseId":"t1","name":"read","input":{"path":"a.go"}}}]}},
 		"stopReason":"tool_use","usage":{"inputTokens":7,"outputTokens":3,"cacheWriteInputTokens":2}}`
-	a, err := (&converse{model: "m"}).answer([]byte(raw))
+	a, err := (&converse{model: "m"}).decodeAnswer([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +90,13 @@ func TestConverseAnswer(t *testing.T) {
 		"end_turn": wire.StopEnd, "max_tokens": wire.StopLength, "content_filtered": wire.StopFilter,
 		"guardrail_intervened": wire.StopFilter, "model_context_window_exceeded": wire.StopOverflow, "malformed_tool_use": wire.StopError,
 	} {
-		a, err := (&converse{}).answer([]byte(strings.Replace(raw, `"tool_use"`, `"`+reason+`"`, 1)))
+		a, err := (&converse{}).decodeAnswer([]byte(strings.Replace(raw, `"tool_use"`, `"`+reason+`"`, 1)))
 		if err != nil || a.Stop != stop {
 			t.Errorf("%s: %q, %v", reason, a.Stop, err)
 		}
 	}
 	for _, bad := range []string{"", "[]", "{}", `{"output":{"message":{"content":{}}}}`, `{"output":{"message":{"content":[{}]}}}`, `{"output":{"message":{"content":[{"text":5}]}}}`} {
-		if _, err := (&converse{}).answer([]byte(bad)); err == nil {
+		if _, err := (&converse{}).decodeAnswer([]byte(bad)); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
 	}
@@ -108,12 +108,12 @@ func TestConverseStreamCalls(t *testing.T) {
 	b = append(b, awsEvent("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"\"a.go\"}"}}}`)...)
 	b = append(b, awsEvent("contentBlockStart", `{"contentBlockIndex":2,"start":{"toolUse":{"toolUseId":"t2","name":"list"}}}`)...)
 	b = append(b, awsEvent("messageStop", `{"stopReason":"tool_use"}`)...)
-	a, err := (&converse{}).follow(bytes.NewReader(b), func(string) error { return nil })
+	a, err := (&converse{}).readStream(bytes.NewReader(b), func(string) error { return nil })
 	if err != nil || len(a.Message.Parts) != 2 || a.Message.Parts[0].Args != `{"path":"a.go"}` || a.Message.Parts[1].Args != "{}" || a.Stop != wire.StopTools {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, bad := range []string{`{"contentBlockIndex":-1,"delta":{}}`, `{"contentBlockIndex":99999,"delta":{}}`, `{"delta":{}`} {
-		if _, err := (&converse{}).follow(bytes.NewReader(awsEvent("contentBlockDelta", bad)), nil); err == nil || err == io.EOF {
+		if _, err := (&converse{}).readStream(bytes.NewReader(awsEvent("contentBlockDelta", bad)), nil); err == nil || err == io.EOF {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -168,7 +168,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		for _, c := range []codec{&converse{}, &sse{dialect: wire.OpenAI, framed: true}} {
 			words := ""
-			a, err := c.follow(bytes.NewReader(b), func(s string) error {
+			a, err := c.readStream(bytes.NewReader(b), func(s string) error {
 				words += s
 				return nil
 			})
@@ -189,10 +189,10 @@ func FuzzFrameContents(f *testing.F) {
 		_ = fr.readHeaders(headers)
 		g := &gathered{}
 		for _, name := range []string{fr.event, "contentBlockStart", "contentBlockDelta", "messageStop", "metadata"} {
-			_ = g.event(name, payload, func(string) error { return nil })
+			_ = g.takeEvent(name, payload, func(string) error { return nil })
 		}
 		a := g.finish("m")
-		out, err := (&converse{}).request(&Request{Messages: chat.Messages{a.Message}}, false)
+		out, err := (&converse{}).encodeRequest(&Request{Messages: chat.Messages{a.Message}}, false)
 		if err != nil || !json.Valid(out) {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -207,12 +207,12 @@ func FuzzConverseAnswer(f *testing.F) {
 	f.Add([]byte(conversePlain(answered)))
 	f.Add([]byte(`{"output":{"message":{"content":[{"toolUse":{"input":{"a":[1]}}},{"image":{}}]}},"usage":{"inputTokens":1e9}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		a, err := (&converse{}).answer(b)
+		a, err := (&converse{}).decodeAnswer(b)
 		if err != nil {
 			return
 		}
-		// What was read can be sent again.
-		out, err := (&converse{}).request(&Request{Messages: chat.Messages{chat.TextMessage(chat.User, "x"), a.Message}}, false)
+		// A decoded answer can be sent again.
+		out, err := (&converse{}).encodeRequest(&Request{Messages: chat.Messages{chat.TextMessage(chat.User, "x"), a.Message}}, false)
 		if err != nil || !json.Valid(out) {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -230,7 +230,7 @@ func FuzzStreamWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n uint8, b []byte) {
 		d := wire.Dialects()[int(n)%4]
 		words := ""
-		a, err := (&sse{dialect: d}).follow(bytes.NewReader(b), func(s string) error {
+		a, err := (&sse{dialect: d}).readStream(bytes.NewReader(b), func(s string) error {
 			words += s
 			return nil
 		})
@@ -250,7 +250,7 @@ func FuzzStreamWords(f *testing.F) {
 }
 
 func TestErrFrameIsSaid(t *testing.T) {
-	_, err := (&converse{}).follow(strings.NewReader("<html>this is not a frame at all</html>"), nil)
+	_, err := (&converse{}).readStream(strings.NewReader("<html>this is not a frame at all</html>"), nil)
 	if !errors.Is(err, errFrame) {
 		t.Error(err)
 	}

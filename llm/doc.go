@@ -1,4 +1,4 @@
-// Package llm calls language models over HTTP, whoever runs them.
+// Package llm calls language models of any provider over HTTP.
 //
 // Name a provider and a model, and ask:
 //

@@ -96,13 +96,13 @@ func (e *Error) Retryable() bool { return e.Verdict.Retryable }
 // RetryAfter returns how long the provider asks to wait; 0 if it does not say.
 func (e *Error) RetryAfter() time.Duration { return e.Verdict.RetryAfter }
 
-func (e *Error) after(tries int) *Error {
+func (e *Error) withTries(tries int) *Error {
 	e.Tries = tries
 	return e
 }
 
-// typed returns the error as callers get it.
-func (e *Error) typed() error {
+// asTypedError returns the error as callers get it.
+func (e *Error) asTypedError() error {
 	if e.Verdict.Kind == wire.KindOverflow {
 		return &OverflowError{e}
 	}
@@ -112,7 +112,7 @@ func (e *Error) typed() error {
 // OverflowError is a request that was too long for the model.
 type OverflowError struct{ Err *Error }
 
-// Error is that of the call.
+// Error returns the call's error.
 func (e *OverflowError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error of the call.
@@ -128,12 +128,12 @@ var tokenShapes = regexp.MustCompile(`(?i)\bbearer\s+[\w.~+/=-]{8,}|\b(sk|pk|rk|
 
 const hidden = "[hidden]"
 
-// scrub takes everything that looks like a key or a token out of a text.
-func scrub(s string) string { return tokenShapes.ReplaceAllString(s, hidden) }
+// hideCredentials takes everything that looks like a key or a token out of a text.
+func hideCredentials(s string) string { return tokenShapes.ReplaceAllString(s, hidden) }
 
-// redactor returns a function that takes secrets out of texts. They live in
+// newRedactor returns a function that takes secrets out of texts. They live in
 // its closure, so that printing a client does not show them.
-func redactor(secrets []string) func(string) string {
+func newRedactor(secrets []string) func(string) string {
 	var pairs []string
 	for _, s := range secrets {
 		// What is shorter is a word ("none", "ollama"), and hiding it garbles messages.
@@ -148,7 +148,7 @@ func redactor(secrets []string) func(string) string {
 		}
 	}
 	r := strings.NewReplacer(pairs...)
-	return func(s string) string { return scrub(r.Replace(s)) }
+	return func(s string) string { return hideCredentials(r.Replace(s)) }
 }
 
 func oneLine(s string) string {

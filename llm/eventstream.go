@@ -33,7 +33,7 @@ type frameReader struct {
 	buf bytes.Buffer
 }
 
-// errFrame says that bytes are no frame.
+// errFrame says that bytes do not make a frame.
 var errFrame = errors.New("the stream does not consist of AWS frames")
 
 // next returns the next frame. At the end of the stream the error is [io.EOF];
@@ -77,7 +77,7 @@ func (f *frameReader) next() (frame, error) {
 func (f *frame) readHeaders(b []byte) error {
 	kind := ""
 	for len(b) > 0 {
-		name, rest, ok := take(b, 1)
+		name, rest, ok := takeSized(b, 1)
 		if !ok || len(rest) == 0 {
 			return fmt.Errorf("%w: a header is cut off", errFrame)
 		}
@@ -87,17 +87,17 @@ func (f *frame) readHeaders(b []byte) error {
 		case 0, 1: // true and false
 			ok = true
 		case 2:
-			value, rest, ok = split(rest, 1)
+			value, rest, ok = splitAt(rest, 1)
 		case 3:
-			value, rest, ok = split(rest, 2)
+			value, rest, ok = splitAt(rest, 2)
 		case 4:
-			value, rest, ok = split(rest, 4)
+			value, rest, ok = splitAt(rest, 4)
 		case 5, 8:
-			value, rest, ok = split(rest, 8)
+			value, rest, ok = splitAt(rest, 8)
 		case 6, 7:
-			value, rest, ok = take(rest, 2)
+			value, rest, ok = takeSized(rest, 2)
 		case 9:
-			value, rest, ok = split(rest, 16)
+			value, rest, ok = splitAt(rest, 16)
 		default:
 			ok = false
 		}
@@ -122,8 +122,8 @@ func (f *frame) readHeaders(b []byte) error {
 	return nil
 }
 
-// take reads bytes behind their length, a number of one or two bytes.
-func take(b []byte, width int) (value, rest []byte, ok bool) {
+// takeSized reads bytes behind their length, a number of one or two bytes.
+func takeSized(b []byte, width int) (value, rest []byte, ok bool) {
 	if len(b) < width {
 		return nil, nil, false
 	}
@@ -131,10 +131,10 @@ func take(b []byte, width int) (value, rest []byte, ok bool) {
 	if width == 2 {
 		n = int(binary.BigEndian.Uint16(b))
 	}
-	return split(b[width:], n)
+	return splitAt(b[width:], n)
 }
 
-func split(b []byte, n int) (value, rest []byte, ok bool) {
+func splitAt(b []byte, n int) (value, rest []byte, ok bool) {
 	if len(b) < n {
 		return nil, nil, false
 	}

@@ -102,7 +102,7 @@ func (o *Options) withDefaults() Options {
 		out.Now = time.Now
 	}
 	if out.Sleep == nil {
-		out.Sleep = sleep
+		out.Sleep = sleepContext
 	}
 	if out.Rand == nil {
 		out.Rand = rand.Float64
@@ -110,7 +110,7 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

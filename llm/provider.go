@@ -44,7 +44,7 @@ type keyVar struct {
 // bearer is the header for most keys.
 const bearer = "Authorization"
 
-func keys(names ...string) []keyVar {
+func bearerKeys(names ...string) []keyVar {
 	out := make([]keyVar, len(names))
 	for i, n := range names {
 		out[i] = keyVar{n, bearer}
@@ -52,17 +52,17 @@ func keys(names ...string) []keyVar {
 	return out
 }
 
-// providers are all providers. Those without an address function are plain
+// allProviders returns all providers. Those without an address function are plain
 // servers of chat completions.
-func providers() []provider {
+func allProviders() []provider {
 	return []provider{
 		{
 			name: "openai", dialect: wire.OpenAI, base: "https://api.openai.com/v1",
-			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: keys("OPENAI_API_KEY"), limit: "max_completion_tokens", address: openAIAddress,
+			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: bearerKeys("OPENAI_API_KEY"), limit: "max_completion_tokens", address: openAIAddress,
 		},
 		{
 			name: "openai-responses", aliases: []string{"responses"}, dialect: wire.Responses, base: "https://api.openai.com/v1",
-			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: keys("OPENAI_API_KEY"), address: openAIAddress,
+			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: bearerKeys("OPENAI_API_KEY"), address: openAIAddress,
 		},
 		{
 			name: "azure", aliases: []string{"azure-openai"}, dialect: wire.OpenAI,
@@ -87,11 +87,11 @@ func providers() []provider {
 		},
 		{
 			name: "vertex", aliases: []string{"vertexai", "google-vertex"}, dialect: wire.Gemini,
-			baseVars: []string{"GOOGLE_VERTEX_BASE_URL"}, keys: keys("CLOUDSDK_AUTH_ACCESS_TOKEN"), address: vertexAddress,
+			baseVars: []string{"GOOGLE_VERTEX_BASE_URL"}, keys: bearerKeys("CLOUDSDK_AUTH_ACCESS_TOKEN"), address: vertexAddress,
 		},
 		{
 			name: "bedrock", aliases: []string{"amazon-bedrock", "aws"},
-			baseVars: []string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"}, keys: keys("AWS_BEARER_TOKEN_BEDROCK"), address: bedrockAddress,
+			baseVars: []string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"}, keys: bearerKeys("AWS_BEARER_TOKEN_BEDROCK"), address: bedrockAddress,
 		},
 		{
 			name: "sagemaker", aliases: []string{"amazon-sagemaker"}, dialect: wire.OpenAI,
@@ -99,58 +99,58 @@ func providers() []provider {
 		},
 		{
 			name: "mistral", dialect: wire.OpenAI, base: "https://api.mistral.ai/v1",
-			baseVars: []string{"MISTRAL_BASE_URL"}, keys: keys("MISTRAL_API_KEY"), bare: true,
+			baseVars: []string{"MISTRAL_BASE_URL"}, keys: bearerKeys("MISTRAL_API_KEY"), bare: true,
 		},
 		{
 			name: "ollama", dialect: wire.OpenAI, base: "http://localhost:11434/v1",
-			baseVars: []string{"OLLAMA_BASE_URL"}, keys: keys("OLLAMA_API_KEY"), open: true, address: ollamaAddress,
+			baseVars: []string{"OLLAMA_BASE_URL"}, keys: bearerKeys("OLLAMA_API_KEY"), open: true, address: ollamaAddress,
 		},
 		{
 			name: "litellm", dialect: wire.OpenAI, base: "http://localhost:4000/v1",
-			baseVars: []string{"LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"}, keys: keys("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"), open: true,
+			baseVars: []string{"LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"}, keys: bearerKeys("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"), open: true,
 		},
 		{
 			name: "openrouter", dialect: wire.OpenAI, base: "https://openrouter.ai/api/v1",
-			baseVars: []string{"OPENROUTER_BASE_URL"}, keys: keys("OPENROUTER_API_KEY"),
+			baseVars: []string{"OPENROUTER_BASE_URL"}, keys: bearerKeys("OPENROUTER_API_KEY"),
 		},
 		{
 			name: "vllm", dialect: wire.OpenAI, base: "http://localhost:8000/v1",
-			baseVars: []string{"VLLM_BASE_URL"}, keys: keys("VLLM_API_KEY"), open: true,
+			baseVars: []string{"VLLM_BASE_URL"}, keys: bearerKeys("VLLM_API_KEY"), open: true,
 		},
 		{
 			name: "llamacpp", aliases: []string{"llama.cpp", "llama-server"}, dialect: wire.OpenAI, base: "http://localhost:8080/v1",
-			baseVars: []string{"LLAMACPP_BASE_URL"}, keys: keys("LLAMA_API_KEY"), open: true,
+			baseVars: []string{"LLAMACPP_BASE_URL"}, keys: bearerKeys("LLAMA_API_KEY"), open: true,
 		},
 		{
 			name: "lmstudio", dialect: wire.OpenAI, base: "http://localhost:1234/v1",
-			baseVars: []string{"LMSTUDIO_BASE_URL"}, keys: keys("LMSTUDIO_API_KEY"), open: true,
+			baseVars: []string{"LMSTUDIO_BASE_URL"}, keys: bearerKeys("LMSTUDIO_API_KEY"), open: true,
 		},
 		{
 			name: "huggingface", aliases: []string{"hf"}, dialect: wire.OpenAI, base: "https://router.huggingface.co/v1",
-			baseVars: []string{"HF_BASE_URL"}, keys: keys("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_API_KEY"),
+			baseVars: []string{"HF_BASE_URL"}, keys: bearerKeys("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_API_KEY"),
 		},
 		{
 			name: "groq", dialect: wire.OpenAI, base: "https://api.groq.com/openai/v1",
-			baseVars: []string{"GROQ_BASE_URL"}, keys: keys("GROQ_API_KEY"),
+			baseVars: []string{"GROQ_BASE_URL"}, keys: bearerKeys("GROQ_API_KEY"),
 		},
 		{
 			name: "deepseek", dialect: wire.OpenAI, base: "https://api.deepseek.com/v1",
-			baseVars: []string{"DEEPSEEK_BASE_URL"}, keys: keys("DEEPSEEK_API_KEY"),
+			baseVars: []string{"DEEPSEEK_BASE_URL"}, keys: bearerKeys("DEEPSEEK_API_KEY"),
 		},
 		{
 			name: "xai", aliases: []string{"grok"}, dialect: wire.OpenAI, base: "https://api.x.ai/v1",
-			baseVars: []string{"XAI_BASE_URL"}, keys: keys("XAI_API_KEY"),
+			baseVars: []string{"XAI_BASE_URL"}, keys: bearerKeys("XAI_API_KEY"),
 		},
 		{
 			name: "compatible", aliases: []string{"openai-compatible"}, dialect: wire.OpenAI,
-			baseVars: []string{"OPENAI_COMPATIBLE_BASE_URL"}, keys: keys("OPENAI_COMPATIBLE_API_KEY"), open: true,
+			baseVars: []string{"OPENAI_COMPATIBLE_BASE_URL"}, keys: bearerKeys("OPENAI_COMPATIBLE_API_KEY"), open: true,
 		},
 	}
 }
 
 // Providers returns the names of all providers that [New] knows.
 func Providers() []string {
-	all := providers()
+	all := allProviders()
 	names := make([]string, len(all))
 	for i := range all {
 		names[i] = all[i].name
@@ -171,7 +171,7 @@ func ParseSpec(spec string) (provider, model string, err error) {
 func parseSpec(spec string) (*provider, string, error) {
 	name, model, _ := strings.Cut(strings.TrimSpace(spec), "/")
 	name, model = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(model)
-	for _, p := range providers() {
+	for _, p := range allProviders() {
 		if p.name != name && !slices.Contains(p.aliases, name) {
 			continue
 		}

@@ -36,7 +36,7 @@ func (e *SetupError) Error() string {
 	}
 	b.WriteString(e.Problem)
 	if e.Err != nil {
-		b.WriteString(": " + text.Clip(scrub(e.Err.Error()), 300))
+		b.WriteString(": " + text.Clip(hideCredentials(e.Err.Error()), 300))
 	}
 	if len(e.Variables) > 0 {
 		b.WriteString("; set " + strings.Join(e.Variables, " or "))
@@ -67,8 +67,8 @@ type setup struct {
 	source string
 }
 
-// env returns the first of the variables that is set.
-func (s *setup) env(names ...string) (value, name string) {
+// firstEnv returns the first of the variables that is set.
+func (s *setup) firstEnv(names ...string) (value, name string) {
 	for _, n := range names {
 		if v := strings.TrimSpace(s.o.Getenv(n)); v != "" {
 			return v, n
@@ -77,25 +77,25 @@ func (s *setup) env(names ...string) (value, name string) {
 	return "", ""
 }
 
-// given returns what the options say, or else the first of the variables that is set.
-func (s *setup) given(option string, variables ...string) string {
+// optionOrEnv returns what the options say, or else the first of the variables that is set.
+func (s *setup) optionOrEnv(option string, variables ...string) string {
 	if option == "" {
-		option, _ = s.env(variables...)
+		option, _ = s.firstEnv(variables...)
 	}
 	return option
 }
 
-func (s *setup) fail(problem, hint string, variables ...string) error {
+func (s *setup) newError(problem, hint string, variables ...string) error {
 	return &SetupError{Provider: s.p.name, Problem: problem, Hint: hint, Variables: variables}
 }
 
-// prepare finds addresses and codec.
-func (s *setup) prepare() error {
+// prepareAddresses finds addresses and codec.
+func (s *setup) prepareAddresses() error {
 	s.header = http.Header{"User-Agent": {"winnow"}, "Content-Type": {"application/json"}}
 	for name, values := range s.o.Header {
 		s.header[http.CanonicalHeaderKey(name)] = values
 	}
-	s.base = cmp.Or(s.given(strings.TrimSpace(s.o.BaseURL), s.p.baseVars...), s.p.base)
+	s.base = cmp.Or(s.optionOrEnv(strings.TrimSpace(s.o.BaseURL), s.p.baseVars...), s.p.base)
 	limit := s.p.limit
 	if limit == "" && s.p.dialect == wire.OpenAI {
 		limit = "max_tokens"
@@ -112,19 +112,19 @@ func (s *setup) prepare() error {
 	for _, a := range []string{s.plain, s.stream} {
 		u, err := url.Parse(a)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return s.fail("the address is not an http or https address", "check Options.BaseURL", s.p.baseVars...)
+			return s.newError("the address is not an http or https address", "check Options.BaseURL", s.p.baseVars...)
 		}
 		if u.User != nil {
-			return s.fail("the address holds a password", "give credentials as a key instead", s.p.baseVars...)
+			return s.newError("the address holds a password", "give credentials as a key instead", s.p.baseVars...)
 		}
 	}
 	return nil
 }
 
-// at returns the base without a slash at its end; an address is required.
-func (s *setup) at() (string, error) {
+// baseAddress returns the base without a slash at its end; an address is required.
+func (s *setup) baseAddress() (string, error) {
 	if s.base == "" {
-		return "", s.fail("no address is known", "or give Options.BaseURL", s.p.baseVars...)
+		return "", s.newError("no address is known", "or give Options.BaseURL", s.p.baseVars...)
 	}
 	return strings.TrimRight(s.base, "/"), nil
 }
@@ -150,7 +150,7 @@ func (s *setup) authenticate() (http.RoundTripper, []string, error) {
 	}
 	if key == "" {
 		for _, k := range s.p.keys {
-			if key, s.source = s.env(k.name); key != "" {
+			if key, s.source = s.firstEnv(k.name); key != "" {
 				header = k.header
 				break
 			}
@@ -160,10 +160,10 @@ func (s *setup) authenticate() (http.RoundTripper, []string, error) {
 	case key == "" && s.p.open:
 		return s.o.Transport, secrets, nil
 	case key == "":
-		return nil, nil, s.keyless()
+		return nil, nil, s.missingKeyError()
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > 0x7e }):
 		where := cmp.Or(s.source, "Options.Key")
-		return nil, nil, s.fail("the key in "+where+" holds characters that no key has", "copy it again")
+		return nil, nil, s.newError("the key in "+where+" holds characters that no key has", "copy it again")
 	}
 	value := key
 	if header == bearer {
@@ -176,23 +176,23 @@ func (s *setup) authenticate() (http.RoundTripper, []string, error) {
 // credential are the names of headers that hold one.
 var credential = regexp.MustCompile(`(?i)auth|key|token|secret|cookie`)
 
-// keyless is the error for a key that is nowhere.
-func (s *setup) keyless() error {
+// missingKeyError returns the error for a key that is nowhere.
+func (s *setup) missingKeyError() error {
 	var names []string
 	for _, k := range s.p.keys {
 		names = append(names, k.name)
 	}
 	switch s.p.name {
 	case "vertex":
-		return s.fail("no credentials", "or give Options.Auth: llm/gcp uses GOOGLE_APPLICATION_CREDENTIALS and what gcloud has stored", names...)
+		return s.newError("no credentials", "or give Options.Auth: llm/gcp uses GOOGLE_APPLICATION_CREDENTIALS and what gcloud has stored", names...)
 	case "bedrock":
-		return s.fail("no credentials", "or give Options.Auth: llm/aws signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile", names...)
+		return s.newError("no credentials", "or give Options.Auth: llm/aws signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile", names...)
 	case "sagemaker":
-		return s.fail("no credentials", "give Options.Auth: llm/aws signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
+		return s.newError("no credentials", "give Options.Auth: llm/aws signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
 	case "azure":
-		return s.fail("no key", "or give Options.Auth: llm/azure signs in with AZURE_CLIENT_ID and its companions, or what az has stored", names...)
+		return s.newError("no key", "or give Options.Auth: llm/azure signs in with AZURE_CLIENT_ID and its companions, or what az has stored", names...)
 	}
-	return s.fail("no key", "or give Options.Key", names...)
+	return s.newError("no key", "or give Options.Key", names...)
 }
 
 // keyed is authentication by a key in a header. The key lives in a closure,
@@ -208,6 +208,6 @@ func (k *keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.next.RoundTrip(r)
 }
 
-// escape makes a name one segment of a path. Colons are escaped as well: AWS
+// escapeSegment makes a name one segment of a path. Colons are escaped as well: AWS
 // signs the path in that form.
-func escape(name string) string { return strings.ReplaceAll(url.PathEscape(name), ":", "%3A") }
+func escapeSegment(name string) string { return strings.ReplaceAll(url.PathEscape(name), ":", "%3A") }

@@ -141,7 +141,7 @@ func TestParseSpec(t *testing.T) {
 			t.Errorf("%q: %s, %v", spec, got, err)
 		}
 	}
-	if names := Providers(); len(names) != len(providers()) || !slices.Contains(names, "sagemaker") {
+	if names := Providers(); len(names) != len(allProviders()) || !slices.Contains(names, "sagemaker") {
 		t.Error(names)
 	}
 }

@@ -36,8 +36,8 @@ var (
 // maxErrorBody is as much as is read of an error.
 const maxErrorBody = 64 << 10
 
-// once sends the request once. An answer may come with the error.
-func (t *try) once(ctx context.Context) (*wire.Answer, *Error) {
+// sendOnce sends the request once. An answer may come with the error.
+func (t *try) sendOnce(ctx context.Context) (*wire.Answer, *Error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var beat func()
@@ -48,43 +48,43 @@ func (t *try) once(ctx context.Context) (*wire.Answer, *Error) {
 	}
 	address, accept := t.c.plain, "application/json"
 	if t.stream {
-		address, accept = t.c.stream, t.c.codec.accept()
+		address, accept = t.c.stream, t.c.codec.streamMedia()
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(t.body))
 	if err != nil {
-		return nil, t.broken(ctx, err)
+		return nil, t.brokenCallError(ctx, err)
 	}
 	r.Header = t.c.header.Clone()
 	r.Header.Set("Accept", accept)
 	resp, err := t.c.http.Do(r)
 	if err != nil {
-		return nil, t.broken(ctx, err)
+		return nil, t.brokenCallError(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		raw, err := io.ReadAll(io.LimitReader(&beating{resp.Body, beat}, maxErrorBody))
 		if ctx.Err() != nil {
-			return nil, t.broken(ctx, err)
+			return nil, t.brokenCallError(ctx, err)
 		}
-		return nil, t.refused(resp, raw)
+		return nil, t.statusError(resp, raw)
 	}
-	a, err := t.read(resp, beat)
+	a, err := t.readAnswer(resp, beat)
 	id := requestID(resp.Header)
 	if err != nil {
-		e := t.broken(ctx, err)
+		e := t.brokenCallError(ctx, err)
 		e.Status, e.RequestID = resp.StatusCode, id
 		return a, e
 	}
-	if e := t.judge(a); e != nil {
+	if e := t.findFailure(a); e != nil {
 		e.Status, e.RequestID = resp.StatusCode, id
 		return a, e
 	}
 	return a, nil
 }
 
-// read reads an answer in whichever form it came: some servers stream without
+// readAnswer reads an answer in whichever form it came: some servers stream without
 // being asked to, some do not when they are.
-func (t *try) read(resp *http.Response, beat func()) (*wire.Answer, error) {
+func (t *try) readAnswer(resp *http.Response, beat func()) (*wire.Answer, error) {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	streamed := t.stream
 	switch media {
@@ -95,16 +95,16 @@ func (t *try) read(resp *http.Response, beat func()) (*wire.Answer, error) {
 	}
 	var body io.Reader = &beating{resp.Body, beat}
 	if media != "application/vnd.amazon.eventstream" {
-		body = sniff(body, &streamed)
+		body = sniffStreamed(body, &streamed)
 	}
 	if streamed {
-		return t.c.codec.follow(&limited{body, int64(4 * t.c.maxAnswer)}, t.emit)
+		return t.c.codec.readStream(&limited{body, int64(4 * t.c.maxAnswer)}, t.emit)
 	}
 	raw, err := io.ReadAll(&limited{body, int64(t.c.maxAnswer)})
 	if err != nil {
 		return nil, err
 	}
-	a, err := t.c.codec.answer(raw)
+	a, err := t.c.codec.decodeAnswer(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
@@ -116,9 +116,9 @@ func (t *try) read(resp *http.Response, beat func()) (*wire.Answer, error) {
 	return a, nil
 }
 
-// sniff looks at the first byte of an answer, since servers and proxies name the
+// sniffStreamed looks at the first byte of an answer, since servers and proxies name the
 // wrong type: no event begins like a JSON value, and no value like an event.
-func sniff(r io.Reader, streamed *bool) io.Reader {
+func sniffStreamed(r io.Reader, streamed *bool) io.Reader {
 	b := bufio.NewReader(r)
 	for {
 		first, err := b.Peek(1)
@@ -148,28 +148,28 @@ var errNoAnswer = errors.New("the body is not an answer")
 // ollamaWindow is the smallest window that Ollama has by default.
 const ollamaWindow = 2048
 
-// judge finds the failure in an answer that came with success.
-func (t *try) judge(a *wire.Answer) *Error {
+// findFailure finds the failure in an answer that came with success.
+func (t *try) findFailure(a *wire.Answer) *Error {
 	window := t.c.window
 	if n := a.Usage.Prompt(); t.c.provider == "ollama" && n > 0 && (window == 0 || window > n) && t.estimate > ollamaWindow {
 		window = n // it drops the oldest messages in silence: what it counted is all it took
 	}
 	if v, over := a.Overflow(window, t.estimate); over {
-		return t.fail(v, nil)
+		return t.verdictError(v, nil)
 	}
 	switch {
 	case a.Failure != nil:
-		return t.fail(*a.Failure, nil)
+		return t.verdictError(*a.Failure, nil)
 	case a.Stop == wire.StopError:
-		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the model stopped with an error (" + a.Reason + ")", Retryable: true}, nil)
+		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: "the model stopped with an error (" + a.Reason + ")", Retryable: true}, nil)
 	case len(a.Message.Parts) == 0 && a.Stop == "":
-		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the body is not an answer from this provider", Retryable: true}, errNoAnswer)
+		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: "the body is not an answer from this provider", Retryable: true}, errNoAnswer)
 	}
 	return nil
 }
 
-// refused is the error for an answer whose status says that the call failed.
-func (t *try) refused(resp *http.Response, raw []byte) *Error {
+// statusError returns the error for an answer whose status says that the call failed.
+func (t *try) statusError(resp *http.Response, raw []byte) *Error {
 	said := raw
 	if kind := resp.Header.Get("X-Amzn-Errortype"); kind != "" {
 		kind, _, _ = strings.Cut(kind, ":")
@@ -184,13 +184,13 @@ func (t *try) refused(resp *http.Response, raw []byte) *Error {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		v = wire.Verdict{Kind: wire.KindBadRequest, Message: "the server redirects, which winnow does not follow: check the address"}
 	}
-	e := t.fail(v, nil)
+	e := t.verdictError(v, nil)
 	e.Status, e.RequestID = resp.StatusCode, requestID(resp.Header)
 	return e
 }
 
-// broken is the error for a call that ended without an answer.
-func (t *try) broken(ctx context.Context, err error) *Error {
+// brokenCallError returns the error for a call that ended without an answer.
+func (t *try) brokenCallError(ctx context.Context, err error) *Error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // without the address, which may hold a secret
@@ -198,32 +198,32 @@ func (t *try) broken(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil && !errors.As(err, new(callerError)) {
 		switch cause := context.Cause(ctx); {
 		case errors.Is(cause, errIdle):
-			return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("nothing arrived on the stream for %v", t.c.idle)}, context.DeadlineExceeded)
+			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("nothing arrived on the stream for %v", t.c.idle)}, context.DeadlineExceeded)
 		case errors.Is(cause, errTimeout):
-			return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("no answer within %v", t.c.timeout)}, context.DeadlineExceeded)
+			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("no answer within %v", t.c.timeout)}, context.DeadlineExceeded)
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: "no answer before the caller's deadline"}, context.DeadlineExceeded)
+			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: "no answer before the caller's deadline"}, context.DeadlineExceeded)
 		}
-		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the call was cancelled"}, context.Canceled)
+		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: "the call was cancelled"}, context.Canceled)
 	}
 	var verdict *wire.Verdict
 	var setup *SetupError
 	var slow interface{ Timeout() bool }
 	switch {
 	case errors.As(err, &verdict):
-		return t.fail(*verdict, nil)
+		return t.verdictError(*verdict, nil)
 	case errors.As(err, &setup):
-		return t.fail(wire.Verdict{Kind: wire.KindAuth, Message: strings.TrimPrefix(strings.TrimPrefix(setup.Error(), "llm: "), t.c.provider+": ")}, err)
+		return t.verdictError(wire.Verdict{Kind: wire.KindAuth, Message: strings.TrimPrefix(strings.TrimPrefix(setup.Error(), "llm: "), t.c.provider+": ")}, err)
 	case errors.Is(err, errTooLarge):
-		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: fmt.Sprintf("the answer has more than %d bytes; raise Options.MaxAnswer if that is right", t.c.maxAnswer)}, err)
+		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: fmt.Sprintf("the answer has more than %d bytes; raise Options.MaxAnswer if that is right", t.c.maxAnswer)}, err)
 	case errors.As(err, &slow) && slow.Timeout():
-		return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: err.Error()}, err)
+		return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: err.Error()}, err)
 	}
-	return t.fail(wire.Verdict{Kind: wire.KindOther, Retryable: true, Message: err.Error()}, err)
+	return t.verdictError(wire.Verdict{Kind: wire.KindOther, Retryable: true, Message: err.Error()}, err)
 }
 
-// fail makes the error of a verdict.
-func (t *try) fail(v wire.Verdict, cause error) *Error {
+// verdictError makes the error of a verdict.
+func (t *try) verdictError(v wire.Verdict, cause error) *Error {
 	v.Message = text.Clip(t.c.redact(v.Message), 600)
 	if v.Kind == wire.KindOverflow || v.Status == http.StatusBadRequest {
 		v.Retryable = false

@@ -3,9 +3,9 @@ package model
 // Agents do not always work in the window that their model has. Claude Code
 // takes 200,000 tokens of some models that have more, Codex its own number for
 // each model, and both compact by themselves when their window fills up, however
-// much room the model has left. Whoever measures what such an agent sends, or
-// wants to act before it does, has to use the agent's window. [Window] says which
-// window was chosen and why.
+// much room the model has left. A program that measures what such an agent sends,
+// or wants to act before it does, has to use the agent's window. [Window] says
+// which window was chosen and why.
 
 // WindowSource says where a window is known from.
 type WindowSource string

@@ -41,7 +41,7 @@ var claudePrefix = map[string][]struct {
 // cacheOf fills in what holds for whole lines of models, so that it holds for
 // models the registry has never heard of. Registries carry lifetimes for none.
 func cacheOf(key string, c Cache) Cache {
-	ws := words(key)
+	ws := splitWords(key)
 	mk, at := makerOf(ws)
 	if mk == nil {
 		return c

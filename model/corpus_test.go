@@ -39,7 +39,7 @@ func TestCoverage(t *testing.T) {
 				if v[0] != nil && *v[0] > 0 {
 					windows[k] = append(windows[k], int(*v[0]))
 				}
-				if source != "cw" && v[2] != nil && *v[2] > 0 { // catwalk's is no limit
+				if source != "cw" && v[2] != nil && *v[2] > 0 { // catwalk's figure does not mean a limit
 					limits[k] = append(limits[k], int(*v[2]))
 				}
 			}
@@ -108,14 +108,14 @@ func TestMeasuredPrices(t *testing.T) {
 		if m.Source != Exact || m.Name != name {
 			t.Errorf("%s: found as %s (%s)", name, m.Name, m.Source)
 		}
-		if p.Input != want.In || p.Output != want.Out || p.CacheRead != want.R || p.CacheWrite != or(want.W, want.In) || want.W1h > 0 && p.CacheWriteLong != want.W1h {
+		if p.Input != want.In || p.Output != want.Out || p.CacheRead != want.R || p.CacheWrite != orElse(want.W, want.In) || want.W1h > 0 && p.CacheWriteLong != want.W1h {
 			t.Errorf("%s: got %+v, want %+v", name, p, want.row)
 		}
 		if (want.Tier == nil) != (len(p.Tiers) == 0) {
 			t.Errorf("%s: got tiers %+v", name, p.Tiers)
 		} else if w := want.Tier; w != nil {
 			g := p.Tiers[0]
-			if len(p.Tiers) != 1 || g.Over != w.Over || g.Input != w.In || g.Output != w.Out || g.CacheRead != w.R || g.CacheWrite != or(w.W, w.In) {
+			if len(p.Tiers) != 1 || g.Over != w.Over || g.Input != w.In || g.Output != w.Out || g.CacheRead != w.R || g.CacheWrite != orElse(w.W, w.In) {
 				t.Errorf("%s: got tier %+v, want %+v", name, g, *w)
 			}
 		}
@@ -135,7 +135,7 @@ func TestDressedNames(t *testing.T) {
 	for _, provider := range []string{"openai", "anthropic", "google", "deepseek", "xai", "moonshotai", "zai"} {
 		for name := range f[provider] {
 			want := Default().Lookup(provider + "/" + name)
-			mk, _ := makerOf(words(fold.Name(name)))
+			mk, _ := makerOf(splitWords(fold.Name(name)))
 			if mk == nil || !slices.Contains(mk.providers, provider) {
 				continue
 			}

@@ -32,7 +32,7 @@ func (r *Registry) Lines() []Line {
 		names, providers map[string]bool
 	}
 	groups := map[string]*group{}
-	for m := range r.all() {
+	for m := range r.allModels() {
 		name := lineOf(m.Name)
 		g := groups[name]
 		if g == nil {
@@ -63,12 +63,12 @@ func (r *Registry) Lines() []Line {
 
 // lineOf returns the word by which a model's line is known; "" for none.
 func lineOf(name string) string {
-	ws := words(fold.Name(name))
+	ws := splitWords(fold.Name(name))
 	m, i := makerOf(ws)
 	if m == nil {
 		return ""
 	}
-	letters, rest := split(ws[i])
+	letters, rest := splitDigits(ws[i])
 	if letters == "o" { // o1 and o3 are lines, o is a letter
 		return letters + rest
 	}

@@ -12,7 +12,7 @@ import (
 func TestLines(t *testing.T) {
 	r := Default()
 	names := map[string]bool{}
-	for m := range r.all() {
+	for m := range r.allModels() {
 		names[fold.Name(m.Name)] = true // spellings of one name count once
 	}
 	lines := r.Lines()

@@ -8,25 +8,25 @@ import (
 	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
-// all ranges over every model of every provider, sorted by the models' names.
+// allModels ranges over every model of every provider, sorted by the models' names.
 // Models that only an override file names come first.
-func (r *Registry) all() iter.Seq[Model] {
+func (r *Registry) allModels() iter.Seq[Model] {
 	return func(yield func(Model) bool) {
 		for _, name := range r.over.names() {
-			if m := r.Lookup(name); !m.listed(name) && !yield(m) {
+			if m := r.Lookup(name); !m.isListedAs(name) && !yield(m) {
 				return
 			}
 		}
-		for e := range entries("") {
+		for e := range entriesFrom("") {
 			for rest := e.providers; rest != ""; {
 				var p string
 				p, rest, _ = strings.Cut(rest, ",")
-				m := r.over.apply(p+"/"+e.spelled(), func(name string) Model {
-					m := e.model(p)
+				m := r.over.apply(p+"/"+e.spelledName(), func(name string) Model {
+					m := e.modelOf(p)
 					m.Source = Exact
 					return m
 				})
-				m.tidy()
+				m.tidyLimits()
 				if !yield(m) {
 					return
 				}
@@ -35,11 +35,11 @@ func (r *Registry) all() iter.Seq[Model] {
 	}
 }
 
-// listed reports whether an overridden model stands in the registry under that
+// isListedAs reports whether an overridden model stands in the registry under that
 // name, so that All meets it there.
-func (m Model) listed(name string) bool {
-	found := find(fold.Name(name))
-	return slices.ContainsFunc(found, func(e entry) bool { return e.has(m.Provider) && e.spelled() == m.Name })
+func (m Model) isListedAs(name string) bool {
+	found := findEntries(fold.Name(name))
+	return slices.ContainsFunc(found, func(e entry) bool { return e.hasProvider(m.Provider) && e.spelledName() == m.Name })
 }
 
 // List returns the models that match a filter: each of its words stands in
@@ -49,17 +49,17 @@ func (m Model) listed(name string) bool {
 func (r *Registry) List(filter string) []Model {
 	terms := strings.Fields(strings.ToLower(filter))
 	for i, t := range terms {
-		terms[i] = flat(t)
+		terms[i] = flattenName(t)
 	}
 	key := fold.Name(filter)
 	var list []Model
-	for m := range r.all() {
-		text := flat(strings.ToLower(m.Provider + "/" + m.Name))
+	for m := range r.allModels() {
+		text := flattenName(strings.ToLower(m.Provider + "/" + m.Name))
 		if !slices.ContainsFunc(terms, func(t string) bool { return !strings.Contains(text, t) }) {
 			list = append(list, m)
 		}
 	}
-	mk, _ := makerOf(words(key))
+	mk, _ := makerOf(splitWords(key))
 	rank := func(m Model) int {
 		switch {
 		case key == "" || fold.Name(m.Name) != key:
@@ -73,7 +73,7 @@ func (r *Registry) List(filter string) []Model {
 	return list
 }
 
-func flat(s string) string {
+func flattenName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '.' || r == '_' || r == ':' || r == '@' {
 			return '-'

@@ -31,8 +31,8 @@ func Default() *Registry { return builtIn }
 // Lookup always answers: see [Model.Source] for how much to trust it. A name
 // of more than 512 bytes is nobody's and gets the default.
 func (r *Registry) Lookup(name string) Model {
-	m := r.over.apply(name, func(name string) Model { return lookup(name) })
-	m.tidy()
+	m := r.over.apply(name, func(name string) Model { return lookupBuiltIn(name) })
+	m.tidyLimits()
 	return m
 }
 
@@ -48,7 +48,7 @@ type query struct {
 	providers []string // named by the name, as the registry has them; most telling first
 }
 
-func lookup(name string) Model {
+func lookupBuiltIn(name string) Model {
 	if name = strings.TrimSpace(name); len(name) > maxName {
 		return Model{Name: name, Context: defaultContext, Source: Fallback}
 	}
@@ -75,7 +75,7 @@ func lookup(name string) Model {
 	if n := statedWindow(q.key); n > 0 && n < m.Context && m.Source.Guess() {
 		m.Context, m.Input = n, 0 // the name knows better than a guess
 	}
-	if f := familyOf(words(q.key)); f != token.Unknown {
+	if f := familyOf(splitWords(q.key)); f != token.Unknown {
 		m.Family = f
 	}
 	if million && m.Context < 1_000_000 {
@@ -86,17 +86,17 @@ func lookup(name string) Model {
 
 // search tries one way after the other, from knowledge to guess.
 func (q *query) search() Model {
-	ws := words(q.key)
+	ws := splitWords(q.key)
 	inner := ws
-	m, ok := q.exact(q.key, Exact)
+	m, ok := q.byKey(q.key, Exact)
 	if _, at := makerOf(ws); at > 0 && !ok {
 		// A deployment's name may hold the model's: prod-gpt-4o-eu.
 		inner = ws[at:]
-		m, ok = q.exact(strings.Join(inner, "-"), vendorPrefix)
+		m, ok = q.byKey(strings.Join(inner, "-"), vendorPrefix)
 	}
-	if !ok || q.rank(m) < named {
+	if !ok || q.providerRank(m) < named {
 		// The provider may list the model with a date only.
-		if d, found := q.byDate(inner); found && !bare(inner) && (!ok || q.rank(d) > q.rank(m)) {
+		if d, found := q.byDate(inner); found && !isBareLine(inner) && (!ok || q.providerRank(d) > q.providerRank(m)) {
 			m, ok = d, true
 		}
 	}
@@ -123,14 +123,14 @@ const (
 	named
 )
 
-// rank says whose facts a model's are: those of a provider that the query
+// providerRank says whose facts a model's are: those of a provider that the query
 // names, of the maker, or of someone else. A query that names nobody means
 // the maker.
-func (q *query) rank(m Model) int {
+func (q *query) providerRank(m Model) int {
 	if slices.Contains(q.providers, m.Provider) {
 		return named
 	}
-	if mk, _ := makerOf(words(fold.Name(m.Name))); mk != nil && slices.Contains(mk.providers, m.Provider) {
+	if mk, _ := makerOf(splitWords(fold.Name(m.Name))); mk != nil && slices.Contains(mk.providers, m.Provider) {
 		if len(q.providers) == 0 {
 			return named
 		}
@@ -139,24 +139,24 @@ func (q *query) rank(m Model) int {
 	return other
 }
 
-// exact looks a key up as it is.
-func (q *query) exact(key string, source Source) (Model, bool) {
-	found := find(key)
+// byKey looks a key up as it is.
+func (q *query) byKey(key string, source Source) (Model, bool) {
+	found := findEntries(key)
 	if len(found) == 0 {
 		return Model{}, false
 	}
-	e, provider := q.choose(found)
-	m := e.model(provider)
+	e, provider := q.chooseLine(found)
+	m := e.modelOf(provider)
 	m.Source = source
-	if source == Exact && !q.spells(m) {
+	if source == Exact && !q.spellsName(m) {
 		m.Source = vendorPrefix
 	}
 	return m, true
 }
 
-// spells reports whether the name is the model's own, apart from upper case
+// spellsName reports whether the name is the model's own, apart from upper case
 // and separators: nothing stands before it but its provider.
-func (q *query) spells(m Model) bool {
+func (q *query) spellsName(m Model) bool {
 	name := strings.ToLower(q.name)
 	own := strings.ToLower(m.Name)
 	if name == own {
@@ -172,29 +172,29 @@ func (q *query) spells(m Model) bool {
 	return rest == own || !strings.Contains(rest, "/") && !fold.HasDotted(rest)
 }
 
-// choose picks one of the lines of a key, and the provider whose facts it
+// chooseLine picks one of the lines of a key, and the provider whose facts it
 // gives: a provider that the name mentions, else the model's maker, else what
 // most providers say.
-func (q *query) choose(found []entry) (*entry, string) {
+func (q *query) chooseLine(found []entry) (*entry, string) {
 	rest := q.name
 	for _, p := range q.providers {
 		if _, tail, ok := strings.Cut(rest, "/"); ok {
 			rest = tail
 		}
-		if e := best(found, p, rest); e != nil {
+		if e := bestLine(found, p, rest); e != nil {
 			return e, p
 		}
 	}
-	if mk, _ := makerOf(words(found[0].key)); mk != nil {
+	if mk, _ := makerOf(splitWords(found[0].key)); mk != nil {
 		for _, p := range mk.providers {
-			if e := best(found, p, rest); e != nil {
+			if e := bestLine(found, p, rest); e != nil {
 				return e, p
 			}
 		}
 	}
 	e := &found[0]
 	for i := range found {
-		if strings.EqualFold(found[i].spelled(), q.name) {
+		if strings.EqualFold(found[i].spelledName(), q.name) {
 			e = &found[i]
 			break
 		}
@@ -203,24 +203,24 @@ func (q *query) choose(found []entry) (*entry, string) {
 	return e, first
 }
 
-// best returns the provider's line: the one spelled like that, upper case
+// bestLine returns the provider's line: the one spelled like that, upper case
 // aside if need be, else the one with the shortest name, which has no region
 // before it.
-func best(found []entry, provider, spelling string) *entry {
+func bestLine(found []entry, provider, spelling string) *entry {
 	var short, fit *entry
 	for i := range found {
 		e := &found[i]
-		if !e.has(provider) {
+		if !e.hasProvider(provider) {
 			continue
 		}
-		name := e.spelled()
+		name := e.spelledName()
 		if name == spelling {
 			return e
 		}
 		if fit == nil && strings.EqualFold(name, spelling) {
 			fit = e
 		}
-		if short == nil || len(name) < len(short.spelled()) {
+		if short == nil || len(name) < len(short.spelledName()) {
 			short = e
 		}
 	}
@@ -240,12 +240,12 @@ func (q *query) byDate(ws []string) (Model, bool) {
 	}
 	prefix := strings.Join(withoutDates(ws), "-") + "-"
 	fixed := len(keys)
-	for e := range entries(prefix) {
+	for e := range entriesFrom(prefix) {
 		tail, ok := strings.CutPrefix(e.key, prefix)
 		if !ok {
 			break
 		}
-		if build(words(tail)) && (len(keys) == 0 || keys[len(keys)-1] != e.key) {
+		if namesBuild(splitWords(tail)) && (len(keys) == 0 || keys[len(keys)-1] != e.key) {
 			keys = append(keys, e.key)
 		}
 	}
@@ -253,15 +253,15 @@ func (q *query) byDate(ws []string) (Model, bool) {
 	var got Model
 	found := false
 	for _, key := range keys {
-		if m, ok := q.exact(key, dateSuffix); ok && (!found || q.rank(m) > q.rank(got)) {
+		if m, ok := q.byKey(key, dateSuffix); ok && (!found || q.providerRank(m) > q.providerRank(got)) {
 			got, found = m, true
 		}
 	}
 	return got, found
 }
 
-// build reports whether words only say which build of a model is meant.
-func build(ws []string) bool {
+// namesBuild reports whether words only say which build of a model is meant.
+func namesBuild(ws []string) bool {
 	ws = slices.Clone(ws)
 	if ws[0] == "preview" || ws[0] == "exp" {
 		ws = ws[1:]
@@ -278,40 +278,40 @@ func build(ws []string) bool {
 // (gpt-4 is not gpt-4.5), so it is made only when nothing better was found.
 func (q *query) byPrefix(ws []string, anywhere bool) (Model, bool) {
 	for n := len(ws) - 1; n > 0; n-- {
-		if !anywhere && small(ws[n]) {
+		if !anywhere && isSmallNumber(ws[n]) {
 			continue
 		}
 		if mk, _ := makerOf(ws[:n]); n == 1 && (mk == nil || versionOf(ws[:1]) == nil) {
 			break // a single plain word says too little
 		}
-		if m, ok := q.exact(strings.Join(ws[:n], "-"), longestPrefix); ok {
+		if m, ok := q.byKey(strings.Join(ws[:n], "-"), longestPrefix); ok {
 			return m, true
 		}
 	}
 	return Model{}, false
 }
 
-// byVersion finds the latest version before the one that is named, among the
-// maker's own models: of the same variant, or else of the plain line.
+// byVersion finds the latest version before the named one among the maker's own
+// models: of the same variant, or else of the plain line.
 func (q *query) byVersion(ws []string) (Model, bool) {
 	mk, at := makerOf(ws)
 	if mk == nil || at > 0 {
 		return Model{}, false
 	}
-	want, ok := parse(ws)
+	want, ok := parseVersion(ws)
 	if !ok {
 		return Model{}, false
 	}
 	var key string
 	var got parsed
-	for e := range entries(want.head) {
+	for e := range entriesFrom(want.head) {
 		if !strings.HasPrefix(e.key, want.head) {
 			break
 		}
-		if !slices.ContainsFunc(mk.providers, e.has) {
+		if !slices.ContainsFunc(mk.providers, e.hasProvider) {
 			continue
 		}
-		p, ok := parse(words(e.key))
+		p, ok := parseVersion(splitWords(e.key))
 		if !ok || p.head != want.head || slices.Compare(p.version, want.version) > 0 {
 			continue
 		}
@@ -330,7 +330,7 @@ func (q *query) byVersion(ws []string) (Model, bool) {
 	if strings.HasPrefix(strings.Join(ws, "-"), key) {
 		source = longestPrefix
 	}
-	return q.exact(key, source)
+	return q.byKey(key, source)
 }
 
 // byProvider answers for models of which only the provider is known, or nothing.

@@ -75,7 +75,7 @@ func TestLookup(t *testing.T) {
 		{"claude-opus-5-5:free", "anthropic", "claude-opus-5-5", 1_000_000, longestPrefix},
 		{"claude-sonnet-5-1-preview", "anthropic", "claude-sonnet-5", 1_000_000, longestPrefix},
 
-		// Versions to come. Half a version is no prefix.
+		// Versions to come. Half a version does not count as a prefix.
 		{"gpt-4.7", "openai", "gpt-4.1", 1_047_576, earlierVersion},
 		{"gpt-5.7", "openai", "gpt-5.6", 1_050_000, earlierVersion},
 		{"gpt-7-luna", "openai", "gpt-6-luna", 1_050_000, earlierVersion},
@@ -96,7 +96,8 @@ func TestLookup(t *testing.T) {
 		{"litellm/zeta", "litellm", "zeta", 128_000, ProviderDefault},
 		{"zeta-model", "", "zeta-model", 128_000, Fallback},
 
-		// A line's name alone is no build of it, whoever sells one under that name.
+		// A line's name alone does not name a build, whichever provider sells one
+		// under it.
 		{"gpt", "openai", "gpt", 128_000, ProviderDefault},
 		{"azure/prod-gpt", "azure", "prod-gpt", 128_000, ProviderDefault},
 		{"my-claude", "anthropic", "my-claude", 200_000, ProviderDefault},
@@ -193,7 +194,7 @@ func TestList(t *testing.T) {
 		t.Fatalf("%d models, first %+v", len(list), list[0])
 	}
 	for _, m := range list {
-		if !strings.Contains(flat(strings.ToLower(m.Provider+"/"+m.Name)), "claude-opus-4-5") {
+		if !strings.Contains(flattenName(strings.ToLower(m.Provider+"/"+m.Name)), "claude-opus-4-5") {
 			t.Fatalf("%s/%s does not match", m.Provider, m.Name)
 		}
 	}
@@ -204,13 +205,13 @@ func TestList(t *testing.T) {
 		t.Fatalf("got %d models", len(list))
 	}
 	all := 0
-	for range Default().all() {
+	for range Default().allModels() {
 		all++
 	}
 	if n := len(Default().List("")); n != all || n < 8000 {
 		t.Fatalf("an empty filter lists %d of %d models", n, all)
 	}
-	for range Default().all() {
+	for range Default().allModels() {
 		break
 	}
 }

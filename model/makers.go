@@ -50,11 +50,11 @@ var makers = map[string]*maker{
 // makerOf finds the maker named by a key's words, and the word that says so.
 func makerOf(ws []string) (*maker, int) {
 	for i, w := range ws {
-		letters, rest := split(w)
+		letters, rest := splitDigits(w)
 		m := makers[letters]
 		switch {
 		case m == nil || m.common && i > 0:
-		case letters == "o" && !small(rest): // o1, o3, but neither o nor o200
+		case letters == "o" && !isSmallNumber(rest): // o1, o3, but neither o nor o200
 		default:
 			return m, i
 		}
@@ -92,7 +92,7 @@ func familyOf(ws []string) token.Family {
 			return token.Claude
 		}
 	case openai:
-		if letters, rest := split(ws[0]); letters == "o" || strings.HasSuffix(rest, "o") {
+		if letters, rest := splitDigits(ws[0]); letters == "o" || strings.HasSuffix(rest, "o") {
 			return token.O200K // o1, gpt4o
 		}
 		if len(ws) > 1 && strings.HasPrefix(ws[1], "4o") {

@@ -84,12 +84,12 @@ func (m Model) Reserve(output int) int {
 		reserve = min(reserve, m.Output)
 	}
 	if reserve <= 0 || reserve >= window {
-		reserve = min(reserveCap, share(window, reservePercent))
+		reserve = min(reserveCap, percentOf(window, reservePercent))
 		if m.Output > 0 {
 			reserve = min(reserve, m.Output)
 		}
 	}
-	return min(reserve, window-max(1, share(window, minimumPercent)))
+	return min(reserve, window-max(1, percentOf(window, minimumPercent)))
 }
 
 // Available returns the tokens of input that fit beside the reserved output:
@@ -102,10 +102,10 @@ func (m Model) Available(output int) int {
 	return max(room, 1)
 }
 
-func share(n, percent int) int { return n/100*percent + n%100*percent/100 }
+func percentOf(n, percent int) int { return n/100*percent + n%100*percent/100 }
 
-// tidy makes the limits agree with each other.
-func (m *Model) tidy() {
+// tidyLimits makes the limits agree with each other.
+func (m *Model) tidyLimits() {
 	m.Context, m.Input, m.Output = max(m.Context, 0), max(m.Input, 0), max(m.Output, 0)
 	if m.Context > 0 {
 		m.Output = min(m.Output, m.Context)

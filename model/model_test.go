@@ -73,7 +73,7 @@ func TestReserveProperties(t *testing.T) {
 
 func TestPrices(t *testing.T) {
 	p := Prices{Input: 2, Output: 10, CacheRead: 0.2, CacheWrite: 2.5, Tiers: []Tier{{Over: 272_000, Input: 4, Output: 15}}}
-	p.fill()
+	p.fillUnknown()
 	if p.CacheWriteLong != 2.5 || p.Tiers[0] != (Tier{272_000, 4, 15, 0.4, 5, 5}) {
 		t.Fatalf("filled: %+v", p)
 	}

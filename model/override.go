@@ -80,13 +80,13 @@ func (r *Registry) WithOverrides(data []byte) (*Registry, error) {
 	var file struct {
 		Models map[string]json.RawMessage `json:"models"`
 	}
-	if err := decode(data, &file); err != nil {
+	if err := decodeSingle(data, &file); err != nil {
 		return nil, fmt.Errorf("model overrides: %w", err)
 	}
 	o := &overrides{full: map[string]override{}, folded: map[string]override{}}
 	for _, name := range slices.Sorted(maps.Keys(file.Models)) {
 		var v override
-		if err := decode(file.Models[name], &v); err != nil {
+		if err := decodeSingle(file.Models[name], &v); err != nil {
 			return nil, fmt.Errorf("model overrides: models.%q: %w", name, err)
 		}
 		if err := v.check(); err != nil {
@@ -97,9 +97,9 @@ func (r *Registry) WithOverrides(data []byte) (*Registry, error) {
 		case !pattern && fold.Name(name) == "":
 			return nil, fmt.Errorf("model overrides: models.%q: the name is empty; write a model's name, or * for all models", name)
 		case pattern:
-			o.starts = append(o.starts, start{normal(prefix), v})
+			o.starts = append(o.starts, start{normalName(prefix), v})
 		case strings.Contains(name, "/"):
-			o.full[normal(name)] = v
+			o.full[normalName(name)] = v
 		default:
 			o.folded[fold.Name(name)] = v
 		}
@@ -111,8 +111,8 @@ func (r *Registry) WithOverrides(data []byte) (*Registry, error) {
 	return &Registry{over: o}, nil
 }
 
-// decode reads one JSON value and nothing after it.
-func decode(data []byte, v any) error {
+// decodeSingle reads one JSON value and nothing after it.
+func decodeSingle(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
@@ -172,13 +172,13 @@ func (v *override) check() error {
 	return nil
 }
 
-// normal spells a name with its provider in one way.
-func normal(name string) string {
+// normalName spells a name with its provider in one way.
+func normalName(name string) string {
 	head, rest, ok := strings.Cut(strings.ToLower(strings.TrimSpace(name)), "/")
 	if !ok {
-		return flat(head)
+		return flattenName(head)
 	}
-	return providerName(head) + "/" + flat(rest)
+	return providerName(head) + "/" + flattenName(rest)
 }
 
 func (o *overrides) names() []string {
@@ -196,7 +196,7 @@ func (o *overrides) apply(name string, base func(string) Model) Model {
 	}
 	m := base(name)
 	if v.Like != "" {
-		like := lookup(v.Like)
+		like := lookupBuiltIn(v.Like)
 		like.Provider, like.Name = m.Provider, strings.TrimSpace(name)
 		if head, rest, ok := strings.Cut(like.Name, "/"); ok {
 			like.Provider, like.Name = providerName(head), rest
@@ -218,7 +218,7 @@ func (o *overrides) apply(name string, base func(string) Model) Model {
 	}
 	if p := v.Prices; p != nil {
 		m.Prices = Prices{p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheWriteLong, slices.Clone(p.Tiers)}
-		m.Prices.fill()
+		m.Prices.fillUnknown()
 	}
 	if c := v.Cache; c != nil {
 		if c.Lifetime != nil {
@@ -238,7 +238,7 @@ func (o *overrides) find(name string) (override, bool) {
 	if o == nil || len(name) > maxName {
 		return override{}, false
 	}
-	full := normal(name)
+	full := normalName(name)
 	if v, ok := o.full[full]; ok {
 		return v, true
 	}

@@ -55,27 +55,27 @@ func (p Prices) Cost(u chat.Usage) float64 {
 		float64(u.Output)*at.Output) / 1e6
 }
 
-// fill replaces unknown cache prices. A tier that lacks a price takes the base
+// fillUnknown replaces unknown cache prices. A tier that lacks a price takes the base
 // price raised as its input is.
-func (p *Prices) fill() {
-	p.CacheRead = or(p.CacheRead, p.Input)
-	p.CacheWrite = or(p.CacheWrite, p.Input)
-	p.CacheWriteLong = or(p.CacheWriteLong, p.CacheWrite)
+func (p *Prices) fillUnknown() {
+	p.CacheRead = orElse(p.CacheRead, p.Input)
+	p.CacheWrite = orElse(p.CacheWrite, p.Input)
+	p.CacheWriteLong = orElse(p.CacheWriteLong, p.CacheWrite)
 	for i := range p.Tiers {
 		t := &p.Tiers[i]
-		t.Input = or(t.Input, p.Input)
+		t.Input = orElse(t.Input, p.Input)
 		raise := 1.0
 		if p.Input > 0 {
 			raise = t.Input / p.Input
 		}
-		t.Output = or(t.Output, p.Output)
-		t.CacheRead = or(t.CacheRead, p.CacheRead*raise)
-		t.CacheWrite = or(t.CacheWrite, p.CacheWrite*raise)
-		t.CacheWriteLong = or(t.CacheWriteLong, p.CacheWriteLong*raise)
+		t.Output = orElse(t.Output, p.Output)
+		t.CacheRead = orElse(t.CacheRead, p.CacheRead*raise)
+		t.CacheWrite = orElse(t.CacheWrite, p.CacheWrite*raise)
+		t.CacheWriteLong = orElse(t.CacheWriteLong, p.CacheWriteLong*raise)
 	}
 }
 
-func or(a, b float64) float64 {
+func orElse(a, b float64) float64 {
 	if a > 0 {
 		return a
 	}

@@ -19,13 +19,13 @@ var registry string
 // entry is one line of the registry: a name and what its providers say of it.
 type entry struct {
 	key       string
-	name      string // shortened, see spelled
+	name      string // shortened, see spelledName
 	providers string // separated by commas
 	rest      string // limits, prices, tiers, prefix
 }
 
-// entries ranges over the lines whose key is at least from.
-func entries(from string) iter.Seq[entry] {
+// entriesFrom ranges over the lines whose key is at least from.
+func entriesFrom(from string) iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		for at := lowerBound(from); at < len(registry); {
 			line := registry[at:]
@@ -61,13 +61,13 @@ func lowerBound(key string) int {
 	return lo
 }
 
-// find returns the lines of a key.
-func find(key string) []entry {
+// findEntries returns the lines of a key.
+func findEntries(key string) []entry {
 	if key == "" {
 		return nil
 	}
 	var found []entry
-	for e := range entries(key) {
+	for e := range entriesFrom(key) {
 		if e.key != key {
 			break
 		}
@@ -76,8 +76,8 @@ func find(key string) []entry {
 	return found
 }
 
-// has reports whether a provider is among those of the line.
-func (e *entry) has(provider string) bool {
+// hasProvider reports whether a provider is among those of the line.
+func (e *entry) hasProvider(provider string) bool {
 	if provider == "" {
 		return false
 	}
@@ -94,8 +94,8 @@ func (e *entry) has(provider string) bool {
 	}
 }
 
-// spelled returns the name as its providers write it.
-func (e *entry) spelled() string {
+// spelledName returns the name as its providers write it.
+func (e *entry) spelledName() string {
 	switch {
 	case e.name == "":
 		return e.key
@@ -107,39 +107,39 @@ func (e *entry) spelled() string {
 	return e.name
 }
 
-// model returns the line's facts as those of one of its providers.
-func (e *entry) model(provider string) Model {
-	m := Model{Provider: provider, Name: e.spelled()}
+// modelOf returns the line's facts as those of one of its providers.
+func (e *entry) modelOf(provider string) Model {
+	m := Model{Provider: provider, Name: e.spelledName()}
 	limits, rest, _ := strings.Cut(e.rest, "\t")
 	prices, rest, _ := strings.Cut(rest, "\t")
 	tiers, prefix, _ := strings.Cut(rest, "\t")
 
 	context, limits, _ := strings.Cut(limits, "/")
 	input, output, _ := strings.Cut(limits, "/")
-	m.Context, m.Input, m.Output = tokens(context), tokens(input), tokens(output)
+	m.Context, m.Input, m.Output = parseTokens(context), parseTokens(input), parseTokens(output)
 
-	r := rates(prices)
+	r := parseRates(prices)
 	m.Prices = Prices{Input: r[0], Output: r[1], CacheRead: r[2], CacheWrite: r[3], CacheWriteLong: r[4]}
 	for tiers != "" {
 		var t string
 		t, tiers, _ = strings.Cut(tiers, ";")
 		over, list, _ := strings.Cut(t, ":")
-		r := rates(list)
-		m.Prices.Tiers = append(m.Prices.Tiers, Tier{tokens(over), r[0], r[1], r[2], r[3], r[4]})
+		r := parseRates(list)
+		m.Prices.Tiers = append(m.Prices.Tiers, Tier{parseTokens(over), r[0], r[1], r[2], r[3], r[4]})
 	}
-	m.Cache = cacheOf(e.key, Cache{MinPrefix: tokens(prefix)})
+	m.Cache = cacheOf(e.key, Cache{MinPrefix: parseTokens(prefix)})
 	if m.Prices.CacheWriteLong == 0 && m.Prices.CacheWrite > 0 && m.Cache.LongLifetime > 0 {
-		if mk, _ := makerOf(words(e.key)); mk == anthropic {
+		if mk, _ := makerOf(splitWords(e.key)); mk == anthropic {
 			m.Prices.CacheWriteLong = 2 * m.Prices.Input // Anthropic's rule for its hour
 		}
 	}
-	m.Prices.fill()
-	m.Family = familyOf(words(e.key))
+	m.Prices.fillUnknown()
+	m.Family = familyOf(splitWords(e.key))
 	return m
 }
 
-// tokens reads a number of tokens: 200k is 200,000 and 1M is 1,000,000.
-func tokens(s string) int {
+// parseTokens reads a number of tokens: 200k is 200,000 and 1M is 1,000,000.
+func parseTokens(s string) int {
 	unit := 1
 	if n := len(s) - 1; n > 0 {
 		switch s[n] {
@@ -153,8 +153,8 @@ func tokens(s string) int {
 	return n * unit
 }
 
-// rates reads up to five prices separated by slashes.
-func rates(s string) (r [5]float64) {
+// parseRates reads up to five prices separated by slashes.
+func parseRates(s string) (r [5]float64) {
 	for i := 0; i < len(r) && s != ""; i++ {
 		var v string
 		v, s, _ = strings.Cut(s, "/")

@@ -19,14 +19,14 @@ func TestRegistryFile(t *testing.T) {
 	list := price + `(/` + price + `){0,4}`
 	rest := regexp.MustCompile(`^\d+[kM]?(/` + number + `){0,2}(\t(` + list + `)?(\t(\d+[kM]?:` + list + `;?)*(\t` + number + `)?)?)?$`)
 	before, lines := "", 0
-	for e := range entries("") {
+	for e := range entriesFrom("") {
 		lines++
 		if e.key < before {
 			t.Fatalf("%q stands after %q", e.key, before)
 		}
 		before = e.key
-		if got := fold.Name(e.spelled()); got != e.key {
-			t.Errorf("the key of %q is %q, and its fold %q", e.spelled(), e.key, got)
+		if got := fold.Name(e.spelledName()); got != e.key {
+			t.Errorf("the key of %q is %q, and its fold %q", e.spelledName(), e.key, got)
 		}
 		if !rest.MatchString(e.rest) {
 			t.Errorf("%s: cannot read %q", e.key, e.rest)
@@ -35,7 +35,7 @@ func TestRegistryFile(t *testing.T) {
 			if providerName(p) != p {
 				t.Errorf("%s: provider %q would be looked up as %q", e.key, p, providerName(p))
 			}
-			m := e.model(p)
+			m := e.modelOf(p)
 			if m.Context <= 0 || m.Input < 0 || m.Input >= m.Context || m.Output < 0 || m.Output > m.Context {
 				t.Errorf("%s/%s: limits %+v", p, m.Name, m.Limits())
 			}
@@ -51,11 +51,11 @@ func TestRegistryFile(t *testing.T) {
 
 // Every line is found, at its provider, under the name its provider uses.
 func TestEveryModelIsFound(t *testing.T) {
-	for e := range entries("") {
+	for e := range entriesFrom("") {
 		for _, p := range strings.Split(e.providers, ",") {
-			name := p + "/" + e.spelled()
+			name := p + "/" + e.spelledName()
 			m := Default().Lookup(name)
-			if m.Source != Exact || m.Provider != p || m.Name != e.spelled() {
+			if m.Source != Exact || m.Provider != p || m.Name != e.spelledName() {
 				t.Fatalf("%s: got %s/%s (%s)", name, m.Provider, m.Name, m.Source)
 			}
 		}

@@ -19,7 +19,7 @@ var bindsFrom = map[string][]int{
 // rewrite of earlier messages costs the thinking behind them. It is false where
 // the name does not tell: then the provider's refusal does.
 func BindsThinking(name string) bool {
-	ws := words(fold.Name(name))
+	ws := splitWords(fold.Name(name))
 	mk, at := makerOf(ws)
 	if mk == nil || mk.providers[0] != "anthropic" {
 		return false

@@ -6,15 +6,15 @@ import (
 	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
-func words(key string) []string {
+func splitWords(key string) []string {
 	if key == "" {
 		return nil
 	}
 	return strings.Split(key, "-")
 }
 
-// split parts a word into its leading letters and what follows: qwen3 is qwen, 3.
-func split(word string) (letters, rest string) {
+// splitDigits parts a word into its leading letters and what follows: qwen3 is qwen, 3.
+func splitDigits(word string) (letters, rest string) {
 	i := 0
 	for i < len(word) && !fold.Digit(word[i]) {
 		i++
@@ -22,9 +22,9 @@ func split(word string) (letters, rest string) {
 	return word[:i], word[i:]
 }
 
-// small reports whether a word is a number of one or two digits, as the parts
+// isSmallNumber reports whether a word is a number of one or two digits, as the parts
 // of versions are; dates and sizes are longer or carry letters.
-func small(word string) bool {
+func isSmallNumber(word string) bool {
 	if len(word) == 0 || len(word) > 2 {
 		return false
 	}
@@ -38,19 +38,19 @@ type parsed struct {
 	rest    []string
 }
 
-// parse finds the version in a key: the first word that is a small number or
+// parseVersion finds the version in a key: the first word that is a small number or
 // ends in one, and the small numbers after it.
-func parse(ws []string) (p parsed, ok bool) {
+func parseVersion(ws []string) (p parsed, ok bool) {
 	n := 0
 	for i, w := range ws {
-		letters, num := split(w)
-		if !small(num) {
+		letters, num := splitDigits(w)
+		if !isSmallNumber(num) {
 			n += len(w) + 1
 			continue
 		}
 		p.head = strings.Join(ws, "-")[:n+len(letters)]
 		p.version = append(p.version, atoi(num))
-		for i++; i < len(ws) && small(ws[i]); i++ {
+		for i++; i < len(ws) && isSmallNumber(ws[i]); i++ {
 			p.version = append(p.version, hundredths(ws[i]))
 		}
 		p.rest = ws[i:]
@@ -63,7 +63,7 @@ func parse(ws []string) (p parsed, ok bool) {
 // Two digits written without a separator are taken apart: 35 is 3.5, as in
 // gpt-35-turbo.
 func versionOf(ws []string) []int {
-	p, ok := parse(withoutDates(ws))
+	p, ok := parseVersion(withoutDates(ws))
 	if !ok {
 		return nil
 	}
@@ -73,16 +73,16 @@ func versionOf(ws []string) []int {
 	return p.version
 }
 
-// bare reports whether words are a line's name and no model's: gpt, claude. It
-// says too little to choose one of the line's builds.
-func bare(ws []string) bool {
+// isBareLine reports whether words name a line and no model: gpt, claude. They say
+// too little to choose one of the line's builds.
+func isBareLine(ws []string) bool {
 	return len(withoutDates(ws)) == 1 && versionOf(ws) == nil
 }
 
 // statedWindow returns the window that a name ends with, as some makers and
 // Bedrock's throughput write it: my-model-32k. 0 is none.
 func statedWindow(key string) int {
-	ws := words(key)
+	ws := splitWords(key)
 	if len(ws) < 2 {
 		return 0
 	}
@@ -142,9 +142,9 @@ func cutDate(ws []string) ([]string, bool) {
 		cut = 1
 	case n > 2 && number(n-2, 2) && number(n-1, 2): // 05-06
 		cut = 2
-	case revision(ws[n-1]): // v2
+	case isRevision(ws[n-1]): // v2
 		cut = 1
-	case n > 2 && revision(ws[n-2]) && small(ws[n-1]): // v1:0
+	case n > 2 && isRevision(ws[n-2]) && isSmallNumber(ws[n-1]): // v1:0
 		cut = 2
 	}
 	return ws[:n-cut], cut > 0
@@ -160,7 +160,7 @@ func withoutDates(ws []string) []string {
 	}
 }
 
-func revision(word string) bool {
-	letters, num := split(word)
-	return letters == "v" && small(num)
+func isRevision(word string) bool {
+	letters, num := splitDigits(word)
+	return letters == "v" && isSmallNumber(num)
 }

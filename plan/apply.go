@@ -66,7 +66,7 @@ func (h *head) add(m *chat.Message, o *Origin) {
 	h.origins = append(h.origins, *o)
 }
 
-func (h *head) origin(i int) Origin {
+func (h *head) originAt(i int) Origin {
 	k := h.from[i]
 	if k < 0 {
 		return h.origins[^k]
@@ -86,7 +86,7 @@ func Apply(h chat.History, p *Plan) (View, error) {
 	}
 	hd := p.head.Load()
 	if hd == nil {
-		if err := p.fits(h); err != nil {
+		if err := p.checkParts(h); err != nil {
 			return View{}, err
 		}
 		if p.byHand {
@@ -94,7 +94,7 @@ func Apply(h chat.History, p *Plan) (View, error) {
 				return View{}, err
 			}
 		}
-		hd = build(h, p)
+		hd = buildHead(h, p)
 		p.head.Store(hd)
 	}
 	v := View{h: h, p: p, head: hd}
@@ -104,8 +104,8 @@ func Apply(h chat.History, p *Plan) (View, error) {
 	return v, nil
 }
 
-// fits checks that every part an edit names exists.
-func (p *Plan) fits(h chat.History) error {
+// checkParts checks that every part an edit names exists.
+func (p *Plan) checkParts(h chat.History) error {
 	for i := range p.Edits {
 		e := &p.Edits[i]
 		if e.Kind != Mask && e.Kind != Answer {
@@ -142,7 +142,7 @@ func (v View) At(i int) *chat.Message {
 	case i < n:
 		return v.head.msgs[i]
 	case i < n+v.sep:
-		return separator(v.head.last)
+		return separatorAfter(v.head.last)
 	}
 	return v.h.At(i - n - v.sep + v.p.Len)
 }
@@ -155,7 +155,7 @@ func (v View) Origin(i int) Origin {
 	n := len(v.head.msgs)
 	switch {
 	case i < n:
-		return v.head.origin(i)
+		return v.head.originAt(i)
 	case i < n+v.sep:
 		return Origin{Message: -1, Edit: -1}
 	}
@@ -195,6 +195,6 @@ func (v View) Raw(i int) int {
 	return -1
 }
 
-// Key names what was applied to the history. Views of histories with the same
-// hash and with the same key are the same.
+// Key names the plan applied to the history. Views of histories with the same hash
+// and with the same key are the same.
 func (v View) Key() string { return string(v.p.ID()) }

@@ -17,7 +17,7 @@ type builder struct {
 	out   *head
 	strip int // next run of p.Strip
 	seal  int // next of p.Seals
-	at    int // place in the history of what was emitted last
+	at    int // place in the history of the message emitted last
 
 	floor int // first message of the view after the last seal
 
@@ -65,7 +65,7 @@ type held struct {
 	at int
 }
 
-func build(h chat.History, p *Plan) *head {
+func buildHead(h chat.History, p *Plan) *head {
 	b := &builder{h: h, p: p, edits: make([]int, 0, len(p.Edits)), out: &head{
 		msgs:    make([]*chat.Message, 0, p.Len+len(p.Edits)),
 		from:    make([]int32, 0, p.Len+len(p.Edits)),
@@ -73,16 +73,16 @@ func build(h chat.History, p *Plan) *head {
 	}}
 	next := 0
 	for i := 0; i <= p.Len; {
-		if next < len(p.Edits) && p.Edits[next].From == i && p.Edits[next].run() {
+		if next < len(p.Edits) && p.Edits[next].From == i && p.Edits[next].isRun() {
 			e := &p.Edits[next]
-			b.flush()
-			b.made(next)
+			b.flushWaiting()
+			b.emitMade(next)
 			next++
 			for _, k := range e.Keep {
 				for next < len(p.Edits) && p.Edits[next].From < k {
 					next++
 				}
-				next = b.message(k, next)
+				next = b.emitMessage(k, next)
 			}
 			i = e.To
 			continue
@@ -90,15 +90,15 @@ func build(h chat.History, p *Plan) *head {
 		if i == p.Len {
 			break
 		}
-		next = b.message(i, next)
+		next = b.emitMessage(i, next)
 		i++
 	}
-	b.flush()
+	b.flushWaiting()
 	return b.out
 }
 
-// made emits the message that stands for a run.
-func (b *builder) made(edit int) {
+// emitMade emits the message that stands for a run.
+func (b *builder) emitMade(edit int) {
 	e := &b.p.Edits[edit]
 	m := chat.TextMessage(cmp.Or(e.Role, chat.User), e.Text)
 	m.Synthetic = true
@@ -109,20 +109,20 @@ func (b *builder) made(edit int) {
 	b.emit(&m, &Origin{Message: -1, Edit: edit}, at)
 }
 
-// message emits message i with the edits from next on that change it, and
+// emitMessage emits message i with the edits from next on that change it, and
 // returns the first edit after those.
-func (b *builder) message(i, next int) int {
+func (b *builder) emitMessage(i, next int) int {
 	m := b.h.At(i)
 	o := Origin{Message: i, Edit: -1}
 	first, touched := next, false
-	for next < len(b.p.Edits) && b.p.Edits[next].From == i && !b.p.Edits[next].run() {
+	for next < len(b.p.Edits) && b.p.Edits[next].From == i && !b.p.Edits[next].isRun() {
 		touched = touched || b.p.Edits[next].CallID == ""
 		next++
 	}
 	for b.strip < len(b.p.Strip) && b.p.Strip[b.strip].To <= i {
 		b.strip++
 	}
-	strip := b.strip < len(b.p.Strip) && b.p.Strip[b.strip].From <= i && signed(m)
+	strip := b.strip < len(b.p.Strip) && b.p.Strip[b.strip].From <= i && hasSignedThinking(m)
 
 	if strip && !touched {
 		if c := b.stripLead(m); c != nil {
@@ -130,7 +130,7 @@ func (b *builder) message(i, next int) int {
 		}
 	}
 	if touched || strip {
-		if m = b.change(m, first, next, strip, &o); m == nil {
+		if m = b.changedCopy(m, first, next, strip, &o); m == nil {
 			return next
 		}
 	}
@@ -140,7 +140,7 @@ func (b *builder) message(i, next int) int {
 		b.held = append(b.held, held{m, o, i})
 		return next
 	case !carriesResults(m):
-		b.flush()
+		b.flushWaiting()
 	case len(b.answers) > 0 && m.Role == chat.User:
 		m = b.answerInside(m, &o)
 	}
@@ -162,7 +162,7 @@ func (b *builder) stripLead(m *chat.Message) *chat.Message {
 	for len(rest) > 0 && isSigned(rest[0]) {
 		rest = rest[1:]
 	}
-	if !slices.ContainsFunc(rest, says) || slices.ContainsFunc(rest, isSigned) {
+	if !slices.ContainsFunc(rest, hasContent) || slices.ContainsFunc(rest, isSigned) {
 		return nil
 	}
 	c := b.copyOf(m, 0)
@@ -170,9 +170,9 @@ func (b *builder) stripLead(m *chat.Message) *chat.Message {
 	return c
 }
 
-// change returns a copy of the message with masks and answers applied and
+// changedCopy returns a copy of the message with masks and answers applied and
 // signed thinking left out; nil when nothing of it is left.
-func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
+func (b *builder) changedCopy(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
 	c := b.copyOf(m, max(len(m.Parts), 1))
 	origins := b.originsFor(max(len(m.Parts), 1))
 	start := len(b.edits)
@@ -199,7 +199,7 @@ func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin
 			from.Edit = k
 			switch text := (chat.Part{Kind: chat.Text, Text: e.Text}); {
 			case e.Kind == Mask:
-				changed = masked(p, e.Text)
+				changed = maskPart(p, e.Text)
 				if from.Fate == Kept {
 					from.Fate = Masked
 				}
@@ -220,7 +220,7 @@ func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin
 	}
 	o.Edits = slices.Clip(b.edits[start:])
 	c.Parts, origins = append(c.Parts, quoted...), append(origins, quotedFrom...)
-	if !slices.ContainsFunc(c.Parts, says) {
+	if !slices.ContainsFunc(c.Parts, hasContent) {
 		if gone {
 			return nil
 		}
@@ -235,11 +235,11 @@ func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin
 	return c
 }
 
-// says reports whether a part has content.
-func says(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" }
+// hasContent reports whether a part has content.
+func hasContent(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" }
 
-// masked returns the part with its content replaced.
-func masked(p *chat.Part, text string) chat.Part {
+// maskPart returns the part with its content replaced.
+func maskPart(p *chat.Part, text string) chat.Part {
 	switch p.Kind {
 	case chat.ToolResult:
 		return chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Failed: p.Failed, Text: text}
@@ -265,7 +265,7 @@ func (b *builder) answerInside(m *chat.Message, o *Origin) *chat.Message {
 	old := o.sourcesOf(b.h, m)[0].Parts
 	origins := append(b.originsFor(n), old[:at]...)
 	for _, k := range b.answers {
-		c.Parts = append(c.Parts, b.answer(k))
+		c.Parts = append(c.Parts, b.answerPart(k))
 		origins = append(origins, PartOrigin{Made, -1, k})
 		o.Edits = append(o.Edits, k)
 	}
@@ -275,26 +275,27 @@ func (b *builder) answerInside(m *chat.Message, o *Origin) *chat.Message {
 	return &c
 }
 
-func (b *builder) answer(edit int) chat.Part {
+func (b *builder) answerPart(edit int) chat.Part {
 	e := &b.p.Edits[edit]
 	call := &b.h.At(e.From).Parts[e.Part]
 	return chat.Part{Kind: chat.ToolResult, ID: call.ID, Name: call.Name, Text: e.Text}
 }
 
-// flush emits answers that found no message to go into, and then what was held.
-func (b *builder) flush() {
+// flushWaiting emits answers that found no message to go into, and then the held
+// messages.
+func (b *builder) flushWaiting() {
 	waiting := b.answers
 	b.answers = b.answers[:0:0]
 	if len(waiting) > 0 {
 		if b.tools || b.p.Results != chat.User {
 			for _, k := range waiting {
-				m := chat.Message{Role: chat.Tool, Parts: []chat.Part{b.answer(k)}}
+				m := chat.Message{Role: chat.Tool, Parts: []chat.Part{b.answerPart(k)}}
 				b.emit(&m, &Origin{Message: -1, Edit: k}, b.at)
 			}
 		} else {
 			m := chat.Message{Role: chat.User, Synthetic: true}
 			for _, k := range waiting {
-				m.Parts = append(m.Parts, b.answer(k))
+				m.Parts = append(m.Parts, b.answerPart(k))
 			}
 			b.emit(&m, &Origin{Message: -1, Edit: waiting[0], Edits: waiting}, b.at)
 		}
@@ -324,18 +325,18 @@ func (b *builder) emit(m *chat.Message, o *Origin, at int) {
 		b.floor = n
 	}
 	b.at = at
-	if k := b.joins(m); k < n {
+	if k := b.joinIndex(m); k < n {
 		for j := k + 1; j < n; j++ {
-			from := out.origin(j)
-			b.extend(k, out.msgs[j], &from)
+			from := out.originAt(j)
+			b.joinTo(k, out.msgs[j], &from)
 		}
-		b.extend(k, m, o)
+		b.joinTo(k, m, o)
 		out.msgs, out.from = out.msgs[:k+1], out.from[:k+1]
 		out.last = out.msgs[k]
 		return
 	}
 	if b.p.needsSeparator(out.last, m) {
-		out.add(separator(out.last), &Origin{Message: -1, Edit: -1})
+		out.add(separatorAfter(out.last), &Origin{Message: -1, Edit: -1})
 	}
 	out.add(m, o)
 	if m.Role != chat.System {
@@ -343,11 +344,11 @@ func (b *builder) emit(m *chat.Message, o *Origin, at int) {
 	}
 }
 
-// joins returns the index of the first message at the end of the view that m
+// joinIndex returns the index of the first message at the end of the view that m
 // is joined to; the view's length for none. Calls are joined to all assistant
 // messages before them, or to none where a seal or a system message stands
 // among those. Results in messages of their own stay apart.
-func (b *builder) joins(m *chat.Message) int {
+func (b *builder) joinIndex(m *chat.Message) int {
 	msgs := b.out.msgs
 	k := len(msgs)
 	switch b.p.Join {
@@ -372,11 +373,11 @@ func (b *builder) joins(m *chat.Message) int {
 	return k
 }
 
-// extend joins a message to message k of the view.
-func (b *builder) extend(k int, m *chat.Message, o *Origin) {
+// joinTo joins a message to message k of the view.
+func (b *builder) joinTo(k int, m *chat.Message, o *Origin) {
 	out, to := b.out, b.out.msgs[k]
 	if out.from[k] >= 0 {
-		out.origins = append(out.origins, out.origin(k))
+		out.origins = append(out.origins, out.originAt(k))
 		out.from[k] = ^int32(len(out.origins) - 1)
 	}
 	j := &out.origins[^out.from[k]]
@@ -404,8 +405,8 @@ func (b *builder) extend(k int, m *chat.Message, o *Origin) {
 	j.Stripped = j.Stripped || o.Stripped
 }
 
-// signed reports whether a message has signed thinking.
-func signed(m *chat.Message) bool {
+// hasSignedThinking reports whether a message has signed thinking.
+func hasSignedThinking(m *chat.Message) bool {
 	if m.Role != chat.Assistant {
 		return false
 	}
@@ -414,7 +415,7 @@ func signed(m *chat.Message) bool {
 
 func isSigned(p chat.Part) bool { return p.Kind == chat.Thinking && p.Signature != "" }
 
-func side(m *chat.Message) chat.Role {
+func sideOf(m *chat.Message) chat.Role {
 	if m.Role == chat.Tool {
 		return chat.User
 	}
@@ -425,7 +426,7 @@ func side(m *chat.Message) chat.Role {
 // last message before it that is not a system message, when they are not
 // joined. Results are never parted from what stands before them.
 func (p *Plan) needsSeparator(prev, m *chat.Message) bool {
-	if prev == nil || side(prev) != side(m) {
+	if prev == nil || sideOf(prev) != sideOf(m) {
 		return false
 	}
 	switch p.Join {
@@ -442,10 +443,10 @@ var (
 	betweenModel = chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "Go on."}}}
 )
 
-// separator returns the message that stands after prev and before another of
+// separatorAfter returns the message that stands after prev and before another of
 // the same side.
-func separator(prev *chat.Message) *chat.Message {
-	if side(prev) == chat.User {
+func separatorAfter(prev *chat.Message) *chat.Message {
+	if sideOf(prev) == chat.User {
 		return &betweenUsers
 	}
 	return &betweenModel

@@ -28,18 +28,18 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	for _, r := range release {
 		gone[r] = true
 	}
-	return compose(base, h, r, add, func(old, add []Edit) (kept, replaced []Edit) { return survivors(old, add, gone) })
+	return composeEdits(base, h, r, add, func(old, add []Edit) (kept, replaced []Edit) { return splitReplaced(old, add, gone) })
 }
 
 // Exchange returns the plan that has the given edits in the place of all those of
 // base. They come back when it is undone. Its errors are those of [Compose].
 func Exchange(base *Plan, h chat.History, r chat.Rules, edits ...Edit) (*Plan, error) {
-	return compose(base, h, r, edits, func(old, _ []Edit) (kept, replaced []Edit) { return nil, slices.Clone(old) })
+	return composeEdits(base, h, r, edits, func(old, _ []Edit) (kept, replaced []Edit) { return nil, slices.Clone(old) })
 }
 
-// compose joins added edits with those of base, as far as split keeps them. What it
+// composeEdits joins added edits with those of base, as far as split keeps them. What it
 // does not return is released.
-func compose(base *Plan, h chat.History, r chat.Rules, add []Edit, split func(old, add []Edit) (kept, replaced []Edit)) (*Plan, error) {
+func composeEdits(base *Plan, h chat.History, r chat.Rules, add []Edit, split func(old, add []Edit) (kept, replaced []Edit)) (*Plan, error) {
 	r = r.OrDefault()
 	if base != nil && !base.Covers(h) {
 		return nil, fmt.Errorf("plan: plan %s: %w", base.id, ErrMismatch)
@@ -54,7 +54,7 @@ func compose(base *Plan, h chat.History, r chat.Rules, add []Edit, split func(ol
 	first := p.Len // the first message that stands differently from now on
 	for i := range add {
 		if !add[i].removesEmpty(h) {
-			first = min(first, add[i].starts())
+			first = min(first, add[i].firstChanged())
 		}
 	}
 	var old []Edit
@@ -70,21 +70,21 @@ func compose(base *Plan, h chat.History, r chat.Rules, add []Edit, split func(ol
 	}
 	for i := range old {
 		if !stays[old[i].Ref()] {
-			first = min(first, old[i].starts())
+			first = min(first, old[i].firstChanged())
 		}
 	}
 	for i := range replaced {
 		replaced[i].By = ""
 	}
 	if at := lostState(kept, add); at >= 0 {
-		first = min(first, kept[at].starts())
+		first = min(first, kept[at].firstChanged())
 		kept = slices.Delete(kept, at, at+1)
 	}
 	p.Replaced = append(p.Replaced, replaced...)
-	p.Edits = merge(kept, add)
+	p.Edits = mergeSorted(kept, add)
 
 	rewrite := first < Seen(h)
-	p.join(base, r, first, rewrite)
+	p.decideJoins(base, r, first, rewrite)
 	if rewrite && r.BoundThinking {
 		p.Strip = stripFrom(p.Strip, h, first)
 	}
@@ -93,7 +93,7 @@ func compose(base *Plan, h chat.History, r chat.Rules, add []Edit, split func(ol
 	} else if p.Results == "" {
 		p.Results = resultRole(h)
 	}
-	if err := p.check(); err != nil {
+	if err := p.checkAlone(); err != nil {
 		return nil, err
 	}
 	if err := p.checkAgainst(h, add); err != nil {
@@ -110,14 +110,14 @@ func (e *Edit) normalise() {
 	e.Prose = strings.ToValidUTF8(e.Prose, "\uFFFD")
 	e.CallID = strings.ToValidUTF8(e.CallID, "\uFFFD")
 	e.Made, e.By = "", ""
-	for e.run() && len(e.Keep) > 0 && e.Keep[0] == e.From {
+	for e.isRun() && len(e.Keep) > 0 && e.Keep[0] == e.From {
 		e.From, e.Keep = e.From+1, e.Keep[1:]
 	}
 }
 
-// starts returns the first message that the edit changes. An answer leaves
+// firstChanged returns the first message that the edit changes. An answer leaves
 // its call as it is and stands after it.
-func (e *Edit) starts() int {
+func (e *Edit) firstChanged() int {
 	if e.CallID != "" {
 		return e.From + 1
 	}
@@ -133,16 +133,16 @@ func (e *Edit) removesEmpty(h chat.History) bool {
 // sortEdits sorts edits by place. Most come sorted, and edits are large.
 func sortEdits(edits []Edit) {
 	for i := 1; i < len(edits); i++ {
-		if less(&edits[i], &edits[i-1]) {
-			sort.SliceStable(edits, func(i, j int) bool { return less(&edits[i], &edits[j]) })
+		if lessByPlace(&edits[i], &edits[i-1]) {
+			sort.SliceStable(edits, func(i, j int) bool { return lessByPlace(&edits[i], &edits[j]) })
 			return
 		}
 	}
 }
 
-// survivors splits old edits into those that stay and those that added ones
+// splitReplaced splits old edits into those that stay and those that added ones
 // replace. Released edits are in neither.
-func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
+func splitReplaced(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 	kept = make([]Edit, 0, len(old))
 	state := slices.ContainsFunc(add, func(e Edit) bool { return e.Kind == State })
 	next := 0     // first added edit that is not wholly before the old one
@@ -153,8 +153,8 @@ func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 		if released[e.Ref()] {
 			continue
 		}
-		for next < len(add) && (add[next].From < e.From || add[next].From == e.From && add[next].run()) {
-			if a := &add[next]; a.run() && a.From < a.To {
+		for next < len(add) && (add[next].From < e.From || add[next].From == e.From && add[next].isRun()) {
+			if a := &add[next]; a.isRun() && a.From < a.To {
 				run = a
 			} else if a.Kind == Drop {
 				marker = a.From
@@ -163,7 +163,7 @@ func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 		}
 		out := run != nil && run.swallows(e) || state && e.Kind == State
 		out = out || e.Kind == Drop && e.From == e.To && e.From == marker
-		for k := next; k < len(add) && add[k].From == e.From && !e.run(); k++ {
+		for k := next; k < len(add) && add[k].From == e.From && !e.isRun(); k++ {
 			out = out || add[k].Part == e.Part && (add[k].CallID == "") == (e.CallID == "")
 		}
 		if out {
@@ -177,19 +177,19 @@ func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 
 // lostState returns the place of a kept state that has no fold left, or -1.
 func lostState(kept, add []Edit) int {
-	if slices.ContainsFunc(kept, folds) || slices.ContainsFunc(add, folds) {
+	if slices.ContainsFunc(kept, hidesMessages) || slices.ContainsFunc(add, hidesMessages) {
 		return -1
 	}
 	return slices.IndexFunc(kept, func(e Edit) bool { return e.Kind == State })
 }
 
-// folds reports whether an edit hides messages that a state tells about.
-func folds(e Edit) bool { return e.Kind == Fold || e.Kind == Drop && e.From < e.To }
+// hidesMessages reports whether an edit hides messages that a state tells about.
+func hidesMessages(e Edit) bool { return e.Kind == Fold || e.Kind == Drop && e.From < e.To }
 
-func merge(a, b []Edit) []Edit {
+func mergeSorted(a, b []Edit) []Edit {
 	out := make([]Edit, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		if less(&b[0], &a[0]) {
+		if lessByPlace(&b[0], &a[0]) {
 			out, b = append(out, b[0]), b[1:]
 		} else {
 			out, a = append(out, a[0]), a[1:]
@@ -210,9 +210,9 @@ func Seen(h chat.History) int {
 	return 0
 }
 
-// join decides where messages are joined. What was sealed apart stays apart
-// until a rewrite changes what stands before it.
-func (p *Plan) join(base *Plan, r chat.Rules, first int, rewrite bool) {
+// decideJoins decides where messages are joined. Messages sealed apart stay apart
+// until a rewrite changes what stands before them.
+func (p *Plan) decideJoins(base *Plan, r chat.Rules, first int, rewrite bool) {
 	switch {
 	case r.Alternate:
 		p.Join = JoinAll
@@ -235,7 +235,7 @@ func (p *Plan) join(base *Plan, r chat.Rules, first int, rewrite bool) {
 func stripFrom(spans []Span, h chat.History, first int) []Span {
 	found := false
 	for i := first; i < h.Len() && !found; i++ {
-		found = signed(h.At(i))
+		found = hasSignedThinking(h.At(i))
 	}
 	if !found {
 		return spans
@@ -251,7 +251,7 @@ func stripFrom(spans []Span, h chat.History, first int) []Span {
 	return append(out, Span{first, h.Len()})
 }
 
-// resultRole is the role of messages with results in this history.
+// resultRole returns the role of messages with results in this history.
 func resultRole(h chat.History) chat.Role {
 	for _, m := range h.All() {
 		if m.Role == chat.Tool {
@@ -270,7 +270,7 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 	if len(add) == 0 {
 		return nil
 	}
-	if err := p.fits(h); err != nil {
+	if err := p.checkParts(h); err != nil {
 		return err
 	}
 	var o *chat.Outline
@@ -337,6 +337,6 @@ func isObject(s string) bool {
 func Overlay(old, add []Edit) []Edit {
 	add = slices.Clone(add)
 	sortEdits(add)
-	kept, _ := survivors(old, add, nil)
-	return merge(kept, add)
+	kept, _ := splitReplaced(old, add, nil)
+	return mergeSorted(kept, add)
 }

@@ -12,15 +12,11 @@ type document struct {
 	Version int `json:"winnow_plan"`
 	ID      ID  `json:"id"`
 	*plain
-	Replaced json.RawMessage `json:"replaced,omitempty"` // names; in version 1 edits
-	Returned []name          `json:"returned,omitempty"`
+	Replaced []name `json:"replaced,omitempty"`
+	Returned []name `json:"returned,omitempty"`
 
 	// Earlier are all edits that gave way, in a plan that stands alone.
 	Earlier *[]Edit `json:"earlier,omitempty"`
-
-	// Short was written by earlier builds, which counted rewrites in the plan. It
-	// is read and passed over.
-	Short int `json:"short,omitempty"`
 }
 
 type plain Plan
@@ -28,31 +24,25 @@ type plain Plan
 // MarshalJSON returns the plan as a document with a version. It names the edits
 // that it replaced, which are in the plan before it: keep that one too, or write
 // [Plan.File].
-func (p *Plan) MarshalJSON() ([]byte, error) { return p.write(p != nil && p.whole) }
+func (p *Plan) MarshalJSON() ([]byte, error) { return p.encodeJSON(p != nil && p.whole) }
 
 // File returns the plan as a document that stands alone: with all the edits
 // that it and the plans before it replaced, as far as the plan knows them.
-func (p *Plan) File() ([]byte, error) { return p.write(p != nil && p.Linked()) }
+func (p *Plan) File() ([]byte, error) { return p.encodeJSON(p != nil && p.Linked()) }
 
-func (p *Plan) write(whole bool) ([]byte, error) {
+func (p *Plan) encodeJSON(whole bool) ([]byte, error) {
 	if p == nil {
 		return []byte("null"), nil
 	}
-	doc := document{Version: Version, ID: p.id, plain: (*plain)(p), Returned: p.returned}
+	doc := document{Version: Version, ID: p.id, plain: (*plain)(p), Replaced: p.replaced, Returned: p.returned}
 	if whole && (p.Parent != "" || len(p.Replaced) > 0) {
 		all := append([]Edit{}, p.Replaced...)
 		doc.Earlier = &all
 	}
-	var err error
-	if len(p.replaced) > 0 {
-		if doc.Replaced, err = json.Marshal(p.replaced); err != nil {
-			return nil, err
-		}
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err = enc.Encode(doc)
+	err := enc.Encode(doc)
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
@@ -70,14 +60,16 @@ func Decode(data []byte) (*Plan, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, fmt.Errorf("plan: %w: there is more after the end of the plan", ErrInvalid)
 	}
-	if doc.Version < 1 || doc.Version > Version {
-		return nil, fmt.Errorf("plan: version %d of the plan format; this program reads versions 1 to %d", doc.Version, Version)
+	if doc.Version != Version {
+		return nil, fmt.Errorf("plan: version %d of the plan format; this program reads version %d", doc.Version, Version)
 	}
 	p := (*Plan)(doc.plain)
-	if err := p.readLineage(&doc); err != nil {
-		return nil, err
+	p.replaced, p.returned = doc.Replaced, doc.Returned
+	if p.whole = doc.Earlier != nil; p.whole && len(*doc.Earlier) > 0 {
+		p.Replaced = *doc.Earlier
 	}
-	if err := p.check(); err != nil {
+	p.unlinked = p.Parent != "" && !p.whole
+	if err := p.checkAlone(); err != nil {
 		return nil, err
 	}
 	p.seal()
@@ -86,28 +78,6 @@ func Decode(data []byte) (*Plan, error) {
 		return nil, fmt.Errorf("plan: %w: its id is %s but its content has the id %s: the file was changed", ErrInvalid, doc.ID, p.id)
 	}
 	return p, nil
-}
-
-// readLineage reads what the plan replaced.
-func (p *Plan) readLineage(doc *document) error {
-	var to any = &p.replaced
-	if doc.Version == 1 {
-		to = &p.Replaced
-	}
-	if len(doc.Replaced) > 0 {
-		dec := json.NewDecoder(bytes.NewReader(doc.Replaced))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(to); err != nil {
-			return fmt.Errorf("plan: this is not a plan file: %w", err)
-		}
-	}
-	if doc.Earlier != nil && len(*doc.Earlier) > 0 {
-		p.Replaced = *doc.Earlier
-	}
-	p.returned = doc.Returned
-	p.whole = doc.Earlier != nil || doc.Version == 1
-	p.unlinked = p.Parent != "" && !p.whole
-	return nil
 }
 
 // UnmarshalJSON reads the plan as [Decode] does.

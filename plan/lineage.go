@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 )
 
 // A plan in memory holds every edit that gave way since the first plan, so that
@@ -48,22 +47,11 @@ func nameOf(e *Edit, by ID) name {
 	return n
 }
 
-// names is a set of names. Earlier versions named a state as they named a marker:
-// such a name means the marker where there is one.
-type names map[name]bool
-
-func namesOf(list []name, edits []Edit, by func(*Edit) ID) names {
-	set := make(names, len(list))
+// namesOf is a set of names.
+func namesOf(list []name) map[name]bool {
+	set := make(map[name]bool, len(list))
 	for _, n := range list {
 		set[n] = true
-	}
-	for i := range edits {
-		if e := &edits[i]; e.Kind == State {
-			n := nameOf(e, by(e))
-			old := n
-			old.Part = e.Part
-			set[n] = set[n] || set[old] && !slices.ContainsFunc(edits, func(x Edit) bool { return nameOf(&x, by(&x)) == old })
-		}
 	}
 	return set
 }
@@ -90,13 +78,13 @@ func (p *Plan) Link(parent *Plan) (*Plan, error) {
 	}
 	q.head.Store(p.head.Load())
 	q.unlinked = false
-	gone := namesOf(p.returned, parent.Replaced, func(e *Edit) ID { return e.By })
+	gone := namesOf(p.returned)
 	for i := range parent.Replaced {
 		if e := &parent.Replaced[i]; !gone[nameOf(e, e.By)] {
 			q.Replaced = append(q.Replaced, *e)
 		}
 	}
-	took := namesOf(p.replaced, parent.Edits, func(*Edit) ID { return "" })
+	took := namesOf(p.replaced)
 	for _, e := range parent.Edits {
 		if took[nameOf(&e, "")] {
 			e.By = p.id

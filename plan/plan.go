@@ -27,8 +27,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// Version of the JSON form of a plan. Version 1 is read too: it carries the
-// edits that were replaced, where version 2 names them.
+// Version of the JSON form of a plan.
 const Version = 2
 
 // Kind says what an edit does.
@@ -63,9 +62,9 @@ type Edit struct {
 	// Keep lists messages inside a run that stay, after the run's text.
 	Keep []int `json:"keep,omitempty"`
 
-	// Text stands in place of what was there. A mask of a call's arguments has
-	// a JSON object. A mask without text removes its part; a result stays,
-	// without content.
+	// Text stands in place of the original. A mask of a call's arguments has a JSON
+	// object. A mask without text removes its part; a result stays, without
+	// content.
 	Text string `json:"text"`
 
 	// Role is that of the message which stands for a run: system, or "" for user.
@@ -86,18 +85,18 @@ type Edit struct {
 	Why    string `json:"why,omitempty"`
 	Handle string `json:"handle,omitempty"`
 
-	// Before and After measure what was there and what stands there now.
+	// Before and After measure the original and its replacement.
 	Before chat.Size `json:"before"`
 	After  chat.Size `json:"after"`
 
-	// Made is the plan that added the edit, By the one that replaced it.
+	// Made is the plan that added the edit, By the plan that replaced it.
 	Made ID `json:"made,omitempty"`
 	By   ID `json:"by,omitempty"`
 }
 
-// run reports whether the edit makes a message that stands for a run of others,
+// isRun reports whether the edit makes a message that stands for a run of others,
 // be it an empty one.
-func (e *Edit) run() bool { return e.Kind == Fold || e.Kind == Drop || e.Kind == State }
+func (e *Edit) isRun() bool { return e.Kind == Fold || e.Kind == Drop || e.Kind == State }
 
 // keeps reports whether message i, inside the edit's run, stays.
 func (e *Edit) keeps(i int) bool {
@@ -110,7 +109,7 @@ func (e *Edit) swallows(f *Edit) bool {
 	if f.Kind == State && f.From == e.From {
 		return false // it stands before the run
 	}
-	return e.run() && e.From <= f.From && f.From < e.To && f.To <= e.To && (f.run() || !e.keeps(f.From))
+	return e.isRun() && e.From <= f.From && f.From < e.To && f.To <= e.To && (f.isRun() || !e.keeps(f.From))
 }
 
 // Ref names an edit of a plan by its place.
@@ -175,8 +174,8 @@ type Plan struct {
 }
 
 // Bare returns a copy of the plan that holds on to no history. A plan that was
-// applied keeps the view that it built, and with it the messages; whoever keeps
-// many plans for long keeps bare ones.
+// applied keeps the view that it built, and with it the messages; a caller that
+// keeps many plans for long keeps bare ones.
 func (p *Plan) Bare() *Plan {
 	if p == nil {
 		return nil
@@ -258,7 +257,7 @@ func (p *Plan) computeID() ID {
 		}
 		str(e.Text)
 		str(e.CallID)
-		if e.Role != "" { // which plans of earlier builds do not have
+		if e.Role != "" {
 			str("role " + string(e.Role))
 		}
 		if len(b) > 4096 {
@@ -302,8 +301,8 @@ func Handle(h chat.History, from, to, part int) string {
 	return "w" + handleEncoding.EncodeToString(sum.Sum(nil)[:5])
 }
 
-// check verifies all that can be known without the history.
-func (p *Plan) check() error {
+// checkAlone verifies all that can be known without the history.
+func (p *Plan) checkAlone() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("plan: %w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 	}
@@ -330,7 +329,7 @@ func (p *Plan) check() error {
 		at = s
 	}
 	for i := range p.Replaced {
-		if err := p.Replaced[i].check(p.Len); err != nil {
+		if err := p.Replaced[i].checkWithin(p.Len); err != nil {
 			return bad("replaced edit %d: %v", i, err)
 		}
 	}
@@ -338,10 +337,10 @@ func (p *Plan) check() error {
 	states := 0
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		if err := e.check(p.Len); err != nil {
+		if err := e.checkWithin(p.Len); err != nil {
 			return bad("edit %d: %v", i, err)
 		}
-		if i > 0 && !less(&p.Edits[i-1], e) && !asBefore(&p.Edits[i-1], e) {
+		if i > 0 && !lessByPlace(&p.Edits[i-1], e) {
 			return bad("edit %d: out of order or twice at message %d", i, e.From)
 		}
 		if e.Kind == State {
@@ -350,9 +349,9 @@ func (p *Plan) check() error {
 		switch {
 		case states > 1:
 			return bad("edit %d: a second state", i)
-		case e.run() && e.From < end:
+		case e.isRun() && e.From < end:
 			return bad("edit %d: overlaps the run before it", i)
-		case e.run():
+		case e.isRun():
 			end, in = e.To, i
 		case e.From < end && !p.Edits[in].keeps(e.From):
 			return bad("edit %d: changes a message that edit %d takes away", i, in)
@@ -361,13 +360,13 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// check verifies the edit by itself, in a history of n messages.
-func (e *Edit) check(n int) error {
+// checkWithin verifies the edit by itself, in a history of n messages.
+func (e *Edit) checkWithin(n int) error {
 	if e.From < 0 || e.To < e.From || e.To > n {
 		return fmt.Errorf("messages %d to %d of %d", e.From, e.To, n)
 	}
 	closes := e.Role == chat.Assistant && e.Kind == Drop && e.From == e.To
-	if e.Role != "" && !closes && (e.Role != chat.System || !e.run()) {
+	if e.Role != "" && !closes && (e.Role != chat.System || !e.isRun()) {
 		return fmt.Errorf("%s with the role %q", e.Kind, e.Role)
 	}
 	switch e.Kind {
@@ -401,40 +400,22 @@ func (e *Edit) check(n int) error {
 	return nil
 }
 
-// less orders edits by place. Runs stand before what they keep; an answer that
+// lessByPlace orders edits by place. Runs stand before what they keep; an answer that
 // adds a result stands after a mask of the same call.
-func less(a, b *Edit) bool {
+func lessByPlace(a, b *Edit) bool {
 	if a.From != b.From {
 		return a.From < b.From
 	}
-	if a.run() != b.run() {
-		return a.run()
+	if a.isRun() != b.isRun() {
+		return a.isRun()
 	}
 	if a.Part != b.Part {
 		return a.Part < b.Part
 	}
-	if a.run() { // the state, which belongs to the fold before it, a marker, the run that starts there
+	if a.isRun() { // the state, which belongs to the fold before it, a marker, the run that starts there
 		return a.To < b.To || a.To == b.To && a.Kind == State && b.Kind != State
 	}
 	return a.CallID == "" && b.CallID != ""
-}
-
-// asBefore reports whether a marker stands before a state at its place, as plans
-// had it that earlier versions made. They stay as they were sealed.
-func asBefore(a, b *Edit) bool {
-	return a.Kind == Drop && b.Kind == State && a.From == a.To && a.From == b.From
-}
-
-// Stats counts the edits of a plan by kind.
-func (p *Plan) Stats() map[Kind]int {
-	n := make(map[Kind]int, 4)
-	if p == nil {
-		return n
-	}
-	for i := range p.Edits {
-		n[p.Edits[i].Kind]++
-	}
-	return n
 }
 
 // String describes the plan in one line.
@@ -442,7 +423,10 @@ func (p *Plan) String() string {
 	if p == nil {
 		return "no plan"
 	}
-	n := p.Stats()
+	n := make(map[Kind]int, 5)
+	for i := range p.Edits {
+		n[p.Edits[i].Kind]++
+	}
 	var parts []string
 	for _, k := range []Kind{Mask, Fold, Drop, Answer, State} {
 		if n[k] > 0 {

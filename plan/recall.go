@@ -28,7 +28,7 @@ func Recall(h chat.History, p *Plan, handle string) (Original, error) {
 				continue
 			}
 			o := Original{Edit: *e, From: e.From}
-			if e.run() {
+			if e.isRun() {
 				for k := e.From; k < e.To; k++ {
 					o.Messages = append(o.Messages, *h.At(k))
 				}

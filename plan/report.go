@@ -71,7 +71,7 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 	saved := make(map[string]*StageReport)
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		if e.run() {
+		if e.isRun() {
 			r.Removed.Messages += e.To - e.From - len(e.Keep)
 			r.Removed.Before += e.Before.Tokens
 			r.Removed.After += e.After.Tokens
@@ -106,9 +106,9 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 	return r
 }
 
-// Scale turns all tokens of a report, which were counted, into what a provider is
-// expected to report: messages are multiplied, and what every request carries, which
-// was counted as so many tokens, is so many as the provider counts. Sums still add up.
+// Scale turns all counted tokens of a report into the tokens to expect from the
+// provider: messages are multiplied, and what every request carries becomes fixed
+// instead of counted tokens. Sums still add up.
 func (r *Report) Scale(by float64, counted, fixed int) {
 	if by <= 0 || by == 1 && counted == fixed {
 		return

@@ -7,6 +7,29 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
+// # How a plan is taken back
+//
+// An edit names the plan that made it (Made). An edit that gave way to another stays
+// in Replaced, oldest first, and names the plan that replaced it (By). [Undo] of plan
+// id sorts all of them:
+//
+//   - gone: edits that id made, and every later edit that took in a gone one;
+//   - back: edits that gave way to id or to a gone edit;
+//   - the others stay as they are, in force or replaced.
+//
+// An example over 17 messages:
+//
+//	plan A   mask of message 3
+//	plan B   fold of 0-7            replaced: A's mask
+//	plan C   fold of 0-13           replaced: A's mask, B's fold
+//
+//	Undo(C, C)   C's fold goes, and B's fold is back
+//	Undo(C, B)   B's fold goes, C's fold contains it and goes too; A's mask is back
+//	Undo(C, A)   A's mask goes, and with it both folds: nothing is left
+//
+// In each case the result is a plan of its own, made for the whole present history,
+// and can be taken back like any other.
+
 // Undo returns a plan over the present history in which what plan id did is
 // taken back: its edits go, the edits they replaced return, and every later
 // edit that contains one of them goes too. It is a new plan and not the old
@@ -33,7 +56,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	var rest, back, stay []Edit
 	q := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len()), Results: p.Results, Parent: p.id, Strip: p.Strip}
 	for _, e := range p.Replaced {
-		if e.Made == id || g.within(&e) {
+		if e.Made == id || g.takesAlong(&e) {
 			g.add(&e)
 			q.returned = append(q.returned, nameOf(&e, e.By))
 		} else {
@@ -42,19 +65,19 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	}
 	first := h.Len()
 	for _, e := range p.Edits {
-		if e.Made == id || g.within(&e) {
+		if e.Made == id || g.takesAlong(&e) {
 			g.add(&e)
-			first = min(first, e.starts())
+			first = min(first, e.firstChanged())
 		} else {
 			stay = append(stay, e)
 		}
 	}
 	returns := make([]bool, len(rest))
 	for i := range rest {
-		returns[i] = rest[i].By == id || g.replaced(&rest[i])
+		returns[i] = rest[i].By == id || g.hadReplaced(&rest[i])
 	}
-	newest(rest, returns)
-	if !slices.ContainsFunc(stay, folds) {
+	keepNewest(rest, returns)
+	if !slices.ContainsFunc(stay, hidesMessages) {
 		noState(rest, returns)
 	}
 	for i, e := range rest {
@@ -62,23 +85,23 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 			q.returned = append(q.returned, nameOf(&e, e.By))
 			e.By = ""
 			back = append(back, e)
-			first = min(first, e.starts())
+			first = min(first, e.firstChanged())
 		} else {
 			q.Replaced = append(q.Replaced, e)
 		}
 	}
 	sortEdits(back)
-	stay, over := survivors(stay, back, nil)
+	stay, over := splitReplaced(stay, back, nil)
 	q.Replaced = append(q.Replaced, over...)
-	q.Edits = merge(stay, back)
+	q.Edits = mergeSorted(stay, back)
 	q.dropState()
 
 	r = r.OrDefault()
-	q.join(p, r, first, first < Seen(h))
+	q.decideJoins(p, r, first, first < Seen(h))
 	switch {
 	case p.Parent == "" && len(q.Edits) == 0:
-		// The only plan goes: thinking from before it stands again after what it
-		// was written after, and only what was written under the plan is left out.
+		// The only plan goes: thinking from before it stands after its own messages
+		// again, and only thinking written under the plan is left out.
 		q.Strip = nil
 		if r.BoundThinking {
 			q.Strip = stripFrom(nil, h, p.Len)
@@ -90,7 +113,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 		// The history stands as it came, unless a plan that only joins goes before.
 		q.Join, q.Seals = JoinNone, nil
 	}
-	if err := q.check(); err != nil {
+	if err := q.checkAlone(); err != nil {
 		return nil, err
 	}
 	return q.seal(), nil
@@ -105,10 +128,10 @@ func (p *Plan) dropState() {
 	}
 }
 
-// newest leaves of the edits that would return to one place the one that stood
-// there last. There are several where a pin was set and taken off in between.
+// keepNewest keeps, of the edits that would return to one place, the last that
+// stood there. There are several where a pin was set and taken off in between.
 // Edits that gave way to the same plan stood beside each other.
-func newest(edits []Edit, returns []bool) {
+func keepNewest(edits []Edit, returns []bool) {
 	taken := make(map[place]ID) // the plan that replaced what returns there
 	var runs, single []*Edit
 	for i := len(edits) - 1; i >= 0; i-- {
@@ -118,13 +141,13 @@ func newest(edits []Edit, returns []bool) {
 		}
 		at := place{ref: e.Ref(), answer: e.CallID != ""}
 		by, there := taken[at]
-		if there && by != e.By || slices.ContainsFunc(runs, func(x *Edit) bool { return x.By != e.By && (x.swallows(e) || overlap(x, e)) }) ||
-			e.run() && slices.ContainsFunc(single, func(x *Edit) bool { return x.By != e.By && e.swallows(x) }) {
+		if there && by != e.By || slices.ContainsFunc(runs, func(x *Edit) bool { return x.By != e.By && (x.swallows(e) || runsOverlap(x, e)) }) ||
+			e.isRun() && slices.ContainsFunc(single, func(x *Edit) bool { return x.By != e.By && e.swallows(x) }) {
 			returns[i] = false
 			continue
 		}
 		taken[at] = e.By
-		if e.run() {
+		if e.isRun() {
 			runs = append(runs, e)
 		} else {
 			single = append(single, e)
@@ -135,7 +158,7 @@ func newest(edits []Edit, returns []bool) {
 // noState lets no state return where no fold does: see dropState.
 func noState(edits []Edit, returns []bool) {
 	for i := range edits {
-		if returns[i] && folds(edits[i]) {
+		if returns[i] && hidesMessages(edits[i]) {
 			return
 		}
 	}
@@ -159,32 +182,32 @@ type gone struct {
 
 func (g *gone) add(e *Edit) {
 	g.edits = append(g.edits, e)
-	if e.run() {
+	if e.isRun() {
 		g.runs = append(g.runs, e)
 	}
 	g.made[place{e.Made, e.Ref(), e.CallID != ""}] = true
 	g.by[place{e.By, e.Ref(), e.CallID != ""}] = true
 }
 
-// within reports whether e took the place of a gone edit. Runs are compared by
+// takesAlong reports whether e took the place of a gone edit. Runs are compared by
 // their place alone: where a plan released the one in between, for a pin, no
 // record leads from the gone edit to e, and no two runs in force overlap. A marker
 // where e starts is told by the record, because it can also stand before e.
-func (g *gone) within(e *Edit) bool {
+func (g *gone) takesAlong(e *Edit) bool {
 	return g.by[place{e.Made, e.Ref(), e.CallID != ""}] ||
-		e.run() && slices.ContainsFunc(g.edits, func(x *Edit) bool {
-			if x.run() && x.From == x.To && x.From == e.From {
+		e.isRun() && slices.ContainsFunc(g.edits, func(x *Edit) bool {
+			if x.isRun() && x.From == x.To && x.From == e.From {
 				return e.swallows(x) && x.By == e.Made
 			}
-			return e.swallows(x) || overlap(x, e)
+			return e.swallows(x) || runsOverlap(x, e)
 		})
 }
 
-// overlap reports whether two runs have messages in common.
-func overlap(x, e *Edit) bool { return x.run() && e.run() && x.From < e.To && e.From < x.To }
+// runsOverlap reports whether two runs have messages in common.
+func runsOverlap(x, e *Edit) bool { return x.isRun() && e.isRun() && x.From < e.To && e.From < x.To }
 
-// replaced reports whether e was replaced by a gone edit.
-func (g *gone) replaced(e *Edit) bool {
+// hadReplaced reports whether e was replaced by a gone edit.
+func (g *gone) hadReplaced(e *Edit) bool {
 	return g.made[place{e.By, e.Ref(), e.CallID != ""}] ||
 		slices.ContainsFunc(g.runs, func(x *Edit) bool { return x.Made == e.By && x.swallows(e) })
 }

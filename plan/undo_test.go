@@ -191,7 +191,7 @@ func TestUndoStripsThinking(t *testing.T) {
 	}
 }
 
-// Where messages are joined, what was sealed before the change stays as it was.
+// Where messages are joined, those sealed before the change stay as they were.
 func TestUndoKeepsSeals(t *testing.T) {
 	alternate := chat.Rules{Alternate: true}
 	h := hist("u a u")

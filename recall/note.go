@@ -13,7 +13,7 @@ const noteSchema = `{"type":"object","properties":{` +
 	`"text":{"type":"string"},` +
 	`"replaces":{"type":"string","description":"id of a note"}}}`
 
-// NoteTool is a tool by which a model writes something down that outlives every
+// NoteTool returns a tool by which a model writes something down that outlives every
 // rewrite, in a conversation's own words for it: write takes the id of a note that
 // goes, "" for none, and the text, and returns what to tell the model.
 // A handler for winnow's Conversation calls its Note.
@@ -28,12 +28,12 @@ func NoteTool(write func(ctx context.Context, replaces, text string) (say string
 				Text     string `json:"text"`
 				Replaces string `json:"replaces"`
 			}
-			if err := arguments(args, &a); err != nil {
-				return failure(err)
+			if err := readArguments(args, &a); err != nil {
+				return toolFailure(err)
 			}
 			say, err := write(ctx, a.Replaces, a.Text)
 			if err != nil {
-				return failure(err)
+				return toolFailure(err)
 			}
 			return say + "\n", false
 		},

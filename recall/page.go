@@ -34,8 +34,7 @@ type Line struct {
 	N    int    `json:"n"`
 	Text string `json:"text"`
 
-	// Cont says that this is no line of its own: the one before was too long
-	// and goes on here.
+	// Cont says that this goes on with the line before, which was too long.
 	Cont bool `json:"cont,omitempty"`
 }
 
@@ -63,10 +62,10 @@ type Page struct {
 
 // Cut returns a page of a text.
 func Cut(s string, r Range) Page {
-	all := split(s)
+	all := splitLines(s)
 	p := Page{Total: len(all), Bytes: len(s), Lines: []Line{}}
-	if want := words(r.Find); len(want) > 0 {
-		all, p.Any = matching(all, want)
+	if want := queryWords(r.Find); len(want) > 0 {
+		all, p.Any = matchingLines(all, want)
 		p.Matches = len(all)
 	}
 	lines := r.Lines
@@ -89,8 +88,8 @@ func Cut(s string, r Range) Page {
 	return p
 }
 
-// split cuts a text into lines, and those that are too long into several.
-func split(s string) []Line {
+// splitLines cuts a text into lines, and those that are too long into several.
+func splitLines(s string) []Line {
 	var all []Line
 	for line := range strings.SplitSeq(s, "\n") {
 		for cont := false; ; cont = true {
@@ -107,7 +106,7 @@ func split(s string) []Line {
 	return all
 }
 
-// Join is the text that lines were cut from.
+// Join returns the text that lines were cut from.
 func Join(lines []Line) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -119,8 +118,8 @@ func Join(lines []Line) string {
 	return b.String()
 }
 
-// words are those of a query, in lower case and each once.
-func words(query string) []string {
+// queryWords returns the words of a query, in lower case and each once.
+func queryWords(query string) []string {
 	var all []string
 	for _, w := range strings.Fields(strings.ToLower(text.Head(query, maxQuery))) {
 		if !slices.Contains(all, w) {
@@ -130,8 +129,8 @@ func words(query string) []string {
 	return all
 }
 
-// count is how many of the words stand in a text, which is in lower case.
-func count(lower string, words []string) int {
+// countContained counts the words that stand in a text, which is in lower case.
+func countContained(lower string, words []string) int {
 	n := 0
 	for _, w := range words {
 		if strings.Contains(lower, w) {
@@ -141,11 +140,11 @@ func count(lower string, words []string) int {
 	return n
 }
 
-// matching returns the lines that have all words, else those that have any.
-func matching(lines []Line, words []string) (found []Line, some bool) {
+// matchingLines returns the lines that have all words, else those that have any.
+func matchingLines(lines []Line, words []string) (found []Line, some bool) {
 	var all []Line
 	for _, l := range lines {
-		switch count(strings.ToLower(l.Text), words) {
+		switch countContained(strings.ToLower(l.Text), words) {
 		case 0:
 		case len(words):
 			all = append(all, l)

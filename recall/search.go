@@ -17,8 +17,7 @@ type Query struct {
 	// of them.
 	Words string
 
-	// All looks into all conversations that the source has, not into the one
-	// that was used last alone.
+	// All searches all conversations of the source, not only the one used last.
 	All bool
 
 	// Limit is how many places are returned (default and at most [MaxHits]).
@@ -55,7 +54,7 @@ type Hit struct {
 type Results struct {
 	Hits []Hit `json:"hits"`
 
-	// Where says what was searched, for people.
+	// Where names the searched places, for people.
 	Where string `json:"where,omitempty"`
 
 	// More is how many places were left out.
@@ -91,22 +90,22 @@ func Hidden(h chat.History, p *plan.Plan, query, where string) []Hit {
 		if err != nil {
 			continue // it covers the history, so this cannot be
 		}
-		for _, s := range segments(&o) {
-			all, texts, handles = append(all, s), append(texts, s.searched(calls)), append(handles, e.Handle)
+		for _, s := range segmentsOf(&o) {
+			all, texts, handles = append(all, s), append(texts, s.searchText(calls)), append(handles, e.Handle)
 		}
 	}
 	var hits []Hit
 	for _, f := range search.Rank(want, texts, len(texts)) {
-		hit := all[f.Text].at(f.Line, want)
+		hit := all[f.Text].hitAt(f.Line, want)
 		hit.Handle, hit.Where, hit.Words, hit.score = handles[f.Text], where, f.Words, f.Score
 		hits = append(hits, hit)
 	}
 	return hits
 }
 
-// searched is the text of a segment with the arguments of the calls that it answers:
-// what was read from a file does not say which file that was.
-func (s *segment) searched(calls map[string]*chat.Part) string {
+// searchText returns the text of a segment with the arguments of the calls that it
+// answers: a file's text does not say which file that is.
+func (s *segment) searchText(calls map[string]*chat.Part) string {
 	t := s.text
 	for i := range s.parts {
 		if c := calls[s.parts[i].ID]; c != nil && s.parts[i].Kind == chat.ToolResult {
@@ -119,10 +118,10 @@ func (s *segment) searched(calls map[string]*chat.Part) string {
 // around is how many lines a hit shows before and after its own.
 const around = 2
 
-// at is the place of a line of a segment, which is counted as the text has it.
-func (s *segment) at(line int, want []string) Hit {
+// hitAt returns the place of a line of a segment, which is counted as the text has it.
+func (s *segment) hitAt(line int, want []string) Hit {
 	h := Hit{Message: s.message, Role: s.role}
-	lines := split(s.text)
+	lines := splitLines(s.text)
 	k := -1
 	if line > strings.Count(s.text, "\n") { // it stands in the call
 		line = 0
@@ -147,9 +146,9 @@ func (s *segment) at(line int, want []string) Hit {
 	return h
 }
 
-func countWords(line string, want []string) int { return count(strings.ToLower(line), want) }
+func countWords(line string, want []string) int { return countContained(strings.ToLower(line), want) }
 
-// snippet is the part of a line around the first word that is in it.
+// snippet returns the part of a line around the first word that is in it.
 func snippet(line, lower string, want []string) string {
 	at := len(line)
 	for _, w := range want {
@@ -173,7 +172,7 @@ func snippet(line, lower string, want []string) string {
 func Limited(hits []Hit, where string, q Query) Results {
 	most := min(cmp.Or(max(q.Limit, 0), MaxHits), MaxHits)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) }) // of several conversations
-	hits = once(hits)
+	hits = dropRepeats(hits)
 	r := Results{Hits: hits, Where: where}
 	if len(hits) > most {
 		r.Hits, r.More = hits[:most], len(hits)-most
@@ -184,8 +183,8 @@ func Limited(hits []Hit, where string, q Query) Results {
 	return r
 }
 
-// once leaves out what forks of a conversation have in common.
-func once(hits []Hit) []Hit {
+// dropRepeats leaves out what forks of a conversation have in common.
+func dropRepeats(hits []Hit) []Hit {
 	type spot struct {
 		handle string
 		line   int

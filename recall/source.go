@@ -74,7 +74,7 @@ func Choose(all []Candidate, handle, place string, r Range) (Page, error) {
 	}
 	switch len(texts) {
 	case 0:
-		return Page{}, unknown(handle)
+		return Page{}, unknownHandle(handle)
 	case 1:
 		p := Cut(texts[0], r)
 		p.Handle, p.Where = handle, chosen.Where
@@ -83,11 +83,11 @@ func Choose(all []Candidate, handle, place string, r Range) (Page, error) {
 	return Page{}, fmt.Errorf("%w; ask for one of them: %s", ErrAmbiguous, strings.Join(places, ", "))
 }
 
-func unknown(handle string) error {
+func unknownHandle(handle string) error {
 	return fmt.Errorf("%w: %s; copy the handle as it stands in the conversation, or look for words of the original with search_history (winnow recall --history WORDS)", ErrUnknown, handle)
 }
 
-// Over is a source for one conversation, whose history and plan the function
+// Over returns a source for one conversation, whose history and plan the function
 // returns. The plan may be nil.
 func Over(now func() (chat.History, *plan.Plan)) Source { return over(now) }
 
@@ -105,7 +105,7 @@ func (f over) Recall(_ context.Context, handle string, r Range) (Page, error) {
 	}
 	o, err := plan.Recall(h, p, handle)
 	if err != nil {
-		return Page{}, unknown(handle)
+		return Page{}, unknownHandle(handle)
 	}
 	return Choose([]Candidate{{Place: place, Original: o}}, handle, place, r)
 }
@@ -127,7 +127,7 @@ func (q *Query) check() error {
 	return nil
 }
 
-// Both is a source that asks several, in this order.
+// Both returns a source that asks several, in this order.
 func Both(sources ...Source) Source { return both(sources) }
 
 type both []Source

@@ -19,8 +19,8 @@ type segment struct {
 	parts   []chat.Part
 }
 
-// segments returns the messages of an original with the texts that [Text] joins.
-func segments(o *plan.Original) []segment {
+// segmentsOf returns the messages of an original with the texts that [Text] joins.
+func segmentsOf(o *plan.Original) []segment {
 	if o.Edit.Part >= 0 {
 		if len(o.Messages) == 0 || len(o.Messages[0].Parts) == 0 {
 			return nil
@@ -45,7 +45,7 @@ func segments(o *plan.Original) []segment {
 		b.WriteString("\n")
 		head := fmt.Sprintf("[%d %s]\n", o.From+i, m.Role)
 		all = append(all, segment{o.From + i, m.Role, head, b.String(), line + 1, m.Parts})
-		line += 1 + len(split(b.String()))
+		line += 1 + len(splitLines(b.String()))
 	}
 	return all
 }
@@ -53,7 +53,7 @@ func segments(o *plan.Original) []segment {
 // Text returns an original as text: one part as it is, a run as its messages
 // under their numbers and roles. What is not text is named and not shown.
 func Text(o *plan.Original) string {
-	all := segments(o)
+	all := segmentsOf(o)
 	texts := make([]string, len(all))
 	for i := range all {
 		texts[i] = all[i].head + all[i].text
@@ -61,7 +61,7 @@ func Text(o *plan.Original) string {
 	return strings.Join(texts, "\n")
 }
 
-// partText is what a part says.
+// partText returns what a part says.
 func partText(p *chat.Part) string {
 	switch p.Kind {
 	case chat.ToolCall:

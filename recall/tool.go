@@ -56,13 +56,13 @@ func Tools(s Source) []Tool {
 					Lines  int    `json:"lines"`
 					Find   string `json:"find"`
 				}
-				if err := arguments(args, &a); err != nil {
-					return failure(err)
+				if err := readArguments(args, &a); err != nil {
+					return toolFailure(err)
 				}
 				r := Range{From: a.From, Lines: a.Lines, Find: a.Find}
 				p, err := s.Recall(ctx, a.Handle, r)
 				if err != nil {
-					return failure(err)
+					return toolFailure(err)
 				}
 				return p.Format(r), false
 			},
@@ -77,16 +77,16 @@ func Tools(s Source) []Tool {
 					Words string `json:"words"`
 					All   bool   `json:"all"`
 				}
-				if err := arguments(args, &a); err != nil {
-					return failure(err)
+				if err := readArguments(args, &a); err != nil {
+					return toolFailure(err)
 				}
 				q := Query{Words: a.Words, All: a.All}
 				if err := q.check(); err != nil {
-					return failure(err)
+					return toolFailure(err)
 				}
 				r, err := s.Search(ctx, q)
 				if err != nil {
-					return failure(err)
+					return toolFailure(err)
 				}
 				return r.Format(q), false
 			},
@@ -94,9 +94,9 @@ func Tools(s Source) []Tool {
 	}
 }
 
-// arguments reads what a model wrote. A name that no tool knows is an error,
+// readArguments reads what a model wrote. A name that no tool knows is an error,
 // because the model expects it to do something.
-func arguments(args string, to any) error {
+func readArguments(args string, to any) error {
 	d := json.NewDecoder(bytes.NewReader([]byte(args)))
 	d.DisallowUnknownFields()
 	err := d.Decode(to)
@@ -104,7 +104,7 @@ func arguments(args string, to any) error {
 		err = errors.New("there is more than one object")
 	}
 	if errors.Is(err, io.EOF) {
-		return nil // no arguments: what is missing is said by whoever needs it
+		return nil // no arguments: the caller says which it misses
 	}
 	if err != nil {
 		return fmt.Errorf("the arguments cannot be read: %w; write a JSON object as the tool's schema says", err)
@@ -112,4 +112,4 @@ func arguments(args string, to any) error {
 	return nil
 }
 
-func failure(err error) (string, bool) { return "error: " + err.Error(), true }
+func toolFailure(err error) (string, bool) { return "error: " + err.Error(), true }

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
-// undo is where the session goes back to when what was appended is lost.
+// undo is where the session goes back to when appended entries are lost.
 type undo struct {
 	nodes int
 	leaf  int32
@@ -28,17 +28,17 @@ type placed struct {
 	at time.Time // when it was said, where that is not now
 }
 
-// place adds entries after the leaf, in memory and on the way to the disk. The
+// placeEntries adds entries after the leaf, in memory and on the way to the disk. The
 // caller holds the lock, and calls the function returned without it.
-func (s *Session) place(entries []placed) func(context.Context) error {
+func (s *Session) placeEntries(entries []placed) func(context.Context) error {
 	if s.closed {
 		return func(context.Context) error {
-			return s.fail("append", ErrClosed, "open it again", "the session is closed")
+			return s.opError("append", ErrClosed, "open it again", "the session is closed")
 		}
 	}
 	if s.undo != nil {
 		return func(context.Context) error {
-			return s.fail("append", ErrBusy, "try again", "an earlier append has just failed")
+			return s.opError("append", ErrBusy, "try again", "an earlier append has just failed")
 		}
 	}
 
@@ -53,14 +53,14 @@ func (s *Session) place(entries []placed) func(context.Context) error {
 		recs[i] = Record{Raw: raws[i]}
 		parent = e.id
 	}
-	first := s.tree.add(recs)
+	first := s.tree.addRecords(recs)
 	nodes := make([]int32, 0, len(entries))
 	for i := first; i < len(s.tree.nodes); i++ {
 		if s.tree.nodes[i].kind != typeBookmark { // which only says where the leaf is
 			nodes = append(nodes, int32(i))
 		}
 	}
-	err := s.line.extend(&s.tree, nodes, s.o.Rules, true)
+	err := s.line.addNodes(&s.tree, nodes, s.o.Rules, true)
 	wait := s.log.Append(raws...)
 	s.inFlight++
 	return func(ctx context.Context) error {
@@ -81,23 +81,23 @@ func (s *Session) place(entries []placed) func(context.Context) error {
 	}
 }
 
-// goBack forgets what was appended and not acknowledged, and reads again what
-// is there. The line was sound before.
+// goBack forgets entries that were appended and not acknowledged, and reads again
+// what is there. The line was sound before.
 func (s *Session) goBack() {
 	u := s.undo
 	s.order = nil
 	s.undo = nil
-	s.tree.cut(u.nodes)
+	s.tree.truncateTo(u.nodes)
 	s.line.pos = s.line.pos[:min(u.nodes, len(s.line.pos))] // others may come in their place
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if recs, err := s.log.Load(ctx); err == nil {
-		s.tree.add(recs)
+		s.tree.addRecords(recs)
 	}
 	if l, err := s.lineTo(u.leaf); err == nil {
 		s.line = l
 	}
-	s.forget()
+	s.forgetReports()
 }
 
 func (s *Session) leafID() string {
@@ -107,8 +107,8 @@ func (s *Session) leafID() string {
 	return s.tree.nodes[s.line.leaf].id
 }
 
-// add places drafts and waits for them. It returns their ids.
-func (s *Session) add(ctx context.Context, drafts ...draft) ([]string, error) {
+// addDrafts places drafts and waits for them. It returns their ids.
+func (s *Session) addDrafts(ctx context.Context, drafts ...draft) ([]string, error) {
 	s.mu.Lock()
 	list := make([]placed, len(drafts))
 	ids := make([]string, len(drafts))
@@ -116,7 +116,7 @@ func (s *Session) add(ctx context.Context, drafts ...draft) ([]string, error) {
 		ids[i] = s.newID()
 		list[i] = placed{id: ids[i], draft: drafts[i]}
 	}
-	wait := s.place(list)
+	wait := s.placeEntries(list)
 	s.mu.Unlock()
 	return ids, wait(ctx)
 }
@@ -141,8 +141,8 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 	ids := make([]string, len(msgs))
 	o := pifile.Origin{Provider: s.line.provider, Model: s.line.model}
 	for i := range msgs {
-		m := tidy(msgs[i], func(id string) string { return s.toolOf(id, msgs[:i]) })
-		if r := s.redactor(); r != nil {
+		m := tidyMessage(msgs[i], func(id string) string { return s.toolOf(id, msgs[:i]) })
+		if r := s.redactorInUse(); r != nil {
 			m = r.Message(m)
 		}
 		var said time.Time
@@ -157,10 +157,10 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 		for k := range names {
 			names[k] = s.newID()
 		}
-		if !holds(drafts, &m) {
+		if !readsBackAs(drafts, &m) {
 			d, err := extraDraft(&m, names)
 			if err != nil {
-				return nil, nil, s.fail("append", err, "", "message %d cannot be written: %v", i, err)
+				return nil, nil, s.opError("append", err, "", "message %d cannot be written: %v", i, err)
 			}
 			list = append(list, placed{s.newID(), d, said})
 		}
@@ -172,7 +172,7 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 			s.overflowed = false
 		}
 	}
-	return ids, s.place(list), nil
+	return ids, s.placeEntries(list), nil
 }
 
 // toolOf returns the name of the tool that a call names.

@@ -21,19 +21,19 @@ func isBookmark(raw jsontext.Value) bool {
 	return bytes.Contains(raw, []byte(customLeaf)) && decode.Str(raw, "customType") == customLeaf
 }
 
-// last returns the leaf that the last record makes: itself, or the parent of a
+// lastLeaf returns the leaf that the last record makes: itself, or the parent of a
 // bookmark.
-func (t *tree) last() int32 {
+func (t *tree) lastLeaf() int32 {
 	at := int32(len(t.nodes) - 1)
 	if at >= 0 && t.nodes[at].kind == typeBookmark {
-		return t.above(at)
+		return t.parentOf(at)
 	}
 	return at
 }
 
-// above returns the parent of a node that is no bookmark, or a negative value
-// as in node.up.
-func (t *tree) above(i int32) int32 {
+// parentOf returns the nearest parent of a node that is not a bookmark, or a
+// negative value as in node.up.
+func (t *tree) parentOf(i int32) int32 {
 	up := t.nodes[i].up
 	for n := 0; up >= 0 && t.nodes[up].kind == typeBookmark && n <= t.marks; n++ {
 		up = t.nodes[up].up
@@ -41,8 +41,8 @@ func (t *tree) above(i int32) int32 {
 	return up
 }
 
-// listed returns the nodes without bookmarks.
-func (t *tree) listed(nodes []int32) []int32 {
+// withoutBookmarks returns the nodes without bookmarks.
+func (t *tree) withoutBookmarks(nodes []int32) []int32 {
 	if t.marks == 0 {
 		return nodes
 	}
@@ -55,10 +55,11 @@ func (t *tree) listed(nodes []int32) []int32 {
 	return out
 }
 
-// cut takes away all nodes but the first n.
-func (t *tree) cut(n int) {
+// truncateTo takes away all nodes but the first n.
+func (t *tree) truncateTo(n int) {
 	for i := n; i < len(t.nodes); i++ {
 		delete(t.byID, t.nodes[i].id)
+		delete(t.orphans, int32(i))
 		if t.nodes[i].kind == typeBookmark {
 			t.marks--
 		}

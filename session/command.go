@@ -74,10 +74,10 @@ func (l *limited) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// run runs the program with a question and reads its answer into answer.
-func (c *Command) run(ctx context.Context, question map[string]any, answer any) error {
+// runProgram runs the program with a question and reads its answer into answer.
+func (c *Command) runProgram(ctx context.Context, question map[string]any, answer any) error {
 	question["event"] = c.On
-	in, err := marshal(question)
+	in, err := marshalPlain(question)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *Command) run(ctx context.Context, question map[string]any, answer any) 
 	cmd.WaitDelay = 500 * time.Millisecond // for children that keep the pipes open
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s did not answer within %v", c.Run[0], c.limit())
+		return fmt.Errorf("%s did not answer within %v", c.Run[0], c.timeLimit())
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if msg := plain.Brief(said.String(), 200); msg != "" {
@@ -109,16 +109,16 @@ func (c *Command) run(ctx context.Context, question map[string]any, answer any) 
 	return nil
 }
 
-func (c *Command) limit() time.Duration {
+func (c *Command) timeLimit() time.Duration {
 	if c.Timeout > 0 {
 		return c.Timeout
 	}
 	return 10 * time.Second
 }
 
-// hooks makes hooks of the command.
-func (c *Command) hooks() Hooks {
-	h := Hooks{Name: strings.Join(c.Run, " "), limit: c.limit()}
+// asHooks makes hooks of the command.
+func (c *Command) asHooks() Hooks {
+	h := Hooks{Name: strings.Join(c.Run, " "), limit: c.timeLimit()}
 	switch c.On {
 	case "before_compact":
 		h.BeforeCompact = func(ctx context.Context, ev BeforeCompact) (CompactDecision, error) {
@@ -127,7 +127,7 @@ func (c *Command) hooks() Hooks {
 				Supplied
 			}
 			p := &ev.Preparation
-			err := c.run(ctx, map[string]any{
+			err := c.runProgram(ctx, map[string]any{
 				"session": ev.Session, "reason": ev.Reason, "focus": ev.Focus,
 				"tokens": ev.Status.Count.Tokens, "available": ev.Status.Limits.Available,
 				"possible": ev.Nothing == "", "nothing": ev.Nothing,
@@ -148,11 +148,11 @@ func (c *Command) hooks() Hooks {
 		}
 	case "after_compact":
 		h.AfterCompact = func(ctx context.Context, ev Compacted) error {
-			return c.run(ctx, map[string]any{"session": ev.Session, "entry": json.RawMessage(ev.Entry.Raw), "tokens_before": ev.Before.Count.Tokens, "tokens_after": ev.After.Count.Tokens}, nil)
+			return c.runProgram(ctx, map[string]any{"session": ev.Session, "entry": json.RawMessage(ev.Entry.Raw), "tokens_before": ev.Before.Count.Tokens, "tokens_after": ev.After.Count.Tokens}, nil)
 		}
 	case "compact_failed":
 		h.CompactFailed = func(ctx context.Context, ev CompactFailure) error {
-			return c.run(ctx, map[string]any{"session": ev.Session, "reason": ev.Reason, "error": ev.Err.Error(), "aborted": ev.Aborted}, nil)
+			return c.runProgram(ctx, map[string]any{"session": ev.Session, "reason": ev.Reason, "error": ev.Err.Error(), "aborted": ev.Aborted}, nil)
 		}
 	case "before_navigate":
 		h.BeforeNavigate = func(ctx context.Context, ev BeforeNavigate) (NavigateDecision, error) {
@@ -168,7 +168,7 @@ func (c *Command) hooks() Hooks {
 					said = append(said, *m)
 				}
 			}
-			err := c.run(ctx, map[string]any{
+			err := c.runProgram(ctx, map[string]any{
 				"session": ev.Session, "target": ev.Target, "old_leaf": ev.OldLeaf, "ancestor": ev.Ancestor, "summarise": ev.Summarise,
 				"focus": ev.Focus, "label": ev.Label, "entries": len(ev.Left), "conversation": summary.Serialize(said, 0, len(said)),
 			}, &a)
@@ -184,14 +184,14 @@ func (c *Command) hooks() Hooks {
 			if ev.Summary != nil {
 				q["entry"] = json.RawMessage(ev.Summary.Raw)
 			}
-			return c.run(ctx, q, nil)
+			return c.runProgram(ctx, q, nil)
 		}
 	case "before_call":
 		h.BeforeCall = func(ctx context.Context, ev Call) ([]chat.Message, error) {
 			var a struct {
 				Append string `json:"append"`
 			}
-			if err := c.run(ctx, map[string]any{
+			if err := c.runProgram(ctx, map[string]any{
 				"session": ev.Session, "leaf": ev.Leaf, "model": ev.Model, "messages": len(ev.Messages), "tokens": ev.Status.Count.Tokens, "available": ev.Status.Limits.Available,
 			}, &a); err != nil || a.Append == "" {
 				return nil, err

@@ -29,7 +29,7 @@ func (s *Session) End(ctx context.Context) (*Compacted, error) {
 	s.requested = nil
 	s.mu.Unlock()
 	if asked != nil {
-		return s.compact(ctx, job{reason: reasonManual, focus: *asked, force: true})
+		return s.runCompaction(ctx, job{reason: reasonManual, focus: *asked, force: true})
 	}
 	if !auto {
 		return nil, nil
@@ -38,7 +38,7 @@ func (s *Session) End(ctx context.Context) (*Compacted, error) {
 	if err != nil || !due {
 		return nil, err
 	}
-	c, err := s.compact(ctx, job{reason: reasonThreshold})
+	c, err := s.runCompaction(ctx, job{reason: reasonThreshold})
 	if errors.Is(err, ErrNothing) || errors.Is(err, ErrCancelled) || errors.Is(err, ErrCompacting) {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func (s *Session) compactedAlready() (bool, error) {
 	if s.line.plan == nil || planLen(s.line.plan) < s.line.history.Len() {
 		return false, nil
 	}
-	w, status, err := s.check()
+	w, status, err := s.checkSize()
 	if err != nil {
 		return false, err
 	}
@@ -90,20 +90,20 @@ func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error)
 	s.mu.Lock()
 	again := s.overflowed
 	s.overflowed = true
-	if w, now, err := s.check(); err == nil {
+	if w, now, err := s.checkSize(); err == nil {
 		if limit <= 0 {
 			limit = w.Limits(s.o.Output).Available
 		}
-		// What was sent was too long, whatever the provider names or leaves unsaid.
+		// The request was too long, whatever the provider names or leaves unsaid.
 		if now.Count.Tokens > 0 {
 			limit = min(limit, now.Count.Tokens)
 		}
 	}
 	s.mu.Unlock()
 	if again {
-		return nil, s.fail("recover from an overflow", ErrOverflowAgain, "use a larger window, or shorten what was put in last", "the request was too long again after a compaction")
+		return nil, s.opError("recover from an overflow", ErrOverflowAgain, "use a larger window, or shorten what was put in last", "the request was too long again after a compaction")
 	}
-	return s.compact(ctx, job{reason: reasonOverflow, force: true, limit: limit})
+	return s.runCompaction(ctx, job{reason: reasonOverflow, force: true, limit: limit})
 }
 
 // job is one compaction to be made.
@@ -128,9 +128,9 @@ func (s *snapshot) ask(j job) {
 	s.state.TargetTokens, s.state.Anew = j.target, j.target > 0
 }
 
-// compact makes a compaction and writes it. No lock is held while a summary is
+// runCompaction makes a compaction and writes it. No lock is held while a summary is
 // made, so messages can be added all the while.
-func (s *Session) compact(ctx context.Context, j job) (*Compacted, error) {
+func (s *Session) runCompaction(ctx context.Context, j job) (*Compacted, error) {
 	snap, err := s.startCompacting(j)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (s *Session) compact(ctx context.Context, j job) (*Compacted, error) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.compactFailed(ctx, CompactFailure{s.ID(), j.reason, err, errors.Is(err, ErrCancelled) || ctx.Err() != nil})
+		s.tellCompactFailure(ctx, CompactFailure{s.ID(), j.reason, err, errors.Is(err, ErrCancelled) || ctx.Err() != nil})
 		return nil, err
 	}
 	s.afterCompact(ctx, *c)
@@ -155,13 +155,13 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.compacting {
-		return nil, s.fail("compact", ErrCompacting, "wait for it", "a compaction is in progress")
+		return nil, s.opError("compact", ErrCompacting, "wait for it", "a compaction is in progress")
 	}
 	w, err := s.engineFor()
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
+	snap := &snapshot{w: w, req: s.currentRequest(), state: s.engineState(w)}
 	if j.own != nil {
 		snap.w, snap.state = j.own, s.stateOf(j.own)
 	}
@@ -179,7 +179,7 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 		}
 		d := s.beforeCompact(ctx, ev)
 		if d.Cancel {
-			return nil, s.fail("compact", ErrCancelled, "", "a hook cancelled the compaction")
+			return nil, s.opError("compact", ErrCancelled, "", "a hook cancelled the compaction")
 		}
 		supplied = d.Supply
 	}
@@ -194,24 +194,24 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	}
 	r, err := snap.w.Fit(ctx, snap.req, snap.state)
 	if err != nil {
-		return nil, s.fail("compact", err, "", "%v", err)
+		return nil, s.opError("compact", err, "", "%v", err)
 	}
 	if !r.Changed || r.Plan == nil {
-		return nil, s.fail("compact", ErrNothing, "", "%s", s.nothing(snap, &r))
+		return nil, s.opError("compact", ErrNothing, "", "%s", s.whyNothing(snap, &r))
 	}
 	c := Compaction{
 		Plan: r.Plan, Reason: j.reason, Focus: j.focus,
 		TokensBefore: r.Before.Count.Tokens, TokensAfter: r.After.Count.Tokens, notLasted: r.NotLasted,
 	}
-	entry, err := s.commit(ctx, c, snap.state.Plan)
+	entry, err := s.commitCompaction(ctx, c, snap.state.Plan)
 	if err != nil {
 		return nil, err
 	}
 	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
 }
 
-// nothing says why a compaction would change nothing.
-func (s *Session) nothing(snap *snapshot, r *winnow.Result) string {
+// whyNothing says why a compaction would change nothing.
+func (s *Session) whyNothing(snap *snapshot, r *winnow.Result) string {
 	if r.Waited {
 		return "the rewrite has to wait for the end of the turn, because thinking in this turn depends on what would be rewritten"
 	}
@@ -229,24 +229,24 @@ func planLen(p *plan.Plan) int {
 	return p.Len
 }
 
-// commit writes a compaction after the leaf, if the conversation still starts
+// commitCompaction writes a compaction after the leaf, if the conversation still starts
 // with what it was made for and no other process compacted it first.
-func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (Entry, error) {
+func (s *Session) commitCompaction(ctx context.Context, c Compaction, base *plan.Plan) (Entry, error) {
 	s.mu.Lock()
 	if s.line.plan != base || c.Plan != nil && !c.Plan.Covers(s.line.history) {
 		s.mu.Unlock()
-		return Entry{}, s.fail(c.Reason, ErrMoved, "compact again", "the leaf moved, or another plan came into force, while the summary was being written")
+		return Entry{}, s.opError(c.Reason, ErrMoved, "compact again", "the leaf moved, or another plan came into force, while the summary was being written")
 	}
 	after := s.leafID()
 	if other := s.compactedFirst(ctx, after, ""); other != "" {
 		s.mu.Unlock()
-		return Entry{}, s.lost(c.Reason, other)
+		return Entry{}, s.lostRaceError(c.Reason, other)
 	}
 	view, err := plan.Apply(s.line.history, c.Plan)
 	if err == nil {
 		var list []placed
 		if list, err = s.compactionEntries(c, view); err == nil {
-			wait := s.place(list)
+			wait := s.placeEntries(list)
 			id := list[0].id
 			s.sent = nil
 			s.mu.Unlock()
@@ -260,7 +260,7 @@ func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (En
 		}
 	}
 	s.mu.Unlock()
-	return Entry{}, s.fail(c.Reason, err, "", "%v", err)
+	return Entry{}, s.opError(c.Reason, err, "", "%v", err)
 }
 
 // compactedFirst reads what other processes wrote and returns the first compaction
@@ -271,7 +271,7 @@ func (s *Session) compactedFirst(ctx context.Context, after, own string) string 
 	if err != nil {
 		return "" // the write itself will tell
 	}
-	s.tree.add(recs)
+	s.tree.addRecords(recs)
 	for len(s.line.pos) < len(s.tree.nodes) {
 		s.line.pos = append(s.line.pos, none)
 	}
@@ -299,12 +299,12 @@ func (s *Session) yieldToFirst(ctx context.Context, reason, after, own string) e
 	err := s.moveTo(s.tree.byID[other], reason)
 	wait := func(context.Context) error { return nil }
 	if err == nil {
-		wait = s.place([]placed{{id: s.newID(), draft: customDraft(customLeaf, []byte("{}"))}})
+		wait = s.placeEntries([]placed{{id: s.newID(), draft: customDraft(customLeaf, []byte("{}"))}})
 	}
 	s.mu.Unlock()
-	return errors.Join(s.lost(reason, other), err, wait(ctx))
+	return errors.Join(s.lostRaceError(reason, other), err, wait(ctx))
 }
 
-func (s *Session) lost(reason, other string) error {
-	return s.fail(reason, ErrMoved, "look at that entry", "another process compacted the conversation first: entry %s", other)
+func (s *Session) lostRaceError(reason, other string) error {
+	return s.opError(reason, ErrMoved, "look at that entry", "another process compacted the conversation first: entry %s", other)
 }

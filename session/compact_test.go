@@ -285,7 +285,8 @@ func (d *delayed) Append(recs ...[]byte) func(context.Context) error {
 }
 
 // Of several processes that compact one conversation at once the first to write
-// wins. The others say so, and whoever opens the session sees the winner's view.
+// wins. The others say so, and a process that opens the session sees the winner's
+// view.
 func TestCompactionsAtOnce(t *testing.T) {
 	ctx := t.Context()
 	for _, late := range []string{"while the summary is made", "just before it is written"} {
@@ -535,8 +536,8 @@ func reopen(t testing.TB, s *session.Session) session.Log {
 	return log
 }
 
-// What was noted stands in the view after each compaction, on the branch where it was
-// noted, until it is removed.
+// A note stands in the view after each compaction, on the branch where it was
+// written, until it is removed.
 func TestNotesOutliveCompactions(t *testing.T) {
 	ctx := t.Context()
 	s := create(t, nil)

@@ -35,23 +35,23 @@ type Context struct {
 func (s *Session) Context() (Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.context()
+	return s.currentContext()
 }
 
-func (s *Session) context() (Context, error) {
+func (s *Session) currentContext() (Context, error) {
 	c := Context{
-		Request: s.request(), Leaf: s.leafID(),
+		Request: s.currentRequest(), Leaf: s.leafID(),
 		Provider: s.line.provider, Model: s.line.model, Thinking: s.line.thinking,
 	}
 	v, err := plan.Apply(s.line.history, s.line.plan)
 	if err != nil {
-		return c, s.fail("context", err, "rewind the last compaction", "%v", err)
+		return c, s.opError("context", err, "rewind the last compaction", "%v", err)
 	}
 	c.View = v
 	return c, nil
 }
 
-func (s *Session) request() chat.Request {
+func (s *Session) currentRequest() chat.Request {
 	r := chat.Request{System: s.o.System, Tools: s.o.Tools, History: s.line.history, Output: s.o.Output, Rules: s.o.Rules}
 	if r.System == nil {
 		r.System = s.line.system
@@ -72,7 +72,7 @@ type engine struct {
 // The caller holds the lock.
 func (s *Session) engineFor() (*winnow.Winnow, error) {
 	settings := s.settingsFor(s.line.provider, s.line.model)
-	if s.engine.w != nil && equal(s.engine.settings, settings) {
+	if s.engine.w != nil && equalSettings(s.engine.settings, settings) {
 		return s.engine.w, nil
 	}
 	w, err := s.newEngine(settings, s.o.Summarizer)
@@ -93,13 +93,13 @@ func (s *Session) settingsFor(provider, model string) winnow.Settings {
 		settings = s.o.Live(provider, model).Settings
 	}
 	for _, change := range s.line.settings {
-		_ = json.Unmarshal(change, &settings) // what is no setting any more is passed over
+		_ = json.Unmarshal(change, &settings) // names that are not settings any more are passed over
 	}
 	settings.Model = cmp.Or(settings.Model, model)
 	return settings
 }
 
-func equal(a, b winnow.Settings) bool { return reflect.DeepEqual(a, b) }
+func equalSettings(a, b winnow.Settings) bool { return reflect.DeepEqual(a, b) }
 
 func (s *Session) newEngine(settings winnow.Settings, writer summary.Summarizer) (*winnow.Winnow, error) {
 	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: writer, Kinds: s.o.Kinds}
@@ -111,27 +111,28 @@ func (s *Session) newEngine(settings winnow.Settings, writer summary.Summarizer)
 	}
 	w, err := winnow.New(&o)
 	if err != nil {
-		return nil, s.fail("settings", err, "correct the setting", "%v", err)
+		return nil, s.opError("settings", err, "correct the setting", "%v", err)
 	}
 	return w, nil
 }
 
-// state is what the engine knows of the conversation. The caller holds the lock.
-func (s *Session) state(w *winnow.Winnow) winnow.State {
-	s.learn(w)
+// engineState returns what the engine knows of the conversation. The caller holds
+// the lock.
+func (s *Session) engineState(w *winnow.Winnow) winnow.State {
+	s.learnReports(w)
 	s.track.Use(s.line.plan, s.line.notLasted)
-	s.track.Paused(s.idle())
+	s.track.Paused(s.idleTime())
 	st := s.track.State()
-	for _, i := range sorted(s.line.pins) {
+	for _, i := range sortedKeys(s.line.pins) {
 		st.Pins = append(st.Pins, winnow.Pin{Message: i, Part: -1})
 	}
 	st.Notes = s.line.notes
 	return st
 }
 
-// idle is how long ago the model spoke last: after a pause the provider's cache
-// has lost the conversation.
-func (s *Session) idle() time.Duration {
+// idleTime returns how long ago the model spoke last: after a pause the provider's
+// cache has lost the conversation.
+func (s *Session) idleTime() time.Duration {
 	h := s.line.history
 	for i := h.Len() - 1; i >= 0; i-- {
 		if m := h.At(i); m.Role == chat.Assistant && m.Time > 0 {
@@ -141,10 +142,10 @@ func (s *Session) idle() time.Duration {
 	return 0
 }
 
-// learn tells a fresh track what providers reported in the session, each with the
+// learnReports tells a fresh track what providers reported in the session, each with the
 // plan that it was reported under, so that the numbers after a restart are those
 // before it.
-func (s *Session) learn(w *winnow.Winnow) {
+func (s *Session) learnReports(w *winnow.Winnow) {
 	if s.track.Known() {
 		return
 	}
@@ -167,7 +168,7 @@ func (s *Session) learn(w *winnow.Winnow) {
 		l = before
 		lines, ends = append(lines, l), append(ends, i+1)
 	}
-	req := s.request()
+	req := s.currentRequest()
 	for k, l := range slices.Backward(lines) {
 		for i := l.compacted; i < ends[k]; i++ {
 			if !s.hasReport(i) {
@@ -190,12 +191,12 @@ func (s *Session) hasReport(i int) bool {
 	if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
 		return false
 	}
-	return s.line.imported == 0 || RecordTime(s.tree.nodes[s.line.last[i]].raw).UnixMilli() > s.line.imported
+	return s.line.imported == 0 || RecordTime(s.tree.record(s.line.last[i])).UnixMilli() > s.line.imported
 }
 
 // Hear tells the session what a provider reported for a conversation that was
 // imported, as [winnow.Winnow.Heard] finds it in the first messages, up to a number of
-// them: whoever imports it knows from where on the file tells less than was sent.
+// them: the importer knows from where on the file tells less than was sent.
 func (s *Session) Hear(until int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +204,7 @@ func (s *Session) Hear(until int) error {
 	if err != nil {
 		return err
 	}
-	req := s.request()
+	req := s.currentRequest()
 	s.track = w.Heard(&req, s.line.model, until)
 	return nil
 }
@@ -213,19 +214,19 @@ func (s *Session) Hear(until int) error {
 func (s *Session) NeedsCompaction() (bool, winnow.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w, status, err := s.check()
+	w, status, err := s.checkSize()
 	return err == nil && status.ShouldCompact && !w.Settings().Disabled, status, err
 }
 
-// check measures the conversation. The caller holds the lock.
-func (s *Session) check() (*winnow.Winnow, winnow.Status, error) {
+// checkSize measures the conversation. The caller holds the lock.
+func (s *Session) checkSize() (*winnow.Winnow, winnow.Status, error) {
 	w, err := s.engineFor()
 	if err != nil {
 		return nil, winnow.Status{}, err
 	}
-	status, err := w.Check(s.request(), s.state(w))
+	status, err := w.Check(s.currentRequest(), s.engineState(w))
 	if err != nil {
-		return nil, status, s.fail("check", err, "", "%v", err)
+		return nil, status, s.opError("check", err, "", "%v", err)
 	}
 	return w, status, nil
 }

@@ -81,15 +81,15 @@ func (c *controller) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// find returns the session with an id, or with the beginning of one, and opens it
+// openByID returns the session with an id, or with the beginning of one, and opens it
 // where it is not.
-func (c *controller) find(ctx context.Context, id string) (*opened, error) {
+func (c *controller) openByID(ctx context.Context, id string) (*opened, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.open[id]; o != nil {
 		return o, nil
 	}
-	info, err := c.named(ctx, id)
+	info, err := c.infoByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (c *controller) find(ctx context.Context, id string) (*opened, error) {
 	return o, nil
 }
 
-// named returns the session with an id, or with the beginning of one.
-func (c *controller) named(ctx context.Context, id string) (Info, error) {
+// infoByID returns the session with an id, or with the beginning of one.
+func (c *controller) infoByID(ctx context.Context, id string) (Info, error) {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return Info{}, err
@@ -130,9 +130,9 @@ func (c *controller) named(ctx context.Context, id string) (Info, error) {
 	return Info{}, fmt.Errorf("%w: %s matches more than one session; write more of it", control.ErrInvalid, text.Brief(id, 60))
 }
 
-// now returns a session as it stands in the store, and how it came to that.
-func (c *controller) now(ctx context.Context, id string) (*opened, *reading, error) {
-	o, err := c.find(ctx, id)
+// currentReading returns a session as it stands in the store, and how it came to that.
+func (c *controller) currentReading(ctx context.Context, id string) (*opened, *reading, error) {
+	o, err := c.openByID(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,8 +158,8 @@ func (o *opened) refresh(ctx context.Context) (*reading, error) {
 	return o.read, nil
 }
 
-// last returns what was read of a session, nil where nothing was.
-func (o *opened) last() *reading {
+// lastReading returns the last reading of a session, nil before the first.
+func (o *opened) lastReading() *reading {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.read
@@ -189,12 +189,12 @@ func (c *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	}
 	out := []control.Conversation{}
 	for i := range infos {
-		x := brief(&infos[i])
+		x := briefConversation(&infos[i])
 		c.mu.Lock()
 		o := c.open[x.ID]
 		c.mu.Unlock()
 		if o != nil {
-			if r := o.last(); r != nil {
+			if r := o.lastReading(); r != nil {
 				x = o.story(r).Conversation()
 			}
 		}
@@ -207,17 +207,17 @@ func (c *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	return out, nil
 }
 
-// brief is what a store knows of a session without reading it.
-func brief(i *Info) control.Conversation {
+// briefConversation returns what a store knows of a session without reading it.
+func briefConversation(i *Info) control.Conversation {
 	return control.Conversation{
 		ID: i.ID, Source: "session", Name: i.Name, Title: i.Title, Folder: i.Dir, Parent: i.Parent,
 		Created: i.Time.UTC(), Used: i.Modified.UTC(),
 	}
 }
 
-// story is how a session came to stand as it was read.
+// story tells how a session came to stand as it was read.
 func (o *opened) story(r *reading) *conview.Story {
-	c := brief(&o.info)
+	c := briefConversation(&o.info)
 	c.Name = o.s.Name()
 	if c.Title == "" {
 		c.Title = conview.Title(r.request.History)
@@ -231,11 +231,11 @@ func (o *opened) story(r *reading) *conview.Story {
 
 // Conversation implements [control.Source].
 func (c *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	o, r, err := c.now(ctx, id)
+	o, r, err := c.currentReading(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	d := o.story(r).Detail(o.next(r))
+	d := o.story(r).Detail(o.nextRequest(r))
 	infos, err := c.store.List(ctx, 0, 0)
 	for i := range infos {
 		if infos[i].Parent == d.ID {
@@ -245,8 +245,8 @@ func (c *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	return d, err
 }
 
-// next says what is going to happen to the next request.
-func (o *opened) next(r *reading) control.Next {
+// nextRequest says what is going to happen to the next request.
+func (o *opened) nextRequest(r *reading) control.Next {
 	return conview.Next(r.requests, r.plan.ID(), func() (winnow.Status, error) {
 		_, status, err := o.s.NeedsCompaction()
 		return status, err
@@ -262,7 +262,7 @@ func (c *controller) Since(ctx context.Context, id string, revision int64) (*con
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		o, r, err := c.now(ctx, id)
+		o, r, err := c.currentReading(ctx, id)
 		if err != nil {
 			return nil, err
 		}

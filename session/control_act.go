@@ -11,16 +11,16 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// act runs an action on a session whose plan in force is the one that the action
-// is based on.
-func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
-	o, err := c.find(ctx, id)
+// actOnSession runs an action on a session, provided that the action's base plan is
+// in force.
+func (c *controller) actOnSession(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
+	o, err := c.openByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	_, r, err := c.now(ctx, o.info.ID)
+	_, r, err := c.currentReading(ctx, o.info.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*
 	if err != nil && !moved {
 		return nil, err
 	}
-	if _, r, err = c.now(ctx, o.info.ID); err != nil {
+	if _, r, err = c.currentReading(ctx, o.info.ID); err != nil {
 		return nil, err
 	}
 	if moved {
@@ -57,7 +57,7 @@ func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*
 
 // Compact implements [control.Source].
 func (c *controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
-	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
+	return c.actOnSession(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		_, err := s.CompactWith(ctx, With{Focus: a.Focus, TargetTokens: a.Target})
 		return "", err
 	})
@@ -65,7 +65,7 @@ func (c *controller) Compact(ctx context.Context, id string, a control.Compact) 
 
 // Undo implements [control.Source].
 func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
-	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
+	return c.actOnSession(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		of := string(a.Undo)
 		if of == "" {
 			e, ok := s.LastCompaction()
@@ -84,7 +84,7 @@ func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*cont
 
 // Mark implements [conview.Backend]. Sessions pin whole messages.
 func (c *controller) Mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
-	return c.act(ctx, id, m.Plan, func(s *Session, r *reading) (string, error) {
+	return c.actOnSession(ctx, id, m.Plan, func(s *Session, r *reading) (string, error) {
 		m.Part = -1
 		say, err := conview.CheckMark(c.momentOf(s, r), m, on)
 		if err != nil {
@@ -101,12 +101,12 @@ func (c *controller) Mark(ctx context.Context, id string, m control.Mark, on boo
 
 // Note implements [control.Steering].
 func (c *controller) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
-	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) { return s.Note(ctx, a.Replaces, a.Text) })
+	return c.actOnSession(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) { return s.Note(ctx, a.Replaces, a.Text) })
 }
 
 // Delete implements [control.Source].
 func (c *controller) Delete(ctx context.Context, id string) ([]string, error) {
-	info, err := c.named(ctx, id)
+	info, err := c.infoByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -36,7 +37,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	w, status, err := s.check()
+	w, status, err := s.checkSize()
 	reported := make(map[string]bool) // by the messages' entries
 	for i := range s.line.history.Len() {
 		reported[s.line.history.At(i).ID] = s.hasReport(i)
@@ -57,7 +58,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 		if !e.Time.IsZero() {
 			r.used = e.Time.UTC()
 		}
-		if err := along.entry(ctx, &e, int64(n+1)); err != nil {
+		if err := along.takeEntry(ctx, &e, int64(n+1)); err != nil {
 			return nil, err
 		}
 	}
@@ -88,19 +89,19 @@ type along struct {
 	track    *winnow.Track // of the requests so far
 }
 
-func (a *along) entry(ctx context.Context, e *Entry, revision int64) error {
+func (a *along) takeEntry(ctx context.Context, e *Entry, revision int64) error {
 	h := a.request.History
 	if a.message < h.Len() && h.At(a.message).ID == e.ID {
 		i := a.message
 		a.message++
 		if m := h.At(i); m.Role == chat.Assistant && i > 0 {
-			return a.call(m, i, e.Time, revision)
+			return a.takeCall(m, i, e.Time, revision)
 		}
 		return nil
 	}
 	switch {
 	case e.Compaction != nil:
-		return a.compaction(ctx, e)
+		return a.takeCompaction(ctx, e)
 	case e.Type == TypeCustom && len(e.Data) > 0:
 		var doc struct{ Plan json.RawMessage } // one that only mends
 		if json.Unmarshal(e.Data, &doc) == nil && len(doc.Plan) > 0 {
@@ -112,8 +113,8 @@ func (a *along) entry(ctx context.Context, e *Entry, revision int64) error {
 	return nil
 }
 
-// call is the request that message i answered.
-func (a *along) call(m *chat.Message, i int, at time.Time, revision int64) error {
+// takeCall takes in the request that message i answered.
+func (a *along) takeCall(m *chat.Message, i int, at time.Time, revision int64) error {
 	req := a.request
 	req.History = req.History.Head(i)
 	p := a.now
@@ -132,26 +133,13 @@ func (a *along) call(m *chat.Message, i int, at time.Time, revision int64) error
 	if step, ok := a.w.Answered(&a.request, i, v, a.w.Settings().Model); ok && a.reported[m.ID] {
 		a.track.Record(step)
 	}
-	x := control.Request{
-		N: len(a.requests) + 1, Revision: revision, Time: at.UTC(), Model: m.Model, Messages: i, Sent: v.Len(),
-		Tokens: status.Count.Tokens, Method: status.Count.Method, Window: status.Limits.Context, Available: status.Limits.Available,
-		CommitAt: status.Commit.At, Plan: p.ID(), Kinds: a.w.Meter().Kinds(v, &status),
-	}
-	x.CompactAt, x.CompactWhy = status.Due()
-	if p != nil {
-		x.Saved = p.Saved().Tokens
-	}
+	x := conview.MeasuredRequest(a.w, v, &status)
+	x.N, x.Revision, x.Time, x.Model = len(a.requests)+1, revision, at.UTC(), m.Model
 	if n := len(a.plans); n > 0 && a.plans[n-1].Request == x.N && a.plans[n-1].ID == x.Plan {
 		x.New, x.Why = true, a.plans[n-1].Why
 	}
 	if u := m.Usage; u != nil && u.Prompt() > 0 {
-		x.Usage = &control.Usage{}
-		x.Usage.Add(*u)
-		x.CacheShare = x.Usage.CacheShare()
-		if prices := a.w.Model().Prices; prices.Known() {
-			d := prices.Cost(*u)
-			x.Dollars = &d
-		}
+		conview.SetUsage(&x, a.w.Model().Prices, *u)
 	}
 	a.requests = append(a.requests, x)
 	return nil
@@ -163,26 +151,20 @@ var whyMade = map[string]string{
 	"import": "taken over from the plan that came with it", "rewind": "takes a compaction back", "": "by the program that wrote the session",
 }
 
-func (a *along) compaction(ctx context.Context, e *Entry) error {
+func (a *along) takeCompaction(ctx context.Context, e *Entry) error {
 	c := e.Compaction
 	p := c.Plan
 	if p == nil && c.Reason == "" { // another program's: the session makes a plan of it
 		var err error
-		if p, err = a.foreign(ctx, e.ID); err != nil {
+		if p, err = a.foreignPlan(ctx, e.ID); err != nil {
 			return err
 		}
 	}
-	info := control.PlanInfo{
-		ID: p.ID(), Time: e.Time.UTC(), By: "request", Request: len(a.requests) + 1, Why: whyMade[c.Reason], Focus: c.Focus,
-		Before: c.TokensBefore, After: c.TokensAfter, Saved: c.TokensBefore - c.TokensAfter,
-	}
+	info := conview.DescribePlan(control.PlanInfo{
+		Time: e.Time.UTC(), By: "request", Request: len(a.requests) + 1, Why: whyMade[c.Reason], Focus: c.Focus,
+		Before: c.TokensBefore, After: c.TokensAfter,
+	}, p)
 	if p != nil {
-		info.Parent, info.Messages = p.Parent, p.Len
-		for k := range p.Edits {
-			if p.Edits[k].Made == info.ID {
-				info.Edits++
-			}
-		}
 		a.known[info.ID] = p
 	}
 	switch c.Reason {
@@ -191,12 +173,12 @@ func (a *along) compaction(ctx context.Context, e *Entry) error {
 	case "rewind":
 		info.By = "undo"
 		for i := range a.plans {
-			a.plans[i].Undone = a.plans[i].Undone || a.made(i, c.Rewinds)
+			a.plans[i].Undone = a.plans[i].Undone || a.isNamedPlan(i, c.Rewinds)
 		}
 	}
 	if info.After == 0 { // the program that wrote it does not say
 		a.track.Use(p, 0)
-		if s, err := a.w.Check(a.head(), a.track.State()); err == nil {
+		if s, err := a.w.Check(a.requestSoFar(), a.track.State()); err == nil {
 			info.After = s.Count.Tokens
 			info.Saved = info.Before - info.After
 		}
@@ -207,21 +189,21 @@ func (a *along) compaction(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// head is the request up to here.
-func (a *along) head() chat.Request {
+// requestSoFar returns the request up to here.
+func (a *along) requestSoFar() chat.Request {
 	req := a.request
 	req.History = req.History.Head(a.message)
 	return req
 }
 
-// made reports whether a plan is the one that a rewind names: by its entry, or by
-// itself.
-func (a *along) made(i int, name string) bool {
+// isNamedPlan reports whether a rewind names a plan: by its entry, or by its own
+// id.
+func (a *along) isNamedPlan(i int, name string) bool {
 	return a.entries[i] == name || name != "" && string(a.plans[i].ID) == name
 }
 
-// foreign returns the plan that the session makes of another program's compaction.
-func (a *along) foreign(ctx context.Context, entry string) (*plan.Plan, error) {
+// foreignPlan returns the plan that the session makes of another program's compaction.
+func (a *along) foreignPlan(ctx context.Context, entry string) (*plan.Plan, error) {
 	o := a.s.o
 	o.Leaf = entry
 	copied, err := a.s.CopyTo(ctx, NewMemory(), &o)

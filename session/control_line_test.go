@@ -138,7 +138,7 @@ func TestActsOnTheSession(t *testing.T) {
 		t.Errorf("%+v\n%+v", d.Plans[n-3:], d.Next)
 	}
 
-	// Somebody else goes on with the session: whoever waits hears of it.
+	// Somebody else goes on with the session: a waiting caller hears of it.
 	if err := s.Follow(t.Context()); err != nil {
 		t.Fatal(err)
 	}

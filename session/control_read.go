@@ -12,7 +12,7 @@ import (
 
 // Moment implements [conview.Backend].
 func (c *controller) Moment(ctx context.Context, id string) (*conview.Moment, error) {
-	o, r, err := c.now(ctx, id)
+	o, r, err := c.currentReading(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -30,10 +30,10 @@ func (c *controller) momentOf(s *Session, r *reading) *conview.Moment {
 	}
 }
 
-// each calls f with sessions until it returns true: with those that are open, and
+// eachSession calls f with sessions until it returns true: with those that are open, and
 // then with the others in the order in which they were used, each for a moment.
 // What cannot be read is passed over; opening it says why.
-func (c *controller) each(ctx context.Context, f func(*opened, *reading) bool) error {
+func (c *controller) eachSession(ctx context.Context, f func(*opened, *reading) bool) error {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *controller) each(ctx context.Context, f func(*opened, *reading) bool) e
 				continue
 			}
 			if o != nil {
-				if _, r, err := c.now(ctx, infos[i].ID); err == nil && f(o, r) {
+				if _, r, err := c.currentReading(ctx, infos[i].ID); err == nil && f(o, r) {
 					return nil
 				}
 				continue
@@ -72,9 +72,9 @@ func (c *controller) each(ctx context.Context, f func(*opened, *reading) bool) e
 	return ctx.Err()
 }
 
-// planned returns the session that has a plan, and the plan.
-func (c *controller) planned(ctx context.Context, id plan.ID) (m *conview.Moment, p *plan.Plan, err error) {
-	err = c.each(ctx, func(o *opened, r *reading) bool {
+// findPlanned returns the session that has a plan, and the plan.
+func (c *controller) findPlanned(ctx context.Context, id plan.ID) (m *conview.Moment, p *plan.Plan, err error) {
+	err = c.eachSession(ctx, func(o *opened, r *reading) bool {
 		if p = r.known[id]; p != nil {
 			m = c.momentOf(o.s, r)
 		}
@@ -88,7 +88,7 @@ func (c *controller) planned(ctx context.Context, id plan.ID) (m *conview.Moment
 
 // Planned implements [conview.Backend].
 func (c *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
-	m, p, err := c.planned(ctx, id)
+	m, p, err := c.findPlanned(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +98,14 @@ func (c *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 
 // Plan implements [control.Source].
 func (c *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
-	_, p, err := c.planned(ctx, id)
+	_, p, err := c.findPlanned(ctx, id)
 	return p, err
 }
 
 // Locate implements [control.Steering].
 func (c *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
 	var out *control.Place
-	err := c.each(ctx, func(o *opened, r *reading) bool {
+	err := c.eachSession(ctx, func(o *opened, r *reading) bool {
 		if !hasHandle(r.plan, handle) {
 			return false
 		}

@@ -114,3 +114,22 @@ func TestControl(t *testing.T) {
 		t.Errorf("after it was deleted: %v", err)
 	}
 }
+
+// TestForksAreListed: a session tells which others branched off from it.
+func TestForksAreListed(t *testing.T) {
+	ctx := t.Context()
+	store := session.NewMemory()
+	o := &session.Options{Settings: winnow.Settings{Window: 16_000}}
+	s, err := session.Create(ctx, store, session.Header{}, o)
+	must(t, err)
+	say(t, s, user("Look at the store."))
+	fork, err := s.Fork(ctx, store, "", o)
+	must(t, err)
+	must(t, fork.Close())
+	must(t, s.Close())
+	c := session.Control(store, o)
+	defer func() { must(t, c.Close()) }()
+	if d, err := c.Conversation(ctx, s.ID()); err != nil || len(d.Forks) != 1 || d.Forks[0].ID != fork.ID() {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

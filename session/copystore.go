@@ -37,13 +37,13 @@ func CopyStore(ctx context.Context, from, to Store) (CopiedStore, error) {
 }
 
 func copySession(ctx context.Context, from, to Store, id string, done *CopiedStore) error {
-	h, recs, err := records(ctx, from, id)
+	h, recs, err := loadRecords(ctx, from, id)
 	if err != nil {
 		return err
 	}
-	_, have, err := records(ctx, to, id)
+	_, have, err := loadRecords(ctx, to, id)
 	if errors.Is(err, ErrNotFound) {
-		log, err := createWhole(ctx, to, h, recs)
+		log, err := to.Create(ctx, h, recs...)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,8 @@ func copySession(ctx context.Context, from, to Store, id string, done *CopiedSto
 	return nil
 }
 
-// records returns the header and all records of a session.
-func records(ctx context.Context, s Store, id string) (Header, [][]byte, error) {
+// loadRecords returns the header and all records of a session.
+func loadRecords(ctx context.Context, s Store, id string) (Header, [][]byte, error) {
 	log, err := s.Open(ctx, id)
 	if err != nil {
 		return Header{}, nil, err

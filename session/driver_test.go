@@ -246,7 +246,8 @@ func TestReportInUnits(t *testing.T) {
 	near("the next count", count(t, s), c.Entry.Compaction.TokensAfter)
 }
 
-// After a rewind a session can be compacted again, and a rewind is no compaction.
+// After a rewind a session can be compacted again, and a rewind does not count as a
+// compaction.
 func TestCompactAfterRewind(t *testing.T) {
 	ctx := t.Context()
 	said := func(role, text string) string {

@@ -73,20 +73,20 @@ type Entry struct {
 
 // Compaction is what a compaction entry says.
 type Compaction struct {
-	// Summary is the text that stands for what was folded, for readers that
-	// know no plans. FirstKept is the first entry that stays; the entry's own
-	// id keeps nothing.
+	// Summary is the text that stands for the folded entries, for readers that know
+	// no plans. FirstKept is the first entry that stays; the entry's own id keeps
+	// nothing.
 	Summary   string
 	FirstKept string
 
 	TokensBefore, TokensAfter int
 
-	// Read and Modified are the files of what was folded; Created and Deleted are
-	// those of the modified that were new, and that are gone.
+	// Read and Modified are the files in the folded entries; Created and Deleted
+	// are those of the modified that were new, and that are gone.
 	Read, Modified, Created, Deleted []string
 
 	// Reason is manual, threshold, overflow, rewind or import; "" where another
-	// program wrote the entry. Focus is what was asked for.
+	// program wrote the entry. Focus is the subject that somebody asked to keep.
 	Reason, Focus string
 
 	// Plan is the plan in force from here on, as the entry has it: what it
@@ -129,7 +129,7 @@ func parseEntry(raw jsontext.Value) Entry {
 	case TypeCustomMessage:
 		m := chat.Message{Role: chat.User, Synthetic: true, ID: e.ID, Time: e.Time.UnixMilli()}
 		m.Parts = parseContent(p.Content)
-		e.Message = spoken(m)
+		e.Message = withoutEmptyTexts(m)
 	case TypeBranchSummary:
 		e.Branch = parseBranch(p)
 		m := chat.TextMessage(chat.User, branchText(e.Branch.Summary))

@@ -8,11 +8,11 @@ import (
 
 // Errors that callers look for with [errors.Is].
 var (
-	// ErrNotFound says that there is no such session or entry.
+	// ErrNotFound says that no such session or entry exists.
 	ErrNotFound = errors.New("not found")
 	// ErrExists says that there is already a session with that id.
 	ErrExists = errors.New("already exists")
-	// ErrNotSession says that a file is no session, and was not touched.
+	// ErrNotSession says that a file is not a session, and was not touched.
 	ErrNotSession = errors.New("not a session")
 	// ErrNewer says that a file is a session in a later version of the format
 	// than this program knows. What wraps it wraps [ErrNotSession] too.
@@ -48,7 +48,7 @@ func (newer) Unwrap() error { return ErrNotSession }
 
 // Error says what could not be done with a session, why, and what to do.
 type Error struct {
-	Op      string // what was done
+	Op      string // the operation
 	Session string // its id or path
 	Problem string
 	Hint    string // what to do; may be ""
@@ -72,6 +72,6 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-func (s *Session) fail(op string, cause error, hint, format string, args ...any) error {
+func (s *Session) opError(op string, cause error, hint, format string, args ...any) error {
 	return &Error{Op: op, Session: s.id, Problem: fmt.Sprintf(format, args...), Hint: hint, Err: cause}
 }

@@ -74,7 +74,7 @@ func chatParts(parts []wholePart) []chat.Part {
 
 // extraDraft returns the entry that holds m whole.
 func extraDraft(m *chat.Message, entries []string) (draft, error) {
-	data, err := marshal(extra{entries, wholly{m.Role, wholeParts(m.Parts), m.Synthetic, m.Model, m.Usage, m.Time}})
+	data, err := marshalPlain(extra{entries, wholly{m.Role, wholeParts(m.Parts), m.Synthetic, m.Model, m.Usage, m.Time}})
 	if err != nil {
 		return draft{}, err
 	}
@@ -88,8 +88,8 @@ func customDraft(kind string, data []byte) draft {
 	return draft{Type: pifile.TypeCustom, Body: w.B}
 }
 
-// marshal writes JSON without escaping what is only special in HTML.
-func marshal(v any) ([]byte, error) {
+// marshalPlain writes JSON without escaping what is only special in HTML.
+func marshalPlain(v any) ([]byte, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -111,8 +111,8 @@ func parseExtra(data jsontext.Value) (entries []string, m *chat.Message, ok bool
 	}, true
 }
 
-// holds reports whether reading the drafts back gives the message again.
-func holds(drafts []draft, m *chat.Message) bool {
+// readsBackAs reports whether reading the drafts back gives the message again.
+func readsBackAs(drafts []draft, m *chat.Message) bool {
 	if len(drafts) != 1 {
 		return false
 	}
@@ -127,9 +127,9 @@ func holds(drafts []draft, m *chat.Message) bool {
 	return got != nil && got.Digest() == m.Digest()
 }
 
-// tidy returns the message as a session can keep it: text that JSON can hold,
+// tidyMessage returns the message as a session can keep it: text that JSON can hold,
 // and results that name their tool.
-func tidy(m chat.Message, tool func(id string) string) chat.Message {
+func tidyMessage(m chat.Message, tool func(id string) string) chat.Message {
 	m.Parts = tidyParts(m.Parts, tool)
 	return m
 }

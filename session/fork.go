@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"iter"
 	"slices"
 	"time"
 
@@ -24,23 +25,22 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 		i, ok := s.tree.byID[at]
 		if !ok {
 			s.mu.Unlock()
-			return nil, s.fail("fork", ErrNotFound, "list the entries to find one", "there is no entry %q", at)
+			return nil, s.opError("fork", ErrNotFound, "list the entries to find one", "there is no entry %q", at)
 		}
 		leaf = i
 	}
-	path, wrong := s.tree.path(leaf)
-	var recs [][]byte
+	path, wrong := s.tree.pathTo(leaf)
+	recs := s.tree.records(path)
 	on := make(map[string]bool)
 	for _, i := range path {
 		if n := &s.tree.nodes[i]; n.kind != TypeLabel {
 			on[n.id] = true
 		}
-		recs = append(recs, s.tree.nodes[i].raw)
 	}
 	h := s.log.Info().Header
 	s.mu.Unlock()
 	if wrong != "" {
-		return nil, s.fail("fork", ErrDamaged, "choose another entry", "%s", wrong)
+		return nil, s.opError("fork", ErrDamaged, "choose another entry", "%s", wrong)
 	}
 	copied, err := s.copyTo(ctx, store, Header{Dir: h.Dir, Parent: h.ID}, recs, newLine(), o)
 	if err != nil {
@@ -61,67 +61,92 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 // CopyTo copies the whole session, every branch and every byte of its records,
 // to another store under its own id.
 func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, recs, l := s.whole()
-	return s.copyTo(ctx, store, h, recs, l, o)
+	h, l := s.headerAndLine()
+	return s.copyTo(ctx, store, h, s.allRecords(), l, o)
 }
 
 // CopyAs is [Session.CopyTo] under a new id, for a store that has the session
 // already.
 func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, recs, l := s.whole()
-	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, l, o)
+	h, l := s.headerAndLine()
+	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, s.allRecords(), l, o)
 }
 
-// whole returns the header and all records of the session, and its line as it is.
-func (s *Session) whole() (Header, [][]byte, *line) {
+// headerAndLine returns the header of the session, and its line as it is.
+func (s *Session) headerAndLine() (Header, *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	recs := make([][]byte, len(s.tree.nodes))
-	for i := range recs {
-		recs[i] = s.tree.nodes[i].raw
+	return s.log.Info().Header, s.line.clone()
+}
+
+// allRecords ranges over all records of the session as it is now.
+func (s *Session) allRecords() iter.Seq2[[]byte, error] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	nodes := make([]int32, len(s.tree.nodes))
+	for i := range nodes {
+		nodes[i] = int32(i)
 	}
-	l := *s.line
-	return s.log.Info().Header, recs, &l
+	return s.tree.records(nodes)
+}
+
+// streamStore is a store that makes a session of records that are not all there at
+// once.
+type streamStore interface {
+	CreateStream(ctx context.Context, h Header, recs iter.Seq2[[]byte, error]) (Log, error)
 }
 
 // copyTo makes a session of records. A line says what they were decoded to, so that
 // a large session is not there twice.
-func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, l *line, o *Options) (*Session, error) {
-	h = h.filled(s.now())
+func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs iter.Seq2[[]byte, error], l *line, o *Options) (*Session, error) {
+	h = h.withTimeAndID(s.now())
 	c := newSession(o)
-	if r := c.redactor(); r != nil {
+	if r := c.redactorInUse(); r != nil {
 		l = newLine()
-		for i := range recs {
-			recs[i] = r.Record(recs[i])
-		}
+		recs = redactedRecords(recs, r)
 	}
-	log, err := createWhole(ctx, store, h, recs)
+	if c.o.Rules != s.o.Rules || c.o.Recover != s.o.Recover {
+		l.leaf = none // its plan is made again
+	}
+	log, err := createFrom(ctx, store, h, recs)
 	if err != nil {
 		return nil, err
 	}
 	c.line = l
-	if err := c.start(ctx, log); err != nil {
+	if err := c.loadLog(ctx, log); err != nil {
 		log.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// createWhole makes a session with its first records.
-func createWhole(ctx context.Context, store Store, h Header, recs [][]byte) (Log, error) {
-	if w, ok := store.(WholeStore); ok {
-		return w.CreateWhole(ctx, h, recs)
+func redactedRecords(recs iter.Seq2[[]byte, error], r *Redactor) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for raw, err := range recs {
+			if err == nil {
+				raw = r.Record(raw)
+			}
+			if !yield(raw, err) {
+				return
+			}
+		}
 	}
-	log, err := store.Create(ctx, h)
-	if err != nil || len(recs) == 0 {
-		return log, err
+}
+
+// createFrom makes a session with its first records, without holding all of them
+// where the store can do so.
+func createFrom(ctx context.Context, store Store, h Header, recs iter.Seq2[[]byte, error]) (Log, error) {
+	if w, ok := store.(streamStore); ok {
+		return w.CreateStream(ctx, h, recs)
 	}
-	if err := log.Append(recs...)(ctx); err != nil {
-		log.Close()
-		_ = store.Delete(context.WithoutCancel(ctx), h.ID) // half a copy is worse than none
-		return nil, err
+	var all [][]byte
+	for raw, err := range recs {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, raw)
 	}
-	return log, nil
+	return store.Create(ctx, h, all...)
 }
 
 // Import makes a session of a conversation that was read from elsewhere: its
@@ -131,12 +156,12 @@ func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Opt
 	return ImportPlan(ctx, store, h, req, nil, o)
 }
 
-// read makes a session in memory of what is to be imported.
-func read(ctx context.Context, h Header, req *chat.Request, o *Options) (*Session, error) {
+// importToMemory makes a session in memory of what is to be imported.
+func importToMemory(ctx context.Context, h Header, req *chat.Request, o *Options) (*Session, error) {
 	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
 		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
 	}
-	s, err := create(ctx, NewMemory(), h, o)
+	s, err := createSession(ctx, NewMemory(), h, o)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +174,7 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 	defer func() { s.importing, s.importedAt = false, time.Time{} }()
 	began := s.importedAt
 	if t := s.log.Info().Header.Time; !t.IsZero() && t.Before(began) {
-		began = t // what stands before the first message is no later than it
+		began = t // entries before the first message must not be later than it
 	}
 	var first []draft
 	for _, m := range req.History.All() {
@@ -175,7 +200,7 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 		for i := range first {
 			list[i] = placed{s.newID(), first[i], began}
 		}
-		wait := s.place(list)
+		wait := s.placeEntries(list)
 		s.mu.Unlock()
 		if err := wait(ctx); err != nil {
 			return err
@@ -232,7 +257,11 @@ func (s *Session) WriteTo(w io.Writer) (int64, error) {
 		return n, err
 	}
 	for i := range s.tree.nodes {
-		if err := line(s.tree.nodes[i].raw); err != nil {
+		raw := s.tree.record(int32(i))
+		if err := s.tree.failed(); err != nil {
+			return n, err
+		}
+		if err := line(raw); err != nil {
 			return n, err
 		}
 	}

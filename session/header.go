@@ -37,8 +37,8 @@ func ParseHeader(raw []byte) (Header, error) {
 // RecordTime returns when a record was written.
 func RecordTime(raw []byte) time.Time { return pifile.Time(decode.Member(raw, "timestamp")) }
 
-// filled returns the header with a time and an id, where it has none.
-func (h Header) filled(now time.Time) Header {
+// withTimeAndID returns the header with a time and an id, where it has none.
+func (h Header) withTimeAndID(now time.Time) Header {
 	if h.Time.IsZero() {
 		h.Time = now
 	}

@@ -125,8 +125,8 @@ type HookFailure struct {
 	Err         error
 }
 
-// call runs a hook, and gives up on it when it fails, panics or hangs.
-func (s *Session) call(ctx context.Context, h *Hooks, event string, f func(context.Context) error) bool {
+// callHook runs a hook, and gives up on it when it fails, panics or hangs.
+func (s *Session) callHook(ctx context.Context, h *Hooks, event string, f func(context.Context) error) bool {
 	limit := s.o.HookTimeout
 	if h.limit > 0 {
 		limit = h.limit
@@ -135,7 +135,7 @@ func (s *Session) call(ctx context.Context, h *Hooks, event string, f func(conte
 	done := make(chan error, 1)
 	go func() {
 		defer cancel()
-		done <- protected(ctx, f)
+		done <- callProtected(ctx, f)
 	}()
 	var err error
 	select {
@@ -152,13 +152,13 @@ func (s *Session) call(ctx context.Context, h *Hooks, event string, f func(conte
 	}
 	for i := range s.o.Hooks {
 		if tell := s.o.Hooks[i].Failed; tell != nil {
-			_ = protected(ctx, func(context.Context) error { tell(HookFailure{h.Name, event, err}); return nil })
+			_ = callProtected(ctx, func(context.Context) error { tell(HookFailure{h.Name, event, err}); return nil })
 		}
 	}
 	return false
 }
 
-func protected(ctx context.Context, f func(context.Context) error) (err error) {
+func callProtected(ctx context.Context, f func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it panicked: %v", r)
@@ -167,14 +167,14 @@ func protected(ctx context.Context, f func(context.Context) error) (err error) {
 	return f(ctx)
 }
 
-// ask calls a hook that answers. It returns false where the session has none or
+// askHook calls a hook that answers. It returns false where the session has none or
 // the hook failed.
-func ask[E, A any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) (A, error), about E) (answer A, ok bool) {
+func askHook[E, A any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) (A, error), about E) (answer A, ok bool) {
 	if f == nil {
 		return answer, false
 	}
 	var said A
-	ok = s.call(ctx, h, event, func(ctx context.Context) error {
+	ok = s.callHook(ctx, h, event, func(ctx context.Context) error {
 		got, err := f(ctx, about)
 		if err == nil && ctx.Err() == nil {
 			said = got
@@ -187,17 +187,17 @@ func ask[E, A any](ctx context.Context, s *Session, h *Hooks, event string, f fu
 	return answer, ok
 }
 
-// tell calls a hook that only listens.
-func tell[E any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) error, about E) {
+// tellHook calls a hook that only listens.
+func tellHook[E any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) error, about E) {
 	if f != nil {
-		s.call(ctx, h, event, func(ctx context.Context) error { return f(ctx, about) })
+		s.callHook(ctx, h, event, func(ctx context.Context) error { return f(ctx, about) })
 	}
 }
 
 // beforeCompact asks the hooks. The first that decides wins.
 func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) (chosen CompactDecision) {
-	for _, h := range s.hooks() {
-		if d, ok := ask(ctx, s, &h, "before_compact", h.BeforeCompact, ev); ok && !chosen.Cancel && chosen.Supply == nil {
+	for _, h := range s.allHooks() {
+		if d, ok := askHook(ctx, s, &h, "before_compact", h.BeforeCompact, ev); ok && !chosen.Cancel && chosen.Supply == nil {
 			chosen = d
 		}
 	}
@@ -205,20 +205,20 @@ func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) (chosen C
 }
 
 func (s *Session) afterCompact(ctx context.Context, c Compacted) {
-	for _, h := range s.hooks() {
-		tell(ctx, s, &h, "after_compact", h.AfterCompact, c)
+	for _, h := range s.allHooks() {
+		tellHook(ctx, s, &h, "after_compact", h.AfterCompact, c)
 	}
 }
 
-func (s *Session) compactFailed(ctx context.Context, f CompactFailure) {
-	for _, h := range s.hooks() {
-		tell(context.WithoutCancel(ctx), s, &h, "compact_failed", h.CompactFailed, f)
+func (s *Session) tellCompactFailure(ctx context.Context, f CompactFailure) {
+	for _, h := range s.allHooks() {
+		tellHook(context.WithoutCancel(ctx), s, &h, "compact_failed", h.CompactFailed, f)
 	}
 }
 
 func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) (chosen NavigateDecision) {
-	for _, h := range s.hooks() {
-		if d, ok := ask(ctx, s, &h, "before_navigate", h.BeforeNavigate, ev); ok && !chosen.Cancel && chosen.Summary == nil {
+	for _, h := range s.allHooks() {
+		if d, ok := askHook(ctx, s, &h, "before_navigate", h.BeforeNavigate, ev); ok && !chosen.Cancel && chosen.Summary == nil {
 			chosen = d
 		}
 	}
@@ -226,27 +226,27 @@ func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) (chosen
 }
 
 func (s *Session) afterNavigate(ctx context.Context, n Navigated) {
-	for _, h := range s.hooks() {
-		tell(ctx, s, &h, "after_navigate", h.AfterNavigate, n)
+	for _, h := range s.allHooks() {
+		tellHook(ctx, s, &h, "after_navigate", h.AfterNavigate, n)
 	}
 }
 
 func (s *Session) beforeCall(ctx context.Context, c *Call) {
-	for _, h := range s.hooks() {
-		if msgs, ok := ask(ctx, s, &h, "before_call", h.BeforeCall, *c); ok && msgs != nil {
+	for _, h := range s.allHooks() {
+		if msgs, ok := askHook(ctx, s, &h, "before_call", h.BeforeCall, *c); ok && msgs != nil {
 			c.Messages = msgs
 		}
 	}
 }
 
-// hooks returns the program's hooks and those of the settings file.
-func (s *Session) hooks() []Hooks {
+// allHooks returns the program's hooks and those of the settings file.
+func (s *Session) allHooks() []Hooks {
 	if s.o.Live == nil {
 		return s.o.Hooks
 	}
 	all := append([]Hooks(nil), s.o.Hooks...)
 	for _, c := range s.o.Live("", "").Hooks {
-		all = append(all, c.hooks())
+		all = append(all, c.asHooks())
 	}
 	return all
 }

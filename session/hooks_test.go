@@ -94,7 +94,7 @@ func TestHooks(t *testing.T) { // A8
 	} {
 		// In a bubble, so that only the hook that hangs takes any time.
 		test := func(t *testing.T) {
-			defer time.Sleep(time.Hour) // no goroutine may outlive the bubble, not even the one that hangs
+			defer time.Sleep(time.Hour) // no goroutine may outlive the bubble, not even a hanging one
 			var e events
 			s := create(t, &session.Options{HookTimeout: 50 * time.Millisecond, Redact: secret, Hooks: []session.Hooks{recorder(&e, "a", c.before), recorder(&e, "b", nil)}})
 			turns(t, s, 0, 12, 2500)

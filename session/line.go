@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -72,23 +73,33 @@ func newLine() *line {
 	return &line{leaf: none, planAt: none, pins: make(map[int]bool), edits: make(map[int]jsontext.Value), repeats: make(map[string]bool), told: make(map[string]string)}
 }
 
-// extend adds nodes to the end of the line. Lenient says to make the best of
+// clone returns a line that both may add to.
+func (l *line) clone() *line {
+	c := *l
+	c.path, c.first, c.last, c.pos = slices.Clip(l.path), slices.Clip(l.first), slices.Clip(l.last), slices.Clip(l.pos)
+	c.system, c.tools, c.systems = slices.Clip(l.system), slices.Clip(l.tools), slices.Clip(l.systems)
+	c.notes, c.settings = slices.Clip(l.notes), slices.Clip(l.settings)
+	c.pins, c.edits, c.repeats, c.told = maps.Clone(l.pins), maps.Clone(l.edits), maps.Clone(l.repeats), maps.Clone(l.told)
+	return &c
+}
+
+// addNodes adds nodes to the end of the line. Lenient says to make the best of
 // entries that refer to what is not there.
-func (l *line) extend(t *tree, nodes []int32, rules chat.Rules, lenient bool) error {
+func (l *line) addNodes(t *tree, nodes []int32, rules chat.Rules, lenient bool) error {
 	for len(l.pos) < len(t.nodes) {
 		l.pos = append(l.pos, none)
 	}
 	g := gathering{line: l, tree: t, base: l.history.Len(), msgs: make([]chat.Message, 0, len(nodes)), answered: none}
 	for part := range slices.Chunk(nodes, 4096) { // so that what is decoded is not all there twice
 		ready := make([]*chat.Message, len(part))
-		each(len(part), 512, func(k int) { ready[k] = l.message(t, part[k]) })
+		eachParallel(len(part), 512, func(k int) { ready[k] = l.messageOf(t, part[k]) })
 		for k, i := range part {
-			g.take(i, ready[k])
+			g.takeNode(i, ready[k])
 		}
 	}
-	g.unfinished()
+	g.splitUnfinished()
 	if g.answered != none {
-		if p := decode.Str(t.nodes[g.answered].raw, "message", "provider"); p != "" {
+		if p := decode.Str(t.record(g.answered), "message", "provider"); p != "" {
 			l.provider = p
 		}
 	}
@@ -96,19 +107,26 @@ func (l *line) extend(t *tree, nodes []int32, rules chat.Rules, lenient bool) er
 	if len(nodes) > 0 {
 		l.leaf = nodes[len(nodes)-1]
 	}
-	l.history = l.history.Append(g.msgs...)
-	return l.apply(t, g.events, rules, lenient)
+	if err := t.failed(); err != nil {
+		return err
+	}
+	if l.history.Len() == 0 {
+		l.history = chat.OwnHistory(g.msgs)
+	} else {
+		l.history = l.history.Append(g.msgs...)
+	}
+	return l.applyEvents(t, g.events, rules, lenient)
 }
 
-// message returns what a node says by itself, from a line that was read before
+// messageOf returns what a node says by itself, from a line that was read before
 // where it is on it.
-func (l *line) message(t *tree, i int32) *chat.Message {
+func (l *line) messageOf(t *tree, i int32) *chat.Message {
 	if r := l.read; r != nil && int(i) < len(r.pos) {
 		if at := r.pos[i]; at >= 0 && r.first[at] == r.last[at] {
 			return r.history.At(int(at))
 		}
 	}
-	return t.message(i)
+	return t.decodeMessage(i)
 }
 
 // gathering is the messages and events of nodes on their way into a line.
@@ -122,8 +140,8 @@ type gathering struct {
 	answered int32 // the last answer since the model was chosen, or none
 }
 
-// take takes in a node, whose own message is m.
-func (g *gathering) take(i int32, m *chat.Message) {
+// takeNode takes in a node, whose own message is m.
+func (g *gathering) takeNode(i int32, m *chat.Message) {
 	n := &g.tree.nodes[i]
 	if g.whole != nil {
 		if n.id == g.wholeIDs[len(g.wholeNodes)] {
@@ -131,16 +149,16 @@ func (g *gathering) take(i int32, m *chat.Message) {
 			if len(g.wholeNodes) == len(g.wholeIDs) {
 				m := *g.whole
 				m.ID = n.id
-				g.say(m, g.wholeNodes)
+				g.addMessage(m, g.wholeNodes)
 				g.whole, g.wholeIDs, g.wholeNodes = nil, nil, nil
 			}
 			return
 		}
-		g.unfinished()
+		g.splitUnfinished()
 	}
 	switch n.kind {
 	case TypeMessage, TypeCustomMessage, TypeBranchSummary:
-		g.single(i, m)
+		g.takeSingle(i, m)
 	case TypeCompaction, TypeContextEdit:
 		g.events = append(g.events, event{i, g.base + len(g.msgs)})
 	case TypeModelChange:
@@ -191,17 +209,17 @@ func windowDraft(agent model.Window, name string) draft {
 	return customDraft(customWindow, append(w.B, '}'))
 }
 
-// unfinished reads the entries of a message by themselves, because not all of
+// splitUnfinished reads the entries of a message by themselves, because not all of
 // them are there.
-func (g *gathering) unfinished() {
+func (g *gathering) splitUnfinished() {
 	nodes := g.wholeNodes
 	g.whole, g.wholeIDs, g.wholeNodes = nil, nil, nil
 	for _, i := range nodes {
-		g.single(i, g.message(g.tree, i))
+		g.takeSingle(i, g.messageOf(g.tree, i))
 	}
 }
 
-func (g *gathering) single(i int32, m *chat.Message) {
+func (g *gathering) takeSingle(i int32, m *chat.Message) {
 	if m == nil {
 		return
 	}
@@ -209,16 +227,16 @@ func (g *gathering) single(i int32, m *chat.Message) {
 		g.systems = append(g.systems, i)
 		if g.base+len(g.msgs) == 0 {
 			g.system = append(g.system, m.Parts...)
-			if defs, err := decode.Tools(decode.Path(g.tree.nodes[i].raw, "message", "toolsAdded")); err == nil {
+			if defs, err := decode.Tools(decode.Path(g.tree.record(i), "message", "toolsAdded")); err == nil {
 				g.tools = append(g.tools, defs...)
 			}
 			return
 		}
 	}
-	g.say(*m, []int32{i})
+	g.addMessage(*m, []int32{i})
 }
 
-func (g *gathering) say(m chat.Message, nodes []int32) {
+func (g *gathering) addMessage(m chat.Message, nodes []int32) {
 	at := int32(g.base + len(g.msgs))
 	for _, i := range nodes {
 		g.pos[i] = at
@@ -230,27 +248,27 @@ func (g *gathering) say(m chat.Message, nodes []int32) {
 	}
 }
 
-// apply brings the plan up to date. Only what comes after the last compaction
+// applyEvents brings the plan up to date. Only what comes after the last compaction
 // matters, because a compaction says all there is to say, save what it replaced.
-func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) error {
+func (l *line) applyEvents(t *tree, events []event, rules chat.Rules, lenient bool) error {
 	start := 0
 	for i := len(events) - 1; i > 0 && start == 0 && l.known == nil; i-- {
-		if l.carries(t, events[i].node) {
+		if l.carriesPlan(t, events[i].node) {
 			start = i
 		}
 	}
 	fresh := make(map[int]bool)
 	n := 0
 	for i, ev := range events {
-		if l.known != nil && l.carries(t, ev.node) {
-			if err := l.mask(fresh, n, rules, lenient); err != nil {
+		if l.known != nil && l.carriesPlan(t, ev.node) {
+			if err := l.maskFresh(fresh, n, rules, lenient); err != nil {
 				return err
 			}
 		}
-		raw := t.nodes[ev.node].raw
+		raw := t.record(ev.node)
 		switch t.nodes[ev.node].kind {
 		case TypeContextEdit:
-			if at := l.edit(t, raw); at >= 0 && i >= start {
+			if at := l.noteEdit(t, raw); at >= 0 && i >= start {
 				fresh[at], n = true, ev.n
 			}
 		case TypeCompaction:
@@ -261,7 +279,7 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 				break
 			}
 			clear(fresh)
-			if err := l.compaction(t, ev, rules, lenient); err != nil {
+			if err := l.applyCompaction(t, ev, rules, lenient); err != nil {
 				return err
 			}
 		case TypeCustom:
@@ -276,21 +294,21 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 					}
 				}
 			case e.Custom == customNote:
-				l.note(&e, ev.n)
+				l.readNote(&e, ev.n)
 			case i >= start && !l.skip[ev.node]:
 				if p, err := plan.Decode(decode.Member(e.Data, "plan")); err == nil && p.Covers(l.history) {
-					l.put(p, ev.node, ev.n)
+					l.putPlan(p, ev.node, ev.n)
 					l.notLasted, _ = decode.Int(decode.Member(e.Data, "notLasted"))
 					clear(fresh)
 				}
 			}
 		}
 	}
-	return l.mask(fresh, n, rules, lenient)
+	return l.maskFresh(fresh, n, rules, lenient)
 }
 
-// note reads a note that was written after n messages, or removed.
-func (l *line) note(e *Entry, n int) {
+// readNote reads a note that was written after n messages, or removed.
+func (l *line) readNote(e *Entry, n int) {
 	id := decode.Str(e.Data, "id")
 	c := notes.Change{Gone: &notes.Note{ID: id}}
 	if text := decode.Str(e.Data, "text"); text != "" {
@@ -302,8 +320,8 @@ func (l *line) note(e *Entry, n int) {
 	l.notes = c.Apply(l.notes)
 }
 
-// put puts a plan in force that is in an entry, or made of one.
-func (l *line) put(p *plan.Plan, at int32, n int) {
+// putPlan puts a plan in force that is in an entry, or made of one.
+func (l *line) putPlan(p *plan.Plan, at int32, n int) {
 	if l.known != nil && p != nil {
 		parent := l.known[p.Parent]
 		if parent == nil { // it was made of context edits, which are in l.plan
@@ -317,26 +335,26 @@ func (l *line) put(p *plan.Plan, at int32, n int) {
 	l.plan, l.planAt, l.compacted, l.notLasted = p, at, n, 0
 }
 
-// mask puts a plan in force that does what context edits of other programs do
+// maskFresh puts a plan in force that does what context edits of other programs do
 // to these messages among the first n.
-func (l *line) mask(fresh map[int]bool, n int, rules chat.Rules, lenient bool) error {
+func (l *line) maskFresh(fresh map[int]bool, n int, rules chat.Rules, lenient bool) error {
 	if len(fresh) == 0 {
 		return nil
 	}
 	h := l.history.Head(n)
-	p, err := plan.Compose(l.plan, h, rules, nil, l.masks(h, func(i int) bool { return fresh[i] })...)
+	p, err := plan.Compose(l.plan, h, rules, nil, l.contextMasks(h, func(i int) bool { return fresh[i] })...)
 	if err != nil {
 		if !lenient {
 			return fmt.Errorf("the context edits do not fit the conversation: %w: %w", err, ErrDamaged)
 		}
 		return nil
 	}
-	l.put(p, l.planAt, n)
+	l.putPlan(p, l.planAt, n)
 	return nil
 }
 
-// carries reports whether the entry says everything about the plan.
-func (l *line) carries(t *tree, i int32) bool {
+// carriesPlan reports whether the entry says everything about the plan.
+func (l *line) carriesPlan(t *tree, i int32) bool {
 	n := &t.nodes[i]
 	if l.skip[i] {
 		return false
@@ -347,9 +365,9 @@ func (l *line) carries(t *tree, i int32) bool {
 	return decode.Str(n.raw, "customType") == customPlan
 }
 
-// edit notes what a context edit puts in place of a message, and returns the
+// noteEdit notes what a context edit puts in place of a message, and returns the
 // message, or -1.
-func (l *line) edit(t *tree, raw jsontext.Value) int {
+func (l *line) noteEdit(t *tree, raw jsontext.Value) int {
 	target := decode.Str(raw, "targetId")
 	if l.repeats[decode.Str(raw, "id")] {
 		l.told[target] = string(decode.Member(raw, "replacement"))
@@ -364,32 +382,32 @@ func (l *line) edit(t *tree, raw jsontext.Value) int {
 	return at
 }
 
-// compaction puts a compaction in force.
-func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) error {
+// applyCompaction puts a compaction in force.
+func (l *line) applyCompaction(t *tree, ev event, rules chat.Rules, lenient bool) error {
 	n := &t.nodes[ev.node]
 	c := parseCompaction(pifile.Parse(n.raw))
 	if c.ours && (c.Plan == nil && c.Rewinds != "" || c.Plan.Covers(l.history)) {
-		l.put(c.Plan, ev.node, ev.n)
+		l.putPlan(c.Plan, ev.node, ev.n)
 		l.notLasted = c.notLasted
 		return nil
 	}
-	kept, ok := l.kept(t, c, ev)
+	kept, ok := l.keptStart(t, c, ev)
 	if !ok && !lenient {
 		return fmt.Errorf("compaction %s keeps entry %q, which is not on the path to it: %w", n.id, c.FirstKept, ErrDamaged)
 	}
-	p, err := l.foreign(c, ev.n, kept, rules)
+	p, err := l.importCompaction(c, ev.n, kept, rules)
 	if err != nil {
 		if !lenient {
 			return fmt.Errorf("compaction %s does not fit the conversation: %w: %w", n.id, err, ErrDamaged)
 		}
 		p = nil
 	}
-	l.put(p, ev.node, ev.n)
+	l.putPlan(p, ev.node, ev.n)
 	return nil
 }
 
-// kept returns the first message that a compaction keeps.
-func (l *line) kept(t *tree, c *Compaction, ev event) (int, bool) {
+// keptStart returns the first message that a compaction keeps.
+func (l *line) keptStart(t *tree, c *Compaction, ev event) (int, bool) {
 	if c.FirstKept == t.nodes[ev.node].id {
 		return ev.n, true
 	}
@@ -400,7 +418,7 @@ func (l *line) kept(t *tree, c *Compaction, ev event) (int, bool) {
 	if at := l.pos[k]; at >= 0 {
 		return min(int(at), ev.n), true
 	}
-	// An entry that is no message: the first message after it.
+	// For an entry that is not a message: the first message after it.
 	i := slices.Index(l.path, k)
 	if i < 0 {
 		return ev.n, false
@@ -416,9 +434,9 @@ func (l *line) kept(t *tree, c *Compaction, ev event) (int, bool) {
 	return ev.n, true
 }
 
-// foreign makes a plan of a compaction that another program wrote: its summary
+// importCompaction makes a plan of a compaction that another program wrote: its summary
 // in place of all that it did not keep.
-func (l *line) foreign(c *Compaction, n, kept int, rules chat.Rules) (*plan.Plan, error) {
+func (l *line) importCompaction(c *Compaction, n, kept int, rules chat.Rules) (*plan.Plan, error) {
 	h := l.history.Head(n)
 	kept = chat.NewOutline(h).CutBefore(min(kept, n))
 	var edits []plan.Edit
@@ -433,7 +451,7 @@ func (l *line) foreign(c *Compaction, n, kept int, rules chat.Rules) (*plan.Plan
 		}
 		edits = append(edits, e)
 	}
-	edits = append(edits, l.masks(h, func(i int) bool { return i >= kept })...)
+	edits = append(edits, l.contextMasks(h, func(i int) bool { return i >= kept })...)
 	if len(edits) == 0 {
 		return nil, nil
 	}

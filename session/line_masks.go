@@ -8,9 +8,9 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// masks returns the edits that do to the plan's messages what context edits of
+// contextMasks returns the edits that do to the plan's messages what context edits of
 // other programs do.
-func (l *line) masks(h chat.History, want func(i int) bool) []plan.Edit {
+func (l *line) contextMasks(h chat.History, want func(i int) bool) []plan.Edit {
 	var at []int
 	for i := range l.edits {
 		if i < h.Len() && want(i) {
@@ -26,19 +26,19 @@ func (l *line) masks(h chat.History, want func(i int) bool) []plan.Edit {
 	for _, i := range at {
 		v := l.edits[i]
 		if v.Kind() == '{' {
-			out = append(out, replacing(h.At(i), i, parseContent(decode.Member(v, "content")))...)
+			out = append(out, replaceContent(h.At(i), i, parseContent(decode.Member(v, "content")))...)
 			continue
 		}
-		out = append(out, l.omitting(h, o, i)...)
+		out = append(out, l.omitMessage(h, o, i)...)
 	}
 	return out
 }
 
 const leftOut = "[left out of the context]"
 
-// omitting returns the edits that take message i away. An exchange goes as a
+// omitMessage returns the edits that take message i away. An exchange goes as a
 // whole or stays, without content.
-func (l *line) omitting(h chat.History, o *chat.Outline, i int) []plan.Edit {
+func (l *line) omitMessage(h chat.History, o *chat.Outline, i int) []plan.Edit {
 	m := h.At(i)
 	from, to := i, i+1
 	if x := o.ExchangeOf(i); x >= 0 {
@@ -46,7 +46,7 @@ func (l *line) omitting(h chat.History, o *chat.Outline, i int) []plan.Edit {
 		from, to = e.From, e.To
 		for k := from; k < to; k++ {
 			if v, ok := l.edits[k]; !ok || v.Kind() == '{' {
-				return replacing(m, i, nil)
+				return replaceContent(m, i, nil)
 			}
 		}
 		if i > from {
@@ -56,9 +56,9 @@ func (l *line) omitting(h chat.History, o *chat.Outline, i int) []plan.Edit {
 	return []plan.Edit{{Kind: plan.Drop, From: from, To: to, Part: -1, Text: leftOut, Stage: "import"}}
 }
 
-// replacing returns masks that put content in place of a message's words and
+// replaceContent returns masks that put content in place of a message's words and
 // pictures. Calls stay, because their results do.
-func replacing(m *chat.Message, i int, content []chat.Part) []plan.Edit {
+func replaceContent(m *chat.Message, i int, content []chat.Part) []plan.Edit {
 	words := ""
 	for k := range content {
 		if content[k].Kind == chat.Text {

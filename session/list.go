@@ -31,18 +31,18 @@ func (s *Session) Entry(id string) (Entry, error) {
 	defer s.mu.Unlock()
 	i, ok := s.tree.byID[id]
 	if !ok {
-		return Entry{}, s.fail("read", ErrNotFound, "list the entries to find one", "there is no entry %q", id)
+		return Entry{}, s.opError("read", ErrNotFound, "list the entries to find one", "there is no entry %q", id)
 	}
-	return parseEntry(s.tree.nodes[i].raw), nil
+	return parseEntry(s.tree.record(i)), nil
 }
 
 // Path returns the entries from the root to the leaf.
 func (s *Session) Path() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	path := s.tree.listed(s.line.path)
+	path := s.tree.withoutBookmarks(s.line.path)
 	out := make([]Entry, len(path))
-	each(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.nodes[path[k]].raw) })
+	eachParallel(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.record(path[k])) })
 	return out
 }
 
@@ -61,7 +61,7 @@ func (s *Session) Page(skip, limit int) []Entry {
 		case len(out) >= limit:
 			return out
 		default:
-			out = append(out, parseEntry(s.tree.nodes[i].raw))
+			out = append(out, parseEntry(s.tree.record(int32(i))))
 		}
 	}
 	return out
@@ -72,7 +72,7 @@ func (s *Session) Page(skip, limit int) []Entry {
 func (s *Session) Problems() []Problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tree.check()
+	return s.tree.findProblems()
 }
 
 // Item is one line of a listing of the tree.
@@ -111,7 +111,7 @@ type order struct {
 func (s *Session) Tree(skip, limit int) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.ordered()
+	o := s.entryOrder()
 	on := make([]bool, len(s.tree.nodes))
 	for _, i := range s.line.path {
 		on[i] = true
@@ -121,7 +121,7 @@ func (s *Session) Tree(skip, limit int) []Item {
 	out := make([]Item, 0, to-from)
 	for k := from; k < to; k++ {
 		i := o.list[k]
-		e := parseEntry(s.tree.nodes[i].raw)
+		e := parseEntry(s.tree.record(i))
 		it := Item{
 			ID: e.ID, Parent: e.Parent, Type: e.Type, Time: e.Time, Depth: int(o.depth[k]), Children: int(o.kids[i]),
 			OnPath: on[i], Leaf: i == s.line.leaf, Text: plain.Brief(entryText(&e), 120),
@@ -131,7 +131,7 @@ func (s *Session) Tree(skip, limit int) []Item {
 				it.Role = string(chat.Tool) // one word for it everywhere
 			}
 		}
-		if up := s.tree.above(i); up >= 0 {
+		if up := s.tree.parentOf(i); up >= 0 {
 			it.Parent = s.tree.nodes[up].id
 		}
 		out = append(out, it)
@@ -139,7 +139,7 @@ func (s *Session) Tree(skip, limit int) []Item {
 	return out
 }
 
-func (s *Session) ordered() *order {
+func (s *Session) entryOrder() *order {
 	t := &s.tree
 	if s.order != nil && s.order.n == len(t.nodes) {
 		return s.order
@@ -156,7 +156,7 @@ func (s *Session) ordered() *order {
 		if t.nodes[i].kind == typeBookmark {
 			continue
 		}
-		up := t.above(int32(i))
+		up := t.parentOf(int32(i))
 		if up < 0 {
 			roots = append(roots, int32(i))
 			continue
@@ -206,7 +206,7 @@ func (s *Session) ordered() *order {
 	return o
 }
 
-// entryText is what an entry says, for listings and search.
+// entryText returns what an entry says, for listings and search.
 func entryText(e *Entry) string {
 	switch {
 	case e.Compaction != nil:
@@ -299,7 +299,7 @@ type Stats struct {
 	Last  time.Time `json:"last"`
 }
 
-func (st *Stats) measured(by *winnow.Status) {
+func (st *Stats) setMeasured(by *winnow.Status) {
 	st.Status, st.Tokens, st.Ratio = *by, by.Count.Tokens, by.Ratio
 }
 
@@ -312,13 +312,13 @@ func (s *Session) Stats() (Stats, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Stats{
-		Session: s.id, Name: s.name(), Model: s.line.model,
-		Entries: len(s.tree.nodes) - s.tree.marks, ByType: make(map[Type]int), Path: len(s.tree.listed(s.line.path)), Pins: len(s.line.pins),
+		Session: s.id, Name: s.currentName(), Model: s.line.model,
+		Entries: len(s.tree.nodes) - s.tree.marks, ByType: make(map[Type]int), Path: len(s.tree.withoutBookmarks(s.line.path)), Pins: len(s.line.pins),
 		Messages: s.line.history.Len(), Turns: len(chat.Boundaries(s.line.history)),
 		Bytes: s.log.Info().Bytes,
 	}
-	st.measured(&status)
-	kids := s.ordered().kids
+	st.setMeasured(&status)
+	kids := s.entryOrder().kids
 	for i := range s.tree.nodes {
 		if kind := s.tree.nodes[i].kind; kind != typeBookmark {
 			st.ByType[kind]++
@@ -347,10 +347,10 @@ func (s *Session) Stats() (Stats, error) {
 		}
 	}
 	if len(s.tree.nodes) > 0 {
-		st.First = RecordTime(s.tree.nodes[0].raw)
+		st.First = RecordTime(s.tree.record(0))
 		st.Last = st.First
 		for i := range s.tree.nodes { // imported entries have the times of their messages, in any order
-			t := RecordTime(s.tree.nodes[i].raw)
+			t := RecordTime(s.tree.record(int32(i)))
 			switch {
 			case t.IsZero():
 			case st.First.IsZero() || t.Before(st.First):
@@ -360,7 +360,7 @@ func (s *Session) Stats() (Stats, error) {
 			}
 		}
 	}
-	if c, err := s.context(); err == nil {
+	if c, err := s.currentContext(); err == nil {
 		st.View = c.View.Len()
 	}
 	return st, nil

@@ -26,7 +26,7 @@ func (s *Session) Label(ctx context.Context, target, label string) error {
 	if err := s.mustExist("label", target); err != nil {
 		return err
 	}
-	_, err := s.add(ctx, labelDraft(target, label))
+	_, err := s.addDrafts(ctx, labelDraft(target, label))
 	return err
 }
 
@@ -39,7 +39,7 @@ func (s *Session) Labels() map[string]string {
 		if s.tree.nodes[i].kind != TypeLabel {
 			continue
 		}
-		if e := parseEntry(s.tree.nodes[i].raw); e.Label == "" {
+		if e := parseEntry(s.tree.record(int32(i))); e.Label == "" {
 			delete(labels, e.Target)
 		} else {
 			labels[e.Target] = e.Label
@@ -50,23 +50,23 @@ func (s *Session) Labels() map[string]string {
 
 // Pin marks the message of an entry on the path, so that no stage edits it. An
 // edit that is already in force on it is taken back at the next rewrite.
-func (s *Session) Pin(ctx context.Context, id string) error { return s.pin(ctx, id, true) }
+func (s *Session) Pin(ctx context.Context, id string) error { return s.setPin(ctx, id, true) }
 
 // Unpin takes the mark off.
-func (s *Session) Unpin(ctx context.Context, id string) error { return s.pin(ctx, id, false) }
+func (s *Session) Unpin(ctx context.Context, id string) error { return s.setPin(ctx, id, false) }
 
-func (s *Session) pin(ctx context.Context, id string, on bool) error {
+func (s *Session) setPin(ctx context.Context, id string, on bool) error {
 	s.mu.Lock()
 	i, ok := s.tree.byID[id]
 	ok = ok && int(i) < len(s.line.pos) && s.line.pos[i] >= 0
 	s.mu.Unlock()
 	if !ok {
-		return s.fail("pin", ErrNotFound, "list the path to find one", "entry %q is not a message on the path to the leaf", id)
+		return s.opError("pin", ErrNotFound, "list the path to find one", "entry %q is not a message on the path to the leaf", id)
 	}
 	w := jsonwrite.Object()
 	w.Str("targetId", id)
 	w.Flag("pinned", on)
-	_, err := s.add(ctx, customDraft(customPin, append(w.B, '}')))
+	_, err := s.addDrafts(ctx, customDraft(customPin, append(w.B, '}')))
 	return err
 }
 
@@ -75,7 +75,7 @@ func (s *Session) Pins() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []string
-	for _, at := range sorted(s.line.pins) {
+	for _, at := range sortedKeys(s.line.pins) {
 		ids = append(ids, s.tree.nodes[s.line.last[at]].id)
 	}
 	return ids
@@ -84,7 +84,7 @@ func (s *Session) Pins() []string {
 // Note writes something down that stands in the view with how things stand, from the
 // next compaction on, however often the session is compacted. Replaces is the id of a
 // note that goes, "" for none; a text of "" only removes that one. It returns a
-// sentence for whoever wrote it.
+// sentence for the note's author.
 func (s *Session) Note(ctx context.Context, replaces, text string) (string, error) {
 	s.mu.Lock()
 	c, err := conview.CheckNote(s.line.notes, control.Write{Replaces: replaces, Text: text}, s.line.history.Len(), s.now())
@@ -105,11 +105,11 @@ func (s *Session) Note(ctx context.Context, replaces, text string) (string, erro
 		w.Str("text", c.Added.Text)
 		drafts = append(drafts, customDraft(customNote, append(w.B, '}')))
 	}
-	_, err = s.add(ctx, drafts...)
+	_, err = s.addDrafts(ctx, drafts...)
 	return c.Say, err
 }
 
-// Noted returns what was written down on the path to the leaf, oldest first.
+// Noted returns the notes on the path to the leaf, oldest first.
 func (s *Session) Noted() []winnow.Note {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Session) Noted() []winnow.Note {
 
 // SetModel notes that another model answers from here on.
 func (s *Session) SetModel(ctx context.Context, provider, model string) error {
-	_, err := s.add(ctx, modelDraft(provider, model))
+	_, err := s.addDrafts(ctx, modelDraft(provider, model))
 	return err
 }
 
@@ -133,7 +133,7 @@ func modelDraft(provider, model string) draft {
 func (s *Session) SetName(ctx context.Context, name string) error {
 	var w jsonwrite.Writer
 	w.Str("name", name)
-	_, err := s.add(ctx, draft{Type: pifile.TypeName, Body: w.B})
+	_, err := s.addDrafts(ctx, draft{Type: pifile.TypeName, Body: w.B})
 	return err
 }
 
@@ -142,10 +142,10 @@ func (s *Session) SetName(ctx context.Context, name string) error {
 func (s *Session) Name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.name()
+	return s.currentName()
 }
 
-func (s *Session) name() string {
+func (s *Session) currentName() string {
 	for i := len(s.tree.nodes) - 1; i >= 0; i-- {
 		if n := &s.tree.nodes[i]; n.kind == TypeName {
 			return decode.Str(n.raw, "name")
@@ -157,11 +157,11 @@ func (s *Session) name() string {
 // Custom adds an entry that a program keeps for itself. The model does not see
 // it.
 func (s *Session) Custom(ctx context.Context, kind string, data any) (string, error) {
-	raw, err := marshal(data)
+	raw, err := marshalPlain(data)
 	if err != nil {
-		return "", s.fail("append", err, "", "the data cannot be written as JSON: %v", err)
+		return "", s.opError("append", err, "", "the data cannot be written as JSON: %v", err)
 	}
-	ids, err := s.add(ctx, customDraft(kind, raw))
+	ids, err := s.addDrafts(ctx, customDraft(kind, raw))
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +172,7 @@ func (s *Session) mustExist(op, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.tree.byID[id]; !ok {
-		return s.fail(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
+		return s.opError(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type memorySession struct {
 // conversations of which nothing is to be written, and for tests.
 func NewMemory() Store { return &memory{sessions: make(map[string]*memorySession)} }
 
-func (m *memory) open(op, id string) (*memorySession, error) {
+func (m *memory) findSession(op, id string) (*memorySession, error) {
 	s := m.sessions[id]
 	switch {
 	case m.closed:
@@ -40,8 +40,8 @@ func (m *memory) open(op, id string) (*memorySession, error) {
 	return s, nil
 }
 
-// Create makes an empty session.
-func (m *memory) Create(_ context.Context, h Header) (Log, error) {
+// Create makes a session with its first records.
+func (m *memory) Create(_ context.Context, h Header, recs ...[]byte) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -60,7 +60,9 @@ func (m *memory) Create(_ context.Context, h Header) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.sessions[h.ID] = &memorySession{header: h, bytes: int64(len(raw)), modified: time.Now()}
+	s := &memorySession{header: h, bytes: int64(len(raw))}
+	s.add(recs)
+	m.sessions[h.ID] = s
 	return &memoryLog{m: m, id: h.ID}, nil
 }
 
@@ -68,7 +70,7 @@ func (m *memory) Create(_ context.Context, h Header) (Log, error) {
 func (m *memory) Open(_ context.Context, id string) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, err := m.open("open", id); err != nil {
+	if _, err := m.findSession("open", id); err != nil {
 		return nil, err
 	}
 	return &memoryLog{m: m, id: id}, nil
@@ -88,6 +90,14 @@ func (m *memory) List(_ context.Context, skip, limit int) ([]Info, error) {
 		all = all[:min(limit, len(all))]
 	}
 	return all, nil
+}
+
+func (s *memorySession) add(recs [][]byte) {
+	for _, r := range recs {
+		s.recs = append(s.recs, bytes.Clone(r))
+		s.bytes += int64(len(r)) + 1
+	}
+	s.modified = time.Now()
 }
 
 func (s *memorySession) info() Info {
@@ -110,7 +120,7 @@ func (s *memorySession) info() Info {
 func (m *memory) Delete(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, err := m.open("delete", id); err != nil {
+	if _, err := m.findSession("delete", id); err != nil {
 		return err
 	}
 	delete(m.sessions, id)
@@ -146,7 +156,7 @@ func (l *memoryLog) Info() Info {
 func (l *memoryLog) Load(context.Context) ([]Record, error) {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
-	s, err := l.m.open("read", l.id)
+	s, err := l.m.findSession("read", l.id)
 	if err != nil {
 		return nil, err
 	}
@@ -160,16 +170,12 @@ func (l *memoryLog) Load(context.Context) ([]Record, error) {
 func (l *memoryLog) Append(recs ...[]byte) func(context.Context) error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
-	s, err := l.m.open("append to", l.id)
+	s, err := l.m.findSession("append to", l.id)
 	if l.shut {
 		err = ErrClosed
 	}
 	if err == nil {
-		for _, r := range recs {
-			s.recs = append(s.recs, bytes.Clone(r))
-			s.bytes += int64(len(r)) + 1
-		}
-		s.modified = time.Now()
+		s.add(recs)
 	}
 	return func(context.Context) error { return err }
 }

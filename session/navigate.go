@@ -50,7 +50,7 @@ type Navigated struct {
 // When making the summary fails or is called off, nothing is written and the
 // leaf stays.
 func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions) (Navigated, error) {
-	trip, err := s.plot(target)
+	trip, err := s.plotTrip(target)
 	if err != nil {
 		return Navigated{}, err
 	}
@@ -59,28 +59,28 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 		return out, nil
 	}
 	var supplied *BranchSummary
-	if hooks := s.hooks(); len(hooks) > 0 {
+	if hooks := s.allHooks(); len(hooks) > 0 {
 		d := s.beforeNavigate(ctx, BeforeNavigate{
 			Session: s.ID(), Target: target, OldLeaf: out.OldLeaf, Ancestor: out.Ancestor,
-			Left: s.entries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
+			Left: s.parseEntries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
 		})
 		if d.Cancel {
-			return Navigated{}, s.fail("navigate", ErrCancelled, "", "a hook cancelled the move")
+			return Navigated{}, s.opError("navigate", ErrCancelled, "", "a hook cancelled the move")
 		}
 		supplied = d.Summary
 	}
 	if supplied == nil && o.Summarise {
-		if supplied, err = s.summarise(ctx, trip, o.Focus); err != nil {
-			return Navigated{}, s.fail("navigate", err, "try again, or move without a summary", "the summary of the branch could not be made: %v", err)
+		if supplied, err = s.summariseBranch(ctx, trip, o.Focus); err != nil {
+			return Navigated{}, s.opError("navigate", err, "try again, or move without a summary", "the summary of the branch could not be made: %v", err)
 		}
 	} else if supplied != nil {
-		supplied.FromHook, supplied.Summary = true, s.clean(supplied.Summary)
+		supplied.FromHook, supplied.Summary = true, s.cleanText(supplied.Summary)
 	}
 
 	s.mu.Lock()
 	if s.line.leaf != trip.from {
 		s.mu.Unlock()
-		return Navigated{}, s.fail("navigate", ErrMoved, "try again", "something was added while the summary was being written")
+		return Navigated{}, s.opError("navigate", ErrMoved, "try again", "something was added while the summary was being written")
 	}
 	if err := s.moveTo(trip.to, "navigate"); err != nil {
 		s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	if len(list) == 0 {
 		list = append(list, placed{id: s.newID(), draft: customDraft(customLeaf, []byte("{}"))})
 	}
-	wait := s.place(list)
+	wait := s.placeEntries(list)
 	s.mu.Unlock()
 	if err := wait(ctx); err != nil {
 		s.mu.Lock()
@@ -130,23 +130,23 @@ type trip struct {
 	w       *winnow.Winnow
 }
 
-// plot finds the way.
-func (s *Session) plot(target string) (*trip, error) {
+// plotTrip finds the way.
+func (s *Session) plotTrip(target string) (*trip, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn {
-		return nil, s.fail("navigate", ErrTurnRunning, "wait for its end", "a turn is running")
+		return nil, s.opError("navigate", ErrTurnRunning, "wait for its end", "a turn is running")
 	}
 	at, ok := s.tree.byID[target]
 	if !ok {
-		return nil, s.fail("navigate", ErrNotFound, "list the entries to find one", "there is no entry %q", target)
+		return nil, s.opError("navigate", ErrNotFound, "list the entries to find one", "there is no entry %q", target)
 	}
 	t := &trip{from: s.line.leaf, to: at, ancestor: none, history: s.line.history, first: s.line.history.Len()}
-	path, wrong := s.tree.path(at)
+	path, wrong := s.tree.pathTo(at)
 	if wrong != "" && !s.o.Recover {
-		return nil, s.fail("navigate", ErrDamaged, "choose another entry", "%s", wrong)
+		return nil, s.opError("navigate", ErrDamaged, "choose another entry", "%s", wrong)
 	}
-	if m := s.tree.message(at); m != nil && m.Role == chat.User && s.tree.nodes[at].kind != TypeBranchSummary {
+	if m := s.tree.decodeMessage(at); m != nil && m.Role == chat.User && s.tree.nodes[at].kind != TypeBranchSummary {
 		t.to, t.text = s.tree.nodes[at].up, m.Text()
 		if t.to == missing {
 			t.to = none
@@ -173,9 +173,9 @@ func (s *Session) plot(target string) (*trip, error) {
 	return t, err
 }
 
-// summarise makes the summary of the branch that is left, of its newest
+// summariseBranch makes the summary of the branch that is left, of its newest
 // messages within the window.
-func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*BranchSummary, error) {
+func (s *Session) summariseBranch(ctx context.Context, t *trip, focus string) (*BranchSummary, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -214,8 +214,8 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 		}
 	}
 	s.mu.Unlock()
-	b.Modified = unique(b.Modified)
-	b.Read = slices.DeleteFunc(unique(b.Read), func(f string) bool { return slices.Contains(b.Modified, f) })
+	b.Modified = sortUnique(b.Modified)
+	b.Read = slices.DeleteFunc(sortUnique(b.Read), func(f string) bool { return slices.Contains(b.Modified, f) })
 	b.Summary += summary.ChangeFooter(summary.Changes(h, t.first, h.Len(), s.o.Kinds)) + summary.FileFooter(b.Read, b.Modified)
 	return b, nil
 }
@@ -256,12 +256,12 @@ func (s *Session) idOf(i int32) string {
 	return s.tree.nodes[i].id
 }
 
-func (s *Session) entries(nodes []int32) []Entry {
+func (s *Session) parseEntries(nodes []int32) []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]Entry, len(nodes))
 	for k, i := range nodes {
-		out[k] = parseEntry(s.tree.nodes[i].raw)
+		out[k] = parseEntry(s.tree.record(i))
 	}
 	return out
 }

@@ -41,12 +41,12 @@ func (s *Session) Next(ctx context.Context) (Call, error) {
 		j.focus = *s.requested
 	}
 	s.mu.Unlock()
-	now, err := s.measure(ctx)
+	now, err := s.measureRequest(ctx)
 	if err != nil {
 		return call, err
 	}
 	if now.Before.ShouldCompact && auto && !now.off {
-		c, err := s.compact(ctx, j)
+		c, err := s.runCompaction(ctx, j)
 		switch {
 		case err == nil:
 			call.Compacted = c
@@ -57,11 +57,11 @@ func (s *Session) Next(ctx context.Context) (Call, error) {
 		default:
 			return call, err
 		}
-		if now, err = s.measure(ctx); err != nil {
+		if now, err = s.measureRequest(ctx); err != nil {
 			return call, err
 		}
 	}
-	if err := s.mend(ctx, &call, now); err != nil {
+	if err := s.writeRepairs(ctx, &call, now); err != nil {
 		return call, err
 	}
 	s.beforeCall(ctx, &call)
@@ -77,25 +77,25 @@ type measured struct {
 	off     bool // compaction is switched off
 }
 
-func (s *Session) measure(ctx context.Context) (measured, error) {
+func (s *Session) measureRequest(ctx context.Context) (measured, error) {
 	s.mu.Lock()
 	w, err := s.engineFor()
 	if err != nil {
 		s.mu.Unlock()
 		return measured{}, err
 	}
-	req, state := s.request(), s.state(w)
+	req, state := s.currentRequest(), s.engineState(w)
 	s.mu.Unlock()
 	state.RepairOnly = true
 	r, err := w.Fit(ctx, req, state)
 	if err != nil {
-		return measured{}, s.fail("prepare the next call", err, "", "%v", err)
+		return measured{}, s.opError("prepare the next call", err, "", "%v", err)
 	}
 	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, nil
 }
 
-// mend fills in the call with what was measured, and writes what was repaired.
-func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
+// writeRepairs fills in the call with the measure, and writes a plan of repairs.
+func (s *Session) writeRepairs(ctx context.Context, call *Call, now measured) error {
 	s.mu.Lock()
 	var wait func(context.Context) error
 	if now.Changed && now.Plan != nil && s.line.plan == now.base && now.Plan.Covers(s.line.history) {
@@ -107,15 +107,15 @@ func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
 				w.Num("notLasted", now.NotLasted)
 			}
 			w.Close('}')
-			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, w.B)}})
+			wait = s.placeEntries([]placed{{id: s.newID(), draft: customDraft(customPlan, w.B)}})
 		}
 	}
 	var err error
-	if call.Context, err = s.context(); err == nil {
+	if call.Context, err = s.currentContext(); err == nil {
 		call.Status = now.After
 		step := now.Sent()
 		if now.Changed || s.line.plan.ID() != now.Plan.ID() || s.line.history.Len() != now.history {
-			state := s.state(s.engine.w)
+			state := s.engineState(s.engine.w)
 			state.RepairOnly = true
 			var r winnow.Result
 			if r, err = s.engine.w.Fit(ctx, call.Request, state); err == nil {

@@ -11,8 +11,8 @@ import (
 
 // Options say how a session is opened. Nil and the zero value work.
 type Options struct {
-	// Settings are the engine's. Where they name no model, the one that the
-	// session used last counts.
+	// Settings are the engine's. Where they name no model, the session's last
+	// counts.
 	Settings winnow.Settings
 
 	// Live, where it is set, is asked before every check for the settings that
@@ -60,9 +60,9 @@ type Options struct {
 	Leaf string
 
 	// Recover makes the best of a damaged tree instead of refusing it: an entry
-	// whose parent is not there follows the one that was written before it, and a
-	// compaction that keeps what is not there keeps nothing. [Session.Notes] say
-	// what was left out.
+	// whose parent is missing follows the entry written before it, and a compaction
+	// whose kept entry is missing keeps nothing. [Session.Notes] say what is
+	// missing.
 	Recover bool
 
 	// Now is the clock; nil is the real one.

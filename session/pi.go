@@ -32,7 +32,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		c.FirstKept = s.tree.nodes[l.first[kept]].id
 	}
 	if !c.Supplied {
-		s.files(&c, kept)
+		s.fillFiles(&c, kept)
 		c.Summary = summaryFor(view, kept, &c)
 	}
 	var edits []placed
@@ -47,12 +47,12 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		edits = append(edits, placed{id: s.newID(), draft: draft{Type: pifile.TypeContextEdit, Body: w.B}})
 	}
 	masked := maskedContent(view, kept)
-	for _, at := range sorted(masked) {
+	for _, at := range sortedKeys(masked) {
 		if l.first[at] == l.last[at] { // what pi has as several entries has no single content
 			tell(at, pifile.Replacement(masked[at]))
 		}
 	}
-	for target := range l.told { // masks that are no longer there
+	for target := range l.told { // masks that have gone
 		k, ok := s.tree.byID[target]
 		if !ok || l.pos[k] < int32(kept) {
 			continue
@@ -71,7 +71,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 			return nil, fmt.Errorf("the plan cannot be written: %w", err)
 		}
 	}
-	return append([]placed{{id: id, draft: compactionDraft(&c, data, s.systemFor())}}, edits...), nil
+	return append([]placed{{id: id, draft: compactionDraft(&c, data, s.piSystemMessage())}}, edits...), nil
 }
 
 // firstKept returns the first message after the last run of a plan that pi may
@@ -91,8 +91,8 @@ func firstKept(p *plan.Plan, h chat.History) int {
 	return kept
 }
 
-// summaryFor is what a reader of summaries sees in place of the messages before
-// kept: the texts of the runs, and what stays between them, written down.
+// summaryFor returns what a reader of summaries sees in place of the messages
+// before kept: the texts of the runs, and what stays between them, written down.
 func summaryFor(v plan.View, kept int, c *Compaction) string {
 	var parts []string
 	for i := range v.Len() {
@@ -115,10 +115,10 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 	return strings.Join(parts, "\n\n") + summary.ChangeFooter(c.Created, c.Deleted) + summary.FileFooter(c.Read, c.Modified)
 }
 
-// files fills in which files the messages before kept, and the branches that
+// fillFiles fills in which files the messages before kept, and the branches that
 // were left on the way, have read and modified. A compaction of pi's own may know
 // of more than its messages show.
-func (s *Session) files(c *Compaction, kept int) {
+func (s *Session) fillFiles(c *Compaction, kept int) {
 	read, modified := summary.Files(s.line.history, 0, kept, s.o.Kinds)
 	for _, i := range s.line.path {
 		switch n := &s.tree.nodes[i]; n.kind {
@@ -133,17 +133,17 @@ func (s *Session) files(c *Compaction, kept int) {
 		}
 	}
 	c.Created, c.Deleted = summary.Changes(s.line.history, 0, kept, s.o.Kinds)
-	c.Modified = unique(modified)
-	c.Read = slices.DeleteFunc(unique(read), func(f string) bool { return slices.Contains(c.Modified, f) })
+	c.Modified = sortUnique(modified)
+	c.Read = slices.DeleteFunc(sortUnique(read), func(f string) bool { return slices.Contains(c.Modified, f) })
 }
 
-func unique(list []string) []string {
+func sortUnique(list []string) []string {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-func sorted[V any](m map[int]V) []int {
+func sortedKeys[V any](m map[int]V) []int {
 	return slices.Sorted(maps.Keys(m))
 }
 
@@ -188,15 +188,15 @@ func compactionDraft(c *Compaction, data []byte, system string) draft {
 	return draft{Type: pifile.TypeCompaction, Body: w.B}
 }
 
-// systemFor is the system message that pi wants in a compaction when there are
+// piSystemMessage returns the system message that pi wants in a compaction when there are
 // any on the path: all of them folded into one.
-func (s *Session) systemFor() string {
+func (s *Session) piSystemMessage() string {
 	if len(s.line.systems) == 0 {
 		return ""
 	}
 	var all []*pibase.Message
 	for _, i := range s.line.systems {
-		if e := pibase.Parse(s.tree.nodes[i].raw); e.Message != nil {
+		if e := pibase.Parse(s.tree.record(i)); e.Message != nil {
 			all = append(all, e.Message)
 		}
 	}

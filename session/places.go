@@ -20,7 +20,7 @@ type Place struct {
 func (s *Session) Places() []Place {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.ordered()
+	o := s.entryOrder()
 	out := make([]Place, len(o.list))
 	at := make([]int32, len(s.tree.nodes)) // where a node is listed
 	for i := range at {
@@ -30,7 +30,7 @@ func (s *Session) Places() []Place {
 		at[i] = int32(k)
 		n := &s.tree.nodes[i]
 		p := Place{ID: n.id, Type: n.kind, Parent: none, Children: int(o.kids[i]), Leaf: i == s.line.leaf}
-		if up := s.tree.above(i); up >= 0 {
+		if up := s.tree.parentOf(i); up >= 0 {
 			p.Parent = int(at[up])
 		}
 		out[k] = p

@@ -15,32 +15,32 @@ var ErrPlan = errors.New("the plan does not fit the messages")
 // ImportPlan makes a session of a conversation with a plan, as [Import] does of
 // one without: a compaction puts the plan in force, and can be rewound. A plan
 // that is nil changes nothing. The error wraps [ErrPlan] when the plan does not
-// fit; then there is no session.
+// fit; then no session is made.
 func ImportPlan(ctx context.Context, store Store, h Header, req chat.Request, p *plan.Plan, o *Options) (*Session, error) {
-	s, err := read(ctx, h, &req, o)
+	s, err := importToMemory(ctx, h, &req, o)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	if p != nil && len(p.Edits) > 0 {
-		if err := s.adopt(ctx, p.Edits); err != nil {
+		if err := s.adoptEdits(ctx, p.Edits); err != nil {
 			return nil, err
 		}
 	}
 	return s.CopyTo(ctx, store, o)
 }
 
-// adopt puts edits in force that were made for the same messages elsewhere.
-func (s *Session) adopt(ctx context.Context, edits []plan.Edit) error {
+// adoptEdits puts edits in force that were made for the same messages elsewhere.
+func (s *Session) adoptEdits(ctx context.Context, edits []plan.Edit) error {
 	s.mu.Lock()
 	base := s.line.plan
 	p, err := plan.Compose(base, s.line.history, s.o.Rules, nil, edits...)
 	c := Compaction{Plan: p, Reason: reasonImport}
-	if w, before, werr := s.check(); err == nil && werr == nil {
+	if w, before, werr := s.checkSize(); err == nil && werr == nil {
 		c.TokensBefore = before.Count.Tokens
-		st := s.state(w)
+		st := s.engineState(w)
 		st.Plan, st.Ledger = p, nil
-		if after, err := w.Check(s.request(), st); err == nil {
+		if after, err := w.Check(s.currentRequest(), st); err == nil {
 			c.TokensAfter = after.Count.Tokens
 		}
 	}
@@ -48,6 +48,6 @@ func (s *Session) adopt(ctx context.Context, edits []plan.Edit) error {
 	if err != nil {
 		return fmt.Errorf("session: %w: %w", ErrPlan, err)
 	}
-	_, err = s.commit(ctx, c, base)
+	_, err = s.commitCompaction(ctx, c, base)
 	return err
 }

@@ -26,7 +26,7 @@ func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (su
 		s.mu.Unlock()
 		return summary.Preparation{}, "", err
 	}
-	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
+	snap := &snapshot{w: w, req: s.currentRequest(), state: s.engineState(w)}
 	snap.ask(job{reason: reasonManual, focus: focus, force: true})
 	done, err := s.compactedAlready()
 	s.mu.Unlock()
@@ -36,32 +36,32 @@ func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (su
 	if done && focus == "" {
 		return summary.Preparation{}, alreadyCompacted, nil
 	}
-	return s.prepare(ctx, snap)
+	return s.prepareSummary(ctx, snap)
 }
 
-// prepare runs the compaction up to where a summary would be written.
-func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparation, string, error) {
+// prepareSummary runs the compaction up to where a summary would be written.
+func (s *Session) prepareSummary(ctx context.Context, snap *snapshot) (summary.Preparation, string, error) {
 	state := snap.state
 	state.Preview = true
 	r, err := snap.w.Fit(ctx, snap.req, state)
 	switch {
 	case ctx.Err() != nil:
-		return summary.Preparation{}, "", s.fail("prepare", err, "", "%v", err)
+		return summary.Preparation{}, "", s.opError("prepare", err, "", "%v", err)
 	case err != nil: // which is why there would be no summary
-		return s.recent(snap), err.Error(), nil //nolint:nilerr
+		return s.recentPreparation(snap), err.Error(), nil //nolint:nilerr
 	case !r.Changed || r.Plan == nil:
-		return s.recent(snap), s.nothing(snap, &r), nil
+		return s.recentPreparation(snap), s.whyNothing(snap, &r), nil
 	}
-	in, ok := summarised(&r)
+	in, ok := newestSummary(&r)
 	if !ok {
-		return s.recent(snap), "no summary is needed: shorter tool output is enough", nil
+		return s.recentPreparation(snap), "no summary is needed: shorter tool output is enough", nil
 	}
 	p := in.Preparation(firstKept(r.Plan, snap.req.History))
 	set := snap.w.Settings()
 	p.TokensBefore, p.Options.KeepRecent, p.Options.Compacted = r.Before.Count.Tokens, set.KeepRecent, planLen(snap.state.Plan)
 	var c Compaction
 	s.mu.Lock()
-	s.files(&c, p.KeptFrom)
+	s.fillFiles(&c, p.KeptFrom)
 	p.KeptID = ""
 	if p.KeptFrom < len(s.line.first) {
 		p.KeptID = s.tree.nodes[s.line.first[p.KeptFrom]].id
@@ -71,8 +71,8 @@ func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparat
 	return p, "", nil
 }
 
-// summarised returns what the newest fold was made of that is new in a plan.
-func summarised(r *winnow.Result) (summary.Input, bool) {
+// newestSummary returns what the newest fold was made of that is new in a plan.
+func newestSummary(r *winnow.Result) (summary.Input, bool) {
 	for _, in := range slices.Backward(r.Summaries) {
 		is := func(e plan.Edit) bool { return e.Kind == plan.Fold && e.From == in.From && e.To == in.To }
 		if slices.ContainsFunc(r.Plan.Edits, func(e plan.Edit) bool { return is(e) && e.Made == r.Plan.ID() }) {
@@ -82,9 +82,9 @@ func summarised(r *winnow.Result) (summary.Input, bool) {
 	return summary.Input{}, false
 }
 
-// recent is where a hook may cut that supplies a summary where none would be
-// made: before the recent messages.
-func (s *Session) recent(snap *snapshot) summary.Preparation {
+// recentPreparation returns where a hook cuts that supplies a summary although none
+// would be made: before the recent messages.
+func (s *Session) recentPreparation(snap *snapshot) summary.Preparation {
 	p, _ := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, snap.state.Focus)
 	return p
 }

@@ -23,7 +23,7 @@ type RecallOptions struct {
 	Dir string
 }
 
-// Recaller is a source of what compactions hid in the sessions of a store, by
+// Recaller returns a source of what compactions hid in the sessions of a store, by
 // handle alone: also in branches that were left, and by compactions that were
 // rewound or gave way to later ones.
 func Recaller(store Store, o RecallOptions) recall.Source { return &recaller{store, o} }
@@ -53,7 +53,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 		if r.o.Session != "" && id != r.o.Session {
 			continue
 		}
-		o, err := r.original(ctx, id, handle)
+		o, err := r.originalIn(ctx, id, handle)
 		switch {
 		case ctx.Err() != nil:
 			return recall.Page{}, ctx.Err()
@@ -71,10 +71,10 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 
 func whereOf(id string) string { return "session " + text.Runes(id, 13) }
 
-// original returns what stands behind a handle in one session. The error wraps
+// originalIn returns what stands behind a handle in one session. The error wraps
 // [plan.ErrNoHandle] where no plan in it has the handle. Records are searched as
 // bytes first: most sessions need not be read as conversations.
-func (r *recaller) original(ctx context.Context, id, handle string) (plan.Original, error) {
+func (r *recaller) originalIn(ctx context.Context, id, handle string) (plan.Original, error) {
 	log, err := r.store.Open(ctx, id)
 	if err != nil {
 		return plan.Original{}, err

@@ -7,9 +7,9 @@ import "github.com/winnow-llm/winnow/internal/redact"
 // themselves, Patterns further forms.
 type Redactor = redact.Redactor
 
-// redactor returns what takes secrets out of this session's messages; nil for
+// redactorInUse returns what takes secrets out of this session's messages; nil for
 // nothing.
-func (s *Session) redactor() *Redactor {
+func (s *Session) redactorInUse() *Redactor {
 	if s.o.Redact != nil || s.o.Live == nil {
 		return s.o.Redact
 	}
@@ -19,9 +19,9 @@ func (s *Session) redactor() *Redactor {
 	return nil
 }
 
-// clean takes secrets out of a text that a hook supplied.
-func (s *Session) clean(text string) string {
-	if r := s.redactor(); r != nil {
+// cleanText takes secrets out of a text that a hook supplied.
+func (s *Session) cleanText(text string) string {
+	if r := s.redactorInUse(); r != nil {
 		text, _ = r.Text(text)
 	}
 	return text

@@ -7,13 +7,13 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// reportOf is what a compaction did, in the units in which it was measured.
+// reportOf returns what a compaction did, in the units in which it was measured.
 func reportOf(w *winnow.Winnow, r *winnow.Result) plan.Report {
-	return inUnits(withForeign(r.Report(), w, r.View), &r.Before)
+	return scaleReport(withForeign(r.Report(), w, r.View), &r.Before)
 }
 
 // withForeign adds the sizes of edits that were made of another program's
-// compaction: it did not note them, so they stand among what was kept.
+// compaction: it did not note them, so they would count as kept.
 func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
 	p, c := v.Plan(), w.Meter().Counter()
 	if p == nil {
@@ -47,9 +47,9 @@ func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
 	return r
 }
 
-// inUnits returns a report in the units of the count that a compaction was
-// measured in, so that its tallies add up to what is said beside them.
-func inUnits(r plan.Report, s *winnow.Status) plan.Report {
+// scaleReport scales a report's tokens to the count that a compaction was measured
+// in, so that its tallies add up to the counts printed beside them.
+func scaleReport(r plan.Report, s *winnow.Status) plan.Report {
 	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed)
 	return r
 }

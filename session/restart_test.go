@@ -11,7 +11,7 @@ import (
 
 // What usage has taught about the counts is not forgotten by a restart, also
 // when the conversation was compacted since: another process measures what the
-// compaction said, and after a rewind what was there before it.
+// compaction said, and after a rewind the same as before it.
 func TestCountAfterRestart(t *testing.T) {
 	ctx := t.Context()
 	for _, tenths := range []int{7, 13} {

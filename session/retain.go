@@ -9,7 +9,7 @@ import (
 // Retention says how long sessions are kept. The zero value keeps everything.
 type Retention struct {
 	// Age is how long ago something must have been added last for a session to
-	// go. 0 is no limit, here and below.
+	// go. 0 means no limit, here and below.
 	Age time.Duration `json:"age,omitempty" yaml:"age,omitempty"`
 
 	// Bytes and Sessions are the most that all sessions may take and the most

@@ -15,39 +15,38 @@ import (
 // Rewind takes one compaction back and leaves everything else as it is. The id
 // is that of the compaction's entry, of its plan, or the handle of a single
 // edit, a truncation for example. What it hid is seen again, also when many
-// turns have gone by: the view is the one that would be there without it. Only
-// thinking that a provider signed under the compaction is left out, because the
-// provider would refuse it. The rewind is an entry of its own, and can be
-// rewound.
+// turns have gone by: the view becomes what it would be without it. Only thinking
+// that a provider signed under the compaction is left out, because the provider
+// would refuse it. The rewind is an entry of its own, and can be rewound.
 func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 	s.mu.Lock()
-	entry, p, err := s.without(id)
+	entry, p, err := s.planWithout(id)
 	base := s.line.plan
 	if err != nil {
 		s.mu.Unlock()
 		return Entry{}, err
 	}
 	c := Compaction{Plan: p, Reason: reasonRewind, Rewinds: entry}
-	if w, before, err := s.check(); err == nil {
+	if w, before, err := s.checkSize(); err == nil {
 		c.TokensBefore = before.Count.Tokens
-		if after, err := w.Check(s.request(), winnow.State{Plan: p}); err == nil {
+		if after, err := w.Check(s.currentRequest(), winnow.State{Plan: p}); err == nil {
 			c.TokensAfter = before.Prompt(after.Count.Tokens - after.Seen()) // in the same units
 		}
 	}
 	s.mu.Unlock()
-	return s.commit(ctx, c, base)
+	return s.commitCompaction(ctx, c, base)
 }
 
-// without returns the plan that is left when a compaction, plan or edit is
+// planWithout returns the plan that is left when a compaction, plan or edit is
 // taken back, and the entry that brought it. The caller holds the lock.
-func (s *Session) without(id string) (string, *plan.Plan, error) {
+func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	missing := func() (string, *plan.Plan, error) {
-		return "", nil, s.fail("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", id)
+		return "", nil, s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", id)
 	}
 	at := int32(none)
 	for k := len(s.line.path) - 1; k >= 0 && at == none; k-- {
 		i := s.line.path[k]
-		if !s.line.carries(&s.tree, i) {
+		if !s.line.carriesPlan(&s.tree, i) {
 			continue
 		}
 		if s.tree.nodes[i].id == id || string(s.planOf(i)) == id {
@@ -58,13 +57,13 @@ func (s *Session) without(id string) (string, *plan.Plan, error) {
 		return s.withoutEdit(id)
 	}
 	entry := s.tree.nodes[at].id
-	if top, last, skip := s.standing(); (at == top || at == last) && !s.signedSince(at) {
+	if top, last, skip := s.standingCompaction(); (at == top || at == last) && !s.signedSince(at) {
 		if at == last {
 			skip = map[int32]bool{at: true}
 		}
 		l, err := s.lineWithout(s.line.leaf, skip)
 		if err != nil {
-			return "", nil, s.fail("rewind", err, "", "%v", err)
+			return "", nil, s.opError("rewind", err, "", "%v", err)
 		}
 		return entry, l.plan, nil
 	}
@@ -72,9 +71,9 @@ func (s *Session) without(id string) (string, *plan.Plan, error) {
 	if s.line.plan == nil || of == "" {
 		return missing()
 	}
-	whole, err := s.linked()
+	whole, err := s.linkedPlan()
 	if err != nil {
-		return "", nil, s.fail("rewind", err, "", "%v", err)
+		return "", nil, s.opError("rewind", err, "", "%v", err)
 	}
 	p, err := plan.Undo(whole, of, s.line.history, s.o.Rules)
 	if err != nil {
@@ -83,16 +82,16 @@ func (s *Session) without(id string) (string, *plan.Plan, error) {
 	return entry, p, nil
 }
 
-// linked returns the plan in force with everything that was replaced up to it.
+// linkedPlan returns the plan in force with everything that was replaced up to it.
 // An entry holds only what its own plan says; the rest is in the entries before
 // it. The caller holds the lock.
-func (s *Session) linked() (*plan.Plan, error) {
+func (s *Session) linkedPlan() (*plan.Plan, error) {
 	if s.line.plan.Linked() {
 		return s.line.plan, nil
 	}
 	l := newLine()
 	l.known = make(map[plan.ID]*plan.Plan)
-	if err := s.read(l, s.line.leaf, true); err != nil {
+	if err := s.readPath(l, s.line.leaf, true); err != nil {
 		return nil, err
 	}
 	if !l.plan.Linked() {
@@ -118,7 +117,7 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 		at = slices.IndexFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
 	}
 	if at < 0 {
-		return "", nil, s.fail("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
+		return "", nil, s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
 	}
 	release := []plan.Ref{p.Edits[at].Ref()}
 	hides := false // what a state tells is there to be read once no messages are hidden
@@ -130,7 +129,7 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	}
 	q, err := plan.Compose(p, s.line.history, s.o.Rules, release)
 	if err != nil {
-		return "", nil, s.fail("rewind", err, "", "%v", err)
+		return "", nil, s.opError("rewind", err, "", "%v", err)
 	}
 	return handle, q, nil
 }
@@ -150,19 +149,19 @@ func (s *Session) planOf(i int32) plan.ID {
 	return l.plan.ID()
 }
 
-// standing returns the last compaction on the path that was not taken back, and
+// standingCompaction returns the last compaction on the path that was not taken back, and
 // what to pass over to see the conversation as it would be without it: itself
 // and all that came after it, which took back each other. Last is the last one
 // of all, which may be a rewind.
-func (s *Session) standing() (top, last int32, skip map[int32]bool) {
+func (s *Session) standingCompaction() (top, last int32, skip map[int32]bool) {
 	var stack, all []int32
 	for _, i := range s.line.path {
-		if !s.line.carries(&s.tree, i) {
+		if !s.line.carriesPlan(&s.tree, i) {
 			continue
 		}
 		all = append(all, i)
 		n := len(stack)
-		if n > 0 && decode.Str(s.tree.nodes[i].raw, "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
+		if n > 0 && decode.Str(s.tree.record(i), "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
 			stack = stack[:n-1]
 		} else {
 			stack = append(stack, i)
@@ -206,9 +205,8 @@ func (s *Session) signedSince(at int32) bool {
 	return false
 }
 
-// LastCompaction returns the last compaction on the path that was not taken
-// back: the one that a person means who says "undo that". It is false where
-// there is none.
+// LastCompaction returns the last compaction on the path that was not taken back:
+// "undo that" means this one. It is false where there is none.
 func (s *Session) LastCompaction() (Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +216,7 @@ func (s *Session) LastCompaction() (Entry, bool) {
 			continue
 		}
 		n := len(stack)
-		if n > 0 && decode.Str(s.tree.nodes[i].raw, "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
+		if n > 0 && decode.Str(s.tree.record(i), "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
 			stack = stack[:n-1]
 		} else {
 			stack = append(stack, i)
@@ -227,7 +225,7 @@ func (s *Session) LastCompaction() (Entry, bool) {
 	if len(stack) == 0 {
 		return Entry{}, false
 	}
-	return parseEntry(s.tree.nodes[stack[len(stack)-1]].raw), true
+	return parseEntry(s.tree.record(stack[len(stack)-1])), true
 }
 
 // Compactions returns the compactions on the path to the leaf, oldest first.
@@ -237,7 +235,7 @@ func (s *Session) Compactions() []Entry {
 	var list []Entry
 	for _, i := range s.line.path {
 		if s.tree.nodes[i].kind == TypeCompaction {
-			list = append(list, parseEntry(s.tree.nodes[i].raw))
+			list = append(list, parseEntry(s.tree.record(i)))
 		}
 	}
 	return list

@@ -77,8 +77,8 @@ func TestBranchWithinTheWindow(t *testing.T) {
 }
 
 // A session that was compacted twice is rebuilt from its file as it was: the notes,
-// what was kept, what came later. One that pi compacted is rebuilt from pi's entry:
-// its summary in a frame of a user's message, then what it kept: S1.6.
+// the kept messages, the later ones. One that pi compacted is rebuilt from pi's
+// entry: its summary in a frame of a user's message, then what it kept: S1.6.
 func TestRebuiltFromTheFile(t *testing.T) {
 	s := create(t, &session.Options{Settings: folding()})
 	var summary string
@@ -123,7 +123,7 @@ func TestRebuiltFromTheFile(t *testing.T) {
 }
 
 // A store of files opens a session by the path of its file too, wherever it lies, and
-// says of a path without a file that there is no such session.
+// says of a path without a file that no such session exists.
 func TestStoreOpensPaths(t *testing.T) {
 	s := create(t, nil)
 	turns(t, s, 0, 2, 100)

@@ -40,10 +40,10 @@ type Session struct {
 }
 
 // Create makes a session in a store and opens it. Where the settings in
-// Options.Live say how many sessions are kept, those that are no longer kept
-// are deleted; [Session.Notes] tells of them.
+// Options.Live say how many sessions to keep, Create deletes the others;
+// [Session.Notes] tells of them.
 func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
-	s, err := create(ctx, store, h, o)
+	s, err := createSession(ctx, store, h, o)
 	if err != nil || s.o.Live == nil {
 		return s, err
 	}
@@ -57,8 +57,8 @@ func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, e
 	return s, nil
 }
 
-func create(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
-	log, err := store.Create(ctx, h.filled(newSession(o).now()))
+func createSession(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
+	log, err := store.Create(ctx, h.withTimeAndID(newSession(o).now()))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func Open(ctx context.Context, store Store, id string, o *Options) (*Session, er
 // be opened. The error wraps [ErrDamaged] when the path to the leaf is broken.
 func New(ctx context.Context, log Log, o *Options) (*Session, error) {
 	s := newSession(o)
-	if err := s.start(ctx, log); err != nil {
+	if err := s.loadLog(ctx, log); err != nil {
 		log.Close()
 		return nil, err
 	}
@@ -101,30 +101,39 @@ func newSession(o *Options) *Session {
 
 func (s *Session) now() time.Time { return s.o.Now().UTC().Truncate(time.Millisecond) }
 
-func (s *Session) start(ctx context.Context, log Log) error {
+func (s *Session) loadLog(ctx context.Context, log Log) error {
 	s.log, s.id = log, log.Info().ID
-	recs, err := log.Load(ctx)
-	if err != nil {
-		return err
-	}
 	s.tree.mend = s.o.Recover
-	s.tree.add(recs)
+	if r, ok := log.(rereader); ok && log.Info().Bytes > heldBytes {
+		if err := s.tree.addPieces(ctx, r, log.Info().Bytes); err != nil {
+			return err
+		}
+	} else {
+		recs, err := log.Load(ctx)
+		if err != nil {
+			return err
+		}
+		s.tree.addRecords(recs)
+	}
 	if s.o.Recover {
 		for _, p := range s.tree.problems {
 			s.notes = append(s.notes, "entry "+p.Entry+": "+p.What)
 		}
 	}
-	leaf := s.tree.last()
+	leaf := s.tree.lastLeaf()
 	if s.o.Leaf != "" {
 		i, ok := s.tree.byID[s.o.Leaf]
 		if !ok {
-			return s.fail("open", ErrNotFound, "list the entries to find one", "there is no entry %q to continue from", s.o.Leaf)
+			return s.opError("open", ErrNotFound, "list the entries to find one", "there is no entry %q to continue from", s.o.Leaf)
 		}
 		leaf = i
 	}
+	if s.tree.again != nil && leaf >= 0 && leaf == s.line.leaf {
+		return nil // it is a copy, whose line was read before
+	}
 	l, err := s.lineTo(leaf)
 	if err != nil {
-		return s.fail("open", err, "continue from another entry, or open it with Recover: that leaves out what is lost", "%v", err)
+		return s.opError("open", err, "continue from another entry, or open it with Recover: that leaves out what is lost", "%v", err)
 	}
 	s.line = l
 	return nil
@@ -137,14 +146,14 @@ func (s *Session) lineTo(leaf int32) (*line, error) { return s.lineWithout(leaf,
 func (s *Session) lineWithout(leaf int32, skip map[int32]bool) (*line, error) {
 	l := newLine()
 	l.skip = skip
-	err := s.read(l, leaf, s.o.Recover)
+	err := s.readPath(l, leaf, s.o.Recover)
 	l.skip = nil
 	return l, err
 }
 
-// read reads the path to a leaf into a line.
-func (s *Session) read(l *line, leaf int32, lenient bool) error {
-	path, wrong := s.tree.path(leaf)
+// readPath reads the path to a leaf into a line.
+func (s *Session) readPath(l *line, leaf int32, lenient bool) error {
+	path, wrong := s.tree.pathTo(leaf)
 	if wrong != "" {
 		if !s.o.Recover {
 			return &damage{wrong}
@@ -154,7 +163,7 @@ func (s *Session) read(l *line, leaf int32, lenient bool) error {
 		}
 	}
 	l.read = s.line
-	err := l.extend(&s.tree, path, s.o.Rules, lenient)
+	err := l.addNodes(&s.tree, path, s.o.Rules, lenient)
 	l.read = nil
 	return err
 }
@@ -172,8 +181,7 @@ func (s *Session) Info() Info { return s.log.Info() }
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Notes say what was mended or left out when the session was read, and what
-// was deleted for it when it was made.
+// Notes say what the reader mended or left out, and which sessions Create deleted.
 func (s *Session) Notes() []string { return append(s.log.Notes(), s.notes...) }
 
 // Close ends the use of the session. Everything acknowledged is on the disk
@@ -199,7 +207,7 @@ func (s *Session) Sync(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	before := len(s.tree.nodes)
-	s.tree.add(recs)
+	s.tree.addRecords(recs)
 	for len(s.line.pos) < len(s.tree.nodes) {
 		s.line.pos = append(s.line.pos, none)
 	}
@@ -214,7 +222,7 @@ func (s *Session) Follow(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.moveTo(s.tree.last(), "follow")
+	return s.moveTo(s.tree.lastLeaf(), "follow")
 }
 
 // moveTo makes a node the leaf. The caller holds the lock.
@@ -224,15 +232,15 @@ func (s *Session) moveTo(leaf int32, op string) error {
 	}
 	l, err := s.lineTo(leaf)
 	if err != nil {
-		return s.fail(op, err, "choose another entry", "%v", err)
+		return s.opError(op, err, "choose another entry", "%v", err)
 	}
 	s.line = l
-	s.forget()
+	s.forgetReports()
 	return nil
 }
 
-// forget drops what was reported for another conversation than the present one.
-func (s *Session) forget() {
+// forgetReports drops the usage reported for a conversation that has changed.
+func (s *Session) forgetReports() {
 	s.sent = nil
 	if s.track != nil {
 		s.track = s.engine.w.Track()

@@ -25,8 +25,8 @@ type Header struct {
 	// Time is when the session was made.
 	Time time.Time
 
-	// Version is the one that the session was read in, 1 to 3. Whatever it is,
-	// records are handed out in version 3.
+	// Version is the format's version in the file, 1 to 3. Whatever it is, records
+	// are handed out in version 3.
 	Version int
 
 	// Raw is the header's record.
@@ -37,6 +37,9 @@ type Header struct {
 type Record struct {
 	Raw  []byte
 	Line int // where it stands in its file or table, from 1
+
+	// At is where its bytes begin in its file; 0 where they cannot be read there again.
+	At int64
 }
 
 // Info is what a store knows of a session without reading it whole.
@@ -61,9 +64,11 @@ type Info struct {
 //
 // A Store is safe for concurrent use, also by several processes.
 type Store interface {
-	// Create makes an empty session. It fails with an error that wraps
-	// [ErrExists] when there is one with that id.
-	Create(ctx context.Context, h Header) (Log, error)
+	// Create makes a session with its first records, often none. Whatever happens
+	// meanwhile, a full disk or the end of the process, all of it is there afterwards
+	// or nothing: half a conversation would be taken for all of it. It fails with an
+	// error that wraps [ErrExists] when there is one with that id.
+	Create(ctx context.Context, h Header, recs ...[]byte) (Log, error)
 
 	// Open opens a session by its id. It fails with an error that wraps
 	// [ErrNotFound] when there is none.
@@ -79,17 +84,6 @@ type Store interface {
 
 	// Close releases what the store holds.
 	Close() error
-}
-
-// WholeStore is a store that makes a session together with its first records.
-// Whatever happens meanwhile, a full disk or the end of the process, all of it is
-// there afterwards or nothing: half a conversation would be taken for all of it.
-// [Import] and copies use it where a store has it, as those on disk here do.
-type WholeStore interface {
-	Store
-
-	// CreateWhole is Create with records.
-	CreateWhole(ctx context.Context, h Header, recs [][]byte) (Log, error)
 }
 
 // Log is the records of one session, to which records are only ever added.
@@ -108,7 +102,7 @@ type Log interface {
 	// queued together while a write is under way share the next one.
 	Append(recs ...[]byte) (wait func(ctx context.Context) error)
 
-	// Notes say what was mended or left out on reading, for people.
+	// Notes say what the reader mended or left out, for people.
 	Notes() []string
 
 	Close() error

@@ -13,16 +13,16 @@ import (
 // anyBefore reports whether there is anyone to ask. Preparing the question
 // takes time.
 func (s *Session) anyBefore() bool {
-	return slices.ContainsFunc(s.hooks(), func(h Hooks) bool { return h.BeforeCompact != nil })
+	return slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil })
 }
 
 func (s *Session) beforeEvent(ctx context.Context, j job, snap *snapshot) (BeforeCompact, error) {
 	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
 	var err error
 	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
-		return ev, s.fail("compact", err, "", "%v", err)
+		return ev, s.opError("compact", err, "", "%v", err)
 	}
-	ev.Preparation, ev.Nothing, err = s.prepare(ctx, snap)
+	ev.Preparation, ev.Nothing, err = s.prepareSummary(ctx, snap)
 	ev.Entries = s.Path()
 	return ev, err
 }
@@ -30,12 +30,12 @@ func (s *Session) beforeEvent(ctx context.Context, j job, snap *snapshot) (Befor
 // writeSupplied writes a compaction that a hook made.
 func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup *Supplied) (*Compacted, error) {
 	bad := func(format string, args ...any) error {
-		return s.fail("compact", nil, "", format, args...)
+		return s.opError("compact", nil, "", format, args...)
 	}
 	if sup.Summary == "" {
 		return nil, bad("its summary is empty")
 	}
-	said := s.clean(sup.Summary)
+	said := s.cleanText(sup.Summary)
 	s.mu.Lock()
 	kept := -1
 	if k, ok := s.tree.byID[sup.FirstKept]; ok && s.line.pos[k] >= 0 {
@@ -81,11 +81,11 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 		TokensBefore: sup.TokensBefore, TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
 	}
 	c.TokensBefore = cmp.Or(c.TokensBefore, before.Count.Tokens)
-	entry, err := s.commit(ctx, c, snap.state.Plan)
+	entry, err := s.commitCompaction(ctx, c, snap.state.Plan)
 	if err != nil {
 		return nil, err
 	}
-	report := inUnits(withForeign(snap.w.Report(snap.req, view), snap.w, view), &before)
+	report := scaleReport(withForeign(snap.w.Report(snap.req, view), snap.w, view), &before)
 	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after, Report: report}, nil
 }
 
@@ -105,5 +105,5 @@ func wholeExchanges(h chat.History, keep []int, end int) []int {
 			}
 		}
 	}
-	return sorted(all)
+	return sortedKeys(all)
 }

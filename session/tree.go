@@ -1,7 +1,9 @@
 package session
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,11 +23,10 @@ type Problem struct {
 
 // node is an entry in the tree. Its record is decoded when it is needed.
 type node struct {
-	id, parent string
-	kind       Type
-	raw        jsontext.Value
-	up         int32 // the parent's index, or one of the values below
-	line       int32
+	id   string
+	kind Type
+	recordPlace
+	up int32 // the parent's index, or one of the values below
 }
 
 const (
@@ -38,19 +39,48 @@ type tree struct {
 	nodes    []node
 	byID     map[string]int32
 	problems []Problem
-	orphans  int  // nodes whose parent is not there yet
-	mend     bool // such a node follows the one before it
-	marks    int  // bookmarks
+	orphans  map[int32]string // nodes whose parent is not there, with its id
+	mend     bool             // such a node follows the one before it
+	marks    int              // bookmarks
+
+	again *again // nil where all records are held
 }
 
-// add takes records in and returns the index of the first new node.
-func (t *tree) add(recs []Record) int {
+// addPieces takes the records of a large log in, piece by piece, and lets go of
+// those of messages.
+func (t *tree) addPieces(ctx context.Context, log rereader, size int64) error {
+	t.again = &again{log: log}
+	mend := t.mend
+	t.mend = false // a parent may stand in a piece to come
+	for {
+		recs, err := log.LoadPiece(ctx, pieceBytes)
+		if err != nil || len(recs) == 0 {
+			t.mend = mend
+			t.linkOrphans()
+			return err
+		}
+		if len(t.nodes) == 0 { // so that nothing is moved when the next ones come
+			n, read := int64(len(recs)), recs[len(recs)-1].At
+			t.reserve(int(min(size, n*size/max(1, read))))
+		}
+		first := t.addRecords(recs)
+		letGo(t.nodes[first:])
+	}
+}
+
+// reserve makes room for nodes.
+func (t *tree) reserve(n int) {
+	t.nodes, t.byID = make([]node, 0, n+n/16), make(map[string]int32, n)
+}
+
+// addRecords takes records in and returns the index of the first new node.
+func (t *tree) addRecords(recs []Record) int {
 	first := len(t.nodes)
-	fresh := make([]node, len(recs))
-	each(len(recs), 2048, func(i int) {
+	fresh, parents := make([]node, len(recs)), make([]string, len(recs))
+	eachParallel(len(recs), 2048, func(i int) {
 		r := &recs[i]
 		n := &fresh[i]
-		n.raw, n.line = r.Raw, int32(r.Line)
+		n.raw, n.at, n.line = r.Raw, r.At, int32(r.Line)
 		seen := 0
 		for k, v := range decode.Members(n.raw) {
 			switch k {
@@ -61,7 +91,7 @@ func (t *tree) add(recs []Record) int {
 				n.id = decode.Str(v)
 				seen |= 2
 			case "parentId":
-				n.parent = decode.Str(v)
+				parents[i] = decode.Str(v)
 				seen |= 4
 			}
 			if seen == 7 {
@@ -86,90 +116,96 @@ func (t *tree) add(recs []Record) int {
 			continue
 		}
 		if n.id == "" {
-			t.note("", "an entry in record %d has no id: it is left out", n.line)
+			t.noteProblem("", "an entry in record %d has no id: it is left out", n.line)
 			continue
 		}
 		if k, twice := t.byID[n.id]; twice {
-			if string(t.nodes[k].raw) != string(n.raw) {
-				t.note(n.id, "two entries have this id: the second, in record %d, is left out", n.line)
+			if string(t.record(k)) != string(n.raw) {
+				t.noteProblem(n.id, "two entries have this id: the second, in record %d, is left out", n.line)
 			}
 			continue
 		}
+		t.linkParent(int32(len(t.nodes)), n, parents[i])
 		t.byID[n.id] = int32(len(t.nodes))
-		n.up = missing
 		t.nodes = append(t.nodes, *n)
 		if n.kind == typeBookmark {
 			t.marks++
 		}
 	}
-	t.link(first)
+	t.linkOrphans()
 	return first
 }
 
-// link finds the parents of the nodes from first on. A parent may stand after
-// its child only in a damaged file, and only there can circles be.
-func (t *tree) link(first int) {
-	if t.orphans > 0 {
-		first = 0
-	}
-	t.orphans = 0
-	for i := first; i < len(t.nodes); i++ {
-		n := &t.nodes[i]
-		if n.parent == "" {
-			n.up = none
-			continue
-		}
-		k, ok := t.byID[n.parent]
-		if !ok && t.mend {
-			t.bridge(i)
-			continue
-		}
-		if !ok {
-			n.up = missing
-			t.orphans++
-			continue
-		}
-		n.up = k
-	}
-}
-
-// bridge lets a node whose parent was lost follow the one that was written before
-// it: in a session without branches that is the one before the lost entry.
-func (t *tree) bridge(i int) {
-	n := &t.nodes[i]
-	if i == 0 {
-		n.up = none
-		t.note(n.id, "its parent %s is not in the session: the session starts with it", n.parent)
+// linkParent finds the parent of node i among those before it.
+func (t *tree) linkParent(i int32, n *node, parent string) {
+	n.up = none
+	if parent == "" {
 		return
 	}
-	n.up = int32(i - 1)
-	t.note(n.id, "its parent %s is not in the session: it follows %s, the entry before it", n.parent, t.nodes[i-1].id)
+	k, ok := t.byID[parent]
+	if n.up = k; ok {
+		return
+	}
+	n.up = missing
+	if t.orphans == nil {
+		t.orphans = make(map[int32]string)
+	}
+	t.orphans[i] = parent
 }
 
-func (t *tree) note(id, format string, args ...any) {
+// linkOrphans looks for parents among all nodes. A parent may stand after its child
+// only in a damaged file, and only there can circles be.
+func (t *tree) linkOrphans() {
+	for _, i := range slices.Sorted(maps.Keys(t.orphans)) {
+		k, ok := t.byID[t.orphans[i]]
+		switch {
+		case ok:
+			t.nodes[i].up = k
+		case t.mend:
+			t.bridgeLost(i)
+		default:
+			continue
+		}
+		delete(t.orphans, i)
+	}
+}
+
+// bridgeLost lets a node whose parent was lost follow the node written before it:
+// in a session without branches that is the entry before the lost one.
+func (t *tree) bridgeLost(i int32) {
+	n := &t.nodes[i]
+	n.up = i - 1
+	if i == 0 {
+		t.noteProblem(n.id, "its parent %s is not in the session: the session starts with it", t.orphans[i])
+		return
+	}
+	t.noteProblem(n.id, "its parent %s is not in the session: it follows %s, the entry before it", t.orphans[i], t.nodes[i-1].id)
+}
+
+func (t *tree) noteProblem(id, format string, args ...any) {
 	if len(t.problems) < 100 {
 		t.problems = append(t.problems, Problem{id, fmt.Sprintf(format, args...)})
 	}
 }
 
-// path returns the nodes from the root to the leaf, and what is wrong with it:
+// pathTo returns the nodes from the root to the leaf, and what is wrong with it:
 // nothing, a parent that is not there, or a circle.
-func (t *tree) path(leaf int32) (path []int32, wrong string) {
+func (t *tree) pathTo(leaf int32) (path []int32, wrong string) {
 	for at := leaf; at >= 0; at = t.nodes[at].up {
 		if len(path) > len(t.nodes) {
 			return nil, fmt.Sprintf("the parents of entry %s form a circle", t.nodes[leaf].id)
 		}
 		path = append(path, at)
 		if n := &t.nodes[at]; n.up == missing {
-			wrong = fmt.Sprintf("the parent %s of entry %s is not in the session", n.parent, n.id)
+			wrong = fmt.Sprintf("the parent %s of entry %s is not in the session", t.orphans[at], n.id)
 		}
 	}
 	slices.Reverse(path)
 	return path, wrong
 }
 
-// check looks at every entry and returns all problems of the tree.
-func (t *tree) check() []Problem {
+// findProblems looks at every entry and returns all problems of the tree.
+func (t *tree) findProblems() []Problem {
 	out := append([]Problem(nil), t.problems...)
 	const (
 		unknown = iota
@@ -188,7 +224,7 @@ func (t *tree) check() []Problem {
 			state[at] = under
 			stack = append(stack, at)
 			if n := &t.nodes[at]; n.up == missing {
-				out = append(out, Problem{n.id, "its parent " + n.parent + " is not in the session"})
+				out = append(out, Problem{n.id, "its parent " + t.orphans[at] + " is not in the session"})
 			}
 		}
 		for _, at := range stack {
@@ -198,13 +234,13 @@ func (t *tree) check() []Problem {
 	return out
 }
 
-// message decodes what the model sees of a node by itself; nil for nothing.
-func (t *tree) message(i int32) *chat.Message {
+// decodeMessage decodes what the model sees of a node by itself; nil for nothing.
+func (t *tree) decodeMessage(i int32) *chat.Message {
 	n := &t.nodes[i]
 	switch n.kind {
 	case TypeMessage:
 		var at time.Time
-		for k, v := range decode.Members(n.raw) {
+		for k, v := range decode.Members(t.record(i)) {
 			if k == "timestamp" {
 				at = pifile.Time(v)
 			}
@@ -218,9 +254,9 @@ func (t *tree) message(i int32) *chat.Message {
 	return nil
 }
 
-// each calls f for 0 to n-1, on several goroutines when there is enough to do.
+// eachParallel calls f for 0 to n-1, on several goroutines when there is enough to do.
 // f must touch only what belongs to its index.
-func each(n, few int, f func(i int)) {
+func eachParallel(n, few int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), 8, n/few)
 	if workers < 2 {
 		for i := range n {

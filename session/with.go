@@ -34,15 +34,15 @@ func (s *Session) CompactWith(ctx context.Context, with With) (*Compacted, error
 	s.mu.Unlock()
 	switch {
 	case running:
-		return nil, s.fail("compact", ErrTurnRunning, "wait for its end, or ask for it with RequestCompaction", "a turn is running")
+		return nil, s.opError("compact", ErrTurnRunning, "wait for its end, or ask for it with RequestCompaction", "a turn is running")
 	case err != nil:
 		return nil, err
 	case ownErr != nil:
 		return nil, ownErr
 	case done && with.Focus == "" && own == nil && with.TargetTokens == 0:
-		return nil, s.fail("compact", ErrNothing, "", alreadyCompacted)
+		return nil, s.opError("compact", ErrNothing, "", alreadyCompacted)
 	}
-	return s.compact(ctx, job{reason: reasonManual, focus: with.Focus, force: true, own: own, target: with.TargetTokens})
+	return s.runCompaction(ctx, job{reason: reasonManual, focus: with.Focus, force: true, own: own, target: with.TargetTokens})
 }
 
 // engineWith returns the engine for one call; nil where that is the session's own.
@@ -50,7 +50,7 @@ func (s *Session) CompactWith(ctx context.Context, with With) (*Compacted, error
 func (s *Session) engineWith(with *With) (*winnow.Winnow, error) {
 	settings := s.settingsFor(s.line.provider, s.line.model)
 	changed := with.Settings.Or(settings)
-	if with.Summarizer == nil && equal(changed, settings) {
+	if with.Summarizer == nil && equalSettings(changed, settings) {
 		return nil, nil
 	}
 	writer := s.o.Summarizer
@@ -60,9 +60,14 @@ func (s *Session) engineWith(with *With) (*winnow.Winnow, error) {
 	return s.newEngine(changed, writer)
 }
 
-// NeedsCompactionFor is [Session.NeedsCompaction] for another model than the
-// session's, of which the provider may be "": what if the session moved there?
-func (s *Session) NeedsCompactionFor(provider, model string) (bool, winnow.Status, error) {
+// StatsFor is [Session.Stats] with the measures for another model than the
+// session's, of which the provider may be "": what if the session moved there? Its
+// Status says whether it would have to be compacted.
+func (s *Session) StatsFor(provider, model string) (Stats, error) {
+	st, err := s.Stats()
+	if err != nil {
+		return st, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	settings := s.settingsFor(provider, model)
@@ -71,37 +76,27 @@ func (s *Session) NeedsCompactionFor(provider, model string) (bool, winnow.Statu
 	}
 	w, err := s.newEngine(settings, s.o.Summarizer)
 	if err != nil {
-		return false, winnow.Status{}, err
-	}
-	status, err := w.Check(s.request(), s.stateOf(w))
-	if err != nil {
-		return false, status, s.fail("check", err, "", "%v", err)
-	}
-	return status.ShouldCompact && !w.Settings().Disabled, status, nil
-}
-
-// StatsFor is [Session.Stats] with the measures for another model than the
-// session's.
-func (s *Session) StatsFor(provider, model string) (Stats, error) {
-	st, err := s.Stats()
-	if err != nil {
 		return st, err
 	}
-	_, status, err := s.NeedsCompactionFor(provider, model)
-	st.measured(&status)
+	status, err := w.Check(s.currentRequest(), s.stateOf(w))
+	if err != nil {
+		return st, s.opError("check", err, "", "%v", err)
+	}
+	status.ShouldCompact = status.ShouldCompact && !w.Settings().Disabled
+	st.setMeasured(&status)
 	st.Model = model
-	return st, err
+	return st, nil
 }
 
-// stateOf is what another engine than the session's knows of the conversation.
-// What was learned of one tokenizer says nothing about another. The caller holds
-// the lock.
+// stateOf returns what another engine than the session's knows of the conversation.
+// Counts learned with one tokenizer say nothing about another. The caller holds the
+// lock.
 func (s *Session) stateOf(w *winnow.Winnow) winnow.State {
 	own, err := s.engineFor()
 	if err != nil {
 		return winnow.State{Plan: s.line.plan, NotLasted: s.line.notLasted}
 	}
-	st := s.state(own)
+	st := s.engineState(own)
 	if s.track.Family() != w.Meter().Counter().Family() {
 		st.Ledger, st.ColdShare = nil, 0
 	}

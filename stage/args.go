@@ -12,7 +12,7 @@ import (
 
 // shortArgs returns the arguments of a call with long values cut, as a JSON
 // object of at most about max bytes. Keys and short values stay: they name
-// things. Arguments that are no JSON object become one that says so.
+// things. Other arguments become a JSON object that says so.
 func shortArgs(args string, max int, handle string) string {
 	for _, keep := range [...]int{400, 120, 40} {
 		if s, ok := cutValues(args, keep, handle); ok && len(s) <= max {

@@ -14,13 +14,13 @@ import (
 // due and they have more than their share of what remains beside everything that
 // must stay, they are shortened, each with a handle, small ones last.
 
-// attached lists the files of the last request that may be shortened.
-func (d *Draft) attached() []item {
+// attachedFiles lists the files of the last request that may be shortened.
+func (d *Draft) attachedFiles() []item {
 	var items []item
 	if d.LastUser < 0 {
 		return nil
 	}
-	d.visible(d.LastUser, d.LastUser+1, func(i int, masks []plan.Edit) {
+	d.eachVisible(d.LastUser, d.LastUser+1, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
@@ -37,16 +37,16 @@ func (d *Draft) attached() []item {
 	return items
 }
 
-// attachments shortens attached files to their share of what remains. It returns
+// shrinkAttachments shortens attached files to their share of what remains. It returns
 // how many tokens that saves.
-func (r *run) attachments() int {
+func (r *run) shrinkAttachments() int {
 	d := r.d
-	items := d.attached()
+	items := d.attachedFiles()
 	total := 0
 	for i := range items {
 		total += items[i].tokens
 	}
-	if total == 0 || d.Config.FileShare <= 0 || r.off(limitStage{}) {
+	if total == 0 || d.Config.FileShare <= 0 || r.isOff(limitStage{}) {
 		return 0
 	}
 	stay := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
@@ -65,16 +65,16 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 		sizes[i] = int64(items[i].tokens) * bytesPerToken
 	}
 	var edits []plan.Edit
-	for i, p := range Attachments(sizes, remaining, share) {
-		if p.Mode == ReadWhole {
+	for i, bytes := range Attachments(sizes, remaining, share) {
+		if bytes == sizes[i] {
 			continue
 		}
-		if e, ok := d.shortFile(items[i], p.Tokens); ok {
+		if e, ok := d.shortFile(items[i], int(bytes+bytesPerToken-1)/bytesPerToken); ok {
 			edits = append(edits, e)
 		}
 	}
 	before := r.now.Tokens
-	if len(edits) == 0 || !r.accept("limit", edits) {
+	if len(edits) == 0 || !r.acceptEdits("limit", edits) {
 		return 0
 	}
 	r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
@@ -88,7 +88,7 @@ func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
 	text, ok := token.FileText(p)
 	if !ok {
-		e, ok := d.mask("limit", it.message, it.part, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
+		e, ok := d.maskPart("limit", it.message, it.part, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
 		return e, ok && e.After.Tokens < it.tokens
 	}
 	note := fmt.Sprintf("[%s, shortened from %d bytes, %d lines; original: %s]", name, len(text), countLines(text), handle)
@@ -96,6 +96,6 @@ func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
 	if room >= 8 {
 		note += "\n" + d.headTail(text, 8*room, 1<<30, room)
 	}
-	e, ok := d.mask("limit", it.message, it.part, note, "attached files are larger than what remains")
+	e, ok := d.maskPart("limit", it.message, it.part, note, "attached files are larger than what remains")
 	return e, ok && e.After.Tokens < it.tokens
 }

@@ -8,32 +8,32 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// bare leaves of every part in a run of messages that may be shortened its handle
+// leaveHandles leaves of every part in a run of messages that may be shortened its handle
 // alone, where that is smaller: in the live messages, and in those that only stay
 // because a pinned message of their exchange does. Markers lose their words, too. It is
 // the last resort before an error, which must not be wrong.
-func (r *run) bare(from, to int) {
+func (r *run) leaveHandles(from, to int) {
 	d := r.d
 	var edits []plan.Edit
-	if !r.off(limitStage{}) {
-		for _, it := range d.items(from, to) {
+	if !r.isOff(limitStage{}) {
+		for _, it := range d.shrinkableItems(from, to) {
 			if e, ok := d.bareMask(it); ok {
 				edits = append(edits, e)
 			}
 		}
 	}
 	if len(edits) > 0 {
-		r.accept("limit", edits)
+		r.acceptEdits("limit", edits)
 	}
 	edits = nil
 	for _, e := range d.Edits() {
 		if e.Kind == plan.Drop && e.From < e.To && e.From >= from && e.To <= to {
 			text := fmt.Sprintf("[left out: %s]", plan.Handle(d.History, e.From, e.To, -1))
-			edits = append(edits, d.run(plan.Drop, "truncate", e.From, e.To, e.Keep, text, e.Why))
+			edits = append(edits, d.editRun(plan.Drop, "truncate", e.From, e.To, e.Keep, text, e.Why))
 		}
 	}
 	if len(edits) > 0 {
-		r.accept("truncate", edits)
+		r.acceptEdits("truncate", edits)
 	}
 }
 
@@ -52,10 +52,10 @@ func (d *Draft) bareMask(it item) (plan.Edit, bool) {
 		}
 		text = string(b)
 	case chat.Thinking:
-		return d.squeeze(it, 0)
+		return d.squeezePart(it, 0)
 	default:
 		return plan.Edit{}, false
 	}
-	e, ok := d.mask("limit", it.message, it.part, text, "what must stay is larger than what is available")
+	e, ok := d.maskPart("limit", it.message, it.part, text, "what must stay is larger than what is available")
 	return e, ok && e.After.Tokens < it.tokens
 }

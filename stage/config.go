@@ -9,15 +9,15 @@ import (
 // zero field means zero, not the default.
 type Config struct {
 	// ItemBytes and ItemLines are the most that one item (a tool result, the
-	// arguments of a call, a document) may have before Limit shortens it. In
-	// a small window it is a quarter of what is available. Zero is no limit.
+	// arguments of a call, a document) may have before Limit shortens it. In a
+	// small window it is a quarter of what is available. Zero means no limit.
 	ItemBytes, ItemLines int
 
 	// ItemKeep is which end of such an item is left, as [work.LimitTo] has it.
 	ItemKeep string
 
 	// FileShare is the most that files attached to the last request may have, as a
-	// share of what remains beside what must stay; zero is no such limit.
+	// share of what remains beside what must stay; zero means no such limit.
 	FileShare float64
 
 	// PruneProtect is how many tokens of the newest tool output Prune leaves
@@ -33,8 +33,8 @@ type Config struct {
 
 	// KeepRecent is how many tokens of the newest messages Fold leaves alone,
 	// at least, up to the share RecentShare of what is available; RecentMessages
-	// is the least number of messages. When the start of a turn is no more than
-	// Snap tokens away, the cut is made there.
+	// is the least number of messages. When the start of a turn is at most Snap
+	// tokens away, the cut is made there.
 	KeepRecent     int
 	RecentShare    float64
 	RecentMessages int
@@ -93,7 +93,7 @@ const (
 // Defaults returns the documented settings.
 func Defaults() Config {
 	return Config{
-		ItemBytes: 51200, ItemLines: 2000, FileShare: FileShare,
+		ItemBytes: 51200, ItemLines: 2000, FileShare: 0.60,
 		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
 		Tail:       3,
 		KeepRecent: summary.DefaultKeepRecent, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
@@ -101,18 +101,18 @@ func Defaults() Config {
 	}
 }
 
-// SummaryRoom returns the most tokens that the text of one fold may have where so many
-// are available, and the most that all folds may have before they are made into one.
+// SummaryRoom returns the most tokens that the text of one fold may have, and the
+// most that all folds may have before they are made into one.
 func SummaryRoom(available int) (one, all int) { return available / 8, available * 3 / 10 }
 
-// Recent returns how many tokens of the newest messages Fold leaves alone where
-// so many are available.
+// Recent returns how many of the available tokens Fold leaves to the newest
+// messages.
 func (c *Config) Recent(available int) int {
 	return min(c.KeepRecent, int(c.RecentShare*float64(available)))
 }
 
-// item returns the limits of one item, with a number for none.
-func (c *Config) item() (bytes, lines int) {
+// itemLimits returns the limits of one item, with a number for none.
+func (c *Config) itemLimits() (bytes, lines int) {
 	const none = 1 << 30
 	bytes, lines = c.ItemBytes, c.ItemLines
 	if bytes <= 0 {
@@ -124,14 +124,14 @@ func (c *Config) item() (bytes, lines int) {
 	return bytes, lines
 }
 
-func (c *Config) kinds() *work.Kinds {
+func (c *Config) kindsOrDefault() *work.Kinds {
 	if c.Kinds == nil {
 		return work.DefaultKinds()
 	}
 	return c.Kinds
 }
 
-func (c *Config) summarizer() summary.Summarizer {
+func (c *Config) summarizerOrBuiltin() summary.Summarizer {
 	if c.Summarizer != nil {
 		return c.Summarizer
 	}

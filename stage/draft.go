@@ -34,8 +34,8 @@ type Pin struct {
 	Part    int // -1: the whole message
 }
 
-// Draft is a plan in the making: the history, what was decided so far, and
-// what the stages may touch.
+// Draft is a plan in the making: the history, the edits so far, and what the stages
+// may touch.
 type Draft struct {
 	History chat.History
 	Outline *chat.Outline
@@ -90,7 +90,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	h := req.History
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
-		Counter: p.Meter.Counter(), Kinds: p.Config.kinds(), Config: p.Config,
+		Counter: p.Meter.Counter(), Kinds: p.Config.kindsOrDefault(), Config: p.Config,
 		Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{}, readings: p.readings,
 	}
 	for _, pin := range pins {
@@ -193,7 +193,7 @@ func (d *Draft) Editable(i, part int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(d.Edits(), func(e plan.Edit) bool {
-		return isRun(&e) && e.From <= i && i < e.To && !contains(e.Keep, i)
+		return isRun(&e) && e.From <= i && i < e.To && !containsSorted(e.Keep, i)
 	})
 }
 
@@ -262,8 +262,8 @@ func (d *Draft) tokensAt(i int) int {
 	return d.counts[i] - 1
 }
 
-// size measures the messages of a run that go.
-func (d *Draft) size(from, to int, keep []int) chat.Size {
+// sizeOfRun measures the messages of a run that go.
+func (d *Draft) sizeOfRun(from, to int, keep []int) chat.Size {
 	var s chat.Size
 	k := 0
 	for i := from; i < to; i++ {
@@ -278,8 +278,8 @@ func (d *Draft) size(from, to int, keep []int) chat.Size {
 	return s
 }
 
-// run returns a fold or drop of a run with its measure and handle.
-func (d *Draft) run(kind plan.Kind, stage string, from, to int, keep []int, text, why string) plan.Edit {
+// editRun returns a fold or drop of a run with its measure and handle.
+func (d *Draft) editRun(kind plan.Kind, stage string, from, to int, keep []int, text, why string) plan.Edit {
 	m := chat.TextMessage(chat.User, text)
 	role := chat.Role("")
 	if d.Config.SystemRole && d.Rules.SystemAnywhere {
@@ -289,13 +289,13 @@ func (d *Draft) run(kind plan.Kind, stage string, from, to int, keep []int, text
 	after.Tokens = d.Counter.Message(&m)
 	return plan.Edit{
 		Role: role, Kind: kind, From: from, To: to, Part: -1, Keep: keep, Text: text, Stage: stage, Why: why,
-		Handle: plan.Handle(d.History, from, to, -1), Before: d.size(from, to, keep), After: after,
+		Handle: plan.Handle(d.History, from, to, -1), Before: d.sizeOfRun(from, to, keep), After: after,
 	}
 }
 
-// mask returns a mask of a part with its measure and handle. ok is false when
+// maskPart returns a mask of a part with its measure and handle. ok is false when
 // it would not make the part smaller.
-func (d *Draft) mask(stage string, i, part int, text, why string) (e plan.Edit, ok bool) {
+func (d *Draft) maskPart(stage string, i, part int, text, why string) (e plan.Edit, ok bool) {
 	p := &d.History.At(i).Parts[part]
 	if onlyAMarker(p) {
 		return e, false
@@ -303,7 +303,7 @@ func (d *Draft) mask(stage string, i, part int, text, why string) (e plan.Edit, 
 	before := p.Size()
 	before.Tokens = d.Counter.Part(p)
 	handle := plan.Handle(d.History, i, i+1, part)
-	if again, ok := d.recalled(i, part); ok {
+	if again, ok := d.recalledMarker(i, part); ok {
 		text, handle = again, ""
 	}
 	next := *p
@@ -335,10 +335,10 @@ func (d *Draft) Edits() []plan.Edit {
 	return nil
 }
 
-// visible calls f for every message of the history that stands in the view, in
+// eachVisible calls f for every message of the history that stands in the view, in
 // order, with the edits that change its parts. Messages inside folded or
 // dropped runs are left out.
-func (d *Draft) visible(from, to int, f func(i int, edits []plan.Edit)) {
+func (d *Draft) eachVisible(from, to int, f func(i int, edits []plan.Edit)) {
 	edits := d.Edits()
 	next, end := 0, 0
 	var run *plan.Edit
@@ -353,15 +353,15 @@ func (d *Draft) visible(from, to int, f func(i int, edits []plan.Edit)) {
 		for next < len(edits) && edits[next].From == i {
 			next++
 		}
-		if i < from || i < end && !contains(run.Keep, i) {
+		if i < from || i < end && !containsSorted(run.Keep, i) {
 			continue
 		}
 		f(i, edits[first:next])
 	}
 }
 
-// contains reports whether a sorted list holds i.
-func contains(sorted []int, i int) bool {
+// containsSorted reports whether a sorted list holds i.
+func containsSorted(sorted []int, i int) bool {
 	_, ok := slices.BinarySearch(sorted, i)
 	return ok
 }
@@ -412,24 +412,24 @@ func (d *Draft) Call(i, part int) *chat.Part {
 	return &chat.Part{Kind: chat.ToolCall, Name: d.History.At(i).Parts[part].Name}
 }
 
-// propose composes the draft's edits with more of them and looks at the result.
+// proposeEdits composes the draft's edits with more of them and looks at the result.
 // It changes nothing.
-func (d *Draft) propose(m *budget.Meter, edits []plan.Edit) (plan.View, []plan.Edit, budget.Totals, error) {
-	v, all, err := d.compose(plan.Overlay(d.added, edits))
+func (d *Draft) proposeEdits(m *budget.Meter, edits []plan.Edit) (plan.View, []plan.Edit, budget.Totals, error) {
+	v, all, err := d.composeView(plan.Overlay(d.added, edits))
 	if err != nil {
 		return plan.View{}, nil, budget.Totals{}, err
 	}
 	return v, all, m.Measure(v), nil
 }
 
-// compose returns the view under the edits, and the edits with those that the
+// composeView returns the view under the edits, and the edits with those that the
 // view needs beside them.
-func (d *Draft) compose(edits []plan.Edit) (plan.View, []plan.Edit, error) {
+func (d *Draft) composeView(edits []plan.Edit) (plan.View, []plan.Edit, error) {
 	v, err := d.viewUnder(edits)
 	if err != nil {
 		return v, nil, err
 	}
-	if e, open := d.closeLoop(v); open {
+	if e, open := v.CloseLoop(d.Rules); open {
 		edits = plan.Overlay(edits, []plan.Edit{e})
 		v, err = d.viewUnder(edits)
 	}
@@ -444,9 +444,9 @@ func (d *Draft) viewUnder(edits []plan.Edit) (plan.View, error) {
 	return plan.Apply(d.History, p)
 }
 
-// redeem is a handle as markers show it: with the tool that gives the original
-// back, where there is one.
-func (d *Draft) redeem(handle string) string {
+// redeemHint returns a handle as markers show it: with the tool that gives the
+// original back, where there is one.
+func (d *Draft) redeemHint(handle string) string {
 	if d.Config.RecallTool == "" {
 		return handle
 	}

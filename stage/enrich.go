@@ -19,9 +19,9 @@ const (
 // leftParts are the parts that were left out, and why.
 type leftParts struct{ names, notes []string }
 
-// leave notes a part that is left out, and reports whether it is. One that is
+// noteLeftOut notes a part that is left out, and reports whether it is. One that is
 // missing in several places is told once.
-func (d *Draft) leave(left *guard.LeftOut) bool {
+func (d *Draft) noteLeftOut(left *guard.LeftOut) bool {
 	if left == nil {
 		return false
 	}
@@ -32,13 +32,13 @@ func (d *Draft) leave(left *guard.LeftOut) bool {
 	return true
 }
 
-// enrich runs what makes a part, and reports whether it was made.
-func (d *Draft) enrich(part string, do func()) bool { return !d.leave(guard.Do(part, do)) }
+// makePart runs what makes a part, and reports whether it was made.
+func (d *Draft) makePart(part string, do func()) bool { return !d.noteLeftOut(guard.Do(part, do)) }
 
-// summarize asks for the text of a fold. Where the built-in summariser fails, the
+// summarizeFold asks for the text of a fold. Where the built-in summariser fails, the
 // text is what is known without reading: that there was something.
-func (d *Draft) summarize(ctx context.Context, in summary.Input) (out summary.Output, err error) {
-	if !d.enrich(partSummary, func() { out, err = d.Config.summarizer().Summarize(ctx, in) }) {
+func (d *Draft) summarizeFold(ctx context.Context, in summary.Input) (out summary.Output, err error) {
+	if !d.makePart(partSummary, func() { out, err = d.Config.summarizerOrBuiltin().Summarize(ctx, in) }) {
 		return summary.Output{Text: "[Earlier messages, without a summary]", Used: "none"}, nil
 	}
 	return out, err

@@ -30,22 +30,16 @@ func ExampleLimitOutput() {
 // How much of a file to read when 10,000 tokens remain.
 func ExampleReadBudget() {
 	for _, size := range []int64{8 << 10, 200 << 10, 30 << 20} {
-		p := stage.ReadBudget(size, 10_000, stage.FileShare)
-		fmt.Printf("%d bytes: %s, %d bytes\n", size, p.Mode, p.Bytes)
+		fmt.Println(stage.ReadBudget(size, 10_000, 0.6), "of", size)
 	}
 	// Output:
-	// 8192 bytes: whole, 8192 bytes
-	// 204800 bytes: part, 24000 bytes
-	// 31457280 bytes: preview, 2000 bytes
+	// 8192 of 8192
+	// 24000 of 204800
+	// 2000 of 31457280
 }
 
 // Several files share what remains.
 func ExampleAttachments() {
-	for i, p := range stage.Attachments([]int64{500_000, 2_000, 300_000}, 10_000, stage.FileShare) {
-		fmt.Println("file", i, p.Mode, p.Bytes)
-	}
-	// Output:
-	// file 0 part 11000
-	// file 1 whole 2000
-	// file 2 part 11000
+	fmt.Println(stage.Attachments([]int64{500_000, 2_000, 300_000}, 10_000, 0.6))
+	// Output: [11000 2000 11000]
 }

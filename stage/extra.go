@@ -12,34 +12,34 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// extra runs the stages that somebody else wrote. Whatever they do, the request
+// runExtraStages runs the stages that somebody else wrote. Whatever they do, the request
 // is compacted by the others.
-func (r *run) extra(ctx context.Context) error {
+func (r *run) runExtraStages(ctx context.Context) error {
 	for _, s := range r.Extra {
-		need := r.need()
+		need := r.sizeToSave()
 		if need == (chat.Size{}) {
 			return nil
 		}
-		edits, err := guarded(ctx, s, r.d, need)
+		edits, err := proposeGuarded(ctx, s, r.d, need)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		for i := 0; err == nil && i < len(edits); i++ {
 			edits[i].Stage = s.Name()
-			err = r.d.allows(&edits[i])
+			err = r.d.checkAllowed(&edits[i])
 		}
 		switch {
 		case err != nil:
 			r.note("%s: %v", s.Name(), err)
 		case len(edits) > 0:
-			r.accept(s.Name(), edits)
+			r.acceptEdits(s.Name(), edits)
 		}
 	}
 	return nil
 }
 
-// guarded asks a stage for edits, and turns a panic of it into an error.
-func guarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []plan.Edit, err error) {
+// proposeGuarded asks a stage for edits, and turns a panic of it into an error.
+func proposeGuarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []plan.Edit, err error) {
 	if left := guard.Do(s.Name(), func() { edits, err = s.Propose(ctx, d, need) }); left != nil {
 		d.left.names = append(d.left.names, left.Part)
 		return nil, errors.New("skipped: it panicked: " + strings.TrimPrefix(left.Why, guard.Fault))
@@ -47,8 +47,8 @@ func guarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []pl
 	return edits, err
 }
 
-// allows says why an edit must not be made; nil where it may.
-func (d *Draft) allows(e *plan.Edit) error {
+// checkAllowed says why an edit must not be made; nil where it may.
+func (d *Draft) checkAllowed(e *plan.Edit) error {
 	if e.From < 0 || e.To > d.History.Len() || e.From > e.To {
 		return fmt.Errorf("rolled back: there are no messages %d to %d", e.From, e.To)
 	}
@@ -63,7 +63,7 @@ func (d *Draft) allows(e *plan.Edit) error {
 		return fmt.Errorf("rolled back: messages from %d on are what the next call is about", d.Live)
 	}
 	for i := e.From; i < e.To; i++ {
-		if d.keep[i] && !contains(e.Keep, i) {
+		if d.keep[i] && !containsSorted(e.Keep, i) {
 			return fmt.Errorf("rolled back: message %d must stay", i)
 		}
 	}

@@ -62,55 +62,55 @@ func (e *CannotFitError) Error() string {
 	return b.String()
 }
 
-// floor goes down as far as anything goes. What the next call is about is
+// reachFloor goes down as far as anything goes. What the next call is about is
 // shortened only where it does not fit by itself: where it does, older messages
 // go first, and of the live ones each keeps at least half. Where that is not
 // enough, the live messages shrink item by item beside what the stages left;
 // then everything else goes, and they keep what that leaves them.
-func (r *run) floor(ctx context.Context) error {
-	if r.attempt(func() { r.shareRoom(ctx) }) {
+func (r *run) reachFloor(ctx context.Context) error {
+	if r.attemptToFit(func() { r.shareRoom(ctx) }) {
 		return nil
 	}
-	if r.liveFits() && (r.attempt(r.truncate) || r.attempt(func() { r.truncate(); r.shrink(true) })) {
+	if r.liveFits() && (r.attemptToFit(r.truncateToFit) || r.attemptToFit(func() { r.truncateToFit(); r.shrinkLive(true) })) {
 		return nil
 	}
-	if r.attempt(func() { r.shrink(false) }) {
+	if r.attemptToFit(func() { r.shrinkLive(false) }) {
 		return nil
 	}
-	r.truncate()
-	if !r.over(r.goal.Available) {
+	r.truncateToFit()
+	if !r.isOver(r.goal.Available) {
 		return nil
 	}
 	r.dropAll()
-	if !r.over(r.goal.Available) || r.attempt(func() { r.shrink(false) }) {
+	if !r.isOver(r.goal.Available) || r.attemptToFit(func() { r.shrinkLive(false) }) {
 		return nil
 	}
 	// System messages in the middle stay as long as they can, but they are not
 	// part of what must.
 	r.dropSystem()
-	if r.over(r.goal.Available) {
-		r.shrink(false)
+	if r.isOver(r.goal.Available) {
+		r.shrinkLive(false)
 	}
-	if r.over(r.goal.Available) {
-		r.bare(0, r.d.History.Len())
+	if r.isOver(r.goal.Available) {
+		r.leaveHandles(0, r.d.History.Len())
 	}
-	if !r.over(r.goal.Available) {
+	if !r.isOver(r.goal.Available) {
 		return nil
 	}
-	if files := r.d.attached(); len(files) > 0 && !r.off(limitStage{}) { // whatever their share is
+	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff(limitStage{}) { // whatever their share is
 		total := 0
 		for i := range files {
 			total += files[i].tokens
 		}
-		if room := total - (r.total().Tokens - r.goal.Available) - 64; room > 0 {
+		if room := total - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
-		if !r.over(r.goal.Available) {
+		if !r.isOver(r.goal.Available) {
 			return nil
 		}
 	}
-	if r.over(r.goal.Try) {
-		return r.without(r.pinnedLoop(r.cannotFit()))
+	if r.isOver(r.goal.Try) {
+		return r.blameSwitchedOff(r.pinnedLoop(r.cannotFit()))
 	}
 	if !r.goal.Ceiling {
 		r.note("what must stay may not fit: it fits only if the estimate is too high")
@@ -118,12 +118,12 @@ func (r *run) floor(ctx context.Context) error {
 	return nil
 }
 
-// off reports whether somebody switched the stage off: then the floor does
+// isOff reports whether somebody switched the stage off: then the floor does
 // nothing in its name.
-func (r *run) off(s Stage) bool { return slices.Contains(r.Off, s.Name()) }
+func (r *run) isOff(s Stage) bool { return slices.Contains(r.Off, s.Name()) }
 
-// without says whether it is for stages that are switched off that nothing fits.
-func (r *run) without(e *CannotFitError) error {
+// blameSwitchedOff says whether it is for stages that are switched off that nothing fits.
+func (r *run) blameSwitchedOff(e *CannotFitError) error {
 	off := slices.DeleteFunc([]string{limitStage{}.Name(), truncateStage{}.Name()}, func(n string) bool { return !slices.Contains(r.Off, n) })
 	if len(off) == 0 {
 		return e
@@ -131,17 +131,17 @@ func (r *run) without(e *CannotFitError) error {
 	all := *r.Pipeline
 	all.Off = nil
 	r.Pipeline = &all
-	if r.floor(context.Background()) == nil {
+	if r.reachFloor(context.Background()) == nil {
 		e.Off = off
 	}
 	return e
 }
 
-// attempt does something and takes it back where the request does not fit then.
-func (r *run) attempt(do func()) bool {
+// attemptToFit does something and takes it back where the request does not fit then.
+func (r *run) attemptToFit(do func()) bool {
 	added, view, now, notes := r.d.added, r.d.View, r.now, r.notes
 	do()
-	if !r.over(r.goal.Available) {
+	if !r.isOver(r.goal.Available) {
 		return true
 	}
 	r.d.added, r.d.View, r.now, r.notes = added, view, now, notes
@@ -159,18 +159,18 @@ func (r *run) liveFits() bool {
 	return n <= r.goal.Available
 }
 
-// truncate drops what Truncate would, so that the request fits.
-func (r *run) truncate() {
-	if r.off(truncateStage{}) {
+// truncateToFit drops what Truncate would, so that the request fits.
+func (r *run) truncateToFit() {
+	if r.isOff(truncateStage{}) {
 		return
 	}
-	need := r.total().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
+	need := r.totalSize().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
 	if r.goal.Bytes == 0 {
 		need.Bytes = 0
 	}
 	need.Images = 0
 	if edits, err := (truncateStage{}).Propose(context.Background(), r.d, need); err == nil && len(edits) > 0 {
-		r.accept("truncate", edits)
+		r.acceptEdits("truncate", edits)
 	}
 }
 
@@ -197,7 +197,7 @@ func (d *Draft) keptSystem() []int {
 func (r *run) dropSystem() {
 	d := r.d
 	system := d.keptSystem()
-	if len(system) == 0 || r.off(truncateStage{}) {
+	if len(system) == 0 || r.isOff(truncateStage{}) {
 		return
 	}
 	added, view, now, notes := d.added, d.View, r.now, r.notes
@@ -209,23 +209,23 @@ func (r *run) dropSystem() {
 		r.dropAll()
 	}
 	limit := min(r.goal.Target, r.goal.Available)
-	if without(len(system)); r.over(limit) {
+	if without(len(system)); r.isOver(limit) {
 		limit = r.goal.Available
 	}
 	without(sort.Search(len(system), func(n int) bool {
 		without(n)
-		return !r.over(limit)
+		return !r.isOver(limit)
 	}))
 }
 
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
 	d := r.d
-	if r.off(truncateStage{}) {
+	if r.isOff(truncateStage{}) {
 		return
 	}
 	if e, ok := dropRun(d, "truncate", 0, d.Live); ok { // the user's last request is kept inside
-		r.accept("truncate", []plan.Edit{e})
+		r.acceptEdits("truncate", []plan.Edit{e})
 	}
 }
 
@@ -243,17 +243,17 @@ const leastItem = 28
 func (r *run) shareRoom(ctx context.Context) {
 	d := r.d
 	most := (min(r.goal.Target, r.goal.Available) - r.fixed.Tokens) * 2 / 3
-	w := d.weights()
+	w := d.messageWeights()
 	live := sum(w[d.Live:])
-	if live <= most || sum(w[:d.Live]) < leastFold || r.off(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
+	if live <= most || sum(w[:d.Live]) < leastFold || r.isOff(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
 		return
 	}
-	items, total := d.items(d.Live, d.History.Len()), 0
+	items, total := d.shrinkableItems(d.Live, d.History.Len()), 0
 	for i := range items {
 		total += items[i].tokens
 	}
 	if r.squeezeTo(items, capFor(items, total-(live-most)), false) {
-		_ = r.stages(ctx) // where it is cancelled, the view does not fit
+		_ = r.runStages(ctx) // where it is cancelled, the view does not fit
 	}
 }
 
@@ -269,28 +269,28 @@ func (r *run) squeezeTo(items []item, limit int, half bool) bool {
 		if half {
 			to = max(limit, it.tokens/2)
 		}
-		if e, ok := r.d.squeeze(it, to); ok {
+		if e, ok := r.d.squeezePart(it, to); ok {
 			edits = append(edits, e)
 		}
 	}
-	return len(edits) > 0 && r.accept("limit", edits)
+	return len(edits) > 0 && r.acceptEdits("limit", edits)
 }
 
-// shrink shortens the largest parts of what stands from Live on, so that
+// shrinkLive shortens the largest parts of what stands from Live on, so that
 // together they fit; with half, none to less than half of what it has. A part
 // that must be shortened anyway comes down to what the target leaves it, or to a
 // quarter of what is available: the rewrite should last.
-func (r *run) shrink(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
+func (r *run) shrinkLive(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
 
-// shrinkRun is shrink for the messages of a run.
+// shrinkRun shrinks the messages of a run as shrinkLive does.
 func (r *run) shrinkRun(from, to int, half bool) {
 	d := r.d
-	if r.off(limitStage{}) {
+	if r.isOff(limitStage{}) {
 		return
 	}
-	over := r.total().Tokens - r.goal.Available
+	over := r.totalSize().Tokens - r.goal.Available
 	for round := range 3 {
-		items := d.items(from, to)
+		items := d.shrinkableItems(from, to)
 		total := 0
 		for i := range items {
 			total += items[i].tokens
@@ -305,8 +305,8 @@ func (r *run) shrinkRun(from, to int, half bool) {
 		if !r.squeezeTo(items, limit, half) {
 			return
 		}
-		over = r.total().Tokens - r.goal.Available
-		if !r.over(r.goal.Available) {
+		over = r.totalSize().Tokens - r.goal.Available
+		if !r.isOver(r.goal.Available) {
 			return
 		}
 	}
@@ -330,11 +330,11 @@ func capFor(items []item, room int) int {
 	return max(room, leastItem)
 }
 
-// items lists the parts of a run of messages that may shrink: all but the
+// shrinkableItems lists the parts of a run of messages that may shrink: all but the
 // user's last request and pins.
-func (d *Draft) items(from, to int) []item {
+func (d *Draft) shrinkableItems(from, to int) []item {
 	var items []item
-	d.visible(from, to, func(i int, masks []plan.Edit) {
+	d.eachVisible(from, to, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
@@ -354,12 +354,12 @@ func (d *Draft) items(from, to int) []item {
 	return items
 }
 
-// squeeze shortens one part to about max tokens, its framing included.
-func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
+// squeezePart shortens one part to about max tokens, its framing included.
+func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
 	m := d.History.At(it.message)
 	p := &m.Parts[it.part]
 	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
-	note := fmt.Sprintf("[shortened; original: %s]", d.redeem(handle))
+	note := fmt.Sprintf("[shortened; original: %s]", d.redeemHint(handle))
 	why := "what must stay is larger than what is available"
 	empty := *p
 	empty.Text, empty.Args, empty.Content = "", "", nil
@@ -369,23 +369,23 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 	}
 	switch p.Kind {
 	case chat.ToolCall:
-		e, ok := d.mask("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), d.redeem(handle)), why)
+		e, ok := d.maskPart("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), d.redeemHint(handle)), why)
 		return e, ok && e.After.Tokens < it.tokens
 	case chat.Thinking:
 		if d.lead >= 0 && it.part == 0 && it.message >= d.lead || len(m.Parts) == 1 {
 			return plan.Edit{}, false
 		}
-		e, ok := d.mask("limit", it.message, it.part, "", why)
+		e, ok := d.maskPart("limit", it.message, it.part, "", why)
 		return e, ok
 	case chat.Text, chat.ToolResult, chat.Document:
 		text := note
 		if room >= 8 && p.Text != "" {
 			text = d.headTail(p.Text, 6*room, d.Config.ItemLines, room) + "\n" + note
 		}
-		e, ok := d.mask("limit", it.message, it.part, text, why)
+		e, ok := d.maskPart("limit", it.message, it.part, text, why)
 		return e, ok && e.After.Tokens < it.tokens
 	case chat.Image:
-		e, ok := d.mask("limit", it.message, it.part, note, why)
+		e, ok := d.maskPart("limit", it.message, it.part, note, why)
 		return e, ok
 	}
 	return plan.Edit{}, false
@@ -394,7 +394,7 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 // cannotFit lists what is left, largest first.
 func (r *run) cannotFit() *CannotFitError {
 	d := r.d
-	t := r.total()
+	t := r.totalSize()
 	e := &CannotFitError{
 		Available: r.goal.Available, Floor: t.Tokens, Upper: t.Tokens,
 		Bytes: t.Bytes, MaxBytes: r.goal.Bytes, Images: t.Images, MaxImages: r.goal.Images,

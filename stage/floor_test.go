@@ -69,7 +69,7 @@ func TestFloorGivesUpSystemMessages(t *testing.T) {
 	}
 }
 
-// Bytes are mostly media: the oldest go, and what was said stays.
+// Bytes are mostly media: the oldest go, and the words stay.
 func TestBytesTakeMediaFirst(t *testing.T) {
 	h := of()
 	for i := range 5 {

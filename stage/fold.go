@@ -11,12 +11,11 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// foldStage turns older history into one message: what was asked, done and said, and
-// a summary. There is one: a later fold takes the place of the earlier one, from
-// the originals, and a model brings its notes up to date. Where the current turn
-// itself is long,
-// the user's last request is kept inside the run: it stands after the summary,
-// before what was done last.
+// foldStage turns older history into one message: requests, actions and answers,
+// and a summary. There is one: a later fold takes the place of the earlier one,
+// from the originals, and a model brings its notes up to date. Where the current
+// turn itself is long, the user's last request is kept inside the run: it stands
+// after the summary, before the newest actions.
 type foldStage struct{}
 
 // Name returns "fold".
@@ -27,17 +26,17 @@ const leastFold = 400
 
 // Propose folds what is older than the recent messages.
 func (s foldStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
-	w := d.weights()
-	cut := s.cut(d, w)
-	e, ok, err := s.older(ctx, d, w, cut, need)
+	w := d.messageWeights()
+	cut := s.recentStart(d, w)
+	e, ok, err := s.foldOlder(ctx, d, w, cut, need)
 	if err != nil || !ok {
 		return nil, err
 	}
 	return []plan.Edit{e}, nil
 }
 
-// cut returns where the recent messages start.
-func (foldStage) cut(d *Draft, w []int) int {
+// recentStart returns where the recent messages start.
+func (foldStage) recentStart(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
 	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
@@ -61,8 +60,8 @@ func (foldStage) cut(d *Draft, w []int) int {
 	return i
 }
 
-// older folds the messages before end.
-func (s foldStage) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
+// foldOlder folds the messages before end.
+func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := d.summaryRoom()
 	from, folds, runs, prose, since := 0, 0, 0, "", 0
 	for _, e := range d.Edits() {
@@ -96,7 +95,7 @@ func (s foldStage) older(ctx context.Context, d *Draft, w []int, end int, need c
 		if from == 0 && (runs > 0) {
 			most = max(share, all)
 		}
-		room := min(most, (d.Tokens(a, b)-d.kept(keep))/2)
+		room := min(most, (d.Tokens(a, b)-d.tokensKept(keep))/2)
 		if left := visible - need.Tokens; left < most {
 			room = min(room, max(left, share/2, leastFold))
 		}
@@ -115,10 +114,10 @@ func (s foldStage) older(ctx context.Context, d *Draft, w []int, end int, need c
 		room += words
 		// A summary of the same messages that was asked for again may have the room
 		// that the first had: else each would be shorter than the one before.
-		if d.again = d.must && d.folded() >= b; d.must && !d.again {
+		if d.again = d.must && d.lastRunEnd() >= b; d.must && !d.again {
 			room = min(room, visible)
 		}
-		tail := fmt.Sprintf("\n[original: %s]", d.redeem(plan.Handle(d.History, a, b, -1)))
+		tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
 		in := summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
 			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
@@ -130,11 +129,11 @@ func (s foldStage) older(ctx context.Context, d *Draft, w []int, end int, need c
 			in.Previous = ""
 		}
 		d.summaries = append(d.summaries, in)
-		out, err := d.summarize(ctx, in)
+		out, err := d.summarizeFold(ctx, in)
 		if err != nil {
 			return plan.Edit{}, false, err
 		}
-		e := d.run(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
+		e := d.editRun(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
 	}
@@ -152,7 +151,7 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 		return -1
 	}
 	for i := max(t.From, a); i < b; i++ {
-		if !contains(keep, i) {
+		if !containsSorted(keep, i) {
 			return max(t.From, a)
 		}
 	}
@@ -165,8 +164,8 @@ func (d *Draft) summaryRoom() (one, all int) {
 	return one, all
 }
 
-// folded returns where the last run ends that is there; 0 where there is none.
-func (d *Draft) folded() int {
+// lastRunEnd returns where the last run ends that is there; 0 where there is none.
+func (d *Draft) lastRunEnd() int {
 	to := 0
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To {
@@ -176,8 +175,8 @@ func (d *Draft) folded() int {
 	return to
 }
 
-// kept returns the tokens of messages that stay inside a run.
-func (d *Draft) kept(keep []int) int {
+// tokensKept returns the tokens of messages that stay inside a run.
+func (d *Draft) tokensKept(keep []int) int {
 	n := 0
 	for _, k := range keep {
 		n += d.tokensAt(k)
@@ -190,7 +189,7 @@ func (d *Draft) kept(keep []int) int {
 func (d *Draft) userWords(from, to int, keep []int) int {
 	n := 0
 	for i := from; i < to; i++ {
-		if contains(keep, i) {
+		if containsSorted(keep, i) {
 			continue
 		}
 		if t := typed.Words(d.History, i); t != "" {
@@ -200,12 +199,12 @@ func (d *Draft) userWords(from, to int, keep []int) int {
 	return n
 }
 
-// weights returns, for every message of the history, the tokens it has in the
+// messageWeights returns, for every message of the history, the tokens it has in the
 // draft's view. A run's text counts at the run's first message.
-func (d *Draft) weights() []int {
+func (d *Draft) messageWeights() []int {
 	w := make([]int, d.History.Len())
 	edits := d.Edits()
-	d.visible(0, len(w), func(i int, masks []plan.Edit) {
+	d.eachVisible(0, len(w), func(i int, masks []plan.Edit) {
 		w[i] = d.tokensAt(i)
 		for k := range masks {
 			w[i] -= masks[k].Before.Tokens - masks[k].After.Tokens

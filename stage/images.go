@@ -7,9 +7,9 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// The user's newest images stay as they are beside a fold, at most so many, and in
-// at most one part of so many of the room: a line that names them cannot show what
-// was in them.
+// The user's newest images stay as they are beside a fold, at most mostImages, and
+// in at most 1/imagesPart of the room: a line that names them cannot show their
+// content.
 const (
 	mostImages = 4
 	imagesPart = 6
@@ -20,7 +20,7 @@ const (
 func (d *Draft) keepImages(w []int, room int) []bool {
 	keep := slices.Clone(d.keep)
 	images := make([]int, d.Live) // by message
-	d.visible(0, d.Live, func(i int, masks []plan.Edit) {
+	d.eachVisible(0, d.Live, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		if m.Role != chat.User || m.Has(chat.ToolResult) {
 			return

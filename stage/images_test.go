@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-// Of the images that the user sent, the newest four stay as they are; the others are
-// named, and all of them where there is no room.
+// Of the images that the user sent, the newest four stay as they are; the others
+// are named, and without room all of them.
 func TestNewestImagesStay(t *testing.T) {
 	race.Skip(t)
 	h := chat.NewHistory()

@@ -10,25 +10,40 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// ladderStage says the conversation once: older messages become a dialogue of what
-// was asked, done and said, the files stand after it as they are now, and the
-// newest messages stay as they are. What does not fit the target is chosen by
-// its worth; see package ladder for how.
+// # How a rewrite divides the room
 //
-// An earlier fold keeps its bytes, so that they stay in the provider's cache,
-// until all folds together have more than a quarter of the room; then one is
-// made of them all, from the originals.
+// The room is what the target leaves beside the fixed part. The newest messages get a
+// third of it, in whole exchanges; a fold and a state tell the rest of the history in
+// what remains. Where they need less than that, the next try gives the surplus to the
+// newest messages, until less than a 32nd of the room is left, or the next exchange is
+// too large: then the words and actions of the fold may have more than their share.
+//
+// An example: a target of 60,000 tokens, 12,000 of them fixed, and exchanges of 5,000.
+//
+//	try   for the newest   they take   left for fold and state   these need   surplus
+//	1     16,000           15,000      33,000                    20,000       13,000
+//	2     28,000           25,000      23,000                    19,000        4,000
+//	3     29,000           25,000      23,000                    more words are let in
+//
+// The fourth try would begin where the third did, so the third is the last.
+
+// ladderStage says the conversation once: older messages become a dialogue of
+// requests, actions and answers, the files stand after it as they are now, and the
+// newest messages stay as they are. Package ladder chooses what fits, by its worth.
+//
+// An earlier fold keeps its bytes, so that they stay in the provider's cache, until
+// all folds together have more than a quarter of the room; then one is made of them
+// all, from the originals.
 type ladderStage struct{}
 
 // Name returns "ladder".
 func (ladderStage) Name() string { return "ladder" }
 
-// TailPart is the share of the room, one part in so many, that the newest messages
-// have while something else has a use for the rest.
+// TailPart says that the newest messages have 1/TailPart of the room while
+// something else has a use for the rest.
 const TailPart = 3
 
-// foldsShare is the share of the room, one part in so many, above which folds
-// are rendered afresh.
+// foldsShare says that folds above 1/foldsShare of the room are rendered afresh.
 const foldsShare = 4
 
 // mostNotes is how many tokens a model's notes may have beside a small story.
@@ -41,7 +56,7 @@ const leastText = 100
 // the newest messages fill the target.
 func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
-	w := d.weights()
+	w := d.messageWeights()
 	must := d.keep
 	d.keep = d.keepImages(w, room)
 	defer func() { d.keep = must }()
@@ -62,7 +77,7 @@ func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan
 		// What the natural form leaves is for more of the newest messages, and
 		// where the next of them is too large, for more of the story.
 		x.lift = x.cut == last
-		left := x.fill("")
+		left := x.fillFold("")
 		best = x
 		if left < room/32 || x.lift || ctx.Err() != nil {
 			break
@@ -72,15 +87,15 @@ func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan
 	if best == nil {
 		return nil, ctx.Err()
 	}
-	in := best.input()
+	in := best.summaryInput()
 	d.summaries = append(d.summaries, in)
 	if d.Config.Summarizer != nil {
-		out, err := d.summarize(ctx, in)
+		out, err := d.summarizeFold(ctx, in)
 		if err != nil {
 			return nil, err
 		}
 		d.noteAuthor(&out)
-		best.fill(out.Prose)
+		best.fillFold(out.Prose)
 	}
 	if best.unbound != "" {
 		d.notes = append(d.notes, best.unbound)
@@ -124,20 +139,20 @@ func (ladderStage) layOut(d *Draft, w []int, room, tail int) *layout {
 			folds += e.After.Tokens
 		}
 	}
-	if folds*foldsShare <= room && !d.must && x.divide(w, from, folds) {
+	if folds*foldsShare <= room && !d.must && x.divideRoom(w, from, folds) {
 		return x
 	}
-	if !x.divide(w, 0, 0) && x.from < x.to {
+	if !x.divideRoom(w, 0, 0) && x.from < x.to {
 		// The target is out of reach; what is available may not be.
 		x.room = min(leastFold, (d.Available-d.fixed-room+x.room)/4)
 	}
 	return x
 }
 
-// divide lays a fold over what stands between message from and the newest messages,
-// beside earlier folds that have so many tokens. It reports whether the target
+// divideRoom lays a fold over what stands between message from and the newest messages,
+// beside earlier folds, which have that many tokens. It reports whether the target
 // leaves room for it.
-func (x *layout) divide(w []int, from, folds int) bool {
+func (x *layout) divideRoom(w []int, from, folds int) bool {
 	d := x.Draft
 	a, b, keep, ok := d.Run(from, x.cut)
 	if !ok {
@@ -160,9 +175,9 @@ func (x *layout) divide(w []int, from, folds int) bool {
 	return x.room >= leastFold
 }
 
-// fill makes the fold and the state, with what a summariser wrote, and returns how
+// fillFold makes the fold and the state, with what a summariser wrote, and returns how
 // many tokens of the room are left.
-func (x *layout) fill(prose string) (left int) {
+func (x *layout) fillFold(prose string) (left int) {
 	d := x.Draft
 	in := ladder.Room{
 		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
@@ -172,13 +187,13 @@ func (x *layout) fill(prose string) (left int) {
 		in.Outline = d.Config.Outliner.Outline
 	}
 	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
-	d.enrich(partSummary, func() { form = d.reading().Fill(in) })
-	fold := d.run(plan.Fold, ladderStage{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
+	d.makePart(partSummary, func() { form = d.ladderReading().Fill(in) })
+	fold := d.editRun(plan.Fold, ladderStage{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
 	fold.Prose = prose
 	x.edits = []plan.Edit{fold}
 	left = x.room - fold.After.Tokens
 	if form.State != "" {
-		e := d.run(plan.State, stateStage, x.cut, x.cut, nil, form.State, "files as they stand, and where the work stands")
+		e := d.editRun(plan.State, stateStage, x.cut, x.cut, nil, form.State, "files as they stand, and where the work stands")
 		e.Before, e.Handle = chat.Size{}, ""
 		x.edits = append(x.edits, e)
 		left -= e.After.Tokens
@@ -189,9 +204,9 @@ func (x *layout) fill(prose string) (left int) {
 	return left
 }
 
-// input is what a summariser gets of the stretch: the notes so far, where the fold
-// takes the place of an earlier one, and what came since.
-func (x *layout) input() summary.Input {
+// summaryInput returns what a summariser gets of the stretch: the notes so far,
+// where the fold takes the place of an earlier one, and what came since.
+func (x *layout) summaryInput() summary.Input {
 	d := x.Draft
 	in := summary.Input{
 		History: d.History, From: x.from, To: x.to, Keep: x.keep, Turn: -1, Focus: d.Config.Focus,
@@ -213,14 +228,14 @@ func (d *Draft) redeemFold(handle string) string {
 	if d.Config.RecallTool == "" {
 		return "`winnow recall HANDLE` shows what is left out; original: " + handle
 	}
-	return "What is left out stands in the original: " + d.redeem(handle)
+	return "What is left out stands in the original: " + d.redeemHint(handle)
 }
 
-// reading returns the history as the ladder reads it, read once.
-func (d *Draft) reading() *ladder.Reading {
+// ladderReading returns the history as the ladder reads it, read once.
+func (d *Draft) ladderReading() *ladder.Reading {
 	if d.read == nil {
 		d.read = d.readings.Take(d.History, d.Counter, d.Kinds)
-		d.leave(d.read.LeftOut())
+		d.noteLeftOut(d.read.LeftOut())
 	}
 	return d.read
 }
@@ -229,6 +244,6 @@ func (d *Draft) reading() *ladder.Reading {
 // the newest messages begin with message cut.
 func (d *Draft) shownFrom(cut int) []bool {
 	shown := make([]bool, d.History.Len())
-	d.visible(cut, len(shown), func(i int, masks []plan.Edit) { shown[i] = len(masks) == 0 })
+	d.eachVisible(cut, len(shown), func(i int, masks []plan.Edit) { shown[i] = len(masks) == 0 })
 	return shown
 }

@@ -24,10 +24,10 @@ func (limitStage) Name() string { return "limit" }
 // they are shortened only where they do not fit at all.
 func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
-	maxBytes, maxLines := d.Config.item()
+	maxBytes, maxLines := d.Config.itemLimits()
 	maxTokens := max(d.Available/4, 64)
 	images, bytes := need.Images, need.Bytes
-	d.visible(0, d.History.Len(), func(i int, masks []plan.Edit) {
+	d.eachVisible(0, d.History.Len(), func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
@@ -46,7 +46,7 @@ func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan
 			if i >= d.Live || size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
 				continue // a token has at least one byte
 			}
-			if e, ok := d.shorten(l.Name(), i, k, maxTokens); ok {
+			if e, ok := d.shortenPart(l.Name(), i, k, maxTokens); ok {
 				edits = append(edits, e)
 			}
 		}
@@ -79,17 +79,17 @@ func (d *Draft) withoutMedia(stage string, i, part int) (plan.Edit, bool) {
 	if n := imagesIn(p); n > 0 {
 		what = fmt.Sprintf("%d image(s)", n)
 	}
-	text := fmt.Sprintf("[%s left out; original: %s]", what, d.redeem(plan.Handle(d.History, i, i+1, part)))
+	text := fmt.Sprintf("[%s left out; original: %s]", what, d.redeemHint(plan.Handle(d.History, i, i+1, part)))
 	if p.Text != "" {
 		text = p.Text + "\n" + text
 	}
-	return d.mask(stage, i, part, text, "more images or bytes than the limit")
+	return d.maskPart(stage, i, part, text, "more images or bytes than the limit")
 }
 
-// shorten returns a mask that cuts a part to the limits for one item.
-func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) {
+// shortenPart returns a mask that cuts a part to the limits for one item.
+func (d *Draft) shortenPart(stage string, i, part, maxTokens int) (plan.Edit, bool) {
 	p := &d.History.At(i).Parts[part]
-	maxBytes, maxLines := d.Config.item()
+	maxBytes, maxLines := d.Config.itemLimits()
 	if p.Signature != "" || p.Kind == chat.Thinking || p.Kind == chat.Opaque || p.Kind == chat.Image {
 		return plan.Edit{}, false
 	}
@@ -104,25 +104,25 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 	handle := plan.Handle(d.History, i, i+1, part)
 	why := fmt.Sprintf("%d tokens, %d bytes in one item", tokens, len(p.Text)+len(p.Args))
 	if p.Kind == chat.ToolCall {
-		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, d.redeem(handle)), why)
+		return d.maskPart(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, d.redeemHint(handle)), why)
 	}
-	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, d.redeem(handle))
+	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, d.redeemHint(handle))
 	var worked []block
 	if d.Config.ItemKeep != work.KeepHead && d.Config.ItemKeep != work.KeepTail {
 		worked = d.workedOn(i, p.Text)
 	}
-	return d.mask(stage, i, part, d.cut(d.Config.ItemKeep, p.Text, worked, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
+	return d.maskPart(stage, i, part, d.cutText(d.Config.ItemKeep, p.Text, worked, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
 }
 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines
 // between that report errors.
 func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
-	return d.cut(work.KeepBoth, text, nil, bytes, lines, tokens)
+	return d.cutText(work.KeepBoth, text, nil, bytes, lines, tokens)
 }
 
-// cut makes a text shorter until it has nearly as many bytes, lines or tokens as it
+// cutText makes a text shorter until it has nearly as many bytes, lines or tokens as it
 // may have, and no more; keep says which end of it is left, worked which parts matter.
-func (d *Draft) cut(keep, text string, worked []block, bytes, lines, tokens int) string {
+func (d *Draft) cutText(keep, text string, worked []block, bytes, lines, tokens int) string {
 	best, most, limit := "", -1, bytes
 	for range 8 {
 		s, cut := work.LimitTo(keep, text, bytes, lines)

@@ -53,48 +53,6 @@ func (d *Draft) lostLead(v chat.Sequence) []chat.Problem {
 	return []chat.Problem{{Rule: "lead_thinking", At: i, Part: -1, Message: "the open tool loop would not start with its thinking"}}
 }
 
-// closeLoop returns an edit for a view whose last answers are tool calls that lost
-// their thinking, with words of the user behind the results. Providers join what
-// the user's side says in a row, so those calls would be an open loop; a word of
-// the assistant's between results and words ends it.
-func (d *Draft) closeLoop(v plan.View) (plan.Edit, bool) {
-	if !d.Rules.LeadThinking || v.Plan() == nil {
-		return plan.Edit{}, false
-	}
-	words, first, lost := -1, -1, false
-	for i := v.Len() - 1; i >= 0; i-- {
-		m := v.At(i)
-		said := m.Role == chat.User && !m.Has(chat.ToolResult)
-		if said && first >= 0 {
-			break
-		}
-		if said {
-			words = i
-		}
-		if m.Role != chat.Assistant {
-			continue
-		}
-		if words < 0 || first < 0 && !m.Has(chat.ToolCall) {
-			return plan.Edit{}, false
-		}
-		first = i
-		o := v.Origin(i)
-		lost = lost || o.Message >= 0 && d.History.At(o.Message).StartsWithThinking() && !m.StartsWithThinking()
-	}
-	if !lost || v.At(first).StartsWithThinking() {
-		return plan.Edit{}, false
-	}
-	o := v.Origin(words)
-	at := o.Message
-	if at < 0 && o.Edit >= 0 {
-		at = v.Plan().Edits[o.Edit].From
-	}
-	return plan.Edit{
-		Kind: plan.Drop, Role: chat.Assistant, From: at, To: at, Part: -1, Text: goOn, Stage: "repair",
-		Why: "the thinking of the calls before is gone, so they must not be an open loop",
-	}, at >= 0 && at < d.History.Len() && d.Outline.CanCut(at)
-}
-
 // mustWait reports whether a rewrite now would take away the thinking that an
 // open tool loop must start with.
 func (r *run) mustWait() bool {
@@ -102,22 +60,22 @@ func (r *run) mustWait() bool {
 	return d.Rules.BoundThinking && d.lead >= 0 && d.History.At(d.lead).Parts[0].Signature != ""
 }
 
-// openLoop folds the open loop, and takes off what was pinned since: it is a
+// openLoop folds the open loop, and takes edits off messages pinned since: it is a
 // rewrite, whatever the stages do.
 func (r *run) openLoop(ctx context.Context) error {
 	taken, err := r.takeLive(ctx)
 	if taken {
-		r.unpin()
+		r.releasePinned()
 	}
 	return err
 }
 
-// turnRoom is what the current turn may have so that the target is reached with
-// what stands before it, of which the stages leave at most a quarter of the
-// target.
+// turnRoom returns the tokens that the current turn may have so that the target is
+// reached: the stages leave at most a quarter of the target of what stands before
+// it.
 func (r *run) turnRoom() int {
 	d := r.d
-	w := d.weights()
+	w := d.messageWeights()
 	start := d.LastUser + 1
 	before := sum(w[:start])
 	stay := 0 // of what stands before, what no stage takes
@@ -134,8 +92,8 @@ func (r *run) turnRoom() int {
 // without it the exchange cannot either. It reports whether it did.
 //
 // Exchanges of the turn that are pinned stay, without their thinking, and what
-// follows the last of them is folded by itself: behind it they are no longer
-// part of an open loop. The live exchange has nothing behind it, so a pin on it
+// follows the last of them is folded by itself: behind it they are not part of an
+// open loop any more. The live exchange has nothing behind it, so a pin on it
 // stands against every rewrite. Then only its newest results can shrink, and where
 // that is not enough the error says so.
 func (r *run) takeLive(ctx context.Context) (bool, error) {
@@ -171,7 +129,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	}
 	room = max(room, d.Available/8)
 	e, ok := turnFold(ctx, d, turnRun{from: split, to: n, most: room, whole: room * 3 / 4, live: true})
-	if !ok || !r.take("split-turn", append(edits, e), true) {
+	if !ok || !r.takeEdits("split-turn", append(edits, e), true) {
 		return false, nil
 	}
 	d.Live, d.live, d.lead = start, start, -1 // what the next call is about is in there now
@@ -188,7 +146,7 @@ func (r *run) loopShrinks() bool {
 	n := d.History.Len()
 	for _, run := range [][2]int{{d.lead + 1, d.Live}, {plan.Seen(d.History), n}, {d.lead + 1, n}} {
 		from, to := run[0], max(run[0], run[1])
-		if r.attempt(func() { r.shrinkRun(from, to, false) }) || r.attempt(func() { r.bare(from, to) }) {
+		if r.attemptToFit(func() { r.shrinkRun(from, to, false) }) || r.attemptToFit(func() { r.leaveHandles(from, to) }) {
 			return true
 		}
 	}

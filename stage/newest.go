@@ -24,7 +24,7 @@ func (d *Draft) newestCut() int {
 		from = d.Outline.Exchanges[x].From
 	}
 	whole := make(map[plan.Ref]bool)
-	d.visible(from, n, func(i int, masks []plan.Edit) {
+	d.eachVisible(from, n, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			e := maskOf(masks, k)
@@ -35,7 +35,7 @@ func (d *Draft) newestCut() int {
 	for i := from; i < n; i++ {
 		m := d.History.At(i)
 		for k := range m.Parts {
-			if p := &m.Parts[k]; p.Kind == chat.ToolResult && !whole[plan.Ref{From: i, Part: k}] && !d.quoted(i, p.Text) {
+			if p := &m.Parts[k]; p.Kind == chat.ToolResult && !whole[plan.Ref{From: i, Part: k}] && !d.quotesText(i, p.Text) {
 				cut++
 			}
 		}
@@ -43,8 +43,8 @@ func (d *Draft) newestCut() int {
 	return cut
 }
 
-// quoted reports whether the run that takes message i in quotes the text.
-func (d *Draft) quoted(i int, text string) bool {
+// quotesText reports whether the run that takes message i in quotes the text.
+func (d *Draft) quotesText(i int, text string) bool {
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From <= i && i < e.To {
 			return strings.Contains(e.Text, text)

@@ -7,12 +7,12 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// order puts the stages that make tool output smaller behind Fold when they
+// orderStages puts the stages that make tool output smaller behind Fold when they
 // cannot reach the target: what they would reduce is folded anyway, from the
 // originals.
-func (r *run) order(stages []Stage) []Stage {
-	fold := slices.IndexFunc(stages, folds)
-	need := r.need()
+func (r *run) orderStages(stages []Stage) []Stage {
+	fold := slices.IndexFunc(stages, isFoldStage)
+	need := r.sizeToSave()
 	if fold < 0 {
 		return stages
 	}
@@ -23,7 +23,7 @@ func (r *run) order(stages []Stage) []Stage {
 		return stages
 	}
 	tools := 0
-	r.d.visible(0, r.d.Live, func(i int, _ []plan.Edit) {
+	r.d.eachVisible(0, r.d.Live, func(i int, _ []plan.Edit) {
 		if r.d.History.At(i).Has(chat.ToolResult) {
 			tools += r.d.tokensAt(i)
 		}
@@ -49,5 +49,7 @@ func (r *run) order(stages []Stage) []Stage {
 // below the trigger.
 type lastResort interface{ lastResort() bool }
 
-// folds reports whether a stage makes a summary of older messages.
-func folds(s Stage) bool { return s.Name() == foldStage{}.Name() || s.Name() == ladderStage{}.Name() }
+// isFoldStage reports whether a stage makes a summary of older messages.
+func isFoldStage(s Stage) bool {
+	return s.Name() == foldStage{}.Name() || s.Name() == ladderStage{}.Name()
+}

@@ -3,6 +3,7 @@ package stage_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,57 +76,36 @@ func TestReadBudget(t *testing.T) {
 		name      string
 		size      int64
 		remaining int
-		mode      stage.ReadMode
-		bytes     int
+		bytes     int64
 	}{
-		{"nothing remains", 10, 0, stage.ReadNothing, 0},
-		{"less than nothing", 10, -5, stage.ReadNothing, 0},
-		{"empty file", 0, 1000, stage.ReadWhole, 0},
-		{"small file", 50_000, 100_000, stage.ReadWhole, 50_000},
-		{"small file that does not fit", 99_000, 10_000, stage.ReadPart, 24_000},
-		{"just not small, fits into 60 %", 100 << 10, 100_000, stage.ReadWhole, 100 << 10},
-		{"larger than 60 %", 1 << 20, 100_000, stage.ReadPart, 240_000},
-		{"5 MB is not large", 5 << 20, 100_000, stage.ReadPart, 240_000},
-		{"above 5 MB a preview", 5<<20 + 1, 100_000, stage.ReadPreview, 2000},
-		{"a preview needs room too", 6 << 20, 100, stage.ReadPreview, 240},
+		{"nothing remains", 10, 0, 0},
+		{"less than nothing", 10, -5, 0},
+		{"empty file", 0, 1000, 0},
+		{"small file", 50_000, 100_000, 50_000},
+		{"small file that does not fit", 99_000, 10_000, 24_000},
+		{"just not small, fits into 60 %", 100 << 10, 100_000, 100 << 10},
+		{"larger than 60 %", 1 << 20, 100_000, 240_000},
+		{"5 MB is not large", 5 << 20, 100_000, 240_000},
+		{"above 5 MB a preview", 5<<20 + 1, 100_000, 2000},
+		{"a preview needs room too", 6 << 20, 100, 240},
 	} {
-		p := stage.ReadBudget(c.size, c.remaining, stage.FileShare)
-		if p.Mode != c.mode || p.Bytes != c.bytes {
-			t.Errorf("%s: %+v, want %s of %d bytes", c.name, p, c.mode, c.bytes)
-		}
-		if p.Tokens > max(c.remaining, 0) {
-			t.Errorf("%s: %d tokens of %d that remain", c.name, p.Tokens, c.remaining)
+		got := stage.ReadBudget(c.size, c.remaining, 0.6)
+		if got != c.bytes || got > 4*int64(max(c.remaining, 0)) {
+			t.Errorf("%s: %d bytes, want %d", c.name, got, c.bytes)
 		}
 	}
 }
 
 func TestAttachments(t *testing.T) {
 	sizes := []int64{1 << 20, 2000, 9 << 20, 300_000, 0}
-	plans := stage.Attachments(sizes, 100_000, stage.FileShare)
-	total := 0
-	for i, p := range plans {
-		total += p.Bytes
-		if int64(p.Bytes) > sizes[i] {
-			t.Errorf("file %d: %d bytes of %d", i, p.Bytes, sizes[i])
-		}
+	got := stage.Attachments(sizes, 100_000, 0.6)
+	if want := []int64{118_000, 2000, 2000, 118_000, 0}; !slices.Equal(got, want) {
+		t.Errorf("%d bytes, want %d: the two that do not fit share what the others leave", got, want)
 	}
-	if total > 240_000 || total < 230_000 {
-		t.Errorf("%d bytes in all, want nearly 60 %% of the remaining tokens and no more", total)
+	if none := stage.Attachments([]int64{10, 20}, 0, 0.6); !slices.Equal(none, []int64{0, 0}) {
+		t.Errorf("nothing remains, yet %d", none)
 	}
-	for i, want := range []stage.ReadMode{stage.ReadPart, stage.ReadWhole, stage.ReadPreview, stage.ReadPart, stage.ReadWhole} {
-		if plans[i].Mode != want {
-			t.Errorf("file %d: %s, want %s", i, plans[i].Mode, want)
-		}
-	}
-	if plans[0].Bytes != plans[3].Bytes {
-		t.Errorf("the two that do not fit get %d and %d bytes", plans[0].Bytes, plans[3].Bytes)
-	}
-	for _, p := range stage.Attachments([]int64{10, 20}, 0, stage.FileShare) {
-		if p.Mode != stage.ReadNothing || p.Bytes != 0 {
-			t.Errorf("nothing remains, yet %+v", p)
-		}
-	}
-	if len(stage.Attachments(nil, 1000, stage.FileShare)) != 0 {
+	if len(stage.Attachments(nil, 1000, 0.6)) != 0 {
 		t.Error("plans for no files")
 	}
 }

@@ -73,7 +73,7 @@ type Goal struct {
 	// It is less where compaction starts far below the window.
 	Whole int
 
-	// Bytes and Images are the most there may be; 0 is no limit.
+	// Bytes and Images are the most there may be; 0 means no limit.
 	Bytes, Images int
 
 	// Close says that no more results will come: calls at the end that wait
@@ -105,8 +105,8 @@ type Goal struct {
 	Notes []string
 }
 
-// aim is how many bytes a rewrite leaves where they are limited.
-func (g *Goal) aim() int { return g.Bytes * 3 / 4 }
+// byteTarget returns how many bytes a rewrite leaves where they are limited.
+func (g *Goal) byteTarget() int { return g.Bytes * 3 / 4 }
 
 // Outcome is what a run found.
 type Outcome struct {
@@ -114,7 +114,7 @@ type Outcome struct {
 	View  plan.View
 	After budget.Totals
 
-	// Changed says that Plan is not the one that was in force, Waited that a
+	// Changed says that Plan differs from the plan in force before, Waited that a
 	// rewrite would be due but would break the thinking of an open tool loop.
 	Changed, Waited bool
 
@@ -139,7 +139,7 @@ type Outcome struct {
 // The error is a [*CannotFitError] when what must stay exceeds what is
 // available, or ctx's.
 func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, pins []Pin, goal Goal, force bool) (Outcome, error) {
-	out, err := p.run(ctx, req, base, pins, goal, force)
+	out, err := p.runToGoal(ctx, req, base, pins, goal, force)
 	if err != nil || !goal.Ceiling || out.Waited {
 		return out, err
 	}
@@ -151,7 +151,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	// The stages aim; what is missing still is taken as where nothing else fits.
 	tight := goal
 	tight.Available, tight.Trigger, tight.Try = min(goal.Available, goal.Target), min(goal.Trigger, goal.Target), 1<<40
-	less, err := p.run(ctx, req, base, pins, tight, true)
+	less, err := p.runToGoal(ctx, req, base, pins, tight, true)
 	if err != nil {
 		return out, ctx.Err()
 	}
@@ -164,8 +164,8 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	return less, nil
 }
 
-// run is one way to the goal.
-func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, pins []Pin, goal Goal, force bool) (Outcome, error) {
+// runToGoal tries one way to the goal.
+func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.Plan, pins []Pin, goal Goal, force bool) (Outcome, error) {
 	if base != nil && !base.Covers(req.History) {
 		base = nil
 	}
@@ -193,7 +193,7 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	defer func() { p.readings.Put(d.read) }()
 	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
 	d.fixed = run.fixed.Tokens
-	d.Available, d.Target = run.limits()
+	d.Available, d.Target = run.stageLimits()
 	run.protectTail()
 	run.makeRoom(0)
 
@@ -203,10 +203,10 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	d.View = view
 	run.now = p.Meter.Measure(view)
-	if err := run.repair(goal.Close); err != nil {
+	if err := run.repairDraft(goal.Close); err != nil {
 		return Outcome{}, err
 	}
-	untouched := run.copied()
+	untouched := run.copyRun()
 	// A repair may take the thinking away that an open loop must start with, as a
 	// rewrite does.
 	if d.lead >= 0 && (goal.Take || len(d.lostLead(d.View)) > 0) {
@@ -214,11 +214,11 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			return Outcome{}, err
 		}
 	}
-	if need := run.need(); !goal.Summarise && (need == (chat.Size{}) || !force && !run.over(goal.Trigger)) {
+	if need := run.sizeToSave(); !goal.Summarise && (need == (chat.Size{}) || !force && !run.isOver(goal.Trigger)) {
 		return run.outcome(), nil
 	}
 	if run.mustWait() {
-		if !run.over(goal.Available) && !goal.Now {
+		if !run.isOver(goal.Available) && !goal.Now {
 			run.waited = true
 			return run.outcome(), nil
 		}
@@ -228,25 +228,25 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	before, start := *run, *d
 	before.d = &start // the stages work on d itself
-	if saved := run.attachments(); saved > 0 {
+	if saved := run.shrinkAttachments(); saved > 0 {
 		run.makeRoom(saved)
 	}
-	if err := run.stages(ctx); err != nil {
+	if err := run.runStages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && (d.again || !before.smaller(run))) {
+	if !run.isOver(goal.Available) && (run.isSmaller(&before) || goal.Summarise && (d.again || !before.isSmaller(run))) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the
 	// floor: everything that may go goes, what must stay shrinks item by item.
-	if !before.over(goal.Available) {
+	if !before.isOver(goal.Available) {
 		before.notes = run.notes
 		return before.outcome(), nil
 	}
-	if err := run.loosen(ctx, goal); err != nil {
+	if err := run.loosenTail(ctx, goal); err != nil {
 		return Outcome{}, err
 	}
-	if !run.over(goal.Available) {
+	if !run.isOver(goal.Available) {
 		return run.outcome(), nil
 	}
 	untouched.d.Live = untouched.d.live
@@ -255,15 +255,15 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		case err != nil:
 			return Outcome{}, err
 		case taken:
-			if err := run.stages(ctx); err != nil {
+			if err := run.runStages(ctx); err != nil {
 				return Outcome{}, err
 			}
 		}
-		if !run.over(goal.Available) {
+		if !run.isOver(goal.Available) {
 			return run.outcome(), nil
 		}
 	}
-	if err := run.floor(ctx); err != nil {
+	if err := run.reachFloor(ctx); err != nil {
 		if untouched.loopShrinks() {
 			return untouched.outcome(), nil
 		}
@@ -272,8 +272,8 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	return run.outcome(), nil
 }
 
-// copied returns the run as it stands, for another try.
-func (r *run) copied() *run {
+// copyRun returns the run as it stands, for another try.
+func (r *run) copyRun() *run {
 	c, d := *r, *r.d
 	d.keep = slices.Clone(d.keep)
 	c.d, c.notes = &d, slices.Clip(r.notes)
@@ -296,22 +296,22 @@ func (r *run) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-func (r *run) total() chat.Size { return r.now.Size.Add(r.fixed) }
+func (r *run) totalSize() chat.Size { return r.now.Size.Add(r.fixed) }
 
-// over reports whether the request has more than that many tokens, or more
+// isOver reports whether the request has more than that many tokens, or more
 // bytes or images than allowed.
-func (r *run) over(tokens int) bool {
-	t := r.total()
+func (r *run) isOver(tokens int) bool {
+	t := r.totalSize()
 	return t.Tokens > tokens || r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes || r.goal.Images > 0 && t.Images > r.goal.Images
 }
 
-// need is what is missing to the target. Bytes and images that are over their
-// limit must come down to three quarters of it, so that one rewrite lasts.
-func (r *run) need() chat.Size {
-	t := r.total()
+// sizeToSave returns what is missing to the target. Bytes and images that are over
+// their limit must come down to three quarters of it, so that one rewrite lasts.
+func (r *run) sizeToSave() chat.Size {
+	t := r.totalSize()
 	n := chat.Size{Tokens: max(0, t.Tokens+r.state-r.goal.Target)}
 	if r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes {
-		n.Bytes = t.Bytes - r.goal.aim()
+		n.Bytes = t.Bytes - r.goal.byteTarget()
 	}
 	if r.goal.Images > 0 && t.Images > r.goal.Images {
 		n.Images = t.Images - (r.goal.Images*3+3)/4
@@ -319,7 +319,7 @@ func (r *run) need() chat.Size {
 	return n
 }
 
-func (r *run) smaller(than *run) bool {
+func (r *run) isSmaller(than *run) bool {
 	a, b := r.now.Size, than.now.Size
 	return a.Tokens < b.Tokens || a.Tokens <= b.Tokens && (a.Bytes < b.Bytes || a.Images < b.Images)
 }
@@ -340,31 +340,31 @@ func (r *run) outcome() Outcome {
 	}
 }
 
-// stages runs the stages, each until the target.
-func (r *run) stages(ctx context.Context) error {
-	r.unpin()
+// runStages runs the stages, each until the target.
+func (r *run) runStages(ctx context.Context) error {
+	r.releasePinned()
 	r.dropState()
 	defer func() { r.state = 0 }()
-	if err := r.extra(ctx); err != nil {
+	if err := r.runExtraStages(ctx); err != nil {
 		return err
 	}
 	stages := r.Pipeline.Stages
 	if stages == nil {
 		stages = Named(Names()...)
 	}
-	for _, s := range r.order(stages) {
+	for _, s := range r.orderStages(stages) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		need := r.need()
-		asked := r.goal.Summarise && folds(s)
+		need := r.sizeToSave()
+		asked := r.goal.Summarise && isFoldStage(s)
 		if need == (chat.Size{}) && !asked {
 			return nil
 		}
-		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
+		if l, ok := s.(lastResort); ok && l.lastResort() && !r.isOver(r.goal.Trigger) {
 			continue
 		}
-		edits, err := guarded(ctx, s, r.d, need)
+		edits, err := proposeGuarded(ctx, s, r.d, need)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -373,20 +373,22 @@ func (r *run) stages(ctx context.Context) error {
 			continue
 		}
 		// A summary that was asked for may be as long as the one it replaces.
-		done := len(edits) > 0 && r.take(s.Name(), edits, asked)
-		if asked && !done && !r.over(r.goal.Available) {
+		done := len(edits) > 0 && r.takeEdits(s.Name(), edits, asked)
+		if asked && !done && !r.isOver(r.goal.Available) {
 			return nil // a summary was asked for, and nothing else
 		}
 	}
 	return nil
 }
 
-// accept takes the edits of a stage over into the draft, unless they break a
+// acceptEdits takes the edits of a stage over into the draft, unless they break a
 // rule or do not make the view smaller.
-func (r *run) accept(stage string, edits []plan.Edit) bool { return r.take(stage, edits, false) }
+func (r *run) acceptEdits(stage string, edits []plan.Edit) bool {
+	return r.takeEdits(stage, edits, false)
+}
 
-// take is accept for edits that may have to be made at any size.
-func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
+// takeEdits accepts edits, with must at any size.
+func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) (taken bool) {
 	was := r.now.Tokens
 	if slices.ContainsFunc(edits, isState) { // it takes the place of the one before, which an undo brings back
 		was += r.state
@@ -400,18 +402,18 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
 			r.state = 0
 		}()
 	}
-	view, all, now, err := r.d.propose(r.Meter, edits)
+	view, all, now, err := r.d.proposeEdits(r.Meter, edits)
 	if err != nil {
 		r.note("%s: rolled back: %v", stage, err)
 		return false
 	}
-	ps := broken(r.d.Rules, view)
+	ps := brokenRules(r.d.Rules, view)
 	if more := r.d.mendParted(view, ps); len(more) > 0 {
-		if view, all, now, err = r.d.propose(r.Meter, slices.Concat(edits, more)); err != nil {
+		if view, all, now, err = r.d.proposeEdits(r.Meter, slices.Concat(edits, more)); err != nil {
 			r.note("%s: rolled back: %v", stage, err)
 			return false
 		}
-		ps = broken(r.d.Rules, view)
+		ps = brokenRules(r.d.Rules, view)
 	}
 	if len(ps) == 0 && len(r.d.lostLead(r.d.View)) == 0 { // what is lost already cannot be lost
 		ps = r.d.lostLead(view)
@@ -420,7 +422,7 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
 		r.note("%s: rolled back: it would break the rules of %s: message %d: %s", stage, r.d.Rules.Name, ps[0].At, ps[0].Message)
 		return false
 	}
-	need := r.need()
+	need := r.sizeToSave()
 	grows := now.Tokens > was && need.Bytes == 0 && need.Images == 0
 	if !must && (grows || now.Tokens >= was && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
 		r.note("%s: skipped: it would save nothing", stage)
@@ -430,9 +432,9 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
 	return true
 }
 
-// broken checks a view. Calls at its end that still wait for results are no
-// problem of ours, and the number of images is a matter of the budget.
-func broken(rules chat.Rules, v chat.Sequence) []chat.Problem {
+// brokenRules checks a view. Calls at its end that still wait for results are the
+// caller's business, and the number of images is the budget's.
+func brokenRules(rules chat.Rules, v chat.Sequence) []chat.Problem {
 	c := chat.NewChecker(rules)
 	var all []chat.Problem
 	for i := range v.Len() {

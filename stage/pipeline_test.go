@@ -320,8 +320,8 @@ func TestPipelineShrinksLoopWithoutItsThinking(t *testing.T) {
 	j.run(t, of(h.Messages(), two, chat.ResultMessage("a", lines("a", 400))))
 }
 
-// Taking the open loop in is a rewrite as well: what was pinned since the last
-// one is there again, even where no stage finds anything to do.
+// Taking the open loop in is a rewrite as well: messages pinned since the last one
+// are there again, even where no stage finds anything to do.
 func TestPipelinePinWhenLoopIsTaken(t *testing.T) {
 	rules := chat.Rules{Name: "bound", UserFirst: true, BoundThinking: true, LeadThinking: true, NonEmpty: true}
 	h := turns(30)

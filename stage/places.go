@@ -25,7 +25,7 @@ func placesIn(text, shown string) string {
 		at = colon + 1
 		file, line := fileBefore(text[:colon]), digitsAt(text[colon+1:])
 		place := file + ":" + line
-		if file == "" || line == "" || seen[place] || shows(shown, place) {
+		if file == "" || line == "" || seen[place] || showsPlace(shown, place) {
 			continue
 		}
 		seen[place] = true
@@ -83,8 +83,8 @@ func digitsAt(text string) string {
 	return text[:n]
 }
 
-// shows reports whether a text has the place, and not only the start of another.
-func shows(text, place string) bool {
+// showsPlace reports whether a text has the place, and not only the start of another.
+func showsPlace(text, place string) bool {
 	for {
 		at := strings.Index(text, place)
 		if at < 0 {

@@ -27,7 +27,7 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 	if !d.Config.FirmPruneMin {
 		least = min(least, d.Available/10)
 	}
-	candidates := s.candidates(d)
+	candidates := s.pruneCandidates(d)
 	possible := 0
 	for i := range candidates {
 		possible += candidates[i].tokens
@@ -36,7 +36,7 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 	if possible < least && !tooMany {
 		return nil, nil
 	}
-	edits := s.reasoning(d)
+	edits := s.maskThinking(d)
 	for i := range edits {
 		need = need.Sub(edits[i].Before.Sub(edits[i].After))
 	}
@@ -48,7 +48,7 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 		if need.Tokens <= 0 && need.Bytes <= 0 {
 			break
 		}
-		e, ok := s.skeleton(d, &candidates[i])
+		e, ok := s.skeletonMask(d, &candidates[i])
 		if ok {
 			need = need.Sub(e.Before.Sub(e.After))
 			small[e.Ref()] = len(edits)
@@ -63,7 +63,7 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 		if c.part.Kind != chat.ToolResult {
 			continue
 		}
-		e, ok := s.placeholder(d, c)
+		e, ok := s.placeholderMask(d, c)
 		if !ok {
 			continue
 		}
@@ -87,14 +87,14 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 	return edits, nil
 }
 
-// candidates lists old results and long arguments that may be pruned, oldest first.
-func (s pruneStage) candidates(d *Draft) []toolResult {
-	results := d.results(0, d.Live)
+// pruneCandidates lists old results and long arguments that may be pruned, oldest first.
+func (s pruneStage) pruneCandidates(d *Draft) []toolResult {
+	results := d.editableResults(0, d.Live)
 	protect := d.Config.PruneProtect
 	if !d.Config.FirmPruneProtect {
 		protect = min(protect, d.Available/4)
 	}
-	for _, r := range d.results(d.Live, d.History.Len()) {
+	for _, r := range d.editableResults(d.Live, d.History.Len()) {
 		protect -= r.tokens
 	}
 	end := len(results)
@@ -103,21 +103,21 @@ func (s pruneStage) candidates(d *Draft) []toolResult {
 		protect -= results[end].tokens
 	}
 	results = slices.DeleteFunc(results[:end], func(r toolResult) bool {
-		return r.tokens < 48 || s.excepted(d, r.call.Name)
+		return r.tokens < 48 || s.isExcepted(d, r.call.Name)
 	})
 	edge := 0
 	if end > 0 && len(results) > 0 {
 		edge = results[len(results)-1].message
 	}
 	// Long arguments of calls that are as old as the oldest protected result.
-	d.visible(0, edge, func(i int, masks []plan.Edit) {
+	d.eachVisible(0, edge, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		if m.Role != chat.Assistant {
 			return
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && maskOf(masks, k) == nil && d.mayMask(i, k) && !s.excepted(d, p.Name) {
+			if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && maskOf(masks, k) == nil && d.mayMask(i, k) && !s.isExcepted(d, p.Name) {
 				results = append(results, toolResult{message: i, index: k, part: p, call: p, tokens: d.Counter.Part(p)})
 			}
 		}
@@ -134,21 +134,21 @@ func (s pruneStage) candidates(d *Draft) []toolResult {
 // leastThinking is the number of tokens below which reasoning is not worth an edit.
 const leastThinking = 16
 
-func (pruneStage) excepted(d *Draft, tool string) bool {
+func (pruneStage) isExcepted(d *Draft, tool string) bool {
 	return slices.ContainsFunc(d.Config.PruneExcept, func(name string) bool { return strings.EqualFold(name, tool) })
 }
 
-// reasoning returns masks that remove the thinking of turns before the current one.
-func (s pruneStage) reasoning(d *Draft) []plan.Edit {
+// maskThinking returns masks that remove the thinking of turns before the current one.
+func (s pruneStage) maskThinking(d *Draft) []plan.Edit {
 	var edits []plan.Edit
-	d.visible(0, min(d.LastUser, d.Live), func(i int, masks []plan.Edit) {
+	d.eachVisible(0, min(d.LastUser, d.Live), func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		if m.Role != chat.Assistant || len(m.Parts) < 2 {
 			return
 		}
 		for k := range m.Parts {
 			if m.Parts[k].Kind == chat.Thinking && maskOf(masks, k) == nil && d.mayMask(i, k) {
-				if e, ok := d.mask(s.Name(), i, k, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
+				if e, ok := d.maskPart(s.Name(), i, k, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
 					edits = append(edits, e)
 				}
 			}
@@ -157,21 +157,21 @@ func (s pruneStage) reasoning(d *Draft) []plan.Edit {
 	return edits
 }
 
-func (s pruneStage) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
+func (s pruneStage) skeletonMask(d *Draft, r *toolResult) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	if r.part.Kind == chat.ToolCall {
-		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeem(handle)), "long arguments of an old call")
+		return d.maskPart(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeemHint(handle)), "long arguments of an old call")
 	}
 	room := min(skeletonMax, r.tokens/3)
 	text := skeletonOf(r.part, room, d.Counter.Text)
 	if text == "" {
-		return s.placeholder(d, r)
+		return s.placeholderMask(d, r)
 	}
-	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.part.Text), d.redeem(handle))
-	return d.mask(s.Name(), r.message, r.index, note+text, "old tool output")
+	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.part.Text), d.redeemHint(handle))
+	return d.maskPart(s.Name(), r.message, r.index, note+text, "old tool output")
 }
 
-func (s pruneStage) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
+func (s pruneStage) placeholderMask(d *Draft, r *toolResult) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	status := ""
 	if failed, exit, known := work.Status(r.part); known && exit != 0 {
@@ -179,6 +179,6 @@ func (s pruneStage) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
 	} else if failed {
 		status = ", failed"
 	}
-	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", work.Headline(r.call, 160), len(r.part.Text), status, d.redeem(handle))
-	return d.mask(s.Name(), r.message, r.index, text, "old tool output")
+	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", work.Headline(r.call, 160), len(r.part.Text), status, d.redeemHint(handle))
+	return d.maskPart(s.Name(), r.message, r.index, text, "old tool output")
 }

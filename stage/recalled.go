@@ -26,16 +26,16 @@ func byTool(call *chat.Part, name string) bool {
 	return call != nil && (call.Name == name || strings.HasSuffix(call.Name, "_"+name) || strings.HasSuffix(call.Name, "."+name) || strings.HasSuffix(call.Name, "-"+name))
 }
 
-// recalled returns what stands in place of something that was recalled, or of
+// recalledMarker returns what stands in place of something that was recalled, or of
 // what a search found. It is false for everything else.
-func (d *Draft) recalled(i, part int) (text string, ok bool) {
+func (d *Draft) recalledMarker(i, part int) (text string, ok bool) {
 	p := &d.History.At(i).Parts[part]
 	if p.Kind != chat.ToolResult || !strings.HasPrefix(p.Text, "[") {
 		return "", false
 	}
 	call := d.Call(i, part)
 	if m := recalledHead.FindStringSubmatch(p.Text); m != nil && byTool(call, "recall") {
-		return "[recalled before; original: " + d.redeem(m[1]) + "]", true
+		return "[recalled before; original: " + d.redeemHint(m[1]) + "]", true
 	}
 	if searchedHead.MatchString(p.Text) && byTool(call, "search_history") {
 		return "[found before; search again where it is needed]", true

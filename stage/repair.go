@@ -29,15 +29,15 @@ func Repair(h chat.History, rules chat.Rules, pending bool) ([]plan.Edit, error)
 		return nil, err
 	}
 	d.View = view
-	if err := d.repair(pending); err != nil {
+	if err := d.repairView(pending); err != nil {
 		return nil, err
 	}
 	return d.added, nil
 }
 
-// repair is the pipeline's first step.
-func (r *run) repair(pending bool) error {
-	if err := r.d.repair(pending); err != nil {
+// repairDraft does the pipeline's first step: see [Repair].
+func (r *run) repairDraft(pending bool) error {
+	if err := r.d.repairView(pending); err != nil {
 		return err
 	}
 	if len(r.d.added) > 0 {
@@ -46,29 +46,29 @@ func (r *run) repair(pending bool) error {
 	return nil
 }
 
-// repair adds answers until the view obeys the rules. Mending one thing can
-// bring another to light (a call that is quoted leaves its result without a
+// repairView adds answers until the view obeys the rules, and ends a loop that an
+// earlier plan took the thinking of. Mending one thing can bring another to light (a call that is quoted leaves its result without a
 // partner), so it goes round a few times.
-func (d *Draft) repair(pending bool) error {
+func (d *Draft) repairView(pending bool) error {
 	const rounds = 6
 	var problems []chat.Problem
 	for range rounds {
-		problems = broken(d.Rules, d.View)
+		problems = brokenRules(d.Rules, d.View)
 		if pending {
 			problems = slices.DeleteFunc(d.Rules.Check(d.View), isImages)
 		}
-		if len(problems) == 0 {
+		if _, open := d.View.CloseLoop(d.Rules); len(problems) == 0 && !open {
 			return nil
 		}
-		edits := d.mend(problems)
+		edits := d.mendProblems(problems)
 		all := withoutVain(plan.Overlay(d.added, edits))
-		view, all, err := d.compose(all)
+		view, all, err := d.composeView(all)
 		if err != nil {
 			return fmt.Errorf("stage: repair: %w", err)
 		}
 		d.added, d.View = all, view
 	}
-	if problems = broken(d.Rules, d.View); len(problems) > 0 {
+	if problems = brokenRules(d.Rules, d.View); len(problems) > 0 {
 		return fmt.Errorf("stage: repair: message %d: %s, and no edit mends it", problems[0].At, problems[0].Message)
 	}
 	return nil
@@ -86,8 +86,8 @@ func withoutVain(edits []plan.Edit) []plan.Edit {
 	return slices.DeleteFunc(edits, func(e plan.Edit) bool { return e.CallID != "" && text[e.Ref()] })
 }
 
-// mend returns an edit for each problem that an edit can solve.
-func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
+// mendProblems returns an edit for each problem that an edit can solve.
+func (d *Draft) mendProblems(problems []chat.Problem) []plan.Edit {
 	var edits []plan.Edit
 	taken := make(map[plan.Ref]bool)
 	add := func(e plan.Edit) {
@@ -111,7 +111,7 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 		}
 	}
 	for _, p := range problems {
-		i, part, ok := d.source(p, gone)
+		i, part, ok := d.findSource(p, gone)
 		if !ok || p.Rule == chat.RuleUnanswered && unclear[p.At] {
 			continue
 		}
@@ -126,7 +126,7 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 		case chat.RuleOrphan:
 			add(d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part]))
 		case chat.RuleDuplicate:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.another(i, part), Why: "the call is answered twice"})
+			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.secondResult(i, part), Why: "the call is answered twice"})
 		case chat.RuleCallID:
 			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.quoteCall(&m.Parts[part]), Why: p.Message})
 		case chat.RuleRole:
@@ -160,10 +160,10 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 	return edits
 }
 
-// source finds the message and part of the history that a problem of the view
+// findSource finds the message and part of the history that a problem of the view
 // is about. Messages of the view may have lost parts, which gone lists, or been
 // joined.
-func (d *Draft) source(p chat.Problem, gone map[plan.Ref]bool) (message, part int, ok bool) {
+func (d *Draft) findSource(p chat.Problem, gone map[plan.Ref]bool) (message, part int, ok bool) {
 	o := d.View.Origin(p.At)
 	if o.Message < 0 {
 		return 0, 0, false
@@ -255,7 +255,7 @@ func (d *Draft) mendParted(v plan.View, problems []chat.Problem) []plan.Edit {
 	was := d.View
 	d.View = v
 	defer func() { d.View = was }()
-	edits := d.mend(problems)
+	edits := d.mendProblems(problems)
 	if len(edits) < len(problems) || slices.ContainsFunc(edits, func(e plan.Edit) bool { return !parted[e.Ref()] }) {
 		return nil
 	}
@@ -279,14 +279,14 @@ func (d *Draft) quoteOrphan(i, part int, seen *chat.Part) plan.Edit {
 	}
 	if n := len(seen.Content); n > 0 {
 		e.Handle = plan.Handle(d.History, i, i+1, part)
-		e.Text += fmt.Sprintf("\n[%d attachments left out; original: %s]", n, d.redeem(e.Handle))
+		e.Text += fmt.Sprintf("\n[%d attachments left out; original: %s]", n, d.redeemHint(e.Handle))
 	}
 	return e
 }
 
-// another returns what a second result for a call says that the first did
+// secondResult returns what a second result for a call says that the first did
 // not: nothing when they are the same.
-func (d *Draft) another(i, part int) string {
+func (d *Draft) secondResult(i, part int) string {
 	p := &d.History.At(i).Parts[part]
 	x := d.Outline.ExchangeOf(i)
 	if x < 0 {
@@ -317,6 +317,6 @@ func quoteResult(of, p *chat.Part) string {
 
 func (d *Draft) quoteCall(p *chat.Part) string {
 	call := p.Name
-	d.enrich(partCalls, func() { call = work.Headline(p, 400) })
+	d.makePart(partCalls, func() { call = work.Headline(p, 400) })
 	return "[call without a valid id: " + call + "]"
 }

@@ -61,7 +61,7 @@ func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 // names finds files with their lines, addresses, names in code, ids and numbers.
 var names = regexp.MustCompile(`https?://[^\s"'<>()]+|[\w.~@/-]*\w\.[A-Za-z]\w{0,9}(?::\d+)?|\w*[a-z][A-Z]\w*|\w+_\w+|\b[A-Z]+-\d+\b|\b[A-Z]+\d[A-Z\d]+\b|\b\d[\d.,-]+\d\b`)
 
-// skeleton is a text with room for so many tokens and bytes more.
+// skeleton is a text in the making and the room left for it, in tokens and bytes.
 type skeleton struct {
 	b           strings.Builder
 	left, bytes int

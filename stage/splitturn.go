@@ -51,7 +51,7 @@ func (s splitTurnStage) Propose(ctx context.Context, d *Draft, need chat.Size) (
 		room -= e.After.Tokens
 	}
 	if need.Tokens > 0 {
-		edits = append(edits, s.tail(d, end, room)...)
+		edits = append(edits, s.shortenTail(d, end, room)...)
 	}
 	return edits, nil
 }
@@ -60,11 +60,11 @@ func (s splitTurnStage) Propose(ctx context.Context, d *Draft, need chat.Size) (
 // at the most.
 const leastTail = 128
 
-// tail shortens the largest items from message from on, so that all of them
+// shortenTail shortens the largest items from message from on, so that all of them
 // have at most room tokens.
-func (s splitTurnStage) tail(d *Draft, from, room int) []plan.Edit {
+func (s splitTurnStage) shortenTail(d *Draft, from, room int) []plan.Edit {
 	over := -room
-	d.visible(from, d.History.Len(), func(i int, masks []plan.Edit) {
+	d.eachVisible(from, d.History.Len(), func(i int, masks []plan.Edit) {
 		over += d.tokensAt(i)
 		for k := range masks {
 			over -= masks[k].Before.Tokens - masks[k].After.Tokens
@@ -73,7 +73,7 @@ func (s splitTurnStage) tail(d *Draft, from, room int) []plan.Edit {
 	if over <= 0 {
 		return nil
 	}
-	items := slices.DeleteFunc(d.items(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
+	items := slices.DeleteFunc(d.shrinkableItems(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
 	total := 0
 	for i := range items {
 		total += items[i].tokens
@@ -84,7 +84,7 @@ func (s splitTurnStage) tail(d *Draft, from, room int) []plan.Edit {
 		if it.tokens <= limit {
 			continue
 		}
-		if e, ok := d.squeeze(it, limit); ok {
+		if e, ok := d.squeezePart(it, limit); ok {
 			e.Stage, e.Why = s.Name(), "the last exchanges of the turn are larger than their room"
 			edits = append(edits, e)
 		}
@@ -92,10 +92,10 @@ func (s splitTurnStage) tail(d *Draft, from, room int) []plan.Edit {
 	return edits
 }
 
-// turnRun is the part of a turn that becomes one message: messages from to
-// to-1, in at most so many tokens. Of the results of the newest exchanges up to
-// whole tokens stand as they were; with live they end with the one that the
-// next call is about.
+// turnRun is the part of a turn that becomes one message: messages from to to-1;
+// most is how many tokens it may have. Of the results of the newest exchanges up to
+// whole tokens stand as they were; with live they end with the result that the next
+// call is about.
 type turnRun struct {
 	from, to, most, whole int
 	live                  bool
@@ -110,27 +110,27 @@ func turnFold(ctx context.Context, d *Draft, r turnRun) (plan.Edit, bool) {
 		return plan.Edit{}, false
 	}
 	handle := plan.Handle(d.History, a, b, -1)
-	steps, calls := d.steps(a, b, keep, r.whole, handle)
+	steps, calls := d.describeSteps(a, b, keep, r.whole, handle)
 	header := fmt.Sprintf("[Turn prefix compressed — %d earlier tool call(s); this is a record of what was done, not instructions]\n", calls)
 	if r.live {
 		header = fmt.Sprintf("[This turn so far — %d tool call(s), all done and answered; the newest results stand at the end as they came. This is a record of what was done, not instructions: go on from here]\n", calls)
 	}
 	room := r.most - d.Counter.Text(header) - 32
-	first := listed(steps, room)
+	first := firstListed(steps, room)
 	earlier := ""
 	if first > 0 {
 		// A summary holds more of what is needed later than a list of steps: the
-		// list gets an eighth, for what was done last, or as much as the result
-		// that the next call is about.
+		// list gets an eighth, for the newest steps, or as much as the result that
+		// the next call is about.
 		share := room / 8
 		if r.live {
 			share = max(share, steps[len(steps)-1].tokens)
 		}
-		if n := listed(steps, share); n > 0 {
-			earlier = d.earlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-share)
+		if n := firstListed(steps, share); n > 0 {
+			earlier = d.summarizeEarlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-share)
 		}
 		if earlier != "" {
-			first = listed(steps, room-d.Counter.Text(earlier))
+			first = firstListed(steps, room-d.Counter.Text(earlier))
 		}
 	}
 	var text strings.Builder
@@ -143,8 +143,8 @@ func turnFold(ctx context.Context, d *Draft, r turnRun) (plan.Edit, bool) {
 	for _, s := range steps[first:] {
 		text.WriteString(s.text)
 	}
-	fmt.Fprintf(&text, "[original: %s]", d.redeem(handle))
-	return d.run(plan.Fold, "split-turn", a, b, keep, text.String(), fmt.Sprintf("%d calls of the current turn", calls)), true
+	fmt.Fprintf(&text, "[original: %s]", d.redeemHint(handle))
+	return d.editRun(plan.Fold, "split-turn", a, b, keep, text.String(), fmt.Sprintf("%d calls of the current turn", calls)), true
 }
 
 // step is what stands for one message or exchange of a turn.
@@ -153,8 +153,8 @@ type step struct {
 	text         string
 }
 
-// listed returns the first of the newest steps that have room together.
-func listed(steps []step, room int) int {
+// firstListed returns the first of the newest steps that have room together.
+func firstListed(steps []step, room int) int {
 	first := len(steps)
 	for first > 0 && steps[first-1].tokens <= room {
 		first--
@@ -163,22 +163,22 @@ func listed(steps []step, room int) int {
 	return first
 }
 
-// steps describes the messages of a run, oldest first, and counts its calls.
+// describeSteps describes the messages of a run, oldest first, and counts its calls.
 // The newest exchanges have their results as they came, between marks that no
 // result can imitate, up to whole tokens together; of one that has more, as the
 // newest may have, the head and the tail are left.
-func (d *Draft) steps(a, b int, keep []int, whole int, mark string) (steps []step, calls int) {
+func (d *Draft) describeSteps(a, b int, keep []int, whole int, mark string) (steps []step, calls int) {
 	for i := b; i > a; {
 		from := i - 1
 		if x := d.Outline.ExchangeOf(from); x >= 0 {
 			from = max(a, d.Outline.Exchanges[x].From)
 		}
-		if !contains(keep, from) {
-			n, text := d.describe(from, i, whole, mark)
+		if !containsSorted(keep, from) {
+			n, text := d.describeStep(from, i, whole, mark)
 			size := d.Counter.Text(text) + 1
 			if size > whole && len(steps) > 0 {
 				whole = 0 // older ones that would fit do not stand beside a gap
-				n, text = d.describe(from, i, 0, mark)
+				n, text = d.describeStep(from, i, 0, mark)
 				size = d.Counter.Text(text) + 1
 			}
 			whole = max(0, whole-size)
@@ -193,8 +193,8 @@ func (d *Draft) steps(a, b int, keep []int, whole int, mark string) (steps []ste
 	return steps, calls
 }
 
-// earlier summarises the steps that find no room of their own.
-func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) string {
+// summarizeEarlier summarises the steps that find no room of their own.
+func (d *Draft) summarizeEarlier(ctx context.Context, a, b int, keep []int, max int) string {
 	if b <= a || max < leastFold/2 {
 		return ""
 	}
@@ -204,7 +204,7 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 			inside = append(inside, k)
 		}
 	}
-	out, err := d.summarize(ctx, summary.Input{
+	out, err := d.summarizeFold(ctx, summary.Input{
 		History: d.History, From: a, To: b, Keep: inside, Turn: a, Focus: d.Config.Focus,
 		Max: max, Counter: d.Counter, Kinds: d.Kinds,
 	})
@@ -215,18 +215,18 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 	return out.Text + "\n"
 }
 
-// describe returns the lines that stand for one message or exchange, and how
+// describeStep returns the lines that stand for one message or exchange, and how
 // many calls it has. Results have up to whole tokens together as they came,
 // without a share of that worth having a skeleton each.
-func (d *Draft) describe(from, to, whole int, mark string) (calls int, text string) {
-	if !d.enrich(partCalls, func() { calls, text = d.describeCalls(from, to, whole, mark) }) {
+func (d *Draft) describeStep(from, to, whole int, mark string) (calls int, text string) {
+	if !d.makePart(partCalls, func() { calls, text = d.describeCalls(from, to, whole, mark) }) {
 		return 1, "- (a step that is not described)\n"
 	}
 	return calls, text
 }
 
 func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text string) {
-	share := shares(d, from, to, whole)
+	share := resultShare(d, from, to, whole)
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
@@ -277,9 +277,9 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 // first words of a result.
 const leastShare = 80
 
-// shares returns the most tokens that each result of an exchange may have so
+// resultShare returns the most tokens that each result of an exchange may have so
 // that its results have at most whole together.
-func shares(d *Draft, from, to, whole int) int {
+func resultShare(d *Draft, from, to, whole int) int {
 	if whole <= leastShare {
 		return 0
 	}

@@ -25,8 +25,8 @@ func pairs(n, chars int) chat.History {
 	return h
 }
 
-// words returns text of so many characters. Characters are words here and not
-// one letter repeated, so that four of them are about a token, as in D.
+// words returns text of that number of characters: words and not one letter
+// repeated, so that four of them are about a token, as in D.
 func words(chars int) string {
 	s := strings.Repeat("some old tool data ", chars/19+1)
 	return s[:chars]

@@ -25,7 +25,7 @@ func (r *run) dropState() {
 		return
 	}
 	d.release = append(d.release, stateRef)
-	view, all, now, err := d.propose(r.Meter, nil)
+	view, all, now, err := d.proposeEdits(r.Meter, nil)
 	if err != nil {
 		d.release = slices.DeleteFunc(d.release, isStateRef)
 		r.note("%s: the one before stays: %v", stateStage, err)

@@ -39,7 +39,7 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 	// Newest first: what a result repeats must stand after it. Results from
 	// Live on count as later copies but are not reduced themselves.
 	var found []plan.Edit
-	all := d.results(0, d.History.Len())
+	all := d.editableResults(0, d.History.Len())
 	for n := len(all) - 1; n >= 0; n-- {
 		r := &all[n]
 		if r.failed {
@@ -47,7 +47,7 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 		}
 		access := d.Kinds.Access(r.call)
 		if r.message < d.Live && r.tokens >= 64 {
-			if e, ok := s.older(d, r, &access, shown, whole, lines, seed); ok {
+			if e, ok := s.maskSuperseded(d, r, &access, shown, whole, lines, seed); ok {
 				found = append(found, e)
 				continue // it no longer stands there for others to point at
 			}
@@ -67,7 +67,7 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 		}
 	}
 	// found is newest first; the oldest go first.
-	edits := s.instructions(d)
+	edits := s.maskInstructions(d)
 	for i := range edits {
 		need = need.Sub(edits[i].Before.Sub(edits[i].After))
 	}
@@ -79,9 +79,9 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 	return edits, nil
 }
 
-// instructions reduces system messages in the middle that stand again later,
+// maskInstructions reduces system messages in the middle that stand again later,
 // word for word.
-func (s supersedeStage) instructions(d *Draft) []plan.Edit {
+func (s supersedeStage) maskInstructions(d *Draft) []plan.Edit {
 	var edits []plan.Edit
 	later := make(map[string]int)
 	for i := d.Live - 1; i >= 0; i-- {
@@ -92,7 +92,7 @@ func (s supersedeStage) instructions(d *Draft) []plan.Edit {
 		at, again := later[m.Parts[0].Text]
 		later[m.Parts[0].Text] = i
 		if again && d.mayMask(i, 0) {
-			if e, ok := d.mask(s.Name(), i, 0, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
+			if e, ok := d.maskPart(s.Name(), i, 0, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
 				edits = append(edits, e)
 			}
 		}
@@ -107,13 +107,13 @@ const (
 	minLine   = 12
 )
 
-// older returns an edit for a result that stands again later, in whole or for the most part.
-func (s supersedeStage) older(d *Draft, r *toolResult, access *work.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
+// maskSuperseded returns an edit for a result that stands again later, in whole or for the most part.
+func (s supersedeStage) maskSuperseded(d *Draft, r *toolResult, access *work.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
 	text := r.part.Text
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	least := int(supersedeMin * float64(r.tokens))
 	try := func(stand, why string) (plan.Edit, bool) {
-		e, ok := d.mask(s.Name(), r.message, r.index, stand, why)
+		e, ok := d.maskPart(s.Name(), r.message, r.index, stand, why)
 		return e, ok && e.Before.Tokens-e.After.Tokens >= least
 	}
 	if access.Kind == work.ToolRead && access.Path != "" {
@@ -127,7 +127,7 @@ func (s supersedeStage) older(d *Draft, r *toolResult, access *work.Access, show
 				if later.op.Kind == work.ToolWrite {
 					verb = "written as a whole"
 				}
-				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, d.redeem(handle)),
+				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, d.redeemHint(handle)),
 					fmt.Sprintf("%s %s at message %d", access.Path, verb, later.message))
 			}
 		}
@@ -136,7 +136,7 @@ func (s supersedeStage) older(d *Draft, r *toolResult, access *work.Access, show
 		return plan.Edit{}, false
 	}
 	if at, ok := whole[maphash.String(seed, text)]; ok && at > r.message {
-		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), d.redeem(handle)),
+		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), d.redeemHint(handle)),
 			fmt.Sprintf("the same output at message %d", at))
 	}
 	repeated := 0
@@ -170,7 +170,7 @@ func (s supersedeStage) older(d *Draft, r *toolResult, access *work.Access, show
 		b.WriteByte('\n')
 	})
 	flush()
-	fmt.Fprintf(&b, "[original: %s]", d.redeem(handle))
+	fmt.Fprintf(&b, "[original: %s]", d.redeemHint(handle))
 	return try(b.String(), fmt.Sprintf("%d %% of its lines stand again later", 100*repeated/len(text)))
 }
 
@@ -204,11 +204,11 @@ type toolResult struct {
 	failed         bool
 }
 
-// results lists the results of messages from to to-1 that no edit has touched
+// editableResults lists the results of messages from to to-1 that no edit has touched
 // and that may be edited, oldest first.
-func (d *Draft) results(from, to int) []toolResult {
+func (d *Draft) editableResults(from, to int) []toolResult {
 	var out []toolResult
-	d.visible(from, to, func(i int, masks []plan.Edit) {
+	d.eachVisible(from, to, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		single := len(m.Parts) == 1
 		for k := range m.Parts {

@@ -90,7 +90,7 @@ func TestSupersedeTexts(t *testing.T) {
 	}
 }
 
-// Whoever points to a later copy points to one that is still there.
+// A pointer to a later copy points to one that is still there.
 func TestSupersedePointsToWhatStays(t *testing.T) {
 	var items []any
 	items = append(items, user("go"))

@@ -11,8 +11,8 @@ import (
 // from which on messages are left alone. Only where the request cannot fit that
 // way are they reduced like everything else, the live exchange last.
 
-// tailMargin is the share of what is available, one part in so many, that the
-// newest exchanges leave for what stands for the rest.
+// tailMargin says that the newest exchanges leave 1/tailMargin of what is available
+// for the text that stands for the rest.
 const tailMargin = 16
 
 // protectTail moves d.Live to the first of the newest exchanges that stay whole.
@@ -58,33 +58,33 @@ func (r *run) protectTail() {
 	}
 }
 
-// loosen lets the newest exchanges go too, up to the live one, and runs the
+// loosenTail lets the newest exchanges go too, up to the live one, and runs the
 // stages again, where they and what may be dropped otherwise were not enough.
-func (r *run) loosen(ctx context.Context, goal Goal) error {
+func (r *run) loosenTail(ctx context.Context, goal Goal) error {
 	d := r.d
 	if d.Live == d.live {
 		return nil
 	}
-	if r.attempt(r.truncate) || r.attempt(r.dropAll) {
+	if r.attemptToFit(r.truncateToFit) || r.attemptToFit(r.dropAll) {
 		return nil
 	}
 	r.note("the last %d exchanges do not all stay whole: they do not fit", d.Config.Tail)
 	d.Live = d.live
 	r.goal = goal
-	d.Available, d.Target = r.limits()
+	d.Available, d.Target = r.stageLimits()
 	r.makeRoom(0)
-	return r.stages(ctx)
+	return r.runStages(ctx)
 }
 
-// limits returns what is available to the stages and what they aim at.
-func (r *run) limits() (available, target int) {
+// stageLimits returns what is available to the stages and what they aim at.
+func (r *run) stageLimits() (available, target int) {
 	available, target = r.goal.Available, r.goal.Target
 	if r.goal.Whole > 0 {
 		available = min(available, r.goal.Whole)
 	}
-	if r.goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
+	if r.goal.Bytes > 0 { // a share of a large window may be more bytes than a request may have
 		available = min(available, r.goal.Bytes/bytesPerToken)
-		target = min(target, r.goal.aim()/bytesPerToken)
+		target = min(target, r.goal.byteTarget()/bytesPerToken)
 	}
 	return available, target
 }

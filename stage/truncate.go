@@ -23,7 +23,7 @@ const marker = 32
 // Propose drops turns before the current one, then exchanges of the current
 // turn before the live one, until need is met.
 func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
-	w := d.weights()
+	w := d.messageWeights()
 	older := d.Live
 	if d.LastUser >= 0 {
 		older = min(older, d.LastUser)
@@ -93,7 +93,7 @@ func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]p
 // the bytes it has there.
 func (d *Draft) byteWeights() []int {
 	w := make([]int, d.History.Len())
-	d.visible(0, len(w), func(i int, masks []plan.Edit) {
+	d.eachVisible(0, len(w), func(i int, masks []plan.Edit) {
 		if d.keep[i] {
 			return
 		}
@@ -145,8 +145,8 @@ func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
 		return plan.Edit{}, false
 	}
 	n := b - a - len(keep)
-	text := fmt.Sprintf("[%d earlier messages left out; original: %s]", n, d.redeem(plan.Handle(d.History, a, b, -1)))
-	return d.run(plan.Drop, stage, a, b, keep, text, fmt.Sprintf("%d messages from %d on", n, a)), true
+	text := fmt.Sprintf("[%d earlier messages left out; original: %s]", n, d.redeemHint(plan.Handle(d.History, a, b, -1)))
+	return d.editRun(plan.Drop, stage, a, b, keep, text, fmt.Sprintf("%d messages from %d on", n, a)), true
 }
 
 // halfStage drops the older half of the turns before the current one: the forced

@@ -2,8 +2,8 @@ package stage
 
 import "github.com/winnow-llm/winnow/plan"
 
-// unpin takes edits of the plan in force off what was pinned since.
-func (r *run) unpin() {
+// releasePinned takes edits of the plan in force off messages pinned since.
+func (r *run) releasePinned() {
 	d := r.d
 	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 || len(d.release) > 0 {
 		return
@@ -29,10 +29,10 @@ func (r *run) unpin() {
 		return
 	}
 	added, was := d.added, d.View
-	view, all, _, err := d.propose(r.Meter, again)
+	view, all, _, err := d.proposeEdits(r.Meter, again)
 	if err == nil {
 		d.added, d.View = all, view
-		err = d.repair(false) // a fold takes in the answers to calls that have none
+		err = d.repairView(false) // a fold takes in the answers to calls that have none
 	}
 	if err != nil {
 		r.note("pins: edits of the plan in force stay: %v", err)
@@ -48,7 +48,7 @@ func (d *Draft) keepMore(e *plan.Edit) (plan.Edit, bool) {
 	more := false
 	var keep []int
 	for i := e.From; i < e.To; i++ {
-		in := contains(e.Keep, i)
+		in := containsSorted(e.Keep, i)
 		more = more || d.keep[i] && !in
 		if d.keep[i] || in {
 			keep = append(keep, i)
@@ -67,7 +67,7 @@ func (d *Draft) keepMore(e *plan.Edit) (plan.Edit, bool) {
 		keep = keep[:len(keep)-1]
 	}
 	f.Keep = keep
-	f.Before = d.size(f.From, f.To, keep)
+	f.Before = d.sizeOfRun(f.From, f.To, keep)
 	f.Handle = plan.Handle(d.History, f.From, f.To, -1)
 	return f, true
 }

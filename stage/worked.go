@@ -14,7 +14,7 @@ import (
 type block struct{ from, to int }
 
 const (
-	nearLines  = 20  // lines before and after what was changed
+	nearLines  = 20  // lines before and after a change
 	leastOld   = 12  // bytes of a line by which a place is known
 	mostEdited = 400 // messages after a text in which edits of it are looked for
 )
@@ -55,8 +55,9 @@ func blockAround(text string, from, to int) block {
 	return block{from, to}
 }
 
-// limitAround is [work.Limit] for a text of which some parts matter, the first most.
-// They have half of the room; what stands before and after them has the rest.
+// limitAround shortens a text as [work.Limit] does where some of its parts matter,
+// the first most. They have half of the room; what stands before and after them has
+// the rest.
 func limitAround(text string, bytes, lines int, blocks []block) (string, bool) {
 	var kept []block
 	room, roomLines := bytes/2, lines/2

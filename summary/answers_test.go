@@ -24,7 +24,7 @@ func dialogue() chat.History {
 }
 
 // What the agent said last before a request stands under the request that it
-// answers, and what a client put in between is no request.
+// answers, and a client's text in between does not count as a request.
 func TestAnswersStandUnderTheirRequests(t *testing.T) {
 	h := dialogue()
 	out, err := Builtin().Summarize(context.Background(), Input{History: h, From: 0, To: h.Len(), Max: 600, Turn: -1, Counter: token.New(token.O200K, nil)})

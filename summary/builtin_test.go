@@ -33,7 +33,7 @@ func checkOutput(t *testing.T, in Input, out Output) {
 	if n > limit {
 		t.Fatalf("%d tokens, the limit is %d:\n%s", n, limit, out.Text)
 	}
-	normal, err := in.normal()
+	normal, err := in.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,8 +202,8 @@ func TestUserRequestsUnderPressure(t *testing.T) {
 	}
 }
 
-// A caller that sets room aside for the user's words gets them in full, whoever
-// writes the prose.
+// A caller that sets room aside for the user's words gets them in full, whichever
+// summariser writes the prose.
 func TestVerbatim(t *testing.T) {
 	counter := token.New(token.O200K, nil)
 	var msgs []chat.Message

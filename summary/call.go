@@ -8,12 +8,12 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// complete asks the model once, and records what it cost.
-func (r *run) complete(ctx context.Context, p Prompt, required []string) (part, error) {
+// askModel asks the model once, and records what it cost.
+func (r *run) askModel(ctx context.Context, p Prompt, required []string) (part, error) {
 	r.mu.Lock()
 	r.calls++
 	r.mu.Unlock()
-	c, err := attempt(ctx, r.o.Timeout, func(ctx context.Context) (Completion, error) { return r.o.Model.Complete(ctx, p) })
+	c, err := attemptWithin(ctx, r.o.Timeout, func(ctx context.Context) (Completion, error) { return r.o.Model.Complete(ctx, p) })
 	if err != nil {
 		return part{}, err
 	}
@@ -25,12 +25,13 @@ func (r *run) complete(ctx context.Context, p Prompt, required []string) (part, 
 	r.usage.Output += c.Usage.Output
 	r.usage.Thinking += c.Usage.Thinking
 	r.name = cmp.Or(c.Model, r.name)
-	return part{text: answer(c.Text, r.most), asks: asks{stop: c.Stop, toolCalls: c.ToolCalls, sections: required}}, nil
+	return part{text: stripAnswer(c.Text, r.most), asks: asks{stop: c.Stop, toolCalls: c.ToolCalls, sections: required}}, nil
 }
 
-// answer strips what models put around what was asked for. An answer far
-// beyond its room is cut, so that the gate judges a bounded text; it is still too large for it.
-func answer(s string, most int) string {
+// stripAnswer strips what models put around the text they were asked for. An answer
+// far beyond its room is cut, so that the gate judges a bounded text; it is still
+// too large for it.
+func stripAnswer(s string, most int) string {
 	if room := 64*most + 1<<16; len(s) > room {
 		s = s[:room]
 	}

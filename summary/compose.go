@@ -8,11 +8,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// compose writes the text of a fold: the dialogue of the region, after a
-// summariser's prose if there is one. It returns the text and the prose, which
-// is shortened where there is no room for all of it.
-func compose(in *Input, prose string) (string, string) {
-	limit := in.limit()
+// composeFold writes the text of a fold: the dialogue of the region, after a
+// summariser's prose if there is one. It returns the text and the prose, which it
+// shortens where not all of it fits.
+func composeFold(in *Input, prose string) (string, string) {
+	limit := in.textLimit()
 	if prose != "" {
 		prose = in.trimProse(prose, limit*3/5)
 	}
@@ -22,13 +22,13 @@ func compose(in *Input, prose string) (string, string) {
 		Typed: max(limit*3/10, min(in.Verbatim, limit*9/10)), NoState: true, Open: in.Open,
 	}).Fold
 	if text == "" || in.Counter.Text(text) > limit {
-		return in.tiny(limit), prose
+		return in.tinyText(limit), prose
 	}
 	return text, prose
 }
 
-// tiny is the text where there is room for a line only.
-func (in *Input) tiny(limit int) string {
+// tinyText returns the text where there is room for a line only.
+func (in *Input) tinyText(limit int) string {
 	text := fmt.Sprintf("[Earlier messages %d-%d are left out.]", in.From+1, in.To)
 	if in.Counter.Text(text) <= limit {
 		return text

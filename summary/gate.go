@@ -21,10 +21,10 @@ type asks struct {
 	prose       string   // what of the text was written and not put together by code
 }
 
-// check returns every reason to refuse a summary of in's region, each with the
+// checkSummary returns every reason to refuse a summary of in's region, each with the
 // name of its rule in front; nil when there is none.
-func check(text string, in Input, ask asks) (problems []string) {
-	in, err := in.normal()
+func checkSummary(text string, in Input, ask asks) (problems []string) {
+	in, err := in.withDefaults()
 	if err != nil {
 		return []string{"larger: " + err.Error()}
 	}
@@ -43,7 +43,7 @@ func check(text string, in Input, ask asks) (problems []string) {
 	if looksLikeCall(text) {
 		refuse("tool_call: the answer is a tool call written as text")
 	}
-	if phrase := refusal(text); phrase != "" {
+	if phrase := refusalPhrase(text); phrase != "" {
 		refuse("refusal: the answer declines the task (%q)", phrase)
 	}
 	n := in.Counter.Text(text)
@@ -52,10 +52,10 @@ func check(text string, in Input, ask asks) (problems []string) {
 	} else if n > in.Max {
 		refuse("larger: the answer has %d tokens, the limit is %d", n, in.Max)
 	}
-	if degenerate(cmp.Or(ask.prose, text)) { // what a user asks again and again is no fault of the writer's
+	if isDegenerate(cmp.Or(ask.prose, text)) { // the writer is not at fault for a user's repetitions
 		refuse("degenerate: the answer repeats itself or is not text")
 	}
-	if names := invented(text, &in); len(names) > 0 {
+	if names := inventedNames(text, &in); len(names) > 0 {
 		refuse("invented: %d names that it gives stand nowhere in the conversation: %s", len(names), quote.ClipLine(strings.Join(names, ", "), 160))
 	}
 	have := splitSections(text)
@@ -102,9 +102,9 @@ var refusals = []string{
 	"please provide the conversation", "what would you like me to",
 }
 
-// refusal returns the words with which an answer declines, or "". Only the
+// refusalPhrase returns the words with which an answer declines, or "". Only the
 // beginning is looked at: a summary may well report that somebody declined.
-func refusal(s string) string {
+func refusalPhrase(s string) string {
 	if line, _, _ := strings.Cut(s, "\n"); sectionName(line) != "" {
 		return ""
 	}
@@ -115,9 +115,9 @@ func refusal(s string) string {
 	return ""
 }
 
-// degenerate reports text that repeats itself over and over, or is mostly not
+// isDegenerate reports text that repeats itself over and over, or is mostly not
 // words at all.
-func degenerate(s string) bool {
+func isDegenerate(s string) bool {
 	if len(s) < 400 {
 		return false
 	}
@@ -159,7 +159,7 @@ const mostConstraints = 1000
 func lostConstraints(text string, in *Input) (lost []string) {
 	index, checked := typed.NewIndex(text), 0
 	for i := in.From; i < in.To; i++ {
-		if in.keeps(i) {
+		if in.keepsMessage(i) {
 			continue
 		}
 		for _, c := range typed.BindingSentences(typed.Words(in.History, i)) {

@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range check(tt.text, in, tt.ask) {
+			for _, p := range checkSummary(tt.text, in, tt.ask) {
 				rule, message, _ := strings.Cut(p, ": ")
 				if got = append(got, rule); message == "" {
 					t.Error("no message")
@@ -85,7 +85,7 @@ func TestFiveRounds(t *testing.T) {
 			if to > h.Len()/2+2 && !strings.Contains(out.Text, "the base branch is release-77") {
 				t.Fatalf("round %d: the newer value is missing", round)
 			}
-			if bad := check(out.Text, in, asks{constraints: true}); len(bad) > 0 {
+			if bad := checkSummary(out.Text, in, asks{constraints: true}); len(bad) > 0 {
 				t.Errorf("round %d: %v", round, bad)
 			}
 			previous = out.Prose

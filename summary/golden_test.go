@@ -54,14 +54,14 @@ func TestGoldenPrompts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			in, err := tt.in.normal()
+			in, err := tt.in.withDefaults()
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := &recorder{f: func(int, Prompt) (Completion, error) { return Completion{Text: notes("it")}, nil }}
 			o := NewLLM(&LLMOptions{Model: m}).(*llm).o
 			r := &run{o: &o, in: &in, window: o.Window, counter: counter, most: 500}
-			if _, err := r.ask(context.Background(), nil); err != nil {
+			if _, err := r.askForParts(context.Background(), nil); err != nil {
 				t.Fatal(err)
 			}
 			var b strings.Builder

@@ -24,18 +24,18 @@ type guarded struct {
 }
 
 func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
-	in, err := in.normal()
+	in, err := in.withDefaults()
 	if err != nil {
 		return Output{}, err
 	}
-	out, err := attempt(ctx, g.timeout, func(ctx context.Context) (Output, error) { return g.s.Summarize(ctx, in) })
+	out, err := attemptWithin(ctx, g.timeout, func(ctx context.Context) (Output, error) { return g.s.Summarize(ctx, in) })
 	if ctx.Err() != nil {
 		return Output{}, ctx.Err()
 	}
 	why := ""
 	if err != nil {
 		why = err.Error()
-	} else if problems := check(out.Text, in, asks{prose: out.Prose}); len(problems) > 0 {
+	} else if problems := checkSummary(out.Text, in, asks{prose: out.Prose}); len(problems) > 0 {
 		why = "refused: " + problems[0]
 		out.Problems = append(out.Problems, problems...)
 	}
@@ -43,17 +43,17 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 		return out, nil
 	}
 	own := Output{Used: "builtin", After: "summarizer: " + quote.ClipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
-	own.Text, own.Prose = in.without()
+	own.Text, own.Prose = in.builtinText()
 	return own, nil
 }
 
 // attemptGrace is how long somebody is waited for who was told to stop.
 const attemptGrace = time.Second
 
-// attempt runs f by itself for at most that long. A panic is an error. An f that
+// attemptWithin runs f by itself for at most that long. A panic is an error. An f that
 // does not return when it is told to is left behind: what it gives later reaches
 // nobody.
-func attempt[T any](ctx context.Context, most time.Duration, f func(context.Context) (T, error)) (T, error) {
+func attemptWithin[T any](ctx context.Context, most time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, stop := context.WithTimeout(ctx, most)
 	defer stop()
 	var out T

@@ -7,8 +7,8 @@ import (
 )
 
 // A model that invents one path invents more, and the agent will look for them.
-// Prose is refused when it names so many files, ids and errors that nobody
-// mentioned, and they are more than this share of those that it names.
+// Prose is refused when it names more than mostInvented files, ids and errors that
+// nobody mentioned, and they are more than inventedShare of those that it names.
 const (
 	mostInvented  = 2
 	inventedShare = 0.25
@@ -20,10 +20,10 @@ var named = regexp.MustCompile(`\b[\w@.-]*\w\.(?:go|mod|py|ipynb|[cm]?[jt]sx?|vu
 	`jsonl?|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|s?css|md|rst|txt|csv|log|proto|tf|zip|png|svg)\b|` +
 	`\b[A-Z]{2,10}-\d{2,}\b|\b(?:[a-f]+\d|\d+[a-f])[0-9a-f]{5,38}\b|\b[A-Z]+\d[A-Z0-9]{2,}\b|\b[A-Z]\w*(?:Error|Exception)\b`)
 
-// invented returns the files, ids and errors that a model's prose names and that
+// inventedNames returns the files, ids and errors that a model's prose names and that
 // stand nowhere in what it tells of: not in the region, nor in the prose before
 // it, nor in the focus. It returns none as long as they are few.
-func invented(prose string, in *Input) []string {
+func inventedNames(prose string, in *Input) []string {
 	var names []string
 	for _, v := range named.FindAllString(prose, -1) {
 		if !slices.Contains(names, v) {

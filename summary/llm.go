@@ -93,7 +93,7 @@ type llm struct{ o LLMOptions }
 const smallest = 400
 
 func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
-	in, err := in.normal()
+	in, err := in.withDefaults()
 	if err != nil {
 		return Output{}, err
 	}
@@ -103,7 +103,7 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 	r := &run{o: &l.o, in: &in, window: l.o.Window, counter: cmp.Or(l.o.Counter, in.Counter), name: l.o.Name}
 	reason := ""
 	prose := ""
-	switch limit := in.limit(); {
+	switch limit := in.textLimit(); {
 	case l.o.Model == nil:
 		reason = "no model was given"
 	case limit < smallest:
@@ -111,7 +111,7 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 	default:
 		r.most = limit / 2
 		inner, cancel := context.WithTimeout(ctx, l.o.Timeout)
-		prose, err = r.prose(inner)
+		prose, err = r.writeProse(inner)
 		cancel()
 		if ctxErr := ctx.Err(); ctxErr != nil {
 			return Output{}, ctxErr
@@ -127,10 +127,10 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 		out.Used, out.After = "builtin", "llm: "+quote.ClipLine(reason, 300)
 	}
 	if prose == "" {
-		out.Text, out.Prose = in.without()
+		out.Text, out.Prose = in.builtinText()
 		return out, nil
 	}
-	out.Text, out.Prose = compose(&in, prose)
+	out.Text, out.Prose = composeFold(&in, prose)
 	out.keepConstraints(&in)
 	return out, nil
 }
@@ -140,12 +140,12 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 // gives way to them, stands in its place.
 func (o *Output) keepConstraints(in *Input) {
 	ask := asks{constraints: true, prose: o.Prose}
-	lost := check(o.Text, *in, ask)
+	lost := checkSummary(o.Text, *in, ask)
 	if len(lost) == 0 {
 		return
 	}
-	text, prose := compose(in, "")
-	if len(check(text, *in, ask)) >= len(lost) {
+	text, prose := composeFold(in, "")
+	if len(checkSummary(text, *in, ask)) >= len(lost) {
 		return
 	}
 	o.Problems = append(o.Problems, lost...)
@@ -168,16 +168,16 @@ type run struct {
 	problems []string
 }
 
-// prose asks for a prose and holds it to the gate: once, and once more with the
+// writeProse asks for a prose and holds it to the gate: once, and once more with the
 // reasons for which the first was refused.
-func (r *run) prose(ctx context.Context) (string, error) {
+func (r *run) writeProse(ctx context.Context) (string, error) {
 	var problems []string
 	for range 2 {
-		parts, err := r.ask(ctx, problems)
+		parts, err := r.askForParts(ctx, problems)
 		if err != nil {
 			return "", err
 		}
-		problems = r.judge(parts)
+		problems = r.judgeParts(parts)
 		if len(problems) == 0 {
 			return joinParts(parts), nil
 		}
@@ -195,13 +195,13 @@ type part struct {
 	asks asks
 }
 
-// judge returns why the parts of an answer are refused.
-func (r *run) judge(parts []part) []string {
+// judgeParts returns why the parts of an answer are refused.
+func (r *run) judgeParts(parts []part) []string {
 	in := *r.in
 	in.Max = r.most + r.most/2
 	var out []string
 	for _, p := range parts {
-		out = append(out, check(p.text, in, p.asks)...)
+		out = append(out, checkSummary(p.text, in, p.asks)...)
 	}
 	if n := in.Counter.Text(joinParts(parts)); len(out) == 0 && n > in.Max {
 		out = append(out, fmt.Sprintf("larger: the notes have %d tokens, the limit is %d", n, in.Max))
@@ -225,9 +225,9 @@ func joinParts(parts []part) string {
 	return b.String()
 }
 
-// required are the sections without which a prose is refused. The others may be
+// requiredSections returns the sections without which a prose is refused. The others may be
 // missing: many models leave out a heading that they have nothing to say under.
-func (in *Input) required(turn bool) []string {
+func (in *Input) requiredSections(turn bool) []string {
 	switch {
 	case turn && in.Open:
 		return []string{sectionState}
@@ -239,11 +239,11 @@ func (in *Input) required(turn bool) []string {
 	return []string{sectionGoal, sectionDecisions}
 }
 
-// ask makes the calls for one prose: one, or two for a split turn.
-func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
+// askForParts makes the calls for one prose: one, or two for a split turn.
+func (r *run) askForParts(ctx context.Context, problems []string) ([]part, error) {
 	from := r.in.Since
 	if r.in.Turn < 0 {
-		p, err := r.piece(ctx, from, r.in.To, false, r.most, problems)
+		p, err := r.summarisePiece(ctx, from, r.in.To, false, r.most, problems)
 		return []part{p}, err
 	}
 	history := part{text: r.in.Previous}
@@ -251,16 +251,16 @@ func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
 	share := r.most * (r.in.Turn - from) / max(r.in.To-from, 1)
 	share = min(max(share, r.most/4), r.most*3/4)
 	jobs := []func() error{func() (err error) {
-		turn, err = r.piece(ctx, max(r.in.Turn, from), r.in.To, true, r.most-share, problems)
+		turn, err = r.summarisePiece(ctx, max(r.in.Turn, from), r.in.To, true, r.most-share, problems)
 		return err
 	}}
 	if r.in.Turn > from {
 		jobs = append([]func() error{func() (err error) {
-			history, err = r.piece(ctx, from, r.in.Turn, false, share, problems)
+			history, err = r.summarisePiece(ctx, from, r.in.Turn, false, share, problems)
 			return err
 		}}, jobs...)
 	}
-	if err := r.all(jobs); err != nil {
+	if err := r.runJobs(jobs); err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(history.text) == "" {
@@ -269,8 +269,8 @@ func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
 	return []part{history, turn}, nil
 }
 
-// all runs jobs, at once or one after the other, and returns the first error.
-func (r *run) all(jobs []func() error) error {
+// runJobs runs jobs, at once or one after the other, and returns the first error.
+func (r *run) runJobs(jobs []func() error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(jobs))
 	for i, job := range jobs {
@@ -286,15 +286,15 @@ func (r *run) all(jobs []func() error) error {
 	return cmp.Or(errs...)
 }
 
-func (r *run) limit() int {
+func (r *run) windowTokens() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.window
 }
 
-// words is about how many words that many tokens are.
-func (r *run) words(tokens int) int { return max(60, tokens*6/10) }
+// wordsForTokens returns about how many words that many tokens are.
+func (r *run) wordsForTokens(tokens int) int { return max(60, tokens*6/10) }
 
-// output is the room for an answer of that many tokens: models do not count
+// outputRoom returns the room for an answer of that many tokens: models do not count
 // well, and some think first.
-func (r *run) output(tokens int) int { return min(r.o.Output, 2*tokens+1024) }
+func (r *run) outputRoom(tokens int) int { return min(r.o.Output, 2*tokens+1024) }

@@ -360,7 +360,7 @@ func ExampleNewLLM() {
 	// User: Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.
 }
 
-// A text without the user's constraints is not believed, whoever wrote it.
+// A text without the user's constraints is not believed, whichever model wrote it.
 func TestLLMLosesConstraints(t *testing.T) {
 	var msgs []chat.Message
 	for i := range 40 {

@@ -16,9 +16,9 @@ const MostInput = mostMaterial + 2000
 
 const mostMaterial = 24_000
 
-// natural writes messages from to to-1 down for a model: every word, every action
+// naturalForm writes messages from to to-1 down for a model: every word, every action
 // in a line, every file once, as far as that many tokens allow.
-func (r *run) natural(from, to, room int) string {
+func (r *run) naturalForm(from, to, room int) string {
 	reading := ladder.ReadRegion(r.in.History, from, to, r.counter, r.in.Kinds)
 	form := reading.Fill(ladder.Room{
 		Tokens: min(room, mostMaterial), From: from, To: to, Keep: r.in.Keep, Turn: -1, Focus: r.in.Focus, Lift: true,
@@ -29,28 +29,28 @@ func (r *run) natural(from, to, room int) string {
 	return form.Fold + "\n\n" + quote.Text(form.State)
 }
 
-// piece summarises messages from to to-1.
-func (r *run) piece(ctx context.Context, from, to int, turn bool, most int, problems []string) (part, error) {
+// summarisePiece summarises messages from to to-1.
+func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most int, problems []string) (part, error) {
 	t, previous := taskFirst, ""
 	switch {
 	case turn:
 		t = taskTurn
 	case r.in.Previous != "":
-		t, previous = taskUpdate, r.previous()
+		t, previous = taskUpdate, r.previousNotes()
 	}
 	prompt := func(transcript string) Prompt {
 		return Prompt{
 			System: systemPrompt,
-			Text:   material(transcript, previous) + instruction(t, r.in, r.words(most), problems),
-			Output: r.output(most),
+			Text:   writeMaterial(transcript, previous) + writeInstruction(t, r.in, r.wordsForTokens(most), problems),
+			Output: r.outputRoom(most),
 		}
 	}
 	frame := prompt("")
 	for try := 0; ; try++ {
 		// Room for a transcript beside everything else. Estimates have a band.
-		room := r.limit() - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
+		room := r.windowTokens() - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
 		room -= int(float64(max(room, 0)) * r.counter.Band())
-		p, err := r.complete(ctx, prompt(r.natural(from, to, max(room, 256))), r.in.required(turn))
+		p, err := r.askModel(ctx, prompt(r.naturalForm(from, to, max(room, 256))), r.in.requiredSections(turn))
 		var long interface{ ContextLimit() int }
 		if err == nil || try == 3 || !errors.As(err, &long) {
 			p.turn = turn
@@ -67,9 +67,9 @@ func (r *run) piece(ctx context.Context, from, to int, turn bool, most int, prob
 	}
 }
 
-// previous is the prose that is updated, as it may stand in a prompt: under our
+// previousNotes returns the prose that is updated, as it may stand in a prompt: under our
 // headings where it has them, quoted where it has none.
-func (r *run) previous() string {
+func (r *run) previousNotes() string {
 	if s := joinSections(splitSections(r.in.Previous)); s != "" {
 		return s
 	}

@@ -111,7 +111,7 @@ func (p *Preparation) History() chat.Messages {
 	if p.Split {
 		to = p.Turn
 	}
-	return p.messages(p.From, to)
+	return p.summarisedMessages(p.From, to)
 }
 
 // TurnPrefix returns the messages of a split turn that are to be summarised.
@@ -119,11 +119,11 @@ func (p *Preparation) TurnPrefix() chat.Messages {
 	if !p.Split {
 		return nil
 	}
-	return p.messages(p.Turn, p.end)
+	return p.summarisedMessages(p.Turn, p.end)
 }
 
-// messages returns those that are summarised: what stays in the view is not.
-func (p *Preparation) messages(from, to int) chat.Messages {
+// summarisedMessages returns those that are summarised: what stays in the view is not.
+func (p *Preparation) summarisedMessages(from, to int) chat.Messages {
 	var list chat.Messages
 	for i := from; i < to; i++ {
 		if !slices.Contains(p.keep, i) {
@@ -164,7 +164,7 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 		kept += o.Counter.At(h, cut)
 	}
 	if cut > o.Start && !h.At(cut).StartsTurn() {
-		cut, kept = p.snap(h, outline, cut, kept)
+		cut, kept = p.snapToTurn(h, outline, cut, kept)
 	}
 	if cut <= o.Start {
 		p.KeptFrom, p.TokensKept = cut, kept
@@ -181,8 +181,8 @@ func cutHere(h chat.History, outline *chat.Outline, i int) bool {
 	return outline.CanCut(i) && (m.Role == chat.User || m.Role == chat.Assistant) && !m.Has(chat.ToolResult)
 }
 
-// snap moves the cut to the start of its turn when that costs little.
-func (p *Preparation) snap(h chat.History, outline *chat.Outline, cut, kept int) (int, int) {
+// snapToTurn moves the cut to the start of its turn when that costs little.
+func (p *Preparation) snapToTurn(h chat.History, outline *chat.Outline, cut, kept int) (int, int) {
 	turn := outline.Turns[outline.TurnOf(cut)]
 	if turn.Headless || turn.From < p.From {
 		return cut, kept

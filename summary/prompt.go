@@ -33,8 +33,8 @@ The older part is given to you as a transcript between <transcript> tags, told o
 Report what the transcript says and nothing it does not say. Where something was tried and failed, say so. Copy names, paths, commands, numbers, ids and error texts exactly.
 Write in the language in which the user writes; keep the section headings in English as given.`
 
-// instruction writes the part of a prompt that says what to do.
-func instruction(t task, in *Input, words int, problems []string) string {
+// writeInstruction writes the part of a prompt that says what to do.
+func writeInstruction(t task, in *Input, words int, problems []string) string {
 	var b strings.Builder
 	switch t {
 	case taskFirst:
@@ -66,14 +66,14 @@ func instruction(t task, in *Input, words int, problems []string) string {
 	return b.String()
 }
 
-// material writes the part of a prompt that holds what is to be summarised.
+// writeMaterial writes the part of a prompt that holds what is to be summarised.
 // Transcript and notes are already quoted.
-func material(transcript, notes string) string {
-	return between("notes", notes) + between("transcript", transcript)
+func writeMaterial(transcript, notes string) string {
+	return betweenTags("notes", notes) + betweenTags("transcript", transcript)
 }
 
-// between puts a text between tags, if there is one.
-func between(tag, text string) string {
+// betweenTags puts a text between tags, if there is one.
+func betweenTags(tag, text string) string {
 	if text == "" {
 		return ""
 	}

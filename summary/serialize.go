@@ -73,12 +73,12 @@ func writeWords(m *chat.Message) string {
 		switch p := &m.Parts[i]; p.Kind {
 		case chat.Text:
 			if t := strings.TrimSpace(p.Text); t != "" {
-				list = append(list, middle(t, mostWords))
+				list = append(list, dropMiddle(t, mostWords))
 			}
 		case chat.Image, chat.Document:
 			list = append(list, nameMedia(p))
 			if p.Kind == chat.Document && p.Text != "" {
-				list = append(list, middle(p.Text, resultHead))
+				list = append(list, dropMiddle(p.Text, resultHead))
 			}
 		}
 	}
@@ -109,10 +109,10 @@ func writeCalls(m *chat.Message) string {
 		}
 		var args []string
 		if !work.RawMembers(p.Args, func(key, raw string) bool {
-			args = append(args, quote.Line(key)+"="+middle(raw, mostArgument))
+			args = append(args, quote.Line(key)+"="+dropMiddle(raw, mostArgument))
 			return true
 		}) {
-			args = append(args, middle(p.Args, mostArgument))
+			args = append(args, dropMiddle(p.Args, mostArgument))
 		}
 		calls = append(calls, quote.Line(p.Name)+"("+strings.Join(args, ", ")+")")
 	}
@@ -122,19 +122,19 @@ func writeCalls(m *chat.Message) string {
 // writeResult writes a tool's result: whole, or its beginning, its error lines and
 // its end.
 func writeResult(p *chat.Part) string {
-	text := shorten(strings.TrimSpace(p.Text), resultHead, resultHead, resultTail, resultErrors)
+	text := quoteShortened(strings.TrimSpace(p.Text), resultHead, resultHead, resultTail, resultErrors)
 	for i := range p.Content {
 		text += "\n" + nameMedia(&p.Content[i])
 	}
 	return strings.TrimSpace(text)
 }
 
-// middle shortens text to about n bytes by leaving out its middle.
-func middle(s string, n int) string { return shorten(s, n, n*2/3, n/3, 0) }
+// dropMiddle shortens text to about n bytes by leaving out its middle.
+func dropMiddle(s string, n int) string { return quoteShortened(s, n, n*2/3, n/3, 0) }
 
-// shorten quotes a text of at most that many bytes whole, and of a longer one its
+// quoteShortened quotes a text of at most that many bytes whole, and of a longer one its
 // beginning, lines that report errors, and its end.
-func shorten(text string, whole, head, tail, errors int) string {
+func quoteShortened(text string, whole, head, tail, errors int) string {
 	if len(text) <= whole {
 		return quote.Text(text)
 	}

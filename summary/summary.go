@@ -99,8 +99,8 @@ type Summarizer interface {
 // ErrInput says that an [Input] makes no sense.
 var ErrInput = errors.New("invalid summary input")
 
-// normal checks the input and fills in its defaults.
-func (in Input) normal() (Input, error) {
+// withDefaults checks the input and fills in its defaults.
+func (in Input) withDefaults() (Input, error) {
 	if in.From < 0 || in.To > in.History.Len() || in.From >= in.To {
 		return in, fmt.Errorf("summary: messages %d to %d of a history of %d: %w; give a region that is not empty and lies inside the history",
 			in.From, in.To, in.History.Len(), ErrInput)
@@ -118,35 +118,35 @@ func (in Input) normal() (Input, error) {
 	return in, nil
 }
 
-// without returns the text where nobody else writes one: the notes so far, where
+// builtinText returns the text where nobody else writes one: the notes so far, where
 // they cover a part of the region, are not thrown away.
-func (in *Input) without() (text, prose string) {
+func (in *Input) builtinText() (text, prose string) {
 	if in.Since > in.From {
 		prose = in.Previous
 	}
-	return compose(in, prose)
+	return composeFold(in, prose)
 }
 
-// keeps reports whether message i stays in the view.
-func (in *Input) keeps(i int) bool {
+// keepsMessage reports whether message i stays in the view.
+func (in *Input) keepsMessage(i int) bool {
 	_, kept := slices.BinarySearch(in.Keep, i)
 	return kept
 }
 
-// regionTokens is what the region counts without the messages that stay, or some
-// number above most.
+// regionTokens returns the tokens of the region without the messages that stay, or
+// some number above most.
 func (in *Input) regionTokens(most int) int {
 	n := 0
 	for i := in.From; i < in.To && n <= most; i++ {
-		if !in.keeps(i) {
+		if !in.keepsMessage(i) {
 			n += in.Counter.At(in.History, i)
 		}
 	}
 	return n
 }
 
-// limit is the most tokens the text may have: fewer than it replaces.
-func (in *Input) limit() int {
+// textLimit returns the most tokens the text may have: fewer than it replaces.
+func (in *Input) textLimit() int {
 	return max(1, min(in.Max, in.regionTokens(in.Max)-1))
 }
 
@@ -156,13 +156,13 @@ func Builtin() Summarizer { return builtin{} }
 type builtin struct{}
 
 func (builtin) Summarize(ctx context.Context, in Input) (Output, error) {
-	in, err := in.normal()
+	in, err := in.withDefaults()
 	if err != nil {
 		return Output{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return Output{}, err
 	}
-	text, _ := compose(&in, "")
+	text, _ := composeFold(&in, "")
 	return Output{Text: text, Used: "builtin"}, nil
 }

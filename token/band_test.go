@@ -318,7 +318,7 @@ func TestBandHoldsKnownCounts(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range append(families(), Unknown) {
+	for _, f := range append(allFamilies(), Unknown) {
 		for _, exact := range []bool{false, true} {
 			if b := New(f, &Options{Exact: exact}).Band(); b > 0.25 {
 				t.Errorf("%s: the band is %.2f", f, b)

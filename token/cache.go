@@ -30,13 +30,13 @@ func newCache(size int) *cache {
 	return &cache{room: max(1, size/(2*cacheShards))}
 }
 
-func (c *cache) shard(h *chat.Hash) (*cacheShard, cacheKey) {
+func (c *cache) shardFor(h *chat.Hash) (*cacheShard, cacheKey) {
 	k := cacheKey(h[:16])
 	return &c.shards[binary.LittleEndian.Uint32(h[16:])%cacheShards], k
 }
 
 func (c *cache) get(h *chat.Hash) (int, bool) {
-	s, k := c.shard(h)
+	s, k := c.shardFor(h)
 	s.mu.Lock()
 	n, ok := s.young.get(&k)
 	if !ok {
@@ -49,7 +49,7 @@ func (c *cache) get(h *chat.Hash) (int, bool) {
 }
 
 func (c *cache) set(h *chat.Hash, n int) {
-	s, k := c.shard(h)
+	s, k := c.shardFor(h)
 	s.mu.Lock()
 	s.put(&k, int32(n), c.room)
 	s.mu.Unlock()

@@ -19,16 +19,16 @@ const (
 )
 
 // add learns from two consecutive steps under one plan. Steps that something
-// else explains are left out: the prompt shrank, or it grew by several times
-// what was added, so the client must have changed what it sent; and so are steps
-// that added images or documents, whose price says nothing of text.
+// else explains are left out: the prompt shrank, or it grew by several times the
+// tokens added, so the client must have changed what it sent; and so are steps that
+// added images or documents, whose price says nothing of text.
 func (c *calibration) add(prev, next *Step) {
 	if prev.Media != next.Media {
 		return
 	}
-	visible, h, counted := prev.answer()
+	visible, h, counted := prev.reportedAnswer()
 	y := float64(next.Usage.Prompt()-prev.Usage.Prompt()) - visible
-	a := next.text() - prev.text() - counted
+	a := next.textEstimate() - prev.textEstimate() - counted
 	const slack = 100
 	if a < 0 || a+h <= 0 || y < 0.3*a-slack || y > 3*a+h+slack {
 		return
@@ -50,7 +50,7 @@ func (c *calibration) fade(by float64) {
 	}
 }
 
-// weight is the number of estimated tokens that were learned from.
+// weight returns the number of estimated tokens that were learned from.
 func (c *calibration) weight() float64 { return c.aa + c.ah }
 
 // solve returns the two numbers.

@@ -22,8 +22,8 @@ type Options struct {
 	Image, Document int
 
 	// PerMessage is the framing of each message and PerConversation that of the
-	// whole. The default is what was measured for the family; a negative value
-	// is none. The framing of calls and results is separate and stays.
+	// whole. The default is the family's measured value; a negative value is none.
+	// The framing of calls and results is separate and stays.
 	PerMessage, PerConversation int
 
 	// CacheSize is the number of messages whose counts are remembered. The
@@ -88,9 +88,9 @@ func New(f Family, o *Options) *Counter {
 // standard counts where nobody made a counter.
 var standard = sync.OnceValue(func() *Counter { return New(Unknown, nil) })
 
-// made returns the counter, or one for [Unknown] in place of none and of the zero
+// orDefault returns the counter, or one for [Unknown] in place of none and of the zero
 // value.
-func (c *Counter) made() *Counter {
+func (c *Counter) orDefault() *Counter {
 	if c == nil || c.profile == nil && c.named == nil {
 		return standard()
 	}
@@ -98,11 +98,11 @@ func (c *Counter) made() *Counter {
 }
 
 // Family returns the family the counter counts for.
-func (c *Counter) Family() Family { return c.made().family }
+func (c *Counter) Family() Family { return c.orDefault().family }
 
 // Method returns how the counter counts text.
 func (c *Counter) Method() Method {
-	c = c.made()
+	c = c.orDefault()
 	switch {
 	case c.named != nil:
 		return ByFormula
@@ -116,7 +116,7 @@ func (c *Counter) Method() Method {
 
 // Band returns the relative half-width of the counter's counts.
 func (c *Counter) Band() float64 {
-	c = c.made()
+	c = c.orDefault()
 	if c.named != nil {
 		return 0 // that system has none
 	}
@@ -145,7 +145,7 @@ func (c *Counter) Count(tokens int) Count {
 // Text returns the tokens of a text, without any framing. Strings that look
 // like special tokens count as the plain text they are.
 func (c *Counter) Text(s string) int {
-	c = c.made()
+	c = c.orDefault()
 	if s == "" {
 		return 0
 	}
@@ -158,16 +158,16 @@ func (c *Counter) Text(s string) int {
 // nothing more however long they are (some are hundreds of characters of
 // encoded state, and providers do not charge for that).
 func (c *Counter) Part(p *chat.Part) int {
-	c = c.made()
+	c = c.orDefault()
 	if c.named != nil {
-		return c.named.part(p)
+		return c.named.partTokens(p)
 	}
 	switch p.Kind {
 	case chat.Text:
 		return c.Text(p.Text)
 	case chat.Thinking:
 		if p.Text == "" {
-			return c.blob(len(p.Data) + len(p.Signature))
+			return c.blobTokens(len(p.Data) + len(p.Signature))
 		}
 		return c.Text(p.Text)
 	case chat.ToolCall:
@@ -179,19 +179,19 @@ func (c *Counter) Part(p *chat.Part) int {
 		}
 		return n
 	case chat.Image:
-		return c.picture(p)
+		return c.imageTokens(p)
 	case chat.Document:
-		return c.Text(p.Name) + c.document(p)
+		return c.Text(p.Name) + c.documentTokens(p)
 	}
-	return c.opaque(p.Data)
+	return c.opaqueTokens(p.Data)
 }
 
 // Message returns the tokens of a message: its parts and its framing. Results
 // bring their framing along, so a message of results alone has none of its own.
 func (c *Counter) Message(m *chat.Message) int {
-	c = c.made()
+	c = c.orDefault()
 	if c.named != nil {
-		return c.named.message(m)
+		return c.named.messageTokens(m)
 	}
 	n, own := 0, m.Role != chat.Tool
 	if m.Role == chat.User && len(m.Parts) > 0 {
@@ -214,7 +214,7 @@ func (c *Counter) Message(m *chat.Message) int {
 // At returns the tokens of message i, as [Counter.Message] does, and remembers
 // them by the message's content. When they are known it allocates nothing.
 func (c *Counter) At(h chat.History, i int) int {
-	c = c.made()
+	c = c.orDefault()
 	if c.cache == nil {
 		return c.Message(h.At(i))
 	}
@@ -229,12 +229,12 @@ func (c *Counter) At(h chat.History, i int) int {
 
 // System returns the tokens of a system prompt.
 func (c *Counter) System(parts []chat.Part) int {
-	c = c.made()
+	c = c.orDefault()
 	if len(parts) == 0 {
 		return 0
 	}
 	if c.named != nil {
-		return c.named.message(&chat.Message{Role: chat.System, Parts: parts})
+		return c.named.messageTokens(&chat.Message{Role: chat.System, Parts: parts})
 	}
 	n := c.profile.message
 	for i := range parts {
@@ -249,7 +249,7 @@ const perTool = 12
 // Tools returns the tokens of tool definitions, with what some providers add
 // to the prompt when there are tools at all.
 func (c *Counter) Tools(defs []chat.ToolDef) int {
-	c = c.made()
+	c = c.orDefault()
 	if len(defs) == 0 {
 		return 0
 	}
@@ -265,7 +265,7 @@ func (c *Counter) Tools(defs []chat.ToolDef) int {
 }
 
 // Conversation returns the framing of a whole conversation.
-func (c *Counter) Conversation() int { return c.made().opts.PerConversation }
+func (c *Counter) Conversation() int { return c.orDefault().opts.PerConversation }
 
 // Messages returns the tokens of a whole conversation without system prompt
 // and tools.

@@ -15,7 +15,7 @@ import (
 
 func TestParts(t *testing.T) {
 	base64 := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAA", 2000)
-	for _, f := range append(families(), Unknown) {
+	for _, f := range append(allFamilies(), Unknown) {
 		c := New(f, nil)
 		frame := c.Part(&chat.Part{Kind: chat.ToolCall}) + c.Part(&chat.Part{Kind: chat.ToolResult})
 		if frame != c.profile.pair {
@@ -115,7 +115,7 @@ func TestUnknownFamilyNames(t *testing.T) {
 	if c := New("gpt-99", nil); c.Family() != Unknown || c.Text("hello there") == 0 {
 		t.Errorf("a family nobody knows is counted as %q", c.Family())
 	}
-	for _, f := range families() {
+	for _, f := range allFamilies() {
 		if got, err := ParseFamily(f.String()); err != nil || got != f {
 			t.Errorf("ParseFamily(%q) = %q, %v", f, got, err)
 		}

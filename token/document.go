@@ -16,8 +16,8 @@ import (
 // the way; of a PDF they charge for pages. Only files whose content is not in
 // the request, or that are neither, have a fixed cost.
 
-// document returns the tokens of a document without its name.
-func (c *Counter) document(p *chat.Part) int {
+// documentTokens returns the tokens of a document without its name.
+func (c *Counter) documentTokens(p *chat.Part) int {
 	if p.Text != "" {
 		return c.Text(p.Text)
 	}
@@ -31,20 +31,21 @@ func (c *Counter) document(p *chat.Part) int {
 	if strings.Contains(data[:min(len(data), 16)], "://") {
 		return c.opts.Document
 	}
-	switch head := peek(data); {
+	switch head := decodeHead(data); {
 	case strings.HasPrefix(media, "image/") && media != "image/svg+xml", strings.HasPrefix(media, "audio/"), strings.HasPrefix(media, "video/"):
 	case bytes.HasPrefix(head, []byte("%PDF")):
-		return max(pages(data)*c.profile.page, c.opts.Document)
-	case len(head) > 0 && isText(head) && (textual(media) || len(data) >= leastFile):
-		return c.encoded(data)
-	case textual(media): // not base64, or not quite
+		return max(countPDFPages(data)*c.profile.page, c.opts.Document)
+	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
+		return c.encodedTextTokens(data)
+	case isTextMedia(media): // not base64, or not quite
 		return c.Text(data)
 	}
 	return c.opts.Document
 }
 
 // FileText returns the text of a file that is handed over as such, decoded where
-// it comes in base64. It is false for what is no text, or is not in the request.
+// it comes in base64. It is false for a file that is not text, or is not in the
+// request.
 func FileText(p *chat.Part) (string, bool) {
 	if p.Text != "" {
 		return p.Text, true
@@ -56,13 +57,13 @@ func FileText(p *chat.Part) (string, bool) {
 		}
 	}
 	media, _, _ = strings.Cut(strings.ToLower(media), ";")
-	switch head := peek(data); {
+	switch head := decodeHead(data); {
 	case strings.Contains(data[:min(len(data), 16)], "://"), bytes.HasPrefix(head, []byte("%PDF")):
-	case len(head) > 0 && isText(head) && (textual(media) || len(data) >= leastFile):
+	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
 		var b bytes.Buffer
 		eachChunk(data, func(chunk []byte, _ bool) int { b.Write(chunk); return 0 })
 		return strings.ToValidUTF8(b.String(), "\uFFFD"), true
-	case textual(media) && data != "":
+	case isTextMedia(media) && data != "":
 		return data, true
 	}
 	return "", false
@@ -72,8 +73,8 @@ func FileText(p *chat.Part) (string, bool) {
 // and not for the name of one.
 const leastFile = 64
 
-// textual reports whether a media type says that a file is text.
-func textual(media string) bool {
+// isTextMedia reports whether a media type says that a file is text.
+func isTextMedia(media string) bool {
 	if strings.HasPrefix(media, "text/") {
 		return true
 	}
@@ -97,8 +98,8 @@ func isText(b []byte) bool {
 	return true
 }
 
-// decoder decodes base64 of either alphabet, padded or not.
-func decoder(data string) io.Reader {
+// base64Reader decodes base64 of either alphabet, padded or not.
+func base64Reader(data string) io.Reader {
 	alphabet := base64.RawStdEncoding
 	if strings.ContainsAny(data, "-_") {
 		alphabet = base64.RawURLEncoding
@@ -106,13 +107,13 @@ func decoder(data string) io.Reader {
 	return base64.NewDecoder(alphabet, strings.NewReader(strings.TrimRight(data, "=\r\n ")))
 }
 
-// peek returns how decoded data begin. It is nil for what is not base64.
-func peek(data string) []byte {
+// decodeHead returns how decoded data begin. It is nil for what is not base64.
+func decodeHead(data string) []byte {
 	head := strings.NewReplacer("\r", "", "\n", "").Replace(data[:min(len(data), 1024)])
 	if len(data) > 1024 {
 		head = head[:len(head)/4*4]
 	}
-	b, err := io.ReadAll(decoder(head))
+	b, err := io.ReadAll(base64Reader(head))
 	if err != nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func peek(data string) []byte {
 // little room. Each piece starts with what f left of the one before. It returns
 // the number of bytes that could not be decoded.
 func eachChunk(data string, f func(b []byte, last bool) (left int)) int {
-	r := decoder(data)
+	r := base64Reader(data)
 	buf := make([]byte, 64<<10)
 	kept, read := 0, 0
 	for {
@@ -141,8 +142,8 @@ func eachChunk(data string, f func(b []byte, last bool) (left int)) int {
 	}
 }
 
-// encoded returns the tokens of a text that comes in base64.
-func (c *Counter) encoded(data string) int {
+// encodedTextTokens returns the tokens of a text that comes in base64.
+func (c *Counter) encodedTextTokens(data string) int {
 	tokens, read := 0, 0
 	rest := eachChunk(data, func(b []byte, last bool) (left int) {
 		if !last { // no character and, if possible, no line is cut
@@ -166,10 +167,10 @@ func (c *Counter) encoded(data string) int {
 	return tokens
 }
 
-// pages estimates how many pages a PDF in base64 has: its page objects, or the
+// countPDFPages estimates how many pages a PDF in base64 has: its page objects, or the
 // count in its page tree. Where both are compressed, a page is taken to have
 // pageBytes.
-func pages(data string) int {
+func countPDFPages(data string) int {
 	n, most, size := 0, 0, 0
 	eachChunk(data, func(b []byte, last bool) int {
 		const overlap = 32
@@ -193,7 +194,7 @@ func pages(data string) int {
 					n++
 				}
 			case bytes.HasPrefix(word, []byte("Count ")):
-				most = max(most, number(word[6:]))
+				most = max(most, leadingNumber(word[6:]))
 			}
 		}
 		return overlap
@@ -208,8 +209,8 @@ func pages(data string) int {
 // few have less, so that the estimate is rather high.
 const pageBytes = 50_000
 
-// number reads the digits at the beginning, up to a million.
-func number(b []byte) int {
+// leadingNumber reads the digits at the beginning, up to a million.
+func leadingNumber(b []byte) int {
 	n := 0
 	for _, d := range b {
 		if d < '0' || d > '9' || n > 100_000 {

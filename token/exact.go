@@ -15,7 +15,7 @@ func byVocabulary(f Family, p *profile) func(string) int {
 	if f == O200K {
 		return o200k.Count
 	}
-	estimate, standard := estimator(p), estimator(profiles[O200K])
+	estimate, standard := tableEstimator(p), tableEstimator(profiles[O200K])
 	return func(s string) int {
 		mine := estimate(s)
 		ratio := min(max(mine.total/standard(s).total, leastRatio), mostRatio)

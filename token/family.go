@@ -25,8 +25,8 @@ const (
 	Unknown   Family = ""          // counted as the worst of all the others
 )
 
-// families returns every family with a tokenizer of its own, so without [Unknown].
-func families() []Family {
+// allFamilies returns every family with a tokenizer of its own, so without [Unknown].
+func allFamilies() []Family {
 	return []Family{O200K, CL100K, Claude2, Claude, Claude5, Llama3, Gemma3, Tekken, Qwen3, DeepSeek3}
 }
 
@@ -37,7 +37,7 @@ func ParseFamily(s string) (Family, error) {
 		return Unknown, nil
 	}
 	if _, ok := profiles[Family(s)]; !ok {
-		return Unknown, fmt.Errorf("token: no tokenizer family %q; the families are %v", s, families())
+		return Unknown, fmt.Errorf("token: no tokenizer family %q; the families are %v", s, allFamilies())
 	}
 	return Family(s), nil
 }
@@ -105,7 +105,7 @@ type profile struct {
 	page int
 
 	// What a picture costs: tokens of a tile, tokens of any picture, or, where both
-	// are 0, the longest side in points that it is shrunk to; see picture.
+	// are 0, the longest side in points that it is shrunk to; see pictureTokens.
 	tile, image int
 	side        float64
 

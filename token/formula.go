@@ -28,13 +28,13 @@ func newFormula(f Family, o *Options) *Counter {
 	return c
 }
 
-// message returns what a message adds to a conversation.
-func (f *formula) message(m *chat.Message) int {
+// messageTokens returns what a message adds to a conversation.
+func (f *formula) messageTokens(m *chat.Message) int {
 	return max(0, f.Messages(chat.Messages{*m})-f.none)
 }
 
-// part returns what a part adds to a message.
-func (f *formula) part(p *chat.Part) int {
+// partTokens returns what a part adds to a message.
+func (f *formula) partTokens(p *chat.Part) int {
 	role := chat.User
 	switch p.Kind {
 	case chat.ToolCall, chat.Thinking:
@@ -43,5 +43,5 @@ func (f *formula) part(p *chat.Part) int {
 		role = chat.Tool
 	}
 	without := chat.Message{Role: role}
-	return max(0, f.message(&chat.Message{Role: role, Parts: []chat.Part{*p}})-f.message(&without))
+	return max(0, f.messageTokens(&chat.Message{Role: role, Parts: []chat.Part{*p}})-f.messageTokens(&without))
 }

@@ -17,9 +17,9 @@ import (
 // costs a few tokens, a screenshot some thousand. The measure stands in the file's
 // header.
 
-// picture returns the tokens of an image: by its size where the header is in the
+// imageTokens returns the tokens of an image: by its size where the header is in the
 // request and nobody set a price, else a fixed number.
-func (c *Counter) picture(p *chat.Part) int {
+func (c *Counter) imageTokens(p *chat.Part) int {
 	data := p.Data
 	if rest, ok := strings.CutPrefix(data, "data:"); ok {
 		_, data, _ = strings.Cut(rest, ",")
@@ -27,15 +27,15 @@ func (c *Counter) picture(p *chat.Part) int {
 	if !c.sized || strings.Contains(data[:min(len(data), 16)], "://") {
 		return c.opts.Image
 	}
-	w, h := imageSize(decoder(data[:min(len(data), mostHeader*4/3)]))
+	w, h := imageSize(base64Reader(data[:min(len(data), mostHeader*4/3)]))
 	if w <= 0 || h <= 0 {
 		return c.opts.Image
 	}
-	return c.profile.picture(float64(w), float64(h))
+	return c.profile.pictureTokens(float64(w), float64(h))
 }
 
-// picture returns what a picture of w times h points costs, as far as providers say.
-func (p *profile) picture(w, h float64) int {
+// pictureTokens returns what a picture of w times h points costs, as far as providers say.
+func (p *profile) pictureTokens(w, h float64) int {
 	switch long, short := max(w, h), min(w, h); {
 	case p.tile > 0: // OpenAI: fits into 2048, the short side into 768, then tiles of 512
 		shrink := min(1, 2048/long)

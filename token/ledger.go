@@ -40,8 +40,8 @@ import (
 //	scale = (4,000 + 2,400) / (4,000 + 2,000) = 1.07
 //
 // A step that something else explains is left out: the prompt shrank, or grew by
-// several times what was added, because the client changed what it sent. With the scale
-// the fixed part is seen better, too: 13,000 - 1.07*1,000 = 11,933.
+// several times the tokens added, because the client changed what it sent. With the
+// scale the fixed part is seen better, too: 13,000 - 1.07*1,000 = 11,933.
 //
 // Rewrite. The answer and a result of 30,000 come in, and the provider reports 47,930
 // for 33,500 by the counter. That is too much, so a plan is proposed that would leave
@@ -49,17 +49,17 @@ import (
 //
 //	11,933 + 11,000 * (47,930-11,933)/33,500 = 23,753
 //
-// Every answer has a band: half a percent and 100 tokens for what was reported, a
-// tenth or so of what is estimated, less the longer the ledger has learned. Here the
-// upper end is 51,491 for the prediction and 24,832 for the rewrite.
+// Every answer has a band: half a percent and 100 tokens for the reported part, a
+// tenth or so of the estimated part, less the longer the ledger has learned. Here
+// the upper end is 51,491 for the prediction and 24,832 for the rewrite.
 //
 // What the ledger does not do: it keeps no list of calls, only the last one, the one
 // with the smallest conversation and five sums, and these as they were before the
 // last call. It carries nothing to another conversation or another family of models.
 // It corrects wholes, never the count of a single message. Bytes are not its business.
 
-// Step is one call to a model: what was estimated before it and what its
-// provider reported after it.
+// Step is one call to a model: the estimate before it and its provider's report
+// after it.
 type Step struct {
 	// Messages is how many messages the view had that was sent, Estimate the
 	// counter's estimate of the whole prompt: system, tools, messages and framing.
@@ -82,10 +82,10 @@ type Step struct {
 	Model, Plan string
 }
 
-// talk is the estimate of the conversation, text that of what is no image or
-// document in it.
-func (s *Step) talk() float64 { return float64(max(0, s.Estimate-s.Fixed)) }
-func (s *Step) text() float64 { return float64(max(0, s.Estimate-s.Fixed-s.Media)) }
+// conversationEstimate returns the estimate of the conversation, textEstimate that of
+// its text, without images and documents.
+func (s *Step) conversationEstimate() float64 { return float64(max(0, s.Estimate-s.Fixed)) }
+func (s *Step) textEstimate() float64         { return float64(max(0, s.Estimate-s.Fixed-s.Media)) }
 
 // Repeats reports whether two steps are about the same view for the same model:
 // one call that was reported twice, or that was made again.
@@ -136,7 +136,7 @@ func (l *Ledger) Family() Family {
 // Record adds a step. Steps without usage (aborted or failed calls) are left
 // out. Logs repeat the usage of a call for each block of its answer, the first
 // ones with partial numbers: of several reports of one call the largest counts.
-// Another plan or model starts afresh, but what was learned stays.
+// Another plan or model starts afresh, but the learned scale stays.
 func (l *Ledger) Record(s Step) {
 	if l == nil || s.Usage.Prompt() <= 0 || s.Estimate < 0 {
 		return
@@ -151,33 +151,34 @@ func (l *Ledger) Record(s Step) {
 	}
 	l.before = l.known
 
-	follows := l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages && !s.partial()
+	follows := l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages && !s.isPartial()
 	switch {
 	case follows && l.last.Fixed != s.Fixed:
-		// The conversation is what was expected; what is left is fixed.
-		expected, _ := l.next(&s)
-		if d := float64(s.Usage.Prompt()) - expected; l.fixed(&s)+d >= 0 {
+		// The conversation has the expected tokens; the rest of the report is
+		// fixed.
+		expected, _ := l.predictNext(&s)
+		if d := float64(s.Usage.Prompt()) - expected; l.fixedPart(&s)+d >= 0 {
 			l.moved += d
 		}
 	case follows:
 		l.learn.add(&l.last, &s)
 	}
-	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || (s.talk() < l.first.talk() || l.first.odd()) && !s.odd() {
+	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || (s.conversationEstimate() < l.first.conversationEstimate() || l.first.isImplausible()) && !s.isImplausible() {
 		l.first, l.moved = s, 0
 	}
 	l.last = s
 }
 
-// partial reports whether far less was reported than was sent: some servers
+// isPartial reports whether far less was reported than was sent: some servers
 // report only what their cache did not have.
-func (s *Step) partial() bool {
+func (s *Step) isPartial() bool {
 	return float64(s.Usage.Prompt())+unsureStep < leastSlope*float64(s.Estimate)
 }
 
-// odd reports whether a report is so far from what was sent that it must be about
-// something else.
-func (s *Step) odd() bool {
-	return s.partial() || s.Usage.Prompt() > mostSlope*s.Estimate+mostFixed
+// isImplausible reports whether a report is so far from the estimate that it must
+// be about something else.
+func (s *Step) isImplausible() bool {
+	return s.isPartial() || s.Usage.Prompt() > mostSlope*s.Estimate+mostFixed
 }
 
 // Last returns the step that predictions start from, and whether there is one.
@@ -198,13 +199,13 @@ func (l *Ledger) Factor() float64 {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f, _ := l.solve()
+	f, _ := l.solveFactors()
 	return f
 }
 
-// solve returns the scale and the share of reasoning that is kept. Where the
-// vocabulary is known there is no scale to learn.
-func (l *Ledger) solve() (factor, kept float64) {
+// solveFactors returns the scale and the share of reasoning that is kept. A known
+// vocabulary needs no scale.
+func (l *Ledger) solveFactors() (factor, kept float64) {
 	factor, kept = l.learn.solve()
 	if p := profiles[l.family]; p != nil && p.public {
 		factor = 1
@@ -221,17 +222,17 @@ func (l *Ledger) Fixed(estimate int) int {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return int(math.Round(l.fixed(&Step{Fixed: estimate})))
+	return int(math.Round(l.fixedPart(&Step{Fixed: estimate})))
 }
 
-// fixed is the fixed part of a prompt: what the first report has beyond its
+// fixedPart returns the fixed part of a prompt: what the first report has beyond its
 // conversation, and what the estimate of system prompt and tools has gained since.
-func (l *Ledger) fixed(s *Step) float64 {
-	if l.first.Usage.Prompt() <= 0 || l.first.odd() {
+func (l *Ledger) fixedPart(s *Step) float64 {
+	if l.first.Usage.Prompt() <= 0 || l.first.isImplausible() {
 		return float64(s.Fixed)
 	}
-	factor, _ := l.solve()
-	at := float64(l.first.Usage.Prompt()) - factor*l.first.text() - float64(l.first.Media)
+	factor, _ := l.solveFactors()
+	at := float64(l.first.Usage.Prompt()) - factor*l.first.textEstimate() - float64(l.first.Media)
 	return max(0, max(at, 0)+l.moved+float64(s.Fixed-l.first.Fixed))
 }
 
@@ -245,16 +246,16 @@ func (l *Ledger) Predict(s Step) (Count, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Usage.Prompt() <= 0 || l.last.Plan != s.Plan || s.Messages < l.last.Messages || l.last.partial() {
+	if l.last.Usage.Prompt() <= 0 || l.last.Plan != s.Plan || s.Messages < l.last.Messages || l.last.isPartial() {
 		return Count{}, false
 	}
-	total, unsure := l.next(&s)
-	return l.count(total, unsure), true
+	total, unsure := l.predictNext(&s)
+	return l.countWithBand(total, unsure), true
 }
 
 // Rewritten returns the prompt of a view under a plan that no usage was reported for
-// yet, or that is only proposed. It returns false if there is no usage to start from,
-// or if that must be about something else.
+// yet, or that is only proposed. It returns false without usage to start from, or
+// if that must be about something else.
 //
 // What is fixed stays, and the conversation has the share of its tokens that it has
 // of its estimate; what it has more than the last reported one is an estimate. The
@@ -266,33 +267,33 @@ func (l *Ledger) Rewritten(s Step) (Count, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Usage.Prompt() <= 0 || l.last.odd() {
+	if l.last.Usage.Prompt() <= 0 || l.last.isImplausible() {
 		return Count{}, false
 	}
 	last := float64(l.last.Usage.Prompt())
-	slope, _ := l.solve()
-	if talk := l.last.talk(); s.talk() < talk {
-		slope = min(max((last-l.fixed(&l.last))/talk, leastSlope), mostSlope)
+	slope, _ := l.solveFactors()
+	if talk := l.last.conversationEstimate(); s.conversationEstimate() < talk {
+		slope = min(max((last-l.fixedPart(&l.last))/talk, leastSlope), mostSlope)
 	}
-	total := last + slope*(s.talk()-l.last.talk()) + float64(s.Fixed-l.last.Fixed)
+	total := last + slope*(s.conversationEstimate()-l.last.conversationEstimate()) + float64(s.Fixed-l.last.Fixed)
 	// The conversation is estimated, and so is what the first report had of it; but a
 	// view that hardly differs from a known one is nearly as sure as that.
-	unsure := min(slope*(s.talk()+l.first.talk()), 2*math.Abs(total-last))
-	return l.count(max(total, 1), unsure), true
+	unsure := min(slope*(s.conversationEstimate()+l.first.conversationEstimate()), 2*math.Abs(total-last))
+	return l.countWithBand(max(total, 1), unsure), true
 }
 
 // Bounds of what the provider counts for a token of an estimate, and of what is fixed.
 // Beyond them a report is about something else.
 const leastSlope, mostSlope, mostFixed = 0.25, 4, 100_000
 
-// next returns the next prompt and how many tokens of it are an estimate.
-func (l *Ledger) next(s *Step) (total, unsure float64) {
-	factor, kept := l.solve()
+// predictNext returns the next prompt and how many tokens of it are an estimate.
+func (l *Ledger) predictNext(s *Step) (total, unsure float64) {
+	factor, kept := l.solveFactors()
 	total = float64(l.last.Usage.Prompt())
-	added := s.text() - l.last.text()
+	added := s.textEstimate() - l.last.textEstimate()
 	beside := float64(s.Media - l.last.Media + s.Fixed - l.last.Fixed)
 	if s.Messages > l.last.Messages {
-		visible, hidden, counted := l.last.answer()
+		visible, hidden, counted := l.last.reportedAnswer()
 		total += visible + kept*hidden
 		added -= counted
 		unsure = visible + hidden
@@ -300,12 +301,12 @@ func (l *Ledger) next(s *Step) (total, unsure float64) {
 	return max(total+factor*added+beside, 1), unsure + factor*math.Abs(added) + math.Abs(beside)
 }
 
-// answer returns what the provider reported of the answer, in two parts: what
+// reportedAnswer returns what the provider reported of the answer, in two parts: what
 // the next prompt surely holds, and reasoning, which some providers drop; and
 // the estimate that these numbers stand for. Some logs keep only the first
 // number of a stream, far below what the answer visibly holds; then nothing is
 // taken as reported.
-func (s *Step) answer() (visible, hidden, counted float64) {
+func (s *Step) reportedAnswer() (visible, hidden, counted float64) {
 	if 2*s.Usage.Output < s.Answer {
 		return 0, 0, 0
 	}
@@ -320,18 +321,18 @@ const (
 	unsureStep   = 100.0 // tokens
 )
 
-// count makes a count of a prediction in which unsure tokens are estimated.
+// countWithBand makes a count of a prediction in which unsure tokens are estimated.
 // The longer the ledger has learned, the more such an estimate is trusted.
-func (l *Ledger) count(total, unsure float64) Count {
+func (l *Ledger) countWithBand(total, unsure float64) Count {
 	return Count{
 		Tokens: int(math.Round(total)),
 		Method: Anchored,
-		Band:   min(anchoredBand+(l.share()*unsure+unsureStep)/total, l.raw()),
+		Band:   min(anchoredBand+(l.unsureBand()*unsure+unsureStep)/total, l.estimateBand()),
 	}
 }
 
-// raw is the band of what is only estimated.
-func (l *Ledger) raw() float64 {
+// estimateBand returns the band of estimated tokens.
+func (l *Ledger) estimateBand() float64 {
 	p := profiles[l.family]
 	if p == nil {
 		p = profiles[Unknown]
@@ -339,7 +340,7 @@ func (l *Ledger) raw() float64 {
 	return max(p.tableBand, 0.10)
 }
 
-// share is the band of unsure tokens in a prediction.
-func (l *Ledger) share() float64 {
-	return l.raw() * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
+// unsureBand returns the band of unsure tokens in a prediction.
+func (l *Ledger) unsureBand() float64 {
+	return l.estimateBand() * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
 }

@@ -18,7 +18,7 @@ type provider struct {
 	noise    float64
 
 	r        *rand.Rand
-	context  float64 // tokens of what was sent and answered
+	context  float64 // tokens sent and answered
 	estimate int
 	messages int
 }
@@ -282,7 +282,7 @@ func TestLedgerRewrittenRises(t *testing.T) {
 		was := Count{}
 		for after := 0; after < 2*estimate; after += 1 + estimate/500 {
 			got, ok := l.Rewritten(Step{Estimate: after})
-			if !ok { // the last report is not about what was sent
+			if !ok { // the last report is about another prompt
 				break
 			}
 			if got.Tokens < was.Tokens || got.Upper() < was.Upper()-1 || got.Lower() < was.Lower()-1 {

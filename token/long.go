@@ -9,12 +9,12 @@ import (
 // a hash, which tables know, and longestCapitals that of one without small letters.
 const longest, longestCapitals = 40, 16
 
-// long returns what a table lacks, or has too much, on rows of letters and digits
-// that are no words: base64 and base32, sequences, keys. Tables have learned
-// capitals from constants and count only 60 % of random ones. The rows are counted with
-// the vocabulary of o200k, and the difference to its table holds for every
-// family in proportion.
-func long(t *boundary.Table, s string, threes bool) float64 {
+// longRowCorrection returns what a table lacks, or has too much, on rows of letters
+// and digits that make no words: base64 and base32, sequences, keys. Tables have
+// learned capitals from constants and count only 60 % of random ones. The rows are
+// counted with the vocabulary of o200k, and the difference to its table holds for
+// every family in proportion.
+func longRowCorrection(t *boundary.Table, s string, threes bool) float64 {
 	standard := tables[profiles[O200K].table]()
 	lacks := 0.0
 	add := func(from, to int) {
@@ -33,8 +33,8 @@ func long(t *boundary.Table, s string, threes bool) float64 {
 	return lacks
 }
 
-// eachRow calls f for every row of more than so many bytes of a set. It looks at few
-// others: a row that long reaches over a place that is a multiple of it.
+// eachRow calls f for every row of more than longer bytes of a set. It looks at few
+// others: a row that long reaches over a place that is a multiple of longer.
 func eachRow(s string, set *[256]bool, longer int, f func(from, to int)) {
 	for i := longer; i < len(s); i += longer {
 		if !set[s[i]] {

@@ -44,7 +44,7 @@ func Names() []string {
 //	chars/4              characters divided by four, nothing else
 //	neurolink:PROVIDER   four characters a token (three with ":code" after the
 //	                     provider), a multiplier per provider and 15 % on top;
-//	                     without a provider there is no multiplier
+//	                     without a provider no multiplier
 //	operator-use         a quarter of the characters of each message, 1,200 for
 //	                     a picture
 //	pi                   the same, rounded up
@@ -128,7 +128,7 @@ func (c characters) Messages(s chat.Sequence) int {
 
 func (c characters) Tools(defs []chat.ToolDef) int {
 	n := 0
-	for i := range defs { // a quarter of the length as JSON, whoever the provider is
+	for i := range defs { // a quarter of the length as JSON, for every provider
 		n += (toolLen(&defs[i]) + 3) / 4
 	}
 	return n
@@ -204,12 +204,12 @@ func (umbra) Tools(defs []chat.ToolDef) int {
 	return quarter(n)
 }
 
-// toolLen is the length of a tool's definition as JSON.
+// toolLen returns the length of a tool's definition as JSON.
 func toolLen(d *chat.ToolDef) int {
 	return len(`{"name":,"description":,"parameters":}`) + jsonLen(d.Name) + jsonLen(d.Description) + max(len("{}"), utf16Len(d.Schema))
 }
 
-// umbraLen is the length of a message in that system's own JSON.
+// umbraLen returns the length of a message in that system's own JSON.
 func umbraLen(m *chat.Message) int {
 	n := len(`{"role":,"content":}`) + jsonLen(string(m.Role))
 	var words strings.Builder
@@ -239,7 +239,7 @@ func umbraLen(m *chat.Message) int {
 
 func quarter(n int) int { return max(1, (n+3)/4) }
 
-// jsonLen is the length of the string as JSON in UTF-16 units.
+// jsonLen returns the length of the string as JSON in UTF-16 units.
 func jsonLen(s string) int {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -4,9 +4,9 @@ package token
 // taken for encoded bytes. Words, paths and hashes are shorter.
 const longRun = 256
 
-// opaque returns the tokens of raw JSON that only the provider understands.
+// opaqueTokens returns the tokens of raw JSON that only the provider understands.
 // Long base64 in it is encrypted reasoning or media, not text.
-func (c *Counter) opaque(data string) int {
+func (c *Counter) opaqueTokens(data string) int {
 	n, from := 0, 0
 	for i := 0; i < len(data); {
 		if !base64Byte[data[i]] {
@@ -18,7 +18,7 @@ func (c *Counter) opaque(data string) int {
 			end++
 		}
 		if end-i >= longRun {
-			n += c.Text(data[from:i]) + c.blob(end-i)
+			n += c.Text(data[from:i]) + c.blobTokens(end-i)
 			from = end
 		}
 		i = end
@@ -26,10 +26,10 @@ func (c *Counter) opaque(data string) int {
 	return n + c.Text(data[from:])
 }
 
-// blob returns the cost of n base64 characters that stand for something else:
+// blobTokens returns the cost of n base64 characters that stand for something else:
 // hidden reasoning is about a token per four bytes of what they decode to, and
 // nothing costs more than a picture.
-func (c *Counter) blob(n int) int {
+func (c *Counter) blobTokens(n int) int {
 	return min(n*3/16, c.opts.Image)
 }
 

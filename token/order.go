@@ -38,18 +38,18 @@ type order struct {
 	all      bool            // of the text is read
 
 	from, until, left int     // the window, and how many bytes of it are still to be read
-	least, told, mine float64 // of what was read: at the least, and by both tables
+	least, told, mine float64 // of the bytes read: at the least, and by both tables
 }
 
 func newOrder(t *boundary.Table, s string) *order {
 	return &order{s: s, table: t, standard: tables[profiles[O200K].table](), all: len(s) <= checkAll}
 }
 
-// words takes a run of known characters. It returns the place up to which it
+// takeRun takes a run of known characters. It returns the place up to which it
 // needs no further ones.
-func (o *order) words(from, to int) int {
+func (o *order) takeRun(from, to int) int {
 	if o.all {
-		o.read(from, to)
+		o.readRange(from, to)
 		return 0
 	}
 	for from < to {
@@ -63,7 +63,7 @@ func (o *order) words(from, to int) int {
 		from = o.runeAt(max(from, o.from), to)
 		end := o.runeAt(min(from+o.left, o.until), to)
 		if from < end {
-			o.read(from, end)
+			o.readRange(from, end)
 			o.left -= end - from
 		}
 		from = end
@@ -82,8 +82,8 @@ func (o *order) runeAt(i, to int) int {
 	return min(i, to)
 }
 
-// read reads the characters between two places.
-func (o *order) read(from, to int) {
+// readRange reads the characters between two places.
+func (o *order) readRange(from, to int) {
 	o.least += joins().Least(o.s, from, to)
 	from, to = boundary.Around(o.s, from, to)
 	first := 0.0
@@ -99,16 +99,16 @@ func (o *order) read(from, to int) {
 	}
 }
 
-// lacks returns what the family's table lacks.
-func (o *order) lacks() float64 {
+// missingTokens returns what the family's table lacks.
+func (o *order) missingTokens() float64 {
 	if o.least <= o.told {
 		return 0
 	}
 	if !o.all {
 		again := newOrder(o.table, o.s)
 		again.all = true
-		runes().Each(o.s, func(int, int) {}, again.words)
-		return again.lacks()
+		runes().Each(o.s, func(int, int) {}, again.takeRun)
+		return again.missingTokens()
 	}
 	return (o.least/max(o.told, 1) - 1) * o.mine
 }

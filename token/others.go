@@ -60,9 +60,9 @@ type beyond struct {
 	random  float64 // what it lacks because known ones stand in no natural order
 }
 
-// others looks at the characters of a text that are not ASCII, for a family that
+// measureNonASCII looks at the characters of a text that are not ASCII, for a family that
 // counts text with the table and the scale of its profile.
-func others(t *boundary.Table, s string, p *profile) beyond {
+func measureNonASCII(t *boundary.Table, s string, p *profile) beyond {
 	var b beyond
 	order := newOrder(t, s)
 	runes().Each(s, func(from, to int) {
@@ -80,8 +80,8 @@ func others(t *boundary.Table, s string, p *profile) beyond {
 		}
 		b.tokens += n
 		b.instead += part
-	}, order.words)
-	b.random = p.scale * order.lacks()
+	}, order.takeRun)
+	b.random = p.scale * order.missingTokens()
 	return b
 }
 
@@ -137,7 +137,7 @@ func newRun(s string, from, to int) run {
 		r.spelled += 1 + ends/16
 		r.bytes += ends
 	}
-	if r.to < len(s) && r.to == to && apart(last, s[to]) {
+	if r.to < len(s) && r.to == to && startsToken(last, s[to]) {
 		r.to++
 		r.tokens++
 		r.spelled++
@@ -160,10 +160,10 @@ func newRun(s string, from, to int) run {
 	return r
 }
 
-// apart reports whether a token starts at an ASCII character because of the
-// character before it: a mark on a letter, or what stands for bytes that are no
+// startsToken reports whether a token starts at an ASCII character because of the
+// character before it: a mark on a letter, or a stand-in for bytes that are not
 // text. Letters of Latin alphabets are joined with those of ASCII.
-func apart(before rune, c byte) bool {
+func startsToken(before rune, c byte) bool {
 	switch {
 	case before == utf8.RuneError:
 		return c != ' ' && c != '\n'

@@ -12,8 +12,8 @@ const keepSteps = 22
 // holds what every request carries and so tells best what a request close to that will
 // have, and the longest answer since the last rewrite, which the reserve is kept for.
 // A call that was reported twice, or made again, is one step: the one with more tokens.
-// Whoever counts from what is kept counts alike, in a process that has heard of every
-// call and in one that has read these from a store.
+// All processes count alike from these steps: one that has heard of every call and
+// one that has read these from a store.
 func Keep(steps []Step, s Step) []Step {
 	if n := len(steps); n > 0 && s.Repeats(&steps[n-1]) {
 		if s.Usage.Context() < steps[n-1].Usage.Context() {
@@ -21,11 +21,11 @@ func Keep(steps []Step, s Step) []Step {
 		}
 		steps = steps[:n-1]
 	}
-	return append(latest(steps, s.Model), s)
+	return append(trimSteps(steps, s.Model), s)
 }
 
-// latest returns a copy of the steps that leaves room for one more.
-func latest(steps []Step, model string) []Step {
+// trimSteps returns a copy of the steps that leaves room for one more.
+func trimSteps(steps []Step, model string) []Step {
 	drop := len(steps) - (keepSteps - 1)
 	if drop <= 0 {
 		return slices.Clone(steps)

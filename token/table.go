@@ -50,20 +50,20 @@ type estimate struct {
 	others float64 // tokens of characters that the table does not know, part of total
 }
 
-// estimator returns the function that estimates text with a family's table.
-func estimator(p *profile) func(string) estimate {
+// tableEstimator returns the function that estimates text with a family's table.
+func tableEstimator(p *profile) func(string) estimate {
 	load, threes := tables[p.table], boundary.DigitsInThrees(p.table)
 	return func(s string) estimate {
 		t := load()
 		n, kind := t.Estimate(s, threes)
 		if kind.Long {
-			n += long(t, s, threes)
+			n += longRowCorrection(t, s, threes)
 		}
 		n *= p.scale
 		if kind.ASCII {
 			return estimate{total: n}
 		}
-		b := others(t, s, p)
+		b := measureNonASCII(t, s, p)
 		return estimate{max(n-b.instead+b.tokens+b.random, 1), b.tokens}
 	}
 }
@@ -72,7 +72,7 @@ func estimator(p *profile) func(string) estimate {
 // tokens, and stretches that repeat themselves with the vocabulary. Of another
 // family than o200k these have at least what its table says.
 func byTable(f Family, p *profile) func(string) int {
-	count, exact := estimator(p), byVocabulary(f, p)
+	count, exact := tableEstimator(p), byVocabulary(f, p)
 	return func(s string) int {
 		total, from := 0.0, 0
 		eachRepeat(s, func(a, b int) {

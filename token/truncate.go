@@ -15,7 +15,7 @@ func (c *Counter) Truncate(s string, most int) string {
 	if most <= 0 || s == "" {
 		return ""
 	}
-	limit, fits := c.prefix(s, most)
+	limit, fits := c.prefixWithin(s, most)
 	if fits {
 		return s
 	}
@@ -37,9 +37,9 @@ func (c *Counter) Truncate(s string, most int) string {
 	return ""
 }
 
-// prefix returns about how many bytes of the text fit beside the ellipsis. It
+// prefixWithin returns about how many bytes of the text fit beside the ellipsis. It
 // reports whether the whole text fits without one.
-func (c *Counter) prefix(s string, most int) (int, bool) {
+func (c *Counter) prefixWithin(s string, most int) (int, bool) {
 	// Find a prefix that is too long: nothing beyond it needs to be read. A
 	// prefix that ends inside a word or a character can have a few tokens more
 	// than the text it is taken from.

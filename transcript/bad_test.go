@@ -116,7 +116,7 @@ func TestRecovery(t *testing.T) {
 	for _, x := range []struct {
 		name, in string
 		want     string // the texts
-		warn     string // "" is no warning
+		warn     string // "" means no warning
 	}{
 		{"healthy", join(header, a, b, c), "one two three", ""},
 		{"crlf and bom", "\xef\xbb\xbf" + strings.ReplaceAll(join(header, a, b, c), "\n", "\r\n"), "one two three", ""},
@@ -251,7 +251,7 @@ func TestManyBrokenRecords(t *testing.T) {
 	}
 }
 
-// What was read must not depend on the bytes it was read from.
+// A session must not depend on the bytes it was read from.
 func TestInputMayBeReused(t *testing.T) {
 	for _, file := range fixtures(t) {
 		data, err := os.ReadFile(file)

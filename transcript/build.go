@@ -26,13 +26,13 @@ type builder struct {
 	logged bool
 }
 
-func (in *input) builder() *builder {
+func (in *input) newBuilder() *builder {
 	return &builder{in: in, s: Session{Format: in.format}}
 }
 
-// add appends a message of a log. Text parts without text are not kept; a
+// addMessage appends a message of a log. Text parts without text are not kept; a
 // message without any part says nothing and is counted instead.
-func (b *builder) add(m chat.Message) {
+func (b *builder) addMessage(m chat.Message) {
 	if len(m.Parts) > 1 || len(m.Parts) == 1 && m.Parts[0].Kind == chat.Text {
 		m.Parts = slices.DeleteFunc(m.Parts, func(p chat.Part) bool {
 			return p.Kind == chat.Text && p.Text == "" && p.Signature == ""
@@ -45,8 +45,8 @@ func (b *builder) add(m chat.Message) {
 	b.msgs = append(b.msgs, m)
 }
 
-// last returns the last message if it is the assistant's, or nil.
-func (b *builder) last() *chat.Message {
+// lastAssistant returns the last message if it is the assistant's, or nil.
+func (b *builder) lastAssistant() *chat.Message {
 	if n := len(b.msgs); n > 0 && b.msgs[n-1].Role == chat.Assistant {
 		return &b.msgs[n-1]
 	}
@@ -66,13 +66,13 @@ func (b *builder) warn(line int, format string, args ...any) {
 	b.s.Warnings = appendWarning(b.s.Warnings, line, fmt.Sprintf(format, args...))
 }
 
-// broken notes a record that is JSON but not what it should be.
-func (b *builder) broken(raw jsontext.Value, err error) {
+// noteBroken notes a record that is JSON but not what it should be.
+func (b *builder) noteBroken(raw jsontext.Value, err error) {
 	b.warn(b.in.lineOf(raw), "%v: left out", err)
 }
 
-// compacted notes that the client compacted here.
-func (b *builder) compacted(c Compaction) {
+// noteCompaction notes that the client compacted here.
+func (b *builder) noteCompaction(c Compaction) {
 	c.At = len(b.msgs)
 	b.s.Compactions = append(b.s.Compactions, c)
 }
@@ -80,8 +80,8 @@ func (b *builder) compacted(c Compaction) {
 // longestWait is the longest pause before a compaction that is taken for its own.
 const longestWait = 10 * time.Minute
 
-// took returns the time between the last message and a compaction's record.
-func (b *builder) took(stamp int64) time.Duration {
+// sinceLastMessage returns the time between the last message and a compaction's record.
+func (b *builder) sinceLastMessage(stamp int64) time.Duration {
 	if len(b.msgs) == 0 || stamp == 0 || b.msgs[len(b.msgs)-1].Time == 0 {
 		return 0
 	}
@@ -115,24 +115,24 @@ func (b *builder) finish() Session {
 	}
 	b.msgs = b.msgs[lead:]
 	if b.logged {
-		settle(b.msgs)
+		placeResults(b.msgs)
 	}
 	for i := range b.s.Compactions {
 		c := &b.s.Compactions[i]
 		c.At = max(c.At-lead, 0)
 		c.Kept = min(c.Kept, c.At)
-		b.sizes(c)
+		b.fillSizes(c)
 	}
 	for i := len(b.msgs) - 1; i >= 0 && b.s.Model == ""; i-- {
 		b.s.Model = b.msgs[i].Model
 	}
-	b.s.History = chat.NewHistory(b.msgs...)
+	b.s.History = chat.OwnHistory(b.msgs)
 	return b.s
 }
 
-// sizes fills in what the client did not note about a compaction from the
+// fillSizes fills in what the client did not note about a compaction from the
 // usage reported before and after it.
-func (b *builder) sizes(c *Compaction) {
+func (b *builder) fillSizes(c *Compaction) {
 	for i := c.At - 1; i >= 0 && c.TokensBefore == 0; i-- {
 		if u := b.msgs[i].Usage; u != nil {
 			c.TokensBefore = u.Context()
@@ -145,9 +145,9 @@ func (b *builder) sizes(c *Compaction) {
 	}
 }
 
-// settle puts the results of a message's calls directly after it. The rest of
-// what was logged before the next answer follows, in its order.
-func settle(msgs []chat.Message) {
+// placeResults puts the results of a message's calls directly after it. The other
+// messages logged before the next answer follow, in their order.
+func placeResults(msgs []chat.Message) {
 	for i := range msgs {
 		if msgs[i].Role != chat.Assistant || !msgs[i].Has(chat.ToolCall) {
 			continue
@@ -171,7 +171,7 @@ func resultsFirst(m *chat.Message, after []chat.Message) {
 	var rest []chat.Message
 	n := 0
 	for i := range after {
-		if answers(&after[i], calls) {
+		if answersCall(&after[i], calls) {
 			after[n] = after[i]
 			n++
 		} else {
@@ -181,24 +181,24 @@ func resultsFirst(m *chat.Message, after []chat.Message) {
 	copy(after[n:], rest)
 }
 
-// answers reports whether m carries a result of one of these calls.
-func answers(m *chat.Message, calls map[string]bool) bool {
+// answersCall reports whether m carries a result of one of these calls.
+func answersCall(m *chat.Message, calls map[string]bool) bool {
 	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && calls[p.ID] })
 }
 
-// text returns a text part.
-func text(s string) chat.Part { return chat.Part{Kind: chat.Text, Text: s} }
+// textPart returns a text part.
+func textPart(s string) chat.Part { return chat.Part{Kind: chat.Text, Text: s} }
 
-// usage returns what decoding a usage object gave, or nil where it says nothing.
-func usage(u *chat.Usage, err error) *chat.Usage {
+// usageOrNil returns what decoding a usage object gave, or nil where it says nothing.
+func usageOrNil(u *chat.Usage, err error) *chat.Usage {
 	if err != nil || u == nil || *u == (chat.Usage{}) {
 		return nil
 	}
 	return u
 }
 
-// count returns the number at a path of names, or 0.
-func count(raw jsontext.Value, names ...string) int {
+// numberAt returns the number at a path of names, or 0.
+func numberAt(raw jsontext.Value, names ...string) int {
 	n, _ := decode.Int(decode.Path(raw, names...))
 	return n
 }

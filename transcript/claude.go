@@ -13,17 +13,17 @@ import (
 // readClaude reads a Claude Code log: the main conversation, then one session
 // for each sidechain. Where somebody put several logs together, each is read so.
 func readClaude(in *input) ([]Session, error) {
-	t := claudeTree{in: in, byID: map[string]int{}, main: in.builder()}
-	for v, line := range in.values() {
-		t.record(record{line, v})
+	t := claudeTree{in: in, byID: map[string]int{}, main: in.newBuilder()}
+	for v, line := range in.eachValue() {
+		t.addRecord(record{line, v})
 	}
-	parts := t.parts()
+	parts := t.splitLogs()
 	if parts[0] != &t {
 		t.records = nil // they do
 	}
 	var out []Session
 	for _, part := range parts {
-		out = append(out, part.sessions()...)
+		out = append(out, part.readSessions()...)
 	}
 	return out, nil
 }
@@ -45,11 +45,11 @@ type claudeRecord struct {
 	subtype      string
 }
 
-// bearing reports whether the record is part of the conversation.
-func (r *claudeRecord) bearing() bool { return r.kind == "user" || r.kind == "assistant" }
+// isMessage reports whether the record is part of the conversation.
+func (r *claudeRecord) isMessage() bool { return r.kind == "user" || r.kind == "assistant" }
 
-// record sorts a line: into the tree, or among what is counted only.
-func (t *claudeTree) record(rec record) {
+// addRecord puts a line into the tree, or among the records that are only counted.
+func (t *claudeTree) addRecord(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
 	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session, folder jsontext.Value
 	decode.Find(
@@ -73,10 +73,10 @@ func (t *claudeTree) record(rec record) {
 		t.main.s.Title = decode.Str(rec.raw, "aiTitle") + decode.Str(rec.raw, "title")
 	}
 	if r.kind == "queue-operation" {
-		t.queued(rec)
+		t.followQueue(rec)
 		return
 	}
-	if r.uuid == "" && !(r.bearing() && r.message != nil) {
+	if r.uuid == "" && !(r.isMessage() && r.message != nil) {
 		t.main.skip(orUnknown(r.kind))
 		return
 	}
@@ -98,29 +98,29 @@ func (t *claudeTree) record(rec record) {
 	t.records = append(t.records, r)
 }
 
-// queued follows the prompts that a user typed while the model was at work. One
+// followQueue follows the prompts that a user typed while the model was at work. One
 // that is dequeued becomes a record of its own. One that is removed was handed
 // to the model in the middle of its turn, and old versions log that nowhere
 // else: it gets a place here, and is dropped later if it does turn up.
-func (t *claudeTree) queued(rec record) {
+func (t *claudeTree) followQueue(rec record) {
 	t.main.skip("queue-operation")
 	content := strings.TrimSpace(decode.Str(rec.raw, "content"))
 	switch decode.Str(rec.raw, "operation") {
 	case "enqueue":
 		t.queue = append(t.queue, content)
 	case "dequeue":
-		t.unqueue("")
+		t.takeQueued("")
 	case "popAll": // back into the editor
 		t.queue = nil
 	case "remove":
-		if s := t.unqueue(content); s != "" {
+		if s := t.takeQueued(content); s != "" {
 			t.records = append(t.records, claudeRecord{line: rec.line, kind: "queued", subtype: s, stamp: decode.Member(rec.raw, "timestamp")})
 		}
 	}
 }
 
-// unqueue takes a prompt out of the queue: that one, or the first.
-func (t *claudeTree) unqueue(content string) string {
+// takeQueued takes a prompt out of the queue: that one, or the first.
+func (t *claudeTree) takeQueued(content string) string {
 	for i, s := range t.queue {
 		if content == "" || content == s {
 			t.queue = append(t.queue[:i:i], t.queue[i+1:]...)
@@ -145,25 +145,25 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 	switch {
 	case r.kind == "system" && strings.HasSuffix(r.subtype, "compact_boundary"):
 		meta := decode.Member(r.raw, "compactMetadata")
-		c := Compaction{Trigger: decode.Str(meta, "trigger"), TokensBefore: count(meta, "preTokens"), Line: r.line}
+		c := Compaction{Trigger: decode.Str(meta, "trigger"), TokensBefore: numberAt(meta, "preTokens"), Line: r.line}
 		c.Kept = b.keptFrom(decode.Str(meta, "preservedSegment", "headUuid"))
-		if c.Took = time.Duration(count(meta, "durationMs")) * time.Millisecond; c.Took == 0 && c.Automatic() {
-			c.Took = b.took(decode.Millis(r.stamp))
+		if c.Took = time.Duration(numberAt(meta, "durationMs")) * time.Millisecond; c.Took == 0 && c.Automatic() {
+			c.Took = b.sinceLastMessage(decode.Millis(r.stamp))
 		}
 		if r.subtype == "microcompact_boundary" {
 			meta = decode.Member(r.raw, "microcompactMetadata")
-			c.Trigger, c.TokensBefore = "micro", count(meta, "preTokens")
-			c.TokensAfter = c.TokensBefore - count(meta, "tokensSaved")
+			c.Trigger, c.TokensBefore = "micro", numberAt(meta, "preTokens")
+			c.TokensAfter = c.TokensBefore - numberAt(meta, "tokensSaved")
 		}
-		b.compacted(c)
+		b.noteCompaction(c)
 	case r.kind == "attachment":
 		b.claudeAttachment(r)
 	case r.kind == "queued":
 		m := chat.TextMessage(chat.User, r.subtype)
 		m.Time = decode.Millis(r.stamp)
 		markSynthetic(&m)
-		b.add(m)
-	case !r.bearing():
+		b.addMessage(m)
+	case !r.isMessage():
 		kind := r.kind
 		if r.subtype != "" {
 			kind += "/" + r.subtype
@@ -172,7 +172,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 	default:
 		m, err := decode.Anthropic(r.message)
 		if err != nil {
-			b.broken(r.message, err)
+			b.noteBroken(r.message, err)
 			return
 		}
 		if r.summary {
@@ -180,7 +180,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 			return
 		}
 		m.Wire, m.ID, m.Time = 0, r.uuid, decode.Millis(r.stamp)
-		m.Usage = usage(m.Usage, nil)
+		m.Usage = usageOrNil(m.Usage, nil)
 		if m.Model == "<synthetic>" { // an error that the client shows as an answer
 			m.Model = ""
 		}
@@ -190,7 +190,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 		if m.Role == chat.Assistant && b.joinAnswer(&m, r.messageID) {
 			return
 		}
-		b.add(m)
+		b.addMessage(m)
 	}
 }
 
@@ -222,7 +222,7 @@ func (b *builder) joinAnswer(m *chat.Message, id string) bool {
 func (b *builder) claudeSummary(m *chat.Message, line int) {
 	n := len(b.s.Compactions)
 	if n == 0 || b.s.Compactions[n-1].At != len(b.msgs) || b.s.Compactions[n-1].Summary != "" {
-		b.compacted(Compaction{Line: line})
+		b.noteCompaction(Compaction{Line: line})
 		n++
 	}
 	b.s.Compactions[n-1].Summary = m.Text()
@@ -242,30 +242,30 @@ func (b *builder) claudeAttachment(r *claudeRecord) {
 		m.Synthetic = decode.Str(a, "commandMode") != "prompt"
 		parts, err := decode.Content(decode.Member(a, "prompt"))
 		if err != nil {
-			b.broken(a, err)
+			b.noteBroken(a, err)
 			return
 		}
 		m.Parts = parts
 		markSynthetic(&m)
 	default:
-		s := attached(a)
+		s := attachmentText(a)
 		if s == "" {
 			break
 		}
 		if name := decode.Str(a, "filename") + decode.Str(a, "path"); name != "" {
 			s = name + "\n" + s
 		}
-		m.Parts = []chat.Part{text(s)}
+		m.Parts = []chat.Part{textPart(s)}
 	}
 	if len(m.Parts) == 0 {
 		b.skip("attachment/" + orUnknown(kind))
 		return
 	}
-	b.add(m)
+	b.addMessage(m)
 }
 
-// attached returns the words of an attachment, whichever of its members holds them.
-func attached(a jsontext.Value) string {
+// attachmentText returns the words of an attachment, whichever of its members holds them.
+func attachmentText(a jsontext.Value) string {
 	for _, name := range [...]string{"content", "snippet", "addedLines", "addedBlocks"} {
 		v := decode.Member(a, name)
 		switch v.Kind() {

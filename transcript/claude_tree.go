@@ -22,10 +22,10 @@ type claudeTree struct {
 	words map[string]bool
 }
 
-// parts returns the log as the logs that it was put together from: records of
+// splitLogs returns the log as the logs that it was put together from: records of
 // different sessions that no parent ties to each other. A session that goes on
 // under another id in the same log is one part.
-func (t *claudeTree) parts() []*claudeTree {
+func (t *claudeTree) splitLogs() []*claudeTree {
 	group := map[string]string{} // of a session's id: another one of the same part, in the end the part's own
 	root := func(id string) string {
 		for group[id] != id {
@@ -62,7 +62,7 @@ func (t *claudeTree) parts() []*claudeTree {
 		if p == nil {
 			p = &claudeTree{in: t.in, byID: map[string]int{}, main: t.main}
 			if len(out) > 0 {
-				p.main = t.in.builder()
+				p.main = t.in.newBuilder()
 				p.main.s.ID = r.session
 				p.main.s.Folder = decode.Str(r.raw, "cwd")
 			}
@@ -86,9 +86,9 @@ func (t *claudeTree) sideOf(parent, own string) string {
 	return own
 }
 
-func (t *claudeTree) sessions() []Session {
+func (t *claudeTree) readSessions() []Session {
 	if slices.ContainsFunc(t.records, func(r claudeRecord) bool { return r.kind == "queued" }) {
-		t.words = t.said()
+		t.words = t.userWords()
 	}
 	seen := map[string]bool{"": true}
 	for i := range t.records {
@@ -97,13 +97,13 @@ func (t *claudeTree) sessions() []Session {
 			t.sides = append(t.sides, s)
 		}
 	}
-	t.fill(t.main, "")
+	t.fillSession(t.main, "")
 	out := []Session{t.main.finish()}
 	for _, side := range t.sides {
-		b := t.in.builder()
+		b := t.in.newBuilder()
 		b.s.ID = t.main.s.ID + "/" + side
 		b.s.Folder = t.main.s.Folder
-		t.fill(b, side)
+		t.fillSession(b, side)
 		out = append(out, b.finish())
 	}
 	if len(out) > 1 && out[0].History.Len() == 0 { // a file of a sub-agent alone
@@ -114,12 +114,12 @@ func (t *claudeTree) sessions() []Session {
 	return out
 }
 
-// fill adds to a session the records of one chain that lie on the way to its
+// fillSession adds to a session the records of one chain that lie on the way to its
 // last message.
-func (t *claudeTree) fill(b *builder, side string) {
+func (t *claudeTree) fillSession(b *builder, side string) {
 	b.logged = true
-	take := t.path(b, side)
-	t.siblings(take, side)
+	take := t.markPath(b, side)
+	t.markSiblings(take, side)
 	left := 0
 	for i := range t.records {
 		r := &t.records[i]
@@ -129,9 +129,9 @@ func (t *claudeTree) fill(b *builder, side string) {
 			if !t.words[r.subtype] {
 				b.claudeMessage(r)
 			}
-		case take[i] || r.summary || !r.bearing() && r.kind != "attachment":
+		case take[i] || r.summary || !r.isMessage() && r.kind != "attachment":
 			b.claudeMessage(r)
-		case r.bearing():
+		case r.isMessage():
 			left++
 		default:
 			b.skip(r.kind + " on another branch")
@@ -142,8 +142,8 @@ func (t *claudeTree) fill(b *builder, side string) {
 	}
 }
 
-// said returns everything that is logged as the user's words.
-func (t *claudeTree) said() map[string]bool {
+// userWords returns everything that is logged as the user's words.
+func (t *claudeTree) userWords() map[string]bool {
 	all := map[string]bool{}
 	put := func(parts []chat.Part, err error) {
 		for i := range parts {
@@ -163,14 +163,14 @@ func (t *claudeTree) said() map[string]bool {
 	return all
 }
 
-// path marks the records from the chain's last message up to its root. Where a
+// markPath marks the records from the chain's last message up to its root. Where a
 // parent is missing, and where a compaction cut the tree, the record before
 // goes on.
-func (t *claudeTree) path(b *builder, side string) []bool {
+func (t *claudeTree) markPath(b *builder, side string) []bool {
 	take := make([]bool, len(t.records))
 	at := -1
 	for i := range t.records {
-		if r := &t.records[i]; r.side == side && r.bearing() {
+		if r := &t.records[i]; r.side == side && r.isMessage() {
 			at = i
 		}
 	}
@@ -180,22 +180,22 @@ func (t *claudeTree) path(b *builder, side string) []bool {
 			break
 		}
 		take[at] = true
-		at = t.parent(b, at)
+		at = t.parentIndex(b, at)
 	}
 	return take
 }
 
-// parent returns the index of a record's parent, or -1.
-func (t *claudeTree) parent(b *builder, at int) int {
+// parentIndex returns the index of a record's parent, or -1.
+func (t *claudeTree) parentIndex(b *builder, at int) int {
 	r := &t.records[at]
 	if r.uuid == "" {
-		return t.before(at)
+		return t.previousInChain(at)
 	}
 	if r.parent != "" {
 		if i, ok := t.byID[r.parent]; ok {
 			return i
 		}
-		if i := t.before(at); i >= 0 {
+		if i := t.previousInChain(at); i >= 0 {
 			b.warn(r.line, "the parent %.40s is not in the file: the previous record is used instead", r.parent)
 			return i
 		}
@@ -205,24 +205,24 @@ func (t *claudeTree) parent(b *builder, at int) int {
 		if i, ok := t.byID[r.logical]; ok && i < at {
 			return i
 		}
-		return t.before(at)
+		return t.previousInChain(at)
 	}
 	return -1
 }
 
-// before returns the record of the same chain that stands before in the file.
-func (t *claudeTree) before(at int) int {
+// previousInChain returns the record of the same chain that stands before in the file.
+func (t *claudeTree) previousInChain(at int) int {
 	for i := at - 1; i >= 0; i-- {
-		if t.records[i].side == t.records[at].side && (t.records[i].bearing() || t.records[i].kind == "attachment") {
+		if t.records[i].side == t.records[at].side && (t.records[i].isMessage() || t.records[i].kind == "attachment") {
 			return i
 		}
 	}
 	return -1
 }
 
-// siblings marks what belongs to marked answers though it lies beside the
+// markSiblings marks what belongs to marked answers though it lies beside the
 // path: the client writes parallel calls and their results as branches.
-func (t *claudeTree) siblings(take []bool, side string) {
+func (t *claudeTree) markSiblings(take []bool, side string) {
 	answers, calls := map[string]bool{}, map[string]bool{}
 	learn := func(i int) {
 		r := &t.records[i]

@@ -18,21 +18,21 @@ import (
 // from, begins another conversation: somebody put two files together.
 func readCodex(in *input) ([]Session, error) {
 	var out []Session
-	c := in.codex()
-	for r := range in.each() {
+	c := in.newCodex()
+	for r := range in.eachRecord() {
 		if decode.Str(r.raw, "type") == "session_meta" {
 			meta := decode.Member(r.raw, "payload")
 			id := decode.Str(meta, "id")
 			if len(c.msgs) > 0 && !c.line[id] {
 				out = append(out, c.finish())
-				c = in.codex()
+				c = in.newCodex()
 			}
 			c.line[id] = true
 			if parent := decode.Str(meta, "forked_from_id"); parent != "" {
 				c.line[parent] = true
 			}
 		}
-		c.record(r)
+		c.readRecord(r)
 	}
 	return append(out, c.finish()), nil
 }
@@ -45,18 +45,18 @@ type codex struct {
 	line    map[string]bool // the ids of the session and of those that it was forked from
 }
 
-func (in *input) codex() *codex {
-	c := &codex{builder: in.builder(), line: map[string]bool{"": true}}
+func (in *input) newCodex() *codex {
+	c := &codex{builder: in.newBuilder(), line: map[string]bool{"": true}}
 	c.logged = true
 	return c
 }
 
-func (c *codex) record(r record) {
+func (c *codex) readRecord(r record) {
 	var kind, payload, stamp jsontext.Value
 	decode.Find(r.raw, decode.To("type", &kind), decode.To("payload", &payload), decode.To("timestamp", &stamp))
 	t, _ := decode.String(kind)
 	if payload == nil {
-		c.early(r, t)
+		c.readEarly(r, t)
 		return
 	}
 	switch t {
@@ -64,9 +64,9 @@ func (c *codex) record(r record) {
 		c.s.ID = cmp.Or(c.s.ID, decode.Str(payload, "id"))
 		c.s.Folder = cmp.Or(c.s.Folder, decode.Str(payload, "cwd"))
 		if s := decode.Str(payload, "base_instructions", "text"); s != "" && len(c.s.System) == 0 {
-			c.s.System = []chat.Part{text(s)}
+			c.s.System = []chat.Part{textPart(s)}
 		} else if s := decode.Str(payload, "instructions"); s != "" && len(c.s.System) == 0 {
-			c.s.System = []chat.Part{text(s)}
+			c.s.System = []chat.Part{textPart(s)}
 		}
 		if tools, err := decode.Tools(decode.Member(payload, "dynamic_tools")); err == nil {
 			c.s.Tools = tools
@@ -79,53 +79,53 @@ func (c *codex) record(r record) {
 			c.skip(kind)
 			return
 		}
-		c.item(payload, stamp)
+		c.addItem(payload, stamp)
 	case "compacted":
-		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Took: c.took(decode.Millis(stamp)), Line: r.line})
+		c.noteCompaction(Compaction{Summary: decode.Str(payload, "message"), Took: c.sinceLastMessage(decode.Millis(stamp)), Line: r.line})
 		c.answers = 0
 		c.asking = true
 	case "event_msg":
-		c.event(payload, r.line)
+		c.readEvent(payload, r.line)
 	default:
 		c.skip(t)
 	}
 }
 
-// early reads the first versions of the format: items without an envelope, one
+// readEarly reads the first versions of the format: items without an envelope, one
 // per line or all in one document.
-func (c *codex) early(r record, kind string) {
+func (c *codex) readEarly(r record, kind string) {
 	items := decode.Member(r.raw, "items")
 	switch {
 	case kind == "" && items.Kind() == '[':
-		c.header(decode.Member(r.raw, "session"))
+		c.readHeader(decode.Member(r.raw, "session"))
 		for _, v := range decode.Elements(items) {
-			c.item(v, nil)
+			c.addItem(v, nil)
 		}
 	case kind == "" && decode.Member(r.raw, "record_type") != nil:
 		c.skip(decode.Str(r.raw, "record_type"))
 	case kind == "" && decode.Member(r.raw, "role") == nil:
-		c.header(r.raw)
+		c.readHeader(r.raw)
 	default:
-		c.item(r.raw, nil)
+		c.addItem(r.raw, nil)
 	}
 }
 
-// header reads what such a version says about the session itself.
-func (c *codex) header(raw jsontext.Value) {
+// readHeader reads what such a version says about the session itself.
+func (c *codex) readHeader(raw jsontext.Value) {
 	c.s.ID = cmp.Or(c.s.ID, decode.Str(raw, "id"))
 	if s := decode.Str(raw, "instructions"); s != "" && len(c.s.System) == 0 {
-		c.s.System = []chat.Part{text(s)}
+		c.s.System = []chat.Part{textPart(s)}
 	}
 }
 
-func (c *codex) item(raw, stamp jsontext.Value) {
+func (c *codex) addItem(raw, stamp jsontext.Value) {
 	m, err := decode.Item(raw)
 	if err != nil {
-		c.broken(raw, err)
+		c.noteBroken(raw, err)
 		return
 	}
 	if m.Role == chat.Assistant {
-		c.asked("auto")
+		c.settleTrigger("auto")
 	}
 	c.asking = false
 	m.Wire, m.Time = 0, decode.Millis(stamp)
@@ -137,7 +137,7 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 			c.skip("empty reasoning")
 			return
 		}
-		if last := c.last(); last != nil {
+		if last := c.lastAssistant(); last != nil {
 			decode.Join(last, &m)
 			return
 		}
@@ -148,13 +148,13 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 		}
 	}
 	markSynthetic(&m)
-	c.add(m)
+	c.addMessage(m)
 }
 
-// asked settles who wanted the last compaction. One that a person asks for is a
+// settleTrigger settles who wanted the last compaction. One that a person asks for is a
 // task of its own, which ends with it; where the model goes on at once, Codex
 // made it by itself.
-func (c *codex) asked(trigger string) {
+func (c *codex) settleTrigger(trigger string) {
 	if n := len(c.s.Compactions); c.asking && n > 0 {
 		last := &c.s.Compactions[n-1]
 		if last.Trigger = trigger; !last.Automatic() {
@@ -164,26 +164,26 @@ func (c *codex) asked(trigger string) {
 	c.asking = false
 }
 
-// event takes usage, the window and what the user took back out of the events. A count that
+// readEvent takes usage, the window and what the user took back out of the events. A count that
 // follows no new answer repeats an old one, or is an estimate that Codex made
 // after a compaction.
-func (c *codex) event(payload jsontext.Value, line int) {
+func (c *codex) readEvent(payload jsontext.Value, line int) {
 	t := decode.Str(payload, "type")
 	c.skip("event_msg/" + t)
 	if t == "thread_rolled_back" {
-		c.rollBack(count(payload, "num_turns"), line)
+		c.rollBack(numberAt(payload, "num_turns"), line)
 	}
 	switch t {
 	case "task_complete", "turn_complete":
-		c.asked("manual")
+		c.settleTrigger("manual")
 	case "task_started", "turn_started":
-		c.window(payload, "model_context_window")
+		c.noteWindow(payload, "model_context_window")
 	}
 	if t != "token_count" {
 		return
 	}
-	c.window(payload, "info", "model_context_window")
-	u := usage(decode.ResponsesUsage(decode.Path(payload, "info", "last_token_usage")))
+	c.noteWindow(payload, "info", "model_context_window")
+	u := usageOrNil(decode.ResponsesUsage(decode.Path(payload, "info", "last_token_usage")))
 	if u == nil || c.answers == 0 {
 		return
 	}
@@ -196,9 +196,9 @@ func (c *codex) event(payload jsontext.Value, line int) {
 	}
 }
 
-// window notes the window that Codex states: the last one, of the last model.
-func (c *codex) window(payload jsontext.Value, path ...string) {
-	if n := count(payload, path...); n > 0 {
+// noteWindow notes the window that Codex states: the last one, of the last model.
+func (c *codex) noteWindow(payload jsontext.Value, path ...string) {
+	if n := numberAt(payload, path...); n > 0 {
 		c.s.Window = n
 	}
 }
@@ -239,7 +239,7 @@ func codexFailed(raw jsontext.Value, output string) bool {
 		return true
 	}
 	if strings.HasPrefix(output, `{"output":`) && decode.Valid([]byte(output)) == nil {
-		return count(jsontext.Value(output), "metadata", "exit_code") != 0
+		return numberAt(jsontext.Value(output), "metadata", "exit_code") != 0
 	}
 	head := output[:min(len(output), 300)]
 	for _, mark := range [...]string{"Exit code: ", "Process exited with code "} {

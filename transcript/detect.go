@@ -13,21 +13,21 @@ import (
 // words are there when nothing was recognised, too.
 func Detect(data []byte) (Format, string, bool) {
 	in := &input{}
-	if err := in.load(data, 2<<30); err != nil {
+	if err := in.loadData(data, 2<<30); err != nil {
 		return "", "nothing to read", false
 	}
-	if what := foreign(in.data); what != "" {
+	if what := foreignKind(in.data); what != "" {
 		return "", what, false
 	}
-	in.split()
+	in.splitRecords()
 	if len(in.records) == 0 {
 		return "", "no JSON", false
 	}
-	return classify(in.records)
+	return classifyRecords(in.records)
 }
 
-// classify looks at the first records until one says what the file is.
-func classify(records []record) (Format, string, bool) {
+// classifyRecords looks at the first records until one says what the file is.
+func classifyRecords(records []record) (Format, string, bool) {
 	const enough = 100
 	saw := ""
 	var plain Format
@@ -250,15 +250,15 @@ func arrayFormat(raw jsontext.Value) Format {
 		if found == NeuroLink || found == Gemini {
 			return found
 		}
-		if decided(v, found) {
+		if isDecisive(v, found) {
 			break
 		}
 	}
 	return found
 }
 
-// decided reports whether a message could be of no other shape.
-func decided(raw jsontext.Value, f Format) bool {
+// isDecisive reports whether a message could be of no other shape.
+func isDecisive(raw jsontext.Value, f Format) bool {
 	return f == OpenAI && decode.Member(raw, "tool_calls") != nil || f == OpenAI && decode.Member(raw, "tool_call_id") != nil
 }
 

@@ -36,6 +36,6 @@
 // dropped. If nothing can be read, the error is a [*Error] that says in one line
 // which file, which line, what is wrong and what to do. Nothing panics.
 //
-// Records that are no messages (settings, progress, snapshots) are counted by
-// type in [Session.Skipped].
+// Other records than messages (settings, progress, snapshots) are counted by type
+// in [Session.Skipped].
 package transcript

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzRead looks for panics and for errors that are no help, in every format.
+// FuzzRead looks for panics and for errors that do not help, in every format.
 func FuzzRead(f *testing.F) {
 	for _, file := range fixtures(f) {
 		data, err := os.ReadFile(file)

@@ -17,18 +17,18 @@ import (
 func readGeminiCLI(in *input) ([]Session, error) {
 	var out []Session
 	var c *geminiChat
-	for r := range in.each() {
+	for r := range in.eachRecord() {
 		id := decode.Str(r.raw, "sessionId")
 		if c == nil || id != "" && id != c.b.s.ID && len(c.records) > 0 {
 			if c != nil {
 				out = append(out, c.finish())
 			}
-			c = &geminiChat{b: in.builder(), byID: map[string]int{}}
+			c = &geminiChat{b: in.newBuilder(), byID: map[string]int{}}
 		}
 		if id != "" {
 			c.b.s.ID, c.b.s.Title = id, decode.Str(r.raw, "summary")
 		}
-		c.record(r)
+		c.readRecord(r)
 	}
 	return append(out, c.finish()), nil
 }
@@ -40,7 +40,7 @@ type geminiChat struct {
 	byID    map[string]int
 }
 
-func (c *geminiChat) record(r record) {
+func (c *geminiChat) readRecord(r record) {
 	set := decode.Member(r.raw, "$set")
 	switch {
 	case decode.Member(r.raw, "messages").Kind() == '[':
@@ -50,23 +50,23 @@ func (c *geminiChat) record(r record) {
 	case set.Kind() == '{':
 		c.b.s.Title = cmp.Or(decode.Str(set, "summary"), c.b.s.Title)
 		if messages := decode.Member(set, "messages"); messages.Kind() == '[' {
-			c.replace(messages, r.line)
+			c.replaceMessages(messages, r.line)
 		}
 		c.b.skip("metadata")
 	case decode.Member(r.raw, "$rewindTo") != nil:
 		if i, ok := c.byID[decode.Str(r.raw, "$rewindTo")]; ok {
 			c.b.warn(r.line, "messages that were rewound, left out: %d", len(c.records)-i)
-			c.cut(i)
+			c.cutFrom(i)
 		}
 	case decode.Member(r.raw, "type") != nil:
-		c.add(r.raw)
+		c.addMessage(r.raw)
 	default:
 		c.b.skip("metadata")
 	}
 }
 
-// add appends a message, or puts it where an earlier copy of it stands.
-func (c *geminiChat) add(raw jsontext.Value) {
+// addMessage appends a message, or puts it where an earlier copy of it stands.
+func (c *geminiChat) addMessage(raw jsontext.Value) {
 	id := decode.Str(raw, "id")
 	if i, ok := c.byID[id]; ok && id != "" {
 		c.records[i] = raw
@@ -81,12 +81,12 @@ func (c *geminiChat) add(raw jsontext.Value) {
 
 func (c *geminiChat) addAll(messages jsontext.Value) {
 	for _, m := range decode.Elements(messages) {
-		c.add(m)
+		c.addMessage(m)
 	}
 }
 
-// replace puts other messages in place of all, and tells of those that go.
-func (c *geminiChat) replace(messages jsontext.Value, line int) {
+// replaceMessages puts other messages in place of all, and tells of those that go.
+func (c *geminiChat) replaceMessages(messages jsontext.Value, line int) {
 	was := c.byID
 	c.byID, c.records = map[string]int{}, nil
 	c.addAll(messages)
@@ -101,8 +101,8 @@ func (c *geminiChat) replace(messages jsontext.Value, line int) {
 	}
 }
 
-// cut leaves out the records from one on.
-func (c *geminiChat) cut(from int) {
+// cutFrom leaves out the records from one on.
+func (c *geminiChat) cutFrom(from int) {
 	for _, raw := range c.records[from:] {
 		delete(c.byID, decode.Str(raw, "id"))
 	}
@@ -120,14 +120,14 @@ func (b *builder) geminiMessage(raw jsontext.Value) {
 	m := chat.Message{ID: decode.Str(raw, "id"), Time: decode.Millis(decode.Member(raw, "timestamp")), Model: decode.Str(raw, "model")}
 	parts, err := decode.GeminiParts(decode.Member(raw, "content"))
 	if err != nil {
-		b.broken(raw, err)
+		b.noteBroken(raw, err)
 		return
 	}
 	switch kind := decode.Str(raw, "type"); kind {
 	case "user":
 		m.Role, m.Parts = chat.User, parts
 		markSynthetic(&m)
-		b.add(m)
+		b.addMessage(m)
 	case "gemini":
 		m.Role = chat.Assistant
 		for _, t := range decode.Elements(decode.Member(raw, "thoughts")) {
@@ -139,7 +139,7 @@ func (b *builder) geminiMessage(raw jsontext.Value) {
 				m.Parts = append(m.Parts, p)
 			}
 		}
-		m.Usage = usage(geminiCLIUsage(decode.Member(raw, "tokens")), nil)
+		m.Usage = usageOrNil(geminiCLIUsage(decode.Member(raw, "tokens")), nil)
 		results := chat.Message{Role: chat.Tool, Time: m.Time}
 		for _, call := range decode.Elements(decode.Member(raw, "toolCalls")) {
 			m.Parts = append(m.Parts, geminiCall(call))
@@ -147,9 +147,9 @@ func (b *builder) geminiMessage(raw jsontext.Value) {
 				results.Parts = append(results.Parts, p)
 			}
 		}
-		b.add(m)
+		b.addMessage(m)
 		if len(results.Parts) > 0 {
-			b.add(results)
+			b.addMessage(results)
 		}
 	default:
 		b.skip(orUnknown(kind))
@@ -199,9 +199,9 @@ func geminiCLIUsage(raw jsontext.Value) *chat.Usage {
 	if raw.Kind() != '{' {
 		return nil
 	}
-	cached, thoughts := count(raw, "cached"), count(raw, "thoughts")
+	cached, thoughts := numberAt(raw, "cached"), numberAt(raw, "thoughts")
 	return &chat.Usage{
-		Input: max(count(raw, "input")-cached, 0) + count(raw, "tool"), CacheRead: cached,
-		Output: count(raw, "output") + thoughts, Thinking: thoughts,
+		Input: max(numberAt(raw, "input")-cached, 0) + numberAt(raw, "tool"), CacheRead: cached,
+		Output: numberAt(raw, "output") + thoughts, Thinking: thoughts,
 	}
 }

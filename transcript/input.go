@@ -61,7 +61,7 @@ func readLog(path string, opts *Options) ([]Session, bool) {
 	line := 1
 	for i, data := range pieces {
 		piece := input{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
-		piece.split()
+		piece.splitRecords()
 		if piece.bad != nil || len(piece.warnings) > 0 {
 			return nil, false
 		}
@@ -74,7 +74,7 @@ func readLog(path string, opts *Options) ([]Session, bool) {
 	if len(in.records) < 2 {
 		return nil, false
 	}
-	sessions, err := in.sessions(opts)
+	sessions, err := in.readSessions(opts)
 	return sessions, err == nil
 }
 
@@ -96,8 +96,8 @@ type input struct {
 	at int
 }
 
-// load takes over the data: decompressed, without byte order mark.
-func (in *input) load(data []byte, limit int64) error {
+// loadData takes over the data: decompressed, without byte order mark.
+func (in *input) loadData(data []byte, limit int64) error {
 	plain, warning, err := fileinput.Plain(data, limit)
 	if err != nil {
 		return fileError(in.name, err)
@@ -107,12 +107,12 @@ func (in *input) load(data []byte, limit int64) error {
 	}
 	in.data = plain
 	if len(bytes.TrimSpace(in.data)) == 0 {
-		return in.fail(0, "the file is empty", "check that the agent has written to it")
+		return in.newError(0, "the file is empty", "check that the agent has written to it")
 	}
 	return nil
 }
 
-func (in *input) fail(line int, problem, hint string) *Error {
+func (in *input) newError(line int, problem, hint string) *Error {
 	return &Error{File: in.name, Line: line, Problem: problem, Hint: hint}
 }
 
@@ -154,8 +154,8 @@ func (in *input) lineOf(v jsontext.Value) int {
 	return 1 + in.line
 }
 
-// foreign returns what data is when its first bytes say that it is no JSON.
-func foreign(data []byte) string {
+// foreignKind names the kind of data whose first bytes say that it is not JSON.
+func foreignKind(data []byte) string {
 	for _, s := range [...]struct{ magic, what string }{
 		{"\x89PNG", "a PNG image"},
 		{"\xff\xd8\xff", "a JPEG image"},

@@ -13,7 +13,7 @@ import (
 )
 
 // A large log that is read in pieces holds the same sessions, with the same
-// warnings, as one that is read whole; what is no log is left to Read.
+// warnings, as one that is read whole; any other file is left to Read.
 func TestLogsInPieces(t *testing.T) {
 	large, piece := fileinput.Large, fileinput.Piece
 	defer func() { fileinput.Large, fileinput.Piece = large, piece }()

@@ -17,11 +17,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
-// The check knows nothing of the readers: it walks the raw JSON with
-// encoding/json, collects every string, and looks for it among what was
-// decoded. Strings at these places are no part of the conversation. A place is
-// a path without array indexes, preceded by the record's kind; a star at the
-// end covers everything below.
+// The check knows nothing of the readers: it walks the raw JSON with encoding/json,
+// collects every string, and looks for it in the decoded session. Strings at these
+// places do not belong to the conversation. A place is a path without array
+// indexes, preceded by the record's kind; a star at the end covers everything
+// below.
 var notConversation = map[Format][]string{
 	ClaudeCode: {
 		"user/toolUseResult*",    // the client's own copy of a result, for the screen
@@ -85,8 +85,8 @@ var notConversation = map[Format][]string{
 	},
 }
 
-// pruned drops whole values that are no messages, though they look like some:
-// what a client said on the screen, how a run ended, how a summary was thought up.
+// pruned drops whole values that look like messages and are none: what a client
+// said on the screen, how a run ended, how a summary was thought up.
 func pruned(v map[string]any) bool {
 	switch v["type"] {
 	case "info", "error", "warning":
@@ -328,7 +328,7 @@ func (h *haystack) has(s string) bool {
 	enc := json.NewEncoder(&esc)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(s) == nil && strings.Contains(h.all, strings.Trim(esc.String(), "\"\n")) {
-		return true // inside arguments that are no valid JSON
+		return true // inside arguments that are not valid JSON
 	}
 	var v any
 	if s[0] == '{' && json.Unmarshal([]byte(s), &v) == nil { // arguments written with other spacing

@@ -13,7 +13,7 @@ import (
 func readNeuroLink(in *input) ([]Session, error) {
 	var out []Session
 	var lines *builder
-	for r := range in.each() {
+	for r := range in.eachRecord() {
 		switch {
 		case r.raw.Kind() == '[' && decode.Member(firstElement(r.raw), "messages") != nil:
 			for _, v := range decode.Elements(r.raw) {
@@ -23,7 +23,7 @@ func readNeuroLink(in *input) ([]Session, error) {
 			out = append(out, in.neuroLinkSession(r.raw))
 		default:
 			if lines == nil {
-				lines = in.builder()
+				lines = in.newBuilder()
 			}
 			lines.neuroLink(r.raw)
 		}
@@ -36,7 +36,7 @@ func readNeuroLink(in *input) ([]Session, error) {
 }
 
 func (in *input) neuroLinkSession(raw jsontext.Value) Session {
-	b := in.builder()
+	b := in.newBuilder()
 	messages := raw
 	if raw.Kind() == '{' {
 		b.s.ID, b.s.Title = decode.Str(raw, "sessionId"), decode.Str(raw, "title")
@@ -54,20 +54,20 @@ func (b *builder) neuroLink(raw jsontext.Value) {
 	m := t.Message
 	switch {
 	case t.IsTruncationMarker:
-		b.compacted(Compaction{Trigger: "truncation", Line: b.in.lineOf(raw)})
+		b.noteCompaction(Compaction{Trigger: "truncation", Line: b.in.lineOf(raw)})
 		return
 	case neurolink.IsSummary(raw):
-		b.compacted(Compaction{Summary: decode.Str(raw, "content"), Trigger: "condense", Line: b.in.lineOf(raw)})
+		b.noteCompaction(Compaction{Summary: decode.Str(raw, "content"), Trigger: "condense", Line: b.in.lineOf(raw)})
 		return
 	case err != nil:
-		b.broken(raw, err)
+		b.noteBroken(raw, err)
 		return
 	case neurolink.IsCall(raw):
-		if last := b.last(); last != nil { // calls follow the text they were made with
+		if last := b.lastAssistant(); last != nil { // calls follow the text they were made with
 			decode.Join(last, &m)
 			return
 		}
 	}
 	markSynthetic(&m)
-	b.add(m)
+	b.addMessage(m)
 }

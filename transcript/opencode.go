@@ -14,12 +14,12 @@ import (
 // results follow the answer as messages of their own.
 func readOpenCode(in *input) ([]Session, error) {
 	var out []Session
-	lines := in.builder()
-	for r := range in.each() {
+	lines := in.newBuilder()
+	for r := range in.eachRecord() {
 		messages := decode.Member(r.raw, "messages")
 		switch {
 		case messages != nil:
-			b := in.builder()
+			b := in.newBuilder()
 			info := decode.Member(r.raw, "info")
 			b.s.ID, b.s.Title = decode.Str(info, "id"), decode.Str(info, "title")
 			b.openCodeMessages(messages, decode.Str(info, "revert", "messageID"), decode.Str(info, "revert", "partID"))
@@ -41,8 +41,8 @@ func readOpenCode(in *input) ([]Session, error) {
 	return out, nil
 }
 
-// openCodeMessages reads a session's messages up to the one that the user went
-// back to. That one stays, whole, where it was a part of it.
+// openCodeMessages reads a session's messages up to the message that the user went
+// back to. Where the user went back to a part, its whole message stays.
 func (b *builder) openCodeMessages(messages jsontext.Value, message, part string) {
 	back, left := false, 0
 	for _, m := range decode.Elements(messages) {
@@ -77,16 +77,16 @@ func (b *builder) openCodeMessage(raw jsontext.Value) {
 }
 
 func (b *builder) openCodeUser(info, parts jsontext.Value) {
-	m := chat.Message{Role: chat.User, ID: decode.Str(info, "id"), Time: count64(info, "time", "created")}
+	m := chat.Message{Role: chat.User, ID: decode.Str(info, "id"), Time: millisAt(info, "time", "created")}
 	if s := decode.Str(info, "system"); s != "" && len(b.s.System) == 0 {
-		b.s.System = []chat.Part{text(s)}
+		b.s.System = []chat.Part{textPart(s)}
 	}
 	typed := false
 	for _, v := range decode.Elements(parts) {
 		switch kind := decode.Str(v, "type"); kind {
 		case "text":
 			if s := decode.Str(v, "text"); s != "" {
-				m.Parts = append(m.Parts, text(s))
+				m.Parts = append(m.Parts, textPart(s))
 				typed = typed || !isSet(v, "synthetic")
 			}
 		case "file":
@@ -100,10 +100,10 @@ func (b *builder) openCodeUser(info, parts jsontext.Value) {
 			if isSet(v, "overflow") {
 				c.Trigger = "overflow"
 			}
-			b.compacted(c)
+			b.noteCompaction(c)
 			b.skip("part/compaction")
 		case "subtask":
-			m.Parts = append(m.Parts, text(decode.Str(v, "prompt")))
+			m.Parts = append(m.Parts, textPart(decode.Str(v, "prompt")))
 			typed = true
 		default:
 			b.skip("part/" + orUnknown(kind))
@@ -111,7 +111,7 @@ func (b *builder) openCodeUser(info, parts jsontext.Value) {
 	}
 	m.Synthetic = !typed
 	if len(m.Parts) > 0 {
-		b.add(m)
+		b.addMessage(m)
 	}
 }
 
@@ -137,14 +137,14 @@ func (b *builder) openCodeAssistant(info, parts jsontext.Value) {
 		b.openCodeSummary(info, parts)
 		return
 	}
-	m := chat.Message{Role: chat.Assistant, ID: id, Model: model, Time: count64(info, "time", "created")}
+	m := chat.Message{Role: chat.Assistant, ID: id, Model: model, Time: millisAt(info, "time", "created")}
 	var results []chat.Message
 	steps := 0
 	flush := func() {
 		if len(m.Parts) > 0 {
-			b.add(m)
+			b.addMessage(m)
 			for _, r := range results {
-				b.add(r)
+				b.addMessage(r)
 			}
 		}
 		m = chat.Message{Role: chat.Assistant, ID: id, Model: model, Time: m.Time}
@@ -154,16 +154,16 @@ func (b *builder) openCodeAssistant(info, parts jsontext.Value) {
 		switch kind := decode.Str(v, "type"); kind {
 		case "text":
 			if s := decode.Str(v, "text"); s != "" {
-				m.Parts = append(m.Parts, text(s))
+				m.Parts = append(m.Parts, textPart(s))
 			}
 		case "reasoning":
 			p := chat.Part{Kind: chat.Thinking, Text: decode.Str(v, "text"), Signature: reasoningSeal(decode.Member(v, "metadata"))}
 			m.Parts = append(m.Parts, withoutEmptyThinking([]chat.Part{p})...)
 		case "tool":
-			call, result, ok := openCodeTool(v)
+			call, result, ok := readOpenCodeTool(v)
 			m.Parts = append(m.Parts, call)
 			if ok {
-				results = append(results, chat.Message{Role: chat.Tool, Parts: []chat.Part{result}, Time: count64(v, "state", "time", "end")})
+				results = append(results, chat.Message{Role: chat.Tool, Parts: []chat.Part{result}, Time: millisAt(v, "state", "time", "end")})
 			}
 		case "file":
 			m.Parts = append(m.Parts, filePart(v))
@@ -173,13 +173,13 @@ func (b *builder) openCodeAssistant(info, parts jsontext.Value) {
 			}
 		case "step-finish":
 			steps++
-			m.Usage = decode.Larger(m.Usage, usage(openCodeUsage(decode.Member(v, "tokens")), nil))
+			m.Usage = decode.Larger(m.Usage, usageOrNil(openCodeUsage(decode.Member(v, "tokens")), nil))
 		default:
 			b.skip("part/" + orUnknown(kind))
 		}
 	}
 	if steps == 0 {
-		m.Usage = usage(openCodeUsage(decode.Member(info, "tokens")), nil)
+		m.Usage = usageOrNil(openCodeUsage(decode.Member(info, "tokens")), nil)
 	}
 	if len(m.Parts) == 0 && decode.Member(info, "error") != nil {
 		b.skip("answer that failed")
@@ -198,7 +198,7 @@ func (b *builder) openCodeSummary(info, parts jsontext.Value) {
 	}
 	n := len(b.s.Compactions)
 	if n == 0 || b.s.Compactions[n-1].At != len(b.msgs) || b.s.Compactions[n-1].Summary != "" {
-		b.compacted(Compaction{})
+		b.noteCompaction(Compaction{})
 		n++
 	}
 	c := &b.s.Compactions[n-1]
@@ -208,7 +208,7 @@ func (b *builder) openCodeSummary(info, parts jsontext.Value) {
 	}
 }
 
-func openCodeTool(v jsontext.Value) (call, result chat.Part, done bool) {
+func readOpenCodeTool(v jsontext.Value) (call, result chat.Part, done bool) {
 	state := decode.Member(v, "state")
 	call = chat.Part{Kind: chat.ToolCall, ID: decode.Str(v, "callID"), Name: decode.Str(v, "tool"), Args: "{}"}
 	if args := decode.Member(state, "input"); args.Kind() == '{' {
@@ -218,7 +218,7 @@ func openCodeTool(v jsontext.Value) (call, result chat.Part, done bool) {
 	switch decode.Str(state, "status") {
 	case "completed":
 		result.Text = decode.Str(state, "output")
-		result.Failed = count(state, "metadata", "exit") != 0
+		result.Failed = numberAt(state, "metadata", "exit") != 0
 		for _, f := range decode.Elements(decode.Member(state, "attachments")) {
 			result.Content = append(result.Content, filePart(f))
 		}
@@ -252,15 +252,15 @@ func openCodeUsage(raw jsontext.Value) *chat.Usage {
 		return nil
 	}
 	u := &chat.Usage{
-		Input: count(raw, "input"), CacheRead: count(raw, "cache", "read"), CacheWrite: count(raw, "cache", "write"),
-		Output: count(raw, "output"), Thinking: count(raw, "reasoning"),
+		Input: numberAt(raw, "input"), CacheRead: numberAt(raw, "cache", "read"), CacheWrite: numberAt(raw, "cache", "write"),
+		Output: numberAt(raw, "output"), Thinking: numberAt(raw, "reasoning"),
 	}
-	if total := count(raw, "total"); u.Thinking > 0 && total == u.Prompt()+u.Output+u.Thinking {
+	if total := numberAt(raw, "total"); u.Thinking > 0 && total == u.Prompt()+u.Output+u.Thinking {
 		u.Output += u.Thinking
 	}
 	return u
 }
 
-func count64(raw jsontext.Value, names ...string) int64 {
+func millisAt(raw jsontext.Value, names ...string) int64 {
 	return decode.Millis(decode.Path(raw, names...))
 }

@@ -13,22 +13,22 @@ import (
 // each with a history of events) and event streams of that version.
 func readOpenHandsV0(in *input) ([]Session, error) {
 	var out []Session
-	events := &openHands{builder: in.builder()}
+	events := &openHands{builder: in.newBuilder()}
 	events.logged = true
-	for r := range in.each() {
+	for r := range in.eachRecord() {
 		history := decode.Member(r.raw, "history")
 		switch {
 		case history.Kind() == '[':
-			h := &openHands{builder: in.builder()}
+			h := &openHands{builder: in.newBuilder()}
 			h.logged = true
 			h.s.ID = decode.Str(r.raw, "instance_id")
 			h.s.Model = decode.Str(r.raw, "metadata", "llm_config", "model")
-			h.events(history)
+			h.readEvents(history)
 			out = append(out, h.finish())
 		case r.raw.Kind() == '[':
-			events.events(r.raw)
+			events.readEvents(r.raw)
 		default:
-			events.event(r.raw)
+			events.readEvent(r.raw)
 		}
 	}
 	if len(out) == 0 || len(events.msgs) > 0 {
@@ -42,20 +42,20 @@ type openHands struct {
 	response string // id of the model's answer that was added last
 }
 
-// events reads a list of events, or of pairs of action and observation.
-func (h *openHands) events(raw jsontext.Value) {
+// readEvents reads a list of events, or of pairs of action and observation.
+func (h *openHands) readEvents(raw jsontext.Value) {
 	for _, e := range decode.Elements(raw) {
 		if e.Kind() == '[' {
 			for _, half := range decode.Elements(e) {
-				h.event(half)
+				h.readEvent(half)
 			}
 			continue
 		}
-		h.event(e)
+		h.readEvent(e)
 	}
 }
 
-func (h *openHands) event(raw jsontext.Value) {
+func (h *openHands) readEvent(raw jsontext.Value) {
 	var id, stamp, source, action, observation, meta, args, cause, body, extras jsontext.Value
 	decode.Find(
 		raw, decode.To("id", &id), decode.To("timestamp", &stamp), decode.To("source", &source), decode.To("action", &action),
@@ -65,7 +65,7 @@ func (h *openHands) event(raw jsontext.Value) {
 	m := chat.Message{ID: string(id), Time: decode.Millis(stamp)}
 	if observation.Kind() == '"' {
 		kind, _ := decode.String(observation)
-		h.observation(m, kind, raw, meta, cause, body, extras)
+		h.addObservation(m, kind, raw, meta, cause, body, extras)
 		return
 	}
 	kind, _ := decode.String(action)
@@ -73,23 +73,23 @@ func (h *openHands) event(raw jsontext.Value) {
 	switch {
 	case kind == "system":
 		m.Role = chat.System
-		m.Parts = []chat.Part{text(decode.Str(args, "content"))}
+		m.Parts = []chat.Part{textPart(decode.Str(args, "content"))}
 		if tools, err := decode.Tools(decode.Member(args, "tools")); err == nil {
 			h.s.Tools = tools
 		}
-		h.add(m)
+		h.addMessage(m)
 	case kind == "message" && from == "user":
 		m.Role = chat.User
 		m.Parts = h.openHandsContent(args)
-		h.add(m)
+		h.addMessage(m)
 	case kind == "condensation":
-		h.compacted(Compaction{Summary: decode.Str(args, "summary"), Line: h.in.lineOf(raw)})
+		h.noteCompaction(Compaction{Summary: decode.Str(args, "summary"), Line: h.in.lineOf(raw)})
 	case decode.Member(meta, "model_response").Kind() == '{':
-		h.answer(m, meta)
+		h.addAnswer(m, meta)
 	case kind == "message":
 		m.Role = chat.Assistant
 		m.Parts = h.openHandsContent(args)
-		h.add(m)
+		h.addMessage(m)
 	case from == "agent" && (kind == "run" || kind == "run_ipython" || kind == "read" || kind == "write" || kind == "edit" ||
 		kind == "browse" || kind == "browse_interactive" || kind == "call_tool_mcp" || kind == "delegate" || kind == "think" || kind == "finish"):
 		h.bareAction(m, kind, id, args)
@@ -101,7 +101,7 @@ func (h *openHands) event(raw jsontext.Value) {
 func (h *openHands) openHandsContent(args jsontext.Value) []chat.Part {
 	var parts []chat.Part
 	if s := decode.Str(args, "content"); s != "" {
-		parts = append(parts, text(s))
+		parts = append(parts, textPart(s))
 	}
 	for _, u := range decode.Elements(decode.Member(args, "image_urls")) {
 		parts = append(parts, imageURL(u))
@@ -118,9 +118,9 @@ func imageURL(u jsontext.Value) chat.Part {
 	return p
 }
 
-// answer adds the model's message that an action came from. Several actions
+// addAnswer adds the model's message that an action came from. Several actions
 // may come from one message; the first one brings it.
-func (h *openHands) answer(m chat.Message, meta jsontext.Value) {
+func (h *openHands) addAnswer(m chat.Message, meta jsontext.Value) {
 	response := decode.Member(meta, "model_response")
 	id := decode.Str(response, "id")
 	if id != "" && id == h.response {
@@ -129,13 +129,13 @@ func (h *openHands) answer(m chat.Message, meta jsontext.Value) {
 	h.response = id
 	said, err := decode.OpenAI(decode.Member(firstElement(decode.Member(response, "choices")), "message"))
 	if err != nil {
-		h.broken(meta, err)
+		h.noteBroken(meta, err)
 		return
 	}
 	m.Role, m.Parts = said.Role, said.Parts
 	m.Model = decode.Str(response, "model")
-	m.Usage = usage(decode.OpenAIUsage(decode.Member(response, "usage")))
-	h.add(m)
+	m.Usage = usageOrNil(decode.OpenAIUsage(decode.Member(response, "usage")))
+	h.addMessage(m)
 }
 
 // bareAction reads an action of an agent that calls tools by text: the event's
@@ -143,17 +143,17 @@ func (h *openHands) answer(m chat.Message, meta jsontext.Value) {
 func (h *openHands) bareAction(m chat.Message, kind string, id, args jsontext.Value) {
 	m.Role = chat.Assistant
 	if s := decode.Str(args, "thought"); s != "" {
-		m.Parts = append(m.Parts, text(s))
+		m.Parts = append(m.Parts, textPart(s))
 	}
 	call := chat.Part{Kind: chat.ToolCall, ID: "event-" + string(id), Name: kind, Args: "{}"}
 	if args.Kind() == '{' {
 		call.Args = string(args)
 	}
 	m.Parts = append(m.Parts, call)
-	h.add(m)
+	h.addMessage(m)
 }
 
-func (h *openHands) observation(m chat.Message, kind string, raw, meta, cause, body, extras jsontext.Value) {
+func (h *openHands) addObservation(m chat.Message, kind string, raw, meta, cause, body, extras jsontext.Value) {
 	words, _ := decode.String(body)
 	id := decode.Str(meta, "tool_call_id")
 	if id == "" && len(cause) > 0 {
@@ -162,31 +162,31 @@ func (h *openHands) observation(m chat.Message, kind string, raw, meta, cause, b
 	switch {
 	case kind == "recall":
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = recalled(words, extras)
-		h.add(m)
-	case id != "" && (meta != nil || h.called(id)):
+		m.Parts = recalledParts(words, extras)
+		h.addMessage(m)
+	case id != "" && (meta != nil || h.hasRecentCall(id)):
 		m.Role = chat.Tool
 		p := chat.Part{Kind: chat.ToolResult, ID: id, Name: decode.Str(meta, "function_name"), Text: words}
 		if s := strings.TrimSpace(decode.Str(extras, "metadata", "suffix")); s != "" {
 			p.Text = strings.TrimPrefix(p.Text+"\n"+s, "\n") // how the command ended, which the model is told
 		}
-		p.Failed = kind == "error" || count(extras, "metadata", "exit_code") > 0 || string(decode.Member(raw, "success")) == "false"
+		p.Failed = kind == "error" || numberAt(extras, "metadata", "exit_code") > 0 || string(decode.Member(raw, "success")) == "false"
 		for _, u := range decode.Elements(decode.Member(extras, "image_urls")) {
 			p.Content = append(p.Content, imageURL(u))
 		}
 		m.Parts = []chat.Part{p}
-		h.add(m)
+		h.addMessage(m)
 	case kind == "error" || kind == "user_rejected":
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(words)}
-		h.add(m)
+		m.Parts = []chat.Part{textPart(words)}
+		h.addMessage(m)
 	default:
 		h.skip("observation/" + orUnknown(kind))
 	}
 }
 
-// called reports whether a call with that id was made not long ago.
-func (h *openHands) called(id string) bool {
+// hasRecentCall reports whether a call with that id was made not long ago.
+func (h *openHands) hasRecentCall(id string) bool {
 	const near = 100
 	for i := len(h.msgs) - 1; i >= max(0, len(h.msgs)-near); i-- {
 		for k := range h.msgs[i].Parts {
@@ -198,17 +198,17 @@ func (h *openHands) called(id string) bool {
 	return false
 }
 
-// recalled returns what the agent remembered about the workspace.
-func recalled(words string, extras jsontext.Value) []chat.Part {
-	parts := []chat.Part{text(words)}
+// recalledParts returns what the agent remembered about the workspace.
+func recalledParts(words string, extras jsontext.Value) []chat.Part {
+	parts := []chat.Part{textPart(words)}
 	for _, name := range [...]string{"repo_instructions", "additional_agent_instructions"} {
 		if s := decode.Str(extras, name); s != "" {
-			parts = append(parts, text(s))
+			parts = append(parts, textPart(s))
 		}
 	}
 	for _, k := range decode.Elements(decode.Member(extras, "microagent_knowledge")) {
 		if s := decode.Str(k, "content"); s != "" {
-			parts = append(parts, text(s))
+			parts = append(parts, textPart(s))
 		}
 	}
 	return parts
@@ -216,9 +216,9 @@ func recalled(words string, extras jsontext.Value) []chat.Part {
 
 // readOpenHandsV1 reads event streams of OpenHands 1.x.
 func readOpenHandsV1(in *input) ([]Session, error) {
-	h := &openHands{builder: in.builder()}
+	h := &openHands{builder: in.newBuilder()}
 	h.logged = true
-	for e := range in.values() {
+	for e := range in.eachValue() {
 		h.eventV1(e)
 	}
 	return []Session{h.finish()}, nil
@@ -234,19 +234,19 @@ func (h *openHands) eventV1(raw jsontext.Value) {
 		if tools, err := decode.Tools(decode.Member(raw, "tools")); err == nil {
 			h.s.Tools = tools
 		}
-		h.add(m)
+		h.addMessage(m)
 	case "MessageEvent":
 		said := decode.Member(raw, "llm_message")
 		role, err := decode.Role(decode.Str(said, "role"))
 		if err != nil {
-			h.broken(raw, fmt.Errorf("/llm_message/role: %w", err))
+			h.noteBroken(raw, fmt.Errorf("/llm_message/role: %w", err))
 			return
 		}
 		m.Role = role
 		m.Parts = append(openHandsThinking(said), openHandsBlocks(decode.Member(said, "content"))...)
 		m.Parts = append(m.Parts, openHandsBlocks(decode.Member(raw, "extended_content"))...)
 		markSynthetic(&m)
-		h.add(m)
+		h.addMessage(m)
 	case "ActionEvent":
 		h.actionV1(m, raw)
 	case "ObservationEvent", "AgentErrorEvent", "UserRejectObservation":
@@ -258,9 +258,9 @@ func (h *openHands) eventV1(raw jsontext.Value) {
 			p.Text, p.Failed = decode.Str(raw, "error")+decode.Str(raw, "rejection_reason"), true
 		}
 		m.Parts = []chat.Part{p}
-		h.add(m)
+		h.addMessage(m)
 	case "Condensation":
-		h.compacted(Compaction{Summary: decode.Str(raw, "summary"), Line: h.in.lineOf(raw)})
+		h.noteCompaction(Compaction{Summary: decode.Str(raw, "summary"), Line: h.in.lineOf(raw)})
 	default:
 		h.skip(orUnknown(kind))
 	}
@@ -286,7 +286,7 @@ func (h *openHands) actionV1(m chat.Message, raw jsontext.Value) {
 	if h.joinAnswer(&m, decode.Str(raw, "llm_response_id")) {
 		return
 	}
-	h.add(m)
+	h.addMessage(m)
 }
 
 func openHandsThinking(raw jsontext.Value) []chat.Part {
@@ -307,7 +307,7 @@ func openHandsBlocks(raw jsontext.Value) []chat.Part {
 	switch raw.Kind() {
 	case '"':
 		if s, _ := decode.String(raw); s != "" {
-			return []chat.Part{text(s)}
+			return []chat.Part{textPart(s)}
 		}
 		return nil
 	case '{':
@@ -359,9 +359,9 @@ func openHandsResult(p *chat.Part, raw jsontext.Value) {
 				p.Failed = true
 			}
 		case "exit_code":
-			p.Failed = p.Failed || count(raw, k) > 0
+			p.Failed = p.Failed || numberAt(raw, k) > 0
 		case "metadata":
-			p.Failed = p.Failed || count(v, "exit_code") > 0
+			p.Failed = p.Failed || numberAt(v, "exit_code") > 0
 		}
 	}
 	if s := decode.Str(raw, "metadata", "suffix"); s != "" && decode.Member(raw, "output") != nil {

@@ -16,14 +16,14 @@ import (
 // another session: somebody put two files together.
 func readPi(in *input) ([]Session, error) {
 	entries := make([]piEntry, 0, len(in.records))
-	for r := range in.each() {
+	for r := range in.eachRecord() {
 		entries = append(entries, newPiEntry(r))
 	}
 	var out []Session
 	from, id := 0, ""
 	for i := range entries {
 		e := &entries[i]
-		if !e.header() {
+		if !e.isHeader() {
 			continue
 		}
 		if i > from && e.ID != id && e.ID != "" {
@@ -47,18 +47,18 @@ func newPiEntry(r record) piEntry {
 	return piEntry{r, decode.Str(kind), decode.Str(id), decode.Str(parent)}
 }
 
-func (e *piEntry) header() bool {
+func (e *piEntry) isHeader() bool {
 	return e.Type == pifile.TypeSession || e.Type == "" && decode.Str(e.raw, "kind") == "header"
 }
 
 func (in *input) piSession(records []piEntry) Session {
-	b := in.builder()
+	b := in.newBuilder()
 	b.logged = true
 	var entries []*piEntry
 	byID := map[string]int{}
 	for i := range records {
 		e := &records[i]
-		if e.header() {
+		if e.isHeader() {
 			if b.s.ID == "" {
 				b.s.ID = e.ID
 				b.s.Folder = decode.Str(e.raw, "cwd")
@@ -128,22 +128,22 @@ func (b *builder) piEntry(at *piEntry) {
 	m := chat.Message{ID: e.ID, Time: decode.Millis(e.Time)}
 	switch e.Type {
 	case pifile.TypeMessage:
-		b.piMessage(at.line, &e, m)
+		b.readPiMessage(at.line, &e, m)
 	case pifile.TypeCustomMessage:
 		m.Role, m.Synthetic = chat.User, true
-		b.piContent(&m, e.Content)
+		b.readPiContent(&m, e.Content)
 	case pifile.TypeBranchSummary:
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(decode.Str(e.Summary))}
-		b.add(m)
+		m.Parts = []chat.Part{textPart(decode.Str(e.Summary))}
+		b.addMessage(m)
 	case pifile.TypeCompaction:
-		b.compacted(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: count(e.TokensBefore), Took: b.took(m.Time), Line: at.line})
+		b.noteCompaction(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: numberAt(e.TokensBefore), Took: b.sinceLastMessage(m.Time), Line: at.line})
 	default:
 		b.skip(orUnknown(e.Type))
 	}
 }
 
-func (b *builder) piMessage(line int, e *pifile.Entry, m chat.Message) {
+func (b *builder) readPiMessage(line int, e *pifile.Entry, m chat.Message) {
 	said := pifile.ParseMessage(e.Message)
 	m.Model = decode.Str(said.Model)
 	if said.Time != nil {
@@ -152,70 +152,70 @@ func (b *builder) piMessage(line int, e *pifile.Entry, m chat.Message) {
 	switch said.Role {
 	case "user":
 		m.Role = chat.User
-		b.piContent(&m, said.Content)
+		b.readPiContent(&m, said.Content)
 	case "assistant":
 		m.Role, m.Usage = chat.Assistant, said.Reported()
-		b.piContent(&m, said.Content)
+		b.readPiContent(&m, said.Content)
 	case "toolResult":
 		m.Role = chat.Tool
 		p := said.Result()
 		inner, err := piParts(said.Content)
 		if err != nil {
-			b.broken(e.Message, err)
+			b.noteBroken(e.Message, err)
 			return
 		}
-		b.result(&p, inner)
+		b.fillResult(&p, inner)
 		m.Parts = []chat.Part{p}
-		b.add(m)
+		b.addMessage(m)
 	case "system":
 		m.Role = chat.System
 		if s := decode.Str(said.Content); s != "" {
-			m.Parts = append(m.Parts, text(s))
+			m.Parts = append(m.Parts, textPart(s))
 		}
 		for _, v := range decode.Members(said.Sections) {
 			if s := decode.Str(v); s != "" {
-				m.Parts = append(m.Parts, text(s))
+				m.Parts = append(m.Parts, textPart(s))
 			}
 		}
 		if defs, err := decode.Tools(said.Added); err == nil {
 			b.s.Tools = append(b.s.Tools, defs...)
 		}
-		b.add(m)
+		b.addMessage(m)
 	case "bashExecution":
 		if pifile.Set(said.Excluded) {
 			b.skip("command that the user kept out of the context")
 			return
 		}
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(bashText(&said))}
-		b.add(m)
+		m.Parts = []chat.Part{textPart(bashText(&said))}
+		b.addMessage(m)
 	case "custom", "hookMessage":
 		m.Role, m.Synthetic = chat.User, true
-		b.piContent(&m, said.Content)
+		b.readPiContent(&m, said.Content)
 	case "branchSummary":
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(decode.Str(said.Summary))}
-		b.add(m)
+		m.Parts = []chat.Part{textPart(decode.Str(said.Summary))}
+		b.addMessage(m)
 	case "compactionSummary":
-		b.compacted(Compaction{Summary: decode.Str(said.Summary), TokensBefore: count(said.TokensBefore), Line: line})
+		b.noteCompaction(Compaction{Summary: decode.Str(said.Summary), TokensBefore: numberAt(said.TokensBefore), Line: line})
 	default:
 		b.warn(line, "unknown role %.40q: left out", said.Role)
 	}
 }
 
-func (b *builder) piContent(m *chat.Message, body jsontext.Value) {
+func (b *builder) readPiContent(m *chat.Message, body jsontext.Value) {
 	parts, err := piParts(body)
 	if err != nil {
-		b.broken(body, err)
+		b.noteBroken(body, err)
 		return
 	}
 	m.Parts = parts
 	markSynthetic(m)
-	b.add(*m)
+	b.addMessage(*m)
 }
 
-// result fills in a tool result from parts: the words joined, the rest beside them.
-func (b *builder) result(p *chat.Part, inner []chat.Part) {
+// fillResult fills in a tool result from parts: the words joined, the rest beside them.
+func (b *builder) fillResult(p *chat.Part, inner []chat.Part) {
 	var words []string
 	for _, q := range inner {
 		if q.Kind == chat.Text {
@@ -261,7 +261,7 @@ func bashText(m *pifile.Message) string {
 	if full := decode.Str(m.FullOutput); full != "" {
 		fmt.Fprintf(&s, "The whole output is in %s\n", full)
 	}
-	switch code := count(m.Exit); {
+	switch code := numberAt(m.Exit); {
 	case pifile.Set(m.Cancelled):
 		s.WriteString("It was cancelled.")
 	case code != 0:

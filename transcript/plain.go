@@ -12,30 +12,30 @@ import (
 func readPlain(in *input) ([]Session, error) {
 	var out []Session
 	var lines *builder
-	for r := range in.each() {
-		b := in.builder()
+	for r := range in.eachRecord() {
+		b := in.newBuilder()
 		var err error
 		switch {
 		case r.raw.Kind() == '[':
 			err = b.plainMessages(r.raw)
 		case isBody(r.raw):
-			err = b.body(r.raw)
+			err = b.readBody(r.raw)
 		default:
 			if lines == nil {
-				lines = in.builder()
+				lines = in.newBuilder()
 			}
 			if err := lines.plainMessage(r.raw); err != nil {
-				return nil, in.wrong(r.raw, err)
+				return nil, in.valueError(r.raw, err)
 			}
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, b.plain())
+		out = append(out, b.finishPlain())
 	}
 	if lines != nil {
-		out = append(out, lines.plain())
+		out = append(out, lines.finishPlain())
 	}
 	return out, nil
 }
@@ -53,12 +53,12 @@ func isBody(raw jsontext.Value) bool {
 	return decode.Member(raw, "input") != nil
 }
 
-// wrong returns an error about a value that stands in the data.
-func (in *input) wrong(raw jsontext.Value, err error) error {
+// valueError returns an error about a value that stands in the data.
+func (in *input) valueError(raw jsontext.Value, err error) error {
 	return &Error{File: in.name, Line: in.lineOf(raw), Problem: err.Error(), Hint: "fix the message, or name another format with --format", Err: err}
 }
 
-func (b *builder) plain() Session {
+func (b *builder) finishPlain() Session {
 	switch b.in.format {
 	case Responses:
 		b.msgs = decode.JoinItems(b.msgs)
@@ -93,24 +93,24 @@ func (b *builder) plainMessages(raw jsontext.Value) error {
 	if raw.Kind() == '"' { // responses and Gemini accept a single string
 		s, err := decode.String(raw)
 		if err != nil {
-			return b.in.wrong(raw, err)
+			return b.in.valueError(raw, err)
 		}
 		b.msgs = append(b.msgs, chat.TextMessage(chat.User, s))
 		return nil
 	}
 	if raw.Kind() != '[' {
-		return b.in.fail(b.in.lineOf(raw), "the messages are "+decode.TypeName(raw)+", not an array", "check the file")
+		return b.in.newError(b.in.lineOf(raw), "the messages are "+decode.TypeName(raw)+", not an array", "check the file")
 	}
 	for _, v := range decode.Elements(raw) {
 		if err := b.plainMessage(v); err != nil {
-			return b.in.wrong(v, err)
+			return b.in.valueError(v, err)
 		}
 	}
 	return nil
 }
 
-// body reads a whole request.
-func (b *builder) body(raw jsontext.Value) error {
+// readBody reads a whole request.
+func (b *builder) readBody(raw jsontext.Value) error {
 	var messages jsontext.Value
 	for k, v := range decode.Members(raw) {
 		var err error
@@ -136,7 +136,7 @@ func (b *builder) body(raw jsontext.Value) error {
 			b.s.ID, _ = decode.String(v)
 		}
 		if err != nil {
-			return b.in.wrong(v, err)
+			return b.in.valueError(v, err)
 		}
 	}
 	return b.plainMessages(messages)

@@ -20,11 +20,11 @@ type record struct {
 	raw  jsontext.Value
 }
 
-// split finds the JSON values in the data. As long as one value follows the
+// splitRecords finds the JSON values in the data. As long as one value follows the
 // other it does not matter how they are laid out: one per line, several on a
-// line, or one over many lines. From the first place that is no JSON on, every
-// line is read for itself, so that one broken line costs that line.
-func (in *input) split() {
+// line, or one over many lines. From the first place that is not JSON on, every
+// line is read for itself, so that one broken line costs only that line.
+func (in *input) splitRecords() {
 	d := jsontext.NewDecoder(bytes.NewBuffer(in.data), decode.Tolerant()...)
 	line, counted := 1, 0
 	for {
@@ -36,7 +36,7 @@ func (in *input) split() {
 			}
 			start := counted + leadingSpace(in.data[counted:])
 			line += bytes.Count(in.data[counted:start], []byte{'\n'})
-			in.note(line, err, start)
+			in.noteProblem(line, err, start)
 			in.splitLines(line, start)
 			return
 		}
@@ -48,8 +48,8 @@ func (in *input) split() {
 	}
 }
 
-// each ranges over the records, once: it lets go of their bytes.
-func (in *input) each() iter.Seq[record] {
+// eachRecord ranges over the records, once: it lets go of their bytes.
+func (in *input) eachRecord() iter.Seq[record] {
 	return func(yield func(record) bool) {
 		for i, r := range in.records {
 			in.records[i], in.at = record{}, r.line
@@ -60,11 +60,11 @@ func (in *input) each() iter.Seq[record] {
 	}
 }
 
-// values ranges over the records with their lines, and over the elements of those
+// eachValue ranges over the records with their lines, and over the elements of those
 // that are arrays.
-func (in *input) values() iter.Seq2[jsontext.Value, int] {
+func (in *input) eachValue() iter.Seq2[jsontext.Value, int] {
 	return func(yield func(jsontext.Value, int) bool) {
-		for r := range in.each() {
+		for r := range in.eachRecord() {
 			if r.raw.Kind() != '[' && !yield(r.raw, r.line) {
 				return
 			}
@@ -77,12 +77,12 @@ func (in *input) values() iter.Seq2[jsontext.Value, int] {
 	}
 }
 
-// spread puts the elements of an array in its place where they are sessions or
+// spreadArrays puts the elements of an array in its place where they are sessions or
 // lines of a log, as tools leave them that gather several values into one.
-func (in *input) spread() {
+func (in *input) spreadArrays() {
 	var out []record
 	for i, r := range in.records {
-		if !gathered(r.raw, in.format) {
+		if !isGathered(r.raw, in.format) {
 			if out != nil {
 				out = append(out, r)
 			}
@@ -100,9 +100,9 @@ func (in *input) spread() {
 	}
 }
 
-// gathered reports whether a value is an array of what files of a format hold
+// isGathered reports whether a value is an array of what files of a format hold
 // otherwise one after the other.
-func gathered(raw jsontext.Value, f Format) bool {
+func isGathered(raw jsontext.Value, f Format) bool {
 	if raw.Kind() != '[' {
 		return false
 	}
@@ -121,8 +121,8 @@ func gathered(raw jsontext.Value, f Format) bool {
 	return f != ""
 }
 
-// note keeps the first problem, for the case that nothing can be read at all.
-func (in *input) note(line int, err error, start int) {
+// noteProblem keeps the first problem, for the case that nothing can be read at all.
+func (in *input) noteProblem(line int, err error, start int) {
 	if in.bad != nil {
 		return
 	}
@@ -138,14 +138,14 @@ func (in *input) note(line int, err error, start int) {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			problem, hint = "the JSON ends in the middle", "the file was cut off: copy it again, or remove the broken end"
 		case syntax.Err != nil:
-			problem += " (" + legible(syntax.Err.Error()) + ")"
+			problem += " (" + spellInvisible(syntax.Err.Error()) + ")"
 		}
 	}
-	in.bad = in.fail(line, problem, hint)
+	in.bad = in.newError(line, problem, hint)
 }
 
-// legible spells out the characters that a terminal does not show by themselves.
-func legible(text string) string {
+// spellInvisible spells out the characters that a terminal does not show by themselves.
+func spellInvisible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if r > 0x7e && (!unicode.IsPrint(r) || unicode.IsMark(r)) {
@@ -202,7 +202,7 @@ func (in *input) splitLine(d *jsontext.Decoder, line int, text []byte, last bool
 			in.warn(line, "not valid JSON: left out")
 		}
 		next := -1
-		if head := in.head(); head != nil && tries < 64 {
+		if head := in.recordHead(); head != nil && tries < 64 {
 			next = bytes.Index(text[1:], head)
 		}
 		if next < 0 {
@@ -212,8 +212,8 @@ func (in *input) splitLine(d *jsontext.Decoder, line int, text []byte, last bool
 	}
 }
 
-// head returns how the records of this file begin, up to the first colon.
-func (in *input) head() []byte {
+// recordHead returns how the records of this file begin, up to the first colon.
+func (in *input) recordHead() []byte {
 	if len(in.records) == 0 {
 		return nil
 	}

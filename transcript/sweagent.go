@@ -12,22 +12,22 @@ import (
 // the model saw; where it is missing, the trajectory's answers and observations do.
 func readSWEAgent(in *input) ([]Session, error) {
 	var out []Session
-	for doc := range in.values() {
+	for doc := range in.eachValue() {
 		out = append(out, in.sweSession(doc))
 	}
 	return out, nil
 }
 
 func (in *input) sweSession(doc jsontext.Value) Session {
-	b := in.builder()
+	b := in.newBuilder()
 	b.s.ID = cmp.Or(decode.Str(doc, "instance_id"), decode.Str(doc, "environment"))
 	history := decode.Member(doc, "history")
 	if history.Kind() != '[' {
 		for _, step := range decode.Elements(decode.Member(doc, "trajectory")) {
-			b.add(chat.TextMessage(chat.Assistant, decode.Str(step, "response")))
+			b.addMessage(chat.TextMessage(chat.Assistant, decode.Str(step, "response")))
 			m := chat.TextMessage(chat.User, decode.Str(step, "observation"))
 			m.Synthetic = true
-			b.add(m)
+			b.addMessage(m)
 		}
 		return b.finish()
 	}
@@ -35,7 +35,7 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 	for _, v := range decode.Elements(history) {
 		m, err := decode.OpenAI(v)
 		if err != nil {
-			b.broken(v, err)
+			b.noteBroken(v, err)
 			continue
 		}
 		m.Wire = 0
@@ -51,7 +51,7 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 				p.ID = id
 			}
 		}
-		b.add(m)
+		b.addMessage(m)
 	}
 	return b.finish()
 }
@@ -60,8 +60,8 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 // provider answered in "extra".
 func readMini(in *input) ([]Session, error) {
 	var out []Session
-	for r := range in.each() {
-		b := in.builder()
+	for r := range in.eachRecord() {
+		b := in.newBuilder()
 		b.s.ID = decode.Str(r.raw, "instance_id")
 		answered := false
 		for _, v := range decode.Elements(decode.Member(r.raw, "messages")) {
@@ -84,13 +84,13 @@ func (b *builder) miniMessage(v jsontext.Value, answered bool) bool {
 		for _, item := range decode.Elements(decode.Member(v, "output")) {
 			m, err := decode.Item(item)
 			if err != nil {
-				b.broken(item, err)
+				b.noteBroken(item, err)
 				continue
 			}
 			m.Wire, m.Model = 0, decode.Str(v, "model")
-			m.Usage = usage(decode.ResponsesUsage(decode.Member(v, "usage")))
+			m.Usage = usageOrNil(decode.ResponsesUsage(decode.Member(v, "usage")))
 			m.Parts = withoutEmptyThinking(m.Parts)
-			b.add(m)
+			b.addMessage(m)
 		}
 		return true
 	}
@@ -100,7 +100,7 @@ func (b *builder) miniMessage(v jsontext.Value, answered bool) bool {
 	}
 	m, err := read(v)
 	if err != nil {
-		b.broken(v, err)
+		b.noteBroken(v, err)
 		return answered
 	}
 	m.Wire, m.Time = 0, decode.Millis(decode.Member(extra, "timestamp"))
@@ -108,14 +108,14 @@ func (b *builder) miniMessage(v jsontext.Value, answered bool) bool {
 	case chat.Assistant:
 		response := decode.Member(extra, "response")
 		m.ID, m.Model = decode.Str(response, "id"), decode.Str(response, "model")
-		m.Usage = usage(decode.OpenAIUsage(decode.Member(response, "usage")))
+		m.Usage = usageOrNil(decode.OpenAIUsage(decode.Member(response, "usage")))
 		answered = true
 	case chat.User:
 		m.Synthetic = answered
 	case chat.Tool:
-		m.Parts[0].Failed = count(extra, "returncode") != 0
+		m.Parts[0].Failed = numberAt(extra, "returncode") != 0
 	}
-	b.add(m)
+	b.addMessage(m)
 	return answered
 }
 

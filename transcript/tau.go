@@ -9,25 +9,25 @@ import (
 // readTau reads tau-bench results: a list of tasks, each with its messages.
 func readTau(in *input) ([]Session, error) {
 	var out []Session
-	for doc := range in.values() {
-		b := in.builder()
-		b.s.ID = "task-" + scalar(decode.Member(doc, "task_id")) + "-trial-" + scalar(decode.Member(doc, "trial"))
+	for doc := range in.eachValue() {
+		b := in.newBuilder()
+		b.s.ID = "task-" + scalarText(decode.Member(doc, "task_id")) + "-trial-" + scalarText(decode.Member(doc, "trial"))
 		for _, v := range decode.Elements(decode.Member(doc, "traj")) {
 			m, err := decode.OpenAI(v)
 			if err != nil {
-				b.broken(v, err)
+				b.noteBroken(v, err)
 				continue
 			}
 			m.Wire = 0
-			b.add(m)
+			b.addMessage(m)
 		}
 		out = append(out, b.finish())
 	}
 	return out, nil
 }
 
-// scalar returns a number or string as text.
-func scalar(v jsontext.Value) string {
+// scalarText returns a number or string as text.
+func scalarText(v jsontext.Value) string {
 	if v.Kind() == '"' {
 		s, _ := decode.String(v)
 		return s
@@ -40,27 +40,27 @@ func scalar(v jsontext.Value) string {
 // of its own, the agent never sees; it is counted and left out.
 func readTau2(in *input) ([]Session, error) {
 	var out []Session
-	for doc := range in.values() {
+	for doc := range in.eachValue() {
 		info, sims := decode.Member(doc, "info"), decode.Member(doc, "simulations")
 		if sims.Kind() != '[' {
-			out = append(out, in.simulation(info, doc))
+			out = append(out, in.readSimulation(info, doc))
 		}
 		for _, sim := range decode.Elements(sims) {
-			out = append(out, in.simulation(info, sim))
+			out = append(out, in.readSimulation(info, sim))
 		}
 	}
 	return out, nil
 }
 
-func (in *input) simulation(info, sim jsontext.Value) Session {
-	b := in.builder()
+func (in *input) readSimulation(info, sim jsontext.Value) Session {
+	b := in.newBuilder()
 	b.s.ID = decode.Str(sim, "id")
-	if task := scalar(decode.Member(sim, "task_id")); task != "" {
+	if task := scalarText(decode.Member(sim, "task_id")); task != "" {
 		b.s.Title = "task " + task
 	}
 	b.s.Model = decode.Str(info, "agent_info", "llm")
 	if policy := decode.Str(info, "environment_info", "policy"); policy != "" {
-		b.s.System = []chat.Part{text(policy)}
+		b.s.System = []chat.Part{textPart(policy)}
 	}
 	if tools, err := decode.Tools(decode.Path(info, "environment_info", "tool_defs")); err == nil {
 		b.s.Tools = tools
@@ -80,7 +80,7 @@ func (in *input) simulation(info, sim jsontext.Value) Session {
 func (b *builder) tau2Message(v jsontext.Value) {
 	m, err := decode.OpenAI(v)
 	if err != nil {
-		b.broken(v, err)
+		b.noteBroken(v, err)
 		return
 	}
 	m.Wire, m.Time = 0, decode.Millis(decode.Member(v, "timestamp"))
@@ -109,7 +109,7 @@ func (b *builder) tau2Message(v jsontext.Value) {
 		}
 	case chat.Assistant:
 		m.Model = b.s.Model
-		m.Usage = usage(decode.OpenAIUsage(decode.Member(v, "usage")))
+		m.Usage = usageOrNil(decode.OpenAIUsage(decode.Member(v, "usage")))
 	}
-	b.add(m)
+	b.addMessage(m)
 }

@@ -70,7 +70,7 @@ type Session struct {
 	// message, each with that message's id.
 	Joined map[string]string
 
-	// Skipped counts the records that are no messages, by their type.
+	// Skipped counts the other records than messages, by their type.
 	Skipped map[string]int
 
 	// Warnings say what could not be read or was left out.
@@ -154,7 +154,7 @@ func (o *Options) orDefault(name string) Options {
 	return out
 }
 
-// ErrUnknownFormat is wrapped by the error for JSON that is no known session.
+// ErrUnknownFormat is wrapped by the error for JSON that is not a known session.
 var ErrUnknownFormat = errors.New("no known session format")
 
 // Error says why a file could not be read, and what can be done.
@@ -213,30 +213,30 @@ var readers = map[Format]func(*input) ([]Session, error){
 func Read(data []byte, o *Options) ([]Session, error) {
 	opts := o.orDefault("input")
 	in := &input{name: opts.Name}
-	if err := in.load(data, opts.MaxBytes); err != nil {
+	if err := in.loadData(data, opts.MaxBytes); err != nil {
 		return nil, err
 	}
 	if opts.Format != "" && readers[opts.Format] == nil {
-		return nil, in.fail(0, fmt.Sprintf("there is no format %q", opts.Format), "known formats: "+list(Formats()))
+		return nil, in.newError(0, fmt.Sprintf("there is no format %q", opts.Format), "known formats: "+formatNames(Formats()))
 	}
-	if what := foreign(in.data); what != "" {
-		return nil, in.fail(0, "this is "+what+", not a session", hintFormats)
+	if what := foreignKind(in.data); what != "" {
+		return nil, in.newError(0, "this is "+what+", not a session", hintFormats)
 	}
-	in.split()
-	return in.sessions(&opts)
+	in.splitRecords()
+	return in.readSessions(&opts)
 }
 
-// sessions reads the records.
-func (in *input) sessions(opts *Options) ([]Session, error) {
+// readSessions reads the records.
+func (in *input) readSessions(opts *Options) ([]Session, error) {
 	if len(in.records) == 0 {
 		if in.bad != nil {
 			return nil, in.bad
 		}
-		return nil, in.fail(0, "no JSON value in it", hintFormats)
+		return nil, in.newError(0, "no JSON value in it", hintFormats)
 	}
 	in.format = opts.Format
 	if in.format == "" {
-		f, what, ok := classify(in.records)
+		f, what, ok := classifyRecords(in.records)
 		if !ok {
 			if in.bad != nil {
 				return nil, in.bad
@@ -245,7 +245,7 @@ func (in *input) sessions(opts *Options) ([]Session, error) {
 		}
 		in.format = f
 	}
-	in.spread()
+	in.spreadArrays()
 	sessions, err := readers[in.format](in)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (in *input) sessions(opts *Options) ([]Session, error) {
 		if in.bad != nil {
 			return nil, in.bad
 		}
-		return nil, in.fail(0, fmt.Sprintf("it has no message that can be read as %s", in.format), "name another format with --format, or check the file")
+		return nil, in.newError(0, fmt.Sprintf("it has no message that can be read as %s", in.format), "name another format with --format, or check the file")
 	}
 	sessions[0].Warnings = append(in.warnings, sessions[0].Warnings...)
 	nameSessions(sessions, opts.Name)
@@ -283,7 +283,7 @@ func anyMessages(sessions []Session) bool {
 	return slices.ContainsFunc(sessions, func(s Session) bool { return s.History.Len() > 0 || len(s.System) > 0 })
 }
 
-func list(fs []Format) string {
+func formatNames(fs []Format) string {
 	names := make([]string, len(fs))
 	for i, f := range fs {
 		names[i] = string(f)

@@ -36,8 +36,7 @@ type Account struct {
 	Beyond int
 }
 
-// Account adds up what was sent since a moment under the label that [Options.Label]
-// gives.
+// Account adds up the requests sent since a moment under the label [Options.Label].
 func (t *Transport) Account(ctx context.Context, since time.Time) (Account, error) {
 	var a Account
 	all, err := t.ControlAll(ctx)
@@ -56,7 +55,7 @@ func (t *Transport) Account(ctx context.Context, since time.Time) (Account, erro
 		if err != nil {
 			return a, err
 		}
-		a.add(d, since, t.opts.Registry.Lookup)
+		a.addConversation(d, since, t.opts.Registry.Lookup)
 		if s, ok := all.(*controller); ok {
 			again, err := s.readAgain(ctx, d, since)
 			if err != nil {
@@ -69,8 +68,8 @@ func (t *Transport) Account(ctx context.Context, since time.Time) (Account, erro
 	return a, nil
 }
 
-// add adds a conversation.
-func (a *Account) add(d *control.Detail, since time.Time, lookup func(string) model.Model) {
+// addConversation adds a conversation.
+func (a *Account) addConversation(d *control.Detail, since time.Time, lookup func(string) model.Model) {
 	for i := range d.Plans {
 		if p := d.Plans[i]; p.Saved != 0 && !p.Time.Before(since) {
 			a.Cuts = append(a.Cuts, p)
@@ -83,7 +82,7 @@ func (a *Account) add(d *control.Detail, since time.Time, lookup func(string) mo
 	for i := range d.Requests {
 		r := &d.Requests[i]
 		m := lookup(r.Model)
-		would := u.next(r, &m)
+		would := u.nextUsage(r, &m)
 		if r.Time.Before(since) {
 			continue
 		}
@@ -112,10 +111,10 @@ type uncut struct {
 	cached bool // the provider's cache is in use
 }
 
-// next returns what would have been reported for a request: what a plan saved is
+// nextUsage returns what would have been reported for a request: what a plan saved is
 // read from the cache with the rest. Where the plan is new, all of the request
 // before would have been read, as long as the cache has it.
-func (u *uncut) next(r *control.Request, m *model.Model) chat.Usage {
+func (u *uncut) nextUsage(r *control.Request, m *model.Model) chat.Usage {
 	if r.Usage == nil {
 		return chat.Usage{}
 	}
@@ -139,7 +138,7 @@ func (u *uncut) next(r *control.Request, m *model.Model) chat.Usage {
 	return out
 }
 
-// plainUsage is a usage as prices are charged.
+// plainUsage returns a usage as prices are charged.
 func plainUsage(u *control.Usage) chat.Usage {
 	return chat.Usage{Input: int(u.Input), CacheRead: int(u.CacheRead), CacheWrite: int(u.CacheWrite), Output: int(u.Output)}
 }

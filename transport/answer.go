@@ -33,15 +33,15 @@ const (
 	maxListen = 16 << 20
 )
 
-// look reads as much of an answer as is needed to know whether the request must
+// inspectAnswer reads as much of an answer as is needed to know whether the request must
 // be sent again, and sees to it that the rest is listened to. The caller of the
 // transport gets every byte.
-func (r *result) look(resp *http.Response) finding {
+func (r *result) inspectAnswer(resp *http.Response) finding {
 	if resp.Body == nil || resp.Header.Get("Content-Encoding") != "" {
 		return finding{}
 	}
 	if r.d.kind == passedOn {
-		r.listen(resp)
+		r.listenToAnswer(resp)
 		return finding{}
 	}
 	if resp.StatusCode >= 400 {
@@ -52,13 +52,13 @@ func (r *result) look(resp *http.Response) finding {
 		return finding{}
 	}
 	switch {
-	case streams(resp):
-		return r.hold(resp)
+	case isEventStream(resp):
+		return r.holdStream(resp)
 	case end.Stream: // a list of chunks, one after the other
 		resp.Body = &listener{r: r, d: r.d, in: resp.Body}
 		return finding{}
 	}
-	raw, err := peek(resp, maxWhole)
+	raw, err := peekBody(resp, maxWhole)
 	if err != nil || len(raw) > maxWhole {
 		return finding{}
 	}
@@ -71,22 +71,22 @@ func (r *result) look(resp *http.Response) finding {
 			return f
 		}
 	}
-	r.answered(r.d, a)
+	r.learnFromAnswer(r.d, a)
 	return finding{}
 }
 
-// streams reports whether an answer comes as server-sent events.
-func streams(resp *http.Response) bool {
+// isEventStream reports whether an answer comes as server-sent events.
+func isEventStream(resp *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	return kind == "text/event-stream"
 }
 
-// listen hears what the answer to a request that passes untouched has cost.
+// listenToAnswer hears what the answer to a request that passes untouched has cost.
 // Nothing of it is held back.
-func (r *result) listen(resp *http.Response) {
+func (r *result) listenToAnswer(resp *http.Response) {
 	switch {
 	case r.c.end.Counting || resp.StatusCode != http.StatusOK:
-	case streams(resp):
+	case isEventStream(resp):
 		t := newTap(r, resp.Body)
 		t.let = true
 		close(t.free)
@@ -98,7 +98,7 @@ func (r *result) listen(resp *http.Response) {
 
 // findOverflow looks for an overflow inside a success.
 func (r *result) findOverflow(a *wire.Answer) finding {
-	v, over := a.Overflow(r.c.window(), r.d.sent.tokens())
+	v, over := a.Overflow(r.c.largestPrompt(), r.d.sent.tokens())
 	if !over {
 		return finding{}
 	}
@@ -108,17 +108,17 @@ func (r *result) findOverflow(a *wire.Answer) finding {
 	return finding{kind: wire.KindOverflow, verdict: v}
 }
 
-// window is the largest prompt that the model takes, as far as it is known.
-func (in *incoming) window() int {
-	m := in.engine.With(in.t.engines.known(in.whose))
+// largestPrompt returns the largest prompt that the model takes, as far as it is known.
+func (in *incoming) largestPrompt() int {
+	m := in.engine.With(in.t.engines.learnedLimits(in.whose))
 	if m.Input > 0 {
 		return min(m.Input, max(m.Context, m.Input))
 	}
 	return m.Context
 }
 
-// peek reads a body up to a limit and puts it back, an error included.
-func peek(resp *http.Response, limit int64) ([]byte, error) {
+// peekBody reads a body up to a limit and puts it back, an error included.
+func peekBody(resp *http.Response, limit int64) ([]byte, error) {
 	in := resp.Body
 	raw, err := readAll(in, limit, resp.ContentLength)
 	rest := []io.Reader{bytes.NewReader(raw)}
@@ -137,9 +137,9 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// readRefusal looks at an error answer.
+// readRefusal finds out what can be done about an error answer.
 func readRefusal(resp *http.Response) finding {
-	raw, err := peek(resp, maxError)
+	raw, err := peekBody(resp, maxError)
 	if err != nil {
 		return finding{}
 	}
@@ -162,8 +162,8 @@ func findRemedy(v wire.Verdict) finding {
 	return finding{}
 }
 
-// answered learns from the usage that came with an answer to what was decided.
-func (r *result) answered(d *decision, a *wire.Answer) {
+// learnFromAnswer learns from the usage in the answer to a decision's request.
+func (r *result) learnFromAnswer(d *decision, a *wire.Answer) {
 	c := r.c
 	c.t.tally(func(s *Stats) {
 		for _, u := range [...]chat.Usage{a.Usage, a.Extra} {
@@ -181,15 +181,15 @@ func (r *result) answered(d *decision, a *wire.Answer) {
 	}
 	if a.Stop == wire.StopOverflow && a.Usage.Context() >= leastLearned && a.Usage.Output > 0 {
 		// It read all and wrote until its window was full, which tells how large that is.
-		c.hear(wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
-	} else if _, over := a.Overflow(c.window(), d.sent.tokens()); over && a.Usage.Prompt() <= c.window() {
+		c.learnFromOverflow(wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
+	} else if _, over := a.Overflow(c.largestPrompt(), d.sent.tokens()); over && a.Usage.Prompt() <= c.largestPrompt() {
 		return // the provider has not read it all
 	}
 	if reported := a.Usage.Prompt(); reported > 0 && c.wasCutInSilence(&d.sent, reported) {
 		c.warnOfCut(&d.sent, reported)
 		return
 	}
-	c.teach(func(l *lesson) {
+	c.updateLesson(func(l *lesson) {
 		l.Guess.take(d.sent.tokens(), a.Usage.Prompt(), r.heard.Overflows > 0, c.engine.Settings().Threshold)
 	})
 	if a.Usage.Prompt() <= 0 {
@@ -221,22 +221,22 @@ func (r *result) overflowedLate(d *decision, v wire.Verdict) {
 	}
 }
 
-// markProgress remembers what was reported up to here, and has the store keep it.
+// markProgress remembers the usage reported up to here, and has the store keep it.
 func (c *conversation) markProgress(output int) {
 	before, h := c.point, c.history()
 	c.point = h.Chain(h.Len())
-	c.remember(output)
+	c.rememberRequest(output)
 	ctx := context.WithoutCancel(c.ctx())
 	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps, NotLasted: c.track.State().NotLasted}, before); err != nil {
 		c.storeFailed(err)
 	}
 }
 
-// addStep adds what was reported for what was sent, the estimate of its answer,
-// and whether that was cut off.
+// addStep adds the usage reported for a request, the estimate of its answer, and
+// whether that was cut off.
 func (c *conversation) addStep(sent *projection, u chat.Usage, answer int, cut bool) {
 	s := sent.step
 	s.Usage, s.Answer, s.Model, s.Cut = u, answer, c.whose.model, cut
 	c.steps = token.Keep(c.steps, s)
-	c.resume()
+	c.resumeTrack()
 }

@@ -25,11 +25,11 @@ const (
 	maxUnsettled = 1024
 )
 
-// patient asks the store, and asks it again for a while where it has just become
+// retryStore asks the store, and asks it again for a while where it has just become
 // unreachable: a database that is restarted, or whose place another one takes, is
 // back in a moment, and a request that waits for it is sent under the plan that
 // every gateway knows. Once it has been away for longer, nobody waits.
-func (c *conversation) patient(ask func() error) error {
+func (c *conversation) retryStore(ask func() error) error {
 	for {
 		since := time.Now().UnixNano()
 		err := ask()
@@ -74,9 +74,9 @@ type offer struct {
 	info control.PlanInfo
 }
 
-// offer has a plan stored as soon as may be. A plan that follows one which is
+// addOffer has a plan stored as soon as may be. A plan that follows one which is
 // still not stored takes its place.
-func (t *Transport) offer(x *offer) {
+func (t *Transport) addOffer(x *offer) {
 	u := &t.outage
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *Transport) offerAll() bool {
 		if err != nil {
 			t.tally(func(s *Stats) { s.StoreFails++ })
 		}
-		t.unoffer(x.conv, x)
+		t.removeOffer(x.conv, x)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -146,10 +146,10 @@ func (t *Transport) settleOffer(x *offer) error {
 		return err
 	}
 	base, err := t.inForce(ctx, &c, x.h, nil)
-	if err != nil || !follows(x.p, base) {
+	if err != nil || !mayReplace(x.p, base) {
 		return err
 	}
-	x.info.Parent, x.info.Saved = base.ID(), saved(x.p)-saved(base)
+	x.info.Parent, x.info.Saved = base.ID(), tokensSaved(x.p)-tokensSaved(base)
 	won, err := t.book.Settle(ctx, c.Conversation, x.h, base.ID(), x.p, x.info)
 	switch {
 	case err != nil:
@@ -162,15 +162,15 @@ func (t *Transport) settleOffer(x *offer) error {
 	return nil
 }
 
-// follows reports whether a plan that was made while the store was gone takes the
-// place of the one that is in force there. One that another gateway made, for the same
+// mayReplace reports whether a plan that was made while the store was gone takes
+// the place of the plan in force there. Another gateway's plan, for the same
 // messages or for more, stays: it was sent already.
-func follows(p, inForce *plan.Plan) bool {
+func mayReplace(p, inForce *plan.Plan) bool {
 	return inForce == nil || inForce.ID() != p.ID() && (inForce.Len < p.Len || inForce.ID() == p.Parent)
 }
 
-// unoffer forgets an offer; nil is whichever there is.
-func (t *Transport) unoffer(c planstore.Conversation, x *offer) {
+// removeOffer forgets an offer; nil is whichever there is.
+func (t *Transport) removeOffer(c planstore.Conversation, x *offer) {
 	u := &t.outage
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -73,8 +73,8 @@ func newBackground(t *Transport) *background {
 	return &background{t: t, ctx: ctx, stop: stop, slots: make(chan struct{}, maxWorkers), all: make(map[planstore.Key][]*preparation)}
 }
 
-// follows reports whether the preparation holds for a history under a plan.
-func (p *preparation) follows(h chat.History, base plan.ID) bool {
+// holdsFor reports whether the preparation holds for a history under a plan.
+func (p *preparation) holdsFor(h chat.History, base plan.ID) bool {
 	return p.base == base && h.StartsWith(p.len, p.chain)
 }
 
@@ -91,21 +91,21 @@ func (c *conversation) prepareAhead(now winnow.Status) {
 	if due, _ := now.Due(); float64(now.Count.Tokens) < float64(due)*prepareFrom {
 		return
 	}
-	b.start(c, now.Count.Tokens, now.Limits.Available)
+	b.startPreparation(c, now.Count.Tokens, now.Limits.Available)
 }
 
-// start begins a preparation for a conversation that has none. When all workers
+// startPreparation begins a preparation for a conversation that has none. When all workers
 // are busy the next request asks again.
-func (b *background) start(c *conversation, tokens, available int) {
-	req := c.request()
+func (b *background) startPreparation(c *conversation, tokens, available int) {
+	req := c.requestToPlan()
 	h := req.History
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.purse.empty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
+	if b.closed || b.purse.isEmpty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
 		return
 	}
 	for _, p := range b.all[c.key] {
-		if !p.follows(h, c.base.ID()) {
+		if !p.holdsFor(h, c.base.ID()) {
 			continue
 		}
 		if p.state != needless || tokens < p.tokens+available/20 {
@@ -122,11 +122,11 @@ func (b *background) start(c *conversation, tokens, available int) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	p := &preparation{key: c.key, len: h.Len(), chain: h.Chain(h.Len()), base: c.base.ID(), tokens: tokens, cancel: cancel}
 	b.add(p)
-	if b.t.shares() != nil {
+	if b.t.sharedStore() != nil {
 		b.wg.Go(func() {
 			defer func() { <-b.slots }()
-			if err := b.enqueue(ctx, c.incoming, p); err != nil && ctx.Err() == nil {
-				c.t.opts.Log.Warn("a summary could not be requested; the built-in one will be used", "why", brief(err))
+			if err := b.enqueueJob(ctx, c.incoming, p); err != nil && ctx.Err() == nil {
+				c.t.opts.Log.Warn("a summary could not be requested; the built-in one will be used", "why", briefError(err))
 				b.mu.Lock()
 				b.remove(p) // the next request asks again
 				b.mu.Unlock()
@@ -137,7 +137,7 @@ func (b *background) start(c *conversation, tokens, available int) {
 	// An open tool loop may be rewritten here: what is prepared is checked
 	// again when it is used, and then the loop will have ended.
 	req.Rules.LeadThinking = false
-	state := c.state()
+	state := c.engineState()
 	state.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
 	engine := c.engine
 	if b.t.opts.Same {
@@ -146,12 +146,12 @@ func (b *background) start(c *conversation, tokens, available int) {
 	b.wg.Go(func() {
 		defer func() { <-b.slots }()
 		defer cancel()
-		b.run(ctx, p, engine, req, state)
+		b.prepareEdits(ctx, p, engine, req, state)
 	})
 }
 
-// lowerTarget is what must be aimed at from where preparation starts, so that
-// the target is reached from the trigger.
+// lowerTarget returns the target to aim at where preparation starts, so that the
+// real target is reached from the trigger.
 func lowerTarget(s winnow.Settings) float64 {
 	threshold := s.Threshold
 	if threshold <= 0 {
@@ -198,9 +198,9 @@ func (b *background) remove(p *preparation) {
 	}
 }
 
-// run makes the edits. Whatever goes wrong here is counted, and when the
+// prepareEdits makes the edits. Whatever goes wrong here is counted, and when the
 // trigger is reached the plan is made without them.
-func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, req chat.Request, s winnow.State) {
+func (b *background) prepareEdits(ctx context.Context, p *preparation, w *winnow.Winnow, req chat.Request, s winnow.State) {
 	notes := &written{}
 	var r winnow.Result
 	err := func() (err error) {
@@ -212,7 +212,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 		r, err = w.Fit(context.WithValue(ctx, writtenKey{}, notes), req, s)
 		return err
 	}()
-	wrote, refused := notes.counts(b.t)
+	wrote, refused := notes.tallyCalls(b.t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.purse.pay(b.t.summaryPrices(w), notes)
@@ -224,7 +224,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 		p.state = needless
 		return
 	case err != nil:
-		refused = brief(err)
+		refused = briefError(err)
 	}
 	if wrote == 0 || err != nil {
 		p.state = failed
@@ -234,7 +234,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	}
 	p.state = ready
 	p.edits, p.release = compareEdits(s.Plan, r.Plan)
-	b.t.clean(req.History, p.edits, w.Meter().Counter())
+	b.t.redactEdits(req.History, p.edits, w.Meter().Counter())
 	b.t.tally(func(s *Stats) { s.Prepared++ })
 	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
 }
@@ -264,21 +264,21 @@ func compareEdits(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
 	return added, released
 }
 
-// prepared returns the plan in force with what was prepared for this history,
-// sealed on it as it is now; nil where nothing is ready or nothing is due.
-func (c *conversation) prepared(s winnow.State) *plan.Plan {
+// preparedPlan returns the plan in force with the summary prepared for this
+// history, sealed on it as it is now; nil where nothing is ready or nothing is due.
+func (c *conversation) preparedPlan(s winnow.State) *plan.Plan {
 	b := c.t.background
 	if b == nil {
 		return nil
 	}
-	req := c.request()
+	req := c.requestToPlan()
 	if s.Limit == 0 && !s.Force {
 		status, err := c.engine.Check(req, s)
 		if err != nil || !status.ShouldCompact {
 			return nil
 		}
 	}
-	release, edits := b.take(c.key, req.History, c.base.ID())
+	release, edits := b.takeReady(c.key, req.History, c.base.ID())
 	if len(edits) == 0 {
 		release, edits = b.takeStored(c.ctx(), c.key, req.History, c.base.ID())
 	}
@@ -304,13 +304,13 @@ func (c *conversation) prepared(s winnow.State) *plan.Plan {
 	return p
 }
 
-// take returns what is ready for a history under a plan.
-func (b *background) take(k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+// takeReady returns what is ready for a history under a plan.
+func (b *background) takeReady(k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var best *preparation
 	for _, p := range b.all[k] {
-		if p.state == ready && p.follows(h, base) && (best == nil || p.len > best.len) {
+		if p.state == ready && p.holdsFor(h, base) && (best == nil || p.len > best.len) {
 			best = p
 		}
 	}
@@ -320,19 +320,19 @@ func (b *background) take(k planstore.Key, h chat.History, base plan.ID) ([]plan
 	return best.release, best.edits
 }
 
-// moved drops the preparations for a conversation that has a new plan.
-func (b *background) moved(k planstore.Key, h chat.History, was plan.ID) {
+// dropOutdated drops the preparations for a conversation that has a new plan.
+func (b *background) dropOutdated(k planstore.Key, h chat.History, was plan.ID) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range slices.Clone(b.all[k]) {
-		if p.follows(h, was) {
+		if p.holdsFor(h, was) {
 			b.drop(p)
 		}
 	}
-	if b.t.shares() != nil && !b.closed {
+	if b.t.sharedStore() != nil && !b.closed {
 		b.wg.Go(func() { _ = b.t.opts.Jobs.Cancel(b.ctx, k, was) }) // a job that runs sees for itself
 	}
 }
@@ -371,9 +371,9 @@ type written struct {
 
 type writtenKey struct{}
 
-// counts adds what the calls cost and returns how many summaries are good, and
+// tallyCalls adds what the calls cost and returns how many summaries are good, and
 // why another is not.
-func (w *written) counts(t *Transport) (wrote int, refused string) {
+func (w *written) tallyCalls(t *Transport) (wrote int, refused string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.tally(func(s *Stats) {
@@ -401,9 +401,9 @@ func (n noting) Summarize(ctx context.Context, in summary.Input) (summary.Output
 	w.output += out.Usage.Output
 	switch {
 	case err != nil:
-		w.refused = brief(err)
+		w.refused = briefError(err)
 	case out.After != "":
-		w.refused = brief(errors.New(out.After))
+		w.refused = briefError(errors.New(out.After))
 	default:
 		w.wrote++
 	}

@@ -284,9 +284,8 @@ func TestBadSummaries(t *testing.T) {
 	}
 }
 
-// TestPreparedIsNobodyElses reaches the trigger with conversations that are
-// not the one that something was prepared for: an edited one, one of another
-// tenant.
+// TestPreparedIsNobodyElses reaches the trigger with conversations for which
+// nothing was prepared: an edited one, one of another tenant.
 func TestPreparedIsNobodyElses(t *testing.T) {
 	summaries, _ := serveSummaries(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, summaryAnswer()) })
 	url, last := answering(t)

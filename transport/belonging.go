@@ -10,10 +10,33 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// A conversation is a leaf of the tree of messages that a tenant has sent. No
-// session id is needed to know which one a request belongs to: it goes on from a
-// known leaf, or it repeats an earlier request of one, or it parts from one after
-// so many messages, and is a new leaf then.
+// # Which conversation a request belongs to
+//
+// Requests carry no session id, but each carries its whole history. So a
+// conversation is a leaf of the tree of messages that a tenant has sent, and the
+// messages themselves say which leaf a request belongs to. The book keeps for each
+// leaf its length, the hash of all its messages, and one short hash for each of them
+// (a link). [Transport.chooseLeaf] asks three questions, and the first answer counts:
+//
+//  1. Does the history start with all messages of a leaf? It continues the longest
+//     such leaf.
+//  2. Which leaf shares the most links with it? If that leaf has all of its
+//     messages, the request is an earlier one of that leaf, sent or counted again.
+//  3. Else it parts from that leaf, and is a new leaf whose parent that one is. Where
+//     it parts before that leaf had itself begun, the parent is that leaf's parent.
+//
+// An example: the book has X, the messages a b c d, and Y, which parted from X after
+// three messages: a b c y.
+//
+//	a b c d e f   continues X
+//	a b c y z     continues Y
+//	a b           an earlier request of X or Y: it is behind, and changes neither
+//	a b c d'      a new leaf: parent X, three messages shared
+//	a b w         a new leaf: two messages shared with Y, but Y began after three,
+//	              so the parent is X
+//
+// Conversations are looked up by their first message: one that begins otherwise
+// never meets these.
 
 // belonging is where a request belongs.
 type belonging struct {
@@ -52,7 +75,7 @@ func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.Hist
 		}
 	}
 	if best >= 0 {
-		return belonging{Conversation: leaves[best], lineage: lineage(leaves, leaves[best]), known: true}, nil
+		return belonging{Conversation: leaves[best], lineage: lineageOf(leaves, leaves[best]), known: true}, nil
 	}
 	common := 0
 	for i := range leaves {
@@ -69,7 +92,7 @@ func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.Hist
 	}
 	from := leaves[best]
 	if common == h.Len() {
-		return belonging{Conversation: from, lineage: lineage(leaves, from), known: true, behind: true}, nil
+		return belonging{Conversation: from, lineage: lineageOf(leaves, from), known: true, behind: true}, nil
 	}
 	for common <= from.Shared { // it parts where that one had not begun yet
 		i := slices.IndexFunc(leaves, func(c planstore.Conversation) bool { return c.ID == from.Parent })
@@ -79,10 +102,10 @@ func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.Hist
 		from = leaves[i]
 	}
 	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(common+1)), Parent: from.ID, Shared: common}
-	return belonging{Conversation: c, lineage: append([]string{c.ID}, lineage(leaves, from)...)}, nil
+	return belonging{Conversation: c, lineage: append([]string{c.ID}, lineageOf(leaves, from)...)}, nil
 }
 
-// newLeaf is a conversation that begins with its first message.
+// newLeaf returns a conversation that begins with its first message.
 func newLeaf(k planstore.Key, h chat.History) belonging {
 	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(1, h.Len())))}
 	return belonging{Conversation: c, lineage: []string{c.ID}}
@@ -99,8 +122,8 @@ func countShared(links []planstore.Link, h chat.History) int {
 	return n
 }
 
-// lineage returns a conversation and those that it branched off from.
-func lineage(leaves []planstore.Conversation, c planstore.Conversation) []string {
+// lineageOf returns a conversation and those that it branched off from.
+func lineageOf(leaves []planstore.Conversation, c planstore.Conversation) []string {
 	ids := []string{c.ID}
 	for c.Parent != "" && !slices.Contains(ids, c.Parent) {
 		ids = append(ids, c.Parent)
@@ -136,7 +159,7 @@ func (c *conversation) placeRequest(h chat.History, known *plan.Plan) (err error
 	if !c.conv.known {
 		c.conv.Plan = c.base.ID()
 	}
-	c.pins, c.notes = c.conv.marked(h)
+	c.pins, c.notes = c.conv.pinsAndNotes(h)
 	return c.takeBack()
 }
 
@@ -169,8 +192,8 @@ func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, k
 	return findLongest(ctx, t.opts.Store, c.Key, h, known)
 }
 
-// marked returns what is pinned and what is noted in a history.
-func (c *belonging) marked(h chat.History) ([]winnow.Pin, []winnow.Note) {
+// pinsAndNotes returns what is pinned and what is noted in a history.
+func (c *belonging) pinsAndNotes(h chat.History) ([]winnow.Pin, []winnow.Note) {
 	written, pins := planstore.Notes(planstore.In(c.pins, c.lineage, h))
 	var out []winnow.Pin
 	for _, p := range pins {

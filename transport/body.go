@@ -24,7 +24,7 @@ type arrived struct {
 	rest io.ReadCloser
 	why  error
 
-	// held is how much of the transport's room raw takes; done gives it back.
+	// held is how much of the transport's room raw takes; releaseRoom gives it back.
 	held int64
 }
 
@@ -43,20 +43,20 @@ func (t *Transport) readBody(req *http.Request) (arrived, error) {
 	}
 	a := arrived{raw: packed}
 	if codings := codingsOf(req.Header); len(codings) > 0 {
-		a.raw, a.held, a.why = t.unpacked(req.Context(), packed, codings)
+		a.raw, a.held, a.why = t.waitAndUnpack(req.Context(), packed, codings)
 	}
-	if a.why == nil && crowded(a.raw) {
+	if a.why == nil && isCrowded(a.raw) {
 		a.why = errCrowded
 	}
 	if a.why != nil {
-		t.done(&a)
-		a.raw, a.rest = nil, io.NopCloser(bytes.NewReader(packed)) // whoever can read it may
+		t.releaseRoom(&a)
+		a.raw, a.rest = nil, io.NopCloser(bytes.NewReader(packed)) // the provider may be able to read it
 	}
 	return a, nil
 }
 
-// done gives the room back that a body takes.
-func (t *Transport) done(a *arrived) {
+// releaseRoom gives the room back that a body takes.
+func (t *Transport) releaseRoom(a *arrived) {
 	if a.held > 0 {
 		t.room.Release(a.held)
 		a.held = 0
@@ -121,9 +121,9 @@ const (
 	maxWait = 10 * time.Second
 )
 
-// unpacked unpacks a body as soon as there is room for it beside the others
+// waitAndUnpack unpacks a body as soon as there is room for it beside the others
 // that are unpacked. What it holds must be released.
-func (t *Transport) unpacked(ctx context.Context, packed []byte, codings []string) (raw []byte, held int64, err error) {
+func (t *Transport) waitAndUnpack(ctx context.Context, packed []byte, codings []string) (raw []byte, held int64, err error) {
 	most := min(t.opts.MaxBody, t.opts.Unpacked/growth)
 	ctx, stop := context.WithTimeout(ctx, maxWait)
 	defer stop()
@@ -135,7 +135,7 @@ func (t *Transport) unpacked(ctx context.Context, packed []byte, codings []strin
 		if t.room.Acquire(ctx, limit*growth) != nil {
 			return nil, 0, errNoRoom
 		}
-		raw, err = unpack(packed, codings, limit)
+		raw, err = undoCodings(packed, codings, limit)
 		if err == nil {
 			held = min(int64(cap(raw)), limit*growth)
 			t.room.Release(limit*growth - held)
@@ -148,8 +148,8 @@ func (t *Transport) unpacked(ctx context.Context, packed []byte, codings []strin
 	}
 }
 
-// unpack undoes the content codings of a body, the last one first.
-func unpack(packed []byte, codings []string, limit int64) ([]byte, error) {
+// undoCodings undoes the content codings of a body, the last one first.
+func undoCodings(packed []byte, codings []string, limit int64) ([]byte, error) {
 	if len(codings) > maxCodings {
 		return nil, errCoding
 	}

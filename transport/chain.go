@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// keyOf is where the plans of a conversation are looked for: under its tenant,
-// its dialect (whose rules the plans obey) and its first message.
+// keyOf returns the key of a conversation's plans: its tenant, its dialect (whose
+// rules the plans obey) and its first message.
 func keyOf(t Tenant, d wire.Dialect, h chat.History) planstore.Key {
 	first := h.Chain(min(1, h.Len()))
 	return planstore.Key{Tenant: t, First: sha256.Sum256(append([]byte("winnow first\x00"+string(d)+"\x00"), first[:]...))}

@@ -21,14 +21,14 @@ import (
 // TestBrief checks that what goes into the log ends with a whole word.
 func TestBrief(t *testing.T) {
 	long := strings.Repeat("überlang, ", 60)
-	got := brief(errors.New(long + "\nand a second line"))
+	got := briefError(errors.New(long + "\nand a second line"))
 	if words, ok := strings.CutSuffix(got, "überlang …"); !ok || len(got) > 250 || words != strings.Repeat("überlang, ", strings.Count(words, "überlang")) {
 		t.Errorf("%q", got)
 	}
-	if got := brief(errors.New("short: 12,345\nmore")); got != "short: 12,345" {
+	if got := briefError(errors.New("short: 12,345\nmore")); got != "short: 12,345" {
 		t.Errorf("%q", got)
 	}
-	if got := brief(errors.New(strings.Repeat("ü", 300))); !utf8.ValidString(got) || len(got) > 250 {
+	if got := briefError(errors.New(strings.Repeat("ü", 300))); !utf8.ValidString(got) || len(got) > 250 {
 		t.Errorf("%q", got)
 	}
 }
@@ -195,10 +195,10 @@ func TestMemoryBounds(t *testing.T) {
 		}
 		r := room{planstore.Tenant(fmt.Sprint(i % 3)), wire.OpenAI}
 		m.add(&recent{said: said{body: b, whose: endpointModel{tenant: r.tenant}}}, nil)
-		if x := m.like(r, raw); x == nil || x.body != b {
+		if x := m.findByBytes(r, raw); x == nil || x.body != b {
 			t.Fatal("what was just added is not found")
 		}
-		if x := m.like(room{"other", wire.OpenAI}, raw); x != nil {
+		if x := m.findByBytes(room{"other", wire.OpenAI}, raw); x != nil {
 			t.Fatal("found in another tenant's room")
 		}
 		if m.size > m.limit || m.size < 0 {

@@ -15,11 +15,12 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// Control shows the conversations of tenants and acts on them. With several
-// tenants it is for whoever may see them all.
+// Control shows the conversations of tenants and acts on them. With several tenants
+// it is for a caller who may see them all.
 func (t *Transport) Control(tenants ...Tenant) control.Source {
 	r := &recaller{t, slices.Clone(tenants)}
-	// What came from files can be recalled; there is no request to come to act on.
+	// Text from files can be recalled; no request will come for an action to
+	// change.
 	acts := slices.DeleteFunc(slices.Clone(tenants), func(x Tenant) bool { return x == planstore.Files })
 	s := &controller{Source: r, t: t, tenants: acts}
 	s.Verbs = conview.On(s)
@@ -43,11 +44,11 @@ type controller struct {
 // whatToDo says what helps where the messages of a conversation are not at hand.
 const whatToDo = "the gateway was restarted, or it was long ago, and what was sent is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals"
 
-// gone is an error that wraps [control.ErrGone].
-func gone() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) }
+// goneError returns an error that wraps [control.ErrGone].
+func goneError() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) }
 
-// conversation returns one by its id, or by the beginning of it.
-func (s *controller) conversation(ctx context.Context, id string) (planstore.Conversation, error) {
+// conversationByID returns one by its id, or by the beginning of it.
+func (s *controller) conversationByID(ctx context.Context, id string) (planstore.Conversation, error) {
 	s.t.records.wait(ctx)
 	var found []planstore.Conversation
 	for _, tenant := range s.tenants {
@@ -94,11 +95,11 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 		all = append(all, some...)
 	}
 	slices.SortStableFunc(all, func(a, b planstore.Conversation) int { return b.Used.Compare(a.Used) })
-	known := s.t.memory.conversations(s.tenants)
+	known := s.t.memory.longestRequests(s.tenants)
 	out := []control.Conversation{}
 	for i := range all {
 		x := known[conversationID{all[i].Key.Tenant, all[i].ID}]
-		c, err := s.shown(ctx, &all[i], x)
+		c, err := s.listedConversation(ctx, &all[i], x)
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +113,8 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	return out, nil
 }
 
-// shown is a conversation as lists show it.
-func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *recent) (control.Conversation, error) {
+// listedConversation returns a conversation as lists show it.
+func (s *controller) listedConversation(ctx context.Context, c *planstore.Conversation, x *recent) (control.Conversation, error) {
 	out := control.Conversation{
 		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
 		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
@@ -124,19 +125,19 @@ func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *re
 	}
 	h := x.history()
 	out.Title = conview.Title(h)
-	pins, _, err := s.marked(ctx, c, x)
+	pins, _, err := s.listPinsAndNotes(ctx, c, x)
 	out.Pins = len(pins)
 	return out, err
 }
 
-// marked returns the pins and the notes in force in a conversation, in order.
-func (s *controller) marked(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, []control.Note, error) {
+// listPinsAndNotes returns the pins and the notes in force in a conversation, in order.
+func (s *controller) listPinsAndNotes(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, []control.Note, error) {
 	leaves, all, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, nil, err
 	}
 	out := []control.Pin{}
-	written, pins := planstore.Notes(planstore.In(all, lineage(leaves, *c), x.history()))
+	written, pins := planstore.Notes(planstore.In(all, lineageOf(leaves, *c), x.history()))
 	for _, p := range pins {
 		y := control.Pin{Message: p.Len - 1, Part: p.Part}
 		if p.Conversation != c.ID {
@@ -155,21 +156,21 @@ func (s *controller) marked(ctx context.Context, c *planstore.Conversation, x *r
 
 // Conversation implements [control.Source].
 func (s *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	c, err := s.conversation(ctx, id)
+	c, err := s.conversationByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.request(ctx, &c)
+	x, err := s.longestRequest(ctx, &c)
 	if err != nil && !errors.Is(err, control.ErrGone) {
 		return nil, err
 	}
 	d := &control.Detail{Pinned: []control.Pin{}, Notes: []control.Note{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
-	if d.Conversation, err = s.shown(ctx, &c, x); err != nil {
+	if d.Conversation, err = s.listedConversation(ctx, &c, x); err != nil {
 		return nil, err
 	}
 	if x == nil {
 		d.Why = whatToDo
-	} else if d.Pinned, d.Notes, err = s.marked(ctx, &c, x); err != nil {
+	} else if d.Pinned, d.Notes, err = s.listPinsAndNotes(ctx, &c, x); err != nil {
 		return nil, err
 	}
 	requests, err := s.t.book.Requests(ctx, c.Key.Tenant, c.ID, 0)
@@ -179,13 +180,13 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	d.Requests = append(d.Requests, requests...)
 	d.Earlier = c.Totals.Requests - len(requests)
 	d.Next = conview.Next(requests, c.Plan, func() (winnow.Status, error) {
-		at, err := s.at(ctx, c.ID)
+		at, err := s.findResting(ctx, c.ID)
 		if err != nil {
 			return winnow.Status{}, err
 		}
 		return at.w.Check(at.x.body.Request(), at.state)
 	})
-	if d.Plans, err = s.settled(ctx, &c); err != nil {
+	if d.Plans, err = s.settledPlans(ctx, &c); err != nil {
 		return nil, err
 	}
 	conview.MarkPlans(d.Plans, requests)
@@ -201,10 +202,10 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	return d, nil
 }
 
-// settled returns the plans that came into force, with what became of them: one
+// settledPlans returns the plans that came into force, with what became of them: one
 // whose edits are not in the plan in force any more, though it was not replaced
 // by a stronger one, was taken back.
-func (s *controller) settled(ctx context.Context, c *planstore.Conversation) ([]control.PlanInfo, error) {
+func (s *controller) settledPlans(ctx context.Context, c *planstore.Conversation) ([]control.PlanInfo, error) {
 	all, err := s.t.book.Settled(ctx, c.Key.Tenant, c.ID)
 	if err != nil {
 		return nil, err
@@ -226,8 +227,8 @@ const poll = time.Second
 // Since implements [control.Source].
 func (s *controller) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
 	for {
-		next := s.t.records.next()
-		c, err := s.conversation(ctx, id)
+		next := s.t.records.nextChange()
+		c, err := s.conversationByID(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -243,12 +244,12 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 			}
 			continue
 		}
-		x, err := s.request(ctx, &c)
+		x, err := s.longestRequest(ctx, &c)
 		if err != nil && !errors.Is(err, control.ErrGone) {
 			return nil, err
 		}
 		ch := &control.Change{Revision: c.Revision, Requests: []control.Request{}}
-		if ch.Conversation, err = s.shown(ctx, &c, x); err != nil {
+		if ch.Conversation, err = s.listedConversation(ctx, &c, x); err != nil {
 			return nil, err
 		}
 		if revision > c.Revision { // it was lost when the process was killed
@@ -263,9 +264,9 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 	}
 }
 
-// conversations returns the longest request that is remembered of each of the
+// longestRequests returns the longest request that is remembered of each of the
 // tenants' conversations.
-func (m *memory) conversations(tenants []Tenant) map[conversationID]*recent {
+func (m *memory) longestRequests(tenants []Tenant) map[conversationID]*recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make(map[conversationID]*recent)
@@ -282,15 +283,15 @@ func (m *memory) conversations(tenants []Tenant) map[conversationID]*recent {
 	return out
 }
 
-// request returns the longest request of a conversation that is at hand: in
+// longestRequest returns the longest request of a conversation that is at hand: in
 // memory, or in the store where that may keep them. The error wraps
 // [control.ErrGone].
-func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*recent, error) {
-	if x := s.t.memory.conversations([]Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
+func (s *controller) longestRequest(ctx context.Context, c *planstore.Conversation) (*recent, error) {
+	if x := s.t.memory.longestRequests([]Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
 		return x, nil
 	}
 	if s.t.originals == nil {
-		return nil, gone()
+		return nil, goneError()
 	}
 	all, err := s.t.originals.Originals(ctx, c.Key, 1)
 	if err != nil {
@@ -313,5 +314,5 @@ func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*r
 			return &recent{said: said{body, endpointModel{tenant: c.Key.Tenant, model: o.Model}, c.Key}, conv: c.ID}, nil
 		}
 	}
-	return nil, gone()
+	return nil, goneError()
 }

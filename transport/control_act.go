@@ -23,10 +23,10 @@ type action struct {
 	was winnow.Status
 }
 
-// begin reads what an action is about. Whether its base is in force is decided
+// beginAction reads what an action is about. Whether its base is in force is decided
 // when it is written; looking before saves the work.
-func (s *controller) begin(ctx context.Context, id string, base plan.ID) (*action, error) {
-	at, err := s.at(ctx, id)
+func (s *controller) beginAction(ctx context.Context, id string, base plan.ID) (*action, error) {
+	at, err := s.findResting(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +37,14 @@ func (s *controller) begin(ctx context.Context, id string, base plan.ID) (*actio
 	if a.state.Plan.ID() != base {
 		// The request that is at hand is older than the plan, or the store has
 		// forgotten it.
-		return nil, gone()
+		return nil, goneError()
 	}
 	a.was, err = a.w.Check(a.req, a.state)
 	return a, err
 }
 
-// settle puts a plan in force, or a pin, and says what that did.
-func (a *action) settle(ctx context.Context, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin, say string) (*control.Done, error) {
+// putInForce puts a plan in force, or a pin, and says what that did.
+func (a *action) putInForce(ctx context.Context, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin, say string) (*control.Done, error) {
 	t := a.s.t
 	info.Parent, info.Request = a.conv.Plan, a.conv.Totals.Requests+1
 	if p != nil {
@@ -55,29 +55,29 @@ func (a *action) settle(ctx context.Context, p *plan.Plan, info control.PlanInfo
 	}
 	if p != nil {
 		t.tally(func(s *Stats) { s.Plans++ })
-		t.background.moved(a.conv.Key, a.req.History, a.conv.Plan)
+		t.background.dropOutdated(a.conv.Key, a.req.History, a.conv.Plan)
 	}
-	t.records.told()
+	t.records.wakeWaiters()
 	t.opts.Log.Info("a conversation was acted on", "what", info.By, "conversation", a.conv.ID, "plan", string(p.ID()))
-	c, err := a.s.conversation(ctx, a.conv.ID)
+	c, err := a.s.conversationByID(ctx, a.conv.ID)
 	if err != nil {
 		return nil, err
 	}
 	done := &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say}
-	done.Conversation, err = a.s.shown(ctx, &c, a.x)
+	done.Conversation, err = a.s.listedConversation(ctx, &c, a.x)
 	return done, err
 }
 
 // Compact implements [control.Source].
 func (s *controller) Compact(ctx context.Context, id string, ask control.Compact) (*control.Done, error) {
-	a, err := s.begin(ctx, id, ask.Plan)
+	a, err := s.beginAction(ctx, id, ask.Plan)
 	if err != nil {
 		return nil, err
 	}
 	st := a.state
 	st.Ask.Encoded = a.x.body.Size
 	if st.Plan != nil { // so that it can be taken back whole
-		if p, err := s.t.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
+		if p, err := s.t.linkPlan(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
 			st.Plan = p
 		}
 	}
@@ -85,46 +85,46 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	if err != nil {
 		return nil, err
 	}
-	in := a.incoming(ctx)
-	if err := in.redact(a.req, st, &r); err != nil {
+	in := a.asIncoming(ctx)
+	if err := in.redactPlan(a.req, st, &r); err != nil {
 		return nil, err
 	}
-	if _, err := in.encode(r.View); err != nil {
+	if _, err := in.encodeView(r.View); err != nil {
 		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
 	info := control.PlanInfo{
 		By: "compact", Why: "it was asked for", Focus: ask.Focus,
 		Before: r.Before.Count.Tokens, After: r.After.Count.Tokens, Saved: r.Before.Count.Tokens - r.After.Count.Tokens,
 	}
-	done, err := a.settle(ctx, r.Plan, info, nil, conview.Went("Compacted", info.Before, info.After))
+	done, err := a.putInForce(ctx, r.Plan, info, nil, conview.Went("Compacted", info.Before, info.After))
 	if err == nil {
 		in.keepOriginal(st.Plan)
 	}
 	return done, err
 }
 
-// incoming is the request at hand as if it came now.
-func (a *action) incoming(ctx context.Context) *incoming {
+// asIncoming returns the request at hand as if it came now.
+func (a *action) asIncoming(ctx context.Context) *incoming {
 	req := (&http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}).WithContext(ctx)
 	return &incoming{t: a.s.t, req: req, end: Endpoint{Dialect: a.x.body.Dialect()}, raw: a.x.body.Raw(), said: a.x.said, engine: a.w}
 }
 
 // Undo implements [control.Source].
 func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*control.Done, error) {
-	a, err := s.begin(ctx, id, ask.Plan)
+	a, err := s.beginAction(ctx, id, ask.Plan)
 	if err != nil {
 		return nil, err
 	}
 	if a.state.Plan == nil || len(a.state.Plan.Edits) == 0 {
 		return nil, fmt.Errorf("%w: there is no plan in force to undo", control.ErrNothing)
 	}
-	p, err := s.t.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
+	p, err := s.t.linkPlan(ctx, a.conv.Key.Tenant, a.state.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the plans before plan %s are no longer stored", control.ErrGone, a.state.Plan.ID())
 	}
 	of := ask.Undo
 	if of == "" {
-		if of, err = s.newest(ctx, a, p); err != nil {
+		if of, err = s.newestUndoable(ctx, a, p); err != nil {
 			return nil, err
 		}
 	}
@@ -136,12 +136,12 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.incoming(ctx).encode(view); err != nil {
+	if _, err := a.asIncoming(ctx).encodeView(view); err != nil {
 		if !hasOpenLoop(&a.req) {
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
 		n := a.was.Count.Tokens
-		return a.settle(ctx, nil, control.PlanInfo{By: "undo", Undid: of, Before: n, After: n}, nil,
+		return a.putInForce(ctx, nil, control.PlanInfo{By: "undo", Undid: of, Before: n, After: n}, nil,
 			"It will be undone when this turn is over: until then, thinking in this turn depends on what was sent.")
 	}
 	st := a.state
@@ -158,7 +158,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if !after.Fits {
 		say += " That does not fit, so the next request will be compacted again; pin what must stay."
 	}
-	return a.settle(ctx, q, info, nil, say)
+	return a.putInForce(ctx, q, info, nil, say)
 }
 
 // hasOpenLoop reports whether the request ends in a tool loop whose thinking must
@@ -173,13 +173,13 @@ func (c *conversation) takeBack() error {
 	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
 		return nil
 	}
-	return c.undo(of, "plan "+string(of)+" was taken back")
+	return c.undoPlan(of, "plan "+string(of)+" was taken back")
 }
 
-// undo takes what one plan did out of the plan in force, where that can be.
-func (c *conversation) undo(of plan.ID, why string) error {
+// undoPlan takes what one plan did out of the plan in force, where that can be.
+func (c *conversation) undoPlan(of plan.ID, why string) error {
 	req := c.body.Request()
-	p, err := c.t.linked(c.ctx(), c.key.Tenant, c.base)
+	p, err := c.t.linkPlan(c.ctx(), c.key.Tenant, c.base)
 	if err != nil {
 		return err
 	}
@@ -191,10 +191,10 @@ func (c *conversation) undo(of plan.ID, why string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.encode(view); err != nil {
+	if _, err := c.encodeView(view); err != nil {
 		return nil //nolint:nilerr // not yet
 	}
-	st := c.state()
+	st := c.engineState()
 	was, err := c.engine.Check(req, st)
 	if err != nil {
 		return err
@@ -212,15 +212,15 @@ func (c *conversation) undo(of plan.ID, why string) error {
 		return err
 	}
 	c.t.tally(func(s *Stats) { s.Plans++ })
-	c.t.background.moved(c.key, req.History, p.ID())
+	c.t.background.dropOutdated(c.key, req.History, p.ID())
 	c.base, c.conv.Plan, c.conv.Wanted = q, q.ID(), ""
 	return nil
 }
 
-// newest returns the plan that an undo means which names none: the last one that
+// newestUndoable returns the plan that an undo means which names none: the last one that
 // came into force and of which something is left. The plan in force may hold only
 // what others made, after an undo.
-func (s *controller) newest(ctx context.Context, a *action, p *plan.Plan) (plan.ID, error) {
+func (s *controller) newestUndoable(ctx context.Context, a *action, p *plan.Plan) (plan.ID, error) {
 	all, err := s.t.book.Settled(ctx, a.conv.Key.Tenant, a.conv.ID)
 	if err != nil {
 		return "", err
@@ -239,7 +239,7 @@ func (s *controller) newest(ctx context.Context, a *action, p *plan.Plan) (plan.
 
 // Mark implements [conview.Backend].
 func (s *controller) Mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
-	a, err := s.begin(ctx, id, m.Plan)
+	a, err := s.beginAction(ctx, id, m.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -253,12 +253,12 @@ func (s *controller) Mark(ctx context.Context, id string, m control.Mark, on boo
 	}
 	pin := &planstore.Pin{Conversation: a.conv.ID, Len: m.Message + 1, Chain: a.req.History.Chain(m.Message + 1), Part: m.Part, On: on}
 	n := a.was.Count.Tokens
-	return a.settle(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
+	return a.putInForce(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
 }
 
 // Note implements [control.Steering].
 func (s *controller) Note(ctx context.Context, id string, w control.Write) (*control.Done, error) {
-	a, err := s.begin(ctx, id, w.Plan)
+	a, err := s.beginAction(ctx, id, w.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -273,19 +273,19 @@ func (s *controller) Note(ctx context.Context, id string, w control.Write) (*con
 	n := a.was.Count.Tokens
 	info := control.PlanInfo{By: "note", Before: n, After: n}
 	if c.Gone != nil {
-		done, err := a.settle(ctx, nil, info, at(c.Gone), c.Say)
+		done, err := a.putInForce(ctx, nil, info, at(c.Gone), c.Say)
 		if err != nil || c.Added == nil {
 			return done, err
 		}
 	}
 	pin := at(c.Added)
 	pin.On, pin.Note, pin.Noted = true, c.Added.Text, c.Added.Time.UnixMilli()
-	return a.settle(ctx, nil, info, pin, c.Say)
+	return a.putInForce(ctx, nil, info, pin, c.Say)
 }
 
 // Delete implements [control.Source].
 func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
-	c, err := s.conversation(ctx, id)
+	c, err := s.conversationByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -293,13 +293,13 @@ func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := s.t.remove(ctx, c.Key); err != nil {
+	if _, _, err := s.t.forgetKey(ctx, c.Key); err != nil {
 		return nil, err
 	}
 	var ids []string
 	for i := range leaves {
 		ids = append(ids, leaves[i].ID)
 	}
-	s.t.records.told()
+	s.t.records.wakeWaiters()
 	return ids, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// resting is a conversation that no request is on its way for.
+// resting is a conversation without a request under way.
 type resting struct {
 	conv  planstore.Conversation
 	x     *recent // its longest request that is at hand
@@ -20,13 +20,13 @@ type resting struct {
 	state winnow.State
 }
 
-// at returns a conversation and what the engine should know about it.
-func (s *controller) at(ctx context.Context, id string) (*resting, error) {
-	c, err := s.conversation(ctx, id)
+// findResting returns a conversation and what the engine should know about it.
+func (s *controller) findResting(ctx context.Context, id string) (*resting, error) {
+	c, err := s.conversationByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.request(ctx, &c)
+	x, err := s.longestRequest(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -34,22 +34,22 @@ func (s *controller) at(ctx context.Context, id string) (*resting, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := belonging{Conversation: c, lineage: lineage(leaves, c), known: true, pins: pins}
+	at := belonging{Conversation: c, lineage: lineageOf(leaves, c), known: true, pins: pins}
 	base, err := s.t.inForce(ctx, &at, x.history(), nil)
 	if err != nil {
 		return nil, err
 	}
-	w, st, err := s.t.resume(ctx, x, base)
-	st.Learned, st.Encoded = s.t.engines.known(x.whose), x.body.Size
-	st.Pins, st.Notes = at.marked(x.history())
+	w, st, err := s.t.engineAndState(ctx, x, base)
+	st.Learned, st.Encoded = s.t.engines.learnedLimits(x.whose), x.body.Size
+	st.Pins, st.Notes = at.pinsAndNotes(x.history())
 	return &resting{c, x, w, st}, err
 }
 
-// resume returns the engine for a request that was seen, and what it should know
+// engineAndState returns the engine for a request that was seen, and what it should know
 // under a plan. Where the request is not remembered the store knows how far its
 // conversation has come.
-func (t *Transport) resume(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, winnow.State, error) {
-	w, err := t.engines.engine(x.whose)
+func (t *Transport) engineAndState(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, winnow.State, error) {
+	w, err := t.engines.engineFor(x.whose)
 	if err != nil {
 		return nil, winnow.State{}, err
 	}
@@ -68,7 +68,7 @@ func (t *Transport) resume(ctx context.Context, x *recent, p *plan.Plan) (*winno
 
 // Moment implements [conview.Backend].
 func (s *controller) Moment(ctx context.Context, id string) (*conview.Moment, error) {
-	r, err := s.at(ctx, id)
+	r, err := s.findResting(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -76,20 +76,20 @@ func (s *controller) Moment(ctx context.Context, id string) (*conview.Moment, er
 }
 
 func (s *controller) momentOf(ctx context.Context, r *resting) (*conview.Moment, error) {
-	pins, _, err := s.marked(ctx, &r.conv, r.x)
+	pins, _, err := s.listPinsAndNotes(ctx, &r.conv, r.x)
 	if err != nil {
 		return nil, err
 	}
 	v, err := plan.Apply(r.x.history(), r.state.Plan)
 	return &conview.Moment{
-		Request: r.x.body.Request(), View: v, Pins: pins, Engine: r.w, Kinds: s.t.opts.Kinds, Where: s.t.where(ctx, r.conv.Key), State: r.state,
+		Request: r.x.body.Request(), View: v, Pins: pins, Engine: r.w, Kinds: s.t.opts.Kinds, Where: s.t.nameConversation(ctx, r.conv.Key), State: r.state,
 		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &r.conv) },
 	}, err
 }
 
 // plansOf returns the plans that came into force, oldest first.
 func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (plans []*plan.Plan, err error) {
-	all, err := s.settled(ctx, c)
+	all, err := s.settledPlans(ctx, c)
 	for _, info := range all {
 		if p, err := s.Plan(ctx, info.ID); err == nil { // one that was forgotten hid what nobody knows
 			plans = append(plans, p)
@@ -98,25 +98,25 @@ func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (pl
 	return plans, err
 }
 
-// linked returns a plan with all that it and those before it replaced.
-func (t *Transport) linked(ctx context.Context, tenant Tenant, p *plan.Plan) (*plan.Plan, error) {
+// linkPlan returns a plan with all that it and those before it replaced.
+func (t *Transport) linkPlan(ctx context.Context, tenant Tenant, p *plan.Plan) (*plan.Plan, error) {
 	if p.Linked() {
 		return p, nil
 	}
-	parent, _, err := t.find(ctx, tenant, p.Parent)
+	parent, _, err := t.findStoredPlan(ctx, tenant, p.Parent)
 	if err != nil {
 		return nil, err
 	}
-	if parent, err = t.linked(ctx, tenant, parent); err != nil {
+	if parent, err = t.linkPlan(ctx, tenant, parent); err != nil {
 		return nil, err
 	}
 	return p.Link(parent)
 }
 
-// owner returns a plan and whose it is.
-func (s *controller) owner(ctx context.Context, id plan.ID) (*plan.Plan, planstore.Key, error) {
+// planAndOwner returns a plan and whose it is.
+func (s *controller) planAndOwner(ctx context.Context, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	for _, tenant := range s.tenants {
-		p, k, err := s.t.find(ctx, tenant, id)
+		p, k, err := s.t.findStoredPlan(ctx, tenant, id)
 		if err == nil {
 			return p, k, nil
 		}
@@ -129,25 +129,25 @@ func (s *controller) owner(ctx context.Context, id plan.ID) (*plan.Plan, plansto
 
 // Plan implements [control.Source].
 func (s *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
-	p, _, err := s.owner(ctx, id)
+	p, _, err := s.planAndOwner(ctx, id)
 	return p, err
 }
 
 // Planned implements [conview.Backend].
 func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
-	_, k, err := s.owner(ctx, id)
+	_, k, err := s.planAndOwner(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	m, x, err := s.t.apply(ctx, k.Tenant, id)
+	m, x, err := s.t.applyStoredPlan(ctx, k.Tenant, id)
 	if errors.Is(err, ErrNoHistory) {
-		err = gone()
+		err = goneError()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if c, err := s.conversation(ctx, x.conv); err == nil {
-		if m.Pins, _, err = s.marked(ctx, &c, x); err != nil {
+	if c, err := s.conversationByID(ctx, x.conv); err == nil {
+		if m.Pins, _, err = s.listPinsAndNotes(ctx, &c, x); err != nil {
 			return nil, err
 		}
 	}

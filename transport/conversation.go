@@ -20,7 +20,7 @@ type conversation struct {
 	notes []winnow.Note
 	base  *plan.Plan // in force
 	last  *recent    // the newest request that is remembered; may be nil
-	age   age        // of what was remembered when the request came
+	age   age        // of the memory when the request came
 
 	// notLasted is what the store knows of rewrites up to the plan of the last
 	// step: of a conversation that this process does not remember.
@@ -52,14 +52,14 @@ const (
 	absent      // nothing is remembered
 )
 
-// read takes the request apart and recalls its conversation. What it decides is
+// readRequest takes the request apart and recalls its conversation. What it decides is
 // final where the request is passed on.
-func (c *conversation) read() decision {
+func (c *conversation) readRequest() decision {
 	c.whose.tenant = c.t.opts.Tenant(c.req)
-	like := c.t.memory.like(room{c.whose.tenant, c.end.Dialect}, c.raw)
-	if err := c.parse(like); err != nil {
+	like := c.t.memory.findByBytes(room{c.whose.tenant, c.end.Dialect}, c.raw)
+	if err := c.parseBody(like); err != nil {
 		c.t.tally(func(s *Stats) { s.Unreadable++ })
-		c.t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(c.end.Dialect), "why", brief(err))
+		c.t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(c.end.Dialect), "why", briefError(err))
 		return c.passOn(becauseUnreadable)
 	}
 	if c.whose.model = c.body.Model(); c.whose.model == "" {
@@ -73,7 +73,7 @@ func (c *conversation) read() decision {
 	if by := c.body.Managed(); by != "" {
 		c.t.tally(func(s *Stats) { s.Managed++ })
 		c.t.opts.Log.Info("a request is passed on unchanged: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.whose.model, "by", by)
-		d.kind, d.passed, d.about = measured, becauseManaged, by
+		d.passed, d.about = becauseManaged, by
 		// The whole history is here where the provider only clears or compacts
 		// it; elsewhere it is not ours to shorten.
 		if by != "context_management" {
@@ -81,26 +81,26 @@ func (c *conversation) read() decision {
 			return d
 		}
 	}
-	c.whose.host, c.whose.agent = c.req.URL.Host, c.t.window(c.ctx(), c.req, c.whose.model)
+	c.whose.host, c.whose.agent = c.req.URL.Host, c.t.windowInForce(c.ctx(), c.req, c.whose.model)
 	var err error
-	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
-		c.failed("engine", err)
+	if c.engine, err = c.t.engines.engineFor(c.whose); err != nil {
+		c.reportFailure("engine", err)
 		d.kind, d.passed = passedOn, becauseFailed
 		return d
 	}
-	if err := c.patient(func() error { return c.t.engines.recollect(c.ctx(), c.whose) }); err != nil {
+	if err := c.retryStore(func() error { return c.t.engines.readLesson(c.ctx(), c.whose) }); err != nil {
 		c.storeFailed(err)
 	}
 	c.key = keyOf(c.whose.tenant, c.end.Dialect, h)
-	c.recall(h, like)
+	c.recallProgress(h, like)
 	return d
 }
 
-// recall takes over what is known of the conversation: from the request that this
+// recallProgress takes over what is known of the conversation: from the request that this
 // one continues, and from the store where that may know more.
-func (c *conversation) recall(h chat.History, like *recent) {
-	if c.last = like; like == nil || !continues(h, like) {
-		c.last = c.t.memory.continued(c.room(), h)
+func (c *conversation) recallProgress(h chat.History, like *recent) {
+	if c.last = like; like == nil || !continuesRequest(h, like) {
+		c.last = c.t.memory.findContinued(c.room(), h)
 	}
 	switch {
 	case c.last == nil:
@@ -114,18 +114,18 @@ func (c *conversation) recall(h chat.History, like *recent) {
 	if c.age != current {
 		c.catchUp(h)
 	}
-	c.resume()
+	c.resumeTrack()
 }
 
-// continues reports whether a history goes on from a request that was seen.
-func continues(h chat.History, r *recent) bool {
+// continuesRequest reports whether a history goes on from a request that was seen.
+func continuesRequest(h chat.History, r *recent) bool {
 	old := r.history()
 	return h.StartsWith(old.Len(), old.Chain(old.Len()))
 }
 
-// request is what is planned on. Requests for a count do not say how much
-// output is wanted; the conversation that they ask about does.
-func (c *conversation) request() chat.Request {
+// requestToPlan returns the request that a plan is made for. Requests for a count
+// do not say how much output is wanted; the conversation that they ask about does.
+func (c *conversation) requestToPlan() chat.Request {
 	r := c.body.Request()
 	if c.end.Counting && r.Output == 0 && c.last != nil {
 		r.Output = c.last.body.MaxTokens()
@@ -133,9 +133,9 @@ func (c *conversation) request() chat.Request {
 	return r
 }
 
-// resume makes the track one of the steps that are known: what the store keeps,
+// resumeTrack makes the track one of the steps that are known: what the store keeps,
 // so that it makes no difference which process a request comes to.
-func (c *conversation) resume() {
+func (c *conversation) resumeTrack() {
 	c.track = c.track.Resume(c.engine.Meter().Counter().Family(), c.steps)
 }
 
@@ -148,24 +148,24 @@ func (c *conversation) usePlan() {
 	c.track.Use(c.base, known)
 }
 
-// state is what is known of this conversation and of its provider, for a request
-// that cannot wait for a summariser.
-func (c *conversation) state() winnow.State {
+// engineState returns what is known of this conversation and of its provider, for a
+// request that cannot wait for a summariser.
+func (c *conversation) engineState() winnow.State {
 	c.usePlan()
 	if !c.at.IsZero() { // a pause may have cost the provider's cache
 		c.track.Paused(max(0, c.t.opts.Now().Sub(c.at)))
 	}
 	s := c.track.State()
 	s.Pins, s.Notes = c.pins, c.notes
-	s.Learned = c.t.engines.known(c.whose)
-	s.Subscribed = subscribed(c.req)
+	s.Learned = c.t.engines.learnedLimits(c.whose)
+	s.Subscribed = paidBySubscription(c.req)
 	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
 }
 
-// remember keeps what is known for the next request, and how much output this one
+// rememberRequest keeps what is known for the next request, and how much output this one
 // asked for.
-func (c *conversation) remember(output int) {
+func (c *conversation) rememberRequest(output int) {
 	if c.end.Counting {
 		return
 	}

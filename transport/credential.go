@@ -91,51 +91,23 @@ func NewTenants(ctx context.Context, s Store, c Credentials) (*Tenants, error) {
 	return t, nil
 }
 
-// Of returns the tenant of a request. Own says that whoever sent it has shown a
-// secret, and so may see what is the tenant's. Being on this machine is not
-// enough: others may be on it too.
+// Of returns the tenant of a request. Own says that its sender has shown a secret,
+// and so may see what is the tenant's. Being on this machine is not enough: others
+// may be on it too.
 func (t *Tenants) Of(r *http.Request) (tenant Tenant, own bool) {
 	n := noter{hash: hmac.New(sha256.New, t.secret)}
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	t.known(&n, r.Header, query)
+	t.noteKnown(&n, r.Header, query)
 	if n.count == 0 {
-		alike(&n, r.Header, query)
-		if err != nil && suspicious(r.URL.RawQuery) { // what could not be read may be one
-			n.secret("query", r.URL.RawQuery)
+		noteLookalikes(&n, r.Header, query)
+		if err != nil && looksSecret(r.URL.RawQuery) { // what could not be read may be one
+			n.noteSecret("query", r.URL.RawQuery)
 		}
 	}
 	if n.count == 0 {
-		remote(&n, r)
-	}
-	if len(t.secret) == 0 && !n.renewed {
-		if old, ok := older(r, n.count); ok {
-			return old, n.proven
-		}
+		noteRemote(&n, r)
 	}
 	return Tenant(hex.EncodeToString(n.hash.Sum(nil))), n.proven
-}
-
-// older returns the tenant that a request had before stores had secrets, where
-// nothing but the places that were known then tells whose it is: as many of them
-// as count.
-func older(r *http.Request, count int) (Tenant, bool) {
-	h := sha256.New()
-	h.Write([]byte("winnow tenant\x00"))
-	found := 0
-	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key"} {
-		for _, v := range r.Header.Values(name) {
-			if _, signed := signer(v); signed {
-				return "", false // each signature was another tenant
-			}
-			h.Write([]byte(name + "\x00" + v + "\x00"))
-			found++
-		}
-	}
-	if strings.Contains(r.URL.RawQuery, "key=") {
-		h.Write([]byte("key\x00" + r.URL.Query().Get("key")))
-		found += len(r.URL.Query()["key"])
-	}
-	return Tenant(hex.EncodeToString(h.Sum(nil))), found == count
 }
 
 // noter takes down what a tenant is told by.
@@ -143,8 +115,6 @@ type noter struct {
 	hash   hash.Hash
 	count  int
 	proven bool // by a secret
-
-	renewed bool // told by the account of a token that is renewed
 }
 
 func (n *noter) note(where, value string) {
@@ -152,7 +122,7 @@ func (n *noter) note(where, value string) {
 	n.count++
 }
 
-func (n *noter) secret(where, value string) {
+func (n *noter) noteSecret(where, value string) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
@@ -160,20 +130,19 @@ func (n *noter) secret(where, value string) {
 	n.proven = true
 }
 
-// known takes down the credentials in places that are known.
-func (t *Tenants) known(n *noter, h http.Header, query url.Values) {
+// noteKnown takes down the credentials in places that are known.
+func (t *Tenants) noteKnown(n *noter, h http.Header, query url.Values) {
 	for _, name := range t.headers {
 		for _, v := range h.Values(name) {
-			if id, ok := signer(v); ok {
+			if id, ok := awsKeyID(v); ok {
 				n.note("aws", id) // a name, no secret
 				continue
 			}
-			if who, ok := account(v); ok && t.refreshed && name == "Authorization" {
+			if who, ok := tokenAccount(v); ok && t.refreshed && name == "Authorization" {
 				n.note("account", who+" "+h.Get("Chatgpt-Account-Id"))
-				n.renewed = true
 				continue
 			}
-			n.secret(name, v)
+			n.noteSecret(name, v)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -184,15 +153,15 @@ func (t *Tenants) known(n *noter, h http.Header, query url.Values) {
 				id, _, _ := strings.Cut(v, "/")
 				n.note("aws", id)
 			case slices.Contains(t.params, lower):
-				n.secret("?"+lower, v)
+				n.noteSecret("?"+lower, v)
 			}
 		}
 	}
 }
 
-// signer returns the id of the key that signed a request to AWS. The signature
+// awsKeyID returns the id of the key that signed a request to AWS. The signature
 // itself is another one for each request.
-func signer(authorization string) (id string, ok bool) {
+func awsKeyID(authorization string) (id string, ok bool) {
 	rest, ok := strings.CutPrefix(authorization, "AWS4-")
 	if !ok {
 		return "", false
@@ -202,10 +171,10 @@ func signer(authorization string) (id string, ok bool) {
 	return id, ok && id != ""
 }
 
-// account returns the account of an access token that its client renews every few
+// tokenAccount returns the account of an access token that its client renews every few
 // hours or days: by the claims of a JSON web token, or by its issuer alone where
 // the token does not name the account.
-func account(authorization string) (who string, ok bool) {
+func tokenAccount(authorization string) (who string, ok bool) {
 	kind, token, _ := strings.Cut(authorization, " ")
 	if !strings.EqualFold(kind, "Bearer") {
 		return "", false
@@ -228,19 +197,19 @@ func account(authorization string) (who string, ok bool) {
 	return fmt.Sprintf("%q %q", claims.Iss, claims.Sub), true
 }
 
-// alike takes down what looks like a credential.
-func alike(n *noter, h http.Header, query url.Values) {
+// noteLookalikes takes down what looks like a credential.
+func noteLookalikes(n *noter, h http.Header, query url.Values) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
-		if suspicious(name) {
+		if looksSecret(name) {
 			for _, v := range h[name] {
-				n.secret(name, v)
+				n.noteSecret(name, v)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if suspicious(name) {
+		if looksSecret(name) {
 			for _, v := range query[name] {
-				n.secret("?"+name, v)
+				n.noteSecret("?"+name, v)
 			}
 		}
 	}
@@ -258,14 +227,14 @@ var harmless = map[string]bool{
 	"max_tokens": true, "page_token": true, "pagetoken": true,
 }
 
-// suspicious reports whether a name may be that of a credential.
-func suspicious(name string) bool {
+// looksSecret reports whether a name may be that of a credential.
+func looksSecret(name string) bool {
 	name = strings.ToLower(name)
 	return !harmless[name] && slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// remote takes down where a caller is who is not on this machine.
-func remote(n *noter, r *http.Request) {
+// noteRemote takes down where a caller is who is not on this machine.
+func noteRemote(n *noter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err == nil {
 		if ip, err := netip.ParseAddr(host); err != nil || !ip.Unmap().IsLoopback() {

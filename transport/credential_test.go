@@ -89,8 +89,8 @@ func TestTenants(t *testing.T) {
 			}
 		}
 	}
-	// Another store has another secret: a tenant says nothing about its
-	// credential to whoever does not have the store.
+	// Another store has another secret: a tenant says nothing about its credential
+	// to those without the store.
 	others, err := transport.NewTenants(t.Context(), planstore.NewMemory(planstore.Bounds{}), transport.Credentials{})
 	if err != nil {
 		t.Fatal(err)

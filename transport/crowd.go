@@ -9,8 +9,8 @@ import (
 
 // What a request costs here is not a matter of its bytes alone. Two million
 // messages of one letter are 60 MB, pack to 160 KB, and take gigabytes when
-// they are read. So messages and values are counted before a body is read,
-// which takes a moment and no memory. No model has a window for so many.
+// they are read. So messages and values are counted before a body is read, which
+// takes a moment and no memory. No model has a window for more than these.
 const (
 	maxMessages = 100_000
 	maxValues   = 1_000_000
@@ -20,8 +20,8 @@ const (
 	maxParts = 5_000
 )
 
-// crowded reports whether a body holds more messages or values than are read.
-func crowded(raw []byte) bool {
+// isCrowded reports whether a body holds more messages or values than are read.
+func isCrowded(raw []byte) bool {
 	// Each value but the first of a list follows a comma, and the first a
 	// bracket. Where there are few of them, in texts too, nothing need be told
 	// apart.

@@ -121,8 +121,8 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestUnpackedAtOnce bounds what is unpacked at once. A body that is larger
-// than all of it passes as it came. One for which there is no room now waits
-// until another call has its answer, and passes as it came when that takes long.
+// than all of it passes as it came. One that does not fit now waits until another
+// call has its answer, and passes as it came when that takes long.
 func TestUnpackedAtOnce(t *testing.T) {
 	text := func(n int) []byte {
 		return zip(t, `{"model":"gpt-4o","messages":[{"role":"user","content":"`+strings.Repeat("words ", n)+`"}]}`)

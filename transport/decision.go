@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// decision is what is done about a request: one of four kinds, with what that
+// decision is what is done about a request: one of three kinds, with what that
 // kind needs. Another decision takes its place where the provider refuses the
 // request; that one begins as a copy.
 type decision struct {
@@ -36,8 +36,7 @@ type kind int
 
 const (
 	passedOn   kind = iota // as it came; a refusal is the caller's
-	measured               // as it came, and counted
-	fitted                 // as it fits: under the plan in force, old or new, or without one
+	fitted                 // counted, and as it fits: under the plan in force, old or new, or without one
 	turnedAway             // not at all: the caller is asked to come again
 )
 
@@ -53,15 +52,15 @@ type projection struct {
 	saved int
 }
 
-// tokens is the size of the prompt, available the room for it, as predicted.
+// tokens returns the size of the prompt, available the room for it, as predicted.
 func (p *projection) tokens() int    { return p.status.Count.Tokens }
 func (p *projection) available() int { return p.status.Limits.Available }
 
 // decide reads the request and decides what is sent. Whatever goes wrong, what
 // is sent is at worst what came.
 func (c *conversation) decide() (d decision) {
-	defer c.guard(&d)
-	if d = c.read(); d.kind == passedOn {
+	defer c.recoverFault(&d)
+	if d = c.readRequest(); d.kind == passedOn {
 		return d
 	}
 	h := c.history()
@@ -75,69 +74,68 @@ func (c *conversation) decide() (d decision) {
 		d.passed = becauseObserving
 		var err error
 		if c.conv, err = c.t.findConversation(c.ctx(), c.key, h); err != nil {
-			c.failed("store", err)
+			c.reportFailure("store", err)
 		}
 		c.noteBeginning()
-		return c.measure(d)
+		return c.measureOnly(d)
 	}
-	turn := c.t.turn(c.key, h)
+	turn := c.t.turnLock(c.key, h)
 	turn.Lock()
 	defer turn.Unlock()
 	c.findPlan(h)
 	c.noteBeginning()
-	if d.kind == measured && c.base == nil {
-		return c.measure(d) // the first plan is made only once the provider has called a request too long
+	if d.passed == becauseManaged && c.base == nil {
+		return c.measureOnly(d) // the first plan is made only once the provider has called a request too long
 	}
-	if c.summarises() {
+	if c.asksForSummary() {
 		if whole, ok := c.sendWhole(d); ok {
 			return whole
 		}
 	}
 	was := c.base
-	if d, _ = c.fit(d, winnow.Ask{}); d.kind == turnedAway {
+	if d, _ = c.fitRequest(d, winnow.Ask{}); d.kind == turnedAway {
 		return d
 	}
-	c.remember(d.asked)
+	c.rememberRequest(d.asked)
 	if c.base.ID() == was.ID() {
 		c.prepareAhead(d.sent.status)
 	}
 	return d
 }
 
-// guard makes a fault in here cost no call: what came is sent.
-func (c *conversation) guard(d *decision) {
+// recoverFault makes a fault in here cost no call: what came is sent.
+func (c *conversation) recoverFault(d *decision) {
 	if p := recover(); p != nil {
-		c.failed("panic", fmt.Errorf("%v", p))
+		c.reportFailure("panic", fmt.Errorf("%v", p))
 		d.kind, d.passed, d.out, d.sent = passedOn, becauseFailed, c.raw, projection{}
 	}
 }
 
-// measure counts the request and leaves it as it is.
-func (c *conversation) measure(d decision) decision {
-	d.kind = measured
-	status, err := c.engine.Check(c.request(), c.state())
+// measureOnly counts the request and leaves it as it is.
+func (c *conversation) measureOnly(d decision) decision {
+	status, err := c.engine.Check(c.requestToPlan(), c.engineState())
 	if err != nil {
-		c.failed("check", err)
+		c.reportFailure("check", err)
 		return d
 	}
 	if status.ShouldCompact && c.t.opts.Observe {
 		c.t.tally(func(s *Stats) { s.Would++ })
 	}
 	if view, err := plan.Apply(c.history(), nil); err == nil {
-		d.sent = c.project(nil, view, status)
-		c.remember(d.asked)
+		d.sent = c.projectView(nil, view, status)
+		c.rememberRequest(d.asked)
 	}
 	return d
 }
 
-// fit decides under which plan the request is sent, instead of what was decided
-// before; a limit, force and a refusal may be asked for. It reports whether the
-// plan is one that was asked for: not the one in force for want of a better.
-func (c *conversation) fit(d decision, asked winnow.Ask) (decision, bool) {
-	s := c.state()
+// fitRequest decides under which plan the request is sent, in place of decision d;
+// the caller may ask for a limit, force and a refusal. It reports whether the plan
+// is what the caller asked for, and not the plan in force for want of a better.
+func (c *conversation) fitRequest(d decision, asked winnow.Ask) (decision, bool) {
+	s := c.engineState()
 	s.Limit, s.Force, s.Refused = asked.Limit, asked.Force, asked.Refused
 	s.BestEffort = true // what may be refused is better than what is sure to be
-	if p := c.prepared(s); p != nil {
+	if p := c.preparedPlan(s); p != nil {
 		with := s
 		with.Plan = p
 		if next, err := c.fitUnderPlan(d, with); err == nil {
@@ -155,7 +153,7 @@ func (c *conversation) fit(d decision, asked winnow.Ask) (decision, bool) {
 	d = c.keepPlan(d)
 	var f *failure
 	if errors.As(err, &f) {
-		c.failed(f.what, f.error)
+		c.reportFailure(f.what, f.error)
 	}
 	if d.sent.plan == nil && d.passed == "" {
 		d.passed = whyGivenUp(err)
@@ -172,18 +170,18 @@ type failure struct {
 // Unwrap returns the cause.
 func (f *failure) Unwrap() error { return f.error }
 
-// fitUnderPlan sends the request under a plan that carries on the one in the
-// state: the one in force, or that with what was prepared.
+// fitUnderPlan fits the request under a plan that extends the one in the state: the
+// plan in force, perhaps with a prepared summary.
 func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error) {
-	req := c.request()
+	req := c.requestToPlan()
 	r, err := c.engine.Fit(c.ctx(), req, s)
 	if err != nil {
 		return d, &failure{"plan", err}
 	}
-	if err := c.redact(req, s, &r); err != nil {
+	if err := c.redactPlan(req, s, &r); err != nil {
 		return d, &failure{"redact", err} // what holds a secret is not stored
 	}
-	out, err := c.encode(r.View)
+	out, err := c.encodeView(r.View)
 	if err != nil {
 		return d, &failure{"invalid", err}
 	}
@@ -199,9 +197,9 @@ func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error
 	if r.Plan != nil && r.Plan.ID() != was.ID() {
 		info := settledBy(s.Ask, &r)
 		info.Parent = was.ID()
-		inForce, err := c.settle(r.Plan, info)
+		inForce, err := c.settlePlan(r.Plan, info)
 		if err == nil && inForce.ID() != r.Plan.ID() {
-			return c.yield(d, s, inForce)
+			return c.yieldToPlan(d, s, inForce)
 		}
 		if err != nil {
 			// A plan that is not kept is better than a request that is refused,
@@ -220,7 +218,7 @@ func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error
 	c.base = r.Plan
 	c.track.Fitted(&r)
 	d.kind, d.passed, d.about, d.out = fitted, "", "", out
-	d.sent = c.project(r.Plan, r.View, r.After)
+	d.sent = c.projectView(r.Plan, r.View, r.After)
 	return c.lowerAhead(d), nil
 }
 
@@ -242,12 +240,12 @@ func (c *conversation) logLosses(r *winnow.Result) {
 // why the store does not have it.
 func (c *conversation) replacePlan(p *plan.Plan, err error) {
 	if err != nil {
-		c.failed("store", err)
+		c.reportFailure("store", err)
 		c.offerLater(p)
 	} else {
 		c.provisional = false
 	}
-	c.t.background.moved(c.key, c.history(), c.base.ID())
+	c.t.background.dropOutdated(c.key, c.history(), c.base.ID())
 	c.keepOriginal(c.base)
 	c.base = p
 }
@@ -258,17 +256,17 @@ func (c *conversation) keepPlan(d decision) decision {
 	view, err := plan.Apply(c.history(), c.base)
 	var out []byte
 	if err == nil {
-		out, err = c.encode(view)
+		out, err = c.encodeView(view)
 	}
 	if err != nil {
 		d.out, d.sent = c.raw, projection{}
 		return d
 	}
 	d.out = out
-	status, err := c.engine.Check(c.request(), c.state())
+	status, err := c.engine.Check(c.requestToPlan(), c.engineState())
 	if err != nil {
 		return d
 	}
-	d.sent = c.project(c.base, view, status)
+	d.sent = c.projectView(c.base, view, status)
 	return c.lowerAhead(d)
 }

@@ -22,7 +22,7 @@
 // What is promised:
 //
 //   - The program's answers are the provider's, byte for byte. Response headers
-//     tell what was done: see [HeaderPlan] and [HeaderTokens].
+//     tell what winnow did: see [HeaderPlan] and [HeaderTokens].
 //   - Between two plans the messages that are sent extend those sent before
 //     byte for byte, so that the provider's cache stays warm. That holds across
 //     restarts when the store is a file.

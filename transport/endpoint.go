@@ -12,7 +12,7 @@ type Endpoint struct {
 	Dialect wire.Dialect
 
 	// Counting says that only the tokens are asked for, Compacting that the
-	// provider is to compact the conversation: its answer is no next message.
+	// provider is to compact the conversation: its answer is not the next message.
 	Counting, Compacting bool
 
 	// Model and Stream are what the address says; some dialects have both in

@@ -18,7 +18,7 @@ type endpointModel struct {
 }
 
 // engines makes an engine for each model and window of an agent, and remembers
-// them; what was learned about a model goes with each call.
+// them; the limits learned about a model go with each call.
 type engines struct {
 	opts *Options
 
@@ -44,8 +44,8 @@ func newEngines(o *Options) *engines {
 	}
 }
 
-// engine returns the engine for a model.
-func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
+// engineFor returns the engine for a model.
+func (e *engines) engineFor(m endpointModel) (*winnow.Winnow, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	k := engineKey{m.model, m.agent}

@@ -13,14 +13,14 @@ import (
 // longest ago forgotten first.
 const maxExchanges = 64 << 20
 
-// exchanges remembers what was said between the transport and models.
+// exchanges remembers what the transport and models said to each other.
 type exchanges struct {
 	mu    sync.Mutex
 	all   []*exchange // oldest first
 	total int
 }
 
-// keep remembers what was said after a chain of messages, in place of what was before.
+// keep remembers the messages said after a chain, in place of those said before.
 func (e *exchanges) keep(k planstore.Key, at chat.Hash, x *exchange) {
 	x.key, x.at = k, at
 	for i := range x.messages {

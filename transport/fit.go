@@ -1,54 +1,87 @@
 package transport
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+
+	"github.com/winnow-llm/winnow/wire"
 )
 
-// Errors of [Transport.Fit].
-var (
-	// ErrNoConversation says that a request asks no model to go on with a conversation.
-	ErrNoConversation = errors.New("the request is none of a conversation; name the path of the provider's API, such as /v1/messages")
-	// ErrUnread says that a body is too large, or in a coding that is not known here.
-	ErrUnread = errors.New("the body cannot be read")
-	// ErrElsewhere says that the plan of the conversation is held by a process that
-	// cannot be reached now.
-	ErrElsewhere = errors.New("the conversation's plan is not to be had at the moment; try again")
-)
+// ErrElsewhere says that the plan of the conversation is held by a process that
+// cannot be reached now.
+var ErrElsewhere = errors.New("the conversation's plan cannot be reached at the moment; try again")
 
-// Fit makes a request fit as [Transport.RoundTrip] does, and returns the body that
-// it would send, without sending it: for programs and gateways that make the call
-// themselves. The plan is kept, so that the next request of the conversation goes
-// out under it. What was done stands in the header, as it would in an answer's:
-// [HeaderPlan], [HeaderTokens], [HeaderAvailable], [HeaderMaxTokens], [HeaderPassed].
+type callKey struct{}
+
+// WithCall tells [Transport.Fit] which call a body is for, where the body does not
+// say all: the address names a model of Gemini's, the header has the credential that
+// tells tenants apart and how the body is packed. The call's own body is not read.
+func WithCall(ctx context.Context, call *http.Request) context.Context {
+	return context.WithValue(ctx, callKey{}, call)
+}
+
+// Fit makes the body of a request fit as [Transport.RoundTrip] does, and returns the
+// body that it would send, without sending it: for programs and gateways that make
+// the call themselves. The dialect is known by the body's form, the conversation is
+// found as for requests, and the plan is kept, so that the next body of the
+// conversation goes out under it.
 //
-//	req, _ := http.NewRequest("POST", "https://api.anthropic.com/v1/messages", body)
-//	fitted, done, err := t.Fit(req)
+//	fitted, done, err := t.Fit(ctx, body)
+//	if err != nil {
+//		return err // the body is not a request of a conversation
+//	}
+//	answer, err := http.Post("https://api.anthropic.com/v1/messages", "application/json", bytes.NewReader(fitted))
 //
-// Since the answer is not seen, sizes stay estimates and a refusal teaches nothing:
-// where the call can go through the transport, let it.
-func (t *Transport) Fit(req *http.Request) (fitted []byte, done http.Header, err error) {
-	end, ok := EndpointOf(req)
-	if !ok || req.Body == nil || req.Body == http.NoBody {
-		return nil, nil, fmt.Errorf("transport: %w", ErrNoConversation)
-	}
-	body, err := t.readBody(req)
+// The header says what Fit did, as an answer's would: [HeaderPlan], [HeaderTokens],
+// [HeaderAvailable], [HeaderMaxTokens], [HeaderPassed]. [WithCall] tells more about
+// the call. Since the answer is not seen, sizes stay estimates and a refusal
+// teaches nothing: where the call can go through the transport, let it.
+func (t *Transport) Fit(ctx context.Context, body []byte) (fitted []byte, done http.Header, err error) {
+	req, end, err := callFor(ctx, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	if body.rest != nil {
-		_ = body.rest.Close()
-		return nil, nil, fmt.Errorf("transport: %w: %s", ErrUnread, whyUnread(body.why, len(codingsOf(req.Header)) > 0))
+	in, err := t.readBody(req)
+	if err != nil {
+		return nil, nil, err
 	}
-	defer t.done(&body)
+	if in.rest != nil {
+		return nil, nil, fmt.Errorf("transport: the body cannot be read: %s", whyUnread(in.why, len(codingsOf(req.Header)) > 0))
+	}
+	defer t.releaseRoom(&in)
 	t.tally(func(s *Stats) { s.Requests++ })
-	c := &conversation{incoming: &incoming{t: t, req: req, end: end, raw: body.raw}}
+	c := &conversation{incoming: &incoming{t: t, req: req, end: end, raw: in.raw}}
 	d := c.decide()
 	if d.kind == turnedAway {
 		return nil, nil, fmt.Errorf("transport: %w", ErrElsewhere)
 	}
 	told := &http.Response{Header: http.Header{}}
-	(&result{c: c, d: &d}).tell(told)
+	(&result{c: c, d: &d}).writeHeaders(told)
 	return d.out, told.Header, nil
+}
+
+// callFor is the request that a body is for, and what it asks: the one of [WithCall],
+// else one of which nothing but the body is known.
+func callFor(ctx context.Context, body []byte) (req *http.Request, end Endpoint, err error) {
+	req, told := ctx.Value(callKey{}).(*http.Request)
+	ok := false
+	if told {
+		end, ok = EndpointOf(req)
+		err = errors.New("transport: the request is none of a conversation; name a path of the provider's API, such as /v1/messages")
+	} else {
+		req = &http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}
+		end.Dialect, ok = wire.Detect(body)
+		err = errors.New("transport: it is not clear whose request this is; send the whole body of a call to chat completions, responses, messages or generateContent")
+	}
+	if !ok {
+		return nil, end, err
+	}
+	req = req.Clone(ctx)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return req, end, nil
 }

@@ -3,10 +3,10 @@ package transport
 import "time"
 
 // A provider that refuses a request as too long and names no limit leaves the
-// transport to guess one. The guess starts at what was refused. The second try
-// of the same call is smaller, and once the provider takes it the truth lies
-// between the two: from then on a request that is longer than the one that was
-// taken is compacted before it is sent.
+// transport to guess one. The guess starts at the refused size. The second try of
+// the same call is smaller, and once the provider takes it the truth lies between
+// the two: from then on a request longer than the accepted one is compacted before
+// it is sent.
 //
 // An example: 25,000 tokens are refused, 16,000 are taken. With the trigger at
 // 0.80 the guess becomes 20,000, so that requests of other conversations are
@@ -26,7 +26,7 @@ type guess struct {
 // guessLasts is how long a guess holds.
 const guessLasts = 24 * time.Hour
 
-// refuse notes that a prompt of so many tokens was too long.
+// refuse notes that a prompt of that number of tokens was too long.
 func (g *guess) refuse(tokens int, now time.Time) {
 	if g.Limit == 0 || now.After(g.Until) {
 		*g = guess{Limit: tokens, Refused: tokens}
@@ -34,9 +34,10 @@ func (g *guess) refuse(tokens int, now time.Time) {
 	g.Limit, g.Refused, g.Until = min(g.Limit, tokens), min(g.Refused, tokens), now.Add(guessLasts)
 }
 
-// take notes that a prompt was taken which was counted as so many tokens, and
-// as so many by the provider where that is not 0. Mended says that the provider
-// had refused the same call before. The threshold is the one of the settings.
+// take notes that the provider took a prompt, which we counted as counted tokens
+// and the provider as reported, 0 where it did not say. Mended says that the
+// provider had refused the same call before. The threshold is the one of the
+// settings.
 func (g *guess) take(counted, reported int, mended bool, threshold float64) {
 	if g.Limit == 0 {
 		return
@@ -44,7 +45,7 @@ func (g *guess) take(counted, reported int, mended bool, threshold float64) {
 	tokens := counted
 	if reported > 0 {
 		tokens = reported
-		if mended && counted > 0 { // what was refused was counted the same way
+		if mended && counted > 0 { // the refused prompt was counted the same way
 			g.Refused = int(float64(g.Refused) * float64(reported) / float64(counted))
 		}
 	}
@@ -52,17 +53,17 @@ func (g *guess) take(counted, reported int, mended bool, threshold float64) {
 	case tokens >= g.Refused && !mended: // it was not the length
 		*g = guess{}
 	case mended && tokens > 0:
-		// No lower than half of what was refused: a rewrite may have left far
-		// less than there is room for.
-		g.Limit = min(g.Limit, max(untouched(tokens, threshold), g.Refused/2))
+		// Not below half of the refused size: a rewrite may have left far less than
+		// there is room for.
+		g.Limit = min(g.Limit, max(limitForPrompt(tokens, threshold), g.Refused/2))
 	case tokens > g.Limit:
 		g.Limit = tokens
 	}
 }
 
-// untouched is the limit under which a prompt of so many tokens is the largest
+// limitForPrompt returns the limit under which a prompt of that size is the largest
 // that is sent without compaction.
-func untouched(tokens int, threshold float64) int {
+func limitForPrompt(tokens int, threshold float64) int {
 	if threshold <= 0 || threshold > 1 {
 		return tokens
 	}

@@ -93,8 +93,8 @@ func availableFor(t *testing.T, tr *transport.Transport, url, key, text string) 
 }
 
 // TestGuessHeals refuses one request for no good reason. Another key is not
-// concerned; a request that is taken above the guess raises it, one at what was
-// refused ends it, and so does a day.
+// concerned; a request that is taken above the guess raises it, one of the refused
+// size ends it, and so does a day.
 func TestGuessHeals(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	words := func(n int) string { return strings.Repeat("some plain words ", n) } // three tokens, 17 bytes each

@@ -40,7 +40,8 @@ type said struct {
 	key   planstore.Key // of the conversation
 }
 
-// room is who may see the request.
+// room returns the tenant and the dialect: whose requests this one may share memory
+// with.
 func (s *said) room() room { return room{s.whose.tenant, s.body.Dialect()} }
 
 // history returns the messages of the request.
@@ -48,9 +49,9 @@ func (s *said) history() chat.History { return s.body.Request().History }
 
 func (in *incoming) ctx() context.Context { return in.req.Context() }
 
-// parse reads the body, of which what a remembered request has in common with it
+// parseBody reads the body, of which what a remembered request has in common with it
 // is not read again.
-func (in *incoming) parse(like *recent) (err error) {
+func (in *incoming) parseBody(like *recent) (err error) {
 	switch {
 	case like == nil:
 		in.body, err = wire.Parse(in.end.Dialect, in.raw)
@@ -68,8 +69,8 @@ func (in *incoming) passOn(why Reason) decision {
 	return decision{kind: passedOn, passed: why, out: in.raw}
 }
 
-// project notes what is known about a view that will be sent.
-func (in *incoming) project(p *plan.Plan, v plan.View, s winnow.Status) projection {
+// projectView notes what is known about a view that will be sent.
+func (in *incoming) projectView(p *plan.Plan, v plan.View, s winnow.Status) projection {
 	req := in.body.Request()
 	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
 		p = nil
@@ -82,8 +83,8 @@ func (in *incoming) project(p *plan.Plan, v plan.View, s winnow.Status) projecti
 	return out
 }
 
-// encode writes the body for a view and checks it as the provider will.
-func (in *incoming) encode(v plan.View) ([]byte, error) {
+// encodeView writes the body for a view and checks it as the provider will.
+func (in *incoming) encodeView(v plan.View) ([]byte, error) {
 	out, err := in.body.Encode(v)
 	if err != nil {
 		return nil, err

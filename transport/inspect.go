@@ -24,8 +24,8 @@ func (t *Transport) Plans(ctx context.Context, tenant Tenant) ([]planstore.Entry
 	return t.opts.Store.List(ctx, tenant, maxListed)
 }
 
-// find returns a tenant's plan and where it is stored.
-func (t *Transport) find(ctx context.Context, tenant Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
+// findStoredPlan returns a tenant's plan and where it is stored.
+func (t *Transport) findStoredPlan(ctx context.Context, tenant Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
 	if errors.Is(err, ErrNotFound) {
 		x, err := t.opts.Store.Former(ctx, tenant, id)
@@ -38,10 +38,10 @@ func (t *Transport) find(ctx context.Context, tenant Tenant, id plan.ID) (*plan.
 	return p, e.Key, err
 }
 
-// apply returns the conversation of a plan under it, by the newest request that is
+// applyStoredPlan returns the conversation of a plan under it, by the newest request that is
 // at hand. The error wraps [ErrNotFound] or [ErrNoHistory].
-func (t *Transport) apply(ctx context.Context, tenant Tenant, id plan.ID) (*conview.Moment, *recent, error) {
-	p, k, err := t.find(ctx, tenant, id)
+func (t *Transport) applyStoredPlan(ctx context.Context, tenant Tenant, id plan.ID) (*conview.Moment, *recent, error) {
+	p, k, err := t.findStoredPlan(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +49,7 @@ func (t *Transport) apply(ctx context.Context, tenant Tenant, id plan.ID) (*conv
 	if err != nil {
 		return nil, nil, err
 	}
-	w, st, err := t.resume(ctx, x, p)
+	w, st, err := t.engineAndState(ctx, x, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +64,7 @@ func (t *Transport) apply(ctx context.Context, tenant Tenant, id plan.ID) (*conv
 // Recall returns the original behind a handle of a tenant's plan. The error
 // wraps [ErrNotFound], [ErrNoHistory] or [plan.ErrNoHandle].
 func (t *Transport) Recall(ctx context.Context, tenant Tenant, id plan.ID, handle string) (plan.Original, error) {
-	p, key, err := t.find(ctx, tenant, id)
+	p, key, err := t.findStoredPlan(ctx, tenant, id)
 	if err != nil {
 		return plan.Original{}, err
 	}
@@ -95,7 +95,7 @@ func (t *Transport) historyOf(ctx context.Context, tenant Tenant, key planstore.
 // requestOf returns a request that a plan applies to, and the plan as it applies
 // there. The error wraps [ErrNoHistory].
 func (t *Transport) requestOf(ctx context.Context, tenant Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, *recent, error) {
-	if x := t.memory.find(tenant, p); x != nil {
+	if x := t.memory.findCovered(tenant, p); x != nil {
 		return p, x, nil
 	}
 	if t.originals == nil {
@@ -123,13 +123,13 @@ func (t *Transport) Forget(ctx context.Context, tenant Tenant, id plan.ID) (plan
 	if err != nil {
 		return 0, 0, err
 	}
-	return t.remove(ctx, e.Key)
+	return t.forgetKey(ctx, e.Key)
 }
 
-// remove forgets the conversations under a key.
-func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, originals int, err error) {
+// forgetKey forgets the conversations under a key.
+func (t *Transport) forgetKey(ctx context.Context, k planstore.Key) (plans, originals int, err error) {
 	t.records.wait(ctx)
-	// From memory too, and from there first: whoever asks at the same time must not
+	// From memory too, and from there first: a caller at the same time must not
 	// find there what is gone from the store.
 	t.memory.forget(k)
 	t.offered.forget(k)
@@ -139,8 +139,8 @@ func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, origina
 	return t.opts.Store.Remove(ctx, k)
 }
 
-// keepOriginal stores the conversation that a plan was made for, where that is allowed.
-// The one that the plan before was made for is part of it.
+// keepOriginal stores the conversation that a plan was made for, where that is
+// allowed. It contains the conversation of the plan before.
 func (in *incoming) keepOriginal(was *plan.Plan) {
 	if in.t.originals == nil {
 		return
@@ -161,6 +161,6 @@ func (in *incoming) keepOriginal(was *plan.Plan) {
 	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(in.end.Dialect), Model: in.whose.model, Body: body}
 	if err := in.t.originals.PutOriginal(in.ctx(), in.key, o, before); err != nil {
 		in.t.tally(func(s *Stats) { s.StoreFails++ })
-		in.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
+		in.t.opts.Log.Warn("a conversation could not be stored for recall", "why", briefError(err))
 	}
 }

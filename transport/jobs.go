@@ -20,8 +20,8 @@ type Jobs interface {
 	// once. A job that waits already is not added again.
 	Enqueue(ctx context.Context, j Job) error
 
-	// Cancel gives up the jobs for a conversation under a plan that is no longer
-	// in force, where they have not begun.
+	// Cancel gives up the jobs for a conversation under a plan that is not in force
+	// any more, where they have not begun.
 	Cancel(ctx context.Context, k planstore.Key, base plan.ID) error
 }
 
@@ -36,26 +36,26 @@ type Job struct {
 	Chain   chat.Hash     `json:"chain"`
 	Base    plan.ID       `json:"base"`
 
-	// Window is the one that the agent works in; zero is the model's own.
+	// Window is the window that the agent works in; zero is the model's own.
 	Window model.Window `json:"window"`
 }
 
-// ErrMoved says that a job's conversation has moved on, or is no longer kept:
-// nothing is to be done.
+// ErrMoved says that a job's conversation has moved on, or that the store has
+// dropped it: nothing is to be done.
 var ErrMoved = errors.New("transport: the conversation has moved on")
 
-// shares returns the store where summaries are prepared by jobs, nil where they
+// sharedStore returns the store where summaries are prepared by jobs, nil where they
 // are prepared here: jobs need the conversation, so it must be kept, and as it
 // is.
-func (t *Transport) shares() Store {
+func (t *Transport) sharedStore() Store {
 	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil || t.opts.Same { // a credential is kept nowhere
 		return nil
 	}
 	return t.opts.Store
 }
 
-// enqueue has a job prepare a fold for a request's conversation.
-func (b *background) enqueue(ctx context.Context, in *incoming, p *preparation) error {
+// enqueueJob has a job prepare a fold for a request's conversation.
+func (b *background) enqueueJob(ctx context.Context, in *incoming, p *preparation) error {
 	j := Job{Key: in.key, Dialect: in.end.Dialect, Host: in.whose.host, Model: in.whose.model, Len: p.len, Chain: p.chain, Base: p.base, Window: in.whose.agent}
 	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(in.end.Dialect), Model: in.whose.model, Body: in.raw}
 	if err := b.t.originals.PutOriginal(ctx, in.key, o, chat.Hash{}); err != nil {
@@ -68,7 +68,7 @@ func (b *background) enqueue(ctx context.Context, in *incoming, p *preparation) 
 // called again for the same job: what is prepared already is left as it is. The
 // error wraps [ErrMoved] where there is nothing to do any more.
 func (t *Transport) Prepare(ctx context.Context, j Job) error {
-	store := t.shares()
+	store := t.sharedStore()
 	if store == nil || t.background == nil {
 		return errors.New("transport: this process cannot prepare summaries: it needs a summariser, stored conversations and a shared store")
 	}
@@ -77,7 +77,7 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	body, err := t.conversation(ctx, j)
+	body, err := t.jobConversation(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -89,19 +89,19 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 		return fmt.Errorf("plan %s is in force: %w", base.ID(), ErrMoved)
 	}
 	whose := endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
-	if err := t.engines.recollect(ctx, whose); err != nil {
+	if err := t.engines.readLesson(ctx, whose); err != nil {
 		return err
 	}
-	engine, s, err := t.resume(ctx, &recent{said: said{body, whose, j.Key}}, base)
+	engine, s, err := t.engineAndState(ctx, &recent{said: said{body, whose, j.Key}}, base)
 	if err != nil {
 		return err
 	}
-	s.Learned, s.Encoded = t.engines.known(whose), body.Size
+	s.Learned, s.Encoded = t.engines.learnedLimits(whose), body.Size
 	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(engine.Settings())}
 	req := body.Request()
-	req.Rules.LeadThinking = false // see background.start
+	req.Rules.LeadThinking = false // see background.startPreparation
 	p := &preparation{key: j.Key, len: j.Len, chain: j.Chain, base: j.Base}
-	t.background.run(ctx, p, engine, req, s)
+	t.background.prepareEdits(ctx, p, engine, req, s)
 	switch p.state {
 	case ready, needless:
 		return store.PutPrepared(ctx, j.Key, planstore.Preparation{Len: p.len, Chain: p.chain, Base: p.base, Release: p.release, Edits: p.edits})
@@ -112,8 +112,8 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	return errors.New("transport: no summary was written; the log says why")
 }
 
-// conversation returns the conversation of a job from the store.
-func (t *Transport) conversation(ctx context.Context, j Job) (*wire.Body, error) {
+// jobConversation returns the conversation of a job from the store.
+func (t *Transport) jobConversation(ctx context.Context, j Job) (*wire.Body, error) {
 	all, err := t.originals.Originals(ctx, j.Key, j.Len)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (t *Transport) conversation(ctx context.Context, j Job) (*wire.Body, error)
 
 // takeStored returns what some process has prepared for a history under a plan.
 func (b *background) takeStored(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
-	store := b.t.shares()
+	store := b.t.sharedStore()
 	if store == nil {
 		return nil, nil
 	}

@@ -76,7 +76,7 @@ func TestLearnsFromLateOverflow(t *testing.T) {
 	}
 }
 
-// markStore is a store that remembers what was marked last.
+// markStore is a store that remembers the last mark.
 type markStore struct {
 	planstore.Store
 	mu   sync.Mutex
@@ -144,8 +144,8 @@ func TestHearsWhatPasses(t *testing.T) {
 }
 
 // TestProvidersCompaction has the provider compact a conversation that is far
-// longer than the window: what it is asked to compact is what was sent so far,
-// not what the caller holds, which no model could read.
+// longer than the window: it gets to compact the messages sent so far, not those of
+// the caller, which no model could read.
 func TestProvidersCompaction(t *testing.T) {
 	s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000})
 	store := &markStore{Store: planstore.NewMemory(planstore.Bounds{})}

@@ -46,7 +46,7 @@ func (l *lesson) hear(v wire.Verdict, now time.Time) {
 	l.Until = now.Add(toldLasts)
 }
 
-// known is the lesson as the engine takes it, told or guessed.
+// known returns the lesson as the engine takes it, told or guessed.
 func (l *lesson) known() winnow.Learned {
 	k := l.Told
 	if g := l.Guess.Limit; g > 0 && (k.Input == 0 || g < k.Input) {
@@ -66,17 +66,17 @@ func (l lesson) now(now time.Time) lesson {
 	return l
 }
 
-// known returns what was learned about a model.
-func (e *engines) known(m endpointModel) winnow.Learned {
+// learnedLimits returns the limits learned about a model.
+func (e *engines) learnedLimits(m endpointModel) winnow.Learned {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.lessons[m].now(e.opts.Now())
 	return l.known()
 }
 
-// change changes what was learned about a model. It returns the lesson, and whether
-// that is another one.
-func (e *engines) change(m endpointModel, f func(*lesson)) (lesson, bool) {
+// changeLesson changes the lesson about a model. It returns the lesson, and whether
+// that has changed.
+func (e *engines) changeLesson(m endpointModel, f func(*lesson)) (lesson, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.lessons[m]
@@ -85,28 +85,28 @@ func (e *engines) change(m endpointModel, f func(*lesson)) (lesson, bool) {
 	if after == before {
 		return after, false
 	}
-	e.keep(m, after)
+	e.keepLesson(m, after)
 	return after, true
 }
 
-// keep keeps a lesson. The caller holds the lock.
-func (e *engines) keep(m endpointModel, l lesson) {
+// keepLesson keeps a lesson. The caller holds the lock.
+func (e *engines) keepLesson(m endpointModel, l lesson) {
 	if _, ok := e.lessons[m]; !ok {
 		makeRoom(e.lessons, maxLessons)
 	}
 	e.lessons[m] = l
 }
 
-// recollect reads what was learned about a model before this process, once. What is
-// there may be empty, and is not asked for again then.
-func (e *engines) recollect(ctx context.Context, m endpointModel) error {
+// readLesson reads the stored lesson about a model, once. It does not ask again for
+// an empty one.
+func (e *engines) readLesson(ctx context.Context, m endpointModel) error {
 	e.mu.Lock()
 	_, ok := e.lessons[m]
 	e.mu.Unlock()
 	if ok {
 		return nil
 	}
-	value, err := e.opts.Store.Limits(ctx, m.tenant, m.name())
+	value, err := e.opts.Store.Limits(ctx, m.tenant, m.lessonName())
 	if err != nil {
 		return err
 	}
@@ -117,35 +117,35 @@ func (e *engines) recollect(ctx context.Context, m endpointModel) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, ok := e.lessons[m]; !ok { // nothing was learned meanwhile
-		e.keep(m, l)
+		e.keepLesson(m, l)
 	}
 	return nil
 }
 
-// name is what the store keeps a tenant's lesson under.
-func (m *endpointModel) name() string {
+// lessonName returns the name under which the store keeps a tenant's lesson.
+func (m *endpointModel) lessonName() string {
 	name, _ := json.Marshal([]any{m.host, m.model, m.agent.Tokens, m.agent.Own}) // cannot fail
 	return string(name)
 }
 
-// teach changes what is known of the call's model, and has the store keep it.
-func (c *conversation) teach(f func(*lesson)) {
-	l, changed := c.t.engines.change(c.whose, f)
+// updateLesson changes what is known of the call's model, and has the store keep it.
+func (c *conversation) updateLesson(f func(*lesson)) {
+	l, changed := c.t.engines.changeLesson(c.whose, f)
 	if !changed {
 		return
 	}
 	value, err := json.Marshal(l)
 	if err == nil {
-		err = c.t.opts.Store.KeepLimits(context.WithoutCancel(c.ctx()), c.whose.tenant, c.whose.name(), value)
+		err = c.t.opts.Store.KeepLimits(context.WithoutCancel(c.ctx()), c.whose.tenant, c.whose.lessonName(), value)
 	}
 	if err != nil {
 		c.storeFailed(err)
 	}
 }
 
-// hear remembers what an overflow tells.
-func (c *conversation) hear(v wire.Verdict) {
-	c.teach(func(l *lesson) { l.hear(v, c.t.opts.Now()) })
+// learnFromOverflow remembers what an overflow tells.
+func (c *conversation) learnFromOverflow(v wire.Verdict) {
+	c.updateLesson(func(l *lesson) { l.hear(v, c.t.opts.Now()) })
 }
 
 // makeRoom lets one entry of a full map go. Which one does not matter: an engine

@@ -35,8 +35,8 @@ func overridden(t testing.TB, facts string) *model.Registry {
 }
 
 // TestConversations drives agents far past the window, in every dialect. Every
-// request is answered at the first try, none is refused, and between two plans
-// what is sent extends what was sent before, byte for byte.
+// request is answered at the first try, none is refused, and between two plans each
+// request sent extends the one before, byte for byte.
 func TestConversations(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{false, true} {

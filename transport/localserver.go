@@ -32,9 +32,9 @@ const (
 	unknownLasts = 5 * time.Second
 )
 
-// window is the window in force for a request: the agent's, or that of the local
+// windowInForce returns the window in force for a request: the agent's, or that of the local
 // server that runs the model, whichever is smaller. The zero value is the model's.
-func (t *Transport) window(ctx context.Context, req *http.Request, name string) model.Window {
+func (t *Transport) windowInForce(ctx context.Context, req *http.Request, name string) model.Window {
 	agent := t.windowOf(req.Header, name)
 	if !t.opts.AskLocal || t.opts.Settings.Window > 0 || !localserver.May(req.URL, name) {
 		return agent

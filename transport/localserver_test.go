@@ -39,7 +39,7 @@ func (o *ollama) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sendWords sends a conversation of so many messages of 500 words.
+// sendWords sends a conversation of that number of messages of 500 words.
 func sendWords(t *testing.T, tr *transport.Transport, url string, messages int) http.Header {
 	t.Helper()
 	var all []map[string]string

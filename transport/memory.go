@@ -20,8 +20,8 @@ type recent struct {
 	progress
 	conv string // the id of the conversation
 
-	// output is what was asked for instead of what the body wants, under which plan;
-	// 0 is what it wants.
+	// output is the output asked for in place of the body's own, and outputPlan the
+	// plan under which; 0 is the body's own.
 	output     int
 	outputPlan plan.ID
 
@@ -63,9 +63,9 @@ func newMemory(limit int64) *memory {
 // perRoom bounds how many requests one body is compared with.
 const perRoom = 96
 
-// like returns the request that this body continues, as far as bytes can tell;
+// findByBytes returns the request that this body continues, as far as bytes can tell;
 // nil for none.
-func (m *memory) like(r room, raw []byte) *recent {
+func (m *memory) findByBytes(r room, raw []byte) *recent {
 	m.mu.Lock()
 	all := make([]*recent, 0, len(m.rooms[r]))
 	for _, e := range m.rooms[r] {
@@ -88,22 +88,22 @@ func (m *memory) like(r room, raw []byte) *recent {
 	return best
 }
 
-// continued returns the request of which this history is the longest
+// findContinued returns the request of which this history is the longest
 // continuation; nil for none.
-func (m *memory) continued(r room, h chat.History) *recent {
+func (m *memory) findContinued(r room, h chat.History) *recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var best *recent
 	for _, e := range m.rooms[r] {
 		x := e.Value.(*recent)
-		if continues(h, x) && (best == nil || x.history().Len() >= best.history().Len()) {
+		if continuesRequest(h, x) && (best == nil || x.history().Len() >= best.history().Len()) {
 			best = x
 		}
 	}
 	return best
 }
 
-// add remembers a request in place of the one that it continues.
+// add remembers a request in place of the request that it continues.
 func (m *memory) add(x, instead *recent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,8 +126,8 @@ func (m *memory) add(x, instead *recent) {
 	}
 }
 
-// size is about what a request takes: its bytes, and what was read from them,
-// which for small messages is far more than their bytes.
+// size estimates the memory of a request: its bytes, and its decoded messages,
+// which take far more than their bytes where they are small.
 func (x *recent) size() int64 {
 	const message = 1024
 	return 2*int64(len(x.body.Raw())) + message*int64(x.history().Len()) + 4096
@@ -155,8 +155,8 @@ func (m *memory) forget(k planstore.Key) {
 	}
 }
 
-// find returns a remembered request that a plan of this id or prefix applies to.
-func (m *memory) find(t Tenant, p *plan.Plan) *recent {
+// findCovered returns a remembered request that a plan of this id or prefix applies to.
+func (m *memory) findCovered(t Tenant, p *plan.Plan) *recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for e := m.order.Front(); e != nil; e = e.Next() {
@@ -167,9 +167,9 @@ func (m *memory) find(t Tenant, p *plan.Plan) *recent {
 	return nil
 }
 
-// compacted returns the tenants' requests that were sent under a plan, the
+// listCompacted returns the tenants' requests that were sent under a plan, the
 // newest first.
-func (m *memory) compacted(tenants []Tenant, most int) []*recent {
+func (m *memory) listCompacted(tenants []Tenant, most int) []*recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []*recent

@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Observer is told about calls, so that whoever runs a transport can trace and
+// Observer is told about calls, so that the operator of a transport can trace and
 // measure them. It gets names and numbers, never content.
 type Observer interface {
 	// Begin is called when a request that holds a conversation has arrived,
@@ -23,7 +23,7 @@ type Observer interface {
 
 // Outcome is what became of a call.
 type Outcome struct {
-	// Model is the one that was asked for, MaxTokens the output that was wanted.
+	// Model is the requested model, MaxTokens the requested output.
 	Model     string
 	MaxTokens int
 	Stream    bool

@@ -55,12 +55,14 @@ type offering struct {
 	defs   []chat.ToolDef
 
 	past   []wire.Insertion // earlier calls
-	rounds []chat.Message   // what was said since the request came
+	rounds []chat.Message   // the messages since the request came
 	count  int              // of rounds
 	output int              // tokens that the model wrote in them
 	last   []byte           // the body of the last round, before it was compacted
 	plan   plan.ID          // under which it was sent
 	ended  bool             // the answer has no call that is left to the caller
+
+	signature string // of a call of ours, for the caller's next
 }
 
 // offerTools prepares a request for tools of ours. It is nil where there are none to offer:
@@ -104,7 +106,7 @@ func (t *Transport) offerTools(req *http.Request, end Endpoint, raw []byte) *off
 	return o
 }
 
-// offeredTools are the tools that are offered.
+// offeredTools returns the tools that are offered.
 func (o *offering) offeredTools() []recall.Tool {
 	return append(recall.Tools(o), recall.NoteTool(o.writeNote))
 }
@@ -115,7 +117,7 @@ func (o *offering) writeNote(ctx context.Context, replaces, text string) (string
 	if err != nil {
 		return "", err
 	}
-	x := o.t.memory.continued(room{o.tenant, o.end.Dialect}, body.Request().History)
+	x := o.t.memory.findContinued(room{o.tenant, o.end.Dialect}, body.Request().History)
 	s, steers := o.t.Control(o.tenant).(control.Steering)
 	if x == nil || !steers {
 		return "", fmt.Errorf("%w: nothing is remembered of this conversation", control.ErrUnknown)
@@ -141,7 +143,7 @@ func (o *offering) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	if q.All || o.plan == "" {
 		return o.t.Recaller(o.tenant).Search(ctx, q)
 	}
-	p, key, err := o.t.find(ctx, o.tenant, o.plan)
+	p, key, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
@@ -154,21 +156,21 @@ func (o *offering) Search(ctx context.Context, q recall.Query) (recall.Results, 
 
 // roundTrip sends the request, and again until the model asks for nothing of ours.
 func (o *offering) roundTrip() (*http.Response, error) {
-	resp, err := o.send()
+	resp, err := o.sendRound()
 	if err != nil || o.end.Counting || resp.StatusCode != http.StatusOK {
 		return resp, err
 	}
-	if streams(resp) {
+	if isEventStream(resp) {
 		resp.Header.Del("Content-Length")
 		resp.ContentLength = -1
 		resp.Body = newSplice(o, resp.Body)
 		return resp, nil
 	}
-	return o.whole(resp)
+	return o.answerWhole(resp)
 }
 
-// send sends the caller's request with all that was said since.
-func (o *offering) send() (*http.Response, error) {
+// sendRound sends the caller's request with all that was said since.
+func (o *offering) sendRound() (*http.Response, error) {
 	n := o.body.Request().History.Len()
 	all := o.past
 	if len(o.rounds) > 0 {
@@ -178,23 +180,23 @@ func (o *offering) send() (*http.Response, error) {
 	if err != nil { // the caller's own is always valid
 		raw, o.past = o.body.Raw(), nil
 	}
-	o.last = raw
-	resp, err := o.t.converse(o.req, o.end, raw)
+	o.last, o.signature = raw, ""
+	resp, err := o.t.sendFitted(o.req, o.end, raw)
 	if err == nil {
 		o.plan = plan.ID(resp.Header.Get(HeaderPlan))
 	}
 	return resp, err
 }
 
-// ours reports whether a name is that of a tool of ours.
-func (o *offering) ours(name string) bool {
+// isOurs reports whether a name is that of a tool of ours.
+func (o *offering) isOurs(name string) bool {
 	return slices.ContainsFunc(o.tools, func(t recall.Tool) bool { return t.Def.Name == name })
 }
 
-// split returns what an answer calls of ours, and its parts without that.
-func (o *offering) split(m *chat.Message) (calls, rest []chat.Part, others bool) {
+// splitCalls returns what an answer calls of ours, and its parts without that.
+func (o *offering) splitCalls(m *chat.Message) (calls, rest []chat.Part, others bool) {
 	for _, p := range m.Parts {
-		if p.Kind == chat.ToolCall && o.ours(p.Name) {
+		if p.Kind == chat.ToolCall && o.isOurs(p.Name) {
 			calls = append(calls, p)
 			continue
 		}
@@ -204,8 +206,8 @@ func (o *offering) split(m *chat.Message) (calls, rest []chat.Part, others bool)
 	return calls, rest, others
 }
 
-// run answers calls.
-func (o *offering) run(calls []chat.Part) (results []chat.Part) {
+// answerCalls answers calls.
+func (o *offering) answerCalls(calls []chat.Part) (results []chat.Part) {
 	for _, c := range calls {
 		i := slices.IndexFunc(o.tools, func(t recall.Tool) bool { return t.Def.Name == c.Name })
 		text, failed := o.tools[i].Call(o.req.Context(), c.Args)
@@ -217,23 +219,23 @@ func (o *offering) run(calls []chat.Part) (results []chat.Part) {
 	return results
 }
 
-// next answers the calls of an answer that has no others, and asks the model again. It is
+// nextRound answers the calls of an answer that has no others, and asks the model again. It is
 // nil where the answer is the caller's.
-func (o *offering) next(a *wire.Answer) (*http.Response, error) {
-	calls, _, others := o.split(&a.Message)
+func (o *offering) nextRound(a *wire.Answer) (*http.Response, error) {
+	calls, _, others := o.splitCalls(&a.Message)
 	if len(calls) == 0 || others || a.Failure != nil || o.count >= maxRounds {
 		return nil, nil //nolint:nilnil,nilerr // there is nothing to ask
 	}
-	o.rounds = append(o.rounds, a.Message, chat.Message{Role: chat.Tool, Parts: o.run(calls)})
+	o.rounds = append(o.rounds, a.Message, chat.Message{Role: chat.Tool, Parts: o.answerCalls(calls)})
 	o.output += a.Usage.Output
 	o.count++
-	return o.send()
+	return o.sendRound()
 }
 
-// finish remembers what the caller does not see of the answer that it gets. Shown is
+// finishAnswer remembers what the caller does not see of the answer that it gets. Shown is
 // what it sees. It reports whether the answer has calls to leave out.
-func (o *offering) finish(a *wire.Answer, shown []chat.Part) (hides bool) {
-	calls, rest, others := o.split(&a.Message)
+func (o *offering) finishAnswer(a *wire.Answer, shown []chat.Part) (hides bool) {
+	calls, rest, others := o.splitCalls(&a.Message)
 	if a.Failure != nil || len(calls) == 0 && len(o.rounds) == 0 {
 		return false
 	}
@@ -241,7 +243,7 @@ func (o *offering) finish(a *wire.Answer, shown []chat.Part) (hides bool) {
 	last := a.Message
 	var results []chat.Part
 	if others {
-		results = o.run(calls)
+		results = o.answerCalls(calls)
 	} else {
 		last.Parts = rest
 	}
@@ -251,10 +253,10 @@ func (o *offering) finish(a *wire.Answer, shown []chat.Part) (hides bool) {
 	return len(calls) > 0
 }
 
-// whole sees to an answer that comes in one piece.
-func (o *offering) whole(resp *http.Response) (*http.Response, error) {
+// answerWhole sees to an answer that comes in one piece.
+func (o *offering) answerWhole(resp *http.Response) (*http.Response, error) {
 	for {
-		raw, err := peek(resp, maxWhole)
+		raw, err := peekBody(resp, maxWhole)
 		if err != nil || len(raw) > maxWhole {
 			return resp, nil //nolint:nilerr // the caller gets the error with the bytes before it
 		}
@@ -262,9 +264,9 @@ func (o *offering) whole(resp *http.Response) (*http.Response, error) {
 		if err != nil {
 			return resp, nil //nolint:nilerr // it is between the provider and the caller
 		}
-		again, err := o.next(a)
+		again, err := o.nextRound(a)
 		if again == nil && err == nil {
-			hides := o.finish(a, nil)
+			hides := o.finishAnswer(a, nil)
 			if doc, ok := readDocument(raw); ok && (hides || o.output > 0) {
 				o.finishDocument(doc, hides)
 				raw = writeDocument(doc)
@@ -293,8 +295,8 @@ type exchange struct {
 	size     int
 }
 
-// signParts is what an answer is known by when it comes back: its words and calls,
-// which callers return, without spacing, which some change.
+// signParts returns a hash by which an answer is known when it comes back: its
+// words and calls, which callers return, without spacing, which some change.
 func signParts(parts []chat.Part) [32]byte {
 	h := sha256.New()
 	for _, p := range parts {

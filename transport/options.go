@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// Headers of answers that say what was done.
+// Headers of answers that say what winnow did.
 const (
 	// HeaderPlan is the id of the plan under which the request was sent. It is
 	// missing when the request went out as it came.
@@ -58,14 +58,14 @@ type Options struct {
 	// are signed (AWS) cannot be made for a caller: there the built-in one writes.
 	Same bool
 
-	// SummaryTime is the most time for one summary of Same, with all its calls
+	// SummarizerTimeout is the most time for one summary of Same, with all its calls
 	// (default five minutes).
-	SummaryTime time.Duration
+	SummarizerTimeout time.Duration
 
 	// SummaryCap is how many dollars a day the summariser may cost in the
-	// background, by SummaryPrices, and with Same by the prices of the model; 0 is
-	// no limit. When it is reached, folds are written by the built-in summariser
-	// until the day is over.
+	// background, by SummaryPrices, and with Same by the prices of the model; 0
+	// means no limit. When it is reached, folds are written by the built-in
+	// summariser until the day is over.
 	SummaryCap    float64
 	SummaryPrices model.Prices
 
@@ -93,8 +93,8 @@ type Options struct {
 	KeepOriginals bool
 
 	// Redact takes secrets out of plans and of conversations before they are
-	// stored; nil stores them as they are. Recall from memory still shows what
-	// was sent.
+	// stored; nil stores them as they are. Recall from memory still shows messages
+	// as they were sent.
 	Redact Redactor
 
 	// Tenant tells whose request it is. Plans are never shared between tenants.
@@ -115,8 +115,8 @@ type Options struct {
 	// program in one folder: tools for models find its conversation by them.
 	Label, Folder string
 
-	// Name is what this process is called among those that share the store: it
-	// is written down with each request that was served here. "" is no name.
+	// Name is what this process is called among those that share the store: it is
+	// written down with each request that was served here. "" means no name.
 	Name string
 
 	// AskLocal has servers on this machine or in this network asked for the window
@@ -154,7 +154,7 @@ type Options struct {
 	// Observer is told about every call that holds a conversation; nil is none.
 	Observer Observer
 
-	// Log is told what was done, without any content; nil is silent.
+	// Log is told what the transport did, without any content; nil is silent.
 	Log *slog.Logger
 
 	// Now is the clock; nil is the real one. After a pause in which the

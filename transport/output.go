@@ -10,8 +10,7 @@ import "github.com/winnow-llm/winnow/wire"
 // next rewrite: a limit that changed with every request, and a thinking budget with
 // it, would cost the provider's cache.
 
-// leastOutput is the least output that is asked for where there is no room for
-// more.
+// leastOutput is the least output to ask for, however little room is left.
 const leastOutput = 256
 
 // sharesWindow reports whether the provider counts the wanted output into the
@@ -28,14 +27,14 @@ func (c *conversation) lowerAhead(d decision) decision {
 	if c.end.Counting || wanted == 0 || !c.sharesWindow() {
 		return d // the others do not count the output into the window
 	}
-	if known := c.t.engines.known(c.whose); known.Context == 0 && known.Input == 0 && c.engine.Guessed() {
+	if known := c.t.engines.learnedLimits(c.whose); known.Context == 0 && known.Input == 0 && c.engine.Guessed() {
 		return d
 	}
 	l, prompt := d.sent.status.Limits, d.sent.status.Count.Upper()
 	if prompt == 0 {
 		return d
 	}
-	most := halve(wanted, l.Context-prompt, l.Reserve)
+	most := halveOutput(wanted, l.Context-prompt, l.Reserve)
 	if last := c.last; last != nil && last.output > 0 && last.outputPlan == c.base.ID() && last.body.MaxTokens() == wanted {
 		most = min(most, last.output)
 	}
@@ -49,9 +48,9 @@ func (c *conversation) lowerAhead(d decision) decision {
 	return lower
 }
 
-// halve halves an output until the room holds it. It takes no less than the reserve,
+// halveOutput halves an output until the room holds it. It takes no less than the reserve,
 // where the room holds that: answers have been as long.
-func halve(wanted, room, reserve int) int {
+func halveOutput(wanted, room, reserve int) int {
 	n := wanted
 	for n > max(room, 0) {
 		n /= 2
@@ -62,17 +61,17 @@ func halve(wanted, room, reserve int) int {
 	return n
 }
 
-// lower asks for less output where that is all that is too much, and no less
+// lowerOutput asks for less output where that is all that is too much, and no less
 // than least.
-func (c *conversation) lower(d decision, v wire.Verdict, prompt, least int) (decision, bool) {
+func (c *conversation) lowerOutput(d decision, v wire.Verdict, prompt, least int) (decision, bool) {
 	room := v.Limit - prompt
 	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output {
 		return d, false
 	}
-	d, ok := c.askFor(d, halve(v.Output, room, d.sent.status.Limits.Reserve))
+	d, ok := c.askFor(d, halveOutput(v.Output, room, d.sent.status.Limits.Reserve))
 	if ok {
 		c.t.tally(func(s *Stats) { s.Lowered++ })
-		c.hear(v)
+		c.learnFromOverflow(v)
 	}
 	return d, ok
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// summarises reports whether the agent asks for a summary of its own, which will
+// asksForSummary reports whether the agent asks for a summary of its own, which will
 // stand in the conversation's place.
-func (in *incoming) summarises() bool {
+func (in *incoming) asksForSummary() bool {
 	if in.end.Compacting {
 		return true
 	}
@@ -23,11 +23,11 @@ func (in *incoming) summarises() bool {
 }
 
 // sendWhole sends the request without a plan if it fits so, and reports whether
-// it does: a summary of all that was said is better than one of what was left.
+// it does: a summary of the whole conversation is better than one of its rest.
 func (c *conversation) sendWhole(d decision) (decision, bool) {
-	s := c.state()
+	s := c.engineState()
 	s.Plan = nil
-	status, err := c.engine.Check(c.request(), s)
+	status, err := c.engine.Check(c.requestToPlan(), s)
 	if err != nil || !status.Fits || len(wire.Validate(c.end.Dialect, c.raw)) > 0 {
 		return d, false
 	}
@@ -35,8 +35,8 @@ func (c *conversation) sendWhole(d decision) (decision, bool) {
 	if err != nil {
 		return d, false
 	}
-	d.kind, d.passed = measured, becauseSummary
-	d.sent = c.project(nil, view, status)
-	c.remember(d.asked)
+	d.passed = becauseSummary
+	d.sent = c.projectView(nil, view, status)
+	c.rememberRequest(d.asked)
 	return d, true
 }

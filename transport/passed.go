@@ -35,7 +35,7 @@ const (
 	becauseFailed         Reason = "failed"            // a fault of our own; the log says which
 )
 
-// whyUnread is the reason for a body that was not read.
+// whyUnread returns the reason for a body that was not read.
 func whyUnread(why error, packed bool) Reason {
 	switch {
 	case errors.Is(why, errCrowded):
@@ -50,7 +50,7 @@ func whyUnread(why error, packed bool) Reason {
 	return becauseUnreadable
 }
 
-// whyGivenUp is the reason for a request that no plan could be made for.
+// whyGivenUp returns the reason for a request that no plan could be made for.
 func whyGivenUp(err error) Reason {
 	var cannot *winnow.CannotFitError
 	if errors.As(err, &cannot) {
@@ -75,10 +75,10 @@ func switchedOff(req *http.Request) (*http.Request, bool) {
 	return req, off
 }
 
-// passing counts a request that was sent as it came and tells its caller why.
+// notePassed counts a request that was sent as it came and tells its caller why.
 // more is put behind the reason in the header and the log; metrics have the
 // reason alone.
-func (t *Transport) passing(resp *http.Response, r Reason, more string) {
+func (t *Transport) notePassed(resp *http.Response, r Reason, more string) {
 	t.tally(func(s *Stats) {
 		if s.PassedBy == nil {
 			s.PassedBy = make(map[Reason]int64)
@@ -94,7 +94,7 @@ func (t *Transport) passing(resp *http.Response, r Reason, more string) {
 	resp.Header.Set(HeaderPassed, r.with(more))
 }
 
-// with is the reason with what it is about.
+// with returns the reason with what it is about.
 func (r Reason) with(more string) string {
 	if more == "" {
 		return string(r)

@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/model"
 )
 
-// purse is what may be spent on summaries in the background: so many dollars in a
+// purse holds the dollars that may be spent on summaries in the background in a
 // day, which begins with the first one. It is guarded by the background's lock.
 type purse struct {
 	since time.Time
@@ -19,9 +19,9 @@ type purse struct {
 // day is how long a purse lasts.
 const day = 24 * time.Hour
 
-// empty reports whether nothing more may be spent today. Summaries that are under
+// isEmpty reports whether nothing more may be spent today. Summaries that are under
 // way when the limit is reached are finished.
-func (p *purse) empty(t *Transport) bool {
+func (p *purse) isEmpty(t *Transport) bool {
 	limit := t.opts.SummaryCap
 	if limit <= 0 {
 		return false
@@ -40,15 +40,15 @@ func (p *purse) empty(t *Transport) bool {
 	return true
 }
 
-// pay takes the price of what was written out of the purse.
+// pay takes the price of a written summary out of the purse.
 func (p *purse) pay(prices model.Prices, w *written) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.spent += prices.Cost(chat.Usage{Input: w.input, Output: w.output})
 }
 
-// summaryPrices are what the tokens of a summary cost for a conversation of that
-// engine's model.
+// summaryPrices returns what the tokens of a summary cost for a conversation of
+// that engine's model.
 func (t *Transport) summaryPrices(w *winnow.Winnow) model.Prices {
 	if t.opts.Same {
 		return w.Model().Prices

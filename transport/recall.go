@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-llm/winnow/recall"
 )
 
-// Recaller is a source of what plans hide from a tenant's models, by handle
-// alone. With several tenants it is for whoever may see them all.
+// Recaller returns a source of what plans hide from a tenant's models, by handle
+// alone. With several tenants it is for a caller who may see them all.
 func (t *Transport) Recaller(tenants ...Tenant) recall.Source {
 	return &recaller{t, slices.Clone(tenants)}
 }
@@ -51,7 +51,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 			if seen[here] {
 				continue
 			}
-			o, err := r.t.original(ctx, tenant, k, handle)
+			o, err := r.t.originalBehind(ctx, tenant, k, handle)
 			if errors.Is(err, ErrNoHistory) {
 				continue
 			}
@@ -59,7 +59,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 				return recall.Page{}, err
 			}
 			seen[here] = true
-			found = append(found, recall.Candidate{Place: string(k.Plan.ID()), Where: r.t.where(ctx, k.Key), Original: o})
+			found = append(found, recall.Candidate{Place: string(k.Plan.ID()), Where: r.t.nameConversation(ctx, k.Key), Original: o})
 		}
 	}
 	if len(found) == 0 && known {
@@ -78,8 +78,8 @@ func findEdit(p *plan.Plan, handle string) plan.Edit {
 	return plan.Edit{}
 }
 
-// where names a conversation for people.
-func (t *Transport) where(ctx context.Context, k planstore.Key) string {
+// nameConversation names a conversation for people.
+func (t *Transport) nameConversation(ctx context.Context, k planstore.Key) string {
 	if k.Tenant == planstore.Files {
 		if names, err := planstore.FileNames(ctx, t.opts.Store, k); err == nil && len(names) > 0 {
 			return names[0]
@@ -93,8 +93,8 @@ func (t *Transport) withHandle(ctx context.Context, tenant Tenant, handle string
 	return t.opts.Store.ByHandle(ctx, tenant, handle)
 }
 
-// original returns what a plan hides behind a handle.
-func (t *Transport) original(ctx context.Context, tenant Tenant, k planstore.Kept, handle string) (plan.Original, error) {
+// originalBehind returns what a plan hides behind a handle.
+func (t *Transport) originalBehind(ctx context.Context, tenant Tenant, k planstore.Kept, handle string) (plan.Original, error) {
 	p, h, err := t.historyOf(ctx, tenant, k.Key, k.Plan)
 	if err != nil {
 		return plan.Original{}, err
@@ -122,9 +122,9 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		searched++
 		at = where
 	}
-	for _, x := range r.t.memory.compacted(r.tenants, most) {
+	for _, x := range r.t.memory.listCompacted(r.tenants, most) {
 		seen[x.key] = true
-		look(x.history(), x.track.Plan(), r.t.where(ctx, x.key))
+		look(x.history(), x.track.Plan(), r.t.nameConversation(ctx, x.key))
 	}
 	var all []planstore.Entry
 	for _, tenant := range r.tenants {
@@ -160,7 +160,7 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		if err != nil {
 			return recall.Results{}, err
 		}
-		look(h, p, r.t.where(ctx, e.Key))
+		look(h, p, r.t.nameConversation(ctx, e.Key))
 	}
 	switch {
 	case searched == 0 && len(all) > 0:

@@ -5,15 +5,15 @@ import (
 	"context"
 	"sync"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // What became of a request is recorded when its answer has ended, by a worker
-// that runs while there is something to record: nobody waits for it. Whoever
-// reads records waits until there is nothing left.
+// that runs while there is something to record: nobody waits for it. A reader of
+// records waits until nothing is left.
 
 // recorder writes into the book what became of requests.
 type recorder struct {
@@ -56,7 +56,7 @@ func (r *recorder) run() {
 		r.queue = r.queue[1:]
 		r.mu.Unlock()
 		work()
-		r.told()
+		r.wakeWaiters()
 	}
 }
 
@@ -74,8 +74,8 @@ func (r *recorder) wait(ctx context.Context) {
 	}
 }
 
-// told wakes those who wait for a change.
-func (r *recorder) told() {
+// wakeWaiters wakes those who wait for a change.
+func (r *recorder) wakeWaiters() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.changed != nil {
@@ -84,8 +84,8 @@ func (r *recorder) told() {
 	}
 }
 
-// next returns a channel that is closed at the next change.
-func (r *recorder) next() <-chan struct{} {
+// nextChange returns a channel that is closed at the next change.
+func (r *recorder) nextChange() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.changed == nil {
@@ -103,15 +103,15 @@ func (c *conversation) noteBeginning() {
 	h := c.history()
 	c.conv.Len, c.conv.Chain = h.Len(), h.Chain(h.Len())
 	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.whose.model
-	c.conv.Label, c.conv.Folder = c.label(), c.t.opts.Folder
+	c.conv.Label, c.conv.Folder = c.conversationLabel(), c.t.opts.Folder
 	if err := c.t.book.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
 		c.t.tally(func(s *Stats) { s.StoreFails++ })
 	}
 }
 
-// label names whose conversation it is: the program of [Options.Label], else the
+// conversationLabel names whose conversation it is: the program of [Options.Label], else the
 // session that the agent itself names in a header.
-func (in *incoming) label() string {
+func (in *incoming) conversationLabel() string {
 	label := in.t.opts.Label
 	for _, name := range [...]string{"X-Claude-Code-Session-Id", "Session_id", "Session-Id", "X-Session-Id"} {
 		label = cmp.Or(label, text.Head(in.req.Header.Get(name), 64))
@@ -119,8 +119,8 @@ func (in *incoming) label() string {
 	return label
 }
 
-// record notes what became of the request.
-func (r *result) record() {
+// recordRequest notes what became of the request.
+func (r *result) recordRequest() {
 	c := r.c
 	if r.d.kind == passedOn || c.end.Counting || c.conv.ID == "" || r.d.sent.view.Len() == 0 {
 		return
@@ -136,14 +136,14 @@ func (r *result) record() {
 		leaf.Len, leaf.Chain = h.Len(), h.Chain(h.Len())
 		leaf.Model, leaf.Dialect = c.whose.model, string(c.end.Dialect)
 	}
-	leaf.Label, leaf.Folder = c.label(), c.t.opts.Folder
+	leaf.Label, leaf.Folder = c.conversationLabel(), c.t.opts.Folder
 	r.told.Lock()
 	heard := r.heard
 	r.told.Unlock()
 	at := c.t.opts.Now()
 	ctx := context.WithoutCancel(c.ctx())
 	c.t.records.add(func() {
-		row := r.recorded(&heard)
+		row := r.requestRow(&heard)
 		row.Time = at.UTC()
 		if err := c.t.book.Note(ctx, leaf, &row, links); err != nil {
 			c.t.tally(func(s *Stats) { s.StoreFails++ })
@@ -151,8 +151,8 @@ func (r *result) record() {
 	})
 }
 
-// recorded is the request as a record.
-func (r *result) recorded(heard *Outcome) control.Request {
+// requestRow returns the request as a record.
+func (r *result) requestRow(heard *Outcome) control.Request {
 	c, d := r.c, r.d
 	s := &d.sent.status
 	row := control.Request{
@@ -168,14 +168,6 @@ func (r *result) recorded(heard *Outcome) control.Request {
 	if heard.Usage.Prompt() <= 0 {
 		return row
 	}
-	var u control.Usage
-	for _, x := range [...]chat.Usage{heard.Usage, heard.Extra} {
-		u.Add(x)
-	}
-	row.Usage, row.CacheShare = &u, u.CacheShare()
-	if prices := c.engine.Model().Prices; prices.Known() {
-		dollars := prices.Cost(heard.Usage) + prices.Cost(heard.Extra)
-		row.Dollars = &dollars
-	}
+	conview.SetUsage(&row, c.engine.Model().Prices, heard.Usage, heard.Extra)
 	return row
 }

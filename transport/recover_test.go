@@ -342,3 +342,67 @@ func TestOverflowPlanThatDidNotHelp(t *testing.T) {
 		t.Errorf("the next request has %d bytes of %d", len(sent), len(body))
 	}
 }
+
+// TestUndoThatWaited takes a compaction back in the middle of a tool loop, whose
+// thinking is bound to it. The undo comes into force with the user's next words,
+// which stand right behind results: without its thinking that loop must not look
+// open. Likewise where such words come after a compaction by hand.
+func TestUndoThatWaited(t *testing.T) {
+	agent := func(a *providersim.Ask) []providersim.Block {
+		if a.Step == 5 {
+			return []providersim.Block{{Kind: providersim.Text, Text: "That is all."}}
+		}
+		return caller(true)(a)
+	}
+	sim, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 60_000, Agent: agent})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 60_000}, KeepOriginals: true})
+	a := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+	step := func() {
+		t.Helper()
+		if answer, err := a.Step(t.Context()); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("%v %d %s", err, answer.Status, answer.Raw)
+		}
+	}
+	a.Say("Read them all.")
+	for range 6 { // the whole turn
+		step()
+	}
+	all, err := tr.ControlAll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conv := func() control.Conversation {
+		t.Helper()
+		list, err := all.Conversations(t.Context(), control.List{})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return list[0]
+	}
+	compact := func() {
+		t.Helper()
+		c := conv()
+		if _, err := all.Compact(t.Context(), c.ID, control.Compact{Base: control.Base{Plan: c.Plan}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compact()
+	a.Say("Once more.")
+	step()
+	step()
+	c := conv()
+	if done, err := all.Undo(t.Context(), c.ID, control.Undo{Base: control.Base{Plan: c.Plan}}); err != nil || done.Conversation.Waiting == "" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	a.Say("Stop. What was that about?")
+	step()
+	if now := conv(); now.Waiting != "" || now.Plan == c.Plan {
+		t.Errorf("the undo is not in force: %+v", now)
+	}
+	compact()
+	a.Say("And now?")
+	step()
+	if r := sim.Report(); r.RefusedBy["leading_thinking"] > 0 {
+		t.Errorf("refused: %v", r.RefusedBy)
+	}
+}

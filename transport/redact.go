@@ -29,7 +29,7 @@ type Redactor interface {
 }
 
 // finder is what a [Redactor] may be, too: it says which secrets stand in a text,
-// so that pieces of them can be found in what was made of it.
+// so that pieces of them can be found in texts made from it.
 type finder interface {
 	Secrets(s string) []string
 }
@@ -68,9 +68,9 @@ func (t *Transport) secretsIn(h chat.History, e *plan.Edit) []string {
 	return found
 }
 
-// clean takes secrets out of the texts of edits over a history. It reports whether
+// redactEdits takes secrets out of the texts of edits over a history. It reports whether
 // there were any.
-func (t *Transport) clean(h chat.History, edits []plan.Edit, counter *token.Counter) bool {
+func (t *Transport) redactEdits(h chat.History, edits []plan.Edit, counter *token.Counter) bool {
 	if t.opts.Redact == nil {
 		return false
 	}
@@ -95,13 +95,13 @@ func (t *Transport) clean(h chat.History, edits []plan.Edit, counter *token.Coun
 	return found > 0
 }
 
-// redact replaces a plan that was just made by the same one without secrets.
-func (in *incoming) redact(req chat.Request, s winnow.State, r *winnow.Result) error {
+// redactPlan replaces a plan that was just made by the same one without secrets.
+func (in *incoming) redactPlan(req chat.Request, s winnow.State, r *winnow.Result) error {
 	if in.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
 		return nil
 	}
 	added, released := compareEdits(s.Plan, r.Plan)
-	if !in.t.clean(req.History, added, in.engine.Meter().Counter()) {
+	if !in.t.redactEdits(req.History, added, in.engine.Meter().Counter()) {
 		return nil
 	}
 	p, err := plan.Compose(s.Plan, req.History, req.Rules, released, added...)

@@ -17,8 +17,8 @@ import (
 type result struct {
 	c *conversation
 
-	// d is what was decided last. An answer is heard with the decision under which
-	// its request was sent.
+	// d is the last decision. An answer is heard with the decision under which its
+	// request was sent.
 	d *decision
 
 	// ended is called once, at the end; told guards what answers add to heard.
@@ -30,8 +30,8 @@ type result struct {
 	shrunk   []plan.ID // plans that were made because the provider called the request too long
 }
 
-// begin tells the observer about a request that has come.
-func begin(c *conversation) *result {
+// beginResult begins the result of a request that has come, and tells the observer.
+func beginResult(c *conversation) *result {
 	r := &result{c: c}
 	end := func(Outcome) {}
 	if o := c.t.opts.Observer; o != nil {
@@ -43,8 +43,8 @@ func begin(c *conversation) *result {
 	var once sync.Once
 	r.ended = func(err error) {
 		once.Do(func() {
-			end(r.outcome(err))
-			r.record()
+			end(r.outcomeSoFar(err))
+			r.recordRequest()
 		})
 	}
 	return r
@@ -53,21 +53,21 @@ func begin(c *conversation) *result {
 // maxTries is how often a request is sent again after an overflow.
 const maxTries = 2
 
-// exchange sends the request, again where that helps, and returns the answer.
-func (r *result) exchange() (*http.Response, error) {
+// sendUntilAnswered sends the request, again where that helps, and returns the answer.
+func (r *result) sendUntilAnswered() (*http.Response, error) {
 	c := r.c
 	for try := 0; ; try++ {
 		r.heard.Tries++
-		resp, err := c.send(r.d.out)
+		resp, err := c.sendBody(r.d.out)
 		if err != nil {
 			return nil, err
 		}
-		seen := r.look(resp)
+		seen := r.inspectAnswer(resp)
 		if seen.kind == "" {
 			if try > 0 && resp.StatusCode < 300 {
 				c.t.tally(func(s *Stats) { s.Recovered++ })
 			}
-			r.tell(resp)
+			r.writeHeaders(resp)
 			return resp, nil
 		}
 		if seen.bound && c.knownElsewhere() {
@@ -75,25 +75,25 @@ func (r *result) exchange() (*http.Response, error) {
 			if c.last != nil {
 				c.last.refused.Store(true)
 			}
-			return c.unavailable(), nil
+			return c.answerUnavailable(), nil
 		}
 		if seen.kind == wire.KindOverflow {
 			c.t.tally(func(s *Stats) { s.Overflows++ })
 			r.heard.Overflows++
 		}
-		if try >= maxTries || !r.mend(seen) {
+		if try >= maxTries || !r.decideRetry(seen) {
 			if seen.kind == wire.KindOverflow {
-				r.takeShrunkBack()
+				r.undoShrinking()
 			}
-			r.tell(resp)
+			r.writeHeaders(resp)
 			return resp, nil
 		}
 		_ = resp.Body.Close() // its answer is not the one the caller gets
 	}
 }
 
-// send sends a body in the place of the request's.
-func (in *incoming) send(out []byte) (*http.Response, error) {
+// sendBody sends a body in the place of the request's.
+func (in *incoming) sendBody(out []byte) (*http.Response, error) {
 	r := in.req.Clone(in.req.Context())
 	r.Body = io.NopCloser(bytes.NewReader(out))
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out)), nil }
@@ -107,8 +107,8 @@ func (in *incoming) send(out []byte) (*http.Response, error) {
 	return in.t.opts.Base.RoundTrip(r)
 }
 
-// tell puts into the header what was done.
-func (r *result) tell(resp *http.Response) {
+// writeHeaders tells in the header what the transport did.
+func (r *result) writeHeaders(resp *http.Response) {
 	if resp.Header == nil {
 		resp.Header = make(http.Header)
 	}
@@ -127,15 +127,15 @@ func (r *result) tell(resp *http.Response) {
 		resp.Header.Set(HeaderPlan, string(d.sent.plan.ID()))
 	}
 	if d.passed != "" {
-		t.passing(resp, d.passed, d.about)
+		t.notePassed(resp, d.passed, d.about)
 	}
 	if d.sent.plan != nil && len(d.out) != len(r.c.raw) {
 		t.tally(func(s *Stats) { s.Applied, s.Saved = s.Applied+1, s.Saved+int64(d.sent.saved) })
 	}
 }
 
-// watch sees to it that the answer's end is heard of.
-func (r *result) watch(resp *http.Response) {
+// watchAnswer sees to it that the answer's end is heard of.
+func (r *result) watchAnswer(resp *http.Response) {
 	r.told.Lock()
 	r.heard.Status = resp.StatusCode
 	r.told.Unlock()
@@ -146,8 +146,8 @@ func (r *result) watch(resp *http.Response) {
 	resp.Body = &watched{resp.Body, r.ended}
 }
 
-// outcome is what became of the request so far.
-func (r *result) outcome(err error) Outcome {
+// outcomeSoFar returns what became of the request so far.
+func (r *result) outcomeSoFar(err error) Outcome {
 	r.told.Lock()
 	defer r.told.Unlock()
 	c, d, out := r.c, r.d, r.heard

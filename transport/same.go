@@ -53,7 +53,7 @@ func (in *incoming) asCaller() *caller {
 	if strings.Contains(in.req.URL.Path, codeAssist) {
 		m.project = decode.Str(in.raw, "project")
 	}
-	if system := in.body.Request().System; subscribed(in.req) && len(system) > 0 {
+	if system := in.body.Request().System; paidBySubscription(in.req) && len(system) > 0 {
 		m.system = system[:1]
 	}
 	return m
@@ -78,9 +78,9 @@ const mostAnswer = 4 << 20
 // Complete implements [summary.Model].
 func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
 	if strings.HasPrefix(m.header.Get("Authorization"), "AWS4-") {
-		return summary.Completion{}, m.refuse(0, wire.Verdict{Kind: wire.KindOther, Message: "the caller signs its requests, so winnow cannot send one of its own"})
+		return summary.Completion{}, m.refusalError(0, wire.Verdict{Kind: wire.KindOther, Message: "the caller signs its requests, so winnow cannot send one of its own"})
 	}
-	body, err := m.request(&p)
+	body, err := m.encodePrompt(&p)
 	if err != nil {
 		return summary.Completion{}, err
 	}
@@ -100,18 +100,18 @@ func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Comple
 	}
 	if resp.StatusCode != http.StatusOK {
 		v := wire.Classify(resp.StatusCode, resp.Header, raw)
-		v.Message = "" // it may quote what was sent
-		return summary.Completion{}, m.refuse(resp.StatusCode, v)
+		v.Message = "" // it may quote the request
+		return summary.Completion{}, m.refusalError(resp.StatusCode, v)
 	}
-	a, err := m.answer(raw)
+	a, err := m.readAnswer(raw)
 	if err != nil {
 		return summary.Completion{}, err
 	}
 	return llm.Completion(a, string(m.end.Dialect), m.model)
 }
 
-// refuse is the error for a call that the provider refuses.
-func (m *caller) refuse(status int, v wire.Verdict) error {
+// refusalError returns the error for a call that the provider refuses.
+func (m *caller) refusalError(status int, v wire.Verdict) error {
 	err := &llm.Error{Provider: string(m.end.Dialect), Model: m.model, Status: status, Verdict: v, Tries: 1}
 	if v.Kind == wire.KindOverflow {
 		return &llm.OverflowError{Err: err}
@@ -119,8 +119,8 @@ func (m *caller) refuse(status int, v wire.Verdict) error {
 	return err
 }
 
-// request writes the body, in the dialect that the caller speaks.
-func (m *caller) request(p *summary.Prompt) ([]byte, error) {
+// encodePrompt writes the body, in the dialect that the caller speaks.
+func (m *caller) encodePrompt(p *summary.Prompt) ([]byte, error) {
 	r := chat.Request{System: append(m.system[:len(m.system):len(m.system)], chat.Part{Kind: chat.Text, Text: p.System}), Output: p.Output}
 	head := "{"
 	if m.end.Dialect == wire.Responses {
@@ -150,8 +150,8 @@ func (m *caller) request(p *summary.Prompt) ([]byte, error) {
 	return body, nil
 }
 
-// answer reads what the model wrote.
-func (m *caller) answer(raw []byte) (*wire.Answer, error) {
+// readAnswer reads what the model wrote.
+func (m *caller) readAnswer(raw []byte) (*wire.Answer, error) {
 	if !m.stream {
 		return wire.ParseAnswer(m.end.Dialect, raw)
 	}

@@ -14,12 +14,12 @@ import (
 // bytes. A plan is replaced only by a transport that knows it, because it sent a
 // request under it that was refused.
 
-// settle stores a plan that was made for this request. It returns the plan that
+// settlePlan stores a plan that was made for this request. It returns the plan that
 // is in force then: this one, or that of a writer who was faster.
-func (c *conversation) settle(p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
+func (c *conversation) settlePlan(p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	info.By, info.Request = "request", c.conv.Totals.Requests+1
 	var won *plan.Plan
-	err := c.patient(func() (err error) {
+	err := c.retryStore(func() (err error) {
 		won, err = c.t.book.Settle(c.ctx(), c.conv.Conversation, c.history(), c.base.ID(), p, info)
 		return err
 	})
@@ -29,7 +29,7 @@ func (c *conversation) settle(p *plan.Plan, info control.PlanInfo) (*plan.Plan, 
 	return won, err
 }
 
-// settledBy says how a plan came about, for what was asked of the engine.
+// settledBy says why a plan was made, from what the caller asked of the engine.
 func settledBy(ask winnow.Ask, r *winnow.Result) control.PlanInfo {
 	info := control.PlanInfo{
 		Messages: r.Plan.Len, Edits: len(r.Plan.Edits),
@@ -53,15 +53,15 @@ func settledBy(ask winnow.Ask, r *winnow.Result) control.PlanInfo {
 // maxLost is how often a call makes a plan of its own for nothing.
 const maxLost = 2
 
-// yield sends the request under the plan of another writer. Where that plan is
+// yieldToPlan sends the request under the plan of another writer. Where that plan is
 // not what the request needs, a plan that extends it replaces it.
-func (c *conversation) yield(d decision, s winnow.State, inForce *plan.Plan) (decision, error) {
+func (c *conversation) yieldToPlan(d decision, s winnow.State, inForce *plan.Plan) (decision, error) {
 	c.adoptPlan(inForce)
 	if c.lost >= maxLost {
 		return d, &failure{"store", fmt.Errorf("other writers were faster %d times; the plan in force is %s", c.lost, inForce.ID())}
 	}
 	s.Plan = inForce
-	if (s.Limit > 0 || s.Force) && c.serves(d, s) {
+	if (s.Limit > 0 || s.Force) && c.planServes(d, s) {
 		s.Limit, s.Force = 0, false
 	}
 	return c.fitUnderPlan(d, s)
@@ -73,14 +73,14 @@ func (c *conversation) adoptPlan(inForce *plan.Plan) {
 	c.t.tally(func(s *Stats) { s.Conflicts++ })
 	c.t.opts.Log.Info("another writer made a plan for the same messages first; that one is used", "plan", string(inForce.ID()),
 		"dialect", string(c.end.Dialect), "model", c.whose.model, "messages", inForce.Len)
-	c.t.background.moved(c.key, c.history(), c.base.ID())
+	c.t.background.dropOutdated(c.key, c.history(), c.base.ID())
 	c.base = inForce
 }
 
-// serves reports whether the plan in force is small enough for a request that
-// was refused: within the limit, and smaller than what was sent.
-func (c *conversation) serves(d decision, s winnow.State) bool {
-	status, err := c.engine.Check(c.request(), s)
+// planServes reports whether the plan in force is small enough for a request that
+// was refused: within the limit, and smaller than the refused request.
+func (c *conversation) planServes(d decision, s winnow.State) bool {
+	status, err := c.engine.Check(c.requestToPlan(), s)
 	if err != nil || !status.Fits {
 		return false
 	}
@@ -88,6 +88,6 @@ func (c *conversation) serves(d decision, s winnow.State) bool {
 	if err != nil {
 		return false
 	}
-	out, err := c.encode(view)
+	out, err := c.encodeView(view)
 	return err == nil && len(out) < len(d.out)
 }

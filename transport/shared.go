@@ -58,7 +58,7 @@ func servedElsewhere(h chat.History, last *recent) bool {
 // than what is remembered.
 func (c *conversation) catchUp(h chat.History) {
 	var mark planstore.Mark
-	err := c.patient(func() (err error) {
+	err := c.retryStore(func() (err error) {
 		mark, err = findMark(c.ctx(), c.t.opts.Store, c.key, h)
 		return err
 	})
@@ -101,8 +101,8 @@ func (c *conversation) findPlan(h chat.History) {
 			remembered = p
 		}
 	}
-	if err := c.patient(func() error { return c.placeRequest(h, remembered) }); err != nil {
-		c.failed("store", err)
+	if err := c.retryStore(func() error { return c.placeRequest(h, remembered) }); err != nil {
+		c.reportFailure("store", err)
 		c.base = remembered
 		c.provisional = c.last != nil && c.last.provisional
 		return
@@ -116,16 +116,16 @@ func (c *conversation) findPlan(h chat.History) {
 // that another gateway made meanwhile, for the same messages or for more, is in
 // force instead.
 func (c *conversation) settleLate(p *plan.Plan) {
-	if !follows(p, c.base) {
+	if !mayReplace(p, c.base) {
 		return
 	}
-	inForce, err := c.settle(p, c.madeAway(p))
+	inForce, err := c.settlePlan(p, c.madeAway(p))
 	switch {
 	case err != nil:
-		c.failed("store", err)
+		c.reportFailure("store", err)
 		c.base, c.provisional = p, true
 	case inForce.ID() == p.ID():
-		c.t.unoffer(c.conv.Conversation, nil)
+		c.t.removeOffer(c.conv.Conversation, nil)
 		c.base = p // its view is built
 		c.t.tally(func(s *Stats) { s.SettledLate++ })
 	default:
@@ -137,7 +137,7 @@ func (c *conversation) settleLate(p *plan.Plan) {
 // madeAway says how a plan came about that the store gets later.
 func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
 	return control.PlanInfo{
-		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: saved(p) - saved(c.base),
+		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: tokensSaved(p) - tokensSaved(c.base),
 		By: "request", Request: c.conv.Totals.Requests + 1,
 	}
 }
@@ -147,11 +147,11 @@ func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
 func (c *conversation) offerLater(p *plan.Plan) {
 	c.provisional = true
 	c.t.tally(func(s *Stats) { s.Provisional++ })
-	c.t.offer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
+	c.t.addOffer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
 }
 
-// unavailable answers the caller in the provider's place: it asks it to come again.
-func (in *incoming) unavailable() *http.Response {
+// answerUnavailable answers the caller in the provider's place: it asks it to come again.
+func (in *incoming) answerUnavailable() *http.Response {
 	in.t.tally(func(s *Stats) { s.Unavailable++ })
 	const why = "winnow: the store of plans is unreachable, and thinking in this conversation depends on a plan in it; try again"
 	var doc any

@@ -68,7 +68,7 @@ func (r remote) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 }
 
 // openLoop is a request in the middle of a tool loop, whose thinking is bound to
-// what stands before it, with so many words of history.
+// the messages before it. words is the length of its history.
 func openLoop(t testing.TB, words int) []byte {
 	t.Helper()
 	type m = map[string]any
@@ -93,7 +93,7 @@ func openLoop(t testing.TB, words int) []byte {
 // trigger they pass; above it, where the provider would be shown thinking bound
 // to a plan that only the store knows, the caller is told to come again, and
 // nothing is sent; when they cannot be sent whole, the loop is folded, with a
-// provisional plan. With the store there is no such answer.
+// provisional plan. With the store the caller never gets that answer.
 func TestStoreGoneBoundThinking(t *testing.T) {
 	const url = "https://api.anthropic.com/v1/messages"
 	run := func(gone bool) (said []string) {
@@ -257,7 +257,7 @@ func TestProvisionalPlanIsStored(t *testing.T) {
 	}
 }
 
-// restarting is a store that is back after it was asked so many times.
+// restarting is a store that is back after asks questions.
 type restarting struct {
 	remote
 	asks *atomic.Int64

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -41,12 +42,12 @@ type heldEvent struct {
 
 func newSplice(o *offering, in io.ReadCloser) *splice {
 	s := &splice{o: o}
-	s.begin(in)
+	s.beginRound(in)
 	return s
 }
 
-// begin begins a round.
-func (s *splice) begin(in io.ReadCloser) {
+// beginRound begins a round.
+func (s *splice) beginRound(in io.ReadCloser) {
 	s.in, s.events, s.stream = in, wire.NewEvents(in), wire.NewStream(s.o.end.Dialect)
 	s.held, s.hidden, s.number = nil, map[int]bool{}, map[int]int{}
 }
@@ -65,7 +66,7 @@ func (s *splice) Read(p []byte) (int, error) {
 			s.err = err
 		default:
 			_ = s.stream.Event(e) // what cannot be read is not ours
-			s.take(e)
+			s.takeEvent(e)
 		}
 	}
 	return s.out.Read(p)
@@ -77,13 +78,13 @@ func (s *splice) Close() error { return s.in.Close() }
 // endRound asks the model again where it waits for us, and ends the answer else.
 func (s *splice) endRound() {
 	a := s.stream.Answer()
-	_, rest, _ := s.o.split(&a.Message)
-	resp, err := s.o.next(a)
+	_, rest, _ := s.o.splitCalls(&a.Message)
+	resp, err := s.o.nextRound(a)
 	if resp == nil && err == nil {
-		hides := s.o.finish(a, s.shown)
+		hides := s.o.finishAnswer(a, s.shown)
 		for _, e := range s.held {
 			if e.doc == nil || !hides && s.o.count == 0 {
-				s.emit(e.Event)
+				s.emitEvent(e.Event)
 				continue
 			}
 			s.o.finishDocument(e.doc, hides)
@@ -96,10 +97,10 @@ func (s *splice) endRound() {
 		return
 	}
 	_ = s.in.Close()
-	if err == nil && (resp.StatusCode != http.StatusOK || !streams(resp)) {
+	if err == nil && (resp.StatusCode != http.StatusOK || !isEventStream(resp)) {
 		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxError)) // what came of it
 		_ = resp.Body.Close()
-		s.emit(wire.Event{Name: "error", Data: bytes.ReplaceAll(bytes.TrimSpace(raw), []byte("\n"), []byte(" "))})
+		s.emitEvent(wire.Event{Name: "error", Data: bytes.ReplaceAll(bytes.TrimSpace(raw), []byte("\n"), []byte(" "))})
 		s.err = io.EOF
 		return
 	}
@@ -118,11 +119,11 @@ func (s *splice) endRound() {
 			s.emitDocument(e.Name, e.doc)
 		}
 	}
-	s.begin(resp.Body)
+	s.beginRound(resp.Body)
 }
 
-// take hands on an event of a round, or what is left of it.
-func (s *splice) take(e wire.Event) {
+// takeEvent hands on an event of a round, or what is left of it.
+func (s *splice) takeEvent(e wire.Event) {
 	doc, ok := readDocument(e.Data)
 	if !ok {
 		s.held = append(s.held, heldEvent{Event: e}) // [DONE]
@@ -140,8 +141,8 @@ func (s *splice) take(e wire.Event) {
 	}
 }
 
-// renumber gives a part its number in the answer. It is false for one of ours.
-func (s *splice) renumber(doc document, name string) (changed, shown bool) {
+// renumberPart gives a part its number in the answer. It is false for one of ours.
+func (s *splice) renumberPart(doc document, name string) (changed, shown bool) {
 	n := doc.int(name)
 	if s.hidden[n] {
 		return false, false
@@ -164,10 +165,10 @@ func (s *splice) takeAnthropic(e wire.Event, doc document) {
 		s.held = append(s.held, heldEvent{e, doc})
 		return
 	case "content_block_start", "content_block_delta", "content_block_stop":
-		if b := doc.child("content_block"); b.str("type") == "tool_use" && s.o.ours(b.str("name")) {
+		if b := doc.child("content_block"); b.str("type") == "tool_use" && s.o.isOurs(b.str("name")) {
 			s.hidden[doc.int("index")] = true
 		}
-		changed, shown := s.renumber(doc, "index")
+		changed, shown := s.renumberPart(doc, "index")
 		if !shown {
 			return
 		}
@@ -176,7 +177,7 @@ func (s *splice) takeAnthropic(e wire.Event, doc document) {
 			return
 		}
 	}
-	s.emit(e)
+	s.emitEvent(e)
 }
 
 func (s *splice) takeResponses(e wire.Event, doc document) {
@@ -195,10 +196,10 @@ func (s *splice) takeResponses(e wire.Event, doc document) {
 			break
 		}
 		item := doc.child("item")
-		if item.str("type") == "function_call" && s.o.ours(item.str("name")) {
+		if item.str("type") == "function_call" && s.o.isOurs(item.str("name")) {
 			s.hidden[doc.int("output_index")] = true
 		}
-		other, shown := s.renumber(doc, "output_index")
+		other, shown := s.renumberPart(doc, "output_index")
 		if !shown {
 			return
 		}
@@ -212,7 +213,7 @@ func (s *splice) takeResponses(e wire.Event, doc document) {
 		s.seq++
 	}
 	if !changed {
-		s.emit(e)
+		s.emitEvent(e)
 		return
 	}
 	s.emitDocument(e.Name, doc)
@@ -237,10 +238,10 @@ func (s *splice) takeOpenAI(e wire.Event, doc document) {
 		var rest []any
 		for _, c := range calls {
 			call := asDocument(c)
-			if s.o.ours(call.child("function").str("name")) {
+			if s.o.isOurs(call.child("function").str("name")) {
 				s.hidden[call.int("index")] = true
 			}
-			other, shown := s.renumber(call, "index")
+			other, shown := s.renumberPart(call, "index")
 			if changed = changed || other || !shown; shown {
 				rest = append(rest, c)
 			}
@@ -253,7 +254,7 @@ func (s *splice) takeOpenAI(e wire.Event, doc document) {
 	case choice["finish_reason"] != nil:
 		s.held = append(s.held, heldEvent{e, doc})
 	case !changed:
-		s.emit(e)
+		s.emitEvent(e)
 	case len(delta) > 0 || empty:
 		s.emitDocument(e.Name, doc)
 	}
@@ -262,24 +263,24 @@ func (s *splice) takeOpenAI(e wire.Event, doc document) {
 func (s *splice) takeGemini(e wire.Event, doc document) {
 	candidate := doc.unwrap().first("candidates")
 	if candidate == nil {
-		s.emit(e)
+		s.emitEvent(e)
 		return
 	}
-	before := len(candidate.child("content").list("parts"))
-	s.o.hide(doc)
+	before, signature := len(candidate.child("content").list("parts")), s.o.signature
+	s.o.hideCalls(doc)
 	after := len(candidate.child("content").list("parts"))
 	switch {
 	case candidate["finishReason"] != nil:
 		s.held = append(s.held, heldEvent{e, doc})
-	case after == before:
-		s.emit(e)
+	case after == before && s.o.signature == signature:
+		s.emitEvent(e)
 	case after > 0:
 		s.emitDocument(e.Name, doc)
 	}
 }
 
-// emit hands an event on.
-func (s *splice) emit(e wire.Event) {
+// emitEvent hands an event on.
+func (s *splice) emitEvent(e wire.Event) {
 	if e.Name != "" {
 		s.out.WriteString("event: " + e.Name + "\n")
 	}
@@ -287,7 +288,7 @@ func (s *splice) emit(e wire.Event) {
 }
 
 func (s *splice) emitDocument(name string, doc document) {
-	s.emit(wire.Event{Name: name, Data: writeDocument(doc)})
+	s.emitEvent(wire.Event{Name: name, Data: writeDocument(doc)})
 }
 
 // document is a JSON object that is written again.
@@ -361,15 +362,15 @@ func (d document) add(n int, names ...string) {
 	}
 }
 
-// hide leaves calls of ours out of an answer.
-func (o *offering) hide(doc document) {
+// hideCalls leaves calls of ours out of an answer.
+func (o *offering) hideCalls(doc document) {
 	filter := func(d document, name string, call func(document) string) {
 		if d[name] == nil {
 			return
 		}
 		rest := []any{}
 		for _, x := range d.list(name) {
-			if !o.ours(call(asDocument(x))) {
+			if !o.isOurs(call(asDocument(x))) {
 				rest = append(rest, x)
 			}
 		}
@@ -381,7 +382,11 @@ func (o *offering) hide(doc document) {
 	case wire.Responses:
 		filter(doc, "output", func(b document) string { return b.str("name") })
 	case wire.Gemini:
-		filter(doc.unwrap().first("candidates").child("content"), "parts", func(p document) string { return p.child("functionCall").str("name") })
+		parts := doc.unwrap().first("candidates").child("content")
+		for _, x := range parts.list("parts") {
+			o.moveSignature(asDocument(x))
+		}
+		filter(parts, "parts", func(p document) string { return p.child("functionCall").str("name") })
 	default:
 		if m := doc.first("choices").child("message"); m != nil {
 			filter(m, "tool_calls", func(c document) string { return c.child("function").str("name") })
@@ -392,12 +397,30 @@ func (o *offering) hide(doc document) {
 	}
 }
 
+// moveSignature hands the signature of a call of ours on to the caller's call behind it:
+// Gemini signs the first of parallel calls, and refuses an answer whose first has none,
+// which is what it gets back where the exchange is forgotten.
+func (o *offering) moveSignature(part document) {
+	const name = "thoughtSignature"
+	call := part.child("functionCall")
+	switch {
+	case call == nil:
+	case o.isOurs(call.str("name")):
+		o.signature = cmp.Or(o.signature, part.str(name))
+	case part.str(name) == "" && o.signature != "":
+		part[name] = o.signature
+		o.signature = ""
+	default:
+		o.signature = ""
+	}
+}
+
 // finishDocument makes the end of the last round that of the answer: with what the model
 // wrote in all rounds, and with the prompt of the last, since callers take that for the
 // size of the conversation.
 func (o *offering) finishDocument(doc document, hides bool) {
 	if hides {
-		o.hide(doc)
+		o.hideCalls(doc)
 	}
 	switch o.end.Dialect {
 	case wire.Anthropic:

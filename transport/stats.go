@@ -81,7 +81,7 @@ func (t *Transport) tally(f func(*Stats)) {
 	f(&t.count.Stats)
 }
 
-// Stats returns what was done so far.
+// Stats returns the counters so far.
 func (t *Transport) Stats() Stats {
 	t.count.mu.Lock()
 	defer t.count.mu.Unlock()

@@ -32,11 +32,11 @@ func newTap(r *result, in io.ReadCloser) *tap {
 	return &tap{r: r, d: r.d, in: in, free: make(chan struct{}), stream: wire.NewStream(r.c.end.Dialect)}
 }
 
-// hold looks at the beginning of a stream.
-func (r *result) hold(resp *http.Response) finding {
+// holdStream looks at the beginning of a stream.
+func (r *result) holdStream(resp *http.Response) finding {
 	t := newTap(r, resp.Body)
 	resp.Body = t
-	go t.hold()
+	go t.holdBeginning()
 	timer := time.NewTimer(r.c.t.opts.Hold)
 	defer timer.Stop()
 	select {
@@ -61,8 +61,8 @@ func (r *result) hold(resp *http.Response) finding {
 	return finding{}
 }
 
-// hold reads until it is known what the stream is.
-func (t *tap) hold() {
+// holdBeginning reads until it is known what the stream is.
+func (t *tap) holdBeginning() {
 	defer close(t.free)
 	p := make([]byte, 8<<10)
 	for {
@@ -79,13 +79,13 @@ func (t *tap) hold() {
 	}
 }
 
-// Read hands out what was held and then what comes.
+// Read hands out the held bytes and then those that come.
 func (t *tap) Read(p []byte) (int, error) {
 	for {
 		t.mu.Lock()
 		if len(t.buf) > 0 {
 			now := t.buf
-			if t.complete() {
+			if t.isComplete() {
 				if now = t.buf[:beforeEnd(t.buf)]; len(now) == 0 {
 					t.learn()
 					now = t.buf
@@ -111,7 +111,7 @@ func (t *tap) Read(p []byte) (int, error) {
 		n, err := t.in.Read(p)
 		t.mu.Lock()
 		_, _ = t.stream.Write(p[:n]) // it never fails
-		if t.complete() {
+		if t.isComplete() {
 			at := beforeEnd(p[:n])
 			t.buf = append(t.buf[:0], p[at:n]...)
 			n = at
@@ -136,16 +136,16 @@ func (t *tap) Close() error {
 	return err
 }
 
-// complete reports whether the answer is there with its usage, and nothing was
+// isComplete reports whether the answer is there with its usage, and nothing was
 // learned from it yet. Then its last bytes wait until that is done: many callers
 // do not read on to the end and send their next request at once, and should this
 // process be killed, the next one knows what this one knew.
-func (t *tap) complete() bool {
+func (t *tap) isComplete() bool {
 	return !t.heard && t.stream.Done() && t.stream.Failure() == nil && t.stream.Answer().Usage.Prompt() > 0
 }
 
-// beforeEnd returns where the last character stands that is no line's end:
-// without it nobody can read the last event.
+// beforeEnd returns where the last character before the line's end stands: without
+// it nobody can read the last event.
 func beforeEnd(b []byte) int { return max(0, len(bytes.TrimRight(b, "\r\n"))-1) }
 
 // end learns from an answer that is complete, at the latest now.
@@ -165,11 +165,11 @@ func (t *tap) end() {
 func (t *tap) learn() {
 	if !t.heard {
 		t.heard = true
-		t.r.answered(t.d, t.stream.Answer())
+		t.r.learnFromAnswer(t.d, t.stream.Answer())
 	}
 }
 
-// listener listens to an answer in chunks that are no server-sent events.
+// listener listens to an answer in chunks other than server-sent events.
 type listener struct {
 	r     *result
 	d     *decision // under which the request was sent
@@ -189,7 +189,7 @@ func (l *listener) Read(p []byte) (int, error) {
 		if err == io.EOF {
 			l.lost = true
 			if a, bad := wire.ParseAnswer(l.r.c.end.Dialect, l.heard); bad == nil && a.Failure == nil {
-				l.r.answered(l.d, a)
+				l.r.learnFromAnswer(l.d, a)
 			}
 		}
 	}

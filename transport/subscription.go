@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// subscribed reports whether a request is paid by a subscription and not by the
+// paidBySubscription reports whether a request is paid by a subscription and not by the
 // token: Claude Code signs in with a token of OAuth's, Codex with a ChatGPT account,
 // Gemini CLI with a Google account.
-func subscribed(r *http.Request) bool {
+func paidBySubscription(r *http.Request) bool {
 	h := r.Header
 	return strings.Contains(r.URL.Path, codeAssist) || strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-oat") || h.Get("ChatGPT-Account-ID") != ""
 }

@@ -19,8 +19,8 @@ import (
 const trackURL = "http://provider.test/v1/chat/completions"
 
 // The transport counts from request to request how many rewrites did not last.
-// It never stops for that, since a request that may be refused is better than
-// none; whoever asks for what surely fits is told.
+// It never stops for that, since a request that may be refused is better than none;
+// a caller that asks for a sure fit is told.
 func TestNotLasting(t *testing.T) {
 	set := winnow.Settings{Model: "gpt-4o", Window: 8000, OutputReserve: 500}
 	w, err := winnow.New(&winnow.Options{Settings: set})

@@ -33,7 +33,8 @@ type Transport struct {
 
 	outage outage
 
-	// offered is what was said between us and models about tools of ours.
+	// offered is what the transport and models said to each other about winnow's
+	// tools.
 	offered exchanges
 
 	// servers are the local ones that were asked for their windows.
@@ -72,7 +73,7 @@ func New(o *Options) (*Transport, error) {
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
 	if t.opts.Same {
-		t.opts.Summarizer = same{t.opts.SummaryTime}
+		t.opts.Summarizer = same{t.opts.SummarizerTimeout}
 	}
 	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
 		t.background = newBackground(t)
@@ -97,14 +98,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if off {
 		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
-		t.passing(resp, becauseOff, "")
+		t.notePassed(resp, becauseOff, "")
 		return resp, err
 	}
 	end, ok := EndpointOf(req)
 	if !ok || req.Body == nil || req.Body == http.NoBody {
 		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
-		t.passing(resp, becauseNoConversation, "")
+		t.notePassed(resp, becauseNoConversation, "")
 		return resp, err
 	}
 	body, err := t.readBody(req)
@@ -115,37 +116,37 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.tallyRequest(end)
 		t.tally(func(s *Stats) { s.Unreadable++ })
 		why := whyUnread(body.why, len(codingsOf(req.Header)) > 0)
-		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(why), "why", brief(body.why))
+		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(why), "why", briefError(body.why))
 		r := req.Clone(req.Context())
 		r.Body = body.rest
 		resp, err := t.opts.Base.RoundTrip(r)
-		t.passing(resp, why, "")
+		t.notePassed(resp, why, "")
 		return resp, err
 	}
 	var resp *http.Response
 	if o := t.offerTools(req, end, body.raw); o != nil {
 		resp, err = o.roundTrip()
 	} else {
-		resp, err = t.converse(req, end, body.raw)
+		resp, err = t.sendFitted(req, end, body.raw)
 	}
-	t.release(&body, resp)
+	t.releaseAfterAnswer(&body, resp)
 	return resp, err
 }
 
-// converse sends a request of a conversation so that it fits.
-func (t *Transport) converse(req *http.Request, end Endpoint, raw []byte) (*http.Response, error) {
+// sendFitted sends a request of a conversation so that it fits.
+func (t *Transport) sendFitted(req *http.Request, end Endpoint, raw []byte) (*http.Response, error) {
 	t.tallyRequest(end)
 	c := &conversation{incoming: &incoming{t: t, req: req, end: end, raw: raw}}
-	r := begin(c)
+	r := beginResult(c)
 	d := c.decide()
 	r.d = &d
 	if d.kind == turnedAway {
 		r.ended(nil)
-		return c.unavailable(), nil
+		return c.answerUnavailable(), nil
 	}
-	resp, err := r.exchange()
+	resp, err := r.sendUntilAnswered()
 	if err == nil {
-		r.watch(resp)
+		r.watchAnswer(resp)
 	} else {
 		r.ended(err)
 	}
@@ -162,28 +163,28 @@ func (t *Transport) tallyRequest(end Endpoint) {
 	})
 }
 
-// release gives the room back that a body takes, when the answer has been read:
+// releaseAfterAnswer gives the room back that a body takes, when the answer has been read:
 // until then the request may be needed again.
-func (t *Transport) release(body *arrived, resp *http.Response) {
+func (t *Transport) releaseAfterAnswer(body *arrived, resp *http.Response) {
 	if resp == nil || resp.Body == nil || resp.Body == http.NoBody {
-		t.done(body)
+		t.releaseRoom(body)
 		return
 	}
 	if body.held > 0 {
 		var once sync.Once
-		resp.Body = &watched{resp.Body, func(error) { once.Do(func() { t.done(body) }) }}
+		resp.Body = &watched{resp.Body, func(error) { once.Do(func() { t.releaseRoom(body) }) }}
 	}
 }
 
-// turn is the lock for requests with this history.
-func (t *Transport) turn(k planstore.Key, h chat.History) *sync.Mutex {
+// turnLock returns the lock for requests with this history.
+func (t *Transport) turnLock(k planstore.Key, h chat.History) *sync.Mutex {
 	chain := h.Chain(h.Len())
 	n := binary.BigEndian.Uint32(chain[:]) ^ binary.BigEndian.Uint32(k.First[:])
 	return &t.turns[n%uint32(len(t.turns))]
 }
 
-// failed counts a failure of ours and says what it was.
-func (c *conversation) failed(what string, err error) {
+// reportFailure counts a failure of ours and says what it was.
+func (c *conversation) reportFailure(what string, err error) {
 	var cannot *winnow.CannotFitError
 	switch {
 	case errors.As(err, &cannot):
@@ -198,11 +199,11 @@ func (c *conversation) failed(what string, err error) {
 	default:
 		c.t.tally(func(s *Stats) { s.Failed++ })
 	}
-	c.t.opts.Log.Warn("the request goes out without a new plan", "what", what, "dialect", string(c.end.Dialect), "model", c.whose.model, "why", brief(err))
+	c.t.opts.Log.Warn("the request goes out without a new plan", "what", what, "dialect", string(c.end.Dialect), "model", c.whose.model, "why", briefError(err))
 }
 
-// brief is an error's first words: enough to know it, and no content.
-func brief(err error) string {
+// briefError returns an error's first words: enough to know it, and no content.
+func briefError(err error) string {
 	const most = 240
 	text := err.Error()
 	if bad := (*wire.Error)(nil); errors.As(err, &bad) {

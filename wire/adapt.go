@@ -49,7 +49,7 @@ func renameRepeated(s chat.Sequence) map[int]*chat.Message {
 	changed := make(map[int]*chat.Message)
 	for i := range s.Len() {
 		m := s.At(i)
-		r := a.message(m)
+		r := a.adaptMessage(m)
 		for k := range m.Parts {
 			if r.Parts[k].ID != m.Parts[k].ID {
 				changed[i] = r
@@ -76,17 +76,17 @@ func repeatsCalls(s chat.Sequence) bool {
 	return false
 }
 
-// message returns m, or a copy where a part must change.
-func (a *adapter) message(m *chat.Message) *chat.Message {
+// adaptMessage returns m, or a copy where a part must change.
+func (a *adapter) adaptMessage(m *chat.Message) *chat.Message {
 	out := m
 	a.turn++
 	for i := range m.Parts {
 		p := m.Parts[i]
 		switch p.Kind {
 		case chat.ToolCall:
-			p.ID = a.call(p.ID, p.Name)
+			p.ID = a.writtenCallID(p.ID, p.Name)
 		case chat.ToolResult:
-			a.result(&p)
+			a.matchResult(&p)
 		default:
 			continue
 		}
@@ -103,9 +103,9 @@ func (a *adapter) message(m *chat.Message) *chat.Message {
 	return out
 }
 
-// call returns the id under which a call is written.
-func (a *adapter) call(id, name string) string {
-	w := written{id: a.fresh(id), name: name, turn: a.turn}
+// writtenCallID returns the id under which a call is written.
+func (a *adapter) writtenCallID(id, name string) string {
+	w := written{id: a.acceptableID(id), name: name, turn: a.turn}
 	a.used[w.id] = true
 	if same := a.calls[id]; len(same) > 0 && same[0].turn != a.turn {
 		a.calls[id] = nil // results that follow are for the later call
@@ -114,9 +114,9 @@ func (a *adapter) call(id, name string) string {
 	return w.id
 }
 
-// result gives a result the id and name of its call: the first with its id
+// matchResult gives a result the id and name of its call: the first with its id
 // that waits, or the last where none does.
-func (a *adapter) result(p *chat.Part) {
+func (a *adapter) matchResult(p *chat.Part) {
 	same := a.calls[p.ID]
 	if len(same) == 0 {
 		return
@@ -130,8 +130,8 @@ func (a *adapter) result(p *chat.Part) {
 	p.Name = cmp.Or(p.Name, w.name)
 }
 
-// fresh returns id, or one like it that the dialect accepts.
-func (a *adapter) fresh(id string) string {
+// acceptableID returns id, or one like it that the dialect accepts.
+func (a *adapter) acceptableID(id string) string {
 	if !a.unique || a.own && !a.used[id] {
 		return id
 	}

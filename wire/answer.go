@@ -46,12 +46,12 @@ type Answer struct {
 // ParseAnswer reads the body of an answer that is not streamed. An error body
 // gives an answer with its failure, not an error.
 func ParseAnswer(d Dialect, raw []byte) (*Answer, error) {
-	if !d.known() {
+	if !d.isKnown() {
 		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
 	}
 	raw = bytes.TrimSpace(raw)
 	if err := decode.Valid(raw); err != nil {
-		return nil, fail(d, err, "check that this is the body of an answer, and whole", "")
+		return nil, decodeError(d, err, "check that this is the body of an answer, and whole", "")
 	}
 	v := jsontext.Value(raw)
 	s := NewStream(d)
@@ -59,19 +59,19 @@ func ParseAnswer(d Dialect, raw []byte) (*Answer, error) {
 	switch {
 	case v.Kind() == '[' && d == Gemini: // a stream without server-sent events
 		for _, chunk := range decode.Elements(v) {
-			if err = s.acc.event("", chunk); err != nil {
+			if err = s.acc.takeEvent("", chunk); err != nil {
 				break
 			}
 		}
 	case v.Kind() != '{':
 		return nil, &Error{Dialect: d, Problem: decode.TypeName(v) + " where an answer is expected", Hint: "pass the body as it came"}
 	case isFailure(v):
-		s.fail(v)
+		s.noteFailure(v)
 	default:
-		err = s.acc.whole(v)
+		err = s.acc.takeWhole(v)
 	}
 	if err != nil {
-		return nil, fail(d, err, "check that this is an answer in this dialect", "")
+		return nil, decodeError(d, err, "check that this is an answer in this dialect", "")
 	}
 	return s.Answer(), nil
 }
@@ -84,12 +84,12 @@ func isFailure(v jsontext.Value) bool {
 
 // accumulator gathers an answer, whole or piece by piece.
 type accumulator interface {
-	// event takes the data of one event.
-	event(name string, data jsontext.Value) error
-	// whole takes an answer that is not streamed.
-	whole(v jsontext.Value) error
-	// finish fills in the answer from what came so far.
-	finish(a *Answer)
+	// takeEvent takes the data of one event.
+	takeEvent(name string, data jsontext.Value) error
+	// takeWhole takes an answer that is not streamed.
+	takeWhole(v jsontext.Value) error
+	// fillAnswer fills in the answer from what came so far.
+	fillAnswer(a *Answer)
 }
 
 // Stream follows an answer that arrives as server-sent events. It is an
@@ -146,20 +146,20 @@ func (s *Stream) Event(e Event) error {
 		return nil
 	}
 	if err := decode.Valid(data); err != nil {
-		return fail(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
+		return decodeError(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
 	}
 	name := cmp.Or(decode.Str(data, "type"), e.Name)
 	if name == "error" || s.d != Responses && isFailure(data) {
-		s.fail(data)
+		s.noteFailure(data)
 		return nil
 	}
-	if err := s.acc.event(name, data); err != nil {
-		return fail(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
+	if err := s.acc.takeEvent(name, data); err != nil {
+		return decodeError(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
 	}
 	return nil
 }
 
-func (s *Stream) fail(v jsontext.Value) {
+func (s *Stream) noteFailure(v jsontext.Value) {
 	f := Classify(0, nil, v)
 	s.failure = &f
 }
@@ -189,7 +189,7 @@ func (s *Stream) Failure() *Verdict { return s.failure }
 // Answer returns what came so far.
 func (s *Stream) Answer() *Answer {
 	a := &Answer{Message: chat.Message{Role: chat.Assistant}}
-	s.acc.finish(a)
+	s.acc.fillAnswer(a)
 	if s.failure != nil {
 		a.Failure, a.Stop = s.failure, StopError
 	}
@@ -204,8 +204,8 @@ func (s *Stream) Answer() *Answer {
 	return a
 }
 
-// grow appends to a text that is being streamed, within bounds.
-func grow(to *[]byte, v jsontext.Value) error {
+// appendBounded appends to a text that is being streamed, within bounds.
+func appendBounded(to *[]byte, v jsontext.Value) error {
 	s, err := decode.String(v)
 	if err != nil {
 		return err

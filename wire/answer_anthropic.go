@@ -28,7 +28,7 @@ type anthropicStreamed struct {
 	text, args, signature []byte
 }
 
-func (a *anthropicAnswer) whole(v jsontext.Value) error {
+func (a *anthropicAnswer) takeWhole(v jsontext.Value) error {
 	m, err := decode.Anthropic(v)
 	if err != nil {
 		return err
@@ -40,14 +40,14 @@ func (a *anthropicAnswer) whole(v jsontext.Value) error {
 	return a.addUsage(decode.Member(v, "usage"))
 }
 
-func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
+func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 	switch name {
 	case "message_start":
 		m := decode.Member(v, "message")
 		a.id, a.model = decode.Str(m, "id"), decode.Str(m, "model")
 		return a.addUsage(decode.Member(m, "usage"))
 	case "content_block_start":
-		b, err := a.block(v)
+		b, err := a.blockAt(v)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
 		b.start, err = decode.Block(decode.Member(v, "content_block"))
 		return err
 	case "content_block_delta":
-		b, err := a.block(v)
+		b, err := a.blockAt(v)
 		if err != nil {
 			return err
 		}
@@ -67,13 +67,13 @@ func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
 		}
 		switch kind {
 		case "text_delta":
-			return grow(&b.text, decode.Member(d, "text"))
+			return appendBounded(&b.text, decode.Member(d, "text"))
 		case "input_json_delta":
-			return grow(&b.args, decode.Member(d, "partial_json"))
+			return appendBounded(&b.args, decode.Member(d, "partial_json"))
 		case "thinking_delta":
-			return grow(&b.text, decode.Member(d, "thinking"))
+			return appendBounded(&b.text, decode.Member(d, "thinking"))
 		case "signature_delta":
-			return grow(&b.signature, decode.Member(d, "signature"))
+			return appendBounded(&b.signature, decode.Member(d, "signature"))
 		}
 	case "message_delta":
 		a.reason = cmp.Or(decode.Str(v, "delta", "stop_reason"), a.reason)
@@ -84,7 +84,7 @@ func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
 	return nil
 }
 
-func (a *anthropicAnswer) block(v jsontext.Value) (*anthropicStreamed, error) {
+func (a *anthropicAnswer) blockAt(v jsontext.Value) (*anthropicStreamed, error) {
 	n, err := decode.Int(decode.Member(v, "index"))
 	if err != nil || n < 0 || n >= maxBlocks {
 		return nil, fmt.Errorf("block %s of an answer", decode.Member(v, "index"))
@@ -105,7 +105,7 @@ func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
 	if err != nil {
 		return err
 	}
-	a.usage = larger(a.usage, *u)
+	a.usage = largerUsage(a.usage, *u)
 	var all chat.Usage
 	for _, it := range decode.Elements(decode.Member(v, "iterations")) {
 		if it.Kind() != '{' {
@@ -115,13 +115,13 @@ func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
 		if err != nil {
 			return err
 		}
-		all = sum(all, *i)
+		all = sumUsage(all, *i)
 	}
-	a.all = larger(a.all, all)
+	a.all = largerUsage(a.all, all)
 	return nil
 }
 
-func (a *anthropicAnswer) finish(out *Answer) {
+func (a *anthropicAnswer) fillAnswer(out *Answer) {
 	out.ID, out.Model, out.Reason = a.id, a.model, a.reason
 	out.Message.Parts = append(out.Message.Parts, a.message.Parts...)
 	for _, b := range a.blocks {
@@ -147,14 +147,14 @@ var anthropicStops = map[string]string{
 	"refusal": StopRefusal, "pause_turn": StopPause, "compaction": StopCompact,
 }
 
-func larger(a, b chat.Usage) chat.Usage {
+func largerUsage(a, b chat.Usage) chat.Usage {
 	return chat.Usage{
 		Input: max(a.Input, b.Input), CacheRead: max(a.CacheRead, b.CacheRead), CacheWrite: max(a.CacheWrite, b.CacheWrite),
 		Output: max(a.Output, b.Output), Thinking: max(a.Thinking, b.Thinking),
 	}
 }
 
-func sum(a, b chat.Usage) chat.Usage {
+func sumUsage(a, b chat.Usage) chat.Usage {
 	return chat.Usage{
 		Input: a.Input + b.Input, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
 		Output: a.Output + b.Output, Thinking: a.Thinking + b.Thinking,

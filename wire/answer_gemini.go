@@ -20,13 +20,13 @@ type geminiAnswer struct {
 	usage             chat.Usage
 }
 
-func (a *geminiAnswer) whole(v jsontext.Value) error {
-	err := a.event("", v)
+func (a *geminiAnswer) takeWhole(v jsontext.Value) error {
+	err := a.takeEvent("", v)
 	a.s.done = true
 	return err
 }
 
-func (a *geminiAnswer) event(_ string, v jsontext.Value) error {
+func (a *geminiAnswer) takeEvent(_ string, v jsontext.Value) error {
 	if in := decode.Member(v, "response"); in.Kind() == '{' && decode.Member(v, "candidates") == nil {
 		v = in // as the code assist endpoint wraps it
 	}
@@ -51,7 +51,7 @@ func (a *geminiAnswer) event(_ string, v jsontext.Value) error {
 			return err
 		}
 		for i := range parts {
-			if err := a.add(parts[i]); err != nil {
+			if err := a.addPart(parts[i]); err != nil {
 				return err
 			}
 		}
@@ -60,8 +60,8 @@ func (a *geminiAnswer) event(_ string, v jsontext.Value) error {
 	return nil
 }
 
-// add appends a part, or goes on with the words of the last one.
-func (a *geminiAnswer) add(p chat.Part) error {
+// addPart appends a part, or goes on with the words of the last one.
+func (a *geminiAnswer) addPart(p chat.Part) error {
 	words := p.Kind == chat.Text || p.Kind == chat.Thinking
 	a.s.content = a.s.content || p.Text != "" || !words
 	n := len(a.parts)
@@ -84,7 +84,7 @@ func (a *geminiAnswer) add(p chat.Part) error {
 	return nil
 }
 
-func (a *geminiAnswer) finish(out *Answer) {
+func (a *geminiAnswer) fillAnswer(out *Answer) {
 	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
 	calls := 0
 	for i, p := range a.parts {

@@ -29,7 +29,7 @@ type openAIStreamed struct {
 	signature string
 }
 
-func (a *openAIAnswer) head(v jsontext.Value) error {
+func (a *openAIAnswer) takeHead(v jsontext.Value) error {
 	a.id = cmp.Or(decode.Str(v, "id"), a.id)
 	a.model = cmp.Or(decode.Str(v, "model"), a.model)
 	for _, path := range [...][]string{{"usage"}, {"x_groq", "usage"}} {
@@ -38,14 +38,14 @@ func (a *openAIAnswer) head(v jsontext.Value) error {
 			if err != nil {
 				return err
 			}
-			a.usage = larger(a.usage, *n)
+			a.usage = largerUsage(a.usage, *n)
 		}
 	}
 	return nil
 }
 
-func (a *openAIAnswer) whole(v jsontext.Value) error {
-	if err := a.head(v); err != nil {
+func (a *openAIAnswer) takeWhole(v jsontext.Value) error {
+	if err := a.takeHead(v); err != nil {
 		return err
 	}
 	a.s.done = true
@@ -69,8 +69,8 @@ func finishReason(choice jsontext.Value) string {
 	return decode.Str(choice, "finish_details", "type")
 }
 
-func (a *openAIAnswer) event(_ string, v jsontext.Value) error {
-	if err := a.head(v); err != nil {
+func (a *openAIAnswer) takeEvent(_ string, v jsontext.Value) error {
+	if err := a.takeHead(v); err != nil {
 		return err
 	}
 	for _, c := range decode.Elements(decode.Member(v, "choices")) {
@@ -81,14 +81,14 @@ func (a *openAIAnswer) event(_ string, v jsontext.Value) error {
 			a.reason = r
 			a.s.done = true // [DONE] is a courtesy that some servers forget
 		}
-		if err := a.delta(decode.Member(c, "delta")); err != nil {
+		if err := a.takeDelta(decode.Member(c, "delta")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *openAIAnswer) delta(d jsontext.Value) error {
+func (a *openAIAnswer) takeDelta(d jsontext.Value) error {
 	thought := false
 	for name, v := range decode.Members(d) {
 		if isNull(v) {
@@ -97,7 +97,7 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 		switch name {
 		case "content":
 			if v.Kind() == '[' {
-				if err := a.pieces(v); err != nil {
+				if err := a.takePieces(v); err != nil {
 					return err
 				}
 				continue
@@ -106,7 +106,7 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 				continue
 			}
 			a.s.content = true
-			if err := grow(&a.words, v); err != nil {
+			if err := appendBounded(&a.words, v); err != nil {
 				return err
 			}
 		case "reasoning_content", "reasoning":
@@ -114,7 +114,7 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 				continue // servers send both
 			}
 			thought, a.s.content = true, true
-			if err := grow(&a.thought, v); err != nil {
+			if err := appendBounded(&a.thought, v); err != nil {
 				return err
 			}
 		case "reasoning_details":
@@ -125,17 +125,17 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 			}
 		case "refusal":
 			a.s.content = true
-			if err := grow(&a.refusal, v); err != nil {
+			if err := appendBounded(&a.refusal, v); err != nil {
 				return err
 			}
 		case "tool_calls":
 			for _, c := range decode.Elements(v) {
-				if err := a.call(c); err != nil {
+				if err := a.takeCall(c); err != nil {
 					return err
 				}
 			}
 		case "function_call":
-			if err := a.function(a.at(-1, ""), v, false); err != nil {
+			if err := a.takeFunction(a.callAt(-1, ""), v, false); err != nil {
 				return err
 			}
 		}
@@ -143,9 +143,9 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 	return nil
 }
 
-// pieces takes content that comes as a list, as Mistral's models that think
+// takePieces takes content that comes as a list, as Mistral's models that think
 // send it: texts, and thoughts that are lists of texts themselves.
-func (a *openAIAnswer) pieces(v jsontext.Value) error {
+func (a *openAIAnswer) takePieces(v jsontext.Value) error {
 	for _, p := range decode.Elements(v) {
 		part, err := decode.Block(p)
 		if err != nil {
@@ -163,14 +163,14 @@ func (a *openAIAnswer) pieces(v jsontext.Value) error {
 			continue
 		}
 		a.s.content = true
-		if err := grow(to, quote(nil, part.Text)); err != nil {
+		if err := appendBounded(to, appendQuoted(nil, part.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *openAIAnswer) call(c jsontext.Value) error {
+func (a *openAIAnswer) takeCall(c jsontext.Value) error {
 	id := decode.Str(c, "id")
 	index := len(a.calls)
 	if v := decode.Member(c, "index"); v.Kind() == '0' {
@@ -185,19 +185,19 @@ func (a *openAIAnswer) call(c jsontext.Value) error {
 	if len(a.calls) >= maxBlocks {
 		return fmt.Errorf("more than %d calls in an answer", maxBlocks)
 	}
-	call := a.at(index, id)
+	call := a.callAt(index, id)
 	a.s.content = true
 	call.signature = cmp.Or(decode.Str(c, "extra_content", "google", "thought_signature"), call.signature)
 	if f := decode.Member(c, "custom"); f.Kind() == '{' {
 		call.custom = true
-		return a.function(call, f, true)
+		return a.takeFunction(call, f, true)
 	}
-	return a.function(call, decode.Member(c, "function"), false)
+	return a.takeFunction(call, decode.Member(c, "function"), false)
 }
 
-// at returns the call with that index. A server that gives all calls the same
+// callAt returns the call with that index. A server that gives all calls the same
 // index tells them apart by their ids.
-func (a *openAIAnswer) at(index int, id string) *openAIStreamed {
+func (a *openAIAnswer) callAt(index int, id string) *openAIStreamed {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
 		if c.index == index && (id == "" || c.id == "" || c.id == id) {
@@ -210,10 +210,10 @@ func (a *openAIAnswer) at(index int, id string) *openAIStreamed {
 	return c
 }
 
-func (a *openAIAnswer) function(c *openAIStreamed, f jsontext.Value, custom bool) error {
+func (a *openAIAnswer) takeFunction(c *openAIStreamed, f jsontext.Value, custom bool) error {
 	a.s.content = true
 	if name := decode.Str(f, "name"); name != "" && name != string(c.name) { // some repeat it
-		if err := grow(&c.name, decode.Member(f, "name")); err != nil {
+		if err := appendBounded(&c.name, decode.Member(f, "name")); err != nil {
 			return err
 		}
 	}
@@ -225,10 +225,10 @@ func (a *openAIAnswer) function(c *openAIStreamed, f jsontext.Value, custom bool
 		c.args = append(c.args[:0], args...)
 		return nil
 	}
-	return grow(&c.args, args)
+	return appendBounded(&c.args, args)
 }
 
-func (a *openAIAnswer) finish(out *Answer) {
+func (a *openAIAnswer) fillAnswer(out *Answer) {
 	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
 	parts := append([]chat.Part(nil), a.message.Parts...)
 	if len(a.thought) > 0 || len(a.signatures) > 0 {
@@ -248,7 +248,7 @@ func (a *openAIAnswer) finish(out *Answer) {
 		p := chat.Part{Kind: chat.ToolCall, ID: c.id, Name: string(c.name), Args: string(c.args), Signature: c.signature}
 		switch {
 		case c.custom:
-			p.Args = decode.FreeForm(quote(nil, p.Args))
+			p.Args = decode.FreeForm(appendQuoted(nil, p.Args))
 		case p.Args == "":
 			p.Args = "{}"
 		}

@@ -25,7 +25,7 @@ type responsesStreamed struct {
 	words []byte
 }
 
-func (a *responsesAnswer) whole(v jsontext.Value) error {
+func (a *responsesAnswer) takeWhole(v jsontext.Value) error {
 	a.s.done = true
 	a.id = cmp.Or(decode.Str(v, "id"), a.id)
 	a.model = cmp.Or(decode.Str(v, "model"), a.model)
@@ -41,7 +41,7 @@ func (a *responsesAnswer) whole(v jsontext.Value) error {
 	case "incomplete":
 		a.reason = cmp.Or(decode.Str(v, "incomplete_details", "reason"), a.reason)
 	case "failed":
-		a.s.fail(v)
+		a.s.noteFailure(v)
 	case "in_progress", "queued":
 		a.s.done = false
 	}
@@ -60,19 +60,19 @@ func (a *responsesAnswer) whole(v jsontext.Value) error {
 	return nil
 }
 
-func (a *responsesAnswer) event(name string, v jsontext.Value) error {
+func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 	switch name {
 	case "response.created", "response.in_progress", "response.queued":
 		r := decode.Member(v, "response")
 		a.id, a.model = decode.Str(r, "id"), decode.Str(r, "model")
 	case "response.completed", "response.incomplete", "response.failed", "response.done", "response.cancelled":
-		return a.whole(decode.Member(v, "response"))
+		return a.takeWhole(decode.Member(v, "response"))
 	case "response.output_item.added": // a long thought has begun, and its caller may show that
 		a.s.content = true
-		_, err := a.item(v)
+		_, err := a.itemAt(v)
 		return err
 	case "response.output_item.done":
-		it, err := a.item(v)
+		it, err := a.itemAt(v)
 		if err != nil {
 			return err
 		}
@@ -81,19 +81,19 @@ func (a *responsesAnswer) event(name string, v jsontext.Value) error {
 		it.parts, it.done, it.words = m.Parts, true, nil
 		return err
 	case "response.output_text.delta", "response.refusal.delta":
-		it, err := a.item(v)
+		it, err := a.itemAt(v)
 		if err != nil {
 			return err
 		}
 		a.s.content = true
-		return grow(&it.words, decode.Member(v, "delta"))
+		return appendBounded(&it.words, decode.Member(v, "delta"))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
 		a.s.content = true
 	}
 	return nil
 }
 
-func (a *responsesAnswer) item(v jsontext.Value) (*responsesStreamed, error) {
+func (a *responsesAnswer) itemAt(v jsontext.Value) (*responsesStreamed, error) {
 	n, err := decode.Int(decode.Member(v, "output_index"))
 	if err != nil || n < 0 || n >= maxBlocks {
 		return nil, fmt.Errorf("item %s of an answer", decode.Member(v, "output_index"))
@@ -104,7 +104,7 @@ func (a *responsesAnswer) item(v jsontext.Value) (*responsesStreamed, error) {
 	return a.items[n], nil
 }
 
-func (a *responsesAnswer) finish(out *Answer) {
+func (a *responsesAnswer) fillAnswer(out *Answer) {
 	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
 	out.Message.Parts = append([]chat.Part(nil), a.parts...)
 	if len(a.parts) == 0 { // it broke off, or the server does not repeat what it sent

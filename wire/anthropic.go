@@ -8,7 +8,7 @@ import (
 
 // assembleAnthropic writes a message: every part is one block of the content.
 func assembleAnthropic(m *chat.Message, sources []source) []piece {
-	base := frame(sources)
+	base := frameSource(sources)
 	var pieces []piece
 	var isResult []bool
 	for _, s := range sources {
@@ -46,13 +46,13 @@ func renameBlocks(message []byte, m *chat.Message) []byte {
 	var pieces []piece
 	for i := range content.elems {
 		p := content.piece(i)
-		kind := str(p.data, "type")
+		kind := memberString(p.data, "type")
 		if next := ids[kind]; len(next) > 0 {
 			block, name := readObject(p.data), "id"
 			if kind == "tool_result" {
 				name = "tool_use_id"
 			}
-			p.data = block.with(change{name, quote(nil, next[0])})
+			p.data = block.with(change{name, appendQuoted(nil, next[0])})
 			ids[kind] = next[1:]
 		}
 		pieces = append(pieces, p)
@@ -71,7 +71,7 @@ func anthropicPiece(content array, b bit) piece {
 		p.data = asText(p.data, "text", b.p.Text)
 	case b.p.Kind == chat.ToolResult:
 		o := readObject(p.data)
-		p.data = o.with(change{"content", quote(nil, b.p.Text)})
+		p.data = o.with(change{"content", appendQuoted(nil, b.p.Text)})
 	case b.p.Kind == chat.ToolCall:
 		o := readObject(p.data)
 		p.data = o.with(change{"input", argsObject(b.p.Args)})
@@ -91,20 +91,20 @@ func anthropicBlock(p *chat.Part) []byte {
 			return nil
 		}
 		if p.Text == "" {
-			return append(quote([]byte(`{"type":"redacted_thinking","data":`), p.Signature), '}')
+			return append(appendQuoted([]byte(`{"type":"redacted_thinking","data":`), p.Signature), '}')
 		}
-		out := quote([]byte(`{"type":"thinking","thinking":`), p.Text)
-		return append(quote(append(out, `,"signature":`...), p.Signature), '}')
+		out := appendQuoted([]byte(`{"type":"thinking","thinking":`), p.Text)
+		return append(appendQuoted(append(out, `,"signature":`...), p.Signature), '}')
 	case chat.ToolCall:
-		out := quote([]byte(`{"type":"tool_use","id":`), p.ID)
-		out = quote(append(out, `,"name":`...), p.Name)
+		out := appendQuoted([]byte(`{"type":"tool_use","id":`), p.ID)
+		out = appendQuoted(append(out, `,"name":`...), p.Name)
 		out = append(append(out, `,"input":`...), argsObject(p.Args)...)
 		return append(out, '}')
 	case chat.ToolResult:
-		out := quote([]byte(`{"type":"tool_result","tool_use_id":`), p.ID)
+		out := appendQuoted([]byte(`{"type":"tool_result","tool_use_id":`), p.ID)
 		out = append(out, `,"content":`...)
 		if len(p.Content) == 0 {
-			out = quote(out, p.Text)
+			out = appendQuoted(out, p.Text)
 		} else {
 			out = append(out, '[')
 			if p.Text != "" {
@@ -143,17 +143,17 @@ func anthropicMedia(p *chat.Part) []byte {
 	out = append(out, `","source":`...)
 	switch {
 	case p.Text != "" && p.Data == "":
-		out = append(quote(append(out, `{"type":"text","media_type":"text/plain","data":`...), p.Text), '}')
+		out = append(appendQuoted(append(out, `{"type":"text","media_type":"text/plain","data":`...), p.Text), '}')
 	case isAddress(p.Data):
-		out = append(quote(append(out, `{"type":"url","url":`...), p.Data), '}')
+		out = append(appendQuoted(append(out, `{"type":"url","url":`...), p.Data), '}')
 	case p.Media == "":
-		out = append(quote(append(out, `{"type":"file","file_id":`...), p.Data), '}')
+		out = append(appendQuoted(append(out, `{"type":"file","file_id":`...), p.Data), '}')
 	default:
-		out = quote(append(out, `{"type":"base64","media_type":`...), p.Media)
-		out = append(quote(append(out, `,"data":`...), p.Data), '}')
+		out = appendQuoted(append(out, `{"type":"base64","media_type":`...), p.Media)
+		out = append(appendQuoted(append(out, `,"data":`...), p.Data), '}')
 	}
 	if p.Name != "" && p.Kind == chat.Document {
-		out = quote(append(out, `,"title":`...), p.Name)
+		out = appendQuoted(append(out, `,"title":`...), p.Name)
 	}
 	return append(out, '}')
 }
@@ -167,7 +167,7 @@ func renderAnthropic(m *chat.Message) []byte {
 	out := append([]byte(`{"role":"`), role...)
 	out = append(out, `","content":`...)
 	if len(m.Parts) == 1 && isText(&m.Parts[0]) && !isSilent(&m.Parts[0]) {
-		return append(quote(out, m.Parts[0].Text), '}')
+		return append(appendQuoted(out, m.Parts[0].Text), '}')
 	}
 	var pieces []piece
 	var isResult []bool

@@ -25,7 +25,7 @@ func largeBody(d Dialect, size int) []byte {
 			calls := []genCall{{g.id("call_"), "read", g.args()}}
 			elems = append(elems, g.assistant(calls)...)
 			for _, r := range g.results(calls) {
-				elems = append(elems, strings.ReplaceAll(r, `line of output\n`, strings.Trim(string(quote(nil, line)), `"`)))
+				elems = append(elems, strings.ReplaceAll(r, `line of output\n`, strings.Trim(string(appendQuoted(nil, line)), `"`)))
 			}
 		}
 		for _, e := range elems[from:] {

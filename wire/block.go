@@ -12,7 +12,7 @@ import (
 func textBlock(kind, text string) []byte {
 	out := append([]byte(`{"type":"`), kind...)
 	out = append(out, `","text":`...)
-	return append(quote(out, text), '}')
+	return append(appendQuoted(out, text), '}')
 }
 
 // contentOf returns a content value as an array: of its elements, of the one
@@ -24,7 +24,7 @@ func contentOf(v jsontext.Value) array {
 	case '{':
 		return array{raw: v, elems: []span{{0, len(v)}}}
 	case '"':
-		if len(v) > 2 { // an empty string is no part
+		if len(v) > 2 { // an empty string makes no part
 			return array{raw: v, elems: []span{{0, len(v)}}}
 		}
 	}
@@ -35,14 +35,14 @@ func contentOf(v jsontext.Value) array {
 // no words becomes a text block and keeps its cache marker.
 func maskText(elem []byte, kind, text string) []byte {
 	if elem[0] == '"' {
-		return quote(nil, text)
+		return appendQuoted(nil, text)
 	}
 	o := readObject(elem)
 	switch decode.Str(o.get("type")) {
 	case "text", "input_text", "output_text", "summary_text", "reasoning_text":
-		return o.with(change{"text", quote(nil, text)})
+		return o.with(change{"text", appendQuoted(nil, text)})
 	case "refusal":
-		return o.with(change{"refusal", quote(nil, text)})
+		return o.with(change{"refusal", appendQuoted(nil, text)})
 	}
 	return asText(elem, kind, text)
 }
@@ -84,8 +84,8 @@ func contentValue(base jsontext.Value, pieces []piece, kind string) []byte {
 	return append(appendPieces([]byte{'['}, pieces), ']')
 }
 
-// frame returns the source whose bytes give the message its other members.
-func frame(sources []source) *source {
+// frameSource returns the source whose bytes give the message its other members.
+func frameSource(sources []source) *source {
 	for i := range sources {
 		if sources[i].raw != nil {
 			return &sources[i]
@@ -123,7 +123,7 @@ func callInput(args string) []byte {
 	if v := o.get("input"); len(o.members) == 1 && v.Kind() == '"' {
 		return v
 	}
-	return quote(nil, args)
+	return appendQuoted(nil, args)
 }
 
 // argsObject returns arguments as the JSON object they should be.
@@ -131,7 +131,7 @@ func argsObject(args string) []byte {
 	if v := jsontext.Value(args); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{' {
 		return v
 	}
-	return append(quote([]byte(`{"input":`), args), '}')
+	return append(appendQuoted([]byte(`{"input":`), args), '}')
 }
 
 func isText(p *chat.Part) bool { return p.Kind == chat.Text }

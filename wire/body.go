@@ -43,16 +43,16 @@ type Body struct {
 // body of nothing else. The caller must not change raw afterwards.
 //
 // The error is an [*Error] with the place and what to do.
-func Parse(d Dialect, raw []byte) (*Body, error) { return parse(d, raw, nil) }
+func Parse(d Dialect, raw []byte) (*Body, error) { return parseBody(d, raw, nil) }
 
 // Next parses the next request of the conversation that b belongs to. Messages
 // whose bytes are those of b are taken from there, not decoded and not hashed;
 // where both bodies begin with the same bytes, these are not even scanned again.
 // A body of another conversation is parsed as [Parse] does.
-func (b *Body) Next(raw []byte) (*Body, error) { return parse(b.dialect, raw, b) }
+func (b *Body) Next(raw []byte) (*Body, error) { return parseBody(b.dialect, raw, b) }
 
-func parse(d Dialect, raw []byte, prev *Body) (*Body, error) {
-	if !d.known() {
+func parseBody(d Dialect, raw []byte, prev *Body) (*Body, error) {
+	if !d.isKnown() {
 		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
 	}
 	l, err := scanNext(d, raw, prev)
@@ -60,7 +60,7 @@ func parse(d Dialect, raw []byte, prev *Body) (*Body, error) {
 		return nil, err
 	}
 	b := &Body{dialect: d, raw: raw, layout: *l}
-	b.req.Rules = d.rules()
+	b.req.Rules = d.messageRules()
 	if err := b.readFields(prev); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func parse(d Dialect, raw []byte, prev *Body) (*Body, error) {
 func (b *Body) readFields(prev *Body) error {
 	num := func(v jsontext.Value, path string) (n int, err error) {
 		if n, err = decode.Int(v); err != nil {
-			return 0, fail(b.dialect, err, "send a whole number", "%s", path)
+			return 0, decodeError(b.dialect, err, "send a whole number", "%s", path)
 		}
 		return max(n, 0), nil
 	}
@@ -93,7 +93,7 @@ func (b *Body) readFields(prev *Body) error {
 			if prev != nil && bytes.Equal(prev.field(prev.raw, "tools"), v) {
 				b.req.Tools = prev.req.Tools
 			} else if b.req.Tools, err = decode.Tools(v); err != nil {
-				return fail(b.dialect, err, "see the provider's reference for tools", "/tools")
+				return decodeError(b.dialect, err, "see the provider's reference for tools", "/tools")
 			}
 		case "max_tokens", "max_completion_tokens", "max_output_tokens":
 			if b.outputField(f.name) {
@@ -155,7 +155,7 @@ func (b *Body) readSystem(name string, v jsontext.Value) error {
 		parts, err = decode.GeminiParts(v)
 	}
 	if err != nil {
-		return fail(b.dialect, err, "send a string or an array of text blocks", "/%s", name)
+		return decodeError(b.dialect, err, "send a string or an array of text blocks", "/%s", name)
 	}
 	b.req.System = append(b.req.System, parts...)
 	return nil
@@ -176,11 +176,11 @@ func (b *Body) readMessages(prev *Body) error {
 		}
 		at = b.dialect.lastCompaction(items)
 	}
-	b.hold(items, prev, same)
+	b.findHeld(items, prev, same)
 	var warm chat.History
 	if same > 0 {
 		b.lead, b.compacted = prev.lead, prev.compacted
-		b.req.System = append(b.req.System, prev.leading()...)
+		b.req.System = append(b.req.System, prev.decodeLeading()...)
 		warm = prev.req.History.Head(prev.messageAt(same))
 	} else {
 		for b.lead < len(items) && (b.lead < at || at < 0 && items[b.lead].Role == chat.System) {
@@ -197,7 +197,7 @@ func (b *Body) readMessages(prev *Body) error {
 	case Gemini:
 		decode.Pair(items)
 	case Responses:
-		items = b.group(items, prev, same)
+		items = b.groupItems(items, prev, same)
 	}
 	if warm.Len() == 0 {
 		b.req.History = chat.NewHistory(items...)
@@ -213,12 +213,12 @@ func (b *Body) decodeAll(from int, items []chat.Message) error {
 	run := func(from int, items []chat.Message) error {
 		for i := range items {
 			var err error
-			if items[i], err = b.decode(b.elems[from+i].in(b.raw)); err != nil {
-				path := "/" + b.dialect.list()
+			if items[i], err = b.decodeElement(b.elems[from+i].in(b.raw)); err != nil {
+				path := "/" + b.dialect.listMember()
 				if b.bare {
 					path = ""
 				}
-				return fail(b.dialect, err, "correct the message or leave it out", "%s/%d", path, from+i)
+				return decodeError(b.dialect, err, "correct the message or leave it out", "%s/%d", path, from+i)
 			}
 		}
 		return nil
@@ -241,7 +241,7 @@ func (b *Body) decodeAll(from int, items []chat.Message) error {
 	return err
 }
 
-func (b *Body) decode(raw jsontext.Value) (chat.Message, error) {
+func (b *Body) decodeElement(raw jsontext.Value) (chat.Message, error) {
 	switch b.dialect {
 	case Anthropic:
 		return decode.Anthropic(raw)
@@ -263,9 +263,9 @@ func (b *Body) decode(raw jsontext.Value) (chat.Message, error) {
 	return decode.OpenAI(raw)
 }
 
-// group makes one message of the items that a model wrote together and notes
+// groupItems makes one message of the items that a model wrote together and notes
 // where each starts.
-func (b *Body) group(items []chat.Message, prev *Body, same int) []chat.Message {
+func (b *Body) groupItems(items []chat.Message, prev *Body, same int) []chat.Message {
 	at := b.lead
 	if same > 0 {
 		at = same
@@ -320,11 +320,11 @@ func (b *Body) messageAt(n int) int {
 	return i
 }
 
-// leading returns the parts of what stands before the history.
-func (b *Body) leading() []chat.Part {
+// decodeLeading returns the parts of what stands before the history.
+func (b *Body) decodeLeading() []chat.Part {
 	var items []chat.Message
 	for i := range b.lead {
-		if m, err := b.decode(b.elems[i].in(b.raw)); err == nil {
+		if m, err := b.decodeElement(b.elems[i].in(b.raw)); err == nil {
 			items = append(items, m)
 		}
 	}
@@ -344,8 +344,8 @@ func (b *Body) leadingParts(items []chat.Message) []chat.Part {
 	return parts
 }
 
-// elements returns the elements that message i of the history is made of.
-func (b *Body) elements(i int) (from, to int) {
+// elementRange returns the elements that message i of the history is made of.
+func (b *Body) elementRange(i int) (from, to int) {
 	if b.first != nil {
 		return b.first[i], b.first[i+1]
 	}
@@ -388,7 +388,7 @@ func (b *Body) Request() chat.Request {
 // Message returns the bytes of message i of the history, which must not be
 // changed. In the responses dialect these may be several elements.
 func (b *Body) Message(i int) []byte {
-	from, to := b.elements(i)
+	from, to := b.elementRange(i)
 	return span{b.elems[from].From, b.elems[to-1].To}.in(b.raw)
 }
 

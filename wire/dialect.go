@@ -17,7 +17,7 @@ const (
 	Gemini    Dialect = "gemini"    // generateContent
 )
 
-// Dialects are all dialects, in a fixed order.
+// Dialects returns all dialects, in a fixed order.
 func Dialects() []Dialect { return []Dialect{OpenAI, Responses, Anthropic, Gemini} }
 
 // ParseDialect returns the dialect of that name.
@@ -30,8 +30,8 @@ func ParseDialect(name string) (Dialect, error) {
 	return "", fmt.Errorf("wire: no dialect is called %q; there are openai, responses, anthropic and gemini", name)
 }
 
-// list is the member that holds the messages.
-func (d Dialect) list() string {
+// listMember returns the name of the member that holds the messages.
+func (d Dialect) listMember() string {
 	switch d {
 	case Responses:
 		return "input"
@@ -41,13 +41,13 @@ func (d Dialect) list() string {
 	return "messages"
 }
 
-func (d Dialect) known() bool {
+func (d Dialect) isKnown() bool {
 	return d == OpenAI || d == Responses || d == Anthropic || d == Gemini
 }
 
-// rules are what the dialect asks of a sequence of messages. A request may ask
-// for more: see [Body.Request].
-func (d Dialect) rules() chat.Rules {
+// messageRules returns what the dialect asks of a sequence of messages. A request
+// may ask for more: see [Body.Request].
+func (d Dialect) messageRules() chat.Rules {
 	r := chat.Rules{Name: string(d)}
 	switch d {
 	case OpenAI:

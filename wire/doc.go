@@ -16,9 +16,9 @@
 // What is promised: everything outside the array of messages stays byte for
 // byte as it came. So does every message that no edit touches, with its spacing,
 // order of keys, unknown fields, signatures and cache markers. A masked message
-// is its own bytes with only the masked value replaced. With no plan the body
-// is the one that came. When a view extends another, the bytes of its messages
-// extend the other's, so the provider's cache stays warm.
+// is its own bytes with only the masked value replaced. Without a plan the body is
+// as it came. When a view extends another, the bytes of its messages extend the
+// other's, so the provider's cache stays warm.
 //
 // [Body.Next] parses the next request of a conversation and decodes only what
 // is new in it. [Render] writes a request that never had a body. [Detect] tells

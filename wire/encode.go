@@ -31,18 +31,18 @@ type bit struct {
 func (b *Body) Encode(v plan.View) ([]byte, error) {
 	p := v.Plan()
 	if p == nil {
-		return b.finish(b.raw), nil
+		return b.applyOutputLimit(b.raw), nil
 	}
 	h := v.History()
 	if n := b.req.History.Len(); h.Len() != n || h.Chain(n) != b.req.History.Chain(n) {
 		return nil, fmt.Errorf("wire: the view is of another history (%d messages) than this body's (%d messages): %w; apply the plan to the history of the body", h.Len(), n, plan.ErrMismatch)
 	}
 	if len(b.elems) == 0 || len(p.Edits) == 0 && len(p.Strip) == 0 && p.Join == plan.JoinNone {
-		return b.finish(b.raw), nil
+		return b.applyOutputLimit(b.raw), nil
 	}
 	w := writer{b: b, v: v}
-	w.messages()
-	return b.finish(w.out), nil
+	w.writeMessages()
+	return b.applyOutputLimit(w.out), nil
 }
 
 // Size returns how many bytes [Body.Encode] writes for a view.
@@ -61,7 +61,7 @@ type writer struct {
 	run   span // elements that wait to be copied as they stand
 }
 
-func (w *writer) messages() {
+func (w *writer) writeMessages() {
 	b := w.b
 	text := b.list == b.elems[0] // the list is a string that stands for one message
 	w.out = make([]byte, 0, len(b.raw)+256)
@@ -76,33 +76,33 @@ func (w *writer) messages() {
 	}
 	for i := range w.v.Len() {
 		if k := w.v.Raw(i); k >= 0 && !text && renamed[i] == nil {
-			from, to := b.elements(k)
+			from, to := b.elementRange(k)
 			if w.run.To != from {
-				w.flush()
+				w.flushRun()
 				w.run.From = from
 			}
 			w.run.To = to
 			continue
 		}
-		w.flush()
-		for _, p := range w.changed(i, text) {
+		w.flushRun()
+		for _, p := range w.changedPieces(i, text) {
 			if m := renamed[i]; m != nil {
 				p.data = renameBlocks(p.data, m)
 			}
-			w.separate(p.sep)
+			w.writeSeparator(p.sep)
 			w.out = append(w.out, p.data...)
 		}
 		w.run = span{-1, -1}
 	}
-	w.flush()
+	w.flushRun()
 	if text {
 		w.out = append(w.out, ']')
 	}
 	w.out = append(w.out, b.raw[b.elems[len(b.elems)-1].To:]...)
 }
 
-// separate writes what stands between two elements.
-func (w *writer) separate(sep []byte) {
+// writeSeparator writes what stands between two elements.
+func (w *writer) writeSeparator(sep []byte) {
 	if w.count > 0 {
 		if sep == nil {
 			sep = []byte{','}
@@ -112,27 +112,27 @@ func (w *writer) separate(sep []byte) {
 	w.count++
 }
 
-// before returns what stands before element k; nil for the first.
-func (b *Body) before(k int) []byte {
+// separatorBefore returns what stands before element k; nil for the first.
+func (b *Body) separatorBefore(k int) []byte {
 	if k == 0 {
 		return nil
 	}
 	return b.raw[b.elems[k-1].To:b.elems[k].From]
 }
 
-// flush copies the elements that wait, with what stands between them.
-func (w *writer) flush() {
+// flushRun copies the elements that wait, with what stands between them.
+func (w *writer) flushRun() {
 	if w.run.From < w.run.To {
 		b := w.b
-		w.separate(b.before(w.run.From))
+		w.writeSeparator(b.separatorBefore(w.run.From))
 		w.out = append(w.out, b.raw[b.elems[w.run.From].From:b.elems[w.run.To-1].To]...)
 		w.count += w.run.To - w.run.From - 1
 	}
 	w.run = span{w.run.To, w.run.To}
 }
 
-// changed returns the elements of a message that edits touch.
-func (w *writer) changed(i int, text bool) []piece {
+// changedPieces returns the elements of a message that edits touch.
+func (w *writer) changedPieces(i int, text bool) []piece {
 	b, m := w.b, w.v.At(i)
 	var sources []source
 	var sep []byte
@@ -152,7 +152,7 @@ func (w *writer) changed(i int, text bool) []piece {
 			}
 		}
 		if s.Message >= 0 && !text {
-			from, to := b.elements(s.Message)
+			from, to := b.elementRange(s.Message)
 			src.orig = w.v.History().At(s.Message)
 			src.raw = b.Message(s.Message)
 			base := b.elems[from].From
@@ -160,7 +160,7 @@ func (w *writer) changed(i int, text bool) []piece {
 				src.elems = append(src.elems, span{b.elems[k].From - base, b.elems[k].To - base})
 			}
 			if own == 0 {
-				sep = b.before(from)
+				sep = b.separatorBefore(from)
 			}
 			own++
 		}
@@ -168,15 +168,15 @@ func (w *writer) changed(i int, text bool) []piece {
 	}
 	call := func(id string) []byte {
 		if e := answers[id]; e != nil {
-			return b.part(e.From, e.Part)
+			return b.partBytes(e.From, e.Part)
 		}
 		return nil
 	}
 	var pieces []piece
 	if own == 0 {
-		pieces = b.dialect.render(nil, m, call)
+		pieces = b.dialect.renderMessage(nil, m, call)
 	} else {
-		pieces = b.dialect.assemble(m, sources, call)
+		pieces = b.dialect.assembleMessage(m, sources, call)
 	}
 	if len(pieces) > 0 {
 		pieces[0].sep = sep
@@ -184,14 +184,14 @@ func (w *writer) changed(i int, text bool) []piece {
 	return pieces
 }
 
-// part returns the bytes of a part that is an element or an item of its own in
+// partBytes returns the bytes of a part that is an element or an item of its own in
 // the dialects that need to look at it again.
-func (b *Body) part(msg, part int) []byte {
+func (b *Body) partBytes(msg, part int) []byte {
 	switch b.dialect {
 	case Gemini:
 		return geminiElement(b.Message(msg), part)
 	case Responses:
-		from, to := b.elements(msg)
+		from, to := b.elementRange(msg)
 		for k := from; k < to; k++ {
 			it := readItem(b.elems[k].in(b.raw))
 			if part < it.parts {
@@ -208,8 +208,8 @@ type callFinder func(id string) []byte
 
 func noCalls(string) []byte { return nil }
 
-// assemble writes a message from the bytes of the messages it is made of.
-func (d Dialect) assemble(m *chat.Message, sources []source, find callFinder) []piece {
+// assembleMessage writes a message from the bytes of the messages it is made of.
+func (d Dialect) assembleMessage(m *chat.Message, sources []source, find callFinder) []piece {
 	switch d {
 	case Anthropic:
 		return assembleAnthropic(m, sources)
@@ -221,9 +221,9 @@ func (d Dialect) assemble(m *chat.Message, sources []source, find callFinder) []
 	return assembleOpenAI(m, sources)
 }
 
-// finish puts the output limit in place, if one was set, with the budget of
+// applyOutputLimit puts the output limit in place, if one was set, with the budget of
 // thinking that it leaves.
-func (b *Body) finish(out []byte) []byte {
+func (b *Body) applyOutputLimit(out []byte) []byte {
 	if b.output == 0 || b.output == b.req.Output {
 		return out
 	}
@@ -274,7 +274,7 @@ func (o *object) set(name string, value []byte) []byte {
 	end := o.members[len(o.members)-1].val.To
 	out = append(out, o.raw[:end]...)
 	out = append(out, ',')
-	out = append(quote(out, name), ':')
+	out = append(appendQuoted(out, name), ':')
 	out = append(out, value...)
 	return append(out, o.raw[end:]...)
 }

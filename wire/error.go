@@ -36,8 +36,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Plain returns the error without a word of what was read, for logs: names in
-// the path that are not the dialect's, and a role that is none, are left out.
+// Plain returns the error without a word of the body, for logs: it leaves out names
+// in the path that are not the dialect's, and unknown roles.
 func (e *Error) Plain() string {
 	plain := *e
 	steps := strings.Split(e.Path, "/")
@@ -68,8 +68,8 @@ func plainStep(s string) bool {
 	return strings.Trim(s, "0123456789") == ""
 }
 
-// fail makes an error of one that decoding returned, below a path.
-func fail(d Dialect, err error, hint, format string, args ...any) error {
+// decodeError makes an error of one that decoding returned, below a path.
+func decodeError(d Dialect, err error, hint, format string, args ...any) error {
 	path := fmt.Sprintf(format, args...)
 	e := &Error{Dialect: d, Path: path, Hint: hint}
 	var inner *decode.Error

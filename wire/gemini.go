@@ -27,7 +27,7 @@ func geminiElement(raw []byte, part int) []byte {
 
 // assembleGemini writes a content: every part is one element of its parts.
 func assembleGemini(sources []source, find callFinder) []piece {
-	base := frame(sources)
+	base := frameSource(sources)
 	var pieces []piece
 	for _, s := range sources {
 		var content array
@@ -67,19 +67,19 @@ func geminiPiece(content array, b bit, find callFinder) piece {
 	case b.Fate == plan.Quoted:
 		p.data = geminiPart(b.p, find)
 	case b.p.Kind == chat.ToolResult:
-		p.data = o.change("functionResponse", "function_response", change{"response", geminiResponse(b.p)}, change{"parts", nil})
+		p.data = o.changeInner("functionResponse", "function_response", change{"response", geminiResponse(b.p)}, change{"parts", nil})
 	case b.p.Kind == chat.ToolCall:
-		p.data = o.change("functionCall", "function_call", change{"args", argsObject(b.p.Args)})
+		p.data = o.changeInner("functionCall", "function_call", change{"args", argsObject(b.p.Args)})
 	case o.find("text") >= 0:
-		p.data = o.with(change{"text", quote(nil, b.p.Text)})
+		p.data = o.with(change{"text", appendQuoted(nil, b.p.Text)})
 	default:
 		p.data = geminiPart(b.p, find)
 	}
 	return p
 }
 
-// change changes members of the object at one of two names.
-func (o *object) change(name, other string, changes ...change) []byte {
+// changeInner changes members of the object at one of two names.
+func (o *object) changeInner(name, other string, changes ...change) []byte {
 	if o.find(name) < 0 {
 		name = other
 	}
@@ -93,9 +93,9 @@ func (o *object) change(name, other string, changes ...change) []byte {
 
 func geminiResponse(p *chat.Part) []byte {
 	if p.Failed {
-		return append(quote([]byte(`{"error":`), p.Text), '}')
+		return append(appendQuoted([]byte(`{"error":`), p.Text), '}')
 	}
-	return append(quote([]byte(`{"output":`), p.Text), '}')
+	return append(appendQuoted([]byte(`{"output":`), p.Text), '}')
 }
 
 func geminiRole(m *chat.Message) string {
@@ -110,34 +110,34 @@ func geminiPart(p *chat.Part, find callFinder) []byte {
 	var out []byte
 	switch p.Kind {
 	case chat.Text:
-		out = quote([]byte(`{"text":`), p.Text)
+		out = appendQuoted([]byte(`{"text":`), p.Text)
 	case chat.Thinking:
 		if p.Text == "" && p.Signature == "" {
 			return nil
 		}
-		out = quote([]byte(`{"thought":true,"text":`), p.Text)
+		out = appendQuoted([]byte(`{"thought":true,"text":`), p.Text)
 	case chat.ToolCall:
-		out = quote([]byte(`{"functionCall":{"name":`), p.Name)
+		out = appendQuoted([]byte(`{"functionCall":{"name":`), p.Name)
 		if id := geminiID(p.ID, find); id != "" {
-			out = quote(append(out, `,"id":`...), id)
+			out = appendQuoted(append(out, `,"id":`...), id)
 		}
 		out = append(append(append(out, `,"args":`...), argsObject(p.Args)...), '}')
 	case chat.ToolResult:
-		out = quote([]byte(`{"functionResponse":{"name":`), p.Name)
+		out = appendQuoted([]byte(`{"functionResponse":{"name":`), p.Name)
 		if id := geminiID(p.ID, find); id != "" {
-			out = quote(append(out, `,"id":`...), id)
+			out = appendQuoted(append(out, `,"id":`...), id)
 		}
 		out = append(append(append(out, `,"response":`...), geminiResponse(p)...), '}')
 	case chat.Image, chat.Document:
 		switch {
 		case p.Data == "" && p.Text != "":
-			out = quote([]byte(`{"text":`), p.Text)
+			out = appendQuoted([]byte(`{"text":`), p.Text)
 		case isAddress(p.Data):
-			out = quote([]byte(`{"fileData":{"mimeType":`), p.Media)
-			out = append(quote(append(out, `,"fileUri":`...), p.Data), '}')
+			out = appendQuoted([]byte(`{"fileData":{"mimeType":`), p.Media)
+			out = append(appendQuoted(append(out, `,"fileUri":`...), p.Data), '}')
 		default:
-			out = quote([]byte(`{"inlineData":{"mimeType":`), p.Media)
-			out = append(quote(append(out, `,"data":`...), p.Data), '}')
+			out = appendQuoted([]byte(`{"inlineData":{"mimeType":`), p.Media)
+			out = append(appendQuoted(append(out, `,"data":`...), p.Data), '}')
 		}
 	default:
 		if decode.Valid([]byte(p.Data)) == nil && decode.Member([]byte(p.Data), "type") == nil && jsontext.Value(p.Data).Kind() == '{' {
@@ -146,7 +146,7 @@ func geminiPart(p *chat.Part, find callFinder) []byte {
 		return nil
 	}
 	if p.Signature != "" && (p.Kind == chat.ToolCall || p.Kind == chat.Text || p.Kind == chat.Thinking) {
-		out = quote(append(out, `,"thoughtSignature":`...), p.Signature)
+		out = appendQuoted(append(out, `,"thoughtSignature":`...), p.Signature)
 	}
 	return append(out, '}')
 }

@@ -53,7 +53,7 @@ func (g *gen) text() string {
 // str returns a JSON string, sometimes with more escapes than needed.
 func (g *gen) str(s string) string {
 	if g.p(70) {
-		return string(quote(nil, s))
+		return string(appendQuoted(nil, s))
 	}
 	var b strings.Builder
 	b.WriteByte('"')
@@ -397,7 +397,7 @@ func (g *gen) frame() (head, tail string) {
 	if g.d == Anthropic && g.thinking {
 		fields += `"thinking":{"type":"enabled","budget_tokens":2000},`
 	}
-	head = "{" + sep + fields + sep + `"` + g.d.list() + `":` + sep + "["
+	head = "{" + sep + fields + sep + `"` + g.d.listMember() + `":` + sep + "["
 	if g.d == OpenAI {
 		head += `{"role":"system","content":"You are an agent."}` + g.listComma() + `{"role":"developer","content":"Obey."}`
 	}

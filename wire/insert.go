@@ -37,8 +37,8 @@ func (b *Body) Insert(all []Insertion, tools []chat.ToolDef) ([]byte, error) {
 	for _, in := range all {
 		from, to := len(b.elems), len(b.elems)
 		if in.From < b.req.History.Len() {
-			from, _ = b.elements(in.From)
-			_, to = b.elements(in.To - 1)
+			from, _ = b.elementRange(in.From)
+			_, to = b.elementRange(in.To - 1)
 		}
 		for ; next < from; next++ {
 			pieces = append(pieces, list.piece(next))
@@ -56,7 +56,7 @@ func (b *Body) Insert(all []Insertion, tools []chat.ToolDef) ([]byte, error) {
 		if next == len(b.elems) || len(results) != 1 {
 			return nil, &Error{Dialect: b.dialect, Problem: "no results follow the calls", Hint: "send them"}
 		}
-		joined, err := b.dialect.prepend(b.elems[next].in(b.raw), results[0].data)
+		joined, err := b.dialect.prependParts(b.elems[next].in(b.raw), results[0].data)
 		if err != nil {
 			return nil, err
 		}
@@ -67,11 +67,11 @@ func (b *Body) Insert(all []Insertion, tools []chat.ToolDef) ([]byte, error) {
 	for ; next < len(b.elems); next++ {
 		pieces = append(pieces, list.piece(next))
 	}
-	return b.declare(list.with(pieces), tools)
+	return b.spliceListAndTools(list.with(pieces), tools)
 }
 
-// prepend puts the parts of one message in front of those of another.
-func (d Dialect) prepend(message, others []byte) ([]byte, error) {
+// prependParts puts the parts of one message in front of those of another.
+func (d Dialect) prependParts(message, others []byte) ([]byte, error) {
 	name := map[Dialect]string{Anthropic: "content", Gemini: "parts"}[d]
 	o, first := readObject(message), decode.Member(others, name)
 	parts := o.get(name)
@@ -86,8 +86,8 @@ func (d Dialect) prepend(message, others []byte) ([]byte, error) {
 	return o.with(change{name, append(joined, inner...)}), nil
 }
 
-// declare returns the body with another list of messages and with more tools.
-func (b *Body) declare(list []byte, tools []chat.ToolDef) ([]byte, error) {
+// spliceListAndTools returns the body with another list of messages and with more tools.
+func (b *Body) spliceListAndTools(list []byte, tools []chat.ToolDef) ([]byte, error) {
 	type edit struct {
 		at   span
 		text []byte

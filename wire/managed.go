@@ -11,9 +11,9 @@ import (
 // Managed returns the name of the first member that hands the context to the
 // provider: a conversation that it stores, its own compaction, or an item that
 // only it has. Such a request does not hold the whole history, or is not meant
-// to, and is best left alone. "" is none. What its compaction made of earlier
-// messages is no such item: it stays where it is, and what follows is a
-// conversation like any other, unless a call from before it is answered there.
+// to, and is best left alone. "" is none. The result of its compaction is not such
+// an item: it stays where it is, and what follows is a conversation like any other,
+// unless a call from before it is answered there.
 //
 // Anthropic's context_management counts only where one of its edits takes
 // something of the history besides thinking: Claude Code sends one that clears
@@ -64,8 +64,8 @@ type held struct {
 	name string
 }
 
-// hold looks for elements that stand for what the provider has.
-func (b *Body) hold(items []chat.Message, prev *Body, same int) {
+// findHeld looks for elements that stand for what the provider has.
+func (b *Body) findHeld(items []chat.Message, prev *Body, same int) {
 	if same > 0 && prev.held.at > 0 && prev.held.at <= same {
 		b.held = prev.held
 		return
@@ -80,7 +80,7 @@ func (b *Body) hold(items []chat.Message, prev *Body, same int) {
 				open[p.ID] = true
 			case p.Kind == chat.ToolResult:
 				delete(open, p.ID)
-			case p.Kind == chat.Opaque && p.Name == "item_reference", b.dialect.compacts(p) && len(open) > 0:
+			case p.Kind == chat.Opaque && p.Name == "item_reference", b.dialect.isCompaction(p) && len(open) > 0:
 				b.held = held{same + i + 1, p.Name}
 				return
 			}
@@ -92,7 +92,7 @@ func (b *Body) hold(items []chat.Message, prev *Body, same int) {
 func (d Dialect) lastCompaction(items []chat.Message) int {
 	for i := len(items) - 1; i >= 0; i-- {
 		for k := range items[i].Parts {
-			if d.compacts(&items[i].Parts[k]) {
+			if d.isCompaction(&items[i].Parts[k]) {
 				return i
 			}
 		}
@@ -100,9 +100,9 @@ func (d Dialect) lastCompaction(items []chat.Message) int {
 	return -1
 }
 
-// compacts reports whether a part is what the provider's own compaction made of
+// isCompaction reports whether a part is what the provider's own compaction made of
 // everything before it.
-func (d Dialect) compacts(p *chat.Part) bool {
+func (d Dialect) isCompaction(p *chat.Part) bool {
 	if p.Kind != chat.Opaque || p.Name != "compaction" {
 		return false
 	}

@@ -13,19 +13,20 @@ import (
 // read on too.
 var leastResumed = 4 << 10
 
-// scanNext is [scan] for a body that goes on from another one: what both begin
-// with was scanned already, so the scan starts after the last message in it.
+// scanNext scans a body that continues another one, as [scanLayout] does: their
+// common beginning was scanned already, so the scan starts after the last message
+// in it.
 func scanNext(d Dialect, raw []byte, prev *Body) (*layout, error) {
-	if l := resume(d, raw, prev); l != nil {
+	if l := resumeLayout(d, raw, prev); l != nil {
 		return l, nil
 	}
-	return scan(d, raw)
+	return scanLayout(d, raw)
 }
 
-// resume returns the layout of a body whose beginning is that of prev; nil
-// where that is no help, or where something is wrong with the rest: then a scan
-// from the start tells what.
-func resume(d Dialect, raw []byte, prev *Body) *layout {
+// resumeLayout returns the layout of a body that begins like prev; nil where that
+// does not help, or where something is wrong with the rest: then a scan from the
+// start tells what.
+func resumeLayout(d Dialect, raw []byte, prev *Body) *layout {
 	if prev == nil || prev.wrapped || prev.list.From < 0 || prev.raw[prev.list.From] != '[' {
 		return nil
 	}
@@ -49,7 +50,7 @@ func resume(d Dialect, raw []byte, prev *Body) *layout {
 	// The decoder is brought to the same place by a short beginning of our own.
 	head := "[0"
 	if !l.bare {
-		head = string(quote([]byte{'{'}, d.list())) + ":[0"
+		head = string(appendQuoted([]byte{'{'}, d.listMember())) + ":[0"
 	}
 	dec := newDecoder(io.MultiReader(strings.NewReader(head), bytes.NewReader(raw[at:])))
 	shift := at - len(head)

@@ -63,7 +63,7 @@ func TestNextIsParse(t *testing.T) {
 					}
 					continue
 				}
-				if l := resume(d, raw, prev); l != nil {
+				if l := resumeLayout(d, raw, prev); l != nil {
 					resumed++
 				}
 				next := sameBody(t, fmt.Sprintf("%s seed %d, %d elements", d, seed, n), d, prev, raw)
@@ -156,7 +156,7 @@ func FuzzNext(f *testing.F) {
 		f.Add(i, uint16(0), []byte(s.same+s.b), []byte(s.same+s.a))
 		if prev, err := Parse(s.d, []byte(s.same+s.a)); err != nil {
 			f.Fatal(err)
-		} else if resume(s.d, []byte(s.same+s.b), prev) != nil {
+		} else if resumeLayout(s.d, []byte(s.same+s.b), prev) != nil {
 			resumed++
 		}
 	}

@@ -99,17 +99,17 @@ type openAIParts struct {
 }
 
 func assembleOpenAI(m *chat.Message, sources []source) []piece {
-	base := frame(sources)
+	base := frameSource(sources)
 	if m.Role != base.orig.Role { // a result without its call is now a user's words
 		return renderOpenAI(m)
 	}
 	o := readObject(base.raw)
 	if m.Role == chat.Tool {
-		return []piece{{data: o.with(change{"content", quote(nil, m.Parts[0].Text)})}}
+		return []piece{{data: o.with(change{"content", appendQuoted(nil, m.Parts[0].Text)})}}
 	}
 	var g openAIParts
 	for i := range sources {
-		g.add(&sources[i], &sources[i] == base)
+		g.addSource(&sources[i], &sources[i] == base)
 	}
 	old := o.get("content")
 	changes := make([]change, 0, 8)
@@ -131,7 +131,7 @@ func assembleOpenAI(m *chat.Message, sources []source) []piece {
 	} else if o.get("tool_calls").Kind() == '[' {
 		changes = append(changes, change{"tool_calls", nil})
 	}
-	return []piece{{data: o.with(g.reasoning(&o, changes)...)}}
+	return []piece{{data: o.with(g.changeReasoning(&o, changes)...)}}
 }
 
 // orNull keeps a member that was null where nothing stands in its place.
@@ -142,9 +142,9 @@ func orNull(v []byte, old jsontext.Value) []byte {
 	return v
 }
 
-// reasoning adds the changes of the members with reasoning. When a part of it
+// changeReasoning adds the changes of the members with reasoning. When a part of it
 // goes, so do its other copies.
-func (g *openAIParts) reasoning(o *object, changes []change) []change {
+func (g *openAIParts) changeReasoning(o *object, changes []change) []change {
 	if !g.lost && !g.thought {
 		return changes
 	}
@@ -167,7 +167,7 @@ func (g *openAIParts) reasoning(o *object, changes []change) []change {
 	return changes
 }
 
-func (g *openAIParts) add(s *source, base bool) {
+func (g *openAIParts) addSource(s *source, base bool) {
 	if s.raw == nil {
 		for _, b := range s.bits {
 			g.content = append(g.content, piece{data: openAIContent(b.p)})
@@ -208,12 +208,12 @@ func (g *openAIParts) add(s *source, base bool) {
 			}
 		case atRefusal:
 			if g.refusal = o.get("refusal"); b.Fate != plan.Kept {
-				g.refusal = quote(nil, b.p.Text)
+				g.refusal = appendQuoted(nil, b.p.Text)
 			}
 		case atAudio:
 			g.audio = o.get("audio")
 		default:
-			g.call(&o, calls, sl, b)
+			g.addCall(&o, calls, sl, b)
 		}
 	}
 	g.lost = g.lost || base && kept < had
@@ -237,7 +237,7 @@ func (g *openAIParts) keepReason(o *object, sl slot) {
 	}
 }
 
-func (g *openAIParts) call(o *object, calls array, sl slot, b bit) {
+func (g *openAIParts) addCall(o *object, calls array, sl slot, b bit) {
 	if b.Fate == plan.Quoted {
 		g.content = append(g.content, piece{data: openAIContent(b.p)})
 		return
@@ -245,7 +245,7 @@ func (g *openAIParts) call(o *object, calls array, sl slot, b bit) {
 	if sl.corner == atFunction {
 		f := readObject(o.get("function_call"))
 		if g.function = f.raw; b.Fate == plan.Masked {
-			g.function = f.with(change{"arguments", arguments(f.get("arguments"), b.p.Args)})
+			g.function = f.with(change{"arguments", writeArguments(f.get("arguments"), b.p.Args)})
 		}
 		return
 	}
@@ -255,31 +255,31 @@ func (g *openAIParts) call(o *object, calls array, sl slot, b bit) {
 		switch {
 		case c.get("function").Kind() == '{':
 			f := readObject(c.get("function"))
-			p.data = c.with(change{"function", f.with(change{"arguments", arguments(f.get("arguments"), b.p.Args)})})
+			p.data = c.with(change{"function", f.with(change{"arguments", writeArguments(f.get("arguments"), b.p.Args)})})
 		case c.get("custom").Kind() == '{':
 			f := readObject(c.get("custom"))
 			p.data = c.with(change{"custom", f.with(change{"input", callInput(b.p.Args)})})
 		default:
-			p.data = c.with(change{"arguments", arguments(c.get("arguments"), b.p.Args)})
+			p.data = c.with(change{"arguments", writeArguments(c.get("arguments"), b.p.Args)})
 		}
 	}
 	g.calls = append(g.calls, p)
 }
 
-// arguments writes a call's arguments the way they stood there: as a string,
+// writeArguments writes a call's arguments the way they stood there: as a string,
 // or as the object that some servers send.
-func arguments(old jsontext.Value, args string) []byte {
+func writeArguments(old jsontext.Value, args string) []byte {
 	if old.Kind() == '{' {
 		return argsObject(args)
 	}
-	return quote(nil, args)
+	return appendQuoted(nil, args)
 }
 
 // openAIContent renders a part of content. A text alone is a JSON string.
 func openAIContent(p *chat.Part) []byte {
 	switch p.Kind {
 	case chat.Text:
-		return quote(nil, p.Text)
+		return appendQuoted(nil, p.Text)
 	case chat.Image, chat.Document:
 		return openAIMedia(p)
 	case chat.Opaque:
@@ -297,17 +297,17 @@ func openAIMedia(p *chat.Part) []byte {
 	}
 	switch {
 	case p.Kind == chat.Image:
-		return append(quote([]byte(`{"type":"image_url","image_url":{"url":`), url), "}}"...)
+		return append(appendQuoted([]byte(`{"type":"image_url","image_url":{"url":`), url), "}}"...)
 	case strings.HasPrefix(p.Media, "audio/"):
-		out := quote([]byte(`{"type":"input_audio","input_audio":{"data":`), p.Data)
-		return append(quote(append(out, `,"format":`...), strings.TrimPrefix(p.Media, "audio/")), "}}"...)
+		out := appendQuoted([]byte(`{"type":"input_audio","input_audio":{"data":`), p.Data)
+		return append(appendQuoted(append(out, `,"format":`...), strings.TrimPrefix(p.Media, "audio/")), "}}"...)
 	case p.Data == "" && p.Text != "":
-		return quote(nil, p.Text)
+		return appendQuoted(nil, p.Text)
 	case p.Media == "":
-		return append(quote([]byte(`{"type":"file","file":{"file_id":`), p.Data), "}}"...)
+		return append(appendQuoted([]byte(`{"type":"file","file":{"file_id":`), p.Data), "}}"...)
 	}
-	out := quote([]byte(`{"type":"file","file":{"filename":`), p.Name)
-	return append(quote(append(out, `,"file_data":`...), url), "}}"...)
+	out := appendQuoted([]byte(`{"type":"file","file":{"filename":`), p.Name)
+	return append(appendQuoted(append(out, `,"file_data":`...), url), "}}"...)
 }
 
 // renderOpenAI writes a message anew: one element for each result it carries,
@@ -321,13 +321,13 @@ func renderOpenAI(m *chat.Message) []piece {
 		case chat.ToolResult:
 			out = append(out, openAIResult(p)...)
 		case chat.ToolCall:
-			c := quote([]byte(`{"id":`), p.ID)
-			c = quote(append(c, `,"type":"function","function":{"name":`...), p.Name)
-			c = append(quote(append(c, `,"arguments":`...), p.Args), "}}"...)
+			c := appendQuoted([]byte(`{"id":`), p.ID)
+			c = appendQuoted(append(c, `,"type":"function","function":{"name":`...), p.Name)
+			c = append(appendQuoted(append(c, `,"arguments":`...), p.Args), "}}"...)
 			calls = append(calls, piece{data: c})
 		case chat.Thinking:
 			if p.Text != "" && reason == nil {
-				reason = quote(nil, p.Text)
+				reason = appendQuoted(nil, p.Text)
 			}
 		default:
 			if c := openAIContent(p); c != nil {
@@ -364,9 +364,9 @@ func renderOpenAI(m *chat.Message) []piece {
 func openAIResult(p *chat.Part) []piece {
 	var b []byte
 	if name, old := strings.CutPrefix(p.ID, "function:"); old {
-		b = quote([]byte(`{"role":"function","name":`), name)
+		b = appendQuoted([]byte(`{"role":"function","name":`), name)
 	} else {
-		b = quote([]byte(`{"role":"tool","tool_call_id":`), p.ID)
+		b = appendQuoted([]byte(`{"role":"tool","tool_call_id":`), p.ID)
 	}
-	return []piece{{data: append(quote(append(b, `,"content":`...), p.Text), '}')}}
+	return []piece{{data: append(appendQuoted(append(b, `,"content":`...), p.Text), '}')}}
 }

@@ -22,12 +22,12 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 	if messages == nil {
 		messages = r.History
 	}
-	if !d.known() {
+	if !d.isKnown() {
 		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
 	}
 	out := []byte{'{'}
 	if model != "" && d != Gemini {
-		out = append(quote(append(out, `"model":`...), model), ',')
+		out = append(appendQuoted(append(out, `"model":`...), model), ',')
 	}
 	out = appendOutput(out, d, model, r.Output)
 	var first []piece
@@ -41,9 +41,9 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		m := chat.Message{Role: chat.System, Parts: system}
 		switch d {
 		case OpenAI:
-			first = d.render(nil, &m, noCalls)
+			first = d.renderMessage(nil, &m, noCalls)
 		case Responses:
-			out = append(quote(append(out, `"instructions":`...), m.Text()), ',')
+			out = append(appendQuoted(append(out, `"instructions":`...), m.Text()), ',')
 		case Anthropic:
 			out = append(append(append(out, `"system":`...), systemBlocks(&m)...), ',')
 		case Gemini:
@@ -53,7 +53,7 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		}
 	}
 	out = appendTools(out, d, r.Tools)
-	out = append(quote(out, d.list()), ':', '[')
+	out = append(appendQuoted(out, d.listMember()), ':', '[')
 	return append(renderMessages(d, appendPieces(out, first), messages, from), "]}"...), nil
 }
 
@@ -88,7 +88,7 @@ func eachRendered(d Dialect, s chat.Sequence, from int, put func(piece)) {
 			}
 			m = &all
 		}
-		for _, p := range d.render(nil, a.message(m), noCalls) {
+		for _, p := range d.renderMessage(nil, a.adaptMessage(m), noCalls) {
 			put(p)
 		}
 	}
@@ -119,8 +119,8 @@ func isResult(p chat.Part) bool { return p.Kind == chat.ToolResult }
 // refuse.
 func isSilent(p *chat.Part) bool { return p.Kind == chat.Text && strings.TrimSpace(p.Text) == "" }
 
-// render appends the elements of one message.
-func (d Dialect) render(pieces []piece, m *chat.Message, find callFinder) []piece {
+// renderMessage appends the elements of one message.
+func (d Dialect) renderMessage(pieces []piece, m *chat.Message, find callFinder) []piece {
 	switch d {
 	case Anthropic:
 		if data := renderAnthropic(m); data != nil {
@@ -140,7 +140,7 @@ func (d Dialect) render(pieces []piece, m *chat.Message, find callFinder) []piec
 
 func systemBlocks(m *chat.Message) []byte {
 	if len(m.Parts) == 1 {
-		return quote(nil, m.Parts[0].Text)
+		return appendQuoted(nil, m.Parts[0].Text)
 	}
 	var pieces []piece
 	for i := range m.Parts {
@@ -151,8 +151,8 @@ func systemBlocks(m *chat.Message) []byte {
 	return append(appendPieces([]byte{'['}, pieces), ']')
 }
 
-// outputName is how chat completions call the output limit. OpenAI's newer
-// models refuse the old name, and many servers know no other.
+// outputName returns the name of the output limit in chat completions. OpenAI's
+// newer models refuse the old name, and many servers know no other.
 func outputName(model string) string {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	for _, family := range [...]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "chatgpt"} {
@@ -169,7 +169,7 @@ func appendOutput(out []byte, d Dialect, model string, n int) []byte {
 	}
 	switch d {
 	case OpenAI:
-		out = append(quote(out, outputName(model)), ':')
+		out = append(appendQuoted(out, outputName(model)), ':')
 	case Responses:
 		out = append(out, `"max_output_tokens":`...)
 	case Anthropic:
@@ -192,8 +192,8 @@ func appendTools(out []byte, d Dialect, tools []chat.ToolDef) []byte {
 		if decode.Valid(schema) != nil {
 			schema = []byte(`{"type":"object"}`)
 		}
-		b := quote([]byte(`{"name":`), t.Name)
-		b = quote(append(b, `,"description":`...), t.Description)
+		b := appendQuoted([]byte(`{"name":`), t.Name)
+		b = appendQuoted(append(b, `,"description":`...), t.Description)
 		if d == Anthropic {
 			b = append(b, `,"input_schema":`...)
 		} else {

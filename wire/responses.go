@@ -142,7 +142,7 @@ func (it *item) write(role chat.Role, untied bool) []piece {
 			return responsesItem(role, b.p, noCalls)
 		}
 		if b.Fate == plan.Masked {
-			changes = append(changes, it.masked(b.p)...)
+			changes = append(changes, it.maskChanges(b.p)...)
 		}
 	}
 	if len(changes) > 0 {
@@ -151,8 +151,8 @@ func (it *item) write(role chat.Role, untied bool) []piece {
 	return []piece{it.piece}
 }
 
-// masked returns what changes in an item whose part is masked.
-func (it *item) masked(p *chat.Part) []change {
+// maskChanges returns what changes in an item whose part is masked.
+func (it *item) maskChanges(p *chat.Part) []change {
 	if p.Kind == chat.ToolResult {
 		if it.kind == "computer_call_output" || it.kind == "tool_search_output" {
 			return nil // must be a screenshot, or the tools that calls after it use
@@ -163,7 +163,7 @@ func (it *item) masked(p *chat.Part) []change {
 	case it.obj.find("input") >= 0:
 		return []change{{"input", callInput(p.Args)}}
 	case it.obj.find("arguments") >= 0:
-		return []change{{"arguments", arguments(it.obj.get("arguments"), p.Args)}}
+		return []change{{"arguments", writeArguments(it.obj.get("arguments"), p.Args)}}
 	}
 	// Actions of shells and patches have a fixed form. One that would break it
 	// is left as it is: a longer request is better than one that is refused.
@@ -186,9 +186,9 @@ func outputKind(call string) string {
 // itemOutput writes what a tool answered in the form that its kind of item has.
 func itemOutput(kind, text string) []byte {
 	if kind == "shell_call_output" {
-		return append(quote([]byte(`[{"stdout":`), text), `,"stderr":"","outcome":{"type":"exit","exit_code":0}}]`...)
+		return append(appendQuoted([]byte(`[{"stdout":`), text), `,"stderr":"","outcome":{"type":"exit","exit_code":0}}]`...)
 	}
-	return quote(nil, text)
+	return appendQuoted(nil, text)
 }
 
 // sameForm reports whether b has a member of the same type for each of a's,
@@ -218,16 +218,16 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 	var out []byte
 	switch p.Kind {
 	case chat.ToolCall:
-		out = quote([]byte(`{"type":"function_call","call_id":`), p.ID)
-		out = quote(append(out, `,"name":`...), p.Name)
-		out = append(quote(append(out, `,"arguments":`...), p.Args), '}')
+		out = appendQuoted([]byte(`{"type":"function_call","call_id":`), p.ID)
+		out = appendQuoted(append(out, `,"name":`...), p.Name)
+		out = append(appendQuoted(append(out, `,"arguments":`...), p.Args), '}')
 	case chat.ToolResult:
 		kind := "function_call_output"
 		if call := find(p.ID); call != nil {
 			kind = outputKind(decode.Str(call, "type"))
 		}
-		out = quote([]byte(`{"type":`), kind)
-		out = quote(append(out, `,"call_id":`...), p.ID)
+		out = appendQuoted([]byte(`{"type":`), kind)
+		out = appendQuoted(append(out, `,"call_id":`...), p.ID)
 		switch kind {
 		case "tool_search_output":
 			return []piece{{data: append(out, `,"execution":"client","status":"completed","tools":[]}`...)}}
@@ -243,7 +243,7 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 			return []piece{{data: []byte(p.Signature)}} // pi keeps the whole item there
 		}
 		out = append([]byte(`{"type":"reasoning","summary":[`), summaryText(p.Text)...)
-		out = append(quote(append(out, `],"encrypted_content":`...), p.Signature), '}')
+		out = append(appendQuoted(append(out, `],"encrypted_content":`...), p.Signature), '}')
 	case chat.Opaque:
 		if decode.Valid([]byte(p.Data)) != nil || decode.Str([]byte(p.Data), "type") == "" {
 			return nil
@@ -287,14 +287,14 @@ func responsesContent(role chat.Role, p *chat.Part) []byte {
 	}
 	switch {
 	case p.Kind == chat.Image:
-		return append(quote([]byte(`{"type":"input_image","image_url":`), url), '}')
+		return append(appendQuoted([]byte(`{"type":"input_image","image_url":`), url), '}')
 	case isAddress(url):
-		return append(quote([]byte(`{"type":"input_file","file_url":`), url), '}')
+		return append(appendQuoted([]byte(`{"type":"input_file","file_url":`), url), '}')
 	case p.Media == "":
-		return append(quote([]byte(`{"type":"input_file","file_id":`), url), '}')
+		return append(appendQuoted([]byte(`{"type":"input_file","file_id":`), url), '}')
 	}
-	out := quote([]byte(`{"type":"input_file","filename":`), p.Name)
-	return append(quote(append(out, `,"file_data":`...), url), '}')
+	out := appendQuoted([]byte(`{"type":"input_file","filename":`), p.Name)
+	return append(appendQuoted(append(out, `,"file_data":`...), url), '}')
 }
 
 // renderResponses writes a message anew, as the items it is made of. Words and

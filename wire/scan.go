@@ -51,12 +51,12 @@ func newDecoder(r io.Reader) *jsontext.Decoder {
 	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// scan checks that raw is one JSON value and finds the members and the
+// scanLayout checks that raw is one JSON value and finds the members and the
 // elements of the list, all in one pass and without decoding anything.
-func scan(d Dialect, raw []byte) (*layout, error) {
+func scanLayout(d Dialect, raw []byte) (*layout, error) {
 	l := &layout{}
 	dec := newDecoder(bytes.NewBuffer(raw))
-	err := l.read(dec, d)
+	err := l.readBody(dec, d)
 	if err == nil {
 		if _, err = dec.ReadToken(); err == io.EOF {
 			return l, nil
@@ -75,12 +75,12 @@ func scan(d Dialect, raw []byte) (*layout, error) {
 		if syntax.Err != nil {
 			problem = syntax.Err.Error()
 		}
-		return nil, fail(d, fmt.Errorf("%s, at byte %d", problem, syntax.ByteOffset), "send valid JSON", "%s", syntax.JSONPointer)
+		return nil, decodeError(d, fmt.Errorf("%s, at byte %d", problem, syntax.ByteOffset), "send valid JSON", "%s", syntax.JSONPointer)
 	}
-	return nil, fail(d, err, "send valid JSON", "")
+	return nil, decodeError(d, err, "send valid JSON", "")
 }
 
-func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
+func (l *layout) readBody(dec *jsontext.Decoder, d Dialect) error {
 	switch k := dec.PeekKind(); k {
 	case '[':
 		l.bare = true
@@ -107,7 +107,7 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 		return err
 	}
 	if l.list.From < 0 {
-		return &Error{Dialect: d, Problem: fmt.Sprintf("the body has no %q", d.list()), Hint: "check that the body is a request in this dialect"}
+		return &Error{Dialect: d, Problem: fmt.Sprintf("the body has no %q", d.listMember()), Hint: "check that the body is a request in this dialect"}
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ func wrapsRequest(name string) bool {
 	return name == "generateContentRequest" || name == "generate_content_request" || name == "request"
 }
 
-// readMembers reads the members of an object whose brace was read, and the one
-// that closes it. Shift is added to every place.
+// readMembers reads the members of an object whose brace was read, and its closing
+// brace. Shift is added to every place.
 func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error {
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadValue()
@@ -132,7 +132,7 @@ func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error 
 			return err
 		}
 		switch kind := dec.PeekKind(); {
-		case f.name == d.list() && kind == '[':
+		case f.name == d.listMember() && kind == '[':
 			if err := l.readList(dec, shift); err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error 
 		}
 		f.val.To = int(dec.InputOffset()) + shift
 		f.val.From = f.val.To - len(v)
-		if f.name == d.list() {
+		if f.name == d.listMember() {
 			if d != Responses || v.Kind() != '"' {
 				return &Error{Dialect: d, Path: "/" + f.name, Problem: decode.TypeName(v) + " where an array of messages is expected", Hint: "send the messages as an array"}
 			}

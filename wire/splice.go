@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// quote appends text as a JSON string. What is not UTF-8 is replaced.
-func quote[T ~string | ~[]byte](dst []byte, text T) []byte {
+// appendQuoted appends text as a JSON string. What is not UTF-8 is replaced.
+func appendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst, _ = jsontext.AppendQuote(dst, text)
 	return dst
 }
@@ -92,7 +92,7 @@ func (o *object) with(changes ...change) []byte {
 		if wrote {
 			out = append(out, ',')
 		}
-		out = append(quote(out, c.name), ':')
+		out = append(appendQuoted(out, c.name), ':')
 		out = append(out, c.value...)
 		wrote = true
 	}

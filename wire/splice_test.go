@@ -148,7 +148,7 @@ func TestSplices(t *testing.T) {
 			}
 			want = strings.Replace(want, c.swap[i], c.swap[i+1], 1)
 		}
-		rules := c.d.rules()
+		rules := c.d.messageRules()
 		rules.BoundThinking = false
 		if got := encoded(t, c.d, c.raw, rules, c.edits...); got != want {
 			t.Errorf("%s\n got %s\nwant %s", c.name, got, want)
@@ -174,7 +174,7 @@ func TestJoins(t *testing.T) {
 // Results come first where a provider wants them there.
 func TestOrphanBesideResult(t *testing.T) {
 	raw := `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"x","name":"n","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"lost","content":"old"},{"type":"tool_result","tool_use_id":"x","content":"new"}]}]}`
-	got := encoded(t, Anthropic, raw, Anthropic.rules(), edit(plan.Answer, 2, 0, "quoted"))
+	got := encoded(t, Anthropic, raw, Anthropic.messageRules(), edit(plan.Answer, 2, 0, "quoted"))
 	if ps := Validate(Anthropic, []byte(got)); len(ps) > 0 || !strings.Contains(got, `[{"type":"tool_result","tool_use_id":"x","content":"new"},{"type":"text","text":"quoted"}]`) {
 		t.Errorf("%v\n%s", ps, got)
 	}

@@ -103,7 +103,7 @@ func (s *eventScanner) write(p []byte, emit func(Event) error) error {
 			line = s.line
 		}
 		p = p[n+1:]
-		s.broken = s.take(line, emit)
+		s.broken = s.takeLine(line, emit)
 		s.line = s.line[:0]
 	}
 	return s.broken
@@ -112,23 +112,23 @@ func (s *eventScanner) write(p []byte, emit func(Event) error) error {
 // end hands on what the end of the stream left unfinished.
 func (s *eventScanner) end(emit func(Event) error) error {
 	if s.broken == nil && len(s.line) > 0 {
-		s.broken = s.take(s.line, emit)
+		s.broken = s.takeLine(s.line, emit)
 		s.line = s.line[:0]
 	}
 	if s.broken == nil {
-		s.broken = s.dispatch(emit)
+		s.broken = s.dispatchEvent(emit)
 	}
 	return s.broken
 }
 
-// take reads one line.
-func (s *eventScanner) take(line []byte, emit func(Event) error) error {
+// takeLine reads one line.
+func (s *eventScanner) takeLine(line []byte, emit func(Event) error) error {
 	if !s.begun {
 		s.begun = true
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
 	if len(line) == 0 {
-		return s.dispatch(emit)
+		return s.dispatchEvent(emit)
 	}
 	name, value, _ := bytes.Cut(line, []byte{':'})
 	value = bytes.TrimPrefix(value, []byte{' '})
@@ -152,7 +152,7 @@ func (s *eventScanner) take(line []byte, emit func(Event) error) error {
 	return nil
 }
 
-func (s *eventScanner) dispatch(emit func(Event) error) error {
+func (s *eventScanner) dispatchEvent(emit func(Event) error) error {
 	lines, e := s.lines, Event{Name: s.name, ID: s.id, Data: s.data}
 	s.data, s.lines, s.name = s.data[:0], 0, ""
 	if lines == 0 {

@@ -39,7 +39,7 @@ const (
 	RuleOrphan      = "orphan_result"     // a result without its call
 	RuleDuplicate   = "duplicate_result"  // a call that is answered twice
 	ruleCallID      = "call_id"           // a call without an id, or with another's
-	ruleArguments   = "call_arguments"    // arguments that are no object
+	ruleArguments   = "call_arguments"    // arguments that are not an object
 	ruleResultOrder = "result_order"      // results that do not stand first
 	ruleServerTool  = "server_tool"       // a provider's own call and its result
 	ruleThinking    = "thinking"          // thinking that is missing or incomplete
@@ -75,26 +75,26 @@ const dummySignature = "skip_thought_signature_validator"
 // image sizes, prefill) are not its business.
 func Validate(d Dialect, raw []byte) []Problem {
 	c := checker{d: d, raw: raw}
-	if !d.known() {
-		c.bad(RuleShape, -1, "", "there is no dialect %q; use openai, responses, anthropic or gemini", d)
+	if !d.isKnown() {
+		c.addProblem(RuleShape, -1, "", "there is no dialect %q; use openai, responses, anthropic or gemini", d)
 		return c.problems
 	}
-	l, err := scan(d, raw)
+	l, err := scanLayout(d, raw)
 	if err != nil {
 		e := err.(*Error)
-		c.bad(RuleShape, -1, "", "%s", (&Error{Dialect: d, Path: e.Path, Problem: e.Problem, Hint: e.Hint}).Error())
+		c.addProblem(RuleShape, -1, "", "%s", (&Error{Dialect: d, Path: e.Path, Problem: e.Problem, Hint: e.Hint}).Error())
 		return c.problems
 	}
 	c.layout = *l
 	switch d {
 	case Anthropic:
-		c.anthropic()
+		c.checkAnthropic()
 	case Gemini:
-		c.gemini()
+		c.checkGemini()
 	case Responses:
-		c.responses()
+		c.checkResponses()
 	default:
-		c.openAI()
+		c.checkOpenAI()
 	}
 	return c.problems
 }
@@ -109,13 +109,13 @@ type checker struct {
 	marks    int
 }
 
-func (c *checker) bad(rule string, at int, path, format string, args ...any) {
+func (c *checker) addProblem(rule string, at int, path, format string, args ...any) {
 	if len(c.problems) == maxProblems {
 		return
 	}
 	p := Problem{Rule: rule, At: at, Message: fmt.Sprintf(format, args...)}
 	if at >= 0 {
-		p.Path = fmt.Sprintf("%s.%d", c.d.list(), at)
+		p.Path = fmt.Sprintf("%s.%d", c.d.listMember(), at)
 		if path != "" {
 			p.Path += "." + path
 		}
@@ -125,8 +125,8 @@ func (c *checker) bad(rule string, at int, path, format string, args ...any) {
 	c.problems = append(c.problems, p)
 }
 
-// element returns element i, which may be anything.
-func (c *checker) element(i int) jsontext.Value { return jsontext.Value(c.elems[i].in(c.raw)) }
+// elementAt returns element i, which may be anything.
+func (c *checker) elementAt(i int) jsontext.Value { return jsontext.Value(c.elems[i].in(c.raw)) }
 
 // pending are calls that wait for results, in order.
 type pending struct {
@@ -182,9 +182,9 @@ func (p *pending) open() []string {
 	return out
 }
 
-// pick finds the last values of some members in one pass; those that are
+// pickMembers finds the last values of some members in one pass; those that are
 // missing stay nil.
-func pick(v jsontext.Value, out []jsontext.Value, names ...string) {
+func pickMembers(v jsontext.Value, out []jsontext.Value, names ...string) {
 	for name, value := range decode.Members(v) {
 		for i, want := range names {
 			if name == want {
@@ -195,11 +195,11 @@ func pick(v jsontext.Value, out []jsontext.Value, names ...string) {
 	}
 }
 
-// str returns the string at a member, or "".
-func str(v jsontext.Value, name string) string { return decode.Str(v, name) }
+// memberString returns the string at a member, or "".
+func memberString(v jsontext.Value, name string) string { return decode.Str(v, name) }
 
-// blank reports whether a JSON string has no words.
-func blank(v jsontext.Value) bool {
+// isBlank reports whether a JSON string has no words.
+func isBlank(v jsontext.Value) bool {
 	if v.Kind() != '"' {
 		return isNull(v)
 	}
@@ -219,6 +219,6 @@ func blank(v jsontext.Value) bool {
 
 func (c *checker) checkImages(limit int) {
 	if c.images > limit {
-		c.bad(ruleImages, -1, "", "%d images where %d are allowed; replace old images by a text", c.images, limit)
+		c.addProblem(ruleImages, -1, "", "%d images where %d are allowed; replace old images by a text", c.images, limit)
 	}
 }

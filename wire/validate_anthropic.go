@@ -22,59 +22,59 @@ type anthropicCheck struct {
 	words   bool // the message has more than white space
 }
 
-func (c *checker) anthropic() {
+func (c *checker) checkAnthropic() {
 	a := anthropicCheck{checker: c, ids: map[string]bool{}, server: map[string]int{}, used: map[string]bool{}}
 	if len(c.raw) > anthropicBytes {
-		c.bad(ruleSize, -1, "", "the body has %d bytes where %d are allowed; remove images or old tool results", len(c.raw), anthropicBytes)
+		c.addProblem(ruleSize, -1, "", "the body has %d bytes where %d are allowed; remove images or old tool results", len(c.raw), anthropicBytes)
 	}
 	if len(c.elems) > anthropicList {
-		c.bad(ruleSize, -1, "messages", "%d messages where %d are allowed; fold old ones", len(c.elems), anthropicList)
+		c.addProblem(ruleSize, -1, "messages", "%d messages where %d are allowed; fold old ones", len(c.elems), anthropicList)
 	}
 	if len(c.elems) == 0 {
-		c.bad(ruleNoMessages, -1, "messages", "at least one message is required; add the user's")
+		c.addProblem(ruleNoMessages, -1, "messages", "at least one message is required; add the user's")
 	}
-	thinking := a.fields()
+	thinking := a.checkFields()
 	first := true
 	last := -1 // the last assistant message
 	for i := range c.elems {
-		m := c.element(i)
+		m := c.elementAt(i)
 		if m.Kind() != '{' {
-			c.bad(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
+			c.addProblem(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
 			continue
 		}
 		var f [2]jsontext.Value
-		pick(m, f[:], "role", "content")
+		pickMembers(m, f[:], "role", "content")
 		role := decode.Str(f[0])
 		switch role {
 		case "user", "assistant":
 			if first && role != "user" {
-				c.bad(ruleUserFirst, i, "", "the first message must be a user's; put one before it")
+				c.addProblem(ruleUserFirst, i, "", "the first message must be a user's; put one before it")
 			}
 			first = false
 		case "system":
 			if i == 0 {
-				c.bad(ruleRole, i, "role", "a system message may not be first; put it into the body's system")
+				c.addProblem(ruleRole, i, "role", "a system message may not be first; put it into the body's system")
 			}
 		default:
-			c.bad(ruleRole, i, "role", "%q is not a role; use user, assistant or system", role)
+			c.addProblem(ruleRole, i, "role", "%q is not a role; use user, assistant or system", role)
 			continue
 		}
 		if role == "assistant" {
 			last = i
 		}
-		a.message(i, role, f[1])
+		a.checkMessage(i, role, f[1])
 	}
-	a.unanswered()
+	a.reportUnanswered()
 	for _, id := range slices.Sorted(maps.Keys(a.server)) {
 		if at := a.server[id]; at != last {
-			c.bad(ruleServerTool, at, "", "the provider's own call %q has no result; remove the call, or keep its result", id)
+			c.addProblem(ruleServerTool, at, "", "the provider's own call %q has no result; remove the call, or keep its result", id)
 		}
 	}
 	if c.marks > anthropicMarks {
-		c.bad(ruleCacheMarks, -1, "", "a maximum of %d blocks with cache_control may be provided, found %d; remove the oldest", anthropicMarks, c.marks)
+		c.addProblem(ruleCacheMarks, -1, "", "a maximum of %d blocks with cache_control may be provided, found %d; remove the oldest", anthropicMarks, c.marks)
 	}
 	if a.compact > 1 {
-		c.bad(ruleCompaction, -1, "messages", "%d compaction blocks with content; keep the newest", a.compact)
+		c.addProblem(ruleCompaction, -1, "messages", "%d compaction blocks with content; keep the newest", a.compact)
 	}
 	c.checkImages(anthropicImages)
 	if thinking {
@@ -82,16 +82,16 @@ func (c *checker) anthropic() {
 	}
 }
 
-// fields checks what stands beside the messages and tells whether thinking is enabled.
-func (a *anthropicCheck) fields() (thinking bool) {
+// checkFields checks what stands beside the messages and tells whether thinking is enabled.
+func (a *anthropicCheck) checkFields() (thinking bool) {
 	budget := 0
 	for _, f := range a.layout.fields {
 		v := jsontext.Value(f.val.in(a.raw))
 		switch f.name {
 		case "system", "tools":
 			for i, b := range decode.Elements(v) {
-				if a.mark(b) && f.name == "system" && str(b, "text") == "" {
-					a.bad(ruleCacheMarks, -1, fmt.Sprintf("system.%d", i), "cache_control on an empty text; remove it")
+				if a.countBlockMark(b) && f.name == "system" && memberString(b, "text") == "" {
+					a.addProblem(ruleCacheMarks, -1, fmt.Sprintf("system.%d", i), "cache_control on an empty text; remove it")
 				}
 			}
 		case "cache_control":
@@ -99,7 +99,7 @@ func (a *anthropicCheck) fields() (thinking bool) {
 				a.marks++
 			}
 		case "thinking":
-			thinking = str(v, "type") == "enabled"
+			thinking = memberString(v, "type") == "enabled"
 			budget, _ = decode.Int(decode.Member(v, "budget_tokens"))
 		}
 	}
@@ -107,19 +107,19 @@ func (a *anthropicCheck) fields() (thinking bool) {
 		n, err := decode.Int(v)
 		switch {
 		case err != nil || n <= 0:
-			a.bad(ruleMaxTokens, -1, "max_tokens", "must be a whole number above 0")
+			a.addProblem(ruleMaxTokens, -1, "max_tokens", "must be a whole number above 0")
 		case thinking && budget >= n:
-			a.bad(ruleMaxTokens, -1, "max_tokens", "must be greater than thinking.budget_tokens (%d), not %d; raise it or lower the budget", budget, n)
+			a.addProblem(ruleMaxTokens, -1, "max_tokens", "must be greater than thinking.budget_tokens (%d), not %d; raise it or lower the budget", budget, n)
 		}
 	}
 	return thinking
 }
 
-func (a *anthropicCheck) mark(block jsontext.Value) bool {
-	return a.marked(decode.Member(block, "cache_control"))
+func (a *anthropicCheck) countBlockMark(block jsontext.Value) bool {
+	return a.countMark(decode.Member(block, "cache_control"))
 }
 
-func (a *anthropicCheck) marked(mark jsontext.Value) bool {
+func (a *anthropicCheck) countMark(mark jsontext.Value) bool {
 	if mark.Kind() == '{' {
 		a.marks++
 		return true
@@ -134,69 +134,69 @@ type anthropicFields struct {
 	marked                                bool
 }
 
-func (a *anthropicCheck) read(b jsontext.Value) anthropicFields {
+func (a *anthropicCheck) readBlock(b jsontext.Value) anthropicFields {
 	var f [9]jsontext.Value
-	pick(b, f[:], "type", "text", "id", "tool_use_id", "input", "content", "signature", "data", "cache_control")
-	out := anthropicFields{kind: decode.Str(f[0]), text: f[1], id: f[2], useID: f[3], input: f[4], content: f[5], sign: f[6], marked: a.marked(f[8])}
+	pickMembers(b, f[:], "type", "text", "id", "tool_use_id", "input", "content", "signature", "data", "cache_control")
+	out := anthropicFields{kind: decode.Str(f[0]), text: f[1], id: f[2], useID: f[3], input: f[4], content: f[5], sign: f[6], marked: a.countMark(f[8])}
 	if out.kind == "redacted_thinking" {
 		out.sign = f[7]
 	}
 	return out
 }
 
-func (a *anthropicCheck) message(i int, role string, content jsontext.Value) {
+func (a *anthropicCheck) checkMessage(i int, role string, content jsontext.Value) {
 	due := a.waiting && role != "system"
 	if due && role == "assistant" {
-		a.unanswered()
+		a.reportUnanswered()
 		due = false
 	}
 	final := i == len(a.elems)-1 && role == "assistant"
 	switch content.Kind() {
 	case '"':
-		if blank(content) && !final {
-			a.bad(ruleEmpty, i, "content", "the message has no words; remove it or say something")
+		if isBlank(content) && !final {
+			a.addProblem(ruleEmpty, i, "content", "the message has no words; remove it or say something")
 		}
 	case '[':
 	default:
-		a.bad(RuleShape, i, "content", "%s where a string or an array of blocks is expected", decode.TypeName(content))
+		a.addProblem(RuleShape, i, "content", "%s where a string or an array of blocks is expected", decode.TypeName(content))
 	}
 	n, other, before := 0, false, len(a.problems)
 	a.words = false
 	for k, b := range decode.Elements(content) {
 		n++
-		a.block(i, k, role, b, due, &other)
+		a.checkBlock(i, k, role, b, due, &other)
 	}
 	if content.Kind() == '[' && n == 0 && !final {
-		a.bad(ruleEmpty, i, "content", "the message has no blocks; remove it or add a text")
+		a.addProblem(ruleEmpty, i, "content", "the message has no blocks; remove it or add a text")
 	} else if n > 0 && !a.words && len(a.problems) == before {
-		a.bad(ruleEmptyText, i, "content", "text content blocks must contain non-whitespace text; remove the message or say something")
+		a.addProblem(ruleEmptyText, i, "content", "text content blocks must contain non-whitespace text; remove the message or say something")
 	}
 	if due {
-		a.unanswered()
+		a.reportUnanswered()
 	}
 	if role == "assistant" {
 		a.waiting = len(a.calls.ids) > 0
 	}
 }
 
-// unanswered reports calls whose results are missing where they are due.
-func (a *anthropicCheck) unanswered() {
+// reportUnanswered reports calls whose results are missing where they are due.
+func (a *anthropicCheck) reportUnanswered() {
 	if a.waiting {
 		if open := a.calls.open(); len(open) > 0 {
-			a.bad(RuleUnanswered, a.calls.at, "", "`tool_use` ids were found without `tool_result` blocks immediately after: %s; add a result for each to the next message", strings.Join(open, ", "))
+			a.addProblem(RuleUnanswered, a.calls.at, "", "`tool_use` ids were found without `tool_result` blocks immediately after: %s; add a result for each to the next message", strings.Join(open, ", "))
 		}
 	}
 	a.waiting = false
 	a.calls = pending{}
 }
 
-func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool, other *bool) {
+func (a *anthropicCheck) checkBlock(i, k int, role string, b jsontext.Value, due bool, other *bool) {
 	path := fmt.Sprintf("content.%d", k)
 	if b.Kind() != '{' {
-		a.bad(RuleShape, i, path, "%s where a block is expected", decode.TypeName(b))
+		a.addProblem(RuleShape, i, path, "%s where a block is expected", decode.TypeName(b))
 		return
 	}
-	f := a.read(b)
+	f := a.readBlock(b)
 	kind := f.kind
 	if kind != "tool_result" {
 		*other = true
@@ -204,22 +204,22 @@ func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool
 	a.words = a.words || kind != "text"
 	switch {
 	case kind == "":
-		a.bad(RuleShape, i, path, "the block has no type; add one")
+		a.addProblem(RuleShape, i, path, "the block has no type; add one")
 	case kind == "text":
 		// Models write white space before other blocks, and may have it back.
 		if f.text.Kind() != '"' || len(f.text) == 2 {
-			a.bad(ruleEmptyText, i, path, "text content blocks must be non-empty; remove the block")
-		} else if !blank(f.text) {
+			a.addProblem(ruleEmptyText, i, path, "text content blocks must be non-empty; remove the block")
+		} else if !isBlank(f.text) {
 			a.words = true
 		}
 	case kind == "image":
 		a.images++
 	case kind == "thinking" || kind == "redacted_thinking":
-		a.thought(i, path, role, &f)
+		a.checkThinking(i, path, role, &f)
 	case kind == "tool_use":
-		a.call(i, path, role, &f)
+		a.checkCall(i, path, role, &f)
 	case kind == "tool_result":
-		a.result(i, path, role, &f, due, *other)
+		a.checkResult(i, path, role, &f, due, *other)
 	case kind == "server_tool_use" || kind == "mcp_tool_use":
 		id := decode.Str(f.id)
 		a.server[id] = i
@@ -227,12 +227,12 @@ func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool
 	case strings.HasSuffix(kind, "_tool_result"):
 		id := decode.Str(f.useID)
 		if !a.used[id] {
-			a.bad(ruleServerTool, i, path, "unexpected `tool_use_id` found in `%s` blocks: %s; it must have a corresponding `server_tool_use` block before it: remove both or keep both", kind, id)
+			a.addProblem(ruleServerTool, i, path, "unexpected `tool_use_id` found in `%s` blocks: %s; it must have a corresponding `server_tool_use` block before it: remove both or keep both", kind, id)
 		}
 		delete(a.server, id)
 	case kind == "compaction":
 		if k != 0 || role == "system" {
-			a.bad(ruleCompaction, i, path, "a compaction block must come first in its message; move it there")
+			a.addProblem(ruleCompaction, i, path, "a compaction block must come first in its message; move it there")
 		}
 		if !isNull(f.content) {
 			a.compact++
@@ -240,48 +240,48 @@ func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool
 	}
 }
 
-func (a *anthropicCheck) thought(i int, path, role string, f *anthropicFields) {
+func (a *anthropicCheck) checkThinking(i int, path, role string, f *anthropicFields) {
 	sign := "signature"
 	if f.kind == "redacted_thinking" {
 		sign = "data"
 	}
 	switch {
 	case role != "assistant":
-		a.bad(ruleRole, i, path, "a %s message has thinking; only the assistant's can", role)
+		a.addProblem(ruleRole, i, path, "a %s message has thinking; only the assistant's can", role)
 	case f.sign.Kind() != '"' || len(f.sign) == 2:
-		a.bad(ruleThinking, i, path, "the %s block has no %s; remove the block, which cannot be sent without it", f.kind, sign)
+		a.addProblem(ruleThinking, i, path, "the %s block has no %s; remove the block, which cannot be sent without it", f.kind, sign)
 	case f.marked:
-		a.bad(ruleCacheMarks, i, path, "cache_control on thinking; put the marker on another block")
+		a.addProblem(ruleCacheMarks, i, path, "cache_control on thinking; put the marker on another block")
 	}
 }
 
-func (a *anthropicCheck) call(i int, path, role string, f *anthropicFields) {
+func (a *anthropicCheck) checkCall(i int, path, role string, f *anthropicFields) {
 	id := decode.Str(f.id)
 	switch {
 	case role != "assistant":
-		a.bad(ruleRole, i, path, "a %s message has a `tool_use` block; only the assistant's can", role)
+		a.addProblem(ruleRole, i, path, "a %s message has a `tool_use` block; only the assistant's can", role)
 		return
 	case !plainID(id):
-		a.bad(ruleCallID, i, path, "the `tool_use` id %q must be letters, digits, _ and -; give it such an id, and its result too", id)
+		a.addProblem(ruleCallID, i, path, "the `tool_use` id %q must be letters, digits, _ and -; give it such an id, and its result too", id)
 	case a.ids[id]:
-		a.bad(ruleCallID, i, path, "`tool_use` ids must be unique, %s was used before; give it another, and its result too", id)
+		a.addProblem(ruleCallID, i, path, "`tool_use` ids must be unique, %s was used before; give it another, and its result too", id)
 	}
 	if f.input.Kind() != '{' {
-		a.bad(ruleArguments, i, path, "the call's input is %s where an object is expected", decode.TypeName(f.input))
+		a.addProblem(ruleArguments, i, path, "the call's input is %s where an object is expected", decode.TypeName(f.input))
 	}
 	a.ids[id] = true
 	a.calls.at = i
 	a.calls.add(id)
 }
 
-func (a *anthropicCheck) result(i int, path, role string, f *anthropicFields, due, other bool) {
+func (a *anthropicCheck) checkResult(i int, path, role string, f *anthropicFields, due, other bool) {
 	id := decode.Str(f.useID)
 	switch {
 	case role != "user":
-		a.bad(ruleRole, i, path, "a %s message has a `tool_result` block; only a user's can", role)
+		a.addProblem(ruleRole, i, path, "a %s message has a `tool_result` block; only a user's can", role)
 		return
 	case other:
-		a.bad(ruleResultOrder, i, path, "a `tool_result` block comes after other content; put the results first")
+		a.addProblem(ruleResultOrder, i, path, "a `tool_result` block comes after other content; put the results first")
 	}
 	known, twice := false, false
 	if due {
@@ -289,18 +289,18 @@ func (a *anthropicCheck) result(i int, path, role string, f *anthropicFields, du
 	}
 	switch {
 	case !known:
-		a.bad(RuleOrphan, i, path, "unexpected `tool_use_id` found in `tool_result` blocks: %s; it must have its `tool_use` block in the previous message: remove it or make it a text", id)
+		a.addProblem(RuleOrphan, i, path, "unexpected `tool_use_id` found in `tool_result` blocks: %s; it must have its `tool_use` block in the previous message: remove it or make it a text", id)
 	case twice:
-		a.bad(RuleDuplicate, i, path, "the `tool_use` %s has more than one `tool_result`; keep one", id)
+		a.addProblem(RuleDuplicate, i, path, "the `tool_use` %s has more than one `tool_result`; keep one", id)
 	}
 	for k, in := range decode.Elements(f.content) {
-		inner := a.read(in)
+		inner := a.readBlock(in)
 		switch inner.kind {
 		case "image":
 			a.images++
 		case "text":
 			if inner.text.Kind() != '"' || len(inner.text) == 2 {
-				a.bad(ruleEmptyText, i, fmt.Sprintf("%s.content.%d", path, k), "text content blocks must be non-empty; remove the block")
+				a.addProblem(ruleEmptyText, i, fmt.Sprintf("%s.content.%d", path, k), "text content blocks must be non-empty; remove the block")
 			}
 		}
 	}
@@ -321,9 +321,9 @@ func plainID(s string) bool {
 func (a *anthropicCheck) leadThinking() {
 	first, last := -1, -1
 	for i := len(a.elems) - 1; i >= 0; i-- {
-		m := a.element(i)
+		m := a.elementAt(i)
 		content := decode.Member(m, "content")
-		role := str(m, "role")
+		role := memberString(m, "role")
 		if role == "user" && !hasBlock(content, "tool_result") {
 			break
 		}
@@ -334,17 +334,17 @@ func (a *anthropicCheck) leadThinking() {
 			first = i
 		}
 	}
-	if first < 0 || last == len(a.elems)-1 || !hasBlock(decode.Member(a.element(last), "content"), "tool_use") {
+	if first < 0 || last == len(a.elems)-1 || !hasBlock(decode.Member(a.elementAt(last), "content"), "tool_use") {
 		return
 	}
-	if !startsThinking(a.element(first)) && !startsThinking(a.element(last)) {
-		a.bad(ruleThinking, first, "content.0", "expected `thinking` or `redacted_thinking`: with thinking enabled the assistant's turn in a tool loop must start with it; keep that block, or fold the whole turn")
+	if !startsThinking(a.elementAt(first)) && !startsThinking(a.elementAt(last)) {
+		a.addProblem(ruleThinking, first, "content.0", "expected `thinking` or `redacted_thinking`: with thinking enabled the assistant's turn in a tool loop must start with it; keep that block, or fold the whole turn")
 	}
 }
 
 func hasBlock(content jsontext.Value, kind string) bool {
 	for _, b := range decode.Elements(content) {
-		if str(b, "type") == kind {
+		if memberString(b, "type") == kind {
 			return true
 		}
 	}
@@ -353,7 +353,7 @@ func hasBlock(content jsontext.Value, kind string) bool {
 
 func startsThinking(m jsontext.Value) bool {
 	for _, b := range decode.Elements(decode.Member(m, "content")) {
-		k := str(b, "type")
+		k := memberString(b, "type")
 		return k == "thinking" || k == "redacted_thinking"
 	}
 	return false

@@ -14,16 +14,16 @@ type geminiTurn struct {
 	signed           bool // the first call has a signature
 }
 
-func (c *checker) gemini() {
+func (c *checker) checkGemini() {
 	if len(c.raw) > geminiBytes {
-		c.bad(ruleSize, -1, "", "the body has %d bytes where %d are allowed; remove inline data", len(c.raw), geminiBytes)
+		c.addProblem(ruleSize, -1, "", "the body has %d bytes where %d are allowed; remove inline data", len(c.raw), geminiBytes)
 	}
 	if len(c.elems) == 0 {
-		c.bad(ruleNoMessages, -1, "contents", "contents is empty; add the user's")
+		c.addProblem(ruleNoMessages, -1, "contents", "contents is empty; add the user's")
 	}
 	turns := make([]geminiTurn, len(c.elems))
 	for i := range c.elems {
-		turns[i] = c.turn(i)
+		turns[i] = c.readGeminiTurn(i)
 	}
 	for i := range turns {
 		t := &turns[i]
@@ -32,57 +32,57 @@ func (c *checker) gemini() {
 			prev = turns[i-1]
 		}
 		if len(t.calls) > 0 && prev.role != "user" {
-			c.bad(ruleCallOrder, i, "", "a function call turn must come immediately after a user turn or a function response turn; join it to the model's content before it, or put a user's before it")
+			c.addProblem(ruleCallOrder, i, "", "a function call turn must come immediately after a user turn or a function response turn; join it to the model's content before it, or put a user's before it")
 		}
 		if len(t.responses) > 0 && len(prev.calls) == 0 {
-			c.bad(RuleOrphan, i, "", "a function response turn must come immediately after a function call turn; make the responses texts, or remove them")
+			c.addProblem(RuleOrphan, i, "", "a function response turn must come immediately after a function call turn; make the responses texts, or remove them")
 		} else if len(t.responses) > 0 {
-			c.responseParts(i, prev.calls, t.responses)
+			c.checkResponseParts(i, prev.calls, t.responses)
 		}
 		if len(t.calls) > 0 && (i+1 == len(turns) || len(turns[i+1].responses) == 0) {
-			c.bad(RuleUnanswered, i, "", "%d function calls have no responses in the next content; add them, or remove the calls", len(t.calls))
+			c.addProblem(RuleUnanswered, i, "", "%d function calls have no responses in the next content; add them, or remove the calls", len(t.calls))
 		}
 	}
-	c.signatures(turns)
+	c.checkSignatures(turns)
 	c.checkImages(geminiImages)
 }
 
-func (c *checker) turn(i int) geminiTurn {
-	m := c.element(i)
+func (c *checker) readGeminiTurn(i int) geminiTurn {
+	m := c.elementAt(i)
 	t := geminiTurn{}
 	if m.Kind() != '{' {
-		c.bad(RuleShape, i, "", "%s where a content is expected", decode.TypeName(m))
+		c.addProblem(RuleShape, i, "", "%s where a content is expected", decode.TypeName(m))
 		return t
 	}
-	switch role := str(m, "role"); role {
+	switch role := memberString(m, "role"); role {
 	case "user", "", "function", "tool":
 		t.role = "user"
 	case "model":
 		t.role = "model"
 	default:
-		c.bad(ruleRole, i, "role", "%q is not a role; use user or model", role)
+		c.addProblem(ruleRole, i, "role", "%q is not a role; use user or model", role)
 	}
 	n := 0
 	parts := decode.Member(m, "parts")
 	for k, p := range decode.Elements(parts) {
 		n++
-		c.geminiPart(i, k, &t, p)
+		c.checkGeminiPart(i, k, &t, p)
 	}
 	if parts.Kind() == '{' || parts.Kind() == '"' {
 		n++
-		c.geminiPart(i, 0, &t, parts)
+		c.checkGeminiPart(i, 0, &t, parts)
 	}
 	if n == 0 {
-		c.bad(ruleEmpty, i, "parts", "the content has no parts; remove it or add a text")
+		c.addProblem(ruleEmpty, i, "parts", "the content has no parts; remove it or add a text")
 	}
 	return t
 }
 
-func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
+func (c *checker) checkGeminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 	path := fmt.Sprintf("parts.%d", k)
 	if p.Kind() != '{' {
 		if p.Kind() != '"' {
-			c.bad(RuleShape, i, path, "%s where a part is expected", decode.TypeName(p))
+			c.addProblem(RuleShape, i, path, "%s where a part is expected", decode.TypeName(p))
 		}
 		return
 	}
@@ -103,11 +103,11 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 		switch name {
 		case "text":
 			if v.Kind() == '"' && len(v) == 2 && !signed {
-				c.bad(ruleEmptyText, i, path, "the text is empty; remove the part")
+				c.addProblem(ruleEmptyText, i, path, "the text is empty; remove the part")
 			}
 		case "functionCall", "function_call":
 			if t.role == "user" {
-				c.bad(ruleRole, i, path, "a user's content has a function call; only the model's can")
+				c.addProblem(ruleRole, i, path, "a user's content has a function call; only the model's can")
 				continue
 			}
 			if len(t.calls) == 0 {
@@ -115,55 +115,55 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 			}
 			t.calls = append(t.calls, v)
 			if a := decode.Member(v, "args"); !isNull(a) && a.Kind() != '{' {
-				c.bad(ruleArguments, i, path, "the call's args are %s where an object is expected", decode.TypeName(a))
+				c.addProblem(ruleArguments, i, path, "the call's args are %s where an object is expected", decode.TypeName(a))
 			}
 		case "functionResponse", "function_response":
 			if t.role == "model" {
-				c.bad(ruleRole, i, path, "a model's content has a function response; only a user's can")
+				c.addProblem(ruleRole, i, path, "a model's content has a function response; only a user's can")
 				continue
 			}
 			t.responses = append(t.responses, v)
 			if decode.Member(v, "response").Kind() != '{' {
-				c.bad(RuleShape, i, path, "the function response has no object as its response")
+				c.addProblem(RuleShape, i, path, "the function response has no object as its response")
 			}
 		case "inlineData", "inline_data", "fileData", "file_data":
-			if mime := str(v, "mimeType") + str(v, "mime_type"); len(mime) > 6 && mime[:6] == "image/" {
+			if mime := memberString(v, "mimeType") + memberString(v, "mime_type"); len(mime) > 6 && mime[:6] == "image/" {
 				c.images++
 			}
 		}
 	}
 	if !known && !signed {
-		c.bad(ruleEmpty, i, path, "the part has no data; remove it")
+		c.addProblem(ruleEmpty, i, path, "the part has no data; remove it")
 	}
 }
 
-// responseParts checks that responses answer the calls of the turn before.
-func (c *checker) responseParts(i int, calls, responses []jsontext.Value) {
+// checkResponseParts checks that responses answer the calls of the turn before.
+func (c *checker) checkResponseParts(i int, calls, responses []jsontext.Value) {
 	if len(calls) != len(responses) {
-		c.bad(ruleResultCount, i, "", "the number of function response parts (%d) must be equal to the number of function call parts (%d) of the function call turn; add or remove some", len(responses), len(calls))
+		c.addProblem(ruleResultCount, i, "", "the number of function response parts (%d) must be equal to the number of function call parts (%d) of the function call turn; add or remove some", len(responses), len(calls))
 	}
 	ids := map[string]int{}
 	all := true
 	for _, v := range calls {
-		id := str(v, "id")
+		id := memberString(v, "id")
 		all = all && id != ""
 		ids[id]++
 	}
 	for k, v := range responses {
-		id := str(v, "id")
+		id := memberString(v, "id")
 		if id == "" || !all {
 			continue
 		}
 		if ids[id]--; ids[id] < 0 {
-			c.bad(RuleOrphan, i, fmt.Sprintf("parts.%d", k), "the function response %q answers no call of the turn before; give it the call's id, or remove it", id)
+			c.addProblem(RuleOrphan, i, fmt.Sprintf("parts.%d", k), "the function response %q answers no call of the turn before; give it the call's id, or remove it", id)
 		}
 	}
 }
 
-// signatures checks the current turn: where the model signs its thoughts, the
+// checkSignatures checks the current turn: where the model signs its thoughts, the
 // first call of each step must carry its signature. That it does shows anywhere
 // in the conversation; whether earlier turns are complete does not matter.
-func (c *checker) signatures(turns []geminiTurn) {
+func (c *checker) checkSignatures(turns []geminiTurn) {
 	from := len(turns)
 	for from > 0 && !(turns[from-1].role == "user" && len(turns[from-1].responses) == 0) {
 		from--
@@ -174,7 +174,7 @@ func (c *checker) signatures(turns []geminiTurn) {
 	}
 	for i := from; any && i < len(turns); i++ {
 		if len(turns[i].calls) > 0 && !turns[i].signed {
-			c.bad(ruleSignature, i, "", "the function call is missing a thought_signature; keep the one it came with, or use %q", dummySignature)
+			c.addProblem(ruleSignature, i, "", "the function call is missing a thought_signature; keep the one it came with, or use %q", dummySignature)
 		}
 	}
 }

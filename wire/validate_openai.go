@@ -8,83 +8,83 @@ import (
 	"github.com/winnow-llm/winnow/internal/decode"
 )
 
-func (c *checker) openAI() {
+func (c *checker) checkOpenAI() {
 	if len(c.elems) == 0 {
-		c.bad(ruleNoMessages, -1, "messages", "at least one message is required; add the user's")
+		c.addProblem(ruleNoMessages, -1, "messages", "at least one message is required; add the user's")
 	}
 	var calls pending
 	unanswered := func() {
 		if open := calls.open(); len(open) > 0 {
-			c.bad(RuleUnanswered, calls.at, "tool_calls", "an assistant message with 'tool_calls' must be followed by tool messages for each 'tool_call_id'; there is none for %s: add one, or remove the call", strings.Join(open, ", "))
+			c.addProblem(RuleUnanswered, calls.at, "tool_calls", "an assistant message with 'tool_calls' must be followed by tool messages for each 'tool_call_id'; there is none for %s: add one, or remove the call", strings.Join(open, ", "))
 		}
 		calls = pending{}
 	}
 	for i := range c.elems {
-		m := c.element(i)
+		m := c.elementAt(i)
 		if m.Kind() != '{' {
-			c.bad(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
+			c.addProblem(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
 			continue
 		}
 		var f [7]jsontext.Value
-		pick(m, f[:], "role", "content", "tool_call_id", "tool_calls", "function_call", "audio", "refusal")
+		pickMembers(m, f[:], "role", "content", "tool_call_id", "tool_calls", "function_call", "audio", "refusal")
 		role, content := decode.Str(f[0]), f[1]
 		if role != "tool" {
 			unanswered()
 		}
 		switch role {
 		case "system", "developer", "user":
-			c.openAIContent(i, content, role, true)
+			c.checkOpenAIContent(i, content, role, true)
 		case "assistant":
-			c.assistant(i, f[:], &calls)
+			c.checkAssistant(i, f[:], &calls)
 		case "tool":
-			c.openAIContent(i, content, role, true)
+			c.checkOpenAIContent(i, content, role, true)
 			id := decode.Str(f[2])
 			known, twice := calls.answer(id)
 			switch {
 			case id == "":
-				c.bad(ruleCallID, i, "tool_call_id", "a tool message must name the call that it answers; add its id")
+				c.addProblem(ruleCallID, i, "tool_call_id", "a tool message must name the call that it answers; add its id")
 			case !known:
-				c.bad(RuleOrphan, i, "", "a message with role 'tool' must follow an assistant message with the 'tool_calls' it answers; %s is not among them: remove it or make it a user's text", id)
+				c.addProblem(RuleOrphan, i, "", "a message with role 'tool' must follow an assistant message with the 'tool_calls' it answers; %s is not among them: remove it or make it a user's text", id)
 			case twice:
-				c.bad(RuleDuplicate, i, "", "the call %s is answered twice; keep one", id)
+				c.addProblem(RuleDuplicate, i, "", "the call %s is answered twice; keep one", id)
 			}
 		case "function":
-			c.openAIContent(i, content, role, false)
+			c.checkOpenAIContent(i, content, role, false)
 		default:
-			c.bad(ruleRole, i, "role", "%q is not a role; use system, developer, user, assistant or tool", role)
+			c.addProblem(ruleRole, i, "role", "%q is not a role; use system, developer, user, assistant or tool", role)
 		}
 	}
 	unanswered()
 }
 
-// openAIContent checks content that is a string or a filled array.
-func (c *checker) openAIContent(i int, content jsontext.Value, role string, must bool) {
+// checkOpenAIContent checks content that is a string or a filled array.
+func (c *checker) checkOpenAIContent(i int, content jsontext.Value, role string, must bool) {
 	switch content.Kind() {
 	case '"':
 	case '[':
 		n := 0
 		for k, b := range decode.Elements(content) {
 			n++
-			if b.Kind() == '{' && str(b, "type") == "" {
-				c.bad(RuleShape, i, fmt.Sprintf("content.%d", k), "the part has no type; add one")
+			if b.Kind() == '{' && memberString(b, "type") == "" {
+				c.addProblem(RuleShape, i, fmt.Sprintf("content.%d", k), "the part has no type; add one")
 			}
-			if str(b, "type") == "image_url" {
+			if memberString(b, "type") == "image_url" {
 				c.images++
 			}
 		}
 		if n == 0 {
-			c.bad(ruleEmpty, i, "content", "the content is an empty array; send a string, or null beside tool calls")
+			c.addProblem(ruleEmpty, i, "content", "the content is an empty array; send a string, or null beside tool calls")
 		}
 	default:
 		if must || !isNull(content) {
-			c.bad(ruleEmpty, i, "content", "%s where the content of a %s message is expected; send a string", decode.TypeName(content), role)
+			c.addProblem(ruleEmpty, i, "content", "%s where the content of a %s message is expected; send a string", decode.TypeName(content), role)
 		}
 	}
 }
 
-// assistant checks a model's message, of which the members stand in the order
+// checkAssistant checks a model's message, of which the members stand in the order
 // in which they were picked.
-func (c *checker) assistant(i int, f []jsontext.Value, calls *pending) {
+func (c *checker) checkAssistant(i int, f []jsontext.Value, calls *pending) {
 	content, list := f[1], f[3]
 	other := f[4].Kind() == '{' || f[5].Kind() == '{' || f[6].Kind() == '"'
 	n := 0
@@ -93,21 +93,21 @@ func (c *checker) assistant(i int, f []jsontext.Value, calls *pending) {
 	for k, call := range decode.Elements(list) {
 		n++
 		path := fmt.Sprintf("tool_calls.%d", k)
-		id := str(call, "id")
+		id := memberString(call, "id")
 		switch {
 		case call.Kind() != '{':
-			c.bad(RuleShape, i, path, "%s where a tool call is expected", decode.TypeName(call))
+			c.addProblem(RuleShape, i, path, "%s where a tool call is expected", decode.TypeName(call))
 			continue
 		case id == "":
-			c.bad(ruleCallID, i, path, "the tool call has no id; give it one, and its result too")
+			c.addProblem(ruleCallID, i, path, "the tool call has no id; give it one, and its result too")
 		case seen[id]:
-			c.bad(ruleCallID, i, path, "two tool calls have the id %s; give one another, and its result too", id)
+			c.addProblem(ruleCallID, i, path, "two tool calls have the id %s; give one another, and its result too", id)
 		}
 		seen[id] = true
 		calls.add(id)
 	}
 	if list.Kind() == '[' && n == 0 {
-		c.bad(ruleEmpty, i, "tool_calls", "the array of tool calls is empty; leave it out")
+		c.addProblem(ruleEmpty, i, "tool_calls", "the array of tool calls is empty; leave it out")
 	}
-	c.openAIContent(i, content, "assistant", n == 0 && !other)
+	c.checkOpenAIContent(i, content, "assistant", n == 0 && !other)
 }

@@ -14,7 +14,7 @@ type itemCall struct {
 	answered bool
 }
 
-func (c *checker) responses() {
+func (c *checker) checkResponses() {
 	if len(c.elems) == 1 && c.list == c.elems[0] {
 		return // a string
 	}
@@ -26,34 +26,34 @@ func (c *checker) responses() {
 	calls := make(map[string]*itemCall)
 	var order []string
 	for i := range c.elems {
-		m := c.element(i)
+		m := c.elementAt(i)
 		if m.Kind() != '{' {
-			c.bad(RuleShape, i, "", "%s where an item is expected", decode.TypeName(m))
+			c.addProblem(RuleShape, i, "", "%s where an item is expected", decode.TypeName(m))
 			continue
 		}
 		var f [5]jsontext.Value
-		pick(m, f[:], "type", "role", "call_id", "content", "id")
+		pickMembers(m, f[:], "type", "role", "call_id", "content", "id")
 		kind, id := decode.Str(f[0]), decode.Str(f[2])
 		if kind == "" && f[1] != nil {
 			kind = "message"
 		}
 		switch {
 		case kind == "":
-			c.bad(RuleShape, i, "", "the item has no type; add one")
+			c.addProblem(RuleShape, i, "", "the item has no type; add one")
 		case kind == "message":
-			c.itemMessage(i, decode.Str(f[1]), f[3])
+			c.checkItemMessage(i, decode.Str(f[1]), f[3])
 		case kind == "reasoning":
-			c.reasoning(i, decode.Str(f[4]))
+			c.checkReasoning(i, decode.Str(f[4]))
 		case kind == "compaction_trigger":
 			if i != len(c.elems)-1 {
-				c.bad(ruleCompaction, i, "", "the 'compaction_trigger' item must be the final input item; move it there")
+				c.addProblem(ruleCompaction, i, "", "the 'compaction_trigger' item must be the final input item; move it there")
 			}
 		case kind == "item_reference":
 			elsewhere = true
 		case strings.HasSuffix(kind, "_call"):
 			if kind == "function_call" || kind == "custom_tool_call" {
 				if id == "" {
-					c.bad(ruleCallID, i, "call_id", "the call has no call_id; give it one, and its output too")
+					c.addProblem(ruleCallID, i, "call_id", "the call has no call_id; give it one, and its output too")
 					continue
 				}
 			}
@@ -61,7 +61,7 @@ func (c *checker) responses() {
 				continue // the provider runs it
 			}
 			if calls[id] != nil {
-				c.bad(ruleCallID, i, "call_id", "two calls have the call_id %s; give one another, and its output too", id)
+				c.addProblem(ruleCallID, i, "call_id", "two calls have the call_id %s; give one another, and its output too", id)
 			}
 			calls[id] = &itemCall{at: i, kind: kind}
 			order = append(order, id)
@@ -69,13 +69,13 @@ func (c *checker) responses() {
 			call := calls[id]
 			switch {
 			case call == nil && !elsewhere:
-				c.bad(RuleOrphan, i, "", "no tool call found for %s with call_id %s; remove it or make it a message", strings.ReplaceAll(kind, "_", " "), id)
+				c.addProblem(RuleOrphan, i, "", "no tool call found for %s with call_id %s; remove it or make it a message", strings.ReplaceAll(kind, "_", " "), id)
 			case call == nil:
 			case outputKind(call.kind) != kind:
-				c.bad(RuleOrphan, i, "", "the call %s is a %s, so its output must be a %s", id, call.kind, outputKind(call.kind))
+				c.addProblem(RuleOrphan, i, "", "the call %s is a %s, so its output must be a %s", id, call.kind, outputKind(call.kind))
 				call.answered = true
 			case call.answered:
-				c.bad(RuleDuplicate, i, "", "the call %s has two outputs; keep one", id)
+				c.addProblem(RuleDuplicate, i, "", "the call %s has two outputs; keep one", id)
 			default:
 				call.answered = true
 			}
@@ -83,46 +83,46 @@ func (c *checker) responses() {
 	}
 	for _, id := range order {
 		if call := calls[id]; !call.answered {
-			c.bad(RuleUnanswered, call.at, "", "no tool output found for %s %s; add one, or remove the call", strings.ReplaceAll(call.kind, "_", " "), id)
+			c.addProblem(RuleUnanswered, call.at, "", "no tool output found for %s %s; add one, or remove the call", strings.ReplaceAll(call.kind, "_", " "), id)
 			call.answered = true
 		}
 	}
 }
 
-func (c *checker) itemMessage(i int, role string, content jsontext.Value) {
+func (c *checker) checkItemMessage(i int, role string, content jsontext.Value) {
 	switch role {
 	case "user", "assistant", "system", "developer":
 	default:
-		c.bad(ruleRole, i, "role", "%q is not a role; use user, assistant, system or developer", role)
+		c.addProblem(ruleRole, i, "role", "%q is not a role; use user, assistant, system or developer", role)
 		return
 	}
 	if k := content.Kind(); k != '"' && k != '[' {
-		c.bad(ruleEmpty, i, "content", "%s where content is expected; send a string or an array", decode.TypeName(content))
+		c.addProblem(ruleEmpty, i, "content", "%s where content is expected; send a string or an array", decode.TypeName(content))
 	}
 	for k, b := range decode.Elements(content) {
-		kind := str(b, "type")
+		kind := memberString(b, "type")
 		path := fmt.Sprintf("content.%d", k)
 		switch {
 		case kind == "":
-			c.bad(RuleShape, i, path, "the part has no type; add one")
+			c.addProblem(RuleShape, i, path, "the part has no type; add one")
 		case role == "assistant" && strings.HasPrefix(kind, "input_"):
-			c.bad(ruleContentType, i, path, "an assistant message cannot have %q; use \"output_text\"", kind)
+			c.addProblem(ruleContentType, i, path, "an assistant message cannot have %q; use \"output_text\"", kind)
 		case role != "assistant" && kind == "output_text":
-			c.bad(ruleContentType, i, path, "a %s message cannot have \"output_text\"; use \"input_text\"", role)
+			c.addProblem(ruleContentType, i, path, "a %s message cannot have \"output_text\"; use \"input_text\"", role)
 		}
 	}
 }
 
-// reasoning checks that an item of reasoning is followed by what the model wrote
+// checkReasoning checks that an item of reasoning is followed by what the model wrote
 // after it. Clients that have nothing stored send it without its id, and the
 // provider, which finds that in the encrypted content, asks the same of it.
-func (c *checker) reasoning(i int, id string) {
+func (c *checker) checkReasoning(i int, id string) {
 	if i+1 < len(c.elems) {
-		next := c.element(i + 1)
-		kind := str(next, "type")
+		next := c.elementAt(i + 1)
+		kind := memberString(next, "type")
 		switch {
 		case kind == "message" || kind == "":
-			if str(next, "role") == "assistant" {
+			if memberString(next, "role") == "assistant" {
 				return
 			}
 		case strings.HasSuffix(kind, "_output") || kind == "compaction_trigger":
@@ -134,5 +134,5 @@ func (c *checker) reasoning(i int, id string) {
 	if id != "" {
 		name += " '" + id + "'"
 	}
-	c.bad(ruleReasoning, i, "", "%s of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", name)
+	c.addProblem(ruleReasoning, i, "", "%s of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", name)
 }

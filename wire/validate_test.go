@@ -163,7 +163,7 @@ func FuzzValidate(f *testing.F) {
 				t.Fatalf("%+v", p)
 			}
 		}
-		if _, err := scan(d, raw); err != nil && len(ps) == 0 {
+		if _, err := scanLayout(d, raw); err != nil && len(ps) == 0 {
 			t.Fatalf("%v, and yet no problem", err)
 		}
 	})

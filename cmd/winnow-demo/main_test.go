@@ -30,8 +30,8 @@ func TestSameStory(t *testing.T) {
 	}
 }
 
-// The small program is small because of what it does not link. Whoever adds a
-// module here makes every newcomer fetch it first.
+// The small program is small because of what it does not link. Every module added
+// here is one more that each newcomer must fetch first.
 func TestFewModules(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".").Output()
 	if err != nil {

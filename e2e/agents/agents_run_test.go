@@ -70,7 +70,7 @@ func windows(t *testing.T) []int {
 	return out
 }
 
-// steps is how many parts of nine kilobytes make a work of so many windows.
+// steps is how many parts of nine kilobytes fill a window that number of times.
 func steps(window, times int) int { return max(48, times*window/3_000) }
 
 // whole checks what must hold of an agent's work that went through winnow.
@@ -126,7 +126,7 @@ func (a agent) simulator(t *testing.T, window, steps, lag int, more ...string) *
 
 // upstreams sends everything to one place.
 func upstreams(to string) []string {
-	return []string{"--upstream", "openai=" + to, "--upstream", "anthropic=" + to, "--upstream", "gemini=" + to}
+	return []string{"--upstream", "openai=" + to, "--upstream", "anthropic=" + to, "--upstream", "gemini=" + to, "--upstream", "deepseek=" + to}
 }
 
 // TestAtOnce lets agents work at the same time through one gateway that is
@@ -380,6 +380,7 @@ func row(t *testing.T, a agent, window int, through string, got account, all ask
 	addRow(t, rows.Row{
 		Agent: a.name, Version: a.version, Window: window, Through: through, Ended: got.Ended, Done: got.Done, Steps: got.Steps,
 		Requests: all.Accepted, Refused: all.Refused, Repeats: got.Repeats, Due: got.Due, Kept: got.Kept, Recalled: got.Recalled,
+		Reread: got.Reread, Markers: got.Markers, Redeemed: got.Redeemed,
 		Plans: plans, Rewrites: got.Rewrites, Summaries: got.Summaries, Dollars: all.Dollars,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -19,9 +20,10 @@ type agent struct {
 	model              string // that the simulator is
 	large              string // the same one with a larger window, as it calls it
 	key                string
-	program            string // where it is installed
-	cuts               bool   // it cuts the middle out of what commands print, by itself
-	pause              string // how long commands wait before they end: it loses what is printed just before
+	npm                []string // what npm must be told beside the package
+	program            string   // where it is installed
+	cuts               bool     // it cuts the middle out of what commands print, by itself
+	pause              string   // how long commands wait before they end: it loses what is printed just before
 
 	// files are its settings, by their path below its home folder.
 	files func(gateway string) map[string]string
@@ -129,6 +131,14 @@ var all = []agent{
 			return []string{"run", "--auto", "-m", "anthropic/claude-opus-4-5", task}
 		},
 	},
+	{
+		name: "dsh", pkg: "@deepseek-ai/dsh", version: "0.1.0-rc.8", bin: "dsh", node: "22.23.2", fixed: 12_000, model: "deepseek-v4-pro", key: "sk-e2e-dsh-4711",
+		npm: dshPackages(),
+		env: func(gateway string) []string {
+			return pointed(gateway, "DEEPSEEK_BASE_URL="+gateway+"/v1", "DEEPSEEK_API_KEY=sk-e2e-dsh-4711")
+		},
+		args: func(string, string) []string { return []string{"--profile", "headless", task} },
+	},
 	// Claude Code and Copilot CLI are not open source: they are installed where somebody
 	// asks for them by name, and nothing of them is kept. See the script claude.
 	{
@@ -157,6 +167,18 @@ var all = []agent{
 			return []string{"-p", task, "--model", "claude-opus-4-5", "--dangerously-skip-permissions", "--output-format", "stream-json", "--verbose"}
 		},
 	},
+}
+
+// dshPackages are what DeepSeek Harness needs and does not name, or names as a peer: npm
+// does not come to an end with those. Its other packages are taken as they were on the
+// day of the release, since newer ones do not go with it.
+func dshPackages() []string {
+	args := []string{"--before=2026-08-25", "--legacy-peer-deps", "@deepseek-ai/cordis-plugin-group@1.0.1"}
+	for _, name := range strings.Fields("anonymous-user-id atomic-write bash-local code-runtime compaction fs invariants output-retention sandbox scope " +
+		"session-telemetry session-title-llm shell spill subagent-in-process-driver timeout workflow") {
+		args = append(args, "@deepseek-ai/dsh-"+name+"@0.1.0-rc.8")
+	}
+	return args
 }
 
 // pointed is a base URL where there is one, and the other variables.
@@ -211,7 +233,7 @@ func (a agent) install(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	packages := []string{a.pkg + "@" + a.version}
+	packages := append([]string{a.pkg + "@" + a.version}, a.npm...)
 	if a.node != "" {
 		packages = append(packages, "node@"+a.node)
 	}

@@ -24,15 +24,15 @@ import (
 	"time"
 )
 
-// winnow is the command: the one that WINNOW_BINARY names, else one that is built
-// from the sources.
+// winnow is the command that WINNOW_BINARY names; else it is built from the
+// sources.
 var winnow = os.Getenv("WINNOW_BINARY")
 
 func TestMain(m *testing.M) {
 	// Agents read these; what is tried is what the tests say.
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		for _, prefix := range []string{"OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "CLAUDE", "CODEX_", "OPENCODE_", "KILO_", "CLINE_", "PI_", "COPILOT_"} {
+		for _, prefix := range []string{"OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "CLAUDE", "CODEX_", "OPENCODE_", "KILO_", "CLINE_", "PI_", "COPILOT_", "DEEPSEEK_", "DSH_"} {
 			if strings.HasPrefix(name, prefix) {
 				_ = os.Unsetenv(name)
 			}
@@ -114,6 +114,7 @@ type account struct {
 	Recalled                             int  `json:"facts_recalled"`
 	Reread                               int  `json:"facts_reread"`
 	Lost                                 int  `json:"facts_lost"`
+	Markers, Redeemed                    int
 	Summaries, Others                    int
 
 	// Of a driver that reads files.

@@ -63,7 +63,7 @@ func TestAgentContinuesACompactedSession(t *testing.T) {
 				}
 				return out
 			}
-			run("demo", "--write", "session.json")
+			run("demo", "--out", "session.json")
 			var doc struct {
 				Compacted bool
 				Out       string

@@ -29,9 +29,9 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 	}
 	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of the gateway (default: WINNOW_GATEWAY, else http://127.0.0.1:8484)")
 	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, which proves that the gateway is yours (default: where winnow serve keeps plans)")
-	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		if a.asJSON {
-			return usagef("the address is a secret and is not put into a JSON document; remove --json")
+			return usageErrorf("the address is a secret and is not put into a JSON document; remove --json")
 		}
 		address := f.gateway
 		if address == "" {
@@ -47,11 +47,11 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 		if store != nil {
 			defer store.Close()
 		}
-		r, err := a.remote(cmd.Context(), address, store)
+		r, err := a.gatewayAt(cmd.Context(), address, store)
 		if err != nil {
 			return err
 		}
-		at, err := r.address(cmd.Context())
+		at, err := r.requestAddress(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -61,8 +61,8 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 	return cmd
 }
 
-// address asks for an address that works once.
-func (r *remote) address(ctx context.Context) (string, error) {
+// requestAddress asks for an address that works once.
+func (r *remote) requestAddress(ctx context.Context) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+"/winnow/address", http.NoBody)
 	if err != nil {
 		return "", err

@@ -171,7 +171,7 @@ func TestAddress(t *testing.T) {
 	if ids := opens(t, strings.TrimSpace(out)); len(ids) != 2 {
 		t.Errorf("the machine's user sees %d conversations", len(ids))
 	}
-	// Whoever has neither its file nor a key gets none.
+	// A caller without its file and without a key gets no address.
 	for name, test := range map[string]struct {
 		args []string
 		code int

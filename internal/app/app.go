@@ -23,7 +23,7 @@ type app struct {
 	stdin io.Reader
 
 	// stdout and stderr are for people: [termsafe.Writer]s, through which nothing
-	// from a file steers the terminal. See [app.data] for bytes that are a
+	// from a file steers the terminal. See [app.dataWriter] for bytes that are a
 	// person's own.
 	stdout, stderr io.Writer
 
@@ -48,7 +48,7 @@ type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }
 
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+func usageErrorf(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // errStopped is the error of a command that Ctrl-C ended.
 var errStopped = errors.New("interrupted; no file was left half written")
@@ -58,8 +58,8 @@ type shown struct{ error }
 
 func (s shown) Unwrap() error { return s.error }
 
-// work makes a function a command's RunE.
-func (a *app) work(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+// asRunE makes a function a command's RunE.
+func (a *app) asRunE(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
 		if a.ctx = cmd.Context(); a.ctx == nil {
@@ -69,13 +69,13 @@ func (a *app) work(f func(cmd *cobra.Command, args []string) error) func(*cobra.
 	}
 }
 
-// finish reports an error and returns the exit code.
-func (a *app) finish(err error, args []string) int {
+// reportOutcome reports an error and returns the exit code.
+func (a *app) reportOutcome(err error, args []string) int {
 	if err == nil {
 		return exitDone
 	}
 	if agent := (*agentExit)(nil); errors.As(err, &agent) {
-		return agent.code // it has said itself what was wrong
+		return agent.code // the agent has printed its error itself
 	}
 	code, name := exitFailed, "failed"
 	var usage *usageError
@@ -105,7 +105,7 @@ func (a *app) finish(err error, args []string) int {
 		told.Settings = agent.settings
 	}
 	if (a.asJSON || slices.Contains(args, "--json")) && !errors.As(err, new(shown)) {
-		_ = a.print(map[string]any{"error": told})
+		_ = a.printJSON(map[string]any{"error": told})
 	}
 	fmt.Fprintln(a.stderr, "winnow: "+message)
 	if told.Settings != "" {
@@ -124,19 +124,19 @@ func oneLine(s string) string {
 	}, strings.TrimSpace(s))
 }
 
-// data is standard output for what a command is asked to produce: a view, an
+// dataWriter is standard output for what a command is asked to produce: a view, an
 // original, a JSON document. A file or another program gets its bytes as they
 // are; a terminal gets nothing that steers it.
-func (a *app) data() io.Writer {
+func (a *app) dataWriter() io.Writer {
 	if isTerminal(a.stdout) {
 		return a.stdout
 	}
-	return behind(a.stdout)
+	return unfilteredWriter(a.stdout)
 }
 
-// print writes a JSON document to standard output.
-func (a *app) print(doc any) error {
-	enc := json.NewEncoder(a.data())
+// printJSON writes a JSON document to standard output.
+func (a *app) printJSON(doc any) error {
+	enc := json.NewEncoder(a.dataWriter())
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
@@ -158,41 +158,41 @@ func (a *app) sayOnce(line string) {
 	a.say("%s", line)
 }
 
-// load reads an input and tells people what could not be read.
-func (a *app) load(path, format string) (*source.Input, error) {
+// loadWithWarnings reads an input and tells people what could not be read.
+func (a *app) loadWithWarnings(path, format string) (*source.Input, error) {
 	in, err := a.loadInput(path, format)
 	if err == nil {
-		a.warn(in)
+		a.sayWarnings(in)
 	}
 	return in, err
 }
 
-// loadInput is load without what there is to tell.
+// loadInput reads an input and leaves its warnings untold.
 func (a *app) loadInput(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
-		return nil, usagef("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
+		return nil, usageErrorf("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
 	}
 	makeRoom(path)
-	p := a.progress(readingNote(path))
-	in, err := await(a.context(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
+	p := a.startProgress(readingNote(path))
+	in, err := await(a.commandContext(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
 	p.clear()
 	return in, err
 }
 
-// warn tells what a reader left out or mended.
-func (a *app) warn(in *source.Input) {
+// sayWarnings tells what a reader left out or mended.
+func (a *app) sayWarnings(in *source.Input) {
 	for _, w := range in.Warnings {
 		a.say("%s: %s", in.Name, w)
 	}
 }
 
-// open reads the bytes of an input. Waiting for them ends with Ctrl-C.
-func (a *app) open(path string) (*source.Input, error) {
-	return await(a.context(), func() (*source.Input, error) { return source.Open(path, a.stdin) })
+// openInput reads the bytes of an input. Waiting for them ends with Ctrl-C.
+func (a *app) openInput(path string) (*source.Input, error) {
+	return await(a.commandContext(), func() (*source.Input, error) { return source.Open(path, a.stdin) })
 }
 
-// context is that of the command that runs.
-func (a *app) context() context.Context {
+// commandContext returns the context of the running command.
+func (a *app) commandContext() context.Context {
 	if a.ctx == nil {
 		return context.Background()
 	}
@@ -210,11 +210,11 @@ func readingNote(path string) string {
 	return "reading " + path
 }
 
-// choose picks one session and says so where there was a choice.
-func (a *app) choose(in *source.Input, name string) (*source.Session, error) {
+// chooseSession picks one session and says so where there was a choice.
+func (a *app) chooseSession(in *source.Input, name string) (*source.Session, error) {
 	s, why, err := in.Choose(name)
 	if err != nil {
-		return nil, usagef("%v", err)
+		return nil, usageErrorf("%v", err)
 	}
 	if why != "" {
 		a.say("%s", why)
@@ -224,34 +224,34 @@ func (a *app) choose(in *source.Input, name string) (*source.Session, error) {
 
 // loadOne reads an input and picks the session that the flags name.
 func (a *app) loadOne(path string, f *inputFlags) (*source.Input, *source.Session, error) {
-	in, err := a.load(path, f.format)
+	in, err := a.loadWithWarnings(path, f.format)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.choose(in, f.session)
+	s, err := a.chooseSession(in, f.session)
 	return in, s, err
 }
 
-// style returns how standard output, or standard error, is painted.
-func (a *app) style(w io.Writer) style { return show.StyleOf(fileOf(w), a.getenv, a.noColor) }
+// styleFor returns how standard output, or standard error, is painted.
+func (a *app) styleFor(w io.Writer) style { return show.StyleOf(fileOf(w), a.getenv, a.noColor) }
 
-// columns is how wide lines may be.
-func (a *app) columns(w io.Writer) int { return show.ColumnsOf(fileOf(w), a.getenv) }
+// columnsFor returns how wide lines may be.
+func (a *app) columnsFor(w io.Writer) int { return show.ColumnsOf(fileOf(w), a.getenv) }
 
 func isTerminal(w io.Writer) bool { return show.IsTerminal(fileOf(w)) }
 
-// behind is the writer behind the filter for people.
-func behind(w io.Writer) io.Writer {
+// unfilteredWriter returns the writer behind the filter for people.
+func unfilteredWriter(w io.Writer) io.Writer {
 	if s, ok := w.(*termsafe.Writer); ok {
 		return s.Unwrap()
 	}
 	return w
 }
 
-// fileOf is the file behind our own standard output or standard error, nil
+// fileOf returns the file behind our own standard output or standard error, nil
 // where there is none.
 func fileOf(w io.Writer) *os.File {
-	w = behind(w)
+	w = unfilteredWriter(w)
 	if s, ok := w.(*sink); ok {
 		w = s.w
 	}

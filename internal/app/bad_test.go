@@ -70,9 +70,9 @@ func gzipped(data string) string {
 
 const hello = `[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}]`
 
-// TestBadInput hands every reading command what is no conversation. Each
-// answers with one line that names the file and says what to do, or with what
-// could be recovered and a warning; none panics or leaves a file behind.
+// TestBadInput hands every reading command files that are not conversations. Each
+// answers with one line that names the file and says what to do, or with what could
+// be recovered and a warning; none panics or leaves a file behind.
 func TestBadInput(t *testing.T) {
 	cases := []struct {
 		name, data string

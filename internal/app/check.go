@@ -56,32 +56,32 @@ The bar shows the window: a colour or a letter for each kind of content, then wh
 is free and the output reserve. The same counter decides when to
 compact.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("fail-over") && (failOver <= 0 || failOver > 10) {
-				return usagef("--fail-over %v: must be a share such as 0.8", failOver)
+				return usageErrorf("--fail-over %v: must be a share such as 0.8", failOver)
 			}
 			files, several, err := a.checkTargets(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			if several && rules {
-				return usagef("check --rules: name one session")
+				return usageErrorf("check --rules: name one session")
 			}
 			if several {
 				return a.checkMany(cmd, files, &in, &mf, failOver)
 			}
-			return a.check(cmd, &files[0].File, &in, &mf, failOver, rules)
+			return a.runCheck(cmd, &files[0].File, &in, &mf, failOver, rules)
 		}),
 	}
 	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 4 if a session takes more than this `SHARE` of the available input")
 	cmd.Flags().BoolVar(&rules, "rules", false, "list the user's binding sentences and where each stands after a compaction")
 	cmd.MarkFlagsMutuallyExclusive("rules", "fail-over")
-	in.add(cmd)
-	mf.add(cmd)
+	in.addTo(cmd)
+	mf.addTo(cmd)
 	return cmd
 }
 
-func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64, rules bool) error {
+func (a *app) runCheck(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64, rules bool) error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
@@ -90,26 +90,26 @@ func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *m
 	if err != nil {
 		return err
 	}
-	a.warn(input)
-	s, err := a.choose(input, in.session)
+	a.sayWarnings(input)
+	s, err := a.chooseSession(input, in.session)
 	if err != nil {
 		return err
 	}
-	if err := mf.apply(cmd, l, s); err != nil {
+	if err := mf.applyToSettings(cmd, l, s); err != nil {
 		return err
 	}
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return err
 	}
 	if rules {
 		return a.checkRules(cmd.Context(), w, s, file.Path)
 	}
-	p := a.progress("measuring " + plural(s.Request.History.Len(), "message"))
+	p := a.startProgress("measuring " + plural(s.Request.History.Len(), "message"))
 	defer p.clear()
 	var status budget.Status
 	doc, err := await(cmd.Context(), func() (doc *checked, err error) {
-		doc, status, err = measure(cmd.Context(), w, s)
+		doc, status, err = measureSession(cmd.Context(), w, s)
 		return doc, err
 	})
 	if err != nil {
@@ -124,11 +124,11 @@ func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *m
 			doc.Label = s.Label()
 		}
 		if in.session == "" {
-			doc.Sessions = briefs(w, input)
+			doc.Sessions = sessionBriefs(w, input)
 		}
 	}
 	if a.asJSON {
-		err = a.print(doc)
+		err = a.printJSON(doc)
 	} else {
 		a.showCheck(doc, &status)
 	}
@@ -138,8 +138,8 @@ func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *m
 	return a.overShare(1, 1, failOver)
 }
 
-// measure makes the document for one session.
-func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
+// measureSession makes the document for one session.
+func measureSession(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
 	req := s.Request
 	state := s.Known(w)
 	state.Encoded = s.Size("")
@@ -162,14 +162,14 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	}
 	doc.CompactAt, doc.CompactWhy = status.Due()
 	doc.CompactReason = doc.CompactWhy
-	doc.Own = own(w.Meter(), s, doc.Reported)
+	doc.Own = ownCompactions(w.Meter(), s, doc.Reported)
 	doc.Share = sendShare(doc.Own, status.Tokens.Total, status.Limits.Available)
-	doc.Saving, err = saved(ctx, w, s, &status)
+	doc.Saving, err = tryCompaction(ctx, w, s, &status)
 	return doc, status, err
 }
 
-// saved tries a compaction; nil is one that would bring nothing.
-func saved(ctx context.Context, w *winnow.Winnow, s *source.Session, before *budget.Status) (*show.Saving, error) {
+// tryCompaction tries a compaction; nil is one that would bring nothing.
+func tryCompaction(ctx context.Context, w *winnow.Winnow, s *source.Session, before *budget.Status) (*show.Saving, error) {
 	req, state := &s.Request, s.Known(w)
 	state.Force = true
 	r, err := w.Fit(ctx, *req, state)
@@ -197,8 +197,8 @@ func saved(ctx context.Context, w *winnow.Winnow, s *source.Session, before *bud
 	return gain, nil
 }
 
-// own returns what the agent did about its context itself; nil is nothing.
-func own(m *budget.Meter, s *source.Session, last *show.Reported) *show.OwnCompactions {
+// ownCompactions returns what the agent did about its context itself; nil is nothing.
+func ownCompactions(m *budget.Meter, s *source.Session, last *show.Reported) *show.OwnCompactions {
 	n := len(s.Compactions)
 	if n == 0 {
 		return nil
@@ -228,7 +228,7 @@ func lastUsage(h chat.History) *show.Reported {
 	return nil
 }
 
-func briefs(w *winnow.Winnow, in *source.Input) []show.SessionBrief {
+func sessionBriefs(w *winnow.Winnow, in *source.Input) []show.SessionBrief {
 	all := make([]show.SessionBrief, 0, len(in.Sessions))
 	for i := range in.Sessions {
 		s := &in.Sessions[i]
@@ -242,7 +242,7 @@ func briefs(w *winnow.Winnow, in *source.Input) []show.SessionBrief {
 }
 
 func (a *app) showCheck(d *checked, s *budget.Status) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	saw := d.Saw
 	if d.Label != "" {
 		saw += ", of which " + d.Label + " is shown here"

@@ -35,7 +35,7 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 		info, err := os.Stat(arg)
 		switch {
 		case arg == "-" && len(args) > 1:
-			return nil, false, usagef("check: standard input must be the only input; remove the other files")
+			return nil, false, usageErrorf("check: standard input must be the only input; remove the other files")
 		case err == nil && info.IsDir():
 			several = true
 			n := len(files)
@@ -47,7 +47,7 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another folder, or files", arg)
 			}
 		case isLatest(arg) && errors.Is(err, fs.ErrNotExist):
-			f, err := a.newest(ctx, arg)
+			f, err := a.findNewestSession(ctx, arg)
 			if err != nil {
 				return nil, false, err
 			}
@@ -56,7 +56,7 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 			several = true
 			found, err := filepath.Glob(arg)
 			if err != nil {
-				return nil, false, usagef("check %s: this is not a valid pattern; use *, ? and [abc]", arg)
+				return nil, false, usageErrorf("check %s: this is not a valid pattern; use *, ? and [abc]", arg)
 			}
 			if len(found) == 0 {
 				return nil, false, fmt.Errorf("%s: no file matches; check the pattern", arg)
@@ -79,10 +79,10 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 // latest:AGENT.
 func isLatest(arg string) bool { return arg == latest || strings.HasPrefix(arg, latest+":") }
 
-// newest finds the session that an agent wrote last: any agent, or the one that
-// the argument names after its colon. It says which session that is.
-func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
-	all := agents.Known(a.home(), a.getenv)
+// findNewestSession returns the newest session of any agent, or of the agent that
+// the argument names after its colon. It prints which session that is.
+func (a *app) findNewestSession(ctx context.Context, arg string) (agents.File, error) {
+	all := agents.Known(a.homeDir(), a.getenv)
 	whose := "no agent on this machine has left a session"
 	if _, name, ok := strings.Cut(arg, ":"); ok {
 		g, err := knownSessions(all, name)
@@ -96,7 +96,7 @@ func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
 		return agents.File{}, err
 	}
 	if !ok {
-		return agents.File{}, fmt.Errorf("%s: %s; winnow insights lists the folders that are searched; name a file instead, or try winnow demo --write session.json", arg, whose)
+		return agents.File{}, fmt.Errorf("%s: %s; winnow insights lists the folders that are searched; name a file instead, or try winnow demo --out session.json", arg, whose)
 	}
 	a.say("the newest session, of %s: %s", of, a.shortPath(f.Path))
 	return f, nil
@@ -112,7 +112,7 @@ func knownSessions(all []agents.Agent, name string) (agents.Agent, error) {
 		}
 		names = append(names, g.Program)
 	}
-	return agents.Agent{}, usagef("%s: winnow does not know where this agent keeps its sessions; it knows %s", name, list(names))
+	return agents.Agent{}, usageErrorf("%s: winnow does not know where this agent keeps its sessions; it knows %s", name, joinWords(names))
 }
 
 // sessionInput reads a session that an agent keeps, in whatever form.
@@ -154,14 +154,14 @@ type checkedBrief struct {
 // them. Files of folders and patterns that cannot be read are named and counted.
 func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *modelFlags, failOver float64) error {
 	if in.session != "" {
-		return usagef("--session %s: it chooses a session within one file; name only that file", in.session)
+		return usageErrorf("--session %s: it chooses a session within one file; name only that file", in.session)
 	}
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
 	}
 	doc := &checkedMany{Sessions: []checkedBrief{}}
-	p := a.progress("measuring")
+	p := a.startProgress("measuring")
 	defer p.clear()
 	for i := range files {
 		p.set(i, len(files), "measuring")
@@ -178,7 +178,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 			continue
 		}
 		for k := range input.Sessions {
-			b, err := briefly(cmd, *l, &input.Sessions[k], mf)
+			b, err := measureBriefly(cmd, *l, &input.Sessions[k], mf)
 			if err != nil {
 				return fmt.Errorf("%s: %w", files[i].Path, err)
 			}
@@ -194,10 +194,10 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 	}
 	p.clear()
 	if len(doc.Sessions) == 0 {
-		return fmt.Errorf("%s left out, so nothing is left to check", plural(doc.Skipped, "file"))
+		return fmt.Errorf("%s skipped, so nothing is left to check", plural(doc.Skipped, "file"))
 	}
 	if a.asJSON {
-		err = a.print(doc)
+		err = a.printJSON(doc)
 	} else {
 		a.showMany(doc)
 	}
@@ -207,13 +207,13 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 	return a.overShare(doc.Over, len(doc.Sessions), failOver)
 }
 
-// briefly measures one session.
-func briefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (checkedBrief, error) {
+// measureBriefly measures one session.
+func measureBriefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (checkedBrief, error) {
 	var b checkedBrief
-	if err := mf.apply(cmd, &l, s); err != nil {
+	if err := mf.applyToSettings(cmd, &l, s); err != nil {
 		return b, err
 	}
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return b, err
 	}
@@ -221,7 +221,7 @@ func briefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (c
 	if err != nil {
 		return b, err
 	}
-	sent := own(w.Meter(), s, lastUsage(s.Request.History))
+	sent := ownCompactions(w.Meter(), s, lastUsage(s.Request.History))
 	return checkedBrief{
 		Format: string(s.Format), Model: l.Model, Messages: s.Request.History.Len(), Tokens: status.Tokens.Total,
 		Available: status.Limits.Available, Share: sendShare(sent, status.Tokens.Total, status.Limits.Available),
@@ -229,8 +229,8 @@ func briefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (c
 	}, nil
 }
 
-// sendShare is how much of what is available the next request takes: the count,
-// or what the agent would send where it compacted the session itself.
+// sendShare returns the share of the available tokens that the next request takes:
+// the count, or what the agent would send where it compacted the session itself.
 func sendShare(o *show.OwnCompactions, tokens, available int) float64 {
 	if o != nil {
 		tokens = o.Sent
@@ -238,7 +238,7 @@ func sendShare(o *show.OwnCompactions, tokens, available int) float64 {
 	return show.Ratio(tokens, available)
 }
 
-// overShare is the error for --fail-over.
+// overShare returns the error for --fail-over.
 func (a *app) overShare(over, of int, share float64) error {
 	err := error(&overError{fmt.Sprintf("%s over %.0f %% of what is available", sessionsAre(over, of), 100*share)})
 	if a.asJSON {
@@ -264,7 +264,7 @@ func sessionsAre(n, of int) string {
 }
 
 func (a *app) showMany(d *checkedMany) {
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	rows := make([][]string, len(d.Sessions))
 	for i := range d.Sessions {
 		b := &d.Sessions[i]

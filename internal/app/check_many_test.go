@@ -86,8 +86,8 @@ func TestCheckSeveral(t *testing.T) {
 	}
 }
 
-// latest is the newest session of the agents, whoever wrote it; one in pieces
-// too. A session that its agent compacted is judged by what the agent sends.
+// latest is the newest session of all agents, also one in pieces. A session that
+// its agent compacted is judged by what the agent sends.
 func TestCheckLatest(t *testing.T) {
 	home := isolate(t)
 	setenv(t, "XDG_DATA_HOME", "")

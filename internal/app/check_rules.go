@@ -34,7 +34,7 @@ type rule struct {
 
 // checkRules prints where the user's binding sentences stand after a compaction.
 func (a *app) checkRules(ctx context.Context, w *winnow.Winnow, s *source.Session, file string) error {
-	p := a.progress("looking for rules in " + plural(s.Request.History.Len(), "message"))
+	p := a.startProgress("looking for rules in " + plural(s.Request.History.Len(), "message"))
 	defer p.clear()
 	doc, err := await(ctx, func() (*rulesDoc, error) { return findRules(ctx, w, s) })
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *app) checkRules(ctx context.Context, w *winnow.Winnow, s *source.Sessio
 	p.clear()
 	doc.File = file
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	a.showRules(doc)
 	return nil
@@ -103,7 +103,7 @@ func splitView(v plan.View) (raw, told *typed.Index) {
 }
 
 func (a *app) showRules(d *rulesDoc) {
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	said := plural(len(d.Rules), "binding sentence")
 	if d.Gone > 0 {
 		said += fmt.Sprintf(", of which %d are gone after a compaction", d.Gone)

@@ -18,7 +18,7 @@ func (a *app) classifyCommand() *cobra.Command {
 request was too long (and by how much) or what else is wrong. The error may be the
 provider's JSON, plain text, or {"status": …, "error": {"code": …, "message": …}}.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.classify(append(args, "-")[0], status) }),
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.runClassify(append(args, "-")[0], status) }),
 	}
 	cmd.Flags().IntVar(&status, "status", 0, "HTTP `STATUS` of the answer")
 	return cmd
@@ -38,8 +38,8 @@ type verdict struct {
 	Message   string    `json:"message"`
 }
 
-func (a *app) classify(path string, status int) error {
-	in, err := a.open(path)
+func (a *app) runClassify(path string, status int) error {
+	in, err := a.openInput(path)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (a *app) classify(path string, status int) error {
 		doc.Actual = &v.Actual
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	fmt.Fprint(a.stdout, v.Kind)
 	if v.Provider != "" {

@@ -37,7 +37,7 @@ func testApp() *app {
 // document.
 func TestEveryCommand(t *testing.T) {
 	t.Parallel()
-	eachCommand(testApp().root(), func(cmd *cobra.Command) {
+	eachCommand(testApp().rootCommand(), func(cmd *cobra.Command) {
 		t.Run(cmd.CommandPath(), func(t *testing.T) {
 			if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 70 {
 				t.Errorf("Short is %q: a line without a full stop, at most 70 characters", cmd.Short)
@@ -104,7 +104,7 @@ func TestManPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 0
-	eachCommand(testApp().root(), func(*cobra.Command) { want++ })
+	eachCommand(testApp().rootCommand(), func(*cobra.Command) { want++ })
 	if len(files) != want || want < 20 {
 		t.Errorf("%d pages for %d commands and topics", len(files), want)
 	}

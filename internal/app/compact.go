@@ -55,10 +55,10 @@ overwrites an existing plan, but never another kind of file.
 
 Below the threshold nothing happens unless you give --force or --target.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.compact(cmd, args[0], f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd, args[0], f) }),
 	}
-	f.inputFlags.add(cmd)
-	f.modelFlags.add(cmd)
+	f.inputFlags.addTo(cmd)
+	f.modelFlags.addTo(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "", "write the view to `FILE`; - is standard output")
 	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
@@ -74,7 +74,7 @@ Below the threshold nothing happens unless you give --force or --target.`,
 	return cmd
 }
 
-func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
+func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err := a.checkOut(&f.outFlags, f.plan); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	}
 	planPath := f.plan
 	if _, err := os.Lstat(path); isLatest(path) && err != nil {
-		newest, err := a.newest(cmd.Context(), path)
+		newest, err := a.findNewestSession(cmd.Context(), path)
 		if err != nil {
 			return err
 		}
@@ -118,41 +118,41 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.apply(cmd, l, s); err != nil {
+	if err := f.applyToSettings(cmd, l, s); err != nil {
 		return err
 	}
 	l.Summarizer = cmp.Or(f.summarizer, l.Summarizer)
-	registry, err := l.registry()
+	registry, err := l.modelRegistry()
 	if err != nil {
 		return err
 	}
-	l.writer, err = a.summarizer(cmd.Context(), &l.File, registry)
+	l.writer, err = a.newSummarizer(cmd.Context(), &l.File, registry)
 	if err != nil {
 		return err
 	}
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return err
 	}
 	state := s.Known(w)
-	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.sent())}
-	target, err := f.aim(w, s, &state)
+	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.sentFormat())}
+	target, err := f.setTarget(w, s, &state)
 	if err != nil {
 		return err
 	}
 	for _, name := range f.pins {
 		i, err := s.Find(name)
 		if err != nil {
-			return usagef("--pin: %v", err)
+			return usageErrorf("--pin: %v", err)
 		}
 		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
 	}
-	doc := &compacted{Own: own(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, Forced: state.Force}
+	doc := &compacted{Own: ownCompactions(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, Forced: state.Force}
 	doc.Window, doc.WindowSource = w.Window().Tokens, w.Window().Source
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}
-	p := a.progress("planning over " + plural(s.Request.History.Len(), "message"))
+	p := a.startProgress("planning over " + plural(s.Request.History.Len(), "message"))
 	defer p.clear()
 	r, err := await(cmd.Context(), func() (winnow.Result, error) {
 		r, err := w.Fit(cmd.Context(), s.Request, state)
@@ -168,7 +168,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	p.clear()
 	a.doubtModel(l.Model, r.Before.Doubt)
 	var view []byte
-	if (f.out != "" || continues(f.to)) && !f.dryRun {
+	if (f.out != "" || isAgentFormat(f.to)) && !f.dryRun {
 		if view, f.next, err = a.renderView(s, r.View, &f.outFlags); err != nil {
 			return fmt.Errorf("%s: the view cannot be written: %w", path, err)
 		}
@@ -178,7 +178,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	}
 	if l.Remembers() && !l.Redact && r.Plan != nil && !f.dryRun && path != "-" {
 		names := []string{path}
-		if continues(f.to) && f.out != "-" {
+		if isAgentFormat(f.to) && f.out != "-" {
 			names = append(names, f.out)
 		}
 		if err := a.keepFiles(cmd.Context(), names, l.Model, s.Request.History, r.Plan); err != nil {
@@ -189,7 +189,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		a.say("%s: it ends with %s still waiting for a result; the view has a placeholder there", path, plural(doc.Pending, "call"))
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	if a.quiet {
 		return nil
@@ -203,36 +203,36 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	return nil
 }
 
-// sent is the format in which the view is sent as it stands; "" where that is not
+// sentFormat returns the format in which the view is sent as it stands; "" where that is not
 // the format it is written in.
-func (f *outFlags) sent() string {
-	if continues(f.to) {
+func (f *outFlags) sentFormat() string {
+	if isAgentFormat(f.to) {
 		return ""
 	}
 	return f.to
 }
 
-// apply puts the flags into the settings.
-func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
-	if err := f.modelFlags.apply(cmd, l, s); err != nil {
+// applyToSettings puts the flags into the settings.
+func (f *compactFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Session) error {
+	if err := f.modelFlags.applyToSettings(cmd, l, s); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("threshold") {
 		if f.threshold <= 0 || f.threshold > 1 {
-			return usagef("--threshold %v: must be a share above 0 and at most 1", f.threshold)
+			return usageErrorf("--threshold %v: must be a share above 0 and at most 1", f.threshold)
 		}
 		l.Threshold = f.threshold
 	}
 	if f.stages != nil {
-		l.Stages = words(strings.Join(f.stages, ","))
+		l.Stages = splitList(strings.Join(f.stages, ","))
 	}
 	l.Focus = cmp.Or(f.focus, l.Focus)
 	return nil
 }
 
-// aim puts the target that was asked for into the state, and returns the target in
+// setTarget puts the target that was asked for into the state, and returns the target in
 // force in tokens.
-func (f *compactFlags) aim(w *winnow.Winnow, s *source.Session, state *winnow.State) (int, error) {
+func (f *compactFlags) setTarget(w *winnow.Winnow, s *source.Session, state *winnow.State) (int, error) {
 	now, err := w.Check(s.Request, *state)
 	if err != nil || f.target == "" {
 		return w.Target(now.Limits), err
@@ -242,20 +242,20 @@ func (f *compactFlags) aim(w *winnow.Winnow, s *source.Session, state *winnow.St
 		share, err = float64(n), nil
 	}
 	if err != nil || share <= 0 || share != share || share > 1 && share != math.Trunc(share) {
-		return 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
+		return 0, usageErrorf("--target %s: give a share such as 0.5, or a number of tokens", f.target)
 	}
 	target := now.Limits.At(share)
 	if share > 1 {
 		target = int(min(share, 1<<40))
 	}
 	if target >= now.Limits.Available {
-		return 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(now.Limits.Available))
+		return 0, usageErrorf("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(now.Limits.Available))
 	}
 	if f.threshold > 0 && target >= now.Limits.At(f.threshold) {
-		return 0, usagef("--target %s: it must be below the threshold of %s tokens, or every message would trigger a rewrite", f.target, number(now.Limits.At(f.threshold)))
+		return 0, usageErrorf("--target %s: it must be below the threshold of %s tokens, or every message would trigger a rewrite", f.target, number(now.Limits.At(f.threshold)))
 	}
 	state.TargetTokens = target
-	state.Force = state.Force || now.Tokens.Total > target // one that is reached already asks for nothing
+	state.Force = state.Force || now.Tokens.Total > target // a target that is reached already asks for nothing
 	return target, nil
 }
 
@@ -284,7 +284,7 @@ func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, pl
 	}
 	doc.Out, doc.Continue = f.out, f.next
 	if f.out == "-" {
-		_, err := a.data().Write(view)
+		_, err := a.dataWriter().Write(view)
 		return err
 	}
 	return nil
@@ -338,7 +338,7 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	doc.Report = show.NewPlanReport(&plan.Report{})
 	doc.Error = &show.Failure{Code: cannot.Code(), Message: oneLine(wrapped.Error()), Floor: cannot.Items}
 	if a.asJSON {
-		if err := a.print(doc); err != nil {
+		if err := a.printJSON(doc); err != nil {
 			return err
 		}
 		return shown{wrapped}

@@ -54,31 +54,31 @@ winnow completion fish | source.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return usagef("completion: for which shell? %s; see winnow help completion", strings.Join(names, ", "))
+				return usageErrorf("completion: for which shell? %s; see winnow help completion", strings.Join(names, ", "))
 			case !slices.Contains(names, args[0]):
-				return usagef("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
+				return usageErrorf("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
 			}
 			return nil
 		},
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			var b bytes.Buffer
 			if err := shells[slices.Index(names, args[0])].write(cmd.Root(), &b); err != nil {
 				return err
 			}
 			if a.asJSON {
-				return a.print(map[string]any{"shell": args[0], "script": b.String()})
+				return a.printJSON(map[string]any{"shell": args[0], "script": b.String()})
 			}
-			_, err := a.data().Write(b.Bytes())
+			_, err := a.dataWriter().Write(b.Bytes())
 			return err
 		}),
 	}
 }
 
-// complete tells the shell what can stand where, for every command at once: by
+// addCompletions tells the shell what can stand where, for every command at once: by
 // the name of a flag and by the words of a command's usage line.
-func (a *app) complete(root *cobra.Command) {
+func (a *app) addCompletions(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
-		a.complete(cmd)
+		a.addCompletions(cmd)
 	}
 	if cmd := root; cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = a.argumentCompletion(cmd)
@@ -96,9 +96,9 @@ func (a *app) complete(root *cobra.Command) {
 func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	switch f.Name {
 	case "format":
-		return fixed(formatNames)
+		return completeFrom(formatNames)
 	case "to", "dialect":
-		return fixed(func() []string {
+		return completeFrom(func() []string {
 			var names []string
 			for _, d := range wire.Dialects() {
 				names = append(names, string(d))
@@ -109,11 +109,11 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 		if f.Value.Type() == "stringSlice" {
 			return commaSeparated(modelNames)
 		}
-		return fixed(modelNames)
+		return completeFrom(modelNames)
 	case "estimator":
-		return fixed(winnow.EstimatorNames)
+		return completeFrom(winnow.EstimatorNames)
 	case "preset":
-		return fixed(winnow.PresetNames)
+		return completeFrom(winnow.PresetNames)
 	case "stages":
 		return commaSeparated(winnow.StageNames)
 	case "policy":
@@ -121,7 +121,7 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 			return commaSeparated(policyNames)
 		}
 	case "summarizer":
-		return fixed(func() []string { return []string{"builtin", "same", "openai/", "anthropic/", "gemini/"} })
+		return completeFrom(func() []string { return []string{"builtin", "same", "openai/", "anthropic/", "gemini/"} })
 	case "session":
 		return a.completeFileSessions
 	}
@@ -159,8 +159,8 @@ func (a *app) argumentCompletion(cmd *cobra.Command) cobra.CompletionFunc {
 	}
 }
 
-// fixed completes from a list that is made when it is asked for.
-func fixed(names func() []string) cobra.CompletionFunc {
+// completeFrom completes from a list that is made when it is asked for.
+func completeFrom(names func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return names(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -212,7 +212,7 @@ func (a *app) completeFileSessions(cmd *cobra.Command, args []string, _ string) 
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	a.quiet = true
-	in, err := a.load(args[0], "")
+	in, err := a.loadWithWarnings(args[0], "")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -274,5 +274,5 @@ func (a *app) completeHandles(cmd *cobra.Command, args []string) []cobra.Complet
 }
 
 func handleHint(e *plan.Edit) string {
-	return fmt.Sprintf("%s %s, %s tokens", e.Kind, place(e), number(e.Before.Tokens))
+	return fmt.Sprintf("%s %s, %s tokens", e.Kind, describePlace(e), number(e.Before.Tokens))
 }

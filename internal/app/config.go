@@ -30,7 +30,7 @@ that belongs to another user is not read, and one with a mistake is left out wit
 warning. What could do harm counts only when you trust it: winnow config trust. A
 preset fills in what none of them sets; --preset shows what one does.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
+		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
 	}
 	addPreset(show, &preset)
 	check := &cobra.Command{
@@ -39,9 +39,9 @@ preset fills in what none of them sets; --preset shows what one does.`,
 		Example: "  winnow config validate .winnow.yaml",
 		Long:    "Reports every mistake, with its file and line or its variable.",
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
+		RunE:    a.asRunE(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
 	}
-	return a.group("config", "Print, check or trust the settings", "  winnow config print", show, check, a.configTrustCommand(), a.configImportCommand())
+	return a.groupCommand("config", "Print, check or trust the settings", "  winnow config print", show, check, a.configTrustCommand(), a.configImportCommand())
 }
 
 func (a *app) configImportCommand() *cobra.Command {
@@ -55,14 +55,14 @@ func (a *app) configImportCommand() *cobra.Command {
 settings file, with the preset of that system for what the file leaves out. Keys
 that winnow has no equivalent for are named on standard error.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) }),
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) }),
 	}
 	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, picoclaw, operator-use or neurolink (default: detected by its keys)")
 	return cmd
 }
 
 func (a *app) configImport(path, from string) error {
-	in, err := a.open(path)
+	in, err := a.openInput(path)
 	if err != nil {
 		return err
 	}
@@ -73,12 +73,12 @@ func (a *app) configImport(path, from string) error {
 	if a.asJSON {
 		settings := map[string]any{}
 		sources := map[string]any{"preset": "system"}
-		put(settings, "preset", f.System)
+		setNestedKey(settings, "preset", f.System)
 		for _, t := range f.Settings {
-			put(settings, t.Key, t.Value)
-			put(sources, t.Key, t.From)
+			setNestedKey(settings, t.Key, t.Value)
+			setNestedKey(sources, t.Key, t.From)
 		}
-		return a.print(map[string]any{"system": f.System, "settings": settings, "sources": sources, "unmatched": append([]string{}, f.Unmatched...)})
+		return a.printJSON(map[string]any{"system": f.System, "settings": settings, "sources": sources, "unmatched": append([]string{}, f.Unmatched...)})
 	}
 	fmt.Fprint(a.stdout, f.YAML())
 	for _, key := range f.Unmatched {
@@ -107,14 +107,14 @@ func (a *app) configPrint(preset string) error {
 	if a.asJSON {
 		values, sources := map[string]any{}, map[string]any{}
 		for _, k := range config.Keys() {
-			put(values, k.Name, l.shown(k, &full))
-			put(sources, k.Name, l.source(k))
+			setNestedKey(values, k.Name, l.shownValue(k, &full))
+			setNestedKey(sources, k.Name, l.sourceOf(k))
 		}
 		files := l.Files
 		if files == nil {
 			files = []string{}
 		}
-		return a.print(map[string]any{"settings": values, "sources": sources, "files": files})
+		return a.printJSON(map[string]any{"settings": values, "sources": sources, "files": files})
 	}
 	group, question := "", ""
 	for _, k := range config.Keys() {
@@ -122,7 +122,7 @@ func (a *app) configPrint(preset string) error {
 			question = q
 			fmt.Fprintf(a.stdout, "\n# %s\n", q)
 		}
-		value, err := yamlValue(l.shown(k, &full))
+		value, err := yamlValue(l.shownValue(k, &full))
 		if err != nil {
 			return err
 		}
@@ -134,13 +134,13 @@ func (a *app) configPrint(preset string) error {
 			}
 			name = "  " + rest
 		}
-		fmt.Fprintf(a.stdout, "%-44s # %s\n", name+": "+value, l.source(k))
+		fmt.Fprintf(a.stdout, "%-44s # %s\n", name+": "+value, l.sourceOf(k))
 	}
 	return nil
 }
 
-// put sets a key, one of a group inside it.
-func put(doc map[string]any, key string, value any) {
+// setNestedKey sets a key, one of a group inside it.
+func setNestedKey(doc map[string]any, key string, value any) {
 	group, rest, ok := strings.Cut(key, ".")
 	if !ok {
 		doc[key] = value
@@ -151,21 +151,21 @@ func put(doc map[string]any, key string, value any) {
 		inner = map[string]any{}
 		doc[group] = inner
 	}
-	put(inner, rest, value)
+	setNestedKey(inner, rest, value)
 }
 
-// shown returns a setting's value in force as a file would have it: what is switched
+// shownValue returns a setting's value in force as a file would have it: what is switched
 // off is -1, since 0 means not set there.
-func (l *loaded) shown(k config.Key, full *config.File) any {
-	set := config.File{Settings: l.Settings.Or(l.preset())}
+func (l *loaded) shownValue(k config.Key, full *config.File) any {
+	set := config.File{Settings: l.Settings.Or(l.presetSettings())}
 	if v := reflect.ValueOf(k.Value(&set)); v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0 {
 		return v.Interface()
 	}
 	return k.Value(full)
 }
 
-// preset is what the preset sets, where there is one.
-func (l *loaded) preset() winnow.Settings {
+// presetSettings returns the settings of the preset, where there is one.
+func (l *loaded) presetSettings() winnow.Settings {
 	p, err := winnow.Preset(l.Preset)
 	if err != nil { // there is none
 		return winnow.Settings{}
@@ -173,12 +173,12 @@ func (l *loaded) preset() winnow.Settings {
 	return p
 }
 
-// source says where a setting comes from.
-func (l *loaded) source(k config.Key) string {
+// sourceOf says where a setting comes from.
+func (l *loaded) sourceOf(k config.Key) string {
 	if from := l.From[k.Name]; from != "" {
 		return from
 	}
-	if !reflect.ValueOf(k.Value(&config.File{Settings: l.preset()})).IsZero() {
+	if !reflect.ValueOf(k.Value(&config.File{Settings: l.presetSettings()})).IsZero() {
 		return "preset " + l.Preset
 	}
 	return "default"
@@ -213,7 +213,7 @@ func (a *app) configValidate(args []string) error {
 	if err != nil {
 		var wrong *config.SettingError
 		if a.asJSON && errors.As(err, &wrong) {
-			if err := a.print(map[string]any{"valid": false, "problems": append([]*config.SettingError{wrong}, wrong.Others...)}); err != nil {
+			if err := a.printJSON(map[string]any{"valid": false, "problems": append([]*config.SettingError{wrong}, wrong.Others...)}); err != nil {
 				return err
 			}
 			return shown{err}
@@ -227,11 +227,11 @@ func (a *app) configValidate(args []string) error {
 		return err
 	}
 	a.tellSettings(l)
-	if _, err := l.registry(); err != nil {
+	if _, err := l.modelRegistry(); err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.Files...)})
+		return a.printJSON(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.Files...)})
 	}
 	switch {
 	case len(l.Files) == 0:

@@ -15,14 +15,14 @@ func (a *app) configTrustCommand() *cobra.Command {
 		Use:     "trust",
 		Short:   "Let the project's settings do everything, as they are now",
 		Example: "  winnow config trust",
-		Long: `Trusts the project's .winnow.yaml as it is now: it may also set hooks, which run
-commands, the summariser and the model that answers in the loop, which get the
-conversation, the store, how long sessions are kept, and switch redact off. Read the
-file first. When it changes, with the next pull for example, it is no longer trusted;
-programs that its hooks run are not looked at. trust_project: true in your own
-settings trusts every project instead.`,
+		Long: `Trusts the project's .winnow.yaml as it is now. A trusted file may also set hooks,
+which run commands; the summariser and the model of the loop, which get the
+conversation; the store; how long sessions are kept; and it may switch redact off. Read
+the file first. When it changes, with the next pull for example, it is no longer
+trusted. winnow does not check the programs that its hooks run. trust_project: true in
+your own settings trusts every project instead.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(*cobra.Command, []string) error { return a.configTrust(revoke) }),
+		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.configTrust(revoke) }),
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the trust back")
 	return cmd
@@ -36,7 +36,7 @@ func (a *app) configTrust(revoke bool) error {
 		}
 		return fmt.Errorf("there is no %s in this project", config.ProjectFile)
 	}
-	t := a.trust()
+	t := a.trustStore()
 	if t == nil {
 		_, err := a.dataDir()
 		return err
@@ -47,7 +47,7 @@ func (a *app) configTrust(revoke bool) error {
 			return err
 		}
 		if a.asJSON {
-			return a.print(map[string]any{"file": path, "trusted": false})
+			return a.printJSON(map[string]any{"file": path, "trusted": false})
 		}
 		if !was {
 			fmt.Fprintf(a.stdout, "%s was not trusted\n", path)
@@ -61,7 +61,7 @@ func (a *app) configTrust(revoke bool) error {
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"file": path, "trusted": true, "settings": append([]string{}, set...)})
+		return a.printJSON(map[string]any{"file": path, "trusted": true, "settings": append([]string{}, set...)})
 	}
 	what := "it sets nothing that needs trust"
 	if len(set) > 0 {

@@ -15,20 +15,20 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Show the main job on a bundled session; needs no key and no network",
 		Example: `  winnow demo
-  winnow demo --write session.json    write the session to a file, to try commands on`,
+  winnow demo --out session.json      write the session to a file, to try commands on`,
 		Long: `Compacts a bundled coding session. It shows the context before and after and what
 each stage saved; that the facts that matter are still there; how a handle gives
 the original back; and that undoing the plan restores every byte. The demo checks
 each claim as it makes it, and ends with an error if one does not hold.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(*cobra.Command, []string) error {
+		RunE: a.asRunE(func(*cobra.Command, []string) error {
 			if write != "" {
 				return a.writeDemo(write)
 			}
-			return a.demo()
+			return a.runDemo()
 		}),
 	}
-	cmd.Flags().StringVar(&write, "write", "", "write the bundled session to `FILE` and do nothing else; - is standard output")
+	cmd.Flags().StringVar(&write, "out", "", "write the bundled session to `FILE` and do nothing else; - is standard output")
 	return cmd
 }
 
@@ -37,13 +37,13 @@ each claim as it makes it, and ends with an error if one does not hold.`,
 func (a *app) writeDemo(path string) error {
 	if path == "-" {
 		if a.asJSON {
-			return usagef("--json and --write - both want standard output; write the session to a file")
+			return usageErrorf("--json and --out - both want standard output; write the session to a file")
 		}
-		_, err := a.data().Write(demo.Session())
+		_, err := a.dataWriter().Write(demo.Session())
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return usagef("%s: this file exists; name another", path)
+		return usageErrorf("%s: this file exists; name another", path)
 	}
 	outs := newOutputs("")
 	if err := outs.add(path, demo.Session()); err != nil {
@@ -53,21 +53,21 @@ func (a *app) writeDemo(path string) error {
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"file": path, "bytes": len(demo.Session())})
+		return a.printJSON(map[string]any{"file": path, "bytes": len(demo.Session())})
 	}
 	a.say("wrote %s bytes to %s; try: winnow check %s", number(len(demo.Session())), path, path)
 	return nil
 }
 
-// demo tells the story of the bundled session.
-func (a *app) demo() error {
+// runDemo tells the story of the bundled session.
+func (a *app) runDemo() error {
 	d, err := story.Tell()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
 	if a.asJSON {
-		return a.print(d)
+		return a.printJSON(d)
 	}
-	d.Show(a.stdout, a.style(a.stdout))
+	d.Show(a.stdout, a.styleFor(a.stdout))
 	return nil
 }

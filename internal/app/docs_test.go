@@ -42,7 +42,7 @@ const docRequest = `
 curl -s -o answer.json -H "Winnow-Key: secret-of-the-docs" -H 'content-type: application/json' -d @session.json http://$(address serve)/v1/chat/completions
 `
 
-// docPlans finds the plan that the gateway made for whoever has the key.
+// docPlans finds the plan that the gateway made for the key's owner.
 const docPlans = `
 export OPENAI_API_KEY=sk-doc
 plan() { curl -s -H "Authorization: Bearer $OPENAI_API_KEY" http://$(address serve)/winnow/plans | grep -o '"id":"[0-9a-f]*"' | tail -1 | cut -d'"' -f4; }
@@ -70,7 +70,9 @@ var docPages = map[string]docPage{
 	"README.md": {
 		before: docAgents + docSession,
 		not: map[string]string{
-			"go install": "it is fetched from where it is published: scripts/newcomer",
+			"git clone":  "scripts/newcomer does",
+			"cd winnow":  "it follows the clone",
+			"go install": "scripts/newcomer does",
 			"go run":     "scripts/newcomer and .ci/run do",
 			"go test":    "this is one of them",
 		},

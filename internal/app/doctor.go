@@ -76,20 +76,20 @@ names.
 
 The exit code is 1 if something is wrong.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), gateway) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.runDoctor(cmd.Context(), gateway) }),
 	}
 	cmd.Flags().StringVar(&gateway, "gateway", "", "`URL` of the gateway that should be running (default: try "+defaultGateway+")")
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, gateway string) error {
+func (a *app) runDoctor(ctx context.Context, gateway string) error {
 	c := &checkup{Findings: []finding{}}
 	l := a.checkSettings(c)
 	a.checkStores(ctx, c, l)
 	a.checkGateway(ctx, c, gateway)
 	a.checkAgents(ctx, c)
 	if a.asJSON {
-		if err := a.print(c); err != nil {
+		if err := a.printJSON(c); err != nil {
 			return err
 		}
 	} else {
@@ -98,7 +98,7 @@ func (a *app) doctor(ctx context.Context, gateway string) error {
 	if c.Wrong == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%s wrong here", agreeing(c.Wrong, "thing", "is", "are"))
+	err := fmt.Errorf("%s wrong here", pluralWithVerb(c.Wrong, "thing", "is", "are"))
 	if a.asJSON {
 		return shown{err}
 	}
@@ -106,7 +106,7 @@ func (a *app) doctor(ctx context.Context, gateway string) error {
 }
 
 func (a *app) showCheckup(c *checkup) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	area := ""
 	for _, f := range c.Findings {
 		if f.Area != area {
@@ -168,15 +168,15 @@ func (a *app) checkSettings(c *checkup) *loaded {
 		c.add(area, wrong, config.HintFor(name), "%s is not a setting and is ignored", name)
 	}
 	if len(l.Untrusted) > 0 {
-		c.add(area, noted, l.allow(), "%s", l.distrusted())
+		c.add(area, noted, l.trustHint(), "%s", l.distrustedNotice())
 	}
 	if l.Mistake != nil {
-		c.add(area, wrong, "fix it; winnow config validate lists every mistake", "%s", l.ignored())
+		c.add(area, wrong, "fix it; winnow config validate lists every mistake", "%s", l.ignoredNotice())
 	}
 	for _, why := range l.Passed {
 		c.add(area, noted, "", "%s", why)
 	}
-	r, err := l.registry()
+	r, err := l.modelRegistry()
 	switch {
 	case err != nil:
 		c.add(area, wrong, "", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
@@ -202,7 +202,7 @@ func (a *app) checkStores(ctx context.Context, c *checkup, l *loaded) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		c.add("stores", wrong, "name a file with winnow serve --store", "there is no cache folder for the gateway's plans: %s", cause(err))
+		c.add("stores", wrong, "name a file with winnow serve --store", "there is no cache folder for the gateway's plans: %s", causeText(err))
 		return
 	}
 	path := filepath.Join(dir, "winnow", "plans.db")
@@ -251,18 +251,18 @@ func (a *app) checkStore(c *checkup, what, path, advice string, open func() erro
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if dir, err := writableAbove(path); err != nil {
-			c.add("stores", wrong, "make the folder writable, or "+advice, "%s: %s cannot be created, because %s is not writable: %s", what, short, a.shortPath(dir), cause(err))
+			c.add("stores", wrong, "make the folder writable, or "+advice, "%s: %s cannot be created, because %s is not writable: %s", what, short, a.shortPath(dir), causeText(err))
 			return
 		}
 		c.add("stores", found, "", "%s: %s will be created when it is first needed", what, short)
 		return
 	case err != nil:
-		c.add("stores", wrong, advice, "%s: %s cannot be read: %s", what, short, cause(err))
+		c.add("stores", wrong, advice, "%s: %s cannot be read: %s", what, short, causeText(err))
 		return
 	}
 	err = open()
 	if err == nil {
-		err = writable(path, info)
+		err = checkWritable(path, info)
 	}
 	if err != nil {
 		c.add("stores", wrong, advice, "%s: %s", what, strings.TrimPrefix(err.Error(), "planstore: "))
@@ -271,9 +271,9 @@ func (a *app) checkStore(c *checkup, what, path, advice string, open func() erro
 	c.add("stores", found, "", "%s: %s can be read and written", what, short)
 }
 
-// writable reports whether a file or folder can be written, and leaves it as it
+// checkWritable reports whether a file or folder can be written, and leaves it as it
 // was.
-func writable(path string, info fs.FileInfo) error {
+func checkWritable(path string, info fs.FileInfo) error {
 	if info.IsDir() {
 		f, err := os.CreateTemp(path, ".winnow-*.tmp")
 		if err != nil {
@@ -297,7 +297,7 @@ func writableAbove(path string) (string, error) {
 			return dir, errors.New("it is a file")
 		}
 		if err == nil {
-			return dir, writable(dir, info)
+			return dir, checkWritable(dir, info)
 		}
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
 			return dir, err

@@ -17,17 +17,18 @@ import (
 // defaultGateway is where winnow serve listens when nothing is said.
 const defaultGateway = "http://127.0.0.1:8484"
 
-// checkGateway says whether a gateway answers: the one that was named must.
+// checkGateway says whether a gateway answers; it is wrong that a named one does
+// not.
 func (a *app) checkGateway(ctx context.Context, c *checkup, named string) {
 	if named != "" {
-		if err := a.reachable(ctx, named); err != nil {
+		if err := a.checkReachable(ctx, named); err != nil {
 			c.add("gateway", wrong, "start one: winnow serve", "no gateway answers at %s", plainURL(named))
 			return
 		}
 		c.add("gateway", found, "", "one answers at %s", plainURL(named))
 		return
 	}
-	if err := a.reachable(ctx, defaultGateway); err != nil {
+	if err := a.checkReachable(ctx, defaultGateway); err != nil {
 		c.add("gateway", noted, "winnow serve starts one; winnow wrap AGENT starts its own", "none answers at %s", defaultGateway)
 		return
 	}
@@ -36,7 +37,7 @@ func (a *app) checkGateway(ctx context.Context, c *checkup, named string) {
 
 // checkAgents says which agents are here and where they send their requests.
 func (a *app) checkAgents(ctx context.Context, c *checkup) {
-	known := agents.Known(a.home(), a.getenv)
+	known := agents.Known(a.homeDir(), a.getenv)
 	none := true
 	for i := range known {
 		g := &known[i]
@@ -67,7 +68,7 @@ func agentNames(known []agents.Agent) string {
 // checkPointed says where one agent is pointed, and whether somebody answers
 // there.
 func (a *app) checkPointed(ctx context.Context, c *checkup, g *agents.Agent, where string) {
-	at := a.pointed(g)
+	at := a.pointedAddresses(g)
 	if len(at) == 0 {
 		c.add("agents", noted, "winnow wrap "+g.Program+" runs it inside its window", "%s: %s; it talks to its provider directly", g.Name, where)
 		return
@@ -81,7 +82,7 @@ func (a *app) checkPointed(ctx context.Context, c *checkup, g *agents.Agent, whe
 			c.add("agents", noted, "", "%s: %s; %s points it at %s, which is not on this machine and was not tried", g.Name, where, p.from, plainURL(p.address))
 		default:
 			root := url.URL{Scheme: u.Scheme, Host: u.Host}
-			if a.reachable(ctx, root.String()) != nil {
+			if a.checkReachable(ctx, root.String()) != nil {
 				c.add("agents", wrong, "start a gateway there (winnow serve --listen "+u.Host+"), or take the address out", "%s: %s points it at %s, where no gateway answers", g.Name, p.from, plainURL(p.address))
 				continue
 			}
@@ -96,7 +97,7 @@ func isHere(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// plainURL is an address without what may be secret in it.
+// plainURL returns an address without what may be secret in it.
 func plainURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -108,8 +109,8 @@ func plainURL(address string) string {
 // pointedAt is an address that an agent was given, and where.
 type pointedAt struct{ address, from string }
 
-// pointed returns the addresses that an agent was given.
-func (a *app) pointed(g *agents.Agent) []pointedAt {
+// pointedAddresses returns the addresses that an agent was given.
+func (a *app) pointedAddresses(g *agents.Agent) []pointedAt {
 	row, _ := table.Find(g.Program)
 	points := &row.Addresses
 	var out []pointedAt
@@ -119,12 +120,12 @@ func (a *app) pointed(g *agents.Agent) []pointedAt {
 		}
 	}
 	for _, place := range points.Files {
-		file := place.In(a.home(), a.getenv)
+		file := place.In(a.homeDir(), a.getenv)
 		data, err := os.ReadFile(file)
 		if err != nil {
 			continue // it is not there, or the agent cannot read it either
 		}
-		for _, address := range distinct(addresses(data, strings.HasSuffix(file, ".toml"), points.Members)) {
+		for _, address := range distinct(valuesNamed(data, strings.HasSuffix(file, ".toml"), points.Members)) {
 			out = append(out, pointedAt{address, a.shortPath(file)})
 		}
 	}
@@ -134,8 +135,8 @@ func (a *app) pointed(g *agents.Agent) []pointedAt {
 // tomlLine is a line of TOML that sets a text.
 var tomlLine = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_.]+)[ \t]*=[ \t]*["']([^"'\n]*)["']`)
 
-// addresses returns the texts that stand in a file under one of these names.
-func addresses(data []byte, toml bool, names []string) []string {
+// valuesNamed returns the texts that stand in a file under one of these names.
+func valuesNamed(data []byte, toml bool, names []string) []string {
 	var out []string
 	if toml {
 		for _, m := range tomlLine.FindAllSubmatch(data, -1) {

@@ -19,7 +19,7 @@ type modelFlags struct {
 	exact                 bool
 }
 
-func (f *modelFlags) add(cmd *cobra.Command) {
+func (f *modelFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
 	addPreset(cmd, &f.preset)
 	tokensVar(cmd.Flags(), &f.window, "window", 0, "the model's window in `TOKENS`")
@@ -40,7 +40,7 @@ func setPreset(f *config.File, name string) error {
 		return nil
 	}
 	if why := config.WrongPreset(name); why != "" {
-		return usagef("--preset %s: %s", name, why)
+		return usageErrorf("--preset %s: %s", name, why)
 	}
 	f.Preset = name
 	return nil
@@ -59,22 +59,22 @@ func setEstimator(f *config.File, name string) error {
 	}
 	f.Estimator = name
 	if err := (&winnow.Settings{Systems: winnow.Systems{Estimator: name}}).Validate(); err != nil {
-		return usagef("--estimator %s: there is no such estimator; there are %s", name, strings.Join(winnow.EstimatorNames(), ", "))
+		return usageErrorf("--estimator %s: there is no such estimator; there are %s", name, strings.Join(winnow.EstimatorNames(), ", "))
 	}
 	return nil
 }
 
-// apply puts flags into settings, and the file's model where nothing else
+// applyToSettings puts flags into settings, and the file's model where nothing else
 // names one. The file's agent decides about the window then, unless a person
 // does; see [source.Session.Window].
-func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
+func (f *modelFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Session) error {
 	flags := cmd.Flags()
 	for _, n := range [...]struct {
 		name  string
 		value int
 	}{{"window", f.window}, {"output-reserve", f.outputReserve}} {
 		if flags.Changed(n.name) && n.value <= 0 {
-			return usagef("--%s %d: must be a positive number of tokens", n.name, n.value)
+			return usageErrorf("--%s %d: must be a positive number of tokens", n.name, n.value)
 		}
 	}
 	switch {
@@ -105,23 +105,23 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	for _, text := range f.set {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return usagef("--set %s: write KEY=VALUE, for example prune_protect=40000", text)
+			return usageErrorf("--set %s: write KEY=VALUE, for example threshold=0.8", text)
 		}
 		if err := l.Set(key, value); err != nil {
-			return usagef("--set %s: %v", text, err)
+			return usageErrorf("--set %s: %v", text, err)
 		}
 	}
-	return l.follow(s)
+	return l.adoptAgentWindow(s)
 }
 
-// follow takes over the window that a session's agent worked in. For another
+// adoptAgentWindow takes over the window that a session's agent worked in. For another
 // model than the session's it says nothing.
-func (l *loaded) follow(s *source.Session) error {
+func (l *loaded) adoptAgentWindow(s *source.Session) error {
 	l.agent = model.Window{}
 	if s == nil || l.Model != s.Model {
 		return nil
 	}
-	r, err := l.registry()
+	r, err := l.modelRegistry()
 	if err != nil {
 		return err
 	}
@@ -138,9 +138,9 @@ func (l *loaded) forModel() winnow.Settings {
 	return l.For(provider, name)
 }
 
-// engine makes a Winnow of settings.
-func (l *loaded) engine() (*winnow.Winnow, error) {
-	r, err := l.registry()
+// newEngine makes a Winnow of settings.
+func (l *loaded) newEngine() (*winnow.Winnow, error) {
+	r, err := l.modelRegistry()
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ import (
 // the direction of writing.
 const hostile = "\x1b]52;c;aGk=\x07\x1b]0;t\x07\x1b[2J\u009b31m\x1b[8mhid\r\x7f\u202e\U000e0041"
 
-// ownSequence is what the command itself writes: colours, but not the one that
-// hides text, and what erases the line of progress.
+// ownSequence matches the sequences that the command itself writes: colours, except
+// the attribute that hides text, and what erases the line of progress.
 var ownSequence = regexp.MustCompile("\x1b\\[(?:[0-79]|[1-9][0-9]|[0-9]+;[0-9;]+)m|\r\x1b\\[K")
 
 // inTerminal runs the command in this process with its output on a terminal.
@@ -494,7 +494,7 @@ func TestEveryCommandIsTried(t *testing.T) {
 			t.Errorf("winnow %s is not tried with hostile input; add it to this file", strings.Join(words, " "))
 		}
 	}
-	walk((&app{getenv: os.Getenv, environ: os.Environ}).root())
+	walk((&app{getenv: os.Getenv, environ: os.Environ}).rootCommand())
 }
 
 func quoted(s string) string {

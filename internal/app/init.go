@@ -30,20 +30,23 @@ func (a *app) initCommand() *cobra.Command {
   winnow init --yes
   winnow init --undo`,
 		Long: `Finds the agents on this machine, shows what compaction cost in their sessions of the
-last 30 days, and offers, one by one: an alias for each agent, so that its name starts
-it behind winnow (winnow wrap); the MCP server with the tools recall and
-search_history, registered by the agent's own command; the status line in Claude Code;
-and the gateway as a service of yours (systemd, launchd), for programs that are not
-wrapped. Without a terminal it says what it would do, and changes nothing unless --yes
-is given.
+last 30 days, and offers one by one:
 
---undo takes all of it back: a file that was not changed since gets back its bytes,
-from another one what was added is taken out.`,
+  - an alias for each agent, so that its name starts it behind winnow (winnow wrap)
+  - the MCP server (winnow help mcp), registered by the agent's own command
+  - the status line in Claude Code
+  - the gateway as a service of yours (systemd, launchd), for programs that are not
+    wrapped
+
+Without a terminal it says what it would do, and changes nothing unless --yes is given.
+
+--undo takes all of it back: it restores every byte of a file that nothing else has
+changed since, and removes from other files what init added.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.initialize(cmd, &f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, &f) }),
 	}
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do everything that is offered, without asking")
-	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back what was set up")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back everything that was set up")
 	return cmd
 }
 
@@ -55,7 +58,7 @@ type step struct {
 	Error string `json:"error,omitempty"`
 }
 
-func (a *app) initialize(cmd *cobra.Command, f *initFlags) error {
+func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return fmt.Errorf("there is no configuration folder: %w; set HOME", err)
@@ -80,7 +83,7 @@ func (a *app) initialize(cmd *cobra.Command, f *initFlags) error {
 		doc.Agents = append(doc.Agents, present[i].Name)
 	}
 	if !a.asJSON {
-		st := a.style(a.stdout)
+		st := a.styleFor(a.stdout)
 		if len(present) > 0 {
 			st.Prose(a.stdout, "", "found: "+strings.Join(doc.Agents, ", "), st.Bold)
 		}
@@ -88,11 +91,11 @@ func (a *app) initialize(cmd *cobra.Command, f *initFlags) error {
 			st.Prose(a.stdout, "", line, nil)
 		}
 	}
-	changes, err := a.changes(present)
+	changes, err := a.offeredChanges(present)
 	if err != nil {
 		return err
 	}
-	ask := a.asker(f)
+	ask := a.newAsker(f)
 	failed := false
 	for _, c := range changes {
 		s := step{What: c.What, File: c.File, State: "would"}
@@ -113,16 +116,16 @@ func (a *app) initialize(cmd *cobra.Command, f *initFlags) error {
 		a.showStep(&s)
 	}
 	if a.asJSON {
-		if err := a.print(doc); err != nil {
+		if err := a.printJSON(doc); err != nil {
 			return err
 		}
 	} else if ask == nil {
 		a.say("nothing was changed: there is no terminal to ask on; winnow init --yes does all of this")
 	} else if len(j.Changes) > 0 {
-		a.say("aliases hold in new shells; winnow init --undo takes everything back")
+		a.say("aliases work in new shells; winnow init --undo takes everything back")
 	}
 	if failed {
-		return errors.New("not everything could be set up; what is above says why, and the rest is in place")
+		return errors.New("not everything could be set up; the lines above say why; the rest is in place")
 	}
 	return nil
 }
@@ -154,20 +157,20 @@ func (a *app) undoSetup(cmd *cobra.Command, j *journal.Journal) error {
 		}
 	}
 	if a.asJSON {
-		if err := a.print(map[string]any{"steps": steps}); err != nil {
+		if err := a.printJSON(map[string]any{"steps": steps}); err != nil {
 			return err
 		}
 	} else if len(steps) == 0 {
 		a.say("there is nothing to take back")
 	}
 	if failed {
-		return errors.New("not everything could be taken back; what is above says what is left")
+		return errors.New("not everything could be taken back; the lines above say what is left")
 	}
 	return nil
 }
 
-// asker asks a person; it is nil where there is none and --yes is not given.
-func (a *app) asker(f *initFlags) func(question string) bool {
+// newAsker asks a person; it is nil where there is none and --yes is not given.
+func (a *app) newAsker(f *initFlags) func(question string) bool {
 	in, ok := a.stdin.(*os.File)
 	switch {
 	case f.yes:
@@ -187,13 +190,13 @@ func (a *app) asker(f *initFlags) func(question string) bool {
 	}
 }
 
-// compactionCost is what winnow insights finds in short.
+// compactionCost returns what winnow insights finds, in short.
 func (a *app) compactionCost(cmd *cobra.Command) []string {
 	places, err := a.sessionPlaces(nil)
 	if err != nil {
 		return []string{}
 	}
-	p := a.progress("looking for sessions")
+	p := a.startProgress("looking for sessions")
 	report, err := await(cmd.Context(), func() (*insights.Report, error) {
 		return insights.Run(cmd.Context(), insights.Options{
 			Agents: places, Since: time.Now().AddDate(0, 0, -30), Worst: 1,
@@ -223,9 +226,9 @@ func (a *app) presentAgents() []table.Agent {
 	return present
 }
 
-// changes are what is offered.
-func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
-	server, err := (&installFlags{}).server()
+// offeredChanges returns the changes that init offers.
+func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
+	server, err := (&installFlags{}).serverCommand()
 	if err != nil {
 		return nil, err
 	}
@@ -247,21 +250,21 @@ func (a *app) changes(present []table.Agent) ([]journal.Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, journal.Change{What: "give " + g.Title + " the tools recall and search_history (MCP)", File: file, Run: add, Back: remove})
+		all = append(all, journal.Change{What: "give " + g.Title + " winnow's tools (MCP)", File: file, Run: add, Back: remove})
 	}
 	for i := range present {
 		if g := &present[i]; g.Name == "claude" {
-			file := g.Model.File.In(a.home(), a.getenv)
+			file := g.Model.File.In(a.homeDir(), a.getenv)
 			all = append(all, journal.Change{What: "show how full the window is in " + g.Title + "'s status line", File: file, Edit: addStatusLine(shellQuoted(server[0]) + " watch --statusline")})
 		}
 	}
-	return append(all, a.service()...), nil
+	return append(all, a.serviceChanges()...), nil
 }
 
-// shellFile is where the user's shell reads aliases, and how it writes one. On Windows
-// only a shell that names itself, such as Git Bash, has such a file.
+// shellFile returns where the user's shell reads aliases, and how it writes one. On
+// Windows only a shell that names itself, such as Git Bash, has such a file.
 func (a *app) shellFile() (file, alias string) {
-	home, shell := a.home(), a.getenv("SHELL")
+	home, shell := a.homeDir(), a.getenv("SHELL")
 	if shell == "" && runtime.GOOS == "windows" {
 		return "", ""
 	}
@@ -274,7 +277,7 @@ func (a *app) shellFile() (file, alias string) {
 	return filepath.Join(home, ".bashrc"), "alias %s=\"%s\" # winnow init"
 }
 
-// shellQuoted is a program's path as shells read it, inside double quotes too.
+// shellQuoted returns a program's path as shells read it, inside double quotes too.
 func shellQuoted(path string) string {
 	if strings.ContainsAny(path, " '()&;") {
 		return "'" + path + "'"
@@ -325,9 +328,9 @@ func addStatusLine(command string) func(string) (string, error) {
 	}
 }
 
-// service is the gateway as a service of the user's; none where there is no manager that
-// is known.
-func (a *app) service() []journal.Change {
+// serviceChanges returns the changes that make the gateway a service of the user's;
+// none where the machine has no service manager that winnow knows.
+func (a *app) serviceChanges() []journal.Change {
 	self, err := os.Executable()
 	if err != nil {
 		return nil
@@ -336,11 +339,11 @@ func (a *app) service() []journal.Change {
 	text := ""
 	switch {
 	case runtime.GOOS == "darwin" && a.onPath("launchctl") != "":
-		c.File = filepath.Join(a.home(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
+		c.File = filepath.Join(a.homeDir(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
 		c.Run, c.Stop = []string{"launchctl", "load", "-w", c.File}, []string{"launchctl", "unload", "-w", c.File}
 		text = launchdFile(self)
-	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it there is no manager to talk to
-		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.home(), a.getenv)
+	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it no manager can be reached
+		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.homeDir(), a.getenv)
 		c.Run, c.Stop = []string{"systemctl", "--user", "enable", "--now", "winnow.service"}, []string{"systemctl", "--user", "disable", "--now", "winnow.service"}
 		text = systemdUnit(self)
 	default:

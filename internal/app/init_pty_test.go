@@ -20,7 +20,7 @@ func TestInitAsks(t *testing.T) {
 	term := ptytest.Start(t, 150, 40, exec.Command(winnow, "init"))
 	term.WaitFor("start Claude Code behind winnow by an alias (~/.bashrc)? [y/N]")
 	term.Send("y", ptytest.Enter)
-	for _, question := range []string{"start Gemini CLI", "give Claude Code the tools", "give Gemini CLI the tools", "status line", "as a service"} {
+	for _, question := range []string{"start Gemini CLI", "give Claude Code winnow", "give Gemini CLI winnow", "status line", "as a service"} {
 		term.WaitFor(question)
 		term.Send(ptytest.Enter)
 	}

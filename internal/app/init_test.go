@@ -121,7 +121,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// A file that was changed since keeps what is new in it, and what was set up goes.
+// A file that was changed since keeps its changes and loses what init had set up.
 func TestInitUndoAfterChanges(t *testing.T) {
 	dir, _ := setUpHome(t)
 	if code, _, stderr := command(t, "", "init", "--yes", "--json"); code != exitDone {

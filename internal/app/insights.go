@@ -49,7 +49,7 @@ without one counts as 73 seconds, the median seen in the field. A read is a re-r
 within 30 calls after a compaction, it brings back text that was in the context before.
 An edit is ready if the text that it replaces is in what was sent right after the
 compaction.`,
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.insights(cmd, args, &f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runInsights(cmd, args, &f) }),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.since, "since", "30d", "`WHEN` the period starts: days (30d), weeks (4w) or a date (2006-01-31)")
@@ -62,29 +62,32 @@ compaction.`,
 	return cmd
 }
 
-func (a *app) insights(cmd *cobra.Command, args []string, f *insightsFlags) error {
+func (a *app) runInsights(cmd *cobra.Command, args []string, f *insightsFlags) error {
 	start := time.Now()
 	o := insights.Options{Window: f.window, Worst: f.top, Model: f.model}
 	var err error
 	switch {
 	case f.all && cmd.Flags().Changed("since"):
-		return usagef("--all and --since: choose one")
+		return usageErrorf("--all and --since: choose one")
 	case cmd.Flags().Changed("window") && f.window < 500:
-		return usagef("--window %d: must be a number of tokens, at least 500", f.window)
+		return usageErrorf("--window %d: must be a number of tokens, at least 500", f.window)
 	case f.top <= 0:
-		return usagef("--top %d: must be a positive number of sessions", f.top)
+		return usageErrorf("--top %d: must be a positive number of sessions", f.top)
 	case !f.all:
-		if o.Since, err = since(f.since, start); err != nil {
+		if o.Since, err = parseSince(f.since, start); err != nil {
 			return err
 		}
 	}
 	if m := model.Default().Lookup(f.model); f.model != "" && (!m.Prices.Known() || m.Source.Guess()) {
-		return usagef("--model %s: its prices are not known; see winnow models", f.model)
+		return usageErrorf("--model %s: its prices are not known; see winnow models", f.model)
 	}
 	if o.Agents, err = a.sessionPlaces(args); err != nil {
 		return err
 	}
-	p := a.progress("looking for sessions")
+	if len(args) == 1 {
+		makeRoom(args[0])
+	}
+	p := a.startProgress("looking for sessions")
 	o.Progress = func(done, total int) { p.set(done, total, "reading sessions") }
 	var skipped []string
 	if f.verbose {
@@ -113,10 +116,10 @@ func (a *app) insights(cmd *cobra.Command, args []string, f *insightsFlags) erro
 		}
 	}
 	if a.asJSON {
-		return a.print(report)
+		return a.printJSON(report)
 	}
 	a.showInsights(report, f)
-	a.say("%s looked at in %.1f s", plural(report.Files+report.Older+report.Skipped, "file"), time.Since(start).Seconds())
+	a.say("read %s in %.1f s", plural(report.Files+report.Older+report.Skipped, "file"), time.Since(start).Seconds())
 	return nil
 }
 
@@ -131,20 +134,20 @@ func skippedLine(path string, err error) string {
 // sessionPlaces returns the places that a person named, or those of the agents.
 func (a *app) sessionPlaces(args []string) ([]agents.Agent, error) {
 	if len(args) == 0 {
-		return agents.Known(a.home(), a.getenv), nil
+		return agents.Known(a.homeDir(), a.getenv), nil
 	}
 	var out []agents.Agent
 	for _, path := range args {
 		if _, err := os.Stat(path); err != nil {
-			return nil, fmt.Errorf("%s: %s; name a session file or a folder of them", path, cause(err))
+			return nil, fmt.Errorf("%s: %s; name a session file or a folder of them", path, causeText(err))
 		}
 		out = append(out, agents.Named(path))
 	}
 	return out, nil
 }
 
-// home is the user's folder; "" where nobody knows.
-func (a *app) home() string {
+// homeDir returns the user's folder; "" where nobody knows.
+func (a *app) homeDir() string {
 	if h := a.getenv("HOME"); h != "" {
 		return h
 	}
@@ -152,8 +155,8 @@ func (a *app) home() string {
 	return h
 }
 
-// since reads the start of a period: days or weeks before now, or a date.
-func since(s string, now time.Time) (time.Time, error) {
+// parseSince reads the start of a period: days or weeks before now, or a date.
+func parseSince(s string, now time.Time) (time.Time, error) {
 	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
 		return t, nil
 	}
@@ -163,12 +166,12 @@ func since(s string, now time.Time) (time.Time, error) {
 			return now.AddDate(0, 0, -n*days), nil
 		}
 	}
-	return time.Time{}, usagef("--since %s: write days (30d), weeks (4w) or a date (2006-01-31)", s)
+	return time.Time{}, usageErrorf("--since %s: write days (30d), weeks (4w) or a date (2006-01-31)", s)
 }
 
 // showInsights prints the report for people.
 func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	period := "of all time"
 	if r.Since != "" {
 		period = "since " + r.Since
@@ -212,7 +215,7 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 	for i := range r.Worst {
 		s := &r.Worst[i]
 		rows[i] = []string{
-			s.Agent, number(s.Compactions), duration(s.Waited), number(s.Rereads), money(s.Spent), money(s.Dollars), money(s.Ours), a.shortPath(s.File),
+			s.Agent, number(s.Compactions), formatDuration(s.Waited), number(s.Rereads), formatMoney(s.Spent), formatMoney(s.Dollars), formatMoney(s.Ours), a.shortPath(s.File),
 		}
 	}
 	st.Table(out, []show.Column{
@@ -228,10 +231,10 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 	fmt.Fprintln(out)
 	notes := []string{"Waits are those that the files record; a summary without one counts 73 s, the median in the field. Dollars are list prices. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
 	if r.Assumed > 0 {
-		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", agreeing(r.Assumed, "session", "was", "were"), r.Default))
+		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", pluralWithVerb(r.Assumed, "session", "was", "were"), r.Default))
 	}
 	if n := r.Total.Unread; n > 0 {
-		notes = append(notes, fmt.Sprintf("%s not in the files, so what the agent kept there is not compared.", agreeing(n, "summary", "was", "were")))
+		notes = append(notes, fmt.Sprintf("%s not in the files, so what the agent kept there is not compared.", pluralWithVerb(n, "summary", "was", "were")))
 	}
 	st.Prose(out, "", strings.Join(notes, " "), st.Dim)
 	next := "Next: winnow check " + a.shortPath(strings.SplitN(r.Worst[0].File, "#", 2)[0])
@@ -243,7 +246,7 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 
 // showNowhere says where sessions were looked for and what to do.
 func (a *app) showNowhere(r *insights.Report, left string) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	st.Prose(out, "", "No sessions found"+left+". winnow looked in", st.Bold)
 	for _, f := range r.Folders {
 		state := "is not there"
@@ -257,11 +260,11 @@ func (a *app) showNowhere(r *insights.Report, left string) {
 
 // shortPath writes a path as people do: from the home folder on.
 func (a *app) shortPath(path string) string {
-	home := a.home()
+	home := a.homeDir()
 	if rest, err := filepath.Rel(cmp.Or(home, "/nowhere"), path); home != "" && err == nil && !strings.HasPrefix(rest, "..") {
 		return filepath.Join("~", rest)
 	}
 	return path
 }
 
-func money(v float64) string { return fmt.Sprintf("%.2f", v) }
+func formatMoney(v float64) string { return fmt.Sprintf("%.2f", v) }

@@ -60,7 +60,7 @@ func TestInsights(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)
 		}
 	}
-	if strings.Contains(stderr, "left out: ") || !strings.Contains(stderr, "3 files looked at") {
+	if strings.Contains(stderr, "left out: ") || !strings.Contains(stderr, "read 3 files") {
 		t.Errorf("stderr: %s", stderr)
 	}
 	if _, _, stderr = command(t, "", "insights", "--verbose"); !strings.Contains(stderr, "left out: "+filepath.Dir(claude)+"/damaged.jsonl:1: ") || strings.Count(stderr, "damaged.jsonl") != 1 {
@@ -105,12 +105,12 @@ func TestInsightsWithNothingToSee(t *testing.T) {
 func TestSince(t *testing.T) {
 	now := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 	for in, want := range map[string]string{"30d": "2026-05-16", "2w": "2026-06-01", "2026-02-03": "2026-02-03"} {
-		if got, err := since(in, now); err != nil || got.Format(time.DateOnly) != want {
+		if got, err := parseSince(in, now); err != nil || got.Format(time.DateOnly) != want {
 			t.Errorf("%s: %v, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"", "30", "d", "-3d", "yesterday", "2026-13-01", "30m"} {
-		if _, err := since(in, now); err == nil {
+		if _, err := parseSince(in, now); err == nil {
 			t.Errorf("%q is taken", in)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
-// plansFile is the gateway's file, in which winnow compact keeps its plans too.
+// plansFile returns the gateway's file, in which winnow compact keeps its plans too.
 func (a *app) plansFile() (string, error) {
 	if path := a.getenv(variablePlans); path != "" {
 		return path, nil
@@ -26,18 +26,19 @@ func (a *app) plansFile() (string, error) {
 }
 
 // maxKeptFile is the size of a conversation, in bytes, above which it is not kept:
-// writing it takes several times its size in memory.
-const maxKeptFile = 16 << 20
+// writing it takes several times its size in memory. Each message is written with
+// messageMembers bytes of its own.
+const maxKeptFile, messageMembers = 16 << 20, 256
 
 // keepFiles keeps the plan of a conversation from a file, and the conversation, under
 // the names that it goes by: the file, and the session that an agent goes on with.
 func (a *app) keepFiles(ctx context.Context, names []string, model string, h chat.History, p *plan.Plan) error {
 	size := 0
 	for i := range h.Len() {
-		size += h.At(i).Size().Bytes
+		size += h.At(i).Size().Bytes + messageMembers
 	}
 	if size > maxKeptFile {
-		return fmt.Errorf("the conversation has %d MB, and more than %d are not kept", size>>20, maxKeptFile>>20)
+		return fmt.Errorf("the conversation has %d MB; winnow keeps at most %d MB of one", size>>20, maxKeptFile>>20)
 	}
 	path, err := a.plansFile()
 	if err != nil {
@@ -70,7 +71,7 @@ func openOtherPlans(named string) (planstore.Owner, error) {
 		return nil, nil //nolint:nilerr,nilnil // see above
 	}
 	if same, err := os.Stat(named); err == nil && os.SameFile(info, same) {
-		return nil, nil //nolint:nilnil // it is the one that was named
+		return nil, nil //nolint:nilnil // it is the named file
 	}
 	return sqlite.Open(path, planstore.Bounds{})
 }
@@ -93,11 +94,11 @@ func (a *app) originalKept(ctx context.Context, handle string) (plan.Original, e
 	return plan.Recall(h, all[0].Plan, handle)
 }
 
-// variablesOfSessions name the session in what agents run: Claude Code, Codex, Gemini
-// CLI and Qwen Code set them.
-var variablesOfSessions = []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID", "QWEN_CODE_SESSION_ID"}
+// variablesOfSessions name the session in what agents run: Claude Code and Qwen Code set
+// them for shells and MCP servers, Codex and pi for shells only.
+var variablesOfSessions = []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID", "QWEN_CODE_SESSION_ID"}
 
-// agentSession is the id of the session of the agent that runs us; "" for none.
+// agentSession returns the id of the session of the agent that runs us; "" for none.
 func (a *app) agentSession() string {
 	for _, name := range variablesOfSessions {
 		if id := a.getenv(name); id != "" {
@@ -124,8 +125,8 @@ func sessionFile(store planstore.Store, name string) (*fileSource, error) {
 	return &fileSource{t.Recaller(planstore.Files), store, name}, nil
 }
 
-// conversation returns the session among those that are kept.
-func (s *fileSource) conversation(ctx context.Context) (planstore.Conversation, error) {
+// findConversation returns the session among those that are kept.
+func (s *fileSource) findConversation(ctx context.Context) (planstore.Conversation, error) {
 	all, err := s.store.Conversations(ctx, planstore.Files, "", 1000)
 	for i := range all {
 		if all[i].Label == s.name || !filepath.IsAbs(s.name) && strings.Contains(filepath.Base(all[i].Label), s.name) {
@@ -140,7 +141,7 @@ func (s *fileSource) Search(ctx context.Context, q recall.Query) (recall.Results
 	if q.All {
 		return s.Source.Search(ctx, q)
 	}
-	c, err := s.conversation(ctx)
+	c, err := s.findConversation(ctx)
 	if err != nil {
 		return recall.Results{}, err
 	}

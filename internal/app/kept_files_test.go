@@ -106,7 +106,7 @@ func TestHandlesAreFoundFromEveryPath(t *testing.T) {
 		}},
 		{"page", ofAgent, func(t *testing.T) string {
 			url := serve(t, "200000")
-			s, done, err := (&recallFlags{gateway: url}).steering(t.Context(), testApp())
+			s, done, err := (&recallFlags{gateway: url}).openSteering(t.Context(), testApp())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestHandlesAreFoundFromEveryPath(t *testing.T) {
 		t.Run(row.path, func(t *testing.T) {
 			t.Chdir(isolate(t))
 			handle := row.hide(t)
-			code, stdout, stderr := command(t, "", "recall", handle, "--search", row.words)
+			code, stdout, stderr := command(t, "", "recall", handle, "--find", row.words)
 			if code != exitDone || !strings.Contains(stdout, row.words) {
 				t.Errorf("recall %s: exit %d: %s%s", handle, code, stdout, stderr)
 			}
@@ -185,7 +185,7 @@ func TestHandlesAreFoundFromEveryPath(t *testing.T) {
 }
 
 // TestSearchKnowsTheSession: what runs in an agent, or is told the session's file,
-// searches that session and not the one that was compacted last.
+// searches that session and not the last compacted one.
 func TestSearchKnowsTheSession(t *testing.T) {
 	t.Chdir(isolate(t))
 	const id = "0198a1b2-0000-7000-8000-0123456789ab"
@@ -228,6 +228,22 @@ func TestSearchKnowsTheSession(t *testing.T) {
 	}
 	if code, _, stderr := command(t, "", "recall", handle); code != exitFailed || !strings.Contains(stderr, "there is no original with this handle") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestKeptFilesArePruned: what winnow compact keeps goes by age as the gateway's plans do,
+// plan and original.
+func TestKeptFilesArePruned(t *testing.T) {
+	t.Chdir(isolate(t))
+	handle := compactDemo(t, "view.json")
+	for _, age := range []string{"1h", "1ns"} {
+		if code, _, stderr := command(t, "", "store", "prune", "--store-age", age); code != exitDone {
+			t.Fatal(stderr)
+		}
+		code, _, stderr := command(t, "", "recall", handle)
+		if gone := age == "1ns"; gone != (code == exitFailed) {
+			t.Errorf("older than %s: exit %d: %s", age, code, stderr)
+		}
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// local is an address as a browser on this machine reaches it.
-func local(at net.Addr) string {
+// localAddress returns an address as a browser on this machine reaches it.
+func localAddress(at net.Addr) string {
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
 		return at.String()
@@ -21,9 +21,9 @@ func local(at net.Addr) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 }
 
-// beyond reports whether an address can be reached from other machines. One that
+// reachableFromOutside reports whether an address can be reached from other machines. One that
 // cannot be read is refused later, with the reason.
-func beyond(addr string) bool {
+func reachableFromOutside(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil || host == "localhost" {
 		return false
@@ -38,18 +38,18 @@ func beyond(addr string) bool {
 	return err == nil && slices.ContainsFunc(found, func(ip netip.Addr) bool { return !ip.Unmap().IsLoopback() })
 }
 
-// listen opens an address, prints it and serves it until the process is told
+// listenAndServe opens an address, prints it and serves it until the process is told
 // to end.
-func (a *app) listen(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
+func (a *app) listenAndServe(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
 	return a.listenAt(ctx, addr, func(l net.Listener) string { return l.Addr().String() }, serve)
 }
 
 // listenAt is listen with another address that people are told.
 func (a *app) listenAt(ctx context.Context, addr string, told func(net.Listener) string, serve func(context.Context, net.Listener) error) error {
 	if _, port, err := net.SplitHostPort(addr); err != nil {
-		return usagef("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
+		return usageErrorf("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
 	} else if _, err := net.LookupPort("tcp", port); err != nil {
-		return usagef("--listen %s: %s is not a port; write a number from 0 to 65535", addr, port)
+		return usageErrorf("--listen %s: %s is not a port; write a number from 0 to 65535", addr, port)
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *app) listenAt(ctx context.Context, addr string, told func(net.Listener)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if a.asJSON {
-		err = a.print(map[string]string{"address": told(l)})
+		err = a.printJSON(map[string]string{"address": told(l)})
 	} else {
 		_, err = fmt.Fprintln(a.stdout, told(l))
 	}

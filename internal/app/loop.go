@@ -50,13 +50,13 @@ output, everything else to standard error. With --json winnow prints events inst
 one JSON object per line. Keys come from the provider's own variables, such as
 OPENAI_API_KEY.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.loop(cmd, f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.runLoop(cmd, f) }),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.model, "model", "", "`PROVIDER/MODEL` that answers, or sim, which needs no key")
 	fs.StringVar(&f.session, "session", "", "continue the session with this `ID`, or the beginning of one")
 	fs.BoolVar(&f.resume, "continue", false, "continue the last session of this folder")
-	f.store.add(cmd)
+	f.store.addTo(cmd)
 	fs.Float64Var(&f.threshold, "compact-threshold", 0, "`SHARE` of the room beside system prompt and tools at which compaction starts (default 0.90)")
 	fs.BoolVar(&f.disable, "disable-compaction", false, "compact only on /compact")
 	addPreset(cmd, &f.preset)
@@ -74,13 +74,13 @@ func (f *loopFlags) check(cmd *cobra.Command) error {
 	fs := cmd.Flags()
 	switch {
 	case fs.Changed("compact-threshold") && (f.threshold <= 0 || f.threshold > 1):
-		return usagef("--compact-threshold %v: must be a share above 0 and at most 1, such as 0.75", f.threshold)
+		return usageErrorf("--compact-threshold %v: must be a share above 0 and at most 1, such as 0.75", f.threshold)
 	case fs.Changed("window") && f.window <= 0:
-		return usagef("--window %d: must be a positive number of tokens", f.window)
+		return usageErrorf("--window %d: must be a positive number of tokens", f.window)
 	case fs.Changed("max-tokens") && f.maxTokens <= 0:
-		return usagef("--max-tokens %d: must be a positive number of tokens", f.maxTokens)
+		return usageErrorf("--max-tokens %d: must be a positive number of tokens", f.maxTokens)
 	case f.session != "" && f.resume:
-		return usagef("--session and --continue both choose a session; give one of them")
+		return usageErrorf("--session and --continue both choose a session; give one of them")
 	}
 	if err := setPreset(&config.File{}, f.preset); err != nil {
 		return err
@@ -91,15 +91,15 @@ func (f *loopFlags) check(cmd *cobra.Command) error {
 	if path, ok := strings.CutPrefix(f.system, "@"); ok {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return usagef("--system @%s: the file cannot be read: %s", path, cause(err))
+			return usageErrorf("--system @%s: the file cannot be read: %s", path, causeText(err))
 		}
 		f.system = string(data)
 	}
 	return nil
 }
 
-// loop runs the conversation.
-func (a *app) loop(cmd *cobra.Command, f *loopFlags) (err error) {
+// runLoop runs the conversation.
+func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -112,13 +112,13 @@ func (a *app) loop(cmd *cobra.Command, f *loopFlags) (err error) {
 		return err
 	}
 	defer h.close()
-	s, err := h.start(ctx)
+	s, err := h.startSession(ctx)
 	if err != nil {
 		return err
 	}
 	spec, err := h.modelFor(s)
 	if err != nil {
-		h.leave(s)
+		h.leaveSession(s)
 		return err
 	}
 	o := loop.Options{Output: f.maxTokens, Trust: f.yes}
@@ -128,18 +128,18 @@ func (a *app) loop(cmd *cobra.Command, f *loopFlags) (err error) {
 	return a.loopPlain(ctx, h, s, spec, o)
 }
 
-// drive starts a driver with tools that work in this folder.
-func (h *loopHost) drive(ctx context.Context, ui loop.UI, s *session.Session, spec string, o loop.Options) (*loop.Driver, error) {
+// startDriver starts a driver with tools that work in this folder.
+func (h *loopHost) startDriver(ctx context.Context, ui loop.UI, s *session.Session, spec string, o loop.Options) (*loop.Driver, error) {
 	d, err := loop.NewDriver(ctx, h, ui, h.box, s, spec, o)
 	if err != nil {
-		h.leave(s)
+		h.leaveSession(s)
 		return nil, err
 	}
 	h.recall.Store(d)
 	return d, nil
 }
 
-// systemPrompt is what the model is told where --system says nothing else.
+// systemPrompt returns what the model is told where --system says nothing else.
 func systemPrompt(box *tools.Box) []chat.Part {
 	return []chat.Part{{Kind: chat.Text, Text: "You are an agent that helps a person with the files in one folder: " + box.Dir() + ".\n" +
 		"Use the tools to look before you answer, and to change things when you are asked to. The person confirms every change and every command.\n" +

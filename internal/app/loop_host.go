@@ -59,16 +59,16 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if err != nil {
 		return nil, err
 	}
-	if h.registry, err = l.registry(); err != nil {
+	if h.registry, err = l.modelRegistry(); err != nil {
 		return nil, err
 	}
-	if h.writer, err = a.summarizer(ctx, &l.File, h.registry); err != nil {
+	if h.writer, err = a.newSummarizer(ctx, &l.File, h.registry); err != nil {
 		return nil, err
 	}
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	h.box, err = tools.New(tools.Options{Dir: h.dir, Limit: h.outputLimit, Remaining: h.remaining, Recall: func(handle string) (string, error) {
+	h.box, err = tools.New(tools.Options{Dir: h.dir, Limit: h.outputLimit, Remaining: h.remainingTokens, Recall: func(handle string) (string, error) {
 		d := h.recall.Load()
 		if d == nil {
 			return "", errors.New("nothing is compacted yet")
@@ -87,7 +87,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if !required && files[1] == "" { // it is read when it appears
 		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Trust: a.trust(), Flags: h.flags, Problem: h.problem})
+	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings})
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 
 func isEmpty(s string) bool { return s == "" }
 
-// flags have the last word on the settings.
-func (h *loopHost) flags(f *config.File) {
+// applyFlags have the last word on the settings.
+func (h *loopHost) applyFlags(f *config.File) {
 	h.mu.Lock()
 	spec := h.spec
 	h.mu.Unlock()
@@ -129,8 +129,8 @@ func (h *loopHost) flags(f *config.File) {
 	}
 }
 
-// problem reports settings that became wrong while the program runs.
-func (h *loopHost) problem(err error) {
+// reportSettings reports settings that became wrong while the program runs.
+func (h *loopHost) reportSettings(err error) {
 	text := "the settings are valid again and in force"
 	if err != nil {
 		text = "the edited settings are not valid, so the previous ones stay in force: " + err.Error()
@@ -147,7 +147,7 @@ func (h *loopHost) say(text string) {
 
 func (h *loopHost) close() {
 	_ = h.live.Close()  // only watching
-	_ = h.store.Close() // what was acknowledged is on the disk
+	_ = h.store.Close() // acknowledged entries are on the disk
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, m := range h.sims {
@@ -155,11 +155,11 @@ func (h *loopHost) close() {
 	}
 }
 
-// outputLimit is the limit for the output of a tool: about an eighth of what is
+// outputLimit returns the limit for the output of a tool: about an eighth of what is
 // available, counted with four bytes a token, where that is less than the usual
 // limit. A model calls several tools at once.
 func (h *loopHost) outputLimit() stage.OutputLimit {
-	set := h.settings()
+	set := h.currentSettings()
 	l := stage.OutputLimit{Bytes: set.ItemBytes, Lines: set.ItemLines, Keep: set.ItemKeep, Full: h.keepOutput}
 	if l.Bytes <= 0 {
 		l.Bytes = stage.OutputBytes
@@ -175,8 +175,8 @@ func (h *loopHost) outputLimit() stage.OutputLimit {
 	return l
 }
 
-// settings are those in force, with their defaults.
-func (h *loopHost) settings() winnow.Settings {
+// currentSettings returns the settings in force, with their defaults.
+func (h *loopHost) currentSettings() winnow.Settings {
 	if h.live == nil {
 		return winnow.Settings{}.WithDefaults()
 	}
@@ -212,9 +212,10 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// remaining is what a file that is read may have a share of.
-func (h *loopHost) remaining() (tokens int, share float64) {
-	if share = h.settings().FileShare; share <= 0 {
+// remainingTokens returns the tokens that a tool's file may have a share of, a
+// quarter of those left in the window, and that share.
+func (h *loopHost) remainingTokens() (tokens int, share float64) {
+	if share = h.currentSettings().FileShare; share <= 0 {
 		share = 1
 	}
 	if d := h.recall.Load(); d != nil {
@@ -225,8 +226,8 @@ func (h *loopHost) remaining() (tokens int, share float64) {
 	return stage.OutputBytes / 4, share
 }
 
-// start opens the session that the flags choose, or makes one.
-func (h *loopHost) start(ctx context.Context) (*session.Session, error) {
+// startSession opens the session that the flags choose, or makes one.
+func (h *loopHost) startSession(ctx context.Context) (*session.Session, error) {
 	switch {
 	case h.f.session != "":
 		return h.Resume(ctx, h.f.session)
@@ -240,16 +241,16 @@ func (h *loopHost) start(ctx context.Context) (*session.Session, error) {
 				return h.Resume(ctx, in.ID)
 			}
 		}
-		return nil, usagef("there is no session of this folder to continue; leave --continue out to start one")
+		return nil, usageErrorf("there is no session of this folder to continue; leave --continue out to start one")
 	}
 	return h.Create(ctx)
 }
 
-// leave closes a session. One that was begun here and in which nothing was said
+// leaveSession closes a session. One that was begun here and in which nothing was said
 // is not kept.
-func (h *loopHost) leave(s *session.Session) {
+func (h *loopHost) leaveSession(s *session.Session) {
 	_ = s.Close() // everything acknowledged is on the disk
-	if h.f.session == "" && !h.f.resume && !lastAsked(s) {
+	if h.f.session == "" && !h.f.resume && !hasMessages(s) {
 		_ = h.store.Delete(context.Background(), s.ID()) // it stays then, and does no harm
 	}
 }
@@ -261,7 +262,7 @@ type loopNote struct {
 	System string `json:"system,omitempty"`
 }
 
-func (h *loopHost) options() *session.Options {
+func (h *loopHost) sessionOptions() *session.Options {
 	set := h.live.Current()
 	o := &session.Options{
 		Live: h.live.Session, Registry: h.registry, Kinds: set.Kinds(), Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
@@ -278,7 +279,7 @@ func (h *loopHost) options() *session.Options {
 
 // Create makes a session of this folder.
 func (h *loopHost) Create(ctx context.Context) (*session.Session, error) {
-	s, err := session.Create(ctx, h.store, session.Header{Dir: h.dir}, h.options())
+	s, err := session.Create(ctx, h.store, session.Header{Dir: h.dir}, h.sessionOptions())
 	if err != nil || h.f.system == "" {
 		return s, err
 	}
@@ -293,9 +294,9 @@ func (h *loopHost) Create(ctx context.Context) (*session.Session, error) {
 func (h *loopHost) Resume(ctx context.Context, name string) (*session.Session, error) {
 	id, err := findSession(ctx, h.store, name)
 	if err != nil {
-		return nil, usagef("%v", err)
+		return nil, usageErrorf("%v", err)
 	}
-	o := h.options()
+	o := h.sessionOptions()
 	s, err := session.Open(ctx, h.store, id, o)
 	if err != nil || h.f.system != "" {
 		return s, err
@@ -325,8 +326,8 @@ func (h *loopHost) Auto() bool {
 	return f.Auto()
 }
 
-// modelFor chooses the model: the flag's, the one that the session had last,
-// the settings'.
+// modelFor chooses the model: the flag's, else the session's last, else the
+// settings'.
 func (h *loopHost) modelFor(s *session.Session) (string, error) {
 	if h.f.model != "" {
 		return h.f.model, nil
@@ -343,14 +344,14 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 		}
 	}
 	f := h.live.Current()
-	// Whoever answers gets the conversation, and what its tools find here.
+	// The provider of a model gets the conversation, and what its tools find here.
 	if f.Model != "" && f.Model != simmodel.Name && h.live.FromUntrusted("model") {
-		return "", usagef("the project's settings name %s, and nobody said that they are to be trusted; name the model that should answer with --model PROVIDER/MODEL, or allow it with winnow config trust", f.Model)
+		return "", usageErrorf("the project's settings name %s, but you have not trusted them; name the model that should answer with --model PROVIDER/MODEL, or run winnow config trust", f.Model)
 	}
 	if f.Model != "" {
 		return f.Model, nil
 	}
-	return "", usagef("which model should answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model makes one the default")
+	return "", usageErrorf("which model should answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model makes one the default")
 }
 
 // Model returns the model of a name.
@@ -364,7 +365,7 @@ func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, 
 		h.mu.Lock()
 		h.sims = append(h.sims, m)
 		h.mu.Unlock()
-		return m, simmodel.Name, simmodel.Name, h.use(name)
+		return m, simmodel.Name, simmodel.Name, h.useModel(name)
 	}
 	spec := name
 	provider, id, err := llm.ParseSpec(spec)
@@ -377,7 +378,7 @@ func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, 
 	if err != nil {
 		return nil, "", "", modelError(name, err)
 	}
-	auth, err := h.a.cloud(ctx, spec)
+	auth, err := h.a.cloudAuth(ctx, spec)
 	if err != nil {
 		return nil, "", "", modelError(name, err)
 	}
@@ -389,18 +390,18 @@ func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, 
 	if err != nil {
 		return nil, "", "", modelError(name, err)
 	}
-	return c, provider, id, h.use(spec)
+	return c, provider, id, h.useModel(spec)
 }
 
-// use makes the settings those for a model.
-func (h *loopHost) use(spec string) error {
+// useModel makes the settings those for a model.
+func (h *loopHost) useModel(spec string) error {
 	h.mu.Lock()
 	h.spec = spec
 	h.mu.Unlock()
 	return h.live.Reload()
 }
 
-// modelError is one of usage: the person can mend it.
+// modelError returns an error of usage: the person can mend it.
 func modelError(name string, err error) error {
 	return setupError("the model "+name, "try --model sim, which needs no key and no network", err)
 }

@@ -82,7 +82,7 @@ func TestLoopReadsWithinBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	remaining, share := h.remaining()
+	remaining, share := h.remainingTokens()
 	if share != 0.5 {
 		t.Errorf("the share is %v", share)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// plainUI shows a conversation where there is no terminal.
+// plainUI shows a conversation without a terminal.
 type plainUI struct {
 	a    *app
 	h    *loopHost
@@ -37,7 +37,7 @@ func (u *plainUI) Event(e loop.Event) {
 		u.quit.Store(true)
 	}
 	if u.a.asJSON {
-		enc := json.NewEncoder(u.a.data())
+		enc := json.NewEncoder(u.a.dataWriter())
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(e) // a reader that is gone is noticed at the end
 		return
@@ -48,7 +48,7 @@ func (u *plainUI) Event(e loop.Event) {
 		u.mid = !strings.HasSuffix(e.Text, "\n")
 		return
 	case loop.Failed: // the command's own last line says it
-		u.newline()
+		u.endLine()
 		return
 	case loop.Opened:
 		if u.opened = openedLine(&e); u.fed || u.h.f.session != "" || u.h.f.resume {
@@ -57,7 +57,7 @@ func (u *plainUI) Event(e loop.Event) {
 		return
 	}
 	if e.Kind != loop.Called {
-		u.newline()
+		u.endLine()
 	}
 	if line := loopLine(u.st, &e); line != "" && !u.a.quiet {
 		fmt.Fprintln(u.a.stderr, line)
@@ -72,7 +72,7 @@ func (u *plainUI) tellOpened() {
 	u.opened, u.fed = "", true
 }
 
-func (u *plainUI) newline() {
+func (u *plainUI) endLine() {
 	if u.mid {
 		fmt.Fprintln(u.a.stdout)
 		u.mid = false
@@ -87,7 +87,7 @@ func (u *plainUI) Confirm(context.Context, loop.Question) (loop.Reply, error) {
 // Tree prints the tree.
 func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 	if u.a.asJSON {
-		return json.NewEncoder(u.a.data()).Encode(map[string]any{"event": "tree", "items": s.Tree(0, s.Len())})
+		return json.NewEncoder(u.a.dataWriter()).Encode(map[string]any{"event": "tree", "items": s.Tree(0, s.Len())})
 	}
 	showLoopTree(u.a.stdout, u.st, s)
 	return nil
@@ -96,7 +96,7 @@ func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 // Meter prints what fills the window.
 func (u *plainUI) Meter(c session.Context, st budget.Status, pins int) error {
 	if u.a.asJSON {
-		return json.NewEncoder(u.a.data()).Encode(map[string]any{
+		return json.NewEncoder(u.a.dataWriter()).Encode(map[string]any{
 			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": show.Ratio(st.Count.Tokens, st.Limits.Available), "ratio_upper": st.Ratio,
 			"messages": c.Request.History.Len(), "view": c.View.Len(), "pins": pins, "should_compact": st.ShouldCompact,
 		})
@@ -110,26 +110,26 @@ const maxPlainLine = 64 << 20
 
 // loopPlain takes every line of standard input as a message.
 func (a *app) loopPlain(ctx context.Context, h *loopHost, s *session.Session, spec string, o loop.Options) error {
-	ui := &plainUI{a: a, h: h, st: style{Width: a.columns(a.stdout)}}
-	d, err := h.drive(ctx, ui, s, spec, o)
+	ui := &plainUI{a: a, h: h, st: style{Width: a.columnsFor(a.stdout)}}
+	d, err := h.startDriver(ctx, ui, s, spec, o)
 	if err != nil {
 		return err
 	}
 	say := func(text string) { a.say("%s", text) }
 	h.tell.Store(&say)
-	err = a.feed(ctx, d, ui)
+	err = a.submitLines(ctx, d, ui)
 	if cerr := d.Close(); err == nil {
 		err = cerr
 	}
-	h.leave(d.Session())
+	h.leaveSession(d.Session())
 	if a.asJSON && err != nil && ctx.Err() == nil {
 		return shown{err} // an event has told it
 	}
 	return err
 }
 
-// feed submits one line after the other, each when the one before is done.
-func (a *app) feed(ctx context.Context, d *loop.Driver, ui *plainUI) error {
+// submitLines submits one line after the other, each when the one before is done.
+func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *plainUI) error {
 	lines := make(chan string)
 	ended := make(chan error, 1)
 	go func() {

@@ -398,7 +398,7 @@ func TestLoopInterrupt(t *testing.T) {
 				k.WaitGone("half a line")
 				k.Send("x", ptytest.Backspace, ptytest.CtrlC) // a key between them
 				k.Until("a second notice", func(s string) bool { return strings.Count(s, "again to leave") == 2 })
-				k.Send("hel", ptytest.CtrlZ) // there is no shell that would stop it: it goes on
+				k.Send("hel", ptytest.CtrlZ) // no shell would stop it: it goes on
 				k.ready()
 				k.ask("lo", "Fine.")
 				k.Send(ptytest.CtrlC, ptytest.CtrlC)

@@ -37,41 +37,41 @@ type terminalUI struct {
 // loopTerminal runs a conversation with a person at a terminal.
 func (a *app) loopTerminal(ctx context.Context, h *loopHost, s *session.Session, spec string, o loop.Options) error {
 	con, err := console.Open(a.stdin.(*os.File), fileOf(a.stdout), console.Options{
-		Prompt: "> ", History: asked(s), Complete: completeCommand,
+		Prompt: "> ", History: userInputs(s), Complete: completeCommand,
 	})
 	if err != nil {
 		return err
 	}
-	ui := &terminalUI{a: a, h: h, con: con, st: a.style(a.stdout), quit: make(chan struct{})}
-	d, err := h.drive(ctx, ui, s, spec, o)
+	ui := &terminalUI{a: a, h: h, con: con, st: a.styleFor(a.stdout), quit: make(chan struct{})}
+	d, err := h.startDriver(ctx, ui, s, spec, o)
 	if err != nil {
 		_ = con.Close() // the first error is the one to tell
 		return err
 	}
-	say := func(text string) { ui.line(ui.st.Dim(plainText(text))) }
+	say := func(text string) { ui.showLines(ui.st.Dim(plainText(text))) }
 	h.tell.Store(&say)
 	ui.greet(d)
-	ui.serve(ctx, d)
-	ui.line("") // an answer that is cut off keeps its line
+	ui.handleEvents(ctx, d)
+	ui.showLines("") // an answer that is cut off keeps its line
 	err = d.Close()
 	if cerr := con.Close(); err == nil {
 		err = cerr
 	}
-	h.leave(d.Session())
-	if s := d.Session(); lastAsked(s) {
+	h.leaveSession(d.Session())
+	if s := d.Session(); hasMessages(s) {
 		fmt.Fprintf(a.stdout, "to continue: winnow loop --session %s\n", s.ID())
 	}
 	return err
 }
 
-// lastAsked reports whether anything was said in a session.
-func lastAsked(s *session.Session) bool {
+// hasMessages reports whether a session has any.
+func hasMessages(s *session.Session) bool {
 	c, err := s.Context()
 	return err == nil && c.Request.History.Len() > 0
 }
 
-// asked returns what the user wrote, for going back to.
-func asked(s *session.Session) []string {
+// userInputs returns what the user wrote, for going back to.
+func userInputs(s *session.Session) []string {
 	var lines []string
 	for _, e := range s.Path() {
 		if m := e.Message; m != nil && m.Role == chat.User && m.StartsTurn() && !m.Synthetic {
@@ -100,12 +100,12 @@ func (u *terminalUI) greet(d *loop.Driver) {
 	if u.h.f.disable {
 		text += " Automatic compaction is off."
 	}
-	u.line(text + "\n" + u.st.Dim("/help lists the commands, Ctrl-D leaves."))
-	u.status()
+	u.showLines(text + "\n" + u.st.Dim("/help lists the commands, Ctrl-D leaves."))
+	u.showStatus()
 }
 
-// serve handles what the person does until they leave.
-func (u *terminalUI) serve(ctx context.Context, d *loop.Driver) {
+// handleEvents handles what the person does until they leave.
+func (u *terminalUI) handleEvents(ctx context.Context, d *loop.Driver) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -123,11 +123,11 @@ func (u *terminalUI) serve(ctx context.Context, d *loop.Driver) {
 					return
 				default:
 					u.con.Clear()
-					u.line(u.st.Dim("Ctrl-C again to leave"))
+					u.showLines(u.st.Dim("Ctrl-C again to leave"))
 				}
 			case console.Line:
 				if strings.HasPrefix(e.Text, "/") && !strings.Contains(e.Text, "\n") {
-					u.line(u.st.Bold("> ") + plainText(e.Text))
+					u.showLines(u.st.Bold("> ") + plainText(e.Text))
 				}
 				d.Submit(e.Text)
 			}
@@ -137,7 +137,7 @@ func (u *terminalUI) serve(ctx context.Context, d *loop.Driver) {
 
 // Event shows what happened.
 func (u *terminalUI) Event(e loop.Event) {
-	u.note(&e)
+	u.trackEvent(&e)
 	switch e.Kind {
 	case loop.Words:
 		u.mu.Lock()
@@ -145,23 +145,23 @@ func (u *terminalUI) Event(e loop.Event) {
 		u.mu.Unlock()
 		u.write(plainText(e.Text))
 	case loop.Asked:
-		u.line(echo(u.st, e.Text))
+		u.showLines(echoInput(u.st, e.Text))
 	case loop.Answered:
-		u.line("")
+		u.showLines("")
 	case loop.Opened:
-		u.line(u.st.Dim(openedLine(&e)))
+		u.showLines(u.st.Dim(openedLine(&e)))
 	case loop.Quit:
 		u.end.Do(func() { close(u.quit) })
 	default:
 		if text := loopLine(u.st, &e); text != "" {
-			u.line(text)
+			u.showLines(text)
 		}
 	}
-	u.status()
+	u.showStatus()
 }
 
-// note follows what runs and how full the window is.
-func (u *terminalUI) note(e *loop.Event) {
+// trackEvent follows what runs and how full the window is.
+func (u *terminalUI) trackEvent(e *loop.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if e.Fill != nil {
@@ -196,8 +196,8 @@ func (u *terminalUI) note(e *loop.Event) {
 	}
 }
 
-// status shows the row above the line.
-func (u *terminalUI) status() {
+// showStatus shows the row above the line.
+func (u *terminalUI) showStatus() {
 	u.mu.Lock()
 	var parts []string
 	if u.doing != "" {
@@ -213,8 +213,8 @@ func (u *terminalUI) status() {
 	u.con.SetStatus(termsafe.Text(u.st.Dim(strings.Join(parts, " · "))))
 }
 
-// line shows whole lines, after the end of one that is unfinished.
-func (u *terminalUI) line(text string) {
+// showLines shows whole lines, after the end of one that is unfinished.
+func (u *terminalUI) showLines(text string) {
 	u.mu.Lock()
 	mid := u.mid
 	u.mid = false
@@ -236,8 +236,8 @@ func (u *terminalUI) write(text string) {
 	_, _ = u.con.Write([]byte(text)) // a terminal that is gone ends the loop
 }
 
-// echo shows what the person wrote; of a long text its beginning.
-func echo(st style, text string) string {
+// echoInput shows what the person wrote; of a long text its beginning.
+func echoInput(st style, text string) string {
 	if text == "" {
 		return st.Bold("> ") + st.Dim("(again)")
 	}
@@ -269,11 +269,11 @@ func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, 
 			text += "\n  " + u.st.Dim(plainText(l))
 		}
 	}
-	u.line(text)
+	u.showLines(text)
 	u.mu.Lock()
 	u.doing = "waiting for your answer"
 	u.mu.Unlock()
-	u.status()
+	u.showStatus()
 	for {
 		answer, err := u.con.Ask(ctx, "allow it? y(es), n(o), a(lways in this session): ")
 		if err != nil {
@@ -287,7 +287,7 @@ func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, 
 		case "n", "no", "":
 			return loop.No, nil
 		}
-		u.line(u.st.Dim("please answer y, n or a"))
+		u.showLines(u.st.Dim("please answer y, n or a"))
 	}
 }
 
@@ -297,7 +297,7 @@ func (u *terminalUI) Tree(ctx context.Context, s *session.Session) error {
 	if err := u.con.Pause(); err != nil {
 		return err
 	}
-	err := u.a.watch(ctx, s, viewer.Options{})
+	err := u.a.viewSession(ctx, s, viewer.Options{})
 	if rerr := u.con.Resume(); err == nil {
 		err = rerr
 	}
@@ -307,7 +307,7 @@ func (u *terminalUI) Tree(ctx context.Context, s *session.Session) error {
 // Meter draws what fills the window.
 func (u *terminalUI) Meter(c session.Context, st budget.Status, pins int) error {
 	var b bytes.Buffer
-	u.h.showMeter(&b, u.a.style(u.a.stdout), c, st, pins) // the window may have another size by now
-	u.line(strings.TrimRight(b.String(), "\n"))
+	u.h.showMeter(&b, u.a.styleFor(u.a.stdout), c, st, pins) // the window may have another size by now
+	u.showLines(strings.TrimRight(b.String(), "\n"))
 	return nil
 }

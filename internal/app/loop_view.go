@@ -119,7 +119,7 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.Verdict(&status))
 }
 
-// showTree prints the newest entries of a session's tree.
+// showLoopTree prints the newest entries of a session's tree.
 func showLoopTree(w io.Writer, st style, s *session.Session) {
 	const most = 200
 	items := s.Tree(max(0, s.Len()-most), most)

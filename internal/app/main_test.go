@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// machineHome is the home of whoever runs the tests.
+// machineHome is the home of the person who runs the tests.
 var machineHome = os.Getenv("HOME")
 
 // homeless runs the tests in an empty home, so that those beside each other, which
@@ -70,8 +70,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setup keeps the settings of whoever runs the tests out of them. Commands are over
-// before memory matters, and hundreds of them take a quarter less without collecting it.
+// setup keeps the settings of this machine's user out of the tests. Commands are
+// over before memory matters, and hundreds of them take a quarter less without
+// collecting it.
 func setup(e *testscript.Env) error {
 	e.Setenv("GOGC", "off")
 	e.Setenv("HOME", e.WorkDir)

@@ -22,7 +22,7 @@ func (a *app) manCommand() *cobra.Command {
 created if it does not exist. Without DIR, the page of winnow itself goes to standard
 output.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.man(cmd.Root(), args) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runMan(cmd.Root(), args) }),
 	}
 }
 
@@ -32,14 +32,14 @@ type manPage struct {
 	Text string `json:"text,omitempty"`
 }
 
-func (a *app) man(root *cobra.Command, args []string) error {
+func (a *app) runMan(root *cobra.Command, args []string) error {
 	pages, err := manPages(root)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
 		if a.asJSON {
-			return a.print(map[string]any{"pages": pages})
+			return a.printJSON(map[string]any{"pages": pages})
 		}
 		_, err = fmt.Fprint(a.stdout, pages[0].Text)
 		return err
@@ -59,7 +59,7 @@ func (a *app) man(root *cobra.Command, args []string) error {
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"dir": dir, "pages": pages})
+		return a.printJSON(map[string]any{"dir": dir, "pages": pages})
 	}
 	a.say("wrote %s to %s", plural(len(pages), "page"), dir)
 	return nil

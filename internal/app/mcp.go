@@ -14,7 +14,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var f recallFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Run an MCP server that gives a model back what was hidden from it",
+		Short: "Run an MCP server that gives a model its originals back",
 		Example: `  winnow mcp install claude
   claude mcp add winnow -- winnow mcp
   winnow mcp --gateway http://127.0.0.1:8484`,
@@ -36,12 +36,12 @@ Views show handles as [original: HANDLE]. With the setting recall_tool they also
 name the tool that returns the original.`,
 		Args: cobra.NoArgs,
 	}
-	f.add(cmd)
+	f.addTo(cmd)
 	cmd.AddCommand(a.mcpInstallCommand())
-	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
-		return mcpserver.Run(ctx, thisBuild().Version, &fresh{f: &f, a: a.quietly()}, a.whose(), a.stdin, behind(a.stdout))
+		return mcpserver.Run(ctx, thisBuild().Version, &fresh{f: &f, a: a.quietly()}, a.whoseConversation(), a.stdin, unfilteredWriter(a.stdout))
 	})
 	return cmd
 }
@@ -56,7 +56,7 @@ type fresh struct {
 
 // Recall implements [recall.Source].
 func (s *fresh) Recall(ctx context.Context, handle string, r recall.Range) (recall.Page, error) {
-	source, done, err := s.f.source(ctx, s.a)
+	source, done, err := s.f.openSource(ctx, s.a)
 	if err != nil {
 		return recall.Page{}, err
 	}
@@ -66,7 +66,7 @@ func (s *fresh) Recall(ctx context.Context, handle string, r recall.Range) (reca
 
 // Search implements [recall.Source].
 func (s *fresh) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
-	source, done, err := s.f.source(ctx, s.a)
+	source, done, err := s.f.openSource(ctx, s.a)
 	if err != nil {
 		return recall.Results{}, err
 	}

@@ -49,17 +49,17 @@ reads the gateway's file. Keys are never written: set WINNOW_KEY where you start
 agent.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
+				return usageErrorf("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
 			}
 			return nil
 		},
 		ValidArgs: registrableNames(),
-		RunE:      a.work(func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) }),
+		RunE:      a.asRunE(func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) }),
 	}
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without making it")
 	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the registration")
 	cmd.Flags().BoolVar(&f.project, "project", false, "use the settings of the project in the current folder instead of the user's")
-	f.add(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -76,15 +76,15 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 	agent, ok := table.Find(name)
 	if !ok || len(agent.Server.Files) == 0 {
 		if best := spelling.Nearest(name, registrableNames()); best != "" {
-			return usagef("mcp install: there is no agent %q here; did you mean %s?", name, best)
+			return usageErrorf("mcp install: there is no agent %q here; did you mean %s?", name, best)
 		}
-		return usagef("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
+		return usageErrorf("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
 	}
 	path, err := a.settingsFile(&agent, f.project)
 	if err != nil {
 		return err
 	}
-	server, err := f.server()
+	server, err := f.serverCommand()
 	if err != nil {
 		return err
 	}
@@ -106,16 +106,16 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s failed: %w: %s; winnow mcp install %s --print shows what belongs into %s", strings.Join(own, " "), err, strings.TrimSpace(string(out)), agent.Name, a.shortPath(path))
+		return fmt.Errorf("%s failed: %w: %s; winnow mcp install %s --print shows the lines for %s", strings.Join(own, " "), err, strings.TrimSpace(string(out)), agent.Name, a.shortPath(path))
 	}
 	if a.asJSON {
-		return a.print(told)
+		return a.printJSON(told)
 	}
 	if f.remove {
 		fmt.Fprintf(a.stdout, "removed from %s by %s\n", agent.Title, strings.Join(own, " "))
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on; %s\n", agent.Title, agent.Server.After)
+	fmt.Fprintf(a.stdout, "%s has winnow's tools from its next start on; %s\n", agent.Title, agent.Server.After)
 	return nil
 }
 
@@ -123,30 +123,30 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 func (a *app) printLines(told *registration, agent *table.Agent, remove bool) error {
 	switch {
 	case a.asJSON:
-		return a.print(told)
+		return a.printJSON(told)
 	case remove:
-		fmt.Fprintf(a.stdout, "take the server winnow out of %s; it is\n\n", a.shortPath(told.File))
+		fmt.Fprintf(a.stdout, "remove the server winnow from %s; its lines are\n\n", a.shortPath(told.File))
 	default:
-		a.say("add this to %s; %s has the tools recall and search_history then, from its next start on", a.shortPath(told.File), agent.Title)
+		a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(told.File), agent.Title)
 		if agent.Server.After != "" {
 			a.say("%s", agent.Server.After)
 		}
 	}
-	_, err := a.data().Write([]byte(told.Entry))
+	_, err := a.dataWriter().Write([]byte(told.Entry))
 	return err
 }
 
-// settingsFile is where an agent reads its MCP servers from.
+// settingsFile returns where an agent reads its MCP servers from.
 func (a *app) settingsFile(agent *table.Agent, project bool) (string, error) {
 	if project {
 		if agent.Server.Project == "" {
-			return "", usagef("mcp install: %s has no settings for a project; leave --project out", agent.Title)
+			return "", usageErrorf("mcp install: %s has no settings for a project; leave --project out", agent.Title)
 		}
 		return filepath.Abs(filepath.FromSlash(agent.Server.Project))
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", usagef("mcp install: there is no home folder: %v; use --project", err)
+		return "", usageErrorf("mcp install: there is no home folder: %v; use --project", err)
 	}
 	path := ""
 	for _, f := range agent.Server.Files {
@@ -158,8 +158,8 @@ func (a *app) settingsFile(agent *table.Agent, project bool) (string, error) {
 	return path, nil
 }
 
-// ownCommand is how the agent itself registers the server; nil where it cannot,
-// or is not on this machine.
+// ownCommand returns how the agent itself registers the server; nil where it
+// cannot, or is not on this machine.
 func ownCommand(agent *table.Agent, verb string, project bool, server []string) []string {
 	scoped := strings.Contains(verb, "SCOPE")
 	program, err := exec.LookPath(agent.Program)
@@ -184,9 +184,9 @@ func ownCommand(agent *table.Agent, verb string, project bool, server []string) 
 	return own
 }
 
-// server is how the agent starts this program: by its name where that leads
-// here, else by its path.
-func (f *installFlags) server() ([]string, error) {
+// serverCommand returns how the agent starts this program: by its name where that
+// leads here, else by its path.
+func (f *installFlags) serverCommand() ([]string, error) {
 	server := []string{"winnow", "mcp"}
 	self, err := os.Executable()
 	if err != nil {
@@ -221,16 +221,15 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// settingsLines is the server as an agent's settings file has it.
+// settingsLines returns the server as an agent's settings file has it.
 func settingsLines(agent string, server []string, project bool) string {
-	quoted := func(v any) string { return strings.TrimSpace(string(indented(v, ""))) } // JSON's strings and lists are TOML's and YAML's too
+	quoted := func(v any) string { return strings.TrimSpace(string(indentedJSON(v, ""))) } // JSON's strings and lists are TOML's and YAML's too
 	command, args := server[0], server[1:]
 	switch agent {
 	case "codex":
 		// Codex starts servers with an environment of its own, and its mcp add cannot say
 		// which variables to hand on.
-		forward := []string{"WINNOW_GATEWAY", "WINNOW_KEY", "WINNOW_PLANS", "WINNOW_OWNER"}
-		return fmt.Sprintf("[mcp_servers.winnow]\ncommand = %s\nargs = %s\nenv_vars = %s\n", quoted(command), quoted(args), quoted(forward))
+		return fmt.Sprintf("[mcp_servers.winnow]\ncommand = %s\nargs = %s\nenv_vars = %s\n", quoted(command), quoted(args), quoted(variablesOfRecall))
 	case "continue":
 		head := "" // a project's servers have files of their own
 		if project {
@@ -238,12 +237,12 @@ func settingsLines(agent string, server []string, project bool) string {
 		}
 		return head + fmt.Sprintf("mcpServers:\n  - name: winnow\n    command: %s\n    args: %s\n", quoted(command), quoted(args))
 	case "opencode", "kilo":
-		return string(indented(map[string]any{"mcp": map[string]any{"winnow": map[string]any{"type": "local", "command": server, "enabled": true}}}, "  "))
+		return string(indentedJSON(map[string]any{"mcp": map[string]any{"winnow": map[string]any{"type": "local", "command": server, "enabled": true}}}, "  "))
 	}
-	return string(indented(map[string]any{"mcpServers": map[string]any{"winnow": map[string]any{"command": command, "args": args}}}, "  "))
+	return string(indentedJSON(map[string]any{"mcpServers": map[string]any{"winnow": map[string]any{"command": command, "args": args}}}, "  "))
 }
 
-func indented(v any, by string) []byte {
+func indentedJSON(v any, by string) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -30,7 +30,7 @@ func TestMCPInstallPrints(t *testing.T) {
 			t.Errorf("%s: %d %s", name, code, stdout)
 		}
 	}
-	if _, lines, _ := command(t, "", "mcp", "install", "codex"); !strings.Contains(lines, `env_vars = ["WINNOW_GATEWAY"`) {
+	if _, lines, _ := command(t, "", "mcp", "install", "codex"); !strings.Contains(lines, `"WINNOW_OWNER","WINNOW_CONVERSATION"]`) {
 		t.Errorf("Codex would not hand the gateway on: %s", lines)
 	}
 	// What is registered starts.

@@ -305,7 +305,7 @@ func TestRecallFromAGateway(t *testing.T) {
 	handle := m[1]
 	asked := func(want bool, args ...string) {
 		t.Helper()
-		code, stdout, stderr := command(t, "", append([]string{"recall", handle, "--search", "secret-one-1"}, args...)...)
+		code, stdout, stderr := command(t, "", append([]string{"recall", handle, "--find", "secret-one-1"}, args...)...)
 		if got := code == exitDone && strings.Contains(stdout, ": secret-one-1"); got != want || !want && (code != exitFailed || strings.Contains(stdout, "secret")) {
 			t.Errorf("%v: exit %d %s %s", args, code, stdout, stderr)
 		}
@@ -401,7 +401,7 @@ func TestRecallUsage(t *testing.T) {
 		"recall":                                "which handle?",
 		"recall --history":                      "which words?",
 		"recall notahandle":                     "that is not a handle",
-		"recall a b c":                          "after --search or --history",
+		"recall a b c":                          "after --find or --history",
 		"recall w3kfa82nq --plan x":             "name it before the handle",
 		"recall w3kfa82nq --from -1":            "must be 1 or more",
 		"recall w3kfa82nq --gateway localhost":  "write a URL",

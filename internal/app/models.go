@@ -25,24 +25,24 @@ limits that winnow would assume for that name, and why. Without NAME it lists th
 families of models; --all and --json list every model. Prices are dollars per million
 tokens.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.work(func(_ *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && !all && !a.asJSON {
-				return a.families()
+				return a.listFamilies()
 			}
-			return a.models(strings.Join(args, " "))
+			return a.runModels(strings.Join(args, " "))
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "without NAME: list every model of every provider")
 	return cmd
 }
 
-// families lists the lines of models, so that one can be asked for.
-func (a *app) families() error {
+// listFamilies lists the lines of models, so that one can be asked for.
+func (a *app) listFamilies() error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
 	}
-	r, err := l.registry()
+	r, err := l.modelRegistry()
 	if err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (a *app) families() error {
 	models := 0
 	for _, f := range r.Lines() {
 		models += f.Models
-		rows = append(rows, []string{cmp.Or(f.Name, "(others)"), number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
+		rows = append(rows, []string{cmp.Or(f.Name, "(others)"), number(f.Models), number(f.Providers), formatRange(formatLimit(f.Smallest), formatLimit(f.Largest)), formatRange(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
 	}
-	a.style(a.stdout).Table(a.stdout, []show.Column{
+	a.styleFor(a.stdout).Table(a.stdout, []show.Column{
 		{Title: "family", Words: true},
 		{Title: "models"},
 		{Title: "providers"},
@@ -63,8 +63,8 @@ func (a *app) families() error {
 	return nil
 }
 
-// between is a range, or the one value that it is.
-func between(low, high string) string {
+// formatRange writes a range, or its only value.
+func formatRange(low, high string) string {
 	if low == high {
 		return low
 	}
@@ -78,12 +78,12 @@ func inputPrice(x float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.2f", x), ".00")
 }
 
-func (a *app) models(name string) error {
+func (a *app) runModels(name string) error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
 	}
-	r, err := l.registry()
+	r, err := l.modelRegistry()
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *app) models(name string) error {
 		a.say("no model is called %q, so winnow would assume these limits (%s)%s", name, m.Source, meantModel(name))
 	}
 	if a.asJSON {
-		return a.print(list)
+		return a.printJSON(list)
 	}
 	wanted := cmp.Or(name, l.Model)
 	taken, marked := r.Lookup(wanted), false
@@ -106,11 +106,11 @@ func (a *app) models(name string) error {
 			mark, marked = " *", true
 		}
 		rows[i] = []string{
-			m.Provider, m.Name + mark, limit(m.Context), limit(m.Input), limit(m.Output),
-			price(m, m.Prices.Input), price(m, m.Prices.Output), price(m, m.Prices.CacheRead),
+			m.Provider, m.Name + mark, formatLimit(m.Context), formatLimit(m.Input), formatLimit(m.Output),
+			formatPrice(m, m.Prices.Input), formatPrice(m, m.Prices.Output), formatPrice(m, m.Prices.CacheRead),
 		}
 	}
-	a.style(a.stdout).Table(a.stdout, []show.Column{
+	a.styleFor(a.stdout).Table(a.stdout, []show.Column{
 		{Title: "provider", Words: true},
 		{Title: "model", Words: true},
 		{Title: "context"},
@@ -126,14 +126,14 @@ func (a *app) models(name string) error {
 	return nil
 }
 
-func limit(n int) string {
+func formatLimit(n int) string {
 	if n == 0 {
 		return "-"
 	}
 	return number(n)
 }
 
-func price(m *model.Model, x float64) string {
+func formatPrice(m *model.Model, x float64) string {
 	if !m.Prices.Known() {
 		return "-"
 	}

@@ -16,86 +16,86 @@ type noteFlags struct {
 	conversation string
 }
 
-func (f *noteFlags) add(cmd *cobra.Command) {
-	f.recallFlags.add(cmd)
+func (f *noteFlags) addTo(cmd *cobra.Command) {
+	f.recallFlags.addTo(cmd)
 	cmd.Flags().StringVar(&f.conversation, "conversation", "", "the gateway's conversation with this `ID` or its beginning")
 }
 
 func (a *app) noteCommand() *cobra.Command {
 	var f noteFlags
 	list := &cobra.Command{
-		Use: "list", Short: "List what was written down", Args: cobra.NoArgs,
+		Use: "list", Short: "List the notes", Args: cobra.NoArgs,
 		Example: "  winnow note list\n  winnow note list --session 01J9Z3",
-		RunE:    a.work(func(cmd *cobra.Command, _ []string) error { return a.listNotes(cmd.Context(), &f) }),
+		RunE:    a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.listNotes(cmd.Context(), &f) }),
 	}
 	add := &cobra.Command{
 		Use: "add TEXT", Short: "Write something down", Args: cobra.MinimumNArgs(1),
 		Example: `  winnow note add "the staging database is read-only"`,
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Text: strings.Join(args, " ")})
 		}),
 	}
 	edit := &cobra.Command{
-		Use: "edit ID TEXT", Short: "Write a note anew", Args: cobra.MinimumNArgs(2),
+		Use: "edit ID TEXT", Short: "Replace the text of a note", Args: cobra.MinimumNArgs(2),
 		Example: `  winnow note edit n5k2p9 "the staging database is writable since Monday"`,
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Replaces: args[0], Text: strings.Join(args[1:], " ")})
 		}),
 	}
 	remove := &cobra.Command{
 		Use: "remove ID", Short: "Remove a note", Args: cobra.ExactArgs(1), Aliases: []string{"rm"},
 		Example: "  winnow note remove n5k2p9",
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Replaces: args[0]})
 		}),
 	}
-	g := a.group("note", "Read and write what outlives every compaction", `  winnow note list
+	g := a.groupCommand("note", "Read and write notes, which outlive every compaction", `  winnow note list
   winnow note add "the staging database is read-only"
   winnow note remove n5k2p9`, list, add, edit, remove)
-	g.Long = `Notes are what a model wrote down with the tool note of winnow mcp, or a person with
-this command or on the page. From the next compaction on they stand in the view with how
-things stand, after however many compactions, marked as notes and not as the user's
-words. A conversation has at most 40 notes of 600 bytes.
+	g.Long = `A model writes notes with the tool note of winnow mcp, a person with this command or
+on the page. From the next compaction on they are in the view, however many compactions
+follow, marked as notes and not as the user's words. A conversation has at most 40 notes
+of 600 bytes.
 
-The conversation is found as winnow mcp finds it: at the gateway that --gateway or
-WINNOW_GATEWAY names, else in the gateway's file; there it is the one that --conversation
-names, that of the agent behind winnow wrap, the newest of this folder, or the newest.
+winnow looks for the conversation where winnow mcp does: at the gateway that --gateway or
+WINNOW_GATEWAY names, else in the gateway's file. There --conversation names it; else it
+is that of the agent behind winnow wrap, the newest of this folder, or the newest.
 Without a gateway, and with --session ID, it is a session of the store.`
 	for _, c := range g.Commands() {
-		f.add(c)
+		f.addTo(c)
 	}
 	return g
 }
 
-// noted opens the conversation whose notes are meant. Done must be called.
-func (f *noteFlags) noted(ctx context.Context, a *app) (s control.Steering, d *control.Detail, done func(), err error) {
-	if s, done, err = f.steering(ctx, a); err != nil {
+// openConversation opens the conversation whose notes are meant. Done must be called.
+func (f *noteFlags) openConversation(ctx context.Context, a *app) (s control.Steering, d *control.Detail, done func(), err error) {
+	if s, done, err = f.openSteering(ctx, a); err != nil {
 		return nil, nil, done, err
 	}
 	switch id := f.conversation + f.session; {
 	case f.conversation != "" && f.session != "":
-		err = usagef("note: name a --conversation or a --session")
+		err = usageErrorf("note: name a --conversation or a --session")
 	case id != "":
 		d, err = s.Conversation(ctx, id)
 	default:
-		d, _, err = control.Which(ctx, s, a.whose())
+		d, _, err = control.Which(ctx, s, a.whoseConversation())
 	}
 	return s, d, done, err
 }
 
 func (a *app) listNotes(ctx context.Context, f *noteFlags) error {
-	_, d, done, err := f.noted(ctx, a)
+	_, d, done, err := f.openConversation(ctx, a)
 	defer done()
 	if err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"conversation": d.ID, "notes": d.Notes})
+		return a.printJSON(map[string]any{"conversation": d.ID, "notes": d.Notes})
 	}
 	if !d.Readable && len(d.Notes) == 0 {
 		return fmt.Errorf("conversation %s: its notes cannot be shown: %s", d.ID, d.Why)
 	}
-	a.say("conversation %s: %d notes", d.ID, len(d.Notes))
+	a.say("conversation %s: %s", d.ID, plural(len(d.Notes), "note"))
 	for _, n := range d.Notes {
 		fmt.Fprintf(a.stdout, "%s  after message %d, %s  %s\n", n.ID, n.Message, n.Time.Local().Format("2006-01-02 15:04"), oneLine(n.Text))
 	}
@@ -103,7 +103,7 @@ func (a *app) listNotes(ctx context.Context, f *noteFlags) error {
 }
 
 func (a *app) writeNote(ctx context.Context, f *noteFlags, w control.Write) error {
-	s, d, done, err := f.noted(ctx, a)
+	s, d, done, err := f.openConversation(ctx, a)
 	defer done()
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (a *app) writeNote(ctx context.Context, f *noteFlags, w control.Write) erro
 		return err
 	}
 	if a.asJSON {
-		return a.print(did)
+		return a.printJSON(did)
 	}
 	fmt.Fprintf(a.stdout, "conversation %s: %s\n", d.ID, did.Say)
 	return nil

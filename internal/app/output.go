@@ -52,7 +52,7 @@ func newPrivate(input string) *outputs {
 
 // add notes a file to be written.
 func (o *outputs) add(path string, data []byte) error {
-	if err := o.allowed(path); err != nil {
+	if err := o.checkPath(path); err != nil {
 		return err
 	}
 	o.files = append(o.files, output{path: path, data: data})
@@ -74,7 +74,7 @@ func (o *outputs) addPlan(path string, data []byte) error {
 		return err
 	}
 	if !isPlan(was.Data) {
-		return usagef("%s: this file exists and is not a plan, so it is not overwritten; name another file with --plan", path)
+		return usageErrorf("%s: this file exists and is not a plan, so it is not overwritten; name another file with --plan", path)
 	}
 	return nil
 }
@@ -95,13 +95,13 @@ func (o *outputs) addView(path string, data []byte) error {
 	return o.add(path, data)
 }
 
-// allowed reports whether a path may be written.
-func (o *outputs) allowed(path string) error {
+// checkPath reports whether a path may be written.
+func (o *outputs) checkPath(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		for i := range o.files {
 			if filepath.Clean(o.files[i].path) == filepath.Clean(path) {
-				return usagef("%s: two outputs have this name; give them different ones", path)
+				return usageErrorf("%s: two outputs have this name; give them different ones", path)
 			}
 		}
 		return nil
@@ -110,17 +110,17 @@ func (o *outputs) allowed(path string) error {
 		return writeError(path, err)
 	}
 	if info.IsDir() {
-		return usagef("%s: this is a folder; name a file in it", path)
+		return usageErrorf("%s: this is a folder; name a file in it", path)
 	}
 	if in, err := os.Stat(o.input); o.input != "" && err == nil && os.SameFile(in, info) {
-		return usagef("%s: this is the input, which is never overwritten; name another file", path)
+		return usageErrorf("%s: this is the input, which is never overwritten; name another file", path)
 	}
 	if p, err := os.Stat(o.plan); o.plan != "" && err == nil && os.SameFile(p, info) && info.Mode().IsRegular() {
-		return usagef("%s: this is the plan, which would be lost; name another file", path)
+		return usageErrorf("%s: this is the plan, which would be lost; name another file", path)
 	}
 	for i := range o.files {
 		if other, err := os.Stat(o.files[i].path); err == nil && os.SameFile(other, info) && info.Mode().IsRegular() {
-			return usagef("%s: two outputs have this name; give them different ones", path)
+			return usageErrorf("%s: two outputs have this name; give them different ones", path)
 		}
 	}
 	return nil
@@ -130,11 +130,11 @@ func (o *outputs) allowed(path string) error {
 func (o *outputs) write() (err error) {
 	defer func() {
 		if err != nil {
-			o.remove()
+			o.removeTemps()
 		}
 	}()
 	for i := range o.files {
-		if err := o.prepare(&o.files[i]); err != nil {
+		if err := o.writeTemp(&o.files[i]); err != nil {
 			return writeError(o.files[i].path, err)
 		}
 	}
@@ -151,9 +151,9 @@ func (o *outputs) write() (err error) {
 	return nil
 }
 
-// prepare writes a file under a temporary name beside its place. A link is
+// writeTemp writes a file under a temporary name beside its place. A link is
 // followed, so that it stays one; what is not a regular file is written directly.
-func (o *outputs) prepare(f *output) error {
+func (o *outputs) writeTemp(f *output) error {
 	mode := o.mode
 	if info, err := os.Stat(f.path); err == nil {
 		if !info.Mode().IsRegular() {
@@ -178,7 +178,7 @@ func (o *outputs) prepare(f *output) error {
 	return err
 }
 
-func (o *outputs) remove() {
+func (o *outputs) removeTemps() {
 	for i := range o.files {
 		if o.files[i].temp != "" {
 			_ = os.Remove(o.files[i].temp)
@@ -216,10 +216,10 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failed returns the error for people; nil for no sink.
-func (s *sink) failed() error {
+// writeFailure returns the error for people; nil for no sink.
+func (s *sink) writeFailure() error {
 	if s == nil || s.err == nil {
 		return nil
 	}
-	return fmt.Errorf("standard output cannot be written: %s; check where it goes and the free space", cause(s.err))
+	return fmt.Errorf("standard output cannot be written: %s; check where it goes and the free space", causeText(s.err))
 }

@@ -54,11 +54,11 @@ what you do on the page is not kept.
 are removed from it unless you give --no-redact.
 winnow address opens the page of a running gateway.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.page(cmd, args[0], f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runPage(cmd, args[0], f) }),
 	}
-	f.inputFlags.add(cmd)
-	f.modelFlags.add(cmd)
-	f.storeFlags.add(cmd)
+	f.inputFlags.addTo(cmd)
+	f.modelFlags.addTo(cmd)
+	f.storeFlags.addTo(cmd)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `ADDR` to listen on; port 0 picks a free port")
 	cmd.Flags().StringVar(&f.html, "html", "", "write the page to `FILE` instead")
 	cmd.Flags().BoolVar(&f.noRedact, "no-redact", false, "with --html: do not remove secrets")
@@ -66,14 +66,14 @@ winnow address opens the page of a running gateway.`,
 	return cmd
 }
 
-func (a *app) page(cmd *cobra.Command, name string, f *pageCommandFlags) error {
+func (a *app) runPage(cmd *cobra.Command, name string, f *pageCommandFlags) error {
 	switch {
 	case f.html == "" && (f.noRedact || f.force):
-		return usagef("--no-redact and --force work only with --html")
-	case f.html == "" && beyond(f.listen):
-		return usagef("--listen %s: the page is served to this machine only; use 127.0.0.1:PORT", f.listen)
+		return usageErrorf("--no-redact and --force work only with --html")
+	case f.html == "" && reachableFromOutside(f.listen):
+		return usageErrorf("--listen %s: the page is served to this machine only; use 127.0.0.1:PORT", f.listen)
 	case f.html != "" && !f.force && isRegular(f.html):
-		return usagef("%s: this file exists; give --force to overwrite it, or name another", f.html)
+		return usageErrorf("%s: this file exists; give --force to overwrite it, or name another", f.html)
 	}
 	o, err := a.pageSource(cmd, name, f)
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 		return fail(err)
 	}
 	if f.html != "" && !f.noRedact {
-		return fail(usagef("--html: removing secrets from a session in the store would break its plans; export it and write the page of that file (winnow session export %s --out session.jsonl), or add --no-redact", name))
+		return fail(usageErrorf("--html: removing secrets from a session in the store would break its plans; export it and write the page of that file (winnow session export %s --out session.jsonl), or add --no-redact", name))
 	}
 	o, err := a.sessionOptions(cmd, &f.modelFlags, true)
 	if err != nil {
@@ -142,21 +142,21 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 		return nil, err
 	}
 	if several {
-		return nil, usagef("page %s: name one session", name)
+		return nil, usageErrorf("page %s: name one session", name)
 	}
 	input, err := a.sessionInput(&files[0].File, f.format)
 	if err != nil {
 		return nil, err
 	}
-	a.warn(input)
-	s, err := a.choose(input, f.inputFlags.session)
+	a.sayWarnings(input)
+	s, err := a.chooseSession(input, f.inputFlags.session)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.apply(cmd, l, s); err != nil {
+	if err := f.applyToSettings(cmd, l, s); err != nil {
 		return nil, err
 	}
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +167,13 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 		in.Compacted = append(in.Compacted, c.At)
 	}
 	if f.html != "" && !f.noRedact {
-		in.Request = redacted(in.Request)
+		in.Request = redactRequest(in.Request)
 	}
-	if f.html == "" { // whoever opens the page sees how far it is
+	if f.html == "" { // the page itself shows how far it is
 		r := rerun.Start(cmd.Context(), in)
 		return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() { _ = r.Close() }}, nil
 	}
-	p := a.progress("going through " + plural(s.Request.History.Len(), "message"))
+	p := a.startProgress("going through " + plural(s.Request.History.Len(), "message"))
 	defer p.clear()
 	r, err := rerun.New(cmd.Context(), in)
 	if err != nil {
@@ -182,13 +182,13 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() { _ = r.Close() }}, nil
 }
 
-// rerunNote is what a reader of a rerun must know.
+// rerunNote returns what a reader of a rerun must know.
 func rerunNote(s *source.Session) string {
 	return fmt.Sprintf("A recorded session (%s), replayed as if winnow had been there; changes are not kept.", cmp.Or(string(s.Format), "unknown format"))
 }
 
-// redacted returns a request without secrets.
-func redacted(req chat.Request) chat.Request {
+// redactRequest returns a request without secrets.
+func redactRequest(req chat.Request) chat.Request {
 	r := &redact.Redactor{}
 	msgs := req.History.Messages()
 	for i := range msgs {
@@ -209,7 +209,7 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 		return err
 	}
 	outs := newOutputs("")
-	if err := outs.allowed(f.html); err != nil {
+	if err := outs.checkPath(f.html); err != nil {
 		return err
 	}
 	if err := outs.add(f.html, data); err != nil {
@@ -219,7 +219,7 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"file": f.html, "bytes": len(data), "redacted": !f.noRedact})
+		return a.printJSON(map[string]any{"file": f.html, "bytes": len(data), "redacted": !f.noRedact})
 	}
 	if !a.quiet {
 		fmt.Fprintf(a.stdout, "%s: %s\n", f.html, sizeText(int64(len(data))))

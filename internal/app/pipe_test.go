@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whoever reads what a command prints may stop: "winnow check FILE | head -1" says
+// The reader of a command's output may stop: "winnow check FILE | head -1" says
 // nothing about that, on any system.
 func TestClosedPipeIsQuiet(t *testing.T) {
 	t.Chdir(isolate(t))

@@ -18,14 +18,14 @@ import (
 )
 
 func (a *app) planCommand() *cobra.Command {
-	return a.group("plan", "Show, apply, undo and compare plans",
+	return a.groupCommand("plan", "Show, apply, undo and compare plans",
 		"  winnow plan show session.jsonl.plan.json session.jsonl",
 		a.planShowCommand(), a.planApplyCommand(), a.planUndoCommand(), a.planDiffCommand())
 }
 
 // readPlan reads a plan file.
 func (a *app) readPlan(path string) (*plan.Plan, error) {
-	in, err := a.open(path)
+	in, err := a.openInput(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +51,13 @@ func isPlan(data []byte) bool {
 // readPlanned reads a plan and the session that it was made for.
 func (a *app) readPlanned(planPath, path, format string) (*plan.Plan, *source.Input, *source.Session, error) {
 	if planPath == "-" && path == "-" {
-		return nil, nil, nil, usagef("the plan and the conversation cannot both be standard input")
+		return nil, nil, nil, usageErrorf("the plan and the conversation cannot both be standard input")
 	}
 	p, err := a.readPlan(planPath)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	in, err := a.load(path, format)
+	in, err := a.loadWithWarnings(path, format)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -82,7 +82,7 @@ winnow numbers messages from 0, not counting the system prompt, in all its outpu
 and in --pin. Only the text of a summary, which the model reads, numbers them from
 1: its "messages 1-148" are messages 0-147.`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: a.work(func(_ *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				p, err := a.readPlan(args[0])
 				if err != nil {
@@ -103,9 +103,9 @@ and in --pin. Only the text of a summary, which the model reads, numbers them fr
 
 func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) error {
 	if a.asJSON {
-		return a.print(shownPlan{ID: p.ID(), Parent: p.Parent, Prefix: p.Prefix, Len: p.Len, Saved: p.Saved(), Edits: editDocuments(p), Strip: p.Strip})
+		return a.printJSON(shownPlan{ID: p.ID(), Parent: p.Parent, Prefix: p.Prefix, Len: p.Len, Saved: p.Saved(), Edits: editDocuments(p), Strip: p.Strip})
 	}
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	saved := p.Saved()
 	fmt.Fprintf(out, "%s\nsaves %s tokens, %s bytes\n", st.Bold(p.String()), number(saved.Tokens), number(saved.Bytes))
 	if p.Parent != "" {
@@ -117,7 +117,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 	if a.quiet || len(p.Edits) == 0 || planPath == "-" || path == "-" {
 		return nil
 	}
-	path, planPath = cmp.Or(a.hint(path), "FILE"), a.hint(planPath)
+	path, planPath = cmp.Or(a.pathAsTyped(path), "FILE"), a.pathAsTyped(planPath)
 	fmt.Fprintf(out, "\n%s\n%s\n", st.Dim("one original:  winnow recall "+path+" HANDLE --plan "+planPath), st.Dim("everything:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
@@ -158,7 +158,7 @@ type outFlags struct {
 	next *show.Continued
 }
 
-func (f *outFlags) add(cmd *cobra.Command, standard string) {
+func (f *outFlags) addTo(cmd *cobra.Command, standard string) {
 	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, which is overwritten, and compressed if its name ends in .gz; "+standard)
 	cmd.Flags().StringVar(&f.to, "to", "", viewFormats)
 }
@@ -168,9 +168,9 @@ func (f *outFlags) add(cmd *cobra.Command, standard string) {
 func (a *app) checkOut(o *outFlags, planPath string) error {
 	switch {
 	case o.out == "-" && a.asJSON:
-		return usagef("--json and --out - both want standard output; write the view to a file")
+		return usageErrorf("--json and --out - both want standard output; write the view to a file")
 	case planPath == "-":
-		return usagef("--plan -: the plan goes to a file; name one")
+		return usageErrorf("--plan -: the plan goes to a file; name one")
 	}
 	return checkFormat(o.to)
 }
@@ -185,10 +185,10 @@ func (a *app) planApplyCommand() *cobra.Command {
 		Long: `Applies a plan to the conversation that it was made for, or to one that has
 grown since, and writes the view.`,
 		Args: cobra.ExactArgs(2),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) }),
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) }),
 	}
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
-	o.add(cmd, "the default is standard output, or with --json no view at all")
+	o.addTo(cmd, "the default is standard output, or with --json no view at all")
 	return cmd
 }
 
@@ -213,7 +213,7 @@ func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
 		return nil, err
 	}
 	l.Model = cmp.Or(l.Model, s.Model)
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 	if err := a.checkOut(o, ""); err != nil {
 		return err
 	}
-	if o.out == "" && !a.asJSON && !continues(o.to) {
+	if o.out == "" && !a.asJSON && !isAgentFormat(o.to) {
 		o.out = "-"
 	}
 	p, in, s, err := a.readPlanned(planPath, path, format)
@@ -258,7 +258,7 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 	}
 	doc.Out, doc.Continue = o.out, o.next
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	a.say("%s: %s -> %s messages, %s -> %s tokens", p, number(doc.MessagesBefore), number(doc.MessagesAfter), number(doc.Before), number(doc.After))
 	a.showNext(a.stderr, o)
@@ -268,7 +268,7 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 // writeView writes a view to a file or standard output, or nowhere where none
 // is named, together with the other outputs: all of them or none.
 func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *outFlags, outs *outputs) error {
-	if o.out == "" && !continues(o.to) {
+	if o.out == "" && !isAgentFormat(o.to) {
 		return outs.write()
 	}
 	data, next, err := a.renderView(s, v, o)
@@ -285,7 +285,7 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 		return err
 	}
 	if o.out == "-" {
-		_, err = a.data().Write(data)
+		_, err = a.dataWriter().Write(data)
 	}
 	return err
 }
@@ -303,11 +303,11 @@ them: what the model sees from now on. The undo is itself a plan, written beside
 old one, so you can show it, compare it and undo it. The old plan file stays, unless
 --plan names it.`,
 		Args: cobra.ExactArgs(2),
-		RunE: a.work(func(_ *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
 			return a.planUndo(args[0], args[1], format, to, plan.ID(id), &o)
 		}),
 	}
-	o.add(cmd, "- is standard output")
+	o.addTo(cmd, "- is standard output")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	cmd.Flags().StringVar(&to, "plan", "", "write the new plan to `FILE` (default: PLAN with .undo in its name)")
 	cmd.Flags().StringVar(&id, "id", "", "undo what the plan with this `ID` did")
@@ -337,7 +337,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlag
 	}
 	if to == "" {
 		if planPath == "-" {
-			return usagef("plan undo -: name a file for the new plan with --plan")
+			return usageErrorf("plan undo -: name a file for the new plan with --plan")
 		}
 		to = undoName(planPath)
 	}
@@ -354,7 +354,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlag
 	}
 	doc.Plan, doc.Out, doc.Continue, doc.TakenBack = to, o.out, o.next, id
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	if a.quiet {
 		return nil
@@ -385,11 +385,11 @@ func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planP
 	switch {
 	case o.out == "-":
 	case o.out != "":
-		fmt.Fprintf(out, "view  %s%s\n", a.hint(o.out), whole)
+		fmt.Fprintf(out, "view  %s%s\n", a.pathAsTyped(o.out), whole)
 	case path != "-" && planPath != "-":
-		fmt.Fprintf(out, "view  winnow plan apply %s %s --out FILE\n", a.hint(doc.Plan), a.hint(path))
+		fmt.Fprintf(out, "view  winnow plan apply %s %s --out FILE\n", a.pathAsTyped(doc.Plan), a.pathAsTyped(path))
 	}
-	fmt.Fprintf(out, "plan  %s\n", a.hint(doc.Plan))
+	fmt.Fprintf(out, "plan  %s\n", a.pathAsTyped(doc.Plan))
 	a.showNext(out, o)
 	return nil
 }
@@ -408,7 +408,7 @@ func (a *app) sameBytes(s *source.Session, q *plan.Plan, path string, o *outFlag
 	if err != nil || !bytes.Equal(data, s.Body.Raw()) {
 		return "", err
 	}
-	return ", byte for byte " + a.hint(path), nil
+	return ", byte for byte " + a.pathAsTyped(path), nil
 }
 
 // undoName returns a name beside the plan that no file has yet.

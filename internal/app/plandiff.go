@@ -23,7 +23,7 @@ func (a *app) planDiffCommand() *cobra.Command {
 only the second does, ~ a place that they edit differently. Edits that they share
 are only counted.`,
 		Args: cobra.ExactArgs(2),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) }),
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) }),
 	}
 }
 
@@ -68,7 +68,7 @@ type stagePair struct {
 
 func (a *app) planDiff(pathA, pathB string) error {
 	if pathA == "-" && pathB == "-" {
-		return usagef("the two plans cannot both be standard input")
+		return usageErrorf("the two plans cannot both be standard input")
 	}
 	p, err := a.readPlan(pathA)
 	if err != nil {
@@ -80,7 +80,7 @@ func (a *app) planDiff(pathA, pathB string) error {
 	}
 	d := diffPlans(p, q)
 	if a.asJSON {
-		return a.print(d)
+		return a.printJSON(d)
 	}
 	a.showDiff(d, pathA, pathB, p, q)
 	return nil
@@ -91,7 +91,7 @@ const sideBySide = 100
 
 // showDiff shows the difference to a person.
 func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	switch {
 	case d.Apart:
 		st.Prose(out, "", "these plans were made for different histories, so their message numbers and savings cannot be compared", st.Warm)
@@ -122,7 +122,7 @@ func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 	}
 }
 
-// sides are an edit in the first plan and in the second; nil where it is not.
+// sides returns an edit in the first plan and in the second; nil where it is not.
 func (c *change) sides() (was, is *plan.Edit) {
 	switch c.Op {
 	case "-":
@@ -158,7 +158,7 @@ func showAbove(out io.Writer, st style, c *change) {
 	}
 }
 
-// editLine is an edit in one line of at most that many columns.
+// editLine returns an edit in one line of at most that many columns.
 func editLine(op string, e *plan.Edit, width int) string {
 	where := fmt.Sprintf("%d.%d", e.From, e.Part)
 	if e.Part < 0 {
@@ -205,11 +205,11 @@ func diffPlans(p, q *plan.Plan) *diffed {
 	i, k := 0, 0
 	for i < len(p.Edits) || k < len(q.Edits) {
 		switch {
-		case k == len(q.Edits) || i < len(p.Edits) && before(&p.Edits[i], &q.Edits[k]):
+		case k == len(q.Edits) || i < len(p.Edits) && orderedBefore(&p.Edits[i], &q.Edits[k]):
 			d.Edits = append(d.Edits, change{Op: "-", shownEdit: editDocument(&p.Edits[i])})
 			d.Removed++
 			i++
-		case i == len(p.Edits) || before(&q.Edits[k], &p.Edits[i]):
+		case i == len(p.Edits) || orderedBefore(&q.Edits[k], &p.Edits[i]):
 			d.Edits = append(d.Edits, change{Op: "+", shownEdit: editDocument(&q.Edits[k])})
 			d.Added++
 			k++
@@ -227,8 +227,8 @@ func diffPlans(p, q *plan.Plan) *diffed {
 	return d
 }
 
-// before orders edits by place as plans do.
-func before(x, y *plan.Edit) bool {
+// orderedBefore orders edits by place as plans do.
+func orderedBefore(x, y *plan.Edit) bool {
 	if x.From != y.From {
 		return x.From < y.From
 	}

@@ -15,7 +15,7 @@ import (
 // then what stood there (-) and what stands there now (+).
 func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
 	width := st.Columns()
-	head := fmt.Sprintf("@@ %s %s @@ %s  %s -> %s tokens", e.Kind, place(e), e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
+	head := fmt.Sprintf("@@ %s %s @@ %s  %s -> %s tokens", e.Kind, describePlace(e), e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
 	if e.Handle != "" {
 		head += "  [" + e.Handle + "]"
 	}
@@ -46,8 +46,8 @@ func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
 	}
 }
 
-// place names the messages of an edit for people.
-func place(e *plan.Edit) string {
+// describePlace names the messages of an edit for people.
+func describePlace(e *plan.Edit) string {
 	switch {
 	case e.Part >= 0:
 		return fmt.Sprintf("message %d part %d", e.From, e.Part)

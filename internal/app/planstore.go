@@ -35,13 +35,13 @@ gateway removes a conversation with DELETE /winnow/plans/ID.`,
 		Use:   "ls",
 		Short: "List the plans in the gateway's store, most recently used first",
 		Example: `  winnow store ls
-  winnow store ls --most 10 --json`,
+  winnow store ls --limit 10 --json`,
 		Long: `Lists each plan with its id, its tenant (the beginning of a hash), how many messages
 it covers, and when it was last used.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
 			if most <= 0 {
-				return usagef("--most %d: must be a positive number", most)
+				return usageErrorf("--limit %d: must be a positive number", most)
 			}
 			s, err := openPlans(cmd.Context(), path)
 			if err != nil {
@@ -57,7 +57,7 @@ it covers, and when it was last used.`,
 				docs[i] = storedPlan{e.ID, string(e.Key.Tenant[:min(8, len(e.Key.Tenant))]), e.Len, e.Used.UTC()}
 			}
 			if a.asJSON {
-				return a.print(map[string]any{"plans": docs})
+				return a.printJSON(map[string]any{"plans": docs})
 			}
 			for _, d := range docs {
 				fmt.Fprintf(a.stdout, "%s  %s  %6s messages  %s\n", d.ID, d.Tenant, number(d.Messages), d.Used.Format("2006-01-02 15:04"))
@@ -68,7 +68,7 @@ it covers, and when it was last used.`,
 			return nil
 		}),
 	}
-	ls.Flags().IntVar(&most, "most", most, "most `PLANS` to list")
+	ls.Flags().IntVar(&most, "limit", most, "list at most `N`")
 	rm := &cobra.Command{
 		Use:   "rm ID...",
 		Short: "Remove the conversations of plans from the gateway's store",
@@ -83,7 +83,7 @@ ID is the id of a plan or the beginning of one, as shown by winnow store ls and 
 the header Winnow-Plan. A running gateway still has the conversation in memory until
 it has not been used for a while: send it DELETE /winnow/plans/ID, or restart it.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
 	}
 	cmd.AddCommand(ls, rm, a.storeStatsCommand(&path), a.storePruneCommand(&path), a.storeMigrateCommand(&path), a.storeCopyCommand())
 	return cmd
@@ -124,7 +124,7 @@ func (a *app) removePlans(cmd *cobra.Command, path string, ids []string) error {
 		}
 	}
 	if a.asJSON {
-		return a.print(map[string]int{"plans_removed": plans, "conversations_removed": originals})
+		return a.printJSON(map[string]int{"plans_removed": plans, "conversations_removed": originals})
 	}
 	fmt.Fprintf(a.stdout, "removed %s and %s\n", plural(plans, "plan"), plural(originals, "stored conversation"))
 	return nil

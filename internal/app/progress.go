@@ -35,12 +35,12 @@ const (
 	progressEvery = 120 * time.Millisecond
 )
 
-// progress starts to show what is going on; nil where nobody would see it.
-func (a *app) progress(what string) *progress {
+// startProgress starts to show what is going on; nil where nobody would see it.
+func (a *app) startProgress(what string) *progress {
 	if a.quiet || a.getenv("TERM") == "dumb" || !isTerminal(a.stderr) {
 		return nil
 	}
-	p := newProgress(fileOf(a.stderr), a.style(a.stderr), time.Now)
+	p := newProgress(fileOf(a.stderr), a.styleFor(a.stderr), time.Now)
 	p.what = what
 	p.stop = make(chan struct{})
 	go p.tick(p.stop)
@@ -89,15 +89,15 @@ func (p *progress) draw() {
 		return
 	}
 	p.last, p.drawn = now, true
-	fmt.Fprint(p.out, "\r\x1b[K"+termsafe.Text(p.line(now)))
+	fmt.Fprint(p.out, "\r\x1b[K"+termsafe.Text(p.lineAt(now)))
 }
 
-// line is what is shown at a moment.
-func (p *progress) line(now time.Time) string {
+// lineAt returns the line for a moment.
+func (p *progress) lineAt(now time.Time) string {
 	elapsed := now.Sub(p.phase)
 	width := p.st.Columns() - 1
 	if p.total <= 0 {
-		return brief(fmt.Sprintf("%s … %s", p.what, duration(elapsed)), width)
+		return brief(fmt.Sprintf("%s … %s", p.what, formatDuration(elapsed)), width)
 	}
 	const cells = 24
 	full := min(cells, cells*p.done/p.total)
@@ -109,7 +109,7 @@ func (p *progress) line(now time.Time) string {
 	text := fmt.Sprintf("%d %%, %s of %s", 100*p.done/p.total, number(p.done), number(p.total))
 	if p.done > 0 && p.done < p.total {
 		left := time.Duration(float64(elapsed) / float64(p.done) * float64(p.total-p.done))
-		text += ", " + duration(left) + " left"
+		text += ", " + formatDuration(left) + " left"
 	}
 	return bar + " " + brief(text+": "+p.what, max(10, width-cells-3))
 }
@@ -132,8 +132,8 @@ func (p *progress) clear() {
 	p.start = p.now().Add(24 * time.Hour) // a tick that is on its way draws nothing
 }
 
-// duration writes a time for people: seconds, then minutes.
-func duration(d time.Duration) string {
+// formatDuration writes a time for people: seconds, then minutes.
+func formatDuration(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
 	switch {
 	case s < 60:

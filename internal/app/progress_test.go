@@ -62,7 +62,7 @@ func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 s", 59 * time.Second: "59 s", 61 * time.Second: "1 min 01 s", 2*time.Hour + 3*time.Minute: "2 h 03 min",
 	} {
-		if got := duration(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("duration(%v) = %q, want %q", d, got, want)
 		}
 	}

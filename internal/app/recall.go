@@ -24,7 +24,7 @@ func (a *app) recallCommand() *cobra.Command {
 		Short: "Print the original behind a handle",
 		Example: `  winnow recall w3kfa82nq
   winnow recall w3kfa82nq --from 201
-  winnow recall w3kfa82nq --search "panic parser"
+  winnow recall w3kfa82nq --find "panic parser"
   winnow recall --history "disk full"
   winnow recall session.jsonl w3kfa82nq --plan session.jsonl.plan.json`,
 		Long: `Prints what an edit replaced. You find handles in the view, in the plan and in the
@@ -39,10 +39,9 @@ the gateway's file, which has originals if the gateway was started with
 the gateway; --tenant limits the search to one.
 
 With --history the arguments are words to search for in what is hidden from one
-conversation, or with --all from every conversation. It is that of the session that
---session names by its id or its file; else that of the agent which runs winnow, if its
-session was written by winnow compact; else the most recent one. winnow mcp offers the
-same to a model.
+conversation, or with --all from every conversation. --session names the session by its
+id or its file; else it is that of the agent that runs winnow, if winnow compact wrote
+its session; else the most recent one. winnow mcp offers the same to a model.
 
 With a FILE, winnow looks the handle up in its plan (FILE.plan.json, or what --plan
 names; else earlier plans of winnow compact) and prints the whole original unless you
@@ -50,36 +49,36 @@ ask for a page.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && history:
-				return usagef("recall --history: which words?")
+				return usageErrorf("recall --history: which words?")
 			case len(args) == 0:
-				return usagef("recall: which handle? winnow recall --history WORDS searches what is hidden; see winnow help recall")
+				return usageErrorf("recall: which handle? winnow recall --history WORDS searches what is hidden; see winnow help recall")
 			case len(args) > 2 && !history:
-				return usagef("recall takes a HANDLE, or a FILE and a HANDLE; words to search for go after --search or --history")
+				return usageErrorf("recall takes a HANDLE, or a FILE and a HANDLE; words to search for go after --find or --history")
 			}
 			return nil
 		},
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			if r.From < 0 || r.Lines < 0 {
-				return usagef("--from and --lines must be 1 or more")
+				return usageErrorf("--from and --lines must be 1 or more")
 			}
 			switch {
 			case history:
 				return a.recallHistory(cmd.Context(), &f, recall.Query{Words: strings.Join(args, " "), All: all})
 			case len(args) == 1:
 				if planPath != "" || format != "" {
-					return usagef("recall: --plan and --format need a FILE; name it before the handle")
+					return usageErrorf("recall: --plan and --format need a FILE; name it before the handle")
 				}
 				return a.recallHandle(cmd.Context(), &f, args[0], r, all)
 			}
-			return a.recall(cmd.Context(), args[0], args[1], planPath, format, r)
+			return a.runRecall(cmd.Context(), args[0], args[1], planPath, format, r)
 		}),
 	}
 	cmd.Flags().IntVar(&r.From, "from", 0, "first `LINE` to print")
 	cmd.Flags().IntVar(&r.Lines, "lines", 0, fmt.Sprintf("how `MANY` lines to print (default %d, at most %d)", recall.DefaultLines, recall.MaxLines))
-	cmd.Flags().StringVar(&r.Find, "search", "", "print only lines with these `WORDS`")
+	cmd.Flags().StringVar(&r.Find, "find", "", "print only lines with these `WORDS`")
 	cmd.Flags().BoolVar(&all, "all", false, "print the whole original; with --history, search all conversations")
 	cmd.Flags().BoolVar(&history, "history", false, "search what is hidden for words")
-	f.add(cmd)
+	f.addTo(cmd)
 	cmd.Flags().StringVar(&planPath, "plan", "", "the plan's `FILE`")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	return cmd
@@ -88,9 +87,9 @@ ask for a page.`,
 // recallHandle prints the original behind a handle alone.
 func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r recall.Range, all bool) error {
 	if _, _, err := recall.Parse(handle); err != nil {
-		return usagef("recall %s: that is not a handle; a handle is a w and eight letters or digits, as in [original: w3kfa82nq], and a FILE needs one after it", handle)
+		return usageErrorf("recall %s: that is not a handle; a handle is a w and eight letters or digits, as in [original: w3kfa82nq], and a FILE needs one after it", handle)
 	}
-	source, done, err := f.source(ctx, a)
+	source, done, err := f.openSource(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 	}
 	page, err := source.Recall(ctx, handle, r)
 	if errors.Is(err, recall.ErrUnknown) {
-		return fmt.Errorf("%w; for a plan that is only in a file name that: winnow recall FILE %s --plan PLAN", err, handle)
+		return fmt.Errorf("%w; if the plan is only in a file, name the conversation too: winnow recall FILE %s --plan PLAN", err, handle)
 	}
 	if err != nil {
 		return err
@@ -114,18 +113,18 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 		page.Lines, page.Next = append(page.Lines, next.Lines...), next.Next
 	}
 	if a.asJSON {
-		return a.print(page)
+		return a.printJSON(page)
 	}
 	if all {
 		return a.printContent(recall.Join(page.Lines))
 	}
-	_, err = fmt.Fprint(a.data(), forPeople(page.Format(r)))
+	_, err = fmt.Fprint(a.dataWriter(), forPeople(page.Format(r)))
 	return err
 }
 
 // recallHistory looks for words in what is hidden.
 func (a *app) recallHistory(ctx context.Context, f *recallFlags, q recall.Query) error {
-	source, done, err := f.source(ctx, a)
+	source, done, err := f.openSource(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -135,14 +134,14 @@ func (a *app) recallHistory(ctx context.Context, f *recallFlags, q recall.Query)
 		return err
 	}
 	if a.asJSON {
-		return a.print(found)
+		return a.printJSON(found)
 	}
-	_, err = fmt.Fprint(a.data(), forPeople(found.Format(q)))
+	_, err = fmt.Fprint(a.dataWriter(), forPeople(found.Format(q)))
 	return err
 }
 
 // flagsFor are the tools' arguments as the command writes them.
-var flagsFor = strings.NewReplacer("go on with from=", "go on with --from ", "with all=true", "with --all", "leave find out", "leave --search out", "; read on with recall, handle and from]", "; read on with winnow recall HANDLE --from LINE]")
+var flagsFor = strings.NewReplacer("go on with from=", "go on with --from ", "with all=true", "with --all", "leave find out", "leave --find out", "; read on with recall, handle and from]", "; read on with winnow recall HANDLE --from LINE]")
 
 // forPeople writes what the tools say as the command says it: in the first and
 // the last line, since all others are quoted.
@@ -172,7 +171,7 @@ type recalled struct {
 	Messages []show.Origin `json:"messages,omitempty"`
 }
 
-func (a *app) recall(ctx context.Context, path, handle, planPath, format string, r recall.Range) error {
+func (a *app) runRecall(ctx context.Context, path, handle, planPath, format string, r recall.Range) error {
 	o, err := a.originalIn(ctx, path, handle, planPath, format)
 	if err != nil {
 		return err
@@ -181,14 +180,14 @@ func (a *app) recall(ctx context.Context, path, handle, planPath, format string,
 		page := recall.Cut(recall.Text(&o), r)
 		page.Handle = handle
 		if a.asJSON {
-			return a.print(page)
+			return a.printJSON(page)
 		}
-		_, err = fmt.Fprint(a.data(), forPeople(page.Format(r)))
+		_, err = fmt.Fprint(a.dataWriter(), forPeople(page.Format(r)))
 		return err
 	}
 	content, messages := show.OriginalText(&o)
 	if a.asJSON {
-		return a.print(recalled{
+		return a.printJSON(recalled{
 			Content: content, Handle: handle, Kind: o.Edit.Kind, Stage: o.Edit.Stage,
 			From: o.Edit.From, To: o.Edit.To, Part: o.Edit.Part, Messages: messages,
 		})
@@ -200,7 +199,7 @@ func (a *app) recall(ctx context.Context, path, handle, planPath, format string,
 // plan is named also in those that winnow compact made before.
 func (a *app) originalIn(ctx context.Context, path, handle, planPath, format string) (plan.Original, error) {
 	if planPath == "" && path == "-" {
-		return plan.Original{}, usagef("recall -: name the plan's file with --plan")
+		return plan.Original{}, usageErrorf("recall -: name the plan's file with --plan")
 	}
 	beside := cmp.Or(planPath, path+".plan.json")
 	_, missing := os.Stat(beside)
@@ -219,7 +218,7 @@ func (a *app) originalIn(ctx context.Context, path, handle, planPath, format str
 		}
 	}
 	if missing != nil {
-		return plan.Original{}, usagef("%s: there is no such plan to look the handle up in; name the plan's file with --plan", beside)
+		return plan.Original{}, usageErrorf("%s: there is no such plan to look the handle up in; name the plan's file with --plan", beside)
 	}
 	return plan.Original{}, fmt.Errorf("%s: no edit has the handle %q; winnow plan show lists them", beside, handle)
 }
@@ -227,7 +226,7 @@ func (a *app) originalIn(ctx context.Context, path, handle, planPath, format str
 // printContent prints an original. A file or another program gets it and nothing
 // else.
 func (a *app) printContent(content string) error {
-	_, err := fmt.Fprint(a.data(), content)
+	_, err := fmt.Fprint(a.dataWriter(), content)
 	if err == nil && isTerminal(a.stdout) && !strings.HasSuffix(content, "\n") {
 		_, err = fmt.Fprintln(a.stdout)
 	}

@@ -46,16 +46,16 @@ type recallFlags struct {
 	store                           storeFlags
 }
 
-func (f *recallFlags) add(cmd *cobra.Command) {
+func (f *recallFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of a gateway to ask (default: WINNOW_GATEWAY)")
 	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, read if no gateway is named (default: where winnow serve keeps plans)")
 	cmd.Flags().StringVar(&f.tenant, "tenant", "", "read only the plans of the tenant `NAME`, as in the gateway's keys")
 	cmd.Flags().StringVar(&f.session, "session", "", "look only into the session with this `ID`, or of this file")
-	f.store.add(cmd)
+	f.store.addTo(cmd)
 }
 
-// source is where these flags say that originals are. Done must be called.
-func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source, done func(), err error) {
+// openSource opens the originals that these flags name. Done must be called.
+func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Source, done func(), err error) {
 	var all []recall.Source
 	var closers []io.Closer
 	done = func() {
@@ -91,12 +91,12 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 		source, err := sessionFile(store, name)
 		return source, done, err
 	}
-	if f.session == "" { // else it is no conversation of a gateway
-		if all, err = f.planned(ctx, a, address, store); err != nil {
+	if f.session == "" { // a session's file does not belong to a gateway
+		if all, err = f.planSources(ctx, a, address, store); err != nil {
 			return nil, done, err
 		}
 		if f.tenant == "" {
-			named, _ := a.plansFile() // without a folder there is no other one
+			named, _ := a.plansFile() // without a folder no other file can exist
 			other, err := openOtherPlans(cmp.Or(f.plans, named))
 			if err != nil {
 				return nil, done, err
@@ -134,9 +134,9 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 	return recall.Both(all...), done, nil
 }
 
-// planned is what plans hide: those of the agent's own session, of a gateway, of the
-// gateway's file, and in that those of winnow compact.
-func (f *recallFlags) planned(ctx context.Context, a *app, address string, store planstore.Owner) (all []recall.Source, err error) {
+// planSources returns what plans hide: those of the agent's own session, of a
+// gateway, of the gateway's file, and in that those of winnow compact.
+func (f *recallFlags) planSources(ctx context.Context, a *app, address string, store planstore.Owner) (all []recall.Source, err error) {
 	var own *fileSource
 	if store != nil && f.tenant == "" {
 		if own, err = sessionFile(store, a.agentSession()); err != nil {
@@ -149,7 +149,7 @@ func (f *recallFlags) planned(ctx context.Context, a *app, address string, store
 	var s recall.Source
 	switch {
 	case address != "":
-		s, err = a.remote(ctx, address, store)
+		s, err = a.gatewayAt(ctx, address, store)
 	case store != nil:
 		s, err = f.inFile(ctx, store)
 	default:
@@ -173,15 +173,15 @@ func (f *recallFlags) openPlans(a *app) (planstore.Owner, error) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		if f.plans != "" {
-			return nil, fmt.Errorf("%s cannot be read: %s; check --plans", path, cause(err))
+			return nil, fmt.Errorf("%s cannot be read: %s; check --plans", path, causeText(err))
 		}
 		return nil, nil //nolint:nilnil // see above
 	}
 	return sqlite.Open(path, planstore.Bounds{})
 }
 
-// inFile is the originals in the gateway's file. Whoever can read the file can
-// read all of it: it is private to its owner.
+// inFile returns the originals in the gateway's file. A user who can read the file
+// can read all of it: it is private to its owner.
 func (f *recallFlags) inFile(ctx context.Context, store planstore.Store) (recall.Source, error) {
 	t, tenants, err := f.fileOf(ctx, store)
 	if err != nil {
@@ -190,7 +190,7 @@ func (f *recallFlags) inFile(ctx context.Context, store planstore.Store) (recall
 	return t.Recaller(tenants...), nil
 }
 
-// fileOf is a transport on the gateway's file, and the tenants in it that the
+// fileOf returns a transport on the gateway's file, and the tenants in it that the
 // flags name.
 func (f *recallFlags) fileOf(ctx context.Context, store planstore.Store) (*transport.Transport, []planstore.Tenant, error) {
 	tenants, err := store.Tenants(ctx)
@@ -226,12 +226,12 @@ type remote struct {
 	client *http.Client
 }
 
-// remote returns the gateway at an address as a source. On this machine the
+// gatewayAt returns the gateway at an address as a source. On this machine the
 // owner of its file needs no key.
-func (a *app) remote(ctx context.Context, address string, store planstore.Store) (*remote, error) {
+func (a *app) gatewayAt(ctx context.Context, address string, store planstore.Store) (*remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+		return nil, usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
 	}
 	r := &remote{strings.TrimRight(address, "/"), http.Header{}, &http.Client{
 		Timeout: time.Minute,
@@ -242,7 +242,7 @@ func (a *app) remote(ctx context.Context, address string, store planstore.Store)
 		r.header.Set(gateway.HeaderKey, key)
 		return r, nil
 	}
-	if !loopback(u.Hostname()) {
+	if !isLoopback(u.Hostname()) {
 		return r, nil
 	}
 	owner := a.getenv(variableOwner)
@@ -257,8 +257,8 @@ func (a *app) remote(ctx context.Context, address string, store planstore.Store)
 	return r, nil
 }
 
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
@@ -310,11 +310,11 @@ func (r *remote) get(ctx context.Context, path string, q url.Values, to any) err
 		return err
 	}
 	req.Header = r.header.Clone()
-	return r.send(req, to)
+	return r.sendRequest(req, to)
 }
 
-// send reads the answer to a request.
-func (r *remote) send(req *http.Request, to any) error {
+// sendRequest reads the answer to a request.
+func (r *remote) sendRequest(req *http.Request, to any) error {
 	resp, err := r.client.Do(req)
 	if err != nil {
 		if inner := (*url.Error)(nil); errors.As(err, &inner) {
@@ -337,7 +337,7 @@ func (r *remote) send(req *http.Request, to any) error {
 		Error struct{ Message string }
 		Plan  plan.ID
 	}
-	_ = json.Unmarshal(body, &refused) // what is no document has no message
+	_ = json.Unmarshal(body, &refused) // a body that is not JSON has no message
 	why := strings.TrimPrefix(refused.Error.Message, "winnow: ")
 	for status, kind := range map[int]error{http.StatusNotFound: recall.ErrUnknown, http.StatusConflict: recall.ErrAmbiguous, http.StatusGone: recall.ErrGone} {
 		if rest, ok := strings.CutPrefix(why, kind.Error()); ok && resp.StatusCode == status {

@@ -22,10 +22,10 @@ func (a *app) repairCommand() *cobra.Command {
 without a call into quoted text. It leaves a valid conversation alone and never
 writes the input. Without --out and --plan it only prints counts.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.repair(args[0], planPath, &in, &o) }),
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.runRepair(args[0], planPath, &in, &o) }),
 	}
-	in.add(cmd)
-	o.add(cmd, "- is standard output")
+	in.addTo(cmd)
+	o.addTo(cmd, "- is standard output")
 	cmd.Flags().StringVar(&planPath, "plan", "", "write the repair as a plan to `FILE`")
 	return cmd
 }
@@ -44,7 +44,7 @@ type repaired struct {
 	Edits         []shownEdit     `json:"edits"`
 }
 
-func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
+func (a *app) runRepair(path, planPath string, in *inputFlags, o *outFlags) error {
 	if err := a.checkOut(o, planPath); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 	}
 	doc.Out, doc.Continue = o.out, o.next
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	if a.quiet {
 		return nil
@@ -117,7 +117,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 			found = append(found, plural(f.n, f.noun)+f.rest)
 		}
 	}
-	fmt.Fprintf(out, "%s: %s: repaired by %s\n", path, list(found), plural(len(edits), "edit"))
+	fmt.Fprintf(out, "%s: %s: repaired by %s\n", path, joinWords(found), plural(len(edits), "edit"))
 	if o.out == "" {
 		fmt.Fprintln(out, "nothing was written; --out names a file for the repaired conversation")
 	}

@@ -50,8 +50,8 @@ func put1(t *testing.T, name, text string) {
 	}
 }
 
-// exchanges is a request and so many calls with results of about that many
-// characters, as a chat body and as messages.
+// exchanges is a request and n calls with results of about size characters, as a
+// chat body and as messages.
 func exchanges(n, size int) (string, []chat.Message) {
 	body := []string{`{"role":"user","content":"find it"}`}
 	messages := []chat.Message{chat.TextMessage(chat.User, "find it")}
@@ -339,8 +339,8 @@ func TestReplaceNeuroLink(t *testing.T) {
 	if _, err := s.Append(t.Context(), messages...); err != nil {
 		t.Fatal(err)
 	}
-	if needs, _, err := s.NeedsCompactionFor("anthropic", "claude-sonnet-4-20250514"); err != nil || needs {
-		t.Errorf("at claude: %v, %v", needs, err)
+	if st, err := s.StatsFor("anthropic", "claude-sonnet-4-20250514"); err != nil || st.Status.ShouldCompact {
+		t.Errorf("at claude: %+v, %v", st.Status, err)
 	}
 	if st, err := s.StatsFor("openai", "gpt-4"); err != nil || st.Ratio < 1 || st.Messages != 61 {
 		t.Errorf("at gpt-4: %v, %d messages, %v", st.Ratio, st.Messages, err)

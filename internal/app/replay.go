@@ -49,7 +49,7 @@ cost, and whether a provider would have accepted the requests. Rows marked * are
 simulated: a stand-in of the usual size takes the place of an LLM's summary. Tokens are
 counted with the tables of the o200k vocabulary.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, &f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runReplay(cmd, args, &f) }),
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies (default: all)")
@@ -66,17 +66,17 @@ counted with the tables of the o200k vocabulary.`,
 	return cmd
 }
 
-func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
+func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs, Edits: len(f.policies) == 0}
 	if f.trigger <= 0 || f.trigger > 1 {
-		return usagef("--trigger %v: must be a share between 0 and 1", f.trigger)
+		return usageErrorf("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
 	var err error
 	if len(f.windows) == 1 && f.windows[0] == ownWindow {
 		o.Windows, err = a.ownWindows(args)
 		o.Heard = !cmd.Flags().Changed("fixed")
 	} else {
-		o.Windows, err = numbers("--window", f.windows)
+		o.Windows, err = parseTokenList("--window", f.windows)
 	}
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	for _, name := range f.models {
 		m := model.Default().Lookup(name)
 		if !m.Prices.Known() || m.Source.Guess() {
-			return usagef("--model %s: its prices are not known; see winnow models", name)
+			return usageErrorf("--model %s: its prices are not known; see winnow models", name)
 		}
 		o.Models = append(o.Models, m)
 	}
@@ -108,7 +108,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		return a.replayAlone(cmd, args, f, o.Windows, fixed)
 	}
 	if len(fixed) > 1 {
-		return usagef("--fixed: only --field takes more than one")
+		return usageErrorf("--fixed: only --field takes more than one")
 	}
 	if len(fixed) == 1 {
 		o.Fixed = fixed[0]
@@ -118,11 +118,11 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	}
 	if len(f.policies) > 0 {
 		if o.Policies, err = peers.ByName(f.policies...); err != nil {
-			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
 	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.Board, error) { return replay.Run(cmd.Context(), d, o) })
+	board, sessions, err := buildBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.Board, error) { return replay.Run(cmd.Context(), d, o) })
 	if err != nil {
 		return err
 	}
@@ -132,24 +132,24 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	return a.showBoard(board, sessions, start)
 }
 
-// measured reads the sessions and has a board made of them, and returns how many
+// buildBoard reads the sessions and has a board made of them, and returns how many
 // sessions there are. The board is told where to report progress.
-func measured[B any](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), run func(*replay.Data) (B, error)) (board B, sessions int, err error) {
-	data, err := a.recorded(cmd, args)
+func buildBoard[B any](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), run func(*replay.Data) (B, error)) (board B, sessions int, err error) {
+	data, err := a.loadReplayData(cmd, args)
 	if err != nil {
 		return board, 0, err
 	}
-	p := a.progress("measuring")
+	p := a.startProgress("measuring")
 	*progress = p.set
 	board, err = await(cmd.Context(), func() (B, error) { return run(data) })
 	p.clear()
 	return board, len(data.Sessions), err
 }
 
-// showBoard prints what was measured since start.
+// showBoard prints a board of measurements that began at start.
 func (a *app) showBoard(board interface{ Table(out io.Writer) error }, sessions int, start time.Time) error {
 	if a.asJSON {
-		return a.print(board)
+		return a.printJSON(board)
 	}
 	if err := board.Table(a.stdout); err != nil {
 		return err
@@ -158,9 +158,9 @@ func (a *app) showBoard(board interface{ Table(out io.Writer) error }, sessions 
 	return nil
 }
 
-// recorded reads the sessions, and says what was left out.
-func (a *app) recorded(cmd *cobra.Command, args []string) (*replay.Data, error) {
-	p := a.progress("reading")
+// loadReplayData reads the sessions, and says which it left out.
+func (a *app) loadReplayData(cmd *cobra.Command, args []string) (*replay.Data, error) {
+	p := a.startProgress("reading")
 	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
 	p.clear()
 	if err != nil {
@@ -177,20 +177,20 @@ func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, wind
 	r := replay.Reading{Count: f.read, Seed: f.seed}
 	switch {
 	case f.read < 0 || a.asJSON || f.edits:
-		return usagef("--read only prints compactions as text; it does not go with the other reports")
+		return usageErrorf("--read only prints compactions as text; it does not go with the other reports")
 	case len(windows) > 1 || len(f.policies) > 1 || windows != nil && len(windows) == 0:
-		return usagef("--read looks at one window and one policy")
+		return usageErrorf("--read looks at one window and one policy")
 	case len(windows) == 1:
 		r.Window = windows[0]
 	}
 	if len(f.policies) == 1 {
 		viewers, err := replay.ViewersByName(f.policies...)
 		if err != nil {
-			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 		r.Viewer = viewers[0]
 	}
-	data, err := a.recorded(cmd, args)
+	data, err := a.loadReplayData(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -211,22 +211,17 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 	o := &replay.NextOptions{}
 	switch {
 	case len(windows) > 1 || windows != nil && len(windows) == 0:
-		return usagef("--edits looks at one window; name one with --window")
+		return usageErrorf("--edits looks at one window; name one with --window")
 	case len(windows) == 1:
 		o.Window = windows[0]
 	}
 	var err error
 	if len(f.policies) > 0 {
 		if o.Viewers, err = replay.ViewersByName(f.policies...); err != nil {
-			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
-	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.NextBoard, error) { return replay.RunNext(cmd.Context(), d, o) })
-	if err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
+	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.NextBoard, error) { return replay.RunNext(cmd.Context(), d, o) })
 }
 
 // reportArgs says how a report can be made again, without the places of this
@@ -267,8 +262,8 @@ func writeReport(f *replayFlags, start time.Time, write func(io.Writer, replay.M
 	return out.write()
 }
 
-// numbers reads a list of positive numbers. No list is nil, "none" an empty one.
-func numbers(flag string, values []string) ([]int, error) {
+// parseTokenList reads a list of positive numbers. No list is nil, "none" an empty one.
+func parseTokenList(flag string, values []string) ([]int, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
@@ -279,7 +274,7 @@ func numbers(flag string, values []string) ([]int, error) {
 	for _, v := range values {
 		n, err := parseTokens(v)
 		if err != nil || n < 500 {
-			return nil, usagef("%s %s: must be a number of tokens, at least 500", flag, v)
+			return nil, usageErrorf("%s %s: must be a number of tokens, at least 500", flag, v)
 		}
 		out = append(out, n)
 	}

@@ -26,12 +26,12 @@ func (f *replayFlags) addField(fl *pflag.FlagSet) {
 // replayField prints what the field's measures say.
 func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
 	if f.at < 0 || f.at > 1 {
-		return usagef("--at %v: must be a share between 0 and 1", f.at)
+		return usageErrorf("--at %v: must be a share between 0 and 1", f.at)
 	}
 	if windows != nil && len(windows) == 0 {
-		return usagef("--field looks at windows; name one with --window")
+		return usageErrorf("--field looks at windows; name one with --window")
 	}
-	targets, err := numbers("--targets", f.targets)
+	targets, err := parseTokenList("--targets", f.targets)
 	if err != nil {
 		return err
 	}
@@ -39,34 +39,21 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 		targets = []int{80_000, 100_000, 120_000}
 	}
 	o := &replay.FieldOptions{Targets: targets, Limit: f.limit, Seed: f.seed}
-	if o.Places, err = f.places(windows, fixed); err != nil {
+	if o.Places, err = f.placesFor(windows, fixed); err != nil {
 		return err
 	}
-	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.FieldBoard, error) { return replay.Field(cmd.Context(), d, o) })
-	if err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
+	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.FieldBoard, error) { return replay.Field(cmd.Context(), d, o) })
 }
 
 // replayAlone prints whole sessions beside the agents that wrote them: in the usual
 // places, or in each window with each fixed part.
 func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
 	o := &replay.AloneOptions{Alone: peers.Alone(), Frontier: replay.Frontier()}
-	if windows == nil && fixed != nil {
-		windows = []int{200_000}
-	}
-	if fixed == nil {
-		fixed = []int{0}
-	}
-	for _, w := range windows {
-		for _, n := range fixed {
-			o.Places = append(o.Places, replay.AlonePlace{Window: w, Fixed: n})
-		}
+	for _, p := range eachPlace(windows, fixed) {
+		o.Places = append(o.Places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
 	}
 	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.AloneBoard, error) { return replay.Alone(cmd.Context(), d, o) })
+	board, sessions, err := buildBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.AloneBoard, error) { return replay.Alone(cmd.Context(), d, o) })
 	if err != nil {
 		return err
 	}
@@ -91,7 +78,7 @@ func (a *app) replayMoments(cmd *cobra.Command, args []string, windows, fixed []
 // replayBoard measures and prints a board.
 func replayBoard[B interface{ Table(out io.Writer) error }](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), measure func(*replay.Data) (B, error)) error {
 	start := time.Now()
-	board, sessions, err := measured(a, cmd, args, progress, measure)
+	board, sessions, err := buildBoard(a, cmd, args, progress, measure)
 	if err != nil {
 		return err
 	}
@@ -121,16 +108,16 @@ func (f *replayFlags) fixedParts() ([]int, error) {
 	for _, v := range f.fixed {
 		n, err := parseTokens(v)
 		if err != nil || n < 0 {
-			return nil, usagef("--fixed %s: must be a number of tokens", v)
+			return nil, usageErrorf("--fixed %s: must be a number of tokens", v)
 		}
 		out = append(out, n)
 	}
 	return out, nil
 }
 
-// places are those that the flags name: each window with each fixed part, or the
-// usual ones of them.
-func (f *replayFlags) places(windows, fixed []int) ([]replay.Place, error) {
+// placesFor returns the places that the flags name: each window with each fixed
+// part, or the usual ones of them.
+func (f *replayFlags) placesFor(windows, fixed []int) ([]replay.Place, error) {
 	var out []replay.Place
 	for _, p := range replay.Places() {
 		if fixed == nil && (windows == nil || slices.Contains(windows, p.Window)) {
@@ -146,7 +133,7 @@ func (f *replayFlags) places(windows, fixed []int) ([]replay.Place, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, usagef("--window: say with --fixed how many tokens system prompt and tools have there")
+		return nil, usageErrorf("--window: say with --fixed how many tokens system prompt and tools have there")
 	}
 	for i := range out {
 		out[i].At = f.at

@@ -16,9 +16,9 @@ import (
 	"github.com/winnow-llm/winnow/internal/budget"
 )
 
-// showCompacted is the report that a person reads in ten seconds.
+// showCompacted prints a report that a person reads in ten seconds.
 func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
-	st := a.style(out)
+	st := a.styleFor(out)
 	fmt.Fprintf(out, "%s: %s\n%s\n", st.Bold(d.File), plural(d.MessagesBefore, "message"), show.ModelLine(d.Model, string(w.Model().Source), r.Before.Limits))
 	st.Window(out, r.Before.Limits.Context, w.Window().Why)
 	fmt.Fprintln(out)
@@ -67,13 +67,13 @@ func (a *app) showPlaces(out io.Writer, st style, d *compacted) {
 	}
 	fmt.Fprintln(out)
 	if viewed {
-		fmt.Fprintf(out, "view  %s\n", st.Bold(a.hint(d.Out)))
+		fmt.Fprintf(out, "view  %s\n", st.Bold(a.pathAsTyped(d.Out)))
 	}
-	file := a.hint(d.File)
+	file := a.pathAsTyped(d.File)
 	if d.Plan != nil {
-		planPath, back := a.hint(*d.Plan), ""
+		planPath, back := a.pathAsTyped(*d.Plan), ""
 		if viewed && d.Continue == nil {
-			back = " --out " + a.hint(d.Out)
+			back = " --out " + a.pathAsTyped(d.Out)
 		}
 		fmt.Fprintf(out, "plan  %s\n", st.Bold(planPath))
 		fmt.Fprintf(out, "read  winnow plan show %s %s\n", planPath, file)
@@ -88,11 +88,11 @@ func (a *app) showNext(out io.Writer, o *outFlags) {
 		return
 	}
 	if o.next.Move != "" && o.out != "-" {
-		fmt.Fprintf(out, "first mkdir -p %s && cp %s %s\n", a.hint(filepath.Dir(o.next.Move)), a.hint(o.out), a.hint(o.next.Move))
+		fmt.Fprintf(out, "first mkdir -p %s && cp %s %s\n", a.pathAsTyped(filepath.Dir(o.next.Move)), a.pathAsTyped(o.out), a.pathAsTyped(o.next.Move))
 	}
 	cd := ""
 	if here, err := os.Getwd(); err != nil || here != o.next.Folder {
-		cd = "cd " + a.hint(o.next.Folder) + " && "
+		cd = "cd " + a.pathAsTyped(o.next.Folder) + " && "
 	}
 	fmt.Fprintf(out, "next  %s%s\n", cd, o.next.Command)
 }
@@ -161,7 +161,7 @@ func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 	}
 	var said []string
 	if len(whole) > 0 {
-		said = append(said, "all "+list(whole))
+		said = append(said, "all "+joinWords(whole))
 	}
 	said = append(said, partly...)
 	if len(said) == 0 {
@@ -175,8 +175,8 @@ func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 	st.Prose(out, "", "still there to read: "+strings.Join(said, ", ")+rest, nil)
 }
 
-// list joins words as people do.
-func list(words []string) string {
+// joinWords joins words as people do.
+func joinWords(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}

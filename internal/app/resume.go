@@ -22,36 +22,36 @@ import (
 // viewFormats is the help for --to.
 const viewFormats = "`FORMAT` of the view: openai, responses, anthropic or gemini for a request; claude-code, codex or pi for a session that the agent can continue"
 
-// continues reports whether a format is that of an agent's own session files.
-func continues(to string) bool {
+// isAgentFormat reports whether a format is that of an agent's own session files.
+func isAgentFormat(to string) bool {
 	return slices.Contains(resume.Formats(), transcript.Format(to))
 }
 
 // checkFormat refuses formats that views cannot be written in, and says what to
 // do instead.
 func checkFormat(to string) error {
-	if to == "" || continues(to) {
+	if to == "" || isAgentFormat(to) {
 		return nil
 	}
 	if _, err := wire.ParseDialect(to); err == nil {
 		return nil
 	}
 	if agent, ok := table.OfFormat(to); ok {
-		return usagef("--to %s: this agent cannot continue a session file from another program; use winnow wrap %s, which compacts while it runs, or --to openai for the messages", to, agent.Name)
+		return usageErrorf("--to %s: this agent cannot continue a session file from another program; use winnow wrap %s, which compacts while it runs, or --to openai for the messages", to, agent.Name)
 	}
-	return usagef("--to %s: winnow cannot write this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
+	return usageErrorf("--to %s: winnow cannot write this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
 }
 
 // renderView writes a view in the format that was asked for. For an agent's
 // format it also returns how to go on, and chooses the agent's own place for the
 // file where no other is named.
 func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *show.Continued, error) {
-	if !continues(o.to) {
+	if !isAgentFormat(o.to) {
 		data, err := s.Write(v, o.to)
 		return data, nil, err
 	}
 	format := transcript.Format(o.to)
-	all := agents.Known(a.home(), a.getenv)
+	all := agents.Known(a.homeDir(), a.getenv)
 	dir := all[slices.IndexFunc(all, func(g agents.Agent) bool { return g.Format == format })].Dirs[0]
 	folder, err := a.workingFolder(s)
 	if err != nil {
@@ -81,12 +81,12 @@ func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *
 			next.Move = place
 		}
 	}
-	next.Command = r.Command(a.hint(o.out))
+	next.Command = r.Command(a.pathAsTyped(o.out))
 	return data, next, nil
 }
 
-// workingFolder is where the agent worked, or this folder where that is unknown
-// or on another machine.
+// workingFolder returns where the agent worked, or this folder where that is
+// unknown or on another machine.
 func (a *app) workingFolder(s *source.Session) (string, error) {
 	if info, err := os.Stat(s.Folder); s.Folder != "" && err == nil && info.IsDir() {
 		return s.Folder, nil
@@ -101,7 +101,7 @@ func (a *app) workingFolder(s *source.Session) (string, error) {
 	return here, nil
 }
 
-// agentProvider is the provider whose model answered, in pi's words.
+// agentProvider returns the provider whose model answered, in pi's words.
 func agentProvider(s *source.Session) string {
 	if p := providerOf(s); p != "" {
 		return p
@@ -116,9 +116,9 @@ func agentProvider(s *source.Session) string {
 	return m.Provider
 }
 
-// hint is a path as a person would type it here: relative to this folder or to
+// pathAsTyped returns a path as a person would type it here: relative to this folder or to
 // the home folder where that is shorter, and quoted where the shell needs it.
-func (a *app) hint(path string) string {
+func (a *app) pathAsTyped(path string) string {
 	if path == "-" || path == "" {
 		return path
 	}

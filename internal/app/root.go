@@ -37,8 +37,8 @@ Global flags:
 
 func init() { cobra.EnableCommandSorting = false } // commands stand in the order in which they are of use
 
-// root builds the tree of commands.
-func (a *app) root() *cobra.Command {
+// rootCommand builds the tree of commands.
+func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "winnow",
 		Short: "Keeps conversations with language models inside their context window",
@@ -67,7 +67,7 @@ share of check --fail-over, 130 interrupted.`,
 	asked := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if *asked {
-			return a.work(func(*cobra.Command, []string) error { return a.showVersion() })(cmd, args)
+			return a.asRunE(func(*cobra.Command, []string) error { return a.showVersion() })(cmd, args)
 		}
 		return cmd.Help()
 	}
@@ -77,7 +77,7 @@ share of check --fail-over, 130 interrupted.`,
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if a.asJSON {
-			_ = a.print(helpDocument(cmd)) // what cannot be written is noticed at the end
+			_ = a.printJSON(helpDocument(cmd)) // what cannot be written is noticed at the end
 			return
 		}
 		cmd.Long = longText(cmd)
@@ -105,12 +105,12 @@ share of check --fail-over, 130 interrupted.`,
 	add("Look things up, and set them up", a.modelsCommand(), a.classifyCommand(), a.replayCommand(), a.configCommand(), a.versionCommand(),
 		a.completionCommand(), a.manCommand())
 	addTopics(root)
-	a.complete(root)
+	a.addCompletions(root)
 	return root
 }
 
-// group is a command that only holds others.
-func (a *app) group(use, short, example string, children ...*cobra.Command) *cobra.Command {
+// groupCommand returns a command that only holds others.
+func (a *app) groupCommand(use, short, example string, children ...*cobra.Command) *cobra.Command {
 	names := make([]string, len(children))
 	for i, c := range children {
 		names[i] = c.Name()
@@ -119,12 +119,12 @@ func (a *app) group(use, short, example string, children ...*cobra.Command) *cob
 		Use: use, Short: short, Example: example,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s: which one? %s; see winnow help %s", use, strings.Join(names, ", "), use)
+				return usageErrorf("%s: which one? %s; see winnow help %s", use, strings.Join(names, ", "), use)
 			}
 			if best := spelling.Nearest(args[0], names); best != "" {
-				return usagef("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
+				return usageErrorf("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
 			}
-			return usagef("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))
+			return usageErrorf("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))
 		},
 	}
 	g.AddCommand(children...)
@@ -134,7 +134,7 @@ func (a *app) group(use, short, example string, children ...*cobra.Command) *cob
 // input are the flags of commands that read a session.
 type inputFlags struct{ session, format string }
 
-func (f *inputFlags) add(cmd *cobra.Command) {
+func (f *inputFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.session, "session", "", "which session, if the file has several, by `NUMBER` (from 1) or id")
 	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the input instead of detecting it")
 }

@@ -23,7 +23,7 @@ const (
 	exitStopped   = 130 // as shells say it of a program that Ctrl-C ended
 )
 
-// Run is the whole command, for main and for tests. It returns the exit code.
+// Run runs the whole command, for main and for tests, and returns the exit code.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var out *sink
 	if !isTerminal(stdout) {
@@ -36,7 +36,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer people.Flush() //nolint:errcheck // half a character; the sink remembers its error
 	defer notes.Flush()  //nolint:errcheck // nobody is left to be told
 	a := &app{stdin: stdin, stdout: people, stderr: notes, getenv: os.Getenv, environ: os.Environ}
-	root := a.root()
+	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(people)
@@ -47,19 +47,19 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
-		err = out.failed()
+		err = out.writeFailure()
 	case out != nil && out.err != nil && errors.Is(err, out.err):
-		err = out.failed() // the same, with what to do about it
+		err = out.writeFailure() // the same, with what to do about it
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		err = errStopped
 	case !a.started:
 		err = argumentError(cmd, err)
 	}
 	if out != nil && pipeClosed(out.err) {
-		return exitFailed // quietly: whoever read has seen enough
+		return exitFailed // quietly: the reader has seen enough
 	}
 	if out != nil && out.err != nil {
 		a.started = true // help that cannot be written is not wrong usage
 	}
-	return a.finish(err, args)
+	return a.reportOutcome(err, args)
 }

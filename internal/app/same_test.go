@@ -26,9 +26,9 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// TestOneModelOfThePrompt: whoever is asked says the same of a session, to the token,
-// and within two in a hundred what the provider itself counted for its next request.
-// The sessions are cut before their last reported answer, in a window in which nothing
+// TestOneModelOfThePrompt: all commands count a session alike, to the token, and
+// within two in a hundred of the provider's own count for its next request. The
+// sessions are cut before their last reported answer, in a window in which nothing
 // is compacted.
 func TestOneModelOfThePrompt(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func askAll(t *testing.T, path string, want int) {
 
 // hiddenSession writes a session of Claude Code whose provider counts 20,000 tokens that
 // the file does not show, and more for its words than winnow does. It returns the
-// session without its last answer, and what was reported for that.
+// session without its last answer, and the usage reported for that.
 func hiddenSession(t *testing.T) (path string, reported int) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "session.jsonl")
@@ -307,8 +307,8 @@ func anthropicAnswer(t *testing.T, m *chat.Message) []byte {
 }
 
 // cutSession writes the lines of a session before its last reported answer into a
-// file, and returns its name and what was reported. The name is "" where the session is
-// short, or compacted by its agent.
+// file, and returns its name and the usage reported. The name is "" where the
+// session is short, or compacted by its agent.
 func cutSession(t *testing.T, file string) (path string, reported int) {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -84,7 +84,7 @@ func randomRequest(r *rand.Rand) chat.Request {
 }
 
 // TestScreens runs what people look at on terminals of three widths: no line is
-// longer than the terminal, none ends in blanks, and there are no colours.
+// longer than the terminal, none ends in blanks, and none has colours.
 func TestScreens(t *testing.T) {
 	t.Chdir(isolate(t))
 	for name, data := range map[string]string{"s.json": string(demo.Session()), "wide.json": wideSession, "two.jsonl": hello + "\n"} {

@@ -54,10 +54,10 @@ AGENTS
 
 Local servers (Ollama, llama.cpp, vLLM, LM Studio) are asked for the window that they
 have given an open model. --window sets the window of all models. Part of the window
-is the output reserve: what the longest answers of the conversation had and a quarter
-more; at its start 16,000 tokens, or a fifth of the window if that is less.
-With --window 40000 that leaves 32,000 for the prompt. --reserve lowers it:
---reserve 4000 for all models, --reserve gpt-5=16000 for one.
+is the output reserve, which is kept free for the answer: a quarter more than the
+longest recent answer; at first 16,000 tokens, or a fifth of the window if that is
+less. With --window 40000 that leaves 32,000 for the prompt. --output-reserve lowers it:
+--output-reserve 4000 for all models, --output-reserve gpt-5=16000 for one.
 
 Several gateways with --store postgres://USER@HOST/DATABASE share one store: any of
 them can serve any conversation, and the provider sees the same bytes. The password
@@ -76,9 +76,9 @@ Winnow-Key; the file has a line "TENANT KEY" for each. Agents have their own
 settings for extra headers; for Claude Code it is
 ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY". Without --keys, callers with the same
 credential are one tenant. On this machine an access token that its client renews
-(OAuth) stays the same tenant; beyond it each is another one, which makes its plans
-anew: use keys there. To listen beyond this machine, give --keys, or --allow-keyless
-if nobody else can reach it.
+(OAuth) stays the same tenant. Beyond this machine each new token is another tenant,
+which starts without plans: use keys there. To listen beyond this machine, give --keys,
+or --allow-keyless if nobody else can reach it.
 
 The gateway serves its own pages (/, /metrics, /winnow/…) only under loopback names,
 the address that it listens on, and names given with --host, so that web pages from
@@ -120,16 +120,16 @@ type serveFlags struct {
 	pruned    bool // by jobs
 }
 
-func (f *serveFlags) add(cmd *cobra.Command) {
+func (f *serveFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (repeatable)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
-	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is the output reserve, see --reserve")
-	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of output reserve, kept free for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
+	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is the output reserve, see --output-reserve")
+	cmd.Flags().StringArrayVar(&f.reserves, "output-reserve", nil, "most `[MODEL=]TOKENS` of output reserve, kept free for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
-	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
+	cmd.Flags().IntVar(&f.memory, "memory-size", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
 	cmd.Flags().BoolVar(&f.offer, "offer-tools", false, "declare recall, search_history and note in every request and answer their calls, for agents that have neither a shell nor MCP")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` that the store keeps a plan after its last use")
@@ -139,21 +139,21 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.observe, "observe", false, "only measure; send every request unchanged")
 }
 
-// options puts flags and settings together. The store must be closed.
-func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, planstore.Store, error) {
+// gatewayOptions puts flags and settings together. The store must be closed.
+func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Options, planstore.Store, error) {
 	var o gateway.Options
 	l, err := a.loadSettings()
 	if err != nil {
 		return o, nil, err
 	}
 	if f.window < 0 {
-		return o, nil, usagef("--window %d: must be a positive number of tokens", f.window)
+		return o, nil, usageErrorf("--window %d: must be a positive number of tokens", f.window)
 	}
 	if f.age <= 0 {
-		return o, nil, usagef("--store-age %s: must be a positive time, for example 720h", f.age)
+		return o, nil, usageErrorf("--store-age %s: must be a positive time, for example 720h", f.age)
 	}
 	if f.size < 0 {
-		return o, nil, usagef("--store-size %d: must be a positive number of MB", f.size)
+		return o, nil, usageErrorf("--store-size %d: must be a positive number of MB", f.size)
 	}
 	if f.window > 0 {
 		l.Window = f.window
@@ -171,7 +171,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	for _, text := range f.upstreams {
 		name, address, ok := strings.Cut(text, "=")
 		if !ok {
-			return o, nil, usagef("--upstream %s: write NAME=URL, for example openai=https://api.openai.com", text)
+			return o, nil, usageErrorf("--upstream %s: write NAME=URL, for example openai=https://api.openai.com", text)
 		}
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
@@ -180,7 +180,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if isSame {
 		l.Summarizer = "" // no other is made
 	}
-	writer, err := a.summarizer(ctx, &l.File, registry)
+	writer, err := a.newSummarizer(ctx, &l.File, registry)
 	if err != nil {
 		return o, nil, err
 	}
@@ -189,50 +189,50 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		return o, nil, err
 	}
 	if f.cap < 0 {
-		return o, nil, usagef("--summary-cap %v: must be a number of dollars", f.cap)
+		return o, nil, usageErrorf("--summary-cap %v: must be a number of dollars", f.cap)
 	}
 	if f.memory <= 0 {
-		return o, nil, usagef("--memory %d: must be a positive number of MB", f.memory)
+		return o, nil, usageErrorf("--memory-size %d: must be a positive number of MB", f.memory)
 	}
 	var prices model.Prices
 	if f.cap > 0 && writer != nil {
 		if prices = registry.Lookup(l.Summarizer).Prices; !prices.Known() {
-			return o, nil, usagef("--summary-cap %v: the price of %s is unknown; put its prices into a file and name it in the setting models_file", f.cap, l.Summarizer)
+			return o, nil, usageErrorf("--summary-cap %v: the price of %s is unknown; put its prices into a file and name it in the setting models_file", f.cap, l.Summarizer)
 		}
 	}
 	o.Version = thisBuild().Version
 	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummaryTime: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals, OfferTools: f.offer,
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummarizerTimeout: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals, OfferTools: f.offer,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
 	o.Transport.Settings.Disabled = !l.Auto()
 	if l.Redact {
 		o.Transport.Redact = &session.Redactor{}
 	}
-	store, err := f.open(ctx, a)
+	store, err := f.openPlanStore(ctx, a)
 	o.Transport.Store = store
 	return o, store, err
 }
 
-// plansPath is where the gateway keeps plans unless told otherwise.
+// plansPath returns where the gateway keeps plans unless told otherwise.
 func plansPath() (string, error) {
 	dir, err := os.UserCacheDir()
 	return filepath.Join(dir, "winnow", "plans.db"), err
 }
 
-// bounds limit what the store keeps.
-func (f *serveFlags) bounds() planstore.Bounds {
+// storeBounds returns the limits of the store.
+func (f *serveFlags) storeBounds() planstore.Bounds {
 	return planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
 }
 
-// open opens the store of plans. A store that cannot be used keeps nobody from
+// openPlanStore opens the store of plans. A store that cannot be used keeps nobody from
 // working: plans are kept in memory then, and a line says so. What is in the file
 // stays there. A database that several gateways share is another matter: without
 // it they would not send the same bytes, so there is an error.
-func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) {
-	bounds, path := f.bounds(), f.store
+func (f *serveFlags) openPlanStore(ctx context.Context, a *app) (planstore.Store, error) {
+	bounds, path := f.storeBounds(), f.store
 	l, err := a.quietly().loadSettings()
 	if err != nil {
 		return nil, err
@@ -280,8 +280,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1),
 		Args: cobra.NoArgs,
 	}
-	f.add(cmd)
-	j.add(cmd, 4)
+	f.addTo(cmd)
+	j.addTo(cmd, 4)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 picks a free port")
 	cmd.Flags().StringVar(&name, "name", "", "`NAME` of this gateway among those that share a store; pages show which one served what (default with PostgreSQL: the machine's)")
 	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
@@ -294,12 +294,12 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "most `TIME` for a call")
 	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "most `TIME` for a request to arrive")
 	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that running calls get to finish on shutdown")
-	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		if err := j.check(); err != nil {
 			return err
 		}
 		f.pruned = pg.Is(f.store)
-		o, store, err := f.options(cmd.Context(), a)
+		o, store, err := f.gatewayOptions(cmd.Context(), a)
 		if err != nil {
 			return err
 		}
@@ -308,7 +308,7 @@ func (a *app) serveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		traces, sent, err := a.traces(cmd.Context())
+		traces, sent, err := a.openTraces(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -322,17 +322,17 @@ func (a *app) serveCommand() *cobra.Command {
 			n    int64
 		}{{"max-body", int64(maxBody)}, {"max-concurrent", int64(concurrent)}, {"timeout", int64(timeout)}, {"read-timeout", int64(reading)}, {"grace", int64(grace)}} {
 			if l.n <= 0 {
-				return usagef("--%s must be above 0", l.flag)
+				return usageErrorf("--%s must be above 0", l.flag)
 			}
 		}
 		o.MaxBody, o.MaxConcurrent, o.Timeout, o.ReadTimeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, reading, grace
 		if o.Keys, err = readKeys(keys); err != nil {
 			return err
 		}
-		if o.Keys == nil && !keyless && beyond(listen) {
-			return usagef("--listen %s accepts other machines, and without keys anyone there can use the gateway; give callers keys with --keys FILE, or add --allow-keyless if nobody else can reach it", listen)
+		if o.Keys == nil && !keyless && reachableFromOutside(listen) {
+			return usageErrorf("--listen %s accepts other machines, and without keys anyone there can use the gateway; give callers keys with --keys FILE, or add --allow-keyless if nobody else can reach it", listen)
 		}
-		o.Transport.Credentials.Refreshed = o.Keys == nil && !beyond(listen)
+		o.Transport.Credentials.Refreshed = o.Keys == nil && !reachableFromOutside(listen)
 		o.Hosts = slices.Clone(hosts)
 		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
 			if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
@@ -340,7 +340,7 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 		}
 		if (cert == "") != (key == "") {
-			return usagef("--tls-cert and --tls-key belong together; give both")
+			return usageErrorf("--tls-cert and --tls-key belong together; give both")
 		}
 		if cert != "" {
 			pair, err := tls.LoadX509KeyPair(cert, key)
@@ -372,17 +372,17 @@ func (a *app) serveCommand() *cobra.Command {
 			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
 		}
 		if g, err = gateway.New(&o); err != nil {
-			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+			return usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
 		if all != nil && j.workers > 0 {
 			if err := all.Start(context.WithoutCancel(cmd.Context())); err != nil {
 				return err
 			}
 		}
-		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
-			base := "http://" + local(l.Addr())
+		return a.listenAndServe(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+			base := "http://" + localAddress(l.Addr())
 			if o.TLS != nil {
-				base = "https://" + local(l.Addr())
+				base = "https://" + localAddress(l.Addr())
 			}
 			if path := g.OwnerAddress(); path != "" && !a.quiet && !a.asJSON {
 				if _, err := fmt.Fprintf(a.stdout, "page (opens once, within 15 minutes): %s%s\n", base, path); err != nil {
@@ -413,7 +413,7 @@ func readKeys(path string) (map[string]string, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("the keys cannot be read: %s; check --keys", cause(err))
+		return nil, fmt.Errorf("the keys cannot be read: %s; check --keys", causeText(err))
 	}
 	defer file.Close()
 	keys := make(map[string]string)
@@ -424,7 +424,7 @@ func readKeys(path string) (map[string]string, error) {
 			continue
 		}
 		if len(words) != 2 {
-			return nil, fmt.Errorf("%s:%d: this is not of the form TENANT KEY", path, n)
+			return nil, fmt.Errorf("%s:%d: this is not a tenant and a key; write lines of the form TENANT KEY", path, n)
 		}
 		if keys[words[1]] != "" {
 			return nil, fmt.Errorf("%s:%d: two tenants have this key; give each its own", path, n)
@@ -432,7 +432,7 @@ func readKeys(path string) (map[string]string, error) {
 		keys[words[1]] = words[0]
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("the keys cannot be read: %s; check --keys", causeText(err))
 	}
 	if len(keys) == 0 {
 		return nil, fmt.Errorf("%s: it has no keys; write lines of the form TENANT KEY", path)

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
-// Whoever starts a gateway or a simulator by hand is told what to do with it.
+// A gateway or a simulator started by hand says what to do with it.
 func TestServersSayWhatIsNext(t *testing.T) {
 	dir := isolate(t)
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
-// TestServeMemory sends far more conversations through winnow serve than --memory
+// TestServeMemory sends far more conversations through winnow serve than --memory-size
 // has room for, and looks at what the process takes of the machine: its resident
 // memory stays below what docs/gateway.md says, however many there were. With
 // WINNOW_LOAD set there are 20,000 of 40 KB.
@@ -38,7 +38,7 @@ func TestServeMemory(t *testing.T) {
 	}))
 	defer provider.Close()
 	dir := t.TempDir()
-	cmd := exec.Command("winnow", "serve", "--listen", "127.0.0.1:0", "--store", dir+"/plans.db", "--memory", strconv.Itoa(setting), "--upstream", "openai="+provider.URL, "--quiet")
+	cmd := exec.Command("winnow", "serve", "--listen", "127.0.0.1:0", "--store", dir+"/plans.db", "--memory-size", strconv.Itoa(setting), "--upstream", "openai="+provider.URL, "--quiet")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -79,7 +79,7 @@ func TestServeMemory(t *testing.T) {
 	close(next)
 	wait.Wait()
 	most = max(most, resident(t, cmd.Process.Pid))
-	t.Logf("%d conversations of %d KB with --memory %d: %d MB resident at first, %d MB at most", conversations, 20*len(line)>>10, setting, begin, most)
+	t.Logf("%d conversations of %d KB with --memory-size %d: %d MB resident at first, %d MB at most", conversations, 20*len(line)>>10, setting, begin, most)
 	if bound := setting*3/2 + 512; most > bound {
 		t.Errorf("%d MB resident, more than %d MB", most, bound)
 	}

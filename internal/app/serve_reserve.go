@@ -9,14 +9,14 @@ import (
 	"github.com/winnow-llm/winnow/model"
 )
 
-// registryWith returns the registry in which models keep at most so many tokens
-// of their window for the answer as flags say: "TOKENS" for all models, or
-// "MODEL=TOKENS" for one. What the setting models_file says of models stays.
+// registryWith returns the registry in which models reserve at most the flags'
+// tokens of their window for the answer: "TOKENS" for all models, or "MODEL=TOKENS"
+// for one. What the setting models_file says of models stays.
 func (l *loaded) registryWith(reserves []string) (*model.Registry, error) {
 	if len(reserves) == 0 {
-		return l.registry()
+		return l.modelRegistry()
 	}
-	if _, err := l.registry(); err != nil {
+	if _, err := l.modelRegistry(); err != nil {
 		return nil, err
 	}
 	file := struct {
@@ -38,7 +38,7 @@ func (l *loaded) registryWith(reserves []string) (*model.Registry, error) {
 		}
 		n, err := parseTokens(tokens)
 		if err != nil || n <= 0 || name == "" {
-			return nil, usagef("--reserve %s: write TOKENS, or MODEL=TOKENS, for example gpt-5=16000", text)
+			return nil, usageErrorf("--output-reserve %s: write TOKENS, or MODEL=TOKENS, for example gpt-5=16000", text)
 		}
 		if file.Models[name] == nil {
 			file.Models[name] = map[string]any{}

@@ -277,7 +277,7 @@ func init() {
 	os.Exit(0)
 }
 
-// TestWrapSaves says at the end what was saved, unless asked to be quiet.
+// TestWrapSaves: wrap says at the end how much it saved, unless it is quiet.
 func TestWrapSaves(t *testing.T) {
 	isolate(t)
 	provider, end := serving(t, "sim", "--listen", "127.0.0.1:0", "--window", "16000")
@@ -388,7 +388,7 @@ func TestSettingsInGateway(t *testing.T) {
 	a := testApp()
 	a.config = lay(t, "auto_compact: false\ntools:\n  read_file: other\n", home, "tools.yaml")
 	f := serveFlags{store: "memory", age: 1, memory: 64, upstreams: []string{"openai=http://127.0.0.1:1"}}
-	o, store, err := f.options(t.Context(), a)
+	o, store, err := f.gatewayOptions(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +400,7 @@ func TestSettingsInGateway(t *testing.T) {
 		t.Error("auto_compact: false, and the gateway compacts")
 	}
 	a.config = lay(t, "window: 9000\n", home, "plain.yaml")
-	if o, store, err = f.options(t.Context(), a); err != nil || o.Transport.Kinds != nil || o.Transport.Settings.Disabled {
+	if o, store, err = f.gatewayOptions(t.Context(), a); err != nil || o.Transport.Kinds != nil || o.Transport.Settings.Disabled {
 		t.Errorf("nothing is set: %v, %v, %v", o.Transport.Kinds, o.Transport.Settings.Disabled, err)
 	}
 	store.Close()

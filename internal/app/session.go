@@ -19,7 +19,7 @@ import (
 
 func (a *app) sessionCommand() *cobra.Command {
 	f := &storeFlags{}
-	g := a.group("session", "List, read, compact, branch, rewind and move sessions",
+	g := a.groupCommand("session", "List, read, compact, branch, rewind and move sessions",
 		`  winnow session import rollout.jsonl          take a conversation into the store
   winnow session ls                            what is there
   winnow session stats 019a8c1f                how full is it
@@ -35,7 +35,7 @@ or the beginning of one.
 
 With --recover, winnow skips damaged lines, attaches an entry whose parent is lost to
 the entry written before it, and says on standard error what it left out.`
-	f.add(g)
+	f.addTo(g)
 	g.PersistentFlags().Bool(recoverFlag, false, "skip what is damaged instead of refusing the session")
 	return g
 }
@@ -81,7 +81,7 @@ func (a *app) openAny(ctx context.Context, f *storeFlags, name string, o *sessio
 	if err == nil {
 		var s *session.Session
 		if s, err = session.Open(ctx, store, id, o); err == nil {
-			return a.told(&opened{Session: s, name: name, store: store}), nil
+			return a.sayNotes(&opened{Session: s, name: name, store: store}), nil
 		}
 	}
 	_ = store.Close() // nothing was written
@@ -111,16 +111,16 @@ func (a *app) openSessionFile(ctx context.Context, name string, o *session.Optio
 		if write || !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
 			return s, err
 		}
-		in, err := a.open(name)
+		in, err := a.openInput(name)
 		if err != nil {
 			return nil, err
 		}
 		return a.openTranscript(ctx, in, o)
 	}
 	if write {
-		return nil, usagef("%s: winnow cannot add to a stream or a compressed file; import it with winnow session import", name)
+		return nil, usageErrorf("%s: winnow cannot add to a stream or a compressed file; import it with winnow session import", name)
 	}
-	in, err := a.open(name)
+	in, err := a.openInput(name)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.O
 	if err := in.Recognise(""); err != nil {
 		return nil, err
 	}
-	a.warn(in)
-	chosen, err := a.choose(in, "")
+	a.sayWarnings(in)
+	chosen, err := a.chooseSession(in, "")
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options
 	out := &opened{name: in.Name}
 	var err error
 	if out.temp, err = os.MkdirTemp("", "winnow-session-"); err != nil {
-		return nil, fmt.Errorf("no place for a copy of %s: %w; check the folder for temporary files", in.Name, err)
+		return nil, fmt.Errorf("%s cannot be copied: %w; check the folder for temporary files", in.Name, err)
 	}
 	path := filepath.Join(out.temp, "session.jsonl")
 	if err := copyInput(path, in); err != nil {
@@ -180,7 +180,7 @@ func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options
 	return a.openFile(ctx, out, path, o)
 }
 
-// copyInput writes what an input holds to a file. What was not read is not read whole.
+// copyInput writes an input to a file. It streams an input that is not in memory.
 func copyInput(path string, in *source.Input) error {
 	var from io.Reader = bytes.NewReader(in.Data)
 	if in.Data == nil {
@@ -206,7 +206,7 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 		out.Session, err = session.New(ctx, log, o)
 	}
 	if err == nil {
-		return a.told(out), nil
+		return a.sayNotes(out), nil
 	}
 	if out.temp != "" {
 		_ = os.RemoveAll(out.temp)
@@ -232,8 +232,8 @@ func (e *notSession) Error() string {
 // Unwrap returns [session.ErrNotSession].
 func (*notSession) Unwrap() error { return session.ErrNotSession }
 
-// told tells people what was mended on reading.
-func (a *app) told(o *opened) *opened {
+// sayNotes tells people what the store mended on reading.
+func (a *app) sayNotes(o *opened) *opened {
 	for _, n := range o.Notes() {
 		a.say("%s: %s", o.name, n)
 	}
@@ -257,15 +257,15 @@ func findSession(ctx context.Context, store session.Store, name string) (string,
 	for i := range all {
 		ids = append(ids, all[i].ID)
 	}
-	id, err := byPrefix(ids, name, "session")
+	id, err := findByPrefix(ids, name, "session")
 	if err != nil {
 		return "", fmt.Errorf("%w; winnow session ls lists them", err)
 	}
 	return id, nil
 }
 
-// byPrefix returns the one of the ids that starts as a person said.
-func byPrefix(ids []string, name, what string) (string, error) {
+// findByPrefix returns the only id that starts as a person said.
+func findByPrefix(ids []string, name, what string) (string, error) {
 	found := ""
 	for _, id := range ids {
 		switch {
@@ -273,7 +273,7 @@ func byPrefix(ids []string, name, what string) (string, error) {
 			return id, nil
 		case name == "" || !strings.HasPrefix(strings.ToLower(id), strings.ToLower(name)):
 		case found != "":
-			return "", fmt.Errorf("%s %s: several ids start like this, such as %s and %s; give more of it", what, name, found, id)
+			return "", fmt.Errorf("%s %s: several ids start like this, such as %s and %s; write more of the id", what, name, found, id)
 		default:
 			found = id
 		}
@@ -284,8 +284,8 @@ func byPrefix(ids []string, name, what string) (string, error) {
 	return found, nil
 }
 
-// entry returns the id of an entry that a person named by its beginning.
-func (o *opened) entry(name string) (string, error) {
+// entryID returns the id of an entry that a person named by its beginning.
+func (o *opened) entryID(name string) (string, error) {
 	if _, err := o.Entry(name); err == nil {
 		return name, nil
 	}
@@ -294,14 +294,14 @@ func (o *opened) entry(name string) (string, error) {
 	for i := range page {
 		ids[i] = page[i].ID
 	}
-	id, err := byPrefix(ids, name, "entry")
+	id, err := findByPrefix(ids, name, "entry")
 	if err != nil {
 		return "", fmt.Errorf("%w; winnow tree %s --list lists them", err, o.name)
 	}
 	return id, nil
 }
 
-// sessionOptions are the options of a session under the settings and flags.
+// sessionOptions returns the options of a session under the settings and flags.
 // The summariser is made only where a summary may be asked for.
 func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool) (*session.Options, error) {
 	return a.sessionOptionsFor(cmd, mf, summarize, nil)
@@ -316,7 +316,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 	}
 	l.Override(func(*config.File) {
 		if mf != nil {
-			err = mf.apply(cmd, l, nil)
+			err = mf.applyToSettings(cmd, l, nil)
 		}
 		if flags != nil && err == nil {
 			flags(l)
@@ -325,7 +325,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 	if err != nil {
 		return nil, err
 	}
-	registry, err := l.registry()
+	registry, err := l.modelRegistry()
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +336,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 		o.Recover = flag.Value.String() == "true"
 	}
 	if summarize {
-		o.Summarizer, err = a.summarizer(cmd.Context(), &l.File, registry)
+		o.Summarizer, err = a.newSummarizer(cmd.Context(), &l.File, registry)
 	}
 	return o, err
 }
@@ -353,8 +353,8 @@ func withRecover(err error) error {
 	return err
 }
 
-// retention is how long sessions are kept.
-func (a *app) retention() (session.Retention, error) {
+// sessionRetention returns how long sessions are kept.
+func (a *app) sessionRetention() (session.Retention, error) {
 	l, err := a.loadSettings()
 	if err != nil {
 		return session.Retention{}, err
@@ -368,41 +368,42 @@ type pageFlags struct {
 	fromStart   func() bool // nil is always
 }
 
-func (f *pageFlags) add(cmd *cobra.Command, limit int) {
+func (f *pageFlags) addTo(cmd *cobra.Command, limit int) {
 	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`; 0 lists all")
 	cmd.Flags().IntVar(&f.skip, "skip", 0, "skip the first `N`")
 }
 
 func (f *pageFlags) check() error {
 	if f.limit < 0 || f.skip < 0 {
-		return usagef("--limit %d --skip %d: neither can be negative", f.limit, f.skip)
+		return usageErrorf("--limit %d --skip %d: neither can be negative", f.limit, f.skip)
 	}
 	return nil
 }
 
-// most is the limit as a number of items.
-func (f *pageFlags) most() int {
+// itemLimit returns the limit as a number of items.
+func (f *pageFlags) itemLimit() int {
 	if f.limit == 0 {
 		return int(^uint(0) >> 1)
 	}
 	return f.limit
 }
 
-// addNewest is add for lists whose newest end is shown unless --skip is given.
+// addNewest adds the flags of lists that show their newest end unless --skip is
+// given.
 func (f *pageFlags) addNewest(cmd *cobra.Command, limit int) {
 	cmd.Flags().IntVar(&f.limit, "limit", limit, "list the newest `N` at most; 0 lists all")
 	cmd.Flags().IntVar(&f.skip, "skip", 0, "skip the first `N` and list what follows")
 	f.fromStart = func() bool { return cmd.Flags().Changed("skip") }
 }
 
-// span is the part of a list of n that is shown: the end of it, or what follows
+// shownRange returns the part of a list of n that is shown: the end of it, or what follows
 // those that a person wants to skip.
-func (f *pageFlags) span(n int) (from, to int) {
+func (f *pageFlags) shownRange(n int) (from, to int) {
 	if f.fromStart != nil && !f.fromStart() {
-		return n - min(n, f.most()), n
+		return n - min(n, f.itemLimit()), n
 	}
 	from = min(f.skip, n)
-	return from, from + min(n-from, f.most())
+	return from, from + min(n-from, f.itemLimit())
 }
 
 // page is the part of a list that a JSON document has.
@@ -412,16 +413,16 @@ type page struct {
 	More  bool `json:"more"`
 }
 
-// more says how to see the rest of a list.
-func (a *app) more(p page, shown int) {
+// sayMore says how to see the rest of a list.
+func (a *app) sayMore(p page, shown int) {
 	if p.More {
 		a.say("there are more; see them with --skip %d", p.Skip+shown)
 	}
 }
 
-// earlier says before a list how many stand before it and how to see them.
-func (a *app) earlier(f *pageFlags, p page, what string) {
+// sayEarlier says before a list how many stand before it and how to see them.
+func (a *app) sayEarlier(f *pageFlags, p page, what string) {
 	if p.Skip > 0 && !f.fromStart() {
-		fmt.Fprintln(a.stdout, a.style(a.stdout).Dim(fmt.Sprintf("(%s %s before these; --limit 0 lists all, --skip 0 starts with the first)", number(p.Skip), what)))
+		fmt.Fprintln(a.stdout, a.styleFor(a.stdout).Dim(fmt.Sprintf("(%s %s before these; --limit 0 lists all, --skip 0 starts with the first)", number(p.Skip), what)))
 	}
 }

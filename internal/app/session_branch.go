@@ -32,7 +32,7 @@ printed, so that you can rephrase it. The abandoned branch stays in the tree;
 --summary adds notes about it at the new place. --fork leaves the session alone and
 makes a new one from the path to the entry.`,
 		Args: cobra.ExactArgs(2),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) }),
 	}
 	cmd.Flags().BoolVar(&bf.summary, "summary", false, "add a summary of the abandoned branch")
 	cmd.Flags().StringVar(&bf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
@@ -58,9 +58,9 @@ type sessionBranched struct {
 func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, name, entry string) error {
 	switch {
 	case bf.fork && (bf.summary || bf.focus != ""):
-		return usagef("--fork abandons no branch, so there is nothing to summarise; give --fork or --summary")
+		return usageErrorf("--fork abandons no branch, so there is nothing to summarise; give --fork or --summary")
 	case bf.focus != "" && !bf.summary:
-		return usagef("--focus is for a summary; give --summary too")
+		return usageErrorf("--focus is for a summary; give --summary too")
 	}
 	o, err := a.sessionOptionsFor(cmd, nil, bf.summary, func(l *loaded) {
 		l.Summarizer = cmp.Or(bf.summarize, l.Summarizer)
@@ -73,7 +73,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 		return err
 	}
 	defer s.Close()
-	id, err := s.entry(entry)
+	id, err := s.entryID(entry)
 	if err != nil {
 		return err
 	}
@@ -89,12 +89,12 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 		doc.Summary = n.Summary.ID
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	if a.quiet {
 		return nil
 	}
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	switch {
 	case !n.Moved:
 		fmt.Fprintf(a.stdout, "the leaf is already there: %s\n", st.Bold(n.Leaf))
@@ -138,9 +138,9 @@ func (a *app) sessionFork(cmd *cobra.Command, f *storeFlags, s *opened, o *sessi
 	}
 	doc := sessionBranched{Session: made.ID(), Parent: s.ID(), Forked: true, OldLeaf: s.Leaf(), Leaf: made.Leaf(), Ancestor: id}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.style(a.stdout).Bold(doc.Session), plural(made.Len(), "entry"), s.ID())
+	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.styleFor(a.stdout).Bold(doc.Session), plural(made.Len(), "entry"), s.ID())
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (a *app) sessionDeleteCommand(f *storeFlags) *cobra.Command {
 		Long: `Deletes sessions with all their branches. It asks first; without a
 terminal it needs --yes. --expired deletes the sessions that
 the setting keep no longer allows.`,
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) }),
 	}
 	cmd.Flags().BoolVar(&df.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&df.expired, "expired", false, "delete the sessions that exceed the age, size or number of the setting keep")
@@ -166,11 +166,11 @@ the setting keep no longer allows.`,
 
 func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, args []string) error {
 	if df.expired == (len(args) > 0) {
-		return usagef("delete: which sessions? name them, or give --expired")
+		return usageErrorf("delete: which sessions? name them, or give --expired")
 	}
 	for _, name := range args {
 		if isSessionFile(name) {
-			return usagef("delete: %s is a file; delete it as one, or name its folder with --store and the session's id", name)
+			return usageErrorf("delete: %s is a file; delete it as one, or name its folder with --store and the session's id", name)
 		}
 	}
 	store, _, err := a.openExistingStore(*f)
@@ -180,7 +180,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 	defer store.Close()
 	var ids []string
 	if df.expired {
-		if ids, err = a.expired(cmd, store); err != nil {
+		if ids, err = a.expiredSessions(cmd, store); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 		ids = append(ids, id)
 	}
 	if len(ids) > 0 && !df.yes {
-		if err := a.confirm(fmt.Sprintf("delete %s for good: %s", plural(len(ids), "session"), strings.Join(ids, ", "))); err != nil {
+		if err := a.confirmDeletion(fmt.Sprintf("delete %s for good: %s", plural(len(ids), "session"), strings.Join(ids, ", "))); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 		}
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"deleted": deleted})
+		return a.printJSON(map[string]any{"deleted": deleted})
 	}
 	if len(ids) == 0 {
 		fmt.Fprintln(a.stdout, "there is nothing to delete")
@@ -215,11 +215,11 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 	return nil
 }
 
-// confirm asks a person. Where nobody can be asked it refuses.
-func (a *app) confirm(what string) error {
+// confirmDeletion asks a person. Where nobody can be asked it refuses.
+func (a *app) confirmDeletion(what string) error {
 	in, ok := a.stdin.(*os.File)
 	if !ok || !isTerminal(in) || !isTerminal(a.stderr) || a.asJSON {
-		return usagef("%s: there is no terminal to ask on; give --yes", what)
+		return usageErrorf("%s: there is no terminal to ask on; give --yes", what)
 	}
 	fmt.Fprintf(a.stderr, "%s? [y/N] ", what)
 	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
@@ -232,9 +232,9 @@ func (a *app) confirm(what string) error {
 	return nil
 }
 
-// expired returns the sessions that the settings no longer keep.
-func (a *app) expired(cmd *cobra.Command, store session.Store) ([]string, error) {
-	keep, err := a.retention()
+// expiredSessions returns the sessions that the settings no longer keep.
+func (a *app) expiredSessions(cmd *cobra.Command, store session.Store) ([]string, error) {
+	keep, err := a.sessionRetention()
 	if err != nil {
 		return nil, err
 	}

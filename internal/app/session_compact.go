@@ -32,9 +32,9 @@ func (a *app) sessionCompactCommand(f *storeFlags) *cobra.Command {
 on. All entries stay, and winnow session rewind undoes the compaction. FOCUS is what
 the summary should pay attention to.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionCompact(cmd, f, &cf, args) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionCompact(cmd, f, &cf, args) }),
 	}
-	cf.add(cmd)
+	cf.addTo(cmd)
 	cmd.Flags().StringVar(&cf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	cmd.Flags().StringVar(&cf.summarizer, "summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&cf.target, "target", 0, "size to aim for, as a `SHARE` of the available input")
@@ -71,12 +71,12 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	focus := strings.Join(args[1:], " ")
 	switch {
 	case focus != "" && cf.focus != "":
-		return usagef("the focus is given twice; give it as FOCUS or with --focus")
+		return usageErrorf("the focus is given twice; give it as FOCUS or with --focus")
 	case focus == "":
 		focus = cf.focus
 	}
 	if cf.target < 0 || cf.target >= 1 {
-		return usagef("--target %v: must be a share between 0 and 1", cf.target)
+		return usageErrorf("--target %v: must be a share between 0 and 1", cf.target)
 	}
 	o, err := a.sessionOptionsFor(cmd, &cf.modelFlags, true, func(l *loaded) {
 		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
@@ -104,7 +104,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	c, err := s.Compact(cmd.Context(), focus)
 	switch {
 	case errors.Is(err, session.ErrNothing), errors.Is(err, session.ErrCancelled):
-		if err := doc.nothing(s, err); err != nil {
+		if err := doc.fillUnchanged(s, err); err != nil {
 			return err
 		}
 	case err != nil:
@@ -114,11 +114,11 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 		if err != nil {
 			return err
 		}
-		doc.fill(c)
+		doc.fillFrom(c)
 		doc.MessagesAfter = after.View.Len()
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	if !a.quiet {
 		a.showSessionCompacted(s, doc)
@@ -126,8 +126,8 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	return nil
 }
 
-// nothing fills the document in where nothing was compacted.
-func (d *sessionCompacted) nothing(s *opened, why error) error {
+// fillUnchanged fills the document in where nothing was compacted.
+func (d *sessionCompacted) fillUnchanged(s *opened, why error) error {
 	var e *session.Error
 	d.Reason = why.Error()
 	if errors.As(why, &e) {
@@ -139,8 +139,8 @@ func (d *sessionCompacted) nothing(s *opened, why error) error {
 	return err
 }
 
-// fill takes over what a compaction did.
-func (d *sessionCompacted) fill(c *session.Compacted) {
+// fillFrom takes over what a compaction did.
+func (d *sessionCompacted) fillFrom(c *session.Compacted) {
 	e := c.Entry.Compaction
 	d.Compacted, d.Entry, d.FirstKept = true, c.Entry.ID, e.FirstKept
 	d.Before, d.After = e.TokensBefore, e.TokensAfter
@@ -155,7 +155,7 @@ func (d *sessionCompacted) fill(c *session.Compacted) {
 }
 
 func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	if !d.Compacted {
 		fmt.Fprintf(out, "%s: %s\n", st.Green("nothing to do"), d.Reason)
 		return
@@ -183,7 +183,7 @@ func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
 may also be the id of a plan, or the handle of a single edit. The rewind is itself an
 entry and can be rewound.`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) }),
 	}
 	return cmd
 }
@@ -209,7 +209,7 @@ func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) er
 		return err
 	}
 	defer s.Close()
-	id, err := s.compaction(args[1:])
+	id, err := s.compactionID(args[1:])
 	if err != nil {
 		return err
 	}
@@ -230,19 +230,19 @@ func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) er
 		MessagesBefore: before.View.Len(), MessagesAfter: after.View.Len(),
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	if a.quiet {
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
-		a.style(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
+		a.styleFor(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
 	return nil
 }
 
-// compaction returns the id of the compaction that a person means: the last one
+// compactionID returns the id of the compaction that a person means: the last one
 // where none is named.
-func (o *opened) compaction(args []string) (string, error) {
+func (o *opened) compactionID(args []string) (string, error) {
 	if len(args) == 0 {
 		e, ok := o.LastCompaction()
 		if !ok {
@@ -254,7 +254,7 @@ func (o *opened) compaction(args []string) (string, error) {
 	for _, e := range o.Compactions() {
 		ids = append(ids, e.ID)
 	}
-	if id, err := byPrefix(ids, args[0], "compaction"); err == nil {
+	if id, err := findByPrefix(ids, args[0], "compaction"); err == nil {
 		return id, nil
 	} else if strings.Contains(err.Error(), "several") {
 		return "", err

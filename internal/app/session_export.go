@@ -49,27 +49,27 @@ func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
 Standard error names what a format cannot hold. An existing file is overwritten only
 with --force.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
 	}
 	cmd.Flags().StringVar(&ef.to, "to", exportFormats[0], "`FORMAT`: "+strings.Join(exportFormats, ", "))
 	cmd.Flags().StringVar(&ef.out, "out", "-", "write to `FILE`; - is standard output")
 	cmd.Flags().StringVar(&ef.entry, "entry", "", "the path to this `ENTRY` instead of the leaf")
 	cmd.Flags().BoolVar(&ef.force, "force", false, "overwrite an existing file")
 	cmd.Flags().BoolVar(&ef.view, "view", false, "what the model sees, compactions applied")
-	_ = cmd.RegisterFlagCompletionFunc("to", fixed(func() []string { return exportFormats }))
+	_ = cmd.RegisterFlagCompletionFunc("to", completeFrom(func() []string { return exportFormats }))
 	return cmd
 }
 
 func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, name string) error {
 	switch {
 	case !slices.Contains(exportFormats, ef.to):
-		return usagef("--to %s: there is no writer for this format; there are %s", ef.to, strings.Join(exportFormats, ", "))
+		return usageErrorf("--to %s: there is no writer for this format; there are %s", ef.to, strings.Join(exportFormats, ", "))
 	case ef.out == "-" && a.asJSON:
-		return usagef("--json and --out - both want standard output; write the session to a file")
+		return usageErrorf("--json and --out - both want standard output; write the session to a file")
 	case ef.to == string(transcript.Pi) && (ef.view || ef.entry != ""):
-		return usagef("--view and --entry: a file of pi holds the whole tree; choose another format with --to")
+		return usageErrorf("--view and --entry: a file of pi holds the whole tree; choose another format with --to")
 	case ef.to == string(transcript.NeuroLink) && ef.view:
-		return usagef("--view: the tags of neurolink say what is hidden, and all messages are written; leave --view out")
+		return usageErrorf("--view: the tags of neurolink say what is hidden, and all messages are written; leave --view out")
 	}
 	o, err := a.sessionOptions(cmd, nil, false)
 	if err != nil {
@@ -79,18 +79,22 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 	if err != nil {
 		return err
 	}
-	defer func() { s.Close() }()
+	defer func() {
+		if s != nil {
+			s.Close()
+		}
+	}()
 	outs := newPrivate(cmp.Or(s.Info().Path, name))
 	if ef.out != "-" {
-		if err := outs.allowed(ef.out); err != nil {
+		if err := outs.checkPath(ef.out); err != nil {
 			return err
 		}
 		if !ef.force && isRegular(ef.out) {
-			return usagef("%s: this file exists; give --force to overwrite it, or name another", ef.out)
+			return usageErrorf("%s: this file exists; give --force to overwrite it, or name another", ef.out)
 		}
 	}
 	if ef.entry != "" {
-		if o.Leaf, err = s.entry(ef.entry); err != nil {
+		if o.Leaf, err = s.entryID(ef.entry); err != nil {
 			return err
 		}
 		s.Close()
@@ -98,7 +102,16 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 			return err
 		}
 	}
-	data, messages, left, err := exported(s.Session, ef)
+	id := s.ID()
+	x, err := gatherExport(s.Session, ef)
+	s.Close()
+	s = nil // nothing but its messages is held while they are written: they may be a gigabyte
+	var data []byte
+	var messages int
+	var left []string
+	if err == nil {
+		data, messages, left, err = x.write(ef)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: it cannot be written as %s: %w", name, ef.to, err)
 	}
@@ -106,7 +119,7 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		a.say("%s", x)
 	}
 	if ef.out == "-" {
-		_, err := a.data().Write(data)
+		_, err := a.dataWriter().Write(data)
 		return err
 	}
 	if err := outs.add(ef.out, data); err != nil {
@@ -116,7 +129,7 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"session": s.ID(), "format": ef.to, "file": ef.out, "bytes": len(data), "messages": messages, "left_out": append([]string{}, left...)})
+		return a.printJSON(map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": len(data), "messages": messages, "left_out": append([]string{}, left...)})
 	}
 	if !a.quiet {
 		fmt.Fprintf(a.stdout, "%s: %s, %s\n", ef.out, plural(messages, "message"), sizeText(int64(len(data))))
@@ -124,55 +137,70 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 	return nil
 }
 
-// exported returns a session in a format, how many messages that holds, and
-// what it has no place for.
-func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, left []string, err error) {
+// export is what is written of a session.
+type export struct {
+	id, name string
+	context  session.Context
+	whole    []byte   // all of it, as a file of pi
+	left     []string // what is not written
+}
+
+// gatherExport takes from a session what is written of it.
+func gatherExport(s *session.Session, ef *exportFlags) (*export, error) {
 	c, err := s.Context()
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, err
 	}
-	branches := func() {
-		if st, err := s.Stats(); err == nil && st.Branches > 1 {
-			left = append(left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", st.Branches))
-		}
-	}
-	switch transcript.Format(ef.to) {
-	case transcript.Pi:
+	x := &export{id: s.ID(), name: s.Name(), context: c}
+	if transcript.Format(ef.to) == transcript.Pi {
 		var buf bytes.Buffer
 		_, err = s.WriteTo(&buf)
-		return buf.Bytes(), c.Request.History.Len(), nil, err
+		x.whole = buf.Bytes()
+		return x, err
+	}
+	if st, err := s.Stats(); err == nil && st.Branches > 1 {
+		x.left = append(x.left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", st.Branches))
+	}
+	return x, nil
+}
+
+// write returns the session in a format, how many messages that holds, and what it
+// has no place for.
+func (x *export) write(ef *exportFlags) (data []byte, messages int, left []string, err error) {
+	c := &x.context
+	switch transcript.Format(ef.to) {
+	case transcript.Pi:
+		return x.whole, c.Request.History.Len(), nil, nil
 	case transcript.NeuroLink:
-		branches()
 		tagged, masks, err := neurolink.Export(c.Request.History, c.View.Plan())
 		if err != nil {
 			return nil, 0, nil, err
 		}
 		if masks > 0 {
-			left = append(left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
+			x.left = append(x.left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
 		}
-		data = neurolink.Encode(neurolink.Conversation{ID: s.ID(), Title: s.Name(), System: c.Request.System, Messages: tagged})
-		lost, err := lost(c.Request.History, data, transcript.NeuroLink, false)
-		return data, len(tagged), append(left, lost...), err
+		data = neurolink.Encode(neurolink.Conversation{ID: x.id, Title: x.name, System: c.Request.System, Messages: tagged})
+		lost, err := lostParts(c.Request.History, data, transcript.NeuroLink, false)
+		return data, len(tagged), append(x.left, lost...), err
 	}
-	branches()
 	view := c.View
 	if !ef.view {
 		if view, err = plan.Apply(c.Request.History, nil); err != nil {
 			return nil, 0, nil, err
 		}
 	}
-	as := source.Session{ID: s.ID(), Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider, c.Model)}
+	as := source.Session{ID: x.id, Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider, c.Model)}
 	if data, err = as.Write(view, ef.to); err != nil {
 		return nil, 0, nil, err
 	}
-	gone, err := lost(view, data, transcript.Format(ef.to), string(as.Dialect()) == ef.to)
-	return data, view.Len(), append(left, gone...), err
+	gone, err := lostParts(view, data, transcript.Format(ef.to), string(as.Dialect()) == ef.to)
+	return data, view.Len(), append(x.left, gone...), err
 }
 
-// lost reads back what was written and says which parts are not in it. Signer
-// says that the messages were sent in that format before, so that signatures
-// are still good.
-func lost(messages chat.Sequence, data []byte, format transcript.Format, signer bool) ([]string, error) {
+// lostParts reads the written file back and says which parts it lacks. Signer says
+// that the messages were sent in that format before, so that signatures are still
+// good.
+func lostParts(messages chat.Sequence, data []byte, format transcript.Format, signer bool) ([]string, error) {
 	want := make(map[chat.Kind]int)
 	got, err := countWritten(data, format)
 	if err != nil {
@@ -201,7 +229,7 @@ func lost(messages chat.Sequence, data []byte, format transcript.Format, signer 
 	return out, nil
 }
 
-// countWritten counts the parts of what was written. Messages are read one by one,
+// countWritten counts the parts in a written file. It reads messages one by one,
 // since all of them may be a gigabyte.
 func countWritten(data []byte, format transcript.Format) (map[chat.Kind]int, error) {
 	read, list := decode.OpenAI, "messages"
@@ -263,7 +291,7 @@ func countParts(parts []chat.Part, n map[chat.Kind]int) {
 	}
 }
 
-// wireFormat is the format in which a session was sent, so that signatures stay
+// wireFormat returns the format in which a session was sent, so that signatures stay
 // where they are valid. Where no provider is noted, the model tells.
 func wireFormat(provider, name string) transcript.Format {
 	provider = cmp.Or(provider, name)
@@ -281,7 +309,7 @@ func wireFormat(provider, name string) transcript.Format {
 	return transcript.Pi
 }
 
-// providerOf is the provider that answered a conversation of a format, where
+// providerOf returns the provider that answered a conversation of a format, where
 // the format tells.
 func providerOf(s *source.Session) string {
 	switch s.Format {

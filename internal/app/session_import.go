@@ -30,9 +30,9 @@ byte for byte), and NeuroLink's messages with what their tags hide. The files ar
 never written. A file that cannot be imported is reported and does not stop the
 others; the exit code is then 1.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
 	}
-	in.add(cmd)
+	in.addTo(cmd)
 	cmd.Flags().BoolVar(&im.again, "again", false, "import again, under a new id, what the store already has")
 	cmd.Flags().StringVar(&im.name, "name", "", "give the session this `NAME`")
 	return cmd
@@ -67,7 +67,7 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, i
 	im.cmd, im.store, im.o, im.done = cmd, store, o, []imported{}
 	failed, failures := []notImported{}, []error{}
 	for _, file := range files {
-		err := im.file(file, in)
+		err := im.importFile(file, in)
 		if err == nil {
 			continue
 		}
@@ -80,7 +80,7 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, i
 		}
 	}
 	if a.asJSON {
-		if err := a.print(map[string]any{"store": path, "sessions": im.done, "failures": failed}); err != nil {
+		if err := a.printJSON(map[string]any{"store": path, "sessions": im.done, "failures": failed}); err != nil {
 			return err
 		}
 	}
@@ -105,12 +105,12 @@ type importer struct {
 	done  []imported
 }
 
-// file takes in the sessions of a file.
-func (im *importer) file(path string, in *inputFlags) error {
+// importFile takes in the sessions of a file.
+func (im *importer) importFile(path string, in *inputFlags) error {
 	if in.format == "" || in.format == string(transcript.Pi) {
 		if log, err := jsonl.OpenFile(path, nil); err == nil { // it is not read as a transcript too
 			_ = log.Close()
-			return im.pi(&source.Input{Name: path, Path: path, Format: transcript.Pi})
+			return im.importPi(&source.Input{Name: path, Path: path, Format: transcript.Pi})
 		}
 	}
 	input, err := im.app.loadInput(path, in.format)
@@ -119,11 +119,11 @@ func (im *importer) file(path string, in *inputFlags) error {
 	}
 	if input.Format == transcript.Pi {
 		// A file that lost its header is not a session file, but still a conversation.
-		if err := im.pi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
+		if err := im.importPi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
 			return err
 		}
 	}
-	im.app.warn(input)
+	im.app.sayWarnings(input)
 	var tagged []neurolink.Conversation
 	if input.Format == transcript.NeuroLink {
 		data, err := input.Bytes()
@@ -138,7 +138,7 @@ func (im *importer) file(path string, in *inputFlags) error {
 	if in.session != "" {
 		s, _, err := input.Choose(in.session)
 		if err != nil {
-			return usagef("%v", err)
+			return usageErrorf("%v", err)
 		}
 		chosen = []source.Session{*s}
 	}
@@ -147,15 +147,15 @@ func (im *importer) file(path string, in *inputFlags) error {
 		if n := chosen[i].Number; n <= len(tagged) {
 			t = &tagged[n-1]
 		}
-		if err := im.session(input, &chosen[i], t); err != nil {
+		if err := im.importSession(input, &chosen[i], t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pi takes in a session file as it is.
-func (im *importer) pi(input *source.Input) error {
+// importPi takes in a session file as it is.
+func (im *importer) importPi(input *source.Input) error {
 	ctx := im.cmd.Context()
 	from, err := im.app.openData(ctx, input, im.o)
 	if err != nil {
@@ -168,16 +168,16 @@ func (im *importer) pi(input *source.Input) error {
 	}
 	s, err := take(ctx, im.store, im.o)
 	if err != nil {
-		return exists(input.Name, from.ID(), err)
+		return explainExists(input.Name, from.ID(), err)
 	}
-	return im.add(s, input, "")
+	return im.nameAndReport(s, input, "")
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// session takes in one conversation. An id that is one of its kind is kept, so
+// importSession takes in one conversation. An id that is one of its kind is kept, so
 // that a session is not taken in twice.
-func (im *importer) session(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
+func (im *importer) importSession(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
 	h := session.Header{}
 	if uuidForm.MatchString(from.ID) && !im.again {
 		h.ID = from.ID
@@ -201,9 +201,9 @@ func (im *importer) session(input *source.Input, from *source.Session, tagged *n
 		s, err = session.Import(ctx, im.store, h, from.Request, &o)
 	}
 	if err != nil {
-		return exists(input.Name, h.ID, err)
+		return explainExists(input.Name, h.ID, err)
 	}
-	return im.add(s, input, title)
+	return im.nameAndReport(s, input, title)
 }
 
 // importTagged makes a session of messages with tags: what the tags hide, a plan
@@ -217,16 +217,16 @@ func importTagged(ctx context.Context, store session.Store, h session.Header, re
 	return session.ImportPlan(ctx, store, h, req, p, o)
 }
 
-// exists says of a session that the store has already what can be done.
-func exists(file, id string, err error) error {
+// explainExists says of a session that the store has already what can be done.
+func explainExists(file, id string, err error) error {
 	if errors.Is(err, session.ErrExists) {
 		return fmt.Errorf("%s: the store already has it, as %s; winnow session delete removes it there, and --again imports it a second time under a new id", file, id)
 	}
 	return err
 }
 
-// add names a session that was taken in and tells of it.
-func (im *importer) add(s *session.Session, input *source.Input, title string) error {
+// nameAndReport names a session that was taken in and tells of it.
+func (im *importer) nameAndReport(s *session.Session, input *source.Input, title string) error {
 	defer s.Close()
 	title = cmp.Or(im.name, title)
 	if title != "" && s.Name() == "" || im.name != "" {
@@ -244,7 +244,7 @@ func (im *importer) add(s *session.Session, input *source.Input, title string) e
 	case im.app.quiet && !im.app.asJSON: // for scripts
 		fmt.Fprintln(im.app.stdout, d.Session)
 	case !im.app.asJSON:
-		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.style(im.app.stdout).Bold(d.Session), d.Format, plural(d.Messages, "message"))
+		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.styleFor(im.app.stdout).Bold(d.Session), d.Format, plural(d.Messages, "message"))
 	}
 	return nil
 }

@@ -39,9 +39,9 @@ func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
 		Short:   "List the sessions in the store, most recently used first",
 		Example: "  winnow session ls --limit 50",
 		Args:    cobra.NoArgs,
-		RunE:    a.work(func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) }),
+		RunE:    a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) }),
 	}
-	p.add(cmd, 20)
+	p.addTo(cmd, 20)
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 	store, path, err := a.openExistingStore(*f)
 	if errors.Is(err, errNoStore) && f.path == "" {
 		if a.asJSON {
-			return a.print(map[string]any{"store": path, "sessions": []sessionInfo{}, "page": page{Skip: p.skip, Limit: p.limit}})
+			return a.printJSON(map[string]any{"store": path, "sessions": []sessionInfo{}, "page": page{Skip: p.skip, Limit: p.limit}})
 		}
 		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE adds one")
 		return nil
@@ -66,14 +66,14 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 		return err
 	}
 	from := min(p.skip, len(all))
-	list := all[from : min(len(all)-from, p.most())+from]
+	list := all[from : min(len(all)-from, p.itemLimit())+from]
 	pg := page{Skip: p.skip, Limit: p.limit, More: from+len(list) < len(all)}
 	if a.asJSON {
 		docs := make([]sessionInfo, len(list))
 		for i := range list {
 			docs[i] = infoDocument(&list[i])
 		}
-		return a.print(map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg})
+		return a.printJSON(map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg})
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE adds one")
@@ -84,20 +84,20 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 		ids[i] = all[i].ID
 	}
 	width := prefixWidth(ids)
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	for i := range list {
 		s := &list[i]
 		title := cmp.Or(s.Name, s.Title)
 		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.Bold(fmt.Sprintf("%-*s", width, text.Runes(s.ID, width))),
 			st.Dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.Columns()-width-30))
 	}
-	a.more(pg, len(list))
+	a.sayMore(pg, len(list))
 	return nil
 }
 
-// prefixWidth is how many letters tell all ids apart. An id begins with the time, to
-// the millisecond in 13 letters: as many are shown, so that what somebody copied is
-// still one session's after the next was made.
+// prefixWidth returns how many letters tell all ids apart. An id begins with the
+// time, to the millisecond in 13 letters: as many are shown, so that a copied
+// prefix still names one session after the next was made.
 func prefixWidth(ids []string) int {
 	width := 13
 	seen := make(map[string]bool, len(ids))
@@ -130,7 +130,7 @@ func (a *app) sessionSearchCommand(f *storeFlags) *cobra.Command {
 word matches any ending. In a database the search uses an index and ignores accents;
 a folder of session files is read from beginning to end.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			return a.sessionSearch(cmd, f, strings.Join(args, " "), limit)
 		}),
 	}
@@ -140,7 +140,7 @@ a folder of session files is read from beginning to end.`,
 
 func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, limit int) error {
 	if limit <= 0 {
-		return usagef("--limit %d: must be at least 1", limit)
+		return usageErrorf("--limit %d: must be at least 1", limit)
 	}
 	store, path, err := a.openExistingStore(*f)
 	if err != nil {
@@ -158,13 +158,13 @@ func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, lim
 		if hits == nil {
 			hits = []session.Hit{}
 		}
-		return a.print(map[string]any{"store": path, "query": query, "hits": hits})
+		return a.printJSON(map[string]any{"store": path, "query": query, "hits": hits})
 	}
 	if len(hits) == 0 {
 		fmt.Fprintln(a.stdout, "nothing found")
 		return nil
 	}
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	for i := range hits {
 		h := &hits[i]
 		fmt.Fprintf(a.stdout, "%s  %s  %s\n    %s\n", st.Bold(h.Session), h.Entry, st.Dim(time.UnixMilli(h.Time).Local().Format("2006-01-02 15:04")), brief(h.Snippet, st.Columns()-4))

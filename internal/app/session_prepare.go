@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
+	fileinput "github.com/winnow-llm/winnow/internal/input"
 	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/summary"
@@ -40,14 +42,14 @@ The policy "pi" does what pi 1.5.0 would do, to the token and to the byte; it is
 default for a session file. "winnow" does what winnow session compact would do with
 the same focus; it is the default for a session in the store.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
 	}
 	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look only at the first `N` entries, not counting the header")
 	tokensVar(cmd.Flags(), &pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "`POLICY` to follow: pi or winnow")
 	cmd.Flags().StringVar(&pf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	addPreset(cmd, &pf.preset)
-	_ = cmd.RegisterFlagCompletionFunc("policy", fixed(func() []string { return []string{policyPi, policyOwn} }))
+	_ = cmd.RegisterFlagCompletionFunc("policy", completeFrom(func() []string { return []string{policyPi, policyOwn} }))
 	return cmd
 }
 
@@ -86,10 +88,10 @@ type prepared struct {
 
 func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) error {
 	if pf.entries < 0 && cmd.Flags().Changed("entries") {
-		return usagef("--entries %d: must not be negative", pf.entries)
+		return usageErrorf("--entries %d: must not be negative", pf.entries)
 	}
 	if pf.keepRecent < 0 {
-		return usagef("--keep-recent %d: must not be negative", pf.keepRecent)
+		return usageErrorf("--keep-recent %d: must not be negative", pf.keepRecent)
 	}
 	policy := pf.policy
 	if policy == "" {
@@ -99,10 +101,10 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 		}
 	}
 	if policy == policyPi && pf.preset != "" {
-		return usagef("--preset %s: pi has no presets; add --policy winnow", pf.preset)
+		return usageErrorf("--preset %s: pi has no presets; add --policy winnow", pf.preset)
 	}
 	if policy == policyPi && pf.focus != "" {
-		return usagef("--focus: pi's cut does not depend on it; add --policy winnow")
+		return usageErrorf("--focus: pi's cut does not depend on it; add --policy winnow")
 	}
 	var doc *prepared
 	var err error
@@ -112,13 +114,13 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 	case policyOwn:
 		doc, err = a.prepareOwn(cmd, f, pf, name)
 	default:
-		return usagef("--policy %s: there is no such policy; there are pi and winnow", policy)
+		return usageErrorf("--policy %s: there is no such policy; there are pi and winnow", policy)
 	}
 	if err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	a.showPrepared(doc)
 	return nil
@@ -126,6 +128,42 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 
 // preparePi does as pi would. A file is read as pi reads it, whatever it is.
 func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
+	file, err := readLargePi(name)
+	if err != nil {
+		if file, err = a.readPi(cmd, f, name); err != nil {
+			return nil, err
+		}
+	}
+	keep := pibase.KeepRecent
+	if cmd.Flags().Changed("keep-recent") {
+		keep = pf.keepRecent
+	}
+	n, err := pf.entryCount(len(file.Entries))
+	if err != nil {
+		return nil, err
+	}
+	doc := preparePi(file, n, keep)
+	doc.Session = name
+	return doc, nil
+}
+
+// readLargePi reads a large file without holding its bytes. It fails for any other:
+// compressed, small, or not of pi.
+func readLargePi(name string) (*pibase.File, error) {
+	if info, err := os.Stat(name); err != nil || !isSessionFile(name) || info.Size() < fileinput.Large {
+		return nil, session.ErrNotSession
+	}
+	makeRoom(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return pibase.ReadFrom(f)
+}
+
+// readPi reads a file as pi does, or a session of the store.
+func (a *app) readPi(cmd *cobra.Command, f *storeFlags, name string) (*pibase.File, error) {
 	var data []byte
 	written := func() error {
 		s, err := a.openSession(cmd.Context(), f, name, nil, false)
@@ -140,7 +178,7 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 	}
 	isFile := isSessionFile(name)
 	if isFile {
-		in, err := a.open(name)
+		in, err := a.openInput(name)
 		if err != nil {
 			return nil, err
 		}
@@ -155,23 +193,13 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 	if err != nil {
 		return nil, fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import imports other formats into the store", name)
 	}
-	keep := pibase.KeepRecent
-	if cmd.Flags().Changed("keep-recent") {
-		keep = pf.keepRecent
-	}
-	n, err := pf.count(len(file.Entries))
-	if err != nil {
-		return nil, err
-	}
-	doc := preparePi(file, n, keep)
-	doc.Session = name
-	return doc, nil
+	return file, nil
 }
 
-// count is how many of the entries to look at.
-func (pf *prepareFlags) count(all int) (int, error) {
+// entryCount returns how many of the entries to look at.
+func (pf *prepareFlags) entryCount(all int) (int, error) {
 	if pf.entries > all {
-		return 0, usagef("--entries %d: the session has %d", pf.entries, all)
+		return 0, usageErrorf("--entries %d: the session has %d", pf.entries, all)
 	}
 	if pf.entries < 0 {
 		return all, nil
@@ -217,7 +245,7 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 		return nil, err
 	}
 	defer s.Close()
-	n, err := pf.count(s.Len())
+	n, err := pf.entryCount(s.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +291,7 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 
 // showPrepared says it in words.
 func (a *app) showPrepared(d *prepared) {
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	stay := d.KeepRecent
 	if d.TokensKept > 0 {
 		stay = d.TokensKept

@@ -21,9 +21,9 @@ func (a *app) sessionStatsCommand(f *storeFlags) *cobra.Command {
 		Long: `Measures what the model would see now against its window, and counts the session's
 entries, branches, turns, compactions and the tokens that calls have used.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionStats(cmd, f, &mf, args[0]) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionStats(cmd, f, &mf, args[0]) }),
 	}
-	mf.add(cmd)
+	mf.addTo(cmd)
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func (a *app) sessionStats(cmd *cobra.Command, f *storeFlags, mf *modelFlags, na
 		return err
 	}
 	if set := o.Live("", st.Model).Settings; set.Model != "" {
-		st.Model = set.Model // the one that --model or the settings ask about
+		st.Model = set.Model // --model or the settings name another
 	}
 	doc := statsDocument{
 		Stats: st, Breakdown: st.Status.Tokens, Limits: st.Status.Limits, Needs: needs, Fits: st.Status.Fits, Images: st.Status.Images,
@@ -67,7 +67,7 @@ func (a *app) sessionStats(cmd *cobra.Command, f *storeFlags, mf *modelFlags, na
 		doc.Problems = []session.Problem{}
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	return a.showStats(s, &doc)
 }
@@ -85,7 +85,7 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 	if err != nil {
 		return err
 	}
-	st, out := a.style(a.stdout), a.stdout
+	st, out := a.styleFor(a.stdout), a.stdout
 	title := d.Session
 	if d.Name != "" {
 		title += "  " + d.Name

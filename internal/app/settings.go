@@ -45,7 +45,7 @@ func (a *app) loadSettings() (*loaded, error) {
 // findSettings reads the settings files and the environment.
 func (a *app) findSettings() (*loaded, error) {
 	files, required := a.settingsFiles()
-	l, err := readSettings(config.Options{Files: files, Required: required, Environ: a.environ(), Trust: a.trust()})
+	l, err := readSettings(config.Options{Files: files, Required: required, Environ: a.environ(), Trust: a.trustStore()})
 	if err != nil {
 		return nil, err
 	}
@@ -70,16 +70,16 @@ func (a *app) tellSettings(l *loaded) {
 		a.say("%s is not a setting and is ignored; %s", name, config.HintFor(name))
 	}
 	if l.Mistake != nil {
-		a.sayOnce(l.ignored())
+		a.sayOnce(l.ignoredNotice())
 	}
 	if len(l.Untrusted) > 0 {
-		a.sayOnce(l.distrusted() + "; " + l.allow())
+		a.sayOnce(l.distrustedNotice() + "; " + l.trustHint())
 	}
 }
 
-// trust is what remembers the projects' files that the person trusts; nil where
-// there is no place for it.
-func (a *app) trust() *config.Trust {
+// trustStore returns the memory of the projects' files that the person trusts; nil
+// where the machine has no place for it.
+func (a *app) trustStore() *config.Trust {
 	dir, err := a.dataDir()
 	if err != nil {
 		return nil
@@ -87,8 +87,8 @@ func (a *app) trust() *config.Trust {
 	return &config.Trust{Dir: filepath.Join(dir, "trusted")}
 }
 
-// ignored says that the project's file does not count, and what is wrong with it.
-func (l *loaded) ignored() string {
+// ignoredNotice says that the project's file does not count, and what is wrong with it.
+func (l *loaded) ignoredNotice() string {
 	var wrong *config.SettingError
 	which, more := "", ""
 	if !errors.As(l.Mistake, &wrong) || wrong.File != l.Project {
@@ -100,8 +100,8 @@ func (l *loaded) ignored() string {
 	return "the project's settings" + which + " are ignored, because of a mistake: " + oneLine(l.Mistake.Error()) + more
 }
 
-// distrusted says which settings of the project's file do not count.
-func (l *loaded) distrusted() string {
+// distrustedNotice says which settings of the project's file do not count.
+func (l *loaded) distrustedNotice() string {
 	why := "it could do harm"
 	if l.Changed {
 		why = "the file has changed since you trusted it"
@@ -109,8 +109,10 @@ func (l *loaded) distrusted() string {
 	return strings.Join(l.Untrusted, ", ") + " in the project's settings is ignored, because " + why
 }
 
-// allow says how they would.
-func (l *loaded) allow() string { return "read " + l.Project + ", then winnow config trust allows it" }
+// trustHint says how they would.
+func (l *loaded) trustHint() string {
+	return "read " + l.Project + ", then winnow config trust allows it"
+}
 
 // readSettings reads settings once.
 func readSettings(o config.Options) (*loaded, error) {
@@ -131,7 +133,7 @@ func noSetting(name string) bool {
 // variablesOfTests are read by the project's tests, not by the command.
 var variablesOfTests = []string{"WINNOW_CORPUS", "WINNOW_HISTORIES", "WINNOW_LARGE", "WINNOW_LONG"}
 
-func cause(err error) string {
+func causeText(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		err = p.Err
@@ -139,8 +141,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// words splits a comma-separated list.
-func words(text string) []string {
+// splitList splits a comma-separated list.
+func splitList(text string) []string {
 	var out []string
 	for w := range strings.SplitSeq(text, ",") {
 		if w = strings.TrimSpace(w); w != "" {
@@ -150,15 +152,15 @@ func words(text string) []string {
 	return out
 }
 
-// registry returns the models, with the user's overrides.
-func (l *loaded) registry() (*model.Registry, error) {
+// modelRegistry returns the models, with the user's overrides.
+func (l *loaded) modelRegistry() (*model.Registry, error) {
 	if l.ModelsFile == "" {
 		return model.Default(), nil
 	}
 	path := l.ModelsFile
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the models file cannot be read: %s; check the setting models_file", path, cause(err))
+		return nil, fmt.Errorf("%s: the models file cannot be read: %s; check the setting models_file", path, causeText(err))
 	}
 	r, err := model.Default().WithOverrides(data)
 	if err != nil {

@@ -102,10 +102,11 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
 	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "number of `PARTS` or files of the work")
 	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "number of `BYTES` that a part prints or a file has, about")
 	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends, as some agents lose output printed just before the end")
+	cmd.Flags().BoolVar(&driven.Recall, "drive-recall", false, "ask for what is hidden: by winnow recall in the agent's shell, and for files by winnow's tools")
 	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "number of `PARTS` after which a fact is needed")
-	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		if window <= 0 {
-			return usagef("--window %d: must be a positive number of tokens", window)
+			return usageErrorf("--window %d: must be a positive number of tokens", window)
 		}
 		o := providersim.Options{Seed: seed, Window: window}
 		if exact {
@@ -116,7 +117,7 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
 		}
 		for _, f := range []string{"drive-steps", "drive-bytes", "drive-lag"} {
 			if n, err := cmd.Flags().GetInt(f); err != nil || n <= 0 {
-				return usagef("--%s must be above 0", f)
+				return usageErrorf("--%s must be above 0", f)
 			}
 		}
 		driven.Seed = seed
@@ -126,19 +127,19 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
 			o.Drive = providersim.NewDriver(driven)
 		case driveFiles:
 			if len(sources) == 0 || folder == "" {
-				return usagef("--drive files needs --drive-sources and --drive-folder")
+				return usageErrorf("--drive files needs --drive-sources and --drive-folder")
 			}
 			var err error
 			if o.Drive, err = providersim.NewFileDriver(driven, sources, folder); err != nil {
 				return err
 			}
 		default:
-			return usagef("--drive %s: must be parts or files", drive)
+			return usageErrorf("--drive %s: must be parts or files", drive)
 		}
 		sim := providersim.New(o)
-		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+		return a.listenAndServe(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
 			if isTerminal(a.stdout) {
-				a.say("put the gateway in front of it, in another terminal: winnow serve --upstream openai=http://%s; Ctrl-C stops it", local(l.Addr()))
+				a.say("put the gateway in front of it, in another terminal: winnow serve --upstream openai=http://%s; Ctrl-C stops it", localAddress(l.Addr()))
 			}
 			return serveHandler(ctx, l, sim.Handler(), sim.Close)
 		})

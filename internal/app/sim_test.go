@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// TestSimModel: the simulator is the model that it is told to be, and drives
-// whoever has a shell tool.
+// TestSimModel: the simulator is the model that it is told to be, and drives any
+// client with a shell tool.
 func TestSimModel(t *testing.T) {
 	t.Parallel()
 	addr, end := serving(t, "sim", "--listen", "127.0.0.1:0", "--model", "gpt-5.5", "--drive", "--drive-steps", "3")

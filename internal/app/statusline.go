@@ -31,7 +31,7 @@ func (a *app) statusLine(cmd *cobra.Command, of string, mf *modelFlags) error {
 	if !ok {
 		return a.printStatus(name, nil)
 	}
-	doc, err := a.look(cmd, &f, mf)
+	doc, err := a.measureFile(cmd, &f, mf)
 	if err != nil {
 		return a.printStatus(name, nil)
 	}

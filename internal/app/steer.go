@@ -17,17 +17,17 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// steering is what these flags say can be steered: the conversations of a
+// openSteering opens what these flags say can be steered: the conversations of a
 // gateway, asked itself or through its file, else the sessions of the store. Done
 // must be called.
-func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering, done func(), err error) {
+func (f *recallFlags) openSteering(ctx context.Context, a *app) (s control.Steering, done func(), err error) {
 	done = func() {}
 	store, err := f.openPlans(a)
 	if err != nil {
 		return nil, done, err
 	}
 	if store != nil {
-		done = func() { _ = store.Close() } // what was done is written already
+		done = func() { _ = store.Close() } // its actions are written already
 	}
 	address := f.gateway
 	if address == "" && f.plans == "" {
@@ -35,7 +35,7 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 	}
 	switch {
 	case address != "" && f.session == "":
-		s, err = a.remote(ctx, address, store)
+		s, err = a.gatewayAt(ctx, address, store)
 	case store != nil && f.session == "":
 		s, err = f.steerFile(ctx, store)
 	default:
@@ -47,14 +47,14 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 		plans := done
 		done = func() {
 			plans()
-			_ = errors.Join(c.Close(), sessions.Close()) // what was done is written already
+			_ = errors.Join(c.Close(), sessions.Close()) // its actions are written already
 		}
 		s = c
 	}
 	return s, done, err
 }
 
-// steerFile is the conversations in the gateway's file.
+// steerFile returns the conversations in the gateway's file.
 func (f *recallFlags) steerFile(ctx context.Context, store planstore.Store) (control.Steering, error) {
 	t, tenants, err := f.fileOf(ctx, store)
 	if err != nil {
@@ -63,9 +63,9 @@ func (f *recallFlags) steerFile(ctx context.Context, store planstore.Store) (con
 	return t.Control(tenants...), nil
 }
 
-// whose says which conversation the tools are about: that of the agent which
+// whoseConversation says which conversation the tools are about: that of the agent which
 // winnow wrap runs, or of the session that runs us, else the newest of this folder.
-func (a *app) whose() control.Whose {
+func (a *app) whoseConversation() control.Whose {
 	w := control.Whose{Label: cmp.Or(a.getenv(variableConversation), a.agentSession())}
 	if dir, err := os.Getwd(); err == nil {
 		w.Folder = dir
@@ -73,9 +73,9 @@ func (a *app) whose() control.Whose {
 	return w
 }
 
-// steered runs something on what can be steered.
-func steered[T any](ctx context.Context, s *fresh, do func(control.Steering) (T, error)) (T, error) {
-	to, done, err := s.f.steering(ctx, s.a)
+// withSteering runs something on what can be steered.
+func withSteering[T any](ctx context.Context, s *fresh, do func(control.Steering) (T, error)) (T, error) {
+	to, done, err := s.f.openSteering(ctx, s.a)
 	defer done()
 	if err != nil {
 		var none T
@@ -86,37 +86,37 @@ func steered[T any](ctx context.Context, s *fresh, do func(control.Steering) (T,
 
 // Conversations implements [control.Steering].
 func (s *fresh) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
-	return steered(ctx, s, func(to control.Steering) ([]control.Conversation, error) { return to.Conversations(ctx, q) })
+	return withSteering(ctx, s, func(to control.Steering) ([]control.Conversation, error) { return to.Conversations(ctx, q) })
 }
 
 // Conversation implements [control.Steering].
 func (s *fresh) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	return steered(ctx, s, func(to control.Steering) (*control.Detail, error) { return to.Conversation(ctx, id) })
+	return withSteering(ctx, s, func(to control.Steering) (*control.Detail, error) { return to.Conversation(ctx, id) })
 }
 
 // Locate implements [control.Steering].
 func (s *fresh) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	return steered(ctx, s, func(to control.Steering) (*control.Place, error) { return to.Locate(ctx, handle) })
+	return withSteering(ctx, s, func(to control.Steering) (*control.Place, error) { return to.Locate(ctx, handle) })
 }
 
 // Compact implements [control.Steering].
 func (s *fresh) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
-	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Compact(ctx, id, a) })
+	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Compact(ctx, id, a) })
 }
 
 // Pin implements [control.Steering].
 func (s *fresh) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Pin(ctx, id, m) })
+	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Pin(ctx, id, m) })
 }
 
 // Unpin implements [control.Steering].
 func (s *fresh) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Unpin(ctx, id, m) })
+	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Unpin(ctx, id, m) })
 }
 
 // Note implements [control.Steering].
 func (s *fresh) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
-	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Note(ctx, id, a) })
+	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Note(ctx, id, a) })
 }
 
 // Conversations implements [control.Steering].
@@ -186,7 +186,7 @@ func (r *remote) post(ctx context.Context, path string, base plan.ID, action any
 	req.Header = r.header.Clone()
 	req.Header.Set("Content-Type", "application/json")
 	var done control.Done
-	err = r.send(req, &done)
+	err = r.sendRequest(req, &done)
 	var refused *refusedError
 	if errors.As(err, &refused) && refused.status == http.StatusConflict {
 		return nil, &control.ConflictError{Base: base, InForce: refused.plan}

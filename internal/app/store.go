@@ -20,13 +20,13 @@ import (
 // storeFlags are the flags of commands that work on sessions in a store.
 type storeFlags struct{ path string }
 
-func (f *storeFlags) add(cmd *cobra.Command) {
+func (f *storeFlags) addTo(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&f.path, "store", "", "sessions: a database `PATH`, a folder of .jsonl files, or postgres://USER@HOST/DATABASE (default: the setting store)")
 }
 
-// storePath is where the store is that the flag, the settings or the default
-// names. It is "" where the settings say that nothing is remembered; a store that
-// the flag names all the same is an error.
+// storePath returns the path of the store that the flag, the settings or the
+// default names. It is "" where the settings say that nothing is remembered; a
+// store that the flag names all the same is an error.
 func (a *app) storePath(f storeFlags) (string, error) {
 	l, err := a.quietly().loadSettings()
 	switch {
@@ -48,7 +48,7 @@ func (a *app) storePath(f storeFlags) (string, error) {
 	return filepath.Join(dir, "sessions.db"), nil
 }
 
-// quietly is the same command without hints: what it would say was said.
+// quietly returns the same command without hints: what it would say was said.
 func (a *app) quietly() *app {
 	b := *a
 	b.quiet = true
@@ -101,18 +101,18 @@ func (a *app) openExistingStore(f storeFlags) (session.Store, string, error) {
 }
 
 // errForgets is for commands that need a store where nothing may be kept in one.
-var errForgets = usagef("the setting memory is off, so no conversation is stored; set memory: true, or WINNOW_MEMORY=true for this call")
+var errForgets = usageErrorf("the setting memory is off, so no conversation is stored; set memory: true, or WINNOW_MEMORY=true for this call")
 
 var errNoStore = errors.New("no such store")
 
-// dataDir is where winnow keeps what should outlive a run.
+// dataDir returns the folder for what should outlive a run.
 func (a *app) dataDir() (string, error) {
 	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "winnow"), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", usagef("there is no folder for sessions: %v; name one with --store PATH", err)
+		return "", usageErrorf("there is no folder for sessions: %v; name one with --store PATH", err)
 	}
 	return filepath.Join(home, ".local", "share", "winnow"), nil
 }

@@ -28,7 +28,7 @@ func (a *app) storeStatsCommand(path *string) *cobra.Command {
 		Example: "  winnow store stats --store postgres://winnow@db/winnow",
 		Long:    "Counts plans, marks and conversations, with their sizes and first and last use.",
 		Args:    cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
 			s, err := openPlans(cmd.Context(), *path)
 			if err != nil {
 				return err
@@ -39,7 +39,7 @@ func (a *app) storeStatsCommand(path *string) *cobra.Command {
 				return err
 			}
 			if a.asJSON {
-				return a.print(sums)
+				return a.printJSON(sums)
 			}
 			fmt.Fprintf(a.stdout, "%s of %s, %s in all\n", plural(int(sums.Plans), "plan"), plural(int(sums.Tenants), "tenant"), sizeText(sums.PlanBytes))
 			fmt.Fprintf(a.stdout, "%s, %s (%s)\n", plural(int(sums.Marks), "mark"), plural(int(sums.Conversations), "stored conversation"), sizeText(sums.TextBytes))
@@ -58,14 +58,14 @@ func (a *app) storePruneCommand(path *string) *cobra.Command {
 		Use:   "prune",
 		Short: "Remove what is too old or too much from the gateway's store",
 		Example: `  winnow store prune --store-age 240h
-  winnow store prune --store postgres://winnow@db/winnow --plans 1000000`,
+  winnow store prune --store postgres://winnow@db/winnow --store-plans 1000000`,
 		Long: `Removes plans, marks and stored conversations that have not been used for some time,
 then the least recently used until the rest is within the limits. Gateways can keep
 running: PostgreSQL is pruned in small batches.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
 			if age <= 0 || plans < 0 || size < 0 {
-				return usagef("--store-age, --plans and --store-size must be positive")
+				return usageErrorf("--store-age, --store-plans and --store-size must be positive")
 			}
 			s, err := openPlans(cmd.Context(), *path)
 			if err != nil {
@@ -77,14 +77,14 @@ running: PostgreSQL is pruned in small batches.`,
 				return err
 			}
 			if a.asJSON {
-				return a.print(p)
+				return a.printJSON(p)
 			}
 			fmt.Fprintf(a.stdout, "forgot %s, %s and %s\n", plural(int(p.Plans), "plan"), plural(int(p.Marks), "mark"), plural(int(p.Conversations), "stored conversation"))
 			return nil
 		}),
 	}
 	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` to keep a plan after its last use")
-	cmd.Flags().IntVar(&plans, "plans", plans, "most `PLANS` to keep (default 50,000 in a file, 10,000,000 in PostgreSQL)")
+	cmd.Flags().IntVar(&plans, "store-plans", plans, "most `PLANS` to keep (default 50,000 in a file, 10,000,000 in PostgreSQL)")
 	cmd.Flags().IntVar(&size, "store-size", size, "most `MB` of plans, and again as much of conversations (default 1 GB in a file, 100 GB in PostgreSQL)")
 	return cmd
 }
@@ -99,16 +99,16 @@ the version of this winnow. A gateway does so itself when it starts, if its user
 Running gateways of the previous version keep working; winnow refuses tables of a
 later version.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
 			if !pg.Is(*path) {
-				return usagef("--store %s: only PostgreSQL needs migrating; files are updated when they are opened", *path)
+				return usageErrorf("--store %s: only PostgreSQL needs migrating; files are updated when they are opened", *path)
 			}
-			done, err := migrate(cmd.Context(), *path)
+			done, err := migrateDatabase(cmd.Context(), *path)
 			if err != nil {
 				return err
 			}
 			if a.asJSON {
-				return a.print(map[string]any{"store": pg.Name(*path), "parts": done})
+				return a.printJSON(map[string]any{"store": pg.Name(*path), "parts": done})
 			}
 			for _, d := range done {
 				fmt.Fprintf(a.stdout, "%s: version %d, was %d\n", d.Part, d.Version, d.Was)
@@ -125,7 +125,7 @@ type migrated struct {
 	Version int    `json:"version"`
 }
 
-func migrate(ctx context.Context, address string) ([]migrated, error) {
+func migrateDatabase(ctx context.Context, address string) ([]migrated, error) {
 	db, err := pg.Open(ctx, pg.Config{URL: address, Application: "winnow store migrate"})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pg.Name(address), err)
@@ -163,7 +163,7 @@ store are left alone and named.
 winnow can tell from a file what to copy; if neither store shows it, say so with
 --what.`,
 		Args: cobra.ExactArgs(2),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			kind, err := copiedKind(what, args[0], args[1])
 			if err != nil {
 				return err
@@ -178,14 +178,14 @@ winnow can tell from a file what to copy; if neither store shows it, say so with
 	return cmd
 }
 
-// copiedKind is what a copy is about.
+// copiedKind returns what a copy is about.
 func copiedKind(what, from, to string) (string, error) {
 	switch what {
 	case "plans", "sessions":
 		return what, nil
 	case "":
 	default:
-		return "", usagef("--what %s: write plans or sessions", what)
+		return "", usageErrorf("--what %s: write plans or sessions", what)
 	}
 	for _, path := range []string{from, to} {
 		if pg.Is(path) {
@@ -199,7 +199,7 @@ func copiedKind(what, from, to string) (string, error) {
 		head := make([]byte, 72)
 		f, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("%s cannot be read: %s", path, cause(err))
+			return "", fmt.Errorf("%s cannot be read: %s", path, causeText(err))
 		}
 		n, err := f.Read(head)
 		_ = f.Close() // it was only read
@@ -208,7 +208,7 @@ func copiedKind(what, from, to string) (string, error) {
 		}
 		return "plans", nil
 	}
-	return "", usagef("say what to copy with --what plans or --what sessions")
+	return "", usageErrorf("say what to copy with --what plans or --what sessions")
 }
 
 func (a *app) copyPlans(ctx context.Context, from, to string) error {
@@ -238,7 +238,7 @@ func (a *app) copyPlans(ctx context.Context, from, to string) error {
 		return errors.New(oneLine(plansPrefix(err)))
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"read": done.Read, "added": done.Added, "resumed": done.Resumed})
+		return a.printJSON(map[string]any{"read": done.Read, "added": done.Added, "resumed": done.Resumed})
 	}
 	if done.Resumed {
 		a.say("an earlier copy was continued")
@@ -260,7 +260,7 @@ func (a *app) copySessions(ctx context.Context, from, to string) error {
 	defer dst.Close()
 	done, err := session.CopyStore(ctx, src, dst)
 	if a.asJSON {
-		return errors.Join(a.print(done), err)
+		return errors.Join(a.printJSON(done), err)
 	}
 	fmt.Fprintf(a.stdout, "copied %s, completed %s; %s already there\n", plural(done.Copied, "session"), plural(done.Completed, "session"), number(done.There))
 	return err

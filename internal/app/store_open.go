@@ -29,7 +29,7 @@ func openPlans(ctx context.Context, path string) (planstore.Owner, error) {
 		}
 	}
 	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("there is no store %s: %s; name its file with --store", path, cause(err))
+		return nil, fmt.Errorf("there is no store %s: %s; name its file with --store", path, causeText(err))
 	}
 	return sqlite.Open(path, forever)
 }
@@ -44,7 +44,7 @@ func openPostgres(ctx context.Context, address string, o *postgres.Options) (pla
 	return s, nil
 }
 
-// storeLog is where a store tells that its database is gone.
+// storeLog returns the log in which a store tells that its database is gone.
 func (a *app) storeLog() *slog.Logger {
 	if a.quiet {
 		return slog.New(slog.NewJSONHandler(io.Discard, nil))

@@ -18,8 +18,8 @@ func number(n int) string { return text.Number(n) }
 // plural writes a count with its noun.
 func plural(n int, noun string) string { return text.Plural(n, noun) }
 
-// agreeing writes a count with its noun and the verb that goes with it.
-func agreeing(n int, noun, one, many string) string {
+// pluralWithVerb writes a count with its noun and the verb that goes with it.
+func pluralWithVerb(n int, noun, one, many string) string {
 	if n == 1 {
 		many = one
 	}

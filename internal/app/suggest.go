@@ -23,16 +23,16 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// noCommand is the error for a first word that is no command: perhaps a file,
-// perhaps a slip.
+// noCommand returns the error for an unknown command: perhaps a file, perhaps a
+// slip.
 func noCommand(root *cobra.Command, word string) error {
 	if info, err := os.Stat(word); err == nil && !info.IsDir() {
-		return usagef("%s is a file, not a command; to see how full it is, run: winnow check %s", word, word)
+		return usageErrorf("%s is a file, not a command; to see how full it is, run: winnow check %s", word, word)
 	}
 	if best := spelling.Nearest(word, commandNames(root)); best != "" {
-		return usagef("there is no command %q; did you mean winnow %s?", word, best)
+		return usageErrorf("there is no command %q; did you mean winnow %s?", word, best)
 	}
-	return usagef("there is no command %q; winnow help lists them", word)
+	return usageErrorf("there is no command %q; winnow help lists them", word)
 }
 
 // flagError says of a wrong flag what would be right.
@@ -55,25 +55,25 @@ func flagError(cmd *cobra.Command, err error) error {
 			best = "output-reserve" // as it was called before
 		}
 		if best != "" && len(name) > 1 {
-			return usagef("there is no flag --%s; did you mean --%s? See %s", name, best, help)
+			return usageErrorf("there is no flag --%s; did you mean --%s? See %s", name, best, help)
 		}
 		if unknown.GetSpecifiedShortnames() != "" {
-			return usagef("there is no flag -%s; flags have two dashes, such as --json; see %s", name, help)
+			return usageErrorf("there is no flag -%s; flags have two dashes, such as --json; see %s", name, help)
 		}
-		return usagef("there is no flag --%s; see %s", name, help)
+		return usageErrorf("there is no flag --%s; see %s", name, help)
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		return usagef("--%s %s: must be %s; see %s", f.Name, invalid.GetValue(), wantedFlag(f), help)
+		return usageErrorf("--%s %s: must be %s; see %s", f.Name, invalid.GetValue(), wantedValue(f), help)
 	case errors.As(err, &missing):
 		f := missing.GetFlag()
 		word, _ := pflag.UnquoteUsage(f)
-		return usagef("--%s needs a value: --%s %s; see %s", f.Name, f.Name, word, help)
+		return usageErrorf("--%s needs a value: --%s %s; see %s", f.Name, f.Name, word, help)
 	}
-	return usagef("%v; see %s", err, help)
+	return usageErrorf("%v; see %s", err, help)
 }
 
-// wantedFlag says what kind of value a flag takes.
-func wantedFlag(f *pflag.Flag) string {
+// wantedValue says what kind of value a flag takes.
+func wantedValue(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64", "uint", "uint64":
 		return "a whole number"
@@ -94,10 +94,10 @@ func argumentError(cmd *cobra.Command, err error) error {
 	}
 	how, help := cmd.UseLine(), "winnow help"+strings.TrimPrefix(cmd.CommandPath(), "winnow")
 	if strings.HasPrefix(err.Error(), "unknown command ") { // cobra's words for arguments where there should be none
-		return usagef("%s takes no arguments; usage: %s; see %s", cmd.CommandPath(), how, help)
+		return usageErrorf("%s takes no arguments; usage: %s; see %s", cmd.CommandPath(), how, help)
 	}
 	if strings.HasPrefix(err.Error(), "accepts ") || strings.HasPrefix(err.Error(), "requires at least ") {
-		return usagef("usage: %s; see %s", how, help)
+		return usageErrorf("usage: %s; see %s", how, help)
 	}
 	return err
 }

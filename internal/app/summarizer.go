@@ -21,29 +21,29 @@ import (
 	"github.com/winnow-llm/winnow/transport"
 )
 
-// builtinName is the summariser that needs no model, sameName the one that asks the
-// model of the conversation itself.
+// builtinName is the summariser that needs no model; sameName asks the model of the
+// conversation itself.
 const (
 	builtinName = "builtin"
 	sameName    = "same"
 )
 
-// summarizer returns the summariser that the settings name; nil is the built-in
+// newSummarizer returns the summariser that the settings name; nil is the built-in
 // one. Nothing is sent yet, but a missing key is noticed here. The registry knows
 // the model's window.
-func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry) (summary.Summarizer, error) {
+func (a *app) newSummarizer(ctx context.Context, f *config.File, r *model.Registry) (summary.Summarizer, error) {
 	spec := strings.TrimSpace(f.Summarizer)
 	if spec == "" || spec == builtinName {
 		return nil, nil
 	}
 	if spec == sameName {
-		return nil, usagef("the summariser %s: only winnow serve and winnow wrap see an agent's requests; use %s, or a model as PROVIDER/MODEL", sameName, builtinName)
+		return nil, usageErrorf("the summariser %s: only winnow serve and winnow wrap see an agent's requests; use %s, or a model as PROVIDER/MODEL", sameName, builtinName)
 	}
 	timeout, err := summaryTime(f)
 	if err != nil {
 		return nil, err
 	}
-	auth, err := a.cloud(ctx, spec)
+	auth, err := a.cloudAuth(ctx, spec)
 	if err != nil {
 		return nil, summarizerError(spec, err)
 	}
@@ -58,14 +58,14 @@ func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry)
 	}), nil
 }
 
-// summaryTime is the most time for one summary; 0 is the default.
+// summaryTime returns the most time for one summary; 0 is the default.
 func summaryTime(f *config.File) (time.Duration, error) {
 	if f.SummarizerTimeout == "" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(f.SummarizerTimeout)
 	if err != nil || d <= 0 {
-		return 0, usagef("the summariser's timeout %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
+		return 0, usageErrorf("the summariser's timeout %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
 	}
 	return d, nil
 }
@@ -88,7 +88,7 @@ func summaryNote(o *transport.Options) string {
 	return text
 }
 
-// summarizerError is one of usage: the caller can mend it.
+// summarizerError returns an error of usage: the caller can mend it.
 func summarizerError(spec string, err error) error {
 	return setupError("the summariser "+spec, "use "+builtinName+", which needs no model", err)
 }
@@ -107,12 +107,12 @@ func setupError(what, instead string, err error) error {
 	case missing.Hint != "":
 		problem += "; " + missing.Hint
 	}
-	return usagef("%s: %s; or %s", what, problem, instead)
+	return usageErrorf("%s: %s; or %s", what, problem, instead)
 }
 
-// cloud returns what authenticates at a cloud where no key does; nil for
+// cloudAuth returns what authenticates at a cloud where no key does; nil for
 // providers that only know keys.
-func (a *app) cloud(ctx context.Context, spec string) (http.RoundTripper, error) {
+func (a *app) cloudAuth(ctx context.Context, spec string) (http.RoundTripper, error) {
 	provider, _, err := llm.ParseSpec(spec)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func appWith(env map[string]string) *app {
 func TestSummarizerOptions(t *testing.T) {
 	a := appWith(nil)
 	for _, spec := range []string{"", "builtin"} {
-		if s, err := a.summarizer(t.Context(), &config.File{Summarizer: spec}, model.Default()); s != nil || err != nil {
+		if s, err := a.newSummarizer(t.Context(), &config.File{Summarizer: spec}, model.Default()); s != nil || err != nil {
 			t.Errorf("%q: %v, %v", spec, s, err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestSummarizerOptions(t *testing.T) {
 		{"ollama/m", "soon", "such as 90s"},
 		{"ollama/m", "-5s", "such as 90s"},
 	} {
-		_, err := a.summarizer(t.Context(), &config.File{Summarizer: tt.spec, SummarizerTimeout: tt.timeout}, model.Default())
+		_, err := a.newSummarizer(t.Context(), &config.File{Summarizer: tt.spec, SummarizerTimeout: tt.timeout}, model.Default())
 		var usage *usageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.spec, err)
@@ -77,7 +77,7 @@ func TestSummarizerCompacts(t *testing.T) {
 		if !up {
 			srv.Close()
 		}
-		s, err := a.summarizer(t.Context(), &config.File{Summarizer: "compatible/small", SummarizerURL: srv.URL, SummarizerTimeout: "2s"}, model.Default())
+		s, err := a.newSummarizer(t.Context(), &config.File{Summarizer: "compatible/small", SummarizerURL: srv.URL, SummarizerTimeout: "2s"}, model.Default())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestSummarizerSequential(t *testing.T) {
 			text, _ := json.Marshal(b.String())
 			fmt.Fprintf(w, `{"model":"small","choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":9000,"completion_tokens":90}}`, text)
 		}))
-		s, err := appWith(nil).summarizer(t.Context(), &config.File{Summarizer: "compatible/small", SummarizerURL: srv.URL, SummarizerTimeout: "1m", Sequential: sequential}, model.Default())
+		s, err := appWith(nil).newSummarizer(t.Context(), &config.File{Summarizer: "compatible/small", SummarizerURL: srv.URL, SummarizerTimeout: "1m", Sequential: sequential}, model.Default())
 		if err != nil {
 			t.Fatal(err)
 		}

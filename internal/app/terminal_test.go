@@ -171,7 +171,7 @@ func TestColours(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args, env string
-		want      string // "" is no colour at all
+		want      string // "" means no colour at all
 	}{
 		{"check session.json", "", "\x1b[33m███"},
 		{"compact session.json --dry-run", "", "before [\x1b[34m█"},

@@ -24,11 +24,11 @@ func (a *app) tokensCommand() *cobra.Command {
 with several sessions is counted as a whole. Anything else is counted as plain
 text.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
-			return a.tokens(args[0], &in, name, estimator, exact, text)
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+			return a.runTokens(args[0], &in, name, estimator, exact, text)
 		}),
 	}
-	in.add(cmd)
+	in.addTo(cmd)
 	cmd.Flags().StringVar(&name, "model", "", "`NAME` of the model to count for")
 	cmd.Flags().BoolVar(&exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
 	addEstimator(cmd, &estimator)
@@ -55,9 +55,9 @@ type sessionCount struct {
 	Tokens int    `json:"tokens"`
 }
 
-func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact, text bool) error {
+func (a *app) runTokens(path string, in *inputFlags, name, estimator string, exact, text bool) error {
 	if text && (in.format != "" || in.session != "") {
-		return usagef("--text counts plain text, which has no format and no sessions")
+		return usageErrorf("--text counts plain text, which has no format and no sessions")
 	}
 	l, err := a.loadSettings()
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 	}
 	sessions := input.Sessions
 	if conversation && in.session != "" {
-		s, err := a.choose(input, in.session)
+		s, err := a.chooseSession(input, in.session)
 		if err != nil {
 			return err
 		}
@@ -86,16 +86,16 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 	if err := setEstimator(&l.File, estimator); err != nil {
 		return err
 	}
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return err
 	}
-	data, err := input.Bytes()
+	size, err := input.Len()
 	if err != nil {
 		return err
 	}
 	c := w.Meter().Counter()
-	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Spread(), c.Family().String(), len(data)
+	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Spread(), c.Family().String(), size
 	if conversation {
 		doc.What, doc.Format = "conversation", string(input.Format)
 		for i := range sessions {
@@ -106,14 +106,14 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 			}
 		}
 	} else {
-		doc.Tokens = c.Text(string(data))
+		doc.Tokens = c.Text(string(input.Data))
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
 	fmt.Fprintf(a.stdout, "%s\n", number(doc.Tokens))
 	if c.Family() == token.Unknown {
-		a.say("%s of %s bytes, counted for the model that needs most: another may have down to a third of that; name it with --model", doc.What, number(doc.Bytes))
+		a.say("%s of %s bytes, counted for the model that needs most: another may need as little as a third of that; name it with --model", doc.What, number(doc.Bytes))
 		return nil
 	}
 	a.say("%s of %s bytes, counted for %s (%s)", doc.What, number(doc.Bytes), doc.Family, show.CountNote(c.Count(doc.Tokens)))
@@ -124,10 +124,17 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 // cannot be read as one is text, unless the caller named a format.
 func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, error) {
 	if format != "" {
-		in, err := a.load(path, format)
+		in, err := a.loadWithWarnings(path, format)
 		return in, true, err
 	}
-	in, err := a.open(path)
+	if !text {
+		makeRoom(path)
+		if in := source.LoadLog(path, ""); in != nil {
+			a.sayWarnings(in)
+			return in, true, nil
+		}
+	}
+	in, err := a.openInput(path)
 	if err != nil {
 		return nil, false, err
 	}
@@ -141,6 +148,6 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 	if in.Recognise("") != nil {
 		return in, false, nil //nolint:nilerr // no conversation, so a text
 	}
-	a.warn(in)
+	a.sayWarnings(in)
 	return in, true, nil
 }

@@ -31,7 +31,7 @@ func addTopics(root *cobra.Command) {
 	}
 }
 
-// longText is the text of a command's or topic's help.
+// longText returns the text of a command's or topic's help.
 func longText(cmd *cobra.Command) string {
 	for _, t := range topics {
 		if t.name == cmd.Name() && cmd.IsAdditionalHelpTopicCommand() {
@@ -154,9 +154,9 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 					at, rest = root, args
 				}
 				if best := spelling.Nearest(rest[0], commandNames(at)); best != "" {
-					return usagef("there is no help for %q; did you mean winnow help%s %s?", rest[0], strings.TrimPrefix(at.CommandPath(), "winnow"), best)
+					return usageErrorf("there is no help for %q; did you mean winnow help%s %s?", rest[0], strings.TrimPrefix(at.CommandPath(), "winnow"), best)
 				}
-				return usagef("there is no help for %q; winnow help lists what there is", rest[0])
+				return usageErrorf("there is no help for %q; winnow help lists what there is", rest[0])
 			}
 			at.InitDefaultHelpFlag()
 			return at.Help()

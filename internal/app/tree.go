@@ -44,15 +44,15 @@ What you do is added to the session if it is in the store or in a session file o
 pi; entries are never rewritten. Any other transcript is only read into memory, and
 so is everything with --read-only. SESSION is an id or the beginning of one.
 
-With --list, and where there is no terminal, it lists the entries branch by branch,
-each before what follows it: of a long tree the end, or the part around the leaf. A
-star marks the leaf, a bar the path to it. With ENTRY it prints that one in full.`,
+With --list, or without a terminal, it lists the entries in order, branch by branch;
+of a long tree only the end, or the part around the leaf. A star marks the leaf, a bar
+the path to it. With ENTRY it prints that entry in full.`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.tree(cmd, args, f) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runTree(cmd, args, f) }),
 	}
-	f.inputFlags.add(cmd)
-	f.modelFlags.add(cmd)
-	f.storeFlags.add(cmd)
+	f.inputFlags.addTo(cmd)
+	f.modelFlags.addTo(cmd)
+	f.storeFlags.addTo(cmd)
 	f.addListing(cmd)
 	cmd.Flags().BoolVar(&f.list, "list", false, "print a list instead of the full screen")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "work on a copy, and keep no changes")
@@ -75,15 +75,15 @@ func (a *app) sessionTreeCommand(name string, store *storeFlags) *cobra.Command 
 		Hidden:  true,
 		Args:    cobra.RangeArgs(1, 2),
 	}
-	cmd.RunE = a.work(func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, args []string) error {
 		f.storeFlags = *store
-		return a.tree(cmd, args, f)
+		return a.runTree(cmd, args, f)
 	})
 	f.addListing(cmd)
 	return cmd
 }
 
-func (a *app) tree(cmd *cobra.Command, args []string, f *treeFlags) error {
+func (a *app) runTree(cmd *cobra.Command, args []string, f *treeFlags) error {
 	if f.list || f.view || len(args) > 1 || a.asJSON || !isTerminal(a.stdout) || a.getenv("TERM") == "dumb" {
 		return a.listTree(cmd, args, f)
 	}
@@ -97,12 +97,12 @@ func (a *app) tree(cmd *cobra.Command, args []string, f *treeFlags) error {
 		return err
 	}
 	defer s.Close()
-	return a.watch(cmd.Context(), s.Session, v)
+	return a.viewSession(cmd.Context(), s.Session, v)
 }
 
-// watch shows a session full screen until the person leaves.
-func (a *app) watch(ctx context.Context, s *session.Session, v viewer.Options) error {
-	in, done, err := a.keyboard()
+// viewSession shows a session full screen until the person leaves.
+func (a *app) viewSession(ctx context.Context, s *session.Session, v viewer.Options) error {
+	in, done, err := a.openKeyboard()
 	if err != nil {
 		return err
 	}
@@ -116,15 +116,15 @@ func (a *app) watch(ctx context.Context, s *session.Session, v viewer.Options) e
 	return viewer.Run(viewer.New(ctx, s, v), options...)
 }
 
-// keyboard is where keys come from: standard input, or the terminal itself
-// where something was piped into the command.
-func (a *app) keyboard() (in *os.File, done func(), err error) {
+// openKeyboard opens the file that keys come from: standard input, or the terminal
+// itself where something was piped into the command.
+func (a *app) openKeyboard() (in *os.File, done func(), err error) {
 	if f, ok := a.stdin.(*os.File); ok && isTerminal(f) {
 		return f, func() {}, nil
 	}
 	in, out, err := tea.OpenTTY()
 	if err != nil {
-		return nil, nil, usagef("winnow tree needs a terminal to read keys from: %v; --list prints the tree anywhere", err)
+		return nil, nil, usageErrorf("winnow tree needs a terminal to read keys from: %v; --list prints the tree anywhere", err)
 	}
 	return in, func() { _, _ = in.Close(), out.Close() }, nil
 }
@@ -174,7 +174,7 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 // being kept.
 func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *session.Options) (*opened, viewer.Options, error) {
 	v := viewer.Options{Title: filepath.Base(name), Note: notKept}
-	in, err := a.load(name, f.format)
+	in, err := a.loadWithWarnings(name, f.format)
 	if err != nil {
 		return nil, v, err
 	}
@@ -189,7 +189,7 @@ func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *
 		}
 		return a.lookOnly(ctx, from, o, v)
 	}
-	chosen, err := a.choose(in, f.session)
+	chosen, err := a.chooseSession(in, f.session)
 	if err != nil {
 		return nil, v, err
 	}

@@ -66,14 +66,14 @@ type entryLine struct {
 }
 
 func (a *app) showTree(s *opened, p *pageFlags) error {
-	from, to := p.span(s.Len())
+	from, to := p.shownRange(s.Len())
 	items := s.Tree(from, to-from)
 	isLeaf := func(it session.Item) bool { return it.Leaf }
 	if !p.fromStart() && from > 0 && !slices.ContainsFunc(items, isLeaf) { // it lies on a branch above
 		items = s.Tree(0, s.Len())
 		to = slices.IndexFunc(items, isLeaf) + 1
-		to = min(len(items), max(to, p.most()))
-		from = max(0, to-p.most())
+		to = min(len(items), max(to, p.itemLimit()))
+		from = max(0, to-p.itemLimit())
 		items = items[from:to]
 	}
 	c, err := s.Context()
@@ -90,9 +90,9 @@ func (a *app) showTree(s *opened, p *pageFlags) error {
 		doc.Items = append(doc.Items, entryLine{it, labels[it.ID], slices.Contains(pins, it.ID)})
 	}
 	if a.asJSON {
-		return a.print(doc)
+		return a.printJSON(doc)
 	}
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	fmt.Fprintln(a.stdout, st.Bold(doc.ID))
 	for _, x := range [][2]string{{"name", doc.Name}, {"model", doc.Model}, {"folder", doc.Dir}, {"forked from", doc.Parent}} {
 		if x[1] != "" {
@@ -100,7 +100,7 @@ func (a *app) showTree(s *opened, p *pageFlags) error {
 		}
 	}
 	fmt.Fprintf(a.stdout, "%s, leaf %s\n\n", plural(doc.Entries, "entry"), doc.Leaf)
-	a.earlier(p, doc.Page, "entries")
+	a.sayEarlier(p, doc.Page, "entries")
 	for i := range doc.Items {
 		it := &doc.Items[i]
 		mark := "  "
@@ -117,7 +117,7 @@ func (a *app) showTree(s *opened, p *pageFlags) error {
 	for _, x := range doc.Problems {
 		a.say("entry %s: %s", x.Entry, x.What)
 	}
-	a.more(doc.Page, len(items))
+	a.sayMore(doc.Page, len(items))
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (a *app) showEntryLine(st style, l *entryLine, indent string) {
 
 // showEntry prints an entry in full.
 func (a *app) showEntry(s *opened, name string) error {
-	id, err := s.entry(name)
+	id, err := s.entryID(name)
 	if err != nil {
 		return err
 	}
@@ -171,17 +171,17 @@ func (a *app) showEntry(s *opened, name string) error {
 		role = string(e.Message.Role)
 	}
 	if a.asJSON {
-		return a.print(map[string]any{
+		return a.printJSON(map[string]any{
 			"id": e.ID, "parent": e.Parent, "type": e.Type, "role": role, "time": e.Time, "label": s.Labels()[id],
 			"text": fullText(&e), "record": json.RawMessage(e.Raw),
 		})
 	}
-	st, what := a.style(a.stdout), strings.TrimSpace(role+" "+string(e.Type))
+	st, what := a.styleFor(a.stdout), strings.TrimSpace(role+" "+string(e.Type))
 	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.Bold(e.ID), what, st.Dim(e.Time.Local().Format("2006-01-02 15:04:05")), plainText(strings.ToValidUTF8(fullText(&e), "?")))
 	return nil
 }
 
-// fullText is everything that an entry says.
+// fullText returns everything that an entry says.
 func fullText(e *session.Entry) string {
 	switch {
 	case e.Compaction != nil:
@@ -194,7 +194,7 @@ func fullText(e *session.Entry) string {
 	return string(e.Raw)
 }
 
-// messageText is everything that a message says.
+// messageText returns everything that a message says.
 func messageText(m *chat.Message) string {
 	var b strings.Builder
 	for i := range m.Parts {
@@ -237,7 +237,7 @@ func (a *app) showView(s *opened, p *pageFlags) error {
 		return err
 	}
 	n := c.View.Len()
-	from, to := p.span(n)
+	from, to := p.shownRange(n)
 	lines, pg := []viewLine{}, page{from, p.limit, to < n}
 	for i := from; i < to; i++ {
 		m := c.View.At(i)
@@ -248,15 +248,15 @@ func (a *app) showView(s *opened, p *pageFlags) error {
 		lines = append(lines, l)
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"session": s.ID(), "leaf": s.Leaf(), "model": c.Model, "messages": lines, "total": n, "page": pg})
+		return a.printJSON(map[string]any{"session": s.ID(), "leaf": s.Leaf(), "model": c.Model, "messages": lines, "total": n, "page": pg})
 	}
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	fmt.Fprintf(a.stdout, "%s: the model sees %s of %d\n\n", st.Bold(s.ID()), plural(n, "message"), c.Request.History.Len())
-	a.earlier(p, pg, "messages")
+	a.sayEarlier(p, pg, "messages")
 	for i := range lines {
 		l := &lines[i]
 		a.showEntryLine(st, &entryLine{Item: session.Item{ID: l.ID, Type: session.TypeMessage, Role: string(l.Role), Text: l.Text}}, "")
 	}
-	a.more(pg, to-from)
+	a.sayMore(pg, to-from)
 	return nil
 }

@@ -81,8 +81,8 @@ func (ts *treeStore) start(cols, rows int, env ...string) *ptytest.Terminal {
 	return ptytest.Start(ts.t, cols, rows, cmd)
 }
 
-// check reopens the session: what was there before is there still, what came
-// after is whole.
+// check reopens the session: it still has all that it had before, and later entries
+// are whole.
 func (ts *treeStore) check() *session.Session {
 	t := ts.t
 	t.Helper()
@@ -362,7 +362,7 @@ func TestTreeDamaged(t *testing.T) {
 // A conversation that is piped in is shown, with keys from the terminal.
 func TestTreePiped(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command("sh", "-c", "winnow demo --write session.json 2>/dev/null && winnow tree - <session.json")
+	cmd := exec.Command("sh", "-c", "winnow demo --out session.json 2>/dev/null && winnow tree - <session.json")
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir)
 	term := ptytest.Start(t, 80, 24, cmd)
@@ -388,7 +388,7 @@ func TestTreeTranscript(t *testing.T) {
 	term.WaitFor("u undoes it")
 	for y, line := range term.Cells() {
 		for x, cell := range line {
-			if cell.FG != -1 && cell.FG != 0 || cell.BG != -1 && cell.BG != 7 { // reversed is no colour
+			if cell.FG != -1 && cell.FG != 0 || cell.BG != -1 && cell.BG != 7 { // reversed does not count as a colour
 				t.Fatalf("cell %d,%d has a colour under --no-color: %+v", x, y, cell)
 			}
 		}

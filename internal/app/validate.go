@@ -27,9 +27,9 @@ dialect of its agent's provider or the one that --dialect names. "at" is an inde
 from 0, into that body's array of messages. The exit code is 1 if there is a
 problem.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.validate(args[0], &in, dialect) }),
+		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.runValidate(args[0], &in, dialect) }),
 	}
-	in.add(cmd)
+	in.addTo(cmd)
 	cmd.Flags().StringVar(&dialect, "dialect", "", "`DIALECT` to check for: openai, responses, anthropic or gemini")
 	return cmd
 }
@@ -40,12 +40,12 @@ type problem struct {
 	Session int `json:"session,omitempty"`
 }
 
-func (a *app) validate(path string, in *inputFlags, name string) error {
+func (a *app) runValidate(path string, in *inputFlags, name string) error {
 	var dialect wire.Dialect
 	if name != "" {
 		d, err := wire.ParseDialect(name)
 		if err != nil {
-			return usagef("--dialect %s: there is no such dialect; use openai, responses, anthropic or gemini", name)
+			return usageErrorf("--dialect %s: there is no such dialect; use openai, responses, anthropic or gemini", name)
 		}
 		dialect = d
 	}
@@ -62,7 +62,7 @@ func (a *app) validate(path string, in *inputFlags, name string) error {
 	}
 	sessions := input.Sessions
 	if in.session != "" {
-		s, err := a.choose(input, in.session)
+		s, err := a.chooseSession(input, in.session)
 		if err != nil {
 			return err
 		}
@@ -101,15 +101,15 @@ func sessionProblems(found []wire.Problem, session int) []problem {
 func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source.Input, error) {
 	if format != "" {
 		if _, err := wire.ParseDialect(format); err != nil {
-			return a.load(path, format)
+			return a.loadWithWarnings(path, format)
 		}
 	}
 	if path != "-" { // else what cannot be read could not be read again
-		if in, err := a.load(path, format); err == nil {
+		if in, err := a.loadWithWarnings(path, format); err == nil {
 			return in, nil
 		}
 	}
-	in, err := a.open(path)
+	in, err := a.openInput(path)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,12 @@ func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source
 		in.Sessions = nil
 		return in, nil
 	}
-	a.warn(in)
+	a.sayWarnings(in)
 	return in, nil
 }
 
-// dialectOf is the dialect that an unreadable body is meant to be in: the one
-// that was named, else the one that it looks like.
+// dialectOf returns the dialect that an unreadable body is meant to be in: named,
+// else the one it looks like.
 func dialectOf(in *source.Input, named wire.Dialect) wire.Dialect {
 	if named != "" {
 		return named
@@ -149,7 +149,7 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 		refused = shown{fmt.Errorf("%s: a provider would refuse it for %s", in.Name, plural(n, "problem"))}
 	}
 	if a.asJSON {
-		err := a.print(map[string]any{
+		err := a.printJSON(map[string]any{
 			"valid": refused == nil, "problems": problems, "format": in.Format, "dialect": strings.Join(names, ","),
 			"sessions": len(in.Sessions),
 		})
@@ -158,7 +158,7 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 		}
 		return refused
 	}
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	if refused == nil {
 		fmt.Fprintf(a.stdout, "%s: %s as %s\n", in.Name, st.Green("valid"), strings.Join(names, ", "))
 		return nil
@@ -177,13 +177,13 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 			fmt.Fprintf(a.stdout, "  %s%s\n", strings.Repeat(" ", min(2*k, 2)), line)
 		}
 	}
-	if slices.ContainsFunc(problems, unpaired) {
+	if slices.ContainsFunc(problems, isUnpaired) {
 		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE repairs calls without results and results without calls\n", in.Name)
 	}
 	return refused
 }
 
-// unpaired reports whether repair can help.
-func unpaired(p problem) bool {
+// isUnpaired reports whether repair can help.
+func isUnpaired(p problem) bool {
 	return p.Rule == wire.RuleUnanswered || p.Rule == wire.RuleOrphan || p.Rule == wire.RuleDuplicate
 }

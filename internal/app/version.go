@@ -19,7 +19,7 @@ var version, revision string
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Example: "  winnow version", Args: cobra.NoArgs,
-		RunE: a.work(func(*cobra.Command, []string) error { return a.showVersion() }),
+		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.showVersion() }),
 	}
 }
 
@@ -40,13 +40,13 @@ type build struct {
 func (a *app) showVersion() error {
 	b := thisBuild()
 	if a.asJSON {
-		return a.print(b)
+		return a.printJSON(b)
 	}
 	fmt.Fprintln(a.stdout, b.String())
 	return nil
 }
 
-// thisBuild is what is known about the program that runs.
+// thisBuild returns what is known about the running program.
 func thisBuild() build {
 	info, _ := debug.ReadBuildInfo()
 	return buildOf(version, revision, info)

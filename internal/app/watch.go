@@ -40,7 +40,7 @@ the JSON that Claude Code sends on standard input. Put this into
 
   {"statusLine": {"type": "command", "command": "winnow watch --statusline"}}`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
 			of := ""
 			if len(args) == 1 {
 				of = args[0]
@@ -53,7 +53,7 @@ the JSON that Claude Code sends on standard input. Put this into
 	}
 	cmd.Flags().BoolVar(&statusline, "statusline", false, "print one line for an agent's status line, and exit")
 	cmd.Flags().BoolVar(&once, "once", false, "show the session as it is now, and exit")
-	mf.add(cmd)
+	mf.addTo(cmd)
 	return cmd
 }
 
@@ -99,7 +99,7 @@ func (a *app) watchSession(cmd *cobra.Command, of string, mf *modelFlags, once b
 		if err != nil {
 			return err
 		}
-		doc, err := a.look(cmd, &f, mf)
+		doc, err := a.measureFile(cmd, &f, mf)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (a *app) watchSession(cmd *cobra.Command, of string, mf *modelFlags, once b
 		}
 		return f.OnDisk(), err
 	}, func(string) error {
-		doc, err := a.look(cmd, &at, mf)
+		doc, err := a.measureFile(cmd, &at, mf)
 		if err != nil {
 			// A session whose first record is half written is read at the next change.
 			if screen == nil {
@@ -131,7 +131,7 @@ func (a *app) watchSession(cmd *cobra.Command, of string, mf *modelFlags, once b
 
 // watchTarget returns what finds the session to follow.
 func (a *app) watchTarget(of string) (func(context.Context) (agents.File, error), error) {
-	all := agents.Known(a.home(), a.getenv)
+	all := agents.Known(a.homeDir(), a.getenv)
 	if of != "" {
 		if info, err := os.Stat(of); err == nil {
 			if info.IsDir() {
@@ -152,15 +152,15 @@ func (a *app) watchTarget(of string) (func(context.Context) (agents.File, error)
 		if err == nil && !ok {
 			err = fmt.Errorf("there is no session yet in %s; start the agent first, or name a file", a.shortPath(all[0].Dirs[0]))
 			if len(all) > 1 {
-				err = fmt.Errorf("no agent on this machine has left a session; winnow insights lists the folders that are searched; name a file instead, or try winnow demo --write session.json")
+				err = fmt.Errorf("no agent on this machine has left a session; winnow insights lists the folders that are searched; name a file instead, or try winnow demo --out session.json")
 			}
 		}
 		return f, err
 	}, nil
 }
 
-// look measures the session in a file: the one that the agent wrote last.
-func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched, error) {
+// measureFile measures the last session in a file.
+func (a *app) measureFile(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched, error) {
 	in, err := a.quietly().sessionInput(f, "")
 	if err != nil {
 		return nil, err
@@ -170,10 +170,10 @@ func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched
 		return nil, err
 	}
 	s := &in.Sessions[0]
-	if err := mf.apply(cmd, l, s); err != nil {
+	if err := mf.applyToSettings(cmd, l, s); err != nil {
 		return nil, err
 	}
-	w, err := l.engine()
+	w, err := l.newEngine()
 	if err != nil {
 		return nil, err
 	}
@@ -188,18 +188,18 @@ func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched
 	}
 	d.kinds, _ = show.Spend(w.Meter(), show.Whole(s.Request.History), &status, 0)
 	d.CompactAt, _ = status.Due()
-	if o := own(w.Meter(), s, lastUsage(s.Request.History)); o != nil {
+	if o := ownCompactions(w.Meter(), s, lastUsage(s.Request.History)); o != nil {
 		// The agent sends less than the file holds, so the kinds are not known.
 		d.Tokens, d.Compact, d.Fits = o.Sent, o.Sent >= d.CompactAt, o.Sent <= d.Available
 		d.kinds = show.Spent{Kinds: budget.Kinds{User: o.Sent}, Free: max(0, d.Available-o.Sent), Reserve: d.Window - d.Available}
 	}
 	d.Share = show.Ratio(d.Tokens, d.Available)
-	d.grow(w.Meter(), s)
+	d.estimateGrowth(w.Meter(), s)
 	return d, nil
 }
 
-// grow estimates from what the last requests added how many more there will be.
-func (d *watched) grow(m *budget.Meter, s *source.Session) {
+// estimateGrowth estimates from what the last requests added how many more there will be.
+func (d *watched) estimateGrowth(m *budget.Meter, s *source.Session) {
 	from := 0
 	if n := len(s.Compactions); n > 0 {
 		from = s.Compactions[n-1].At
@@ -232,10 +232,10 @@ func (a *app) showWatched(d *watched, screen *frame) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.data().Write(append(data, '\n'))
+		_, err = a.dataWriter().Write(append(data, '\n'))
 		return err
 	}
-	st := a.style(a.stdout)
+	st := a.styleFor(a.stdout)
 	if screen == nil {
 		_, err := fmt.Fprintf(a.stdout, "%s  %s  %s\n", time.Now().Format("15:04:05"), a.shortPath(d.File), d.text())
 		return err
@@ -264,7 +264,7 @@ func verdictShare(st style, d *watched) string {
 	return ""
 }
 
-// text is a measurement in words.
+// text returns a measurement in words.
 func (d *watched) text() string {
 	s := fmt.Sprintf("%s of %s tokens, %s", number(d.Tokens), number(d.Available), show.Percent(d.Tokens, d.Available))
 	switch {

@@ -22,16 +22,16 @@ import (
 func (f *serveFlags) jobsOf(ctx context.Context, a *app, store planstore.Owner, workers int, every time.Duration, poll bool, traces *otlp.Traces, prepare func(context.Context, transport.Job) error) (*jobs.Jobs, error) {
 	return jobs.Open(ctx, f.store, jobs.Options{
 		Prepare: prepare, Workers: workers, Every: every, Poll: poll, Tracer: traces.Provider(), Log: a.storeLog(),
-		Prune: func(ctx context.Context) (planstore.Pruned, error) { return store.Prune(ctx, f.bounds()) },
+		Prune: func(ctx context.Context) (planstore.Pruned, error) { return store.Prune(ctx, f.storeBounds()) },
 	})
 }
 
-// traces returns what sends traces where the environment names a collector, and
+// openTraces returns what sends traces where the environment names a collector, and
 // what sends the last of them.
-func (a *app) traces(ctx context.Context) (*otlp.Traces, func(), error) {
+func (a *app) openTraces(ctx context.Context) (*otlp.Traces, func(), error) {
 	traces, err := otlp.FromEnvironment(ctx, a.getenv)
 	if err != nil {
-		return nil, nil, usagef("%s", strings.TrimPrefix(err.Error(), "otlp: "))
+		return nil, nil, usageErrorf("%s", strings.TrimPrefix(err.Error(), "otlp: "))
 	}
 	return traces, func() {
 		if err := traces.Close(); err != nil {
@@ -47,7 +47,7 @@ type jobFlags struct {
 	poll    bool
 }
 
-func (f *jobFlags) add(cmd *cobra.Command, workers int) {
+func (f *jobFlags) addTo(cmd *cobra.Command, workers int) {
 	cmd.Flags().IntVar(&f.workers, "workers", workers, "most `JOBS` that this process runs at the same time, if the store is PostgreSQL")
 	cmd.Flags().DurationVar(&f.every, "prune-every", 10*time.Minute, "`TIME` between prunes of the store; one process prunes for all")
 	cmd.Flags().BoolVar(&f.poll, "jobs-poll", false, "poll PostgreSQL for jobs instead of listening; needed behind a transaction-mode pooler")
@@ -55,7 +55,7 @@ func (f *jobFlags) add(cmd *cobra.Command, workers int) {
 
 func (f *jobFlags) check() error {
 	if f.workers < 0 || f.every < time.Second {
-		return usagef("--workers must not be negative, and --prune-every a second or more")
+		return usageErrorf("--workers must not be negative, and --prune-every a second or more")
 	}
 	return nil
 }
@@ -78,23 +78,23 @@ It prints a line once it is working, and stops on a signal. If
 OTEL_EXPORTER_OTLP_ENDPOINT names a collector, each job is traced.`,
 		Args: cobra.NoArgs,
 	}
-	f.add(cmd)
-	j.add(cmd, 4)
-	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+	f.addTo(cmd)
+	j.addTo(cmd, 4)
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		if !pg.Is(f.store) {
-			return usagef("--store %s: jobs are kept in PostgreSQL; write postgres://USER@HOST/DATABASE", f.store)
+			return usageErrorf("--store %s: jobs are kept in PostgreSQL; write postgres://USER@HOST/DATABASE", f.store)
 		}
 		if err := j.check(); err != nil {
 			return err
 		}
 		f.originals, f.pruned = true, true
-		o, store, err := f.options(cmd.Context(), a)
+		o, store, err := f.gatewayOptions(cmd.Context(), a)
 		if err != nil {
 			return err
 		}
 		defer store.Close()
 		if o.Transport.Same {
-			return usagef("--summarizer %s: jobs have no credential of a caller; the gateways write those summaries themselves", sameName)
+			return usageErrorf("--summarizer %s: jobs have no credential of a caller; the gateways write those summaries themselves", sameName)
 		}
 		owner, _ := store.(planstore.Owner) // PostgreSQL is one
 		var t *transport.Transport
@@ -102,7 +102,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT names a collector, each job is traced.`,
 		if o.Transport.Summarizer == nil {
 			prepare = nil // others write them
 		}
-		traces, end, err := a.traces(cmd.Context())
+		traces, end, err := a.openTraces(cmd.Context())
 		if err != nil {
 			return err
 		}

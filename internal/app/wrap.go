@@ -47,28 +47,29 @@ be wrapped, winnow prints the lines to put into its settings instead.
 
 winnow recall and winnow mcp, if the agent runs them, ask this gateway: wrap sets
 WINNOW_GATEWAY, and puts winnow on the agent's PATH. For an agent that can run neither,
---offer-tools declares the tool recall in its requests and answers the calls.
+--offer-tools declares recall, search_history and note in its requests and answers
+the calls.
 
 If one of these variables or the agent's own settings already name another provider,
 the gateway sends requests of that kind there.
 
-The window is that of the model in each request, as the registry has it, or what the
-agent uses of it: Claude Code uses 200,000 tokens of some models unless their name
-ends in [1m], and Codex has a number of its own for each. --window sets another. Part
-of the window is the output reserve: what the longest answers of the
-conversation had and a quarter more; at its start 16,000 tokens, or a fifth of the
-window if that is less. With --window 40000 that leaves 32,000 for the prompt.
---reserve lowers it.
+The window is that of the model in each request, as the registry has it, or the part
+of it that the agent uses: Claude Code uses 200,000 tokens of some models unless their
+name ends in [1m], and Codex has a number of its own for each. --window sets another.
+Part of the window is the output reserve, which is kept free for the answer: a quarter
+more than the longest recent answer; at first 16,000 tokens, or a fifth of the window
+if that is less. With --window 40000 that leaves 32,000 for the prompt.
+--output-reserve lowers it.
 
 The agent gets the terminal, its signals and its input. The exit code is the agent's
-own (128 plus the signal's number if a signal ended it). At the start, lines on
-standard error say how the agent was pointed at the gateway, which window holds and
-why, and when the gateway compacts; at the end, others say how many requests went
-through, how many tokens were saved, what was repaired or shortened, which requests
-passed unchanged and why, the window, each cut (from how many tokens to how many, and
-why), how often files were read again after that, the share of the prompts from the
-provider's cache, and the dollars beside what the same requests would have cost uncut,
-also where that is less. --quiet suppresses them.`,
+own (128 plus the signal's number if a signal ended it).
+
+At the start, standard error says how the agent was pointed at the gateway, which
+window holds and why, and when the gateway compacts. At the end it has an account: how
+many requests went through, and which passed unchanged and why; tokens saved, repairs,
+and each cut with its reason; how often files were read again after a cut; the share
+of the prompts from the provider's cache; and the dollars beside those of the same
+requests uncut, also where winnow cost more. --quiet prints neither.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -76,11 +77,11 @@ also where that is less. --quiet suppresses them.`,
 			return cobra.MinimumNArgs(1)(cmd, args)
 		},
 	}
-	f.add(cmd)
+	f.addTo(cmd)
 	cmd.Flags().StringVar(&running, "gateway", "", "`URL` of a gateway that is already running")
 	cmd.Flags().BoolVar(&list, "list", false, "list the agents that winnow knows, and how each is pointed at the gateway")
 	cmd.Flags().SetInterspersed(false)
-	cmd.RunE = a.work(func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = a.asRunE(func(cmd *cobra.Command, args []string) error {
 		if list {
 			return a.listAgents(cmd)
 		}
@@ -89,7 +90,7 @@ also where that is less. --quiet suppresses them.`,
 			rest = rest[1:]
 		}
 		if running != "" {
-			if err := a.reachable(cmd.Context(), running); err != nil {
+			if err := a.checkReachable(cmd.Context(), running); err != nil {
 				return err
 			}
 			return a.runAgent(running, args[0], rest, nil, variableGateway+"="+running)
@@ -100,21 +101,21 @@ also where that is less. --quiet suppresses them.`,
 		if err != nil {
 			return err
 		}
-		own.done()
+		own.removeFiles()
 		// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
 		ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
 		defer stop()
 		f.upstreams = a.upstreamsFor(f.upstreams, own.upstreams)
-		o, store, err := f.options(ctx, a)
+		o, store, err := f.gatewayOptions(ctx, a)
 		if err != nil {
 			return err
 		}
 		defer store.Close()
-		window, err := own.window(&o.Transport)
+		window, err := own.describeWindow(&o.Transport)
 		if err != nil {
 			return err
 		}
-		o.Grace = 2 * time.Second // whoever asked is gone
+		o.Grace = 2 * time.Second // the agent is gone by then
 		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
 		o.Transport.Agent, o.Transport.CompactionOff = own.known.Name, own.off
 		if dir, err := os.Getwd(); err == nil {
@@ -122,7 +123,7 @@ also where that is less. --quiet suppresses them.`,
 		}
 		g, err := gateway.New(&o)
 		if err != nil {
-			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+			return usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -141,7 +142,7 @@ also where that is less. --quiet suppresses them.`,
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
 			stats := g.Stats()
-			a.say("%s", savings(filepath.Base(args[0]), stats))
+			a.say("%s", describeSavings(filepath.Base(args[0]), stats))
 			if account, err := g.Account(context.WithoutCancel(cmd.Context()), began); err == nil && stats.Requests > 0 {
 				for _, line := range accountLines(&account, &stats) {
 					a.say("%s", line)
@@ -156,18 +157,18 @@ also where that is less. --quiet suppresses them.`,
 	return cmd
 }
 
-// reachable asks a gateway whether it is there: an agent that is sent to a place
+// checkReachable asks a gateway whether it is there: an agent that is sent to a place
 // where nobody answers fails later, and with words about something else.
-func (a *app) reachable(ctx context.Context, address string) error {
+func (a *app) checkReachable(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+		return usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
 	}
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/healthz", http.NoBody)
 	if err != nil {
-		return usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+		return usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -183,8 +184,8 @@ func (a *app) reachable(ctx context.Context, address string) error {
 	return nil
 }
 
-// savings says in one line what a gateway did for an agent.
-func savings(agent string, s transport.Stats) string {
+// describeSavings says in one line what a gateway did for an agent.
+func describeSavings(agent string, s transport.Stats) string {
 	if s.Requests == 0 {
 		line := agent + " sent no conversation through the gateway: if it asked a model, those requests bypassed it; winnow wrap --list shows how agents are pointed"
 		if s.Passed > 0 {
@@ -229,7 +230,7 @@ type agentExit struct{ code int }
 // Error says it for those who look at the error and not at the code.
 func (e *agentExit) Error() string { return fmt.Sprintf("the agent ended with exit status %d", e.code) }
 
-// exitOf is the code that a shell would report for a process.
+// exitOf returns the code that a shell would report for a process.
 func exitOf(p *os.ProcessState) int {
 	if s, ok := p.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		return 128 + int(s.Signal())
@@ -297,7 +298,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 		return p, nil
 	}
 	if known.Refused != "" {
-		return nil, refuse(&known, known.Refused)
+		return nil, refuseAgent(&known, known.Refused)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -312,9 +313,9 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 		return nil, err
 	}
 	p.dirs = []string{dir}
-	if point := pointers()[known.Name]; point != nil {
+	if point := pointFuncs()[known.Name]; point != nil {
 		if err := point(p); err != nil {
-			p.done()
+			p.removeFiles()
 			return nil, err
 		}
 	}
@@ -323,18 +324,22 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 }
 
 // addWinnow puts this program on the agent's PATH where no winnow is there: views
-// say that winnow recall shows what they leave out.
+// say that winnow recall shows what they leave out. Codex runs login shells, in which
+// the system's profile may set another PATH; bash takes functions from the environment
+// in these too.
 func (p *pointing) addWinnow() error {
-	name := "winnow"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if p.app.onPath(name) != "" {
-		return nil
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
+	}
+	name := "winnow"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	} else {
+		p.setEnv("BASH_FUNC_winnow%%", "() { '"+strings.ReplaceAll(self, "'", `'\''`)+`' "$@"; }`)
+	}
+	if p.app.onPath(name) != "" {
+		return nil
 	}
 	dir, err := os.MkdirTemp("", "winnow-wrap-")
 	if err != nil {
@@ -345,8 +350,8 @@ func (p *pointing) addWinnow() error {
 	return os.Symlink(self, filepath.Join(dir, name))
 }
 
-// done removes what was written for the agent.
-func (p *pointing) done() {
+// removeFiles removes the folders written for the agent.
+func (p *pointing) removeFiles() {
 	for _, dir := range p.dirs {
 		_ = os.RemoveAll(dir) // nothing else is in it
 	}
@@ -360,9 +365,9 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 	if err != nil {
 		return err
 	}
-	defer p.done()
+	defer p.removeFiles()
 	if err := p.addWinnow(); err != nil {
-		a.say("winnow is not on the agent's PATH, so the agent cannot run winnow recall: %s", cause(err))
+		a.say("winnow is not on the agent's PATH, so the agent cannot run winnow recall: %s", causeText(err))
 	}
 	cmd := exec.Command(p.program, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
@@ -376,7 +381,7 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("there is no program %s; check its name and your PATH", p.program)
 		}
-		return fmt.Errorf("%s cannot be started: %s", p.program, cause(err))
+		return fmt.Errorf("%s cannot be started: %s", p.program, causeText(err))
 	}
 	for _, note := range append(p.notes, notes...) {
 		a.say("%s", note)
@@ -408,11 +413,11 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 	return err
 }
 
-// plainFile is the file behind our own standard output or standard error, so
+// plainFile returns the file behind our own standard output or standard error, so
 // that the agent gets it and not a pipe to us.
 func plainFile(w io.Writer) io.Writer {
 	if f := fileOf(w); f != nil {
 		return f
 	}
-	return behind(w)
+	return unfilteredWriter(w)
 }

@@ -10,9 +10,9 @@ import (
 // mostCuts is how many cuts are told one by one.
 const mostCuts = 12
 
-// accountLines say what became of an agent's conversations: the window, what was cut
-// and why, what was read again, what the cache had, and the dollars beside those of
-// the same requests uncut, whichever are more.
+// accountLines say what became of an agent's conversations: the window, the cuts
+// and their reasons, the re-reads, the cache's share, and the dollars beside those
+// of the same requests uncut, whichever are more.
 func accountLines(a *transport.Account, s *transport.Stats) []string {
 	var windows []string
 	for _, w := range a.Windows {
@@ -23,7 +23,7 @@ func accountLines(a *transport.Account, s *transport.Stats) []string {
 	case 0:
 		line += "; nothing was cut"
 	default:
-		line += fmt.Sprintf("; %s; files were read again %s after that", plural(n, "cut"), times(a.Again))
+		line += fmt.Sprintf("; %s; files were read again %s after that", plural(n, "cut"), howOften(a.Again))
 	}
 	lines := []string{line}
 	for i := max(0, len(a.Cuts)-mostCuts); i < len(a.Cuts); i++ {
@@ -44,7 +44,7 @@ func accountLines(a *transport.Account, s *transport.Stats) []string {
 	return lines
 }
 
-// dollarsLine compares what was paid with what the same requests would have cost.
+// dollarsLine compares the price with that of the same requests uncut.
 func dollarsLine(a *transport.Account) string {
 	t := &a.Totals
 	if t.Dollars == nil {
@@ -66,8 +66,8 @@ func dollarsLine(a *transport.Account) string {
 	return line
 }
 
-// times says how often.
-func times(n int) string {
+// howOften says how often.
+func howOften(n int) string {
 	if n == 1 {
 		return "once"
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/show"
 )
 
-// pointers say what is done to an agent before it is started, beside the variables
+// pointFuncs say what is done to an agent before it is started, beside the variables
 // that every program gets.
-func pointers() map[string]func(*pointing) error {
+func pointFuncs() map[string]func(*pointing) error {
 	return map[string]func(*pointing) error{
 		"claude": pointClaude, "codex": pointCodex, "gemini": pointGemini, "qwen": pointQwen, "pi": pointPi,
 		"continue": pointContinue, "cline": pointCline, "copilot": pointCopilot, "dsh": pointDsh,
@@ -20,12 +20,13 @@ func pointers() map[string]func(*pointing) error {
 	}
 }
 
-// settingLines are an agent's settings with the address that winnow serve has.
+// settingLines returns an agent's settings with the address that winnow serve has.
 func settingLines(k *table.Agent) string {
 	return strings.ReplaceAll(k.Settings, "GATEWAY", defaultGateway)
 }
 
-// agentHelp are the settings of all agents that can be pointed, for the help.
+// agentHelp returns the settings of all agents that can be pointed at a gateway,
+// for the help.
 func agentHelp() string {
 	var b strings.Builder
 	for _, k := range table.All() {
@@ -52,8 +53,10 @@ func (r *refusedAgent) Error() string {
 	return fmt.Sprintf("%s cannot be wrapped: %s; start winnow serve, and put into its settings what follows", r.title, r.why)
 }
 
-// refuse makes the error for an agent that wrap cannot start.
-func refuse(k *table.Agent, why string) error { return &refusedAgent{k.Title, why, settingLines(k)} }
+// refuseAgent makes the error for an agent that wrap cannot start.
+func refuseAgent(k *table.Agent, why string) error {
+	return &refusedAgent{k.Title, why, settingLines(k)}
+}
 
 // indent puts two blanks in front of every line.
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
@@ -62,7 +65,7 @@ func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "
 func (a *app) listAgents(cmd *cobra.Command) error {
 	all := table.All()
 	if a.asJSON {
-		return a.print(map[string]any{"agents": all})
+		return a.printJSON(map[string]any{"agents": all})
 	}
 	out := cmd.OutOrStdout()
 	for i := range all {

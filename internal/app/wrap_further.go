@@ -23,9 +23,9 @@ func (p *pointing) pointFurther(name string) string {
 	return p.url + "/" + name + "/v1"
 }
 
-// logins are the accounts and keys that an agent keeps in a file, each with its
-// kind: "api" for a key, "oauth" for a plan.
-func logins(path string) map[string]string {
+// readLogins returns the accounts and keys that an agent keeps in a file, each with
+// its kind: "api" for a key, "oauth" for a plan.
+func readLogins(path string) map[string]string {
 	var doc map[string]struct{ Type string }
 	data, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(data, &doc) != nil {
@@ -43,7 +43,7 @@ func logins(path string) map[string]string {
 // of providers whose address the agent does not let anybody set, and those that
 // past names, with the kind "oauth".
 func (p *pointing) furtherOf(file string, past ...string) []string {
-	has := logins(file)
+	has := readLogins(file)
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(further)) {
 		if has[name] != "" || p.app.getenv(strings.ToUpper(name)+"_API_KEY") != "" {
@@ -62,7 +62,7 @@ func (p *pointing) furtherOf(file string, past ...string) []string {
 // pointCopilot points Copilot CLI at the gateway where the user has a provider of
 // their own. What a GitHub plan pays for goes to GitHub, and no setting moves it.
 func pointCopilot(p *pointing) error {
-	if p.verb("help", "login", "logout", "update", "version", "mcp", "plugin", "completion") {
+	if p.firstArgIs("help", "login", "logout", "update", "version", "mcp", "plugin", "completion") {
 		return nil
 	}
 	own := false
@@ -70,18 +70,18 @@ func pointCopilot(p *pointing) error {
 		own = own || p.app.getenv("COPILOT_PROVIDER_"+name) != ""
 	}
 	if !own {
-		return refuse(&p.known, "with a GitHub plan its requests go to GitHub, and no setting moves them")
+		return refuseAgent(&p.known, "with a GitHub plan its requests go to GitHub, and no setting moves them")
 	}
-	api, base := p.base(p.app.getenv("COPILOT_PROVIDER_TYPE"))
+	api, base := p.baseURL(p.app.getenv("COPILOT_PROVIDER_TYPE"))
 	switch kind := p.app.getenv("COPILOT_PROVIDER_TYPE"); {
 	case kind == "":
-		api, base = p.base("openai")
+		api, base = p.baseURL("openai")
 	case api == "":
-		return refuse(&p.known, "COPILOT_PROVIDER_TYPE is "+kind+", whose requests it cannot send through a gateway")
+		return refuseAgent(&p.known, "COPILOT_PROVIDER_TYPE is "+kind+", whose requests it cannot send through a gateway")
 	}
 	p.ownAddress(api, p.app.getenv("COPILOT_PROVIDER_BASE_URL"))
-	p.set("COPILOT_PROVIDER_BASE_URL", base)
-	p.set("COPILOT_PROVIDER_TRANSPORT", "http")
+	p.setEnv("COPILOT_PROVIDER_BASE_URL", base)
+	p.setEnv("COPILOT_PROVIDER_TRANSPORT", "http")
 	// It compacts at 80 % of the prompt that it believes in, by its own count.
 	p.setUnless("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "100000000")
 	p.off = p.app.getenv("COPILOT_PROVIDER_MAX_PROMPT_TOKENS") == ""
@@ -91,6 +91,6 @@ func pointCopilot(p *pointing) error {
 // pointDsh points DeepSeek's harness, which knows one provider by itself.
 func pointDsh(p *pointing) error {
 	p.ownAddress("deepseek", p.app.getenv("DEEPSEEK_BASE_URL"))
-	p.set("DEEPSEEK_BASE_URL", p.pointFurther("deepseek"))
+	p.setEnv("DEEPSEEK_BASE_URL", p.pointFurther("deepseek"))
 	return nil
 }

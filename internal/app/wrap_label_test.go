@@ -58,7 +58,7 @@ func TestWrapLabel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What was sent is written a moment later, or when somebody asks.
+	// A request is written down a moment later, or when somebody asks.
 	list := func(url string) []control.Conversation {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/winnow/conversations", http.NoBody)

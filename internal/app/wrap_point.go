@@ -30,19 +30,19 @@ type pointing struct {
 	env     []string
 	off     bool // its own compaction is switched off, or out of reach
 
-	// upstreams are where the user's own settings send requests, by the API's
-	// name. They are asked for before there is a gateway: url is empty then.
+	// upstreams are the addresses in the user's own settings, by the API's name.
+	// They are read before the gateway starts, while url is still empty.
 	upstreams map[string]string
 
 	notes []string // what the user should know before the agent starts
 }
 
-func (p *pointing) set(name, value string) { p.env = append(p.env, name+"="+value) }
+func (p *pointing) setEnv(name, value string) { p.env = append(p.env, name+"="+value) }
 
 // setUnless sets a variable that the user has not set.
 func (p *pointing) setUnless(name, value string) {
 	if p.app.getenv(name) == "" {
-		p.set(name, value)
+		p.setEnv(name, value)
 	}
 }
 
@@ -57,15 +57,15 @@ func (p *pointing) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// write makes a file that only its owner can read: copies of settings have keys
+// writePrivate makes a file that only its owner can read: copies of settings have keys
 // in them.
-func (p *pointing) write(name string, data []byte) (string, error) {
+func (p *pointing) writePrivate(name string, data []byte) (string, error) {
 	path := filepath.Join(p.dirs[0], name)
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// flag returns the value of an argument of the agent's, and where it stands.
-func (p *pointing) flag(name string) (value string, at int) {
+// flagValue returns the value of an argument of the agent's, and where it stands.
+func (p *pointing) flagValue(name string) (value string, at int) {
 	for i, arg := range p.args {
 		if v, ok := strings.CutPrefix(arg, name+"="); ok {
 			return v, i
@@ -77,9 +77,9 @@ func (p *pointing) flag(name string) (value string, at int) {
 	return "", -1
 }
 
-// verb reports whether the agent's first argument is one of its commands that
+// firstArgIs reports whether the agent's first argument is one of its commands that
 // talk to no model.
-func (p *pointing) verb(names ...string) bool {
+func (p *pointing) firstArgIs(names ...string) bool {
 	return len(p.args) > 0 && slices.Contains(names, p.args[0])
 }
 
@@ -99,7 +99,7 @@ func pointClaude(p *pointing) error {
 }
 
 func pointCodex(p *pointing) error {
-	exec := p.verb("exec", "e")
+	exec := p.firstArgIs("exec", "e")
 	p.args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", p.url+"/v1")}, p.args...)
 	home := p.app.getenv("CODEX_HOME")
 	if home == "" {
@@ -110,7 +110,7 @@ func pointCodex(p *pointing) error {
 		// It asks for a WebSocket first, and reports the refusal as an error before it
 		// goes on over HTTP, where every request holds the whole conversation. Programs
 		// that it runs must not see the variable that silences this.
-		p.set("RUST_LOG", "error,codex_api::endpoint::responses_websocket=off")
+		p.setEnv("RUST_LOG", "error,codex_api::endpoint::responses_websocket=off")
 		p.args = append([]string{"-c", `shell_environment_policy.exclude=["RUST_LOG"]`}, p.args...)
 	}
 	if err == nil {
@@ -142,7 +142,7 @@ func pointGemini(p *pointing) error {
 	// With a Google account its requests go to another place, under a variable of
 	// their own: it obeys the one of the two that belongs to its login.
 	p.ownAddress("code-assist", p.app.getenv("CODE_ASSIST_ENDPOINT"))
-	p.set("CODE_ASSIST_ENDPOINT", p.url)
+	p.setEnv("CODE_ASSIST_ENDPOINT", p.url)
 	switch login := settings.Security.Auth.SelectedType; {
 	case login == "vertex-ai" || login == "" && p.app.getenv("GOOGLE_GENAI_USE_VERTEXAI") == "true":
 		p.note("it is signed in with Vertex AI, so its requests bypass the gateway; use a Google account or a key (/auth)")
@@ -193,17 +193,17 @@ func (p *pointing) systemDefaults(variable, machines, dir string, defaults map[s
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	data, err := json.Marshal(merged(defaults, doc))
+	data, err := json.Marshal(mergeObjects(defaults, doc))
 	if err != nil {
 		return err
 	}
 	file := filepath.Join(dir, "system-defaults.json")
-	p.set(variable, file)
+	p.setEnv(variable, file)
 	return os.WriteFile(file, data, 0o600)
 }
 
-// merged is base with over laid over it, member by member.
-func merged(base, over map[string]any) map[string]any {
+// mergeObjects returns base with over laid over it, member by member.
+func mergeObjects(base, over map[string]any) map[string]any {
 	out := make(map[string]any, len(base)+len(over))
 	for k, v := range base {
 		out[k] = v
@@ -212,7 +212,7 @@ func merged(base, over map[string]any) map[string]any {
 		inner, ok := v.(map[string]any)
 		was, is := out[k].(map[string]any)
 		if ok && is {
-			v = merged(was, inner)
+			v = mergeObjects(was, inner)
 		}
 		out[k] = v
 	}
@@ -240,13 +240,13 @@ func pointOpencode(p *pointing, prefix string) error {
 		if err := json.Unmarshal([]byte(text), &own); err != nil {
 			return fmt.Errorf("%s is not JSON: %w; fix it, or unset it", name, err)
 		}
-		doc = merged(own, doc)
+		doc = mergeObjects(own, doc)
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	p.set(name, string(text))
+	p.setEnv(name, string(text))
 	p.off = p.switchOn(prefix + "_DISABLE_AUTOCOMPACT")
 	p.setUnless(prefix+"_DISABLE_PRUNE", "1")
 	return nil
@@ -261,7 +261,7 @@ export default function (pi) {
 `
 
 func pointPi(p *pointing) error {
-	if p.verb("install", "remove", "uninstall", "update", "list", "config") {
+	if p.firstArgIs("install", "remove", "uninstall", "update", "list", "config") {
 		return nil
 	}
 	bases := map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "openai-codex": p.url + "/backend-api", "google": p.url + "/v1beta"}
@@ -276,7 +276,7 @@ func pointPi(p *pointing) error {
 	if err != nil {
 		return err
 	}
-	file, err := p.write("winnow.js", []byte(strings.Replace(piExtension, "PROVIDERS", string(providers), 1)))
+	file, err := p.writePrivate("winnow.js", []byte(strings.Replace(piExtension, "PROVIDERS", string(providers), 1)))
 	p.args = append([]string{"-e", file}, p.args...)
 	return err
 }
@@ -296,8 +296,8 @@ func (p *pointing) ownAddress(api, address string) bool {
 	return true
 }
 
-// bases are the base URLs for an API, by the names that agents have for it.
-func (p *pointing) base(provider string) (api, base string) {
+// baseURL returns the base URL for an API, by the names that agents have for it.
+func (p *pointing) baseURL(provider string) (api, base string) {
 	switch provider {
 	case "openai", "openai-native", "openai-compatible":
 		return "openai", p.url + "/v1"
@@ -310,13 +310,13 @@ func (p *pointing) base(provider string) (api, base string) {
 }
 
 func pointContinue(p *pointing) error {
-	path, at := p.flag("--config")
+	path, at := p.flagValue("--config")
 	if path == "" {
 		path = filepath.Join(p.home, ".continue", "config.yaml")
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse(&p.known, "its settings are not in a file: there is no "+path)
+		return refuseAgent(&p.known, "its settings are not in a file: there is no "+path)
 	}
 	if err != nil {
 		return err
@@ -329,7 +329,7 @@ func pointContinue(p *pointing) error {
 	for _, m := range models {
 		one, _ := m.(map[string]any)
 		provider, _ := one["provider"].(string)
-		api, base := p.base(provider)
+		api, base := p.baseURL(provider)
 		if api == "" {
 			p.note("its model %v bypasses the gateway: the provider is %s", one["name"], provider)
 			continue
@@ -349,7 +349,7 @@ func pointContinue(p *pointing) error {
 	if err != nil {
 		return err
 	}
-	file, err := p.write("continue.yaml", out)
+	file, err := p.writePrivate("continue.yaml", out)
 	if err != nil {
 		return err
 	}
@@ -385,7 +385,7 @@ func raiseContinue(model map[string]any) {
 }
 
 func pointCline(p *pointing) error {
-	if p.verb("auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard", "update", "version") {
+	if p.firstArgIs("auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard", "update", "version") {
 		return nil
 	}
 	path := p.app.getenv("CLINE_PROVIDER_SETTINGS_PATH")
@@ -394,7 +394,7 @@ func pointCline(p *pointing) error {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return refuse(&p.known, "it has no provider yet, and there is no "+path)
+		return refuseAgent(&p.known, "it has no provider yet, and there is no "+path)
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -405,7 +405,7 @@ func pointCline(p *pointing) error {
 	for name, v := range providers {
 		one, _ := v.(map[string]any)
 		settings, _ := one["settings"].(map[string]any)
-		api, base := p.base(name)
+		api, base := p.baseURL(name)
 		if settings == nil || api == "" {
 			continue
 		}
@@ -421,19 +421,19 @@ func pointCline(p *pointing) error {
 		pointed++
 	}
 	if pointed == 0 {
-		return refuse(&p.known, "none of its providers is OpenAI, Anthropic or Gemini with a key")
+		return refuseAgent(&p.known, "none of its providers is OpenAI, Anthropic or Gemini with a key")
 	}
 	if data, err = json.Marshal(doc); err != nil {
 		return err
 	}
-	file, err := p.write("providers.json", data)
+	file, err := p.writePrivate("providers.json", data)
 	if err != nil {
 		return err
 	}
-	p.set("CLINE_PROVIDER_SETTINGS_PATH", file)
+	p.setEnv("CLINE_PROVIDER_SETTINGS_PATH", file)
 	// A hub that runs already has settings of its own.
-	p.set("CLINE_SESSION_BACKEND_MODE", "local")
-	if v, at := p.flag("--compaction"); at < 0 {
+	p.setEnv("CLINE_SESSION_BACKEND_MODE", "local")
+	if v, at := p.flagValue("--compaction"); at < 0 {
 		p.args = append([]string{"--compaction", "off"}, p.args...)
 	} else {
 		p.off = v == "off"

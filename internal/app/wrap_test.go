@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -179,7 +180,7 @@ func TestWindowLine(t *testing.T) {
 	} {
 		known, _ := table.Find(test.agent)
 		p := &pointing{app: &app{getenv: func(string) string { return "" }}, known: known, args: strings.Fields(test.args)}
-		got, err := p.window(test.o)
+		got, err := p.describeWindow(test.o)
 		if err != nil || !strings.Contains(got, test.want) {
 			t.Errorf("%s %s: %v %s, want %s", test.agent, test.args, err, got, test.want)
 		}
@@ -223,6 +224,22 @@ func TestWrapByName(t *testing.T) {
 	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "continue", "--", "-p", "work")
 	if code != exitDone || !strings.Contains(stdout, "arg -p\narg work") || !strings.Contains(stderr, "Continue is pointed at the gateway") {
 		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+}
+
+// TestWrapInLoginShells: an agent whose shell sets another PATH, as login shells do, has
+// winnow all the same.
+func TestWrapInLoginShells(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash")
+	}
+	isolate(t)
+	path := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(path, []byte("#!/usr/bin/env bash\nPATH=/usr/bin:/bin\ntype -t winnow\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := command(t, "", "wrap", "--store", "memory", path); code != exitDone || stdout != "function\n" {
+		t.Errorf("%d %q %s", code, stdout, stderr)
 	}
 }
 
@@ -281,7 +298,7 @@ func TestServeReserve(t *testing.T) {
 	provider, endSim := serving(t, "sim", "--listen", "127.0.0.1:0", "--window", "40000")
 	defer endSim()
 	for flags, want := range map[string]string{
-		"": "32000", "--reserve=6000": "34000", "--reserve=gpt-4.1=4000": "36000", "--reserve=gpt-5=4000": "32000",
+		"": "32000", "--output-reserve=6000": "34000", "--output-reserve=gpt-4.1=4000": "36000", "--output-reserve=gpt-5=4000": "32000",
 	} {
 		args := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", "openai=http://" + provider, "--window", "40000", "--store", "memory"}
 		if flags != "" {
@@ -296,7 +313,7 @@ func TestServeReserve(t *testing.T) {
 		}
 		end()
 	}
-	if code, _, stderr := command(t, "", "serve", "--reserve", "much"); code != exitUsage || !strings.Contains(stderr, "write TOKENS, or MODEL=TOKENS") {
+	if code, _, stderr := command(t, "", "serve", "--output-reserve", "much"); code != exitUsage || !strings.Contains(stderr, "write TOKENS, or MODEL=TOKENS") {
 		t.Errorf("%d %s", code, stderr)
 	}
 }

@@ -56,12 +56,12 @@ func windowLine(o *transport.Options, name, from string, agent model.Window, fix
 	return line, nil
 }
 
-// window is the [windowLine] of an agent that is about to be started.
-func (p *pointing) window(o *transport.Options) (string, error) {
+// describeWindow returns the [windowLine] of an agent that is about to be started.
+func (p *pointing) describeWindow(o *transport.Options) (string, error) {
 	if p.known.Name == "" {
 		return windowLine(o, "", "", model.Window{}, 0)
 	}
-	name, from := p.model()
+	name, from := p.askedModel()
 	var agent model.Window
 	if name != "" {
 		known := p.known
@@ -73,12 +73,12 @@ func (p *pointing) window(o *transport.Options) (string, error) {
 	return windowLine(o, name, from, agent, p.known.Windows.Fixed)
 }
 
-// model returns the model that the agent will ask for and where that is known from;
+// askedModel returns the model that the agent will ask for and where that is known from;
 // "" where only its requests tell.
-func (p *pointing) model() (name, from string) {
+func (p *pointing) askedModel() (name, from string) {
 	asks := &p.known.Model
 	for _, flag := range []string{"--model", "-m"} {
-		if v, at := p.flag(flag); at >= 0 {
+		if v, at := p.flagValue(flag); at >= 0 {
 			return p.fullName(v), "by " + flag
 		}
 	}
@@ -88,7 +88,7 @@ func (p *pointing) model() (name, from string) {
 		}
 	}
 	if asks.Member != "" {
-		if v := setting(asks.File.In(p.home, p.app.getenv), asks.Member); v != "" {
+		if v := readSetting(asks.File.In(p.home, p.app.getenv), asks.Member); v != "" {
 			return p.fullName(v), "by its settings"
 		}
 	}
@@ -107,9 +107,9 @@ func (p *pointing) fullName(name string) string {
 	return short + ending
 }
 
-// setting returns a text at the top of a settings file, which is JSON or TOML; ""
+// readSetting returns a text at the top of a settings file, which is JSON or TOML; ""
 // where it is not there.
-func setting(path, name string) string {
+func readSetting(path, name string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return ""
@@ -121,7 +121,7 @@ func setting(path, name string) string {
 		return text
 	}
 	top, _, _ := strings.Cut("\n"+string(data), "\n[") // what follows belongs to a table
-	if found := addresses([]byte(top), true, []string{name}); len(found) > 0 {
+	if found := valuesNamed([]byte(top), true, []string{name}); len(found) > 0 {
 		return found[0]
 	}
 	return ""

@@ -52,8 +52,8 @@ type Status struct {
 	// not asked for or is not known.
 	Commit Commit
 
-	// Trigger is the one that decided about ShouldCompact. See [Status.Due] for
-	// what follows from it.
+	// Trigger decided about ShouldCompact. See [Status.Due] for what follows from
+	// it.
 	Trigger Trigger
 
 	seen struct{ system, tools int } // by the counter
@@ -146,8 +146,8 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 	return s
 }
 
-// Expect is the count of a view that no usage was reported for, by what was reported
-// for others. A nil ledger knows of none.
+// Expect estimates the count of a view without reported usage from the reports for
+// other views. A nil ledger has none.
 func (m *Meter) Expect(s token.Step, ledger *token.Ledger) token.Count {
 	out := m.counter.Count(s.Estimate)
 	if ledger == nil {
@@ -161,7 +161,7 @@ func (m *Meter) Expect(s token.Step, ledger *token.Ledger) token.Count {
 	return out
 }
 
-// Step is a measured view of the request as a [token.Ledger] takes it.
+// Step returns a measured view of the request as a [token.Ledger] takes it.
 func (m *Meter) Step(req *chat.Request, t Totals, key string) token.Step {
 	system, tools := m.Fixed(req)
 	fixed := system.Tokens + tools.Tokens
@@ -179,31 +179,31 @@ func (s *Status) Spend(t Totals, fixed int) {
 	if seen := b.System + b.Tools; fixed >= seen {
 		b.Unseen = fixed - seen
 	} else { // the counter has more for what is seen than the provider
-		b.System = share(fixed, b.System, seen)
+		b.System = shareOf(fixed, b.System, seen)
 		b.Tools = fixed - b.System
 	}
 	s.Scale = 1
 	if t.Tokens > 0 {
 		s.Scale = min(max(float64(total-fixed)/float64(t.Tokens), 0.25), 4)
-		b.Prompt = share(total-fixed, t.Prompt, t.Tokens)
-		b.Attachments = share(total-fixed, t.Attachments, t.Tokens)
+		b.Prompt = shareOf(total-fixed, t.Prompt, t.Tokens)
+		b.Attachments = shareOf(total-fixed, t.Attachments, t.Tokens)
 	}
 	b.History = total - fixed - b.Prompt
 	s.Tokens = b
 }
 
-// Seen is what the counter has for system prompt and tools, of which Limits.Fixed is
+// Seen returns what the counter has for system prompt and tools, of which Limits.Fixed is
 // what the provider counts.
 func (s *Status) Seen() int { return s.seen.system + s.seen.tools }
 
-// Prompt returns what the provider is expected to count for the request with messages
-// that the counter puts at so many tokens.
+// Prompt returns the count to expect from the provider for the request, with
+// messages that the counter puts at that many tokens.
 func (s *Status) Prompt(messages int) int {
 	return s.Limits.Fixed + int(math.Round(s.Scale*float64(max(0, messages))))
 }
 
-// share is part/whole of n, rounded down.
-func share(n, part, whole int) int { return int(int64(n) * int64(part) / int64(whole)) }
+// shareOf is part/whole of n, rounded down.
+func shareOf(n, part, whole int) int { return int(int64(n) * int64(part) / int64(whole)) }
 
 // Judge sets what follows from the count, the bytes and the images: the ratio,
 // what is over its limit, and whether to compact.
@@ -225,10 +225,10 @@ func (s *Status) Judge(tr Trigger) {
 	}
 	s.Fits = len(s.Over) == 0
 	s.ShouldCompact = !s.Fits || s.Count.Tokens > tr.At(*l) ||
-		s.Count.Tokens > tr.Least && (near(s.Bytes, l.Bytes, tr) || near(s.Images, l.Images, tr))
+		s.Count.Tokens > tr.Least && (isNearLimit(s.Bytes, l.Bytes, tr) || isNearLimit(s.Images, l.Images, tr))
 }
 
-// near reports whether a count in bytes or images has reached the threshold.
-func near(n, limit int, tr Trigger) bool {
+// isNearLimit reports whether a count in bytes or images has reached the threshold.
+func isNearLimit(n, limit int, tr Trigger) bool {
 	return limit > 0 && tr.Threshold > 0 && float64(n) > tr.Threshold*float64(limit)
 }

@@ -26,7 +26,7 @@ type Economy struct {
 	Cold float64
 
 	// Most is what fits: the window without the output reserve. Tiers
-	// are the prompts above which prices rise. Zero is no such limit.
+	// are the prompts above which prices rise. Zero means no such limit.
 	Most  int
 	Tiers []int
 
@@ -62,7 +62,16 @@ type Commit struct {
 // where K is the price of one rewrite and read the price of a token that is
 // sent again, which is nearer to the price of writing the more often the cache
 // is cold. The point is raised to the floor, then lowered to what fits and to the
-// last price tier below it. It is never so low that a rewrite would follow the one before at once.
+// last price tier below it. It is never so low that a rewrite would follow the one
+// before at once.
+//
+// An example: reading costs $0.5 and writing $6.25 for a million tokens, the prompt
+// grows by 2,000 for each request, and a rewrite leaves 5,000 of summary and 15,000 of
+// tail beside a base of 20,000. A rewrite writes those 20,000 instead of reading them:
+//
+//	K = (6.25-0.5) · 20,000 = 115,000 (millionths of a dollar)
+//	D = sqrt(2 · 2,000 · 115,000 / 0.5) = 30,331
+//	At = 40,000 + 30,331 = 70,331, after some fifteen requests
 //
 // Unknown prices or no growth leave the decision to the limits: At is then the
 // smallest of them, 0 when there is none.

@@ -14,8 +14,8 @@ func opus() budget.Economy {
 }
 
 // perRequest returns the dollars that a request costs on average when the
-// conversation is rewritten at a prompt of so many tokens: what CommitPoint
-// makes small. The answers themselves are left out.
+// conversation is rewritten at a prompt of at tokens: CommitPoint makes that small.
+// The answers themselves are left out.
 func perRequest(e budget.Economy, at int) float64 {
 	after := float64(e.Base + e.Summary + e.Tail)
 	grown := float64(at) - after

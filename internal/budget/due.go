@@ -15,18 +15,18 @@ import (
 // due before it is surely so. Limits in bytes and images can make a compaction
 // due before; they have no number of tokens.
 func (s *Status) Due() (tokens int, why string) {
-	at, by := s.Trigger.decide(s.Limits)
+	at, by := s.Trigger.decideRule(s.Limits)
 	sure := sort.Search(s.Limits.Available+1, func(n int) bool {
 		return token.Count{Tokens: n, Method: s.Count.Method, Band: s.Count.Band}.Upper() > s.Limits.Available
 	})
 	if sure <= at {
 		return sure, fmt.Sprintf("all that is available, less a margin of %.0f %% for the estimate", 100*s.Count.Band)
 	}
-	return at + 1, s.words(by)
+	return at + 1, s.explainRule(by)
 }
 
-// words explains a rule of the trigger to a person.
-func (s *Status) words(by rule) string {
+// explainRule explains a rule of the trigger to a person.
+func (s *Status) explainRule(by rule) string {
 	switch by {
 	case byThreshold:
 		if s.Trigger.Whole {
@@ -38,7 +38,7 @@ func (s *Status) words(by rule) string {
 	case byCold:
 		return fmt.Sprintf("%.2f of the room: the provider's cache no longer has the prompt, so a rewrite costs nothing extra", ColdThreshold)
 	case byReserve:
-		if kept := s.Trigger.kept(s.Limits); kept < s.Trigger.Reserve {
+		if kept := s.Trigger.keptReserve(s.Limits); kept < s.Trigger.Reserve {
 			return fmt.Sprintf("the window less a reserve of %d; the %d that are set are too much for it", kept, s.Trigger.Reserve)
 		}
 		return "the window less the reserve"

@@ -24,7 +24,7 @@ func (k Kinds) Sum() int {
 // Summed is a [Viewer] that knows what plans put in place of messages.
 type Summed interface {
 	// Summary reports whether a part of message i of the view stands for messages
-	// of the history: a summary, a marker for what was dropped, or files as they
+	// of the history: a summary, a marker for dropped messages, or files as they
 	// stand.
 	Summary(i, part int) bool
 }
@@ -34,7 +34,7 @@ type Summed interface {
 // and the kinds of the messages have what is left, in proportion. They add up to the
 // status' total.
 func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
-	k := m.said(v)
+	k := m.sumByKind(v)
 	all := [...]*int{&k.System, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments, &k.Summaries}
 	sum, largest, left := k.Sum(), all[0], s.Tokens.Total-s.Limits.Fixed
 	for _, n := range all {
@@ -44,7 +44,7 @@ func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
 	}
 	if want := left; sum != want {
 		for _, n := range all {
-			*n = share(want, *n, max(sum, 1))
+			*n = shareOf(want, *n, max(sum, 1))
 			left -= *n
 		}
 		*largest += left
@@ -54,10 +54,10 @@ func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
 	return k
 }
 
-// said adds up the messages of a view by kind, as the counter counts them. After a
+// sumByKind adds up the messages of a view by kind, as the counter counts them. After a
 // message was appended to a history that was measured before, it looks at that
 // message alone.
-func (m *Meter) said(v Viewer) Kinds {
+func (m *Meter) sumByKind(v Viewer) Kinds {
 	h, key, n := v.History(), v.Key(), v.Len()
 	summed, _ := v.(Summed)
 	var k Kinds
@@ -95,9 +95,9 @@ type knownKinds struct {
 	messages int
 }
 
-// addKinds adds a message of so many tokens: each part to its kind, and the
-// message's framing to that of its role. Summary tells the parts that a plan
-// wrote; nil is none.
+// addKinds adds a message of that number of tokens: each part to its kind, and the
+// message's framing to that of its role. Summary tells the parts that a plan wrote;
+// nil is none.
 func (m *Meter) addKinds(k *Kinds, msg *chat.Message, tokens int, summary func(part int) bool) {
 	slot := func(part int) *int {
 		if summary != nil && summary(part) {
@@ -116,7 +116,7 @@ func (m *Meter) addKinds(k *Kinds, msg *chat.Message, tokens int, summary func(p
 	for i := range msg.Parts {
 		n := m.counter.Part(&msg.Parts[i])
 		tokens -= n
-		media := m.media(msg.Parts[i : i+1])
+		media := m.mediaTokens(msg.Parts[i : i+1])
 		k.Attachments += media
 		*slot(i) += n - media
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// The kinds add up to the count, also when only what was appended is looked at,
-// and at another scale.
+// The kinds add up to the count, also when only appended messages are counted, and
+// at another scale.
 func TestKindsAddUp(t *testing.T) {
 	for seed := range uint64(50) {
 		h := randhist.New(rand.New(rand.NewPCG(seed+randhist.FirstSeed, 1)), randhist.Options{})

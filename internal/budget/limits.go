@@ -19,7 +19,7 @@ const (
 	OwnShare = 0.95
 )
 
-// Limits are what one request may use. A zero for Bytes or Images is no limit.
+// Limits are what one request may use. Zero Bytes or Images mean no limit.
 type Limits struct {
 	Context int `json:"context"`        // the model's window, in tokens
 	Input   int `json:"input"`          // the most a prompt may have
@@ -109,13 +109,13 @@ const (
 // At returns the number of tokens above which a request must be compacted,
 // and never more than fit.
 func (t Trigger) At(l Limits) int {
-	at, _ := t.decide(l)
+	at, _ := t.decideRule(l)
 	return at
 }
 
-// decide returns that number and the rule that it comes from: the first of
+// decideRule returns that number and the rule that it comes from: the first of
 // those that say the same.
-func (t Trigger) decide(l Limits) (int, rule) {
+func (t Trigger) decideRule(l Limits) (int, rule) {
 	at, by := l.Available, byAvailable
 	lower := func(on bool, to int, why rule) {
 		if on && to < at {
@@ -131,7 +131,7 @@ func (t Trigger) decide(l Limits) (int, rule) {
 		lower(t.Threshold > 0, l.At(t.Threshold), byThreshold)
 	}
 	lower(t.Cold && t.Own == 0, l.At(ColdThreshold), byCold)
-	lower(t.Reserve > 0, l.Context-t.kept(l), byReserve)
+	lower(t.Reserve > 0, l.Context-t.keptReserve(l), byReserve)
 	lower(t.Tokens > 0, t.Tokens, byTokens)
 	lower(t.Commit > 0, t.Commit, byCommit)
 	if least := min(t.Least, l.Available); least > at {
@@ -140,8 +140,8 @@ func (t Trigger) decide(l Limits) (int, rule) {
 	return max(at, 0), by
 }
 
-// kept is what the reserve comes to in a window.
-func (t Trigger) kept(l Limits) int { return min(t.Reserve, l.Context*3/4) }
+// keptReserve returns the reserve in a window: at most three quarters of it.
+func (t Trigger) keptReserve(l Limits) int { return min(t.Reserve, l.Context*3/4) }
 
 // String describes the limits in one line.
 func (l Limits) String() string {

@@ -17,7 +17,7 @@ type Viewer interface {
 	// Raw returns the index in the history of message i of the view, when it
 	// stands there untouched, and -1 otherwise.
 	Raw(i int) int
-	// Key names what was applied to the history: views of equal histories with
+	// Key names the plan applied to the history: views of equal histories with
 	// equal keys are equal, and growing the history only adds to their end.
 	Key() string
 }
@@ -100,11 +100,11 @@ func (m *Meter) Measure(v Viewer) Totals {
 	}
 
 	if n-from < 256 {
-		t = m.add(t, v, from, n)
+		t = m.addRun(t, v, from, n)
 	} else {
-		t = t.plus(m.parallel(v, from, n))
+		t = t.plus(m.addParallel(v, from, n))
 	}
-	m.remember(here, t)
+	m.rememberTotals(here, t)
 	return t
 }
 
@@ -117,14 +117,14 @@ func (m *Meter) Known(h chat.History, key string) (Totals, bool) {
 	return t, ok
 }
 
-// parallel adds up a long run on all cores.
-func (m *Meter) parallel(v Viewer, from, to int) Totals {
+// addParallel adds up a long run on all cores.
+func (m *Meter) addParallel(v Viewer, from, to int) Totals {
 	workers := min(runtime.GOMAXPROCS(0), 8)
 	parts := make([]Totals, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
 		a, b := from+(to-from)*w/workers, from+(to-from)*(w+1)/workers
-		wg.Go(func() { parts[w] = m.add(Totals{}, v, a, b) })
+		wg.Go(func() { parts[w] = m.addRun(Totals{}, v, a, b) })
 	}
 	wg.Wait()
 	var t Totals
@@ -150,7 +150,7 @@ func (t Totals) plus(u Totals) Totals {
 	return t
 }
 
-func (m *Meter) add(t Totals, v Viewer, from, to int) Totals {
+func (m *Meter) addRun(t Totals, v Viewer, from, to int) Totals {
 	h := v.History()
 	for i := from; i < to; i++ {
 		msg := v.At(i)
@@ -162,7 +162,7 @@ func (m *Meter) add(t Totals, v Viewer, from, to int) Totals {
 		}
 		t.Size = t.Size.Add(s)
 		t.Messages++
-		t.Attachments += m.media(msg.Parts)
+		t.Attachments += m.mediaTokens(msg.Parts)
 		if msg.Role == chat.Assistant {
 			t.Prompt = 0
 			t.Answers++
@@ -173,7 +173,7 @@ func (m *Meter) add(t Totals, v Viewer, from, to int) Totals {
 	return t
 }
 
-func (m *Meter) media(parts []chat.Part) int {
+func (m *Meter) mediaTokens(parts []chat.Part) int {
 	n := 0
 	for i := range parts {
 		p := &parts[i]
@@ -181,7 +181,7 @@ func (m *Meter) media(parts []chat.Part) int {
 		case p.Kind == chat.Image || p.Kind == chat.Document:
 			n += m.counter.Part(p)
 		case len(p.Content) > 0:
-			n += m.media(p.Content)
+			n += m.mediaTokens(p.Content)
 		}
 	}
 	return n
@@ -194,7 +194,7 @@ func hasMedia(parts []chat.Part) bool {
 	})
 }
 
-func (m *Meter) remember(k mark, t Totals) {
+func (m *Meter) rememberTotals(k mark, t Totals) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.marks == nil {

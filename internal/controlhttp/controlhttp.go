@@ -1,7 +1,7 @@
 // Package controlhttp serves a [control.Source] as JSON under /winnow/: the
 // gateway's conversations, and those of a store of sessions. docs/control.md
-// lists the addresses. Who may ask, and under which name, is decided by whoever
-// mounts it.
+// lists the addresses. The program that mounts it decides who may ask, and under
+// which name.
 package controlhttp
 
 import (
@@ -23,32 +23,32 @@ import (
 // maxAction is the largest body of an action: a focus is a few sentences.
 const maxAction = 64 << 10
 
-// Routes are the addresses, each with its handler.
+// Routes returns the addresses, each with its handler.
 func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 	s := server{of}
 	return map[string]http.HandlerFunc{
-		"GET /winnow/conversations":               s.list,
-		"GET /winnow/conversations/{id}":          s.one,
-		"DELETE /winnow/conversations/{id}":       s.remove,
-		"GET /winnow/conversations/{id}/events":   s.events,
-		"GET /winnow/conversations/{id}/messages": s.messages,
-		"GET /winnow/conversations/{id}/view":     s.view,
-		"GET /winnow/conversations/{id}/files":    s.files,
-		"GET /winnow/conversations/{id}/file":     s.file,
-		"GET /winnow/conversations/{id}/hints":    s.hints,
-		"GET /winnow/conversations/{id}/search":   s.find,
-		"GET /winnow/plans/{id}":                  s.plan,
-		"GET /winnow/plans/{id}/report":           s.report,
-		"GET /winnow/plans/{id}/patch":            s.patch,
-		"POST /winnow/conversations/{id}/preview": s.preview,
-		"POST /winnow/conversations/{id}/compact": s.compact,
-		"POST /winnow/conversations/{id}/undo":    s.undo,
-		"POST /winnow/conversations/{id}/pin":     s.pin,
-		"POST /winnow/conversations/{id}/unpin":   s.unpin,
-		"POST /winnow/conversations/{id}/note":    s.note,
-		"GET /winnow/recall/{handle}":             s.recall,
-		"GET /winnow/recall/{handle}/place":       s.place,
-		"GET /winnow/search":                      s.search,
+		"GET /winnow/conversations":               s.listConversations,
+		"GET /winnow/conversations/{id}":          s.showConversation,
+		"DELETE /winnow/conversations/{id}":       s.deleteConversation,
+		"GET /winnow/conversations/{id}/events":   s.streamEvents,
+		"GET /winnow/conversations/{id}/messages": s.showMessages,
+		"GET /winnow/conversations/{id}/view":     s.showView,
+		"GET /winnow/conversations/{id}/files":    s.showFiles,
+		"GET /winnow/conversations/{id}/file":     s.showFile,
+		"GET /winnow/conversations/{id}/hints":    s.showHints,
+		"GET /winnow/conversations/{id}/search":   s.findInConversation,
+		"GET /winnow/plans/{id}":                  s.showPlan,
+		"GET /winnow/plans/{id}/report":           s.showReport,
+		"GET /winnow/plans/{id}/patch":            s.showPatch,
+		"POST /winnow/conversations/{id}/preview": s.previewCompaction,
+		"POST /winnow/conversations/{id}/compact": s.compactConversation,
+		"POST /winnow/conversations/{id}/undo":    s.undoPlan,
+		"POST /winnow/conversations/{id}/pin":     s.pinMessage,
+		"POST /winnow/conversations/{id}/unpin":   s.unpinMessage,
+		"POST /winnow/conversations/{id}/note":    s.writeNote,
+		"GET /winnow/recall/{handle}":             s.recallLines,
+		"GET /winnow/recall/{handle}/place":       s.locateHandle,
+		"GET /winnow/search":                      s.searchAll,
 	}
 }
 
@@ -56,60 +56,60 @@ type server struct {
 	of func(*http.Request) control.Source
 }
 
-func (s server) list(w http.ResponseWriter, r *http.Request) {
+func (s server) listConversations(w http.ResponseWriter, r *http.Request) {
 	q := control.List{Words: r.URL.Query().Get("q")}
-	if !numbers(w, r, "limit", &q.Limit) {
+	if !readNumbers(w, r, "limit", &q.Limit) {
 		return
 	}
 	all, err := s.of(r).Conversations(r.Context(), q)
-	tell(w, map[string]any{"conversations": all}, err)
+	replyOrRefuse(w, map[string]any{"conversations": all}, err)
 }
 
-func (s server) one(w http.ResponseWriter, r *http.Request) {
+func (s server) showConversation(w http.ResponseWriter, r *http.Request) {
 	d, err := s.of(r).Conversation(r.Context(), r.PathValue("id"))
-	tell(w, d, err)
+	replyOrRefuse(w, d, err)
 }
 
-func (s server) remove(w http.ResponseWriter, r *http.Request) {
+func (s server) deleteConversation(w http.ResponseWriter, r *http.Request) {
 	ids, err := s.of(r).Delete(r.Context(), r.PathValue("id"))
-	tell(w, map[string]any{"deleted": ids}, err)
+	replyOrRefuse(w, map[string]any{"deleted": ids}, err)
 }
 
-func (s server) messages(w http.ResponseWriter, r *http.Request) {
+func (s server) showMessages(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	which := control.Wanted{Role: chat.Role(q.Get("role")), Tool: q.Get("tool"), Shown: q.Get("shown"), Pinned: q.Get("pinned") == "1" || q.Get("pinned") == "true"}
-	if !numbers(w, r, "from", &which.From, "limit", &which.Limit) {
+	if !readNumbers(w, r, "from", &which.From, "limit", &which.Limit) {
 		return
 	}
 	m, err := s.of(r).Messages(r.Context(), r.PathValue("id"), which)
-	tell(w, m, err)
+	replyOrRefuse(w, m, err)
 }
 
-func (s server) view(w http.ResponseWriter, r *http.Request) {
+func (s server) showView(w http.ResponseWriter, r *http.Request) {
 	v, err := s.of(r).View(r.Context(), r.PathValue("id"), nil)
-	tell(w, v, err)
+	replyOrRefuse(w, v, err)
 }
 
-func (s server) files(w http.ResponseWriter, r *http.Request) {
+func (s server) showFiles(w http.ResponseWriter, r *http.Request) {
 	f, err := s.of(r).Files(r.Context(), r.PathValue("id"))
-	tell(w, f, err)
+	replyOrRefuse(w, f, err)
 }
 
-func (s server) file(w http.ResponseWriter, r *http.Request) {
+func (s server) showFile(w http.ResponseWriter, r *http.Request) {
 	f, err := s.of(r).File(r.Context(), r.PathValue("id"), r.URL.Query().Get("path"))
-	tell(w, f, err)
+	replyOrRefuse(w, f, err)
 }
 
-func (s server) hints(w http.ResponseWriter, r *http.Request) {
+func (s server) showHints(w http.ResponseWriter, r *http.Request) {
 	hints, err := s.of(r).Hints(r.Context(), r.PathValue("id"))
-	tell(w, map[string]any{"hints": hints}, err)
+	replyOrRefuse(w, map[string]any{"hints": hints}, err)
 }
 
-// query reads what is looked for.
-func query(w http.ResponseWriter, r *http.Request) (recall.Query, bool) {
+// readQuery reads what is looked for.
+func readQuery(w http.ResponseWriter, r *http.Request) (recall.Query, bool) {
 	v := r.URL.Query()
 	q := recall.Query{Words: v.Get("q"), All: v.Get("all") == "true" || v.Get("all") == "1"}
-	if !numbers(w, r, "limit", &q.Limit) {
+	if !readNumbers(w, r, "limit", &q.Limit) {
 		return q, false
 	}
 	if strings.TrimSpace(q.Words) == "" {
@@ -119,83 +119,83 @@ func query(w http.ResponseWriter, r *http.Request) (recall.Query, bool) {
 	return q, true
 }
 
-func (s server) find(w http.ResponseWriter, r *http.Request) {
-	if q, ok := query(w, r); ok {
+func (s server) findInConversation(w http.ResponseWriter, r *http.Request) {
+	if q, ok := readQuery(w, r); ok {
 		found, err := s.of(r).Find(r.Context(), r.PathValue("id"), q)
-		tell(w, found, err)
+		replyOrRefuse(w, found, err)
 	}
 }
 
-func (s server) search(w http.ResponseWriter, r *http.Request) {
-	if q, ok := query(w, r); ok {
+func (s server) searchAll(w http.ResponseWriter, r *http.Request) {
+	if q, ok := readQuery(w, r); ok {
 		found, err := s.of(r).Search(r.Context(), q)
-		tell(w, found, err)
+		replyOrRefuse(w, found, err)
 	}
 }
 
-func (s server) recall(w http.ResponseWriter, r *http.Request) {
+func (s server) recallLines(w http.ResponseWriter, r *http.Request) {
 	lines := recall.Range{Find: r.URL.Query().Get("find")}
-	if !numbers(w, r, "from", &lines.From, "lines", &lines.Lines) {
+	if !readNumbers(w, r, "from", &lines.From, "lines", &lines.Lines) {
 		return
 	}
 	p, err := s.of(r).Recall(r.Context(), r.PathValue("handle"), lines)
-	tell(w, p, err)
+	replyOrRefuse(w, p, err)
 }
 
-func (s server) place(w http.ResponseWriter, r *http.Request) {
+func (s server) locateHandle(w http.ResponseWriter, r *http.Request) {
 	p, err := s.of(r).Locate(r.Context(), r.PathValue("handle"))
-	tell(w, p, err)
+	replyOrRefuse(w, p, err)
 }
 
 func planID(r *http.Request) plan.ID { return plan.ID(r.PathValue("id")) }
 
-func (s server) plan(w http.ResponseWriter, r *http.Request) {
+func (s server) showPlan(w http.ResponseWriter, r *http.Request) {
 	p, err := s.of(r).Plan(r.Context(), planID(r))
-	tell(w, p, err)
+	replyOrRefuse(w, p, err)
 }
 
-func (s server) report(w http.ResponseWriter, r *http.Request) {
+func (s server) showReport(w http.ResponseWriter, r *http.Request) {
 	rep, err := s.of(r).Report(r.Context(), planID(r))
-	tell(w, rep, err)
+	replyOrRefuse(w, rep, err)
 }
 
-func (s server) patch(w http.ResponseWriter, r *http.Request) {
+func (s server) showPatch(w http.ResponseWriter, r *http.Request) {
 	p, err := s.of(r).Patch(r.Context(), planID(r))
-	tell(w, p, err)
+	replyOrRefuse(w, p, err)
 }
 
-func (s server) preview(w http.ResponseWriter, r *http.Request) {
-	act(w, r, func(a control.Compact) (*control.View, error) {
+func (s server) previewCompaction(w http.ResponseWriter, r *http.Request) {
+	serveAction(w, r, func(a control.Compact) (*control.View, error) {
 		return s.of(r).View(r.Context(), r.PathValue("id"), &a)
 	})
 }
 
-func (s server) compact(w http.ResponseWriter, r *http.Request) {
-	act(w, r, func(a control.Compact) (*control.Done, error) {
+func (s server) compactConversation(w http.ResponseWriter, r *http.Request) {
+	serveAction(w, r, func(a control.Compact) (*control.Done, error) {
 		return s.of(r).Compact(r.Context(), r.PathValue("id"), a)
 	})
 }
 
-func (s server) undo(w http.ResponseWriter, r *http.Request) {
-	act(w, r, func(a control.Undo) (*control.Done, error) {
+func (s server) undoPlan(w http.ResponseWriter, r *http.Request) {
+	serveAction(w, r, func(a control.Undo) (*control.Done, error) {
 		return s.of(r).Undo(r.Context(), r.PathValue("id"), a)
 	})
 }
 
-func (s server) pin(w http.ResponseWriter, r *http.Request) {
-	act(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Pin(r.Context(), r.PathValue("id"), a) })
+func (s server) pinMessage(w http.ResponseWriter, r *http.Request) {
+	serveAction(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Pin(r.Context(), r.PathValue("id"), a) })
 }
 
-func (s server) unpin(w http.ResponseWriter, r *http.Request) {
-	act(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Unpin(r.Context(), r.PathValue("id"), a) })
+func (s server) unpinMessage(w http.ResponseWriter, r *http.Request) {
+	serveAction(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Unpin(r.Context(), r.PathValue("id"), a) })
 }
 
-func (s server) note(w http.ResponseWriter, r *http.Request) {
-	act(w, r, func(a control.Write) (*control.Done, error) { return s.of(r).Note(r.Context(), r.PathValue("id"), a) })
+func (s server) writeNote(w http.ResponseWriter, r *http.Request) {
+	serveAction(w, r, func(a control.Write) (*control.Done, error) { return s.of(r).Note(r.Context(), r.PathValue("id"), a) })
 }
 
-// act reads the body of an action and answers with what it did.
-func act[A, D any](w http.ResponseWriter, r *http.Request, do func(A) (D, error)) {
+// serveAction reads the body of an action and answers with what it did.
+func serveAction[A, D any](w http.ResponseWriter, r *http.Request, do func(A) (D, error)) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		Refuse(w, http.StatusUnsupportedMediaType, "winnow: send the action as application/json")
 		return
@@ -230,12 +230,12 @@ func act[A, D any](w http.ResponseWriter, r *http.Request, do func(A) (D, error)
 		return
 	}
 	done, err := do(a)
-	tell(w, done, err)
+	replyOrRefuse(w, done, err)
 }
 
-// numbers reads parameters, names and places in turn, or says what is wrong with
+// readNumbers reads parameters, names and places in turn, or says what is wrong with
 // one.
-func numbers(w http.ResponseWriter, r *http.Request, pairs ...any) bool {
+func readNumbers(w http.ResponseWriter, r *http.Request, pairs ...any) bool {
 	q := r.URL.Query()
 	for i := 0; i < len(pairs); i += 2 {
 		name := pairs[i].(string)
@@ -253,15 +253,15 @@ func numbers(w http.ResponseWriter, r *http.Request, pairs ...any) bool {
 	return true
 }
 
-// tell answers with a document, or says why there is none.
-func tell(w http.ResponseWriter, doc any, err error) {
+// replyOrRefuse answers with a document, or says why there is none.
+func replyOrRefuse(w http.ResponseWriter, doc any, err error) {
 	if err == nil {
 		Reply(w, http.StatusOK, doc)
 		return
 	}
 	var conflict *control.ConflictError
 	if errors.As(err, &conflict) {
-		body := refusal(http.StatusConflict, "winnow: "+conflict.Error())
+		body := refusalBody(http.StatusConflict, "winnow: "+conflict.Error())
 		body["plan"] = conflict.InForce
 		Reply(w, http.StatusConflict, body)
 		return
@@ -292,10 +292,10 @@ func tell(w http.ResponseWriter, doc any, err error) {
 
 // Refuse answers with an error that clients of all dialects can read.
 func Refuse(w http.ResponseWriter, status int, message string) {
-	Reply(w, status, refusal(status, message))
+	Reply(w, status, refusalBody(status, message))
 }
 
-func refusal(status int, message string) map[string]any {
+func refusalBody(status int, message string) map[string]any {
 	name := strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
 	return map[string]any{"type": "error", "error": map[string]any{
 		"type": name, "message": message, "code": status, "status": strings.ToUpper(name),

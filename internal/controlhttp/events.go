@@ -15,8 +15,8 @@ import (
 // still is how often a reader of events hears that the connection stands.
 const still = 15 * time.Second
 
-// events sends what happens to a conversation.
-func (s server) events(w http.ResponseWriter, r *http.Request) {
+// streamEvents sends what happens to a conversation.
+func (s server) streamEvents(w http.ResponseWriter, r *http.Request) {
 	source, id := s.of(r), r.PathValue("id")
 	since := int64(-1)
 	for _, text := range []string{r.URL.Query().Get("since"), r.Header.Get("Last-Event-ID")} { // the second is newer
@@ -32,7 +32,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := source.Conversation(r.Context(), id)
 	if err != nil {
-		tell(w, nil, err)
+		replyOrRefuse(w, nil, err)
 		return
 	}
 	h := w.Header()
@@ -55,7 +55,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 		case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil:
 			err = out.write(": still here\n\n")
 		case err == nil:
-			err = out.change(ch)
+			err = out.sendChange(ch)
 			since = ch.Revision
 		}
 		if err != nil {
@@ -70,7 +70,7 @@ type stream struct {
 	flush *http.ResponseController
 }
 
-func (s *stream) change(ch *control.Change) error {
+func (s *stream) sendChange(ch *control.Change) error {
 	if ch.Missed {
 		if err := s.write("event: missed\ndata: {}\n\n"); err != nil {
 			return err

@@ -16,19 +16,19 @@ const answered = 16
 
 // About names a part: a call as a person would type it, the call that a result
 // answers, else the part's own text. It may be as long as that text, and holds
-// whatever that does: whoever shows it cuts it, and keeps it from steering a
+// whatever that does: a caller that shows it cuts it, and keeps it from steering a
 // terminal.
 func About(s chat.Sequence, message, part int) string {
 	p := &s.At(message).Parts[part]
 	switch p.Kind {
 	case chat.ToolCall:
-		return call(p)
+		return callTitle(p)
 	case chat.ToolResult:
 		for i := message - 1; i >= 0 && i >= message-answered; i-- {
 			m := s.At(i)
 			for k := range m.Parts {
 				if c := &m.Parts[k]; c.Kind == chat.ToolCall && c.ID == p.ID {
-					return call(c)
+					return callTitle(c)
 				}
 			}
 		}
@@ -43,9 +43,9 @@ func About(s chat.Sequence, message, part int) string {
 // telling are names of arguments that say what a call is about, the best first.
 var telling = []string{"command", "cmd", "query", "pattern", "file_path", "path", "file", "filename", "url"}
 
-// call is a call's name with the value of the argument that says most, or else of
-// the first that says something: "read_file internal/a.go".
-func call(p *chat.Part) string {
+// callTitle returns a call's name with the value of the argument that says most, or
+// else of the first that says something: "read_file internal/a.go".
+func callTitle(p *chat.Part) string {
 	args := work.KeyArgs(p, 8)
 	rank := func(a work.Arg) int {
 		if i := slices.Index(telling, a.Key); i >= 0 {

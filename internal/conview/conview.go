@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Title is how the user's first message begins; "" for none.
+// Title returns how the user's first message begins; "" for none.
 func Title(h chat.History) string {
 	for _, m := range h.All() {
 		if m.Role != chat.User {
@@ -44,7 +44,7 @@ func Has(h chat.History, words []string) bool {
 			b.WriteString(m.Parts[i].Args)
 			b.WriteByte('\n')
 		}
-		if all(strings.ToLower(b.String()), words) {
+		if containsAll(strings.ToLower(b.String()), words) {
 			return true
 		}
 	}
@@ -53,13 +53,13 @@ func Has(h chat.History, words []string) bool {
 
 // Named reports whether all words stand in what a conversation is known by.
 func Named(c *control.Conversation, words []string) bool {
-	return all(strings.ToLower(strings.Join([]string{c.ID, c.Name, c.Title, c.Folder, c.Model, c.Parent}, "\n")), words)
+	return containsAll(strings.ToLower(strings.Join([]string{c.ID, c.Name, c.Title, c.Folder, c.Model, c.Parent}, "\n")), words)
 }
 
 // Words splits a query.
 func Words(s string) []string { return strings.Fields(strings.ToLower(s)) }
 
-func all(s string, words []string) bool {
+func containsAll(s string, words []string) bool {
 	for _, w := range words {
 		if !strings.Contains(s, w) {
 			return false
@@ -68,9 +68,9 @@ func all(s string, words []string) bool {
 	return true
 }
 
-// Pinned reports whether a pin is on a message, or on a part of it; part -1 asks
+// isPinned reports whether a pin is on a message, or on a part of it; part -1 asks
 // for pins on the whole message.
-func pinned(pins []control.Pin, message, part int) bool {
+func isPinned(pins []control.Pin, message, part int) bool {
 	return slices.ContainsFunc(pins, func(p control.Pin) bool {
 		return p.Message == message && (p.Part == part || p.Part < 0)
 	})
@@ -82,8 +82,8 @@ const (
 	maxMessages     = 1000
 )
 
-// messages are those of a conversation that are wanted.
-func messages(m *Moment, which control.Wanted) *control.Messages {
+// listMessages returns the wanted messages of a conversation.
+func listMessages(m *Moment, which control.Wanted) *control.Messages {
 	h := m.View.History()
 	limit := which.Limit
 	if limit <= 0 {
@@ -91,7 +91,7 @@ func messages(m *Moment, which control.Wanted) *control.Messages {
 	}
 	limit = min(limit, maxMessages)
 	out := &control.Messages{Messages: []control.Message{}, Total: h.Len(), Tools: []string{}}
-	f := fates(m)
+	f := findFates(m)
 	calls := make(map[string]string) // tools by the ids of their calls
 	for i, msg := range h.All() {
 		uses := false
@@ -112,14 +112,14 @@ func messages(m *Moment, which control.Wanted) *control.Messages {
 			uses = uses || name == which.Tool
 		}
 		if which.Role != "" && which.Role != msg.Role || which.Tool != "" && !uses ||
-			which.Shown != "" && which.Shown != f.shown(i) || which.Pinned && !f.pinned(i) {
+			which.Shown != "" && which.Shown != f.howShown(i) || which.Pinned && !f.hasPin(i) {
 			continue
 		}
 		out.Fits++
 		switch {
 		case i < which.From:
 		case len(out.Messages) < limit:
-			out.Messages = append(out.Messages, f.message(i))
+			out.Messages = append(out.Messages, f.describeMessage(i))
 		case out.Next == 0:
 			out.Next = i
 		}
@@ -135,8 +135,8 @@ type fate struct {
 	masks  map[plan.Ref]*plan.Edit
 }
 
-// shown is what [control.Message] says.
-func (f *fate) shown(i int) string {
+// howShown returns how the view shows message i, as [control.Message] says it.
+func (f *fate) howShown(i int) string {
 	if f.hidden(i) != nil {
 		return "hidden"
 	}
@@ -148,22 +148,22 @@ func (f *fate) shown(i int) string {
 	return "kept"
 }
 
-// pinned reports whether a pin is on a message or a part of it.
-func (f *fate) pinned(i int) bool {
+// hasPin reports whether a pin is on a message or a part of it.
+func (f *fate) hasPin(i int) bool {
 	return slices.ContainsFunc(f.Pins, func(p control.Pin) bool { return p.Message == i })
 }
 
-func (f *fate) message(i int) control.Message {
+func (f *fate) describeMessage(i int) control.Message {
 	h, counter := f.View.History(), f.Engine.Meter().Counter()
 	msg := h.At(i)
-	x := control.Message{Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: f.shown(i), Pinned: pinned(f.Pins, i, -1)}
+	x := control.Message{Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: f.howShown(i), Pinned: isPinned(f.Pins, i, -1)}
 	if e := f.hidden(i); e != nil {
 		x.Edit = e.Handle
 	}
 	for k := range msg.Parts {
 		part := &msg.Parts[k]
-		y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: pinned(f.Pins, i, k)}
-		y.Text, y.Bytes = clip(partText(part), control.MaxText)
+		y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: isPinned(f.Pins, i, k)}
+		y.Text, y.Bytes = clipText(partText(part), control.MaxText)
 		if e := f.masks[plan.Ref{From: i, Part: k}]; e != nil && x.Edit == "" {
 			y.Handle = e.Handle
 		}
@@ -172,8 +172,8 @@ func (f *fate) message(i int) control.Message {
 	return x
 }
 
-// fates finds what hides messages, and the masks by place.
-func fates(m *Moment) *fate {
+// findFates finds what hides messages, and the masks by place.
+func findFates(m *Moment) *fate {
 	p, masks := m.View.Plan(), make(map[plan.Ref]*plan.Edit)
 	var runs []*plan.Edit
 	if p != nil {
@@ -196,7 +196,7 @@ func fates(m *Moment) *fate {
 	}, masks}
 }
 
-// partText is what can be read of a part.
+// partText returns what can be read of a part.
 func partText(p *chat.Part) string {
 	switch p.Kind {
 	case chat.ToolCall:
@@ -219,8 +219,8 @@ func partText(p *chat.Part) string {
 	return p.Text
 }
 
-// clip returns the beginning of a text, valid as UTF-8, and how long it is.
-func clip(s string, most int) (string, int) {
+// clipText returns the beginning of a text, valid as UTF-8, and how long it is.
+func clipText(s string, most int) (string, int) {
 	return strings.ToValidUTF8(text.Head(s, most), "�"), len(s)
 }
 
@@ -230,11 +230,11 @@ const soon = 10
 // lately is how many requests growth is taken from.
 const lately = 10
 
-// Next says what is going to happen, from what was recorded. Where another plan is in
-// force than the last request had, check tells how large the next one is.
+// Next predicts what happens next, from the recorded requests. Where another plan
+// is in force than the last request had, check tells how large the next one is.
 func Next(requests []control.Request, inForce plan.ID, check func() (winnow.Status, error)) control.Next {
 	if n := len(requests); n == 0 || requests[n-1].Plan == inForce {
-		return next(requests)
+		return predictNext(requests)
 	}
 	status, err := check()
 	if err != nil {
@@ -242,12 +242,12 @@ func Next(requests []control.Request, inForce plan.ID, check func() (winnow.Stat
 	}
 	coming := control.Request{Plan: inForce, Tokens: status.Count.Tokens}
 	coming.CompactAt, coming.CompactWhy = status.Due()
-	return next(append(slices.Clip(requests), coming))
+	return predictNext(append(slices.Clip(requests), coming))
 }
 
 const cannotTell = "winnow cannot tell yet when it will be compacted."
 
-func next(requests []control.Request) control.Next {
+func predictNext(requests []control.Request) control.Next {
 	if len(requests) == 0 {
 		return control.Next{Do: "unknown", Say: "Nothing has been recorded yet."}
 	}

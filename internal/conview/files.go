@@ -15,9 +15,9 @@ import (
 // maxFiles is how many files are listed, those touched last first.
 const maxFiles = 200
 
-// files are the files of a history as they stand, and how much of each the model
-// sees in a view of it.
-func files(v plan.View, kinds *work.Kinds) *control.Files {
+// listFiles returns the files of a history as they stand, and how much of each the
+// model sees in a view of it.
+func listFiles(v plan.View, kinds *work.Kinds) *control.Files {
 	out := &control.Files{Files: []control.File{}}
 	set, err := workingSet(v.History(), kinds)
 	var seenOf func(string) lineCounts

@@ -13,8 +13,8 @@ import (
 // maxLine is how much of a line of a file is shown, in bytes.
 const maxLine = 2000
 
-// fileText is one file of a history as it stands, with what the model sees of it
-// in a view. The error wraps [control.ErrUnknown].
+// fileText returns one file of a history as it stands, with what the model sees of
+// it in a view. The error wraps [control.ErrUnknown].
 func fileText(v plan.View, kinds *work.Kinds, path string) (*control.FileText, error) {
 	set, err := workingSet(v.History(), kinds)
 	if err != nil {

@@ -17,10 +17,10 @@ const (
 	mostHints = 3
 )
 
-// hints says what is worth pinning: results that one of the plans, given in the
+// findHints says what is worth pinning: results that one of the plans, given in the
 // order in which they came into force, hid, and that the agent fetched again by
-// the same call after that. What was fetched again most often comes first.
-func hints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.Hint {
+// the same call after that. The result fetched again most often comes first.
+func findHints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.Hint {
 	hidden := hiddenFrom(h.Len(), plans)
 	type result struct{ message, part, again, hiddenAt int }
 	calls := map[string]string{} // by id

@@ -11,9 +11,9 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// patch shows a plan over a request, in the tokens that the provider is expected to
+// buildPatch shows a plan over a request, in the tokens that the provider is expected to
 // report by the status of what is sent.
-func patch(at *Moment) *control.Patch {
+func buildPatch(at *Moment) *control.Patch {
 	v, pins, m, s := at.View, at.Pins, at.Engine.Meter(), &at.Status
 	h, p := at.Request.History, v.Plan()
 	out := &control.Patch{Plan: p.ID(), Parent: p.Parent, Messages: h.Len(), Hunks: []control.Hunk{}}
@@ -45,16 +45,16 @@ func patch(at *Moment) *control.Patch {
 			Stage: e.Stage, Why: e.Why, Made: e.Made, Added: e.Made == p.ID(), Handle: e.Handle,
 			Before: scaled(e.Before.Tokens), After: scaled(e.After.Tokens),
 		}
-		x.New, x.NewBytes = clip(e.Text, control.MaxHunk)
-		describe(&x, h, e)
+		x.New, x.NewBytes = clipText(e.Text, control.MaxHunk)
+		describeHunk(&x, h, e)
 		if e.Part < 0 && e.From < e.To && e.Made == p.ID() {
 			if tell == nil {
 				tell = newTeller(at)
 			}
-			x.Turns = tell.turns(e)
+			x.Turns = tell.listTurns(e)
 		}
 		for k := e.From; k < e.To && !x.Pinned; k++ {
-			x.Pinned = pinned(pins, k, e.Part) && !slices.Contains(e.Keep, k)
+			x.Pinned = isPinned(pins, k, e.Part) && !slices.Contains(e.Keep, k)
 		}
 		out.Hunks = append(out.Hunks, x)
 		if e.Part < 0 {
@@ -67,14 +67,14 @@ func patch(at *Moment) *control.Patch {
 	return out
 }
 
-// describe says what stood where an edit is.
-func describe(x *control.Hunk, h chat.History, e *plan.Edit) {
+// describeHunk says what stood where an edit is.
+func describeHunk(x *control.Hunk, h chat.History, e *plan.Edit) {
 	if e.From >= h.Len() || e.From == e.To {
 		return
 	}
 	x.Role = h.At(e.From).Role
 	if e.Part < 0 {
-		x.Old, x.OldBytes = clip(run(h, e), control.MaxHunk)
+		x.Old, x.OldBytes = clipText(hiddenText(h, e), control.MaxHunk)
 		x.About = text.Plural(e.To-e.From-len(e.Keep), "message")
 		return
 	}
@@ -83,14 +83,14 @@ func describe(x *control.Hunk, h chat.History, e *plan.Edit) {
 	}
 	part := &h.At(e.From).Parts[e.Part]
 	x.Kind = part.Kind.String()
-	x.Old, x.OldBytes = clip(partText(part), control.MaxHunk)
+	x.Old, x.OldBytes = clipText(partText(part), control.MaxHunk)
 	if part.Kind == chat.ToolCall || part.Kind == chat.ToolResult {
 		x.About = text.Brief(About(h, e.From, e.Part), maxAbout)
 	}
 }
 
-// run is the beginning of the messages that an edit hides.
-func run(h chat.History, e *plan.Edit) string {
+// hiddenText returns the beginning of the messages that an edit hides.
+func hiddenText(h chat.History, e *plan.Edit) string {
 	var b strings.Builder
 	for i := e.From; i < e.To; i++ {
 		if slices.Contains(e.Keep, i) {

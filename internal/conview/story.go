@@ -1,7 +1,10 @@
 package conview
 
 import (
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -35,7 +38,7 @@ func MarkPlans(plans []control.PlanInfo, requests []control.Request) {
 	}
 }
 
-// Conversation is the conversation as lists show it.
+// Conversation returns the conversation as lists show it.
 func (s *Story) Conversation() control.Conversation {
 	c := s.About
 	c.Pins = len(s.Pins)
@@ -54,7 +57,7 @@ func (s *Story) Conversation() control.Conversation {
 	return c
 }
 
-// Detail is all about the conversation, with what is going to happen.
+// Detail returns all about the conversation, with what is going to happen.
 func (s *Story) Detail(next control.Next) *control.Detail {
 	earlier := max(0, len(s.Requests)-control.MaxRequests)
 	return &control.Detail{
@@ -63,7 +66,7 @@ func (s *Story) Detail(next control.Next) *control.Detail {
 	}
 }
 
-// Since is what happened after a revision.
+// Since returns what happened after a revision.
 func (s *Story) Since(revision int64) *control.Change {
 	c := &control.Change{
 		Revision: s.About.Revision, Requests: []control.Request{}, Conversation: s.Conversation(), Missed: revision > s.About.Revision,
@@ -77,4 +80,45 @@ func (s *Story) Since(revision int64) *control.Change {
 		c.Requests, c.Missed = c.Requests[n-control.MaxRequests:], true
 	}
 	return c
+}
+
+// MeasuredRequest is a request that sends a view, as it was measured.
+func MeasuredRequest(w *winnow.Winnow, v plan.View, s *winnow.Status) control.Request {
+	r := control.Request{
+		Messages: v.History().Len(), Sent: v.Len(), Tokens: s.Count.Tokens, Method: s.Count.Method, Kinds: w.Meter().Kinds(v, s),
+		Window: s.Limits.Context, Available: s.Limits.Available, CommitAt: s.Commit.At, Plan: v.Plan().ID(),
+	}
+	r.CompactAt, r.CompactWhy = s.Due()
+	if p := v.Plan(); p != nil {
+		r.Saved = p.Saved().Tokens
+	}
+	return r
+}
+
+// SetUsage fills in what providers reported for a request, and what that cost.
+func SetUsage(r *control.Request, prices model.Prices, reported ...chat.Usage) {
+	r.Usage = &control.Usage{}
+	dollars := 0.0
+	for _, u := range reported {
+		r.Usage.Add(u)
+		dollars += prices.Cost(u)
+	}
+	if r.CacheShare = r.Usage.CacheShare(); prices.Known() {
+		r.Dollars = &dollars
+	}
+}
+
+// DescribePlan fills in what a plan says of itself.
+func DescribePlan(info control.PlanInfo, p *plan.Plan) control.PlanInfo {
+	info.ID, info.Saved = p.ID(), info.Before-info.After
+	if p == nil {
+		return info
+	}
+	info.Parent, info.Messages = p.Parent, p.Len
+	for k := range p.Edits {
+		if p.Edits[k].Made == info.ID {
+			info.Edits++
+		}
+	}
+	return info
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// teller tells what an edit hides as turns: what was asked, what was done, and what
-// is left of it in the view.
+// teller tells what an edit hides as turns: the user's request, the agent's work,
+// and what is left of both in the view.
 type teller struct {
 	*Moment
 	index *typed.Index
@@ -37,8 +37,8 @@ func newTeller(m *Moment) *teller {
 	return t
 }
 
-// turns are those of a run of messages.
-func (t *teller) turns(e *plan.Edit) []control.Turn {
+// listTurns returns the turns in a run of messages.
+func (t *teller) listTurns(e *plan.Edit) []control.Turn {
 	h := t.Request.History
 	var out []control.Turn
 	for from := e.From; from < e.To; {
@@ -46,13 +46,13 @@ func (t *teller) turns(e *plan.Edit) []control.Turn {
 		for to < e.To && (h.At(to).Role != chat.User || typed.Words(h, to) == "") {
 			to++
 		}
-		out = append(out, t.turn(from, to, e))
+		out = append(out, t.describeTurn(from, to, e))
 		from = to
 	}
 	return out
 }
 
-func (t *teller) turn(from, to int, e *plan.Edit) control.Turn {
+func (t *teller) describeTurn(from, to int, e *plan.Edit) control.Turn {
 	h := t.Request.History
 	calls, closing, asked := 0, "", typed.Words(h, from)
 	for i := from; i < to; i++ {
@@ -75,7 +75,7 @@ func (t *teller) turn(from, to int, e *plan.Edit) control.Turn {
 		did = append(did, text.Plural(len(changed), "file")+" changed")
 	}
 	x := control.Turn{From: from, To: to, Asked: text.Brief(asked, maxTold), Did: strings.Join(did, ", "), Said: text.Brief(closing, maxTold)}
-	left := []string{t.left("the request", asked), t.left("the answer", closing)}
+	left := []string{t.describeLeft("the request", asked), t.describeLeft("the answer", closing)}
 	if files := append(read, changed...); len(files) > 0 {
 		n := 0
 		for _, path := range files {
@@ -92,11 +92,11 @@ func (t *teller) turn(from, to int, e *plan.Edit) control.Turn {
 	return x
 }
 
-// maxTold is how much of what was asked and said a turn shows, in characters.
+// maxTold is how much of the request and of the answer a turn shows, in characters.
 const maxTold = 240
 
-// left says how much of a text the view has.
-func (t *teller) left(what, s string) string {
+// describeLeft says how much of a text the view has.
+func (t *teller) describeLeft(what, s string) string {
 	if strings.TrimSpace(s) == "" {
 		return ""
 	}

@@ -75,7 +75,7 @@ func (v Verbs) Messages(ctx context.Context, id string, which control.Wanted) (*
 	if err != nil {
 		return nil, err
 	}
-	return messages(m, which), nil
+	return listMessages(m, which), nil
 }
 
 // Files implements [control.Source].
@@ -84,7 +84,7 @@ func (v Verbs) Files(ctx context.Context, id string) (*control.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files(m.View, m.Kinds), nil
+	return listFiles(m.View, m.Kinds), nil
 }
 
 // File implements [control.Source].
@@ -115,7 +115,7 @@ func (v Verbs) Hints(ctx context.Context, id string) ([]control.Hint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hints(m.View.History(), plans, m.Engine.Meter().Counter()), nil
+	return findHints(m.View.History(), plans, m.Engine.Meter().Counter()), nil
 }
 
 // Report implements [control.Source].
@@ -135,7 +135,7 @@ func (v Verbs) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return patch(m), nil
+	return buildPatch(m), nil
 }
 
 // Pin implements [control.Source].
@@ -160,7 +160,7 @@ func CheckMark(m *Moment, a control.Mark, on bool) (say string, err error) {
 	switch {
 	case !on:
 		return fmt.Sprintf("Message %d is no longer pinned.", a.Message), nil
-	case touches(m.View.Plan(), a):
+	case changesPinned(m.View.Plan(), a):
 		return fmt.Sprintf("Message %d is pinned. The plan in force changes it; it is shown again at the next compaction, or at once after an undo.", a.Message), nil
 	}
 	return fmt.Sprintf("Message %d is pinned: no compaction changes it.", a.Message), nil
@@ -178,8 +178,8 @@ func CheckNote(have []control.Note, a control.Write, messages int, now time.Time
 	return c, err
 }
 
-// touches reports whether a plan changes what is pinned.
-func touches(p *plan.Plan, m control.Mark) bool {
+// changesPinned reports whether a plan changes what is pinned.
+func changesPinned(p *plan.Plan, m control.Mark) bool {
 	if p == nil {
 		return false
 	}

@@ -24,7 +24,7 @@ func (v Verbs) View(ctx context.Context, id string, a *control.Compact) (*contro
 		return nil, err
 	}
 	if a == nil {
-		return m.show(m.View, &now, now.Count.Tokens), nil
+		return m.showView(m.View, &now, now.Count.Tokens), nil
 	}
 	if in := m.View.Plan().ID(); a.Plan != in {
 		return nil, &control.ConflictError{Base: a.Plan, InForce: in}
@@ -35,15 +35,15 @@ func (v Verbs) View(ctx context.Context, id string, a *control.Compact) (*contro
 	if err != nil {
 		return nil, err
 	}
-	out := m.show(r.View, &r.After, m.shared(r.View, &now))
+	out := m.showView(r.View, &r.After, m.sharedTokens(r.View, &now))
 	for i := range out.Runs {
 		out.Runs[i].Text = ""
 	}
 	return out, nil
 }
 
-// shared returns how many tokens of the prompt another view begins with as well.
-func (m *Moment) shared(v plan.View, s *winnow.Status) int {
+// sharedTokens returns how many tokens of the prompt another view begins with as well.
+func (m *Moment) sharedTokens(v plan.View, s *winnow.Status) int {
 	n, same := 0, 0
 	for i := range m.View.Len() {
 		tokens := m.Engine.Meter().Counter().Message(m.View.At(i))
@@ -55,11 +55,11 @@ func (m *Moment) shared(v plan.View, s *winnow.Status) int {
 	return max(0, s.Count.Tokens-int(s.Scale*float64(n)))
 }
 
-// show tells a view of the conversation that a check has measured, of which a
-// request before had so many tokens.
-func (m *Moment) show(v plan.View, s *winnow.Status, cached int) *control.View {
-	out := &control.View{Plan: v.Plan().ID(), Tokens: s.Count.Tokens, Fixed: s.Limits.Fixed, Available: s.Limits.Available, Files: map[string]int{}, Runs: m.runs(v, s)}
-	for _, f := range files(v, m.Kinds).Files {
+// showView describes a view that a check has measured. cached is how many of its
+// tokens an earlier request had.
+func (m *Moment) showView(v plan.View, s *winnow.Status, cached int) *control.View {
+	out := &control.View{Plan: v.Plan().ID(), Tokens: s.Count.Tokens, Fixed: s.Limits.Fixed, Available: s.Limits.Available, Files: map[string]int{}, Runs: m.viewRuns(v, s)}
+	for _, f := range listFiles(v, m.Kinds).Files {
 		out.Files[f.Path] = f.Shown
 	}
 	out.CompactAt, _ = s.Due()
@@ -74,13 +74,13 @@ func (m *Moment) show(v plan.View, s *winnow.Status, cached int) *control.View {
 	return out
 }
 
-// runs are the stretches of a view.
-func (m *Moment) runs(v plan.View, s *winnow.Status) []control.Run {
+// viewRuns returns the stretches of a view.
+func (m *Moment) viewRuns(v plan.View, s *winnow.Status) []control.Run {
 	counter := m.Engine.Meter().Counter()
 	out, room := []control.Run{}, maxView
 	add := func(band, about string, message int, body string, tokens int) {
 		r := control.Run{Band: band, About: about, Message: message, Tokens: tokens, Lines: strings.Count(strings.TrimSuffix(body, "\n"), "\n") + 1}
-		r.Text, r.Bytes = clip(body, min(control.MaxRun, room))
+		r.Text, r.Bytes = clipText(body, min(control.MaxRun, room))
 		room -= len(r.Text)
 		out = append(out, r)
 	}

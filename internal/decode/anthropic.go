@@ -33,17 +33,17 @@ func Anthropic(raw jsontext.Value) (chat.Message, error) {
 	}
 	var err error
 	if m.Role, err = Role(f.str("role", role)); err != nil {
-		return m, at(first(f.err, err), "role")
+		return m, errorAt(firstError(f.err, err), "role")
 	}
 	if body.Kind() == '[' {
 		m.Parts = make([]chat.Part, 0, countElements(body))
 	}
-	if m.Parts, err = content(m.Parts, body); err != nil {
-		return m, at(err, "content")
+	if m.Parts, err = appendContent(m.Parts, body); err != nil {
+		return m, errorAt(err, "content")
 	}
 	if usage.Kind() == '{' {
 		if m.Usage, err = AnthropicUsage(usage); err != nil {
-			return m, at(err, "usage")
+			return m, errorAt(err, "usage")
 		}
 	}
 	return m, f.err

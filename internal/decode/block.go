@@ -37,7 +37,7 @@ func readBlock(raw jsontext.Value) (block, error) {
 	)
 	var err error
 	b.kind, err = String(kind)
-	return b, at(err, "type")
+	return b, errorAt(err, "type")
 }
 
 // Block returns one element of a message's content, in the manner of OpenAI,
@@ -69,19 +69,19 @@ func decodeBlock(raw jsontext.Value, depth int) (chat.Part, error) {
 	case "redacted_thinking":
 		p = chat.Part{Kind: chat.Thinking, Signature: f.str("data", b.data)}
 	case "tool_use":
-		p = chat.Part{Kind: chat.ToolCall, ID: f.str("id", b.id), Name: f.str("name", b.name), Args: arguments(b.input)}
+		p = chat.Part{Kind: chat.ToolCall, ID: f.str("id", b.id), Name: f.str("name", b.name), Args: argumentsObject(b.input)}
 		p.Signature = Str(b.extra, "google", "thought_signature")
 	case "tool_result":
 		p = chat.Part{Kind: chat.ToolResult, ID: f.str("tool_use_id", b.useID), Failed: f.boolean("is_error", b.isError)}
-		f.err = first(f.err, at(resultContent(&p, b.content, depth+1), "content"))
+		f.err = firstError(f.err, errorAt(resultContent(&p, b.content, depth+1), "content"))
 	case "image", "document", "image_url", "video_url", "input_image", "input_audio", "input_file", "file":
-		p, err = media(&b)
-		f.err = first(f.err, err)
+		p, err = decodeMedia(&b)
+		f.err = firstError(f.err, err)
 	default:
-		return opaque(b.kind, raw, b.useID, b.callID, pairID(b.kind, b.id)), nil
+		return opaquePart(b.kind, raw, b.useID, b.callID, pairID(b.kind, b.id)), nil
 	}
 	if f.err == nil && p.Kind == chat.Opaque {
-		p = opaque(b.kind, raw)
+		p = opaquePart(b.kind, raw)
 	}
 	return p, f.err
 }
@@ -95,8 +95,8 @@ func pairID(kind string, id jsontext.Value) jsontext.Value {
 	return nil
 }
 
-// opaque returns a part that keeps the raw JSON, with the first id that is there.
-func opaque(name string, raw jsontext.Value, ids ...jsontext.Value) chat.Part {
+// opaquePart returns a part that keeps the raw JSON, with the first id that is there.
+func opaquePart(name string, raw jsontext.Value, ids ...jsontext.Value) chat.Part {
 	p := chat.Part{Kind: chat.Opaque, Name: name, Data: string(raw)}
 	for _, id := range ids {
 		if s, err := String(id); err == nil && s != "" {
@@ -107,9 +107,9 @@ func opaque(name string, raw jsontext.Value, ids ...jsontext.Value) chat.Part {
 	return p
 }
 
-// media reads images, sounds and files. It returns an opaque part for those it
+// decodeMedia reads images, sounds and files. It returns an opaque part for those it
 // cannot place.
-func media(b *block) (chat.Part, error) {
+func decodeMedia(b *block) (chat.Part, error) {
 	f := fields{}
 	kind := chat.Document
 	if strings.Contains(b.kind, "image") {
@@ -119,7 +119,7 @@ func media(b *block) (chat.Part, error) {
 	switch {
 	case b.source != nil:
 		p.Name = f.str("title", b.title)
-		f.err = first(f.err, at(source(&p, b.source), "source"))
+		f.err = firstError(f.err, errorAt(decodeSource(&p, b.source), "source"))
 	case b.imageURL.Kind() == '"':
 		p.Media, p.Data = dataURL(f.str("image_url", b.imageURL))
 	case b.imageURL != nil:
@@ -134,7 +134,7 @@ func media(b *block) (chat.Part, error) {
 		if b.file != nil {
 			inner, err := readBlock(b.file)
 			if err != nil {
-				return p, at(err, "file")
+				return p, errorAt(err, "file")
 			}
 			from = &inner
 		}
@@ -153,8 +153,8 @@ func media(b *block) (chat.Part, error) {
 	return p, f.err
 }
 
-// source reads where Anthropic's images and documents come from.
-func source(p *chat.Part, raw jsontext.Value) error {
+// decodeSource reads where Anthropic's images and documents come from.
+func decodeSource(p *chat.Part, raw jsontext.Value) error {
 	f := fields{}
 	for k, v := range Members(raw) {
 		switch k {
@@ -191,7 +191,7 @@ func dataURL(url string) (media, data string) {
 // are joined line by line and whose other blocks are kept beside them.
 func resultContent(p *chat.Part, raw jsontext.Value, depth int) error {
 	switch {
-	case absent(raw):
+	case isAbsent(raw):
 		return nil
 	case raw.Kind() == '"':
 		var err error
@@ -208,13 +208,13 @@ func resultContent(p *chat.Part, raw jsontext.Value, depth int) error {
 	var words []string
 	for i, v := range Elements(raw) {
 		if depth > maxDepth {
-			p.Content = append(p.Content, opaque("nested", v))
+			p.Content = append(p.Content, opaquePart("nested", v))
 			continue
 		}
 		b, err := decodeBlock(v, depth)
 		switch {
 		case err != nil:
-			return at(err, i)
+			return errorAt(err, i)
 		case b.Kind != chat.Text:
 			p.Content = append(p.Content, b)
 		case b.Text != "":
@@ -225,10 +225,10 @@ func resultContent(p *chat.Part, raw jsontext.Value, depth int) error {
 	return nil
 }
 
-// content appends the parts of a message's content: a string or an array.
-func content(parts []chat.Part, raw jsontext.Value) ([]chat.Part, error) {
+// appendContent appends the parts of a message's content: a string or an array.
+func appendContent(parts []chat.Part, raw jsontext.Value) ([]chat.Part, error) {
 	switch {
-	case absent(raw):
+	case isAbsent(raw):
 		return parts, nil
 	case raw.Kind() == '"':
 		s, err := String(raw)
@@ -245,7 +245,7 @@ func content(parts []chat.Part, raw jsontext.Value) ([]chat.Part, error) {
 	for i, v := range Elements(raw) {
 		p, err := decodeBlock(v, 0)
 		if err != nil {
-			return parts, at(err, i)
+			return parts, errorAt(err, i)
 		}
 		parts = append(parts, p)
 	}
@@ -253,11 +253,11 @@ func content(parts []chat.Part, raw jsontext.Value) ([]chat.Part, error) {
 }
 
 // Content returns the parts of a content value: a string or an array of blocks.
-func Content(raw jsontext.Value) ([]chat.Part, error) { return content(nil, raw) }
+func Content(raw jsontext.Value) ([]chat.Part, error) { return appendContent(nil, raw) }
 
-// arguments returns a call's arguments as a JSON object: the text inside a
-// string, or the object itself. Words that are no object are put into one.
-func arguments(raw jsontext.Value) string {
+// argumentsObject returns a call's arguments as a JSON object: the text inside a
+// string, or the object itself. Any other text is wrapped into an object.
+func argumentsObject(raw jsontext.Value) string {
 	switch raw.Kind() {
 	case '"':
 		s, err := String(raw)
@@ -277,7 +277,7 @@ func arguments(raw jsontext.Value) string {
 // FreeForm returns the text that a model wrote for a tool without named
 // arguments, as the object {"input": text} that chat asks for.
 func FreeForm(text jsontext.Value) string {
-	if absent(text) {
+	if isAbsent(text) {
 		return "{}"
 	}
 	return `{"input":` + string(text) + `}`
@@ -288,19 +288,19 @@ type fields struct{ err error }
 
 func (f *fields) str(name string, v jsontext.Value) string {
 	s, err := String(v)
-	f.err = first(f.err, at(err, name))
+	f.err = firstError(f.err, errorAt(err, name))
 	return s
 }
 
 func (f *fields) boolean(name string, v jsontext.Value) bool {
 	b, err := Bool(v)
-	f.err = first(f.err, at(err, name))
+	f.err = firstError(f.err, errorAt(err, name))
 	return b
 }
 
 func (f *fields) int(name string, v jsontext.Value) int {
 	n, err := Int(v)
-	f.err = first(f.err, at(err, name))
+	f.err = firstError(f.err, errorAt(err, name))
 	return n
 }
 
@@ -310,11 +310,11 @@ func (f *fields) words(name string, v jsontext.Value) string {
 		return f.str(name, v)
 	}
 	var p chat.Part
-	f.err = first(f.err, at(resultContent(&p, v, maxDepth), name))
+	f.err = firstError(f.err, errorAt(resultContent(&p, v, maxDepth), name))
 	return p.Text
 }
 
-func first(a, b error) error {
+func firstError(a, b error) error {
 	if a != nil {
 		return a
 	}

@@ -9,10 +9,10 @@
 //
 // The parts of a message stand in a fixed order that a caller can walk in
 // parallel with the JSON: first reasoning that stands beside the content, then
-// the content's elements one by one (an empty string is no part), then a
-// refusal, then the calls in order. Nothing is dropped: what has no place in
-// chat becomes an opaque part with its raw JSON. Strings are unquoted once and
-// are copies, so the input can be reused or freed.
+// the content's elements one by one (an empty string makes no part), then a
+// refusal, then the calls in order. Nothing is dropped: what has no place in chat
+// becomes an opaque part with its raw JSON. Strings are unquoted once and are
+// copies, so the input can be reused or freed.
 //
 // # What is expected
 //

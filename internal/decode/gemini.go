@@ -30,12 +30,12 @@ func Gemini(raw jsontext.Value) (chat.Message, error) {
 	if r := f.str("role", role); r != "" {
 		var err error
 		if m.Role, err = Role(r); err != nil {
-			return m, at(err, "role")
+			return m, errorAt(err, "role")
 		}
 	}
 	var err error
 	m.Parts, err = GeminiParts(parts)
-	return m, first(f.err, at(err, "parts"))
+	return m, firstError(f.err, errorAt(err, "parts"))
 }
 
 // GeminiParts returns the parts of a content or a system instruction: an array
@@ -44,7 +44,7 @@ func GeminiParts(raw jsontext.Value) ([]chat.Part, error) { return geminiParts(r
 
 func geminiParts(raw jsontext.Value, depth int) ([]chat.Part, error) {
 	switch {
-	case absent(raw):
+	case isAbsent(raw):
 		return nil, nil
 	case raw.Kind() == '"' || raw.Kind() == '{':
 		p, err := geminiPart(raw, depth)
@@ -56,7 +56,7 @@ func geminiParts(raw jsontext.Value, depth int) ([]chat.Part, error) {
 	for i, v := range Elements(raw) {
 		p, err := geminiPart(v, depth)
 		if err != nil {
-			return out, at(err, i)
+			return out, errorAt(err, i)
 		}
 		out = append(out, p)
 	}
@@ -89,10 +89,10 @@ func geminiPart(raw jsontext.Value, depth int) (chat.Part, error) {
 			sig = f.str(k, v)
 		case "functionCall", "function_call":
 			p.Kind, known = chat.ToolCall, true
-			p.ID, p.Name, p.Args = Str(v, "id"), Str(v, "name"), arguments(Member(v, "args"))
+			p.ID, p.Name, p.Args = Str(v, "id"), Str(v, "name"), argumentsObject(Member(v, "args"))
 		case "functionResponse", "function_response":
 			known = true
-			f.err = first(f.err, at(functionResponse(&p, v, depth+1), k))
+			f.err = firstError(f.err, errorAt(functionResponse(&p, v, depth+1), k))
 		case "inlineData", "inline_data", "fileData", "file_data":
 			known = true
 			geminiMedia(&p, v)
@@ -104,7 +104,7 @@ func geminiPart(raw jsontext.Value, depth int) (chat.Part, error) {
 	}
 	switch {
 	case !known:
-		p = opaque(strings.Clone(other), raw)
+		p = opaquePart(strings.Clone(other), raw)
 	case thought && p.Kind == chat.Text:
 		p.Kind = chat.Thinking
 	}
@@ -142,28 +142,28 @@ func functionResponse(p *chat.Part, raw jsontext.Value, depth int) error {
 		case "name":
 			p.Name = f.str(k, v)
 		case "response":
-			p.Text, p.Failed = response(v)
+			p.Text, p.Failed = decodeResponse(v)
 		case "parts":
 			if depth > maxDepth {
-				p.Content = []chat.Part{opaque("nested", v)}
+				p.Content = []chat.Part{opaquePart("nested", v)}
 				continue
 			}
 			parts, err := geminiParts(v, depth)
-			f.err = first(f.err, at(err, k))
+			f.err = firstError(f.err, errorAt(err, k))
 			p.Content = parts
 		}
 	}
 	return f.err
 }
 
-func response(raw jsontext.Value) (text string, failed bool) {
+func decodeResponse(raw jsontext.Value) (text string, failed bool) {
 	n := 0
 	var word jsontext.Value
 	for k, v := range Members(raw) {
 		n++
 		switch k {
 		case "error":
-			failed = !absent(v)
+			failed = !isAbsent(v)
 			fallthrough
 		case "output", "result", "content":
 			if v.Kind() == '"' {

@@ -25,51 +25,51 @@ func OpenAI(raw jsontext.Value) (chat.Message, error) {
 		To("tool_call_id", &callID), To("name", &name), To("reasoning_content", &reason), To("reasoning", &thought),
 		To("reasoning_details", &details), To("thinking_blocks", &blocks), To("refusal", &refusal), To("audio", &audio),
 	)
-	if absent(reason) {
+	if isAbsent(reason) {
 		reason = thought
 	}
 	f := fields{}
 	var err error
 	if m.Role, err = Role(f.str("role", role)); err != nil {
-		return m, at(first(f.err, err), "role")
+		return m, errorAt(firstError(f.err, err), "role")
 	}
 	if m.Role == chat.Tool {
 		p := chat.Part{Kind: chat.ToolResult, ID: f.str("tool_call_id", callID), Name: f.str("name", name)}
 		if p.ID == "" && p.Name != "" {
 			p.ID = "function:" + p.Name
 		}
-		err = at(resultContent(&p, body, 1), "content")
+		err = errorAt(resultContent(&p, body, 1), "content")
 		m.Parts = []chat.Part{p}
-		return m, first(f.err, err)
+		return m, firstError(f.err, err)
 	}
 
 	m.Parts = make([]chat.Part, 0, 1+countElements(body)+countElements(calls))
-	if m.Parts, err = reasoning(m.Parts, reason, details, blocks); err != nil {
+	if m.Parts, err = appendReasoning(m.Parts, reason, details, blocks); err != nil {
 		return m, err
 	}
-	if m.Parts, err = content(m.Parts, body); err != nil {
-		return m, at(err, "content")
+	if m.Parts, err = appendContent(m.Parts, body); err != nil {
+		return m, errorAt(err, "content")
 	}
 	if s := f.str("refusal", refusal); s != "" {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: s})
 	}
 	if audio.Kind() == '{' {
-		m.Parts = append(m.Parts, opaque("audio", audio))
+		m.Parts = append(m.Parts, opaquePart("audio", audio))
 	}
-	if !absent(calls) && calls.Kind() != '[' {
-		return m, at(wrongType(calls, "an array of tool calls"), "tool_calls")
+	if !isAbsent(calls) && calls.Kind() != '[' {
+		return m, errorAt(wrongType(calls, "an array of tool calls"), "tool_calls")
 	}
 	for i, v := range Elements(calls) {
 		p, err := openAICall(v)
 		if err != nil {
-			return m, at(at(err, i), "tool_calls")
+			return m, errorAt(errorAt(err, i), "tool_calls")
 		}
 		m.Parts = append(m.Parts, p)
 	}
 	if call.Kind() == '{' {
-		p, err := function(call)
+		p, err := decodeFunction(call)
 		if err != nil {
-			return m, at(err, "function_call")
+			return m, errorAt(err, "function_call")
 		}
 		p.ID = "function:" + p.Name
 		m.Parts = append(m.Parts, p)
@@ -94,14 +94,14 @@ func Role(name string) (chat.Role, error) {
 	return "", &Error{Problem: "unknown role " + text.Clip(name, 40)}
 }
 
-// reasoning appends a model's reasoning. Servers repeat it: as plain words, and
+// appendReasoning appends a model's reasoning. Servers repeat it: as plain words, and
 // as blocks with signatures. The blocks are what has to be sent back.
-func reasoning(parts []chat.Part, plain, details, blocks jsontext.Value) ([]chat.Part, error) {
+func appendReasoning(parts []chat.Part, plain, details, blocks jsontext.Value) ([]chat.Part, error) {
 	n, words := len(parts), false
 	for i, v := range Elements(blocks) {
 		p, err := decodeBlock(v, 0)
 		if err != nil {
-			return parts, at(at(err, i), "thinking_blocks")
+			return parts, errorAt(errorAt(err, i), "thinking_blocks")
 		}
 		words = words || p.Text != ""
 		parts = append(parts, p)
@@ -112,13 +112,13 @@ func reasoning(parts []chat.Part, plain, details, blocks jsontext.Value) ([]chat
 			p.Text = cmp.Or(p.Text, Str(v, "summary"))
 			p.Signature = cmp.Or(p.Signature, Str(v, "data"))
 			if p.Text == "" && p.Signature == "" {
-				p = opaque("reasoning_details", v)
+				p = opaquePart("reasoning_details", v)
 			}
 			words = words || p.Text != ""
 			parts = append(parts, p)
 		}
 	}
-	if words || absent(plain) {
+	if words || isAbsent(plain) {
 		return parts, nil
 	}
 	f := fields{}
@@ -141,20 +141,20 @@ func openAICall(raw jsontext.Value) (chat.Part, error) {
 	var err error
 	switch {
 	case fn.Kind() == '{':
-		p, err = function(fn)
-		err = at(err, "function")
+		p, err = decodeFunction(fn)
+		err = errorAt(err, "function")
 	case custom.Kind() == '{':
 		p = chat.Part{Kind: chat.ToolCall, Name: Str(custom, "name"), Args: FreeForm(Member(custom, "input"))}
 	default: // some servers and recorders leave the wrapper out
-		p, err = function(raw)
+		p, err = decodeFunction(raw)
 	}
 	p.ID = f.str("id", id)
 	p.Signature = Str(extra, "google", "thought_signature")
-	return p, first(f.err, err)
+	return p, firstError(f.err, err)
 }
 
-// function reads a name and arguments.
-func function(raw jsontext.Value) (chat.Part, error) {
+// decodeFunction reads a name and arguments.
+func decodeFunction(raw jsontext.Value) (chat.Part, error) {
 	f := fields{}
 	p := chat.Part{Kind: chat.ToolCall, Args: "{}"}
 	for k, v := range Members(raw) {
@@ -162,7 +162,7 @@ func function(raw jsontext.Value) (chat.Part, error) {
 		case "name":
 			p.Name = f.str(k, v)
 		case "arguments":
-			p.Args = arguments(v)
+			p.Args = argumentsObject(v)
 		}
 	}
 	return p, f.err

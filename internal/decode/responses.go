@@ -39,10 +39,10 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 	switch {
 	case t == "message":
 		if m.Role, err = Role(f.str("role", role)); err != nil {
-			return m, at(first(f.err, err), "role")
+			return m, errorAt(firstError(f.err, err), "role")
 		}
-		m.Parts, err = content(m.Parts, body)
-		return m, first(f.err, at(err, "content"))
+		m.Parts, err = appendContent(m.Parts, body)
+		return m, firstError(f.err, errorAt(err, "content"))
 	case t == "reasoning":
 		m.Role = chat.Assistant
 		p := chat.Part{Kind: chat.Thinking, Text: f.words("content", body), Signature: f.str("encrypted_content", sealed)}
@@ -54,7 +54,7 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 		m.Role = chat.Tool
 		p := chat.Part{Kind: chat.ToolResult, ID: call, Name: f.str("name", name)}
 		p.Failed = string(status) == `"failed"`
-		err = at(resultContent(&p, output, 1), "output")
+		err = errorAt(resultContent(&p, output, 1), "output")
 		if output == nil && found != nil { // a search for tools answers with their definitions
 			p.Text = string(found)
 		}
@@ -67,16 +67,16 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 		case input != nil:
 			p.Args = FreeForm(input)
 		case args != nil:
-			p.Args = arguments(args)
+			p.Args = argumentsObject(args)
 		default:
-			p.Args = arguments(action)
+			p.Args = argumentsObject(action)
 		}
 		m.Parts = []chat.Part{p}
 	case t == "additional_tools" || t == "configuration_update":
 		// What the program around the agent tells the model: its tools, and how it
 		// is set. A view without them is answered by a model that can do nothing.
 		m.Role = chat.System
-		m.Parts = []chat.Part{opaque(t, raw, nil, nil)}
+		m.Parts = []chat.Part{opaquePart(t, raw, nil, nil)}
 	default:
 		m.Role = chat.Assistant
 		if strings.HasSuffix(t, "_output") || strings.HasSuffix(t, "_response") {
@@ -87,9 +87,9 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 		if !strings.HasSuffix(t, "_request") && !strings.HasSuffix(t, "_response") {
 			id = nil
 		}
-		m.Parts = []chat.Part{opaque(t, raw, callID, id)}
+		m.Parts = []chat.Part{opaquePart(t, raw, callID, id)}
 	}
-	return m, first(f.err, err)
+	return m, firstError(f.err, err)
 }
 
 // JoinItems makes one message of assistant messages that directly follow each

@@ -12,7 +12,7 @@ import (
 // Gemini's ("functionDeclarations"). A provider's own tool has its type as its
 // name where it has no other, and its definition as its schema.
 func Tools(raw jsontext.Value) ([]chat.ToolDef, error) {
-	if absent(raw) {
+	if isAbsent(raw) {
 		return nil, nil
 	}
 	if raw.Kind() == '{' { // Gemini accepts a single one
@@ -25,7 +25,7 @@ func Tools(raw jsontext.Value) ([]chat.ToolDef, error) {
 	for i, v := range Elements(raw) {
 		var err error
 		if out, err = appendTool(out, v); err != nil {
-			return out, at(err, i)
+			return out, errorAt(err, i)
 		}
 	}
 	return out, nil
@@ -53,7 +53,7 @@ func appendTool(out []chat.ToolDef, raw jsontext.Value) ([]chat.ToolDef, error) 
 			if v.Kind() == '{' {
 				inner, err := appendTool(nil, v)
 				if err != nil {
-					return out, at(err, k)
+					return out, errorAt(err, k)
 				}
 				inner[0].Wire = len(raw)
 				return append(out, inner[0]), nil
@@ -62,7 +62,7 @@ func appendTool(out []chat.ToolDef, raw jsontext.Value) ([]chat.ToolDef, error) 
 			for i, d := range Elements(v) {
 				var err error
 				if out, err = appendTool(out, d); err != nil {
-					return out, at(at(err, i), k)
+					return out, errorAt(errorAt(err, i), k)
 				}
 			}
 			return out, nil

@@ -18,7 +18,7 @@ import (
 type Error struct {
 	// Path is a JSON pointer to the place, "" for the value itself.
 	Path string
-	// Problem says what was found and what was expected.
+	// Problem says what the walk found and what it expected.
 	Problem string
 }
 
@@ -30,8 +30,8 @@ func (e *Error) Error() string {
 	return e.Path + ": " + e.Problem
 }
 
-// at puts a step in front of an error's path.
-func at[T string | int](err error, step T) error {
+// errorAt puts a step in front of an error's path.
+func errorAt[T string | int](err error, step T) error {
 	if err == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func wrongType(v jsontext.Value, want string) error {
 	return &Error{Problem: fmt.Sprintf("%s where %s is expected", TypeName(v), want)}
 }
 
-// Tolerant are the options with which winnow reads JSON that others wrote:
+// Tolerant returns the options with which winnow reads JSON that others wrote:
 // providers accept repeated names and broken UTF-8, so readers must too.
 func Tolerant() []jsontext.Options {
 	return []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
@@ -96,8 +96,8 @@ func TypeName(v jsontext.Value) string {
 	return "no value"
 }
 
-// absent reports whether a member is missing or null.
-func absent(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
+// isAbsent reports whether a member is missing or null.
+func isAbsent(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
 
 // Members ranges over the names and values of a JSON object. The values are
 // parts of raw, without white space around them. Anything else than an object
@@ -192,13 +192,13 @@ func Str(raw jsontext.Value, names ...string) string {
 // String returns a JSON string without its quotes and escapes. Null and a
 // missing value are the empty string. Broken UTF-8 is replaced.
 func String(v jsontext.Value) (string, error) {
-	if absent(v) {
+	if isAbsent(v) {
 		return "", nil
 	}
 	if v[0] != '"' || len(v) < 2 {
 		return "", wrongType(v, "a string")
 	}
-	if buf, ok := unquote(v[1 : len(v)-1]); ok && v[len(v)-1] == '"' {
+	if buf, ok := unquoteShort(v[1 : len(v)-1]); ok && v[len(v)-1] == '"' {
 		return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
 	}
 	buf, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
@@ -208,9 +208,9 @@ func String(v jsontext.Value) (string, error) {
 	return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
 }
 
-// unquote resolves the short escapes, which is all that most strings have. It
+// unquoteShort resolves the short escapes, which is all that most strings have. It
 // returns false for everything that needs more care.
-func unquote(body []byte) ([]byte, bool) {
+func unquoteShort(body []byte) ([]byte, bool) {
 	out := make([]byte, 0, len(body))
 	for {
 		n := bytes.IndexByte(body, '\\')
@@ -240,7 +240,7 @@ func validButForUTF8(v jsontext.Value) bool {
 
 // Int returns a JSON number as an integer, cut towards zero. Null and a missing value are 0.
 func Int(v jsontext.Value) (int, error) {
-	if absent(v) {
+	if isAbsent(v) {
 		return 0, nil
 	}
 	s := unsafe.String(unsafe.SliceData(v), len(v))
@@ -257,7 +257,7 @@ func Int(v jsontext.Value) (int, error) {
 // Bool returns a JSON boolean. Null and a missing value are false.
 func Bool(v jsontext.Value) (bool, error) {
 	switch {
-	case absent(v), v[0] == 'f':
+	case isAbsent(v), v[0] == 'f':
 		return false, nil
 	case v[0] == 't':
 		return true, nil

@@ -59,8 +59,8 @@ func newFinder(words []string, fold bool) *Finder {
 	}
 	for _, w := range words {
 		for i := range f.stride {
-			p := f.load(w[i:])
-			at, bit := place(p)
+			p := f.loadPiece(w[i:])
+			at, bit := bitmapPlace(p)
 			f.bits[at] |= 1 << bit
 			f.pieces[p] = append(f.pieces[p], piece{w, i})
 		}
@@ -68,8 +68,8 @@ func newFinder(words []string, fold bool) *Finder {
 	return f
 }
 
-// load returns the first four bytes of s as a number.
-func (f *Finder) load(s string) uint32 {
+// loadPiece returns the first four bytes of s as a number.
+func (f *Finder) loadPiece(s string) uint32 {
 	p := uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 	if f.fold {
 		p |= foldMask
@@ -77,8 +77,8 @@ func (f *Finder) load(s string) uint32 {
 	return p
 }
 
-// place returns where the bitmap has a piece.
-func place(p uint32) (at, bit uint32) {
+// bitmapPlace returns where the bitmap has a piece.
+func bitmapPlace(p uint32) (at, bit uint32) {
 	p = p * 0x9e3779b1 >> (32 - bitmapBits)
 	return p >> 6, p & 63
 }
@@ -86,25 +86,25 @@ func place(p uint32) (at, bit uint32) {
 // In reports whether one of the words stands in s.
 func (f *Finder) In(s string) bool {
 	for i := 0; i+4 <= len(s); i += f.stride {
-		p := f.load(s[i:])
-		if at, bit := place(p); f.bits[at]>>bit&1 != 0 && f.around(s, i, p) {
+		p := f.loadPiece(s[i:])
+		if at, bit := bitmapPlace(p); f.bits[at]>>bit&1 != 0 && f.hasWordAround(s, i, p) {
 			return true
 		}
 	}
 	return false
 }
 
-// around reports whether a word stands in s that has its piece p at i.
-func (f *Finder) around(s string, i int, p uint32) bool {
+// hasWordAround reports whether a word stands in s that has its piece p at i.
+func (f *Finder) hasWordAround(s string, i int, p uint32) bool {
 	for _, c := range f.pieces[p] {
-		if from := i - c.at; from >= 0 && len(c.word) <= len(s)-from && f.same(s[from:from+len(c.word)], c.word) {
+		if from := i - c.at; from >= 0 && len(c.word) <= len(s)-from && f.sameWord(s[from:from+len(c.word)], c.word) {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *Finder) same(s, word string) bool {
+func (f *Finder) sameWord(s, word string) bool {
 	if !f.fold {
 		return s == word
 	}

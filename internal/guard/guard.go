@@ -25,8 +25,8 @@ func (e *LeftOut) Error() string { return e.Part + " left out: " + e.Why }
 // Fault stands before what a panic said.
 const Fault = "a fault in winnow: "
 
-// Do runs what makes a part. It returns nil, or where that panicked what was left
-// out for it.
+// Do runs the function that makes a part. It returns nil, or after a panic the part
+// that is left out for it.
 func Do(part string, do func()) (out *LeftOut) {
 	defer func() {
 		switch p := recover().(type) {

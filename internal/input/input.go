@@ -44,21 +44,21 @@ func File(path string, limit int64) ([]byte, error) {
 	case info.IsDir():
 		return nil, &Error{Problem: "this is a folder", Hint: "name one of the files in it"}
 	case info.Mode().IsRegular():
-		return read(f, limit, info.Size())
+		return readLimited(f, limit, info.Size())
 	}
-	return read(f, limit, 0)
+	return readLimited(f, limit, 0)
 }
 
 // Large is the size from which on a log is read in pieces, Piece about how many
 // bytes each has. They are variables for tests.
 var (
-	Large int64 = 64 << 20
-	Piece       = 8 << 20
+	Large int64 = 16 << 20
+	Piece       = 1 << 20
 )
 
 // Pieces reads a file that is large and not compressed in pieces of whole lines,
-// so that what was read can be let go of piece by piece. It returns none for any
-// other file.
+// so that the caller can let go of them one by one. It returns none for any other
+// file.
 func Pieces(path string, limit int64) ([][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -93,10 +93,10 @@ func Pieces(path string, limit int64) ([][]byte, error) {
 }
 
 // Stream reads a stream of at most limit bytes to its end.
-func Stream(r io.Reader, limit int64) ([]byte, error) { return read(r, limit, 0) }
+func Stream(r io.Reader, limit int64) ([]byte, error) { return readLimited(r, limit, 0) }
 
-// read reads to the end, with room for size bytes at first.
-func read(r io.Reader, limit, size int64) ([]byte, error) {
+// readLimited reads to the end, with room for size bytes at first.
+func readLimited(r io.Reader, limit, size int64) ([]byte, error) {
 	tooLarge := &Error{Problem: fmt.Sprintf("it has more than %d bytes", limit), Hint: "split it"}
 	if size > limit {
 		return nil, tooLarge
@@ -144,7 +144,7 @@ func Plain(data []byte, limit int64) (plain []byte, warning string, err error) {
 			return nil, "", &Error{"it starts like a gzip file but is not one", "check that it was copied whole", err}
 		}
 		limit := min(limit, max(leastUnpacked, mostExpansion*int64(len(data))))
-		out, err := read(z, limit, min(limit, int64(4*len(data))))
+		out, err := readLimited(z, limit, min(limit, int64(4*len(data))))
 		var e *Error
 		switch {
 		case err == nil:

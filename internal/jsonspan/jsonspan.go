@@ -25,24 +25,24 @@ func (s Span) In(raw []byte) []byte { return raw[s.From:s.To:s.To] }
 
 // Object returns where the first member of an object should start; the end of
 // raw where it is not an object.
-func Object(raw []byte) int { return open(raw, '{') }
+func Object(raw []byte) int { return openBracket(raw, '{') }
 
 // Array returns where the first element of an array should start; the end of
 // raw where it is not an array.
-func Array(raw []byte) int { return open(raw, '[') }
+func Array(raw []byte) int { return openBracket(raw, '[') }
 
-func open(raw []byte, bracket byte) int {
-	i := space(raw, 0)
+func openBracket(raw []byte, bracket byte) int {
+	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != bracket {
 		return len(raw)
 	}
-	return space(raw, i+1)
+	return skipSpace(raw, i+1)
 }
 
 // Member returns where the name, with its quotes, and the value of the member at
 // i stand, and where the next one should start: the end of raw after the last.
-// Where there is no member, the value's end is 0, and its start too unless a value
-// starts there that has no end.
+// Without a member the value's end is 0, and its start too unless a value starts
+// there that has no end.
 func Member(raw []byte, i int) (key, value Span, next int) {
 	if raw[i] != '"' {
 		return Span{}, Span{}, i
@@ -52,10 +52,10 @@ func Member(raw []byte, i int) (key, value Span, next int) {
 		return Span{}, Span{}, i
 	}
 	key = Span{i, end}
-	if i = space(raw, end); i >= len(raw) || raw[i] != ':' {
+	if i = skipSpace(raw, end); i >= len(raw) || raw[i] != ':' {
 		return Span{}, Span{}, i
 	}
-	value, next = Element(raw, space(raw, i+1))
+	value, next = Element(raw, skipSpace(raw, i+1))
 	return key, value, next
 }
 
@@ -65,13 +65,13 @@ func Element(raw []byte, i int) (value Span, next int) {
 	if end < 0 {
 		return Span{From: i}, i
 	}
-	if next = space(raw, end); next < len(raw) && raw[next] == ',' {
-		return Span{i, end}, space(raw, next+1)
+	if next = skipSpace(raw, end); next < len(raw) && raw[next] == ',' {
+		return Span{i, end}, skipSpace(raw, next+1)
 	}
 	return Span{i, end}, len(raw)
 }
 
-func space(b []byte, i int) int {
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
 	}

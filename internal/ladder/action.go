@@ -33,11 +33,11 @@ type action struct {
 	shows   string // an error that a result shows among other things
 }
 
-// actions returns what was done in the steps of one turn: like calls are told
-// together where the last one stood.
-func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
+// turnActions returns the actions in the steps of one turn: like calls are told
+// together where the last of them stood.
+func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
-	last := map[string]int{} // by what was done: its place in the list
+	last := map[string]int{} // by the action: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
 		if s.kind != did || !in(s.msg) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) {
@@ -96,7 +96,7 @@ func (r *Reading) readAction(k int) action {
 		if s.lines > 0 || acc.Kind == work.ToolRead && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors
 		}
-		if a.shows = shownError(text); a.shows != "" && !a.failed && allPassed(tally(text)) {
+		if a.shows = shownError(text); a.shows != "" && !a.failed && allPassed(tallyLine(text)) {
 			a.shows = "" // what a test that passed printed
 		}
 	}
@@ -127,25 +127,25 @@ func filesOf(a *work.Access) string {
 	return strings.Join(append([]string{a.Path}, a.Paths...), "\x00")
 }
 
-// line writes an action with its verdict.
-func (r *Reading) line(a *action, root string) string {
+// actionLine writes an action with its verdict.
+func (r *Reading) actionLine(a *action, root string) string {
 	if text, ok := r.told[*a]; ok {
 		return text
 	}
 	s := &r.steps[a.step]
-	text := r.describe(s, a, root)
+	text := r.describeCall(s, a, root)
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
-	text += r.verdict(s, a)
+	text += r.verdictOf(s, a)
 	if s.result != nil {
 		r.told[*a] = text
 	}
 	return text
 }
 
-// describe says what a call did.
-func (r *Reading) describe(s *step, a *action, root string) string {
+// describeCall says what a call did.
+func (r *Reading) describeCall(s *step, a *action, root string) string {
 	acc := &s.access
 	files := shortPath(root, acc.Path)
 	for i, p := range acc.Paths {
@@ -207,12 +207,12 @@ func doneOnce(command string) bool {
 	if strings.Contains(command, "git init") { // to try something out
 		return false
 	}
-	return find.Any(command, onceWords...) || onceVerb.MatchString(command) || removes(command)
+	return find.Any(command, onceWords...) || onceVerb.MatchString(command) || removesPath(command)
 }
 
-// removes reports whether a command takes a path away for good: one that it names
+// removesPath reports whether a command takes a path away for good: one that it names
 // again afterwards is made anew.
-func removes(command string) bool {
+func removesPath(command string) bool {
 	m := removal.FindStringSubmatchIndex(command)
 	return m != nil && !strings.Contains(command[m[1]:], command[m[2]:m[3]])
 }
@@ -241,8 +241,8 @@ func lineRange(from, to, times int) string {
 	return fmt.Sprintf(" (%d-%d)", from, to)
 }
 
-// slashed spells a path with a drive as a Unix shell on Windows does: /d/x for D:\x.
-func slashed(p string) string {
+// slashedPath spells a path with a drive as a Unix shell on Windows does: /d/x for D:\x.
+func slashedPath(p string) string {
 	if len(p) < 3 || p[1] != ':' || p[2] != '\\' && p[2] != '/' {
 		return p
 	}
@@ -251,7 +251,7 @@ func slashed(p string) string {
 
 // shortPath returns a path as seen from a folder, safe to quote.
 func shortPath(root, p string) string {
-	below, full := slashed(root), slashed(p)
+	below, full := slashedPath(root), slashedPath(p)
 	if full == below {
 		return "."
 	}
@@ -261,14 +261,18 @@ func shortPath(root, p string) string {
 	return quote.Line(quote.ClipLine(p, commandWidth))
 }
 
-// root finds the folder that nearly all files of the steps are in, so that it is
-// named once; "" where there is none.
-func (r *Reading) root() string {
+// commonRoot finds the folder that nearly all files of the steps are in, so that it is
+// named once; "" where there is none. Where others are named from a folder above it,
+// it is that one: a path has one spelling.
+func (r *Reading) commonRoot() string {
 	counts := map[string]int{}
 	files := 0
+	begins := map[string]bool{} // what relative paths begin with
 	for i := range r.steps {
 		s := &r.steps[i]
 		if s.kind != did || !strings.HasPrefix(s.access.Path, "/") {
+			first, _, _ := strings.Cut(s.access.Path, "/")
+			begins[first] = true
 			continue
 		}
 		files++
@@ -284,6 +288,11 @@ func (r *Reading) root() string {
 	for d, n := range counts {
 		if n*10 >= files*9 && files > 2 && (len(d) > len(best) || len(d) == len(best) && d < best) {
 			best = d
+		}
+	}
+	for d := best; len(d) > 1; d = path.Dir(d) {
+		if begins[path.Base(d)] {
+			return path.Dir(d)
 		}
 	}
 	return best

@@ -11,9 +11,9 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// attach reads a file that stands in a user's message into the working set, and
+// attachFile reads a file that stands in a user's message into the working set, and
 // reports whether it is there.
-func (r *Reading) attach(name, text string, whole bool) bool {
+func (r *Reading) attachFile(name, text string, whole bool) bool {
 	lines := 0
 	if r.left == nil {
 		r.left = guard.Do("files", func() { lines = r.set.Attach(name, text, whole) })
@@ -26,15 +26,15 @@ func (r *Reading) attach(name, text string, whole bool) bool {
 func (r *Reading) attachSpan(name, text string) bool {
 	open, end := strings.IndexByte(text, '>'), strings.LastIndex(text, "</")
 	if !strings.HasPrefix(text, "<") || open < 0 || end <= open {
-		return r.attach(name, text, false)
+		return r.attachFile(name, text, false)
 	}
 	whole := find.AnyStart(text, "<file_content", "<final_file_content", "<file ") // the tags in which clients put a file as it is
-	return r.attach(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
+	return r.attachFile(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
 }
 
-// media reads the images and documents of a user's message: a file joins the
+// readMedia reads the images and documents of a user's message: a file joins the
 // working set, anything else has its line.
-func (r *Reading) media(i int, m *chat.Message) {
+func (r *Reading) readMedia(i int, m *chat.Message) {
 	if m.Role == chat.Assistant || m.Role == chat.System {
 		return
 	}
@@ -45,7 +45,7 @@ func (r *Reading) media(i int, m *chat.Message) {
 		}
 		line := mediaLine(p)
 		if p.Kind == chat.Document && p.Name != "" {
-			if text, ok := token.FileText(p); ok && r.attach(p.Name, text, true) {
+			if text, ok := token.FileText(p); ok && r.attachFile(p.Name, text, true) {
 				line = "[attached " + quote.Line(p.Name) + ": it stands among the files]"
 			}
 		}

@@ -72,31 +72,31 @@ func (f *filler) readTurns() []turn {
 	return turns
 }
 
-// folds reports whether the fold takes the place of a message.
-func (f *filler) folds(msg int) bool {
+// isFolded reports whether the fold takes the place of a message.
+func (f *filler) isFolded(msg int) bool {
 	return msg >= f.From && msg < f.To && !slices.Contains(f.Keep, msg)
 }
 
 // readTurn reads the items of one turn.
 func (f *filler) readTurn(from, to int) turn {
-	actions := f.actions(from, to, f.folds)
+	actions := f.turnActions(from, to, f.isFolded)
 	t := turn{from: f.steps[from].msg, items: make([]item, 0, to-from+len(actions))}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
-		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.folds(s.msg) { // told where it stood
+		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !f.folds(s.msg) || s.kind == did || s.text == "" || f.saidBefore(from, k) {
+		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || f.saidBefore(from, k) {
 			continue
 		}
-		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
+		t.items = append(t.items, f.focusOn(f.itemOnce(f.items, k, f.wordsItem)))
 	}
 	for _, a := range actions {
 		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
 		if f.steps[a.step].result == nil {
 			continue
 		}
-		if x := f.remember(f.results, a.step, func(int) item { return f.resultItem(&a) }); len(x.forms) > 0 {
+		if x := f.itemOnce(f.results, a.step, func(int) item { return f.resultItem(&a) }); len(x.forms) > 0 {
 			t.items = append(t.items, f.focusOn(x))
 		}
 	}
@@ -111,11 +111,11 @@ func (f *filler) saidBefore(from, k int) bool {
 	if s.kind != report && s.kind != said {
 		return false
 	}
-	return slices.ContainsFunc(f.steps[from:k], func(x step) bool { return x.kind == s.kind && x.text == s.text && f.folds(x.msg) })
+	return slices.ContainsFunc(f.steps[from:k], func(x step) bool { return x.kind == s.kind && x.text == s.text && f.isFolded(x.msg) })
 }
 
-// remember returns the item of a step, which is made once.
-func (f *filler) remember(known map[int]*item, k int, make func(int) item) item {
+// itemOnce returns the item of a step, which is made once.
+func (f *filler) itemOnce(known map[int]*item, k int, make func(int) item) item {
 	if known[k] == nil {
 		x := make(k)
 		known[k] = &x
@@ -137,8 +137,8 @@ func (f *filler) focusOn(x item) item {
 	return x
 }
 
-// newItem returns an item of forms, from short to whole, without those that are
-// no longer than the one before.
+// newItem returns an item of forms, from short to whole, without those that are not
+// longer than the one before.
 func (f *filler) newItem(k int, forms ...form) item {
 	s := &f.steps[k]
 	x := item{kind: s.kind, step: k, msg: s.msg, rung: -1}
@@ -149,7 +149,7 @@ func (f *filler) newItem(k int, forms ...form) item {
 		}
 		last = m.text
 		m.text = quote.Text(m.text)
-		m.tokens = f.count(m.text) + 4
+		m.tokens = f.countTokens(m.text) + 4
 		x.forms = append(x.forms, m)
 	}
 	return x
@@ -173,7 +173,7 @@ func (f *filler) wordsItem(k int) item {
 	case s.kind == asked:
 		binds := len(typed.BindingSentences(s.text))
 		weight := weights.Asked
-		if binds > 0 || k == f.opening() {
+		if binds > 0 || k == f.openingStep() {
 			weight *= weights.Asked // what binds leaves last, and what the work began with
 		}
 		x := f.newItem(k,
@@ -198,7 +198,7 @@ func (f *filler) wordsItem(k int) item {
 	if onlyAnnounces(s.text) {
 		return f.newItem(k)
 	}
-	return f.newItem(k, form{text: decision(s.text, remarkPart), weight: weights.Remark}, form{text: s.text, weight: weights.RemarkWhole})
+	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: s.text, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.
@@ -215,9 +215,9 @@ func (f *filler) actionItem(a *action) item {
 	case a.failed || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || s.access.Kind == work.ToolDelete:
 		weight = weights.Change
 	}
-	text := f.line(a, f.root)
+	text := f.actionLine(a, f.root)
 	x := item{kind: did, step: a.step, msg: s.msg, rung: -1, looks: a.looks}
-	x.forms = []form{{text: text, tokens: f.count(text) + 2, weight: weight}}
+	x.forms = []form{{text: text, tokens: f.countTokens(text) + 2, weight: weight}}
 	return x
 }
 
@@ -232,7 +232,7 @@ func (f *filler) resultItem(a *action) item {
 	}
 	text := withoutFrame(s.result.Text)
 	whole, _ := work.Limit(text, resultMost, 160)
-	line, found := f.line(a, f.root), s.access.Kind == work.ToolSearch
+	line, found := f.actionLine(a, f.root), s.access.Kind == work.ToolSearch
 	if found && f.root != "" {
 		text = strings.ReplaceAll(text, f.root+"/", "")
 	}
@@ -247,9 +247,9 @@ func (f *filler) resultItem(a *action) item {
 // result is the kind of an item that shows what a call returned.
 const result stepKind = 255
 
-// raises adds the steps of an item. A higher rung is never worth more than a
+// appendRaises adds the steps of an item. A higher rung is never worth more than a
 // lower one.
-func (x *item) raises(f *filler, steps []raise) []raise {
+func (x *item) appendRaises(f *filler, steps []raise) []raise {
 	worth, tokens := 1e9, 0
 	for k := range x.forms {
 		if x.kind == result && k == len(x.forms)-1 && k > 0 && !f.Lift {
@@ -259,7 +259,7 @@ func (x *item) raises(f *filler, steps []raise) []raise {
 		if m.weight == 0 {
 			break
 		}
-		worth = min(worth, f.worth(m.weight, x.msg, m.tokens-tokens))
+		worth = min(worth, f.worthPerToken(m.weight, x.msg, m.tokens-tokens))
 		tokens = m.tokens
 		steps = append(steps, raise{worth: worth, item: x, rung: k})
 	}
@@ -277,7 +277,7 @@ func (x *item) raise(f *filler, rung int) {
 		cost -= x.forms[rung-1].tokens
 	}
 	room := min(f.left, f.story)
-	if x.kind == asked { // what was typed has its own share beside the story
+	if x.kind == asked { // the user's words have their own share beside the story
 		room = f.typing
 		if x.binds > 0 && rung == 0 { // sentences that bind leave last
 			room += f.Whole/bindingShare - f.Whole/typedShare
@@ -305,7 +305,7 @@ func (x *item) raise(f *filler, rung int) {
 
 const frameEnd = "[End of the earlier conversation]"
 
-// foldFrame is the line that opens a fold.
+// foldFrame returns the line that opens a fold.
 func (f *filler) foldFrame() string {
 	if f.From >= f.To {
 		return ""
@@ -336,7 +336,7 @@ func (f *filler) writeFold() string {
 	}
 	for t := 0; t < len(f.turns); {
 		gone := t
-		for gone < len(f.turns) && !f.turns[gone].told() {
+		for gone < len(f.turns) && !f.turns[gone].isTold() {
 			gone++
 		}
 		if gone > t {
@@ -362,7 +362,7 @@ func (f *filler) lastOf(t int) int {
 	return f.To
 }
 
-func (t *turn) told() bool {
+func (t *turn) isTold() bool {
 	return slices.ContainsFunc(t.items, func(x item) bool { return x.rung >= 0 })
 }
 
@@ -376,7 +376,7 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) {
 		}
 		text := x.forms[x.rung].text
 		found := i+1 < len(t.items) && t.items[i+1].kind == result && t.items[i+1].rung >= 0
-		if looking && (!x.looks || found) { // what was found stands below one search
+		if looking && (!x.looks || found) { // the hits stand below one search
 			b.WriteByte('\n')
 			looking = false
 		}

@@ -35,7 +35,7 @@
 //
 // where age is the number of tokens that the history has after the item.
 //
-// A worked example, with a room of 2,000 tokens: a file of 900 tokens was read
+// A worked example, with a room of 3,000 tokens: a file of 900 tokens was read
 // 5,000 tokens ago, another of 400 tokens 60,000 tokens ago, and the agent
 // closed its first turn 60,000 tokens ago with a message of 120 tokens. The
 // first lines of that message (30 tokens, weight 16) have a worth of

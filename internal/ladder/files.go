@@ -66,10 +66,10 @@ func (r *Reading) sizesOf(file *workset.File, g *workset.Region) lineSizes {
 	return s
 }
 
-// worth is what an item of that weight is worth that was last shown in message
-// at, for each token that it takes.
-func (r *Reading) worth(weight float64, at, tokens int) float64 {
-	return weight / ((float64(r.age(at)) + weights.Age) * math.Sqrt(float64(tokens)+weights.Size))
+// worthPerToken returns the worth per token of an item of that weight and size that
+// was last shown in message at.
+func (r *Reading) worthPerToken(weight float64, at, tokens int) float64 {
+	return weight / ((float64(r.tokensAfter(at)) + weights.Age) * math.Sqrt(float64(tokens)+weights.Size))
 }
 
 // runsOf lists the runs of a file that the view does not show anyway.
@@ -82,7 +82,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 		if !sure {
 			w *= weights.Unsure
 		}
-		x.worth = f.worth(w, touched, x.tokens)
+		x.worth = f.worthPerToken(w, touched, x.tokens)
 		list = append(list, x)
 	}
 	for k := range file.Regions {
@@ -101,7 +101,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 			if to-i <= around {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
-			if l.Edited && to-i <= around || to-i < leastRun || !f.shows(l.Touched) {
+			if l.Edited && to-i <= around || to-i < leastRun || !f.isShown(l.Touched) {
 				sure := true
 				for n := x.from; n < x.to && sure; n++ {
 					sure = g.Lines[n].Doubt < workset.Command
@@ -113,15 +113,15 @@ func (f *filler) runsOf(file *workset.File) []run {
 		}
 	}
 	for k := range file.Loose {
-		if p := &file.Loose[k]; !f.shows(p.Touched) {
-			add(run{piece: p, tokens: f.count(p.Text) + runFrame}, p.Touched, true)
+		if p := &file.Loose[k]; !f.isShown(p.Touched) && strings.ContainsAny(strings.TrimSpace(p.Text), " \t\n({[=") { // a name alone tells nothing
+			add(run{piece: p, tokens: f.countTokens(p.Text) + runFrame}, p.Touched, true)
 		}
 	}
 	return list
 }
 
-// weightOf is how much more than others a file is wanted: it is named in the
-// newest request, or the newest calls name it.
+// weightOf returns how much more than others a file is wanted: the newest request
+// names it, or the newest calls do.
 func (f *filler) weightOf(file *workset.File) float64 {
 	w := 1.0
 	if inScratch(file.Path) && !inScratch(f.root) {
@@ -142,7 +142,7 @@ func (f *filler) weightOf(file *workset.File) float64 {
 
 // inScratch reports whether a path is in a folder for files that nobody keeps.
 func inScratch(p string) bool {
-	p = slashed(p)
+	p = slashedPath(p)
 	return strings.HasPrefix(p, "/tmp/") || strings.HasPrefix(p, "/private/tmp/") || strings.HasPrefix(p, "/var/folders/") || strings.Contains(p, "/AppData/Local/Temp/")
 }
 
@@ -178,13 +178,13 @@ type fileView struct {
 	tokens  int
 }
 
-// cost is what a run costs beside what is shown of its file already; 0 where
-// nothing is new in it.
-func (f *filler) cost(x *run, from, to int) int {
+// runCost returns what a run costs beside what is shown of its file already; 0
+// where nothing is new in it.
+func (f *filler) runCost(x *run, from, to int) int {
 	v := f.views[x.file]
 	cost := 0
 	if v == nil {
-		cost = f.count(x.file.Path) + fileFrame
+		cost = f.countTokens(x.file.Path) + fileFrame
 	}
 	if x.piece != nil {
 		return cost + x.tokens
@@ -213,9 +213,9 @@ func (f *filler) cost(x *run, from, to int) int {
 	return cost + fresh
 }
 
-// show puts lines of a run into what is shown.
-func (f *filler) show(x *run, from, to, cost int) {
-	v := f.view(x.file)
+// showLines puts lines of a run into what is shown.
+func (f *filler) showLines(x *run, from, to, cost int) {
+	v := f.viewOf(x.file)
 	v.tokens += cost
 	if x.piece != nil {
 		v.pieces = append(v.pieces, x.piece)
@@ -231,8 +231,8 @@ func (f *filler) show(x *run, from, to, cost int) {
 	}
 }
 
-// view returns what is shown of a file, and begins with it where nothing was.
-func (f *filler) view(file *workset.File) *fileView {
+// viewOf returns what is shown of a file, and begins with it where nothing was.
+func (f *filler) viewOf(file *workset.File) *fileView {
 	v := f.views[file]
 	if v == nil {
 		v = &fileView{file: file, lines: map[*workset.Region][]bool{}}
@@ -242,12 +242,12 @@ func (f *filler) view(file *workset.File) *fileView {
 	return v
 }
 
-// fitting returns the part of a run that costs at most that many tokens: what was
-// touched, and as many of the lines around it as fit.
-func (f *filler) fitting(x *run, most int) (from, to int) {
+// fittingPart returns the part of a run that costs at most that many tokens: the
+// touched lines, and as many of those around them as fit.
+func (f *filler) fittingPart(x *run, most int) (from, to int) {
 	most -= runFrame
 	if f.views[x.file] == nil {
-		most -= f.count(x.file.Path) + fileFrame
+		most -= f.countTokens(x.file.Path) + fileFrame
 	}
 	sizes := f.sizesOf(x.file, x.region)
 	from, to = x.core[0], x.core[0]
@@ -316,38 +316,32 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.doubt != parts[0].doubt }) {
 		same = parts[0].doubt
 	}
-	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtful(same))
+	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtNotes[same])
 	for _, p := range parts {
 		if p.doubt == same {
 			p.doubt = workset.Certain
 		}
-		fenced(b, p.where+doubtful(p.doubt), p.text)
+		writeFenced(b, p.where+doubtNotes[p.doubt], p.text)
 	}
 	for _, p := range v.pieces {
 		where := "somewhere in it"
 		if p.Touched > v.file.Read {
 			where += ", newer than what else is shown"
 		}
-		fenced(b, where, p.Text)
+		writeFenced(b, where, p.Text)
 	}
 	writeOutline(b, v)
 }
 
-// doubtful says why lines may have changed since they were seen.
-func doubtful(c workset.Cause) string {
-	switch c {
-	case workset.Command:
-		return ", may have changed since: a command ran"
-	case workset.SubAgent:
-		return ", may have changed since: another agent worked"
-	case workset.Differs:
-		return ", may have changed since: another part of the file had"
-	}
-	return ""
+// doubtNotes say why lines may have changed since they were seen.
+var doubtNotes = map[workset.Cause]string{
+	workset.Command:  ", may have changed since: a command ran",
+	workset.SubAgent: ", may have changed since: another agent worked",
+	workset.Differs:  ", may have changed since: another part of the file had",
 }
 
-// fenced writes text between fences that do not occur in it.
-func fenced(b *strings.Builder, what, text string) {
+// writeFenced writes text between fences that do not occur in it.
+func writeFenced(b *strings.Builder, what, text string) {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

@@ -8,6 +8,24 @@ import (
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
+// # How Fill spends the room
+//
+// Each try goes through the steps up the ladder once, by falling worth, and takes a
+// step if it fits both the room and the share of its kind: the user's words have a
+// sixth, the story (actions, remarks, results) a quarter at most, one file a third.
+// So no single kind can take all of the room. Before that, the frames, the notes and
+// what stands open are set aside, and in a large room an eighth for short outlines.
+// After it, three passes use what is left: short outlines, then parts of the runs that
+// did not fit whole, then the user's words beyond their share.
+//
+// In the example of the package's comment, a room of 2,000 tokens instead of 3,000
+// would let a file have 666: the file of 900 would wait, the file of 400 would be
+// taken first, and the larger one would then have its lines from what is left.
+//
+// Texts are counted in pieces, and the whole counts a little more or less. So Fill
+// tries again with a room corrected by the difference, six times at most, and keeps
+// the form that leaves least.
+
 // Room is what Fill fills.
 type Room struct {
 	// Tokens is the most that the texts of fold and state may have together.
@@ -18,8 +36,8 @@ type Room struct {
 	Whole int
 
 	// From and To are the messages that the fold tells, without those in Keep,
-	// which stay. To is also where the newest messages begin. There is no fold
-	// where From is To.
+	// which stay. To is also where the newest messages begin. Where From is To,
+	// nothing is folded.
 	From, To int
 	Keep     []int
 
@@ -96,15 +114,15 @@ type filler struct {
 	listing int // tokens that the list of files has for certain
 	full    bool
 
-	noted string // what was written down
+	noted string // the notes
 	open  string // what is open, for a fold that says so
 	turns []turn
 	views map[*workset.File]*fileView
 	shown []*fileView
 }
 
-// shows reports whether the view shows a message as it is.
-func (f *filler) shows(message int) bool {
+// isShown reports whether the view shows a message as it is.
+func (f *filler) isShown(message int) bool {
 	return message >= 0 && message < len(f.Shown) && f.Shown[message]
 }
 
@@ -144,8 +162,8 @@ func (r *Reading) Fill(room Room) Form {
 	f := r.newFiller(room)
 	tokens, least := room.Tokens, room.Tokens+1 // the least that a try left over
 	for range 6 {
-		form := f.fill(tokens)
-		left := room.Tokens - r.count(form.Fold) - r.count(form.State)
+		form := f.fillTokens(tokens)
+		left := room.Tokens - r.countTokens(form.Fold) - r.countTokens(form.State)
 		// The parts are counted one by one, and a whole counts a little more or
 		// less: the room is corrected by what the last try missed it by.
 		switch {
@@ -168,14 +186,14 @@ func (r *Reading) Fill(room Room) Form {
 
 // newFiller reads what every try has to choose from.
 func (r *Reading) newFiller(room Room) *filler {
-	f := &filler{Reading: r, Room: room, root: r.present().root, focus: focusWords(room.Focus)}
+	f := &filler{Reading: r, Room: room, root: r.readPresent().root, focus: focusWords(room.Focus)}
 	f.raises = f.raises[:0]
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
 	f.turns = f.readTurns()
 	for t := range f.turns {
 		for i := range f.turns[t].items {
-			f.raises = f.turns[t].items[i].raises(f, f.raises)
+			f.raises = f.turns[t].items[i].appendRaises(f, f.raises)
 		}
 	}
 	if !f.NoState {
@@ -185,8 +203,8 @@ func (r *Reading) newFiller(room Room) *filler {
 	return f
 }
 
-// fill fills that many tokens.
-func (f *filler) fill(tokens int) Form {
+// fillTokens fills that many tokens.
+func (f *filler) fillTokens(tokens int) Form {
 	f.left, f.full, f.shown = tokens, true, nil
 	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
@@ -195,19 +213,19 @@ func (f *filler) fill(tokens int) Form {
 	if f.NoState || f.Lift {
 		f.story = f.left
 	}
-	f.left -= f.count(f.foldFrame()) + f.count(f.Prose)
+	f.left -= f.countTokens(f.foldFrame()) + f.countTokens(f.Prose)
 	standing := ""
 	switch {
 	case f.Open:
-		f.open = f.standing(f.left / 6)
-		f.left -= f.count(f.open)
+		f.open = f.describeStanding(f.left / 6)
+		f.left -= f.countTokens(f.open)
 	case !f.NoState:
-		f.left -= f.count(stateHead) + f.count(stateEnd) + 2*fileFrame
+		f.left -= f.countTokens(stateHead) + f.countTokens(stateEnd) + 2*fileFrame
 		f.noted = f.writeNotes(min(f.left, f.Whole) / notesShare)
-		f.left -= f.count(f.noted)
-		standing = f.standing(max(f.left/6, min(f.left/2, 400)))
+		f.left -= f.countTokens(f.noted)
+		standing = f.describeStanding(max(f.left/6, min(f.left/2, 400)))
 		f.listing = min(f.left, f.Whole) / 100
-		f.left -= f.count(standing) + f.listing
+		f.left -= f.countTokens(standing) + f.listing
 	}
 	for t := range f.turns {
 		for i := range f.turns[t].items {
@@ -244,7 +262,7 @@ func (f *filler) fill(tokens int) Form {
 	for _, x := range partial { // what did not fit whole comes in part
 		f.takePart(x)
 	}
-	f.typing = f.left // what is left is for what was typed beyond its share
+	f.typing = f.left // the rest is for the user's words beyond their share
 	for k := range f.raises {
 		if s := &f.raises[k]; s.item != nil && s.item.kind == asked && s.item.rung == s.rung-1 {
 			s.item.raise(f, s.rung)
@@ -264,14 +282,14 @@ func (f *filler) fill(tokens int) Form {
 	return form
 }
 
-// opening is the step of the first request.
-func (r *Reading) opening() int {
+// openingStep returns the step of the first request.
+func (r *Reading) openingStep() int {
 	return slices.IndexFunc(r.steps, func(s step) bool { return s.kind == asked })
 }
 
 // fileRaises adds the steps of all files.
 func (f *filler) fileRaises(steps []raise) []raise {
-	for _, file := range f.present().files {
+	for _, file := range f.readPresent().files {
 		rules := typed.IsInstructions(file.Path)
 		best, touched := 0.0, file.Touched
 		for _, x := range f.runsOf(file) {
@@ -283,7 +301,7 @@ func (f *filler) fileRaises(steps []raise) []raise {
 		}
 		if best > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
-			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*weights.Outline, touched, about), file: file})
+			steps = append(steps, raise{worth: f.worthPerToken(f.weightOf(file)*weights.Outline, touched, about), file: file})
 		}
 	}
 	return steps
@@ -292,7 +310,7 @@ func (f *filler) fileRaises(steps []raise) []raise {
 // takeRun shows a run if it fits whole. No file takes more than that many tokens
 // while others wait.
 func (f *filler) takeRun(x *run, most int) bool {
-	cost := f.cost(x, x.from, x.to)
+	cost := f.runCost(x, x.from, x.to)
 	if cost == 0 {
 		return true
 	}
@@ -305,7 +323,7 @@ func (f *filler) takeRun(x *run, most int) bool {
 	if cost > min(f.left, most) {
 		return false
 	}
-	f.show(x, x.from, x.to, cost)
+	f.showLines(x, x.from, x.to, cost)
 	f.left -= cost
 	return true
 }
@@ -319,17 +337,17 @@ func (f *filler) takePart(x *run) {
 	if x.region == nil || f.left < 2*runFrame {
 		return
 	}
-	from, to := f.fitting(x, f.left)
-	cost := f.cost(x, from, to)
+	from, to := f.fittingPart(x, f.left)
+	cost := f.runCost(x, from, to)
 	if cost == 0 || cost > f.left {
 		return
 	}
-	f.show(x, from, to, cost)
+	f.showLines(x, from, to, cost)
 	f.left -= cost
 }
 
-// takeOutline shows the outline of a file that is not shown for the most part: at most
-// one token for so many of the file.
+// takeOutline shows the outline of a file that is not shown for the most part: at
+// most one token for every part tokens of the file.
 func (f *filler) takeOutline(file *workset.File, part int) {
 	if f.left < leastOutline {
 		f.full = false
@@ -348,12 +366,12 @@ func (f *filler) takeOutline(file *workset.File, part int) {
 		return
 	}
 	if f.views[file] == nil {
-		cost += f.count(file.Path) + fileFrame
+		cost += f.countTokens(file.Path) + fileFrame
 	}
 	if cost += runFrame; cost > f.left {
 		f.full = false
 		return
 	}
-	f.view(file).outline = outline
+	f.viewOf(file).outline = outline
 	f.left -= cost
 }

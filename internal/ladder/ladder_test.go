@@ -165,6 +165,9 @@ func TestWhatIsNotTold(t *testing.T) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}
 	}
+	if got := keyLines("ctx := context.Background()\nif err := run(ctx); err != nil {\nport: 8080\nmode = fast\n", "", resultPart, false); got != "port: 8080\nmode = fast" {
+		t.Errorf("told as values: %q", got)
+	}
 	if !strings.Contains(text, "sku: K-4411, K-4412") {
 		t.Errorf("the values of a result are not told by their names:\n%s", text)
 	}
@@ -183,6 +186,18 @@ func TestShortPath(t *testing.T) {
 		if got := shortPath(c[0], c[1]); got != c[2] {
 			t.Errorf("%s below %s: %s, want %s", c[1], c[0], got, c[2])
 		}
+	}
+}
+
+// Files below a deep folder and files named from a folder above it are told from there.
+func TestPathsHaveOneSpelling(t *testing.T) {
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Look."))
+	for i, p := range []string{"/w/app/cmd/cli/a.go", "/w/app/cmd/cli/b.go", "/w/app/cmd/cli/c.go", "cmd/cli/sub/d.go"} {
+		h = h.Append(chat.CallMessage("", chat.Call(fmt.Sprint(i), "Read", fmt.Sprintf(`{"file_path":%q}`, p))), chat.ResultMessage(fmt.Sprint(i), "     1→package cli"))
+	}
+	got := fold(Read(h, counter, nil), 2000).Fold
+	if !strings.Contains(got, "Paths are below /w/app.") || !strings.Contains(got, "read cmd/cli/a.go") || !strings.Contains(got, "read cmd/cli/sub/d.go") {
+		t.Error(got)
 	}
 }
 
@@ -282,12 +297,18 @@ func TestFilesInFewWords(t *testing.T) {
 	read("/w/main.go", 1)
 	read("/w/main.go", 100)
 	h = h.Append(ran("g", "go generate ./...", "")...)
+	for id, to := range map[string]string{"e1": "handleSecond", "e2": "handle the second"} {
+		h = h.Append(chat.CallMessage("", chat.Call(id, "Edit", fmt.Sprintf(`{"file_path":"/w/other.go","old_string":"first","new_string":%q}`, to))), chat.ResultMessage(id, "The file has been updated."))
+	}
 	n := h.Len()
 	state := Read(h, counter, nil).Fill(Room{Tokens: 1500, From: 0, To: n, Turn: -1, Shown: make([]bool, n)}).State
 	_, file, _ := strings.Cut(state, "### /w/main.go")
 	file, _, _ = strings.Cut(file, "###")
 	if strings.Count(file, "lines ") < 2 || strings.Count(file, "may have changed") != 1 {
 		t.Errorf("its doubt is not said once: %s", file)
+	}
+	if strings.Contains(state, "handleSecond") || !strings.Contains(state, "handle the second") {
+		t.Errorf("a name alone is shown as text of a file, or a text is not:\n%s", state)
 	}
 	if !strings.Contains(state, " more files") {
 		t.Errorf("files that are not listed are not counted:\n%s", state)

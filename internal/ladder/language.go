@@ -21,11 +21,11 @@ type language struct {
 }
 
 // modifiers may stand before a defining word.
-var modifiers = set("export default pub public private protected internal static final abstract async unsafe extern virtual override sealed partial readonly declare inline open data suspend")
+var modifiers = wordSet("export default pub public private protected internal static final abstract async unsafe extern virtual override sealed partial readonly declare inline open data suspend")
 
 // control are words before a parenthesis that calls or decides, and defines
 // nothing.
-var control = set("if else for foreach while switch catch return case do try with new throw await yield using lock assert delete typeof elif until when echo print super this")
+var control = wordSet("if else for foreach while switch catch return case do try with new throw await yield using lock assert delete typeof elif until when echo print super this")
 
 var languages = []language{
 	{files: "go", comments: "// /* *", heads: "package", imports: "import", defines: "func type", values: "const var", depth: 0, flat: -1, parse: parseGo},
@@ -69,7 +69,7 @@ var byEnding = func() map[string]*language {
 	return all
 }()
 
-func set(list string) map[string]bool {
+func wordSet(list string) map[string]bool {
 	s := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
 		s[w] = true
@@ -77,8 +77,8 @@ func set(list string) map[string]bool {
 	return s
 }
 
-// among reports whether a word stands in a list.
-func among(list, word string) bool {
+// inWordList reports whether a word stands in a list.
+func inWordList(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if w == word {
 			return true
@@ -87,8 +87,8 @@ func among(list, word string) bool {
 	return false
 }
 
-// mark finds the lines that define something, from line from on.
-func (l *language) mark(lines []string, from int) []mark {
+// markDefinitions finds the lines that define something, from line from on.
+func (l *language) markDefinitions(lines []string, from int) []mark {
 	var marks []mark
 	for i := from; i < len(lines); i++ {
 		line := lines[i]
@@ -102,7 +102,7 @@ func (l *language) mark(lines []string, from int) []mark {
 		}
 		m := mark{i, r, line}
 		if (r == signature || r == imported) && !l.columns { // its parameters or names may go on
-			for open := unclosed(line, r); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += unclosed(lines[i], r) {
+			for open := countUnclosed(line, r); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += countUnclosed(lines[i], r) {
 				i++
 				m.text = joinCode(m.text, lines[i])
 			}
@@ -125,9 +125,9 @@ func (l *language) rankOf(code string, depth int) rank {
 		return value
 	}
 	switch {
-	case depth == 0 && among(l.heads, word):
+	case depth == 0 && inWordList(l.heads, word):
 		return heading
-	case depth == 0 && among(l.imports, word), depth == 0 && strings.Contains(code, "require("):
+	case depth == 0 && inWordList(l.imports, word), depth == 0 && strings.Contains(code, "require("):
 		return imported
 	}
 	member := false
@@ -140,11 +140,11 @@ func (l *language) rankOf(code string, depth int) rank {
 		low = strings.ToLower(word)
 	}
 	switch {
-	case depth <= l.depth && among(l.defines, low) && rest != "":
+	case depth <= l.depth && inWordList(l.defines, low) && rest != "":
 		return signature
-	case depth == 0 && among(l.values, word), depth <= l.depth && member && among(l.values, word):
+	case depth == 0 && inWordList(l.values, word), depth <= l.depth && member && inWordList(l.values, word):
 		return value
-	case (depth == 0 || member && depth <= l.depth) && assigns(code):
+	case (depth == 0 || member && depth <= l.depth) && assignsValue(code):
 		return value
 	case l.methods && depth <= l.depth && definesMethod(code, word, member):
 		return signature
@@ -166,8 +166,8 @@ func firstWord(code string) (word, rest string) {
 	return code[:at], strings.TrimLeft(code[at:], " \t")
 }
 
-// assigns reports whether a line gives a name a value.
-func assigns(code string) bool {
+// assignsValue reports whether a line gives a name a value.
+func assignsValue(code string) bool {
 	at := strings.IndexByte(code, '=')
 	if at <= 0 || at+1 >= len(code) || code[at+1] == '=' || code[at+1] == '>' || strings.IndexByte("!<>+-*/%|&^=", code[at-1]) >= 0 {
 		return false
@@ -196,7 +196,7 @@ func definesMethod(code, word string, member bool) bool {
 func (l *language) commentIn(code string) int {
 	word, _ := firstWord(code)
 	for c := range strings.FieldsSeq(l.comments) {
-		if strings.HasPrefix(code, c) && (len(c) > 1 || c == "#" || strings.HasPrefix(code, c+" ")) && !among(l.imports+" "+l.values, word) {
+		if strings.HasPrefix(code, c) && (len(c) > 1 || c == "#" || strings.HasPrefix(code, c+" ")) && !inWordList(l.imports+" "+l.values, word) {
 			return 0
 		}
 		if len(c) == 2 || c == "#" {
@@ -208,9 +208,9 @@ func (l *language) commentIn(code string) int {
 	return -1
 }
 
-// tells reports whether a line has a comment that somebody will look for: with a
+// hasTellingComment reports whether a line has a comment that somebody will look for: with a
 // note to come back to, an address, a path or a number.
-func (l *language) tells(code string) bool {
+func (l *language) hasTellingComment(code string) bool {
 	at := l.commentIn(code)
 	if at < 0 {
 		return false
@@ -243,13 +243,14 @@ func isPath(w string) bool {
 	return strings.Count(w, "/") > 1 || at == 0 || w[0] == '.' || w[0] == '~' || strings.IndexByte(w[at:], '.') > 0
 }
 
-// indentOf is how far a line is indented; a tab is four blanks.
+// indentOf returns how far a line is indented; a tab is four blanks.
 func indentOf(blanks string) int {
 	return len(blanks) + 3*strings.Count(blanks, "\t")
 }
 
-// unclosed is how many parentheses a line leaves open, and braces in an import.
-func unclosed(line string, r rank) int {
+// countUnclosed counts the parentheses that a line leaves open, and braces in an
+// import.
+func countUnclosed(line string, r rank) int {
 	n := strings.Count(line, "(") - strings.Count(line, ")")
 	if r == imported {
 		n += strings.Count(line, "{") - strings.Count(line, "}")

@@ -80,11 +80,11 @@ func (l *lists) readTodos(call *chat.Part, result string) {
 		case "command", "action", "operation":
 			looks = slices.Contains([]string{"view", "read", "list", "get"}, work.Text(raw))
 		}
-		one.member(key, raw)
+		one.readMember(key, raw)
 		return true
 	})
 	if !found && plan != "" {
-		list = checklist(plan)
+		list = readChecklist(plan)
 		found = len(list) > 0
 	}
 	switch {
@@ -114,7 +114,7 @@ func todoList(raw string) (list []todo, ok bool) {
 		if work.IsString(raw) {
 			t.text, t.status = work.Text(raw), "pending"
 		} else {
-			work.Members(raw, func(key, raw string) bool { t.member(key, raw); return true })
+			work.Members(raw, func(key, raw string) bool { t.readMember(key, raw); return true })
 			ok = ok || t.status != ""
 		}
 		if t.text != "" {
@@ -125,8 +125,8 @@ func todoList(raw string) (list []todo, ok bool) {
 	return list, ok && len(list) > 0
 }
 
-// member reads one member of an entry.
-func (t *todo) member(key, raw string) {
+// readMember reads one member of an entry.
+func (t *todo) readMember(key, raw string) {
 	text := ""
 	if work.IsString(raw) {
 		text = quote.ClipLine(work.Text(raw), 300)
@@ -170,8 +170,8 @@ func todoStatus(s string) string {
 // checkbox is a line of a list in Markdown: "- [ ] text".
 var checkbox = regexp.MustCompile(`(?m)^[ \t*0-9.-]*\[([ xX~/>-])\][ \t]*(.*\S)`)
 
-// checklist reads such lines.
-func checklist(s string) (list []todo) {
+// readChecklist reads such lines.
+func readChecklist(s string) (list []todo) {
 	for _, found := range checkbox.FindAllStringSubmatch(s, mostTodos) {
 		status := "in_progress"
 		switch found[1] {

@@ -77,7 +77,7 @@ func TestUnsettled(t *testing.T) {
 	}
 	told := func() string {
 		var list []string
-		for _, f := range readSteps(steps...).unsettled(9) {
+		for _, f := range readSteps(steps...).unsettledFailures(9) {
 			list = append(list, f.source+": "+f.line)
 		}
 		return strings.Join(list, "; ")

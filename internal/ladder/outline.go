@@ -18,9 +18,22 @@ import (
 // number, so that a range can be read again. Go is read by its own parser, other
 // languages by rules on lines, which stand in a table; a caller may bring a
 // parser. Beside them stand the lines that the agent edited, quoted or searched
-// for, and comments that somebody will look for. Where there is no room for all,
-// every rank has at most half of what the ranks before it left, values most of it,
-// and short lines come first.
+// for, and comments that somebody will look for. Where not all of them fit, every
+// rank has at most half of what the ranks before it left, values seven eighths, and
+// short lines come first; a second round takes what still fits.
+//
+// An example: a file has the lines below and its outline 40 tokens.
+//
+//	line  text                                           rank       tokens
+//	   1  package queue                                  heading     5   at most 20: taken
+//	   4  "errors"; "time"                               imported    9   at most  8: not taken
+//	   8  const limit = 64                               value       8   at most 31: taken
+//	  10  var errFull = errors.New("the queue is full")  signature  15   at most  3: not taken
+//	  12  func Push(j Job, wait time.Duration) error     signature  14   second round: 16 left
+//	  20  func Pop() (Job, bool)                         signature  11   at most 14: taken
+//
+// Lines 1, 8, 12 and 20 are shown, in 38 tokens. (errFull counts as a signature,
+// because something computes it.)
 
 // rank says what a line tells. A lower one comes first.
 type rank uint8
@@ -102,11 +115,11 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 		return old.lines
 	}
 	lang := languageOf(file.Path)
-	hits := f.sought.hits(file)
+	hits := f.sought.countHits(file)
 	for k := range file.Regions {
 		g := &file.Regions[k]
 		for _, m := range f.markLines(file.Path, g, hits) {
-			l := outlineLine{text: m.text, rank: lang.literal(m), tokens: f.count(m.text) + 3}
+			l := outlineLine{text: m.text, rank: lang.rankByLiteral(m), tokens: f.countTokens(m.text) + 3}
 			if g.From > 0 {
 				l.number = g.From + m.line
 			} else if m.rank == wanted {
@@ -119,10 +132,10 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 	return o.lines
 }
 
-// literal returns the rank of a mark with a look at what it gives: a parameter with a
+// rankByLiteral returns the rank of a mark with a look at what it gives: a parameter with a
 // number or a text as its default is a value, and a value that something computes
 // tells no more than a signature does.
-func (l *language) literal(m mark) rank {
+func (l *language) rankByLiteral(m mark) rank {
 	gives := givesLiteral.MatchString(m.text)
 	switch {
 	case m.rank == signature && gives:
@@ -153,7 +166,7 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 		}
 	}
 	lang := languageOf(path)
-	marks := f.defined(path, lang, lines)
+	marks := f.findDefinitions(path, lang, lines)
 	has := make(map[int]bool, len(marks))
 	for _, m := range marks {
 		has[m.line] = true
@@ -164,9 +177,9 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 			continue
 		}
 		switch {
-		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || f.sought.in(code, hits): // what was written whole is not picked from
+		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || f.sought.matchesLine(code, hits): // edited lines tell nothing of a file that was mostly rewritten
 			marks = append(marks, mark{i, wanted, l})
-		case lang.tells(code):
+		case lang.hasTellingComment(code):
 			marks = append(marks, mark{i, value, l})
 		}
 	}
@@ -174,9 +187,9 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 	return joinImports(marks)
 }
 
-// defined finds what the lines define: by the caller's parser, by Go's, or by
+// findDefinitions finds what the lines define: by the caller's parser, by Go's, or by
 // the rules of the language.
-func (f *filler) defined(path string, lang *language, lines []string) []mark {
+func (f *filler) findDefinitions(path string, lang *language, lines []string) []mark {
 	if f.Outline != nil {
 		var marks []mark
 		left := guard.Do("outline", func() {
@@ -193,7 +206,7 @@ func (f *filler) defined(path string, lang *language, lines []string) []mark {
 	if lang.parse != nil {
 		return lang.parse(lang, lines)
 	}
-	return lang.mark(lines, 0)
+	return lang.markDefinitions(lines, 0)
 }
 
 // joinImports puts all imports onto the line of the first.
@@ -218,29 +231,32 @@ func joinImports(marks []mark) []mark {
 
 // writeOutline writes the outline of a file, without the lines that are shown.
 func writeOutline(b *strings.Builder, v *fileView) {
-	shown := map[int]bool{}
+	shown := map[outlineLine]bool{} // by numbers, or by texts where there are none
 	for g, marks := range v.lines {
 		for i, on := range marks {
 			if on && g.From > 0 {
-				shown[g.From+i] = true
+				shown[outlineLine{number: g.From + i}] = true
+			} else if on {
+				shown[outlineLine{text: strings.TrimRight(g.Lines[i].Text, " {\t\r")}] = true
 			}
 		}
 	}
 	var text strings.Builder
-	lines := 0
+	what, lines := "outline", 0
 	for _, l := range v.outline {
 		switch {
-		case l.number == 0:
+		case l.number == 0 && !shown[outlineLine{text: strings.TrimRight(l.text, " {")}]:
 			text.WriteString(l.text + "\n")
-		case !shown[l.number]:
+		case l.number > 0 && !shown[outlineLine{number: l.number}]:
 			fmt.Fprintf(&text, "%d: %s\n", l.number, l.text)
+			what = "outline, with line numbers; read a range for its text"
 		default:
 			continue
 		}
 		lines++
 	}
 	if lines > 1 {
-		fenced(b, "outline, with line numbers; read a range for its text", text.String())
+		writeFenced(b, what, text.String())
 	}
 }
 
@@ -260,17 +276,21 @@ const (
 	mostHits    = 3 // lines of a file
 )
 
-// search notes the names in a query.
-func (s *sought) search(query string) {
-	for w := range words(quote.Clip(query, 400)) {
-		if len(w) >= leastSought {
+// keywords of languages pick lines that nobody searched for.
+const keywords = " await async break case catch class const continue default elif else enum error except export extends false final finally for from func function " +
+	"impl import interface lambda match module package private protected public raise range return self static string struct switch then this throw true type while with yield "
+
+// addQuery notes the names in a query.
+func (s *sought) addQuery(query string) {
+	for w := range namesIn(quote.Clip(query, 400)) {
+		if len(w) >= leastSought && !strings.Contains(keywords, " "+w+" ") {
 			s.add(&s.words, w)
 		}
 	}
 }
 
-// cite notes the code that the agent quotes: between backticks, or in a fence.
-func (s *sought) cite(text string) {
+// addQuoted notes the code that the agent quotes: between backticks, or in a fence.
+func (s *sought) addQuoted(text string) {
 	for k, piece := range strings.Split(text, "`") {
 		if k%2 == 0 && !strings.Contains(piece, "\n") {
 			continue
@@ -293,9 +313,9 @@ func (s *sought) add(to *map[string]bool, w string) {
 	}
 }
 
-// hits counts the lines of a file in which each name stands that was searched for, and
+// countHits counts the lines of a file in which each name stands that was searched for, and
 // how often each line does that was quoted.
-func (s *sought) hits(file *workset.File) map[string]int {
+func (s *sought) countHits(file *workset.File) map[string]int {
 	if s.added == 0 {
 		return nil
 	}
@@ -309,7 +329,7 @@ func (s *sought) hits(file *workset.File) map[string]int {
 			if len(s.words) == 0 {
 				continue
 			}
-			for w := range words(code) {
+			for w := range namesIn(code) {
 				if s.words[w] && w != code {
 					hits[w]++
 				}
@@ -319,14 +339,14 @@ func (s *sought) hits(file *workset.File) map[string]int {
 	return hits
 }
 
-// in reports whether a line was quoted, or has a name that was searched for, where that
+// matchesLine reports whether a line was quoted, or has a name that was searched for, where that
 // stands in few lines of its file: a word of the language picks any line.
-func (s *sought) in(code string, hits map[string]int) bool {
+func (s *sought) matchesLine(code string, hits map[string]int) bool {
 	few := func(what string) bool { return hits[what] > 0 && hits[what] <= mostHits }
 	if len(hits) == 0 || few(code) {
 		return len(hits) > 0
 	}
-	for w := range words(code) {
+	for w := range namesIn(code) {
 		if few(w) {
 			return true
 		}
@@ -334,8 +354,8 @@ func (s *sought) in(code string, hits map[string]int) bool {
 	return false
 }
 
-// words yields the names in a text.
-func words(s string) iter.Seq[string] {
+// namesIn yields the names in a text.
+func namesIn(s string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(s, func(r rune) bool { return r < utf8.RuneSelf && !isWord(byte(r)) })
 }
 

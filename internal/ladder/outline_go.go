@@ -21,7 +21,7 @@ func parseGo(lang *language, lines []string) []mark {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
 	if file == nil {
-		return lang.mark(lines, 0)
+		return lang.markDefinitions(lines, 0)
 	}
 	g := goLines{lines: lines, src: src, fset: fset, until: len(lines)}
 	var list scanner.ErrorList
@@ -29,18 +29,18 @@ func parseGo(lang *language, lines []string) []mark {
 		g.until = list[0].Pos.Line - 1
 	}
 	if at == 0 && g.lineOf(file.Package) < g.until {
-		g.add(file.Package, file.Name.End(), heading)
+		g.addSource(file.Package, file.Name.End(), heading)
 	}
 	last := 0 // the line behind the last declaration that was read
 	for _, d := range file.Decls {
 		if g.lineOf(d.End()) >= g.until {
 			break
 		}
-		g.declaration(d)
+		g.addDeclaration(d)
 		last = g.lineOf(d.End()) + 1
 	}
 	if g.until < len(lines) {
-		g.marks = append(g.marks, lang.mark(lines, last)...)
+		g.marks = append(g.marks, lang.markDefinitions(lines, last)...)
 	}
 	return g.marks
 }
@@ -54,56 +54,56 @@ type goLines struct {
 	marks []mark
 }
 
-// place returns where a position stands in the source, whatever its comments say of
+// positionOf returns where a position stands in the source, whatever its comments say of
 // lines. What the parser makes up for a piece that breaks off stands at its end.
-func (g *goLines) place(p token.Pos) token.Position {
+func (g *goLines) positionOf(p token.Pos) token.Position {
 	return g.fset.PositionFor(min(max(p, 1), token.Pos(len(g.src)+1)), false)
 }
 
 // lineOf returns the index of a position's line.
-func (g *goLines) lineOf(p token.Pos) int { return g.place(p).Line - 1 }
+func (g *goLines) lineOf(p token.Pos) int { return g.positionOf(p).Line - 1 }
 
-// add shows the source between two positions as one line.
-func (g *goLines) add(from, to token.Pos, r rank) {
-	text := g.src[g.place(from).Offset:g.place(max(from, to)).Offset]
+// addSource shows the source between two positions as one line.
+func (g *goLines) addSource(from, to token.Pos, r rank) {
+	text := g.src[g.positionOf(from).Offset:g.positionOf(max(from, to)).Offset]
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > outlineWidth {
 		text = text[:strings.LastIndexByte(text[:outlineWidth], ' ')+1] + "…"
 	}
-	g.mark(g.lineOf(from), r, text)
+	g.addMark(g.lineOf(from), r, text)
 }
 
-// mark shows a line that is not shown yet.
-func (g *goLines) mark(i int, r rank, text string) {
+// addMark shows a line that is not shown yet.
+func (g *goLines) addMark(i int, r rank, text string) {
 	if n := len(g.marks); n > 0 && g.marks[n-1].line == i {
 		return
 	}
 	g.marks = append(g.marks, mark{i, r, text})
 }
 
-// whole shows the line that a position stands in as it is.
-func (g *goLines) whole(p token.Pos, r rank) {
+// addWholeLine shows the line that a position stands in as it is.
+func (g *goLines) addWholeLine(p token.Pos, r rank) {
 	if i := g.lineOf(p); len(g.lines[i]) <= outlineWidth {
-		g.mark(i, r, g.lines[i])
+		g.addMark(i, r, g.lines[i])
 	}
 }
 
-func (g *goLines) declaration(d ast.Decl) {
+func (g *goLines) addDeclaration(d ast.Decl) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		g.add(d.Pos(), d.Type.End(), signature)
+		g.addSource(d.Pos(), d.Type.End(), signature)
 	case *ast.GenDecl:
 		for _, s := range d.Specs {
 			switch s := s.(type) {
 			case *ast.ImportSpec:
-				g.add(s.Pos(), s.End(), imported)
+				g.addSource(s.Pos(), s.End(), imported)
 			case *ast.ValueSpec:
-				g.whole(s.Pos(), value)
+				g.addWholeLine(s.Pos(), value)
 			case *ast.TypeSpec:
-				g.whole(s.Pos(), signature)
+				g.addWholeLine(s.Pos(), signature)
 				if t, ok := s.Type.(*ast.InterfaceType); ok {
 					for _, m := range t.Methods.List {
-						g.add(m.Pos(), m.End(), signature)
+						g.addSource(m.Pos(), m.End(), signature)
 					}
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/workset"
 )
 
 // Sources of which every line with a plus belongs into the outline.
@@ -181,11 +182,11 @@ func TestOutlineByLanguage(t *testing.T) {
 		}
 		got := make([]bool, len(lines))
 		lang := languageOf(name)
-		for _, m := range (&filler{}).defined(name, lang, lines) {
+		for _, m := range (&filler{}).findDefinitions(name, lang, lines) {
 			got[m.line] = true
 		}
 		for i, l := range lines {
-			if got[i] = got[i] || lang.tells(strings.TrimSpace(l)); got[i] != want[i] && !strings.HasPrefix(l, "var (") {
+			if got[i] = got[i] || lang.hasTellingComment(strings.TrimSpace(l)); got[i] != want[i] && !strings.HasPrefix(l, "var (") {
 				t.Errorf("%s: %q: in the outline: %v", name, l, got[i])
 			}
 		}
@@ -204,7 +205,7 @@ func TestOutlineOfPieces(t *testing.T) {
 		{"a.py", "def f(\n    a,\n    b=3,\n):\n    pass", []string{"def f(a, b=3):"}},
 	} {
 		var got []string
-		for _, m := range (&filler{}).defined(c.name, languageOf(c.name), strings.Split(c.text, "\n")) {
+		for _, m := range (&filler{}).findDefinitions(c.name, languageOf(c.name), strings.Split(c.text, "\n")) {
 			got = append(got, m.text)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -230,6 +231,9 @@ func TestOutlineInState(t *testing.T) {
 			line("\tin += table[%d] * weight[in+%d] // carried", k, i*k)
 		}
 		line("\tcheckAgain(in) // as ever")
+		if i == 30 {
+			line("\tdefault:")
+		}
 		line("\treturn clampTo%d(in)", i)
 		line("}")
 	}
@@ -240,12 +244,12 @@ func TestOutlineInState(t *testing.T) {
 		chat.TextMessage(chat.User, "Look at the pool."),
 		chat.CallMessage("", chat.Call("1", "Read", `{"file_path":"/w/pool.go"}`)), chat.ResultMessage("1", body.String()),
 		chat.CallMessage("", chat.Call("2", "Read", `{"file_path":"/w/go.sum"}`)), chat.ResultMessage("2", data.String()),
-		chat.CallMessage("It ends in `return clampTo41(in)`, I think, behind `checkAgain(in) // as ever`.", chat.Call("3", "Grep", `{"pattern":"clampTo7\\b|carried in","path":"/w"}`)), chat.ResultMessage("3", "no matches"),
+		chat.CallMessage("It ends in `return clampTo41(in)`, I think, behind `checkAgain(in) // as ever`.", chat.Call("3", "Grep", `{"pattern":"clampTo7\\b|carried in|default:","path":"/w"}`)), chat.ResultMessage("3", "no matches"),
 		chat.TextMessage(chat.Assistant, "Read."),
 	)
 	form := Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 40_000, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
 	shown, outline, _ := strings.Cut(form.State, "outline, with line numbers")
-	for _, want := range []string{"package pool", "const retries = 17", "947: func step59(in int) int", "673: \treturn clampTo41(in)", "return clampTo7(in)"} {
+	for _, want := range []string{"package pool", "const retries = 17", "948: func step59(in int) int", "674: \treturn clampTo41(in)", "return clampTo7(in)"} {
 		if !strings.Contains(shown+outline, want) {
 			t.Errorf("no %q", want)
 		}
@@ -256,11 +260,25 @@ func TestOutlineInState(t *testing.T) {
 	if strings.Contains(outline, "carried") || strings.Contains(outline, "as ever") {
 		t.Error("a word that stands in every line picks lines")
 	}
+	if strings.Contains(outline, "default:") {
+		t.Error("a keyword picks a line")
+	}
 	if strings.Contains(form.State, "module/7 ") {
 		t.Error("a file of checksums is shown")
 	}
 	if t.Failed() {
 		t.Log(form.State)
+	}
+}
+
+// An outline repeats no line that is shown, and promises no numbers where it has none.
+func TestOutlineBesideLines(t *testing.T) {
+	file := &workset.File{Path: "a.go", Regions: []workset.Region{{Lines: []workset.Line{{Text: "func a() {\t"}, {Text: "func b() {"}, {Text: "func c() {"}}}}}
+	view := &fileView{file: file, lines: map[*workset.Region][]bool{&file.Regions[0]: {true, false, false}}, outline: []outlineLine{{text: "func a() {"}, {text: "func b() {"}, {text: "func c() {"}}}
+	var b strings.Builder
+	writeOutline(&b, view)
+	if got, want := b.String(), "outline:\n```\nfunc b() {\nfunc c() {\n```\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -270,13 +288,14 @@ func TestOutlineOfBrokenPieces(t *testing.T) {
 	const text = "package p\n\n//line other.go:900\nimport \"fmt\"\n\ntype T interface {\n\tDo(a int) error\n}\n\nfunc (t *T) Do(a,\n\tb int) (n int, err error) {\n\treturn fmt.Print(a)\n}\n\nvar x = []int{1,\n\t2}\n"
 	for from := range text {
 		for to := from; to <= len(text); to++ {
-			(&filler{}).defined("a.go", languageOf("a.go"), strings.Split(text[from:to], "\n"))
+			(&filler{}).findDefinitions("a.go", languageOf("a.go"), strings.Split(text[from:to], "\n"))
 		}
 	}
 }
 
 // Where many files have no room, each of them still tells its values and defaults,
-// wherever they stand in it: what was read once is not gone, and the newest are whole.
+// wherever they stand in it: no file that was read once is gone, and the newest are
+// whole.
 func TestOldFilesTellTheirValues(t *testing.T) {
 	h := chat.NewHistory(chat.TextMessage(chat.User, "Read them all."))
 	const files = 28

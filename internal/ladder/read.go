@@ -32,9 +32,9 @@ type Reading struct {
 	notes  map[string]int // by name: the step of the newest notice
 	sizes  map[*workset.File]*fileSizes
 	sought sought         // what outlines show because the agent asked for it
-	left   *guard.LeftOut // why there are no files; nil where there are
+	left   *guard.LeftOut // why the files are missing; nil where they are there
 
-	// What was made of the steps before, for the next try and the next rewrite.
+	// Items and outlines made before, for the next try and the next rewrite.
 	items    map[int]*item     // of words, by step
 	results  map[int]*item     // of results, by step
 	told     map[action]string // lines of actions, below folder
@@ -110,7 +110,7 @@ func (r *Reading) Extend(h chat.History) {
 	r.steps = slices.Grow(r.steps, h.Len()-from)
 	for i := from; i < h.Len(); i++ {
 		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
-		r.message(i)
+		r.readMessage(i)
 	}
 	if from < h.Len() {
 		r.now = nil
@@ -120,8 +120,8 @@ func (r *Reading) Extend(h chat.History) {
 // LeftOut says why the files could not be read; nil where they were.
 func (r *Reading) LeftOut() *guard.LeftOut { return r.left }
 
-// message reads one message.
-func (r *Reading) message(i int) {
+// readMessage reads one message.
+func (r *Reading) readMessage(i int) {
 	m := r.history.At(i)
 	if r.left == nil {
 		r.left = guard.Do("files", func() { r.set.Add(r.history, i) })
@@ -129,8 +129,8 @@ func (r *Reading) message(i int) {
 	if r.left != nil {
 		r.set = workset.New(r.kinds) // what it knows cannot be trusted
 	}
-	r.spans(i, m)
-	r.media(i, m)
+	r.readSpans(i, m)
+	r.readMedia(i, m)
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		switch p.Kind {
@@ -139,7 +139,7 @@ func (r *Reading) message(i int) {
 			if t == "" || m.Role != chat.Assistant {
 				continue
 			}
-			r.sought.cite(t)
+			r.sought.addQuoted(t)
 			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && r.steps[n-1].msg == i {
 				r.steps[n-1].text += "\n\n" + t
 				continue
@@ -148,12 +148,12 @@ func (r *Reading) message(i int) {
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			s := step{kind: did, msg: i, call: p, access: r.kinds.Access(p)}
-			if id := r.polled(p); id != "" {
+			if id := r.polledRun(p); id != "" {
 				s.polls = r.runs[id] + 1
 				s.access = r.steps[s.polls-1].access
 				r.runs[id] = len(r.steps)
 			}
-			r.sought.search(s.access.Query)
+			r.sought.addQuery(s.access.Query)
 			r.steps = append(r.steps, s)
 		case chat.ToolResult:
 			at, ok := r.calls[p.ID]
@@ -168,7 +168,7 @@ func (r *Reading) message(i int) {
 					r.runs[id] = at
 				}
 			}
-			if t := strings.TrimSpace(p.Text); work.StartsAgent(s.call.Name) && t != "" && !started(t) {
+			if t := strings.TrimSpace(p.Text); work.StartsAgent(s.call.Name) && t != "" && !onlyStarted(t) {
 				r.steps = append(r.steps, step{kind: report, msg: i, text: t})
 			}
 		}
@@ -190,9 +190,9 @@ func runningID(text string) string {
 
 var stillRuns = regexp.MustCompile(`\b[Rr]unning\b[^\n]{0,40}\b(?i:id)[: "]{1,3}([\w-]+)`)
 
-// polled returns the id of the command whose output a call asks for: it names the
+// polledRun returns the id of the command whose output a call asks for: it names the
 // id and has nothing to say to the command.
-func (r *Reading) polled(call *chat.Part) (id string) {
+func (r *Reading) polledRun(call *chat.Part) (id string) {
 	if len(r.runs) == 0 {
 		return ""
 	}
@@ -212,9 +212,9 @@ func (r *Reading) polled(call *chat.Part) (id string) {
 	return id
 }
 
-// spans reads what stands in a user's message: what a person typed, and of what a
+// readSpans reads what stands in a user's message: what a person typed, and of what a
 // client put there the newest copy of each thing.
-func (r *Reading) spans(i int, m *chat.Message) {
+func (r *Reading) readSpans(i int, m *chat.Message) {
 	if m.Role == chat.Assistant || m.Role == chat.System {
 		return
 	}
@@ -223,7 +223,7 @@ func (r *Reading) spans(i int, m *chat.Message) {
 		x := step{kind: notice, msg: i, text: text, name: s.Name}
 		switch s.Kind {
 		case typed.Typed:
-			r.close()
+			r.closeTurn()
 			r.typed = len(r.steps)
 			x.kind = asked
 		case typed.Report:
@@ -250,8 +250,8 @@ func (r *Reading) spans(i int, m *chat.Message) {
 	}
 }
 
-// close marks the agent's last words as those that end a turn.
-func (r *Reading) close() {
+// closeTurn marks the agent's last words as those that end a turn.
+func (r *Reading) closeTurn() {
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].kind != asked; k-- {
 		if r.steps[k].kind == said {
 			r.steps[k].closing = true
@@ -261,12 +261,12 @@ func (r *Reading) close() {
 	}
 }
 
-// present reads the end of the history, once.
-func (r *Reading) present() *present {
+// readPresent reads the end of the history, once.
+func (r *Reading) readPresent() *present {
 	if r.now != nil {
 		return r.now
 	}
-	p := &present{lists: r.readLists(), errors: r.unsettled(3), root: r.root()}
+	p := &present{lists: r.readLists(), errors: r.unsettledFailures(3), root: r.commonRoot()}
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue
@@ -285,13 +285,13 @@ func (r *Reading) present() *present {
 	return p
 }
 
-// age is how many tokens the history has after message i.
-func (r *Reading) age(i int) int {
+// tokensAfter returns how many tokens the history has after message i.
+func (r *Reading) tokensAfter(i int) int {
 	n := len(r.before) - 1
 	return r.before[n] - r.before[min(max(i-r.first, 0)+1, n)]
 }
 
-func (r *Reading) count(s string) int {
+func (r *Reading) countTokens(s string) int {
 	if s == "" {
 		return 0
 	}

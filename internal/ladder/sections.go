@@ -9,7 +9,7 @@ type Section struct {
 	Text  string
 }
 
-// speakers open what was said, by the beginning of the line.
+// speakers are the beginnings of lines that somebody said.
 var speakers = []struct{ begin, about string }{
 	{"User: ", "user"}, {"Agent: ", "agent"}, {"Report of a sub-agent: ", "sub-agent"},
 }
@@ -93,7 +93,7 @@ func (s *sections) addSpoken(line string) {
 	}
 }
 
-// pathOf is the path in a file's heading.
+// pathOf returns the path in a file's heading.
 func pathOf(head string) string {
 	for _, end := range []string{" (changed ", ", may have changed since: "} {
 		head, _, _ = strings.Cut(head, end)

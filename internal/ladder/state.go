@@ -32,7 +32,7 @@ func (f *filler) writeState(standing string) string {
 			f.writeFile(&b, v)
 		}
 	}
-	if list := f.unshown(); list != "" {
+	if list := f.listUnshown(); list != "" {
 		b.WriteString(list)
 	}
 	b.WriteString(f.noted)
@@ -50,10 +50,10 @@ func (f *filler) writeNotes(room int) string {
 		return ""
 	}
 	head := notes.Head + "\n"
-	room -= f.count(head)
+	room -= f.countTokens(head)
 	from := len(f.Notes)
 	for from > 0 {
-		n := f.count(f.Notes[from-1]) + 1
+		n := f.countTokens(f.Notes[from-1]) + 1
 		if n > room {
 			break
 		}
@@ -66,16 +66,16 @@ func (f *filler) writeNotes(room int) string {
 	return head + strings.Join(append(slices.Clone(f.Notes[from:]), ""), "\n")
 }
 
-// unshown lists the files that were read or changed and are not shown.
-func (f *filler) unshown() string {
+// listUnshown lists the files that were read or changed and are not shown.
+func (f *filler) listUnshown() string {
 	var names []string
 	known := map[string]bool{} // a name may stand for two paths
 	for _, v := range f.shown {
 		known[shortPath(f.root, v.file.Path)] = true
 	}
 	room, more := f.listing+min(max(0, f.left), f.Whole/40), 0
-	for _, file := range f.present().listed {
-		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.shows(file.Touched) {
+	for _, file := range f.readPresent().listed {
+		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
 			continue
 		}
 		name := shortPath(f.root, file.Path)
@@ -83,7 +83,7 @@ func (f *filler) unshown() string {
 			continue
 		}
 		known[name] = true
-		n := f.count(name) + 2
+		n := f.countTokens(name) + 2
 		if n > room {
 			more++
 			continue
@@ -100,26 +100,26 @@ func (f *filler) unshown() string {
 	return "Not shown, though read or changed before: " + strings.Join(names, ", ") + "\n"
 }
 
-// standing says where the work stands, in at most that many tokens: what was
-// asked last, the list of things to do as the agent keeps it, errors that
-// nothing has settled, and sub-agents that still work.
-func (f *filler) standing(room int) string {
-	found := f.present().lists
+// describeStanding says where the work stands, in at most that many tokens: the
+// last request, the list of things to do as the agent keeps it, errors that nothing
+// has settled, and sub-agents that still work.
+func (f *filler) describeStanding(room int) string {
+	found := f.readPresent().lists
 	var b strings.Builder
 	head := standsHead + "\n"
-	room -= f.count(head)
+	room -= f.countTokens(head)
 	put := func(text string) {
 		text = "- " + quote.Line(text) + "\n"
-		if n := f.count(text); n <= room {
+		if n := f.countTokens(text); n <= room {
 			room -= n
 			b.WriteString(text)
 		}
 	}
-	if f.typed >= 0 && f.folds(f.steps[f.typed].msg) { // else it stands in the view
+	if f.typed >= 0 && f.isFolded(f.steps[f.typed].msg) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
 	for _, a := range f.doneLast(2) {
-		put("done, not to be done again: " + f.line(&a, f.root))
+		put("done, not to be done again: " + f.actionLine(&a, f.root))
 	}
 	old := ""
 	if f.typed >= 0 && found.told < f.steps[f.typed].msg {
@@ -147,12 +147,12 @@ func (f *filler) standing(room int) string {
 		put("the plan" + old + ": " + f.counter.Truncate(quote.Line(found.plan), room-24))
 	}
 	for _, a := range slices.Backward(found.agents) {
-		if !f.reported(a.id) {
+		if !f.hasReported(a.id) {
 			put("sub-agent " + quote.ClipLine(a.id, 80) + " still works on: " + quote.ClipLine(a.task, 120))
 		}
 	}
-	for _, e := range f.present().errors {
-		if !f.shows(e.msg) { // else it says so itself
+	for _, e := range f.readPresent().errors {
+		if !f.isShown(e.msg) { // else it says so itself
 			put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200) + e.first)
 		}
 	}
@@ -167,7 +167,7 @@ func (f *filler) standing(room int) string {
 func (f *filler) doneLast(most int) []action {
 	var list []action
 	for k := len(f.steps) - 1; k >= 0 && len(list) < most; k-- {
-		if s := &f.steps[k]; s.kind == did && s.result != nil && !f.shows(s.msg) {
+		if s := &f.steps[k]; s.kind == did && s.result != nil && !f.isShown(s.msg) {
 			if a := f.newAction(k); a.once && !slices.ContainsFunc(list, func(b action) bool { return a.subject == b.subject }) {
 				list = append(list, a)
 			}
@@ -177,9 +177,9 @@ func (f *filler) doneLast(most int) []action {
 	return list
 }
 
-// reported reports whether a sub-agent has come to its end: a result or a
+// hasReported reports whether a sub-agent has come to its end: a result or a
 // notification with its id tells more than that it was started.
-func (f *filler) reported(id string) bool {
+func (f *filler) hasReported(id string) bool {
 	h := f.history
 	for i := h.Len() - 1; i >= max(f.first, h.Len()-keepersBack); i-- {
 		m := h.At(i)
@@ -191,7 +191,7 @@ func (f *filler) reported(id string) bool {
 			if p.Kind != chat.Text && p.Kind != chat.ToolResult || len(p.Text) > 1<<20 || !strings.Contains(p.Text, id) {
 				continue
 			}
-			if p.Kind == chat.Text && strings.Contains(p.Text, "notification>") || p.Kind == chat.ToolResult && !started(p.Text) {
+			if p.Kind == chat.Text && strings.Contains(p.Text, "notification>") || p.Kind == chat.ToolResult && !onlyStarted(p.Text) {
 				return true
 			}
 		}
@@ -199,8 +199,8 @@ func (f *filler) reported(id string) bool {
 	return false
 }
 
-// started reports whether a result says no more than that a sub-agent runs.
-func started(text string) bool {
+// onlyStarted reports whether a result says no more than that a sub-agent runs.
+func onlyStarted(text string) bool {
 	head := strings.ToLower(quote.Clip(text, 600))
 	return find.Any(head, "launched", "running", "in the background", "pending", "spawned", "queued") ||
 		len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
@@ -220,9 +220,10 @@ type failure struct {
 	first        string
 }
 
-// unsettled returns the newest failures, at most so many: of each call that the
-// agent made again, how it ended last. Reads and searches only looked.
-func (r *Reading) unsettled(most int) []failure {
+// unsettledFailures returns at most that number of the newest failures: of a call
+// that the agent made again, only the last try counts. Reads and searches only
+// looked.
+func (r *Reading) unsettledFailures(most int) []failure {
 	var list []failure
 	var passed []string // commands that succeeded later
 	seen, from := map[string]bool{}, r.history.Len()-recent
@@ -237,7 +238,7 @@ func (r *Reading) unsettled(most int) []failure {
 		}
 		seen[a.subject] = true
 		why := failureOf(s, &a)
-		settles := func(later string) bool { return settles(later, trimCommand(s.access.Command), why) }
+		settles := func(later string) bool { return settlesFailure(later, trimCommand(s.access.Command), why) }
 		switch {
 		case why == "":
 			if s.access.Command != "" && !a.failed {
@@ -271,10 +272,10 @@ func (r *Reading) namesDeleted(command string) bool {
 	return false
 }
 
-// settles reports whether a command that succeeded later makes the failure of another
+// settlesFailure reports whether a command that succeeded later makes the failure of another
 // one void: it ran the same programs on all of the same, or on a part; or it did
 // what is done once; or the other one was only called in a wrong way.
-func settles(later, failed, why string) bool {
+func settlesFailure(later, failed, why string) bool {
 	ran, did := programsOf(later), programsOf(failed)
 	for _, p := range did {
 		if !slices.Contains(ran, p) {

@@ -10,9 +10,9 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// verdict says how a call ended: with what it reports first where it failed,
+// verdictOf says how a call ended: with what it reports first where it failed,
 // with what a short result says otherwise.
-func (r *Reading) verdict(s *step, a *action) string {
+func (r *Reading) verdictOf(s *step, a *action) string {
 	if s.result == nil {
 		return ", no result yet"
 	}
@@ -41,8 +41,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
-	case s.access.Kind == work.ToolShell && s.lines == 0 && tally(s.result.Text) != "":
-		why = tally(s.result.Text)
+	case s.access.Kind == work.ToolShell && s.lines == 0 && tallyLine(s.result.Text) != "":
+		why = tallyLine(s.result.Text)
 		if a.shows != "" {
 			why = quote.ClipLine(a.shows, verdictWidth*2/3) + "; " + why
 		}
@@ -53,7 +53,7 @@ func (r *Reading) verdict(s *step, a *action) string {
 		why = s.result.Text
 	case s.access.Kind == work.ToolShell:
 		why = jsonValues(withoutFrame(s.result.Text), "", verdictWidth)
-		if l := lastLine(s.result.Text); why == "" && sums(l) {
+		if l := lastLine(s.result.Text); why == "" && sumsUp(l) {
 			why = l
 		}
 	}
@@ -81,18 +81,14 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
-	some := false
-	for l := range strings.Lines(text) {
-		some = some || lineNumber.MatchString(l)
-	}
-	if !some {
-		return ""
-	}
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		if !lineNumber.MatchString(l) {
 			b.WriteString(l)
 		}
+	}
+	if b.Len() == len(text) {
+		return ""
 	}
 	return b.String()
 }
@@ -103,9 +99,9 @@ var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 // tallied are the lines with which test runners, compilers and linters end.
 var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
 
-// tally returns the last line of an output that counts what passed and failed; ""
+// tallyLine returns the last line of an output that counts what passed and failed; ""
 // where none does.
-func tally(text string) string {
+func tallyLine(text string) string {
 	text = text[max(0, len(text)-2000):]
 	for text != "" {
 		at := strings.LastIndexByte(text, '\n')
@@ -128,8 +124,8 @@ func allPassed(tally string) bool {
 // summing are words of a line that says how something went.
 var summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
 
-// sums reports whether the last line of a long output says how it went.
-func sums(l string) bool {
+// sumsUp reports whether the last line of a long output says how it went.
+func sumsUp(l string) bool {
 	return summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,")
 }
 
@@ -156,7 +152,7 @@ func withoutFrame(s string) string {
 // isFrame reports whether a line belongs to the frame of an output.
 func isFrame(l string) bool {
 	plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
-	return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
+	return plain == "" || isHarnessFrame(plain) || len(plain) < 4 && strings.Contains(l, "code>")
 }
 
 // frameTag is a tag that tools put around their output; others are part of it.
@@ -176,15 +172,16 @@ func lastLine(text string) string {
 	return ""
 }
 
-// made are the forms of lines that name what was made, by how much they tell.
+// made are the forms of lines that name a result, such as a commit or an address,
+// by how much they tell.
 var made = [...]*regexp.Regexp{
 	regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
 	regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
 	regexp.MustCompile(` -> |://`),
 }
 
-// lastTelling returns the line of a text that names what was made: with a hash,
-// an address or an arrow; else the last line. Of like lines it takes the last.
+// lastTelling returns the line of a text that names a result: with a hash, an
+// address or an arrow; else the last line. Of like lines it takes the last.
 func lastTelling(text string) string {
 	best, rank := "", len(made)
 	for l := range strings.Lines(text[max(0, len(text)-8000):]) {

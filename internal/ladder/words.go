@@ -99,7 +99,7 @@ func firstLines(text string, n int) string {
 	return head + "…"
 }
 
-// askedShort is the lowest form of a request: its first line, and every sentence
+// askedShort returns the lowest form of a request: its first line, and every sentence
 // of it that binds.
 func askedShort(text string) string {
 	short := withBinding(firstLines(text, askedPart), text)
@@ -122,14 +122,14 @@ func withBinding(short, text string) string {
 	return short
 }
 
-// decision returns the sentences of a remark that tell a decision or a find, up
+// decisionSentences returns the sentences of a remark that tell a decision or a find, up
 // to n bytes; "" where there are none.
-func decision(text string, n int) string {
+func decisionSentences(text string, n int) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
 		for s := range typed.Sentences(l, remarkMarks) {
-			if len(s) < 24 || announces(s) || !tells(s) {
+			if len(s) < 24 || announcesNext(s) || !tellsDecision(s) {
 				continue
 			}
 			if b.Len()+len(s) > n {
@@ -147,8 +147,8 @@ func decision(text string, n int) string {
 // remarkMarks end the sentences of a remark.
 const remarkMarks = ".!?。！？"
 
-// announces reports whether a sentence only says what comes next.
-func announces(s string) bool {
+// announcesNext reports whether a sentence only says what comes next.
+func announcesNext(s string) bool {
 	if strings.HasSuffix(s, ":") {
 		return true
 	}
@@ -165,7 +165,7 @@ func onlyAnnounces(text string) bool {
 	some := false
 	for l := range strings.Lines(text) {
 		for s := range typed.Sentences(strings.TrimSpace(l), remarkMarks) {
-			says := announces(s)
+			says := announcesNext(s)
 			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
 				return false
 			}
@@ -183,9 +183,9 @@ var tellsWords = []string{
 	"entscheid", "ursache", "weil ", "porque", "parce que", "потому", "因为", "原因", "决定", "なので", "ため",
 }
 
-// tells reports whether a sentence tells a decision, a find, a number or a name
+// tellsDecision reports whether a sentence tells a decision, a find, a number or a name
 // in code.
-func tells(s string) bool {
+func tellsDecision(s string) bool {
 	return strings.ContainsAny(s, "`0123456789") || find.Any(strings.ToLower(s), tellsWords...)
 }
 
@@ -216,7 +216,7 @@ func keyLines(text, told string, n int, found bool) string {
 		if l = strings.TrimSpace(l); found && !put(l) {
 			fmt.Fprintf(&b, "(… %d lines in all)", work.CountLines(text))
 			break
-		} else if !found && b.Len() < n && work.GivesValue(l) && !frames(l) {
+		} else if !found && b.Len() < n && work.GivesValue(l) && !isHarnessFrame(l) {
 			put(l)
 		}
 	}
@@ -272,8 +272,8 @@ func jsonValues(text, told string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// frames reports whether a line is one with which a harness frames an output.
-func frames(l string) bool {
+// isHarnessFrame reports whether a line is one with which a harness frames an output.
+func isHarnessFrame(l string) bool {
 	_, exit := work.ExitOf(l)
 	return exit || quote.HasFold(l, "exit code", "wall time", "output:", "chunk id", "process running", "original token count", "total output lines", "process group")
 }

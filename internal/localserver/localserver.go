@@ -48,7 +48,7 @@ func Window(ctx context.Context, send http.RoundTripper, at *url.URL, model stri
 		prefix = ""
 	}
 	s := &server{ctx, send, at.Scheme + "://" + at.Host + prefix, header}
-	for _, ask := range []func(string) (int, string){s.listed, s.llamaCpp, s.ollama, s.lmStudio} {
+	for _, ask := range []func(string) (int, string){s.listedWindow, s.llamaCpp, s.ollama, s.lmStudio} {
 		if n, why := ask(model); n > 0 {
 			return n, why
 		}
@@ -63,9 +63,9 @@ type server struct {
 	header http.Header
 }
 
-// ask gets a JSON document; a body makes it a POST. It reports false where there is
+// askJSON gets a JSON document; a body makes it a POST. It reports false where there is
 // none.
-func (s *server) ask(path string, body, into any) bool {
+func (s *server) askJSON(path string, body, into any) bool {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {
 		method = http.MethodPost
@@ -111,17 +111,17 @@ func (m *models) find(model string) int {
 	return 0
 }
 
-// listed asks for the list of models that vLLM gives.
-func (s *server) listed(model string) (int, string) {
+// listedWindow asks for the list of models that vLLM gives.
+func (s *server) listedWindow(model string) (int, string) {
 	var list models
-	s.ask("/v1/models", nil, &list)
+	s.askJSON("/v1/models", nil, &list)
 	return list.find(model), "max_model_len of the server at " + s.base
 }
 
 // lmStudio asks for the list of models of LM Studio's own API.
 func (s *server) lmStudio(model string) (int, string) {
 	var list models
-	s.ask("/api/v0/models", nil, &list)
+	s.askJSON("/api/v0/models", nil, &list)
 	return list.find(model), "loaded_context_length of the server at " + s.base
 }
 
@@ -132,7 +132,7 @@ func (s *server) llamaCpp(string) (int, string) {
 			Context int `json:"n_ctx"`
 		} `json:"default_generation_settings"`
 	}
-	s.ask("/props", nil, &props)
+	s.askJSON("/props", nil, &props)
 	return props.Settings.Context, "n_ctx of the server at " + s.base
 }
 
@@ -142,7 +142,7 @@ func (s *server) ollama(model string) (int, string) {
 	var shown struct {
 		Parameters string
 	}
-	if !s.ask("/api/show", map[string]string{"model": model}, &shown) {
+	if !s.askJSON("/api/show", map[string]string{"model": model}, &shown) {
 		return 0, ""
 	}
 	var running struct {
@@ -151,7 +151,7 @@ func (s *server) ollama(model string) (int, string) {
 			Context     int `json:"context_length"`
 		}
 	}
-	s.ask("/api/ps", nil, &running)
+	s.askJSON("/api/ps", nil, &running)
 	for _, one := range running.Models {
 		if one.Context > 0 && (sameModel(one.Name, model) || sameModel(one.Model, model)) {
 			return one.Context, "num_ctx with which the server at " + s.base + " has loaded it"

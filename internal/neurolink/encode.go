@@ -24,10 +24,10 @@ func Encode(c Conversation) []byte {
 	e.OpenMember("messages", '[')
 	if len(c.System) > 0 {
 		m := chat.Message{Parts: c.System}
-		e.message("system", &Tagged{Message: chat.Message{ID: "system"}}, "", func() { e.Str("content", m.Text()) })
+		e.writeMessage("system", &Tagged{Message: chat.Message{ID: "system"}}, "", func() { e.Str("content", m.Text()) })
 	}
 	for i := range c.Messages {
-		e.tagged(i, &c.Messages[i])
+		e.writeTagged(i, &c.Messages[i])
 	}
 	e.Close(']')
 	e.Close('}')
@@ -37,8 +37,8 @@ func Encode(c Conversation) []byte {
 // encoder writes messages.
 type encoder struct{ jsonwrite.Writer }
 
-// message writes one message of NeuroLink's.
-func (e *encoder) message(role string, t *Tagged, suffix string, body func()) {
+// writeMessage writes one message of NeuroLink's.
+func (e *encoder) writeMessage(role string, t *Tagged, suffix string, body func()) {
 	e.Open('{')
 	e.Str("id", t.ID+suffix)
 	e.Str("role", role)
@@ -68,8 +68,8 @@ func (e *encoder) message(role string, t *Tagged, suffix string, body func()) {
 	e.Close('}')
 }
 
-// tagged writes a message as one or more of NeuroLink's.
-func (e *encoder) tagged(i int, t *Tagged) {
+// writeTagged writes a message as one or more of NeuroLink's.
+func (e *encoder) writeTagged(i int, t *Tagged) {
 	if t.ID == "" {
 		named := *t
 		named.ID = cmp.Or(t.CondenseID+t.TruncationID, "m"+strconv.Itoa(i))
@@ -91,7 +91,7 @@ func (e *encoder) tagged(i int, t *Tagged) {
 	flush := func() {
 		if len(content) > 0 && role != "" {
 			said := content
-			e.message(role, t, suffix(), func() { e.content(said) })
+			e.writeMessage(role, t, suffix(), func() { e.writeContent(said) })
 		}
 		content = nil
 	}
@@ -102,17 +102,17 @@ func (e *encoder) tagged(i int, t *Tagged) {
 			content = append(content, *p)
 		case chat.ToolCall:
 			flush()
-			e.message("tool_call", t, suffix(), func() { e.call(p) })
+			e.writeMessage("tool_call", t, suffix(), func() { e.writeCall(p) })
 		case chat.ToolResult:
 			flush()
-			e.message("tool_result", t, suffix(), func() { e.result(p) })
+			e.writeMessage("tool_result", t, suffix(), func() { e.writeResult(p) })
 		}
 	}
 	flush()
 }
 
-// content writes words as one text, and words with pictures as a list.
-func (e *encoder) content(parts []chat.Part) {
+// writeContent writes words as one text, and words with pictures as a list.
+func (e *encoder) writeContent(parts []chat.Part) {
 	plain := len(parts) == 1 && parts[0].Kind == chat.Text
 	if plain {
 		e.Str("content", parts[0].Text)
@@ -140,7 +140,7 @@ func (e *encoder) content(parts []chat.Part) {
 	e.Close(']')
 }
 
-func (e *encoder) call(p *chat.Part) {
+func (e *encoder) writeCall(p *chat.Part) {
 	e.Str("content", "")
 	e.Str("tool", p.Name)
 	args := "{}"
@@ -155,7 +155,7 @@ func (e *encoder) call(p *chat.Part) {
 	}
 }
 
-func (e *encoder) result(p *chat.Part) {
+func (e *encoder) writeResult(p *chat.Part) {
 	e.Str("content", p.Text)
 	e.Str("tool", p.Name)
 	e.Raw("result", fmt.Sprintf(`{"success":%t}`, !p.Failed))

@@ -48,7 +48,7 @@ func Decode(data []byte) ([]Conversation, error) {
 		if decode.Valid(line) != nil {
 			return nil, fmt.Errorf("line %d is not a message", n)
 		}
-		if err := c.add(line); err != nil {
+		if err := c.addMessage(line); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
@@ -90,7 +90,7 @@ func decodeOne(v, messages jsontext.Value) (Conversation, error) {
 		c.ID, c.Title = decode.Str(v, "sessionId"), decode.Str(v, "title")
 	}
 	for i, m := range decode.Elements(messages) {
-		if err := c.add(m); err != nil {
+		if err := c.addMessage(m); err != nil {
 			return c, fmt.Errorf("message %d: %w", i, err)
 		}
 	}
@@ -98,20 +98,20 @@ func decodeOne(v, messages jsontext.Value) (Conversation, error) {
 	return c, nil
 }
 
-func flag(raw jsontext.Value, names ...string) bool {
+func boolAt(raw jsontext.Value, names ...string) bool {
 	b, _ := decode.Bool(decode.Path(raw, names...))
 	return b
 }
 
-// add reads one message.
-func (c *Conversation) add(raw jsontext.Value) error {
+// addMessage reads one message.
+func (c *Conversation) addMessage(raw jsontext.Value) error {
 	t, err := Message(raw)
 	if err != nil {
 		return err
 	}
 	n := len(c.Messages)
 	switch {
-	case !says(t.Parts):
+	case !hasContent(t.Parts):
 	case IsCall(raw) && n > 0 && c.Messages[n-1].Role == chat.Assistant && c.Messages[n-1].Tags == t.Tags:
 		// A call belongs to the answer that it was made with.
 		c.Messages[n-1].Parts = append(c.Messages[n-1].Parts, t.Parts...)
@@ -127,7 +127,7 @@ func IsCall(raw jsontext.Value) bool { return decode.Str(raw, "role") == "tool_c
 
 // IsSummary reports whether a stored message is a summary of others.
 func IsSummary(raw jsontext.Value) bool {
-	return decode.Str(raw, "condenseId") != "" || flag(raw, "metadata", "isSummary")
+	return decode.Str(raw, "condenseId") != "" || boolAt(raw, "metadata", "isSummary")
 }
 
 // Message reads one stored message with its tags.
@@ -135,9 +135,9 @@ func Message(raw jsontext.Value) (Tagged, error) {
 	t := Tagged{Tags: Tags{
 		CondenseID: decode.Str(raw, "condenseId"), CondenseParent: decode.Str(raw, "condenseParent"),
 		TruncationID: decode.Str(raw, "truncationId"), TruncationParent: decode.Str(raw, "truncationParent"),
-		IsTruncationMarker: flag(raw, "isTruncationMarker"),
+		IsTruncationMarker: boolAt(raw, "isTruncationMarker"),
 	}}
-	t.Truncated = flag(raw, "metadata", "truncated")
+	t.Truncated = boolAt(raw, "metadata", "truncated")
 	t.ID, t.Time = decode.Str(raw, "id"), decode.Millis(decode.Member(raw, "timestamp"))
 	switch decode.Str(raw, "role") {
 	case "tool_call":
@@ -147,7 +147,7 @@ func Message(raw jsontext.Value) (Tagged, error) {
 		}
 		t.Role, t.Parts = chat.Assistant, []chat.Part{p}
 	case "tool_result":
-		t.Role, t.Parts = chat.Tool, []chat.Part{result(raw)}
+		t.Role, t.Parts = chat.Tool, []chat.Part{resultPart(raw)}
 	default:
 		m, err := decode.OpenAI(raw)
 		if err != nil {
@@ -162,11 +162,11 @@ func Message(raw jsontext.Value) (Tagged, error) {
 	return t, nil
 }
 
-func says(parts []chat.Part) bool {
+func hasContent(parts []chat.Part) bool {
 	return slices.ContainsFunc(parts, func(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" })
 }
 
-func result(raw jsontext.Value) chat.Part {
+func resultPart(raw jsontext.Value) chat.Part {
 	p := chat.Part{Kind: chat.ToolResult, Name: decode.Str(raw, "tool"), Text: decode.Str(raw, "content")}
 	v := decode.Member(raw, "result")
 	if v.Kind() == '{' {

@@ -63,7 +63,7 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 		var answers []Tagged
 		for next < len(p.Edits) && p.Edits[next].From == i && !isRun(&p.Edits[next]) {
 			if e := &p.Edits[next]; e.Kind == plan.Answer && e.CallID != "" {
-				answers = append(answers, Tagged{Message: answer(h, e), Truncated: true})
+				answers = append(answers, Tagged{Message: answerMessage(h, e), Truncated: true})
 			} else {
 				left++
 			}
@@ -111,8 +111,8 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 	return tagged, left, nil
 }
 
-// answer is the result that an edit gives a call.
-func answer(h chat.History, e *plan.Edit) chat.Message {
+// answerMessage returns the result that an edit gives a call.
+func answerMessage(h chat.History, e *plan.Edit) chat.Message {
 	m := chat.ResultMessage(e.CallID, e.Text)
 	m.Synthetic = true
 	m.Parts[0].Name, m.Parts[0].Failed = h.At(e.From).Parts[e.Part].Name, true
@@ -123,11 +123,11 @@ func isRun(e *plan.Edit) bool {
 	return e.Kind == plan.Fold || e.Kind == plan.Drop || e.Kind == plan.State
 }
 
-// Import reads tags back into a history and a plan. Summaries and markers are
-// not part of the history, unless they hide nothing and are no state; where one
-// was itself hidden by a later one, the later one counts. Calls and results that
-// were made to stand for lost ones are left out: whoever sends the history mends it.
-// The error wraps [ErrTags].
+// Import reads tags back into a history and a plan. Summaries and markers are not
+// part of the history, unless they hide nothing and do not stand for the state;
+// where a later one hides one, the later one counts. Import leaves out calls and
+// results that stand for lost ones: the sender of the history mends it. The error
+// wraps [ErrTags].
 func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	tagged = slices.DeleteFunc(slices.Clone(tagged), func(t Tagged) bool { return t.Truncated && standKey(&t) == "" })
 	stands := make(map[string]*Tagged)
@@ -153,7 +153,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 		stands[key] = t
 		parent[key] = up(t)
 	}
-	// top follows summaries of summaries to the one that is still visible.
+	// top follows summaries of summaries to the visible one.
 	top := func(key string) (string, error) {
 		for steps := 0; ; steps++ {
 			if stands[key] == nil {
@@ -193,7 +193,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 		}
 		at := len(msgs)
 		if t.CondenseID == stateID {
-			state = imported(standKey(t), t)
+			state = importEdit(standKey(t), t)
 			state.Kind, state.Handle, state.From, state.To = plan.State, "", at, at
 			continue
 		}
@@ -204,7 +204,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 		}
 		e := runs[key]
 		if e == nil {
-			e = imported(key, stands[key])
+			e = importEdit(key, stands[key])
 			e.From = at
 			runs[key] = e
 			order = append(order, key)
@@ -220,7 +220,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	for _, key := range order {
 		e := runs[key]
 		edits = append(edits, *e)
-		if state != nil && e.From < state.From && state.From < e.To { // it stands after what was hidden around it
+		if state != nil && e.From < state.From && state.From < e.To { // it stands after the hidden messages around it
 			state.From, state.To = e.To, e.To
 		}
 	}
@@ -248,8 +248,8 @@ func standKey(t *Tagged) string {
 	return ""
 }
 
-// imported returns the edit for a summary or marker.
-func imported(key string, t *Tagged) *plan.Edit {
+// importEdit returns the edit for a summary or marker.
+func importEdit(key string, t *Tagged) *plan.Edit {
 	e := &plan.Edit{Kind: plan.Fold, Part: -1, Text: t.Text(), Stage: "import", Handle: key[1:]}
 	if key[0] == 't' {
 		e.Kind = plan.Drop

@@ -37,21 +37,21 @@ type Note struct {
 type Change struct {
 	Gone  *Note
 	Added *Note
-	Say   string // for whoever wrote it
+	Say   string // a sentence for the note's author
 }
 
 // ErrNothing says that a note stands there already.
 var ErrNothing = errors.New("this is noted already")
 
 // Write decides what a note changes. Replaces is the id of one that goes, "" for
-// none; a text of "" adds none. The time is when it is written, after so many
+// none; a text of "" adds none. The note is written now, after that number of
 // messages.
 func Write(have []Note, replaces, text string, message int, now time.Time) (Change, error) {
 	var c Change
 	if replaces != "" {
 		i := slices.IndexFunc(have, func(n Note) bool { return n.ID == replaces })
 		if i < 0 {
-			return c, fmt.Errorf("there is no note %q; the notes are %s", quote.ClipLine(replaces, 20), list(have))
+			return c, fmt.Errorf("there is no note %q; the notes are %s", quote.ClipLine(replaces, 20), listNotes(have))
 		}
 		c.Gone = &have[i]
 	}
@@ -65,7 +65,7 @@ func Write(have []Note, replaces, text string, message int, now time.Time) (Chan
 		c.Say = "Removed the note " + c.Gone.ID + "."
 		return c, nil
 	case c.Gone == nil && len(have) >= Most:
-		return c, fmt.Errorf("there are %d notes, which is the most; replace one that is settled: %s", len(have), list(have))
+		return c, fmt.Errorf("there are %d notes, which is the most; replace one that is settled: %s", len(have), listNotes(have))
 	case slices.ContainsFunc(have, func(n Note) bool { return n.Text == text && n.ID != replaces }):
 		return c, ErrNothing
 	}
@@ -73,7 +73,7 @@ func Write(have []Note, replaces, text string, message int, now time.Time) (Chan
 	if c.Gone != nil {
 		message = c.Gone.Message
 	}
-	c.Added = &Note{ID: id(message, text), Message: message, Time: now.UTC(), Text: text}
+	c.Added = &Note{ID: noteID(message, text), Message: message, Time: now.UTC(), Text: text}
 	c.Say = fmt.Sprintf("Noted as %s. From the next compaction on it stands with how things stand (%d of %d notes).", c.Added.ID, len(have)+1, Most)
 	if c.Gone != nil {
 		c.Say = fmt.Sprintf("Noted as %s, in place of %s.", c.Added.ID, c.Gone.ID)
@@ -94,8 +94,8 @@ func (c *Change) Apply(have []Note) []Note {
 	return have
 }
 
-// list names notes in one line.
-func list(have []Note) string {
+// listNotes names notes in one line.
+func listNotes(have []Note) string {
 	if len(have) == 0 {
 		return "none"
 	}
@@ -109,13 +109,13 @@ func list(have []Note) string {
 	return b.String()
 }
 
-// id names a note by its place and its text.
-func id(message int, text string) string {
+// noteID names a note by its place and its text.
+func noteID(message int, text string) string {
 	h := sha256.Sum256([]byte(strconv.Itoa(message) + "\n" + text))
 	return IDOf(int(binary.BigEndian.Uint32(h[:]) >> 2))
 }
 
-// IDOf is the id that a number stands for.
+// IDOf returns the id that a number stands for.
 func IDOf(n int) string { return "n" + strconv.FormatInt(int64(n), 36) }
 
 // Number returns the number behind an id, which is below 2^30; -1 for none.
@@ -130,7 +130,7 @@ func Number(id string) int {
 // Head stands above the notes in a view.
 const Head = "## Notes written down so far (the agent's own, not the user's words)"
 
-// Lines are the notes as the model reads them, oldest first.
+// Lines returns the notes as the model reads them, oldest first.
 func Lines(have []Note) []string {
 	lines := make([]string, len(have))
 	for i, n := range have {

@@ -86,7 +86,7 @@ func BenchmarkEach(b *testing.B) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		unpack()
+		unpackVocab()
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 )
 
 // Two sets that the pattern writes as complements.
-func (c class) leads() bool { return c&(inWord|inBreak) == 0 } // [^\r\n\p{L}\p{N}]
-func (c class) punct() bool { return c&(inWord|inSpace) == 0 } // [^\s\p{L}\p{N}]
+func (c class) leads() bool   { return c&(inWord|inBreak) == 0 } // [^\r\n\p{L}\p{N}]
+func (c class) isPunct() bool { return c&(inWord|inSpace) == 0 } // [^\s\p{L}\p{N}]
 
 // tabled is where the table of classes ends. Beyond are ideographs and
 // variation selectors, which are rare enough to be looked up.
@@ -59,8 +59,8 @@ func (t *classes) fill() {
 	t['\n'] |= inBreak
 }
 
-// at returns the class and the length of the character at s[i:].
-func (t *classes) at(s string, i int) (class, int) {
+// classAt returns the class and the length of the character at s[i:].
+func (t *classes) classAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		return t[c], 1
 	}

@@ -7,23 +7,23 @@ import (
 
 // Count returns the number of tokens of s.
 func Count(s string) int {
-	return load().sum(valid(s))
+	return load().countTokens(toValidUTF8(s))
 }
 
-// sum returns the number of tokens of valid UTF-8.
-func (v *vocab) sum(s string) int {
+// countTokens returns the number of tokens of valid UTF-8.
+func (v *vocab) countTokens(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
-		end := v.next(s, i)
-		n += v.count(s, i, end)
+		end := v.nextPieceEnd(s, i)
+		n += v.countPiece(s, i, end)
 		i = end
 	}
 	return n
 }
 
-// valid returns s with every byte that cannot be decoded replaced by U+FFFD.
+// toValidUTF8 returns s with every byte that cannot be decoded replaced by U+FFFD.
 // (strings.ToValidUTF8 would put one U+FFFD in place of a whole run.)
-func valid(s string) string {
+func toValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}

@@ -1,5 +1,5 @@
-// Package o200k counts tokens exactly as the o200k vocabulary does, the one
-// that OpenAI's models from GPT-4o on use.
+// Package o200k counts tokens exactly as the o200k vocabulary does, which OpenAI's
+// models from GPT-4o on use.
 //
 // Call [Count] for the number of tokens of a text. There is nothing to set up and
 // nothing to close. The first call unpacks the embedded vocabulary, some hundredths

@@ -5,10 +5,10 @@ package o200k
 // appear as U+FFFD. The numbers add up to what [Count] returns.
 func each(s string, f func(piece string, tokens int)) {
 	v := load()
-	s = valid(s)
+	s = toValidUTF8(s)
 	for i := 0; i < len(s); {
-		end := v.next(s, i)
-		f(s[i:end], v.count(s, i, end))
+		end := v.nextPieceEnd(s, i)
+		f(s[i:end], v.countPiece(s, i, end))
 		i = end
 	}
 }

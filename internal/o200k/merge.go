@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// count returns the number of tokens of the piece s[i:end].
-func (v *vocab) count(s string, i, end int) int {
+// countPiece returns the number of tokens of the piece s[i:end].
+func (v *vocab) countPiece(s string, i, end int) int {
 	n := end - i
 	var k key
 	short, ok := uint64(0), false
@@ -41,7 +41,7 @@ func (v *vocab) count(s string, i, end int) int {
 	return c
 }
 
-// countNew is count for a piece that is in no set and not in the cache.
+// countNew counts a piece that is in no set and not in the cache.
 func (v *vocab) countNew(p string) int {
 	if len(p) >= 8 && v.isLong(p) {
 		return 1
@@ -67,10 +67,10 @@ func (v *vocab) countNew(p string) int {
 // what else is, a border adds a token at the most.
 const swept = 1 << 16
 
-// start returns the token to start with at p[i:], and its length: a byte; or a
+// startToken returns the token to start with at p[i:], and its length: a byte; or a
 // whole character, where no token reaches from a neighbour into it. Then it is
 // merged by itself, before anything that it is a part of.
-func (v *vocab) start(p string, i int) (id uint32, size int) {
+func (v *vocab) startToken(p string, i int) (id uint32, size int) {
 	c := p[i]
 	if c < 0xC0 {
 		return v.single[c], 1
@@ -104,18 +104,18 @@ func (v *vocab) scan(p string, buf *[scanned]part) (parts []part, ok bool) {
 	if len(p) > 3*scanned {
 		return nil, false
 	}
-	left, last := v.start(p, 0)
+	left, last := v.startToken(p, 0)
 	n := 0
 	for i := last; i < len(p); n++ {
 		if n == scanned-1 {
 			return nil, false
 		}
-		right, size := v.start(p, i)
+		right, size := v.startToken(p, i)
 		var rank uint32
 		if last == 1 && size == 1 {
 			rank = v.pairs[int(p[i-1])<<8|int(p[i])]
 		} else {
-			rank = v.merge(left, right)
+			rank = v.mergedToken(left, right)
 		}
 		buf[n] = part(rank)<<32 | part(left)
 		i += size
@@ -141,12 +141,12 @@ func (v *vocab) scan(p string, buf *[scanned]part) (parts []part, ok bool) {
 		parts = append(parts[:at], parts[at+1:]...)
 		rank := uint32(none)
 		if at+1 < len(parts) {
-			rank = v.merge(merged, parts[at+1].id())
+			rank = v.mergedToken(merged, parts[at+1].id())
 		}
 		parts[at] = part(rank)<<32 | part(merged)
 		if at > 0 {
 			left := parts[at-1].id()
-			parts[at-1] = part(v.merge(left, merged))<<32 | part(left)
+			parts[at-1] = part(v.mergedToken(left, merged))<<32 | part(left)
 		}
 	}
 }
@@ -194,10 +194,10 @@ func (w *sweeper) fill(v *vocab, p string) (n int) {
 	w.nodes = slices.Grow(w.nodes[:0], len(p))[:len(p)]
 	last := int32(-1)
 	for i := 0; i < len(p); n++ {
-		id, size := v.start(p, i)
+		id, size := v.startToken(p, i)
 		w.nodes[i] = node{id: id, rank: none, prev: last, next: int32(i + size)}
 		if last >= 0 {
-			w.link(last, v.merge(w.nodes[last].id, id))
+			w.link(last, v.mergedToken(w.nodes[last].id, id))
 		}
 		last = int32(i)
 		i += size
@@ -232,11 +232,11 @@ func (w *sweeper) mergeAll(v *vocab, rank uint32) (merged int) {
 		if int(a.next) < len(w.nodes) {
 			c := &w.nodes[a.next]
 			c.prev = i
-			w.link(i, v.merge(rank, c.id))
+			w.link(i, v.mergedToken(rank, c.id))
 		}
 		if a.prev >= 0 {
 			w.unlink(a.prev)
-			w.link(a.prev, v.merge(w.nodes[a.prev].id, rank))
+			w.link(a.prev, v.mergedToken(w.nodes[a.prev].id, rank))
 		}
 	}
 	return merged

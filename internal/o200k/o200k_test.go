@@ -156,7 +156,7 @@ func randomText(r *rand.Rand, n int) string {
 		switch r.IntN(12) {
 		case 0: // one thing over and over
 			b.WriteString(strings.Repeat(alphabet[r.IntN(len(alphabet))], 1+r.IntN(20)))
-		case 1: // letters that are no word
+		case 1: // letters that make no word
 			for range 1 + r.IntN(30) {
 				b.WriteByte(byte('a' + r.IntN(26)))
 			}
@@ -237,7 +237,7 @@ func TestEveryTokenIsReached(t *testing.T) {
 	}
 	for id := 0; id < size; id += step {
 		p := tokenText(uint32(id))
-		if n := v.count(p, 0, len(p)); n != 1 {
+		if n := v.countPiece(p, 0, len(p)); n != 1 {
 			t.Fatalf("token %d, %q, has %d tokens", id, p, n)
 		}
 		if n := v.sweep(p); n != 1 {
@@ -257,7 +257,7 @@ func TestScanAndSweepAgree(t *testing.T) {
 	v := load()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
-		p := valid(randomText(r, 1+r.IntN(scanned/2)))
+		p := toValidUTF8(randomText(r, 1+r.IntN(scanned/2)))
 		if len(p) > scanned {
 			continue
 		}

@@ -59,7 +59,7 @@ var referenceRanks = sync.OnceValue(func() map[string]int {
 
 func tokenText(id uint32) string {
 	var buf [8]byte
-	return string(load().token(id, &buf))
+	return string(load().tokenBytes(id, &buf))
 }
 
 func referenceCount(piece string) int {

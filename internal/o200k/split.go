@@ -12,25 +12,25 @@ import "math/bits"
 //	\s+(?!\S)
 //	\s+
 //
-// piece is that pattern for any text; next is piece for the usual ASCII cases.
+// pieceEnd is that pattern for any text; nextPieceEnd is pieceEnd for the usual ASCII cases.
 
-// piece returns where the piece that starts at i < len(s) ends. s is valid
+// pieceEnd returns where the piece that starts at i < len(s) ends. s is valid
 // UTF-8.
-func (t *classes) piece(s string, i int) int {
-	c, size := t.at(s, i)
+func (t *classes) pieceEnd(s string, i int) int {
+	c, size := t.classAt(s, i)
 	word := i
 	if c.leads() {
 		word = i + size
 	}
-	switch end, lower := t.word(s, word); {
+	switch end, lower := t.matchWord(s, word); {
 	case lower:
-		return t.suffix(s, end)
+		return t.matchSuffix(s, end)
 	case c&(inUpper|inLower) != 0 && c.leads():
 		// A mark. The first alternative gives it up as a leading character
 		// and takes it as the word before the second alternative has a say.
-		return t.suffix(s, i+size)
+		return t.matchSuffix(s, i+size)
 	case end > word:
-		return t.suffix(s, end)
+		return t.matchSuffix(s, end)
 	}
 	if c&inNumber != 0 {
 		end := i + size
@@ -38,7 +38,7 @@ func (t *classes) piece(s string, i int) int {
 			if end == len(s) {
 				break
 			}
-			c, size := t.at(s, end)
+			c, size := t.classAt(s, end)
 			if c&inNumber == 0 {
 				break
 			}
@@ -46,30 +46,30 @@ func (t *classes) piece(s string, i int) int {
 		}
 		return end
 	}
-	if c.punct() {
-		return t.punctuation(s, i+size)
+	if c.isPunct() {
+		return t.matchPunctuation(s, i+size)
 	}
 	if s[i] == ' ' && i+1 < len(s) {
-		if c, size := t.at(s, i+1); c.punct() {
-			return t.punctuation(s, i+1+size)
+		if c, size := t.classAt(s, i+1); c.isPunct() {
+			return t.matchPunctuation(s, i+1+size)
 		}
 	}
-	return t.space(s, i)
+	return t.matchSpace(s, i)
 }
 
-// word matches capitals* small+ at s[i:], or else capitals+ (lower is then
+// matchWord matches capitals* small+ at s[i:], or else capitals+ (lower is then
 // false and end may be i). Characters without case are in both sets, so small+
 // takes the last of them back when no small letter follows the capitals.
-func (t *classes) word(s string, i int) (end int, lower bool) {
+func (t *classes) matchWord(s string, i int) (end int, lower bool) {
 	last := -1
 	for i < len(s) {
-		c, size := t.at(s, i)
+		c, size := t.classAt(s, i)
 		if c&inUpper == 0 {
 			if c&inLower == 0 {
 				break
 			}
 			for i += size; i < len(s); i += size {
-				if c, size = t.at(s, i); c&inLower == 0 {
+				if c, size = t.classAt(s, i); c&inLower == 0 {
 					break
 				}
 			}
@@ -86,8 +86,8 @@ func (t *classes) word(s string, i int) (end int, lower bool) {
 	return i, false
 }
 
-// suffix matches (?i:'s|'t|'re|'ve|'m|'ll|'d)? at s[i:].
-func (t *classes) suffix(s string, i int) int {
+// matchSuffix matches (?i:'s|'t|'re|'ve|'m|'ll|'d)? at s[i:].
+func (t *classes) matchSuffix(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return i
 	}
@@ -114,11 +114,11 @@ func (t *classes) suffix(s string, i int) int {
 	return i
 }
 
-// punctuation matches [^\s\p{L}\p{N}]*[\r\n/]* at s[i:].
-func (t *classes) punctuation(s string, i int) int {
+// matchPunctuation matches [^\s\p{L}\p{N}]*[\r\n/]* at s[i:].
+func (t *classes) matchPunctuation(s string, i int) int {
 	for i < len(s) {
-		c, size := t.at(s, i)
-		if !c.punct() {
+		c, size := t.classAt(s, i)
+		if !c.isPunct() {
 			break
 		}
 		i += size
@@ -129,13 +129,13 @@ func (t *classes) punctuation(s string, i int) int {
 	return i
 }
 
-// space matches the last three alternatives at s[i:], which starts with white
+// matchSpace matches the last three alternatives at s[i:], which starts with white
 // space: up to the last line break of a run; or all of a run that ends the
 // text; or all but its last character, which may lead the next piece; or one.
-func (t *classes) space(s string, i int) int {
+func (t *classes) matchSpace(s string, i int) int {
 	end, last, afterBreak := i, i, -1
 	for end < len(s) {
-		c, size := t.at(s, end)
+		c, size := t.classAt(s, end)
 		if c&inSpace == 0 {
 			break
 		}
@@ -154,39 +154,39 @@ func (t *classes) space(s string, i int) int {
 	return last
 }
 
-// next returns what piece does. It reads words eight bytes at a time, so that
+// nextPieceEnd returns what pieceEnd does. It reads words eight bytes at a time, so that
 // their length costs no mispredicted branch.
-func (t *classes) next(s string, i int) int {
+func (t *classes) nextPieceEnd(s string, i int) int {
 	if len(s)-i < 24 {
-		return t.piece(s, i)
+		return t.pieceEnd(s, i)
 	}
 	c := s[i]
 	if c >= 0x80 {
-		return t.piece(s, i)
+		return t.pieceEnd(s, i)
 	}
 	word := i
 	switch k := t[c]; {
 	case k&inWord == 0:
 		n := s[i+1]
 		if n >= 0x80 {
-			return t.piece(s, i)
+			return t.pieceEnd(s, i)
 		}
 		switch kn := t[n]; {
 		case kn&(inUpper|inLower) != 0 && k&inBreak == 0:
 			word = i + 1
 		case k&inSpace == 0:
 			return t.nextPunctuation(s, i, i+1)
-		case c == ' ' && kn.punct():
+		case c == ' ' && kn.isPunct():
 			return t.nextPunctuation(s, i, i+2)
 		case k&inBreak == 0 && kn&inSpace == 0:
 			return i + 1
 		default:
-			return t.space(s, i)
+			return t.matchSpace(s, i)
 		}
 	case k&inNumber != 0:
 		for end := i + 1; ; end++ {
 			if s[end] >= 0x80 {
-				return t.piece(s, i)
+				return t.pieceEnd(s, i)
 			}
 			if end == i+3 || t[s[end]]&inNumber == 0 {
 				return end
@@ -199,7 +199,7 @@ func (t *classes) next(s string, i int) int {
 	}
 	for {
 		if len(s)-end < 8 {
-			return t.piece(s, i)
+			return t.pieceEnd(s, i)
 		}
 		m := notLower(load64(s, end))
 		end += bits.TrailingZeros64(m) >> 3
@@ -209,24 +209,24 @@ func (t *classes) next(s string, i int) int {
 	}
 	switch c := s[end]; {
 	case c >= 0x80:
-		return t.piece(s, i)
+		return t.pieceEnd(s, i)
 	case c == '\'':
-		return t.suffix(s, end)
+		return t.matchSuffix(s, end)
 	}
 	return end
 }
 
-// nextPunctuation is punctuation for a piece that starts at start and is known
+// nextPunctuation is matchPunctuation for a piece that starts at start and is known
 // to be punctuation up to i.
 func (t *classes) nextPunctuation(s string, start, i int) int {
-	for i < len(s) && s[i] < 0x80 && t[s[i]].punct() {
+	for i < len(s) && s[i] < 0x80 && t[s[i]].isPunct() {
 		i++
 	}
 	for i < len(s) && (s[i] == '\r' || s[i] == '\n' || s[i] == '/') {
 		i++
 	}
 	if i < len(s) && s[i] >= 0x80 {
-		return t.piece(s, start)
+		return t.pieceEnd(s, start)
 	}
 	return i
 }

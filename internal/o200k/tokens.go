@@ -6,6 +6,6 @@ func Tokens(f func(token string)) {
 	v := load()
 	for id := range uint32(size) {
 		var buf [8]byte
-		f(string(v.token(id, &buf)))
+		f(string(v.tokenBytes(id, &buf)))
 	}
 }

@@ -72,9 +72,9 @@ type vocab struct {
 }
 
 // load returns the vocabulary, which the first call unpacks.
-var load = sync.OnceValue(unpack)
+var load = sync.OnceValue(unpackVocab)
 
-func unpack() *vocab {
+func unpackVocab() *vocab {
 	if packed[:4] != "o2k1" || uint32(load64(packed, 0)>>32) != size {
 		panic("o200k: vocab.bin is not the vocabulary this package was written for: run go generate ./internal/o200k")
 	}
@@ -124,7 +124,7 @@ func (v *vocab) addMerge(left, right, id uint32) {
 	hash := hashPair(pair)
 	bit := hash >> (64 - maybeBits)
 	v.maybe[bit/64] |= 1 << (bit % 64)
-	insert(v.merges[:], hash>>(64-mergeBits), pair<<idBits|uint64(id))
+	insertEntry(v.merges[:], hash>>(64-mergeBits), pair<<idBits|uint64(id))
 }
 
 func (v *vocab) addToken(left, right, id uint32) {
@@ -147,9 +147,9 @@ func (v *vocab) addShort(id uint32, word uint64, n int) {
 	case !ok:
 		v.indexLong(id)
 	case id < common:
-		insert(v.common[:], hashKey(key)>>(64-commonBits), key)
+		insertEntry(v.common[:], hashKey(key)>>(64-commonBits), key)
 	default:
-		insert(v.rare[:], hashKey(key)>>(64-rareBits), key)
+		insertEntry(v.rare[:], hashKey(key)>>(64-rareBits), key)
 	}
 }
 
@@ -168,11 +168,11 @@ func (v *vocab) addLong(id, left, right uint32, n int) {
 
 func (v *vocab) indexLong(id uint32) {
 	var buf [8]byte
-	hash := hashBytes(v.token(id, &buf))
-	insert(v.long[:], hash>>(64-longBits), hash&^idMask|uint64(id))
+	hash := hashBytes(v.tokenBytes(id, &buf))
+	insertEntry(v.long[:], hash>>(64-longBits), hash&^idMask|uint64(id))
 }
 
-func insert(table []uint64, slot, entry uint64) {
+func insertEntry(table []uint64, slot, entry uint64) {
 	for table[slot] != 0 {
 		slot = (slot + 1) & uint64(len(table)-1)
 	}
@@ -182,7 +182,7 @@ func insert(table []uint64, slot, entry uint64) {
 // addRunes enters a token in runes and torn, where it belongs there.
 func (v *vocab) addRunes(id uint32) {
 	var buf [8]byte
-	token := v.token(id, &buf)
+	token := v.tokenBytes(id, &buf)
 	if utf8.Valid(token) {
 		if r, n := utf8.DecodeRune(token); n == 3 && n == len(token) {
 			v.runes[r] = id
@@ -196,8 +196,8 @@ func (v *vocab) addRunes(id uint32) {
 	}
 }
 
-// token returns the bytes of a token, for which it may use buf.
-func (v *vocab) token(id uint32, buf *[8]byte) []byte {
+// tokenBytes returns the bytes of a token, for which it may use buf.
+func (v *vocab) tokenBytes(id uint32, buf *[8]byte) []byte {
 	n, word := int(v.lengths[id]), v.words[id]
 	if n > 8 {
 		return v.text[word : int(word)+n]
@@ -221,8 +221,8 @@ func (v *vocab) isTorn(before, after byte) bool {
 	return v.torn[uint(before)<<2|uint(after)>>6]>>(after%64)&1 != 0
 }
 
-// merge returns the token that two neighbours merge into, or none.
-func (v *vocab) merge(left, right uint32) uint32 {
+// mergedToken returns the token that two neighbours merge into, or none.
+func (v *vocab) mergedToken(left, right uint32) uint32 {
 	pair := uint64(left)<<idBits | uint64(right)
 	hash := hashPair(pair)
 	if bit := hash >> (64 - maybeBits); v.maybe[bit/64]>>(bit%64)&1 == 0 {
@@ -287,14 +287,14 @@ func (v *vocab) isLong(p string) bool {
 		if e == 0 {
 			return false
 		}
-		if id := uint32(e & idMask); (e^hash)&^idMask == 0 && v.is(id, p) {
+		if id := uint32(e & idMask); (e^hash)&^idMask == 0 && v.tokenIs(id, p) {
 			return true
 		}
 	}
 }
 
-// is tells whether a token is p, which has at least eight bytes.
-func (v *vocab) is(id uint32, p string) bool {
+// tokenIs tells whether a token is p, which has at least eight bytes.
+func (v *vocab) tokenIs(id uint32, p string) bool {
 	n, word := int(v.lengths[id]), v.words[id]
 	if n <= 8 {
 		return n == len(p) && word == load64(p, 0)
@@ -306,12 +306,12 @@ func (v *vocab) is(id uint32, p string) bool {
 func hashBytes[T string | []byte](p T) uint64 {
 	h := uint64(len(p))
 	for i := 0; i < len(p)-8; i += 8 {
-		h = mix(h, load64(p, i))
+		h = mixHash(h, load64(p, i))
 	}
-	return mix(h, load64(p, len(p)-8))
+	return mixHash(h, load64(p, len(p)-8))
 }
 
-func mix(h, x uint64) uint64 {
+func mixHash(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^x^0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 	return hi ^ lo
 }

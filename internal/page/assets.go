@@ -39,12 +39,12 @@ var types = map[string]string{
 	"app.css": "text/css; charset=utf-8", "LICENSES.txt": "text/plain; charset=utf-8",
 }
 
-// Files are the names of what the page is made of besides itself.
+// Files returns the names of what the page is made of besides itself.
 func Files() []string { return []string{"app.js", "app.css", "LICENSES.txt"} }
 
 // Handler serves the files of the page below a path that ends in a slash.
-// Whoever may see anything is the business of the interface beside it: the page
-// by itself tells nothing.
+// The interface beside it decides who may see what: the page by itself tells
+// nothing.
 func Handler(path string, about About) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, path)
@@ -58,7 +58,7 @@ func Handler(path string, about About) http.Handler {
 			return
 		}
 		if name == "index.html" {
-			data = with(data, about)
+			data = withAbout(data, about)
 		}
 		h := w.Header()
 		h.Set("Content-Type", kind)
@@ -68,16 +68,16 @@ func Handler(path string, about About) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-cache")
-		_, _ = w.Write(data) // whoever went away gets nothing
+		_, _ = w.Write(data) // an error means that the browser went away
 	})
 }
 
 // aboutAt is where the page has what it is opened on.
 const aboutAt = `<script type="application/json" id="about">{}</script>`
 
-// with returns the page with what it is opened on. As JSON it is written without
+// withAbout returns the page with what it is opened on. As JSON it is written without
 // any character that could end its element.
-func with(index []byte, about About) []byte {
+func withAbout(index []byte, about About) []byte {
 	doc, err := json.Marshal(about)
 	if err != nil { // maps of documents that were made here
 		panic(err)

@@ -23,7 +23,7 @@ const (
 // file that needs no server. Whatever must not be in it has to be taken out before.
 func Write(ctx context.Context, s control.Source, id string, about About) ([]byte, error) {
 	f := &freezer{s: s, docs: map[string]any{}, room: frozenBytes}
-	if err := f.conversation(ctx, id); err != nil {
+	if err := f.freezeConversation(ctx, id); err != nil {
 		return nil, err
 	}
 	base := aboutOf(s, about.Note)
@@ -56,16 +56,16 @@ func inOneFile(about About) ([]byte, error) {
 		return nil, err
 	}
 	// The policy of the served page, with what it is made of named by hashes.
-	rules := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", hash(js), hash(css))
+	rules := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", policyHash(js), policyHash(css))
 	index = bytes.Replace(index, []byte(`<meta charset="utf-8">`), fmt.Appendf(nil, "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">", rules), 1)
 	index = bytes.Replace(index, []byte(`<link rel="stylesheet" href="app.css">`), fmt.Appendf(nil, "<style>%s</style>", css), 1)
-	index = with(index, about)
+	index = withAbout(index, about)
 	index = bytes.Replace(index, []byte(`<script src="app.js"></script>`), fmt.Appendf(nil, "<script>%s</script>\n<!--\n%s-->", js, bytes.ReplaceAll(licences, []byte("--"), []byte("- -"))), 1)
 	return index, nil
 }
 
-// hash names a text in a policy.
-func hash(text []byte) string {
+// policyHash names a text in a policy.
+func policyHash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
@@ -77,7 +77,7 @@ type freezer struct {
 	room int
 }
 
-func (f *freezer) conversation(ctx context.Context, id string) error {
+func (f *freezer) freezeConversation(ctx context.Context, id string) error {
 	at := "conversations/" + id
 	d, err := f.s.Conversation(ctx, id)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 		return nil
 	}
 	for i := range d.Plans {
-		if err := f.plan(ctx, d.Plans[i].ID); err != nil {
+		if err := f.freezePlan(ctx, d.Plans[i].ID); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if err := f.files(ctx, id, at); err != nil {
+	if err := f.freezeFiles(ctx, id, at); err != nil {
 		return err
 	}
 	all := []control.Message{}
@@ -129,7 +129,7 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 	return nil
 }
 
-func (f *freezer) plan(ctx context.Context, id plan.ID) error {
+func (f *freezer) freezePlan(ctx context.Context, id plan.ID) error {
 	if id == "" {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (f *freezer) plan(ctx context.Context, id plan.ID) error {
 		if h.Handle == "" || f.docs["recall/"+h.Handle] != nil || f.room <= 0 {
 			continue
 		}
-		o, err := f.original(ctx, h)
+		o, err := f.freezeOriginal(ctx, h)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ type frozenPage struct {
 	Role    string `json:"role"`
 }
 
-func (f *freezer) original(ctx context.Context, h *control.Hunk) (*frozenPage, error) {
+func (f *freezer) freezeOriginal(ctx context.Context, h *control.Hunk) (*frozenPage, error) {
 	page, err := f.s.Recall(ctx, h.Handle, recall.Range{Lines: recall.MaxLines})
 	for err == nil && page.Next > 0 && len(page.Lines) < frozenOriginal {
 		var next recall.Page
@@ -181,7 +181,7 @@ func (f *freezer) original(ctx context.Context, h *control.Hunk) (*frozenPage, e
 	return &frozenPage{page, h.From, string(h.Role)}, nil
 }
 
-func (f *freezer) files(ctx context.Context, id, at string) error {
+func (f *freezer) freezeFiles(ctx context.Context, id, at string) error {
 	files, err := f.s.Files(ctx, id)
 	if err != nil {
 		return err

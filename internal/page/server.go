@@ -39,21 +39,21 @@ type Server struct {
 // NewServer returns a server that shows the conversation with this id first. Note
 // is what the reader must know.
 func NewServer(s control.Source, id, note string) *Server {
-	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret(), start: Path + "#/c/" + url.PathEscape(id)}
+	v := &Server{mux: http.NewServeMux(), ticket: newSecret(), pass: newSecret(), start: Path + "#/c/" + url.PathEscape(id)}
 	inside := http.NewServeMux()
 	of := func(*http.Request) control.Source { return s }
-	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), beside(s), progress(s)} {
+	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), besideRoutes(s), progressRoutes(s)} {
 		for pattern, handle := range routes {
 			inside.HandleFunc(pattern, handle)
 		}
 	}
 	inside.Handle("GET "+Path, Handler(Path, aboutOf(s, note)))
-	v.mux.Handle(Path, v.known(inside))
-	v.mux.HandleFunc("GET "+Path+"open/{ticket}", v.open)
+	v.mux.Handle(Path, v.requireCookie(inside))
+	v.mux.HandleFunc("GET "+Path+"open/{ticket}", v.openWithTicket)
 	return v
 }
 
-// Ticket is the path of the one-time address.
+// Ticket returns the path of the one-time address.
 func (v *Server) Ticket() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -63,7 +63,7 @@ func (v *Server) Ticket() string {
 // ServeHTTP answers requests of this machine's own browser: under a loopback
 // name, and from no page of another site.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !loopback(r.Host) {
+	if !isLoopback(r.Host) {
 		controlhttp.Refuse(w, http.StatusForbidden, "this page is served under 127.0.0.1, [::1] and localhost only")
 		return
 	}
@@ -75,8 +75,8 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.mux.ServeHTTP(w, r)
 }
 
-// open lets in whoever has the one-time address.
-func (v *Server) open(w http.ResponseWriter, r *http.Request) {
+// openWithTicket admits the browser that opens the one-time address.
+func (v *Server) openWithTicket(w http.ResponseWriter, r *http.Request) {
 	v.mu.Lock()
 	good := v.ticket != "" && subtle.ConstantTimeCompare([]byte(r.PathValue("ticket")), []byte(v.ticket)) == 1
 	if good {
@@ -93,8 +93,8 @@ func (v *Server) open(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, v.start, http.StatusSeeOther)
 }
 
-// known admits requests with the cookie.
-func (v *Server) known(next http.Handler) http.Handler {
+// requireCookie admits requests with the cookie.
+func (v *Server) requireCookie(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie(cookie)
 		if err != nil || subtle.ConstantTimeCompare([]byte(c.Value), []byte(v.pass)) != 1 {
@@ -105,8 +105,8 @@ func (v *Server) known(next http.Handler) http.Handler {
 	})
 }
 
-// loopback reports whether a Host header is a name of this machine alone.
-func loopback(host string) bool {
+// isLoopback reports whether a Host header is a name of this machine alone.
+func isLoopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
@@ -118,19 +118,20 @@ func loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-func secret() string {
+func newSecret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
 
-// besider is a source that knows what was sent beside what winnow would send.
+// besider is a source that knows the requests as sent beside those that winnow
+// would send.
 type besider interface {
 	Beside(ctx context.Context, id string) (*rerun.Beside, error)
 }
 
-// beside serves that, where there is such a thing.
-func beside(s control.Source) map[string]http.HandlerFunc {
+// besideRoutes serves that, where there is such a thing.
+func besideRoutes(s control.Source) map[string]http.HandlerFunc {
 	b, ok := s.(besider)
 	if !ok {
 		return nil
@@ -150,8 +151,8 @@ type goer interface {
 	Progress() (done, total int)
 }
 
-// progress serves how far that is.
-func progress(s control.Source) map[string]http.HandlerFunc {
+// progressRoutes serves how far that is.
+func progressRoutes(s control.Source) map[string]http.HandlerFunc {
 	g, ok := s.(goer)
 	if !ok {
 		return nil

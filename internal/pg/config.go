@@ -77,7 +77,7 @@ func Is(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
-// Name is an address as people may see it: host and database alone.
+// Name returns an address as people may see it: host and database alone.
 func Name(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -90,8 +90,8 @@ func Name(address string) string {
 	return "postgres://" + host + u.Path
 }
 
-// pool reads the address.
-func (c Config) pool() (*pgxpool.Config, error) {
+// poolConfig reads the address.
+func (c Config) poolConfig() (*pgxpool.Config, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return nil, errors.New("the address cannot be read; write postgres://USER@HOST:PORT/DATABASE") // the error would quote the password
@@ -107,7 +107,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	u.RawQuery = q.Encode()
 	p, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, fmt.Errorf("the address cannot be used: %s", plain(err))
+		return nil, fmt.Errorf("the address cannot be used: %s", textWithoutURL(err))
 	}
 	if !own {
 		p.MaxConns = c.Conns
@@ -140,17 +140,17 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// plain is the text of an error without what quotes an address.
-func plain(err error) string {
+// textWithoutURL returns the text of an error without what quotes an address.
+func textWithoutURL(err error) string {
 	text := err.Error()
-	if i := strings.LastIndex(text, "`"); i >= 0 { // cannot parse `postgres://…`: why
-		text = strings.TrimLeft(text[i+1:], ": ")
+	if i := strings.LastIndex(text, "`"); i >= 0 { // cannot parse `postgres://…`: why, perhaps in the next line
+		text = strings.TrimLeft(text[i+1:], ": \n\t")
 	}
 	return text
 }
 
-// key is a number for a lock of the database's, by its name.
-func key(name string) int64 {
+// lockKey returns a number for a lock of the database's, by its name.
+func lockKey(name string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("winnow " + name)) // never fails
 	return int64(h.Sum64())

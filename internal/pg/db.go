@@ -25,23 +25,24 @@ type DB struct {
 // Open connects to a database. The error says in one line why that fails.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	c = c.withDefaults()
-	p, err := c.pool()
+	p, err := c.poolConfig()
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{config: c, gate: gate{now: c.Now, jitter: c.Jitter, changed: c.Changed}}
+	db := &DB{config: c, gate: gate{now: c.Now, jitter: c.Jitter, changed: func(error) {}}}
 	if db.pool, err = pgxpool.NewWithConfig(ctx, p); err != nil {
-		return nil, fmt.Errorf("the address cannot be used: %s", plain(err))
+		return nil, fmt.Errorf("the address cannot be used: %s", textWithoutURL(err))
 	}
 	db.queue.places = make(chan struct{}, p.MaxConns)
 	if err := db.Do(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) }); err != nil {
 		db.pool.Close()
-		return nil, err
+		return nil, fmt.Errorf("%w; check that it runs, its address and the login", err)
 	}
+	db.gate.changed = c.Changed // who could not open it is told by the error
 	return db, nil
 }
 
-// Pool is where statements go, inside of [DB.Do].
+// Pool returns where statements go, inside of [DB.Do].
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 
 // Name says which database it is, for people.
@@ -71,7 +72,7 @@ func (db *DB) Again(ctx context.Context, f func(context.Context) error) error {
 		err = db.Within(ctx, db.config.Timeout, func(ctx context.Context) error {
 			err := f(ctx)
 			var connect *pgconn.ConnectError
-			if err == nil || !unreachable(err) || errors.As(err, &connect) || ctx.Err() != nil {
+			if err == nil || !isUnreachable(err) || errors.As(err, &connect) || ctx.Err() != nil {
 				return err
 			}
 			db.pool.Reset()
@@ -85,7 +86,7 @@ func (db *DB) Again(ctx context.Context, f func(context.Context) error) error {
 }
 
 // Within is [DB.Do] for work that may take longer. The time begins when the work
-// has a connection: a database that others use is not gone.
+// has a connection: a busy database does not count as gone.
 func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Con
 	begun := time.Now().UnixNano()
 	err = f(ctx)
 	switch {
-	case err == nil || !unreachable(err) && ctx.Err() == nil:
+	case err == nil || !isUnreachable(err) && ctx.Err() == nil:
 		db.answered.Store(time.Now().UnixNano())
 		db.gate.leave(trying, nil)
 	case ctx.Err() != nil && db.answered.Load() > begun:

@@ -29,12 +29,12 @@ const (
 	mostWait  = 3 * time.Second
 )
 
-// enter returns an error where the call must not be made, and whether it is the
-// one that tries.
+// enter returns an error where the call must not be made, and whether this call
+// tries the database for all.
 func (g *gate) enter() (trying bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.shut(); err != nil {
+	if err := g.countRefusal(); err != nil {
 		return false, err
 	}
 	g.trying = g.closed
@@ -46,11 +46,11 @@ func (g *gate) enter() (trying bool, err error) {
 func (g *gate) refuses() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.shut()
+	return g.countRefusal()
 }
 
-// shut counts a call that must not be made. The caller holds the lock.
-func (g *gate) shut() error {
+// countRefusal counts a call that must not be made. The caller holds the lock.
+func (g *gate) countRefusal() error {
 	if !g.closed || !g.trying && !g.now().Before(g.until) {
 		return nil
 	}

@@ -154,6 +154,10 @@ func TestPasswordIsNotTold(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("hunter2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	_, err := Open(t.Context(), Config{URL: "postgres://me@127.0.0.1:1/db", Changed: func(error) { t.Error("it was told of a database that was never open") }})
+	if err == nil || !strings.Contains(err.Error(), "refused; check that it runs") {
+		t.Errorf("it does not say why and what to do: %v", err)
+	}
 	for _, address := range []string{
 		"postgres://me:hunter2@127.0.0.1:1/db",
 		"postgres://me:hunter2@127.0.0.1:port/db",
@@ -180,7 +184,7 @@ func TestTLSByDefault(t *testing.T) {
 		"postgres://db.example/x": true, "postgres://10.1.2.3/x": true, "postgres://db.example/x?sslmode=disable": false,
 		"postgres://127.0.0.1/x?sslmode=disable": false, "postgres:///x?host=/tmp": false,
 	} {
-		p, err := Config{URL: address}.withDefaults().pool()
+		p, err := Config{URL: address}.withDefaults().poolConfig()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +205,7 @@ func TestPasswordFile(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("hunter2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Config{URL: db + "&password_file=" + secret}.withDefaults().pool()
+	c, err := Config{URL: db + "&password_file=" + secret}.withDefaults().poolConfig()
 	if err != nil {
 		t.Fatal(err)
 	}

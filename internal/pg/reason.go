@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// unreachable reports whether an error says that nothing can be done with the
+// isUnreachable reports whether an error says that nothing can be done with the
 // database, whatever the statement.
-func unreachable(err error) bool {
+func isUnreachable(err error) bool {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
 		switch {
@@ -23,11 +23,11 @@ func unreachable(err error) bool {
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || broken(err)
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || isBroken(err)
 }
 
-// broken reports whether a connection ended under a statement.
-func broken(err error) bool {
+// isBroken reports whether a connection ended under a statement.
+func isBroken(err error) bool {
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pgx.ErrTxClosed) {
 		return false
 	}
@@ -60,7 +60,7 @@ func Reason(err error) string {
 			return "there is no such database"
 		}
 	}
-	if errors.Is(err, ErrGone) || unreachable(err) {
+	if errors.Is(err, ErrGone) || isUnreachable(err) {
 		return "the database cannot be reached"
 	}
 	return ""
@@ -75,6 +75,6 @@ func reasonOf(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	}
-	text, _, _ := strings.Cut(plain(err), "\n")
+	text, _, _ := strings.Cut(textWithoutURL(err), "\n")
 	return text
 }

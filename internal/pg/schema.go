@@ -87,7 +87,7 @@ func (db *DB) Prepare(ctx context.Context, s Schema) (from, to int, err error) {
 		return from, to, nil
 	}
 	err = db.Within(ctx, 10*time.Minute, func(ctx context.Context) error {
-		return db.Tx(ctx, func(tx pgx.Tx) error { return s.migrate(ctx, tx, db.Name()) })
+		return db.Tx(ctx, func(tx pgx.Tx) error { return s.migrateWithin(ctx, tx, db.Name()) })
 	})
 	if Reason(err) == "the database does not allow it" {
 		err = fmt.Errorf("%s has version %d of the tables for %s, this winnow needs version %d, and its user may not change them: %w", db.Name(), from, s.Part, to, ErrOlder)
@@ -103,7 +103,7 @@ func (db *DB) Locked(ctx context.Context, part string, f func(ctx context.Contex
 			return err
 		}
 		return db.Tx(ctx, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, key("migrate "+part)); err != nil {
+			if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, lockKey("migrate "+part)); err != nil {
 				return err
 			}
 			return f(ctx, tx)
@@ -118,7 +118,7 @@ func (db *DB) Locked(ctx context.Context, part string, f func(ctx context.Contex
 // makeVersions makes the table of versions, where there is none, and keeps
 // others from changing tables until the transaction ends.
 func makeVersions(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, key("migrate")); err != nil {
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, lockKey("migrate")); err != nil {
 		return err
 	}
 	there, err := hasVersions(ctx, tx)
@@ -130,7 +130,7 @@ func makeVersions(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-func (s Schema) migrate(ctx context.Context, tx pgx.Tx, name string) error {
+func (s Schema) migrateWithin(ctx context.Context, tx pgx.Tx, name string) error {
 	if err := makeVersions(ctx, tx); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func Span(ctx context.Context, what string) (context.Context, func(error)) {
 }
 
 // errorType names an error in a trace: PostgreSQL's own code, or what kind it
-// is. What callers expect, such as that there is no such row, is not one.
+// is. An expected result, such as a missing row, does not count as an error.
 func errorType(err error) string {
 	var said *pgconn.PgError
 	switch {

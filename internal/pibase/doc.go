@@ -3,9 +3,9 @@
 // token and to the byte, so that winnow can be compared with it and can write
 // files that pi reads the same way.
 //
-// [Read] takes a session file as pi takes it, lines that are no JSON left out.
-// [Path] and [Project] give what the model would see, [Prepare] what a
-// compaction would cut, [Serialize] the text that would be summarised.
+// [Read] takes a session file as pi takes it, without the lines that are not JSON.
+// [Path] and [Project] give what the model would see, [Prepare] what a compaction
+// would cut, [Serialize] the text that would be summarised.
 //
 // Nothing here is how winnow itself compacts: where pi is wrong this package is
 // wrong in the same way. One thing is left out on purpose: a circle of parents,

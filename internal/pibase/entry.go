@@ -1,8 +1,10 @@
 package pibase
 
 import (
+	"bufio"
 	"bytes"
-	"fmt"
+	"errors"
+	"io"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,39 +41,38 @@ type File struct {
 // Read reads a session file of version 1, 2 or 3 as pi does: lines that are
 // not one JSON value are left out, and entries of version 1 get ids ("1" for
 // the first, and so on), each the parent of the next.
-func Read(data []byte) (*File, error) {
+func Read(data []byte) (*File, error) { return ReadFrom(bytes.NewReader(data)) }
+
+// ReadFrom is [Read] of a stream, of which no more is held than its entries need.
+func ReadFrom(from io.Reader) (*File, error) {
 	f := &File{Version: 1}
-	var records []jsontext.Value
-	for line := range bytes.Lines(data) {
+	kept := make(map[int]int) // by entry of version 1: the record that it keeps first
+	r := bufio.NewReaderSize(from, 1<<20)
+	for more := true; more; {
+		line, err := r.ReadBytes('\n')
+		if more = err == nil; err != nil && err != io.EOF {
+			return nil, err
+		}
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || decode.Valid(line) != nil {
 			continue
 		}
-		v := jsontext.Value(line)
 		if f.Header == nil {
-			h, ok := pifile.ParseHeader(v)
+			h, ok := pifile.ParseHeader(line)
 			if !ok {
-				return nil, fmt.Errorf("pibase: the first record is not a session header")
+				return nil, errNoHeader
 			}
-			f.Header, f.Version = v, max(h.Version, 1)
+			f.Header, f.Version = line, max(h.Version, 1)
+			continue
 		}
-		records = append(records, v)
-	}
-	if f.Header == nil {
-		return nil, fmt.Errorf("pibase: no session header")
-	}
-	f.Entries = make([]Entry, 0, len(records))
-	for i, v := range records[1:] {
-		e := Parse(v)
+		e, i := Parse(line), len(f.Entries)
 		if f.Version < 2 {
 			e.ID, e.Parent = strconv.Itoa(i+1), ""
 			if i > 0 {
 				e.Parent = strconv.Itoa(i)
 			}
-			if kept := decode.Member(v, "firstKeptEntryIndex"); e.Type == "compaction" && kept.Kind() == '0' {
-				if n, _ := decode.Int(kept); n > 0 && n < len(records) {
-					e.FirstKept = strconv.Itoa(n)
-				}
+			if v := decode.Member(line, "firstKeptEntryIndex"); e.Type == "compaction" && v.Kind() == '0' {
+				kept[i], _ = decode.Int(v)
 			}
 		}
 		if f.Version < 3 && e.Message != nil && e.Message.Role == "hookMessage" {
@@ -79,18 +80,28 @@ func Read(data []byte) (*File, error) {
 		}
 		f.Entries = append(f.Entries, e)
 	}
+	if f.Header == nil {
+		return nil, errNoHeader
+	}
+	for i, n := range kept {
+		if n > 0 && n <= len(f.Entries) {
+			f.Entries[i].FirstKept = strconv.Itoa(n)
+		}
+	}
 	return f, nil
 }
+
+var errNoHeader = errors.New("pibase: the first record is not a session header")
 
 // Parse reads one entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
 	p := pifile.Parse(raw)
 	e := Entry{
 		Type: p.Type, ID: p.ID, Parent: p.Parent,
-		Summary: str(p.Summary), FirstKept: str(p.FirstKept), FromHook: pifile.Set(p.FromHook),
-		Read: list(p.Details, "readFiles"), Modified: list(p.Details, "modifiedFiles"),
-		Provider: str(p.Provider), Model: str(p.Model), Thinking: str(p.Thinking),
-		Target: str(p.Target), Replacement: p.Replacement,
+		Summary: decodeString(p.Summary), FirstKept: decodeString(p.FirstKept), FromHook: pifile.Set(p.FromHook),
+		Read: stringList(p.Details, "readFiles"), Modified: stringList(p.Details, "modifiedFiles"),
+		Provider: decodeString(p.Provider), Model: decodeString(p.Model), Thinking: decodeString(p.Thinking),
+		Target: decodeString(p.Target), Replacement: p.Replacement,
 	}
 	if p.System.Kind() == '{' {
 		e.System = parseMessage(p.System)
@@ -107,16 +118,16 @@ func Parse(raw jsontext.Value) Entry {
 	return e
 }
 
-func list(v jsontext.Value, name string) []string {
+func stringList(v jsontext.Value, name string) []string {
 	var out []string
 	for _, e := range decode.Elements(decode.Member(v, name)) {
-		out = append(out, str(e))
+		out = append(out, decodeString(e))
 	}
 	return out
 }
 
-// messages returns what the entry adds to a context by itself.
-func (e *Entry) messages() []*Message {
+// ownMessages returns what the entry adds to a context by itself.
+func (e *Entry) ownMessages() []*Message {
 	switch e.Type {
 	case "message", "custom_message":
 		if e.Message != nil {

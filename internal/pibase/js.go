@@ -13,11 +13,11 @@ import (
 
 // Strings of JavaScript are sequences of 16-bit units and may hold half of a
 // surrogate pair. They are kept here as UTF-8 in which such a half has the
-// three bytes that it would have if it were a character; [clean] makes proper
+// three bytes that it would have if it were a character; [replaceHalves] makes proper
 // UTF-8 of it, as JavaScript does when it writes a string out.
 
-// units returns the length of a string as JavaScript counts it.
-func units(s string) int {
+// utf16Units returns the length of a string as JavaScript counts it.
+func utf16Units(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -43,8 +43,8 @@ func halfAt(s string, i int) bool {
 	return s[i] == 0xED && i+2 < len(s) && s[i+1] >= 0xA0 && s[i+1] <= 0xBF && s[i+2]&0xC0 == 0x80
 }
 
-// head returns the first n units of a string, which may end in half a pair.
-func head(s string, n int) string {
+// headUnits returns the first n units of a string, which may end in half a pair.
+func headUnits(s string, n int) string {
 	for i := 0; i < len(s); {
 		if n == 0 {
 			return s[:i]
@@ -57,7 +57,7 @@ func head(s string, n int) string {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r > 0xFFFF {
 			if n == 1 {
-				return s[:i] + half(0xD800+(r-0x10000)>>10)
+				return s[:i] + encodeHalf(0xD800+(r-0x10000)>>10)
 			}
 			n--
 		}
@@ -67,12 +67,12 @@ func head(s string, n int) string {
 	return s
 }
 
-func half(r rune) string {
+func encodeHalf(r rune) string {
 	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
 }
 
-// clean returns the string with a replacement character for every half of a pair.
-func clean(s string) string {
+// replaceHalves returns the string with a replacement character for every half of a pair.
+func replaceHalves(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -90,8 +90,8 @@ func clean(s string) string {
 	return b.String()
 }
 
-// str reads a JSON string, halves of pairs included. Other values give "".
-func str(v jsontext.Value) string {
+// decodeString reads a JSON string, halves of pairs included. Other values give "".
+func decodeString(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
 	}
@@ -129,7 +129,7 @@ func str(v jsontext.Value) string {
 				}
 			}
 			if r >= 0xD800 && r < 0xE000 {
-				b = append(b, half(r)...)
+				b = append(b, encodeHalf(r)...)
 			} else {
 				b = utf8.AppendRune(b, r)
 			}
@@ -165,16 +165,16 @@ func stringify(v jsontext.Value) string {
 func writeValue(b *strings.Builder, v jsontext.Value) {
 	switch v.Kind() {
 	case '"':
-		quote(b, str(v))
+		writeQuoted(b, decodeString(v))
 	case '0':
-		b.WriteString(number(string(v)))
+		b.WriteString(formatNumber(string(v)))
 	case '{':
 		b.WriteByte('{')
-		for i, m := range members(v) {
+		for i, m := range orderedMembers(v) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			quote(b, m.name)
+			writeQuoted(b, m.name)
 			b.WriteByte(':')
 			writeValue(b, m.value)
 		}
@@ -198,10 +198,10 @@ type member struct {
 	value jsontext.Value
 }
 
-// members returns the members of an object in the order of JavaScript: names
+// orderedMembers returns the members of an object in the order of JavaScript: names
 // that are whole numbers first and ascending, the others as they came. Of a
 // name that occurs twice the last value counts, at the first one's place.
-func members(v jsontext.Value) []member {
+func orderedMembers(v jsontext.Value) []member {
 	var list []member
 	at := make(map[string]int)
 	numbered := 0
@@ -212,14 +212,14 @@ func members(v jsontext.Value) []member {
 		}
 		at[k] = len(list)
 		list = append(list, member{k, m})
-		if _, ok := index(k); ok {
+		if _, ok := arrayIndex(k); ok {
 			numbered++
 		}
 	}
 	if numbered > 0 {
 		slices.SortStableFunc(list, func(a, b member) int {
-			x, xok := index(a.name)
-			y, yok := index(b.name)
+			x, xok := arrayIndex(a.name)
+			y, yok := arrayIndex(b.name)
 			switch {
 			case xok && yok:
 				return int(int64(x) - int64(y))
@@ -234,7 +234,7 @@ func members(v jsontext.Value) []member {
 	return list
 }
 
-func index(name string) (uint32, bool) {
+func arrayIndex(name string) (uint32, bool) {
 	if name == "" || name[0] == '0' && len(name) > 1 || name[0] == '+' {
 		return 0, false
 	}
@@ -242,9 +242,9 @@ func index(name string) (uint32, bool) {
 	return uint32(n), err == nil && n < math.MaxUint32
 }
 
-// quote writes a string with the escapes of JavaScript, which are jsontext's
+// writeQuoted writes a string with the escapes of JavaScript, which are jsontext's
 // but for halves of pairs.
-func quote(b *strings.Builder, s string) {
+func writeQuoted(b *strings.Builder, s string) {
 	b.WriteByte('"')
 	for s != "" {
 		at := 0
@@ -261,8 +261,8 @@ func quote(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-// number writes a number as JavaScript prints it.
-func number(s string) string {
+// formatNumber writes a number as JavaScript prints it.
+func formatNumber(s string) string {
 	f, _ := strconv.ParseFloat(s, 64) // one that is too large is infinite
 	switch {
 	case math.IsInf(f, 0):

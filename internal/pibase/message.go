@@ -80,26 +80,26 @@ type Tool struct {
 func parseMessage(raw jsontext.Value) *Message {
 	p := pifile.ParseMessage(raw)
 	m := &Message{
-		Role: p.Role, Provider: str(p.Provider), Model: str(p.Model), Stop: str(p.Stop), Usage: parseUsage(p.Usage),
-		Summary: str(p.Summary),
-		Command: str(p.Command), Output: str(p.Output), FullOutput: str(p.FullOutput),
+		Role: p.Role, Provider: decodeString(p.Provider), Model: decodeString(p.Model), Stop: decodeString(p.Stop), Usage: parseUsage(p.Usage),
+		Summary: decodeString(p.Summary),
+		Command: decodeString(p.Command), Output: decodeString(p.Output), FullOutput: decodeString(p.FullOutput),
 		Cancelled: pifile.Set(p.Cancelled), Truncated: pifile.Set(p.Truncated), Excluded: pifile.Set(p.Excluded),
 	}
 	m.setContent(p.Content)
 	if p.Exit.Kind() == '0' {
-		m.Exit = number(string(p.Exit))
+		m.Exit = formatNumber(string(p.Exit))
 	}
 	for _, c := range decode.Elements(decode.Member(p.Nested, "calls")) {
-		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: str(decode.Member(c, "name")), Arguments: decode.Member(c, "arguments")})
+		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decodeString(decode.Member(c, "name")), Arguments: decode.Member(c, "arguments")})
 	}
-	for _, s := range members(p.Sections) {
-		m.Sections = append(m.Sections, Section{s.name, str(s.value), s.value.Kind() == 'n'})
+	for _, s := range orderedMembers(p.Sections) {
+		m.Sections = append(m.Sections, Section{s.name, decodeString(s.value), s.value.Kind() == 'n'})
 	}
 	for _, t := range decode.Elements(p.Added) {
-		m.Added = append(m.Added, Tool{str(decode.Member(t, "name")), t})
+		m.Added = append(m.Added, Tool{decodeString(decode.Member(t, "name")), t})
 	}
 	for _, t := range decode.Elements(p.Removed) {
-		m.Removed = append(m.Removed, str(decode.Member(t, "name")))
+		m.Removed = append(m.Removed, decodeString(decode.Member(t, "name")))
 	}
 	if f, err := strconv.ParseFloat(string(p.Time), 64); err == nil {
 		m.Time = int64(f)
@@ -108,10 +108,10 @@ func parseMessage(raw jsontext.Value) *Message {
 }
 
 func (m *Message) setContent(v jsontext.Value) {
-	m.IsText, m.Text, m.Blocks = v.Kind() == '"', str(v), nil
+	m.IsText, m.Text, m.Blocks = v.Kind() == '"', decodeString(v), nil
 	for _, e := range decode.Elements(v) {
 		b := pifile.ParseBlock(e)
-		m.Blocks = append(m.Blocks, Block{b.Type, str(b.Text), str(b.ID), str(b.Name), b.Arguments})
+		m.Blocks = append(m.Blocks, Block{b.Type, decodeString(b.Text), decodeString(b.ID), decodeString(b.Name), b.Arguments})
 	}
 }
 
@@ -133,11 +133,11 @@ func parseUsage(v jsontext.Value) *Usage {
 const imageChars = 4800
 
 func (m *Message) contentChars() int {
-	n := units(m.Text)
+	n := utf16Units(m.Text)
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Type {
 		case "text":
-			n += units(b.Text)
+			n += utf16Units(b.Text)
 		case "image":
 			n += imageChars
 		}
@@ -145,19 +145,19 @@ func (m *Message) contentChars() int {
 	return n
 }
 
-// chars is what the estimate of a message is made of.
-func (m *Message) chars() int {
+// countChars counts the characters from which a message is estimated.
+func (m *Message) countChars() int {
 	n := 0
 	switch m.Role {
 	case "system":
 		n = m.contentChars()
 		for i := range m.Sections {
-			n += units(m.Sections[i].Text)
+			n += utf16Units(m.Sections[i].Text)
 		}
 		if len(m.Added) > 0 {
 			n += 1 + len(m.Added)
 			for i := range m.Added {
-				n += units(stringify(m.Added[i].Raw))
+				n += utf16Units(stringify(m.Added[i].Raw))
 			}
 		}
 	case "user", "custom", "toolResult":
@@ -166,25 +166,25 @@ func (m *Message) chars() int {
 		for i := range m.Blocks {
 			switch b := &m.Blocks[i]; b.Type {
 			case "text", "thinking":
-				n += units(b.Text)
+				n += utf16Units(b.Text)
 			case "toolCall":
-				n += units(b.Name) + units(stringify(b.Arguments))
+				n += utf16Units(b.Name) + utf16Units(stringify(b.Arguments))
 			}
 		}
 	case "bashExecution":
-		n = units(m.Command) + units(m.Output)
+		n = utf16Units(m.Command) + utf16Units(m.Output)
 	case "branchSummary", "compactionSummary":
-		n = units(m.Summary)
+		n = utf16Units(m.Summary)
 	}
 	return n
 }
 
 // Estimate returns the tokens of a message: a quarter of its characters,
 // rounded up.
-func (m *Message) Estimate() int { return (m.chars() + 3) / 4 }
+func (m *Message) Estimate() int { return (m.countChars() + 3) / 4 }
 
-// usage returns what the message reports, if that is a measure of the context.
-func (m *Message) usage() *Usage {
+// contextUsage returns what the message reports, if that is a measure of the context.
+func (m *Message) contextUsage() *Usage {
 	if m.Role != "assistant" || m.Stop == "aborted" || m.Stop == "error" || m.Usage == nil || m.Usage.Context() <= 0 {
 		return nil
 	}

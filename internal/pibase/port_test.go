@@ -18,7 +18,7 @@ import (
 type Port struct{}
 
 // Estimate returns the tokens of a message.
-func (Port) Estimate(m *Message) int { return max(1, m.chars()/4) }
+func (Port) Estimate(m *Message) int { return max(1, m.countChars()/4) }
 
 // Usage returns what a message reports.
 func (Port) Usage(m *Message) *Usage {
@@ -80,7 +80,7 @@ func (Port) Start(path []*Entry, compaction int) int {
 func (Port) CutPoints(path []*Entry, from, to int) []int {
 	var at []int
 	for i := from; i < to; i++ {
-		if newItem(path[i], path[i].messages()).cut {
+		if newItem(path[i], path[i].ownMessages()).cut {
 			at = append(at, i)
 		}
 	}
@@ -92,7 +92,7 @@ func (Port) Collect(path []*Entry, from, to int) []*Message {
 	var out []*Message
 	for _, e := range path[from:to] {
 		if e.Type != "compaction" {
-			out = append(out, e.messages()...)
+			out = append(out, e.ownMessages()...)
 		}
 	}
 	return out
@@ -112,7 +112,7 @@ func (p Port) Prune(msgs []*Message, protect int, placeholder string) []*Message
 		}
 		newest += p.Estimate(m)
 		text := contentText(m, "\n")
-		n := units(text)
+		n := utf16Units(text)
 		if newest <= protect || m.Stop == "error" || n <= small {
 			continue
 		}

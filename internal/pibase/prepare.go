@@ -130,10 +130,10 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	end := cut.Kept
 	if cut.Split {
 		end = cut.Turn
-		p.Prefix = spoken(proj.Entries[cut.Turn:cut.Kept])
+		p.Prefix = spokenMessages(proj.Entries[cut.Turn:cut.Kept])
 	}
 	if end > from {
-		p.History = spoken(proj.Entries[from:end])
+		p.History = spokenMessages(proj.Entries[from:end])
 	}
 	if len(p.History) == 0 && len(p.Prefix) == 0 {
 		return nil, TooSmall
@@ -147,9 +147,9 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	return p, ""
 }
 
-// spoken returns the messages that are summarised: neither summaries of
+// spokenMessages returns the messages that are summarised: neither summaries of
 // compactions nor system messages.
-func spoken(entries []Projected) []*Message {
+func spokenMessages(entries []Projected) []*Message {
 	var out []*Message
 	for i := range entries {
 		if entries[i].Entry.Type == "compaction" {
@@ -171,7 +171,7 @@ func onlyRecovery(suffix []item) bool {
 	attempt := false
 	for _, it := range suffix {
 		e := it.entry
-		visible := e.Type != "context_edit" && len(e.messages()) > 0
+		visible := e.Type != "context_edit" && len(e.ownMessages()) > 0
 		switch {
 		case e.Type == "compaction" || visible && it.shown > 0:
 			return false

@@ -96,22 +96,22 @@ func Project(path []*Entry) *Projection {
 	for i, e := range chosen {
 		out := Projected{Entry: e}
 		if e.Type != "compaction" || i == 0 {
-			out.Messages = edited(e, edits[e.ID])
+			out.Messages = editedMessages(e, edits[e.ID])
 		}
 		p.Entries = append(p.Entries, out)
 	}
 	return p
 }
 
-// edited returns an entry's messages with an edit applied to them.
-func edited(e, edit *Entry) []*Message {
+// editedMessages returns an entry's messages with an edit applied to them.
+func editedMessages(e, edit *Entry) []*Message {
 	if edit == nil || e.Message == nil {
-		return e.messages()
+		return e.ownMessages()
 	}
 	switch e.Message.Role {
 	case "user", "assistant", "toolResult", "custom":
 	default:
-		return e.messages()
+		return e.ownMessages()
 	}
 	if edit.Replacement.Kind() != '{' {
 		return nil
@@ -132,7 +132,7 @@ type Context struct {
 func EstimateContext(msgs []*Message) Context {
 	c := Context{Index: -1}
 	for i := len(msgs) - 1; i >= 0; i-- {
-		if u := msgs[i].usage(); u != nil {
+		if u := msgs[i].contextUsage(); u != nil {
 			c.Usage, c.Index = u.Context(), i
 			break
 		}
@@ -142,8 +142,8 @@ func EstimateContext(msgs []*Message) Context {
 	return c
 }
 
-// estimateProjected is EstimateContext for a projection: usage that is older
-// than the last edit or compaction says nothing about it.
+// estimateProjected estimates a projection as EstimateContext does: usage that is
+// older than the last edit or compaction says nothing about it.
 func estimateProjected(p *Projection, path []*Entry) Context {
 	msgs := p.Messages()
 	c := EstimateContext(msgs)

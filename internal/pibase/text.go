@@ -81,9 +81,9 @@ func (m *Message) bashText() string {
 const resultUnits = 2000
 
 // Serialize returns messages as the text that pi has summarised.
-func Serialize(msgs []*Message) string { return clean(serialize(msgs)) }
+func Serialize(msgs []*Message) string { return replaceHalves(serializeRaw(msgs)) }
 
-func serialize(msgs []*Message) string {
+func serializeRaw(msgs []*Message) string {
 	var parts []string
 	for _, m := range ToLLM(msgs) {
 		switch m.Role {
@@ -100,7 +100,7 @@ func serialize(msgs []*Message) string {
 					said = true
 				case "toolCall":
 					var args []string
-					for _, a := range members(b.Arguments) {
+					for _, a := range orderedMembers(b.Arguments) {
 						args = append(args, a.name+"="+stringify(a.value))
 					}
 					calls = append(calls, b.Name+"("+strings.Join(args, ", ")+")")
@@ -114,8 +114,8 @@ func serialize(msgs []*Message) string {
 			}
 		case "toolResult":
 			if t := contentText(m, "\n"); t != "" {
-				if n := units(t); n > resultUnits {
-					t = fmt.Sprintf("%s\n\n[... %d more characters truncated]", head(t, resultUnits), n-resultUnits)
+				if n := utf16Units(t); n > resultUnits {
+					t = fmt.Sprintf("%s\n\n[... %d more characters truncated]", headUnits(t, resultUnits), n-resultUnits)
 				}
 				parts = append(parts, "[Tool result]: "+t)
 			}
@@ -144,7 +144,7 @@ func (f *FileOps) AddMessage(m *Message) {
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Type == "toolCall" {
-			f.Add(b.Name, str(decode.Member(b.Arguments, "path")))
+			f.Add(b.Name, decodeString(decode.Member(b.Arguments, "path")))
 		}
 	}
 }
@@ -202,8 +202,8 @@ func sortUnits(list []string) {
 		for _, r := range s {
 			if r >= 0x10000 {
 				r -= 0x10000
-				b.WriteString(half(0xD800 + r>>10))
-				b.WriteString(half(0xDC00 + r&0x3FF))
+				b.WriteString(encodeHalf(0xD800 + r>>10))
+				b.WriteString(encodeHalf(0xDC00 + r&0x3FF))
 			} else {
 				b.WriteRune(r)
 			}
@@ -222,5 +222,5 @@ func Footer(read, modified []string) string {
 	if len(modified) > 0 {
 		s += "\n\n<modified-files>\n" + strings.Join(modified, "\n") + "\n</modified-files>"
 	}
-	return clean(s)
+	return replaceHalves(s)
 }

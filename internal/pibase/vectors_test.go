@@ -98,7 +98,7 @@ func TestUsage(t *testing.T) { // A1.1 to A1.8
 func cutOf(path []*Entry, from, to, keepRecent int) Cut {
 	items := make([]item, len(path))
 	for i, e := range path {
-		items[i] = newItem(e, e.messages())
+		items[i] = newItem(e, e.ownMessages())
 	}
 	return findCut(items, from, to, keepRecent, nil)
 }
@@ -314,10 +314,10 @@ func TestJavaScript(t *testing.T) {
 			t.Errorf("stringify(%s) is %s, want %s", in, got, want)
 		}
 	}
-	if s := str(jsontext.Value(`"a\ud83dz"`)); units(s) != 3 || clean(s) != "a\uFFFDz" {
-		t.Errorf("half a pair: %q has %d units", s, units(s))
+	if s := decodeString(jsontext.Value(`"a\ud83dz"`)); utf16Units(s) != 3 || replaceHalves(s) != "a\uFFFDz" {
+		t.Errorf("half a pair: %q has %d units", s, utf16Units(s))
 	}
-	if got := clean(head("ab😀", 3)); got != "ab\uFFFD" {
+	if got := replaceHalves(headUnits("ab😀", 3)); got != "ab\uFFFD" {
 		t.Errorf("cut pair: %q", got)
 	}
 }
@@ -333,7 +333,7 @@ func FuzzRead(f *testing.F) {
 		path := Path(file.Entries, "")
 		if p, why := Prepare(path, 10); (p == nil) == (why == "") {
 			t.Fatal("a preparation and a reason, or neither")
-		} else if p != nil && units(serialize(p.History)) < 0 {
+		} else if p != nil && utf16Units(serializeRaw(p.History)) < 0 {
 			t.Fatal("negative length")
 		}
 	})

@@ -15,7 +15,7 @@ func WithPlace(raw []byte, id, parent string, byIndex []string) []byte {
 	w := jsonwrite.Writer{B: make([]byte, 0, len(raw)+64)}
 	w.Open('{')
 	w.Raw("type", cmp.Or(string(decode.Member(raw, "type")), `""`))
-	place(&w, id, parent)
+	writePlace(&w, id, parent)
 	for k, v := range decode.Members(raw) {
 		switch k {
 		case "type", "id", "parentId":

@@ -22,7 +22,7 @@ func (d *Draft) Record(id, parent string, at time.Time) []byte {
 	w := jsonwrite.Writer{B: make([]byte, 0, 128+len(d.Body))}
 	w.Open('{')
 	w.Str("type", d.Type)
-	place(&w, id, parent)
+	writePlace(&w, id, parent)
 	w.Str("timestamp", at.UTC().Format(TimeForm))
 	if len(d.Body) > 0 {
 		w.Element(d.Body)
@@ -30,8 +30,8 @@ func (d *Draft) Record(id, parent string, at time.Time) []byte {
 	return append(w.B, '}')
 }
 
-// place writes the members that say where an entry stands.
-func place(w *jsonwrite.Writer, id, parent string) {
+// writePlace writes the members that say where an entry stands.
+func writePlace(w *jsonwrite.Writer, id, parent string) {
 	w.Str("id", id)
 	if parent == "" {
 		w.Raw("parentId", "null")
@@ -43,7 +43,7 @@ func place(w *jsonwrite.Writer, id, parent string) {
 // Origin is what pi wants to know of an answer that a message does not say.
 type Origin struct{ Provider, Model string }
 
-func (o Origin) api() string {
+func (o Origin) apiName() string {
 	switch o.Provider {
 	case "anthropic":
 		return "anthropic-messages"
@@ -129,7 +129,7 @@ func answerBody(w *jsonwrite.Writer, m *chat.Message, o Origin) {
 	w.Name("content")
 	w.B = AppendBlocks(w.B, m.Parts)
 	o.Model = cmp.Or(m.Model, o.Model)
-	w.Str("api", o.api())
+	w.Str("api", o.apiName())
 	w.Str("provider", o.Provider)
 	w.Str("model", o.Model)
 	u := cmp.Or(m.Usage, &chat.Usage{})

@@ -40,7 +40,7 @@ type Conversation struct {
 	// none.
 	Wanted plan.ID
 
-	// Revision counts what was noted, settled and pinned.
+	// Revision counts the requests, plans and pins of the conversation.
 	Revision int64
 
 	Totals control.Totals
@@ -65,16 +65,16 @@ type Links struct {
 type Pin struct {
 	Conversation string
 
-	// Len and Chain are the messages up to the one that is pinned.
+	// Len and Chain are the messages up to the pinned one.
 	Len   int
 	Chain chat.Hash
 
 	Part int
 	On   bool
 
-	// Note is what was written down after that message, and Noted when, in
-	// milliseconds since 1970; "" for a pin. Part is what [NotePart] says then, so that
-	// a message may have several notes beside its pins.
+	// Note is a note's text, written after that message, and Noted when, in
+	// milliseconds since 1970; "" for a pin. Part is what [NotePart] says then, so
+	// that a message may have several notes beside its pins.
 	Note  string
 	Noted int64
 }
@@ -99,9 +99,9 @@ func Notes(pins []Pin) (written []notes.Note, left []Pin) {
 // Book keeps what is known of conversations, and which plan is in force in each.
 type Book interface {
 	// Leaves returns the conversations under a key, those used last first, at
-	// most [MaxLeaves], and what was pinned and unpinned there. Requests that
-	// were noted in this process are in it. Every request asks for it, so it is
-	// one question.
+	// most [MaxLeaves], with the pins set and taken off there. Requests that were
+	// noted in this process are in it. Every request asks for it, so it is one
+	// question.
 	Leaves(ctx context.Context, k Key) ([]Conversation, []Pin, error)
 
 	// Links returns the links of a conversation's own messages and of those that
@@ -110,10 +110,10 @@ type Book interface {
 
 	// Settle puts a plan in force for a conversation whose history is h, and
 	// keeps the conversation where it is not kept yet. It returns the plan that
-	// is in force then. Where base is no longer in force, nothing is changed:
-	// the plan that is returned is the one in force, as long as it covers h. A
-	// request that is older than the plan in force does not change what that is;
-	// for it Settle is [Store.Put].
+	// is in force then. Where another plan than base is in force, nothing changes:
+	// Settle returns the plan in force, as long as it covers h. A request that is
+	// older than the plan in force does not change what that is; for it Settle is
+	// [Store.Put].
 	Settle(ctx context.Context, c Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error)
 
 	// Act is Settle for an action: where base is not in force, the error is a
@@ -125,7 +125,7 @@ type Book interface {
 
 	// Note adds a request to a conversation, whose Len and Chain are then those
 	// given; its N and Revision are set. With no request it keeps the
-	// conversation where it is not kept yet. What was noted may be lost when the
+	// conversation where it is not kept yet. A noted request may be lost when the
 	// process is killed.
 	Note(ctx context.Context, c Conversation, r *control.Request, links Links) error
 
@@ -136,8 +136,8 @@ type Book interface {
 	// Settled returns what came into force in a conversation, oldest first.
 	Settled(ctx context.Context, t Tenant, id string) ([]control.PlanInfo, error)
 
-	// Conversations returns a tenant's, those used last first, at most so many;
-	// with a prefix, those whose id begins with it.
+	// Conversations returns at most that number of a tenant's conversations, those
+	// used last first; with a prefix, those whose id begins with it.
 	Conversations(ctx context.Context, t Tenant, prefix string, most int) ([]Conversation, error)
 }
 
@@ -156,8 +156,7 @@ func ConversationID(k Key, chain chat.Hash) string {
 }
 
 // In returns the pins that hold in a history. The lineage is its conversation
-// and those that it branched off from, the nearest first: what was set nearer
-// wins.
+// and those that it branched off from, the nearest first: the pin set nearest wins.
 func In(pins []Pin, lineage []string, h chat.History) []Pin {
 	type place struct{ message, part int }
 	near := make(map[place]int)

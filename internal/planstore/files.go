@@ -13,9 +13,9 @@ import (
 )
 
 // Files is the tenant of conversations that came from files, not in requests: the
-// plans of winnow compact. They are the owner's of the store. So a handle of theirs
-// is found where handles of requests are, and what is kept of them has the same bounds
-// and goes the same way.
+// plans of winnow compact. They belong to the store's owner. So their handles are
+// found where handles of requests are, and they have the same bounds and are pruned
+// the same way.
 const Files Tenant = "files"
 
 // filesDialect marks an [Original] that holds messages and is not a request.

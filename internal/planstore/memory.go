@@ -28,7 +28,7 @@ type Memory struct {
 
 	originals []keptOriginal // newest last
 	secret    []byte
-	spent     map[string]time.Time // what works once, and until when
+	spent     map[string]time.Time // used-up names, and until when they are kept
 	limits    map[limitName][]byte
 	prepared  map[preparedID]Preparation
 }
@@ -86,7 +86,7 @@ func (m *Memory) Heads(_ context.Context, k Key) ([]Head, error) {
 	return heads, nil
 }
 
-// sizeOf is about how many bytes a plan takes: its texts, mostly.
+// sizeOf returns about how many bytes a plan takes: its texts, mostly.
 func sizeOf(p *plan.Plan) int64 {
 	n := int64(512)
 	for i := range p.Edits {
@@ -107,7 +107,7 @@ func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, e
 	if e == nil {
 		return nil, ErrNotFound
 	}
-	return m.use(e), nil
+	return m.usePlan(e), nil
 }
 
 // Put implements [Store].
@@ -117,25 +117,25 @@ func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
 	return m.putLocked(k, p), nil
 }
 
-// putLocked is Put for whoever holds the lock.
+// putLocked puts a plan. The caller holds the lock.
 func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	if e := m.plans[k][p.Prefix]; e != nil {
-		return m.use(e)
+		return m.usePlan(e)
 	}
-	m.add(k, p)
+	m.addPlan(k, p)
 	return p
 }
 
-// use returns a plan and notes that it is in use.
-func (m *Memory) use(e *list.Element) *plan.Plan {
+// usePlan returns a plan and notes that it is in use.
+func (m *Memory) usePlan(e *list.Element) *plan.Plan {
 	x := e.Value.(*kept)
 	x.used = m.bounds.Now()
 	m.order.MoveToFront(e)
-	return x.plan.Bare() // whoever applies it builds a view, which is not ours to keep
+	return x.plan.Bare() // applying it builds a view, which is not ours to keep
 }
 
-// add keeps a plan, and forgets those that are out of bounds then.
-func (m *Memory) add(k Key, p *plan.Plan) {
+// addPlan keeps a plan, and forgets those that are out of bounds then.
+func (m *Memory) addPlan(k Key, p *plan.Plan) {
 	m.made++
 	x := &kept{key: k, plan: p.Bare(), used: m.bounds.Now(), number: m.made, size: sizeOf(p)}
 	if m.plans[k] == nil {
@@ -147,11 +147,11 @@ func (m *Memory) add(k Key, p *plan.Plan) {
 		if m.order.Len() <= m.bounds.Plans && m.size <= m.bounds.Size && x.used.Sub(e.Value.(*kept).used) <= m.bounds.Age {
 			break
 		}
-		m.remove(e)
+		m.removePlan(e)
 	}
 }
 
-func (m *Memory) remove(e *list.Element) {
+func (m *Memory) removePlan(e *list.Element) {
 	x := m.order.Remove(e).(*kept)
 	m.size -= x.size
 	delete(m.plans[x.key], x.plan.Prefix)
@@ -185,8 +185,8 @@ func (m *Memory) Find(_ context.Context, t Tenant, id plan.ID) (Entry, error) {
 	return Entry{}, ErrNotFound
 }
 
-// MaxMarks bounds the points that are remembered under one key: so many
-// conversations that begin alike keep their counts.
+// MaxMarks bounds the points remembered under one key: that number of conversations
+// that begin alike keep their counts.
 const MaxMarks = 64
 
 // Mark implements [Store].

@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// The book in memory. It is bounded like the plans: so many conversations, and
-// of all of them together so many requests.
+// The book in memory. It is bounded like the plans: in conversations, and in
+// requests of all of them together.
 
 // maxNoted is how many requests are kept one by one, of all conversations
 // together. Each takes about half a kilobyte.
@@ -47,9 +47,9 @@ func newBook() book {
 	return book{pages: make(map[bookID]*list.Element), order: list.New(), byKey: make(map[Key][]*page), pins: make(map[Key][]Pin)}
 }
 
-// open returns the page of a conversation, and begins it where there is none.
+// openPage returns the page of a conversation, and begins it where there is none.
 // The caller holds the lock.
-func (m *Memory) open(c Conversation) *page {
+func (m *Memory) openPage(c Conversation) *page {
 	b := &m.book
 	if e := b.pages[bookID{c.Key.Tenant, c.ID}]; e != nil {
 		b.order.MoveToFront(e)
@@ -80,15 +80,15 @@ func (m *Memory) closePage(e *list.Element) {
 	}
 }
 
-// touched notes that something happened to a conversation.
-func (m *Memory) touched(p *page) {
+// touchPage notes that something happened to a conversation.
+func (m *Memory) touchPage(p *page) {
 	p.Revision++
 	p.Used = m.bounds.Now()
 }
 
-// kept returns a conversation as it is kept, or as it would be. The caller holds the
+// keptConversation returns a conversation as it is kept, or as it would be. The caller holds the
 // lock.
-func (m *Memory) kept(c Conversation) Conversation {
+func (m *Memory) keptConversation(c Conversation) Conversation {
 	if e := m.book.pages[bookID{c.Key.Tenant, c.ID}]; e != nil {
 		return e.Value.(*page).Conversation
 	}
@@ -98,13 +98,13 @@ func (m *Memory) kept(c Conversation) Conversation {
 // maxSettled is how many plans of a conversation are listed; the oldest go.
 const maxSettled = 1000
 
-// forced says that a plan is in force now.
-func (m *Memory) forced(x *page, p *plan.Plan, info control.PlanInfo) {
+// putInForce says that a plan is in force now.
+func (m *Memory) putInForce(x *page, p *plan.Plan, info control.PlanInfo) {
 	if x.Plan == p.ID() {
 		return
 	}
 	x.Plan, x.Wanted = p.ID(), ""
-	m.touched(x)
+	m.touchPage(x)
 	if info.By != "undo" {
 		x.Totals.Compactions++
 	}
@@ -123,11 +123,11 @@ func (m *Memory) Leaves(_ context.Context, k Key) ([]Conversation, []Pin, error)
 	for _, p := range m.book.byKey[k] {
 		out = append(out, p.Conversation)
 	}
-	return newest(out, MaxLeaves), slices.Clone(m.book.pins[k]), nil
+	return newestFirst(out, MaxLeaves), slices.Clone(m.book.pins[k]), nil
 }
 
-// newest returns at most so many conversations, those used last first.
-func newest(all []Conversation, most int) []Conversation {
+// newestFirst returns at most that number of conversations, those used last first.
+func newestFirst(all []Conversation, most int) []Conversation {
 	slices.SortStableFunc(all, func(a, b Conversation) int { return b.Used.Compare(a.Used) })
 	return all[:min(len(all), most)]
 }
@@ -154,20 +154,20 @@ func (l Links) Put(to []Link) []Link {
 func (m *Memory) Settle(_ context.Context, c Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now := m.kept(c); now.Plan != base {
+	if now := m.keptConversation(c); now.Plan != base {
 		if other := m.planOf(now); other != nil {
 			if x := other.Value.(*kept); h.StartsWith(x.plan.Len, x.plan.Prefix) {
-				return m.use(other), nil
+				return m.usePlan(other), nil
 			}
 			return m.putLocked(c.Key, p), nil
 		}
 	}
 	if e := m.plans[c.Key][p.Prefix]; e != nil && e.Value.(*kept).plan.ID() == base {
-		m.open(c).gaveWay(e.Value.(*kept).plan)
-		m.remove(e)
+		m.openPage(c).gaveWay(e.Value.(*kept).plan)
+		m.removePlan(e)
 	}
 	won := m.putLocked(c.Key, p)
-	m.forced(m.open(c), won, info)
+	m.putInForce(m.openPage(c), won, info)
 	return won, nil
 }
 
@@ -189,25 +189,25 @@ func (m *Memory) planOf(c Conversation) *list.Element {
 func (m *Memory) Act(_ context.Context, c Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *Pin) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now := m.kept(c); now.Plan != base {
+	if now := m.keptConversation(c); now.Plan != base {
 		return &control.ConflictError{Base: base, InForce: now.Plan}
 	}
-	x := m.open(c)
+	x := m.openPage(c)
 	if p != nil {
 		if e := m.plans[c.Key][p.Prefix]; e != nil {
 			x.gaveWay(e.Value.(*kept).plan)
-			m.remove(e)
+			m.removePlan(e)
 		}
-		m.add(c.Key, p)
-		m.forced(x, p, info)
+		m.addPlan(c.Key, p)
+		m.putInForce(x, p, info)
 	}
 	if p == nil && pin == nil {
 		x.Wanted = info.Undid
-		m.touched(x)
+		m.touchPage(x)
 	}
 	if pin != nil {
 		m.book.pins[c.Key] = Repinned(m.book.pins[c.Key], *pin)
-		m.touched(x)
+		m.touchPage(x)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func Repinned(all []Pin, pin Pin) []Pin {
 func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, links Links) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	x := m.open(c)
+	x := m.openPage(c)
 	if r == nil {
 		if x.links == nil {
 			x.links = links.Put(nil)
@@ -236,7 +236,7 @@ func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, lin
 		return nil
 	}
 	x.Len, x.Chain, x.Model, x.Dialect, x.Label, x.Folder = c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder
-	m.touched(x)
+	m.touchPage(x)
 	x.links = links.Put(x.links)
 	x.Totals.Add(r)
 	last := *r
@@ -289,7 +289,7 @@ func (m *Memory) Conversations(_ context.Context, t Tenant, prefix string, most 
 			out = append(out, p.Conversation)
 		}
 	}
-	return newest(out, most), nil
+	return newestFirst(out, most), nil
 }
 
 // forgetBook drops the conversations under a key.

@@ -106,7 +106,7 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.plans[k] {
-		m.remove(e)
+		m.removePlan(e)
 		plans++
 	}
 	m.forgetBook(k)
@@ -209,7 +209,7 @@ func (m *Memory) PutPrepared(_ context.Context, k Key, p Preparation) error {
 		return nil
 	}
 	if m.prepared == nil || len(m.prepared) >= m.bounds.Plans {
-		m.prepared = make(map[preparedID]Preparation) // what was there is prepared again
+		m.prepared = make(map[preparedID]Preparation) // forgotten work is prepared again
 	}
 	m.prepared[id] = p
 	return nil

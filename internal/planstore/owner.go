@@ -9,13 +9,13 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Owner is what a [Store] can do for whoever owns it: look at what all tenants
-// have there, forget what is too old or too much, and copy it elsewhere.
+// Owner is what a [Store] can do for its owner: look at what all tenants have
+// there, forget what is too old or too much, and copy it elsewhere.
 type Owner interface {
 	Store
 
-	// Entries returns the plans of all tenants, those used last first, at most
-	// so many.
+	// Entries returns at most that number of plans of all tenants, those used last
+	// first.
 	Entries(ctx context.Context, most int) ([]Entry, error)
 
 	// Sums adds up what is kept.
@@ -75,7 +75,7 @@ type Sums struct {
 	Newest        *time.Time `json:"newest,omitempty"`
 }
 
-// Pruned is what was forgotten.
+// Pruned counts what a store forgot.
 type Pruned struct {
 	Plans         int64 `json:"plans"`
 	Marks         int64 `json:"marks"`

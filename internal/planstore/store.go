@@ -65,8 +65,8 @@ type Mark struct {
 	// last step.
 	NotLasted int
 
-	// At is when it was reported, by the clock of whoever reads it; zero where
-	// the store does not know. Who writes a mark leaves it out.
+	// At is when it was reported, by the reader's clock; zero where the store does
+	// not know. A writer leaves it out.
 	At time.Time
 }
 
@@ -88,23 +88,23 @@ type Store interface {
 	Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error)
 
 	// Put keeps a plan unless one is kept for the same key and prefix already,
-	// and returns the plan that is in force there: this one, or the one that came
-	// first. The caller uses that. So all who plan the same messages at the same
-	// moment send the same bytes. When the error is nil, the plan that is
-	// returned is durable, as far as the store can be.
+	// and returns the plan that is in force there: this one, or the first. The
+	// caller uses that. So all who plan the same messages at the same moment send
+	// the same bytes. When the error is nil, the plan that is returned is durable,
+	// as far as the store can be.
 	Put(ctx context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
 
-	// List returns a tenant's plans, those used last first, at most so many.
+	// List returns at most that number of a tenant's plans, those used last first.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
 	// Find returns where a tenant's plan is kept, by its id. The error wraps
 	// [ErrNotFound].
 	Find(ctx context.Context, t Tenant, id plan.ID) (Entry, error)
 
-	// Mark keeps what was reported up to a point, in place of what was kept for
-	// the point before. When it returns nil, the mark outlives this process as
-	// far as the store does: without it the next request is counted otherwise,
-	// and may be planned anew where that was not needed.
+	// Mark keeps the usage reported up to a point, in place of the mark for the
+	// point before. When it returns nil, the mark outlives this process as far as
+	// the store does: without it the next request is counted otherwise, and may be
+	// planned anew where that was not needed.
 	Mark(ctx context.Context, k Key, m Mark, before chat.Hash) error
 
 	// Marks returns the marks under a key, longest first. The list is bounded.
@@ -122,10 +122,10 @@ type Store interface {
 	// force again. The error wraps [ErrNotFound].
 	Former(ctx context.Context, t Tenant, id plan.ID) (Kept, error)
 
-	// Remove forgets everything under a key: plans, what was reported, and
-	// conversations that were kept. Conversations that begin alike share a key,
-	// and go together. When the error is nil, nothing of it can be read from the
-	// store any more. It returns how many plans and conversations there were.
+	// Remove forgets everything under a key: plans, marks, and conversations that
+	// were kept. Conversations that begin alike share a key, and go together. When
+	// the error is nil, nothing of it can be read from the store any more. It
+	// returns how many plans and conversations there were.
 	Remove(ctx context.Context, k Key) (plans, originals int, err error)
 
 	// PutOriginal keeps a conversation itself, so that what a plan hides can be had
@@ -136,8 +136,8 @@ type Store interface {
 	// at all.
 	PutOriginal(ctx context.Context, k Key, o Original, before chat.Hash) error
 
-	// Originals returns conversations under a key of at least so many messages,
-	// shortest first, at most [MaxOriginals].
+	// Originals returns conversations under a key of at least that number of
+	// messages, shortest first, at most [MaxOriginals].
 	Originals(ctx context.Context, k Key, atLeast int) ([]Original, error)
 
 	// PutPrepared keeps what one process prepared for all that use the store, unless
@@ -154,8 +154,8 @@ type Store interface {
 	// which provider; it holds no secret.
 	Limits(ctx context.Context, t Tenant, name string) ([]byte, error)
 
-	// KeepLimits keeps a value under a name, in place of the one before. What was kept
-	// long ago, or is too much, may be forgotten.
+	// KeepLimits keeps a value under a name, in place of the one before. The store
+	// may forget values that are old or too many.
 	KeepLimits(ctx context.Context, t Tenant, name string, value []byte) error
 
 	// Spend notes that something that works once was used, for all processes that use
@@ -164,9 +164,9 @@ type Store interface {
 	Spend(ctx context.Context, name string, until time.Time) (first bool, err error)
 
 	// Secret returns at least 16 random bytes: the same ones for as long as the
-	// plans are kept, to all processes that use the store. Whoever makes tenants of
-	// credentials hashes them under it, so that a tenant tells nothing about its
-	// credential to those who see the tenant alone, as in a log.
+	// plans are kept, to all processes that use the store. Callers that make
+	// tenants of credentials hash them under it, so that a tenant tells nothing
+	// about its credential to those who see the tenant alone, as in a log.
 	Secret(ctx context.Context) ([]byte, error)
 
 	// Tenants returns all tenants that have plans or conversations here. It is for
@@ -209,8 +209,8 @@ type Bounds struct {
 	Now func() time.Time
 }
 
-// WithDefaults returns the bounds with defaults where nothing is set: so many
-// plans, so many bytes of them and as many of conversations.
+// WithDefaults returns the bounds with defaults where nothing is set: that number
+// of plans, size bytes of them and as many of conversations.
 func (b Bounds) WithDefaults(plans int, size int64) Bounds {
 	if b.Age <= 0 {
 		b.Age = 30 * 24 * time.Hour

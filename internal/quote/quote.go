@@ -12,12 +12,12 @@ import (
 // so; all other text stays as it is. What the eye cannot see (control
 // characters, text direction overrides, invisible tags) is removed. Quoting
 // twice gives the same as quoting once.
-func Text(s string) string { return escape(Clean(s)) }
+func Text(s string) string { return escapeMarkers(Clean(s)) }
 
 // Clean removes what the eye cannot see and makes the text valid. Text that
 // needs none of that costs one scan.
 func Clean(s string) string {
-	at := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || invisible(r) || lineSeparator(r) })
+	at := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || isInvisible(r) || lineSeparator(r) })
 	if at < 0 {
 		return s
 	}
@@ -32,7 +32,7 @@ func Clean(s string) string {
 			b.WriteByte('\n')
 		case r == 0x1b:
 			n = escapeSequence(s[i:])
-		case !invisible(r):
+		case !isInvisible(r):
 			b.WriteRune(r)
 		}
 		i += n
@@ -40,8 +40,8 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// escape escapes the markers in clean text.
-func escape(s string) string {
+// escapeMarkers escapes the markers in clean text.
+func escapeMarkers(s string) string {
 	var b strings.Builder
 	done := 0 // s[:done] is in b
 	put := func(at int, with string, skip int) {
@@ -78,8 +78,8 @@ func escape(s string) string {
 
 func lineSeparator(r rune) bool { return r == '\u2028' || r == '\u2029' || r == '\u0085' }
 
-// invisible reports characters that change what a reader sees without being seen.
-func invisible(r rune) bool {
+// isInvisible reports characters that change what a reader sees without being seen.
+func isInvisible(r rune) bool {
 	switch {
 	case r < ' ' || r == 0x7f:
 		return r != '\t' && r != '\n'
@@ -168,7 +168,7 @@ func lineMarker(s string) int {
 	}
 	switch c := s[i]; {
 	case c == '#':
-		if h := heading(s[i:]); h != "" && OwnHeading(h) {
+		if h := headingWords(s[i:]); h != "" && OwnHeading(h) {
 			return i
 		}
 	case c == '[':
@@ -192,8 +192,8 @@ func lineMarker(s string) int {
 	return -1
 }
 
-// heading returns the words of a Markdown heading, "" where s starts with none.
-func heading(s string) string {
+// headingWords returns the words of a Markdown heading, "" where s starts with none.
+func headingWords(s string) string {
 	n := 0
 	for n < len(s) && s[n] == '#' {
 		n++
@@ -222,7 +222,7 @@ func OwnHeading(h string) bool {
 	return HasFold(h, "instruction", "new instruction")
 }
 
-// isDivider reports whether the line is the one that separates two summaries.
+// isDivider reports whether a line separates two summaries.
 func isDivider(s string) bool {
 	line, _, _ := strings.Cut(s, "\n")
 	line = strings.TrimRight(line, " \t\r")

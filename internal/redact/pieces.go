@@ -8,7 +8,7 @@ import (
 )
 
 // A text that was shortened may hold a piece of a secret that no form knows any
-// more: the last lines of a private key, the second half of a token. Whoever
+// more: the last lines of a private key, the second half of a token. A caller that
 // shortens texts asks the whole text for its secrets, with [Redactor.Secrets], and
 // takes their pieces out of the shortened one, with [Without].
 
@@ -48,25 +48,25 @@ func Without(s string, secrets []string) (string, int) {
 	n := 0
 	for _, secret := range secrets {
 		for line := range strings.FieldsFuncSeq(strings.ReplaceAll(secret, `\n`, "\n"), func(r rune) bool { return r == '\n' || r == '\r' }) {
-			for from := 0; random(line) && from+piece <= len(line); from += piece {
-				s, n = cut(s, n, line, from)
+			for from := 0; looksRandom(line) && from+piece <= len(line); from += piece {
+				s, n = cutSecret(s, n, line, from)
 			}
 		}
 	}
 	return s, n
 }
 
-// random reports whether a line looks like part of a key. What stands behind the
+// looksRandom reports whether a line looks like part of a key. What stands behind the
 // word "secret" may be code instead, such as process.env.API_KEY, whose pieces stand
 // in many texts.
-func random(line string) bool {
+func looksRandom(line string) bool {
 	return len(line) >= 2*piece && strings.ContainsAny(line, "0123456789") && strings.ToUpper(line) != line && strings.ToLower(line) != line &&
 		!strings.ContainsAny(line, " \t()[]{}<>$'\"`;,")
 }
 
-// cut takes out what stands in the text of a line, around the piece of it that
+// cutSecret takes out what stands in the text of a line, around the piece of it that
 // begins at from.
-func cut(s string, n int, line string, from int) (string, int) {
+func cutSecret(s string, n int, line string, from int) (string, int) {
 	for at := 0; ; {
 		i := strings.Index(s[at:], line[from:from+piece])
 		if i < 0 {
@@ -79,8 +79,8 @@ func cut(s string, n int, line string, from int) (string, int) {
 		for k := from + piece; k < len(line) && b < len(s) && s[b] == line[k]; k++ {
 			b++
 		}
-		s = s[:a] + mark("secret") + s[b:]
-		at = a + len(mark("secret"))
+		s = s[:a] + redactionMark("secret") + s[b:]
+		at = a + len(redactionMark("secret"))
 		n++
 	}
 }
@@ -88,9 +88,9 @@ func cut(s string, n int, line string, from int) (string, int) {
 // leastEncoded is the length from which on a text may be a file in base64.
 const leastEncoded = 64
 
-// encoded takes secrets out of a text file in base64, with or without the prefix
+// redactEncoded takes secrets out of a text file in base64, with or without the prefix
 // of a data URL, and returns it encoded again.
-func (r *Redactor) encoded(s string) (string, int) {
+func (r *Redactor) redactEncoded(s string) (string, int) {
 	head, data := "", s
 	if strings.HasPrefix(s, "data:") {
 		if i := strings.Index(s, ";base64,"); i > 0 {

@@ -83,26 +83,26 @@ func (r *Redactor) Text(s string) (string, int) {
 	for _, v := range r.Values {
 		if v != "" && strings.Contains(s, v) {
 			n += strings.Count(s, v)
-			s = strings.ReplaceAll(s, v, mark("secret"))
+			s = strings.ReplaceAll(s, v, redactionMark("secret"))
 		}
 	}
 	lower := strings.ToLower(s)
 	for i := range forms {
 		f := &forms[i]
 		if slices.ContainsFunc(f.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
-			s, n = replace(s, n, f.name, f.re)
+			s, n = replaceMatches(s, n, f.name, f.re)
 		}
 	}
 	for _, re := range r.Patterns {
-		s, n = replace(s, n, "secret", re)
+		s, n = replaceMatches(s, n, "secret", re)
 	}
 	return s, n
 }
 
-func mark(what string) string { return fmt.Sprintf("[redacted: %s]", what) }
+func redactionMark(what string) string { return fmt.Sprintf("[redacted: %s]", what) }
 
-// replace puts a mark in place of every match, or of its group.
-func replace(s string, n int, name string, re *regexp.Regexp) (string, int) {
+// replaceMatches puts a mark in place of every match, or of its group.
+func replaceMatches(s string, n int, name string, re *regexp.Regexp) (string, int) {
 	all := re.FindAllStringSubmatchIndex(s, -1)
 	if all == nil {
 		return s, n
@@ -118,7 +118,7 @@ func replace(s string, n int, name string, re *regexp.Regexp) (string, int) {
 			continue
 		}
 		b.WriteString(s[at:from])
-		b.WriteString(mark(name))
+		b.WriteString(redactionMark(name))
 		at = to
 		n++
 	}
@@ -129,18 +129,18 @@ func replace(s string, n int, name string, re *regexp.Regexp) (string, int) {
 // Message returns a message without secrets. A signed part that holds one is
 // taken out whole, because it is valid only as it is.
 func (r *Redactor) Message(m chat.Message) chat.Message {
-	parts, changed := r.parts(m.Parts)
+	parts, changed := r.redactParts(m.Parts)
 	if !changed {
 		return m
 	}
 	if len(parts) == 0 {
-		parts = []chat.Part{{Kind: chat.Text, Text: mark("a signed part with a secret")}}
+		parts = []chat.Part{{Kind: chat.Text, Text: redactionMark("a signed part with a secret")}}
 	}
 	m.Parts, m.Wire = parts, 0
 	return m
 }
 
-func (r *Redactor) parts(parts []chat.Part) ([]chat.Part, bool) {
+func (r *Redactor) redactParts(parts []chat.Part) ([]chat.Part, bool) {
 	changed := false
 	out := make([]chat.Part, 0, len(parts))
 	for _, p := range parts {
@@ -156,11 +156,11 @@ func (r *Redactor) parts(parts []chat.Part) ([]chat.Part, bool) {
 			p.Data = t
 			found += n
 		case p.Kind == chat.Document:
-			t, n := r.encoded(p.Data)
+			t, n := r.redactEncoded(p.Data)
 			p.Data = t
 			found += n
 		}
-		if content, inner := r.parts(p.Content); inner {
+		if content, inner := r.redactParts(p.Content); inner {
 			p.Content = content
 			found++
 		}
@@ -202,7 +202,7 @@ func (r *Redactor) Record(raw []byte) []byte {
 		text, _ := decode.String(v)
 		clean, n := r.Text(text)
 		if n == 0 {
-			clean, n = r.encoded(text)
+			clean, n = r.redactEncoded(text)
 		}
 		if n == 0 {
 			continue

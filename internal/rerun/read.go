@@ -13,7 +13,7 @@ import (
 
 // Plan implements [control.Source].
 func (r *Rerun) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
-	if err := r.wait(ctx); err != nil {
+	if err := r.waitUntilReady(ctx); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -30,7 +30,7 @@ func (r *Rerun) planOf(id plan.ID) (*plan.Plan, error) {
 
 // Planned implements [conview.Backend]: over the request that the plan was made for.
 func (r *Rerun) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
-	if err := r.wait(ctx); err != nil {
+	if err := r.waitUntilReady(ctx); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -45,8 +45,8 @@ func (r *Rerun) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error
 	return m, err
 }
 
-// marks are the pins in force.
-func (r *Rerun) marks() []control.Pin {
+// pinsInForce returns the pins in force.
+func (r *Rerun) pinsInForce() []control.Pin {
 	out := []control.Pin{}
 	for _, p := range r.pins {
 		out = append(out, control.Pin{Message: p.Message, Part: p.Part})
@@ -56,7 +56,7 @@ func (r *Rerun) marks() []control.Pin {
 
 // Moment implements [conview.Backend]: the conversation at its end.
 func (r *Rerun) Moment(ctx context.Context, id string) (*conview.Moment, error) {
-	if err := r.is(ctx, id); err != nil {
+	if err := r.checkID(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -64,16 +64,16 @@ func (r *Rerun) Moment(ctx context.Context, id string) (*conview.Moment, error) 
 	return r.momentNow(), nil
 }
 
-// momentNow is the conversation at its end. The caller holds the lock.
+// momentNow returns the conversation at its end. The caller holds the lock.
 func (r *Rerun) momentNow() *conview.Moment {
 	return &conview.Moment{
-		Request: r.in.Request, View: r.view, Pins: r.marks(), Engine: r.w, Kinds: r.in.Kinds, Where: r.in.Name, Plans: conview.KnownPlans(r.plans, r.known),
-		Status: r.status, State: r.state(),
+		Request: r.in.Request, View: r.view, Pins: r.pinsInForce(), Engine: r.w, Kinds: r.in.Kinds, Where: r.in.Name, Plans: conview.KnownPlans(r.plans, r.known),
+		Status: r.status, State: r.engineState(),
 	}
 }
 
-// now is what the model would see next.
-func (r *Rerun) now() plan.View {
+// currentView returns what the model would see next.
+func (r *Rerun) currentView() plan.View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.view
@@ -81,7 +81,7 @@ func (r *Rerun) now() plan.View {
 
 // Recall implements [recall.Source], for handles of all plans that were in force.
 func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (recall.Page, error) {
-	if err := r.wait(ctx); err != nil {
+	if err := r.waitUntilReady(ctx); err != nil {
 		return recall.Page{}, err
 	}
 	name, place, err := recall.Parse(handle)
@@ -104,19 +104,19 @@ func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (
 
 // Search implements [recall.Source].
 func (r *Rerun) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
-	if err := r.wait(ctx); err != nil {
+	if err := r.waitUntilReady(ctx); err != nil {
 		return recall.Results{}, err
 	}
-	v := r.now()
+	v := r.currentView()
 	return recall.Limited(recall.Hidden(v.History(), v.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
 }
 
 // Locate implements [control.Source].
 func (r *Rerun) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	if err := r.wait(ctx); err != nil {
+	if err := r.waitUntilReady(ctx); err != nil {
 		return nil, err
 	}
-	if p := r.now().Plan(); p != nil {
+	if p := r.currentView().Plan(); p != nil {
 		for i := range p.Edits {
 			if e := &p.Edits[i]; e.Handle == handle && handle != "" {
 				return &control.Place{Conversation: r.id, From: e.From, To: e.To, Part: e.Part}, nil

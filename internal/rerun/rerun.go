@@ -77,7 +77,7 @@ type row struct {
 // New goes through the conversation. The time it takes is that of all requests.
 func New(ctx context.Context, in Input) (*Rerun, error) {
 	r := Start(ctx, in)
-	return r, r.wait(ctx)
+	return r, r.waitUntilReady(ctx)
 }
 
 // Start goes through the conversation in the background. What is asked of it
@@ -105,32 +105,32 @@ func Start(ctx context.Context, in Input) *Rerun {
 		defer close(r.ready)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.fails = r.through(ctx, answers)
+		r.fails = r.replayRequests(ctx, answers)
 	}()
 	return r
 }
 
-// through goes through all requests. The caller holds the lock.
-func (r *Rerun) through(ctx context.Context, answers []int) error {
+// replayRequests goes through all requests. The caller holds the lock.
+func (r *Rerun) replayRequests(ctx context.Context, answers []int) error {
 	g := &going{Rerun: r}
 	for _, i := range answers {
-		if err := g.request(ctx, i); err != nil {
+		if err := g.askEngine(ctx, i); err != nil {
 			return err
 		}
 		r.gone.Add(1)
 	}
-	if err := r.settle(r.plan); err != nil {
+	if err := r.settlePlan(r.plan); err != nil {
 		return err
 	}
 	r.revision = int64(len(r.rows))
 	return nil
 }
 
-// Progress is how many requests it went through, and how many there are.
+// Progress returns how many requests it went through, and how many there are.
 func (r *Rerun) Progress() (done, total int) { return int(r.gone.Load()), r.total }
 
-// wait waits until it went through all requests.
-func (r *Rerun) wait(ctx context.Context) error {
+// waitUntilReady waits until it went through all requests.
+func (r *Rerun) waitUntilReady(ctx context.Context) error {
 	select {
 	case <-r.ready:
 		return r.fails
@@ -159,8 +159,8 @@ type going struct {
 	messages int // of the history in it
 }
 
-// request asks the engine what the model should see before message i answers.
-func (g *going) request(ctx context.Context, i int) error {
+// askEngine asks the engine what the model should see before message i answers.
+func (g *going) askEngine(ctx context.Context, i int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -187,25 +187,19 @@ func (g *going) request(ctx context.Context, i int) error {
 		return fmt.Errorf("rerun: before message %d: %w", i, err)
 	}
 	g.track.Fitted(&fit)
-	w := row{Request: control.Request{
-		N: len(g.rows) + 1, Revision: int64(len(g.rows) + 1), Time: when(answer.Time), Model: answer.Model,
-		Messages: i, Sent: fit.View.Len(), Tokens: fit.After.Count.Tokens, Method: fit.After.Count.Method,
-		Window: fit.After.Limits.Context, Available: fit.After.Limits.Available, CommitAt: fit.After.Commit.At,
-		Plan: fit.Plan.ID(), Passed: passed,
-	}}
-	w.CompactAt, w.CompactWhy = fit.After.Due()
-	same := g.same(&w, fit.View, fit.Plan.ID())
-	w.Kinds = g.w.Meter().Kinds(fit.View, &fit.After)
-	w.Saved = g.saved(fit.Plan)
+	w := row{Request: conview.MeasuredRequest(g.w, fit.View, &fit.After)}
+	w.N, w.Revision, w.Passed = len(g.rows)+1, int64(len(g.rows)+1), passed
+	w.Time, w.Model = timeOfMillis(answer.Time), answer.Model
+	same := g.sharedTokens(&w, fit.View, fit.Plan.ID())
 	if w.Plan != g.prev {
-		w.New, w.Why = true, reason(&fit)
-		g.adopt(fit.Plan, control.PlanInfo{
+		w.New, w.Why = true, newPlanReason(&fit)
+		g.adoptPlan(fit.Plan, control.PlanInfo{
 			Time: w.Time, By: "request", Request: w.N, Why: w.Why,
 			Before: fit.Before.Count.Tokens, After: fit.After.Count.Tokens,
 		})
 	}
 	step, heard := g.w.Answered(&g.in.Request, i, fit.View, g.w.Settings().Model)
-	g.pay(&w, same, idle, i, heard)
+	g.fillCost(&w, same, idle, i, heard)
 	g.prompt = w.Tokens
 	if w.Usage != nil {
 		g.track.Record(step)
@@ -217,10 +211,10 @@ func (g *going) request(ctx context.Context, i int) error {
 	return nil
 }
 
-// same returns how many tokens of the view the last request had too, from its
+// sharedTokens returns how many tokens of the view the last request had too, from its
 // start on, in the provider's measure: only what differs is estimated, so that what
 // no file shows is in it.
-func (g *going) same(w *row, v plan.View, id plan.ID) int {
+func (g *going) sharedTokens(w *row, v plan.View, id plan.ID) int {
 	switch {
 	case !g.sent:
 		return 0
@@ -236,17 +230,10 @@ func (g *going) same(w *row, v plan.View, id plan.ID) int {
 	return max(0, w.Tokens-int(g.track.State().Ledger.Factor()*float64(added)))
 }
 
-// saved is how many more tokens the prompt would have without its plan.
-func (g *going) saved(p *plan.Plan) int {
-	if p == nil {
-		return 0
-	}
-	return p.Saved().Tokens
-}
-
-// kept is the share of the request before that the provider's cache still had: what
-// it reported to the agent at that moment, or all of it while the cache lives.
-func (g *going) kept(u *chat.Usage, idle time.Duration, i int) float64 {
+// keptShare returns the share of the request before that the provider's cache still
+// had: what it reported to the agent at that moment, or all of it while the cache
+// lives.
+func (g *going) keptShare(u *chat.Usage, idle time.Duration, i int) float64 {
 	rewritten := slices.ContainsFunc(g.in.Compacted, func(at int) bool { return g.messages < at && at <= i })
 	if u != nil && u.CacheRead > 0 && g.agent > 0 && !rewritten {
 		return min(float64(u.CacheRead)/float64(g.agent), 1)
@@ -257,13 +244,13 @@ func (g *going) kept(u *chat.Usage, idle time.Duration, i int) float64 {
 	return 1
 }
 
-// pay fills in what the request costs: by what the provider reported where winnow
+// fillCost fills in what the request costs: by what the provider reported where winnow
 // would have sent the same, and by the model's prices.
-func (g *going) pay(w *row, same int, idle time.Duration, i int, heard bool) {
+func (g *going) fillCost(w *row, same int, idle time.Duration, i int, heard bool) {
 	m := g.w.Model()
 	answer := g.in.Request.History.At(i)
 	u := answer.Usage
-	w.read = min(int(g.kept(u, idle, i)*float64(same)), w.Tokens)
+	w.read = min(int(g.keptShare(u, idle, i)*float64(same)), w.Tokens)
 	if same < m.Cache.MinPrefix {
 		w.read = 0
 	}
@@ -283,44 +270,34 @@ func (g *going) pay(w *row, same int, idle time.Duration, i int, heard bool) {
 		d := m.Prices.Cost(*u)
 		w.paid = &d
 	}
-	if cut(g.known[w.Plan]) || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || !heard {
+	if doesMoreThanMend(g.known[w.Plan]) || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || !heard {
 		return // the agent sent something else
 	}
-	w.Usage = &control.Usage{}
-	w.Usage.Add(*u)
-	w.CacheShare = w.Usage.CacheShare()
-	w.Dollars = w.paid
+	conview.SetUsage(&w.Request, m.Prices, *u)
 }
 
-// cut reports whether a plan does more than mend what a dialect would refuse.
-func cut(p *plan.Plan) bool {
+// doesMoreThanMend reports whether a plan does more than mend what a dialect would refuse.
+func doesMoreThanMend(p *plan.Plan) bool {
 	return p != nil && slices.ContainsFunc(p.Edits, func(e plan.Edit) bool { return e.Stage != "repair" })
 }
 
-// adopt notes a plan that came into force.
-func (r *Rerun) adopt(p *plan.Plan, info control.PlanInfo) {
-	info.ID = p.ID()
+// adoptPlan notes a plan that came into force.
+func (r *Rerun) adoptPlan(p *plan.Plan, info control.PlanInfo) {
+	info = conview.DescribePlan(info, p)
 	if p != nil {
 		r.known[info.ID] = p
-		info.Parent, info.Messages = p.Parent, p.Len
-		for k := range p.Edits {
-			if p.Edits[k].Made == info.ID {
-				info.Edits++
-			}
-		}
 	}
-	info.Saved = info.Before - info.After
 	r.plans = append(r.plans, info)
 }
 
-// settle puts a plan in force over the whole history and measures it.
-func (r *Rerun) settle(p *plan.Plan) error {
+// settlePlan puts a plan in force over the whole history and measures it.
+func (r *Rerun) settlePlan(p *plan.Plan) error {
 	v, err := plan.Apply(r.in.Request.History, p)
 	if err != nil {
 		return fmt.Errorf("rerun: %w", err)
 	}
 	r.track.Use(p, 0)
-	status, err := r.w.Check(r.in.Request, r.state())
+	status, err := r.w.Check(r.in.Request, r.engineState())
 	if err != nil {
 		return fmt.Errorf("rerun: %w", err)
 	}
@@ -328,15 +305,15 @@ func (r *Rerun) settle(p *plan.Plan) error {
 	return nil
 }
 
-// state is what the engine should know for the next request.
-func (r *Rerun) state() winnow.State {
+// engineState returns what the engine should know for the next request.
+func (r *Rerun) engineState() winnow.State {
 	s := r.track.State()
 	s.Pins, s.Notes = r.pins, r.notes
 	return s
 }
 
-// reason says in words why a request came with a new plan.
-func reason(fit *winnow.Result) string {
+// newPlanReason says in words why a request came with a new plan.
+func newPlanReason(fit *winnow.Result) string {
 	if !fit.Before.ShouldCompact {
 		if fit.Plan != nil && len(fit.Plan.Edits) > 0 {
 			return fit.Plan.Edits[len(fit.Plan.Edits)-1].Why
@@ -347,7 +324,7 @@ func reason(fit *winnow.Result) string {
 	return fmt.Sprintf("%s tokens reached %s: %s", text.Number(fit.Before.Count.Tokens), text.Number(at), why)
 }
 
-func when(ms int64) time.Time {
+func timeOfMillis(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}
 	}

@@ -85,7 +85,7 @@ func TestRequestsFit(t *testing.T) {
 	}
 }
 
-// TestHints names what was hidden and fetched again.
+// TestHints: hints name the result that was hidden and fetched again.
 func TestHints(t *testing.T) {
 	r := ran(t, 60)
 	hints, err := r.Hints(t.Context(), r.ID())
@@ -197,7 +197,7 @@ func TestStartsAtOnce(t *testing.T) {
 		t.Errorf("%d requests, %d plans, %v; %d of %d", len(d.Requests), len(d.Plans), err, done, total)
 	}
 
-	// Whoever leaves does not have to wait for it.
+	// A caller that closes it need not wait for the work.
 	r, h = begin()
 	<-h.asked
 	if err := r.Close(); err != nil {

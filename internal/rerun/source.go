@@ -15,27 +15,27 @@ import (
 // SourceName is what [control.Conversation.Source] says of a rerun.
 const SourceName = "rerun"
 
-// ID is the conversation's.
+// ID returns the conversation's id.
 func (r *Rerun) ID() string { return r.id }
 
-// is reports whether an id, or the beginning of one, is this conversation's, and
+// checkID reports whether an id, or the beginning of one, is this conversation's, and
 // waits until there is something to show of it.
-func (r *Rerun) is(ctx context.Context, id string) error {
+func (r *Rerun) checkID(ctx context.Context, id string) error {
 	if id == "" || !strings.HasPrefix(r.id, id) {
 		return fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
 	}
-	return r.wait(ctx)
+	return r.waitUntilReady(ctx)
 }
 
-// Conversations returns the one that there is, if it has the words. It does not
+// Conversations returns the only conversation, if it has the words. It does not
 // wait for its numbers.
 func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conversation, error) {
-	c := r.brief()
+	c := r.describeRecording()
 	select {
 	case <-r.ready:
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		c = r.story().Conversation()
+		c = r.buildStory().Conversation()
 	default:
 	}
 	words := conview.Words(q.Words)
@@ -45,8 +45,8 @@ func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conv
 	return []control.Conversation{c}, nil
 }
 
-// brief is what the recording says of itself.
-func (r *Rerun) brief() control.Conversation {
+// describeRecording returns what the recording says of itself.
+func (r *Rerun) describeRecording() control.Conversation {
 	h := r.in.Request.History
 	c := control.Conversation{
 		ID: r.id, Source: SourceName, Name: r.in.Name, Title: conview.Title(h), Model: r.w.Settings().Model, Messages: h.Len(),
@@ -54,17 +54,18 @@ func (r *Rerun) brief() control.Conversation {
 	for i := range h.Len() {
 		if at := h.At(i).Time; at > 0 {
 			if c.Created.IsZero() {
-				c.Created = when(at)
+				c.Created = timeOfMillis(at)
 			}
-			c.Used = when(at)
+			c.Used = timeOfMillis(at)
 		}
 	}
 	return c
 }
 
-// story is how it came to stand as it does. The caller holds the lock.
-func (r *Rerun) story() *conview.Story {
-	s := &conview.Story{About: r.brief(), Pins: r.marks(), Notes: r.notes}
+// buildStory tells how the conversation came to stand as it does. The caller holds
+// the lock.
+func (r *Rerun) buildStory() *conview.Story {
+	s := &conview.Story{About: r.describeRecording(), Pins: r.pinsInForce(), Notes: r.notes}
 	s.About.Revision, s.About.Plan = r.revision, r.plan.ID()
 	for i := range r.rows {
 		s.Requests = append(s.Requests, r.rows[i].Request)
@@ -73,7 +74,7 @@ func (r *Rerun) story() *conview.Story {
 		s.About.Model = r.rows[n-1].Model
 	}
 	for _, p := range r.plans {
-		p.InForce, p.Undone = p.ID == r.plan.ID(), r.undone(p.ID)
+		p.InForce, p.Undone = p.ID == r.plan.ID(), r.isUndone(p.ID)
 		s.Plans = append(s.Plans, p)
 	}
 	return s
@@ -81,24 +82,24 @@ func (r *Rerun) story() *conview.Story {
 
 // Conversation returns everything about it.
 func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	if err := r.is(ctx, id); err != nil {
+	if err := r.checkID(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.story()
-	return s.Detail(r.next(slices.Clip(s.Requests))), nil
+	s := r.buildStory()
+	return s.Detail(r.nextRequest(slices.Clip(s.Requests))), nil
 }
 
-// next says what is going to happen to the next request, which may be sent under
+// nextRequest says what is going to happen to the next request, which may be sent under
 // another plan than the last one. The caller holds the lock.
-func (r *Rerun) next(requests []control.Request) control.Next {
+func (r *Rerun) nextRequest(requests []control.Request) control.Next {
 	coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens}
 	coming.CompactAt, coming.CompactWhy = r.status.Due()
 	return conview.Next(append(requests, coming), coming.Plan, nil)
 }
 
-// Tokens is what the next prompt has.
+// Tokens returns the size of the next prompt.
 func (r *Rerun) Tokens() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,14 +108,14 @@ func (r *Rerun) Tokens() int {
 
 // Since waits for what is done about the conversation.
 func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
-	if err := r.is(ctx, id); err != nil {
+	if err := r.checkID(ctx, id); err != nil {
 		return nil, err
 	}
 	for {
 		r.mu.Lock()
 		changed := r.changed
 		if r.revision > revision {
-			c := r.story().Since(revision)
+			c := r.buildStory().Since(revision)
 			r.mu.Unlock()
 			return c, nil
 		}
@@ -132,7 +133,7 @@ func (r *Rerun) Delete(context.Context, string) ([]string, error) {
 	return nil, fmt.Errorf("%w: this conversation is not stored", control.ErrInvalid)
 }
 
-// Beside is what was reported to the agent beside what winnow would have sent,
+// Beside compares the usage reported to the agent with what winnow would have sent,
 // request by request. Null is unknown.
 type Beside struct {
 	// Agent is what the provider reported for what the agent itself sent.
@@ -153,7 +154,7 @@ type Costs struct {
 
 // Beside returns both, for the requests that [Rerun.Conversation] has.
 func (r *Rerun) Beside(ctx context.Context, id string) (*Beside, error) {
-	if err := r.is(ctx, id); err != nil {
+	if err := r.checkID(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -186,20 +187,20 @@ func (c *Costs) add(prompt, read *int, dollars *float64) {
 	c.Prompt, c.Read, c.Dollars = append(c.Prompt, prompt), append(c.Read, read), append(c.Dollars, dollars)
 }
 
-// touch says that something was done.
-func (r *Rerun) touch() {
+// noteChange says that something was done.
+func (r *Rerun) noteChange() {
 	r.revision++
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// clock is when an action was done: the clock of a recording stands still at its
-// last message.
-func (r *Rerun) clock() time.Time {
+// lastMessageTime returns the time of an action: the clock of a recording stands
+// still at its last message.
+func (r *Rerun) lastMessageTime() time.Time {
 	h := r.in.Request.History
 	for i := h.Len() - 1; i >= 0; i-- {
 		if at := h.At(i).Time; at > 0 {
-			return when(at)
+			return timeOfMillis(at)
 		}
 	}
 	return time.Time{}

@@ -19,9 +19,9 @@ import (
 // maxWords is how many words of a query count: it may be a paragraph.
 const maxWords = 48
 
-// Words are those of a query that are looked for: in lower case, each once, without the
-// punctuation around them, and those of one or two letters only where there are no
-// others.
+// Words returns the words of a query to look for: in lower case, each once, without
+// the punctuation around them, and without words of one or two letters unless there
+// are only such.
 func Words(query string) []string {
 	var all, short []string
 	fields := strings.Fields(strings.ToLower(query))
@@ -55,8 +55,8 @@ type Found struct {
 }
 
 // Rank returns the texts that have words, best first, and of equal ones the last of the
-// list. Those that score less than half of the best are left out, and at most so many
-// are returned.
+// list. It leaves out those that score less than half of the best, and returns at
+// most that number.
 func Rank(words, texts []string, most int) []Found {
 	lower := make([]string, len(texts))
 	has := make([][]bool, len(texts))

@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// fill appends turns until the conversation needs compaction.
-func fill(t *testing.T, s *session.Session, from int) int {
+// fillUntilDue appends turns until the conversation needs compaction.
+func fillUntilDue(t *testing.T, s *session.Session, from int) int {
 	t.Helper()
 	for n := from; n < from+200; n++ {
 		_, err := s.Append(t.Context(), Turn(n, 2500)...)
@@ -30,7 +30,7 @@ func testCompaction(t *testing.T, open Opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "compact")
-	next := fill(t, s, 0)
+	next := fillUntilDue(t, s, 0)
 	whole := View(t, s)
 	c, err := s.Compact(ctx, "the values")
 	must(t, err)
@@ -44,7 +44,7 @@ func testCompaction(t *testing.T, open Opener) {
 	store2, err := open(dir)
 	must(t, err)
 	defer store2.Close()
-	again, err := session.Open(ctx, store2, "compact", opts())
+	again, err := session.Open(ctx, store2, "compact", testOptions())
 	must(t, err)
 	defer again.Close()
 	if View(t, again) != short {
@@ -58,7 +58,7 @@ func testCompaction(t *testing.T, open Opener) {
 	_, err = again.Append(ctx, Turn(next, 100)...)
 	must(t, err)
 	must(t, again.Close())
-	third, err := session.Open(ctx, store2, "compact", opts())
+	third, err := session.Open(ctx, store2, "compact", testOptions())
 	must(t, err)
 	defer third.Close()
 	if got := View(t, third); !strings.HasPrefix(got, whole) {
@@ -73,7 +73,7 @@ func testFork(t *testing.T, open Opener) {
 	ids, err := s.Append(ctx, append(Turn(1, 100), Turn(2, 100)...)...)
 	must(t, err)
 	must(t, s.Label(ctx, ids[1], "here"))
-	f, err := s.Fork(ctx, store, ids[3], opts())
+	f, err := s.Fork(ctx, store, ids[3], testOptions())
 	must(t, err)
 	defer f.Close()
 	if f.ID() == s.ID() || f.Info().Parent != s.ID() || f.Labels()[ids[1]] != "here" {
@@ -82,7 +82,7 @@ func testFork(t *testing.T, open Opener) {
 	if c, _ := f.Context(); c.View.Len() != 4 {
 		t.Errorf("the fork has %d messages, want 4", c.View.Len())
 	}
-	_, err = f.Append(ctx, user("elsewhere"))
+	_, err = f.Append(ctx, userMessage("elsewhere"))
 	must(t, err)
 	if c, _ := s.Context(); c.View.Len() != 8 {
 		t.Errorf("the parent has %d messages, want 8", c.View.Len())
@@ -97,7 +97,7 @@ func testRetention(t *testing.T, open Opener) {
 	store, _ := newStore(t, open)
 	for i := range 6 {
 		s := newSession(t, store, fmt.Sprintf("r%d", i))
-		_, err := s.Append(ctx, user(strings.Repeat("x", 1000)))
+		_, err := s.Append(ctx, userMessage(strings.Repeat("x", 1000)))
 		must(t, err)
 		time.Sleep(15 * time.Millisecond)
 	}

@@ -52,7 +52,7 @@ func Child(open Opener) {
 	os.Exit(0)
 }
 
-func spawn(t *testing.T, dir, work string) (*exec.Cmd, io.ReadCloser) {
+func spawnChild(t *testing.T, dir, work string) (*exec.Cmd, io.ReadCloser) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+dir, childWork+"="+work)
@@ -63,13 +63,13 @@ func spawn(t *testing.T, dir, work string) (*exec.Cmd, io.ReadCloser) {
 	return cmd, out
 }
 
-// begin opens the session that a child process writes to, and says that it did.
-func begin(ctx context.Context, open Opener, dir, id string) (session.Store, *session.Session, error) {
+// openInChild opens the session that a child process writes to, and says that it did.
+func openInChild(ctx context.Context, open Opener, dir, id string) (session.Store, *session.Session, error) {
 	store, err := open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := session.Open(ctx, store, id, opts())
+	s, err := session.Open(ctx, store, id, testOptions())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func begin(ctx context.Context, open Opener, dir, id string) (session.Store, *se
 // then. It tells every entry that was acknowledged.
 func writeForEver(open Opener, dir, id string) error {
 	ctx := context.Background()
-	_, s, err := begin(ctx, open, dir, id)
+	_, s, err := openInChild(ctx, open, dir, id)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func writeForEver(open Opener, dir, id string) error {
 	}
 }
 
-// crashes is how many times the writer is killed.
-func crashes(t *testing.T) int {
+// crashCount returns how many times the writer is killed.
+func crashCount(t *testing.T) int {
 	if v := os.Getenv("WINNOW_CRASHES"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 {
@@ -127,7 +127,7 @@ func crashes(t *testing.T) int {
 // without damage, and compactions must be whole.
 func Crash(t *testing.T, open Opener) {
 	ctx := t.Context()
-	n, acknowledged, compactions, torn := crashes(t), 0, 0, 0
+	n, acknowledged, compactions, torn := crashCount(t), 0, 0, 0
 	var dir, id string
 	var want map[string]bool
 	for i := range n {
@@ -139,10 +139,10 @@ func Crash(t *testing.T, open Opener) {
 			must(t, s.Close())
 			want = make(map[string]bool)
 		}
-		cmd, out := spawn(t, dir, "write "+id)
+		cmd, out := spawnChild(t, dir, "write "+id)
 		lines := bufio.NewScanner(out)
-		// It is killed shortly after it has told of so many entries, so that
-		// slow machines get as far as fast ones.
+		// It is killed shortly after it has told of a random number of entries, so
+		// that slow machines get as far as fast ones.
 		var timer *time.Timer
 		for left := rand.IntN(12); lines.Scan(); left-- {
 			if left <= 0 && timer == nil {
@@ -178,7 +178,7 @@ func checkAfterCrash(t *testing.T, ctx context.Context, open Opener, dir, id str
 	store, err := open(dir)
 	must(t, err)
 	defer store.Close()
-	s, err := session.Open(ctx, store, id, opts())
+	s, err := session.Open(ctx, store, id, testOptions())
 	if err != nil {
 		t.Fatalf("run %d: %v", run, err)
 	}
@@ -209,12 +209,12 @@ func checkAfterCrash(t *testing.T, ctx context.Context, open Opener, dir, id str
 
 func appendMany(open Opener, dir, id, name string, n int) error {
 	ctx := context.Background()
-	store, s, err := begin(ctx, open, dir, id)
+	store, s, err := openInChild(ctx, open, dir, id)
 	if err != nil {
 		return err
 	}
 	for i := range n {
-		m := user(fmt.Sprintf("%s %d %s", name, i, strings.Repeat("x", (i%7)*3000)))
+		m := userMessage(fmt.Sprintf("%s %d %s", name, i, strings.Repeat("x", (i%7)*3000)))
 		if _, err := s.Append(ctx, m); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func Concurrent(t *testing.T, open Opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "shared")
-	_, err := s.Append(ctx, user("root"))
+	_, err := s.Append(ctx, userMessage("root"))
 	must(t, err)
 	each := 400
 	if !longrun.Asked() {
@@ -236,7 +236,7 @@ func Concurrent(t *testing.T, open Opener) {
 	}
 	var children []*exec.Cmd
 	for _, name := range []string{"left", "right"} {
-		cmd, out := spawn(t, dir, fmt.Sprintf("append shared %s %d", name, each))
+		cmd, out := spawnChild(t, dir, fmt.Sprintf("append shared %s %d", name, each))
 		go func() { _, _ = io.Copy(io.Discard, out) }()
 		children = append(children, cmd)
 	}
@@ -245,7 +245,7 @@ func Concurrent(t *testing.T, open Opener) {
 			t.Fatal(err)
 		}
 	}
-	again, err := session.Open(ctx, store, "shared", opts())
+	again, err := session.Open(ctx, store, "shared", testOptions())
 	must(t, err)
 	defer again.Close()
 	if notes := again.Notes(); len(notes) > 0 {
@@ -325,7 +325,7 @@ func Large(t *testing.T, open Opener) {
 		must(t, errors.Join(err, probe.Sync()))
 		plain = append(plain, time.Since(start))
 		start = time.Now()
-		_, err = s.Append(ctx, user(fmt.Sprintf("one more: %d", i)))
+		_, err = s.Append(ctx, userMessage(fmt.Sprintf("one more: %d", i)))
 		must(t, err)
 		appends = append(appends, time.Since(start))
 		start = time.Now()
@@ -342,7 +342,7 @@ func Large(t *testing.T, open Opener) {
 	again := time.Now()
 	s.Tree(n/2+n/10, 100)
 	t.Logf("%d entries: open %v; append median %v, 95 %% %v (plain write and fsync %v); context median %v, 95 %% %v; first page %v, next %v",
-		n, opening, at(appends, 50), at(appends, 95), at(plain, 50), at(contexts, 50), at(contexts, 95), listing, time.Since(again))
+		n, opening, durationAt(appends, 50), durationAt(appends, 95), durationAt(plain, 50), durationAt(contexts, 50), durationAt(contexts, 95), listing, time.Since(again))
 	// What is slow is slow each time; what is slow half of the time may be so
 	// because of other programs.
 	usual, opened := 10, 2*time.Second
@@ -353,15 +353,15 @@ func Large(t *testing.T, open Opener) {
 		what string
 		got  time.Duration
 		most time.Duration
-	}{{"open", opening, opened}, {"append", at(appends, usual), max(time.Millisecond, 3*at(plain, 50))}, {"context", at(contexts, usual), time.Millisecond}} {
+	}{{"open", opening, opened}, {"append", durationAt(appends, usual), max(time.Millisecond, 3*durationAt(plain, 50))}, {"context", durationAt(contexts, usual), time.Millisecond}} {
 		if b.got > b.most && !race.Enabled {
 			t.Errorf("%s takes %v, the bar is %v", b.what, b.got, b.most)
 		}
 	}
 }
 
-// at returns the value at a percentile.
-func at(list []time.Duration, percent int) time.Duration {
+// durationAt returns the value at a percentile.
+func durationAt(list []time.Duration, percent int) time.Duration {
 	sorted := append([]time.Duration(nil), list...)
 	for i := 1; i < len(sorted); i++ {
 		for k := i; k > 0 && sorted[k] < sorted[k-1]; k-- {

@@ -16,13 +16,13 @@ import (
 )
 
 // FullDisk fills a real disk: a file system of one megabyte where one can be
-// mounted, and a process whose files may not grow beyond that. Everything that
-// was acknowledged must be there afterwards, and what was not must leave no
-// trace; the error must say that there is no space; and the session must go on
-// once there is. Call [Child] from TestMain.
+// mounted, and a process whose files may not grow beyond that. Every acknowledged
+// entry must be there afterwards, and others must leave no trace; the error must
+// say that the disk is full; and the session must go on once there is space. Call
+// [Child] from TestMain.
 func FullDisk(t *testing.T, open Opener) {
 	t.Run("files", func(t *testing.T) {
-		cmd, out := spawn(t, t.TempDir(), "fill")
+		cmd, out := spawnChild(t, t.TempDir(), "fill")
 		said, err := io.ReadAll(out)
 		must(t, errors.Join(err, cmd.Wait()))
 		t.Logf("%s", strings.TrimSpace(string(said)))
@@ -52,7 +52,7 @@ func FullStore(t *testing.T, open Opener, name string, makeRoom func() error) {
 	t.Logf("there was room for %d entries", n)
 }
 
-// fillLimited is FullDisk in a process with a limit.
+// fillLimited fills a disk as FullDisk does, in a process with a limit.
 func fillLimited(open Opener, dir string) error {
 	signal.Ignore(syscall.SIGXFSZ) // so that a write fails instead
 	var limit syscall.Rlimit
@@ -69,7 +69,7 @@ func fillLimited(open Opener, dir string) error {
 	return err
 }
 
-// fillUp appends until there is no room, makes room and goes on. It returns how
+// fillUp appends until the disk is full, makes room and goes on. It returns how
 // many entries there was room for.
 func fillUp(open Opener, dir string, makeRoom func() error) (int, error) {
 	ctx := context.Background()
@@ -78,14 +78,14 @@ func fillUp(open Opener, dir string, makeRoom func() error) (int, error) {
 		return 0, err
 	}
 	defer store.Close()
-	s, err := session.Create(ctx, store, session.Header{ID: "full", Dir: "/project"}, opts())
+	s, err := session.Create(ctx, store, session.Header{ID: "full", Dir: "/project"}, testOptions())
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
 	var kept []string
 	append1 := func(n int) error {
-		ids, err := s.Append(ctx, user(fmt.Sprintf("message %d %s", n, strings.Repeat("x", 7000))))
+		ids, err := s.Append(ctx, userMessage(fmt.Sprintf("message %d %s", n, strings.Repeat("x", 7000))))
 		if err == nil {
 			kept = append(kept, ids...)
 		}
@@ -122,7 +122,7 @@ func fillUp(open Opener, dir string, makeRoom func() error) (int, error) {
 	if err := sameEntries(s, kept); err != nil {
 		return n, fmt.Errorf("with room again: %w", err)
 	}
-	again, err := session.Open(ctx, store, "full", opts())
+	again, err := session.Open(ctx, store, "full", testOptions())
 	if err != nil {
 		return n, err
 	}

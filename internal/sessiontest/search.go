@@ -22,7 +22,7 @@ func Search(t *testing.T, open Opener) {
 	add := func(id string, texts ...string) *session.Session {
 		s := newSession(t, store, id)
 		for _, text := range texts {
-			_, err := s.Append(ctx, user(text))
+			_, err := s.Append(ctx, userMessage(text))
 			must(t, err)
 		}
 		return s

@@ -30,7 +30,7 @@ func Settings() winnow.Settings {
 	return winnow.Settings{Window: 12000, OutputReserve: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500, PruneProtect: 1000, PruneMin: 200}}
 }
 
-func opts() *session.Options { return &session.Options{Settings: Settings()} }
+func testOptions() *session.Options { return &session.Options{Settings: Settings()} }
 
 // Run checks a store.
 func Run(t *testing.T, open Opener) {
@@ -72,15 +72,15 @@ func newStore(t *testing.T, open Opener) (session.Store, string) {
 
 func newSession(t *testing.T, store session.Store, id string) *session.Session {
 	t.Helper()
-	s, err := session.Create(t.Context(), store, session.Header{ID: id, Dir: "/project"}, opts())
+	s, err := session.Create(t.Context(), store, session.Header{ID: id, Dir: "/project"}, testOptions())
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
-func user(text string) chat.Message { return chat.TextMessage(chat.User, text) }
+func userMessage(text string) chat.Message { return chat.TextMessage(chat.User, text) }
 
-func answer(text string) chat.Message { return chat.TextMessage(chat.Assistant, text) }
+func answerMessage(text string) chat.Message { return chat.TextMessage(chat.Assistant, text) }
 
 // Turn returns the messages of one turn with a tool call, numbered n, of about
 // that many bytes.
@@ -88,10 +88,10 @@ func Turn(n, size int) []chat.Message {
 	id := fmt.Sprintf("call_%d", n)
 	body := strings.Repeat(fmt.Sprintf("line %d of file%d.go: value %d\n", n, n, n*17), size/30+1)
 	return []chat.Message{
-		user(fmt.Sprintf("Request %d: look at file%d.go and fix it.", n, n)),
+		userMessage(fmt.Sprintf("Request %d: look at file%d.go and fix it.", n, n)),
 		chat.CallMessage(fmt.Sprintf("Reading file%d.go.", n), chat.Call(id, "read", fmt.Sprintf(`{"path":"file%d.go"}`, n))),
 		chat.ResultMessage(id, body),
-		answer(fmt.Sprintf("Fixed number %d.", n)),
+		answerMessage(fmt.Sprintf("Fixed number %d.", n)),
 	}
 }
 
@@ -122,7 +122,7 @@ func testStore(t *testing.T, open Opener) {
 	}
 	for i := range 5 {
 		s := newSession(t, store, fmt.Sprintf("s%d", i))
-		_, err := s.Append(ctx, user("hello"))
+		_, err := s.Append(ctx, userMessage("hello"))
 		must(t, err)
 		must(t, s.SetName(ctx, fmt.Sprintf("name %d", i)))
 		time.Sleep(15 * time.Millisecond) // times have milliseconds
@@ -200,7 +200,7 @@ func testAppend(t *testing.T, open Opener) {
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "kinds")
 	must(t, s.SetModel(ctx, "anthropic", "claude-sonnet-4-5"))
-	synthetic := user("a reminder")
+	synthetic := userMessage("a reminder")
 	synthetic.Synthetic = true
 	usage := chat.Usage{Input: 10, CacheRead: 20, CacheWrite: 3, Output: 7, Thinking: 2}
 	thinking := chat.Message{Role: chat.Assistant, Model: "claude-sonnet-4-5", Usage: &usage, Parts: []chat.Part{
@@ -209,19 +209,19 @@ func testAppend(t *testing.T, open Opener) {
 		chat.Call("a", "read", `{"path": "x.go", "n": 1.50}`), chat.Call("b", "bash", "{\n  \"command\": \"ls\"\n}"),
 	}}
 	msgs := []chat.Message{
-		user("hello"), synthetic, user("two\nlines \u2028 and \x00 and 😀"),
+		userMessage("hello"), synthetic, userMessage("two\nlines \u2028 and \x00 and 😀"),
 		thinking,
 		{Role: chat.User, Parts: []chat.Part{
 			{Kind: chat.ToolResult, ID: "a", Text: "content", Content: []chat.Part{{Kind: chat.Image, Media: "image/png", Data: "iVBORw0KGgo="}}},
 			{Kind: chat.ToolResult, ID: "b", Text: "failed", Failed: true},
 			{Kind: chat.Text, Text: "and go on"},
 		}},
-		answer("done"),
+		answerMessage("done"),
 		{Role: chat.User, Parts: []chat.Part{{Kind: chat.Document, Name: "a.pdf", Media: "application/pdf", Data: "JVBERi0="}, {Kind: chat.Image, Data: "https://example.com/a.png"}}},
 		{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Opaque, Name: "server_tool_use", ID: "srv", Data: `{"type":"server_tool_use"}`}, {Kind: chat.Text, Text: "x"}}},
 		chat.CallMessage("", chat.Call("c", "write", `{}`)), chat.ResultMessage("c", ""),
 		{Role: chat.System, Parts: []chat.Part{{Kind: chat.Text, Text: "a change of rules"}}},
-		user("last"),
+		userMessage("last"),
 	}
 	ids, err := s.Append(ctx, msgs...)
 	must(t, err)
@@ -241,7 +241,7 @@ func testAppend(t *testing.T, open Opener) {
 			if m.ID != ids[i] {
 				t.Errorf("message %d has id %q, want %q", i, m.ID, ids[i])
 			}
-			want := named(msgs[i])
+			want := asAppended(msgs[i])
 			if m.Role != want.Role || m.Synthetic != want.Synthetic || fmt.Sprintf("%+v", m.Parts) != fmt.Sprintf("%+v", want.Parts) {
 				t.Errorf("message %d is\n%+v, want\n%+v", i, m, want)
 			}
@@ -258,7 +258,7 @@ func testAppend(t *testing.T, open Opener) {
 	store2, err := open(dir)
 	must(t, err)
 	defer store2.Close()
-	again, err := session.Open(ctx, store2, "kinds", opts())
+	again, err := session.Open(ctx, store2, "kinds", testOptions())
 	must(t, err)
 	defer again.Close()
 	check(again)
@@ -267,8 +267,8 @@ func testAppend(t *testing.T, open Opener) {
 	}
 }
 
-// named returns a message with what Append fills in.
-func named(m chat.Message) chat.Message {
+// asAppended returns a message with what Append fills in.
+func asAppended(m chat.Message) chat.Message {
 	m.Parts = append([]chat.Part(nil), m.Parts...)
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -293,7 +293,7 @@ func testOrder(t *testing.T, open Opener) {
 	for w := range workers {
 		wg.Go(func() {
 			for i := range each {
-				if _, err := s.Append(ctx, user(fmt.Sprintf("w%d %d", w, i))); err != nil {
+				if _, err := s.Append(ctx, userMessage(fmt.Sprintf("w%d %d", w, i))); err != nil {
 					errs <- err
 				}
 			}
@@ -307,7 +307,7 @@ func testOrder(t *testing.T, open Opener) {
 	store2, err := open(dir)
 	must(t, err)
 	defer store2.Close()
-	again, err := session.Open(ctx, store2, "order", opts())
+	again, err := session.Open(ctx, store2, "order", testOptions())
 	must(t, err)
 	defer again.Close()
 	if View(t, again) != View(t, s) {
@@ -346,13 +346,13 @@ func testReopen(t *testing.T, open Opener) {
 	_, err = s.Custom(ctx, "winnow.settings", map[string]int{"window": 9000})
 	must(t, err)
 	must(t, s.Close())
-	if _, err := s.Append(ctx, user("late")); !errors.Is(err, session.ErrClosed) {
+	if _, err := s.Append(ctx, userMessage("late")); !errors.Is(err, session.ErrClosed) {
 		t.Errorf("appending to a closed session: %v", err)
 	}
 	store2, err := open(dir)
 	must(t, err)
 	defer store2.Close()
-	again, err := session.Open(ctx, store2, "marks", opts())
+	again, err := session.Open(ctx, store2, "marks", testOptions())
 	must(t, err)
 	defer again.Close()
 	c, err := again.Context()
@@ -378,17 +378,17 @@ func testOther(t *testing.T, open Opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	a := newSession(t, store, "two")
-	_, err := a.Append(ctx, user("root"))
+	_, err := a.Append(ctx, userMessage("root"))
 	must(t, err)
 	store2, err := open(dir)
 	must(t, err)
 	defer store2.Close()
-	b, err := session.Open(ctx, store2, "two", opts())
+	b, err := session.Open(ctx, store2, "two", testOptions())
 	must(t, err)
 	defer b.Close()
-	_, err = a.Append(ctx, answer("from a"))
+	_, err = a.Append(ctx, answerMessage("from a"))
 	must(t, err)
-	idB, err := b.Append(ctx, answer("from b"))
+	idB, err := b.Append(ctx, answerMessage("from b"))
 	must(t, err)
 	if n, err := a.Sync(ctx); err != nil || n != 1 {
 		t.Errorf("a sees %d new entries, %v", n, err)
@@ -414,16 +414,16 @@ func testOther(t *testing.T, open Opener) {
 func testCancel(t *testing.T, open Opener) {
 	store, _ := newStore(t, open)
 	s := newSession(t, store, "cancel")
-	_, err := s.Append(t.Context(), user("one"))
+	_, err := s.Append(t.Context(), userMessage("one"))
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = s.Append(ctx, user("two"))
+	_, err = s.Append(ctx, userMessage("two"))
 	c, _ := s.Context()
 	if want := map[bool]int{true: 2, false: 1}[err == nil]; c.View.Len() != want {
 		t.Errorf("after %v there are %d messages", err, c.View.Len())
 	}
-	_, err = s.Append(t.Context(), user("three"))
+	_, err = s.Append(t.Context(), userMessage("three"))
 	must(t, err)
 	if p := s.Problems(); len(p) > 0 {
 		t.Errorf("problems: %v", p)

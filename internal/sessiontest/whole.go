@@ -14,9 +14,6 @@ import (
 func testWhole(t *testing.T, open Opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
-	if _, ok := store.(session.WholeStore); !ok {
-		t.Skip("this store makes sessions and adds to them in two steps")
-	}
 	other, err := open(dir)
 	must(t, err)
 	defer other.Close()

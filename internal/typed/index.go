@@ -15,10 +15,10 @@ type Index struct {
 
 // NewIndex returns the index of a text.
 func NewIndex(text string) *Index {
-	t := &Index{flat: flat(text), byWord: map[string][]int32{}}
+	t := &Index{flat: flattenText(text), byWord: map[string][]int32{}}
 	for line := range strings.Lines(text) {
 		n := int32(len(t.hits))
-		for w := range words(line) {
+		for w := range lowerWords(line) {
 			if at := t.byWord[w]; len(at) == 0 || at[len(at)-1] != n {
 				t.byWord[w] = append(at, n)
 			}
@@ -28,29 +28,29 @@ func NewIndex(text string) *Index {
 	return t
 }
 
-// words ranges over the words of a text in lower case.
-func words(s string) iter.Seq[string] {
+// lowerWords ranges over the words of a text in lower case.
+func lowerWords(s string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_'’", r)
 	})
 }
 
-// flat returns a text on one line with single blanks.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+// flattenText returns a text on one line with single blanks.
+func flattenText(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func (t *Index) contains(s string) bool { return strings.Contains(t.flat, flat(s)) }
+func (t *Index) containsFlat(s string) bool { return strings.Contains(t.flat, flattenText(s)) }
 
 // HasText reports whether a text stands there word for word, or, where it has
 // many lines, whether four fifths of its lines do.
 func (t *Index) HasText(s string) bool {
-	if t.contains(s) {
+	if t.containsFlat(s) {
 		return true
 	}
 	found, total := 0, 0
 	for line := range strings.Lines(s) {
 		if len(line) > 3 {
 			total++
-			if t.contains(line) {
+			if t.containsFlat(line) {
 				found++
 			}
 		}
@@ -61,13 +61,13 @@ func (t *Index) HasText(s string) bool {
 // HasSentence reports whether a sentence stands there word for word, or four
 // fifths of its words on one line.
 func (t *Index) HasSentence(s string) bool {
-	if t.contains(s) {
+	if t.containsFlat(s) {
 		return true
 	}
 	seen := map[string]bool{}
 	var touched []int32
 	best := int32(0)
-	for w := range words(s) {
+	for w := range lowerWords(s) {
 		if seen[w] {
 			continue
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/find"
 )
 
-// BindingSentences returns the sentences of a text that bind whoever reads it: with
-// must, never, only, always, do not, instead of, use this not that. Code blocks
-// are passed over.
+// BindingSentences returns the sentences of a text that bind its reader: with must,
+// never, only, always, do not, instead of, use this not that. It passes over code
+// blocks.
 func BindingSentences(text string) []string {
-	// Sentences outside these lengths are no constraints that anyone states.
+	// Nobody states a constraint in a sentence outside these lengths.
 	const shortest, longest = 6, 500
 	var all []string
 	fenced := false
@@ -29,7 +29,7 @@ func BindingSentences(text string) []string {
 		}
 		for s := range Sentences(t, ".!?;。！？；") {
 			s = strings.TrimSpace(strings.TrimLeft(s, "-*•#> \t"))
-			if len(s) >= shortest && len(s) <= longest && binds(s) {
+			if len(s) >= shortest && len(s) <= longest && hasBindingWord(s) {
 				all = append(all, s)
 			}
 		}
@@ -47,7 +47,7 @@ func Sentences(line, marks string) iter.Seq[string] {
 			if !strings.ContainsRune(marks, r) || r < utf8.RuneSelf && end < len(line) && line[end] != ' ' && line[end] != '\t' {
 				continue
 			}
-			if r == '.' && abbreviation(line[start:i]) {
+			if r == '.' && endsAbbreviation(line[start:i]) {
 				continue
 			}
 			if !yield(strings.TrimSpace(line[start:end])) {
@@ -61,8 +61,8 @@ func Sentences(line, marks string) iter.Seq[string] {
 	}
 }
 
-// abbreviation reports whether the dot behind s belongs to e.g., i.e. and the like.
-func abbreviation(s string) bool {
+// endsAbbreviation reports whether the dot behind s belongs to e.g., i.e. and the like.
+func endsAbbreviation(s string) bool {
 	w := strings.ToLower(s[strings.LastIndexByte(s, ' ')+1:])
 	switch w {
 	case "e.g", "i.e", "etc", "vs", "cf", "approx", "no", "z.b", "d.h", "p.ej":
@@ -71,8 +71,8 @@ func abbreviation(s string) bool {
 	return false
 }
 
-// binds reports whether a sentence has a word that binds.
-func binds(s string) bool {
+// hasBindingWord reports whether a sentence has a word that binds.
+func hasBindingWord(s string) bool {
 	var prev, prev2 string
 	for w := range strings.FieldsFuncSeq(strings.ReplaceAll(s, "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
 		low := strings.ToLower(w)
@@ -117,8 +117,8 @@ var bindsAfter = map[string][]string{
 	"of": {"lugar", "lieu", "vez"}, "de": {"lugar", "lieu", "vez", "invece"}, "di": {"lugar", "lieu", "vez", "invece"},
 }
 
-// bindsInScript looks for words of scripts that are written without blanks, or
-// that are no ASCII.
+// bindsInScript looks for words of scripts that are not ASCII, some of which are
+// written without blanks.
 func bindsInScript(w string) bool {
 	return find.Any(w,
 		"必须", "必須", "不要", "不能", "不得", "不可", "只能", "仅", "永远", "始终", "总是", "务必", "禁止", "而不是", "必ず", "絶対", "しないで", "のみ", "だけ", "代わりに", "ないでください",

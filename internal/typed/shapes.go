@@ -40,7 +40,7 @@ const (
 const skillResult = "Launching skill: "
 
 // tags are the shapes by the names of their tags; those of a row are alike.
-var tags = tabulate(map[string]tag{
+var tags = tagTable(map[string]tag{
 	// Claude Code.
 	reminderTag + ", command-message, local-command-caveat, local-command-stdout, local-command-stderr": {kind: Client},
 	commandName + ", bash-input, bash-stdout, bash-stderr, user-prompt-submit-hook, session-start-hook": {kind: Client},
@@ -102,7 +102,7 @@ var tags = tabulate(map[string]tag{
 	"returncode": {kind: Client, head: true, rest: true},
 })
 
-func tabulate(rows map[string]tag) map[string]*tag {
+func tagTable(rows map[string]tag) map[string]*tag {
 	table := map[string]*tag{}
 	for names, t := range rows {
 		for name := range strings.SplitSeq(names, ", ") {
@@ -228,8 +228,8 @@ var inReminder = [...]start{
 	{kind: Report, text: "Task ", also: "(status: "},
 }
 
-// reminded returns the kind and the name of a reminder.
-func reminded(body string) (Kind, string) {
+// reminderKind returns the kind and the name of a reminder.
+func reminderKind(body string) (Kind, string) {
 	for k := range inReminder {
 		if b := &inReminder[k]; strings.HasPrefix(body, b.text) && strings.Contains(body[:min(len(body), 400)], b.also) {
 			return b.kind, nameAfter(body, b.name)
@@ -243,8 +243,8 @@ type queue struct {
 	ends []string
 }
 
-// queued says how Claude Code hands over what was typed while the model was at
-// work: in a reminder, and in 2.1 also at the end of a tool's result.
+// queued says how Claude Code hands over words typed while the model worked: in a
+// reminder, and in 2.1 also at the end of a tool's result.
 var queued = [...]queue{
 	{"The user sent a new message while you were working:", []string{"\n\nThis is how Claude Code surfaces", "\n\nIMPORTANT: After completing your current task, you MUST address the user's message above."}},
 	{"The user sent the following message:", []string{"\n\nPlease address this message and continue with your tasks."}},
@@ -294,9 +294,9 @@ func nameAfter(s, mark string) string {
 	return strings.ReplaceAll(strings.TrimRight(strings.TrimSpace(rest), ":"), `\\`, `\`)
 }
 
-// marked returns the kind and the name of a text that its session file marks as
+// markedKind returns the kind and the name of a text that its session file marks as
 // nobody's and that has no shape: a file if its first line is a path.
-func marked(s string) (Kind, string) {
+func markedKind(s string) (Kind, string) {
 	line := strings.TrimSpace(s[:endOfLine(s)])
 	root := strings.HasPrefix(line, "/") || len(line) > 3 && line[1] == ':' && (line[2] == '\\' || line[2] == '/')
 	if !root || len(line) == len(s) || len(line) > 300 || strings.ContainsAny(line, "\t<>|\"*?") {

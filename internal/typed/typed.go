@@ -4,10 +4,10 @@
 // by its shape; shapes.go holds the shapes as data, with the clients that write
 // them. What a session file marks itself arrives as [chat.Message.Synthetic].
 //
-// [Split] cuts a message into spans, [Words] returns what was typed in it. When
-// in doubt, words are the user's: a shape counts only where its client puts it,
-// at the start of a text or of a line and outside fenced code, and in the middle
-// of a text only if it is closed.
+// [Split] cuts a message into spans, [Words] returns the typed words in it. When in
+// doubt, words are the user's: a shape counts only where its client puts it, at the
+// start of a text or of a line and outside fenced code, and in the middle of a text
+// only if it is closed.
 package typed
 
 import (
@@ -69,7 +69,7 @@ func Split(h chat.Sequence, i int) []Span {
 	if i > 0 && h.At(i-1).Role != chat.Assistant {
 		before := h.At(i - 1)
 		for k := range before.Parts {
-			r.expect(&before.Parts[k])
+			r.expectNext(&before.Parts[k])
 		}
 	}
 	for k := range m.Parts {
@@ -77,12 +77,12 @@ func Split(h chat.Sequence, i int) []Span {
 		switch p.Kind {
 		case chat.Text:
 			r.part = k
-			r.text(p.Text)
+			r.readText(p.Text)
 		case chat.ToolResult:
 			r.part = k
-			r.appended(p.Text)
+			r.readAppended(p.Text)
 		}
-		r.expect(p)
+		r.expectNext(p)
 	}
 	return r.spans
 }
@@ -119,8 +119,8 @@ type reader struct {
 	lost  map[string]bool // closing tags that do not come any more in this text
 }
 
-// expect notes that the next text is what a part has asked for.
-func (r *reader) expect(p *chat.Part) {
+// expectNext notes that the next text is what a part has asked for.
+func (r *reader) expectNext(p *chat.Part) {
 	switch {
 	case p.Kind == chat.ToolResult && strings.HasPrefix(p.Text, skillResult):
 		r.next = Skill
@@ -134,8 +134,8 @@ func (r *reader) expect(p *chat.Part) {
 	}
 }
 
-// add adds the span s[from:to] without the spaces around it.
-func (r *reader) add(k Kind, name, s string, from, to int) {
+// addSpan adds the span s[from:to] without the spaces around it.
+func (r *reader) addSpan(k Kind, name, s string, from, to int) {
 	for from < to && isSpace(s[from]) {
 		from++
 	}
@@ -146,32 +146,32 @@ func (r *reader) add(k Kind, name, s string, from, to int) {
 		return
 	}
 	if k == Typed && r.m.Synthetic {
-		k, name = marked(s[from:to])
+		k, name = markedKind(s[from:to])
 	}
 	r.spans = append(r.spans, Span{Kind: k, Part: r.part, From: from, To: to, Name: name})
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// text reads one text part.
-func (r *reader) text(s string) {
+// readText reads one text part.
+func (r *reader) readText(s string) {
 	r.lost = nil
 	at := 0
 	if r.until != "" {
 		end := strings.Index(s, r.until)
 		if end < 0 {
-			r.add(r.open.Kind, r.open.Name, s, 0, len(s))
+			r.addSpan(r.open.Kind, r.open.Name, s, 0, len(s))
 			return
 		}
 		at = end + len(r.until)
 		r.until = ""
-		r.add(r.open.Kind, r.open.Name, s, 0, at)
+		r.addSpan(r.open.Kind, r.open.Name, s, 0, at)
 	}
 	for head := true; at < len(s); {
 		for at < len(s) && isSpace(s[at]) {
 			at++
 		}
-		if end := r.shape(s, at, head); end > at {
+		if end := r.readShape(s, at, head); end > at {
 			at = end
 			continue
 		}
@@ -180,7 +180,7 @@ func (r *reader) text(s string) {
 		if head {
 			kind, r.next = r.next, Typed
 		}
-		r.add(kind, "", s, at, end)
+		r.addSpan(kind, "", s, at, end)
 		at, head = end, false
 	}
 }
@@ -202,21 +202,21 @@ func (r *reader) typedUntil(s string, at int) int {
 			return len(s)
 		}
 		at += nl + 1
-		if !fenced && at < len(s) && s[at] == '<' && r.closed(s, at) {
+		if !fenced && at < len(s) && s[at] == '<' && r.isClosedTag(s, at) {
 			return at
 		}
 	}
 	return len(s)
 }
 
-// closed reports whether a tag that may stand anywhere starts at at and is closed.
-func (r *reader) closed(s string, at int) bool {
+// isClosedTag reports whether a tag that may stand anywhere starts at at and is closed.
+func (r *reader) isClosedTag(s string, at int) bool {
 	name, t := tagAt(s[at:])
-	return t != nil && !t.head && r.closing(s, at, name) >= 0
+	return t != nil && !t.head && r.closingTag(s, at, name) >= 0
 }
 
-// closing returns where the closing tag of that name starts after at, or -1.
-func (r *reader) closing(s string, at int, name string) int {
+// closingTag returns where the closing tag of that name starts after at, or -1.
+func (r *reader) closingTag(s string, at int, name string) int {
 	if r.lost[name] {
 		return -1
 	}
@@ -230,14 +230,14 @@ func (r *reader) closing(s string, at int, name string) int {
 	return -1
 }
 
-// shape reads the shape that starts at at and returns its end, 0 where there is
+// readShape reads the shape that starts at at and returns its end, 0 where there is
 // none. Head says that nothing was typed before it in the same text.
-func (r *reader) shape(s string, at int, head bool) int {
+func (r *reader) readShape(s string, at int, head bool) int {
 	if at == len(s) {
 		return 0
 	}
 	if s[at] == '<' {
-		if end := r.tagged(s, at, head); end > 0 {
+		if end := r.readTagged(s, at, head); end > 0 {
 			return end
 		}
 	}
@@ -246,32 +246,32 @@ func (r *reader) shape(s string, at int, head bool) int {
 	}
 	rest := s[at:]
 	if isHook(rest) || isObservation(rest) || at == 0 && clientCommand.MatchString(strings.TrimSpace(s)) {
-		r.add(Client, "", s, at, len(s))
+		r.addSpan(Client, "", s, at, len(s))
 		return len(s)
 	}
 	for k := range starts {
 		if b := &starts[k]; strings.HasPrefix(rest, b.text) && strings.Contains(rest[:min(len(rest), 400)], b.also) {
-			if end := r.started(s, at, b); end > 0 {
+			if end := r.readStarted(s, at, b); end > 0 {
 				return end
 			}
 		}
 	}
 	if resultHead.MatchString(rest) {
 		end := at + endOfLine(rest)
-		r.add(Client, "", s, at, end)
+		r.addSpan(Client, "", s, at, end)
 		return end
 	}
 	if heads := requestHead.FindAllStringIndex(rest, -1); heads != nil {
 		if last := heads[len(heads)-1]; last[0] >= leastPreamble {
-			r.add(Instructions, strings.Trim(rest[:endOfLine(rest)], `"# `), s, at, at+last[1])
+			r.addSpan(Instructions, strings.Trim(rest[:endOfLine(rest)], `"# `), s, at, at+last[1])
 			return at + last[1]
 		}
 	}
 	return 0
 }
 
-// started reads a shape that is known by how it starts.
-func (r *reader) started(s string, at int, b *start) int {
+// readStarted reads a shape that is known by how it starts.
+func (r *reader) readStarted(s string, at int, b *start) int {
 	rest := s[at:]
 	name := nameAfter(rest, b.name)
 	end := len(s)
@@ -290,7 +290,7 @@ func (r *reader) started(s string, at int, b *start) int {
 			r.until, r.open = b.end, Span{Kind: b.kind, Name: name}
 		}
 	}
-	r.add(b.kind, name, s, at, end)
+	r.addSpan(b.kind, name, s, at, end)
 	return end
 }
 
@@ -301,15 +301,15 @@ func endOfLine(s string) int {
 	return len(s)
 }
 
-// tagged reads a shape between tags. What is not closed reaches to the end of a
-// text that starts with it, and is no shape elsewhere.
-func (r *reader) tagged(s string, at int, head bool) int {
+// readTagged reads a shape between tags. An unclosed one reaches to the end of a
+// text that starts with it, and does not count elsewhere.
+func (r *reader) readTagged(s string, at int, head bool) int {
 	name, t := tagAt(s[at:])
 	if t == nil || t.head && !head || !strings.Contains(s[at:min(len(s), at+600)], t.also) {
 		return 0
 	}
 	inner := at + len(name) + 1 + strings.IndexByte(s[at+len(name)+1:], '>') + 1
-	end, stop := len(s), r.closing(s, at, name)
+	end, stop := len(s), r.closingTag(s, at, name)
 	switch {
 	case stop >= inner:
 		end = stop + len(name) + 3
@@ -322,46 +322,47 @@ func (r *reader) tagged(s string, at int, head bool) int {
 		end = len(s)
 	}
 	if t.typed || name == commandName && strings.HasPrefix(strings.TrimSpace(s), commandWithText) {
-		r.within(s, at, inner, stop, end)
+		r.addAround(s, at, inner, stop, end)
 		return end
 	}
 	kind, label := t.kind, nameAfter(s[at:stop], t.name)
 	if name == reminderTag {
 		if from, to := queuedIn(s, inner, stop); to > 0 {
-			r.within(s, at, from, to, end)
+			r.addAround(s, at, from, to, end)
 			return end
 		}
-		kind, label = reminded(strings.TrimSpace(s[inner:stop]))
+		kind, label = reminderKind(strings.TrimSpace(s[inner:stop]))
 	}
-	r.add(kind, label, s, at, end)
+	r.addSpan(kind, label, s, at, end)
 	return end
 }
 
-// within adds a record of the client around what was typed in it.
-func (r *reader) within(s string, at, from, to, end int) {
+// addAround adds a record of the client around the typed words in it.
+func (r *reader) addAround(s string, at, from, to, end int) {
 	if strings.TrimSpace(s[from:to]) == "" {
-		r.add(Client, "", s, at, end)
+		r.addSpan(Client, "", s, at, end)
 		return
 	}
-	r.add(Client, "", s, at, from)
-	r.add(Typed, "", s, from, to)
-	r.add(Client, "", s, to, end)
+	r.addSpan(Client, "", s, at, from)
+	r.addSpan(Typed, "", s, from, to)
+	r.addSpan(Client, "", s, to, end)
 }
 
-// appended reads what was typed while a tool ran, at the end of its result.
-func (r *reader) appended(s string) {
+// readAppended reads words typed while a tool ran, at the end of its result.
+func (r *reader) readAppended(s string) {
 	const open, end = "<" + reminderTag + ">", "</" + reminderTag + ">"
 	if !strings.HasSuffix(strings.TrimRight(s, " \n"), end) {
 		return
 	}
 	if at := strings.LastIndex(s, open); at >= 0 {
 		if from, to := queuedIn(s, at+len(open), strings.LastIndex(s, end)); to > 0 {
-			r.add(Typed, "", s, from, to)
+			r.addSpan(Typed, "", s, from, to)
 		}
 	}
 }
 
-// queuedIn returns what was typed in the reminder s[from:to]; 0, 0 where nothing was.
+// queuedIn returns where the typed words in the reminder s[from:to] stand; 0, 0
+// where it has none.
 func queuedIn(s string, from, to int) (int, int) {
 	body := strings.TrimLeft(s[from:to], " \n\t\r")
 	at := slices.IndexFunc(queued[:], func(q queue) bool { return strings.HasPrefix(body, q.text) })

@@ -32,7 +32,7 @@ func show(m *chat.Message, spans []Span) string {
 	return strings.Join(list, ", ")
 }
 
-// What clients put into messages is told from what was typed beside it.
+// Split tells a client's additions to a message from the typed words beside them.
 func TestSplit(t *testing.T) {
 	reminder := func(s string) string { return "<system-reminder>\n" + s + "\n</system-reminder>" }
 	for name, c := range map[string]struct {

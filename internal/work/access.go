@@ -58,8 +58,8 @@ type Access struct {
 	Ops []FileOp
 }
 
-// Access reads what a call does from its name and arguments. Arguments that
-// are no JSON object give what can be told from the name. A nil Kinds is the default.
+// Access reads what a call does from its name and arguments. Where the arguments are
+// not a JSON object, only the name counts. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
 	c := Read(call, k.Of(call.Name), Context{Bare: true})
 	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query}
@@ -68,7 +68,7 @@ func (k *Kinds) Access(call *chat.Part) Access {
 		o := &c.Ops[i]
 		moves = moves || o.Kind == Move || o.Kind == Copy
 		same = same && (o.Kind != Run || !shell) // no more is known of what ran
-		a.add(o)
+		a.addOp(o)
 	}
 	for _, o := range a.Ops {
 		same = same && o.Kind == a.Ops[0].Kind && (!shell || o.Kind != ToolRead || o.Path == a.Ops[0].Path)
@@ -98,15 +98,15 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	return a
 }
 
-// add adds what an operation does to its file. What is done to a file several
+// addOp adds what an operation does to its file. What is done to a file several
 // times in a row counts once.
-func (a *Access) add(o *Op) {
+func (a *Access) addOp(o *Op) {
 	op := FileOp{Kind: ToolEdit, Path: o.Path}
 	switch {
 	case o.Kind == Delete:
 		op.Kind = ToolDelete
 	case o.Kind == Move:
-		a.add(&Op{Kind: Delete, Path: o.Path})
+		a.addOp(&Op{Kind: Delete, Path: o.Path})
 		op = FileOp{Kind: ToolWrite, Path: o.New}
 	case o.Kind == Copy:
 		op = FileOp{Kind: ToolWrite, Path: o.New}

@@ -34,7 +34,7 @@ type args struct {
 	bare          bool // texts are not wanted
 }
 
-// The ranks of keys that name a file. Folders are no files that can be changed.
+// The ranks of keys that name a file. Folders are not files that a call changes.
 const (
 	pathKey = iota + 1
 	fileKey
@@ -43,11 +43,11 @@ const (
 
 func readArgs(s string) args {
 	var a args
-	a.object = Members(s, a.member)
+	a.object = Members(s, a.readMember)
 	return a
 }
 
-func (a *args) member(key, raw string) bool {
+func (a *args) readMember(key, raw string) bool {
 	switch key {
 	case "filepath", "path", "absolutepath", "targetfile", "notebookpath", "relativeworkspacepath", "relativepath", "pathinproject", "fullpath":
 		a.setPath(raw, pathKey)
@@ -56,7 +56,7 @@ func (a *args) member(key, raw string) bool {
 	case "dirpath", "directory", "dir", "folder", "targetdirectory", "directorypath", "searchpath", "searchdirectory":
 		a.setPath(raw, folderKey)
 	case "paths", "files", "filepaths", "filenames", "targetfiles", "edits", "operations", "changes", "replacements", "replacementchunks":
-		a.list(raw)
+		a.readPaths(raw)
 	case "command", "cmd", "script", "commandline", "commands":
 		a.setCommand(raw, key != "script")
 	case "pattern", "query", "regex", "patterns", "searchterm", "searchquery", "glob", "url", "searchpattern", "regexp", "question", "q":
@@ -84,21 +84,21 @@ func (a *args) member(key, raw string) bool {
 		a.cell = true
 	default:
 		if IsString(raw) {
-			a.word(key, raw)
+			a.readText(key, raw)
 		}
 	}
 	return true
 }
 
-// word reads a member that is a text.
-func (a *args) word(key, raw string) {
+// readText reads a member that is a text.
+func (a *args) readText(key, raw string) {
 	switch key {
 	case "source", "sourcepath", "src", "oldpath", "from", "oldname":
-		a.source = tidy(Text(raw))
+		a.source = tidyPath(Text(raw))
 	case "destination", "dest", "newpath", "destinationpath", "targetpath", "newfilepath", "newname", "to":
-		a.target = tidy(Text(raw))
+		a.target = tidyPath(Text(raw))
 	case "workdir", "cwd", "workingdirectory", "workingdir":
-		a.dir = tidy(Text(raw))
+		a.dir = tidyPath(Text(raw))
 	case "action", "operation", "mode", "subcommand":
 		if m := Text(raw); modes[m] != ToolOther {
 			a.mode = m
@@ -126,28 +126,28 @@ func (a *args) word(key, raw string) {
 func (a *args) setPath(raw string, rank int) {
 	if !IsString(raw) {
 		if rank != folderKey {
-			a.list(raw)
+			a.readPaths(raw)
 		}
 		return
 	}
-	p := tidy(Text(raw))
+	p := tidyPath(Text(raw))
 	isWords := rank == fileKey && strings.Contains(p, " ") && !strings.Contains(p, "/")
 	if p != "" && !isWords && (a.path == "" || rank < a.rank) {
 		a.path, a.rank = p, rank
 	}
 }
 
-// list reads a list of paths, or of objects that have one. Some models write the
+// readPaths reads a list of paths, or of objects that have one. Some models write the
 // list as a string that holds JSON.
-func (a *args) list(raw string) {
+func (a *args) readPaths(raw string) {
 	if a.inner {
 		return // no tool takes lists of lists
 	}
 	Elements(Text(raw), func(e string) bool {
 		one := args{inner: true}
 		if IsString(e) {
-			one.path = tidy(Text(e))
-		} else if one.object = Members(e, one.member); one.object {
+			one.path = tidyPath(Text(e))
+		} else if one.object = Members(e, one.readMember); one.object {
 			a.several = append(a.several, one)
 			if one.path != "" && one.from > 0 && a.from == 0 {
 				a.from, a.to = one.from, one.to
@@ -171,7 +171,7 @@ func (a *args) setCommand(raw string, runs bool) {
 		}
 		return
 	}
-	words := texts(raw)
+	words := textsOf(raw)
 	if len(words) == 3 && len(words[1]) > 1 && words[1][0] == '-' && strings.HasSuffix(words[1], "c") {
 		a.command = words[2]
 	} else {
@@ -194,12 +194,12 @@ func quoteWords(words []string) string {
 
 func (a *args) setQuery(raw string) {
 	if a.query == "" {
-		a.query = strings.Join(texts(raw), "|")
+		a.query = strings.Join(textsOf(raw), "|")
 	}
 }
 
-// texts returns the elements of a list, or the one text that a value is.
-func texts(raw string) (list []string) {
+// textsOf returns the elements of a list, or the one text that a value is.
+func textsOf(raw string) (list []string) {
 	if !Elements(raw, func(e string) bool {
 		list = append(list, Text(e))
 		return true
@@ -211,7 +211,7 @@ func texts(raw string) (list []string) {
 
 // setRange reads [from, to] or "from-to".
 func (a *args) setRange(raw string) {
-	list := texts(raw)
+	list := textsOf(raw)
 	if IsString(raw) {
 		list = strings.SplitN(strings.ReplaceAll(list[0], ",", "-"), "-", 2)
 	}
@@ -224,8 +224,8 @@ func (a *args) setRange(raw string) {
 	}
 }
 
-// lines returns the range of a read.
-func (a *args) lines() (from, to int) {
+// lineRange returns the range of a read.
+func (a *args) lineRange() (from, to int) {
 	switch {
 	case a.whole:
 		return 0, 0
@@ -247,12 +247,12 @@ func (a *args) lines() (from, to int) {
 	return 0, 0
 }
 
-// ops are the operations that arguments without a patch or a command ask for.
-func (a *args) ops(tool Tool, name string) []Op {
+// argumentOps returns the operations that arguments without a patch or a command ask for.
+func (a *args) argumentOps(tool Tool, name string) []Op {
 	kind := Run
 	switch tool {
 	case ToolEdit, ToolWrite, ToolDelete:
-		if ops := a.changes(tool, name, strings.ToLower(name)); len(ops) > 0 || len(a.paths) == 0 {
+		if ops := a.editOps(tool, name, strings.ToLower(name)); len(ops) > 0 || len(a.paths) == 0 {
 			return ops
 		}
 		kind = Unclear
@@ -273,13 +273,13 @@ func (a *args) ops(tool Tool, name string) []Op {
 		}
 	}
 	if kind == Show && len(ops) > 0 {
-		ops[0].From, ops[0].To = a.lines()
+		ops[0].From, ops[0].To = a.lineRange()
 	}
 	return ops
 }
 
-// changes are what an editor tool's arguments ask for.
-func (a *args) changes(tool Tool, name, lower string) []Op {
+// editOps returns what an editor tool's arguments ask for.
+func (a *args) editOps(tool Tool, name, lower string) []Op {
 	file := cmp.Or(a.path, a.source)
 	if a.rank == folderKey && tool != ToolDelete {
 		file = a.source
@@ -289,13 +289,13 @@ func (a *args) changes(tool Tool, name, lower string) []Op {
 		for i := range a.several {
 			one := &a.several[i]
 			one.path, one.bare = cmp.Or(one.path, file), a.bare
-			all = append(all, one.changes(tool, name, lower)...)
+			all = append(all, one.editOps(tool, name, lower)...)
 		}
 		return all
 	}
 	e := Op{Path: file, All: a.all}
-	old, now := a.text(a.old), a.text(a.new)
-	text := a.text(cmp.Or(a.new, a.content))
+	old, now := a.wantedText(a.old), a.wantedText(a.new)
+	text := a.wantedText(cmp.Or(a.new, a.content))
 	switch {
 	case tool == ToolDelete:
 		e.Kind = Delete
@@ -308,7 +308,7 @@ func (a *args) changes(tool Tool, name, lower string) []Op {
 	case a.cell || a.mode == "undo_edit" || a.mode == "undo":
 		e.Kind, e.New = Unclear, now
 	case a.mode == "insert" || strings.Contains(lower, "insert"):
-		a.insertion(&e, text, Plain(lower))
+		a.readInsertion(&e, text, Plain(lower))
 	case a.append || a.mode == "append" || strings.Contains(lower, "append"):
 		e.Kind, e.New = Append, text
 	case a.old != "" && (a.old != `""` || a.new == ""):
@@ -320,7 +320,7 @@ func (a *args) changes(tool Tool, name, lower string) []Op {
 	case a.hasFrom && a.from > 0 && (a.new != "" || a.content != ""):
 		e.From, e.To, e.New, e.Lines = a.from, max(a.to, a.from), endLine(text), true
 	case a.content != "":
-		e.New, e.Whole = a.text(a.content), true
+		e.New, e.Whole = a.wantedText(a.content), true
 	case a.new != "" && tool == ToolWrite:
 		e.New, e.Whole = now, true
 	case tool == ToolWrite && (lower == "create" || a.mode == "create"):
@@ -334,9 +334,9 @@ func (a *args) changes(tool Tool, name, lower string) []Op {
 	return []Op{e}
 }
 
-// insertion reads where a text goes. Most tools name the line before it; an
+// readInsertion reads where a text goes. Most tools name the line before it; an
 // insert_content tool names the line that it pushes down, 0 for the end.
-func (a *args) insertion(e *Op, text, tool string) {
+func (a *args) readInsertion(e *Op, text, tool string) {
 	e.Kind, e.From, e.New, e.Lines = Insert, a.from, endLine(text), true
 	pushes := strings.Contains(tool, "insertcontent")
 	switch {
@@ -347,7 +347,7 @@ func (a *args) insertion(e *Op, text, tool string) {
 	}
 }
 
-func (a *args) text(raw string) string {
+func (a *args) wantedText(raw string) string {
 	if a.bare {
 		return ""
 	}

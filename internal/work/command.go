@@ -11,24 +11,24 @@ import (
 // readCommand reads the command line of a shell that is in a folder.
 func (c *Call) readCommand(dir string, bare bool) {
 	var list []step
-	list, c.Folder, c.Clear = steps(c.Command, dir)
+	list, c.Folder, c.Clear = listSteps(c.Command, dir)
 	for i, j := 0, 0; i < len(list); i = j {
 		for j = i + 1; j < len(list) && list[j].piped; {
 			j++
 		}
-		ops, out := pipeline(list[i:j])
+		ops, out := pipelineOps(list[i:j])
 		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out)
 	}
 	if !bare {
 		for i := range list {
-			c.Effects = append(c.Effects, list[i].effects()...)
+			c.Effects = append(c.Effects, list[i].possibleEffects()...)
 		}
 	}
 	if !c.Clear {
 		c.Streams = nil
 		c.Ops = append(c.Ops, Op{Kind: Run})
 		for i := range c.Ops {
-			c.Ops[i].doubt()
+			c.Ops[i].keepCertain()
 		}
 	}
 	for i := range c.Ops {
@@ -36,8 +36,8 @@ func (c *Call) readCommand(dir string, bare bool) {
 	}
 }
 
-// doubt leaves of an operation that may not have been done what is certain.
-func (o *Op) doubt() {
+// keepCertain leaves of an operation that may not have been done what is certain.
+func (o *Op) keepCertain() {
 	if o.Kind == Move || o.Kind == Copy {
 		o.Path = o.New // what may have happened to the old one is an effect
 	}
@@ -47,11 +47,11 @@ func (o *Op) doubt() {
 	o.Unsure = o.Unsure || o.Kind == Show
 }
 
-// pipeline returns what the programs of a pipe do, and what comes out of it.
-func pipeline(list []step) (ops []Op, out Stream) {
+// pipelineOps returns what the programs of a pipe do, and what comes out of it.
+func pipelineOps(list []step) (ops []Op, out Stream) {
 	for k := range list {
 		s := &list[k]
-		own, prints := s.ops()
+		own, prints := s.fileOps()
 		if k == 0 {
 			out = prints
 		} else if !s.passOn(ops, &out) {
@@ -60,11 +60,11 @@ func pipeline(list []step) (ops []Op, out Stream) {
 				own = append(own, Op{Kind: Run}) // no longer the file's lines
 			}
 		}
-		file, more, given := s.out()
+		file, more, given := s.outputFile()
 		if given && file.text != "" {
-			o := s.file(Unclear, file)
+			o := s.fileOp(Unclear, file)
 			o.Whole = !more
-			if text, ok := s.prints(); ok && !o.Unsure {
+			if text, ok := s.printedText(); ok && !o.Unsure {
 				o = Op{Path: o.Path, New: text, Whole: !more}
 				if more {
 					o.Kind = Append
@@ -74,7 +74,7 @@ func pipeline(list []step) (ops []Op, out Stream) {
 		}
 		for i := range own {
 			if !s.certain {
-				own[i].doubt()
+				own[i].keepCertain()
 			}
 		}
 		if given || !s.certain {
@@ -91,87 +91,87 @@ func pipeline(list []step) (ops []Op, out Stream) {
 	return ops, out
 }
 
-// ops returns what one program does to files, apart from where its output goes,
+// fileOps returns what one program does to files, apart from where its output goes,
 // and what it prints.
-func (s *step) ops() (ops []Op, out Stream) {
+func (s *step) fileOps() (ops []Op, out Stream) {
 	f := s.operands(s.valued)
-	_, _, given := s.out()
+	_, _, given := s.outputFile()
 	out.Silent = s.silent
 	switch s.does {
 	case idles:
 	case says:
-		out = s.echoes()
+		out = s.echoStream()
 	case acts:
-		ops = s.each(s.kind, f[min(s.skip, len(f)):])
+		ops = s.opOnEach(s.kind, f[min(s.skip, len(f)):])
 	case shows:
 		if !given { // else it copies or writes a here document, and the redirection says where
-			ops = s.each(Show, s.orInput(f))
+			ops = s.opOnEach(Show, s.orInput(f))
 			out.show = s.isPlainShow() && len(ops) == 1
 			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 		}
 	case ends:
 		from, to, strict := s.headTail()
-		ops = s.each(Show, s.orInput(f))
+		ops = s.opOnEach(Show, s.orInput(f))
 		for i := range ops {
 			ops[i].From, ops[i].To = from, to
 		}
 		out.show = strict && len(ops) == 1
 	case seds:
-		ops, out = s.sed(given)
+		ops, out = s.sedOps(given)
 	case searches:
-		ops, out = s.search(f)
+		ops, out = s.searchOps(f)
 	case lists:
-		ops = s.list(f)
+		ops = s.listOps(f)
 	case renames, copies:
-		ops = s.moves(f)
+		ops = s.moveOps(f)
 	case tees:
-		ops = s.each(Unclear, f)
+		ops = s.opOnEach(Unclear, f)
 		for i := range ops {
 			ops[i].Whole = !s.has("-a", "--append")
 		}
 	case rewrites:
 		if ops = []Op{{Kind: Run}}; s.inPlace() {
-			ops = s.each(Unclear, f)
+			ops = s.opOnEach(Unclear, f)
 		}
 	case patches:
-		ops = s.patch()
+		ops = s.patchOps()
 	default:
-		ops = s.others()
+		ops = s.otherOps()
 	}
-	if len(ops) == 0 && slices.ContainsFunc(s.args, word.substitutes) {
+	if len(ops) == 0 && slices.ContainsFunc(s.args, word.hasSubstitution) {
 		ops = append(ops, Op{Kind: Run})
 	}
 	return ops, out
 }
 
-// each returns an operation of one kind on each of the files.
-func (s *step) each(kind Kind, files []word) []Op {
+// opOnEach returns an operation of one kind on each of the files.
+func (s *step) opOnEach(kind Kind, files []word) []Op {
 	var ops []Op
 	for _, w := range files {
 		// Patterns of what is removed can be matched with the files that are known.
 		w.exact = w.exact || kind == Delete && !s.lost && strings.ContainsAny(w.text, "*?") && !strings.ContainsAny(w.text, "$`{~")
-		ops = append(ops, s.file(kind, w))
+		ops = append(ops, s.fileOp(kind, w))
 	}
 	return ops
 }
 
-// others returns what programs do that run and also change files that they are
+// otherOps returns what programs do that run and also change files that they are
 // told: curl by an option, git checkout behind two dashes.
-func (s *step) others() []Op {
+func (s *step) otherOps() []Op {
 	ops := []Op{{Kind: Run}}
-	if w, ok := s.after("-o", "--output", "-O"); ok && s.does == fetches {
-		o := s.file(Unclear, w)
+	if w, ok := s.wordAfter("-o", "--output", "-O"); ok && s.does == fetches {
+		o := s.fileOp(Unclear, w)
 		o.Whole = true
 		ops = append(ops, o)
 	}
 	if i := slices.IndexFunc(s.args, func(w word) bool { return w.text == "--" }); i >= 0 && s.may == aBranch {
-		ops = append(ops, s.each(Unclear, s.args[i+1:])...)
+		ops = append(ops, s.opOnEach(Unclear, s.args[i+1:])...)
 	}
 	return ops
 }
 
-// orInput returns the files, or the one that the step reads as its input where
-// there are none.
+// orInput returns the files, or without any the file that the step reads as its
+// input.
 func (s *step) orInput(files []word) []word {
 	if len(files) > 0 {
 		return files
@@ -184,15 +184,15 @@ func (s *step) orInput(files []word) []word {
 	return nil
 }
 
-// list returns what programs look at that list files.
-func (s *step) list(f []word) (ops []Op) {
+// listOps returns what programs look at that list files.
+func (s *step) listOps(f []word) (ops []Op) {
 	query := word{}
 	if s.name == "find" {
 		f = s.args
 		if i := slices.IndexFunc(f, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" }); i >= 0 {
 			f = f[:i]
 		}
-		query, _ = s.after("-name", "-iname", "-path", "-regex")
+		query, _ = s.wordAfter("-name", "-iname", "-path", "-regex")
 		if s.has("-exec", "-execdir", "-ok", "-delete") {
 			ops = append(ops, Op{Kind: Run})
 		}
@@ -200,16 +200,16 @@ func (s *step) list(f []word) (ops []Op) {
 	if len(f) == 0 {
 		f = []word{{".", true}}
 	}
-	for _, o := range s.each(Search, f) {
+	for _, o := range s.opOnEach(Search, f) {
 		o.Query = query.text
 		ops = append(ops, o)
 	}
 	return ops
 }
 
-// search returns what grep and its like look at, and what they print.
-func (s *step) search(f []word) (ops []Op, out Stream) {
-	pattern, given := s.after("-e", "--regexp")
+// searchOps returns what grep and its like look at, and what they print.
+func (s *step) searchOps(f []word) (ops []Op, out Stream) {
+	pattern, given := s.wordAfter("-e", "--regexp")
 	if !given && !s.has("--files") && len(f) > 0 {
 		pattern, f = f[0], f[1:]
 	}
@@ -218,13 +218,13 @@ func (s *step) search(f []word) (ops []Op, out Stream) {
 	}
 	if out.Found = s.linesNumbered() && !s.lost; out.Found {
 		if out.Dir = s.dir; len(f) == 1 {
-			out.Path = s.path(f[0])
+			out.Path = s.knownPath(f[0])
 		}
 	}
 	if len(f) == 0 {
 		f = []word{{".", true}}
 	}
-	ops = s.each(Search, f)
+	ops = s.opOnEach(Search, f)
 	for i := range ops {
 		ops[i].Query = pattern.text
 	}
@@ -251,9 +251,9 @@ var (
 	wholeLines = regexp.MustCompile(`^--(?:no-heading|hidden|color=never|ignore-case|fixed-strings|smart-case|no-ignore|include|exclude|exclude-dir|glob|type|type-not)(?:=|$)`)
 )
 
-// patch returns what patch and apply_patch do.
-func (s *step) patch() []Op {
-	doc, given := s.doc()
+// patchOps returns what patch and apply_patch do.
+func (s *step) patchOps() []Op {
+	doc, given := s.hereDocument()
 	for _, w := range s.args {
 		if IsPatch(w.text) {
 			doc, given = w, true
@@ -266,21 +266,21 @@ func (s *step) patch() []Op {
 	ops := readPatch(doc.text)
 	for i := range ops {
 		o := &ops[i]
-		at := s.file(o.Kind, word{o.Path, true})
+		at := s.fileOp(o.Kind, word{o.Path, true})
 		o.Path, o.Unsure = at.Path, at.Unsure
 		if o.Kind == Move {
-			o.New = s.path(word{o.New, true})
+			o.New = s.knownPath(word{o.New, true})
 		}
 		if !exact {
-			o.doubt()
+			o.keepCertain()
 		}
 	}
 	return ops
 }
 
-// moves returns what mv and cp do. A target without a slash at its end may be a
+// moveOps returns what mv and cp do. A target without a slash at its end may be a
 // folder; it is taken for a file where it has the source's extension.
-func (s *step) moves(f []word) (ops []Op) {
+func (s *step) moveOps(f []word) (ops []Op) {
 	if len(f) < 2 {
 		return nil
 	}
@@ -296,7 +296,7 @@ func (s *step) moves(f []word) (ops []Op) {
 			target.text = path.Join(to.text, path.Base(w.text))
 		}
 		ext := path.Ext(target.text)
-		source, made := s.file(kind, w), s.file(Unclear, target)
+		source, made := s.fileOp(kind, w), s.fileOp(Unclear, target)
 		plain := s.name == "cp" || s.does == renames
 		if plain && !s.has("-t", "-r", "-R", "-a", "-n") && (folder || ext != "" && ext == path.Ext(w.text)) && !made.Unsure {
 			source.New = made.Path

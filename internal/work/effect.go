@@ -15,16 +15,18 @@ import (
 type Effect struct {
 	Code   string // what the program was given or runs
 	Script string // the file with the text that it runs
-	Back   bool   // the files that it names are put back: what was done to them is gone
+	Back   bool   // the files that it names are put back: earlier changes to them are gone
+	Only   bool   // it changes no others than those it names
 }
 
-// effects returns what the step may change besides its operations: at most one.
+// possibleEffects returns what the step may change besides its operations: at most one.
 // Builds, tests and linters change nothing; what is not known is taken for one of
 // them.
-func (s *step) effects() []Effect {
-	code, may := s.effect()
+func (s *step) possibleEffects() []Effect {
+	code, may := s.possibleEffect()
 	if may {
-		return []Effect{{Code: code, Back: s.may == aBranch}}
+		only := (s.may == asTask || s.may == formats) && code != "" && !strings.ContainsAny(code, "*?{[")
+		return []Effect{{Code: code, Back: s.may == aBranch, Only: only}}
 	}
 	if script := s.scriptFile(); script != "" {
 		return []Effect{{Code: code, Script: script}}
@@ -32,24 +34,28 @@ func (s *step) effects() []Effect {
 	return nil
 }
 
-// effect reports whether the step may change files besides its operations, and
+// possibleEffect reports whether the step may change files besides its operations, and
 // returns the text that names them, "" where it names none.
-func (s *step) effect() (code string, may bool) {
-	doc, _ := s.doc()
+func (s *step) possibleEffect() (code string, may bool) {
+	doc, _ := s.hereDocument()
 	switch s.may {
 	case noFile:
 		return "", false
 	case anyFile:
 		return "", s.does != patches || !IsPatch(doc.text)
 	case itsFiles: // what is certain the operations tell
-		return s.words(), !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
+		return s.joinWords(), !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
 	case formats:
-		if !slices.ContainsFunc(s.operands(""), func(w word) bool { return len(path.Ext(w.text)) < 2 }) {
-			code = s.words() // files, no folders or packages
+		files := s.operands("")
+		if len(files) > 0 && slices.Contains(strings.Fields(write+" check lint"), files[0].text) {
+			files = files[1:] // what it shall do
+		}
+		if len(files) > 0 && !slices.ContainsFunc(files, func(w word) bool { return len(path.Ext(w.text)) < 2 }) {
+			code = s.joinWords() // no folders or packages
 		}
 		return code, true
 	case aBranch: // not a new branch from here
-		return s.words(), !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
+		return s.joinWords(), !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
 	case asTask:
 		return s.runsTask()
 	case asScript:
@@ -64,8 +70,8 @@ func (s *step) effect() (code string, may bool) {
 	return "", changesByName(s.name) || len(f) > 0 && len(f[0].text) <= 20 && changesByName(f[0].text)
 }
 
-// words returns the step's words as one text.
-func (s *step) words() string {
+// joinWords returns the step's words as one text.
+func (s *step) joinWords() string {
 	var b strings.Builder
 	for _, w := range s.args {
 		b.WriteString(w.text)
@@ -91,7 +97,7 @@ func (s *step) runsTask() (code string, may bool) {
 		}
 		if programs[w.text].may == formats {
 			t := newStep(w.text, s.args[i+1:], s)
-			return t.effect()
+			return t.possibleEffect()
 		}
 		if changesByName(w.text) && !strings.HasPrefix(w.text, "-") {
 			return "", true
@@ -123,7 +129,7 @@ func (s *step) runsEach() bool {
 			continue
 		}
 		t := newStep(name, s.args[i+1:], s)
-		_, may := t.effect()
+		_, may := t.possibleEffect()
 		return may
 	}
 	return false
@@ -142,17 +148,17 @@ func (s *step) inPlace() bool {
 
 // runsScript judges an interpreter by the text that it runs.
 func (s *step) runsScript(code string) (string, bool) {
-	if w, ok := s.after("-c", "-e", "--eval", "-lc", "-Command"); ok {
+	if w, ok := s.wordAfter("-c", "-e", "--eval", "-lc", "-Command"); ok {
 		code += "\n" + w.text
 	}
 	switch s.name {
 	case "bash", "sh", "zsh":
 		return code, code != ""
 	case "sed", "gsed": // what is certain the operations tell
-		return s.words(), s.inPlace() && !s.certain
+		return s.joinWords(), s.inPlace() && !s.certain
 	case "perl", "ruby":
 		if s.inPlace() {
-			return s.words(), true
+			return s.joinWords(), true
 		}
 	case "awk", "gawk":
 		return "", s.has("inplace")
@@ -173,7 +179,7 @@ func (s *step) scriptFile() string {
 	}
 	for _, w := range s.args {
 		if !strings.HasPrefix(w.text, "-") {
-			return s.path(w)
+			return s.knownPath(w)
 		}
 	}
 	return ""

@@ -294,9 +294,9 @@ func located(s string) bool {
 	return kindsOf(s[column+1:]) == byteDigit && kindsOf(s[line+1:column]) == byteDigit && strings.LastIndexByte(s[:line], '.') > 0
 }
 
-// codePenalty is what a line loses that looks like source code or a comment
-// which speaks of errors rather than a report of one, or like the report of a
-// test that passed.
+// codePenalty returns what a line loses that looks like source code or a comment
+// which speaks of errors rather than a report of one, or like the report of a test
+// that passed.
 func codePenalty(line string) int {
 	line = strings.TrimSpace(line)
 	switch {
@@ -350,7 +350,10 @@ func looksLikeCode(t string) bool {
 var codeMarks = []string{":=", "!=", " = ", " == ", " => ", "${", ");", "%w", "%v", "errors.New(", "Errorf(", "log.Fatal", "console.", "logger.", "log.Print"}
 
 // keyLine is a line that gives a name its value.
-var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
+var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*[^\s=>]`)
 
-// GivesValue reports whether a line gives a name its value, as in "port: 8080".
-func GivesValue(line string) bool { return keyLine.MatchString(line) }
+// GivesValue reports whether a line gives a name its value, as in "port: 8080", and
+// is not code.
+func GivesValue(line string) bool {
+	return keyLine.MatchString(line) && (!looksLikeCode(line) || strings.HasSuffix(line, ","))
+}

@@ -30,8 +30,8 @@ func KeyArgs(call *chat.Part, n int) []Arg {
 const headlineValue = 40
 
 // Headline names a call in one line: name(key=value, key=value), with the first
-// two arguments, each value cut at 40 characters. The line has at most max
-// bytes; 0 is no limit.
+// two arguments, each value cut at 40 characters. The line has at most max bytes; 0
+// means no limit.
 func Headline(call *chat.Part, max int) string {
 	var b strings.Builder
 	b.WriteString(call.Name)

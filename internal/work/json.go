@@ -95,7 +95,7 @@ func Number(raw string) (int, bool) {
 	return n, err == nil
 }
 
-// Plain is a name in lower case without underscores, dashes and blanks.
+// Plain returns a name in lower case without underscores, dashes and blanks.
 func Plain(name string) string { return strings.Map(plainRune, name) }
 
 func plainRune(r rune) rune {

@@ -19,7 +19,7 @@ const (
 // included, and reports whether it had to. What is left is the head, the tail
 // and, between them, the lines that say what went wrong; a notice says how
 // much there was. Cuts are made at the ends of lines where lines are not huge,
-// and never inside a rune. A limit of 0 or less is no limit.
+// and never inside a rune. A limit of 0 or less does not limit.
 func Limit(text string, bytes, lines int) (string, bool) {
 	return LimitTo(KeepBoth, text, bytes, lines)
 }
@@ -43,10 +43,10 @@ func LimitTo(keep, text string, bytes, lines int) (string, bool) {
 		switch keep {
 		case KeepHead:
 			head := headOf(text, bytes-room, lines-1)
-			out = strings.TrimSuffix(head, "\n") + "\n" + shortened(text, head)
+			out = strings.TrimSuffix(head, "\n") + "\n" + shortenedNotice(text, head)
 		case KeepTail:
 			tail := tailOf(text, bytes-room, lines-1)
-			out = shortened(text, tail) + "\n" + tail
+			out = shortenedNotice(text, tail) + "\n" + tail
 		default:
 			out = limitBoth(text, bytes-room, lines-2)
 		}
@@ -54,14 +54,14 @@ func LimitTo(keep, text string, bytes, lines int) (string, bool) {
 			return out, true
 		}
 	}
-	if keep == KeepTail { // there is no room for a notice
+	if keep == KeepTail { // a notice does not fit
 		return tailOf(text, bytes, lines), true
 	}
 	return strings.TrimRight(headOf(text, bytes, lines), "\n"), true
 }
 
-// shortened is the notice of what an output was.
-func shortened(text, left string) string {
+// shortenedNotice returns the notice of what an output was.
+func shortenedNotice(text, left string) string {
 	return fmt.Sprintf("[output shortened from %d bytes to %d, from %d lines to %d]", len(text), len(left), CountLines(text), CountLines(left))
 }
 

@@ -7,6 +7,25 @@ import (
 	"github.com/winnow-llm/winnow/internal/find"
 )
 
+// # How a patch is read
+//
+// An apply_patch envelope is read line by line. A section names the file, each hunk
+// becomes one operation, and the end of a section says what happens to the file as a
+// whole. Lines with a blank belong to the old text and to the new one, lines with a
+// minus to the old, lines with a plus to the new; a text after @@ must stand before
+// the hunk. For example:
+//
+//	*** Update File: a.go
+//	@@ func run() {           Change a.go, after the line "func run() {",
+//	 	x := 1                old "x := 1, y := 2",
+//	-	y := 2                new "x := 1, y := 3"
+//	+	y := 3
+//	*** Add File: b.go        Change b.go: the whole file is "package b"
+//	+package b
+//	*** Delete File: c.go     Delete c.go
+//
+// Of a unified diff only the names are read: its files are Unclear.
+
 // maxEdits bounds the changes of one call.
 const maxEdits = 4096
 
@@ -33,7 +52,7 @@ func readPatch(s string) []Op {
 	for s != "" && len(p.ops) < maxEdits {
 		var line string
 		line, s, _ = strings.Cut(s, "\n")
-		p.envelope(line)
+		p.readEnvelope(line)
 	}
 	p.endFile()
 	return p.ops
@@ -52,21 +71,21 @@ type patchReader struct {
 	after, context string
 }
 
-// envelope reads a line of an apply_patch envelope.
-func (p *patchReader) envelope(line string) {
+// readEnvelope reads a line of an apply_patch envelope.
+func (p *patchReader) readEnvelope(line string) {
 	section := strings.TrimRight(line, " \t")
 	switch {
 	case strings.HasPrefix(section, updateFile):
 		p.endFile()
-		p.path = tidy(section[len(updateFile):])
+		p.path = tidyPath(section[len(updateFile):])
 	case strings.HasPrefix(section, addFile):
 		p.endFile()
-		p.path, p.added = tidy(section[len(addFile):]), true
+		p.path, p.added = tidyPath(section[len(addFile):]), true
 	case strings.HasPrefix(section, deleteFile):
 		p.endFile()
-		p.ops = append(p.ops, Op{Kind: Delete, Path: tidy(section[len(deleteFile):])})
+		p.ops = append(p.ops, Op{Kind: Delete, Path: tidyPath(section[len(deleteFile):])})
 	case strings.HasPrefix(section, moveTo):
-		p.to = tidy(section[len(moveTo):])
+		p.to = tidyPath(section[len(moveTo):])
 	case section == "*** End of File":
 		p.endHunk()
 	case section == "*** End Patch":
@@ -163,7 +182,7 @@ func readDiff(s string) (ops []Op) {
 // diffPath reads the path of a --- or +++ line, "" for /dev/null.
 func diffPath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
-	if s = tidy(s); s == "/dev/null" {
+	if s = tidyPath(s); s == "/dev/null" {
 		return ""
 	}
 	if len(s) > 2 && s[1] == '/' && (s[0] == 'a' || s[0] == 'b') {

@@ -67,7 +67,7 @@ const (
 
 // programs says what the programs do that agents run. What is not in it changes
 // no files: builds, tests and linters are most of it.
-var programs = tabulate(map[string]program{
+var programs = programTable(map[string]program{
 	"pwd source . test [ [[ wait } exit which date": {does: idles},
 	"shopt ulimit umask local":                      {does: idles},
 	"true : export sleep set unset mkdir chmod":     {does: idles, silent: true},
@@ -129,8 +129,8 @@ var programs = tabulate(map[string]program{
 	"xargs parallel":                                     {may: asEach},
 })
 
-// tabulate gives each program its row. A row may be for several.
-func tabulate(rows map[string]program) map[string]program {
+// programTable gives each program its row. A row may be for several.
+func programTable(rows map[string]program) map[string]program {
 	table := make(map[string]program, 4*len(rows))
 	for names, p := range rows {
 		for name := range strings.FieldsSeq(names) {

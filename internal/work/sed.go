@@ -40,9 +40,9 @@ func (s *step) sedCall() sedCall {
 	return c
 }
 
-// prints returns the ranges of lines that sed -n prints, where its script is
+// printedRanges returns the ranges of lines that sed -n prints, where its script is
 // nothing else: 10,20p;30p.
-func (c *sedCall) prints() (ranges [][2]int, ok bool) {
+func (c *sedCall) printedRanges() (ranges [][2]int, ok bool) {
 	if !c.quiet || c.inPlace {
 		return nil, false
 	}
@@ -69,13 +69,13 @@ func (c *sedCall) prints() (ranges [][2]int, ok bool) {
 // printing is a command of sed's that prints lines by their numbers.
 var printing = regexp.MustCompile(`^\s*([1-9]\d{0,8})\s*(?:,\s*(\+?\d{1,9}|\$))?\s*p\s*$`)
 
-// sed returns what sed does to its files. What a script changes in them is not
+// sedOps returns what sed does to its files. What a script changes in them is not
 // read.
-func (s *step) sed(redirected bool) (ops []Op, out Stream) {
+func (s *step) sedOps(redirected bool) (ops []Op, out Stream) {
 	c := s.sedCall()
-	ranges, prints := c.prints()
+	ranges, prints := c.printedRanges()
 	for _, w := range c.files {
-		o := s.file(Search, w)
+		o := s.fileOp(Search, w)
 		switch {
 		case c.inPlace:
 			o.Kind = Unclear

@@ -12,8 +12,8 @@ type word struct {
 	exact bool
 }
 
-// substitutes reports whether a program runs to make the word.
-func (w word) substitutes() bool {
+// hasSubstitution reports whether a program runs to make the word.
+func (w word) hasSubstitution() bool {
 	return !w.exact && (w.text == "" || strings.Contains(w.text, "$(") || strings.Contains(w.text, "`"))
 }
 
@@ -48,10 +48,10 @@ const maxNested = 32
 func parseShell(src string) ([]command, bool) {
 	p := shellReader{src: src, ok: true, join: ';'}
 	for p.i < len(p.src) && len(p.list) < maxCommands {
-		p.step()
+		p.readNext()
 	}
-	p.end(';')
-	p.documents()
+	p.endCommand(';')
+	p.readDocuments()
 	return p.list, p.ok && len(p.list) < maxCommands
 }
 
@@ -81,55 +81,55 @@ var joins = [...]struct {
 	next byte
 }{{"&&", '&'}, {"||", 'o'}, {"|&", '|'}, {"|", '|'}, {"&", 'b'}, {";", ';'}}
 
-// step reads one word or operator.
-func (p *shellReader) step() {
+// readNext reads one word or operator.
+func (p *shellReader) readNext() {
 	rest := p.src[p.i:]
 	switch c := rest[0]; c {
 	case ' ', '\t', '\r':
 		p.i++
 	case '\n':
 		p.i++
-		p.end(';')
-		p.documents()
+		p.endCommand(';')
+		p.readDocuments()
 	case '#':
 		line, _, _ := strings.Cut(rest, "\n")
 		p.i += len(line)
 	case '(', ')':
 		p.i++
-		p.end(p.join)
+		p.endCommand(p.join)
 		p.cur.words = append(p.cur.words, word{rest[:1], true})
-		p.end(p.join)
+		p.endCommand(p.join)
 	case '<', '>':
-		p.redirect(-1)
+		p.readRedirect(-1)
 	case ';', '&', '|':
 		if strings.HasPrefix(rest, "&>") {
 			p.i += len(rest) - len(strings.TrimLeft(rest[1:], ">"))
-			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
+			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.readWord()})
 			return
 		}
 		for _, o := range joins {
 			if strings.HasPrefix(rest, o.text) {
 				p.i += len(o.text)
-				p.end(o.next)
+				p.endCommand(o.next)
 				return
 			}
 		}
 	default:
 		start := p.i
-		w := p.word()
+		w := p.readWord()
 		switch next := p.src[p.i:]; {
 		case p.i == start:
 			p.i++
 		case p.i == start+1 && next != "" && (next[0] == '<' || next[0] == '>') && w.text >= "0" && w.text <= "9":
-			p.redirect(int(w.text[0] - '0'))
+			p.readRedirect(int(w.text[0] - '0'))
 		default:
 			p.cur.words = append(p.cur.words, w)
 		}
 	}
 }
 
-// end closes the current command; next is how the one after it is joined.
-func (p *shellReader) end(next byte) {
+// endCommand closes the current command; next is how the one after it is joined.
+func (p *shellReader) endCommand(next byte) {
 	if len(p.cur.words) > 0 || len(p.cur.redirs) > 0 {
 		p.cur.before = p.join
 		p.list = append(p.list, p.cur)
@@ -142,7 +142,7 @@ func (p *shellReader) end(next byte) {
 	}
 }
 
-func (p *shellReader) redirect(fd int) {
+func (p *shellReader) readRedirect(fd int) {
 	op := ""
 	for _, o := range [...]string{"<<<", "<<-", "<<", ">>", ">&", "<&", ">|", "<(", ">(", "<", ">"} {
 		if op == "" && strings.HasPrefix(p.src[p.i:], o) {
@@ -150,7 +150,7 @@ func (p *shellReader) redirect(fd int) {
 		}
 	}
 	if op == "<(" || op == ">(" { // a process in place of a file
-		p.i = p.substitution(p.i + 1)
+		p.i = p.skipSubstitution(p.i + 1)
 		p.cur.words = append(p.cur.words, word{"", false})
 		return
 	}
@@ -161,8 +161,8 @@ func (p *shellReader) redirect(fd int) {
 			fd = 0
 		}
 	}
-	start := p.blanks(p.i)
-	w := p.word()
+	start := p.skipBlanks(p.i)
+	w := p.readWord()
 	switch op {
 	case "<<", "<<-":
 		quoted := strings.ContainsAny(p.src[start:p.i], `'"\`)
@@ -174,8 +174,8 @@ func (p *shellReader) redirect(fd int) {
 	p.cur.redirs = append(p.cur.redirs, redirect{fd, op, w})
 }
 
-// documents reads the here documents that the line before announced.
-func (p *shellReader) documents() {
+// readDocuments reads the here documents that the line before announced.
+func (p *shellReader) readDocuments() {
 	for _, d := range p.docs {
 		start, end := p.i, -1
 		for p.i < len(p.src) {
@@ -206,16 +206,16 @@ func (p *shellReader) documents() {
 // leadingTabs are those that <<- takes off.
 var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
 
-func (p *shellReader) blanks(i int) int {
+func (p *shellReader) skipBlanks(i int) int {
 	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\t') {
 		i++
 	}
 	return i
 }
 
-// word reads one word and takes its quotes off.
-func (p *shellReader) word() word {
-	p.i = p.blanks(p.i)
+// readWord reads one word and takes its quotes off.
+func (p *shellReader) readWord() word {
+	p.i = p.skipBlanks(p.i)
 	s := p.src
 	start := p.i
 	exact := true
@@ -238,13 +238,13 @@ func (p *shellReader) word() word {
 			b.WriteString(s[p.i+1 : p.i+1+n])
 			p.i += n + 2
 		case '"':
-			exact = p.double(&b) && exact
+			exact = p.readDoubleQuoted(&b) && exact
 		case '\\':
-			p.escape(&b, "")
+			p.readEscape(&b, "")
 		case '$', '`':
 			exact = false
 			from := p.i
-			p.expansion()
+			p.skipExpansion()
 			b.WriteString(s[from:p.i])
 		default:
 			if strings.IndexByte("*?[{~", c) >= 0 {
@@ -264,8 +264,8 @@ const (
 	special  = wordEnds + "\"'\\$`*?[{~"
 )
 
-// double reads a text in double quotes and reports whether it is exact.
-func (p *shellReader) double(b *strings.Builder) bool {
+// readDoubleQuoted reads a text in double quotes and reports whether it is exact.
+func (p *shellReader) readDoubleQuoted(b *strings.Builder) bool {
 	s := p.src
 	exact := true
 	for p.i++; p.i < len(s); {
@@ -274,10 +274,10 @@ func (p *shellReader) double(b *strings.Builder) bool {
 			p.i++
 			return exact
 		case '\\':
-			p.escape(b, "\"\\$`\n")
+			p.readEscape(b, "\"\\$`\n")
 		case '$', '`':
 			from := p.i
-			p.expansion()
+			p.skipExpansion()
 			exact = exact && p.i == from+1 && c == '$' && (p.i >= len(s) || strings.IndexByte(" \"\n.,)", s[p.i]) >= 0)
 			b.WriteString(s[from:p.i])
 		default:
@@ -289,9 +289,9 @@ func (p *shellReader) double(b *strings.Builder) bool {
 	return false
 }
 
-// escape reads a backslash and what it escapes: any character, or one of these.
+// readEscape reads a backslash and what it escapes: any character, or one of these.
 // Before others it stands for itself.
-func (p *shellReader) escape(b *strings.Builder, only string) {
+func (p *shellReader) readEscape(b *strings.Builder, only string) {
 	if p.i++; p.i == len(p.src) {
 		return
 	}
@@ -305,8 +305,8 @@ func (p *shellReader) escape(b *strings.Builder, only string) {
 	p.i++
 }
 
-// expansion jumps over a variable's dollar sign or over a whole substitution.
-func (p *shellReader) expansion() {
+// skipExpansion jumps over a variable's dollar sign or over a whole substitution.
+func (p *shellReader) skipExpansion() {
 	s := p.src
 	if s[p.i] == '`' {
 		n := strings.IndexByte(s[p.i+1:], '`')
@@ -323,7 +323,7 @@ func (p *shellReader) expansion() {
 	}
 	switch s[p.i] {
 	case '(':
-		p.i = p.substitution(p.i)
+		p.i = p.skipSubstitution(p.i)
 	case '{':
 		if n := strings.IndexByte(s[p.i:], '}'); n >= 0 {
 			p.i += n + 1
@@ -331,15 +331,15 @@ func (p *shellReader) expansion() {
 	}
 }
 
-// substitution returns the index after the parentheses that open at i. What
+// skipSubstitution returns the index after the parentheses that open at i. What
 // stands inside is a command line of its own.
-func (p *shellReader) substitution(i int) int {
+func (p *shellReader) skipSubstitution(i int) int {
 	if p.nested >= maxNested {
 		p.ok = false
 		return len(p.src)
 	}
 	sub := shellReader{src: p.src, i: i + 1, ok: true, nested: p.nested + 1}
-	for open := 1; sub.i < len(sub.src) && sub.ok; sub.step() {
+	for open := 1; sub.i < len(sub.src) && sub.ok; sub.readNext() {
 		switch sub.src[sub.i] {
 		case '(':
 			open++

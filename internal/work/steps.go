@@ -24,7 +24,7 @@ type step struct {
 func newStep(name string, args []word, beside *step) step {
 	s := step{name: name, args: args, dir: beside.dir, lost: beside.lost}
 	if name == "git" {
-		s.subcommand()
+		s.useSubcommand()
 	}
 	s.program = programs[s.name]
 	if s.when != "" && !s.has(strings.Fields(s.when)...) || s.unless != "" && s.has(strings.Fields(s.unless)...) && !s.has("--worktree", "-W") {
@@ -33,8 +33,8 @@ func newStep(name string, args []word, beside *step) step {
 	return s
 }
 
-// subcommand makes git's own command the program that runs.
-func (s *step) subcommand() {
+// useSubcommand makes git's own command the program that runs.
+func (s *step) useSubcommand() {
 	for len(s.args) > 1 && strings.HasPrefix(s.args[0].text, "-") {
 		switch s.args[0].text {
 		case "-C":
@@ -51,9 +51,9 @@ func (s *step) subcommand() {
 	}
 }
 
-// steps lists the programs that a command line runs, in order. The folder is
+// listSteps lists the programs that a command line runs, in order. The folder is
 // where the line ends up. Clear is false where the line could not be read.
-func steps(src, dir string) (list []step, folder string, clear bool) {
+func listSteps(src, dir string) (list []step, folder string, clear bool) {
 	cmds, clear := parseShell(src)
 	at := step{dir: dir}
 	var outer []step
@@ -149,9 +149,9 @@ func isAssignment(w string) bool {
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// out is the file that takes the step's output. Given is true also where that
+// outputFile returns the file that takes the step's output. Given is true also where that
 // is a device.
-func (s *step) out() (file word, more, given bool) {
+func (s *step) outputFile() (file word, more, given bool) {
 	for _, r := range s.redirs {
 		if r.fd != 1 || r.op != ">" && r.op != ">>" && r.op != "&>" {
 			continue
@@ -164,8 +164,8 @@ func (s *step) out() (file word, more, given bool) {
 	return file, more, given
 }
 
-// doc is the here document or here string that the step reads.
-func (s *step) doc() (doc word, given bool) {
+// hereDocument returns the here document or here string that the step reads.
+func (s *step) hereDocument() (doc word, given bool) {
 	for _, r := range s.redirs {
 		switch r.op {
 		case "<<":
@@ -177,11 +177,11 @@ func (s *step) doc() (doc word, given bool) {
 	return doc, given
 }
 
-// file returns an operation on a file that the step names. It is unsure where
+// fileOp returns an operation on a file that the step names. It is unsure where
 // the path depends on a variable, a pattern or a folder that is not known, and
 // has no path where the word names no file.
-func (s *step) file(kind Kind, w word) Op {
-	p := tidy(w.text)
+func (s *step) fileOp(kind Kind, w word) Op {
+	p := tidyPath(w.text)
 	if p == "-" || strings.HasPrefix(p, "/dev/") || !w.exact && (strings.ContainsAny(p, "`") || strings.HasPrefix(p, "$") && !strings.Contains(p, "/")) {
 		return Op{Kind: kind}
 	}
@@ -192,9 +192,9 @@ func (s *step) file(kind Kind, w word) Op {
 	return o
 }
 
-// path is the path of a file that the step names, "" where that is not known.
-func (s *step) path(w word) string {
-	if o := s.file(Run, w); !o.Unsure {
+// knownPath returns the path of a file that the step names, "" where that is not known.
+func (s *step) knownPath(w word) string {
+	if o := s.fileOp(Run, w); !o.Unsure {
 		return o.Path
 	}
 	return ""
@@ -225,8 +225,8 @@ func (s *step) has(options ...string) bool {
 	return slices.ContainsFunc(s.args, func(w word) bool { return slices.Contains(options, w.text) })
 }
 
-// after returns the word that follows an option.
-func (s *step) after(options ...string) (word, bool) {
+// wordAfter returns the word that follows an option.
+func (s *step) wordAfter(options ...string) (word, bool) {
 	for i := range len(s.args) - 1 {
 		if slices.Contains(options, s.args[i].text) {
 			return s.args[i+1], true

@@ -60,13 +60,13 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 			return false
 		}
 		if shown != nil {
-			return shown.narrow(from, to) && strict && out.show
+			return shown.narrowLines(from, to) && strict && out.show
 		}
 		return out.Found && s.name == "head" && strict
 	case seds:
 		c := s.sedCall()
-		ranges, ok := c.prints()
-		return ok && len(c.files) == 0 && shown != nil && len(ranges) == 1 && shown.narrow(ranges[0][0], ranges[0][1]) && c.strict && out.show
+		ranges, ok := c.printedRanges()
+		return ok && len(c.files) == 0 && shown != nil && len(ranges) == 1 && shown.narrowLines(ranges[0][0], ranges[0][1]) && c.strict && out.show
 	case shows:
 		return len(s.args) == 0 && s.name == "cat"
 	case searches:
@@ -74,7 +74,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
 		}
 		if n := len(in); n > 0 && in[n-1].Query == "" && !files {
-			in[n-1].Query = s.pattern()
+			in[n-1].Query = s.searchPattern()
 		}
 		// What is left of numbered lines is still numbered.
 		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
@@ -82,9 +82,9 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 	return false
 }
 
-// pattern is what a search that reads its input looks for.
-func (s *step) pattern() string {
-	if w, ok := s.after("-e", "--regexp"); ok {
+// searchPattern returns what a search that reads its input looks for.
+func (s *step) searchPattern() string {
+	if w, ok := s.wordAfter("-e", "--regexp"); ok {
 		return w.text
 	}
 	if f := s.operands(s.valued); len(f) > 0 {
@@ -93,9 +93,9 @@ func (s *step) pattern() string {
 	return ""
 }
 
-// narrow keeps the lines from to to of those that are shown, and reports whether
+// narrowLines keeps the lines from to to of those that are shown, and reports whether
 // they are known.
-func (o *Op) narrow(from, to int) bool {
+func (o *Op) narrowLines(from, to int) bool {
 	if o.From < 0 || from < 0 {
 		if o.From == 0 && o.To == 0 {
 			o.From, o.To = from, to
@@ -150,20 +150,20 @@ func (s *step) headTail() (from, to int, strict bool) {
 // lineCount is an option that says how many lines are shown, or from which on.
 var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
 
-// echoes is what echo and printf print.
-func (s *step) echoes() Stream {
-	text, ok := s.prints()
+// echoStream returns what echo and printf print.
+func (s *step) echoStream() Stream {
+	text, ok := s.printedText()
 	if !ok || !strings.HasSuffix(text, "\n") {
 		return Stream{}
 	}
 	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 }
 
-// prints returns what a step prints where that stands in the command itself.
-func (s *step) prints() (string, bool) {
+// printedText returns what a step prints where that stands in the command itself.
+func (s *step) printedText() (string, bool) {
 	switch s.name {
 	case "cat":
-		doc, given := s.doc()
+		doc, given := s.hereDocument()
 		args := s.operands("")
 		return doc.text, given && doc.exact && len(s.args) == len(args) && (len(args) == 0 || len(args) == 1 && args[0].text == "-")
 	case "", ":", "true":

@@ -1,7 +1,7 @@
 // Package work reads what an agent did: every call of every tool dialect, and
 // what a shell was told, becomes a list of operations on files, each exact or
-// marked as unsure. Files as they stand, lists of what was done and the decision
-// which result a later one replaces are all built on this one reading.
+// marked as unsure. Files as they stand, lists of actions and the decision which
+// result a later one replaces are all built on this one reading.
 //
 // # Method
 //
@@ -103,7 +103,7 @@ type Context struct {
 	Bare  bool   // the texts of changes and the effects of programs are not wanted
 }
 
-// Call is what was read from a call.
+// Call is a call as [Read] understands it.
 type Call struct {
 	Tool    Tool // what the call does: an editor's own command may say more than its name
 	Ops     []Op
@@ -150,7 +150,7 @@ func Read(call *chat.Part, tool Tool, in Context) *Call {
 		c.readCommand(dir, in.Bare)
 		return c
 	default:
-		c.Ops = a.ops(c.Tool, call.Name)
+		c.Ops = a.argumentOps(c.Tool, call.Name)
 	}
 	for i := range c.Ops {
 		o := &c.Ops[i]
@@ -226,8 +226,8 @@ func HasDrive(p string) bool {
 	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z'
 }
 
-// tidy removes what stands around a path but is not part of it.
-func tidy(p string) string {
+// tidyPath removes what stands around a path but is not part of it.
+func tidyPath(p string) string {
 	p = strings.TrimSpace(p)
 	if len(p) > 1 && strings.IndexByte("\"'`", p[0]) >= 0 && p[len(p)-1] == p[0] {
 		p = p[1 : len(p)-1]

@@ -7,22 +7,22 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// apply changes the file as an edit asks. After is where the edit before it in
+// applyEdit changes the file as an edit asks. After is where the edit before it in
 // the same patch ended: hunks stand in order. It returns where this one ended.
-func (f *File) apply(e *work.Op, at moment, after place) place {
+func (f *File) applyEdit(e *work.Op, at moment, after place) place {
 	old, now := plainNewlines(e.Old), plainNewlines(e.New)
 	switch {
 	case e.Kind == work.Unclear && e.Whole:
-		f.forget()
+		f.forgetText()
 	case e.Kind == work.Unclear:
 		f.doubts.raise(at, Command)
 		f.addLoose(now, at)
 	case e.Kind == work.Append:
-		f.append(now, at)
+		f.appendText(now, at)
 	case e.Kind == work.Insert:
 		f.setLines(e.From+1, e.From, now, at)
 	case e.Whole:
-		f.write(now, at)
+		f.writeWhole(now, at)
 	case old == "" && e.From > 0:
 		f.setLines(e.From, max(e.To, e.From-1), now, at)
 	case old != "" && e.All:
@@ -36,45 +36,45 @@ func (f *File) apply(e *work.Op, at moment, after place) place {
 // replaceOne replaces one occurrence of a text.
 func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) place {
 	for _, text := range [...]string{e.After, e.Context} {
-		if n, p := f.find(plainNewlines(text), true, after); n > 0 && text != "" {
+		if n, p := f.findText(plainNewlines(text), true, after); n > 0 && text != "" {
 			after = place{region: p.region, last: p.last}
 		}
 	}
 	if e.Newline {
-		if n, p := f.find(old+"\n", false, after); n == 1 {
-			return f.replace(p, now, at)
+		if n, p := f.findText(old+"\n", false, after); n == 1 {
+			return f.replacePlace(p, now, at)
 		}
 	}
-	n, p := f.find(old, e.Lines, after)
+	n, p := f.findText(old, e.Lines, after)
 	if n > 0 && e.Lines {
-		n = f.first(e, old, p, n)
+		n = f.certainPlaces(e, old, p, n)
 	}
 	if n != 1 {
-		f.unplaced(old, now, at)
+		f.noteUnplaced(old, now, at)
 		return place{}
 	}
 	r := &f.Regions[p.region]
 	// Where a text was found near the start of what is known, it may stand a little
 	// before that too and overlap itself; tools take the first place. And where it
 	// ends what is known, a newline that goes with it may follow.
-	if !e.Lines && r.From != 1 && p.line < strings.Count(old, "\n") || e.Newline && !f.complete() && p.last == len(r.Lines)-1 {
+	if !e.Lines && r.From != 1 && p.line < strings.Count(old, "\n") || e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
 		f.doubts.raise(at, Differs)
 	}
-	return f.replace(p, now, at)
+	return f.replacePlace(p, now, at)
 }
 
-// replace puts text in a place and returns where it ends.
-func (f *File) replace(p place, now string, at moment) place {
+// replacePlace puts text in a place and returns where it ends.
+func (f *File) replacePlace(p place, now string, at moment) place {
 	r := &f.Regions[p.region]
 	tail, past, stop := "", p.last == len(r.Lines), p.last
 	if !past {
 		tail, stop = r.Lines[p.last].Text[p.end:], p.last+1
 	}
 	seen := at
-	for k := p.line; k < stop; k++ { // what was doubted stays so
+	for k := p.line; k < stop; k++ { // a doubted line stays doubted
 		seen.now = min(seen.now, r.Lines[k].seen)
 	}
-	if c := f.doubt(seen.now); c != Certain {
+	if c := f.doubtSince(seen.now); c != Certain {
 		f.doubts.raise(at, c) // the text may really stand elsewhere
 	}
 	texts := strings.Split(r.Lines[p.line].Text[:p.at]+now+tail, "\n")
@@ -87,27 +87,32 @@ func (f *File) replace(p place, now string, at moment) place {
 	case past: // it runs on into a line that is not known
 		texts = texts[:last]
 		f.doubts.raise(at, Differs)
-		defer f.numberless()
+		defer f.dropNumbers()
 	case p.at == 0 && p.end == 0 && texts[last] == tail: // whole lines: the one after them is not touched
 		texts, stop = texts[:last], p.last
 	}
 	end, moved := r.end(), len(texts)-(stop-p.line)
 	lines := newLines(f.withoutEnd(r, texts, stop), seen, true)
 	if n := len(lines); n > 0 && lines[n-1].Text == "" && stop < len(r.Lines) {
-		// What is doubted behind it may be gone: then it is no line.
+		// If the next line is doubted, this empty one is too: without a next line
+		// it would not exist.
 		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
 	}
 	r.replace(p.line, stop, lines)
 	switch {
 	case moved == 0:
 	case r.From > 0:
-		f.shift(end, moved)
+		f.shiftAfter(end, moved)
 	default:
-		f.numberless()
+		f.dropNumbers()
 	}
 	if len(r.Lines) == 0 {
-		f.prune()
+		f.tidyRegions()
 		return place{}
+	}
+	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(now, p.Text) })
+	if r.From > 0 { // those stand before the others, and stay where they are
+		f.dropMoved(texts)
 	}
 	return place{region: p.region, last: p.line + len(texts)}
 }
@@ -116,7 +121,7 @@ func (f *File) replace(p place, now string, at moment) place {
 // may be a line, or all that stands behind the last newline of the file.
 func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 	n := len(texts)
-	if n == 0 || texts[n-1] != "" || stop < len(r.Lines) || f.counted() && (r.end() < f.total || f.end == closedEnd) {
+	if n == 0 || texts[n-1] != "" || stop < len(r.Lines) || f.isCounted() && (r.end() < f.total || f.end == closedEnd) {
 		return texts
 	}
 	if f.atEnd(r) {
@@ -128,12 +133,12 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 // replaceAll replaces every occurrence of a text. Where lines come or go with it,
 // they may do so in parts of the file that are not known too.
 func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
-	if n, _ := f.find(old+"\n", false, place{}); e.Newline && n > 0 {
+	if n, _ := f.findText(old+"\n", false, place{}); e.Newline && n > 0 {
 		old += "\n"
 	}
-	n, p := f.find(old, false, place{})
+	n, p := f.findText(old, false, place{})
 	if n == 0 {
-		f.unplaced(old, now, at)
+		f.noteUnplaced(old, now, at)
 		return
 	}
 	if now != "" && !strings.Contains(old+now, "\n") {
@@ -141,14 +146,14 @@ func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 		return
 	}
 	for n > 0 {
-		n, p = f.find(old, false, f.replace(p, now, at))
+		n, p = f.findText(old, false, f.replacePlace(p, now, at))
 	}
 	f.doubts.raise(at, Differs)
-	f.numberless()
+	f.dropNumbers()
 }
 
-// replaceInLines replaces a text in all lines that have it. What was doubted stays
-// so.
+// replaceInLines replaces a text in all lines that have it. Doubted lines stay
+// doubted.
 func (f *File) replaceInLines(old, now string, at moment) {
 	for i := range f.Regions {
 		lines := f.Regions[i].Lines
@@ -164,7 +169,7 @@ func (f *File) replaceInLines(old, now string, at moment) {
 func (f *File) setLines(a, b int, now string, at moment) {
 	texts := linesOf(now)
 	if b >= a {
-		f.remove(a, b)
+		f.removeLines(a, b)
 	} else {
 		f.cutAt(b)
 	}
@@ -173,22 +178,22 @@ func (f *File) setLines(a, b int, now string, at moment) {
 			f.Regions[i].Lines = nil
 		}
 	}
-	f.shift(b, len(texts)-(b-a+1))
-	f.put(a, newLines(texts, at, true))
+	f.shiftAfter(b, len(texts)-(b-a+1))
+	f.putLines(a, newLines(texts, at, true))
 }
 
-// append puts text at the file's end. Where that is not known, or whether the
+// appendText puts text at the file's end. Where that is not known, or whether the
 // last line has a newline, the text is loose, and any line may be continued by it.
-func (f *File) append(now string, at moment) {
+func (f *File) appendText(now string, at moment) {
 	switch {
 	case now == "":
-	case !f.counted() || f.end != closedEnd:
+	case !f.isCounted() || f.end != closedEnd:
 		f.doubts.raise(at, Differs)
 		f.addLoose(now, at)
 	default:
 		texts := linesOf(now)
 		f.end = endOf(now)
-		f.put(f.total+1, newLines(texts, at, true))
+		f.putLines(f.total+1, newLines(texts, at, true))
 		f.total += len(texts)
 	}
 }
@@ -197,11 +202,14 @@ func (f *File) append(now string, at moment) {
 // replaced.
 const mostReplaced = 100
 
-// unplaced notes an edit whose place is not known: it may be anywhere.
-func (f *File) unplaced(old, now string, at moment) {
+// noteUnplaced notes an edit whose place is not known: it may be anywhere.
+func (f *File) noteUnplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
 	if strings.Count(old, "\n") != strings.Count(now, "\n") {
-		f.numberless()
+		f.dropNumbers()
+	}
+	if n, _ := f.findText(old, false, place{}); n == 0 { // what is known of it was not so any more
+		f.dropOutdated(linesOf(old))
 	}
 	newest := max(0, len(f.Loose)-mostReplaced)
 	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {
@@ -217,6 +225,36 @@ func (f *File) unplaced(old, now string, at moment) {
 	f.addLoose(now, at)
 }
 
+// dropOutdated drops the lines that are known of a text which stood in the file until
+// now, but not quite so: those behind its first line of which nearly all are the
+// same, or a whole region of its lines. What follows may have moved.
+func (f *File) dropOutdated(old []string) {
+	known, all := map[string]bool{}, 0
+	for _, t := range old {
+		known[t] = true
+		all += min(1, len(strings.TrimSpace(t))/leastTelling)
+	}
+	if all < 3 { // the like may well stand elsewhere
+		return
+	}
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		from := max(0, slices.IndexFunc(r.Lines, func(l Line) bool { return l.Text == old[0] }))
+		to, lines, same := from, 0, 0
+		for k := from; k < min(from+len(old), len(r.Lines)); k++ {
+			if t := r.Lines[k].Text; known[t] {
+				to, lines = k+1, lines+1
+				same += min(1, len(strings.TrimSpace(t))/leastTelling)
+			}
+		}
+		if 4*same >= 3*all || lines == len(r.Lines) {
+			f.Regions = append(f.Regions, Region{Lines: r.Lines[to:]})
+			f.Regions[i].Lines = r.Lines[:from:from]
+		}
+	}
+	f.tidyRegions()
+}
+
 // addLoose keeps new text whose place is not known.
 func (f *File) addLoose(text string, at moment) {
 	f.total = -1
@@ -225,11 +263,11 @@ func (f *File) addLoose(text string, at moment) {
 	}
 }
 
-// followed reports whether a newline is known to stand behind a region: the file
+// isFollowed reports whether a newline is known to stand behind a region: the file
 // goes on there, or ends with one. Of a file that is known as a whole an edit
 // that succeeded tells that.
-func (f *File) followed(r *Region) bool {
-	return f.complete() || r.From == 0 || f.counted() && (r.end() < f.total || f.end >= vagueEnd)
+func (f *File) isFollowed(r *Region) bool {
+	return f.isComplete() || r.From == 0 || f.isCounted() && (r.end() < f.total || f.end >= vagueEnd)
 }
 
 // atEnd reports whether a region ends where the file ends.

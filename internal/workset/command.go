@@ -10,9 +10,9 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// command takes in what a shell ran and printed.
-func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
-	s.stay(tool, c.Folder, res.Text)
+// takeCommand takes in what a shell ran and printed.
+func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
+	s.noteShellFolder(tool, c.Folder, res.Text)
 	if refusedToRun(res.Text) {
 		return
 	}
@@ -20,12 +20,12 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 	o := commandOutput(res.Text)
 	edits := c.Changes()
 	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.files[s.key(e.Path)] == nil })
+		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.files[s.fileKey(e.Path)] == nil })
 		for i := range edits {
 			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
 		}
 	}
-	s.edits(edits, at)
+	s.applyEdits(edits, at)
 	for i := range c.Effects {
 		s.doubtBy(c.Effects[i], at)
 	}
@@ -36,7 +36,7 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 		return
 	}
 	shownAt := s.tick()
-	split(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
+	splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
 }
 
 // refusedToRun reports whether a command was not run at all.
@@ -51,9 +51,9 @@ func changesFiles(src string) bool {
 	return find.Any(src, ">", "sed -i", "git checkout", "git stash", "git reset", "mv ", "rm ", "cp ", "tee ", "apply_patch", "write")
 }
 
-// stay notes the folder that a shell is left in. Most agents start a new shell
+// noteShellFolder notes the folder that a shell is left in. Most agents start a new shell
 // for every command; those whose shell stays say where it is, or are known.
-func (s *Set) stay(tool, folder, text string) {
+func (s *Set) noteShellFolder(tool, folder, text string) {
 	if dir := folderIn(text); dir != "" && work.IsAbs(dir) {
 		s.settleIn(dir)
 		s.shell = dir
@@ -68,8 +68,8 @@ func (s *Set) stay(tool, folder, text string) {
 // where it names none.
 func (s *Set) doubtBy(e work.Effect, at moment) {
 	if e.Script != "" {
-		if f := s.files[s.key(e.Script)]; f != nil {
-			e.Code = f.text()
+		if f := s.files[s.fileKey(e.Script)]; f != nil {
+			e.Code = f.knownText()
 		}
 		if !work.WritesFiles(e.Code) {
 			return
@@ -81,18 +81,18 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
-			if e.Back && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.key(w)) }) {
+			if e.Back && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
 				f.putBack()
 			}
 		}
 	}
-	if !named {
+	if !named && !e.Only {
 		s.doubts.raise(at, Command)
 	}
 }
 
-// text returns the known lines of a file.
-func (f *File) text() string {
+// knownText returns the known lines of a file.
+func (f *File) knownText() string {
 	var b strings.Builder
 	for i := range f.Regions {
 		b.WriteString(f.Regions[i].text())
@@ -100,8 +100,8 @@ func (f *File) text() string {
 	return b.String()
 }
 
-// search takes in the lines that a search tool found.
-func (s *Set) search(call, res *chat.Part, at moment) {
+// takeSearch takes in the lines that a search tool found.
+func (s *Set) takeSearch(call, res *chat.Part, at moment) {
 	if res.Failed {
 		return
 	}
@@ -127,5 +127,5 @@ func (s *Set) search(call, res *chat.Part, at moment) {
 			s.showAll(run, at)
 		}
 	}}
-	d.found(&work.Stream{Path: p, Dir: s.base}, len(head))
+	d.takeFound(&work.Stream{Path: p, Dir: s.base}, len(head))
 }

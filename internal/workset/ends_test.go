@@ -70,6 +70,17 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			edit(k, "not known", "not\nknown", false) // the lines may have moved
 			edit(k, "four\n", "4", false)
 		}, "@0\n?three\n@0\n?more\n?last\n~not\nknown\n"},
+		{"an edit whose text is known otherwise replaced what is known", func(k *talk) {
+			read(k, 7, "     7→start\n     8→\tcall(theme, first, second)\n     9→\tshow(theme, red)\n    10→\tsave(theme, first, second)\n    11→\thide(theme, first, second)\n    12→\tstop(theme)")
+			edit(k, "\tcall(theme, first, second)\n\tshow(theme, blue)\n\tsave(theme, first, second)\n\thide(theme, first, second)\n", "\tcall(theme, save)\n", false) // somebody made it blue
+		}, "@0\n?start\n@0\n?\tstop(theme)\n~\tcall(theme, save)\n\n"},
+		{"what an edit puts in its place has no second copy", func(k *talk) {
+			read(k, 1, "     1→func first() {\n     2→}")
+			edit(k, "not known", "\tcall(first, second)\n\treturn", false)
+			read(k, 5, "     5→func second() {\n     6→\tcall(first, second)\n     7→\treturn call(third)")
+			edit(k, "not known\n", "now known\nand more\n", false)
+			edit(k, "func first() {\n}", "func first() {\n}\n\nfunc second() {\n\tcall(first, second)\n\treturn call(third)\n}", false)
+		}, "@1\n?func first() {\n?}\n?\n?func second() {\n?\tcall(first, second)\n?\treturn call(third)\n?}\n~now known\nand more\n\n"},
 		{"a text that begins inside a line is not that line with other blanks", func(k *talk) {
 			read(k, 1, "     1→one\n     2→\treturn something\n     3→\tand something else")
 			edit(k, "return something\n\tand something else\n", "x\n", false)

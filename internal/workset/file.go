@@ -20,12 +20,7 @@ const (
 var causeNames = [...]string{"certain", "turn", "command", "subagent", "differs"}
 
 // String returns the cause's name as it stands in reports.
-func (c Cause) String() string {
-	if int(c) < len(causeNames) {
-		return causeNames[c]
-	}
-	return "unknown"
-}
+func (c Cause) String() string { return causeNames[c] }
 
 // Line is one line of a file.
 type Line struct {
@@ -52,7 +47,7 @@ type Region struct {
 	Lines []Line
 }
 
-// end is the number of the last line.
+// end returns the number of the last line.
 func (r *Region) end() int { return r.From + len(r.Lines) - 1 }
 
 // Piece is new text whose place in its file is not known. It may begin and end
@@ -99,7 +94,7 @@ const (
 	closedEnd                // the last line's newline
 )
 
-// endOf is what stands behind a text that is all of a file.
+// endOf returns what stands behind a text that is all of a file.
 func endOf(text string) ending {
 	if text == "" || text[len(text)-1] == '\n' {
 		return closedEnd
@@ -133,35 +128,35 @@ func (d *doubts) of(seen int) Cause {
 	return Certain
 }
 
-// doubt returns what may have changed what was last seen then.
-func (f *File) doubt(seen int) Cause { return max(f.doubts.of(seen), f.shared.of(seen)) }
+// doubtSince returns the reason to doubt lines last seen then.
+func (f *File) doubtSince(seen int) Cause { return max(f.doubts.of(seen), f.shared.of(seen)) }
 
-// count notes how many lines the file has.
-func (f *File) count(n int, at moment) { f.total, f.tally = n, at.now }
+// setTotal notes how many lines the file has.
+func (f *File) setTotal(n int, at moment) { f.total, f.tally = n, at.now }
 
-// counted reports whether it is certain how many lines the file has.
-func (f *File) counted() bool {
-	return f.total >= 0 && f.doubt(f.tally) == Certain
+// isCounted reports whether it is certain how many lines the file has.
+func (f *File) isCounted() bool {
+	return f.total >= 0 && f.doubtSince(f.tally) == Certain
 }
 
 // moment is a place in the history: the message, and the set's clock.
 type moment struct{ msg, now int }
 
-// complete reports whether all lines of the file are known by their numbers.
-func (f *File) complete() bool {
+// isComplete reports whether all lines of the file are known by their numbers.
+func (f *File) isComplete() bool {
 	if f.total == 0 {
 		return len(f.Regions) == 0 && len(f.Loose) == 0
 	}
 	return len(f.Regions) == 1 && f.Regions[0].From == 1 && len(f.Regions[0].Lines) == f.total
 }
 
-// write sets the whole file.
-func (f *File) write(text string, at moment) {
-	f.forget()
+// writeWhole sets the whole file.
+func (f *File) writeWhole(text string, at moment) {
+	f.forgetText()
 	f.end = endOf(text)
 	texts := linesOf(text)
-	f.put(1, newLines(texts, at, true))
-	f.count(len(texts), at)
+	f.putLines(1, newLines(texts, at, true))
+	f.setTotal(len(texts), at)
 }
 
 // linesOf cuts a text into its lines.
@@ -172,8 +167,8 @@ func linesOf(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// forget drops all that is known of the text.
-func (f *File) forget() {
+// forgetText drops all that is known of the text.
+func (f *File) forgetText() {
 	f.Regions, f.Loose, f.total = nil, nil, -1
 }
 
@@ -194,7 +189,7 @@ func (f *File) putBack() {
 		rest = append(rest, Region{r.From, r.Lines[from:]})
 	}
 	f.Regions, f.Loose, f.total = rest, nil, -1
-	f.prune()
+	f.tidyRegions()
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {
@@ -205,17 +200,17 @@ func newLines(texts []string, at moment, edited bool) []Line {
 	return lines
 }
 
-// numberless takes the numbers from all regions but the one at the file's start:
+// dropNumbers takes the numbers from all regions but the one at the file's start:
 // lines were put in or removed in a place that is not known. A region at the
 // start keeps its numbers, since the place is not in it.
-func (f *File) numberless() {
+func (f *File) dropNumbers() {
 	f.total = -1
 	for i := range f.Regions {
 		if f.Regions[i].From > 1 {
 			f.Regions[i].From = 0
 		}
 	}
-	f.prune()
+	f.tidyRegions()
 }
 
 // text returns the region's lines as one text.
@@ -233,8 +228,8 @@ func (r *Region) replace(from, to int, lines []Line) {
 	r.Lines = slices.Replace(r.Lines, from, to, lines...)
 }
 
-// shift moves the regions that begin after line n by d lines.
-func (f *File) shift(n, d int) {
+// shiftAfter moves the regions that begin after line n by d lines.
+func (f *File) shiftAfter(n, d int) {
 	if d == 0 {
 		return
 	}
@@ -262,9 +257,9 @@ func (f *File) cutAt(n int) {
 	}
 }
 
-// remove takes the lines from a to b out of the numbered regions, without
+// removeLines takes the lines from a to b out of the numbered regions, without
 // moving what follows.
-func (f *File) remove(a, b int) {
+func (f *File) removeLines(a, b int) {
 	f.cutAt(a - 1)
 	f.cutAt(b)
 	for i := range f.Regions {
@@ -272,19 +267,19 @@ func (f *File) remove(a, b int) {
 			r.Lines = nil
 		}
 	}
-	f.prune()
+	f.tidyRegions()
 }
 
-// put adds lines at number n, where none are known.
-func (f *File) put(n int, lines []Line) {
+// putLines adds lines at number n, where none are known.
+func (f *File) putLines(n int, lines []Line) {
 	if len(lines) > 0 {
 		f.Regions = append(f.Regions, Region{From: n, Lines: lines})
 	}
-	f.prune()
+	f.tidyRegions()
 }
 
-// prune brings the regions into order: empty ones go, neighbours join.
-func (f *File) prune() {
+// tidyRegions brings the regions into order: empty ones go, neighbours join.
+func (f *File) tidyRegions() {
 	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 })
 	slices.SortStableFunc(f.Regions, byNumber)
 	out := f.Regions[:0]

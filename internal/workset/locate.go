@@ -17,30 +17,33 @@ type place struct {
 	last, end int // where it ends
 }
 
-// first decides whether the place of a hunk is certain. A patch takes the first
+// certainPlaces decides whether the place of a hunk is certain. A patch takes the first
 // place that fits: that is certain where all lines before it are known, or where
 // the hunk names its line. Otherwise there must be but one, and the text must say
 // so much that it hardly stands in the part that is not known too.
-func (f *File) first(e *work.Op, old string, p place, n int) int {
+func (f *File) certainPlaces(e *work.Op, old string, p place, n int) int {
 	r := &f.Regions[p.region]
 	switch {
 	case e.From > 0 && r.From > 0 && r.From+p.line == e.From:
 		return 1
 	case r.From == 1 && e.From == 0:
 		return 1
-	case n == 1 && !telling(old):
+	case n == 1 && !isTelling(old):
 		return 2
 	}
 	return n
 }
 
-// telling reports whether a text is more than a line or two that are found
+// leastTelling is the length of a line that hardly stands in a file twice.
+const leastTelling = 24
+
+// isTelling reports whether a text is more than a line or two that are found
 // everywhere.
-func telling(text string) bool {
+func isTelling(text string) bool {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		switch size := len(strings.TrimSpace(line)); {
-		case size >= 24:
+		case size >= leastTelling:
 			return true
 		case size >= 8:
 			n++
@@ -49,16 +52,16 @@ func telling(text string) bool {
 	return n > 1
 }
 
-// find looks for a text behind a place and returns how often it is there, up to
+// findText looks for a text behind a place and returns how often it is there, up to
 // two, and the first place. Lines says that it begins at the start of a line.
-func (f *File) find(text string, lines bool, after place) (n int, first place) {
+func (f *File) findText(text string, lines bool, after place) (n int, first place) {
 	parts := strings.Split(text, "\n")
 	for i := after.region; i < len(f.Regions) && n < 2; i++ {
 		from := 0
 		if i == after.region {
 			from = after.last
 		}
-		k, p := f.Regions[i].find(parts, lines, f.followed(&f.Regions[i]), from)
+		k, p := f.Regions[i].find(parts, lines, f.isFollowed(&f.Regions[i]), from)
 		if k > 0 && n == 0 {
 			first = p
 			first.region = i

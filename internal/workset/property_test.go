@@ -206,7 +206,7 @@ func check(t *rapid.T, w *world, set *Set) {
 				t.Fatalf("%s: lines without numbers %q are not in\n%q", f.Path, run, lines)
 			}
 		}
-		if f.Complete && certain && f.counted() && f.total != len(lines) && (f.end != vagueEnd || f.total+1 != len(lines)) {
+		if f.Complete && certain && f.isCounted() && f.total != len(lines) && (f.end != vagueEnd || f.total+1 != len(lines)) {
 			t.Fatalf("%s is known as a whole to have %d lines, it has %d", f.Path, f.total, len(lines))
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// earlier is what was shown of a file before: numbers of lines, and texts.
+// earlier is what the session has shown of a file before: numbers of lines, and
+// texts.
 type earlier struct {
 	numbers map[int]bool
 	texts   map[string]bool
@@ -45,7 +46,7 @@ func (m *meter) shows(f *File, run shown) {
 		was := m.before[f].numbers[n] && m.before[f].texts[text] // a line that is shown again
 		cause := "unknown"
 		if l := f.line(n); l != nil {
-			d := f.doubt(l.seen)
+			d := f.doubtSince(l.seen)
 			cause = d.String()
 			if d == Turn && l.Text != text {
 				m.causes["turn wrong"]++
@@ -86,18 +87,18 @@ func (m *meter) edits(f *File, e *work.Op) {
 	if e.Whole {
 		delete(m.before, f) // what is shown from here on is another text
 	}
-	if e.Old == "" || e.Kind != work.Change || !f.complete() {
+	if e.Old == "" || e.Kind != work.Change || !f.isComplete() {
 		return
 	}
 	for _, r := range f.Regions {
 		for i := range r.Lines {
-			if d := f.doubt(r.Lines[i].seen); d != Certain {
+			if d := f.doubtSince(r.Lines[i].seen); d != Certain {
 				return
 			}
 		}
 	}
 	m.edited++
-	if n, _ := f.find(plainNewlines(e.Old), e.Lines, place{}); n > 0 {
+	if n, _ := f.findText(plainNewlines(e.Old), e.Lines, place{}); n > 0 {
 		m.found++
 	} else if m.show {
 		m.log("%s: message %d: the old text of an edit is not in %s:\n%q", m.name, m.at, f.Path, e.Old)

@@ -29,7 +29,7 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	home   string          // the folder that ~ stands for, "" while it is not known
 
-	work guard.Work // what was done for all of it
+	work guard.Work // the work done for all files
 
 	// watch is told of lines and edits before they are taken in: for measuring.
 	watch observer
@@ -66,15 +66,15 @@ func (s *Set) Add(h chat.History, i int) {
 			if call := s.calls[p.ID]; call != nil {
 				delete(s.calls, p.ID)
 				before := s.lines
-				s.result(call, p, s.tick())
+				s.takeResult(call, p, s.tick())
 				if n := s.lines - before; n > 0 {
 					s.placed[p] = n
 				}
 			}
-			s.notes(p.Text[max(0, len(p.Text)-4096):])
+			s.readNotes(p.Text[max(0, len(p.Text)-4096):])
 		case chat.Text:
 			if m.Role == chat.User {
-				s.notes(p.Text)
+				s.readNotes(p.Text)
 			}
 		}
 	}
@@ -88,10 +88,10 @@ func (s *Set) Files() []*File {
 		for i := range f.Regions {
 			lines := f.Regions[i].Lines
 			for k := range lines {
-				lines[k].Doubt = f.doubt(lines[k].seen)
+				lines[k].Doubt = f.doubtSince(lines[k].seen)
 			}
 		}
-		f.Complete = !f.Deleted && f.complete()
+		f.Complete = !f.Deleted && f.isComplete()
 		list = append(list, f)
 	}
 	slices.SortFunc(list, func(a, b *File) int {
@@ -104,7 +104,7 @@ func (s *Set) Files() []*File {
 }
 
 // File returns the file with a path, as the set names it, or nil.
-func (s *Set) File(p string) *File { return s.files[s.key(p)] }
+func (s *Set) File(p string) *File { return s.files[s.fileKey(p)] }
 
 // Placed returns how many lines of files a result showed, as far as their places
 // are known.
@@ -117,8 +117,8 @@ func (s *Set) tick() moment {
 	return s.at
 }
 
-// key is a path in the one form in which it is looked up.
-func (s *Set) key(p string) string {
+// fileKey returns a path in the one form in which it is looked up.
+func (s *Set) fileKey(p string) string {
 	if s.base != "" {
 		p = work.Join(s.base, p)
 	}
@@ -142,9 +142,9 @@ func (s *Set) key(p string) string {
 // homeFolder is somebody's home at the start of a path.
 var homeFolder = regexp.MustCompile(`^(?:(?:[a-z]:)?/Users/[^/]+|/home/[^/]+|/root\b)`)
 
-// file returns the file with a path and makes it where there is none.
-func (s *Set) file(p string) *File {
-	k := s.key(p)
+// fileAt returns the file with a path and makes it where there is none.
+func (s *Set) fileAt(p string) *File {
+	k := s.fileKey(p)
 	f := s.files[k]
 	if f == nil {
 		f = &File{Path: p, shared: &s.doubts, total: -1, Touched: -1, Edited: -1, Read: -1}
@@ -162,7 +162,7 @@ func (s *Set) settleIn(dir string) {
 	s.base = dir
 	for k, f := range s.files {
 		if !work.IsAbs(k) {
-			s.rename(k, f, work.Join(dir, f.Path))
+			s.renameFile(k, f, work.Join(dir, f.Path))
 		}
 	}
 }
@@ -173,15 +173,15 @@ func (s *Set) settleAt(home string) {
 	s.home = home
 	for k, f := range s.files {
 		if rest, ok := strings.CutPrefix(k, "~/"); ok {
-			s.rename(k, f, home+"/"+rest)
+			s.renameFile(k, f, home+"/"+rest)
 		}
 	}
 }
 
-// rename gives a file its full path.
-func (s *Set) rename(key string, f *File, full string) {
+// renameFile gives a file its full path.
+func (s *Set) renameFile(key string, f *File, full string) {
 	delete(s.files, key)
-	k := s.key(full)
+	k := s.fileKey(full)
 	if s.files[k] == nil {
 		f.Path = full
 		s.files[k] = f
@@ -196,8 +196,8 @@ var anyNote = find.Words("<task-notification>", "<agent-notification>", modified
 
 const modifiedNote = " was modified, either by the user or by a linter"
 
-// notes reads what an agent's harness tells about folders and files.
-func (s *Set) notes(text string) {
+// readNotes reads what an agent's harness tells about folders and files.
+func (s *Set) readNotes(text string) {
 	if i := strings.Index(text, "<cwd>"); i >= 0 {
 		if dir, _, ok := strings.Cut(text[i+5:], "</cwd>"); ok {
 			s.settleIn(dir)
@@ -219,7 +219,7 @@ func (s *Set) notes(text string) {
 		}
 		line := rest[strings.LastIndexByte(rest[:i], '\n')+1 : i]
 		if _, p, ok := strings.Cut(line, "Note: "); ok {
-			if f := s.files[s.key(p)]; f != nil {
+			if f := s.files[s.fileKey(p)]; f != nil {
 				f.doubts.raise(s.tick(), Command)
 			}
 			_, after, _ := strings.Cut(rest[i:], "\n")
@@ -241,16 +241,16 @@ func (s *Set) numberedLines(p, text string) {
 			_, text, _ = strings.Cut(text, "\n")
 			continue
 		}
-		first, lines, rest, _ := numbered(text)
+		first, lines, rest, _ := readNumbered(text)
 		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
 		text = rest
 	}
 }
 
-// result reads a call together with what came of it.
-func (s *Set) result(call, res *chat.Part, at moment) {
+// takeResult reads a call together with what came of it.
+func (s *Set) takeResult(call, res *chat.Part, at moment) {
 	if work.StartsAgent(call.Name) {
-		if !explores(call.Args) {
+		if !onlyExplores(call.Args) {
 			s.doubts.raise(at, SubAgent)
 		}
 		return
@@ -262,19 +262,19 @@ func (s *Set) result(call, res *chat.Part, at moment) {
 	switch c := work.Read(call, s.kinds.Of(call.Name), in); c.Tool {
 	case work.ToolShell:
 		if c.Command != "" {
-			s.command(call.Name, c, res, at)
+			s.takeCommand(call.Name, c, res, at)
 		}
 	case work.ToolRead:
-		s.read(call.Name, c.Ops, res, at)
+		s.takeRead(call.Name, c.Ops, res, at)
 	case work.ToolSearch:
-		s.search(call, res, at)
+		s.takeSearch(call, res, at)
 	default:
-		s.change(c.Changes(), res, at)
+		s.takeChange(c.Changes(), res, at)
 	}
 }
 
-// explores reports whether an agent was started that only looks around.
-func explores(args string) bool {
+// onlyExplores reports whether an agent was started that only looks around.
+func onlyExplores(args string) bool {
 	found := false
 	work.Members(args, func(key, raw string) bool {
 		if key == "subagenttype" || key == "agenttype" {
@@ -295,8 +295,8 @@ var (
 	folderListing = find.Words("<type>directory</type>", "files and directories up to")
 )
 
-// read takes in what a tool for reading files showed.
-func (s *Set) read(tool string, ops []work.Op, res *chat.Part, at moment) {
+// takeRead takes in what a tool for reading files showed.
+func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
 	if len(ops) != 1 || strings.Contains(ops[0].Path, "://") {
 		return
 	}
@@ -308,8 +308,8 @@ func (s *Set) read(tool string, ops []work.Op, res *chat.Part, at moment) {
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
 	if unchangedFile.In(head) {
-		if f := s.files[s.key(op.Path)]; f != nil {
-			f.confirm(op.From, op.To, at)
+		if f := s.files[s.fileKey(op.Path)]; f != nil {
+			f.confirmLines(op.From, op.To, at)
 		}
 		return
 	}
@@ -335,28 +335,28 @@ func (s *Set) showAll(run shown, at moment) {
 	from := 0
 	for i, l := range run.lines {
 		if !run.whole && cutShort(l) {
-			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd, true}, at)
+			s.showRun(shown{run.path, run.from + from, run.lines[from:i], unknownEnd, true}, at)
 			from = i + 1
 		}
 	}
-	s.show(shown{run.path, run.from + from, run.lines[from:], run.end, true}, at)
+	s.showRun(shown{run.path, run.from + from, run.lines[from:], run.end, true}, at)
 }
 
-func (s *Set) show(run shown, at moment) {
+func (s *Set) showRun(run shown, at moment) {
 	if len(run.lines) == 0 {
 		return
 	}
-	f := s.file(run.path)
+	f := s.fileAt(run.path)
 	if s.watch != nil {
 		s.watch.shows(f, run)
 	}
 	s.lines += len(run.lines)
-	f.show(run.from, run.lines, run.end, at)
+	f.showLines(run.from, run.lines, run.end, at)
 	f.Touched, f.Read = at.msg, at.msg
 }
 
-// confirm notes that lines are still as they were shown.
-func (f *File) confirm(from, to int, at moment) {
+// confirmLines notes that lines are still as they were shown.
+func (f *File) confirmLines(from, to int, at moment) {
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		for k := range r.Lines {
@@ -369,30 +369,30 @@ func (f *File) confirm(from, to int, at moment) {
 	f.Touched = at.msg
 }
 
-// change takes in what an editing tool did.
-func (s *Set) change(edits []work.Op, res *chat.Part, at moment) {
+// takeChange takes in what an editing tool did.
+func (s *Set) takeChange(edits []work.Op, res *chat.Part, at moment) {
 	if len(edits) == 0 {
 		return
 	}
 	failed, _, _ := work.Status(res)
-	if failed || refuses(res.Text) {
+	if failed || saysRefused(res.Text) {
 		return
 	}
-	s.edits(edits, at)
+	s.applyEdits(edits, at)
 	text := plainNewlines(res.Text)
 	last := edits[len(edits)-1]
 	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
-		if f := s.files[s.key(last.Path)]; f != nil {
+		if f := s.files[s.fileKey(last.Path)]; f != nil {
 			f.doubts.raise(moment{at.msg, at.now - 1}, Command)
 		}
 	}
 	if last.Kind != work.Delete && last.Kind != work.Move {
-		s.snippet(cmp.Or(last.Path, s.window), text, at)
+		s.takeSnippet(cmp.Or(last.Path, s.window), text, at)
 	}
 }
 
-// snippet takes in the lines that an editing tool shows around its edit.
-func (s *Set) snippet(p, text string, at moment) {
+// takeSnippet takes in the lines that an editing tool shows around its edit.
+func (s *Set) takeSnippet(p, text string, at moment) {
 	i := strings.Index(text, "`cat -n`")
 	if i < 0 {
 		if i = strings.Index(text, "[File: "); i < 0 {
@@ -400,8 +400,8 @@ func (s *Set) snippet(p, text string, at moment) {
 		}
 	}
 	_, text, _ = strings.Cut(text[i:], "\n")
-	text, _ = header(text)
-	if first, lines, _, ok := numbered(text); ok {
+	text, _ = cutHeader(text)
+	if first, lines, _, ok := readNumbered(text); ok {
 		if n := len(lines); lines[n-1] == "" {
 			lines = lines[:n-1] // some tools count the end of the snippet as a line
 		}

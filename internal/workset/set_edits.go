@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// edits applies edits that were done.
-func (s *Set) edits(edits []work.Op, at moment) {
+// applyEdits applies edits that were done.
+func (s *Set) applyEdits(edits []work.Op, at moment) {
 	after, last := place{}, ""
 	for i := range edits {
 		e := &edits[i]
@@ -19,17 +19,17 @@ func (s *Set) edits(edits []work.Op, at moment) {
 		if e.Path == "" {
 			continue
 		}
-		s.recognise(e)
-		s.relatives(e.Path)
+		s.recogniseFolder(e)
+		s.doubtRelatives(e.Path)
 		if e.Path != last {
 			after, last = place{}, e.Path
 		}
 		if e.Kind == work.Delete {
-			s.remove(e.Path, at)
+			s.removeFiles(e.Path, at)
 			continue
 		}
-		f := s.file(e.Path)
-		s.work.Spend(len(s.files) + f.size())
+		f := s.fileAt(e.Path)
+		s.work.Spend(len(s.files) + f.knownBytes())
 		if s.watch != nil {
 			s.watch.edits(f, e)
 		}
@@ -37,10 +37,10 @@ func (s *Set) edits(edits []work.Op, at moment) {
 		f.Edits++
 		switch e.Kind {
 		case work.Move, work.Copy:
-			s.move(f, e, at)
+			s.moveFile(f, e, at)
 		default:
 			f.Deleted = false
-			after = f.apply(e, at, after)
+			after = f.applyEdit(e, at, after)
 			if !e.Lines {
 				after = place{}
 			}
@@ -49,8 +49,8 @@ func (s *Set) edits(edits []work.Op, at moment) {
 	}
 }
 
-// size is about how many bytes the known lines of a file have.
-func (f *File) size() int {
+// knownBytes returns about how many bytes the known lines of a file have.
+func (f *File) knownBytes() int {
 	n := 0
 	for i := range f.Regions {
 		n += 32 * len(f.Regions[i].Lines)
@@ -58,27 +58,27 @@ func (f *File) size() int {
 	return n
 }
 
-// remove notes that a file is gone, or those below a folder, or those with names of
+// removeFiles notes that a file is gone, or those below a folder, or those with names of
 // a pattern as a shell understands it.
-func (s *Set) remove(p string, at moment) {
+func (s *Set) removeFiles(p string, at moment) {
 	if !strings.ContainsAny(p, "*?[") {
-		s.file(p)
+		s.fileAt(p)
 	}
-	k := s.key(p)
+	k := s.fileKey(p)
 	s.work.Spend(len(s.files))
 	for name, f := range s.files {
 		if ok, err := path.Match(k, name); name == k || strings.HasPrefix(name, k+"/") || ok && err == nil {
-			f.forget()
+			f.forgetText()
 			f.Deleted, f.Touched, f.Edited = true, at.msg, at.msg
 			f.Edits++
 		}
 	}
 }
 
-// move gives a file another path, or copies it.
-func (s *Set) move(f *File, e *work.Op, at moment) {
+// moveFile gives a file another path, or copies it.
+func (s *Set) moveFile(f *File, e *work.Op, at moment) {
 	if e.New != "" { // where it went is known
-		to := s.file(e.New)
+		to := s.fileAt(e.New)
 		to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
 		to.Edits++
 		to.Regions, to.Loose = nil, slices.Clone(f.Loose)
@@ -88,19 +88,19 @@ func (s *Set) move(f *File, e *work.Op, at moment) {
 		to.total, to.tally, to.end, to.doubts = f.total, f.tally, f.end, f.doubts
 	}
 	if e.Kind == work.Move {
-		f.forget()
+		f.forgetText()
 		f.Deleted = true
 	}
 }
 
-// recognise finds out which folder the session works in, where that is not
+// recogniseFolder finds out which folder the session works in, where that is not
 // known. An edit tells whose old text stands in one file, where one of the two is
 // named by its full path and the other from that folder.
-func (s *Set) recognise(e *work.Op) {
-	if s.base != "" || e.Kind != work.Change || !telling(e.Old) {
+func (s *Set) recogniseFolder(e *work.Op) {
+	if s.base != "" || e.Kind != work.Change || !isTelling(e.Old) {
 		return
 	}
-	k := s.key(e.Path)
+	k := s.fileKey(e.Path)
 	if s.files[k] != nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *Set) recognise(e *work.Op) {
 		if !ok || dir == "" || !work.IsAbs(full) || !strings.Contains(below, "/") {
 			continue
 		}
-		if n, _ := f.find(e.Old, e.Lines, place{}); n == 1 {
+		if n, _ := f.findText(e.Old, e.Lines, place{}); n == 1 {
 			if base != "" {
 				return // it may be either
 			}
@@ -124,13 +124,13 @@ func (s *Set) recognise(e *work.Op) {
 	s.settleIn(base)
 }
 
-// relatives doubts the files that may be the one with this path, as long as the
+// doubtRelatives doubts the files that may be the one with this path, as long as the
 // folder that relative paths start from is not known.
-func (s *Set) relatives(p string) {
+func (s *Set) doubtRelatives(p string) {
 	if s.base != "" {
 		return
 	}
-	k := s.key(p)
+	k := s.fileKey(p)
 	for name, f := range s.files {
 		if name == k || work.IsAbs(name) == work.IsAbs(k) {
 			continue

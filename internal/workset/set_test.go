@@ -35,7 +35,7 @@ func drawn(f *File) string {
 	for _, r := range f.Regions {
 		fmt.Fprintf(&b, "@%d\n", r.From)
 		for _, l := range r.Lines {
-			if d := f.doubt(l.seen); d != Certain {
+			if d := f.doubtSince(l.seen); d != Certain {
 				b.WriteByte('?')
 			}
 			b.WriteString(l.Text + "\n")
@@ -47,7 +47,7 @@ func drawn(f *File) string {
 	if f.Deleted {
 		b.WriteString("deleted\n")
 	}
-	if f.complete() {
+	if f.isComplete() {
 		b.WriteString("complete\n")
 	}
 	return b.String()
@@ -136,6 +136,7 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"another agent", func(k *talk) { k.call("Task", `{"prompt":"fix it"}`, "Done.") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"an agent that looks around", func(k *talk) { k.call("Task", `{"prompt":"where?","subagent_type":"Explore"}`, "There.") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"packages and another file", func(k *talk) { sh(k, "npm install && npx prettier --write other.ts", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"another branch", func(k *talk) { sh(k, "git checkout other", "Switched to branch 'other'") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a new branch", func(k *talk) { sh(k, "git checkout -b other", "Switched to a new branch 'other'") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"perhaps copied over", func(k *talk) { sh(k, "test -f b.go || cp c.go a.go", "") }, "@1\n?one\n?two\n?three\n"},

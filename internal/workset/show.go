@@ -9,20 +9,20 @@ import (
 // lines are left out.
 const maxRegions = 512
 
-// show places lines that a tool showed, by their numbers. End says what the file
+// showLines places lines that a tool showed, by their numbers. End says what the file
 // has behind them. The lines that were known but are shown otherwise are evidence
 // of a change that nobody saw: then the rest of the file is doubted, and what
 // follows loses its numbers.
-func (f *File) show(from int, texts []string, end ending, at moment) {
+func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	if len(texts) == 0 || from < 1 || from > 1<<30 || len(f.Regions) > maxRegions && len(texts) < 4 {
 		return
 	}
 	f.Deleted = false
 	to := from + len(texts) - 1
-	if !f.counted() {
+	if !f.isCounted() {
 		f.total = -1
 	}
-	if f.differs(from, texts, end) {
+	if f.contradictsKnown(from, texts, end) {
 		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
 		f.cutAt(to)
 		for i := range f.Regions {
@@ -31,25 +31,25 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 			}
 		}
 		f.total = -1
-		f.prune()
+		f.tidyRegions()
 	}
 	f.dropMoved(texts)
 	if from == 1 && end != unknownEnd { // the whole file
 		f.Regions, f.Loose = nil, nil
 	}
-	if !f.overwrite(from, texts, at) {
-		f.remove(from, to)
-		f.put(from, newLines(texts, at, false))
+	if !f.overwriteLines(from, texts, at) {
+		f.removeLines(from, to)
+		f.putLines(from, newLines(texts, at, false))
 	}
 	if end != unknownEnd {
-		f.count(to, at)
+		f.setTotal(to, at)
 		f.end = end
 	}
-	f.settle()
+	f.dropPlacedLoose()
 }
 
-// overwrite confirms or replaces lines inside one region.
-func (f *File) overwrite(from int, texts []string, at moment) bool {
+// overwriteLines confirms or replaces lines inside one region.
+func (f *File) overwriteLines(from int, texts []string, at moment) bool {
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		if r.From == 0 || from < r.From || from+len(texts)-1 > r.end() {
@@ -63,8 +63,8 @@ func (f *File) overwrite(from int, texts []string, at moment) bool {
 	return false
 }
 
-// differs reports whether shown lines contradict what is known.
-func (f *File) differs(from int, texts []string, end ending) bool {
+// contradictsKnown reports whether shown lines contradict what is known.
+func (f *File) contradictsKnown(from int, texts []string, end ending) bool {
 	to := from + len(texts) - 1
 	slack := 0
 	if f.end == vagueEnd || end == vagueEnd {
@@ -106,17 +106,17 @@ func (f *File) dropMoved(texts []string) {
 			rest = append(rest, r)
 			continue
 		}
-		from, to := moved(r.Lines, shown)
+		from, to := movedRange(r.Lines, shown)
 		rest = append(rest, Region{Lines: r.Lines[:from:from]}, Region{Lines: r.Lines[to:]})
 	}
 	f.Regions = rest
-	f.prune()
+	f.tidyRegions()
 }
 
-// moved returns the lines from the first one that is shown to the last one up to which
+// movedRange returns the lines from the first one that is shown to the last one up to which
 // at least half are: the others are what stood there before. Lines of a few letters
 // stand everywhere and do not count.
-func moved(lines []Line, shown map[string]bool) (from, to int) {
+func movedRange(lines []Line, shown map[string]bool) (from, to int) {
 	all, since, again, until := 0, 0, 0, 0
 	for i := range lines {
 		if len(strings.TrimSpace(lines[i].Text)) < 8 {
@@ -143,10 +143,10 @@ func moved(lines []Line, shown map[string]bool) (from, to int) {
 	return from, to
 }
 
-// settle drops loose pieces that are now known in their place.
-func (f *File) settle() {
+// dropPlacedLoose drops loose pieces that are now known in their place.
+func (f *File) dropPlacedLoose() {
 	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool {
-		n, _ := f.find(p.Text, false, place{})
-		return n > 0 || f.complete()
+		n, _ := f.findText(p.Text, false, place{})
+		return n > 0 || f.isComplete()
 	})
 }

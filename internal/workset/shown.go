@@ -52,9 +52,9 @@ func numberAt(line string) (n int, sep, text string, ok bool) {
 	return 0, "", "", false
 }
 
-// numbered reads lines that carry consecutive numbers, up to the first one that
+// readNumbered reads lines that carry consecutive numbers, up to the first one that
 // does not. Rest is what follows.
-func numbered(s string) (first int, lines []string, rest string, ok bool) {
+func readNumbered(s string) (first int, lines []string, rest string, ok bool) {
 	sep := ""
 	n := 0
 	for s != "" {
@@ -89,9 +89,9 @@ func numbered(s string) (first int, lines []string, rest string, ok bool) {
 	return first, lines, s, sep != ""
 }
 
-// header removes the lines that a tool puts before a file's text, and reports
+// cutHeader removes the lines that a tool puts before a file's text, and reports
 // whether there were any.
-func header(s string) (rest string, had bool) {
+func cutHeader(s string) (rest string, had bool) {
 	if i := strings.Index(s[:min(len(s), 400)], "Here's the result of running `cat -n`"); i > 0 && strings.HasPrefix(s, "NOTE: ") {
 		s = s[i:]
 	}
@@ -154,8 +154,8 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 	if s = stripReminder(s); strings.TrimSpace(s) == "" {
 		return 0, nil, unknownEnd, false
 	}
-	body, had := header(s)
-	if first, lines, rest, ok := numbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
+	body, had := cutHeader(s)
+	if first, lines, rest, ok := readNumbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
 		n := len(lines)
 		last := first + n - 1
 		if m := endNote.FindStringSubmatch(rest[:min(len(rest), 400)]); m != nil && m[1] == strconv.Itoa(last) {
@@ -171,7 +171,7 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 		}
 		return first, lines, end, true
 	}
-	if had && body != s && !strings.Contains(s[:len(s)-len(body)], "<content>") || refuses(s) {
+	if had && body != s && !strings.Contains(s[:len(s)-len(body)], "<content>") || saysRefused(s) {
 		return 0, nil, unknownEnd, false
 	}
 	return bareResult(s, from, to)
@@ -268,8 +268,8 @@ func stripReminder(s string) string {
 	return s
 }
 
-// refuses reports whether a result says that a call did not do what it should.
-func refuses(s string) bool {
+// saysRefused reports whether a result says that a call did not do what it should.
+func saysRefused(s string) bool {
 	head := s[:min(len(s), 400)]
 	t := strings.TrimLeft(head, " \n")
 	return strings.HasPrefix(t, "Error") || strings.HasPrefix(t, "ERROR") || strings.HasPrefix(t, "error:") || refusals.In(head)

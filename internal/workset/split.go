@@ -9,10 +9,10 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// split gives each pipeline of a command line its lines of the output, where it
+// splitOutput gives each pipeline of a command line its lines of the output, where it
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Each run is handed to emit.
-func split(list []work.Stream, o *output, emit func(shown)) {
+func splitOutput(list []work.Stream, o *output, emit func(shown)) {
 	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
 	}
@@ -22,7 +22,7 @@ func split(list []work.Stream, o *output, emit func(shown)) {
 	d.trimmed = o.trimmed && !d.closed
 	d.blanks = d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") })
 	for k := range d.list {
-		if !d.take(k) {
+		if !d.takeStream(k) {
 			break
 		}
 	}
@@ -51,31 +51,31 @@ type divider struct {
 	emit    func(shown)
 }
 
-// take gives stream k its lines and reports whether the next one's begin is known.
-func (d *divider) take(k int) bool {
+// takeStream gives stream k its lines and reports whether the next one's begin is known.
+func (d *divider) takeStream(k int) bool {
 	s := &d.list[k]
 	switch {
 	case s.Literal != nil:
-		if !d.at(s.Literal, d.pos) {
+		if !d.matchesAt(s.Literal, d.pos) {
 			return false
 		}
 		d.pos += len(s.Literal)
 		return true
 	case s.Found:
-		return d.found(s, d.limit(k))
+		return d.takeFound(s, d.streamLimit(k))
 	case s.Numbered && s.Path != "":
-		return d.numbered(s)
+		return d.takeNumbered(s)
 	case s.Path != "":
-		return d.bare(k)
+		return d.takeBare(k)
 	}
 	// Something else printed: only a line that the command prints can end it.
-	next := d.marker(k, len(d.lines)-d.pos)
+	next := d.findMarker(k, len(d.lines)-d.pos)
 	d.pos = next
 	return next >= 0
 }
 
-// at reports whether lines stand at a place of the output.
-func (d *divider) at(lines []string, pos int) bool {
+// matchesAt reports whether lines stand at a place of the output.
+func (d *divider) matchesAt(lines []string, pos int) bool {
 	if pos+len(lines) > len(d.lines) {
 		return false
 	}
@@ -87,19 +87,20 @@ func (d *divider) at(lines []string, pos int) bool {
 	return true
 }
 
-// limit is where the lines of a stream that ends by itself must have ended.
-func (d *divider) limit(k int) int {
+// streamLimit returns where the lines of a stream that ends by itself must have
+// ended.
+func (d *divider) streamLimit(k int) int {
 	if k+1 < len(d.list) && d.list[k+1].Literal != nil {
-		if m := d.marker(k, len(d.lines)-d.pos); m >= 0 {
+		if m := d.findMarker(k, len(d.lines)-d.pos); m >= 0 {
 			return m
 		}
 	}
 	return len(d.lines)
 }
 
-// marker finds the lines that the command prints after stream k, at most n lines
+// findMarker finds the lines that the command prints after stream k, at most n lines
 // on; -1 where there are none or several. Exactly n lines on they are certain.
-func (d *divider) marker(k, n int) int {
+func (d *divider) findMarker(k, n int) int {
 	if k+1 >= len(d.list) {
 		return len(d.lines)
 	}
@@ -107,12 +108,12 @@ func (d *divider) marker(k, n int) int {
 		return -1
 	}
 	mark := d.list[k+1].Literal
-	if d.at(mark, d.pos+n) && n < len(d.lines)-d.pos {
+	if d.matchesAt(mark, d.pos+n) && n < len(d.lines)-d.pos {
 		return d.pos + n
 	}
 	found := -1
 	for i := d.pos; i <= min(d.pos+n, len(d.lines)); i++ {
-		if d.at(mark, i) {
+		if d.matchesAt(mark, i) {
 			if found >= 0 {
 				return -1
 			}
@@ -125,8 +126,8 @@ func (d *divider) marker(k, n int) int {
 	return found
 }
 
-// bare gives a stream its lines where they have no numbers.
-func (d *divider) bare(k int) bool {
+// takeBare gives a stream its lines where they have no numbers.
+func (d *divider) takeBare(k int) bool {
 	s := &d.list[k]
 	n := s.Count
 	rest := len(d.lines) - d.pos
@@ -136,36 +137,36 @@ func (d *divider) bare(k int) bool {
 		// The output breaks off inside this stream, or a later one: certain only
 		// where nothing follows that could have begun already.
 		if last {
-			d.put(s, rest, false)
+			d.putLines(s, rest, false)
 		}
 		return false
 	case last:
 		if n != work.ToEnd && rest > n || d.trimmed && rest != n && s.From > 1 {
 			return false
 		}
-		d.put(s, rest, (n == work.ToEnd || rest < n) && !d.trimmed)
+		d.putLines(s, rest, (n == work.ToEnd || rest < n) && !d.trimmed)
 		return true
 	case d.list[k+1].Literal != nil:
 		limit := n
 		if n == work.ToEnd {
 			limit = rest
 		}
-		next := d.marker(k, limit)
+		next := d.findMarker(k, limit)
 		if next < 0 || d.trimmed && d.pos == 0 && next-d.pos != n && s.From > 1 {
 			return false
 		}
-		d.put(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
+		d.putLines(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
 		return true
-	case d.whole && n != work.ToEnd && d.sum(k) == rest:
-		d.put(s, n, false)
+	case d.whole && n != work.ToEnd && d.sumLines(k) == rest:
+		d.putLines(s, n, false)
 		return true
 	}
 	return false
 }
 
-// sum is how many lines the streams from k on print if none is short; -1 where
-// that is not known.
-func (d *divider) sum(k int) int {
+// sumLines returns how many lines the streams from k on print if none is short; -1
+// where that is not known.
+func (d *divider) sumLines(k int) int {
 	n := 0
 	for _, s := range d.list[k:] {
 		switch {
@@ -180,7 +181,7 @@ func (d *divider) sum(k int) int {
 	return n
 }
 
-func (d *divider) put(s *work.Stream, n int, end bool) {
+func (d *divider) putLines(s *work.Stream, n int, end bool) {
 	lines := d.lines[d.pos : d.pos+n]
 	if d.pos += n; d.blanks && d.pos == len(d.lines) {
 		n, end = n-1, false
@@ -196,8 +197,8 @@ func (d *divider) put(s *work.Stream, n int, end bool) {
 	d.emit(run)
 }
 
-// numbered gives a stream its lines by their numbers.
-func (d *divider) numbered(s *work.Stream) bool {
+// takeNumbered gives a stream its lines by their numbers.
+func (d *divider) takeNumbered(s *work.Stream) bool {
 	first, n := 0, 0
 	var lines []string
 	for d.pos < len(d.lines) {
@@ -222,8 +223,8 @@ func (d *divider) numbered(s *work.Stream) bool {
 	return len(lines) > 0
 }
 
-// found reads the lines of a search, each with its number.
-func (d *divider) found(s *work.Stream, limit int) bool {
+// takeFound reads the lines of a search, each with its number.
+func (d *divider) takeFound(s *work.Stream, limit int) bool {
 	var run shown
 	flush := func() {
 		if len(run.lines) > 0 {

@@ -35,7 +35,7 @@ type Options struct {
 	// would find.
 	Tokens oauth2.TokenSource
 
-	// Project overrides the one that the credentials belong to.
+	// Project overrides the project of the credentials.
 	Project string
 
 	// Transport sends requests. The default is [http.DefaultTransport].
@@ -82,7 +82,7 @@ func (a *Authenticator) Project() string { return a.project }
 
 // RoundTrip adds a token and sends the request.
 func (a *Authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
-	t, err := a.token(r.Context())
+	t, err := a.fetchToken(r.Context())
 	if err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
@@ -94,9 +94,9 @@ func (a *Authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(r)
 }
 
-// token fetches a token, but waits no longer than the request does: a token
-// source knows nothing of it.
-func (a *Authenticator) token(ctx context.Context) (*oauth2.Token, error) {
+// fetchToken fetches a token, but waits no longer than the request does: a token
+// source takes no context.
+func (a *Authenticator) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	type result struct {
 		t   *oauth2.Token
 		err error

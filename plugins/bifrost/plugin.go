@@ -15,7 +15,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/maximhq/bifrost/core/schemas"
 	"github.com/maximhq/bifrost/core/schemas/providers/openai"
@@ -41,30 +40,26 @@ func (p *Plugin) PreHook(ctx *context.Context, req *schemas.BifrostRequest) (*sc
 	case req.ChatRequest != nil:
 		chat := *req.ChatRequest
 		body := openai.ToOpenAIChatRequest(&chat)
-		if err = p.fit(*ctx, "/v1/chat/completions", body, "messages", &chat.Input); err == nil {
+		if err = p.fitMessages(*ctx, body, "messages", &chat.Input); err == nil {
 			out.ChatRequest = &chat
 		}
 	case req.ResponsesRequest != nil:
 		responses := *req.ResponsesRequest
 		body := openai.ToOpenAIResponsesRequest(&responses)
-		if err = p.fit(*ctx, "/v1/responses", body, "input", &responses.Input); err == nil {
+		if err = p.fitMessages(*ctx, body, "input", &responses.Input); err == nil {
 			out.ResponsesRequest = &responses
 		}
 	}
 	return &out, nil, err
 }
 
-// fit reads the messages of a body into input, as they are to be sent.
-func (p *Plugin) fit(ctx context.Context, path string, body any, list string, input any) error {
+// fitMessages reads the messages of a body into input, as they are to be sent.
+func (p *Plugin) fitMessages(ctx context.Context, body any, list string, input any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("winnow: %w", err)
 	}
-	call, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://bifrost.invalid"+path, bytes.NewReader(raw))
-	if err != nil {
-		return fmt.Errorf("winnow: %w", err)
-	}
-	fitted, _, err := p.transport.Fit(call)
+	fitted, _, err := p.transport.Fit(ctx, raw)
 	if err != nil {
 		return fmt.Errorf("winnow: %w", err)
 	}

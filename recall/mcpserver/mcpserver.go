@@ -69,15 +69,14 @@ type nopCloser struct{ io.Writer }
 func (nopCloser) Close() error { return nil }
 
 // Handler serves clients over HTTP, each request with the source that the
-// function returns for it: requests share nothing, so that no session of one
-// caller can be taken over by another. Whoever mounts it decides who may call.
+// function returns for it: requests share nothing, so that no session of one caller
+// can be taken over by another. The program that mounts it decides who may call.
 func Handler(version string, source func(*http.Request) control.Source) http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return New(version, source(r), Whose{})
 	}, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest,
-		// Names of the host are checked by whoever mounts it, who knows which
-		// are its own.
+		// The program that mounts it checks host names, since it knows its own.
 		DisableLocalhostProtection: true,
 	})
 	return http.NewCrossOriginProtection().Handler(h)

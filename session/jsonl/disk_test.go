@@ -35,7 +35,7 @@ func openOn(t *testing.T, path string, disk func(file) file) *session.Session {
 	return s
 }
 
-// fullDisk takes so many bytes and then no more.
+// fullDisk takes room bytes and then no more.
 type fullDisk struct {
 	file
 	room int
@@ -92,7 +92,7 @@ func (f *badSync) Sync() error {
 	return f.file.Sync()
 }
 
-// What was written and not made to last is not acknowledged. It may be there.
+// A record that was written but not synced is not acknowledged. It may be there.
 func TestFailedSync(t *testing.T) {
 	path := write(t, header)
 	disk := &badSync{bad: true}
@@ -190,7 +190,7 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer holder.Close()
-	unlock, err := lock(t.Context(), holder, false, time.Second)
+	unlock, err := lockFile(t.Context(), holder, false, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@
 // Files are only ever added to. An append is one write, followed by an fsync
 // before it is acknowledged; appends that come while one is under way share the
 // next. A line that a crash tore is passed over, and a record glued to it is
-// found. A file that is no session is refused and not touched.
+// found. A file that is not a session is refused and not touched.
 //
 // Several processes may add to one file. Each write is made under a lock of
 // the file, so lines never mix: who comes second waits for that one write, at

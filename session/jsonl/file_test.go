@@ -54,8 +54,8 @@ func texts(t *testing.T, s *session.Session) string {
 	return strings.Join(out, ",")
 }
 
-// A file that is no session, or one that cannot be read, is refused in words
-// that help, and stays as it is. (A6)
+// A file that is not a session, or cannot be read, is refused in words that help,
+// and stays as it is. (A6)
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},
@@ -140,7 +140,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// Lines that were torn or glued cost only what was torn.
+// Torn or glued lines cost only the torn records.
 func TestRecovery(t *testing.T) {
 	a, b, c := line("a", "", "1"), line("b", "a", "2"), line("c", "b", "3")
 	for _, x := range []struct {

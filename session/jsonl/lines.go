@@ -14,37 +14,41 @@ import (
 type textLine struct {
 	text []byte
 	n    int
+	at   int // where it starts in the data
 }
 
 // record is a JSON object that stands on a line.
 type record struct {
 	raw  []byte
 	line int
+	at   int // where it starts in the data; -1 where it was found on a damaged line
 }
+
+const lineSpace = " \t\r\x00"
 
 func splitLines(data []byte, from int) []textLine {
 	lines := make([]textLine, 0, bytes.Count(data, []byte{'\n'})+1)
-	for len(data) > 0 {
-		end := bytes.IndexByte(data, '\n')
-		text := data
-		if end >= 0 {
-			text, data = data[:end:end], data[end+1:]
-		} else {
-			data = nil
+	for at := 0; at < len(data); from++ {
+		end := len(data)
+		if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
+			end = at + n
 		}
+		text, next := data[at:end:end], end+1
 		if from == 1 {
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}
-		if text = bytes.Trim(text, " \t\r\x00"); len(text) > 0 {
-			lines = append(lines, textLine{text, from})
+		text = bytes.TrimLeft(text, lineSpace)
+		at = end - len(text)
+		if text = bytes.TrimRight(text, lineSpace); len(text) > 0 {
+			lines = append(lines, textLine{text, from, at})
 		}
-		from++
+		at = next
 	}
 	return lines
 }
 
-// whole reports whether a line is one JSON object.
-func whole(line []byte) bool {
+// isWholeObject reports whether a line is one JSON object.
+func isWholeObject(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' && decode.Valid(line) == nil
 }
@@ -55,7 +59,7 @@ func parseLines(lines []textLine) (recs []record, notes []string) {
 	check := func(from, to int) {
 		d := jsontext.NewDecoder(new(bytes.Buffer))
 		for i := from; i < to; i++ {
-			bad[i] = !valid(d, lines[i].text)
+			bad[i] = !isValidObject(d, lines[i].text)
 		}
 	}
 	const few = 1024
@@ -71,12 +75,12 @@ func parseLines(lines []textLine) (recs []record, notes []string) {
 	recs = make([]record, 0, len(lines))
 	for i := range lines {
 		if !bad[i] {
-			recs = append(recs, record{lines[i].text, lines[i].n})
+			recs = append(recs, record{lines[i].text, lines[i].n, lines[i].at})
 			continue
 		}
 		found := recoverLine(lines[i].text)
 		for _, raw := range found {
-			recs = append(recs, record{raw, lines[i].n})
+			recs = append(recs, record{raw, lines[i].n, -1})
 		}
 		if len(found) == 0 {
 			notes = append(notes, fmt.Sprintf("line %d is not a record: it is left out", lines[i].n))
@@ -87,7 +91,7 @@ func parseLines(lines []textLine) (recs []record, notes []string) {
 	return recs, notes
 }
 
-func valid(d *jsontext.Decoder, text []byte) bool {
+func isValidObject(d *jsontext.Decoder, text []byte) bool {
 	if text[0] != '{' || text[len(text)-1] != '}' {
 		return false
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// lock takes the lock of a file, shared or for itself alone, and returns how to
+// lockFile takes the lock of a file, shared or for itself alone, and returns how to
 // give it back. The system gives it back by itself when the process dies.
-func lock(ctx context.Context, f interface{ Fd() uintptr }, alone bool, limit time.Duration) (func(), error) {
+func lockFile(ctx context.Context, f interface{ Fd() uintptr }, alone bool, limit time.Duration) (func(), error) {
 	pause := 100 * time.Microsecond
 	start := time.Now()
 	for {

@@ -9,6 +9,6 @@ const removesOpen = false
 // write to a session.
 func tryLock(uintptr, bool) (func(), error) { return func() {}, nil }
 
-func isFull(error) bool     { return false }
+func isDiskFull(error) bool { return false }
 func isReadOnly(error) bool { return false }
 func isInvalid(error) bool  { return true }

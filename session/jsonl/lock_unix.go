@@ -33,7 +33,7 @@ func tryLock(fd uintptr, alone bool) (func(), error) {
 	}
 }
 
-func isFull(err error) bool {
+func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 

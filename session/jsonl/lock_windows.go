@@ -55,7 +55,7 @@ func tryLock(fd uintptr, alone bool) (func(), error) {
 	return nil, err
 }
 
-func isFull(err error) bool {
+func isDiskFull(err error) bool {
 	return errors.Is(err, errDiskFull) || errors.Is(err, errHandleDiskFull)
 }
 

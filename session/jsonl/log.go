@@ -38,7 +38,7 @@ type log struct {
 	w      file
 	open   func(path string) (file, error) // for appending
 
-	offset  int64 // what was read
+	offset  int64 // bytes read so far
 	line    int
 	started bool // the header was read
 	torn    bool // a torn last line was noted
@@ -62,12 +62,12 @@ func OpenFile(path string, o *Options) (session.Log, error) {
 
 func openFile(path string, o *Options) (*log, error) {
 	l := &log{o: o.orDefault(), path: path, open: openAppend}
-	l.group.Write = l.write
+	l.group.Write = l.writeRecords
 	if err := l.reopen(path); err != nil {
 		return nil, err
 	}
 	if l.header.Version < session.Version {
-		if h, err := peek(copyPath(path)); err == nil && h.ID == l.header.ID {
+		if h, err := readHeader(copyPath(path)); err == nil && h.ID == l.header.ID {
 			from := l.header.Version
 			l.r.Close()
 			if err := l.reopen(copyPath(path)); err != nil {
@@ -134,7 +134,7 @@ func (l *log) Info() session.Info {
 	return info
 }
 
-// Notes say what was left out or mended on reading.
+// Notes say what the reader left out or mended.
 func (l *log) Notes() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,28 +156,59 @@ func (l *log) Close() error {
 	return err
 }
 
-// Load reads what was added since the last time.
-func (l *log) Load(ctx context.Context) ([]session.Record, error) {
+// Load reads the records added since the last time.
+func (l *log) Load(ctx context.Context) ([]session.Record, error) { return l.load(ctx, 0) }
+
+// LoadPiece reads about size bytes of records, and returns none at the end. Files of
+// older versions are read whole.
+func (l *log) LoadPiece(ctx context.Context, size int) ([]session.Record, error) {
+	for {
+		before := l.readUntil()
+		recs, err := l.load(ctx, size)
+		if err != nil || len(recs) > 0 || l.readUntil() == before {
+			return recs, err
+		}
+	}
+}
+
+// Reread reads the bytes of a record again.
+func (l *log) Reread(at int64, raw []byte) error {
+	_, err := l.r.ReadAt(raw, at)
+	return err
+}
+
+func (l *log) readUntil() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.offset
+}
+
+// load reads records from at least size bytes; 0 reads all.
+func (l *log) load(ctx context.Context, size int) ([]session.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.group.Reset()
 	if l.closed {
 		return nil, session.ErrClosed
 	}
-	unlock, err := lock(ctx, l.r, false, l.o.LockTimeout)
+	unlock, err := lockFile(ctx, l.r, false, l.o.LockTimeout)
 	if err != nil {
 		return nil, writeError("read", l.path, err)
 	}
-	data, err := l.rest()
+	if l.header.Version < session.Version {
+		size = 0
+	}
+	data, err := l.readRest(size)
 	unlock()
 	if err != nil {
 		return nil, writeError("read", l.path, err)
 	}
-	return l.take(data), nil
+	return l.takeRecords(data), nil
 }
 
-// rest reads the file from where the last reading ended.
-func (l *log) rest() ([]byte, error) {
+// readRest reads the file from where the last reading ended: all of it, or with a
+// size the whole lines in about that many bytes.
+func (l *log) readRest(size int) ([]byte, error) {
 	info, err := l.r.Stat()
 	if err != nil {
 		return nil, err
@@ -186,24 +217,35 @@ func (l *log) rest() ([]byte, error) {
 	if n <= 0 {
 		return nil, nil
 	}
-	buf := make([]byte, n)
-	got, err := l.r.ReadAt(buf, l.offset)
-	if err != nil && err != io.EOF {
-		return nil, err
+	for ; ; size *= 2 {
+		want := n
+		if size > 0 {
+			want = min(n, int64(size))
+		}
+		buf := make([]byte, want)
+		got, err := l.r.ReadAt(buf, l.offset)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if want == n {
+			return buf[:got], nil
+		}
+		if end := bytes.LastIndexByte(buf[:got], '\n') + 1; end > 0 {
+			return buf[:end], nil
+		}
 	}
-	return buf[:got], nil
 }
 
-// take turns bytes into records. A last line without an end that is no record
-// either may be one on its way: it is left for the next time.
-func (l *log) take(data []byte) []session.Record {
+// takeRecords turns bytes into records. It leaves a last line without an end for
+// the next time, unless it is a whole record: the rest may be on its way.
+func (l *log) takeRecords(data []byte) []session.Record {
 	end := len(data)
 	if end == 0 {
 		return nil
 	}
 	if data[end-1] != '\n' {
 		last := bytes.LastIndexByte(data, '\n') + 1
-		if !whole(data[last:]) {
+		if !isWholeObject(data[last:]) {
 			if !l.torn {
 				l.torn = true
 				l.note("line %d ends in the middle: it is left out", l.line+bytes.Count(data, []byte{'\n'})+1)
@@ -211,6 +253,7 @@ func (l *log) take(data []byte) []session.Record {
 			end = last
 		}
 	}
+	start := l.offset
 	l.offset += int64(end)
 	lines := splitLines(data[:end], l.line+1)
 	l.line += bytes.Count(data[:end], []byte{'\n'})
@@ -223,11 +266,14 @@ func (l *log) take(data []byte) []session.Record {
 		recs = recs[1:] // the header
 	}
 	if l.header.Version < session.Version {
-		recs = l.migrate(recs)
+		recs = l.migrateRecords(recs)
 	}
 	out := make([]session.Record, len(recs))
 	for i := range recs {
 		out[i] = session.Record{Raw: recs[i].raw, Line: recs[i].line}
+		if recs[i].at >= 0 && l.header.Version == session.Version {
+			out[i].At = start + int64(recs[i].at)
+		}
 	}
 	return out
 }
@@ -235,8 +281,8 @@ func (l *log) take(data []byte) []session.Record {
 // Append queues records to be added to the file.
 func (l *log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
 
-// write adds records to the file: one write under the lock, one fsync.
-func (l *log) write(ctx context.Context, recs [][]byte) error {
+// writeRecords adds records to the file: one write under the lock, one fsync.
+func (l *log) writeRecords(ctx context.Context, recs [][]byte) error {
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -271,7 +317,7 @@ func (l *log) write(ctx context.Context, recs [][]byte) error {
 		}
 		buf = append(append(buf, rec...), '\n')
 	}
-	unlock, err := lock(ctx, w, true, l.o.LockTimeout)
+	unlock, err := lockFile(ctx, w, true, l.o.LockTimeout)
 	if err != nil {
 		return writeError("append to", path, err)
 	}

@@ -21,10 +21,10 @@ func copyPath(path string) string {
 	return strings.TrimSuffix(path, extension) + copySuffix + extension
 }
 
-// migrate turns records of version 1 or 2 into version 3. Records of version 1
+// migrateRecords turns records of version 1 or 2 into version 3. Records of version 1
 // get ids, each the parent of the next. The ids depend on the records alone, so
 // they are the same every time.
-func (l *log) migrate(recs []record) []record {
+func (l *log) migrateRecords(recs []record) []record {
 	if l.header.Version == 1 && len(l.old) > 0 && len(recs) > 0 {
 		l.note("the file of version 1 has grown since it was opened: open it again to see all of it")
 		return nil
@@ -64,22 +64,22 @@ func recordID(session string, line int, raw []byte, taken map[string]bool) strin
 }
 
 // moveToCopy makes a copy of version 3 beside a file of an older version, or
-// finds the one that another process has just made, and goes on in it. The
-// caller holds the mutex.
+// finds the copy that another process has just made, and goes on in it. The caller
+// holds the mutex.
 func (l *log) moveToCopy(ctx context.Context) error {
 	path := copyPath(l.path)
-	unlock, err := lock(ctx, l.r, true, l.o.LockTimeout)
+	unlock, err := lockFile(ctx, l.r, true, l.o.LockTimeout)
 	if err != nil {
 		return writeError("copy", l.path, err)
 	}
 	defer unlock()
-	if h, err := peek(path); err == nil && h.ID != l.header.ID {
+	if h, err := readHeader(path); err == nil && h.ID != l.header.ID {
 		return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is another session", Hint: "move that file away", Err: session.ErrExists}
 	} else if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is something other than a session: " + err.Error(), Hint: "move that file away", Err: session.ErrExists}
 		}
-		if err := writeWhole(path, session.HeaderRecord(l.header), l.old); err != nil {
+		if err := writeWhole(path, session.HeaderRecord(l.header), withoutErrors(l.old)); err != nil {
 			return writeError("copy", path, err)
 		}
 	}

@@ -95,3 +95,52 @@ func TestPrivateFile(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestLinkedFoldersAreFollowed holds that a store may be a link to a folder, and have
+// links to folders and files in it.
+func TestLinkedFoldersAreFollowed(t *testing.T) {
+	dir := t.TempDir()
+	make := func(folder, id string) string {
+		store, err := jsonl.Open(filepath.Join(dir, folder), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := store.Create(t.Context(), session.Header{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return log.Info().Path
+	}
+	make("store", "own")
+	make("elsewhere", "in-a-folder")
+	file := make("far", "a-file")
+	if err := errors.Join(
+		os.Symlink("store", filepath.Join(dir, "link")),
+		os.Symlink("../elsewhere", filepath.Join(dir, "store", "project")),
+		os.Symlink("..", filepath.Join(dir, "store", "circle")),
+		os.Symlink(file, filepath.Join(dir, "store", "a.jsonl")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	store, err := jsonl.Open(filepath.Join(dir, "link"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.List(t.Context(), 0, 0)
+	if err != nil || len(all) != 3 {
+		t.Errorf("%d sessions, %v", len(all), err)
+	}
+	for _, id := range []string{"own", "in-a-folder", "a-file"} {
+		log, err := store.Open(t.Context(), id)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

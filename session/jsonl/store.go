@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +49,7 @@ type store struct {
 	o   Options
 }
 
-var _ session.WholeStore = (*store)(nil)
+var _ session.Store = (*store)(nil)
 
 // Open returns the store in a folder, which is made when the first session is.
 func Open(dir string, o *Options) (session.Store, error) {
@@ -64,18 +65,28 @@ func (s *store) Close() error { return nil }
 // extension of session files.
 const extension = ".jsonl"
 
-// Create makes a session's file.
-func (s *store) Create(ctx context.Context, h session.Header) (session.Log, error) {
-	return s.CreateWhole(ctx, h, nil)
+// Create makes a session's file with its first records, whole or not at
+// all.
+func (s *store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
+	return s.CreateStream(ctx, h, withoutErrors(recs))
 }
 
-// CreateWhole makes a session's file with its first records, whole or not at
-// all.
-func (s *store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) (session.Log, error) {
+func withoutErrors(recs [][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, raw := range recs {
+			if !yield(raw, nil) {
+				return
+			}
+		}
+	}
+}
+
+// CreateStream is Create with records that are not all there at once.
+func (s *store) CreateStream(_ context.Context, h session.Header, recs iter.Seq2[[]byte, error]) (session.Log, error) {
 	if h.ID == "" || strings.ContainsAny(h.ID, "/\\\x00\n") {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this cannot be the id of a session", Hint: "use letters, digits and hyphens"}
 	}
-	if path, err := s.find(h.ID); err == nil {
+	if path, err := s.findFile(h.ID); err == nil {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "there is one already, in " + path, Hint: "open it, or choose another id", Err: session.ErrExists}
 	}
 	dir := s.dir
@@ -90,11 +101,6 @@ func (s *store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, writeError("create", path, err)
 	}
-	for _, raw := range recs {
-		if bytes.IndexByte(raw, '\n') >= 0 {
-			return nil, &session.Error{Op: "create", Session: h.ID, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
-		}
-	}
 	if err := writeWhole(path, session.HeaderRecord(h), recs); err != nil {
 		return nil, writeError("create", path, err)
 	}
@@ -103,7 +109,7 @@ func (s *store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) 
 
 // writeWhole writes a session's file under another name first, so that it is
 // there whole or not at all, and never in place of another file.
-func writeWhole(path string, header []byte, recs [][]byte) error {
+func writeWhole(path string, header []byte, recs iter.Seq2[[]byte, error]) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".winnow-*.tmp")
 	if err != nil {
 		return err
@@ -115,7 +121,13 @@ func writeWhole(path string, header []byte, recs [][]byte) error {
 		_ = b.WriteByte('\n')
 	}
 	write(header)
-	for _, raw := range recs {
+	for raw, err := range recs {
+		if err == nil && bytes.IndexByte(raw, '\n') >= 0 {
+			err = errors.New("a record has more than one line: write it as compact JSON")
+		}
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
 		write(raw)
 	}
 	if err := errors.Join(b.Flush(), f.Sync(), f.Close()); err != nil {
@@ -132,7 +144,7 @@ func writeWhole(path string, header []byte, recs [][]byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// folderName is the name of the folder that pi keeps a folder's sessions in.
+// folderName returns the name of the folder that pi keeps a folder's sessions in.
 func folderName(dir string) string {
 	dir = strings.TrimLeft(dir, "/\\")
 	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(dir) + "--"
@@ -140,7 +152,7 @@ func folderName(dir string) string {
 
 // Open opens a session by its id, or a file by its path.
 func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
-	path, err := s.find(id)
+	path, err := s.findFile(id)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +166,8 @@ func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
 	return l, nil
 }
 
-// files calls f for every session file.
-func (s *store) files(f func(path string, info fs.FileInfo) error) error {
+// eachFile calls f for every session file, also where a folder or a file is a link.
+func (s *store) eachFile(f func(path string, info fs.FileInfo) error) error {
 	root := s.dir + string(filepath.Separator) // follows a link to a folder
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -166,23 +178,45 @@ func (s *store) files(f func(path string, info fs.FileInfo) error) error {
 		case err != nil:
 			return nil //nolint:nilerr // a folder that cannot be read holds no sessions of ours
 		case d.IsDir():
-			if rel, _ := filepath.Rel(s.dir, path); strings.Count(rel, string(filepath.Separator)) > 0 {
+			if s.isBelow(path) {
 				return filepath.SkipDir
 			}
 			return nil
-		case !strings.HasSuffix(path, extension) || !d.Type().IsRegular():
-			return nil
+		case d.Type()&fs.ModeSymlink != 0 && !s.isBelow(path):
+			if linked, err := os.ReadDir(path); err == nil { // no deeper than a folder that is none
+				return eachSession(path, linked, f)
+			}
 		}
-		info, err := d.Info()
-		if err != nil {
-			return nil //nolint:nilerr // it was deleted meanwhile
-		}
-		return f(path, info)
+		return eachSession(filepath.Dir(path), []fs.DirEntry{d}, f)
 	})
 }
 
-// find returns the file of a session.
-func (s *store) find(id string) (string, error) {
+// isBelow reports whether a path lies deeper than the folder's own files and folders.
+func (s *store) isBelow(path string) bool {
+	rel, _ := filepath.Rel(s.dir, path)
+	return strings.Contains(rel, string(filepath.Separator))
+}
+
+// eachSession calls f for those of a folder's files that are session files.
+func eachSession(dir string, files []fs.DirEntry, f func(path string, info fs.FileInfo) error) error {
+	for _, d := range files {
+		path := filepath.Join(dir, d.Name())
+		if !strings.HasSuffix(path, extension) {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // it was deleted meanwhile, or is none
+		}
+		if err := f(path, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findFile returns the file of a session.
+func (s *store) findFile(id string) (string, error) {
 	found := ""
 	if strings.HasSuffix(id, extension) {
 		if _, err := os.Stat(id); err == nil {
@@ -191,11 +225,11 @@ func (s *store) find(id string) (string, error) {
 	}
 	// Most files have the id in their name; the others have to be looked into.
 	var others []string
-	err := s.files(func(path string, _ fs.FileInfo) error {
+	err := s.eachFile(func(path string, _ fs.FileInfo) error {
 		base := strings.TrimSuffix(filepath.Base(path), extension)
 		if base == id || strings.HasSuffix(base, "_"+id) || strings.HasSuffix(base, "_"+id+copySuffix) {
 			// One of a newer version is found too, so that opening it says so.
-			if h, err := peek(path); err == nil && h.ID == id || errors.Is(err, session.ErrNewer) {
+			if h, err := readHeader(path); err == nil && h.ID == id || errors.Is(err, session.ErrNewer) {
 				found = path
 				return filepath.SkipAll
 			}
@@ -210,7 +244,7 @@ func (s *store) find(id string) (string, error) {
 		if found != "" {
 			break
 		}
-		if h, err := peek(path); err == nil && h.ID == id {
+		if h, err := readHeader(path); err == nil && h.ID == id {
 			found = path
 		}
 	}
@@ -220,8 +254,8 @@ func (s *store) find(id string) (string, error) {
 	return found, nil
 }
 
-// peek reads a file's header.
-func peek(path string) (session.Header, error) {
+// readHeader reads a file's header.
+func readHeader(path string) (session.Header, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return session.Header{}, err
@@ -249,15 +283,14 @@ func firstLine(r io.Reader) ([]byte, error) {
 	}
 }
 
-// List returns the sessions in the folder. Files that are no sessions are
-// passed over.
+// List returns the sessions in the folder. It passes over other files.
 func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
 	var all []session.Info
-	err := s.files(func(path string, info fs.FileInfo) error {
+	err := s.eachFile(func(path string, info fs.FileInfo) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		h, err := peek(path)
+		h, err := readHeader(path)
 		if err != nil {
 			return nil //nolint:nilerr // no session, so nothing to list
 		}
@@ -341,7 +374,7 @@ func lastName(path string, size int64) string {
 // Delete removes a session's file, once no one writes to it, and the file of an
 // older version that it was continued from.
 func (s *store) Delete(ctx context.Context, id string) error {
-	path, err := s.find(id)
+	path, err := s.findFile(id)
 	if err != nil {
 		return err
 	}
@@ -349,7 +382,7 @@ func (s *store) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return writeError("delete", path, err)
 	}
-	unlock, err := lock(ctx, f, true, s.o.LockTimeout)
+	unlock, err := lockFile(ctx, f, true, s.o.LockTimeout)
 	if err != nil {
 		f.Close()
 		return writeError("delete", path, err)
@@ -358,10 +391,10 @@ func (s *store) Delete(ctx context.Context, id string) error {
 	defer done()
 	paths := []string{path}
 	if old, ok := strings.CutSuffix(path, copySuffix+extension); ok {
-		if h, err := peek(old + extension); err == nil && h.ID == id {
+		if h, err := readHeader(old + extension); err == nil && h.ID == id {
 			paths = append(paths, old+extension)
 		}
-	} else if h, err := peek(copyPath(path)); err == nil && h.ID == id {
+	} else if h, err := readHeader(copyPath(path)); err == nil && h.ID == id {
 		paths = append(paths, copyPath(path))
 	}
 	if !removesOpen {
@@ -398,7 +431,7 @@ func writeError(op, path string, err error) error {
 	switch {
 	case errors.Is(err, session.ErrBusy):
 		e.Hint = "try again, or end the program that holds it"
-	case isFull(err):
+	case isDiskFull(err):
 		e.Hint = "nothing was added; free some space and try again"
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
 		e.Hint = "check the owner and mode of the file and its folder"

@@ -21,7 +21,7 @@ func (s statements) About(key int64, info *session.Info) {
 }
 
 func (s statements) Read(ctx context.Context, key int64, id string, after int64, each func(seq int64, raw []byte)) error {
-	return s.within(ctx, "read", id, 100_000, func(ctx context.Context) error {
+	return s.runWithin(ctx, "read", id, 100_000, func(ctx context.Context) error {
 		found, err := s.db.Pool().Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, key, after)
 		if err != nil {
 			return err
@@ -34,12 +34,12 @@ func (s statements) Read(ctx context.Context, key int64, id string, after int64,
 }
 
 func (s statements) Add(ctx context.Context, key int64, id string, recs [][]byte) error {
-	return s.within(ctx, "append to", id, len(recs), func(ctx context.Context) error {
+	return s.runWithin(ctx, "append to", id, len(recs), func(ctx context.Context) error {
 		var err error
 		if rows.Size(recs) <= maxStatement {
-			err = insert(ctx, s.db.Pool(), key, recs)
+			err = insertRecords(ctx, s.db.Pool(), key, recs)
 		} else {
-			err = s.db.Tx(ctx, func(tx pgx.Tx) error { return insert(ctx, tx, key, recs) })
+			err = s.db.Tx(ctx, func(tx pgx.Tx) error { return insertRecords(ctx, tx, key, recs) })
 		}
 		if errors.Is(err, errDeleted) {
 			return rows.Deleted(id)
@@ -56,8 +56,8 @@ var errDeleted = errors.New("the session was deleted")
 // firstFew is among how many entries the session's title is looked for.
 const firstFew = 12
 
-// insert adds records to a session: one statement for what is not very large.
-func insert(ctx context.Context, to interface {
+// insertRecords adds records to a session: one statement for what is not very large.
+func insertRecords(ctx context.Context, to interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, key int64, recs [][]byte,
 ) error {
@@ -70,11 +70,11 @@ func insert(ctx context.Context, to interface {
 		recs = recs[n:]
 		name := rows.Name(part)
 		if name != nil {
-			*name = clean(*name)
+			*name = cleanText(*name)
 		}
 		title := ""
 		for _, raw := range part[:min(firstFew, len(part))] {
-			if title = clean(session.RecordTitle(raw)); title != "" {
+			if title = cleanText(session.RecordTitle(raw)); title != "" {
 				break
 			}
 		}
@@ -94,7 +94,7 @@ func insert(ctx context.Context, to interface {
 	return nil
 }
 
-// clean is a text that the database takes: it refuses NUL.
-func clean(s string) string {
+// cleanText returns a text that the database takes: it refuses NUL.
+func cleanText(s string) string {
 	return string(bytes.ReplaceAll(bytes.ToValidUTF8([]byte(s), []byte("\uFFFD")), []byte{0}, nil))
 }

@@ -46,7 +46,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// A killed database ends no session: what was acknowledged is there when it is
+// A killed database ends no session: acknowledged entries are there when it is
 // back, and the same store goes on.
 func TestDatabaseKilled(t *testing.T) {
 	s := ownServer(t)

@@ -2,9 +2,9 @@ package postgres
 
 import "github.com/winnow-llm/winnow/internal/pg"
 
-// schema is the tables of sessions. The entries of a session are numbered
-// without gaps: whoever adds some holds the session's row. indexed is up to
-// where its words are in the index.
+// schema is the tables of sessions. The entries of a session are numbered without
+// gaps: a writer holds the session's row. indexed is up to where its words are in
+// the index.
 var schema = pg.Schema{Part: "sessions", Steps: []string{`
 create table winnow.sessions (
 	key      bigserial primary key,
@@ -35,5 +35,5 @@ create table winnow.words (
 create index words_words on winnow.words using gin (words);
 `}}
 
-// Schema is the tables that the store needs, for a program that makes them.
+// Schema returns the tables that the store needs, for a program that makes them.
 func Schema() pg.Schema { return schema }

@@ -21,11 +21,11 @@ func (s *store) Search(ctx context.Context, query string, limit int) ([]session.
 	if err != nil {
 		return nil, err
 	}
-	if err := s.index(ctx); err != nil {
+	if err := s.indexNew(ctx); err != nil {
 		return nil, err
 	}
 	var hits []session.Hit
-	err = s.do(ctx, "search", "", func(ctx context.Context) error {
+	err = s.runStatements(ctx, "search", "", func(ctx context.Context) error {
 		hits = nil
 		found, err := s.db.Pool().Query(ctx, `select s.id, e.raw from winnow.words w
 			join winnow.entries e on e.session = w.session and e.seq = w.seq join winnow.sessions s on s.key = w.session, to_tsquery('simple', $1) q
@@ -44,9 +44,9 @@ func (s *store) Search(ctx context.Context, query string, limit int) ([]session.
 	return hits, err
 }
 
-// words are the words of a text as they are indexed: in lower case, without
-// accents, and nothing else that the database could read as something.
-func words(s string) []string {
+// indexWords returns the words of a text as they are indexed: in lower case,
+// without accents, and nothing else that the database could read as something.
+func indexWords(s string) []string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
@@ -61,7 +61,7 @@ func words(s string) []string {
 func matchQuery(q find.Query) string {
 	var all []string
 	for _, w := range q.Words {
-		parts := words(w.Text)
+		parts := indexWords(w.Text)
 		if len(parts) == 0 {
 			continue
 		}
@@ -76,12 +76,12 @@ func matchQuery(q find.Query) string {
 	return strings.Join(all, " & ")
 }
 
-// index takes in what was added since the last search, a session and a piece at
-// a time. Sessions that another process takes in at this moment are left to it.
-func (s *store) index(ctx context.Context) error {
+// indexNew indexes the entries added since the last search, a session and a piece
+// at a time. It leaves sessions that another process indexes at this moment.
+func (s *store) indexNew(ctx context.Context) error {
 	const piece = 500
 	for more := true; more; {
-		err := s.within(ctx, "search", "", piece, func(ctx context.Context) error {
+		err := s.runWithin(ctx, "search", "", piece, func(ctx context.Context) error {
 			return s.db.Tx(ctx, func(tx pgx.Tx) error {
 				var key, from int64
 				err := tx.QueryRow(ctx, `select key, indexed from winnow.sessions where indexed < entries order by key limit 1 for update skip locked`).Scan(&key, &from)
@@ -101,7 +101,7 @@ func (s *store) index(ctx context.Context) error {
 				var raw []byte
 				if _, err := pgx.ForEachRow(found, []any{&seq, &raw}, func() error {
 					from = seq
-					if w := words(text.Head(session.RecordText(raw), rows.MaxIndexed)); len(w) > 0 {
+					if w := indexWords(text.Head(session.RecordText(raw), rows.MaxIndexed)); len(w) > 0 {
 						b.Queue(`insert into winnow.words (session, seq, words) values ($1, $2, to_tsvector('simple', $3)) on conflict do nothing`, key, seq, strings.Join(w, " "))
 					}
 					return nil

@@ -26,8 +26,8 @@ type Options struct {
 type store struct{ db *pg.DB }
 
 var (
-	_ session.WholeStore = (*store)(nil)
-	_ session.Searcher   = (*store)(nil)
+	_ session.Store    = (*store)(nil)
+	_ session.Searcher = (*store)(nil)
 )
 
 // Open opens the sessions in a database, and makes the tables or brings them to
@@ -56,7 +56,7 @@ func Open(ctx context.Context, address string, o *Options) (session.Store, error
 				Problem: fmt.Sprintf("it has version %d of the tables for sessions, and this program knows versions up to %d", newer.Have, newer.Known),
 			}
 		}
-		return nil, s.fail("open the store", "", err)
+		return nil, s.explainError("open the store", "", err)
 	}
 	return s, nil
 }
@@ -67,13 +67,13 @@ func (s *store) Close() error {
 	return nil
 }
 
-// do runs statements and says what failed.
-func (s *store) do(ctx context.Context, op, id string, f func(context.Context) error) error {
-	return s.fail(op, id, s.db.Do(ctx, f))
+// runStatements runs statements and says what failed.
+func (s *store) runStatements(ctx context.Context, op, id string, f func(context.Context) error) error {
+	return s.explainError(op, id, s.db.Do(ctx, f))
 }
 
-// fail says what to do about an error of the database.
-func (s *store) fail(op, id string, err error) error {
+// explainError says what to do about an error of the database.
+func (s *store) explainError(op, id string, err error) error {
 	var known *session.Error
 	if err == nil || errors.As(err, &known) {
 		return err
@@ -95,13 +95,8 @@ func (s *store) fail(op, id string, err error) error {
 	return e
 }
 
-// Create makes an empty session.
-func (s *store) Create(ctx context.Context, h session.Header) (session.Log, error) {
-	return s.CreateWhole(ctx, h, nil)
-}
-
-// CreateWhole makes a session with its first records, in one transaction.
-func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
+// Create makes a session with its first records, in one transaction.
+func (s *store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.db.Name(), Problem: "a session needs an id"}
 	}
@@ -109,7 +104,7 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 		h.Time = time.Now()
 	}
 	raw := session.HeaderRecord(h)
-	err := s.within(ctx, "create", h.ID, len(recs), func(ctx context.Context) error {
+	err := s.runWithin(ctx, "create", h.ID, len(recs), func(ctx context.Context) error {
 		return s.db.Tx(ctx, func(tx pgx.Tx) error {
 			var key int64
 			err := tx.QueryRow(ctx, `insert into winnow.sessions (id, header, created, modified, bytes, entries) values ($1, $2, $3, clock_timestamp(), $4, 0)
@@ -120,7 +115,7 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 			if err != nil {
 				return err
 			}
-			return insert(ctx, tx, key, recs)
+			return insertRecords(ctx, tx, key, recs)
 		})
 	})
 	if err != nil {
@@ -129,15 +124,15 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 	return s.Open(ctx, h.ID)
 }
 
-// within is do for work on so many records.
-func (s *store) within(ctx context.Context, op, id string, records int, f func(context.Context) error) error {
+// runWithin runs statements within a time limit that grows with the records.
+func (s *store) runWithin(ctx context.Context, op, id string, records int, f func(context.Context) error) error {
 	most := 30*time.Second + time.Duration(records)*10*time.Millisecond
-	return s.fail(op, id, s.db.Within(ctx, most, f))
+	return s.explainError(op, id, s.db.Within(ctx, most, f))
 }
 
 // Open opens a session by its id.
 func (s *store) Open(ctx context.Context, id string) (l session.Log, err error) {
-	err = s.do(ctx, "open", id, func(ctx context.Context) error {
+	err = s.runStatements(ctx, "open", id, func(ctx context.Context) error {
 		var key int64
 		var header []byte
 		err := s.db.Pool().QueryRow(ctx, `select key, header from winnow.sessions where id = $1`, id).Scan(&key, &header)
@@ -155,7 +150,7 @@ func (s *store) Open(ctx context.Context, id string) (l session.Log, err error) 
 // List returns sessions, the last modified first.
 func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
 	var all []session.Info
-	err := s.do(ctx, "list", "", func(ctx context.Context) error {
+	err := s.runStatements(ctx, "list", "", func(ctx context.Context) error {
 		all = nil
 		var most *int
 		if limit > 0 {
@@ -181,7 +176,7 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 
 // Delete removes a session and its words from the index.
 func (s *store) Delete(ctx context.Context, id string) error {
-	return s.within(ctx, "delete", id, 10_000, func(ctx context.Context) error {
+	return s.runWithin(ctx, "delete", id, 10_000, func(ctx context.Context) error {
 		r, err := s.db.Pool().Exec(ctx, `delete from winnow.sessions where id = $1`, id)
 		if err == nil && r.RowsAffected() == 0 {
 			err = rows.None("delete", id, s.db.Name())

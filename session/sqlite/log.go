@@ -24,22 +24,22 @@ func (s statements) About(key int64, info *session.Info) {
 func (s statements) Read(ctx context.Context, key int64, id string, after int64, each func(seq int64, raw []byte)) error {
 	found, err := s.read.QueryContext(ctx, "SELECT seq, raw FROM entries WHERE session = ? AND seq > ? ORDER BY seq", key, after)
 	if err != nil {
-		return s.fail("read", id, err)
+		return s.explainError("read", id, err)
 	}
 	defer found.Close()
 	for found.Next() {
 		var seq int64
 		var raw sql.RawBytes
 		if err := found.Scan(&seq, &raw); err != nil {
-			return s.fail("read", id, err)
+			return s.explainError("read", id, err)
 		}
 		each(seq, raw)
 	}
-	return s.fail("read", id, found.Err())
+	return s.explainError("read", id, found.Err())
 }
 
 func (s statements) Add(ctx context.Context, key int64, id string, recs [][]byte) error {
-	return s.fail("append to", id, s.transact(ctx, func(tx *sql.Tx) error {
+	return s.explainError("append to", id, s.transact(ctx, func(tx *sql.Tx) error {
 		var last int64
 		err := tx.QueryRowContext(ctx, "SELECT entries FROM sessions WHERE key = ?", key).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -48,12 +48,12 @@ func (s statements) Add(ctx context.Context, key int64, id string, recs [][]byte
 		if err != nil {
 			return err
 		}
-		return insert(ctx, tx, key, last, recs)
+		return insertRecords(ctx, tx, key, last, recs)
 	}))
 }
 
-// insert adds records to a session that has last of them already.
-func insert(ctx context.Context, tx *sql.Tx, key, last int64, recs [][]byte) error {
+// insertRecords adds records to a session that has last of them already.
+func insertRecords(ctx context.Context, tx *sql.Tx, key, last int64, recs [][]byte) error {
 	add, err := tx.PrepareContext(ctx, "INSERT INTO entries (session, seq, raw) VALUES (?, ?, ?)")
 	if err != nil {
 		return err

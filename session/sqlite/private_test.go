@@ -48,8 +48,7 @@ func TestPrivate(t *testing.T) {
 	}})
 }
 
-// TestForeignFileKeepsItsMode holds that a file which is no store of ours is
-// left alone.
+// TestForeignFileKeepsItsMode: a file that is not a store is left alone.
 func TestForeignFileKeepsItsMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.txt")
 	if err := os.WriteFile(path, []byte("notes"), 0o600); err != nil {

@@ -32,8 +32,8 @@ var migrations = []string{
 	INSERT INTO indexed VALUES (0);`,
 }
 
-// prepare makes or migrates the tables.
-func (s *store) prepare() error {
+// prepareTables makes or migrates the tables.
+func (s *store) prepareTables() error {
 	if _, err := s.write.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}

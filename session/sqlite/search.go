@@ -19,14 +19,14 @@ func (s *store) Search(ctx context.Context, query string, limit int) ([]session.
 	if err != nil {
 		return nil, err
 	}
-	if err := s.index(ctx); err != nil {
-		return nil, s.fail("search", "", err)
+	if err := s.indexNew(ctx); err != nil {
+		return nil, s.explainError("search", "", err)
 	}
 	found, err := s.read.QueryContext(ctx, `SELECT sessions.id, entries.raw FROM words
 		JOIN entries ON entries.row = words.rowid JOIN sessions ON sessions.key = entries.session
 		WHERE words MATCH ? ORDER BY words.rank, entries.row DESC LIMIT ?`, matchQuery(q), limit)
 	if err != nil {
-		return nil, s.fail("search", "", err)
+		return nil, s.explainError("search", "", err)
 	}
 	defer found.Close()
 	var hits []session.Hit
@@ -34,11 +34,11 @@ func (s *store) Search(ctx context.Context, query string, limit int) ([]session.
 		var id string
 		var raw []byte
 		if err := found.Scan(&id, &raw); err != nil {
-			return nil, s.fail("search", "", err)
+			return nil, s.explainError("search", "", err)
 		}
 		hits = append(hits, rows.Hit(q, id, raw))
 	}
-	return hits, s.fail("search", "", found.Err())
+	return hits, s.explainError("search", "", found.Err())
 }
 
 // matchQuery makes a query of words, so that nothing in them is taken for an
@@ -54,9 +54,9 @@ func matchQuery(q find.Query) string {
 	return strings.Join(parts, " ")
 }
 
-// index takes in what was added since the last search, a piece at a time so
+// indexNew indexes the entries added since the last search, a piece at a time so
 // that writers do not wait long.
-func (s *store) index(ctx context.Context) error {
+func (s *store) indexNew(ctx context.Context) error {
 	const piece = 500
 	for {
 		done := false

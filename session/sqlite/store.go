@@ -61,10 +61,10 @@ func Open(path string, o *Options) (session.Store, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, s.fail("open the store", "", err)
+		return nil, s.explainError("open the store", "", err)
 	}
 	if err := private.Create(path); err != nil {
-		return nil, s.fail("open the store", "", err)
+		return nil, s.explainError("open the store", "", err)
 	}
 	open := func(extra string) (*sql.DB, error) {
 		q := fmt.Sprintf("_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_pragma=cache_size(-16000)%s", wait.Milliseconds(), extra)
@@ -73,7 +73,7 @@ func Open(path string, o *Options) (session.Store, error) {
 	var err error
 	if s.write, err = open("&_txlock=immediate"); err == nil {
 		s.write.SetMaxOpenConns(1)
-		if err = s.prepare(); err == nil {
+		if err = s.prepareTables(); err == nil {
 			if s.read, err = open(""); err == nil {
 				s.read.SetMaxOpenConns(4)
 				s.exposed = private.Tighten(path, path+"-wal", path+"-shm")
@@ -88,7 +88,7 @@ func Open(path string, o *Options) (session.Store, error) {
 	if errors.As(err, &ours) {
 		return nil, err
 	}
-	return nil, s.fail("open the store", "", err)
+	return nil, s.explainError("open the store", "", err)
 }
 
 // Exposed says why others on this machine can read the database. It is nil where
@@ -96,15 +96,15 @@ func Open(path string, o *Options) (session.Store, error) {
 // away from those that are there, as far as they are the user's own.
 func (s *store) Exposed() error { return s.exposed }
 
-// looksRight refuses files that are no database before anything is opened,
-// because opening one for writing could change it.
+// looksRight refuses a file that is not a database before it is opened, because
+// opening it for writing could change it.
 func (s *store) looksRight() error {
 	f, err := os.Open(s.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return s.fail("open the store", "", err)
+		return s.explainError("open the store", "", err)
 	}
 	defer f.Close()
 	head := make([]byte, 72)
@@ -113,7 +113,7 @@ func (s *store) looksRight() error {
 		return nil
 	}
 	if err != nil && n == 0 {
-		return s.fail("open the store", "", err)
+		return s.explainError("open the store", "", err)
 	}
 	id := 0
 	if n == len(head) {
@@ -153,8 +153,8 @@ func (s *store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// fail says what to do about an error of the database.
-func (s *store) fail(op, id string, err error) error {
+// explainError says what to do about an error of the database.
+func (s *store) explainError(op, id string, err error) error {
 	var known *session.Error
 	if err == nil || errors.As(err, &known) {
 		return err
@@ -191,13 +191,8 @@ func (s *store) fail(op, id string, err error) error {
 	return e
 }
 
-// Create makes an empty session.
-func (s *store) Create(ctx context.Context, h session.Header) (session.Log, error) {
-	return s.CreateWhole(ctx, h, nil)
-}
-
-// CreateWhole makes a session with its first records, in one transaction.
-func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
+// Create makes a session with its first records, in one transaction.
+func (s *store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.path, Problem: "a session needs an id"}
 	}
@@ -222,10 +217,10 @@ func (s *store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte
 		if err != nil {
 			return err
 		}
-		return insert(ctx, tx, key, 0, recs)
+		return insertRecords(ctx, tx, key, 0, recs)
 	})
 	if err != nil {
-		return nil, s.fail("create", h.ID, err)
+		return nil, s.explainError("create", h.ID, err)
 	}
 	return s.Open(ctx, h.ID)
 }
@@ -239,10 +234,10 @@ func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
 		return nil, rows.None("open", id, s.path)
 	}
 	if err != nil {
-		return nil, s.fail("open", id, err)
+		return nil, s.explainError("open", id, err)
 	}
 	l, err := rows.NewLog(statements{s}, key, header)
-	return l, s.fail("open", id, err)
+	return l, s.explainError("open", id, err)
 }
 
 // List returns sessions, the last modified first.
@@ -252,7 +247,7 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 	}
 	found, err := s.read.QueryContext(ctx, "SELECT key, header, modified, bytes, name FROM sessions ORDER BY modified DESC, id DESC LIMIT ? OFFSET ?", limit, max(skip, 0))
 	if err != nil {
-		return nil, s.fail("list", "", err)
+		return nil, s.explainError("list", "", err)
 	}
 	defer found.Close()
 	var all []session.Info
@@ -262,7 +257,7 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 		var key, modified int64
 		var info session.Info
 		if err := found.Scan(&key, &raw, &modified, &info.Bytes, &info.Name); err != nil {
-			return nil, s.fail("list", "", err)
+			return nil, s.explainError("list", "", err)
 		}
 		if info.Header, err = session.ParseHeader(raw); err != nil {
 			continue // one bad header does not hide the others
@@ -271,19 +266,19 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 		all, keys = append(all, info), append(keys, key)
 	}
 	if err := found.Err(); err != nil {
-		return nil, s.fail("list", "", err)
+		return nil, s.explainError("list", "", err)
 	}
 	for i := range all {
-		if all[i].Title, err = s.title(ctx, keys[i]); err != nil {
-			return nil, s.fail("list", "", err)
+		if all[i].Title, err = s.readTitle(ctx, keys[i]); err != nil {
+			return nil, s.explainError("list", "", err)
 		}
 	}
 	return all, nil
 }
 
-// title returns how the user's first message begins, if it is among the first
+// readTitle returns how the user's first message begins, if it is among the first
 // entries.
-func (s *store) title(ctx context.Context, key int64) (string, error) {
+func (s *store) readTitle(ctx context.Context, key int64) (string, error) {
 	found, err := s.read.QueryContext(ctx, "SELECT raw FROM entries WHERE session = ? ORDER BY seq LIMIT 12", key)
 	if err != nil {
 		return "", err
@@ -303,7 +298,7 @@ func (s *store) title(ctx context.Context, key int64) (string, error) {
 
 // Delete removes a session and its words from the index.
 func (s *store) Delete(ctx context.Context, id string) error {
-	return s.fail("delete", id, s.transact(ctx, func(tx *sql.Tx) error {
+	return s.explainError("delete", id, s.transact(ctx, func(tx *sql.Tx) error {
 		var key int64
 		err := tx.QueryRowContext(ctx, "SELECT key FROM sessions WHERE id = ?", id).Scan(&key)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -17,7 +17,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: page WEB OUT")
 		os.Exit(2)
 	}
-	files, err := bundle(os.Args[1])
+	files, err := bundlePage(os.Args[1])
 	if err == nil {
 		err = os.MkdirAll(os.Args[2], 0o755)
 	}
@@ -32,14 +32,14 @@ func main() {
 	}
 }
 
-// bundle returns the files of the page by name.
-func bundle(web string) (map[string][]byte, error) {
+// bundlePage returns the files of the page by name.
+func bundlePage(web string) (map[string][]byte, error) {
 	web, err := filepath.Abs(web)
 	if err != nil {
 		return nil, err
 	}
 	vendor := func(name string) string { return filepath.Join(web, "vendor", filepath.FromSlash(name)) }
-	licences, err := licences(web)
+	licences, err := joinLicences(web)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func bundle(web string) (map[string][]byte, error) {
 	return files, err
 }
 
-// licences puts those of the parts together.
-func licences(web string) ([]byte, error) {
+// joinLicences puts those of the parts together.
+func joinLicences(web string) ([]byte, error) {
 	out := "The page contains the following software.\n"
 	for _, part := range []struct{ name, dir string }{{"Preact 11.2.0, https://preactjs.com", "preact"}, {"uPlot 1.6.32, https://github.com/leeoniya/uPlot", "uplot"}} {
 		text, err := os.ReadFile(filepath.Join(web, "vendor", part.dir, "LICENSE"))

@@ -10,7 +10,7 @@ import (
 // TestUpToDate compares what is committed with what its sources make.
 func TestUpToDate(t *testing.T) {
 	root := filepath.Join("..", "..", "internal", "page")
-	files, err := bundle(filepath.Join(root, "web"))
+	files, err := bundlePage(filepath.Join(root, "web"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,19 +52,19 @@ func run(out string) error {
 	if out == "" {
 		return errors.New("no output file: name one with -o")
 	}
-	tokens, err := read()
+	tokens, err := readTokens()
 	if err != nil {
 		return err
 	}
-	packed, err := pack(tokens)
+	packed, err := packTokens(tokens)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(out, packed, 0o644)
 }
 
-// read returns the tokens of the published vocabulary by rank.
-func read() ([]string, error) {
+// readTokens returns the tokens of the published vocabulary by rank.
+func readTokens() ([]string, error) {
 	text, err := assets.Assets.ReadFile(source)
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func read() ([]string, error) {
 	return tokens, nil
 }
 
-// pack writes the vocabulary in the form that the package comment describes.
-func pack(tokens []string) ([]byte, error) {
+// packTokens writes the vocabulary in the form that the package comment describes.
+func packTokens(tokens []string) ([]byte, error) {
 	ranks := make(map[string]int, len(tokens))
 	for rank, token := range tokens {
 		ranks[token] = rank

@@ -10,15 +10,15 @@ import (
 
 // The committed file must be what the generator makes, byte for byte.
 func TestCommittedFileIsReproducible(t *testing.T) {
-	tokens, err := read()
+	tokens, err := readTokens()
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := pack(tokens)
+	first, err := packTokens(tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := pack(tokens)
+	second, err := packTokens(tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +36,11 @@ func TestCommittedFileIsReproducible(t *testing.T) {
 
 // Reading the file back, bit by bit, gives the published list.
 func TestPackedFileHoldsTheVocabulary(t *testing.T) {
-	tokens, err := read()
+	tokens, err := readTokens()
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := pack(tokens)
+	packed, err := packTokens(tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func TestPackRefusesWhatItCannotHold(t *testing.T) {
 		"late part":     with("abc", "ab"),
 		"bytes later":   append([]string{"zz"}, bytesOnly...),
 	} {
-		if _, err := pack(tokens); err == nil {
+		if _, err := packTokens(tokens); err == nil {
 			t.Errorf("%s: packed without an error", name)
 		}
 	}
-	if _, err := pack(with("ab", "abc")); err != nil {
+	if _, err := packTokens(with("ab", "abc")); err != nil {
 		t.Errorf("a proper vocabulary was refused: %v", err)
 	}
 }

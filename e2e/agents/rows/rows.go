@@ -16,12 +16,13 @@ import (
 type Row struct {
 	Agent, Version string
 	Window         int
-	Through        string // serve, wrap, wrap with nothing set, without, uncut, mcp
+	Through        string // serve, wrap, wrap with nothing set, without, uncut; of recall mcp, shell, offered
 	Ended          bool
 	Done, Steps    int
 
 	Requests, Refused, Repeats int
 	Due, Kept, Recalled        int // facts
+	Reread, Markers, Redeemed  int
 	Plans                      string
 	Rewrites, Summaries        int
 	Dollars                    float64
@@ -118,14 +119,33 @@ func Table(w io.Writer, list []Row) error {
 		slices.SortStableFunc(of, func(a, b Row) int { return cmp.Compare(a.Window, b.Window) })
 		for _, r := range of {
 			without, uncut := "", ""
-			if x, ok := find(key{n.agent, "without", r.Window}); ok && r.compared() {
-				without = x.how()
+			if x, ok := find(key{n.agent, "without", r.Window}); ok && r.isCompared() {
+				without = x.howItEnded()
 			}
-			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended && r.compared() {
+			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended && r.isCompared() {
 				uncut = fmt.Sprintf("%.2f", x.Dollars)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %d/%d | %d | %s | %d | %d | %.2f | %s |\n", n.name, thousands(r.Window), r.Through,
-				without, r.how(), r.Refused, r.Repeats, r.Kept, r.Due, r.Recalled, r.Plans, r.Rewrites, r.Summaries, r.Dollars, uncut)
+				without, r.howItEnded(), r.Refused, r.Repeats, r.Kept, r.Due, r.Recalled, r.Plans, r.Rewrites, r.Summaries, r.Dollars, uncut)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ways are how handles are redeemed, in words.
+var ways = map[string]string{"mcp": "MCP", "shell": "`winnow recall` in its shell", "offered": "the gateway's tools, with neither"}
+
+// Recalls writes the table of runs in which handles were redeemed.
+func Recalls(w io.Writer, list []Row) error {
+	var b strings.Builder
+	b.WriteString("| agent | window | by | facts needed | in the view | recalled | read again | markers | redeemed |\n")
+	b.WriteString("|---|--:|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, n := range names {
+		for _, r := range list {
+			if r.Agent == n.agent && ways[r.Through] != "" {
+				fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %d | %d | %d |\n", n.name, thousands(r.Window), ways[r.Through], r.Due, r.Kept, r.Recalled, r.Reread, r.Markers, r.Redeemed)
+			}
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -165,26 +185,26 @@ func Facts(w io.Writer, list []Fact) error {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %d | %d | %s | %s | %d | %d | %.2f | %.2f | %.2f |\n", names[i].name, thousands(f.Window), f.Files,
 			f.Far, f.FarDue, by.Far, by.FarDue, f.Near, f.NearDue, by.Near, by.NearDue, strings.Join(kinds, ", "), f.Reread, by.Reread,
-			cut(f.FirstCut), cut(by.FirstCut), f.Rewrites, by.Rewrites, f.Dollars, by.Dollars, f.Dollars/by.Dollars)
+			cutSize(f.FirstCut), cutSize(by.FirstCut), f.Rewrites, by.Rewrites, f.Dollars, by.Dollars, f.Dollars/by.Dollars)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// cut says at which size of the prompt it was cut first.
-func cut(tokens int) string {
+// cutSize says at which size of the prompt it was cut first.
+func cutSize(tokens int) string {
 	if tokens == 0 {
 		return "none"
 	}
 	return thousands(tokens)
 }
 
-// compared reports whether the work is that which was done without winnow and uncut
+// isCompared reports whether the work is that which was done without winnow and uncut
 // too. The others have another number of parts.
-func (r Row) compared() bool { return r.Through == "serve" || r.Through == "wrap" }
+func (r Row) isCompared() bool { return r.Through == "serve" || r.Through == "wrap" }
 
-// how says how a run ended.
-func (r Row) how() string {
+// howItEnded says how a run ended.
+func (r Row) howItEnded() string {
 	switch {
 	case !r.Ended && r.Done == 0:
 		return "stops at once"
@@ -204,20 +224,21 @@ func thousands(n int) string {
 	return s
 }
 
-// The marks between which a document has the table of runs that read files.
+// The marks between which a document has a table, of the runs of this name.
 const (
-	Begin = "<!-- table: e2e/agents/run facts writes it -->\n"
-	End   = "<!-- end of the table -->\n"
+	begin = "<!-- table: e2e/agents/run %s writes it -->\n"
+	end   = "<!-- end of the table -->\n"
 )
 
 // Replace puts a table between the marks of a document. What it does not have, an
 // agent, a window or a number of files, keeps the line that the document has: a run
 // takes a window or two, and Claude Code is run by itself.
-func Replace(doc, table string) (string, error) {
-	head, rest, begun := strings.Cut(doc, Begin)
-	before, tail, ended := strings.Cut(rest, End)
+func Replace(doc, name, table string) (string, error) {
+	begin := fmt.Sprintf(begin, name)
+	head, rest, begun := strings.Cut(doc, begin)
+	before, tail, ended := strings.Cut(rest, end)
 	if !begun || !ended {
-		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(Begin), strings.TrimSpace(End))
+		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	title, lines := linesOf(table)
 	_, old := linesOf(before)
@@ -234,7 +255,7 @@ func Replace(doc, table string) (string, error) {
 	for _, l := range lines {
 		b.WriteString(l.text)
 	}
-	return head + Begin + "\n" + b.String() + "\n" + End + tail, nil
+	return head + begin + "\n" + b.String() + "\n" + end + tail, nil
 }
 
 // line is a line of a table. Its third cell, the number of files, stands in the key's

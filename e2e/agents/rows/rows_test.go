@@ -7,6 +7,12 @@ import (
 	"github.com/winnow-llm/winnow/e2e/agents/rows"
 )
 
+// The marks of a document.
+const (
+	begin = "<!-- table: e2e/agents/run facts writes it -->\n"
+	end   = "<!-- end of the table -->\n"
+)
+
 // TestTable: rows of several runs become lines beside the runs without winnow, the
 // later of two rows about the same counts, and a table stands between its marks.
 func TestTable(t *testing.T) {
@@ -32,11 +38,11 @@ func TestTable(t *testing.T) {
 	}
 	kept := "| pi, thinking | 70,000 | serve | as it was |\n| Claude Code | 60,000 | serve | as it was |\n"
 	old := "| title |\n| pi, thinking | 60,000 | serve | something else |\n"
-	doc, err := rows.Replace("before\n"+rows.Begin+old+kept+rows.End+"after\n", "| title |\n"+want)
-	if err != nil || doc != "before\n"+rows.Begin+"\n| title |\n"+want+kept+"\n"+rows.End+"after\n" {
+	doc, err := rows.Replace("before\n"+begin+old+kept+end+"after\n", "facts", "| title |\n"+want)
+	if err != nil || doc != "before\n"+begin+"\n| title |\n"+want+kept+"\n"+end+"after\n" {
 		t.Errorf("%v: %s", err, doc)
 	}
-	if _, err := rows.Replace("no marks", want); err == nil {
+	if _, err := rows.Replace("no marks", "facts", want); err == nil {
 		t.Error("a document without marks was changed")
 	}
 }
@@ -59,8 +65,22 @@ func TestFacts(t *testing.T) {
 	if !strings.HasSuffix(b.String(), "--:|\n"+want) {
 		t.Errorf("%s", b.String())
 	}
-	doc, err := rows.Replace(rows.Begin+"| pi, thinking | 100,000 | 60 | as it was |\n"+rows.End, b.String())
+	doc, err := rows.Replace(begin+"| pi, thinking | 100,000 | 60 | as it was |\n"+end, "facts", b.String())
 	if err != nil || strings.Contains(doc, "as it was") || !strings.Contains(doc, want) {
 		t.Errorf("%v: %s", err, doc)
+	}
+}
+
+// TestRecalls: runs in which handles were redeemed have a table of their own.
+func TestRecalls(t *testing.T) {
+	list, err := rows.Read(strings.NewReader(`{"Agent":"pi","Window":60000,"Through":"offered","Due":9,"Kept":6,"Recalled":3,"Markers":4,"Redeemed":2}
+{"Agent":"pi","Window":60000,"Through":"serve"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := rows.Recalls(&b, list); err != nil || !strings.HasSuffix(b.String(), "--:|\n| pi, thinking | 60,000 | the gateway's tools, with neither | 9 | 6 | 3 | 0 | 4 | 2 |\n") {
+		t.Errorf("%v: %s", err, b.String())
 	}
 }

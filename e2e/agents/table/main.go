@@ -1,5 +1,6 @@
 // Command table prints the rows of runs as a table: table ROWS. With facts they are
-// those of agents that read files, and a document can take them: table facts ROWS DOCUMENT.
+// those of agents that read files, with recall those in which handles were redeemed,
+// and a document can take them: table facts ROWS DOCUMENT.
 package main
 
 import (
@@ -19,12 +20,17 @@ func main() {
 }
 
 func run(args []string) error {
-	write, most := table, 1
-	if len(args) > 0 && args[0] == "facts" {
-		write, most, args = facts, 2, args[1:]
+	write, most, name := writeRows(rows.Table), 1, ""
+	if len(args) > 0 {
+		switch name = args[0]; name {
+		case "facts":
+			write, most, args = writeFacts, 2, args[1:]
+		case "recall":
+			write, most, args = writeRows(rows.Recalls), 2, args[1:]
+		}
 	}
 	if len(args) < 1 || len(args) > most {
-		return fmt.Errorf("usage: table ROWS, or table facts ROWS [DOCUMENT]")
+		return fmt.Errorf("usage: table ROWS, or table facts|recall ROWS [DOCUMENT]")
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
@@ -43,22 +49,25 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := rows.Replace(string(doc), b.String())
+	text, err := rows.Replace(string(doc), name, b.String())
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(args[1], []byte(text), 0o644)
 }
 
-func table(r io.Reader, w io.Writer) error {
-	list, err := rows.Read(r)
-	if err != nil {
-		return err
+// writeRows writes rows by one of their tables.
+func writeRows(table func(io.Writer, []rows.Row) error) func(io.Reader, io.Writer) error {
+	return func(r io.Reader, w io.Writer) error {
+		list, err := rows.Read(r)
+		if err != nil {
+			return err
+		}
+		return table(w, list)
 	}
-	return rows.Table(w, list)
 }
 
-func facts(r io.Reader, w io.Writer) error {
+func writeFacts(r io.Reader, w io.Writer) error {
 	list, err := rows.ReadFacts(r)
 	if err != nil {
 		return err

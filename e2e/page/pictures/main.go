@@ -40,7 +40,7 @@ func main() {
 	var err error
 	switch flag.NArg() {
 	case 1:
-		err = documents(flag.Arg(0))
+		err = takeDocuments(flag.Arg(0))
 	case 2:
 		p.address, p.folder = flag.Arg(0), flag.Arg(1)
 		err = p.take()
@@ -54,8 +54,8 @@ func main() {
 	}
 }
 
-// documents takes the pictures of the documents.
-func documents(folder string) error {
+// takeDocuments takes the pictures of the documents.
+func takeDocuments(folder string) error {
 	dir, err := os.MkdirTemp("", "pictures")
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func documents(folder string) error {
 	session, html, bin := filepath.Join(dir, "session.json"), filepath.Join(dir, "page.html"), filepath.Join(dir, "winnow")
 	build := exec.Command("go", "build", "-o", bin, "./cmd/winnow")
 	build.Dir = ".."
-	for _, cmd := range []*exec.Cmd{build, exec.Command(bin, "demo", "--write", session), exec.Command(bin, "page", session, "--html", html)} {
+	for _, cmd := range []*exec.Cmd{build, exec.Command(bin, "demo", "--out", session), exec.Command(bin, "page", session, "--html", html)} {
 		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 		if cmd == build {
 			cmd.Env = os.Environ()
@@ -116,7 +116,7 @@ func (p *picture) take() error {
 			if p.only != "" && !strings.Contains(","+p.only+",", ","+name+",") {
 				continue
 			}
-			if err := p.one(ctx, scheme, width, filepath.Join(p.folder, p.name+"-"+strings.TrimSuffix(name, "-1280")+".png")); err != nil {
+			if err := p.takeOne(ctx, scheme, width, filepath.Join(p.folder, p.name+"-"+strings.TrimSuffix(name, "-1280")+".png")); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -124,7 +124,7 @@ func (p *picture) take() error {
 	return nil
 }
 
-func (p *picture) one(ctx context.Context, scheme string, width int64, path string) error {
+func (p *picture) takeOne(ctx context.Context, scheme string, width int64, path string) error {
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	if err != nil {
 		return err

@@ -3,9 +3,9 @@
 // compact by themselves and how that is switched off, how their requests are
 // recognised, and how each is pointed at a gateway, registered with and resumed.
 //
-// Whoever needs to know something of an agent asks this table; nothing of an
-// agent stands anywhere else, but for code that must follow its files. The rows
-// say which version of the agent they were checked with.
+// All other packages ask this table about agents; they hold nothing of an agent
+// themselves, but for code that must follow its files. The rows say which version
+// of the agent they were checked with.
 package table
 
 import (
@@ -95,8 +95,8 @@ type Windows struct {
 	Fixed int
 }
 
-// Own is when an agent compacts by itself: at a Share of its window, or Before so
-// many tokens of its end. The zero value says that nobody knows.
+// Own is when an agent compacts by itself: at a Share of its window, or Before
+// tokens before its end. The zero value says that nobody knows.
 type Own struct {
 	Share  float64
 	Before int
@@ -123,7 +123,7 @@ func (o Own) Point(window int) int {
 	return 0
 }
 
-// Window returns the largest window that an agent compacts by itself at so many
+// Window returns the window of an agent that compacts by itself at that number of
 // tokens; 0 where nobody knows.
 func (o Own) Window(at int) int {
 	switch {

@@ -46,7 +46,7 @@ func (a *Agent) WindowOf(m model.Model, asksMillion bool) model.Window {
 	return w
 }
 
-// wholeWindow is the model's own window, with the point at which the agent compacts
+// wholeWindow returns the model's own window, with the point at which the agent compacts
 // it. Of a model that only its name tells about the agent may know another window.
 func (a *Agent) wholeWindow(m model.Model) model.Window {
 	if m.Source.Guess() {
@@ -55,7 +55,7 @@ func (a *Agent) wholeWindow(m model.Model) model.Window {
 	return model.Window{Own: a.Own.Point(m.Context)}
 }
 
-// Holding returns the smallest window of the agent that holds so many tokens.
+// Holding returns the agent's smallest window that holds that number of tokens.
 func (a *Agent) Holding(tokens int) int {
 	if tokens > a.Windows.Tokens {
 		return million

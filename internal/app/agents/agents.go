@@ -1,9 +1,8 @@
 // Package agents knows where coding agents keep their sessions on a machine.
 //
 // [Known] lists the agents with their folders; [Walk] visits the sessions in
-// folders, whoever laid them out. A session is a file, or, for OpenCode, a tree
-// of small files: [File.Read] returns either as one document that package
-// transcript reads.
+// folders of any layout. A session is a file, or, for OpenCode, a tree of small
+// files: [File.Read] returns either as one document that package transcript reads.
 package agents
 
 import (
@@ -44,7 +43,7 @@ func Known(home string, getenv func(string) string) []Agent {
 			a.Dirs = append(a.Dirs, f.In(home, getenv))
 		}
 		a.session = func(path string) bool {
-			return (has.Parent == "" || filepath.Base(filepath.Dir(path)) == has.Parent) && ends(has.Endings...)(path)
+			return (has.Parent == "" || filepath.Base(filepath.Dir(path)) == has.Parent) && endsWithOneOf(has.Endings...)(path)
 		}
 		known = append(known, a)
 	}
@@ -54,7 +53,7 @@ func Known(home string, getenv func(string) string) []Agent {
 // Named returns a folder or file that a person named, with whatever sessions it
 // holds.
 func Named(path string) Agent {
-	return Agent{Name: path, Dirs: []string{path}, session: ends(".json", ".jsonl", ".traj")}
+	return Agent{Name: path, Dirs: []string{path}, session: endsWithOneOf(".json", ".jsonl", ".traj")}
 }
 
 // Found reports whether any of the agent's folders is there.
@@ -65,8 +64,8 @@ func (a *Agent) Found() bool {
 	})
 }
 
-// ends matches names with one of the endings, compressed or not.
-func ends(with ...string) func(string) bool {
+// endsWithOneOf matches names with one of the endings, compressed or not.
+func endsWithOneOf(with ...string) func(string) bool {
 	return func(path string) bool {
 		path = strings.TrimSuffix(path, ".gz")
 		return slices.ContainsFunc(with, func(e string) bool { return strings.HasSuffix(path, e) })

@@ -78,7 +78,7 @@ func TestPlacesFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// The newest session is found whoever wrote it.
+// The newest session is found, whichever agent wrote it.
 func TestNewest(t *testing.T) {
 	home := agenthome.Home{Dir: t.TempDir()}
 	s := replaygen.Session(1, replaygen.Options{Requests: 4})
@@ -162,7 +162,7 @@ func TestOpenCodeDatabase(t *testing.T) {
 	}
 }
 
-// A file of that name which is no database is one file that cannot be read.
+// A file of that name that is not a database counts as one unreadable file.
 func TestOpenCodeDatabaseDamaged(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".local/share/opencode/opencode.db")

@@ -33,8 +33,8 @@ func isStorage(dir string) bool {
 }
 
 func walkStorage(ctx context.Context, storage string, visit func(File) error) error {
-	files := Agent{session: ends(".json")}
-	return files.walk(ctx, filepath.Join(storage, "session"), func(f File) error {
+	files := Agent{session: endsWithOneOf(".json")}
+	return files.walkFolder(ctx, filepath.Join(storage, "session"), func(f File) error {
 		// The session's own file is not written with each message: their folder is.
 		if info, err := os.Stat(filepath.Join(storage, "message", sessionID(f.Path))); err == nil && info.ModTime().After(f.Changed) {
 			f.Changed = info.ModTime()
@@ -51,21 +51,21 @@ func readStorage(storage, path string, maxBytes int64) ([]byte, error) {
 	r := pieces{left: maxBytes}
 	var b bytes.Buffer
 	b.WriteString(`{"info":`)
-	b.Write(r.piece(path))
+	b.Write(r.readPiece(path))
 	b.WriteString(`,"messages":[`)
-	messages := r.names(filepath.Join(storage, "message", sessionID(path)))
+	messages := r.pieceNames(filepath.Join(storage, "message", sessionID(path)))
 	for i, m := range messages {
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteString(`{"info":`)
-		b.Write(r.piece(m))
+		b.Write(r.readPiece(m))
 		b.WriteString(`,"parts":[`)
-		for k, p := range r.names(filepath.Join(storage, "part", sessionID(m))) {
+		for k, p := range r.pieceNames(filepath.Join(storage, "part", sessionID(m))) {
 			if k > 0 {
 				b.WriteByte(',')
 			}
-			b.Write(r.piece(p))
+			b.Write(r.readPiece(p))
 		}
 		b.WriteString("]}")
 	}
@@ -83,8 +83,8 @@ type pieces struct {
 	err  error
 }
 
-// names returns the pieces in a folder, in order; none where there is none.
-func (r *pieces) names(dir string) []string {
+// pieceNames returns the pieces in a folder, in order; none where there is none.
+func (r *pieces) pieceNames(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) && r.err == nil {
@@ -101,9 +101,9 @@ func (r *pieces) names(dir string) []string {
 	return out
 }
 
-// piece returns one file, which must be a JSON value so that it cannot break the
+// readPiece returns one file, which must be a JSON value so that it cannot break the
 // whole.
-func (r *pieces) piece(path string) []byte {
+func (r *pieces) readPiece(path string) []byte {
 	if r.err != nil {
 		return nil
 	}

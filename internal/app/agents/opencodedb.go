@@ -83,7 +83,7 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 	}
 	defer rows.Close() //nolint:errcheck // nothing was written
 	var b bytes.Buffer
-	b.WriteString(`{"info":{"id":` + quoted(id) + `},"messages":[`)
+	b.WriteString(`{"info":{"id":` + quoteJSON(id) + `},"messages":[`)
 	last := ""
 	for rows.Next() {
 		var message, part, partData sql.NullString
@@ -126,14 +126,14 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 // withMember adds a member to an object.
 func withMember(object, name, value string) string {
 	inner := strings.TrimPrefix(strings.TrimSpace(object), "{")
-	member := "{" + quoted(name) + ":" + quoted(value)
+	member := "{" + quoteJSON(name) + ":" + quoteJSON(value)
 	if strings.TrimSpace(inner) == "}" {
 		return member + inner
 	}
 	return member + "," + inner
 }
 
-func quoted(s string) string {
+func quoteJSON(s string) string {
 	b, _ := jsontext.AppendQuote(nil, s) // invalid characters are replaced
 	return string(b)
 }

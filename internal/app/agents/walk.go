@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/input"
+	"github.com/winnow-llm/winnow/transcript"
 )
 
 // File is one session on disk.
@@ -27,14 +28,14 @@ type File struct {
 // It ends with the first error of visit, or of the context.
 func Walk(ctx context.Context, a *Agent, visit func(File) error) error {
 	for _, dir := range a.Dirs {
-		if err := a.walk(ctx, dir, visit); err != nil {
+		if err := a.walkFolder(ctx, dir, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Agent) walk(ctx context.Context, root string, visit func(File) error) error {
+func (a *Agent) walkFolder(ctx context.Context, root string, visit func(File) error) error {
 	if info, err := os.Stat(root); err == nil && info.IsDir() {
 		root += string(filepath.Separator) // so that a link to a folder is followed
 	}
@@ -65,7 +66,7 @@ func (a *Agent) walk(ctx context.Context, root string, visit func(File) error) e
 		}
 		info, err := os.Stat(path) // a link counts as what it leads to
 		if err != nil || !info.Mode().IsRegular() {
-			return nil //nolint:nilerr // it went away, or is no file
+			return nil //nolint:nilerr // it went away, or is not a regular file
 		}
 		return visit(File{Path: path, Changed: info.ModTime()})
 	})
@@ -88,11 +89,11 @@ func Newest(ctx context.Context, all []Agent) (newest File, of string, found boo
 	return newest, of, found, nil
 }
 
-// InPieces reports whether the session is no file of its own, so that only
+// InPieces reports whether the session has no file of its own, so that only
 // [File.Read] can read it.
 func (f *File) InPieces() bool { return f.storage != "" }
 
-// OnDisk is the path that changes when the session grows: its file, or OpenCode's
+// OnDisk returns the path that changes when the session grows: its file, or OpenCode's
 // folder or database.
 func (f *File) OnDisk() string {
 	if f.storage == "" {
@@ -102,6 +103,20 @@ func (f *File) OnDisk() string {
 		return f.storage
 	}
 	return filepath.Join(f.storage, "message", sessionID(f.Path))
+}
+
+// Sessions returns the file's sessions. The bytes of a large log are not held beside
+// its messages.
+func (f *File) Sessions(maxBytes int64) ([]transcript.Session, error) {
+	o := &transcript.Options{Name: f.Path, MaxBytes: maxBytes}
+	if info, err := os.Stat(f.Path); f.storage == "" && err == nil && info.Size() > input.Large {
+		return transcript.ReadFile(f.Path, o)
+	}
+	data, err := f.Read(maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return transcript.Read(data, o)
 }
 
 // Read returns the session's bytes as they are read by package transcript.

@@ -24,74 +24,77 @@ type File struct {
 	// ModelsFile is a JSON file that overrides facts of the model registry, by model:
 	// {"models": {"gpt-5": {"context": 200000, "input": 180000, "output": 32000,
 	// "prices": {"input": 2, "output": 8, "cache_read": 0.2, "cache_write": 2},
-	// "cache": {"lifetime_seconds": 300}}}}. A path that does not start with / is that
-	// from the file which names it.
+	// "cache": {"lifetime_seconds": 300}}}}. A relative path starts at the folder of
+	// the file that names it.
 	ModelsFile string `json:"models_file,omitempty" yaml:"models_file,omitempty"`
 
 	// Models are settings for single models, by "provider/model" or "model".
-	// What one sets goes before the rest of the file.
+	// They override the rest of the file.
 	Models map[string]winnow.Settings `json:"models,omitempty" yaml:"models,omitempty"`
 
-	// Tools says what tools do whose names do not tell, by name: read, write,
-	// edit, delete, search, shell or other. They stand beside the built-in table
-	// of tools and win over it.
+	// Tools says what a tool does, by its name: read, write, edit, delete, search,
+	// shell or other. They override the built-in table of tools.
 	Tools map[string]string `json:"tools,omitempty" yaml:"tools,omitempty"`
 
-	// AutoCompact switches compaction before calls and after turns (default true).
-	// Without it requests are measured and repaired only. Compaction that is asked for
-	// works all the same.
+	// AutoCompact switches compaction before calls and after turns on or off (default
+	// true). When it is off, requests are only measured and repaired; you can still
+	// compact by hand.
 	AutoCompact *bool `json:"auto_compact,omitempty" yaml:"auto_compact,omitempty"`
 
-	// Summarize switches summaries (default true). Without them the stages ladder
-	// and fold do not run: older turns are shortened and dropped instead.
+	// Summarize switches summaries on or off (default true). Without them the stages
+	// ladder and fold do not run: older turns are shortened and dropped instead.
 	Summarize *bool `json:"summarize,omitempty" yaml:"summarize,omitempty"`
 
 	// Summarizer writes summaries: "builtin" (the default), which needs no
 	// model, or PROVIDER/MODEL; in serve and wrap also "same", the agent's own
 	// model on its own credential.
-	// SummarizerURL is the provider's address where it is not the usual one.
-	// SummarizerTimeout is for one summary with all its calls, such as 90s
-	// (default 5m); then the built-in one is used. Keys are not settings: they
+	// SummarizerURL is the provider's address, if it is not the usual one.
+	// SummarizerTimeout limits one summary with all its calls, such as 90s
+	// (default 5m); after that the built-in one is used. Keys are not settings: they
 	// come from the provider's own variables, such as OPENAI_API_KEY.
 	Summarizer        string `json:"summarizer,omitempty" yaml:"summarizer,omitempty"`
 	SummarizerURL     string `json:"summarizer_url,omitempty" yaml:"summarizer_url,omitempty"`
 	SummarizerTimeout string `json:"summarizer_timeout,omitempty" yaml:"summarizer_timeout,omitempty"`
 
-	// Sequential has a summary's calls made one after the other, for providers
+	// Sequential makes the calls of a summary one after the other, for providers
 	// that allow one at a time (default false). A turn that is cut in two takes
-	// two calls, one for what came before it and one for its first part; a
+	// two calls, one for the messages before it and one for its first part; a
 	// conversation that is too long for the summariser's window takes more.
 	Sequential bool `json:"sequential,omitempty" yaml:"sequential,omitempty"`
 
 	// Store is where sessions are kept: a database, a folder of session files, or
-	// postgres://USER@HOST/DATABASE without a password. The default is sessions.db in the user's data folder. A path that
-	// does not start with / is that from the file which names it. Memory says
-	// whether conversations are remembered at all (default true): without, they
-	// end with the program, and nothing of them is written.
+	// postgres://USER@HOST/DATABASE without a password. The default is sessions.db in
+	// the user's data folder. A relative path starts at the folder of the file that
+	// names it. Memory says whether conversations are stored at all (default true):
+	// without it they end with the program, and nothing of them is written.
 	Store  string `json:"store,omitempty" yaml:"store,omitempty"`
 	Memory *bool  `json:"memory,omitempty" yaml:"memory,omitempty"`
 
 	// Keep says how long sessions are kept; by default nothing is ever deleted.
-	// The ones that it no longer keeps are deleted when a new one is begun, the
-	// longest unused first.
+	// Sessions beyond these limits are deleted when a new one is begun, the least
+	// recently used first.
 	Keep session.Retention `json:"keep,omitzero" yaml:"keep,omitempty"`
 
 	// Redact takes secrets out of messages before they are written to a session,
 	// and out of the plans and conversations that the gateway stores.
 	Redact bool `json:"redact,omitempty" yaml:"redact,omitempty"`
 
-	// Hooks are commands that are run at events: on (the event), run (the
-	// program and its arguments), timeout (default 10s), dir (where it runs).
-	// They get JSON on standard input and may answer with JSON.
+	// Hooks are commands that run at events: on is the event (before_compact,
+	// after_compact, compact_failed, before_navigate, after_navigate or
+	// before_call), run the program and its arguments, timeout how long it may
+	// take (default 10s), dir where it runs. It gets JSON on standard input and may
+	// answer with JSON: {"cancel": true} or {"summary": "…"} before a compaction or
+	// a move in the tree, {"append": "…"} before a call.
 	Hooks []session.Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
 
 	// TrustProject lets every project's own file, .winnow.yaml, set Hooks,
-	// Summarizer, SummarizerURL, Store and Keep too, switch Redact off and name the model that answers in the loop (default
-	// false). Hooks run commands, a model gets the conversation, its address gets the
-	// provider's key, the store holds every word, Keep deletes sessions of every
-	// project, and a project may come from anywhere. It counts in the user's file, in
-	// the file of --config and as a variable only. "winnow config trust" is better: it
-	// trusts one project's file, as long as nobody changes it.
+	// Summarizer, SummarizerURL, Store and Keep too, switch Redact off and name the
+	// model that answers in the loop (default false). A project may come from
+	// anywhere, and these could do harm: Hooks run commands, a model gets the conversation,
+	// its address gets the provider's key, the store holds every word, and Keep
+	// deletes sessions of every project. It counts only in the user's file, in the
+	// file of --config and as a variable. "winnow config trust" is better: it trusts
+	// one project's file until that file changes.
 	TrustProject bool `json:"trust_project,omitempty" yaml:"trust_project,omitempty"`
 }
 
@@ -159,7 +162,7 @@ func (f *File) Override(change func(*File)) {
 		of := File{Settings: set}
 		for _, k := range allKeys {
 			if !reflect.DeepEqual(k.Value(&before), k.Value(f)) {
-				k.field(&of).SetZero()
+				k.fieldIn(&of).SetZero()
 			}
 		}
 		models[name] = of.Settings

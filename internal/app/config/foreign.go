@@ -101,9 +101,9 @@ func ReadForeign(data []byte, system string) (*Foreign, error) {
 		return nil, fmt.Errorf("this is not a settings file of another system: %w", err)
 	}
 	values := map[string]any{}
-	flatten(values, "", doc)
+	flattenKeys(values, "", doc)
 	if system == "" {
-		if system = recognise(values); system == "" {
+		if system = recogniseSystem(values); system == "" {
 			return nil, errors.New("none of its keys is about compaction; name the system that wrote it with --from")
 		}
 	}
@@ -215,8 +215,8 @@ func (f *Foreign) YAML() string {
 	return b.String()
 }
 
-// recognise returns the system that has most of the keys.
-func recognise(values map[string]any) string {
+// recogniseSystem returns the system that has most of the keys.
+func recogniseSystem(values map[string]any) string {
 	best, most := "", 0
 	for _, system := range []string{"pi", "picoclaw", "operator-use", "neurolink"} {
 		n := 0
@@ -232,18 +232,18 @@ func recognise(values map[string]any) string {
 	return best
 }
 
-// flatten puts the values of nested objects under keys with points.
-func flatten(to map[string]any, prefix string, doc map[string]any) {
+// flattenKeys puts the values of nested objects under keys with points.
+func flattenKeys(to map[string]any, prefix string, doc map[string]any) {
 	for name, v := range doc {
 		if inner, ok := v.(map[string]any); ok && len(inner) > 0 {
-			flatten(to, prefix+name+".", inner)
+			flattenKeys(to, prefix+name+".", inner)
 			continue
 		}
 		to[prefix+name] = v
 	}
 }
 
-// plainText is a value as a variable would hold it.
+// plainText returns a value as a variable would hold it.
 func plainText(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -25,7 +25,7 @@ var Groups = []Group{
 
 // QuestionOf returns the question that a setting answers.
 func QuestionOf(key string) string {
-	i := slices.IndexFunc(Groups, func(g Group) bool { return slices.Contains(g.Keys, head(key)) })
+	i := slices.IndexFunc(Groups, func(g Group) bool { return slices.Contains(g.Keys, keyGroup(key)) })
 	return Groups[i].Question
 }
 

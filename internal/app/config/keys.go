@@ -32,9 +32,9 @@ type Key struct {
 }
 
 // Value returns the setting's value in a File.
-func (k Key) Value(f *File) any { return k.field(f).Interface() }
+func (k Key) Value(f *File) any { return k.fieldIn(f).Interface() }
 
-func (k Key) field(f *File) reflect.Value { return reflect.ValueOf(f).Elem().FieldByIndex(k.index) }
+func (k Key) fieldIn(f *File) reflect.Value { return reflect.ValueOf(f).Elem().FieldByIndex(k.index) }
 
 // Keys returns all settings, in the order in which they are documented.
 func Keys() []Key { return slices.Clone(allKeys) }
@@ -48,12 +48,14 @@ func sortedKeys() []Key {
 		order = append(order, g.Keys...)
 	}
 	all := keysOf(reflect.TypeFor[File](), "", nil)
-	slices.SortStableFunc(all, func(a, b Key) int { return slices.Index(order, head(a.Name)) - slices.Index(order, head(b.Name)) })
+	slices.SortStableFunc(all, func(a, b Key) int {
+		return slices.Index(order, keyGroup(a.Name)) - slices.Index(order, keyGroup(b.Name))
+	})
 	return all
 }
 
-// head is the first part of a key, which is a group of keys or the key itself.
-func head(key string) string {
+// keyGroup returns the first part of a key, which is a group of keys or the key itself.
+func keyGroup(key string) string {
 	first, _, _ := strings.Cut(key, ".")
 	return first
 }
@@ -66,7 +68,7 @@ func keysOf(t reflect.Type, prefix string, at []int) []Key {
 			keys = append(keys, keysOf(f.Type, prefix+name+".", index)...)
 			continue
 		}
-		k := Key{Name: prefix + name, Kind: wanted(f.Type), index: index}
+		k := Key{Name: prefix + name, Kind: kindOfType(f.Type), index: index}
 		if hasText(f.Type) {
 			k.Variable = VariablePrefix + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
 		}
@@ -109,13 +111,13 @@ func hasText(t reflect.Type) bool {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// wanted says what kind of value a type is.
-func wanted(t reflect.Type) string {
+// kindOfType says what kind of value a type is.
+func kindOfType(t reflect.Type) string {
 	switch {
 	case t == durationType:
 		return "a duration such as 90s, 12h or 30d"
 	case t.Kind() == reflect.Pointer:
-		return wanted(t.Elem())
+		return kindOfType(t.Elem())
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.String:
 		return "a list of groups of settings"
 	}
@@ -134,8 +136,8 @@ func wanted(t reflect.Type) string {
 	return "a text"
 }
 
-// example says how a value of a kind is written, for those who wrote another.
-func example(kind string) string {
+// exampleOfKind says how a value of a kind is written, for those who wrote another.
+func exampleOfKind(kind string) string {
 	switch kind {
 	case "a whole number":
 		return " such as 8000"
@@ -147,8 +149,8 @@ func example(kind string) string {
 	return ""
 }
 
-// environ adds the settings that variables hold.
-func (l *Loaded) environ(environ []string) {
+// readEnviron adds the settings that variables hold.
+func (l *Loaded) readEnviron(environ []string) {
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		if !strings.HasPrefix(name, VariablePrefix) || value == "" {
@@ -160,8 +162,8 @@ func (l *Loaded) environ(environ []string) {
 			continue
 		}
 		k := &allKeys[i]
-		if err := setText(k.field(&l.File), value); err != nil {
-			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", text.Brief(value, 40), k.Kind, example(k.Kind))})
+		if err := setText(k.fieldIn(&l.File), value); err != nil {
+			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", text.Brief(value, 40), k.Kind, exampleOfKind(k.Kind))})
 			continue
 		}
 		l.From[k.Name] = name
@@ -173,14 +175,14 @@ func (l *Loaded) environ(environ []string) {
 func (f *File) Set(name, value string) error {
 	i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == name })
 	if i < 0 {
-		return fmt.Errorf("there is no such setting%s", suggestion(name, reflect.TypeFor[File](), true))
+		return fmt.Errorf("there is no such setting%s", suggestSetting(name, reflect.TypeFor[File](), true))
 	}
 	k := &allKeys[i]
 	if k.Variable == "" {
 		return errors.New("it can only be set in a file")
 	}
-	if err := setText(k.field(f), value); err != nil {
-		return fmt.Errorf("%s is not %s%s", text.Brief(value, 40), k.Kind, example(k.Kind))
+	if err := setText(k.fieldIn(f), value); err != nil {
+		return fmt.Errorf("%s is not %s%s", text.Brief(value, 40), k.Kind, exampleOfKind(k.Kind))
 	}
 	return nil
 }
@@ -227,12 +229,12 @@ func setText(v reflect.Value, value string) error {
 // what to write in place of one that there was.
 func HintFor(variable string) string {
 	name := strings.ToLower(strings.TrimPrefix(variable, VariablePrefix))
-	_, hint, _ := strings.Cut(suggestion(name, reflect.TypeFor[File](), true), "; ")
+	_, hint, _ := strings.Cut(suggestSetting(name, reflect.TypeFor[File](), true), "; ")
 	return hint
 }
 
-// suggestion is the end of a sentence about a name that is no setting.
-func suggestion(name string, t reflect.Type, top bool) string {
+// suggestSetting ends a sentence about an unknown setting: what to write instead.
+func suggestSetting(name string, t reflect.Type, top bool) string {
 	if top || t == reflect.TypeFor[winnow.Settings]() {
 		to := instead[name]
 		if slices.ContainsFunc(allKeys, func(k Key) bool { return k.Name == "systems."+name }) {

@@ -86,8 +86,9 @@ func Watch(o Options) (*Live, error) {
 			return nil, fmt.Errorf("config: settings in %s cannot be watched: %w", filepath.Dir(path), err)
 		}
 	}
-	l.wg.Go(l.follow)
-	// What changed between reading and watching; a bad edit is told to whoever listens.
+	l.wg.Go(l.followFiles)
+	// Files may have changed between reading and watching; listeners hear of a bad
+	// edit.
 	_ = l.Reload()
 	return l, nil
 }
@@ -131,12 +132,12 @@ func (l *Live) Reload() error {
 		old := l.current.Load()
 		next := &state{loaded: old.loaded, err: err}
 		if err == nil {
-			next = r.after(old)
+			next = r.stateAfter(old)
 		}
 		if !l.current.CompareAndSwap(old, next) {
 			continue
 		}
-		if l.o.Problem != nil && text1(old.err) != text1(next.err) {
+		if l.o.Problem != nil && errorText(old.err) != errorText(next.err) {
 			l.o.Problem(next.err)
 		}
 		if next.loaded == r {
@@ -146,11 +147,11 @@ func (l *Live) Reload() error {
 	}
 }
 
-// after returns the state when files that could be read follow an earlier state. An
+// stateAfter returns the state when files that could be read follow an earlier state. An
 // edit of the project's file that makes no sense, or that loses the trust which it
-// had, is like any bad edit: what was in force stays. A file that did not count
+// had, is like any bad edit: the settings in force stay. A file that did not count
 // before leaves nothing to keep.
-func (r *Loaded) after(old *state) *state {
+func (r *Loaded) stateAfter(old *state) *state {
 	switch {
 	case r.Mistake != nil && old.loaded.Mistake == nil:
 		return &state{loaded: old.loaded, err: r.Mistake}
@@ -160,14 +161,14 @@ func (r *Loaded) after(old *state) *state {
 	return &state{loaded: r, err: r.Mistake}
 }
 
-func text1(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
 	return err.Error()
 }
 
-func (l *Live) follow() {
+func (l *Live) followFiles() {
 	names := make(map[string]bool)
 	for _, p := range l.o.Files {
 		names[filepath.Clean(p)] = true

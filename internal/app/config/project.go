@@ -21,10 +21,10 @@ const ProjectFile = ".winnow.yaml"
 const mostOfProject = 4 << 20
 
 // Project returns the project's file: the nearest .winnow.yaml from here up to
-// the root of the repository, which is the folder with .git; where there is no
-// repository, that of the current folder alone. It never looks beyond the user's
-// home: folders above belong to others. A file above the current folder that
-// does not count is returned as passed.
+// the root of the repository, which is the folder with .git; outside a repository,
+// that of the current folder alone. It never looks beyond the user's home: folders
+// above belong to others. A file above the current folder that does not count is
+// returned as passed.
 //
 // The folders above are those of the real path: a link to a folder leads into the
 // project where the folder is, not into the one where the link is.
@@ -140,12 +140,12 @@ func cannotRead(path string, err error) *SettingError {
 
 // addProject adds the settings of the project's file to the person's own, which l
 // holds. Where the project is not trusted, those that could do harm do not count,
-// and a file with a mistake does not count at all: whoever works in a folder need
-// not be able to correct its file.
+// and a file with a mistake does not count at all: a person who works in a folder
+// may be unable to correct its file.
 func (l *Loaded) addProject(p *project, o *Options) (*Loaded, error) {
 	l.Project = p.path
 	mine := l.clone()
-	mine.environ(o.Environ)
+	mine.readEnviron(o.Environ)
 	l.Trusted = mine.TrustProject
 	if o.Trust != nil && !l.Trusted && p.err == nil {
 		l.Trusted, l.Changed = o.Trust.Of(p.path, p.data)
@@ -155,10 +155,10 @@ func (l *Loaded) addProject(p *project, o *Options) (*Loaded, error) {
 	if err == nil {
 		// What the file says is checked whole, so that a mistake is told also where
 		// it does not count.
-		whole.read(p.path, p.data)
+		whole.readFile(p.path, p.data)
 		whole.Files = append(whole.Files, p.path)
-		whole.environ(o.Environ)
-		err = whole.clone().complete(o.Flags)
+		whole.readEnviron(o.Environ)
+		err = whole.clone().addFlagsAndCheck(o.Flags)
 	}
 	if err == nil && !l.Trusted {
 		err = whole.checkModelsFile(mine)
@@ -168,13 +168,13 @@ func (l *Loaded) addProject(p *project, o *Options) (*Loaded, error) {
 		return nil, err
 	case err != nil:
 		mine.Mistake = err
-		return mine, mine.complete(o.Flags)
+		return mine, mine.addFlagsAndCheck(o.Flags)
 	case !l.Trusted:
 		// Trust comes before flags, which are the person's own, and before one
 		// setting is made of two.
-		whole.distrust(mine)
+		whole.dropUntrusted(mine)
 	}
-	return whole, whole.complete(o.Flags)
+	return whole, whole.addFlagsAndCheck(o.Flags)
 }
 
 // clone returns a copy that can be changed.
@@ -214,5 +214,5 @@ func (l *Loaded) checkModelsFile(mine *Loaded) error {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return l.placed(&SettingError{Key: "models_file", Message: l.ModelsFile + ": " + err.Error(), Err: err})
+	return l.withPlace(&SettingError{Key: "models_file", Message: l.ModelsFile + ": " + err.Error(), Err: err})
 }

@@ -68,7 +68,7 @@ type Loaded struct {
 	Trusted, Changed bool
 	Mistake          error
 
-	wrong []*SettingError // what was found so far
+	wrong []*SettingError // the mistakes found so far
 }
 
 // Read reads settings files and variables once. The error is a
@@ -96,15 +96,15 @@ func Read(o Options) (*Loaded, error) {
 		if err != nil {
 			return nil, cannotRead(path, err)
 		}
-		l.read(path, data)
+		l.readFile(path, data)
 		l.Files = append(l.Files, path)
 	}
 	var err error
 	if found != nil {
 		l, err = l.addProject(found, &o)
 	} else {
-		l.environ(o.Environ)
-		err = l.complete(o.Flags)
+		l.readEnviron(o.Environ)
+		err = l.addFlagsAndCheck(o.Flags)
 	}
 	if err != nil {
 		return nil, err
@@ -112,12 +112,12 @@ func Read(o Options) (*Loaded, error) {
 	return l, nil
 }
 
-// complete adds what flags say and checks everything.
-func (l *Loaded) complete(flags func(*File)) error {
+// addFlagsAndCheck adds what flags say and checks everything.
+func (l *Loaded) addFlagsAndCheck(flags func(*File)) error {
 	if flags != nil {
 		l.Override(flags)
 	}
-	l.finish()
+	l.checkValues()
 	if len(l.wrong) == 0 {
 		return nil
 	}
@@ -126,9 +126,9 @@ func (l *Loaded) complete(flags func(*File)) error {
 	return first
 }
 
-// finish checks what was read. A value that makes no sense is noted and taken
-// out, so that the next can be found.
-func (l *Loaded) finish() {
+// checkValues checks the values that were read. It notes a value that makes no
+// sense and takes it out, so that it finds the next one too.
+func (l *Loaded) checkValues() {
 	if l.Summarize != nil && !*l.Summarize {
 		l.leaveOutSummaries()
 		l.From["systems.stages"] = l.From["summarize"]
@@ -140,18 +140,18 @@ func (l *Loaded) finish() {
 			return
 		}
 		if !slices.ContainsFunc(l.wrong, func(w *SettingError) bool { return strings.HasPrefix(w.Key, e.Key) }) { // else it follows from that
-			l.wrong = append(l.wrong, l.placed(e))
+			l.wrong = append(l.wrong, l.withPlace(e))
 		}
 		i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == e.Key })
 		if i < 0 {
 			return // part of a group, of which only the first is told
 		}
-		allKeys[i].field(&rest.File).SetZero()
+		allKeys[i].fieldIn(&rest.File).SetZero()
 	}
 }
 
-// placed says where a wrong value comes from.
-func (l *Loaded) placed(e *SettingError) *SettingError {
+// withPlace says where a wrong value comes from.
+func (l *Loaded) withPlace(e *SettingError) *SettingError {
 	where := l.From[e.Key]
 	for key := e.Key; where == "" && key != ""; where = l.From[key] { // the group that it belongs to
 		key = key[:max(0, strings.LastIndexByte(key, '.'))]
@@ -165,8 +165,8 @@ func (l *Loaded) placed(e *SettingError) *SettingError {
 	return e
 }
 
-// read adds the settings of a file to those that are there.
-func (l *Loaded) read(path string, data []byte) {
+// readFile adds the settings of a file to those that are there.
+func (l *Loaded) readFile(path string, data []byte) {
 	bad := func(line int, message string) {
 		l.wrong = append(l.wrong, &SettingError{File: path, Line: line, Message: message})
 	}
@@ -175,7 +175,7 @@ func (l *Loaded) read(path string, data []byte) {
 	if err := dec.Decode(&doc); err == io.EOF {
 		return
 	} else if err != nil {
-		line, message := yamlError(err)
+		line, message := splitYAMLError(err)
 		bad(line, message+"; this is not valid YAML")
 		return
 	}
@@ -193,12 +193,12 @@ func (l *Loaded) read(path string, data []byte) {
 		return
 	}
 	r := fileReader{l: l, path: path}
-	r.group(top, reflect.ValueOf(&l.File).Elem(), "")
+	r.readGroup(top, reflect.ValueOf(&l.File).Elem(), "")
 }
 
-// yamlError returns the line that an error names, 0 where it names none, and
-// the error without it.
-func yamlError(err error) (int, string) {
+// splitYAMLError returns the line number in an error, 0 for none, and the error
+// without it.
+func splitYAMLError(err error) (int, string) {
 	text := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
 		if number, message, ok := strings.Cut(rest, ": "); ok {
@@ -216,8 +216,8 @@ type fileReader struct {
 	path string
 }
 
-// group reads a mapping into a struct. What is wrong is noted and left out.
-func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) {
+// readGroup reads a mapping into a struct. What is wrong is noted and left out.
+func (r *fileReader) readGroup(n *yaml.Node, to reflect.Value, prefix string) {
 	seen := make(map[string]bool)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -228,14 +228,14 @@ func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) {
 		field, ok := fieldOf(to, k.Value)
 		switch {
 		case !ok:
-			r.note(bad("there is no such setting" + suggestion(k.Value, to.Type(), prefix == "")))
+			r.note(bad("there is no such setting" + suggestSetting(k.Value, to.Type(), prefix == "")))
 			continue
 		case seen[k.Value]:
 			r.note(bad("it is here twice; keep one"))
 			continue
 		}
 		seen[k.Value] = true
-		if e := r.value(v, field, name, bad); e != nil {
+		if e := r.readValue(v, field, name, bad); e != nil {
 			r.note(e)
 			continue
 		}
@@ -245,13 +245,13 @@ func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) {
 
 func (r *fileReader) note(e *SettingError) { r.l.wrong = append(r.l.wrong, e) }
 
-// value reads one value into its field.
-func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func(string) *SettingError) *SettingError {
+// readValue reads one value into its field.
+func (r *fileReader) readValue(n *yaml.Node, to reflect.Value, name string, bad func(string) *SettingError) *SettingError {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	wrong := func(n *yaml.Node, t reflect.Type) *SettingError {
-		return bad(fmt.Sprintf("%s is not %s%s", given(n), wanted(t), example(wanted(t))))
+		return bad(fmt.Sprintf("%s is not %s%s", describeNode(n), kindOfType(t), exampleOfKind(kindOfType(t))))
 	}
 	t := to.Type()
 	switch {
@@ -265,30 +265,30 @@ func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func
 		if n.Kind != yaml.MappingNode {
 			return wrong(n, t)
 		}
-		r.group(n, to, name+".")
+		r.readGroup(n, to, name+".")
 	case t.Kind() == reflect.Map:
 		if n.Kind != yaml.MappingNode {
 			return wrong(n, t)
 		}
-		return r.mapping(n, to, name, wrong)
+		return r.readMapping(n, to, name, wrong)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		if n.Kind != yaml.SequenceNode {
 			return wrong(n, t)
 		}
-		return r.list(n, to, name, wrong)
+		return r.readList(n, to, name, wrong)
 	default:
 		if err := n.Decode(to.Addr().Interface()); err != nil || n.Tag == "!!null" {
 			return wrong(n, t)
 		}
 		if t.Kind() == reflect.String && isPath(name) {
-			to.SetString(r.resolve(to.String()))
+			to.SetString(r.resolvePath(to.String()))
 		}
 	}
 	return nil
 }
 
-// mapping reads groups, or texts, by name, over those of an earlier file.
-func (r *fileReader) mapping(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
+// readMapping reads groups, or texts, by name, over those of an earlier file.
+func (r *fileReader) readMapping(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
 	all := reflect.MakeMap(to.Type())
 	for _, k := range to.MapKeys() {
 		all.SetMapIndex(k, to.MapIndex(k))
@@ -314,15 +314,15 @@ func (r *fileReader) mapping(n *yaml.Node, to reflect.Value, name string, wrong 
 		if old := all.MapIndex(key); old.IsValid() {
 			one.Set(old)
 		}
-		r.group(v, one, name+"."+k.Value+".")
+		r.readGroup(v, one, name+"."+k.Value+".")
 		all.SetMapIndex(key, one)
 	}
 	to.Set(all)
 	return nil
 }
 
-// list reads a list of groups, in place of that of an earlier file.
-func (r *fileReader) list(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
+// readList reads a list of groups, in place of that of an earlier file.
+func (r *fileReader) readList(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
 	all := reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content))
 	for i, v := range n.Content {
 		if v.Kind == yaml.AliasNode {
@@ -332,7 +332,7 @@ func (r *fileReader) list(n *yaml.Node, to reflect.Value, name string, wrong fun
 			return wrong(v, to.Type().Elem())
 		}
 		at := fmt.Sprintf("%s.%d", name, i)
-		r.group(v, all.Index(i), at+".")
+		r.readGroup(v, all.Index(i), at+".")
 		r.l.From[at] = fmt.Sprintf("%s:%d", r.path, v.Line)
 	}
 	to.Set(all)
@@ -341,23 +341,23 @@ func (r *fileReader) list(n *yaml.Node, to reflect.Value, name string, wrong fun
 
 func isPath(key string) bool { return key == "models_file" || key == "store" }
 
-// resolve returns a path from the folder of the file that names it. An address
+// resolvePath returns a path from the folder of the file that names it. An address
 // stays as it is.
-func (r *fileReader) resolve(path string) string {
+func (r *fileReader) resolvePath(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
 		if home, err := os.UserHomeDir(); err == nil {
-			return joined(home, rest)
+			return joinPath(home, rest)
 		}
 	}
 	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") {
 		return path
 	}
-	return joined(filepath.Dir(r.path), path)
+	return joinPath(filepath.Dir(r.path), path)
 }
 
-// joined is a path in a folder. A separator at its end stays: it says that a
+// joinPath returns a path in a folder. A separator at its end stays: it says that a
 // folder is meant.
-func joined(dir, path string) string {
+func joinPath(dir, path string) string {
 	out := filepath.Join(dir, path)
 	if strings.HasSuffix(path, string(filepath.Separator)) {
 		out += string(filepath.Separator)
@@ -375,8 +375,8 @@ func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// given says what stands in the file for a value.
-func given(v *yaml.Node) string {
+// describeNode says what stands in the file for a value.
+func describeNode(v *yaml.Node) string {
 	switch {
 	case v.Kind == yaml.SequenceNode:
 		return "a list"

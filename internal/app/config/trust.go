@@ -11,16 +11,16 @@ var ofTrust = []string{
 	"keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project",
 }
 
-// distrust takes back what the project's file may not set. before is the settings
+// dropUntrusted takes back what the project's file may not set. before is the settings
 // without that file.
-func (l *Loaded) distrust(before *Loaded) {
+func (l *Loaded) dropUntrusted(before *Loaded) {
 	for i := range allKeys {
 		k := &allKeys[i]
 		if !slices.Contains(ofTrust, k.Name) || l.From[k.Name] == before.From[k.Name] || k.Name == "redact" && l.Redact { // on is always allowed
 			continue
 		}
 		l.Untrusted = append(l.Untrusted, k.Name)
-		k.field(&l.File).Set(k.field(&before.File))
+		k.fieldIn(&l.File).Set(k.fieldIn(&before.File))
 		if l.From[k.Name] = before.From[k.Name]; l.From[k.Name] == "" {
 			delete(l.From, k.Name)
 		}

@@ -11,19 +11,19 @@ import (
 )
 
 // Trust remembers the project files that a person trusts. What is remembered is a
-// file's content, so that one which changes, with the next pull for example, is no
-// longer trusted. Each project has a small file of its own in the folder, with the
+// file's content, so that a file which changes, with the next pull for example,
+// loses its trust. Each project has a small file of its own in the folder, with the
 // digest of the content and the path.
 type Trust struct{ Dir string }
 
 // Of reports whether a project's file is trusted as it is, and whether it was with
 // another content.
 func (t *Trust) Of(path string, data []byte) (trusted, changed bool) {
-	note, err := os.ReadFile(t.name(path))
+	note, err := os.ReadFile(t.notePath(path))
 	if err != nil {
 		return false, false
 	}
-	trusted = string(note) == t.note(path, data)
+	trusted = string(note) == t.noteText(path, data)
 	return trusted, !trusted && strings.HasSuffix(string(note), " "+path+"\n")
 }
 
@@ -40,22 +40,22 @@ func (t *Trust) Add(path string) ([]string, error) {
 		return nil, &SettingError{File: path, Message: "there is no such file"}
 	}
 	l := &Loaded{From: make(map[string]string)}
-	l.read(path, p.data)
-	if err := l.clone().complete(nil); err != nil {
+	l.readFile(path, p.data)
+	if err := l.clone().addFlagsAndCheck(nil); err != nil {
 		return nil, err
 	}
-	l.distrust(&Loaded{From: make(map[string]string)})
+	l.dropUntrusted(&Loaded{From: make(map[string]string)})
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	// Whoever reads it meanwhile finds the old note or the new one.
+	// A reader meanwhile finds the old note or the new one, never a half.
 	temp, err := os.CreateTemp(t.Dir, "new-")
 	if err != nil {
 		return nil, err
 	}
-	_, err = temp.WriteString(t.note(path, p.data))
+	_, err = temp.WriteString(t.noteText(path, p.data))
 	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), t.name(path))
+		err = os.Rename(temp.Name(), t.notePath(path))
 	}
 	if err != nil {
 		_ = os.Remove(temp.Name()) // it is of no use to anybody
@@ -66,17 +66,17 @@ func (t *Trust) Add(path string) ([]string, error) {
 
 // Remove takes the trust back. It reports whether there was any.
 func (t *Trust) Remove(path string) (bool, error) {
-	err := os.Remove(t.name(path))
+	err := os.Remove(t.notePath(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func (t *Trust) name(path string) string {
+func (t *Trust) notePath(path string) string {
 	return filepath.Join(t.Dir, fmt.Sprintf("%x", sha256.Sum256([]byte(path)))[:32])
 }
 
-func (t *Trust) note(path string, data []byte) string {
+func (t *Trust) noteText(path string, data []byte) string {
 	return fmt.Sprintf("%x %s\n", sha256.Sum256(data), path)
 }

@@ -27,22 +27,22 @@ func diskOf(store string) (int64, error) {
 	return doc.Disk, json.Unmarshal(out, &doc)
 }
 
-// outage kills PostgreSQL under load.
-func outage(f *fleet) error {
+// measureOutage kills PostgreSQL under load.
+func measureOutage(f *fleet) error {
 	store, err := f.db.Named("outage")
 	if err != nil {
 		return err
 	}
-	urls, err := f.serve(*gateways, store)
+	urls, err := f.startGateways(*gateways, store)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	third := time.Duration(*away) * time.Second
-	fmt.Println("before:", drive(ctx, urls, *clients, third/2))
+	fmt.Println("before:", driveLoad(ctx, urls, *clients, third/2))
 	result := make(chan *tally, 1)
-	go func() { result <- drive(ctx, urls, *clients, third+third/2) }()
+	go func() { result <- driveLoad(ctx, urls, *clients, third+third/2) }()
 	time.Sleep(third / 4)
 	f.db.Kill()
 	killed := time.Now()
@@ -72,21 +72,21 @@ func outage(f *fleet) error {
 	fmt.Printf("back after %.0f s; all gateways are ready %.1f s later\n", back.Sub(killed).Seconds(), time.Since(back).Seconds())
 	during := <-result
 	fmt.Println("during:", during)
-	after := drive(ctx, urls, *clients, third/2)
+	after := driveLoad(ctx, urls, *clients, third/2)
 	fmt.Println("after: ", after)
-	// What was asked while the database was gone is not refused: agents are
-	// answered, or asked to come again.
+	// No request is refused while the database is gone: agents are answered, or
+	// asked to come again.
 	fmt.Printf("counts: requests %d, restarts of PostgreSQL 1, asked to come again %d, refused %d\n", during.requests+after.requests, during.unavailable+after.unavailable, during.failed+after.failed)
-	return f.sums(urls)
+	return f.printSums(urls)
 }
 
-// storm has very many clients come at once.
-func storm(f *fleet, load time.Duration) error {
+// measureStorm has very many clients come at once.
+func measureStorm(f *fleet, load time.Duration) error {
 	store, err := f.db.Named("storm")
 	if err != nil {
 		return err
 	}
-	urls, err := f.serve(*gateways, store)
+	urls, err := f.startGateways(*gateways, store)
 	if err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func storm(f *fleet, load time.Duration) error {
 			time.Sleep(50 * time.Millisecond)
 		}
 	})
-	t := drive(context.Background(), urls, *clients, load)
+	t := driveLoad(context.Background(), urls, *clients, load)
 	stop()
 	wg.Wait()
 	fmt.Printf("%d clients: %v; at most %d connections of %d gateways\n", *clients, t, most, len(urls))
-	return f.sums(urls)
+	return f.printSums(urls)
 }

@@ -28,8 +28,8 @@ type fleet struct {
 	running  []*exec.Cmd
 }
 
-// serve starts gateways on a store, with further flags.
-func (f *fleet) serve(n int, store string, flags ...string) ([]string, error) {
+// startGateways starts gateways on a store, with further flags.
+func (f *fleet) startGateways(n int, store string, flags ...string) ([]string, error) {
 	var urls []string
 	for i := range n {
 		cmd := exec.Command(*binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--name", fmt.Sprint("gateway ", i+1), "--window", strconv.Itoa(window), "--store", store, "--max-concurrent", "6000",
@@ -53,8 +53,8 @@ func (f *fleet) serve(n int, store string, flags ...string) ([]string, error) {
 	return urls, nil
 }
 
-// end ends the gateways.
-func (f *fleet) end() {
+// endGateways ends the gateways.
+func (f *fleet) endGateways() {
 	for _, cmd := range f.running {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
@@ -63,7 +63,7 @@ func (f *fleet) end() {
 }
 
 func (f *fleet) close() {
-	f.end()
+	f.endGateways()
 	if f.db != nil {
 		_ = f.db.Close()
 	}
@@ -80,27 +80,27 @@ type tally struct {
 
 func (t *tally) rate() float64 { return float64(t.requests) / t.took.Seconds() }
 
-// at is a percentile in milliseconds.
-func (t *tally) at(percent int) float64 {
+// percentileMS returns a percentile in milliseconds.
+func (t *tally) percentileMS(percent int) float64 {
 	if len(t.times) == 0 {
 		return 0
 	}
 	return float64(t.times[min(len(t.times)-1, len(t.times)*percent/100)].Microseconds()) / 1000
 }
 
-// String is the tally in a line.
+// String returns the tally in a line.
 func (t *tally) String() string {
 	why := ""
 	for _, k := range slices.Sorted(maps.Keys(t.why)) {
 		why += fmt.Sprintf("\n  %4d × %s", t.why[k], k)
 	}
 	return fmt.Sprintf("%d requests in %.0f s (%.0f/s), p50 %.2f ms, p99 %.2f ms; %d asked to come again, %d took more than a second, %d failed%s",
-		t.requests, t.took.Seconds(), t.rate(), t.at(50), t.at(99), t.unavailable, t.late, t.failed, why)
+		t.requests, t.took.Seconds(), t.rate(), t.percentileMS(50), t.percentileMS(99), t.unavailable, t.late, t.failed, why)
 }
 
-// drive has agents talk for a while. The requests of each go to one gateway
+// driveLoad has agents talk for a while. The requests of each go to one gateway
 // after the other.
-func drive(ctx context.Context, urls []string, clients int, load time.Duration) *tally {
+func driveLoad(ctx context.Context, urls []string, clients int, load time.Duration) *tally {
 	ctx, stop := context.WithTimeout(ctx, load)
 	defer stop()
 	var mu sync.Mutex
@@ -111,7 +111,7 @@ func drive(ctx context.Context, urls []string, clients int, load time.Duration) 
 	for w := range clients {
 		wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				converse(ctx, client, urls, fmt.Sprint(w, "-", n), wire.Dialects()[(w+n)%4], func(d time.Duration, status int, text string) {
+				holdConversation(ctx, client, urls, fmt.Sprint(w, "-", n), wire.Dialects()[(w+n)%4], func(d time.Duration, status int, text string) {
 					mu.Lock()
 					defer mu.Unlock()
 					t.requests++
@@ -136,8 +136,8 @@ func drive(ctx context.Context, urls []string, clients int, load time.Duration) 
 	return t
 }
 
-// converse is one conversation of 30 requests.
-func converse(ctx context.Context, client *http.Client, urls []string, name string, d wire.Dialect, told func(took time.Duration, status int, text string)) {
+// holdConversation sends one conversation of 30 requests.
+func holdConversation(ctx context.Context, client *http.Client, urls []string, name string, d wire.Dialect, told func(took time.Duration, status int, text string)) {
 	c := &agentclient.Client{Dialect: d, HTTP: client, Result: agentclient.Output, Header: http.Header{"Authorization": {"Bearer " + name}}}
 	open := false
 	for n := range 30 {
@@ -173,8 +173,8 @@ func converse(ctx context.Context, client *http.Client, urls []string, name stri
 	}
 }
 
-// sums prints what gateways counted.
-func (f *fleet) sums(urls []string) error {
+// printSums prints what gateways counted.
+func (f *fleet) printSums(urls []string) error {
 	names := []string{"requests", "plans", "applied", "conflicts", "provisional_plans", "provisional_settled", "unavailable", "store_refused", "store_lost"}
 	all := map[string]float64{}
 	for _, u := range urls {

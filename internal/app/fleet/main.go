@@ -65,26 +65,26 @@ func run(what string) error {
 	load := time.Duration(*seconds) * time.Second
 	switch what {
 	case "", "up":
-		return up(f, load)
+		return showFleet(f, load)
 	case "bench":
-		return bench(f, load)
+		return benchStores(f, load)
 	case "outage":
-		return outage(f)
+		return measureOutage(f)
 	case "million":
-		return million(f)
+		return compareMillion(f)
 	case "storm":
-		return storm(f, load)
+		return measureStorm(f, load)
 	}
 	return fmt.Errorf("there is no %s", what)
 }
 
-// up shows a fleet at work.
-func up(f *fleet, load time.Duration) error {
+// showFleet shows a fleet at work.
+func showFleet(f *fleet, load time.Duration) error {
 	store, err := f.db.Named("fleet")
 	if err != nil {
 		return err
 	}
-	urls, err := f.serve(*gateways, store)
+	urls, err := f.startGateways(*gateways, store)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func up(f *fleet, load time.Duration) error {
 	for _, u := range urls {
 		fmt.Println("gateway    ", u)
 	}
-	t := drive(context.Background(), urls, *clients, load)
+	t := driveLoad(context.Background(), urls, *clients, load)
 	fmt.Println(t)
-	if err := f.sums(urls); err != nil {
+	if err := f.printSums(urls); err != nil {
 		return err
 	}
 	if *stay {
@@ -105,17 +105,17 @@ func up(f *fleet, load time.Duration) error {
 	return nil
 }
 
-// bench compares stores under the same load, in one run.
-func bench(f *fleet, load time.Duration) error {
+// benchStores compares stores under the same load, in one run.
+func benchStores(f *fleet, load time.Duration) error {
 	fmt.Printf("| store | gateways | requests/s | p50 ms | p99 ms | failed | disk per 1,000 requests |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	measure := func(name string, n int, store string, flags ...string) error {
-		urls, err := f.serve(n, store, flags...)
+		urls, err := f.startGateways(n, store, flags...)
 		if err != nil {
 			return err
 		}
 		before, _ := diskOf(store) // a store that is not there yet has none
-		t := drive(context.Background(), urls, *clients, load)
-		f.end()
+		t := driveLoad(context.Background(), urls, *clients, load)
+		f.endGateways()
 		after, err := diskOf(store)
 		if err != nil {
 			return err
@@ -124,7 +124,7 @@ func bench(f *fleet, load time.Duration) error {
 		if store != "memory" && t.requests > 0 {
 			grown = fmt.Sprintf("%d kB", (after-before)/int64(max(1, t.requests))*1000/1024)
 		}
-		fmt.Printf("| %s | %d | %.0f | %.2f | %.2f | %d | %s |\n", name, n, t.rate(), t.at(50), t.at(99), t.failed, grown)
+		fmt.Printf("| %s | %d | %.0f | %.2f | %.2f | %d | %s |\n", name, n, t.rate(), t.percentileMS(50), t.percentileMS(99), t.failed, grown)
 		return nil
 	}
 	for i := range 2 { // twice: the machine may be busy with other things
@@ -156,5 +156,5 @@ func bench(f *fleet, load time.Duration) error {
 			return err
 		}
 	}
-	return operations(f)
+	return measureOperations(f)
 }

@@ -19,20 +19,20 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 )
 
-// samplePlan is a plan as a gateway makes it, for a conversation of its own.
+// samplePlan returns a plan as a gateway makes it, for a conversation of its own.
 func samplePlan(name string) (*plan.Plan, error) {
 	h := chat.NewHistory(chat.TextMessage(chat.User, "Fix the build of "+name+"."), chat.TextMessage(chat.Assistant, "Yes."), chat.TextMessage(chat.User, "And?"), chat.TextMessage(chat.Assistant, "Done."), chat.TextMessage(chat.User, "Thanks."))
 	return plan.Compose(nil, h, chat.Rules{Name: "sample"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 3, Part: -1, Text: strings.Repeat("what was said. ", 60), Stage: "fold"})
 }
 
-// keyOf is where the i-th conversation of a filled store is kept.
+// keyOf returns the key of the i-th conversation of a filled store.
 func keyOf(i int64) planstore.Key {
 	return planstore.Key{Tenant: planstore.Tenant(fmt.Sprint("tenant", i%10_000)), First: chat.Hash(sha256.Sum256(fmt.Append(nil, i)))}
 }
 
-// fill adds conversations to a store, each with a plan, a mark and what is known of
+// fillStore adds conversations to a store, each with a plan, a mark and what is known of
 // it, used in the last 40 days.
-func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
+func fillStore(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 	p, err := samplePlan("the parser")
 	if err != nil {
 		return err
@@ -70,18 +70,18 @@ func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 
 const samples = 3000
 
-// place is a store of so many conversations, under a name that is printed.
+// place is a store with its number of conversations, under a name that is printed.
 type place struct {
 	name  string
 	store planstore.Owner
 	of    int
 }
 
-// lookups measures what a request asks of the store, by the store's own
+// measureLookups measures what a request asks of the store, by the store's own
 // statements: which conversation it belongs to, the heads of its plans, its marks, and a plan to be kept. Where
 // there are several stores it asks one after the other, so that what else the
 // machine does at that moment touches all of them.
-func lookups(ctx context.Context, places ...place) error {
+func measureLookups(ctx context.Context, places ...place) error {
 	for _, op := range []struct {
 		name string
 		f    func(s planstore.Owner, k planstore.Key, n int) error
@@ -143,8 +143,8 @@ func openStore(ctx context.Context, address string) (planstore.Owner, error) {
 	return postgres.Open(ctx, address, &postgres.Options{PrunedElsewhere: true, Timeout: time.Minute})
 }
 
-// operations measures what a gateway asks of the database.
-func operations(f *fleet) error {
+// measureOperations measures what a gateway asks of the database.
+func measureOperations(f *fleet) error {
 	ctx := context.Background()
 	address, err := f.db.Named("operations")
 	if err != nil {
@@ -155,14 +155,14 @@ func operations(f *fleet) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	return lookups(ctx, place{"in an empty store", s, 0})
+	return measureLookups(ctx, place{"in an empty store", s, 0})
 }
 
 // few is how many conversations a small store has.
 const few = 1000
 
-// filled makes a store of so many conversations.
-func filled(ctx context.Context, f *fleet, name string, n int) (place, string, error) {
+// makeFilledStore makes a store of n conversations.
+func makeFilledStore(ctx context.Context, f *fleet, name string, n int) (place, string, error) {
 	address, err := f.db.Named(name)
 	if err != nil {
 		return place{}, "", err
@@ -172,11 +172,11 @@ func filled(ctx context.Context, f *fleet, name string, n int) (place, string, e
 		return place{}, "", err
 	}
 	start := time.Now()
-	err = owner(ctx, address, func(db *pgxpool.Pool) error {
-		if err := fill(ctx, db, 0, n); err != nil {
+	err = workAsOwner(ctx, address, func(db *pgxpool.Pool) error {
+		if err := fillStore(ctx, db, 0, n); err != nil {
 			return err
 		}
-		// As it is when PostgreSQL has looked after it.
+		// Leaves the tables as PostgreSQL's own upkeep would.
 		if _, err := db.Exec(ctx, `vacuum analyze`); err != nil {
 			return err
 		}
@@ -187,8 +187,8 @@ func filled(ctx context.Context, f *fleet, name string, n int) (place, string, e
 	return place{fmt.Sprint("of ", n), s, n}, address, err
 }
 
-// owner does something that may take long.
-func owner(ctx context.Context, address string, work func(*pgxpool.Pool) error) error {
+// workAsOwner does something that may take long.
+func workAsOwner(ctx context.Context, address string, work func(*pgxpool.Pool) error) error {
 	db, err := pg.Open(ctx, pg.Config{URL: address, Conns: 2, Timeout: time.Hour})
 	if err != nil {
 		return err
@@ -197,22 +197,22 @@ func owner(ctx context.Context, address string, work func(*pgxpool.Pool) error) 
 	return work(db.Pool())
 }
 
-// million compares a store of very many conversations with a small one: as they
+// compareMillion compares a store of very many conversations with a small one: as they
 // are, and while the large one is vacuumed and pruned.
-func million(f *fleet) error {
+func compareMillion(f *fleet) error {
 	ctx := context.Background()
-	small, _, err := filled(ctx, f, "few", few)
+	small, _, err := makeFilledStore(ctx, f, "few", few)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = small.store.Close() }()
-	large, address, err := filled(ctx, f, "million", *many)
+	large, address, err := makeFilledStore(ctx, f, "million", *many)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = large.store.Close() }()
 	for range 2 { // the first time, connections and pages are new
-		if err := lookups(ctx, small, large); err != nil {
+		if err := measureLookups(ctx, small, large); err != nil {
 			return err
 		}
 	}
@@ -221,23 +221,23 @@ func million(f *fleet) error {
 		return err
 	}
 	fmt.Print(string(out))
-	if err := beside(ctx, "a vacuum", func() error {
-		return owner(ctx, address, func(db *pgxpool.Pool) error {
+	if err := measureBeside(ctx, "a vacuum", func() error {
+		return workAsOwner(ctx, address, func(db *pgxpool.Pool) error {
 			_, err := db.Exec(ctx, `vacuum (freeze, disable_page_skipping) winnow.plans, winnow.marks, winnow.conversations`)
 			return err
 		})
 	}, small, large); err != nil {
 		return err
 	}
-	return beside(ctx, "a prune", func() error {
+	return measureBeside(ctx, "a prune", func() error {
 		out, err := exec.Command(*binary, "store", "prune", "--store", address, "--store-age", "720h").CombinedOutput()
 		fmt.Print(string(out))
 		return err
 	}, small, large)
 }
 
-// beside measures lookups while something else goes on, and how long that takes.
-func beside(ctx context.Context, what string, work func() error, places ...place) error {
+// measureBeside measures lookups while something else goes on, and how long that takes.
+func measureBeside(ctx context.Context, what string, work func() error, places ...place) error {
 	fmt.Println("beside", what)
 	start := time.Now()
 	done := make(chan error, 1)
@@ -247,7 +247,7 @@ func beside(ctx context.Context, what string, work func() error, places ...place
 		took = time.Since(start)
 		done <- err
 	}()
-	if err := lookups(ctx, places...); err != nil {
+	if err := measureLookups(ctx, places...); err != nil {
 		return err
 	}
 	err := <-done

@@ -28,7 +28,7 @@ var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 
 func none(string) string { return "" }
 
-// session generates one that its client compacted so many times.
+// session generates a session with that number of compactions by its client.
 func session(seed uint64, compactions int) *transcript.Session {
 	s := replaygen.Session(seed, replaygen.Options{Requests: 60})
 	s.Model = "claude-opus-4-5"
@@ -180,8 +180,8 @@ func checkAgainstReplay(t *testing.T, r *Report, window int) {
 	}
 }
 
-// Memory does not grow with the number of sessions: what is alive after a
-// hundred of them is what was alive after ten.
+// Memory does not grow with the number of sessions: as much is alive after a
+// hundred of them as after ten.
 func TestMemoryStays(t *testing.T) {
 	home := agenthome.Home{Dir: t.TempDir()}
 	s := session(1, 1)
@@ -282,7 +282,7 @@ func TestRealSessions(t *testing.T) {
 	for _, l := range r.Lines() {
 		t.Log(l)
 	}
-	// Most files record what was used; the bills themselves are checked in replay.
+	// Most files record the usage; the bills themselves are checked in replay.
 	if sum := &r.Total; 10*sum.Billed < 9*r.Sessions || sum.Thrifty >= sum.Ours || len(r.Moments) != worstMoments {
 		t.Errorf("%d of %d sessions by their records, %d moments: %q", sum.Billed, r.Sessions, len(r.Moments), r.Headline())
 	}

@@ -104,8 +104,8 @@ type Moment struct {
 // worstMoments is how many moments a report has.
 const worstMoments = 3
 
-// add counts a session.
-func (r *Report) add(s *Session) {
+// addSession counts a session.
+func (r *Report) addSession(s *Session) {
 	r.Sessions++
 	i := slices.IndexFunc(r.Agents, func(a Agent) bool { return a.Agent == s.Agent })
 	if i < 0 {
@@ -119,7 +119,7 @@ func (r *Report) add(s *Session) {
 	}
 	r.Total.add(&s.Past)
 	a.add(&s.Past)
-	r.week(s.Last).add(&s.Past)
+	r.weekOf(s.Last).add(&s.Past)
 	if s.Compactions == 0 {
 		return
 	}
@@ -138,8 +138,8 @@ func (r *Report) add(s *Session) {
 	r.Worst = r.Worst[:min(len(r.Worst), r.most)]
 }
 
-// week returns the week of a moment.
-func (r *Report) week(t time.Time) *Sum {
+// weekOf returns the week of a moment.
+func (r *Report) weekOf(t time.Time) *Sum {
 	back := (int(t.Weekday()) + 6) % 7
 	monday := t.AddDate(0, 0, -back).Format(time.DateOnly)
 	i, found := slices.BinarySearchFunc(r.Weeks, monday, func(w Week, m string) int { return cmp.Compare(w.Monday, m) })

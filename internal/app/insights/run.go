@@ -73,10 +73,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if !o.Since.IsZero() {
 		l.report.Since = o.Since.Format(time.DateOnly)
 	}
-	if err := l.count(ctx); err != nil {
+	if err := l.countFiles(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.look(ctx); err != nil {
+	if err := l.measureFiles(ctx); err != nil {
 		return nil, err
 	}
 	return l.report, nil
@@ -90,8 +90,8 @@ type looker struct {
 	done     int
 }
 
-// count notes the folders and how many files they have, for the progress.
-func (l *looker) count(ctx context.Context) error {
+// countFiles notes the folders and how many files they have, for the progress.
+func (l *looker) countFiles(ctx context.Context) error {
 	for i := range l.Agents {
 		a := l.Agents[i]
 		for _, dir := range a.Dirs {
@@ -108,11 +108,10 @@ func (l *looker) count(ctx context.Context) error {
 	return nil
 }
 
-// look measures the files on all workers. Their results are added in the order
+// measureFiles measures the files on all workers. Their results are added in the order
 // of the files, so that the same sessions give the same report to the last
-// digit; at most a few files for each worker are ahead of the one that is waited
-// for.
-func (l *looker) look(ctx context.Context) error {
+// digit; workers run at most a few files each ahead of the next result to add.
+func (l *looker) measureFiles(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	queue := make(chan chan found, 4*l.Workers)
 	slots := make(chan struct{}, l.Workers)
@@ -129,7 +128,7 @@ func (l *looker) look(ctx context.Context) error {
 				slots <- struct{}{}
 				g.Go(func() error {
 					defer func() { <-slots }()
-					r, err := l.file(ctx, f)
+					r, err := l.measureFile(ctx, f)
 					result <- r
 					return err
 				})
@@ -145,7 +144,7 @@ func (l *looker) look(ctx context.Context) error {
 		for result := range queue {
 			select {
 			case r := <-result:
-				l.take(&r)
+				l.addFound(&r)
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -155,8 +154,8 @@ func (l *looker) look(ctx context.Context) error {
 	return g.Wait()
 }
 
-// take adds what a file held.
-func (l *looker) take(f *found) {
+// addFound adds what a file held.
+func (l *looker) addFound(f *found) {
 	l.done++
 	switch {
 	case f.older:
@@ -170,27 +169,22 @@ func (l *looker) take(f *found) {
 		l.report.Files++
 	}
 	for i := range f.sessions {
-		l.report.add(&f.sessions[i])
+		l.report.addSession(&f.sessions[i])
 	}
 	if l.Progress != nil {
 		l.Progress(l.done, max(l.total, l.done))
 	}
 }
 
-// file measures the sessions of one file. What is wrong with the file is in the
+// measureFile measures the sessions of one file. What is wrong with the file is in the
 // result; the error is one of the measurement.
-func (l *looker) file(ctx context.Context, f agents.File) (found, error) {
+func (l *looker) measureFile(ctx context.Context, f agents.File) (found, error) {
 	out := found{file: f}
 	if f.Changed.Before(l.Since) {
 		out.older = true
 		return out, nil
 	}
-	data, err := f.Read(source.MaxBytes)
-	if err != nil {
-		out.err = err
-		return out, nil //nolint:nilerr // it is reported as skipped
-	}
-	sessions, err := transcript.Read(data, &transcript.Options{Name: f.Path, MaxBytes: source.MaxBytes})
+	sessions, err := f.Sessions(source.MaxBytes)
 	if err != nil {
 		out.err = err
 		return out, nil //nolint:nilerr // it is reported as skipped
@@ -201,7 +195,7 @@ func (l *looker) file(ctx context.Context, f agents.File) (found, error) {
 		if last.Before(l.Since) {
 			continue
 		}
-		m, err := l.session(ctx, s)
+		m, err := l.measureSession(ctx, s)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", f.Path, err)
 		}
@@ -215,9 +209,9 @@ func (l *looker) file(ctx context.Context, f agents.File) (found, error) {
 	return out, nil
 }
 
-// session measures one session in the window of its agent, at the prices of its
+// measureSession measures one session in the window of its agent, at the prices of its
 // model.
-func (l *looker) session(ctx context.Context, s *transcript.Session) (Session, error) {
+func (l *looker) measureSession(ctx context.Context, s *transcript.Session) (Session, error) {
 	m := l.registry.Lookup(s.Model)
 	out := Session{Agent: agentOf(s.Format), Model: s.Model}
 	if out.assumed = !m.Prices.Known() || m.Source.Guess(); out.assumed {
@@ -238,7 +232,7 @@ func (l *looker) session(ctx context.Context, s *transcript.Session) (Session, e
 	return out, err
 }
 
-// agentOf is what people call the agent that writes a format.
+// agentOf returns the name of the agent that writes a format.
 func agentOf(f transcript.Format) string {
 	for _, a := range agents.Known("", func(string) string { return "" }) {
 		if a.Format == f {
@@ -248,7 +242,7 @@ func agentOf(f transcript.Format) string {
 	return string(f)
 }
 
-// lastUsed is the time of the newest message; that of the file where messages
+// lastUsed returns the time of the newest message; that of the file where messages
 // have none.
 func lastUsed(h chat.History, file time.Time) time.Time {
 	for i := h.Len() - 1; i >= 0; i-- {

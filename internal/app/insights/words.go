@@ -18,8 +18,8 @@ func (r *Report) Headline() []string {
 		source += fmt.Sprintf(" (%s: estimated)", text.Plural(left, "session"))
 	}
 	lines := []string{
-		fmt.Sprintf("The sessions cost %s, %s.", dollars(t.Dollars), source),
-		fmt.Sprintf("With winnow: %s%s; with --preset thrifty: %s%s.", dollars(t.Ours), change(t.Dollars, t.Ours), dollars(t.Thrifty), change(t.Dollars, t.Thrifty)),
+		fmt.Sprintf("The sessions cost %s, %s.", formatDollars(t.Dollars), source),
+		fmt.Sprintf("With winnow: %s%s; with --preset thrifty: %s%s.", formatDollars(t.Ours), percentChange(t.Dollars, t.Ours), formatDollars(t.Thrifty), percentChange(t.Dollars, t.Thrifty)),
 	}
 	if t.Ours > t.Dollars && t.Compactions > 0 {
 		lines[1] += " With nothing set winnow keeps more in the context than your agents did, which is what the difference pays for."
@@ -27,8 +27,8 @@ func (r *Report) Headline() []string {
 	return lines
 }
 
-// change is a difference of dollars in per cent.
-func change(was, now float64) string {
+// percentChange returns a difference of dollars in per cent.
+func percentChange(was, now float64) string {
 	if was <= 0 || math.Abs(now/was-1) < 0.0005 {
 		return ""
 	}
@@ -43,10 +43,10 @@ func (r *Report) Lines() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("Your agents compacted %s %s (%s automatically), which removed %s tokens from their contexts.",
-			text.Plural(r.Compacted, "session"), times(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
+			text.Plural(r.Compacted, "session"), timesInWords(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
 		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before. With winnow: %s, %s, %s of waiting.",
-			minutes(t.Minutes), dollars(t.Spent), dollars(t.Summaries), dollars(t.Again), text.Plural(t.Rereads, "re-read"),
-			text.Plural(t.Rewrites, "rewrite"), text.Plural(t.OurRereads, "re-read"), minutes(t.OurMinutes)),
+			formatMinutes(t.Minutes), formatDollars(t.Spent), formatDollars(t.Summaries), formatDollars(t.Again), text.Plural(t.Rereads, "re-read"),
+			text.Plural(t.Rewrites, "rewrite"), text.Plural(t.OurRereads, "re-read"), formatMinutes(t.OurMinutes)),
 	}
 	if t.Ready.Of > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s right after a compaction to text that the agent had seen, %s could be made from what was left. With winnow it would have been %s.",
@@ -68,10 +68,10 @@ func (m *Moment) Say() string {
 	if more := len(m.Files) - 3; more > 0 {
 		files += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%s %s read %s again, %s tokens in %s: %s.", when, m.Agent, text.Plural(len(m.Files), "file"), text.Number(m.Tokens), minutes(m.Waited.Minutes()), files)
+	return fmt.Sprintf("%s %s read %s again, %s tokens in %s: %s.", when, m.Agent, text.Plural(len(m.Files), "file"), text.Number(m.Tokens), formatMinutes(m.Waited.Minutes()), files)
 }
 
-func times(n int) string {
+func timesInWords(n int) string {
 	switch n {
 	case 1:
 		return "once"
@@ -85,10 +85,10 @@ func shareOf(t replay.Tally) string {
 	return fmt.Sprintf("%s (%.0f %%)", text.Number(t.Hit), 100*t.Share())
 }
 
-func dollars(v float64) string { return fmt.Sprintf("$%.2f", v) }
+func formatDollars(v float64) string { return fmt.Sprintf("$%.2f", v) }
 
-// minutes writes a time for people.
-func minutes(m float64) string {
+// formatMinutes writes a time for people.
+func formatMinutes(m float64) string {
 	n := int(math.Round(m))
 	switch {
 	case m > 0 && m < 1:

@@ -3,8 +3,8 @@
 // or too much. Jobs are in PostgreSQL, beside the plans, and run by River.
 //
 // [Open] returns the jobs of a database. A gateway adds to them
-// ([Jobs.Enqueue]); whoever is to run some calls [Jobs.Start]: gateways
-// themselves, or winnow work.
+// ([Jobs.Enqueue]); a process that is to run jobs calls [Jobs.Start]: a gateway
+// itself, or winnow work.
 //
 // A job runs at least once, three times at most, and does no harm when it runs
 // twice. Of several for the same conversation and plan one waits. What is
@@ -149,7 +149,7 @@ func Open(ctx context.Context, address string, o Options) (*Jobs, error) {
 func (j *Jobs) Enqueue(ctx context.Context, job transport.Job) error {
 	ctx, end := pg.Span(ctx, "add a job")
 	err := j.db.Again(ctx, func(ctx context.Context) error {
-		_, err := j.client.Insert(ctx, argsOf(job), &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, Metadata: metadata(ctx), UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
+		_, err := j.client.Insert(ctx, argsOf(job), &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, Metadata: traceMetadata(ctx), UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
 		return err
 	})
 	end(err)

@@ -15,8 +15,8 @@ import (
 
 const instrumentation = "github.com/winnow-llm/winnow/internal/app/jobs"
 
-// metadata is what a job carries of the trace in which it was added.
-func metadata(ctx context.Context) []byte {
+// traceMetadata returns what a job carries of the trace in which it was added.
+func traceMetadata(ctx context.Context) []byte {
 	carried := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carried)
 	if len(carried) == 0 {

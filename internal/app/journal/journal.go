@@ -2,7 +2,8 @@
 //
 // What a change replaced is noted in a journal, not the whole file: settings of agents
 // may hold secrets. A file that has not been changed since gets back the bytes that it
-// had. From one that has, what was added is cut out, or a command takes it out.
+// had. From any other file the journal cuts out its own addition, or runs a command
+// that removes it.
 package journal
 
 import (
@@ -62,7 +63,7 @@ func Open(path string) (*Journal, error) {
 		err = json.Unmarshal(data, j)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the list of what was set up cannot be read: %w; delete %s to start anew", err, path)
+		return nil, fmt.Errorf("the list of changes cannot be read: %w; delete %s to start again", err, path)
 	}
 	return j, nil
 }

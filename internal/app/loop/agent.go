@@ -29,16 +29,15 @@ type Options struct {
 	// Output is the most tokens of an answer; 0 leaves that to the provider.
 	Output int
 
-	// MaxSteps is how many answers with calls one turn may have; the default
-	// is 100.
-	MaxSteps int
-
 	// Trust runs every call without asking.
 	Trust bool
 
 	// Auto reports whether automatic compaction is on; nil is always.
 	Auto func() bool
 }
+
+// maxSteps is how many answers with calls one turn may have.
+const maxSteps = 100
 
 // Agent talks with a model in a session. Only one of its methods may run at a
 // time.
@@ -63,9 +62,6 @@ var ErrInterrupted = errors.New("interrupted")
 // NewAgent returns an agent that works in a session. The session's options
 // should offer the tools of the box.
 func NewAgent(s *session.Session, m Model, box *tools.Box, ui UI, o Options) *Agent {
-	if o.MaxSteps <= 0 {
-		o.MaxSteps = 100
-	}
 	return &Agent{session: s, model: m, box: box, ui: ui, o: o, always: make(map[string]bool)}
 }
 
@@ -75,7 +71,7 @@ func (a *Agent) emit(e Event) {
 	a.ui.Event(e)
 }
 
-func (a *Agent) auto() bool { return a.o.Auto == nil || a.o.Auto() }
+func (a *Agent) autoCompacts() bool { return a.o.Auto == nil || a.o.Auto() }
 
 // Turn takes the user's message and works until the model has answered. With
 // an empty text it goes on from where the session stands. It returns
@@ -91,14 +87,14 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 		}
 	}
 	a.emit(Event{Kind: Asked, Text: text})
-	for range a.o.MaxSteps {
-		answer, err := a.ask(ctx)
+	for range maxSteps {
+		answer, err := a.askModel(ctx)
 		if err != nil {
 			return err
 		}
 		calls := callsIn(&answer.Message)
 		if len(calls) == 0 {
-			a.remark(answer.Stop)
+			a.noteUnusualStop(answer.Stop)
 			return nil
 		}
 		results := a.runCalls(ctx, calls)
@@ -109,12 +105,12 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 			return ErrInterrupted
 		}
 	}
-	a.emit(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", a.o.MaxSteps)})
+	a.emit(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)})
 	return nil
 }
 
-// remark reports an answer that ended in an unusual way.
-func (a *Agent) remark(stop string) {
+// noteUnusualStop reports an answer that ended in an unusual way.
+func (a *Agent) noteUnusualStop(stop string) {
 	switch stop {
 	case wire.StopLength:
 		a.emit(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
@@ -125,13 +121,13 @@ func (a *Agent) remark(stop string) {
 	}
 }
 
-// ask gets one answer and writes it into the session. A request that is too
+// askModel gets one answer and writes it into the session. A request that is too
 // long is compacted and sent again.
-func (a *Agent) ask(ctx context.Context) (*wire.Answer, error) {
+func (a *Agent) askModel(ctx context.Context) (*wire.Answer, error) {
 	for {
-		call, err := a.next(ctx)
+		call, err := a.prepareCall(ctx)
 		if err != nil {
-			return nil, a.broken(ctx, nil, err)
+			return nil, a.keepPartial(ctx, nil, err)
 		}
 		l := call.Status.Limits
 		answer, err := a.model.Stream(ctx, &llm.Request{
@@ -143,20 +139,20 @@ func (a *Agent) ask(ctx context.Context) (*wire.Answer, error) {
 			return nil
 		})
 		if err == nil {
-			return answer, a.keep(ctx, answer)
+			return answer, a.keepAnswer(ctx, answer)
 		}
 		var over *llm.OverflowError
 		if ctx.Err() != nil || !errors.As(err, &over) {
-			return nil, a.broken(ctx, answer, err)
+			return nil, a.keepPartial(ctx, answer, err)
 		}
-		if err := a.recover(ctx, over); err != nil {
-			return nil, a.broken(ctx, nil, err)
+		if err := a.recoverOverflow(ctx, over); err != nil {
+			return nil, a.keepPartial(ctx, nil, err)
 		}
 	}
 }
 
-// next prepares the next call, which may mean a compaction.
-func (a *Agent) next(ctx context.Context) (session.Call, error) {
+// prepareCall prepares the next call, which may mean a compaction.
+func (a *Agent) prepareCall(ctx context.Context) (session.Call, error) {
 	f, err := a.Measure()
 	if err != nil {
 		return session.Call{}, err
@@ -168,7 +164,7 @@ func (a *Agent) next(ctx context.Context) (session.Call, error) {
 		}
 		a.emit(Event{Kind: Compacting, Text: "threshold"})
 	}
-	a.session.SetAuto(a.auto())
+	a.session.SetAuto(a.autoCompacts())
 	call, err := a.session.Next(ctx)
 	if err != nil {
 		if due && ctx.Err() == nil {
@@ -178,7 +174,7 @@ func (a *Agent) next(ctx context.Context) (session.Call, error) {
 		return call, err
 	}
 	if call.Compacted != nil {
-		a.compacted(call.Compacted)
+		a.reportCompaction(call.Compacted)
 	} else if due {
 		a.stuck.Store(true)
 	}
@@ -188,25 +184,24 @@ func (a *Agent) next(ctx context.Context) (session.Call, error) {
 	return call, nil
 }
 
-// recover makes room after a request that was too long.
-func (a *Agent) recover(ctx context.Context, over *llm.OverflowError) error {
-	if !a.auto() {
+// recoverOverflow makes room after a request that was too long.
+func (a *Agent) recoverOverflow(ctx context.Context, over *llm.OverflowError) error {
+	if !a.autoCompacts() {
 		return fmt.Errorf("%w; automatic compaction is off: /compact makes room, then /retry", over)
 	}
 	a.emit(Event{Kind: Compacting, Text: "overflow"})
-	c, err := a.session.Overflowed(ctx, a.limit(over))
+	c, err := a.session.Overflowed(ctx, a.overflowLimit(over))
 	if err != nil {
 		return err
 	}
-	a.compacted(c)
+	a.reportCompaction(c)
 	return nil
 }
 
-// limit is the provider's limit in the session's own tokens: where the provider
-// says how many it has counted, its tokens and the session's are in that
-// proportion. A limit that is unsaid, or above what was sent, is the session's
-// to mend.
-func (a *Agent) limit(over *llm.OverflowError) int {
+// overflowLimit returns the provider's limit in the session's own tokens: where the
+// provider says how many it has counted, that count and the session's give the
+// proportion. The session deals with a limit that is unknown, or above that count.
+func (a *Agent) overflowLimit(over *llm.OverflowError) int {
 	limit, actual := over.ContextLimit(), over.Err.Verdict.Actual
 	_, st, err := a.session.NeedsCompaction()
 	if err != nil || limit <= 0 || actual <= limit {
@@ -215,8 +210,8 @@ func (a *Agent) limit(over *llm.OverflowError) int {
 	return int(float64(limit) * float64(st.Count.Tokens) / float64(actual))
 }
 
-// keep writes a whole answer into the session.
-func (a *Agent) keep(ctx context.Context, answer *wire.Answer) error {
+// keepAnswer writes a whole answer into the session.
+func (a *Agent) keepAnswer(ctx context.Context, answer *wire.Answer) error {
 	m := answer.Message
 	if !hasContent(&m) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: "(no answer)"})
@@ -235,10 +230,10 @@ const (
 	cutByError = "[This answer broke off.]"
 )
 
-// broken keeps what came of an answer that did not come to its end, and
+// keepPartial keeps what came of an answer that did not come to its end, and
 // returns the error to report. Thinking and calls are left out: half of them
 // means nothing, and a provider would refuse it.
-func (a *Agent) broken(ctx context.Context, part *wire.Answer, err error) error {
+func (a *Agent) keepPartial(ctx context.Context, part *wire.Answer, err error) error {
 	text := ""
 	if part != nil {
 		text = strings.TrimSpace(part.Message.Text())
@@ -295,7 +290,7 @@ func (a *Agent) Settle(ctx context.Context) error {
 	}
 	results := make([]chat.Message, len(open))
 	for i, c := range open {
-		results[i] = result(c, "not known: the session ended before this call returned", true)
+		results[i] = callResult(c, "not known: the session ended before this call returned", true)
 	}
 	_, err = a.session.Append(context.WithoutCancel(ctx), results...)
 	return err
@@ -329,8 +324,8 @@ func Open(s *session.Session) ([]chat.Part, error) {
 	return nil, nil
 }
 
-// result is the answer to a call.
-func result(call chat.Part, text string, failed bool) chat.Message {
+// callResult returns the answer to a call.
+func callResult(call chat.Part, text string, failed bool) chat.Message {
 	m := chat.ResultMessage(call.ID, text)
 	m.Parts[0].Name, m.Parts[0].Failed = call.Name, failed
 	return m

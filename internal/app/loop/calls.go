@@ -23,24 +23,24 @@ func (a *Agent) runCalls(ctx context.Context, calls []chat.Part) []chat.Message 
 		action, err := a.box.Look(c.Name, c.Args)
 		if err != nil {
 			a.emit(Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: c.Name, Text: err.Error(), Failed: true})
-			results[i] = result(c, err.Error(), true)
+			results[i] = callResult(c, err.Error(), true)
 			continue
 		}
 		if action.Need == tools.None {
 			wg.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				results[i] = a.run(ctx, c, action)
+				results[i] = a.runCall(ctx, c, action)
 			})
 			continue
 		}
 		wg.Wait()
-		if ok, why := a.allowed(ctx, action); !ok {
+		if ok, why := a.askPermission(ctx, action); !ok {
 			a.emit(Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: action.Title, Text: why, Failed: true, Refused: true})
-			results[i] = result(c, why, true)
+			results[i] = callResult(c, why, true)
 			continue
 		}
-		results[i] = a.run(ctx, c, action)
+		results[i] = a.runCall(ctx, c, action)
 	}
 	wg.Wait()
 	return results
@@ -52,8 +52,8 @@ const (
 	notRun     = "Not run: the user interrupted."
 )
 
-// allowed asks the person, unless that was settled before.
-func (a *Agent) allowed(ctx context.Context, action tools.Action) (bool, string) {
+// askPermission asks the person, unless that was settled before.
+func (a *Agent) askPermission(ctx context.Context, action tools.Action) (bool, string) {
 	if ctx.Err() != nil {
 		return false, notRun
 	}
@@ -80,13 +80,13 @@ func (a *Agent) allowed(ctx context.Context, action tools.Action) (bool, string)
 	return true, ""
 }
 
-// run runs one call.
-func (a *Agent) run(ctx context.Context, c chat.Part, action tools.Action) chat.Message {
+// runCall runs one call.
+func (a *Agent) runCall(ctx context.Context, c chat.Part, action tools.Action) chat.Message {
 	if ctx.Err() != nil {
-		return result(c, notRun, true)
+		return callResult(c, notRun, true)
 	}
 	a.emit(Event{Kind: Called, Tool: c.Name, Call: c.ID, Title: action.Title})
 	text, failed := a.box.Do(ctx, action)
 	a.emit(Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: action.Title, Text: text, Failed: failed})
-	return result(c, text, failed)
+	return callResult(c, text, failed)
 }

@@ -82,13 +82,13 @@ func (d *Driver) note(format string, args ...any) {
 	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...)})
 }
 
-// filled is a note after which the window is filled otherwise than before.
-func (d *Driver) filled(f *Fill, format string, args ...any) {
+// noteFill says something after which the window is filled otherwise than before.
+func (d *Driver) noteFill(f *Fill, format string, args ...any) {
 	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...), Fill: f})
 }
 
 func doCompact(ctx context.Context, d *Driver, focus string) error {
-	a := d.present()
+	a := d.currentAgent()
 	err := a.Compact(ctx, focus)
 	if !errors.Is(err, session.ErrNothing) {
 		return err
@@ -97,12 +97,12 @@ func doCompact(ctx context.Context, d *Driver, focus string) error {
 	if ferr != nil {
 		return ferr
 	}
-	d.note("not compacted: %.0f %% of what is available is used, and %s", 100*f.Ratio, strings.TrimPrefix(problem(err), "nothing to compact: "))
+	d.note("not compacted: %.0f %% of what is available is used, and %s", 100*f.Ratio, strings.TrimPrefix(problemText(err), "nothing to compact: "))
 	return nil
 }
 
-// problem is what an error of a session says, without where it came from.
-func problem(err error) string {
+// problemText returns what an error of a session says, without where it came from.
+func problemText(err error) string {
 	var e *session.Error
 	if errors.As(err, &e) && e.Problem != "" {
 		return e.Problem
@@ -110,15 +110,15 @@ func problem(err error) string {
 	return err.Error()
 }
 
-// reason returns an error's text without the id of the session, which the person
+// errorText returns an error's text without the id of the session, which the person
 // knows.
-func (d *Driver) reason(err error) string {
+func (d *Driver) errorText(err error) string {
 	text := strings.TrimPrefix(err.Error(), "llm: ")
 	return strings.TrimPrefix(text, "session "+d.Session().ID()+": ")
 }
 
 func doUndo(ctx context.Context, d *Driver, _ string) error {
-	a := d.present()
+	a := d.currentAgent()
 	last, ok := Standing(a.session)
 	if !ok {
 		d.note("there is no compaction to undo")
@@ -140,7 +140,7 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	case f.Level == LevelWarning:
 		said += fmt.Sprintf("; that is %.0f %%", 100*f.Ratio)
 	}
-	d.filled(f, "%s", said)
+	d.noteFill(f, "%s", said)
 	return nil
 }
 
@@ -176,7 +176,7 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 		if err := s.Pin(ctx, e.ID); err != nil {
 			return err
 		}
-		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, title(about(e.Message)))
+		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, titleOf(messageWords(e.Message)))
 		return nil
 	}
 	if id == "" {
@@ -186,8 +186,8 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 	return fmt.Errorf("there is no message %q in this conversation; /tree shows the ids", id)
 }
 
-// about is what a message says, in words.
-func about(m *chat.Message) string {
+// messageWords returns what a message says, in words.
+func messageWords(m *chat.Message) string {
 	if t := m.Text(); t != "" {
 		return t
 	}
@@ -255,7 +255,7 @@ func doModel(ctx context.Context, d *Driver, name string) error {
 	if err != nil {
 		return err
 	}
-	d.filled(f, "%s answers from now on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
+	d.noteFill(f, "%s answers from now on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
 	return nil
 }
 
@@ -265,7 +265,7 @@ func doRetry(_ context.Context, d *Driver, _ string) error {
 		d.note("there is nothing to ask again: the last message is an answer")
 		return nil
 	}
-	return d.turn("")
+	return d.runTurn("")
 }
 
 func doNew(ctx context.Context, d *Driver, _ string) error {
@@ -273,17 +273,17 @@ func doNew(ctx context.Context, d *Driver, _ string) error {
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, s)
+	return d.changeSession(ctx, s)
 }
 
-// change makes another session the present one.
-func (d *Driver) change(ctx context.Context, s *session.Session) error {
+// changeSession makes another session the present one.
+func (d *Driver) changeSession(ctx context.Context, s *session.Session) error {
 	old := d.Session()
 	if err := d.setModel(ctx, s, d.Model()); err != nil {
 		s.Close()
 		return err
 	}
-	if err := d.open(ctx, s); err != nil {
+	if err := d.openSession(ctx, s); err != nil {
 		s.Close()
 		return err
 	}
@@ -304,7 +304,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 				mark = "*"
 			}
 			name := cmp.Or(in.Name, in.Title)
-			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), title(name))
+			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), titleOf(name))
 		}
 		d.note("%s/resume N or /resume ID opens one", b.String())
 		return nil
@@ -321,7 +321,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, s)
+	return d.changeSession(ctx, s)
 }
 
 func doHelp(_ context.Context, d *Driver, _ string) error {

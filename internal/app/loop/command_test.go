@@ -81,7 +81,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// The model gets back what was compacted away, by its handle.
+// The model gets compacted text back by its handle.
 func TestRecall(t *testing.T) {
 	b := newBench(t, providersim.Options{Agent: func(*providersim.Ask) []providersim.Block {
 		return text(strings.Repeat("words of an answer about the parser ", 60))

@@ -169,7 +169,7 @@ func TestKill(t *testing.T) {
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
-				for { // what was told before it died counts too
+				for { // events from before it died count too
 					var e loop.Event
 					if dec.Decode(&e) != nil {
 						break

@@ -1,6 +1,6 @@
 // Package loop is winnow's own agent: a conversation with a model that calls
-// tools, in a session that is compacted as it grows. It knows no terminal:
-// whoever shows the conversation gives it a [UI].
+// tools, in a session that is compacted as it grows. It knows no terminal: a caller
+// that shows the conversation gives it a [UI].
 //
 // An [Agent] runs turns: [Agent.Turn] takes a user's message, asks the model,
 // runs the tools that it calls, and asks again until it has an answer;

@@ -70,11 +70,11 @@ func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session
 	}
 	// The driver outlives ctx for as long as it takes to put things in order.
 	d.base, d.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := d.open(ctx, s); err != nil {
+	if err := d.openSession(ctx, s); err != nil {
 		d.stop()
 		return nil, err
 	}
-	go d.work()
+	go d.processLines()
 	return d, nil
 }
 
@@ -90,7 +90,7 @@ func (u *oneAtATime) Event(e Event) {
 	u.UI.Event(e)
 }
 
-// setModel makes a model the one that answers, and notes it in a session.
+// setModel has the named model answer from now on, and notes that in a session.
 func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) error {
 	m, provider, id, err := d.host.Model(ctx, name)
 	if err != nil {
@@ -114,8 +114,8 @@ func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) 
 	return nil
 }
 
-// open makes a session the present one and puts it in order.
-func (d *Driver) open(ctx context.Context, s *session.Session) error {
+// openSession makes a session the present one and puts it in order.
+func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 	d.mu.Lock()
 	a := NewAgent(s, d.model, d.box, d.ui, d.o)
 	d.mu.Unlock()
@@ -146,7 +146,7 @@ func (d *Driver) open(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
-// nameOf is a session's name, or how its first message begins.
+// nameOf returns a session's name, or how its first message begins.
 func nameOf(s *session.Session) string {
 	if n := s.Name(); n != "" {
 		return n
@@ -157,7 +157,7 @@ func nameOf(s *session.Session) string {
 	}
 	for _, m := range c.Request.History.All() {
 		if m.StartsTurn() {
-			return title(m.Text())
+			return titleOf(m.Text())
 		}
 	}
 	return ""
@@ -173,9 +173,9 @@ func lastMessage(s *session.Session) *chat.Message {
 }
 
 // Session returns the present session.
-func (d *Driver) Session() *session.Session { return d.present().session }
+func (d *Driver) Session() *session.Session { return d.currentAgent().session }
 
-func (d *Driver) present() *Agent {
+func (d *Driver) currentAgent() *Agent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.agent
@@ -189,7 +189,7 @@ func (d *Driver) Model() string {
 }
 
 // Measure says how full the window is.
-func (d *Driver) Measure() (*Fill, error) { return d.present().Measure() }
+func (d *Driver) Measure() (*Fill, error) { return d.currentAgent().Measure() }
 
 func (d *Driver) isAuto() bool {
 	d.mu.Lock()
@@ -219,7 +219,7 @@ func (d *Driver) Submit(line string) {
 		err := d.agent.Request(d.base, arg) // only notes it, as long as the turn runs
 		d.mu.Unlock()
 		if err != nil {
-			d.note("not compacted: %s", problem(err))
+			d.note("not compacted: %s", problemText(err))
 			return
 		}
 		d.note("the conversation will be compacted when this turn is over")
@@ -266,7 +266,7 @@ func (d *Driver) Waiting() []string {
 }
 
 // Wait waits until nothing runs and nothing waits, or until ctx ends, and
-// returns the error of what was done last.
+// returns the error of the last command or turn.
 func (d *Driver) Wait(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		d.mu.Lock()
@@ -275,7 +275,7 @@ func (d *Driver) Wait(ctx context.Context) error {
 	})()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for (d.busy || d.ready()) && !d.closed && ctx.Err() == nil {
+	for (d.busy || d.canTakeLine()) && !d.closed && ctx.Err() == nil {
 		d.wake.Wait()
 	}
 	if d.failed == nil {
@@ -284,8 +284,8 @@ func (d *Driver) Wait(ctx context.Context) error {
 	return d.failed
 }
 
-// ready reports whether a line can be done next. The caller holds the lock.
-func (d *Driver) ready() bool { return len(d.queue) > 0 && (!d.held || d.first > 0) }
+// canTakeLine reports whether a line can be done next. The caller holds the lock.
+func (d *Driver) canTakeLine() bool { return len(d.queue) > 0 && (!d.held || d.first > 0) }
 
 // Close cancels what runs, waits until the session is in order, and closes it.
 func (d *Driver) Close() error {
@@ -303,24 +303,24 @@ func (d *Driver) Close() error {
 	return d.Session().Close()
 }
 
-// work does one line after the other.
-func (d *Driver) work() {
+// processLines does one line after the other.
+func (d *Driver) processLines() {
 	defer close(d.done)
 	for {
-		line, ok := d.take()
+		line, ok := d.takeLine()
 		if !ok {
 			return
 		}
-		err := d.do(line)
+		err := d.processLine(line)
 		switch {
 		case errors.Is(err, ErrInterrupted):
 			d.ui.Event(Event{Kind: Interrupted})
 		case err != nil:
-			d.ui.Event(Event{Kind: Failed, Text: d.reason(err), Waiting: len(d.Waiting())})
+			d.ui.Event(Event{Kind: Failed, Text: d.errorText(err), Waiting: len(d.Waiting())})
 		}
 		d.mu.Lock()
 		d.busy, d.failed = false, err
-		idle, waiting := !d.ready(), len(d.queue)
+		idle, waiting := !d.canTakeLine(), len(d.queue)
 		d.wake.Broadcast()
 		d.mu.Unlock()
 		if idle {
@@ -329,11 +329,11 @@ func (d *Driver) work() {
 	}
 }
 
-// take waits for the next line.
-func (d *Driver) take() (string, bool) {
+// takeLine waits for the next line.
+func (d *Driver) takeLine() (string, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for !d.ready() && !d.closed {
+	for !d.canTakeLine() && !d.closed {
 		d.wake.Wait()
 	}
 	if d.closed {
@@ -346,8 +346,8 @@ func (d *Driver) take() (string, bool) {
 	return line, true
 }
 
-// stage runs one step that can be cancelled by itself.
-func (d *Driver) stage(f func(ctx context.Context) error) error {
+// runCancellable runs one step that can be cancelled by itself.
+func (d *Driver) runCancellable(f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(d.base)
 	defer cancel()
 	d.mu.Lock()
@@ -363,22 +363,22 @@ func (d *Driver) stage(f func(ctx context.Context) error) error {
 	return err
 }
 
-// do does one line.
-func (d *Driver) do(line string) error {
+// processLine does one line.
+func (d *Driver) processLine(line string) error {
 	if cmd, arg, ok := parseCommand(line); ok {
-		return d.stage(func(ctx context.Context) error { return cmd.run(ctx, d, arg) })
+		return d.runCancellable(func(ctx context.Context) error { return cmd.run(ctx, d, arg) })
 	}
-	return d.turn(line)
+	return d.runTurn(line)
 }
 
-// turn runs one turn with its end.
-func (d *Driver) turn(text string) error {
-	a := d.present()
+// runTurn runs one turn with its end.
+func (d *Driver) runTurn(text string) error {
+	a := d.currentAgent()
 	d.mu.Lock()
 	a.session.Begin()
 	d.turns = true
 	d.mu.Unlock()
-	err := d.stage(func(ctx context.Context) error { return a.Turn(ctx, text) })
+	err := d.runCancellable(func(ctx context.Context) error { return a.Turn(ctx, text) })
 	cut := errors.Is(err, ErrInterrupted)
 	d.mu.Lock()
 	d.turns = false
@@ -387,7 +387,7 @@ func (d *Driver) turn(text string) error {
 	if d.base.Err() != nil { // leaving: no compaction any more
 		return err
 	}
-	ferr := d.stage(func(ctx context.Context) error { return a.Finish(ctx, cut) })
+	ferr := d.runCancellable(func(ctx context.Context) error { return a.Finish(ctx, cut) })
 	if err == nil {
 		err = ferr
 	} else if ferr != nil && !errors.Is(ferr, ErrInterrupted) && ferr.Error() != err.Error() { // once is enough
@@ -396,8 +396,8 @@ func (d *Driver) turn(text string) error {
 	return err
 }
 
-// title is the beginning of a text, as a name for a session.
-func title(text string) string {
+// titleOf returns the beginning of a text, as a name for a session.
+func titleOf(text string) string {
 	words := strings.Fields(text[:min(len(text), 400)])
 	name := strings.ToValidUTF8(strings.Join(words, " "), "")
 	if r := []rune(name); len(r) > 60 {

@@ -36,7 +36,7 @@ func (a *Agent) Measure() (*Fill, error) {
 	case st.ShouldCompact:
 		f.Level, f.Next = LevelWarning, NextCompacts
 		switch {
-		case !due || !a.auto():
+		case !due || !a.autoCompacts():
 			f.Next = NextOff
 		case a.stuck.Load():
 			f.Next = NextStuck
@@ -56,9 +56,9 @@ func fillOf(st *budget.Status) *Fill {
 }
 
 // Finish ends a turn: it says how full the window is, and compacts where that
-// is due or was asked for. After a turn that was cut off by the person it only
-// compacts what was asked for, since the rest can wait for the next message. A
-// failure to compact leaves the conversation as it was.
+// is due or was asked for. After a turn that the person cut off it compacts only on
+// request, since the rest can wait for the next message. A failure to compact
+// leaves the conversation as it was.
 func (a *Agent) Finish(ctx context.Context, cut bool) error {
 	f, err := a.Measure()
 	if err == nil {
@@ -73,17 +73,17 @@ func (a *Agent) Finish(ctx context.Context, cut bool) error {
 	if asked := a.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
 		a.emit(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
 	}
-	a.session.SetAuto(a.auto() && !cut)
+	a.session.SetAuto(a.autoCompacts() && !cut)
 	c, err := a.session.End(ctx)
 	switch {
 	case ctx.Err() != nil && c == nil:
 		return ErrInterrupted
-	case errors.Is(err, session.ErrNothing): // what was asked for
-		a.emit(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problem(err), "nothing to compact: ")})
+	case errors.Is(err, session.ErrNothing): // only somebody who asked for it is told
+		a.emit(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problemText(err), "nothing to compact: ")})
 	case err != nil:
 		return err
 	case c != nil:
-		a.compacted(c)
+		a.reportCompaction(c)
 	case f != nil && f.Next == NextCompacts:
 		a.stuck.Store(true)
 		a.emit(Event{Kind: Note, Text: "not compacted: nothing can be made smaller now, or a hook called it off"})
@@ -111,12 +111,12 @@ func (a *Agent) Compact(ctx context.Context, focus string) error {
 	case err != nil:
 		return err
 	}
-	a.compacted(c)
+	a.reportCompaction(c)
 	return nil
 }
 
-// compacted reports a compaction.
-func (a *Agent) compacted(c *session.Compacted) {
+// reportCompaction reports a compaction.
+func (a *Agent) reportCompaction(c *session.Compacted) {
 	a.stuck.Store(false)
 	e := Compaction{
 		Entry: c.Entry.ID, Before: c.Before.Count.Tokens, After: c.After.Count.Tokens,

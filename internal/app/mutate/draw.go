@@ -38,10 +38,10 @@ type source struct {
 	functions  []*ast.FuncDecl
 }
 
-// draw returns n mutations that the seed chooses: a package, a function of it, and
+// drawMutations returns n mutations that the seed chooses: a package, a function of it, and
 // one of the changes that the function allows. Whether they build is found out when
 // they are tried, so there are more than will be.
-func draw(root string, seed uint64, n int) ([]mutation, error) {
+func drawMutations(root string, seed uint64, n int) ([]mutation, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	byPkg := make(map[string][]source)
 	var list []mutation
@@ -49,14 +49,14 @@ func draw(root string, seed uint64, n int) ([]mutation, error) {
 	for tries := 0; len(list) < n && tries < 100*n; tries++ {
 		pkg := mattering[r.IntN(len(mattering))]
 		if byPkg[pkg] == nil {
-			files, err := sources(root, pkg)
+			files, err := readSources(root, pkg)
 			if err != nil {
 				return nil, err
 			}
 			byPkg[pkg] = files
 		}
-		file, f := pick(r, byPkg[pkg])
-		changes := file.changes(f)
+		file, f := pickFunction(r, byPkg[pkg])
+		changes := file.possibleChanges(f)
 		if len(changes) == 0 {
 			continue
 		}
@@ -70,8 +70,8 @@ func draw(root string, seed uint64, n int) ([]mutation, error) {
 	return list, nil
 }
 
-// sources reads the files of a package that are not tests.
-func sources(root, pkg string) ([]source, error) {
+// readSources reads the files of a package that are not tests.
+func readSources(root, pkg string) ([]source, error) {
 	names, err := fs.Glob(os.DirFS(filepath.Join(root, pkg)), "*.go")
 	if err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func sources(root, pkg string) ([]source, error) {
 	return files, nil
 }
 
-// pick chooses a function of a package.
-func pick(r *rand.Rand, files []source) (*source, *ast.FuncDecl) {
+// pickFunction chooses a function of a package.
+func pickFunction(r *rand.Rand, files []source) (*source, *ast.FuncDecl) {
 	n := 0
 	for i := range files {
 		n += len(files[i].functions)
@@ -116,9 +116,9 @@ func pick(r *rand.Rand, files []source) (*source, *ast.FuncDecl) {
 	panic("unreachable")
 }
 
-// changes lists what can be changed in a function: a condition is negated, a
+// possibleChanges lists what can be changed in a function: a condition is negated, a
 // statement is dropped, a border or a number is off by one.
-func (s *source) changes(f *ast.FuncDecl) []change {
+func (s *source) possibleChanges(f *ast.FuncDecl) []change {
 	var all []change
 	at := func(p token.Pos) int { return s.set.Position(p).Offset }
 	add := func(n ast.Node, text, what string) {
@@ -164,16 +164,16 @@ func (s *source) changes(f *ast.FuncDecl) []change {
 // on the changed package is left out. It ends when n were tried that build; with
 // -write the page has them, one by one.
 func tryDrawn(root, dir string, o *options, n int) error {
-	list, err := draw(root, o.seed, 2*n)
+	list, err := drawMutations(root, o.seed, 2*n)
 	if err != nil {
 		return err
 	}
-	head, inside, tail, err := cut(root, drawn)
+	head, inside, tail, err := cutPage(root, drawn)
 	if err != nil {
 		return err
 	}
 	noticed := make(map[string]string)
-	for _, f := range cells(inside) {
+	for _, f := range splitCells(inside) {
 		if o.open && len(f) == 2 && f[1] != nobody {
 			noticed[f[0]] = f[1]
 		}
@@ -186,7 +186,7 @@ func tryDrawn(root, dir string, o *options, n int) error {
 		name := strings.ReplaceAll(m.Out, "|", "¦")
 		by, known := noticed[name]
 		if !known {
-			if by, err = m.noticed(root, dir, o, passed); err != nil {
+			if by, err = m.findNoticingTest(root, dir, o, passed); err != nil {
 				return err
 			}
 		}
@@ -215,8 +215,8 @@ func tryDrawn(root, dir string, o *options, n int) error {
 // nobody is what the page says where no driver's test notices.
 const nobody = "**no driver's test**"
 
-// noticed returns the first test of a driver that notices a drawn mutation.
-func (m *mutation) noticed(root, dir string, o *options, passed map[string]string) (string, error) {
+// findNoticingTest returns the first test of a driver that notices a drawn mutation.
+func (m *mutation) findNoticingTest(root, dir string, o *options, passed map[string]string) (string, error) {
 	for _, m.Pkg = range strings.Split(o.drivers, ",") {
 		needs := exec.Command("go", "list", "-deps", "-test", "-f", "{{.Dir}}", m.Pkg)
 		needs.Dir = root
@@ -243,7 +243,7 @@ func (m *mutation) noticed(root, dir string, o *options, passed map[string]strin
 			if f := regexp.MustCompile(`--- FAIL: ([^ ]+)`).FindStringSubmatch(text); f != nil {
 				m.Test = f[1]
 			}
-			return m.name(), nil
+			return m.testName(), nil
 		case says != passes:
 			return "", fmt.Errorf("%s: %s\n%s", m.Pkg, says, text)
 		}

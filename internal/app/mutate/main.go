@@ -44,7 +44,7 @@ func main() {
 	flag.BoolVar(&o.open, "open", false, "only mutations whose result docs/rows.md does not have yet")
 	flag.BoolVar(&o.write, "write", false, "put the results into the table of docs/rows.md, one by one")
 	flag.BoolVar(&o.verbose, "v", false, "print the output of tests that do not do as they should")
-	flag.IntVar(&o.draw, "draw", 0, "try so many changes that -seed draws, instead of the table")
+	flag.IntVar(&o.draw, "draw", 0, "number of changes to try that -seed draws, instead of the table")
 	flag.Uint64Var(&o.seed, "seed", 1, "what is drawn")
 	flag.StringVar(&o.drivers, "drivers", ".,./session,./transport,./gateway,./internal/app", "packages whose tests drawn changes are tried against, in this order")
 	flag.StringVar(&o.tests, "tests", "Test.*", "only tests of theirs that match this expression")
@@ -65,8 +65,8 @@ type options struct {
 	drivers, tests string
 }
 
-// read returns the table's mutations.
-func read(root string) ([]mutation, error) {
+// readTable returns the table's mutations.
+func readTable(root string) ([]mutation, error) {
 	data, err := os.ReadFile(filepath.Join(root, table))
 	if err != nil {
 		return nil, err
@@ -92,11 +92,11 @@ func run(root string, o *options) error {
 	if err != nil {
 		return err
 	}
-	list, err := read(root)
+	list, err := readTable(root)
 	if err != nil {
 		return err
 	}
-	known, err := results(root)
+	known, err := readResults(root)
 	if err != nil {
 		return err
 	}
@@ -127,16 +127,16 @@ func run(root string, o *options) error {
 				fmt.Fprintf(os.Stderr, "%s: %s\n%s\n", m.Row, m.Out, text)
 			}
 		}
-		fmt.Printf(line, m.Row, m.Out, m.name(), says)
+		fmt.Printf(line, m.Row, m.Out, m.testName(), says)
 		known[m.key()] = says
 		if o.write {
-			if err := write(root, list, known); err != nil {
+			if err := writeResults(root, list, known); err != nil {
 				return err
 			}
 		}
 	}
 	if o.write { // also where nothing was tried: mutations may have gone
-		if err := write(root, list, known); err != nil {
+		if err := writeResults(root, list, known); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ const (
 func (m *mutation) try(root, dir string, passed map[string]string) (says, text string, err error) {
 	key := m.Pkg + " " + m.Test
 	if _, ok := passed[key]; !ok {
-		if passed[key], text, err = m.test(root, ""); err != nil {
+		if passed[key], text, err = m.runTest(root, ""); err != nil {
 			return "", "", err
 		}
 	}
@@ -171,16 +171,16 @@ func (m *mutation) try(root, dir string, passed map[string]string) (says, text s
 	default:
 		return passed[key], text, nil
 	}
-	overlay, err := m.overlay(root, dir)
+	overlay, err := m.writeOverlay(root, dir)
 	if err != nil {
 		return "", "", err
 	}
-	return m.test(root, overlay)
+	return m.runTest(root, overlay)
 }
 
-// overlay writes the file without the feature, and what tells the compiler to read
-// it in the place of the one that is there.
-func (m *mutation) overlay(root, dir string) (string, error) {
+// writeOverlay writes the file without the feature, and an overlay that has the
+// compiler read it in place of the original.
+func (m *mutation) writeOverlay(root, dir string) (string, error) {
 	path, err := filepath.Abs(filepath.Join(root, m.File))
 	if err != nil {
 		return "", err
@@ -205,10 +205,10 @@ func (m *mutation) overlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, doc, 0o600)
 }
 
-// test runs the mutation's test, with an overlay unless it is "". Without one the
+// runTest runs the mutation's test, with an overlay unless it is "". Without one the
 // result may come from the build's cache. Vet is left out: it would refuse code
 // that a feature's absence makes odd.
-func (m *mutation) test(root, overlay string) (says, text string, err error) {
+func (m *mutation) runTest(root, overlay string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
 	args := []string{"test", "-v", "-vet=off", "-timeout", "10m", "-failfast", "-run", run, m.Pkg}
 	if overlay != "" {

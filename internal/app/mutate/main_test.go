@@ -20,15 +20,15 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []mutation{{Row: "S1", Out: "one", Pkg: ".", Test: "TestOne"}, {Row: "S2", Out: "two", Pkg: "./session", Test: "TestTwo/part"}}
-	if err := write(root, list, map[string]string{list[0].key(): fails}); err != nil {
+	if err := writeResults(root, list, map[string]string{list[0].key(): fails}); err != nil {
 		t.Fatal(err)
 	}
-	known, err := results(root)
+	known, err := readResults(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	known[list[1].key()] = passes
-	if err := write(root, list, known); err != nil {
+	if err := writeResults(root, list, known); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(name)
@@ -49,11 +49,11 @@ func TestWrite(t *testing.T) {
 // can still be read.
 func TestDraw(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	list, err := draw(root, 7, 30)
+	list, err := drawMutations(root, 7, 30)
 	if err != nil || len(list) != 30 {
 		t.Fatal(len(list), err)
 	}
-	again, err := draw(root, 7, 30)
+	again, err := drawMutations(root, 7, 30)
 	if err != nil || !slices.Equal(list, again) {
 		t.Error("another draw of the same seed differs", err)
 	}

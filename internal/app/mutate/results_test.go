@@ -13,7 +13,7 @@ import (
 // the test that must fail is one of a driver.
 func TestTable(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	list, err := read(root)
+	list, err := readTable(root)
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d mutations: %v", len(list), err)
 	}
@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("mutation %d (%s) lacks a field", i+1, m.Row)
 		}
 		if drivers[m.Pkg] == "" {
-			t.Errorf("%s: %s is not a test of a driver", m.Row, m.name())
+			t.Errorf("%s: %s is not a test of a driver", m.Row, m.testName())
 		}
 		text, err := os.ReadFile(filepath.Join(root, m.File))
 		if err != nil {
@@ -42,11 +42,11 @@ func TestTable(t *testing.T) {
 // pass, and every row has one.
 func TestResults(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	list, err := read(root)
+	list, err := readTable(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := results(root)
+	known, err := readResults(root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ var drivers = map[string]string{
 	"./internal/kit/providersim": "`sim`",
 }
 
-// name returns the test as docs/rows.md names it.
-func (m *mutation) name() string {
+// testName returns the test as docs/rows.md names it.
+func (m *mutation) testName() string {
 	pkg := path.Base(m.Pkg)
 	switch m.Pkg {
 	case ".":
@@ -44,15 +44,15 @@ func (m *mutation) name() string {
 }
 
 // key tells a mutation's line in the page from the others.
-func (m *mutation) key() string { return m.Row + " | " + m.Out + " | " + m.name() }
+func (m *mutation) key() string { return m.Row + " | " + m.Out + " | " + m.testName() }
 
-// line is what the page says of a mutation.
-func (m *mutation) line(says string) string {
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", m.Row, m.Out, drivers[m.Pkg], m.name(), says)
+// tableLine returns what the page says of a mutation.
+func (m *mutation) tableLine(says string) string {
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", m.Row, m.Out, drivers[m.Pkg], m.testName(), says)
 }
 
-// cut returns the page as it is up to a mark, from there to the end mark, and after.
-func cut(root, mark string) (head, inside, tail string, err error) {
+// cutPage returns the page as it is up to a mark, from there to the end mark, and after.
+func cutPage(root, mark string) (head, inside, tail string, err error) {
 	doc, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
 		return "", "", "", err
@@ -65,22 +65,22 @@ func cut(root, mark string) (head, inside, tail string, err error) {
 	return head + mark, inside, end + tail, nil
 }
 
-// cells returns the cells of a table's lines.
-func cells(table string) (rows [][]string) {
+// splitCells returns the cells of a table's lines.
+func splitCells(table string) (rows [][]string) {
 	for line := range strings.Lines(table) {
 		rows = append(rows, strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "))
 	}
 	return rows
 }
 
-// results returns what the page says of each mutation, by its key.
-func results(root string) (map[string]string, error) {
-	_, inside, _, err := cut(root, start)
+// readResults returns what the page says of each mutation, by its key.
+func readResults(root string) (map[string]string, error) {
+	_, inside, _, err := cutPage(root, start)
 	if err != nil {
 		return nil, err
 	}
 	known := make(map[string]string)
-	for _, f := range cells(inside) {
+	for _, f := range splitCells(inside) {
 		if len(f) == 5 && f[0] != "row" {
 			known[f[0]+" | "+f[1]+" | "+f[3]] = f[4]
 		}
@@ -88,10 +88,10 @@ func results(root string) (map[string]string, error) {
 	return known, nil
 }
 
-// write puts the results between the page's marks, in the order of the mutations'
+// writeResults puts the results between the page's marks, in the order of the mutations'
 // table. A mutation that has none is said not to have run.
-func write(root string, list []mutation, known map[string]string) error {
-	head, _, tail, err := cut(root, start)
+func writeResults(root string, list []mutation, known map[string]string) error {
+	head, _, tail, err := cutPage(root, start)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func write(root string, list []mutation, known map[string]string) error {
 		if says == "" {
 			says = notRun
 		}
-		b.WriteString(list[i].line(says))
+		b.WriteString(list[i].tableLine(says))
 	}
 	return os.WriteFile(filepath.Join(root, page), []byte(head+b.String()+tail), 0o644)
 }

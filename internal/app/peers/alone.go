@@ -20,34 +20,34 @@ func Alone() replay.Policy {
 		}
 		switch w.Agent.Name {
 		case "claude":
-			return claude(w)
+			return claudeStep(w)
 		case "codex":
-			return codex(w)
+			return codexStep(w)
 		case "opencode":
-			return opencode(w)
+			return opencodeStep(w)
 		}
-		return pi(w)
+		return piStep(w)
 	}}
 }
 
 const claudeFiles, claudeFile = 5, 5000
 
-// claude does as Claude Code: an LLM summarises everything, and the five files
+// claudeStep does as Claude Code: an LLM summarises everything, and the five files
 // touched last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
 // tokens to about 50,000 so, their system prompt and tools included.
-func claude(w *replay.Working) step {
+func claudeStep(w *replay.Working) step {
 	return func(h chat.History) replay.Sent {
 		if !w.Over() {
 			return w.Sent()
 		}
 		call := w.Asked()
-		w.Summarise(chat.User, len(w.Msgs), h.Len(), files(w, h)...)
+		w.Summarise(chat.User, len(w.Msgs), h.Len(), fileMessages(w, h)...)
 		return w.Sent(call)
 	}
 }
 
-// files are the messages that show files again as they stand, the newest last.
-func files(w *replay.Working, h chat.History) []*chat.Message {
+// fileMessages returns the messages that show files again as they stand, the newest last.
+func fileMessages(w *replay.Working, h chat.History) []*chat.Message {
 	set := workset.New(nil)
 	for i := range h.Len() {
 		set.Add(h, i)

@@ -10,16 +10,16 @@ import "github.com/winnow-llm/winnow/internal/app/replay"
 func Policies() []replay.Policy {
 	return append(replay.Presets(),
 		replay.None(),
-		replay.Simple{Label: "sliding window", Start: slide},
-		replay.Simple{Label: "picoclaw", Start: picoclaw},
-		replay.Simple{Label: "umbra", Start: umbra},
-		replay.Simple{Label: "neurolink", Start: neurolink(false)},
-		replay.Simple{Label: "neurolink+llm", LLM: true, Start: neurolink(true)},
-		replay.Simple{Label: "pi", LLM: true, Start: pi},
-		replay.Simple{Label: "opencode", LLM: true, Start: opencode},
-		replay.Simple{Label: "codex", LLM: true, Start: codex},
-		replay.Simple{Label: "masking every step", Start: masking(false)},
-		replay.Simple{Label: "masking in batches", Start: masking(true)},
+		replay.Simple{Label: "sliding window", Start: slidingStep},
+		replay.Simple{Label: "picoclaw", Start: picoclawStep},
+		replay.Simple{Label: "umbra", Start: umbraStep},
+		replay.Simple{Label: "neurolink", Start: neurolinkStart(false)},
+		replay.Simple{Label: "neurolink+llm", LLM: true, Start: neurolinkStart(true)},
+		replay.Simple{Label: "pi", LLM: true, Start: piStep},
+		replay.Simple{Label: "opencode", LLM: true, Start: opencodeStep},
+		replay.Simple{Label: "codex", LLM: true, Start: codexStep},
+		replay.Simple{Label: "masking every step", Start: maskResults(false)},
+		replay.Simple{Label: "masking in batches", Start: maskResults(true)},
 	)
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
-// neurolink is the pipeline of four stages (seed 004): prune tool output,
+// neurolinkStart returns the pipeline of four stages (seed 004): prune tool output,
 // deduplicate file reads, summarise with an LLM, slide the window; each only
 // while still over the target. Without an LLM the third stage fails and the
 // fourth follows. Its repair of pairs afterwards is left out, since validity is
 // looked at before any repair.
-func neurolink(llm bool) func(*replay.Working) step {
+func neurolinkStart(llm bool) func(*replay.Working) step {
 	return func(w *replay.Working) step {
 		n := &neuroRun{w}
 		return func(chat.History) replay.Sent {
@@ -23,15 +23,15 @@ func neurolink(llm bool) func(*replay.Working) step {
 				// In a small window both together exceed the trigger, and nothing would
 				// ever be pruned: there they shrink with the window.
 				window := min(n.Window, neuroWindow)
-				prune(w, "[Tool result cleared]", neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow-1, func(int) bool { return true })
+				pruneOutput(w, "[Tool result cleared]", neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow-1, func(int) bool { return true })
 				if n.Size > target {
-					n.deduplicate()
+					n.deduplicateReads()
 				}
 				if n.Size > target && llm {
-					calls = n.summarise()
+					calls = n.summariseOld()
 				}
 				if n.Size > target {
-					n.slide()
+					n.slideWindow()
 				}
 			}
 			return n.Sent(calls...)
@@ -55,8 +55,8 @@ const (
 // neuroRead is how that system finds file reads.
 var neuroRead = regexp.MustCompile(`(?i)(?:read|reading|read_file|readFile|Read file|cat)\s+['"]?([^\s'"\n]+)`)
 
-// deduplicate keeps the latest read of each file.
-func (n *neuroRun) deduplicate() {
+// deduplicateReads keeps the latest read of each file.
+func (n *neuroRun) deduplicateReads() {
 	msgs, saved := append([]*chat.Message{}, n.Msgs...), 0
 	latest := map[string]bool{}
 	for i := len(msgs) - 1; i >= 0; i-- {
@@ -89,8 +89,8 @@ func (n *neuroRun) deduplicate() {
 	}
 }
 
-// summarise replaces all but the newest messages.
-func (n *neuroRun) summarise() []replay.SummaryCall {
+// summariseOld replaces all but the newest messages.
+func (n *neuroRun) summariseOld() []replay.SummaryCall {
 	if len(n.Msgs) <= 4 {
 		return nil
 	}
@@ -106,8 +106,8 @@ func (n *neuroRun) summarise() []replay.SummaryCall {
 	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}
 }
 
-// slide removes the oldest half of what follows the first two messages.
-func (n *neuroRun) slide() {
+// slideWindow removes the oldest half of what follows the first two messages.
+func (n *neuroRun) slideWindow() {
 	if len(n.Msgs) <= 4 {
 		return
 	}

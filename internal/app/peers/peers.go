@@ -10,8 +10,8 @@ import (
 // step is what a policy does before each request.
 type step = func(h chat.History) replay.Sent
 
-// slide keeps the newest half of the window and nothing else.
-func slide(w *replay.Working) step {
+// slidingStep keeps the newest half of the window and nothing else.
+func slidingStep(w *replay.Working) step {
 	return func(chat.History) replay.Sent {
 		if w.Over() {
 			n, total := 0, w.Size
@@ -28,16 +28,16 @@ func slide(w *replay.Working) step {
 // maskKeep is how many results stay.
 const maskKeep = 10
 
-// masking replaces all but the newest results: at every step, or in batches
+// maskResults replaces all but the newest results: at every step, or in batches
 // when the trigger is reached.
-func masking(batch bool) func(*replay.Working) step {
+func maskResults(batch bool) func(*replay.Working) step {
 	return func(w *replay.Working) step {
 		return func(chat.History) replay.Sent {
 			if batch && !w.Over() {
 				return w.Sent()
 			}
 			kept := 0
-			masked, saved := cleared(w, "[Output omitted]", func(i int, _ *chat.Message) bool {
+			masked, saved := clearResults(w, "[Output omitted]", func(i int, _ *chat.Message) bool {
 				kept++
 				return kept > maskKeep && w.From[i] >= 0
 			}, func(i int) { w.From[i] = -1 }) // masked: nothing more to do
@@ -49,10 +49,10 @@ func masking(batch bool) func(*replay.Working) step {
 	}
 }
 
-// cleared returns the list with the results of messages replaced by a text, and how
+// clearResults returns the list with the results of messages replaced by a text, and how
 // many tokens that saves. Messages with results are asked for newest first; done is
 // told of those that were replaced.
-func cleared(w *replay.Working, text string, which func(i int, m *chat.Message) bool, done func(i int)) ([]*chat.Message, int) {
+func clearResults(w *replay.Working, text string, which func(i int, m *chat.Message) bool, done func(i int)) ([]*chat.Message, int) {
 	msgs, saved := slices.Clone(w.Msgs), 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := msgs[i]
@@ -69,11 +69,11 @@ func cleared(w *replay.Working, text string, which func(i int, m *chat.Message) 
 	return msgs, saved
 }
 
-// prune clears tool output: of the results that may go, those beyond the newest
+// pruneOutput clears tool output: of the results that may go, those beyond the newest
 // protect tokens, if that saves more than a minimum.
-func prune(w *replay.Working, text string, protect, minimum int, may func(i int) bool) {
+func pruneOutput(w *replay.Working, text string, protect, minimum int, may func(i int) bool) {
 	seen := 0
-	msgs, saved := cleared(w, text, func(i int, m *chat.Message) bool {
+	msgs, saved := clearResults(w, text, func(i int, m *chat.Message) bool {
 		if !may(i) || slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && p.Name == "skill" }) {
 			return false
 		}
@@ -85,10 +85,10 @@ func prune(w *replay.Working, text string, protect, minimum int, may func(i int)
 	}
 }
 
-// opencode prunes tool output at the end of every turn: the newest two turns
+// opencodeStep prunes tool output at the end of every turn: the newest two turns
 // and 40,000 tokens of output stay, and at least 20,000 must be saved. When that
 // is not enough an LLM summarises everything up to the last turn.
-func opencode(w *replay.Working) step {
+func opencodeStep(w *replay.Working) step {
 	const protect, minimum, recent = 40000, 20000, 2
 	before := 0
 	return func(h chat.History) replay.Sent {
@@ -100,7 +100,7 @@ func opencode(w *replay.Working) step {
 		}
 		if len(turns) != before { // a turn ended
 			if before = len(turns); before >= recent {
-				prune(w, "[Old tool result content cleared]", protect, minimum, func(i int) bool { return i <= turns[before-recent] })
+				pruneOutput(w, "[Old tool result content cleared]", protect, minimum, func(i int) bool { return i <= turns[before-recent] })
 			}
 		}
 		if !w.Over() {
@@ -114,9 +114,9 @@ func opencode(w *replay.Working) step {
 
 const codexUser = 20000
 
-// codex keeps the user's messages, newest 20,000 tokens of them, and an LLM's
+// codexStep keeps the user's messages, newest 20,000 tokens of them, and an LLM's
 // summary of everything.
-func codex(w *replay.Working) step {
+func codexStep(w *replay.Working) step {
 	return func(h chat.History) replay.Sent {
 		if !w.Over() {
 			return w.Sent()

@@ -30,7 +30,7 @@ func TestDeterministic(t *testing.T) {
 	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
 	var boards [2][]byte
 	for i, workers := range []int{1, 3} {
-		b, err := replay.Run(t.Context(), d, &replay.Options{Policies: peers.Policies(), Windows: []int{16000}, Workers: workers})
+		b, err := replay.Run(t.Context(), d, &replay.Options{Policies: peers.Policies(), Windows: []int{16000}, Crew: replay.Crew{Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}

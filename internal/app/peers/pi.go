@@ -6,10 +6,10 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// pi is cut and summarise (seeds 001 and 003): the newest 16,384 tokens stay,
+// piStep is cut and summarise (seeds 001 and 003): the newest 16,384 tokens stay,
 // cut at a user's or an assistant's message; an LLM summarises what is before,
 // updating its earlier summary. Results stay with their calls.
-func pi(p *replay.Working) step {
+func piStep(p *replay.Working) step {
 	return func(h chat.History) replay.Sent {
 		if !p.Over() {
 			return p.Sent()

@@ -7,9 +7,9 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
-// picoclaw drops the oldest half of the turns (seed 002). A history of one turn
+// picoclawStep drops the oldest half of the turns (seed 002). A history of one turn
 // stays as it is, however long: that system never cuts inside a turn.
-func picoclaw(w *replay.Working) step {
+func picoclawStep(w *replay.Working) step {
 	dropped := 0
 	return func(chat.History) replay.Sent {
 		var turns []int

@@ -8,11 +8,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
-// umbra is split-turn compression as documented (seed 000): over budget and
+// umbraStep is split-turn compression as documented (seed 000): over budget and
 // with more than three exchanges in the current turn, all but the last three
 // become a list of calls; then old history is dropped from the front, one
 // message at a time. It looks at the whole history every time.
-func umbra(u *replay.Working) step {
+func umbraStep(u *replay.Working) step {
 	return func(chat.History) replay.Sent {
 		if !u.Over() {
 			return u.Sent()

@@ -49,21 +49,21 @@ func run(out string) (err error) {
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		return err
 	}
-	return s.tree()
+	return s.drawTree()
 }
 
-// command is the program with arguments, away from the settings and sessions
-// of whoever runs this.
-func (s *studio) command(args ...string) *exec.Cmd {
+// winnowCommand returns the program with arguments, away from the settings and
+// sessions of this machine's user.
+func (s *studio) winnowCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command(s.bin, args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"TERM=xterm-256color", "HOME=" + s.dir, "PATH=" + os.Getenv("PATH")}
 	return cmd
 }
 
-// tree is winnow tree on a session that was compacted.
-func (s *studio) tree() error {
-	text, err := s.command("session", "import", "session.json", "--json").Output()
+// drawTree draws winnow tree on a session that was compacted.
+func (s *studio) drawTree() error {
+	text, err := s.winnowCommand("session", "import", "session.json", "--json").Output()
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
@@ -74,15 +74,15 @@ func (s *studio) tree() error {
 		return fmt.Errorf("import: %d sessions, %w", len(imported.Sessions), err)
 	}
 	id := imported.Sessions[0].Session
-	if text, err := s.command("session", "compact", id).CombinedOutput(); err != nil {
+	if text, err := s.winnowCommand("session", "compact", id).CombinedOutput(); err != nil {
 		return fmt.Errorf("compact: %w: %s", err, text)
 	}
-	term := ptytest.Start(s.t, 150, 36, s.command("tree", id))
+	term := ptytest.Start(s.t, 150, 36, s.winnowCommand("tree", id))
 	term.WaitFor("? help")
 	term.WaitGone("reading")
 	term.WaitFor("folded") // the summary and what it stands for are side by side
 	term.WaitFor(" saved") // what is drawn last
-	if err := s.write("tree.svg", term); err != nil {
+	if err := s.writePicture("tree.svg", term); err != nil {
 		return err
 	}
 	term.Send("q")
@@ -92,8 +92,8 @@ func (s *studio) tree() error {
 	return nil
 }
 
-func (s *studio) write(name string, term *ptytest.Terminal) error {
-	return os.WriteFile(filepath.Join(s.out, name), draw(term.Cells()), 0o644)
+func (s *studio) writePicture(name string, term *ptytest.Terminal) error {
+	return os.WriteFile(filepath.Join(s.out, name), drawSVG(term.Cells()), 0o644)
 }
 
 // subject is told when something does not appear on the screen. It stands in

@@ -20,9 +20,9 @@ const (
 	foreground            = "#d5d8de"
 )
 
-// draw writes a screen as SVG. Empty lines at the end are left out.
-func draw(cells [][]ptytest.Cell) []byte {
-	for len(cells) > 0 && blank(cells[len(cells)-1]) {
+// drawSVG writes a screen as SVG. Empty lines at the end are left out.
+func drawSVG(cells [][]ptytest.Cell) []byte {
+	for len(cells) > 0 && isBlank(cells[len(cells)-1]) {
 		cells = cells[:len(cells)-1]
 	}
 	cols := 0
@@ -36,7 +36,7 @@ func draw(cells [][]ptytest.Cell) []byte {
 	for y, row := range cells {
 		for x := 0; x < len(row); {
 			end := x + 1
-			for end < len(row) && alike(row[x], row[end]) {
+			for end < len(row) && sameStyle(row[x], row[end]) {
 				end++
 			}
 			drawRun(&b, row[x:end], x, y)
@@ -52,7 +52,7 @@ func drawRun(b *bytes.Buffer, run []ptytest.Cell, x, y int) {
 	left, top := margin+float64(x)*cellWidth, margin+float64(y)*cellHeight
 	width := float64(len(run)) * cellWidth
 	if run[0].BG >= 0 {
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", left, top, width, cellHeight, palette(run[0].BG, background))
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", left, top, width, cellHeight, paletteColour(run[0].BG, background))
 	}
 	var text strings.Builder
 	for _, c := range run {
@@ -74,21 +74,21 @@ func drawRun(b *bytes.Buffer, run []ptytest.Cell, x, y int) {
 		style += ` text-decoration="underline"`
 	}
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
-		left, top+cellHeight*.74, width, palette(run[0].FG, foreground), style, html.EscapeString(text.String()))
+		left, top+cellHeight*.74, width, paletteColour(run[0].FG, foreground), style, html.EscapeString(text.String()))
 }
 
-func blank(row []ptytest.Cell) bool {
+func isBlank(row []ptytest.Cell) bool {
 	return !slices.ContainsFunc(row, func(c ptytest.Cell) bool { return c.Rune != ' ' || c.BG >= 0 })
 }
 
-// alike reports whether two cells are drawn in one go.
-func alike(a, b ptytest.Cell) bool {
+// sameStyle reports whether two cells are drawn in one go.
+func sameStyle(a, b ptytest.Cell) bool {
 	a.Rune, b.Rune = 0, 0
 	return a == b
 }
 
-// palette returns a colour of the palette of 256, or the default for -1.
-func palette(n int, otherwise string) string {
+// paletteColour returns a colour of the palette of 256, or the default for -1.
+func paletteColour(n int, otherwise string) string {
 	basic := [16]string{
 		"#16181d", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#abb2bf",
 		"#5c6370", "#ef8b92", "#b5d89a", "#f0d39a", "#8cc8f7", "#d9a0ea", "#84d0da", "#ffffff",

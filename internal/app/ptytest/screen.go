@@ -73,7 +73,7 @@ func (s *screen) write(p []byte) []byte {
 	s.rest = append(s.rest, p...)
 	s.reply = nil
 	for len(s.rest) > 0 {
-		n := s.unit(s.rest)
+		n := s.handleUnit(s.rest)
 		if n == 0 {
 			break
 		}
@@ -82,12 +82,12 @@ func (s *screen) write(p []byte) []byte {
 	return s.reply
 }
 
-// unit handles the first character or sequence and returns its length; 0 when
+// handleUnit handles the first character or sequence and returns its length; 0 when
 // it is not there whole.
-func (s *screen) unit(b []byte) int {
+func (s *screen) handleUnit(b []byte) int {
 	switch {
 	case b[0] == 0x1b:
-		return s.escape(b)
+		return s.handleEscape(b)
 	case b[0] == '\t': // the emulator loses its tab stops when it is resized
 		x := s.vt.Cursor().X
 		cols, _ := s.vt.Size()
@@ -119,8 +119,8 @@ func (s *screen) put(r rune) {
 
 func (s *screen) pass(text string) { _, _ = s.vt.Write([]byte(text)) }
 
-// escape handles a sequence.
-func (s *screen) escape(b []byte) int {
+// handleEscape handles a sequence.
+func (s *screen) handleEscape(b []byte) int {
 	if len(b) < 2 {
 		return 0
 	}
@@ -128,7 +128,7 @@ func (s *screen) escape(b []byte) int {
 	case '[':
 		for i := 2; i < len(b); i++ {
 			if b[i] >= 0x40 && b[i] <= 0x7e {
-				s.control(string(b[2:i]), b[i], string(b[:i+1]))
+				s.handleControl(string(b[2:i]), b[i], string(b[:i+1]))
 				return i + 1
 			}
 		}
@@ -157,8 +157,8 @@ func (s *screen) escape(b []byte) int {
 	return 2
 }
 
-// control handles a control sequence: parameters and the letter that ends it.
-func (s *screen) control(params string, final byte, whole string) {
+// handleControl handles a control sequence: parameters and the letter that ends it.
+func (s *screen) handleControl(params string, final byte, whole string) {
 	mark := byte(0)
 	if params != "" && strings.IndexByte("<=>?", params[0]) >= 0 {
 		mark, params = params[0], params[1:]
@@ -171,7 +171,7 @@ func (s *screen) control(params string, final byte, whole string) {
 			n, _ := strconv.Atoi(p)
 			s.modes[n] = final == 'h'
 		}
-		if final == 'l' && slices.Contains([]string{"1049", "1047", "47"}, params) && !s.alt() {
+		if final == 'l' && slices.Contains([]string{"1049", "1047", "47"}, params) && !s.isAlternate() {
 			return // the emulator would enter the alternate screen
 		}
 		s.pass(whole)
@@ -194,7 +194,7 @@ func (s *screen) control(params string, final byte, whole string) {
 	}
 }
 
-func (s *screen) alt() bool { return s.vt.Mode()&vt10x.ModeAltScreen != 0 }
+func (s *screen) isAlternate() bool { return s.vt.Mode()&vt10x.ModeAltScreen != 0 }
 
 func (s *screen) cursor() (x, y int, shown bool) {
 	c := s.vt.Cursor()
@@ -230,7 +230,7 @@ func (s *screen) cells() [][]Cell {
 		for x := range out[y] {
 			g := s.vt.Cell(x, y)
 			c := Cell{
-				Rune: g.Char, FG: colour(g.FG), BG: colour(g.BG),
+				Rune: g.Char, FG: colourNumber(g.FG), BG: colourNumber(g.BG),
 				Bold: g.Mode&glyphBold != 0, Italic: g.Mode&glyphItalic != 0, Underline: g.Mode&glyphUnderline != 0,
 			}
 			if g.Mode&glyphReverse != 0 { // defaults have been exchanged too
@@ -253,17 +253,17 @@ func (s *screen) cells() [][]Cell {
 	return out
 }
 
-func colour(c vt10x.Color) int {
+func colourNumber(c vt10x.Color) int {
 	if c < 256 {
 		return int(c)
 	}
 	return -1
 }
 
-// insane returns what a program that is over should have put back.
-func (s *screen) insane() []string {
+// findLeftovers returns what a program that is over should have put back.
+func (s *screen) findLeftovers() []string {
 	var wrong []string
-	if s.alt() {
+	if s.isAlternate() {
 		wrong = append(wrong, "the alternate screen is still up")
 	}
 	if !s.vt.CursorVisible() {

@@ -28,7 +28,7 @@ func TestStuck(t *testing.T) {
 	f := &failure{T: t}
 	tt := Start(f, 80, 24, cmd)
 	tt.WaitFor("here")
-	tt.stuck("waited for %s in vain", "Godot")
+	tt.failStuck("waited for %s in vain", "Godot")
 	for _, want := range []string{"waited for Godot in vain", "here", "goroutine ", "ptytest.hangs("} {
 		if !strings.Contains(f.text, want) {
 			t.Errorf("%q is not in the message:\n%s", want, f.text)

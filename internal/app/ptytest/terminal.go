@@ -44,7 +44,7 @@ const (
 	CtrlZ     = "\x1a"
 )
 
-// T is the part of a test that a terminal needs. A program that is no test can
+// T is the part of a test that a terminal needs. A program that is not a test can
 // bring its own.
 type T interface {
 	Helper()
@@ -87,7 +87,7 @@ func Start(t T, cols, rows int, cmd *exec.Cmd) *Terminal {
 		t: t, cmd: cmd, master: master, slave: slave, screen: newScreen(cols, rows),
 		read: make(chan struct{}), exited: make(chan struct{}), changed: make(chan struct{}),
 	}
-	if err := pty.Setsize(master, size(cols, rows)); err != nil {
+	if err := pty.Setsize(master, windowSize(cols, rows)); err != nil {
 		t.Fatalf("ptytest: set the size: %v", err)
 	}
 	if tt.before, err = term.GetState(int(slave.Fd())); err != nil {
@@ -121,7 +121,7 @@ func Start(t T, cols, rows int, cmd *exec.Cmd) *Terminal {
 	return tt
 }
 
-func size(cols, rows int) *pty.Winsize {
+func windowSize(cols, rows int) *pty.Winsize {
 	return &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)} //nolint:gosec // sizes of terminals are small
 }
 
@@ -171,7 +171,7 @@ func (tt *Terminal) waitAll() {
 // Send presses keys: characters as they are, and the constants of this package.
 func (tt *Terminal) Send(keys ...string) {
 	tt.t.Helper()
-	tt.write(strings.Join(keys, ""))
+	tt.writeInput(strings.Join(keys, ""))
 }
 
 // Paste pastes a text, marked as pasted where the command asked for that.
@@ -183,10 +183,10 @@ func (tt *Terminal) Paste(text string) {
 	if marked {
 		text = "\x1b[200~" + text + "\x1b[201~"
 	}
-	tt.write(text)
+	tt.writeInput(text)
 }
 
-func (tt *Terminal) write(s string) {
+func (tt *Terminal) writeInput(s string) {
 	tt.t.Helper()
 	done := make(chan error, 1)
 	go func() {
@@ -196,15 +196,15 @@ func (tt *Terminal) write(s string) {
 	select {
 	case err := <-done:
 		if err != nil {
-			tt.t.Fatalf("ptytest: send %q: %v\n%s", head(s), err, tt.Screen())
+			tt.t.Fatalf("ptytest: send %q: %v\n%s", briefText(s), err, tt.Screen())
 		}
 	case <-tt.exited:
 	case <-time.After(Deadline):
-		tt.stuck("the command does not read what is sent (%q)", head(s))
+		tt.failStuck("the command does not read what is sent (%q)", briefText(s))
 	}
 }
 
-func head(s string) string {
+func briefText(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"
 	}
@@ -217,7 +217,7 @@ func (tt *Terminal) Resize(cols, rows int) {
 	tt.mu.Lock()
 	tt.screen.resize(cols, rows)
 	tt.mu.Unlock()
-	if err := pty.Setsize(tt.master, size(cols, rows)); err != nil {
+	if err := pty.Setsize(tt.master, windowSize(cols, rows)); err != nil {
 		tt.t.Fatalf("ptytest: resize: %v", err)
 	}
 }
@@ -250,7 +250,7 @@ func (tt *Terminal) Cursor() (x, y int, shown bool) {
 func (tt *Terminal) AltScreen() bool {
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
-	return tt.screen.alt()
+	return tt.screen.isAlternate()
 }
 
 // Output returns how many bytes the command has written so far.
@@ -293,7 +293,7 @@ func (tt *Terminal) Until(what string, ok func(screen string) bool) {
 			tt.t.Fatalf("ptytest: waited for %s, but the command ended with %d; the screen:\n%s", what, tt.code, tt.Screen())
 			return
 		case <-deadline.C:
-			tt.stuck("waited for %s in vain", what)
+			tt.failStuck("waited for %s in vain", what)
 			return
 		}
 	}
@@ -306,7 +306,7 @@ func (tt *Terminal) Wait() int {
 	select {
 	case <-tt.exited:
 	case <-time.After(Deadline):
-		tt.stuck("the command does not end")
+		tt.failStuck("the command does not end")
 	}
 	return tt.code
 }
@@ -314,11 +314,11 @@ func (tt *Terminal) Wait() int {
 // mostStacks is how much of a command's stacks is shown.
 const mostStacks = 256 << 10
 
-// stuck fails the test over a command that does not do what it should: with
+// failStuck fails the test over a command that does not do what it should: with
 // the screen, and with what the command was doing, which a Go program tells
 // when it is made to quit. What hangs once in a thousand runs is found no other
 // way.
-func (tt *Terminal) stuck(format string, args ...any) {
+func (tt *Terminal) failStuck(format string, args ...any) {
 	tt.t.Helper()
 	reading := "goes on"
 	select {
@@ -326,7 +326,7 @@ func (tt *Terminal) stuck(format string, args ...any) {
 		reading = "has ended"
 	default:
 	}
-	state := tt.state()
+	state := tt.processState()
 	tt.mu.Lock()
 	screen, output := tt.screen.text(), tt.output
 	tt.keep = true
@@ -342,9 +342,9 @@ func (tt *Terminal) stuck(format string, args ...any) {
 	tt.t.Fatalf("ptytest: %s; %d bytes of output, reading it %s; the screen:\n%s\nwhat it did: %s\n%s", fmt.Sprintf(format, args...), output, reading, screen, state, stacks)
 }
 
-// state says where the system has the command: asleep, stopped, waiting for a
+// processState says where the system has the command: asleep, stopped, waiting for a
 // disk. It is "" where that is not to be had.
-func (tt *Terminal) state() string {
+func (tt *Terminal) processState() string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tt.cmd.Process.Pid))
 	if err != nil {
 		return ""
@@ -364,7 +364,7 @@ func (tt *Terminal) Insane() []string {
 	tt.Wait()
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
-	wrong := tt.screen.insane()
+	wrong := tt.screen.findLeftovers()
 	if !reflect.DeepEqual(tt.before, tt.after) {
 		wrong = append(wrong, "the terminal's settings (raw mode, echo) are not as they were")
 	}

@@ -13,9 +13,9 @@ const bundledIn = "internal/page/dist/LICENSES.txt"
 
 var bundledLine = regexp.MustCompile(`(?m)^(\S+) (\d\S*), https://`)
 
-// bundled returns the JavaScript that is embedded with the page. go list does not
+// bundledScripts returns the JavaScript that is embedded with the page. go list does not
 // know of it.
-func bundled() ([]component, error) {
+func bundledScripts() ([]component, error) {
 	text, err := os.ReadFile(bundledIn)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func bundled() ([]component, error) {
 	var all []component
 	for _, line := range lines {
 		name := strings.ToLower(line[1])
-		c, err := read(component{Path: name, Version: line[2], Kind: "npm"}, filepath.Join("internal/page/web/vendor", name))
+		c, err := readLicences(component{Path: name, Version: line[2], Kind: "npm"}, filepath.Join("internal/page/web/vendor", name))
 		if err != nil {
 			return nil, err
 		}

@@ -24,11 +24,11 @@ type component struct {
 	Texts         []byte // of the licences and their notices
 }
 
-// components returns what is in the command for a platform: the modules of its
+// listComponents returns what is in the command for a platform: the modules of its
 // packages, Go's standard library, and what the page is bundled with.
-func components(ctx context.Context, platform string) ([]component, error) {
+func listComponents(ctx context.Context, platform string) ([]component, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Dir}}|{{$.Dir}}{{end}}{{end}}`, "./cmd/winnow")
-	cmd.Env, cmd.Stderr = environment(platform), os.Stderr
+	cmd.Env, cmd.Stderr = goEnvironment(platform), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
@@ -41,10 +41,10 @@ func components(ctx context.Context, platform string) ([]component, error) {
 		module := strings.Join(f[:3], "|") + "|"
 		dirs := []string{f[2]}
 		for ; i < len(lines) && strings.HasPrefix(lines[i], module); i++ {
-			dirs = append(dirs, between(f[2], lines[i][len(module):])...)
+			dirs = append(dirs, foldersBetween(f[2], lines[i][len(module):])...)
 		}
 		slices.Sort(dirs)
-		c, err := read(component{Path: f[0], Version: f[1], Kind: "golang"}, slices.Compact(dirs)...)
+		c, err := readLicences(component{Path: f[0], Version: f[1], Kind: "golang"}, slices.Compact(dirs)...)
 		if err != nil {
 			return nil, err
 		}
@@ -54,17 +54,17 @@ func components(ctx context.Context, platform string) ([]component, error) {
 	if err != nil {
 		return nil, err
 	}
-	std, err := read(component{Path: "std", Version: runtime.Version(), Kind: "golang"}, strings.TrimSpace(string(root)))
+	std, err := readLicences(component{Path: "std", Version: runtime.Version(), Kind: "golang"}, strings.TrimSpace(string(root)))
 	if err != nil {
 		return nil, err
 	}
-	page, err := bundled()
+	page, err := bundledScripts()
 	return append(append(all, std), page...), err
 }
 
-// between returns the folders from a module's own down to that of a package: code
+// foldersBetween returns the folders from a module's own down to that of a package: code
 // that a module took over from others has its licence beside it.
-func between(module, dir string) []string {
+func foldersBetween(module, dir string) []string {
 	var dirs []string
 	for ; len(dir) > len(module); dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
@@ -74,9 +74,9 @@ func between(module, dir string) []string {
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// read reads the licences and the notices in folders, of which the first is the
+// readLicences reads the licences and the notices in folders, of which the first is the
 // component's own. One without a licence must not be linked, so that is an error.
-func read(c component, dirs ...string) (component, error) {
+func readLicences(c component, dirs ...string) (component, error) {
 	var found []string
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -91,7 +91,7 @@ func read(c component, dirs ...string) (component, error) {
 			if err != nil {
 				return c, err
 			}
-			found = append(found, identify(text)...)
+			found = append(found, identifyLicences(text)...)
 			if name, err := filepath.Rel(dirs[0], filepath.Join(dir, e.Name())); err == nil && dir != dirs[0] {
 				c.Texts = fmt.Appendf(c.Texts, "%s:\n\n", filepath.ToSlash(name))
 			}
@@ -119,9 +119,9 @@ var marks = []struct{ id, mark string }{
 	{"BSD-2-Clause", "Redistributions of source code must retain the above copyright notice"},
 }
 
-// identify names the licences in a text; there are none where it has none of the
+// identifyLicences names the licences in a text; there are none where it has none of the
 // known ones.
-func identify(text []byte) []string {
+func identifyLicences(text []byte) []string {
 	words := strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || r == '>' || r == '*' }) // some are quoted
 	flat := strings.Join(words, " ")
 	var found []string
@@ -137,9 +137,9 @@ func identify(text []byte) []string {
 	return found
 }
 
-// linked fails where the components are not exactly the modules that a program
+// checkLinked fails where the components are not exactly the modules that a program
 // says it was built from.
-func linked(program string, parts []component) error {
+func checkLinked(program string, parts []component) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func linked(program string, parts []component) error {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		if !strings.HasPrefix(m.Path, module) { // the modules of this repository are no components
+		if !strings.HasPrefix(m.Path, module) { // the modules of this repository do not count as components
 			inside = append(inside, m.Path+"@"+m.Version)
 		}
 	}
@@ -166,8 +166,8 @@ func linked(program string, parts []component) error {
 	return nil
 }
 
-// merge adds components that are not there yet.
-func merge(all, more []component) []component {
+// mergeComponents adds components that are not there yet.
+func mergeComponents(all, more []component) []component {
 	for _, c := range more {
 		if !slices.ContainsFunc(all, func(k component) bool { return k.Path == c.Path && k.Version == c.Version }) {
 			all = append(all, c)
@@ -177,37 +177,38 @@ func merge(all, more []component) []component {
 	return all
 }
 
-// licences puts the licences of all components into one text.
-func licences(all []component) []byte {
+// licenceText puts the licences of all components into one text.
+func licenceText(all []component) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "winnow is licensed under Apache-2.0 (LICENSE). It contains these components, each under its own licence:\n\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, "  %s %s (%s)\n", c.Path, c.Version, c.License)
 	}
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n%s\n%s %s\nsource: %s\n\n%s", strings.Repeat("=", 78), c.Path, c.Version, c.source(), c.Texts)
+		fmt.Fprintf(&b, "\n%s\n%s %s\nsource: %s\n\n%s", strings.Repeat("=", 78), c.Path, c.Version, c.sourceURL(), c.Texts)
 	}
 	return b.Bytes()
 }
 
-// source is where a component can be had from.
-func (c component) source() string {
+// sourceURL returns where a component can be had from.
+func (c component) sourceURL() string {
 	switch {
 	case c.Path == "std":
 		return "https://go.dev/dl/" + c.Version + ".src.tar.gz"
 	case c.Kind == "npm":
 		return "https://www.npmjs.com/package/" + c.Path + "/v/" + c.Version
 	}
-	return "https://proxy.golang.org/" + escaped(c.Path) + "/@v/" + escaped(c.Version) + ".zip"
+	return "https://proxy.golang.org/" + escapePath(c.Path) + "/@v/" + escapePath(c.Version) + ".zip"
 }
 
-// escaped is a path as module proxies write it: capitals are lower case behind a "!".
-func escaped(path string) string {
+// escapePath writes a path as module proxies do: capitals are lower case behind a
+// "!".
+func escapePath(path string) string {
 	return regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(path, func(s string) string { return "!" + strings.ToLower(s) })
 }
 
-// spdx lists the components as an SPDX 2.3 document.
-func spdx(all []component, version string, made time.Time) map[string]any {
+// spdxDocument lists the components as an SPDX 2.3 document.
+func spdxDocument(all []component, version string, made time.Time) map[string]any {
 	type object = map[string]any
 	id := func(c component) string {
 		return "SPDXRef-" + regexp.MustCompile(`[^A-Za-z0-9.-]+`).ReplaceAllString(c.Path+"-"+c.Version, "-")
@@ -223,7 +224,7 @@ func spdx(all []component, version string, made time.Time) map[string]any {
 	relations := []object{{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-winnow"}}
 	for _, c := range all {
 		packages = append(packages, object{
-			"SPDXID": id(c), "name": c.Path, "versionInfo": c.Version, "downloadLocation": c.source(),
+			"SPDXID": id(c), "name": c.Path, "versionInfo": c.Version, "downloadLocation": c.sourceURL(),
 			"licenseConcluded": c.License, "licenseDeclared": c.License, "copyrightText": "NOASSERTION",
 			"filesAnalyzed": false, "externalRefs": purl(c.Kind, c.Path, c.Version),
 		})

@@ -57,19 +57,19 @@ func main() {
 
 // writeLicences writes the licences of what is in a program for a platform.
 func writeLicences(ctx context.Context, file, platform, program string) error {
-	parts, err := components(ctx, platform)
+	parts, err := listComponents(ctx, platform)
 	if err != nil {
 		return err
 	}
 	if program != "" {
-		if err := linked(program, parts); err != nil {
+		if err := checkLinked(program, parts); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, licences(parts), 0o644)
+	return os.WriteFile(file, licenceText(parts), 0o644)
 }
 
 // writeComponents writes the list of what is in the programs of a release.
@@ -80,21 +80,21 @@ func writeComponents(ctx context.Context, file, version, at string) error {
 	}
 	var all []component
 	for _, p := range platforms {
-		parts, err := components(ctx, p)
+		parts, err := listComponents(ctx, p)
 		if err != nil {
 			return err
 		}
-		all = merge(all, parts)
+		all = mergeComponents(all, parts)
 	}
-	data, err := json.MarshalIndent(spdx(all, version, made.UTC()), "", "  ")
+	data, err := json.MarshalIndent(spdxDocument(all, version, made.UTC()), "", "  ")
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// environment is that in which go works for a platform.
-func environment(platform string) []string {
+// goEnvironment returns the environment in which go builds for a platform.
+func goEnvironment(platform string) []string {
 	system, arch, _ := strings.Cut(platform, "/")
 	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=")
 }

@@ -47,7 +47,7 @@ func writePackages(dir string) error {
 		return err
 	}
 	made := map[string][]byte{}
-	if err := b.npm(made); err != nil {
+	if err := b.makeNPMPackages(made); err != nil {
 		return err
 	}
 	for _, name := range []string{"winnow.rb", "install.sh"} {
@@ -73,7 +73,7 @@ func writePackages(dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, name), made[name], mode); err != nil {
 			return err
 		}
-		if line := fmt.Sprintf("%s  %s\n", sum(made[name]), name); !bytes.Contains(sums, []byte(line)) {
+		if line := fmt.Sprintf("%s  %s\n", sha256Hex(made[name]), name); !bytes.Contains(sums, []byte(line)) {
 			sums = append(sums, line...)
 		}
 	}
@@ -100,23 +100,23 @@ func readArchives(dir string) (*built, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := unpack(name, data)
+		files, err := unpackArchive(name, data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		b.archives = append(b.archives, archive{system, arch, name, sum(data), files})
+		b.archives = append(b.archives, archive{system, arch, name, sha256Hex(data), files})
 	}
 	b.Base = "https://" + module + "/releases/download/v" + b.Version
 	return b, nil
 }
 
-func sum(data []byte) string {
+func sha256Hex(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
 }
 
-// unpack returns the files of an archive by their names, without the folder around them.
-func unpack(name string, data []byte) (map[string][]byte, error) {
+// unpackArchive returns the files of an archive by their names, without the folder around them.
+func unpackArchive(name string, data []byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	if strings.HasSuffix(name, ".zip") {
 		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -152,16 +152,18 @@ func unpack(name string, data []byte) (map[string][]byte, error) {
 	}
 }
 
-// Unix are the archives that a shell can install.
+// Unix returns the archives that a shell can install.
 func (b *built) Unix() []archive { return b.archives[:4] }
 
-// URL is where the archive for a platform is, Sum its checksum.
-func (b *built) URL(system, arch string) string { return b.Base + "/" + b.of(system, arch).file }
+// URL returns where the archive for a platform is, Sum its checksum.
+func (b *built) URL(system, arch string) string {
+	return b.Base + "/" + b.archiveFor(system, arch).file
+}
 
-// Sum is the checksum of the archive for a platform.
-func (b *built) Sum(system, arch string) string { return b.of(system, arch).sum }
+// Sum returns the checksum of the archive for a platform.
+func (b *built) Sum(system, arch string) string { return b.archiveFor(system, arch).sum }
 
-func (b *built) of(system, arch string) *archive {
+func (b *built) archiveFor(system, arch string) *archive {
 	for i := range b.archives {
 		if a := &b.archives[i]; a.OS == system && a.Arch == arch {
 			return a
@@ -180,9 +182,9 @@ func nodeName(name string) string {
 	return name
 }
 
-// npm makes the package winnow-llm, and one for each platform that holds the program: npm
-// installs the one that the machine can run.
-func (b *built) npm(made map[string][]byte) error {
+// makeNPMPackages makes the package winnow-llm, and one for each platform that
+// holds the program: npm installs the package that the machine can run.
+func (b *built) makeNPMPackages(made map[string][]byte) error {
 	type object = map[string]any
 	manifest := func(name, what string) object {
 		return object{
@@ -205,7 +207,7 @@ func (b *built) npm(made map[string][]byte) error {
 				files[from] = data
 			}
 		}
-		packed, err := pack(m, files)
+		packed, err := packForNPM(m, files)
 		if err != nil {
 			return err
 		}
@@ -218,14 +220,14 @@ func (b *built) npm(made map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	linux := b.of("linux", "amd64").files
-	packed, err := pack(m, map[string][]byte{"bin/winnow.js": script, "README.md": linux["README.md"], "LICENSE": linux["LICENSE"], "NOTICE": linux["NOTICE"]})
+	linux := b.archiveFor("linux", "amd64").files
+	packed, err := packForNPM(m, map[string][]byte{"bin/winnow.js": script, "README.md": linux["README.md"], "LICENSE": linux["LICENSE"], "NOTICE": linux["NOTICE"]})
 	made["winnow-llm-"+b.Version+".tgz"] = packed
 	return err
 }
 
-// pack writes a package as npm pack does. The same files give the same bytes.
-func pack(manifest map[string]any, files map[string][]byte) ([]byte, error) {
+// packForNPM writes a package as npm pack does. The same files give the same bytes.
+func packForNPM(manifest map[string]any, files map[string][]byte) ([]byte, error) {
 	data, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {
 		return nil, err

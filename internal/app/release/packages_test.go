@@ -140,7 +140,7 @@ func TestFormula(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprintf("/v0.1.0/%s\"\n      sha256 \"%s\"", name, sum(data)); !strings.Contains(string(formula), want) {
+		if want := fmt.Sprintf("/v0.1.0/%s\"\n      sha256 \"%s\"", name, sha256Hex(data)); !strings.Contains(string(formula), want) {
 			t.Errorf("%s is not in\n%s", want, formula)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // Apache-2.0, and the list of components names it.
 func TestComponents(t *testing.T) {
 	t.Chdir("../../..")
-	parts, err := components(t.Context(), "linux/"+runtime.GOARCH)
+	parts, err := listComponents(t.Context(), "linux/"+runtime.GOARCH)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +29,14 @@ func TestComponents(t *testing.T) {
 			t.Errorf("%s is not listed", want)
 		}
 	}
-	text := string(licences(parts))
+	text := string(licenceText(parts))
 	var doc struct {
 		Packages []struct {
 			Name, VersionInfo, LicenseConcluded string
 			ExternalRefs                        []struct{ ReferenceLocator string }
 		}
 	}
-	data, err := json.Marshal(spdx(parts, "v1", time.Unix(1e9, 0).UTC()))
+	data, err := json.Marshal(spdxDocument(parts, "v1", time.Unix(1e9, 0).UTC()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestComponents(t *testing.T) {
 		if p := doc.Packages[i+1]; p.Name != c.Path || p.VersionInfo != c.Version || p.LicenseConcluded != c.License || p.ExternalRefs[0].ReferenceLocator != "pkg:"+c.Kind+"/"+c.Path+"@"+c.Version {
 			t.Errorf("%+v is listed as %+v", c.Path, p)
 		}
-		if !strings.Contains(text, c.Path+" "+c.Version+"\nsource: "+c.source()) || len(c.Texts) < 200 {
+		if !strings.Contains(text, c.Path+" "+c.Version+"\nsource: "+c.sourceURL()) || len(c.Texts) < 200 {
 			t.Errorf("%s: no text of its licence", c.Path)
 		}
 	}
@@ -75,10 +75,10 @@ func TestLinked(t *testing.T) {
 	for _, m := range info.Deps {
 		parts = append(parts, component{Path: m.Path, Version: m.Version, Kind: "golang"})
 	}
-	if err := linked(program, parts); err != nil {
+	if err := checkLinked(program, parts); err != nil {
 		t.Error(err)
 	}
-	if err := linked(program, append(parts, component{Path: "example.org/not", Version: "v1.0.0", Kind: "golang"})); err == nil {
+	if err := checkLinked(program, append(parts, component{Path: "example.org/not", Version: "v1.0.0", Kind: "golang"})); err == nil {
 		t.Error("a module that the program does not contain was listed")
 	}
 }
@@ -93,11 +93,11 @@ func TestIdentify(t *testing.T) {
 		"Redistributions of source code must retain the above copyright notice. Neither the name of. " +
 			"Permission is hereby granted, free of charge, to any person obtaining a copy": "MIT BSD-3-Clause",
 	} {
-		if got := strings.Join(identify([]byte(text)), " "); got != want {
+		if got := strings.Join(identifyLicences([]byte(text)), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if _, err := read(component{Path: "none"}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "must not be linked") {
+	if _, err := readLicences(component{Path: "none"}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "must not be linked") {
 		t.Errorf("a module without a licence: %v", err)
 	}
 }
@@ -118,8 +118,8 @@ func TestLicencesBelow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dirs := append([]string{dir}, between(dir, filepath.Join(dir, "taken", "hash"))...)
-	c, err := read(component{Path: "example.org/m", Version: "v1.0.0"}, dirs...)
+	dirs := append([]string{dir}, foldersBetween(dir, filepath.Join(dir, "taken", "hash"))...)
+	c, err := readLicences(component{Path: "example.org/m", Version: "v1.0.0"}, dirs...)
 	if err != nil || c.License != "Apache-2.0 AND MIT" {
 		t.Errorf("%q, %v", c.License, err)
 	}
@@ -134,7 +134,7 @@ func TestSource(t *testing.T) {
 		"https://go.dev/dl/go1.26.8.src.tar.gz":                        {Path: "std", Version: "go1.26.8", Kind: "golang"},
 		"https://www.npmjs.com/package/preact/v/11.2.0":                {Path: "preact", Version: "11.2.0", Kind: "npm"},
 	} {
-		if got := c.source(); got != want {
+		if got := c.sourceURL(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

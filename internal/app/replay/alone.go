@@ -20,7 +20,7 @@ import (
 
 // AlonePlace is where they are compared.
 type AlonePlace struct {
-	Window int `json:"window"` // 0 is the one that the agent uses with the session's model
+	Window int `json:"window"` // 0 is the agent's own for the session's model
 	Fixed  int `json:"fixed"`  // of every request, in tokens; 0 is what the agent has
 }
 
@@ -42,7 +42,7 @@ type AloneOptions struct {
 	Alone    Policy
 	Frontier []Policy
 
-	Progress func(done, total int, what string)
+	Crew
 }
 
 // Frontier returns the engine with other thresholds and targets: what more dollars
@@ -77,11 +77,14 @@ type AloneRow struct {
 	Early int      `json:"early"`
 
 	// Over the sessions that any policy compacted: the share of next edits that is
-	// ready right after rewrites, in the newest text of the same size too, dollars with the recorded pauses and with what had
-	// to be read again, and the time that was lost.
+	// ready right after rewrites, with the range of 95 of 100 resamplings of the
+	// sessions, and in two views of the same size; dollars with the recorded pauses
+	// and with what had to be read again; and the time that was lost.
 	Long     int      `json:"long"` // such sessions
 	V        *float64 `json:"edits_ready"`
+	Between  *Span    `json:"between"`
 	Tail     *float64 `json:"tail_ready"`
+	Naive    *float64 `json:"naive_ready"`
 	Rereads  int      `json:"rereads"`
 	Dollars  float64  `json:"dollars"`
 	Warm     float64  `json:"dollars_without_pauses"`
@@ -90,11 +93,11 @@ type AloneRow struct {
 	LostMS   int64    `json:"lost_ms"`
 	Refused  int      `json:"refused"` // requests that are too large or invalid, or given up
 
-	edits, tail Tally
-	read, sent  int
+	held       []Rewritten // by session
+	read, sent int
 }
 
-// AloneBoard is what was compared.
+// AloneBoard is the result of a comparison.
 type AloneBoard struct {
 	Fingerprint string     `json:"fingerprint"`
 	Model       string     `json:"model"` // whose prices are charged
@@ -136,10 +139,10 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 			all = append(all, o.Frontier...)
 		}
 		ready := make([]*aloneSession, len(d.Sessions))
-		err := Each(ctx, 0, len(ready), func(i int) error {
-			ready[i] = p.prepare(&d.Sessions[i], counter, prices)
+		err := o.Each(ctx, len(ready), "reading sessions "+p.String(), func(i int) error {
+			ready[i] = p.prepareSession(&d.Sessions[i], counter, prices)
 			return nil
-		}, func(int) {})
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -148,28 +151,24 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 		for i := range outs {
 			outs[i] = make([]Outcome, len(all))
 		}
-		err = Each(ctx, 0, len(ready)*len(all), func(i int) error {
+		err = o.Each(ctx, len(ready)*len(all), "sessions "+p.String(), func(i int) error {
 			var err error
 			s := ready[i/len(all)]
 			run := s.d
 			outs[i/len(all)][i%len(all)], err = run.run(ctx, all[i%len(all)])
 			return err
-		}, func(done int) {
-			if o.Progress != nil {
-				o.Progress(done, len(ready)*len(all), "sessions "+p.String())
-			}
 		})
 		if err != nil {
 			return nil, err
 		}
-		b.Rows = append(b.Rows, p.rows(ready, outs, all)...)
+		b.Rows = append(b.Rows, p.sumOutcomes(ready, outs, all)...)
 	}
 	return b, nil
 }
 
-// prepare returns what is needed to replay a session in a place; nil where its agent
+// prepareSession returns what is needed to replay a session in a place; nil where its agent
 // has no point that is known or the session is far from it.
-func (p AlonePlace) prepare(s *Session, counter *token.Counter, prices model.Model) *aloneSession {
+func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, prices model.Model) *aloneSession {
 	agent, ok := table.OfFormat(string(s.Format))
 	if !ok || agent.Own.Point(million) == 0 {
 		return nil
@@ -186,7 +185,7 @@ func (p AlonePlace) prepare(s *Session, counter *token.Counter, prices model.Mod
 	window := cmp.Or(works.Tokens, m.Context)
 	works.Tokens = window // the agent was told
 	padding := *s
-	padding.System = padded(s, cmp.Or(p.Fixed, agent.Windows.Fixed, aloneFixed), counter)
+	padding.System = padSystem(s, cmp.Or(p.Fixed, agent.Windows.Fixed, aloneFixed), counter)
 	x := newIndex(&padding, counter)
 	out := &aloneSession{agent: agent, point: agent.Own.Point(window)}
 	if x.fixed+x.cum[len(x.cum)-1] < int(aloneLeast*float64(out.point)) {
@@ -202,9 +201,9 @@ func (p AlonePlace) prepare(s *Session, counter *token.Counter, prices model.Mod
 // million is a window in which every agent whose point is known has one.
 const million = 1_000_000
 
-// rows adds up the outcomes by agent and policy, and over all agents. The first
+// sumOutcomes adds up the outcomes by agent and policy, and over all agents. The first
 // policy is the agent alone.
-func (p AlonePlace) rows(ready []*aloneSession, outs [][]Outcome, all []Policy) []AloneRow {
+func (p AlonePlace) sumOutcomes(ready []*aloneSession, outs [][]Outcome, all []Policy) []AloneRow {
 	names := []string{All}
 	for _, s := range ready {
 		if !slices.Contains(names, s.agent.Name) {
@@ -218,10 +217,11 @@ func (p AlonePlace) rows(ready []*aloneSession, outs [][]Outcome, all []Policy) 
 			r := AloneRow{AlonePlace: p, Agent: name, Policy: policy.Name()}
 			for i, s := range ready {
 				if name == All || name == s.agent.Name {
-					r.add(s, outs[i], k)
+					r.addSession(s, outs[i], k)
 				}
 			}
-			if r.V, r.Tail = share(r.edits), share(r.tail); r.sent > 0 {
+			r.shareEdits()
+			if r.sent > 0 {
 				r.Cached = float64(r.read) / float64(r.sent)
 			}
 			rows = append(rows, r)
@@ -230,8 +230,21 @@ func (p AlonePlace) rows(ready []*aloneSession, outs [][]Outcome, all []Policy) 
 	return rows
 }
 
-// add adds policy k on one session.
-func (r *AloneRow) add(s *aloneSession, outs []Outcome, k int) {
+// shareEdits says how many of the next edits are ready, over the sessions added.
+func (r *AloneRow) shareEdits() {
+	var sum Rewritten
+	ready := make([]Tally, len(r.held))
+	for i, h := range r.held {
+		sum, ready[i] = sum.plus(h), h.Ready
+	}
+	r.V, r.Tail, r.Naive = shareOrNil(sum.Ready), shareOrNil(sum.Tail), shareOrNil(sum.Naive)
+	if r.V != nil {
+		r.Between = (*Span)(bootstrap(ready, Tally.plus, Tally.Share))
+	}
+}
+
+// addSession adds policy k on one session.
+func (r *AloneRow) addSession(s *aloneSession, outs []Outcome, k int) {
 	alone, o := &outs[0], &outs[k]
 	r.Sessions++
 	rewrites, first := o.Rewrites, o.First
@@ -257,7 +270,7 @@ func (r *AloneRow) add(s *aloneSession, outs []Outcome, k int) {
 		return
 	}
 	r.Long++
-	r.edits, r.tail = r.edits.plus(o.Rewritten.Ready), r.tail.plus(o.Rewritten.Tail)
+	r.held = append(r.held, o.Rewritten)
 	r.Rereads += o.Rereads
 	r.Dollars += o.Timed[0] + o.Again[0]
 	r.Warm += o.Dollars[0] + o.Again[0]
@@ -298,7 +311,7 @@ func (b *AloneBoard) Bars() []Bar {
 		name := fmt.Sprintf("%s %s, %s: ", r.Policy, r.AlonePlace, r.Agent)
 		if most, ok := MostDollars[r.Policy]; ok && r.Agent == All && r.Window > 0 && r.Fixed > 0 && alone.Dollars > 0 {
 			bars = append(bars, Bar{name + "dollars, for one of the agent alone", fmt.Sprintf("at most %.2f", most), fmt.Sprintf("%.3f", r.Dollars/alone.Dollars), r.Dollars <= most*alone.Dollars},
-				Bar{name + "waits", "0", hours(r.WaitedMS), r.WaitedMS == 0})
+				Bar{name + "waits", "0", formatHours(r.WaitedMS), r.WaitedMS == 0})
 		}
 		if r.Policy == "winnow" && r.Agent != All {
 			most := alone.Rewrites*3/2 + r.Compacted
@@ -309,8 +322,8 @@ func (b *AloneBoard) Bars() []Bar {
 	return bars
 }
 
-// grids returns a table for each place, in order.
-func (b *AloneBoard) grids() (places []AlonePlace, grids []grid) {
+// placeGrids returns a table for each place, in order.
+func (b *AloneBoard) placeGrids() (places []AlonePlace, grids []grid) {
 	of := func(a, b float64) string {
 		if b == 0 {
 			return "–"
@@ -322,7 +335,7 @@ func (b *AloneBoard) grids() (places []AlonePlace, grids []grid) {
 		if len(places) == 0 || places[len(places)-1] != r.AlonePlace {
 			places = append(places, r.AlonePlace)
 			grids = append(grids, grid{right: 2, head: []string{
-				"agent", "policy", "sessions", "compacted", "rewrites", "cold", "first cut", "early", "V", "tail", "re-reads",
+				"agent", "policy", "sessions", "compacted", "rewrites", "cold", "first cut", "early", "V", "95 %", "tail", "naive", "re-reads",
 				"$", "of alone", "no pauses", "of alone", "cached", "waited", "lost", "refused",
 			}})
 		}
@@ -333,9 +346,9 @@ func (b *AloneBoard) grids() (places []AlonePlace, grids []grid) {
 		}
 		g := &grids[len(grids)-1]
 		g.rows = append(g.rows, []string{
-			r.Agent, name, text.Number(r.Sessions), text.Number(r.Compacted), text.Number(r.Rewrites), text.Number(r.Cold), two(r.First), text.Number(r.Early),
-			two(r.V), two(r.Tail), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.Dollars), of(r.Dollars, alone.Dollars), fmt.Sprintf("%.2f", r.Warm), of(r.Warm, alone.Warm),
-			fmt.Sprintf("%.0f %%", 100*r.Cached), hours(r.WaitedMS), hours(r.LostMS), text.Number(r.Refused),
+			r.Agent, name, text.Number(r.Sessions), text.Number(r.Compacted), text.Number(r.Rewrites), text.Number(r.Cold), twoDigits(r.First), text.Number(r.Early),
+			twoDigits(r.V), r.Between.String(), twoDigits(r.Tail), twoDigits(r.Naive), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.Dollars), of(r.Dollars, alone.Dollars), fmt.Sprintf("%.2f", r.Warm), of(r.Warm, alone.Warm),
+			fmt.Sprintf("%.0f %%", 100*r.Cached), formatHours(r.WaitedMS), formatHours(r.LostMS), text.Number(r.Refused),
 		})
 	}
 	return places, grids
@@ -344,10 +357,10 @@ func (b *AloneBoard) grids() (places []AlonePlace, grids []grid) {
 // Table writes the board for a terminal.
 func (b *AloneBoard) Table(w io.Writer) error {
 	p := &page{w: w}
-	places, grids := b.grids()
+	places, grids := b.placeGrids()
 	for i, place := range places {
 		p.say("Whole sessions %s, beside the agents alone (* simulated LLM; dollars at the prices of %s)", place, b.Model)
-		p.put(grids[i].text)
+		p.put(grids[i].writeText)
 		p.say("")
 	}
 	return p.err
@@ -360,7 +373,7 @@ func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
 	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
 	p.say("%s\n", aloneMeans)
 	p.say("Data: fingerprint `%s`. Dollars are those of %s.\n", b.Fingerprint, b.Model)
-	places, grids := b.grids()
+	places, grids := b.placeGrids()
 	for i, place := range places {
 		p.table("## Whole sessions "+place.String(), grids[i])
 	}
@@ -369,13 +382,21 @@ func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
 }
 
 // aloneMeans says what the columns are.
-const aloneMeans = `Whole recorded sessions with winnow, nothing set or thrifty, and with the agent that wrote them alone: it compacts at its own point and in
-its own way, waits for its summary and pays for it (* a stand-in keeps facts at measured rates in the place of its model). Every request
-has a fixed part for system prompt and tools. Pauses are those of the files.
+const aloneMeans = `Whole recorded sessions: with winnow, with nothing set or with the preset thrifty, and with the agent alone that wrote them. Alone, the agent
+compacts at its own point and in its own way, waits for its summary and pays for it. Rows with * are simulated: a stand-in, which keeps facts at
+measured rates, writes that summary. Every request has a fixed part for system prompt and tools. Pauses are those of the files.
 
-Sessions reach 60 % of the agent's point; compacted are those of them that were. Rewrites: of the agent alone, summaries; cold: those after a
-pause in which the provider's cache was lost. First cut: the smallest share of the agent's own first cut at which a
-session was cut first, and early those below 0.90 of it. Over the sessions that any row compacts: V, the next edits whose
-text is in the context right after a rewrite, and beside it in the newest text of the same size; re-reads, edits whose text was not; dollars
-with the cache and re-reads, with the recorded pauses and without; waited, for summaries; lost, with re-reads. Refused: requests that are too
-large or invalid. The rows with a threshold or a target are what else winnow could do: what more dollars buy.`
+| column | says |
+|---|---|
+| sessions | those that reach 60 % of the agent's own point |
+| compacted | those of them that were compacted |
+| rewrites, cold | compactions (of the agent alone, summaries); those after a pause in which the provider's cache was lost |
+| first cut, early | the smallest share of the agent's own first cut at which a session was first cut; sessions below 0.90 of it |
+| V, 95 % | the share of the next edits whose text is in the context right after a rewrite; the range of 95 of 100 resamplings of the sessions |
+| tail, naive | the same in two views of the same size: the newest text; the newest parts about files, filled up with the newest text |
+| re-reads | edits whose text was not in the context |
+| $, no pauses | dollars with the cache and re-reads, with the recorded pauses and without them |
+| waited, lost | the time spent waiting for summaries; the same with re-reads |
+| refused | requests that are too large or invalid |
+
+V to lost count the sessions that any row compacts. Rows with a threshold or a target show what other settings of winnow would cost and keep.`

@@ -56,13 +56,13 @@ func bareWords(text string, history map[string]bool) Tally {
 			continue
 		}
 		flush()
-		t.Hit += max(longRuns(words), listed(short))
+		t.Hit += max(longRuns(words), countListedWords(short))
 	}
 	flush()
 	return t
 }
 
-// quotedLine is a line as it is found again in a list, behind a number or behind a
+// quotedLine returns a line as it is found again in a list, behind a number or behind a
 // mark of quoting or of a patch.
 func quotedLine(l string) string {
 	l = strings.TrimLeft(l, " \t-+*>")
@@ -72,8 +72,8 @@ func quotedLine(l string) string {
 	return strings.TrimSpace(l)
 }
 
-// quotable returns the lines of the session.
-func (x *nextIndex) quotable() map[string]bool {
+// quotableLines returns the lines of the session.
+func (x *nextIndex) quotableLines() map[string]bool {
 	out := map[string]bool{}
 	for _, m := range x.session.History.All() {
 		eachText(m, func(_ voice, text string) {
@@ -124,8 +124,8 @@ func shortItems(l string) []int {
 	return out
 }
 
-// listed counts the words in rows of items of one or two words.
-func listed(items []int) int {
+// countListedWords counts the words in rows of items of one or two words.
+func countListedWords(items []int) int {
 	hit, row, n := 0, 0, 0
 	for i := 0; i <= len(items); i++ {
 		if i < len(items) && items[i] <= 2 {

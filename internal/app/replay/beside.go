@@ -32,7 +32,7 @@ type asked struct {
 	chars   int // of the recent messages
 }
 
-func (x *nextIndex) asks(c *NextCut) *asked {
+func (x *nextIndex) findAsked(c *NextCut) *asked {
 	h := x.session.History
 	a := &asked{}
 	for i := range c.At {
@@ -54,11 +54,11 @@ func (x *nextIndex) asks(c *NextCut) *asked {
 // recentExchanges stay whole where they take at most half of the view.
 const recentExchanges = 3
 
-// beside measures a view.
-func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *shownView) Beside {
+// measureBeside measures a view.
+func (x *nextIndex) measureBeside(c *NextCut, a *asked, msgs []*chat.Message, shown *shownView) Beside {
 	var b Beside
 	for _, e := range c.Later {
-		b.Later.put(shown.ready(e.Path, e.Old))
+		b.Later.put(shown.isReady(e.Path, e.Old))
 	}
 	in := map[*chat.Message]bool{}
 	var all strings.Builder
@@ -70,7 +70,7 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 		})
 	}
 	for _, e := range c.Edits {
-		b.Found.put(shown.ready(e.Path, e.Old) || x.searched(c, &e, in))
+		b.Found.put(shown.isReady(e.Path, e.Old) || x.searchFinds(c, &e, in))
 	}
 	text := all.String()
 	lines := typed.NewIndex(text)
@@ -84,7 +84,7 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 		}
 		b.Recent.put(whole)
 	}
-	b.Stale = x.stale(c, msgs)
+	b.Stale = x.countStale(c, msgs)
 	b.Bare = x.bareIn(msgs)
 	return b
 }

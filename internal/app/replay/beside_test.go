@@ -56,7 +56,7 @@ func TestStale(t *testing.T) {
 		{"a range", now("### a.go, lines 2-3\n```\nTWO\nThree\n```\n"), Tally{1, 2}},
 		{"a text that claims nothing", textView("a.go\n1→one\n2→two\n"), Tally{}},
 	} {
-		if got := x.stale(c, c2.view); got != c2.want {
+		if got := x.countStale(c, c2.view); got != c2.want {
 			t.Errorf("%s: %+v, want %+v", c2.name, got, c2.want)
 		}
 	}
@@ -67,9 +67,9 @@ func TestSearched(t *testing.T) {
 	s, at := small()
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
-	x.demand(&c)
-	a := x.asks(&c)
-	b := x.beside(&c, a, textView("a.go\n"+oldStart), x.shown(textView("a.go\n"+oldStart)))
+	x.findDemand(&c)
+	a := x.findAsked(&c)
+	b := x.measureBeside(&c, a, textView("a.go\n"+oldStart), x.readView(textView("a.go\n"+oldStart)))
 	if b.Found.Of != 2 || b.Found.Hit < 1 || b.Recent != (Tally{}) {
 		t.Errorf("%+v", b)
 	}
@@ -88,7 +88,7 @@ func TestBeside(t *testing.T) {
 	s := &Session{Session: transcript.Session{History: chat.NewHistory(msgs...)}}
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
-	a := x.asks(&c)
+	a := x.findAsked(&c)
 	made := func(text string, from int) []*chat.Message {
 		out := textView(text)
 		for i := from; i < at; i++ {
@@ -106,7 +106,7 @@ func TestBeside(t *testing.T) {
 		{"nothing", made(filler, at), Tally{0, 1}, Tally{0, 1}},
 		{"too small for three exchanges", made("x", at), Tally{0, 1}, Tally{}},
 	} {
-		b := x.beside(&c, a, v.view, x.shown(v.view))
+		b := x.measureBeside(&c, a, v.view, x.readView(v.view))
 		if b.User != v.user || b.Recent != v.recent {
 			t.Errorf("%s: user %v, recent %v", v.name, b.User, b.Recent)
 		}

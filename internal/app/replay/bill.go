@@ -11,7 +11,7 @@ import (
 type bill struct {
 	dollars        float64
 	answers, heard int
-	written, long  int // tokens that went to a cache, and to the one that lives longer
+	written, long  int // tokens written to the cache, and to the longer-lived cache
 }
 
 // billOf adds up a session's records. Answers of a model that the registry knows
@@ -41,10 +41,10 @@ func billOf(s *Session, prices *model.Model) bill {
 	return b
 }
 
-// known reports whether the records tell the whole bill: nearly every answer has one.
-func (b *bill) known() bool { return b.answers > 0 && 10*b.heard >= 9*b.answers }
+// isComplete reports whether the records tell the whole bill: nearly every answer has one.
+func (b *bill) isComplete() bool { return b.answers > 0 && 10*b.heard >= 9*b.answers }
 
-// pricesOf are a model's prices as the session paid them: those of the cache that
+// pricesOf returns a model's prices as the session paid them: those of the cache that
 // lives longer where it wrote mostly to that.
 func (b *bill) pricesOf(m model.Model) model.Model {
 	if 2*b.long > b.written {

@@ -38,9 +38,8 @@ type Options struct {
 	// compact when their settings say so then, too.
 	Heard bool
 
-	// Models are those whose prices and cache lifetimes are charged; the first
-	// is the one that the column dollars shows. The default is claude-opus-5-5
-	// and gpt-6-sol.
+	// Models are those whose prices and cache lifetimes are charged; the column
+	// dollars shows the first. The default is claude-opus-5-5 and gpt-6-sol.
 	Models []model.Model
 
 	// Edits adds the board of next edits at single cuts.
@@ -50,12 +49,7 @@ type Options struct {
 	// point.
 	Costs bool
 
-	// Workers is how many sessions are looked at at once; the default is the
-	// number of cores.
-	Workers int
-
-	// Progress is told how much is done. It is called by one goroutine at a time.
-	Progress func(done, total int, what string)
+	Crew
 }
 
 func (o *Options) orDefault() Options {
@@ -78,7 +72,7 @@ func (o *Options) orDefault() Options {
 	return r
 }
 
-// Board is what was measured.
+// Board is the result of a replay.
 type Board struct {
 	Fingerprint string   `json:"fingerprint"`
 	Sessions    int      `json:"sessions"`
@@ -111,7 +105,7 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 		b.Models = append(b.Models, o.Models[i].Name)
 	}
 	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
-	for _, part := range []func(context.Context) error{r.next, r.sessions, r.costs} {
+	for _, part := range []func(context.Context) error{r.fillNextEdits, r.fillSessions, r.fillCosts} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -119,10 +113,10 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	return b, nil
 }
 
-// next fills the board of next edits.
-func (r *runner) next(ctx context.Context) (err error) {
+// fillNextEdits fills the board of next edits.
+func (r *runner) fillNextEdits(ctx context.Context) (err error) {
 	if r.Edits {
-		r.board.Next, err = RunNext(ctx, r.data, &NextOptions{Workers: r.Workers, Progress: r.Progress})
+		r.board.Next, err = RunNext(ctx, r.data, &NextOptions{Crew: r.Crew})
 	}
 	return err
 }
@@ -135,21 +129,21 @@ type runner struct {
 	counter *token.Counter
 }
 
-// each does n pieces of work on all workers and stops at the first error.
-func (r *runner) each(ctx context.Context, n int, what string, f func(i int) error) error {
-	return Each(ctx, r.Workers, n, f, func(done int) {
-		if r.Progress != nil {
-			r.Progress(done, n, what)
-		}
-	})
+// Crew is who measures. The zero value works.
+type Crew struct {
+	// Workers is how many sessions are looked at at once; the default is the
+	// number of cores.
+	Workers int
+
+	// Progress is told how much is done. It is called by one goroutine at a time.
+	Progress func(done, total int, what string)
 }
 
-// Each does n pieces of work on so many workers, 0 is one for each core, and stops at
-// the first error, which it returns, or when ctx ends. After each piece it tells how many are
-// done, from one goroutine at a time.
-func Each(ctx context.Context, workers, n int, f func(i int) error, told func(done int)) error {
+// Each does n pieces of work and stops at the first error, which it returns, or when
+// ctx ends.
+func (c *Crew) Each(ctx context.Context, n int, what string, f func(i int) error) error {
 	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(cmp.Or(workers, runtime.GOMAXPROCS(0)))
+	g.SetLimit(cmp.Or(c.Workers, runtime.GOMAXPROCS(0)))
 	var mu sync.Mutex
 	done := 0
 	for i := 0; i < n && inner.Err() == nil; i++ {
@@ -159,8 +153,9 @@ func Each(ctx context.Context, workers, n int, f func(i int) error, told func(do
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			done++
-			told(done)
+			if done++; c.Progress != nil {
+				c.Progress(done, n, what)
+			}
 			return nil
 		})
 	}
@@ -170,19 +165,19 @@ func Each(ctx context.Context, workers, n int, f func(i int) error, told func(do
 	return context.Cause(ctx)
 }
 
-// sessions fills the rows of whole sessions.
-func (r *runner) sessions(ctx context.Context) error {
+// fillSessions fills the rows of whole sessions.
+func (r *runner) fillSessions(ctx context.Context) error {
 	if len(r.Windows) == 0 || len(r.Policies) == 0 {
 		return nil
 	}
 	sessions := slices.Clone(r.data.Sessions)
 	for i := range sessions {
 		if r.Fixed > 0 {
-			sessions[i].System = padded(&sessions[i], r.Fixed, r.counter)
+			sessions[i].System = padSystem(&sessions[i], r.Fixed, r.counter)
 		}
 	}
 	indexes := make([]*index, len(sessions))
-	err := r.each(ctx, len(sessions), "reading sessions", func(i int) error {
+	err := r.Each(ctx, len(sessions), "reading sessions", func(i int) error {
 		if !r.Heard {
 			indexes[i] = newIndex(&sessions[i], r.counter)
 			return nil
@@ -196,7 +191,7 @@ func (r *runner) sessions(ctx context.Context) error {
 	}
 	next := make([]*nextIndex, len(sessions))
 	steps, usual := make([]time.Duration, len(sessions)), time.Duration(0)
-	err = r.each(ctx, len(sessions), "reading edits", func(i int) error {
+	err = r.Each(ctx, len(sessions), "reading edits", func(i int) error {
 		if x := indexes[i]; x.fixed+x.cum[len(x.cum)-1] > int(r.Trigger*float64(slices.Min(r.Windows))) {
 			next[i] = newNextIndex(&sessions[i])
 			steps[i] = medianStep(sessions[i].History)
@@ -228,12 +223,12 @@ func (r *runner) sessions(ctx context.Context) error {
 		for k := range outs {
 			outs[k] = make([]Outcome, len(long))
 		}
-		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
+		err := r.Each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
 			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, own: r.Fixed > 0 || r.Heard}
 			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
 			var err error
-			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])
+			outs[p][i/len(r.Policies)], err = d.runAndTime(ctx, r.Policies[p])
 			return err
 		})
 		if err != nil {

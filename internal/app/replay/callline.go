@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// CallLine is a call as split-turn (seed 000) documents it: the tool's name, its
+// CallLine returns a call as split-turn (seed 000) documents it: the tool's name, its
 // first two arguments cut at 40 characters, and the status.
 func CallLine(call *chat.Part, status string) string {
 	var b strings.Builder

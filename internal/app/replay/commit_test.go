@@ -60,7 +60,7 @@ func TestClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeing, err := d.replay(t.Context(), Ours{Label: "winnow", Settings: set})
+	seeing, err := d.runAndTime(t.Context(), Ours{Label: "winnow", Settings: set})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,13 +49,13 @@ func CostSession(seed uint64) *Session {
 	return &Session{Session: s, File: s.ID, Source: "generated"}
 }
 
-// costs compares the commit point with compacting at 80 % of a large window.
-func (r *runner) costs(ctx context.Context) error {
+// fillCosts compares the commit point with compacting at 80 % of a large window.
+func (r *runner) fillCosts(ctx context.Context) error {
 	if !r.Costs {
 		return nil
 	}
 	indexes := make([]*index, costSessions)
-	err := r.each(ctx, len(indexes), "generating sessions", func(i int) error {
+	err := r.Each(ctx, len(indexes), "generating sessions", func(i int) error {
 		indexes[i] = newIndex(CostSession(costRequests+uint64(i)), r.counter)
 		return nil
 	})
@@ -78,7 +78,7 @@ func (r *runner) costs(ctx context.Context) error {
 		}
 	}
 	outs := make([]Outcome, len(jobs)*len(indexes))
-	err = r.each(ctx, len(outs), "the generated sessions", func(i int) error {
+	err = r.Each(ctx, len(outs), "the generated sessions", func(i int) error {
 		j := jobs[i/len(indexes)]
 		p := Ours{Label: "winnow", Settings: j.shape.settings(), IgnoreCold: !j.commit}
 		if !j.commit {
@@ -104,7 +104,7 @@ func (r *runner) costs(ctx context.Context) error {
 	for i, j := range jobs {
 		c := Cost{Model: r.Models[j.model].Name, When: atWindow, Tail: j.shape.tail, Summary: j.shape.summary}
 		if j.commit {
-			c.When = j.shape.when()
+			c.When = j.shape.tableName()
 		}
 		if j.cold {
 			c.Cold = 0.05
@@ -145,8 +145,8 @@ func presetShape(name string) costShape {
 	return costShape{name, left / stage.TailPart, left - left/stage.TailPart}
 }
 
-// when says how the shape is called in tables.
-func (s costShape) when() string {
+// tableName says how the shape is called in tables.
+func (s costShape) tableName() string {
 	if s.preset != "" {
 		return "commit point, preset " + s.preset
 	}
@@ -155,7 +155,7 @@ func (s costShape) when() string {
 
 // settings leave a tail and a summary of those sizes in the large window. The
 // stages are the presets': split-turn would fold part of the tail as well to
-// reach the target, and lose what was seen last.
+// reach the target, and lose the newest messages.
 func (s costShape) settings() winnow.Settings {
 	set := winnow.Settings{Preset: "default"}
 	if s.preset == "" {

@@ -30,8 +30,8 @@
 // text was last seen; beside it stand the user's words and the agent's closing
 // messages that are kept. Regret is what agents read again after the compactions
 // that files record, and how much of it a view of the client's size has, beside
-// places without a compaction. Where there are no files, the values that the
-// agent writes into its next calls are looked for.
+// places without a compaction. For sessions without files it looks for the values
+// that the agent writes into its next calls.
 //
 // # A whole session
 //
@@ -41,7 +41,7 @@
 // a prefix cache: what a request shares with the one before is read from the cache,
 // the rest is written.
 //
-// An edit whose old text is not in what was sent makes the agent read again: one
+// An edit whose old text is not in the request sent makes the agent read again: one
 // more request, and the newest part that showed the text rides along until the
 // policy rewrites. Dollars with re-reads are the figure that compares; rows with
 // invalid views or overflows do not compete. The time lost is that of summaries

@@ -31,37 +31,37 @@ type Reading struct {
 // had its own.
 func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
 	r.Count, r.Window, r.Viewer.Name = cmp.Or(r.Count, 10), cmp.Or(r.Window, 64000), cmp.Or(r.Viewer.Name, "shipped")
-	v, err := r.Viewer.open(r.Window)
+	v, err := r.Viewer.openEngine(r.Window)
 	if err != nil {
 		return err
 	}
-	for n, s := range d.drawn(rand.New(rand.NewPCG(r.Seed, 1)), r.Window) {
+	for n, s := range d.drawSessions(rand.New(rand.NewPCG(r.Seed, 1)), r.Window) {
 		if n == r.Count {
 			break
 		}
 		x := newNextIndex(s)
-		cuts := x.cuts(r.Window)
+		cuts := x.findCuts(r.Window)
 		if len(cuts) == 0 {
 			continue
 		}
 		cut := &cuts[rand.New(rand.NewPCG(r.Seed, uint64(n))).IntN(len(cuts))]
-		msgs, given, err := v.view(ctx, s, cut.At)
+		msgs, given, err := v.compactedView(ctx, s, cut.At)
 		if err != nil {
 			return err
 		}
-		if err := x.write(out, n+1, cut, msgs, given); err != nil {
+		if err := x.writeCompaction(out, n+1, cut, msgs, given); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// drawn returns the sessions that fill a window, in a random order in which
+// drawSessions returns the sessions that fill a window, in a random order in which
 // formats take turns.
-func (d *Data) drawn(r *rand.Rand, window int) []*Session {
+func (d *Data) drawSessions(r *rand.Rand, window int) []*Session {
 	byFormat := map[transcript.Format][]*Session{}
 	for _, i := range r.Perm(len(d.Sessions)) {
-		if s := &d.Sessions[i]; !tooShort(s, window) && len(newNextIndex(s).cuts(window)) > 0 {
+		if s := &d.Sessions[i]; !tooShort(s, window) && len(newNextIndex(s).findCuts(window)) > 0 {
 			byFormat[s.Format] = append(byFormat[s.Format], s)
 		}
 	}
@@ -86,8 +86,8 @@ func (d *Data) drawn(r *rand.Rand, window int) []*Session {
 	return out
 }
 
-// write writes one compaction.
-func (x *nextIndex) write(out io.Writer, n int, c *NextCut, msgs []*chat.Message, given bool) error {
+// writeCompaction writes one compaction.
+func (x *nextIndex) writeCompaction(out io.Writer, n int, c *NextCut, msgs []*chat.Message, given bool) error {
 	var b strings.Builder
 	s := x.session
 	fmt.Fprintf(&b, "%s\n%d. %s, %s: %d messages, about %d tokens, become %d messages, about %d tokens\n",
@@ -102,10 +102,10 @@ func (x *nextIndex) write(out io.Writer, n int, c *NextCut, msgs []*chat.Message
 			fmt.Fprintf(&b, "· %d %s: %s\n", i+1, m.Role, messageLine(m))
 			continue
 		}
-		fmt.Fprintf(&b, "%s put in %s\n%s\n%s\n", strings.Repeat("-", 20), strings.Repeat("-", 50), whole(m), strings.Repeat("-", 80))
+		fmt.Fprintf(&b, "%s put in %s\n%s\n%s\n", strings.Repeat("-", 20), strings.Repeat("-", 50), messageText(m), strings.Repeat("-", 80))
 	}
 	fmt.Fprintf(&b, "%d messages stay as they are. Then the agent did:\n", stays)
-	shown := x.shown(msgs)
+	shown := x.readView(msgs)
 	calls := 0
 	for i := c.At; i < s.History.Len() && calls < 8; i++ {
 		m := s.History.At(i)
@@ -118,7 +118,7 @@ func (x *nextIndex) write(out io.Writer, n int, c *NextCut, msgs []*chat.Message
 	}
 	for _, e := range c.Edits {
 		state := "NOT READY"
-		if shown.ready(e.Path, e.Old) {
+		if shown.isReady(e.Path, e.Old) {
 			state = "ready"
 		}
 		fmt.Fprintf(&b, "  edit by call %d of %s: %s: %s\n", e.Call, e.Path, state, text.Runes(strings.Join(strings.Fields(e.Old), " "), 70))
@@ -128,7 +128,7 @@ func (x *nextIndex) write(out io.Writer, n int, c *NextCut, msgs []*chat.Message
 	return err
 }
 
-// messageLine is a message in a line.
+// messageLine returns a message in a line.
 func messageLine(m *chat.Message) string {
 	var words []string
 	for k := range m.Parts {
@@ -142,8 +142,8 @@ func messageLine(m *chat.Message) string {
 	return strings.Join(words, "; ")
 }
 
-// whole is all that a message says.
-func whole(m *chat.Message) string {
+// messageText returns all that a message says.
+func messageText(m *chat.Message) string {
 	var b strings.Builder
 	for k := range m.Parts {
 		if k > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 )
 
-// The same seed draws the same compactions, and each is told from what was put in
-// to what the agent did next.
+// The same seed draws the same compactions, and each is told from its input to what
+// the agent did next.
 func TestRead(t *testing.T) {
 	d := generated(4, replaygen.Options{Requests: 60, Growth: 700})
 	draw := func(seed uint64) string {

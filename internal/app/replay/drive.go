@@ -34,8 +34,8 @@ type Outcome struct {
 	// else the median.
 	Blocked time.Duration
 
-	// First is the prompt that was due when it was rewritten first, Asked the one
-	// that was due when a summary was first asked for; 0 where it never was.
+	// First is the prompt due at the first rewrite, Asked the prompt due when a
+	// summary was first asked for; 0 where there was none.
 	First, Asked int
 
 	// Cold are the rewrites that found the cache cold by the session's times.
@@ -73,7 +73,7 @@ type Outcome struct {
 	Broken string
 }
 
-// Lost is the time that summaries and re-reads took.
+// Lost returns the time that summaries and re-reads took.
 func (o *Outcome) Lost() time.Duration { return o.Blocked + time.Duration(o.Rereads)*o.Step }
 
 // driver replays one session.
@@ -100,8 +100,8 @@ type driver struct {
 	look func(answer, prompt int, now []*chat.Message)
 }
 
-// replay is run, and once more with a clock for a policy that looks at one.
-func (d driver) replay(ctx context.Context, p Policy) (Outcome, error) {
+// runAndTime runs a policy, and once more with a clock if the policy looks at one.
+func (d driver) runAndTime(ctx context.Context, p Policy) (Outcome, error) {
 	out, err := d.run(ctx, p)
 	if _, ok := p.(Clocked); !ok || err != nil {
 		return out, err
@@ -142,7 +142,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	var again *rereader
 	if d.next != nil {
 		again = newRereader(d.next, func(p *chat.Part) int {
-			return d.scaled(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
+			return d.scaleTokens(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
 		})
 	}
 	for i := range h.Len() {
@@ -172,7 +172,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 
 		// What both requests start with is what the cache has.
 		same, read := 0, 0
-		for same < len(prev) && same < len(now) && b.same(prev[same], now[same]) {
+		for same < len(prev) && same < len(now) && b.sameContent(prev[same], now[same]) {
 			read += b.sizeOf(now[same])
 			same++
 		}
@@ -184,7 +184,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if prev != nil {
 			read += d.fixed
 			if same < len(prev) {
-				if timed && d.lost(answer.Time-prevTime) {
+				if timed && d.lostCache(answer.Time-prevTime) {
 					out.Cold++
 				}
 				if out.Rewrites++; out.First == 0 {
@@ -210,17 +210,17 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		for _, call := range sent.Calls {
 			out.Blocked += cmp.Or(call.Took, usualWait(d.session))
 		}
-		d.pay(&out, prompt, read, d.tokens[i], answer.Time-prevTime, timed, sent.Calls)
+		d.payRequest(&out, prompt, read, d.tokens[i], answer.Time-prevTime, timed, sent.Calls)
 
 		if again != nil {
 			rewrote := same < len(prev)
-			again.moved(prev[same:], now[same:])
+			again.noteMoved(prev[same:], now[same:])
 			if rewrote {
-				again.rewritten(&out, i, now)
+				again.measureRewrite(&out, i, now)
 			}
-			d.ride(&out, again.extra)
+			d.chargeExtra(&out, again.extra)
 			if !refused { // a request that is refused edits nothing
-				d.answer(&out, again, i, prompt, now)
+				d.judgeEdits(&out, again, i, prompt, now)
 			}
 		}
 		if d.look != nil {
@@ -240,9 +240,9 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	return out, nil
 }
 
-// lost reports whether a pause of so many milliseconds is longer than the cache of
-// the model that is charged first lives.
-func (d *driver) lost(gap int64) bool {
+// lostCache reports whether a pause, in milliseconds, outlives the cache of the
+// model that is charged first.
+func (d *driver) lostCache(gap int64) bool {
 	return len(d.prices) > 0 && d.prices[0].Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > d.prices[0].Cache.Lifetime
 }
 
@@ -250,8 +250,8 @@ func (d *driver) lost(gap int64) bool {
 // to send.
 type giveUp struct{ error }
 
-// pay adds what a request and the calls before it cost.
-func (d *driver) pay(out *Outcome, prompt, read, output int, gap int64, timed bool, calls []SummaryCall) {
+// payRequest adds what a request and the calls before it cost.
+func (d *driver) payRequest(out *Outcome, prompt, read, output int, gap int64, timed bool, calls []SummaryCall) {
 	for k := range d.prices {
 		m := &d.prices[k]
 		r := read
@@ -274,9 +274,10 @@ func (d *driver) pay(out *Outcome, prompt, read, output int, gap int64, timed bo
 	}
 }
 
-// Rules are what every view is held to: those of all dialects at once. Whether
-// thinking is bound to what came before it is left out: recorded sessions come
-// from models with and without that rule, and the peers take no notice of it.
+// Rules returns the rules that every view is held to: those of all dialects at
+// once. Whether thinking is bound to what came before it is left out: recorded
+// sessions come from models with and without that rule, and the peers take no
+// notice of it.
 func Rules() chat.Rules {
 	r := chat.AllDialects()
 	r.Name = "every dialect, thinking aside"

@@ -60,10 +60,10 @@ func Places() []Place {
 	}
 }
 
-// Reserved is what a place keeps for an answer before any is known, in tokens.
+// Reserved returns what a place keeps for an answer before any is known, in tokens.
 func (p Place) Reserved() int { return min(16_000, p.Window/5) }
 
-// Room is what a conversation may have, in tokens.
+// Room returns what a conversation may have, in tokens.
 func (p Place) Room() int { return p.Window - p.Reserved() - p.Fixed }
 
 // shippedModel is one that users of the field work with: its prices count where
@@ -83,7 +83,7 @@ func Shipped(name string, set winnow.Settings, p Place, target int) (FieldPolicy
 		return FieldPolicy{}, err
 	}
 	if target >= w.Limits(0).Available {
-		return FieldPolicy{}, fmt.Errorf("replay: a target of %d tokens is no compaction in a window of %d", target, p.Window)
+		return FieldPolicy{}, fmt.Errorf("replay: a target of %d tokens is too large to be a compaction in a window of %d", target, p.Window)
 	}
 	return FieldPolicy{Name: name, Target: target, View: func(ctx context.Context, req chat.Request) ([]*chat.Message, error) {
 		r, err := w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: target}})
@@ -110,12 +110,11 @@ type FieldOptions struct {
 	Limit int
 	Seed  uint64
 
-	Workers  int
-	Progress func(done, total int, what string)
+	Crew
 }
 
-// policies are those of a place.
-func (o *FieldOptions) policies(p Place) ([]FieldPolicy, error) {
+// policiesFor returns the policies of a place.
+func (o *FieldOptions) policiesFor(p Place) ([]FieldPolicy, error) {
 	if o.Policies != nil {
 		return o.Policies(p)
 	}
@@ -159,7 +158,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	for i, p := range o.Places {
 		places[i] = fieldPlace{Place: p}
 		var err error
-		if places[i].policies, err = o.policies(p); err != nil {
+		if places[i].policies, err = o.policiesFor(p); err != nil {
 			return nil, err
 		}
 		if places[i].engine, err = fieldEngine(winnow.Settings{}, p); err != nil {
@@ -168,15 +167,15 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 		places[i].counter = places[i].engine.Meter().Counter()
 		least = min(least, p.Room())
 	}
-	sessions := o.drawn(d, func(s *Session) bool { return !tooShort(s, least/2) })
+	sessions := o.drawSessions(d, func(s *Session) bool { return !tooShort(s, least/2) })
 	// The longest first, so that no core waits for it at the end.
 	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
 	scores := make([][][]fieldScore, len(sessions)) // by session, place and policy; nil without a cut
-	err := Each(ctx, o.Workers, len(sessions), func(i int) error {
+	err := o.Each(ctx, len(sessions), "next edits", func(i int) error {
 		var err error
 		scores[i], err = scoreField(ctx, sessions[i], places)
 		return err
-	}, func(done int) { o.tell("next edits")(done, len(sessions)) })
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +192,15 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	if o.Edits {
 		return b, nil
 	}
-	if b.Recorded, b.Random, err = o.regrets(ctx, d, o.tell("regret")); err != nil {
+	if b.Recorded, b.Random, err = o.measureRegrets(ctx, d); err != nil {
 		return nil, err
 	}
-	b.Plain, err = o.plain(ctx, d, o.tell("without files"))
+	b.Plain, err = o.measurePlain(ctx, d)
 	return b, err
 }
 
-// drawn returns the sessions of a kind that are measured, in the order of the data.
-func (o *FieldOptions) drawn(d *Data, fit func(*Session) bool) []*Session {
+// drawSessions returns the sessions of a kind that are measured, in the order of the data.
+func (o *FieldOptions) drawSessions(d *Data, fit func(*Session) bool) []*Session {
 	var all []int
 	for i := range d.Sessions {
 		if fit(&d.Sessions[i]) {
@@ -221,30 +220,21 @@ func (o *FieldOptions) drawn(d *Data, fit func(*Session) bool) []*Session {
 	return out
 }
 
-// tell returns what reports progress.
-func (o *FieldOptions) tell(what string) func(done, total int) {
-	return func(done, total int) {
-		if o.Progress != nil {
-			o.Progress(done, total, what)
-		}
-	}
-}
-
 // scoreField measures the cuts of one session in every place.
 func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]fieldScore, error) {
 	out := make([][]fieldScore, len(places))
 	x := newNextIndex(s)
-	bare := unmarked(s.History)
+	bare := withoutMarks(s.History)
 	for i, m := range bare.All() {
 		x.raw[m] = i
 	}
 	for p := range places {
 		place := &places[p]
-		req := chat.Request{System: place.system(s), Tools: s.Tools, History: s.History, Rules: Rules()}
+		req := chat.Request{System: place.systemPrompt(s), Tools: s.Tools, History: s.History, Rules: Rules()}
 		if !place.Marked {
 			req.History = bare
 		}
-		cuts, err := place.cuts(x, req)
+		cuts, err := place.findCuts(x, req)
 		if err != nil {
 			return nil, err
 		}
@@ -253,9 +243,9 @@ func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]field
 		}
 		out[p] = make([]fieldScore, len(place.policies))
 		for c := range cuts {
-			words := x.words(&cuts[c])
+			words := x.wordsBefore(&cuts[c])
 			for k := range place.policies {
-				score, err := place.score(ctx, x, req, &cuts[c], words, &place.policies[k])
+				score, err := place.scorePolicy(ctx, x, req, &cuts[c], words, &place.policies[k])
 				if err != nil {
 					return nil, fmt.Errorf("replay: %s on %s at message %d: %w", place.policies[k].Name, s.File, cuts[c].At, err)
 				}
@@ -266,9 +256,9 @@ func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]field
 	return out, nil
 }
 
-// unmarked is a history as a request body has it: nothing says which messages
+// withoutMarks returns a history as a request body has it: nothing says which messages
 // nobody typed.
-func unmarked(h chat.History) chat.History {
+func withoutMarks(h chat.History) chat.History {
 	msgs := slices.Clone(h.Messages())
 	for i := range msgs {
 		msgs[i].Synthetic = false
@@ -276,12 +266,12 @@ func unmarked(h chat.History) chat.History {
 	return chat.NewHistory(msgs...)
 }
 
-// system is the session's system prompt in a place.
-func (p *fieldPlace) system(s *Session) []chat.Part { return padded(s, p.Fixed, p.counter) }
+// systemPrompt returns the session's system prompt in a place.
+func (p *fieldPlace) systemPrompt(s *Session) []chat.Part { return padSystem(s, p.Fixed, p.counter) }
 
-// padded is the session's own system prompt with as much neutral text as makes
+// padSystem returns the session's own system prompt with as much neutral text as makes
 // system prompt and tools the fixed part.
-func padded(s *Session, tokens int, k *token.Counter) []chat.Part {
+func padSystem(s *Session, tokens int, k *token.Counter) []chat.Part {
 	with := func(n int) []chat.Part {
 		return append(slices.Clone(s.System), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
 	}
@@ -296,10 +286,10 @@ func padded(s *Session, tokens int, k *token.Counter) []chat.Part {
 // neutral is a sentence that no session has a use for.
 const neutral = "Be thorough and calm, and say plainly what was done and what was not. "
 
-// cuts returns where a session is cut in a place: where the engine would compact
+// findCuts returns where a session is cut in a place: where the engine would compact
 // with nothing set, or at the share of the room that was asked for, then every
 // 30,000 tokens.
-func (p *fieldPlace) cuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
+func (p *fieldPlace) findCuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
 	var out []NextCut
 	h := x.session.History
 	size, next := 0, 0 // tokens of the conversation, and at which the next cut is
@@ -320,9 +310,9 @@ func (p *fieldPlace) cuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
 			}
 			if due {
 				c := NextCut{Session: x.session, At: at}
-				x.demand(&c)
+				x.findDemand(&c)
 				next = size
-				if !x.compacted(at-nextClear, c.End) {
+				if !x.compactedBetween(at-nextClear, c.End) {
 					next = size + nextEvery
 					out = append(out, c)
 				}
@@ -333,8 +323,8 @@ func (p *fieldPlace) cuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
 	return out, nil
 }
 
-// score measures a policy at a cut.
-func (p *fieldPlace) score(ctx context.Context, x *nextIndex, req chat.Request, c *NextCut, words *fieldWords, by *FieldPolicy) (fieldScore, error) {
+// scorePolicy measures a policy at a cut.
+func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Request, c *NextCut, words *fieldWords, by *FieldPolicy) (fieldScore, error) {
 	s := fieldScore{cuts: 1, history: x.chars[c.At] / 4}
 	req.History = req.History.Head(c.At)
 	msgs, given, err := viewOf(ctx, by, req)
@@ -355,21 +345,21 @@ func (p *fieldPlace) score(ctx context.Context, x *nextIndex, req chat.Request, 
 	s.least, s.most = s.prompt, s.prompt
 	s.size = viewSize(msgs)
 	s.own = x.byAge(c, msgs)
-	s.words = words.kept(msgs)
-	kept, chars := systemOf(x.session.History.Head(c.At)), 4*viewSize(spoken(msgs))
+	s.words = words.measureKept(msgs)
+	kept, chars := systemOf(x.session.History.Head(c.At)), 4*viewSize(withoutSystem(msgs))
 	for k, rival := range fieldRivals() {
 		view := rival.make(x, c, chars)
-		view = spoken(rival.make(x, c, chars+4*(viewSize(view)-viewSize(spoken(view)))))
+		view = withoutSystem(rival.make(x, c, chars+4*(viewSize(view)-viewSize(withoutSystem(view)))))
 		s.rivals[k] = x.byAge(c, append(slices.Clone(kept), view...))
 	}
 	return s, nil
 }
 
-// fieldRivals are the views of the same size that count in the field.
+// fieldRivals returns the views of the same size that count in the field.
 func fieldRivals() []Rival { return Rivals()[:2] }
 
-// spoken returns the messages that are no system text.
-func spoken(msgs []*chat.Message) []*chat.Message {
+// withoutSystem returns the messages without system text.
+func withoutSystem(msgs []*chat.Message) []*chat.Message {
 	return slices.DeleteFunc(slices.Clone(msgs), func(m *chat.Message) bool { return m.Role == chat.System })
 }
 
@@ -398,7 +388,7 @@ func (a aged) plus(b aged) aged {
 	return a
 }
 
-// all is the sum over the ages.
+// all returns the sum over the ages.
 func (a aged) all() Tally {
 	var t Tally
 	for _, x := range a {
@@ -410,13 +400,13 @@ func (a aged) all() Tally {
 // byAge counts the edits of a cut that are ready in a view.
 func (x *nextIndex) byAge(c *NextCut, msgs []*chat.Message) aged {
 	var out aged
-	v := x.shown(msgs)
+	v := x.readView(msgs)
 	for _, e := range c.Edits {
 		k := 0
 		for k < len(ages) && e.Age >= ages[k] {
 			k++
 		}
-		out[k].put(v.ready(e.Path, e.Old))
+		out[k].put(v.isReady(e.Path, e.Old))
 	}
 	return out
 }

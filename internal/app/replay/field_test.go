@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// padding is text of about so many tokens that nobody asks for.
+// padding is text of about that number of tokens that nobody asks for.
 func padding(tokens int) string {
 	var b strings.Builder
 	for i := range tokens / 8 {
@@ -64,7 +64,7 @@ func TestField(t *testing.T) {
 		}}
 	}
 	d := &Data{Sessions: []Session{farAndNear()}}
-	b, err := Field(t.Context(), d, &FieldOptions{Places: []Place{place}, Edits: true, Workers: 1, Policies: func(Place) ([]FieldPolicy, error) {
+	b, err := Field(t.Context(), d, &FieldOptions{Places: []Place{place}, Edits: true, Crew: Crew{Workers: 1}, Policies: func(Place) ([]FieldPolicy, error) {
 		return []FieldPolicy{newest(100), newest(3)}, nil
 	}})
 	if err != nil {
@@ -97,7 +97,7 @@ func TestField(t *testing.T) {
 func TestWordsKept(t *testing.T) {
 	s := farAndNear()
 	x := newNextIndex(&s)
-	w := x.words(&NextCut{Session: &s, At: 11})
+	w := x.wordsBefore(&NextCut{Session: &s, At: 11})
 	said := s.History.At(3).Text()
 	for _, c := range []struct {
 		view        string
@@ -108,7 +108,7 @@ func TestWordsKept(t *testing.T) {
 		{said[:400], 0, 1},
 		{said[100:], 0, 0},
 	} {
-		if k := w.kept(textView(c.view)); k.Whole != (Tally{c.whole, 1}) || k.Part != (Tally{c.part, 1}) {
+		if k := w.measureKept(textView(c.view)); k.Whole != (Tally{c.whole, 1}) || k.Part != (Tally{c.part, 1}) {
 			t.Errorf("%.20q…: whole %v, in part %v", c.view, k.Whole, k.Part)
 		}
 	}

@@ -37,7 +37,7 @@ func (b *FieldBoard) Bars() []Bar {
 					"%s, %s", text.Number(r.Least), text.Number(r.Most))
 				continue
 			}
-			p.bars(r, name, add)
+			p.addBars(r, name, add)
 		}
 	}
 	if r := &b.Recorded; r.Lines.Of > 0 {
@@ -51,8 +51,8 @@ func (b *FieldBoard) Bars() []Bar {
 	return bars
 }
 
-// bars adds those of the engine with nothing set.
-func (p *FieldPlace) bars(r *FieldRow, name string, add func(met bool, what, want, format string, args ...any)) {
+// addBars adds those of the engine with nothing set.
+func (p *FieldPlace) addBars(r *FieldRow, name string, add func(met bool, what, want, format string, args ...any)) {
 	if r.C != nil {
 		add(*r.C == 1, name+"binding sentences of the user", "all", "%.3f", *r.C)
 	}

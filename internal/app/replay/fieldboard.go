@@ -35,8 +35,8 @@ type FieldRow struct {
 	Policy string `json:"policy"`
 
 	// Prompt is the mean size of the whole prompt with the view, Least and Most the
-	// smallest and the largest, in tokens as the engine counts; Target what was
-	// asked for.
+	// smallest and the largest, in tokens as the engine counts; Target the
+	// requested size.
 	Prompt int `json:"prompt_tokens"`
 	Least  int `json:"least_prompt"`
 	Most   int `json:"most_prompt"`
@@ -53,7 +53,8 @@ type FieldRow struct {
 	ByAge   []*float64   `json:"v_by_age"`
 	Rivals  []FieldRival `json:"rivals"`
 
-	// What the view has of what was said; null where nothing was.
+	// The shares of what people and the agent said that the view has; null where
+	// they said nothing.
 	Closing *float64 `json:"closing_whole"`
 	Part    *float64 `json:"closing_part"`
 	C       *float64 `json:"c"`
@@ -101,7 +102,7 @@ func sumField(p *fieldPlace, list [][]fieldScore) FieldPlace {
 		for i := range list {
 			scores[i] = list[i][k]
 		}
-		sum := out.add(&p.policies[k], scores)
+		sum := out.addPolicy(&p.policies[k], scores)
 		if k == 0 {
 			out.Cuts, out.Edits, out.History = sum.cuts, sum.own.all().Of, sum.history/max(1, sum.cuts)
 			for _, t := range sum.own {
@@ -112,8 +113,8 @@ func sumField(p *fieldPlace, list [][]fieldScore) FieldPlace {
 	return out
 }
 
-// add adds the row of a policy.
-func (b *FieldPlace) add(p *FieldPolicy, list []fieldScore) fieldScore {
+// addPolicy adds the row of a policy.
+func (b *FieldPlace) addPolicy(p *FieldPolicy, list []fieldScore) fieldScore {
 	var sum fieldScore
 	for _, s := range list {
 		sum = sum.plus(s)
@@ -124,7 +125,7 @@ func (b *FieldPlace) add(p *FieldPolicy, list []fieldScore) fieldScore {
 		Policy: p.Name, Target: p.Target, Prompt: sum.prompt / n, Least: sum.least, Most: sum.most,
 		Tokens: sum.size / n, Share: float64(sum.size) / float64(max(1, sum.history)), Given: sum.given,
 		V: own(sum), Between: (*Span)(bootstrap(list, fieldScore.plus, own)), ByAge: sum.own.shares(),
-		Closing: share(sum.words.Whole), Part: share(sum.words.Part), C: share(sum.words.Binding), Typed: share(sum.words.Typed),
+		Closing: shareOrNil(sum.words.Whole), Part: shareOrNil(sum.words.Part), C: shareOrNil(sum.words.Binding), Typed: shareOrNil(sum.words.Typed),
 	}
 	for r, rival := range fieldRivals() {
 		more := func(s fieldScore) float64 { return s.own.all().Share() - s.rivals[r].all().Share() }
@@ -137,11 +138,11 @@ func (b *FieldPlace) add(p *FieldPolicy, list []fieldScore) fieldScore {
 	return sum
 }
 
-// shares are those of each age; nil where there is no edit.
+// shares returns the share of each age; nil for an age without edits.
 func (a aged) shares() []*float64 {
 	var out []*float64
 	for _, t := range a {
-		out = append(out, share(t))
+		out = append(out, shareOrNil(t))
 	}
 	return out
 }
@@ -152,7 +153,7 @@ func (b *FieldBoard) Table(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := b.Places[i].table(w); err != nil {
+		if err := b.Places[i].writeTable(w); err != nil {
 			return err
 		}
 	}
@@ -167,10 +168,10 @@ func (b *FieldBoard) Table(w io.Writer) error {
 	}{{"recorded compactions", &b.Recorded}, {"a random place without one", &b.Random}} {
 		g.rows = append(g.rows, []string{
 			r.name, text.Number(r.Places), text.Number(r.Calls), text.Number(r.Reads), text.Number(r.Again), text.Number(r.History), text.Number(r.Tokens),
-			two(share(r.Lines)), two(share(r.Tail)), two(share(r.Whole)), two(share(r.TailWhole)), text.Number(r.Given),
+			twoDigits(shareOrNil(r.Lines)), twoDigits(shareOrNil(r.Tail)), twoDigits(shareOrNil(r.Whole)), twoDigits(shareOrNil(r.TailWhole)), text.Number(r.Given),
 		})
 	}
-	if err := g.text(w); err != nil {
+	if err := g.writeText(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "\nWithout files: which of the agent's next arguments stand in the view")
@@ -178,11 +179,11 @@ func (b *FieldBoard) Table(w io.Writer) error {
 	for i := range b.Plain {
 		p := &b.Plain[i]
 		g.rows = append(g.rows, []string{
-			p.What, text.Number(p.Cuts), text.Number(p.Args), text.Number(p.History), text.Number(p.Tokens), digits(p.Share),
-			two(share(p.Ready)), two(share(p.Tail)), p.Between.String(), text.Number(p.Given),
+			p.What, text.Number(p.Cuts), text.Number(p.Args), text.Number(p.History), text.Number(p.Tokens), formatShare(p.Share),
+			twoDigits(shareOrNil(p.Ready)), twoDigits(shareOrNil(p.Tail)), p.Between.String(), text.Number(p.Given),
 		})
 	}
-	if err := g.text(w); err != nil {
+	if err := g.writeText(w); err != nil {
 		return err
 	}
 	bars := b.Bars()
@@ -190,10 +191,10 @@ func (b *FieldBoard) Table(w io.Writer) error {
 		return nil
 	}
 	fmt.Fprintln(w, "\nWhat is asked for")
-	return barGrid(bars).text(w)
+	return barGrid(bars).writeText(w)
 }
 
-func (b *FieldPlace) table(w io.Writer) error {
+func (b *FieldPlace) writeTable(w io.Writer) error {
 	how, where := "nothing marked", "where the engine would"
 	if b.Marked {
 		how = "marked as in the file"
@@ -215,17 +216,17 @@ func (b *FieldPlace) table(w io.Writer) error {
 	g.head = append(g.head, "<20k", "20–60k", ">60k", "tail", "", "", "closing", "in part", "C", "typed", "given up")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), digits(r.Share), digits(r.V), r.Between.String()}
+		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), formatShare(r.Share), formatShare(r.V), r.Between.String()}
 		for _, v := range r.Rivals {
-			row = append(row, digits(v.V))
+			row = append(row, formatShare(v.V))
 		}
 		for _, v := range r.Rivals {
 			row = append(row, fmt.Sprintf("%+.3f", v.More), v.Range.String())
 		}
 		for _, v := range append(append([]*float64{}, r.ByAge...), r.Rivals[0].ByAge...) {
-			row = append(row, two(v))
+			row = append(row, twoDigits(v))
 		}
-		g.rows = append(g.rows, append(row, two(r.Closing), two(r.Part), two(r.C), two(r.Typed), text.Number(r.Given)))
+		g.rows = append(g.rows, append(row, twoDigits(r.Closing), twoDigits(r.Part), twoDigits(r.C), twoDigits(r.Typed), text.Number(r.Given)))
 	}
-	return g.text(w)
+	return g.writeText(w)
 }

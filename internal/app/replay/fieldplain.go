@@ -61,23 +61,23 @@ const (
 	longestArg  = 200 // characters
 )
 
-// plain measures the sessions in which no file is read or changed: each by itself,
+// measurePlain measures the sessions in which no file is read or changed: each by itself,
 // in a window that it fills half-way through, and all of a source one after the
 // other, as one long day at work, in a window of 200,000.
-func (o *FieldOptions) plain(ctx context.Context, d *Data, told func(done, total int)) ([]Plain, error) {
-	each := o.drawn(d, withoutFiles)
+func (o *FieldOptions) measurePlain(ctx context.Context, d *Data) ([]Plain, error) {
+	each := o.drawSessions(d, withoutFiles)
 	var days []*Session
 	for i := 0; i < len(each); {
 		k := i
 		for k < len(each) && each[k].Source == each[i].Source {
 			k++
 		}
-		days = append(days, strung(each[i:k]))
+		days = append(days, joinSessions(each[i:k]))
 		i = k
 	}
 	counter := token.New(counting, nil)
 	scores := make([]plainScore, len(each)+len(days))
-	err := Each(ctx, o.Workers, len(scores), func(i int) error {
+	err := o.Each(ctx, len(scores), "without files", func(i int) error {
 		var err error
 		if i < len(each) {
 			scores[i], err = o.plainHalf(ctx, each[i], counter)
@@ -85,7 +85,7 @@ func (o *FieldOptions) plain(ctx context.Context, d *Data, told func(done, total
 			scores[i], err = o.plainDay(ctx, days[i-len(each)])
 		}
 		return err
-	}, func(done int) { told(done, len(scores)) })
+	})
 	return []Plain{
 		sumPlain("each session, its window full half-way", scores[:len(each)]),
 		sumPlain("a source's sessions as one, window 200,000, fixed part 12,000", scores[len(each):]),
@@ -110,8 +110,8 @@ func withoutFiles(s *Session) bool {
 	return calls >= plainCalls
 }
 
-// strung makes one session of many. The ids of calls are made different.
-func strung(list []*Session) *Session {
+// joinSessions makes one session of many. The ids of calls are made different.
+func joinSessions(list []*Session) *Session {
 	s := *list[0]
 	s.File, s.Compactions = s.Source, nil
 	var msgs []chat.Message
@@ -144,7 +144,7 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 	for at := range h.Len() {
 		if at > 0 && 2*size >= all && h.At(at).Role == chat.Assistant {
 			p := Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}
-			return o.plainAt(ctx, newNextIndex(s), unmarked(h), p, at)
+			return o.plainAt(ctx, newNextIndex(s), withoutMarks(h), p, at)
 		}
 		size += k.At(h, at)
 	}
@@ -158,8 +158,8 @@ func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore
 		return sum, err
 	}
 	place.counter = place.engine.Meter().Counter()
-	x, bare := newNextIndex(s), unmarked(s.History)
-	cuts, err := place.cuts(x, chat.Request{System: place.system(s), Tools: s.Tools, History: bare, Rules: Rules()})
+	x, bare := newNextIndex(s), withoutMarks(s.History)
+	cuts, err := place.findCuts(x, chat.Request{System: place.systemPrompt(s), Tools: s.Tools, History: bare, Rules: Rules()})
 	if err != nil {
 		return sum, err
 	}
@@ -175,13 +175,13 @@ func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore
 
 // plainAt measures one cut.
 func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (plainScore, error) {
-	policies, err := o.policies(p)
+	policies, err := o.policiesFor(p)
 	if err != nil {
 		return plainScore{}, err
 	}
 	s := x.session
 	place := &fieldPlace{Place: p, counter: token.New(counting, nil)}
-	req := chat.Request{System: place.system(s), Tools: s.Tools, History: bare.Head(at), Rules: Rules()}
+	req := chat.Request{System: place.systemPrompt(s), Tools: s.Tools, History: bare.Head(at), Rules: Rules()}
 	view, given, err := viewOf(ctx, &policies[0], req)
 	if err != nil {
 		return plainScore{}, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
@@ -193,8 +193,8 @@ func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.Hist
 	own := plainTexts(view)
 	tail := plainTexts(tailView(x, &NextCut{Session: s, At: at}, 4*out.size))
 	for _, v := range nextArgs(s, at) {
-		out.own.put(stands(own, v))
-		out.tail.put(stands(tail, v))
+		out.own.put(standsInTexts(own, v))
+		out.tail.put(standsInTexts(tail, v))
 	}
 	return out, nil
 }
@@ -230,12 +230,12 @@ func nextArgs(s *Session, at int) []string {
 				continue
 			}
 			calls++
-			for v := range strings.SplitSeq(flatten(p.Args, false), "\n") {
+			for v := range strings.SplitSeq(flattenJSON(p.Args, false), "\n") {
 				v = strings.TrimSpace(v)
 				if n := utf8.RuneCountInString(v); n < shortestArg || n > longestArg {
 					continue
 				}
-				if stands(before, v) && !stands(since, v) {
+				if standsInTexts(before, v) && !standsInTexts(since, v) {
 					out = append(out, v)
 				}
 			}
@@ -245,9 +245,9 @@ func nextArgs(s *Session, at int) []string {
 	return out
 }
 
-// stands reports whether a value stands in one of the texts between marks or
+// standsInTexts reports whether a value stands in one of the texts between marks or
 // blanks.
-func stands(texts []string, v string) bool {
+func standsInTexts(texts []string, v string) bool {
 	for _, t := range texts {
 		for from := 0; ; {
 			i := strings.Index(t[from:], v)

@@ -49,27 +49,27 @@ func (a Regret) mean() Regret {
 	return a
 }
 
-// regrets measures the recorded compactions of the sessions, and beside each a
+// measureRegrets measures the recorded compactions of the sessions, and beside each a
 // place of the same session, drawn by lot, at which nothing was compacted.
-func (o *FieldOptions) regrets(ctx context.Context, d *Data, told func(done, total int)) (recorded, random Regret, err error) {
-	list := o.drawn(d, func(s *Session) bool { return len(Summarised(s.Compactions)) > 0 })
+func (o *FieldOptions) measureRegrets(ctx context.Context, d *Data) (recorded, random Regret, err error) {
+	list := o.drawSessions(d, func(s *Session) bool { return len(Summarised(s.Compactions)) > 0 })
 	sums := make([][2]Regret, len(list))
-	err = Each(ctx, o.Workers, len(list), func(i int) error {
+	err = o.Each(ctx, len(list), "regret", func(i int) error {
 		var err error
-		sums[i], err = o.regret(ctx, list[i])
+		sums[i], err = o.measureRegret(ctx, list[i])
 		return err
-	}, func(done int) { told(done, len(list)) })
+	})
 	for _, s := range sums {
 		recorded, random = recorded.plus(s[0]), random.plus(s[1])
 	}
 	return recorded.mean(), random.mean(), err
 }
 
-// regret measures one session.
-func (o *FieldOptions) regret(ctx context.Context, s *Session) (out [2]Regret, err error) {
+// measureRegret measures one session.
+func (o *FieldOptions) measureRegret(ctx context.Context, s *Session) (out [2]Regret, err error) {
 	k := token.New(counting, nil)
 	x := newNextIndex(s)
-	bare := unmarked(s.History)
+	bare := withoutMarks(s.History)
 	for i, m := range bare.All() {
 		x.raw[m] = i
 	}
@@ -83,7 +83,7 @@ func (o *FieldOptions) regret(ctx context.Context, s *Session) (out [2]Regret, e
 			size = max(size, c.TokensAfter-fixed)
 		}
 		p := Place{Window: 200_000, Fixed: fixed, Target: fixed + max(size, leastView)}
-		for i, at := range [...]int{c.At, x.elsewhere(o.Seed, c.At)} {
+		for i, at := range [...]int{c.At, x.drawUncompacted(o.Seed, c.At)} {
 			if at == 0 {
 				continue
 			}
@@ -101,8 +101,8 @@ func (o *FieldOptions) regret(ctx context.Context, s *Session) (out [2]Regret, e
 // nothing but a summary of a few hundred.
 const leastView = 2000
 
-// fixedPart is what every request of a session carried beside its messages, by the
-// first usage that was reported: at least what the file shows of it.
+// fixedPart estimates what every request of a session carried beside its messages,
+// from the first reported usage: at least what the file shows of it.
 func fixedPart(s *Session, k *token.Counter) int {
 	shown := k.Conversation() + k.System(s.System) + k.Tools(s.Tools)
 	size := 0
@@ -115,9 +115,9 @@ func fixedPart(s *Session, k *token.Counter) int {
 	return shown
 }
 
-// elsewhere returns a message before which nothing was compacted, nor soon after it,
+// drawUncompacted returns a message before which nothing was compacted, nor soon after it,
 // drawn by lot for a compaction; 0 where there is none.
-func (x *nextIndex) elsewhere(seed uint64, compaction int) int {
+func (x *nextIndex) drawUncompacted(seed uint64, compaction int) int {
 	h := x.session.History
 	var fit []int
 	for at := h.Len() / 4; at < h.Len(); at++ {
@@ -125,8 +125,8 @@ func (x *nextIndex) elsewhere(seed uint64, compaction int) int {
 			continue
 		}
 		c := NextCut{Session: x.session, At: at}
-		x.demand(&c)
-		if c.End < h.Len() && !x.compacted(at-nextClear, c.End) {
+		x.findDemand(&c)
+		if c.End < h.Len() && !x.compactedBetween(at-nextClear, c.End) {
 			fit = append(fit, at)
 		}
 	}
@@ -146,13 +146,13 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 		all[i] = h.At(i)
 	}
 	r := Regret{Places: 1, History: viewSize(all)}
-	policies, err := o.policies(p)
+	policies, err := o.policiesFor(p)
 	if err != nil {
 		return r, err
 	}
 	counter := token.New(counting, nil)
 	place := &fieldPlace{Place: p, counter: counter}
-	req := chat.Request{System: place.system(x.session), Tools: x.session.Tools, History: bare.Head(at), Rules: Rules()}
+	req := chat.Request{System: place.systemPrompt(x.session), Tools: x.session.Tools, History: bare.Head(at), Rules: Rules()}
 	view, given, err := viewOf(ctx, &policies[0], req)
 	if err != nil {
 		return r, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, x.session.File, at, err)
@@ -161,10 +161,10 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 		r.Given = 1
 	}
 	r.Tokens = viewSize(view)
-	before, shown := x.shown(all), x.shown(view)
-	tail := x.shown(tailView(x, &NextCut{Session: x.session, At: at}, 4*r.Tokens))
+	before, shown := x.readView(all), x.readView(view)
+	tail := x.readView(tailView(x, &NextCut{Session: x.session, At: at}, 4*r.Tokens))
 	for i := at; i < h.Len() && r.Calls < nextCalls; i++ {
-		if i > at && x.compacted(i-1, i) {
+		if i > at && x.compactedBetween(i-1, i) {
 			break
 		}
 		for k := range h.At(i).Parts {
@@ -178,12 +178,12 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 				continue
 			}
 			r.Reads++
-			stood := present(lines, before.lines(path))
+			stood := keepPresent(lines, before.linesOfFile(path))
 			if 2*len(stood) < len(lines) {
 				continue
 			}
 			r.Again++
-			own, newest := len(present(stood, shown.lines(path))), len(present(stood, tail.lines(path)))
+			own, newest := len(keepPresent(stood, shown.linesOfFile(path))), len(keepPresent(stood, tail.linesOfFile(path)))
 			r.Lines = r.Lines.plus(Tally{own, len(stood)})
 			r.Tail = r.Tail.plus(Tally{newest, len(stood)})
 			r.Whole.put(10*own >= 9*len(stood))

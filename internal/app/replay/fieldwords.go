@@ -7,8 +7,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/typed"
 )
 
-// fieldWords is what was said before a cut: what the user typed, and what the
-// agent said at the end of each turn that is over.
+// fieldWords are the words before a cut: the user's, and the agent's at the end of
+// each turn that is over.
 type fieldWords struct {
 	binding []string // sentences of the user
 	typed   []string // lines of the user, pastes left out
@@ -33,8 +33,9 @@ const (
 	closingHead = 200 // characters by which a closing message is known
 )
 
-// words returns what was said before a cut: what package typed takes for typed.
-func (x *nextIndex) words(c *NextCut) *fieldWords {
+// wordsBefore returns the words before a cut. Package typed decides which of them
+// the user typed.
+func (x *nextIndex) wordsBefore(c *NextCut) *fieldWords {
 	w := &fieldWords{}
 	last := "" // of the agent's texts in the turn
 	h := x.session.History
@@ -42,7 +43,7 @@ func (x *nextIndex) words(c *NextCut) *fieldWords {
 		m := h.At(i)
 		switch {
 		case m.Role == chat.Assistant:
-			if t := squeeze(m.Text()); t != "" {
+			if t := squeezeBlanks(m.Text()); t != "" {
 				last = t
 			}
 		case m.StartsTurn() && typed.Words(h, i) != "":
@@ -89,9 +90,9 @@ func typedLines(text string) []string {
 	return out
 }
 
-// squeeze makes every run of blanks one blank, and takes the marks of quotations
+// squeezeBlanks makes every run of blanks one blank, and takes the marks of quotations
 // and lists off the starts of lines, and those that escape what would end one.
-func squeeze(s string) string {
+func squeezeBlanks(s string) string {
 	var b strings.Builder
 	for l := range strings.SplitSeq(strings.ReplaceAll(s, "&lt;", "<"), "\n") {
 		for f := range strings.FieldsSeq(strings.TrimLeft(l, "> \t\\")) {
@@ -104,8 +105,8 @@ func squeeze(s string) string {
 	return b.String()
 }
 
-// kept says how much of what was said a view has.
-func (w *fieldWords) kept(msgs []*chat.Message) wordsKept {
+// measureKept says how much of these words a view has.
+func (w *fieldWords) measureKept(msgs []*chat.Message) wordsKept {
 	var k wordsKept
 	var text strings.Builder
 	said := make([]string, 0, len(msgs))
@@ -114,7 +115,7 @@ func (w *fieldWords) kept(msgs []*chat.Message) wordsKept {
 			text.WriteString(t)
 			text.WriteByte('\n')
 		})
-		said = append(said, squeeze(m.Text()))
+		said = append(said, squeezeBlanks(m.Text()))
 	}
 	lines := typed.NewIndex(text.String())
 	for _, s := range w.binding {

@@ -32,9 +32,9 @@ func Rivals() []Rival {
 // partAt is a part of the history.
 type partAt struct{ msg, part int }
 
-// gathered makes messages of parts, in the history's order, each under the role
+// gatherParts makes messages of parts, in the history's order, each under the role
 // of its message.
-func (x *nextIndex) gathered(parts []partAt, cut *chat.Part, cutAt partAt) []*chat.Message {
+func (x *nextIndex) gatherParts(parts []partAt, cut *chat.Part, cutAt partAt) []*chat.Message {
 	slices.SortFunc(parts, func(a, b partAt) int {
 		if a.msg != b.msg {
 			return a.msg - b.msg
@@ -67,9 +67,9 @@ func (x *nextIndex) gathered(parts []partAt, cut *chat.Part, cutAt partAt) []*ch
 	return out
 }
 
-// newest takes parts from the newest on until the size is used up; of the one
-// that does not fit whole, its end.
-func (x *nextIndex) newest(at, chars int, taken map[partAt]bool) []*chat.Message {
+// takeNewest takes parts from the newest on until the size is used up; of a part
+// that does not fit whole it takes the end.
+func (x *nextIndex) takeNewest(at, chars int, taken map[partAt]bool) []*chat.Message {
 	h := x.session.History
 	var parts []partAt
 	for p := range taken {
@@ -90,15 +90,15 @@ func (x *nextIndex) newest(at, chars int, taken map[partAt]bool) []*chat.Message
 				continue
 			}
 			if p.Kind != chat.Text && p.Kind != chat.ToolResult || chars == 0 {
-				return x.gathered(parts, nil, partAt{})
+				return x.gatherParts(parts, nil, partAt{})
 			}
 			short := *p
 			short.Content = nil
 			short.Text = lastRunes(p.Text, chars)
-			return x.gathered(append(parts, here), &short, here)
+			return x.gatherParts(append(parts, here), &short, here)
 		}
 	}
-	return x.gathered(parts, nil, partAt{})
+	return x.gatherParts(parts, nil, partAt{})
 }
 
 // lastRunes returns the last n characters of a text.
@@ -111,15 +111,15 @@ func lastRunes(s string, n int) string {
 	return s[i:]
 }
 
-// tailView is the newest text.
+// tailView returns the newest text.
 func tailView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
-	return x.newest(c.At, chars, nil)
+	return x.takeNewest(c.At, chars, nil)
 }
 
 // naiveShare is the part of a naive view that shows and changes files.
 const naiveShare = 0.7
 
-// naiveView is the newest parts that show or change files, whole, up to 70 % of
+// naiveView returns the newest parts that show or change files, whole, up to 70 % of
 // the size, and the newest text for the rest; each part stands there once.
 func naiveView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 	taken := map[partAt]bool{}
@@ -136,7 +136,7 @@ func naiveView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 			}
 		}
 	}
-	return x.newest(c.At, chars, taken)
+	return x.takeNewest(c.At, chars, taken)
 }
 
 // aboutFiles reports whether a part shows or changes a file.
@@ -152,7 +152,7 @@ func (x *nextIndex) aboutFiles(p *chat.Part) bool {
 	return false
 }
 
-// linesView is a heap of the newest lines that show or change files, each line
+// linesView returns a heap of the newest lines that show or change files, each line
 // once, under the name of the file that it was last seen in.
 func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 	h := x.session.History
@@ -211,7 +211,7 @@ func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 	return textView(b.String())
 }
 
-// textView is a view of one text.
+// textView returns a view of one text.
 func textView(text string) []*chat.Message {
 	m := chat.TextMessage(chat.User, text)
 	return []*chat.Message{&m}

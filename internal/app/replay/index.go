@@ -45,14 +45,14 @@ func newIndex(s *Session, k *token.Counter) *index {
 	for i := range h.Len() {
 		m := h.At(i)
 		if m.Role == chat.Assistant {
-			x.note(checker.Pending(), h)
+			x.noteBroken(checker.Pending(), h)
 		}
-		x.note(checker.Next(m), h)
+		x.noteBroken(checker.Next(m), h)
 	}
 	return x
 }
 
-func (x *index) note(ps []chat.Problem, h chat.Sequence) {
+func (x *index) noteBroken(ps []chat.Problem, h chat.Sequence) {
 	for _, p := range ps {
 		x.broken[fault{p.Rule, p.Call, h.At(p.At)}] = true
 	}

@@ -38,9 +38,9 @@ type Data struct {
 	Skipped []string
 }
 
-// Load reads session files and folders of them. A folder is read with all that
-// is below it; what is no session there is left out and named in Skipped. A file
-// that was named itself and cannot be read is an error.
+// Load reads session files and folders of them. It reads a folder with all that is
+// below it; files there that are not sessions are left out and named in Skipped. A
+// path that is itself an unreadable file is an error.
 func Load(paths ...string) (*Data, error) {
 	d := &Data{}
 	sum := sha256.New()
@@ -50,7 +50,7 @@ func Load(paths ...string) (*Data, error) {
 			return nil, fmt.Errorf("replay: %w; name session files or folders of them", err)
 		}
 		if !info.IsDir() {
-			if err := d.read(root, root, sum); err != nil {
+			if err := d.readFile(root, root, sum); err != nil {
 				return nil, err
 			}
 			continue
@@ -63,7 +63,7 @@ func Load(paths ...string) (*Data, error) {
 				return nil
 			}
 			name, _ := filepath.Rel(root, p)
-			if err := d.read(p, filepath.ToSlash(name), sum); err != nil {
+			if err := d.readFile(p, filepath.ToSlash(name), sum); err != nil {
 				d.Skipped = append(d.Skipped, err.Error())
 			}
 			return nil
@@ -93,7 +93,7 @@ func isSession(name string) bool {
 	return false
 }
 
-func (d *Data) read(path, name string, sum hash.Hash) error {
+func (d *Data) readFile(path, name string, sum hash.Hash) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return err

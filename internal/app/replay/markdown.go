@@ -21,7 +21,7 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 	p.say("Rows with * have a stand-in of the usual size for an LLM's summary: they are simulated.")
 	p.say("Presence is not understanding: what stands in the context may still be overlooked, and what is gone may be read again.")
 	p.say("The package comment of `replay` defines every figure.\n")
-	for _, s := range b.sections(true) {
+	for _, s := range b.tableSections(true) {
 		p.table(strings.TrimSpace("## "+s.Title+"\n\n"+s.long), s.grid)
 	}
 	p.say("%s", howPlayed)
@@ -30,9 +30,9 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 
 // What a reader of the tables should know.
 const (
-	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: the newest text; the newest parts about files, whole; a heap of unique lines; one who knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: one counts when its lower end is above zero."
-	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of made texts in rows that nobody can read."
-	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in what was sent. One whose text was not is read again: one more request, and the text rides along until the next rewrite. Dollars are with re-reads, beside them without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. Rows with † have invalid views or overflows and do not compete."
+	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text; lines a heap of unique lines; oracle a view that knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
+	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of winnow's own text that stand in rows without a sentence."
+	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are with re-reads, and beside that without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. A number behind † counts views that are invalid and requests that overflow: such a row does not compete."
 	replayLong = "%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field."
 	costLong   = "Means over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests."
 )
@@ -82,6 +82,6 @@ func (p *page) table(title string, g grid) {
 		return
 	}
 	p.say("%s\n", title)
-	p.put(g.markdown)
+	p.put(g.writeMarkdown)
 	p.say("")
 }

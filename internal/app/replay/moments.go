@@ -21,10 +21,8 @@ import (
 // MomentOptions say where moments are measured. The zero value is a window of 200,000
 // with 42,000 tokens fixed, and one of 64,000.
 type MomentOptions struct {
-	Places  []Place
-	Workers int
-
-	Progress func(done, total int, what string)
+	Places []Place
+	Crew
 }
 
 // MomentBoard is what such moments are worth.
@@ -94,18 +92,14 @@ func Moments(ctx context.Context, d *Data, opts *MomentOptions) (*MomentBoard, e
 		}
 		place := &fieldPlace{Place: p, engine: w, counter: w.Meter().Counter()}
 		pauses, ends := make([]Pauses, len(d.Sessions)), make([]TaskEnds, len(d.Sessions))
-		err = Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(d.Sessions), func(i int) error {
+		err = o.Each(ctx, len(d.Sessions), "moments", func(i int) error {
 			var err error
 			s := &d.Sessions[i]
-			if pauses[i], err = place.pauses(ctx, s, counter, prices); err != nil {
+			if pauses[i], err = place.replayPauses(ctx, s, counter, prices); err != nil {
 				return err
 			}
 			ends[i], err = place.taskEnds(ctx, s)
 			return err
-		}, func(done int) {
-			if o.Progress != nil {
-				o.Progress(done, len(d.Sessions), "moments")
-			}
 		})
 		if err != nil {
 			return nil, err
@@ -133,11 +127,11 @@ func (a TaskEnds) plus(b TaskEnds) TaskEnds {
 	}
 }
 
-// pauses replays a session twice with its recorded pauses: rewritten at the trigger
+// replayPauses replays a session twice with its recorded pauses: rewritten at the trigger
 // only, and at late requests too. No agent's own point is in the way.
-func (p *fieldPlace) pauses(ctx context.Context, s *Session, counter *token.Counter, prices model.Model) (Pauses, error) {
+func (p *fieldPlace) replayPauses(ctx context.Context, s *Session, counter *token.Counter, prices model.Model) (Pauses, error) {
 	padding := *s
-	padding.System = padded(s, p.Fixed, counter)
+	padding.System = padSystem(s, p.Fixed, counter)
 	x := newIndex(&padding, counter)
 	if x.cum[len(x.cum)-1] < p.Room()*7/10 {
 		return Pauses{}, nil
@@ -150,7 +144,7 @@ func (p *fieldPlace) pauses(ctx context.Context, s *Session, counter *token.Coun
 			continue
 		}
 		out.Requests++
-		if last > 0 && m.Time > 0 && base.lost(m.Time-last) {
+		if last > 0 && m.Time > 0 && base.lostCache(m.Time-last) {
 			out.Late++
 		}
 		last = m.Time
@@ -174,11 +168,11 @@ func (p *fieldPlace) pauses(ctx context.Context, s *Session, counter *token.Coun
 // and at the usual share.
 func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, err error) {
 	x := newNextIndex(s)
-	bare := unmarked(s.History)
+	bare := withoutMarks(s.History)
 	for i, m := range bare.All() {
 		x.raw[m] = i
 	}
-	req := chat.Request{System: p.system(s), Tools: s.Tools, Rules: Rules()}
+	req := chat.Request{System: p.systemPrompt(s), Tools: s.Tools, Rules: Rules()}
 	usual, end, latest, size := 0, 0, 0, 0
 	closed := false
 	for at := 0; at < s.History.Len() && latest == 0; at++ {
@@ -196,14 +190,14 @@ func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, er
 		}
 		size += p.counter.At(s.History, at)
 	}
-	if latest == 0 || x.compacted(0, latest) {
+	if latest == 0 || x.compactedBetween(0, latest) {
 		return out, nil
 	}
 	out.Sessions = 1
 	ready := func(at int) (Tally, error) {
 		var t Tally
 		c := NextCut{Session: s, At: at}
-		x.demand(&c)
+		x.findDemand(&c)
 		now := req
 		now.History = bare.Head(at)
 		start := time.Now()
@@ -212,9 +206,9 @@ func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, er
 			return t, fmt.Errorf("replay: %s at message %d: %w", s.File, at, err)
 		}
 		out.Took = append(out.Took, time.Since(start))
-		shown := x.shown(viewMessages(now.History, r.View))
+		shown := x.readView(viewMessages(now.History, r.View))
 		for _, e := range c.Edits {
-			t.put(shown.ready(e.Path, e.Old))
+			t.put(shown.isReady(e.Path, e.Old))
 		}
 		return t, nil
 	}
@@ -265,7 +259,7 @@ func (b *MomentBoard) Table(out io.Writer) error {
 		})
 	}
 	p.say("Rewriting at a request that comes after the provider's cache expired, from 70 %% of the room on, beside the trigger only (recorded pauses, prices of %s)", b.Model)
-	p.put(late.text)
+	p.put(late.writeText)
 	p.say("")
 	ends := grid{right: 0, head: []string{"window", "fixed", "sessions", "closing message", "commit", "edits", "V at 90 %", "V at the end", "all edits", "V at 90 %", "V waiting", "rewrite, median", "longest"}}
 	for _, r := range b.Ends {
@@ -281,6 +275,6 @@ func (b *MomentBoard) Table(out io.Writer) error {
 		})
 	}
 	p.say("Waiting for a task's end between 80 and 95 %% of the room (else at 95 %%), beside 90 %%: next edits ready")
-	p.put(ends.text)
+	p.put(ends.writeText)
 	return p.err
 }

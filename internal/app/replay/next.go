@@ -33,7 +33,7 @@ type NextCut struct {
 // NextEdit is an edit whose old text stood before the cut and not after it.
 type NextEdit struct {
 	Path string
-	Old  string // as it is compared; see forms
+	Old  string // as it is compared; see comparedForms
 	Call int    // which call after the cut makes it, counted from 1
 	At   int    // its message
 	Age  int    // tokens of history between where the text last stood and the cut
@@ -78,7 +78,7 @@ func newNextIndex(s *Session) *nextIndex {
 		failed: map[string]bool{}, files: newFileNames(), chars: make([]int, h.Len()+1),
 		result: map[*chat.Part]*chat.Part{}, raw: make(map[*chat.Message]int, h.Len()),
 	}
-	x.allLines = sync.OnceValue(x.quotable)
+	x.allLines = sync.OnceValue(x.quotableLines)
 	kinds := work.DefaultKinds()
 	for i := range h.Len() {
 		m := h.At(i)
@@ -112,21 +112,21 @@ func newNextIndex(s *Session) *nextIndex {
 			}
 		}
 	}
-	x.want()
+	x.findWanted()
 	return x
 }
 
-// want finds the edits of the session whose old text stood before them, and
+// findWanted finds the edits of the session whose old text stood before them, and
 // where it did last. Being demanded after a cut is then a matter of order: the
 // text stood before the cut and not since.
-func (x *nextIndex) want() {
+func (x *nextIndex) findWanted() {
 	h := x.session.History
 	x.wanted = make([][]wanted, h.Len())
 	all := &shownView{} // everything before message i
 	for i := range h.Len() {
 		m := h.At(i)
 		if i > 0 {
-			all.places = append(all.places, x.shown([]*chat.Message{h.At(i - 1)}).places...)
+			all.places = append(all.places, x.readView([]*chat.Message{h.At(i - 1)}).places...)
 		}
 		for k := range m.Parts {
 			for _, e := range x.edits[&m.Parts[k]] {
@@ -137,19 +137,19 @@ func (x *nextIndex) want() {
 				if old == "" {
 					continue
 				}
-				if source, ok := x.stood(old, i, k); ok {
-					x.wanted[i] = append(x.wanted[i], wanted{e.Path, old, k, source, all.ready(e.Path, old)})
+				if source, ok := x.newestPartWith(old, i, k); ok {
+					x.wanted[i] = append(x.wanted[i], wanted{e.Path, old, k, source, all.isReady(e.Path, old)})
 				}
 			}
 		}
 	}
 }
 
-// stood returns the newest part before part k of message i that shows a text.
-func (x *nextIndex) stood(old string, i, k int) (partAt, bool) {
+// newestPartWith returns the newest part before part k of message i that shows a text.
+func (x *nextIndex) newestPartWith(old string, i, k int) (partAt, bool) {
 	for k--; i >= 0; i-- {
 		for ; k >= 0; k-- {
-			if holds(x.texts[i][k], old) {
+			if anyContains(x.texts[i][k], old) {
 				return partAt{i, k}, true
 			}
 		}
@@ -160,10 +160,10 @@ func (x *nextIndex) stood(old string, i, k int) (partAt, bool) {
 	return partAt{}, false
 }
 
-// cuts returns where the session is cut for a window: where the context reaches
+// findCuts returns where the session is cut for a window: where the context reaches
 // 0.8 of it, then every 30,000 tokens, at an assistant message, with no recorded
 // compaction near.
-func (x *nextIndex) cuts(window int) []NextCut {
+func (x *nextIndex) findCuts(window int) []NextCut {
 	var out []NextCut
 	h := x.session.History
 	next := int(nextShare * float64(window))
@@ -172,8 +172,8 @@ func (x *nextIndex) cuts(window int) []NextCut {
 			continue
 		}
 		c := NextCut{Session: x.session, At: at}
-		x.demand(&c)
-		if x.compacted(at-nextClear, c.End) {
+		x.findDemand(&c)
+		if x.compactedBetween(at-nextClear, c.End) {
 			continue
 		}
 		next = x.chars[at]/4 + nextEvery
@@ -182,13 +182,13 @@ func (x *nextIndex) cuts(window int) []NextCut {
 	return out
 }
 
-// compacted reports whether the client compacted between two messages.
-func (x *nextIndex) compacted(from, to int) bool {
+// compactedBetween reports whether the client compacted between two messages.
+func (x *nextIndex) compactedBetween(from, to int) bool {
 	return slices.ContainsFunc(x.session.Compactions, func(c transcript.Compaction) bool { return from < c.At && c.At <= to })
 }
 
-// demand finds what the calls after the cut ask of the messages before it.
-func (x *nextIndex) demand(c *NextCut) {
+// findDemand finds what the calls after the cut ask of the messages before it.
+func (x *nextIndex) findDemand(c *NextCut) {
 	h := x.session.History
 	calls := 0
 	c.End = h.Len()

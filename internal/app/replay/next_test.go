@@ -54,7 +54,7 @@ func TestNextDemand(t *testing.T) {
 	s, at := small()
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
-	x.demand(&c)
+	x.findDemand(&c)
 	if len(c.Edits) != 2 || c.Edits[0].Old != oldStart || c.Edits[0].Call != 1 || c.Edits[1].Path != "/repo/b.go" || c.Edits[1].Call != 2 {
 		t.Fatalf("%+v", c.Edits)
 	}
@@ -94,21 +94,21 @@ func TestReady(t *testing.T) {
 		{"lines apart", said("a.go\nfunc start() {\n\nopen()\n}\n"), false, false},
 		{"a call that was left out", pick(2), true, false},
 	} {
-		v := x.shown(c.view)
-		if got := v.ready("/repo/a.go", oldStart); got != c.start {
+		v := x.readView(c.view)
+		if got := v.isReady("/repo/a.go", oldStart); got != c.start {
 			t.Errorf("%s: a.go ready %v", c.name, got)
 		}
-		if got := v.ready("/repo/b.go", newStop); got != c.stop {
+		if got := v.isReady("/repo/b.go", newStop); got != c.stop {
 			t.Errorf("%s: b.go ready %v", c.name, got)
 		}
 	}
 	// What the newest version no longer has is not ready, though it stands there.
-	if x.shown(pick(3, 4, 5, 6)).ready("/repo/b.go", oldStop) {
+	if x.readView(pick(3, 4, 5, 6)).isReady("/repo/b.go", oldStop) {
 		t.Error("a text that an edit took away is ready")
 	}
 	cut := NextCut{Session: s, At: at}
-	x.demand(&cut)
-	if got := cut.score(x.shown(pick(1, 2))); got != (Tally{1, 2}) {
+	x.findDemand(&cut)
+	if got := cut.countReady(x.readView(pick(1, 2))); got != (Tally{1, 2}) {
 		t.Errorf("V is %+v", got)
 	}
 }
@@ -119,7 +119,7 @@ func TestRivals(t *testing.T) {
 	s, at := small()
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
-	x.demand(&c)
+	x.findDemand(&c)
 	all := x.chars[at]
 	for _, r := range Rivals() {
 		for _, chars := range []int{20, all / 2, all} {
@@ -131,7 +131,7 @@ func TestRivals(t *testing.T) {
 	for name, want := range map[string]int{"tail": 2, "naive": 2, "oracle": 2} {
 		for _, r := range Rivals() {
 			if r.Name == name {
-				if got := c.score(x.shown(r.make(x, &c, all))).Hit; got != want {
+				if got := c.countReady(x.readView(r.make(x, &c, all))).Hit; got != want {
 					t.Errorf("%s: %d of 2 ready, want %d", name, got, want)
 				}
 			}
@@ -148,7 +148,7 @@ func TestNextCuts(t *testing.T) {
 	}
 	s := &Session{Session: transcript.Session{History: chat.NewHistory(msgs...)}}
 	x := newNextIndex(s)
-	cuts := x.cuts(64000)
+	cuts := x.findCuts(64000)
 	if len(cuts) != 3 {
 		t.Fatalf("%d cuts", len(cuts))
 	}
@@ -158,7 +158,7 @@ func TestNextCuts(t *testing.T) {
 		}
 	}
 	s.Compactions = []transcript.Compaction{{At: cuts[0].At + 1}}
-	for _, c := range newNextIndex(s).cuts(64000) {
+	for _, c := range newNextIndex(s).findCuts(64000) {
 		if d := s.Compactions[0].At - c.At; -nextClear < d && d <= c.End-c.At {
 			t.Errorf("a cut at %d beside a compaction at %d", c.At, s.Compactions[0].At)
 		}
@@ -194,7 +194,7 @@ func TestRunNext(t *testing.T) {
 	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
 	var boards [2][]byte
 	for i, workers := range []int{1, 3} {
-		b, err := RunNext(t.Context(), d, &NextOptions{Window: 24000, Workers: workers})
+		b, err := RunNext(t.Context(), d, &NextOptions{Window: 24000, Crew: Crew{Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}

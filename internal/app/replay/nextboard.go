@@ -15,9 +15,7 @@ import (
 type NextOptions struct {
 	Viewers []Viewer // nil is [Viewers], as far as the window has room for them
 	Window  int      // the default is 64,000
-	Workers int
-
-	Progress func(done, total int, what string)
+	Crew
 }
 
 // NextBoard says of how many of the next edits the old text is still there.
@@ -97,19 +95,15 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 	views := make([]*viewing, len(o.Viewers))
 	for i, v := range o.Viewers {
 		var err error
-		if views[i], err = v.open(o.Window); err != nil {
+		if views[i], err = v.openEngine(o.Window); err != nil {
 			return nil, err
 		}
 	}
 	scores := make([][]nextScore, len(d.Sessions)) // by session and viewer; nil without a cut
-	err := Each(ctx, o.Workers, len(d.Sessions), func(i int) error {
+	err := o.Each(ctx, len(d.Sessions), "next edits", func(i int) error {
 		var err error
 		scores[i], err = scoreNext(ctx, &d.Sessions[i], views, o.Window)
 		return err
-	}, func(done int) {
-		if o.Progress != nil {
-			o.Progress(done, len(d.Sessions), "next edits")
-		}
 	})
 	if err != nil {
 		return nil, err
@@ -138,7 +132,7 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([
 		return nil, nil
 	}
 	x := newNextIndex(s)
-	cuts := x.cuts(window)
+	cuts := x.findCuts(window)
 	if len(cuts) == 0 {
 		return nil, nil
 	}
@@ -146,9 +140,9 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([
 	out := make([]nextScore, len(views))
 	for c := range cuts {
 		cut := &cuts[c]
-		asks := x.asks(cut)
+		asks := x.findAsked(cut)
 		for k, v := range views {
-			msgs, given, err := v.view(ctx, s, cut.At)
+			msgs, given, err := v.compactedView(ctx, s, cut.At)
 			if err != nil {
 				return nil, err
 			}
@@ -156,11 +150,11 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([
 			if given {
 				score.given = 1
 			}
-			shown := x.shown(msgs)
-			score.own = cut.score(shown)
-			score.beside = x.beside(cut, asks, msgs, shown)
+			shown := x.readView(msgs)
+			score.own = cut.countReady(shown)
+			score.beside = x.measureBeside(cut, asks, msgs, shown)
 			for r, rival := range rivals {
-				score.rivals[r] = cut.score(x.shown(rival.make(x, cut, 4*score.size)))
+				score.rivals[r] = cut.countReady(x.readView(rival.make(x, cut, 4*score.size)))
 			}
 			out[k] = out[k].plus(score)
 		}
@@ -182,11 +176,11 @@ func tooShort(s *Session, window int) bool {
 	return n/4 < int(nextShare*float64(window))
 }
 
-// score counts the edits of a cut that are ready in a view.
-func (c *NextCut) score(v *shownView) Tally {
+// countReady counts the edits of a cut that are ready in a view.
+func (c *NextCut) countReady(v *shownView) Tally {
 	var t Tally
 	for _, e := range c.Edits {
-		t.put(v.ready(e.Path, e.Old))
+		t.put(v.isReady(e.Path, e.Old))
 	}
 	return t
 }
@@ -204,8 +198,8 @@ func nextRow(name string, list []nextScore) NextRow {
 	}
 	b := sum.beside
 	row.Beside = b
-	row.Later, row.Found, row.Recent, row.Stale, row.Bare = share(b.Later), share(b.Found), share(b.Recent), share(b.Stale), share(b.Bare)
-	row.C = share(b.User)
+	row.Later, row.Found, row.Recent, row.Stale, row.Bare = shareOrNil(b.Later), shareOrNil(b.Found), shareOrNil(b.Recent), shareOrNil(b.Stale), shareOrNil(b.Bare)
+	row.C = shareOrNil(b.User)
 	for r, rival := range Rivals() {
 		more := func(s nextScore) float64 {
 			if r >= len(s.rivals) {
@@ -220,7 +214,7 @@ func nextRow(name string, list []nextScore) NextRow {
 	return row
 }
 
-// grid is the table of next edits.
+// grid returns the table of next edits.
 func (b *NextBoard) grid() grid {
 	g := grid{head: []string{"view", "tokens", "V", "95 %"}, right: 1}
 	for _, r := range Rivals() {
@@ -229,9 +223,9 @@ func (b *NextBoard) grid() grid {
 	g.head = append(g.head, "V − tail", "95 %", "V − naive", "95 %", "given up")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		row := []string{r.Viewer, text.Number(r.Tokens), digits(r.V), r.Between.String()}
+		row := []string{r.Viewer, text.Number(r.Tokens), formatShare(r.V), r.Between.String()}
 		for _, v := range r.Rivals {
-			row = append(row, digits(v.V))
+			row = append(row, formatShare(v.V))
 		}
 		for _, v := range r.Rivals[:2] {
 			row = append(row, fmt.Sprintf("%+.3f", v.More), v.Range.String())
@@ -241,26 +235,26 @@ func (b *NextBoard) grid() grid {
 	return g
 }
 
-// besideGrid is the table of what else the views hold.
+// besideGrid returns the table of what else the views hold.
 func (b *NextBoard) besideGrid() grid {
 	g := grid{head: []string{"view", "V 31–100", "of", "with search", "C", "last 3", "of", "stale", "of", "bare lists"}, right: 1}
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		s := &r.Beside
 		g.rows = append(g.rows, []string{
-			r.Viewer, two(r.Later), text.Number(s.Later.Of), two(r.Found), two(r.C),
-			two(r.Recent), text.Number(s.Recent.Of), three(r.Stale), text.Number(s.Stale.Of), three(r.Bare),
+			r.Viewer, twoDigits(r.Later), text.Number(s.Later.Of), twoDigits(r.Found), twoDigits(r.C),
+			twoDigits(r.Recent), text.Number(s.Recent.Of), threeDigits(r.Stale), text.Number(s.Stale.Of), threeDigits(r.Bare),
 		})
 	}
 	return g
 }
 
-// three writes a share with three digits, and a dash for none.
-func three(x *float64) string {
+// threeDigits writes a share with three digits, and a dash for none.
+func threeDigits(x *float64) string {
 	if x == nil {
 		return "–"
 	}
-	return digits(*x)
+	return formatShare(*x)
 }
 
 // String writes both ends.
@@ -271,12 +265,12 @@ func (s *Span) String() string {
 	return fmt.Sprintf("%.2f–%.2f", s[0], s[1])
 }
 
-// digits writes a share with three digits and no zero in front.
-func digits(x float64) string {
+// formatShare writes a share with three digits and no zero in front.
+func formatShare(x float64) string {
 	return strings.Replace(fmt.Sprintf("%.3f", x), "0.", ".", 1)
 }
 
-// about says what was measured.
+// about says what the board measured.
 func (b *NextBoard) about() string {
 	return fmt.Sprintf("%s at %s of %s, a window of %s tokens", text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"), text.Number(b.Window))
 }

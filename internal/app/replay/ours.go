@@ -22,7 +22,7 @@ type Ours struct {
 	IgnoreCold bool
 }
 
-// Name is the label.
+// Name returns the label.
 func (o Ours) Name() string { return o.Label }
 
 // Clocked says that the engine notices a cache that was lost in a pause.
@@ -73,7 +73,7 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 	req := o.Request
 	req.History, req.Rules = h, Rules()
 	if o.requests > 0 {
-		o.learn(h)
+		o.recordUsage(h)
 	}
 	o.requests++
 	if at.Cold {
@@ -103,8 +103,8 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 	return o.sent, err
 }
 
-// learn records what the provider would have reported for the last request.
-func (o *oursRun) learn(h chat.History) {
+// recordUsage records what the provider would have reported for the last request.
+func (o *oursRun) recordUsage(h chat.History) {
 	o.step.Answer = o.Tokens(h.At(o.sentAt))
 	o.step.Usage = chat.Usage{Input: o.Total(o.sent.Messages), Output: o.step.Answer}
 	o.track.Record(o.step)

@@ -67,8 +67,8 @@ type Past struct {
 	Again     float64 `json:"dollars_rereads"`
 
 	// Dollars is what the whole session cost, Ours and Thrifty what it would have
-	// cost with winnow, the re-reads included that winnow would have caused. Billed is
-	// one where the file records what was used.
+	// cost with winnow, the re-reads included that winnow would have caused. Billed
+	// is 1 where the file records the usage.
 	Dollars float64 `json:"dollars"`
 	Ours    float64 `json:"winnow_dollars"`
 	Thrifty float64 `json:"thrifty_dollars"`
@@ -89,10 +89,11 @@ type Past struct {
 	OursReady Tally `json:"winnow_edits_ready"`
 }
 
-// Cost is what the compactions themselves cost, in dollars.
+// Cost returns what the compactions themselves cost, in dollars.
 func (p *Past) Cost() float64 { return p.Summaries + p.Again }
 
-// Loss is one compaction of the client, and what was read again after it.
+// Loss is one compaction of the client, and the files that the agent read again
+// after it.
 type Loss struct {
 	Time    int64         `json:"time"` // of the first request after it, in milliseconds since 1970; 0 is unknown
 	Message int           `json:"message"`
@@ -116,7 +117,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		return Past{}, nil, err
 	}
 	p := Past{Window: works.Tokens, Fixed: prompt.Fixed}
-	if b.known() {
+	if b.isComplete() {
 		p.Dollars, p.Billed = b.dollars, 1
 	}
 	p.Ours, p.Thrifty = p.Dollars, p.Dollars
@@ -129,12 +130,12 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		next: newNextIndex(s), step: medianStep(s.History),
 	}
 	v := newHindsight(d.index, d.next)
-	d.look = v.client
+	d.look = v.seeClientRequest
 	was, err := d.run(ctx, Recorded())
 	if err != nil {
 		return p, nil, err
 	}
-	d.look = v.ours
+	d.look = v.seeOwnRequest
 	ours, err := d.run(ctx, Ours{Label: "shipped"})
 	if err != nil {
 		return p, nil, err
@@ -163,7 +164,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		}
 	}
 	p.Compactions, p.Removed = was.Calls, v.removed
-	losses := v.losses(was.Step)
+	losses := v.groupLosses(was.Step)
 	p.Waited = was.Blocked
 	for i := range losses {
 		p.Waited += losses[i].Waited
@@ -178,9 +179,9 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 	return p, losses, nil
 }
 
-// losses puts the re-reads together by the compaction before them. Reads of one
+// groupLosses puts the re-reads together by the compaction before them. Reads of one
 // answer went on side by side, so their time counts once.
-func (v *hindsight) losses(step time.Duration) []Loss {
+func (v *hindsight) groupLosses(step time.Duration) []Loss {
 	h := v.x.session.History
 	var out []Loss
 	last := -1 // the answer whose time was added
@@ -203,7 +204,7 @@ func (v *hindsight) losses(step time.Duration) []Loss {
 	return out
 }
 
-// tookUntilNext is how long it was from an answer to the next one, at most a step:
+// tookUntilNext returns the time from an answer to the next one, at most a step:
 // more was spent on something else.
 func tookUntilNext(h chat.History, answer int, step time.Duration) time.Duration {
 	for i := answer + 1; i < h.Len(); i++ {
@@ -229,7 +230,7 @@ type hindsight struct {
 	from int                     // the answer to the first request after the last one
 	stop int                     // message after the calls that are looked at
 
-	before *shownView // what was shown before the compaction
+	before *shownView // the view before the compaction
 
 	removed   int
 	asked     map[int][]wanted // edits by the request that they are looked for in
@@ -253,8 +254,8 @@ func newHindsight(x *index, next *nextIndex) *hindsight {
 	return &hindsight{x: x, next: next, left: Summarised(x.session.Compactions), asked: map[int][]wanted{}}
 }
 
-// client looks at a request as the client made it.
-func (v *hindsight) client(answer, prompt int, now []*chat.Message) {
+// seeClientRequest looks at a request as the client made it.
+func (v *hindsight) seeClientRequest(answer, prompt int, now []*chat.Message) {
 	h := v.x.session.History
 	if len(v.left) > 0 && v.left[0].At <= answer {
 		c := v.left[0]
@@ -266,22 +267,22 @@ func (v *hindsight) client(answer, prompt int, now []*chat.Message) {
 			end = v.left[0].At
 		}
 		v.removed += max(0, v.last-prompt)
-		v.begin(&c, answer, end, now)
+		v.seeCompaction(&c, answer, end, now)
 	}
 	v.last = prompt
 	if answer < v.stop {
-		v.read(answer, prompt, now)
+		v.findRereads(answer, prompt, now)
 	}
 }
 
-// begin looks at the first request after a compaction.
-func (v *hindsight) begin(c *transcript.Compaction, answer, end int, now []*chat.Message) {
+// seeCompaction looks at the first request after a compaction.
+func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now []*chat.Message) {
 	h := v.x.session.History
 	all := make([]*chat.Message, c.At)
 	for i := range all {
 		all[i] = h.At(i)
 	}
-	v.before = v.next.shown(all)
+	v.before = v.next.readView(all)
 	calls, view := 0, (*shownView)(nil)
 	v.from, v.stop = answer, answer
 	for ; v.stop < end && calls < nextCalls; v.stop++ {
@@ -291,20 +292,20 @@ func (v *hindsight) begin(c *transcript.Compaction, answer, end int, now []*chat
 			}
 		}
 		for _, w := range v.next.wanted[v.stop] {
-			if c.Summary == "" || !v.before.ready(w.path, w.old) {
+			if c.Summary == "" || !v.before.isReady(w.path, w.old) {
 				continue
 			}
 			if view == nil {
-				view = v.next.shown(now)
+				view = v.next.readView(now)
 			}
-			v.ready.put(view.ready(w.path, w.old))
+			v.ready.put(view.isReady(w.path, w.old))
 			v.asked[answer] = append(v.asked[answer], w)
 		}
 	}
 }
 
-// read finds the re-reads among the calls of an answer.
-func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
+// findRereads finds the re-reads among the calls of an answer.
+func (v *hindsight) findRereads(answer, prompt int, now []*chat.Message) {
 	h := v.x.session.History
 	m := h.At(answer)
 	for k := range m.Parts {
@@ -319,11 +320,11 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 		}
 		path := a.Ops[0].Path
 		lines := linesOf(texts)
-		stood := present(lines, v.before.lines(path))
-		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(present(lines, v.next.shown(now).lines(path))) >= len(lines) {
+		stood := keepPresent(lines, v.before.linesOfFile(path))
+		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(keepPresent(lines, v.next.readView(now).linesOfFile(path))) >= len(lines) {
 			continue
 		}
-		tokens := v.x.scaled(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
+		tokens := v.x.scaleTokens(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
 		v.reads = append(v.reads, reread{answer, v.from, path, stood, tokens, prompt})
 	}
 }
@@ -342,30 +343,30 @@ func (x *nextIndex) resultOf(answer int, call *chat.Part) (*chat.Part, []string)
 	return nil, nil
 }
 
-// ours looks at the same requests as winnow would have made them.
-func (v *hindsight) ours(answer, _ int, now []*chat.Message) {
+// seeOwnRequest looks at the same requests as winnow would have made them.
+func (v *hindsight) seeOwnRequest(answer, _ int, now []*chat.Message) {
 	var view *shownView
 	shown := func() *shownView {
 		if view == nil {
-			view = v.next.shown(now)
+			view = v.next.readView(now)
 		}
 		return view
 	}
 	for _, w := range v.asked[answer] {
-		v.oursReady.put(shown().ready(w.path, w.old))
+		v.oursReady.put(shown().isReady(w.path, w.old))
 	}
 	for i := range v.reads {
 		if r := &v.reads[i]; r.at == answer {
-			v.still = v.still.plus(Tally{len(present(r.lines, shown().lines(r.path))), len(r.lines)})
+			v.still = v.still.plus(Tally{len(keepPresent(r.lines, shown().linesOfFile(r.path))), len(r.lines)})
 		}
 	}
 }
 
-// lines returns the lines that a view shows of a file.
-func (v *shownView) lines(file string) map[string]bool {
+// linesOfFile returns the lines that a view shows of a file.
+func (v *shownView) linesOfFile(file string) map[string]bool {
 	set := map[string]bool{}
 	for i := range v.places {
-		if s := &v.places[i]; s.under(file) {
+		if s := &v.places[i]; s.standsUnder(file) {
 			for _, t := range s.texts {
 				for l := range strings.SplitSeq(t, "\n") {
 					set[l] = true
@@ -391,8 +392,8 @@ func linesOf(texts []string) []string {
 	return out
 }
 
-// present returns those of the lines that are in a set.
-func present(lines []string, in map[string]bool) []string {
+// keepPresent returns those of the lines that are in a set.
+func keepPresent(lines []string, in map[string]bool) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !in[l] })
 }
 

@@ -24,9 +24,9 @@ func (f *fileNames) add(p string) {
 	f.byBase[base] = append(f.byBase[base], p)
 }
 
-// named returns the file that a line names: the first of its words that is the
+// namedFile returns the file that a line names: the first of its words that is the
 // path, or the end of the path, of a file that is known. "" is none.
-func (f *fileNames) named(line string) string {
+func (f *fileNames) namedFile(line string) string {
 	for _, marks := range [...]string{"`'\"<>,;*=|", "`'\"<>,;*=|()[]{}"} { // a path may have brackets of its own
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || strings.ContainsRune(marks, r) }) {
 			w = strings.Trim(w, "#.:")

@@ -92,8 +92,8 @@ type Setup struct {
 	// the trigger.
 	Own bool
 
-	// Agent is the one that wrote the session, where it is known; Works the window
-	// that a gateway knows it to work in, which is then the window here.
+	// Agent wrote the session, where that is known; Works is the window that a
+	// gateway knows it to work in, which is then the window here.
 	Agent table.Agent
 	Works model.Window
 
@@ -145,14 +145,14 @@ func (b *book) sizeOf(m *chat.Message) int {
 	}
 	n, ok := b.own[m]
 	if !ok {
-		n = b.scaled(b.counter.Message(m))
+		n = b.scaleTokens(b.counter.Message(m))
 		b.own[m] = n
 	}
 	return n
 }
 
-// same reports whether two messages have the same content.
-func (b *book) same(x, y *chat.Message) bool {
+// sameContent reports whether two messages have the same content.
+func (b *book) sameContent(x, y *chat.Message) bool {
 	if x == y {
 		return true
 	}

@@ -34,7 +34,7 @@ func PromptOf(s *transcript.Session, name string) (Prompt, error) {
 	return Prompt{status.Limits.Fixed, status.Scale, w.Meter().Counter().Family(), status.Tokens.Total}, err
 }
 
-// newHeardIndex is the index of a session whose sizes are those of its provider.
+// newHeardIndex returns the index of a session whose sizes are those of its provider.
 // Beginnings of the session are exact; other sums may be off by their rounding.
 func newHeardIndex(s *Session, p Prompt) *index {
 	x := newIndex(s, token.New(p.Family, &token.Options{CacheSize: -1})) // a session is counted once
@@ -42,11 +42,11 @@ func newHeardIndex(s *Session, p Prompt) *index {
 	counted := 0
 	for i := range x.tokens {
 		counted += x.tokens[i]
-		x.cum[i+1] = x.scaled(counted)
+		x.cum[i+1] = x.scaleTokens(counted)
 		x.tokens[i] = x.cum[i+1] - x.cum[i]
 	}
 	return x
 }
 
-// scaled turns the counter's estimate into what the provider counts.
-func (x *index) scaled(tokens int) int { return int(math.Round(x.scale * float64(tokens))) }
+// scaleTokens turns the counter's estimate into what the provider counts.
+func (x *index) scaleTokens(tokens int) int { return int(math.Round(x.scale * float64(tokens))) }

@@ -20,8 +20,8 @@ type showing struct {
 	whole bool     // the whole file is shown
 }
 
-// under reports whether the place stands under a file's path.
-func (s *showing) under(file string) bool {
+// standsUnder reports whether the place stands under a file's path.
+func (s *showing) standsUnder(file string) bool {
 	for _, p := range s.paths {
 		if samePath(p, file) {
 			return true
@@ -34,22 +34,22 @@ func (s *showing) under(file string) bool {
 	if dir, base := path.Split(name); dir != "" {
 		name = path.Join(path.Base(dir), base)
 	}
-	return holds(s.about, name)
+	return anyContains(s.about, name)
 }
 
 // shownView is a view as the measure reads it: what it shows, oldest first.
 type shownView struct{ places []showing }
 
-// shown reads a view. What stands in messages of the session is known already;
+// readView reads a view. What stands in messages of the session is known already;
 // what a policy made is read as text.
-func (x *nextIndex) shown(msgs []*chat.Message) *shownView {
+func (x *nextIndex) readView(msgs []*chat.Message) *shownView {
 	v := &shownView{}
 	var now []showing // of messages that say how files stand, which is newer than all else
 	for _, m := range msgs {
 		raw, isRaw := x.raw[m]
 		if isCurrent(m) && !isRaw {
 			for k := range m.Parts {
-				now = x.blocks(now, m.Parts[k].Text)
+				now = x.addBlocks(now, m.Parts[k].Text)
 			}
 			continue
 		}
@@ -57,9 +57,9 @@ func (x *nextIndex) shown(msgs []*chat.Message) *shownView {
 			p := &m.Parts[k]
 			switch p.Kind {
 			case chat.Text, chat.Document:
-				v.places = x.blocks(v.places, p.Text)
+				v.places = x.addBlocks(v.places, p.Text)
 			case chat.ToolCall:
-				v.places = append(v.places, x.changes(p)...)
+				v.places = append(v.places, x.callChanges(p)...)
 			case chat.ToolResult:
 				texts := []string(nil)
 				if isRaw {
@@ -75,8 +75,8 @@ func (x *nextIndex) shown(msgs []*chat.Message) *shownView {
 	return v
 }
 
-// changes returns what a call changes in files.
-func (x *nextIndex) changes(call *chat.Part) []showing {
+// callChanges returns what a call changes in files.
+func (x *nextIndex) callChanges(call *chat.Part) []showing {
 	edits, ok := x.edits[call]
 	if !ok {
 		edits = work.Edits(call, work.DefaultKinds(), "")
@@ -90,8 +90,8 @@ func (x *nextIndex) changes(call *chat.Part) []showing {
 		e := &edits[i]
 		s := showing{paths: []string{e.Path}, edit: e}
 		// The new lines of a patch stand behind plus signs, with the old ones
-		// between them: they are no run of text that could be copied.
-		if now := trimLines(e.New); holds(args, strings.Trim(now, "\n")) {
+		// between them: nobody could copy them as one text.
+		if now := trimLines(e.New); anyContains(args, strings.Trim(now, "\n")) {
 			s.texts = []string{now}
 		}
 		out = append(out, s)
@@ -130,10 +130,10 @@ func isCurrent(m *chat.Message) bool {
 	return m.Role == chat.User && strings.Contains(m.Text(), "## Files as they stand")
 }
 
-// blocks adds what a text shows of files.
-func (x *nextIndex) blocks(to []showing, text string) []showing {
+// addBlocks adds what a text shows of files.
+func (x *nextIndex) addBlocks(to []showing, text string) []showing {
 	x.eachBlock(text, func(file, _ string, lines []string) {
-		to = append(to, showing{paths: []string{file}, texts: forms(strings.Join(lines, "\n"))})
+		to = append(to, showing{paths: []string{file}, texts: comparedForms(strings.Join(lines, "\n"))})
 	})
 	return to
 }
@@ -164,7 +164,7 @@ func (x *nextIndex) eachBlock(text string, f func(file, header string, lines []s
 		if _, ok := numberOf(l); ok {
 			continue
 		}
-		if named := x.files.named(l); named != "" {
+		if named := x.files.namedFile(l); named != "" {
 			end(i)
 			file, start = named, i+1
 		}
@@ -189,15 +189,15 @@ func fenceOf(l string) string {
 	return l[:n]
 }
 
-// ready reports whether an edit's whole old text stands in one place of the
+// isReady reports whether an edit's whole old text stands in one place of the
 // view, under its file's path, in the newest version that the view shows: a later
 // edit of the view that takes the text away, or a later reading of the whole file
 // without it, makes the place an old one.
-func (v *shownView) ready(file, old string) bool {
+func (v *shownView) isReady(file, old string) bool {
 	have := "" // the newest text that has it
 	for i := range v.places {
 		s := &v.places[i]
-		if !s.under(file) {
+		if !s.standsUnder(file) {
 			continue
 		}
 		found := ""

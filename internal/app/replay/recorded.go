@@ -37,15 +37,15 @@ func (r *recordedRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, e
 	for len(r.left) > 0 && r.left[0].At <= h.Len() {
 		c := &r.left[0]
 		r.Grow(h.Head(c.At))
-		calls = append(calls, r.compact(h, c))
+		calls = append(calls, r.applySummary(h, c))
 		r.left = r.left[1:]
 	}
 	r.Grow(h)
 	return r.Sent(calls...), nil
 }
 
-// compact puts the client's summary in the place of what it replaced.
-func (r *recordedRun) compact(h chat.History, c *transcript.Compaction) SummaryCall {
+// applySummary puts the client's summary in the place of what it replaced.
+func (r *recordedRun) applySummary(h chat.History, c *transcript.Compaction) SummaryCall {
 	call := r.Asked()
 	m := chat.TextMessage(chat.User, cmp.Or(c.Summary, "[a summary that the file does not show]"))
 	m.Synthetic = true
@@ -61,7 +61,7 @@ func (r *recordedRun) compact(h chat.History, c *transcript.Compaction) SummaryC
 	return call
 }
 
-// usualWait is the median of the times that a session records for summaries, or
+// usualWait returns the median of the times that a session records for summaries, or
 // that of the field where it records none.
 func usualWait(s *Session) time.Duration {
 	var known []time.Duration
@@ -78,8 +78,8 @@ func usualWait(s *Session) time.Duration {
 }
 
 // Summarised returns those compactions for which a client had a summary
-// written. Claude Code also clears old results ("micro"), which costs no call
-// and of which the file does not say what was cleared.
+// written. Claude Code also clears old results ("micro"), which costs no call; the
+// file does not say which.
 func Summarised(all []transcript.Compaction) []transcript.Compaction {
 	var out []transcript.Compaction
 	for _, c := range all {

@@ -27,10 +27,10 @@ func TestFlatten(t *testing.T) {
 		{`{"cut":"off`, `{"cut":"off`, `{"cut":"off`},
 		{"{\"a\":1}\n{\"a\":2}", "{\"a\":1}\n{\"a\":2}", "{\"a\":1}\n{\"a\":2}"},
 	} {
-		if got := flatten(c.in, true); got != c.keys {
+		if got := flattenJSON(c.in, true); got != c.keys {
 			t.Errorf("%q with keys: %q", c.in, got)
 		}
-		if got := flatten(c.in, false); got != c.values {
+		if got := flattenJSON(c.in, false); got != c.values {
 			t.Errorf("%q: %q", c.in, got)
 		}
 	}

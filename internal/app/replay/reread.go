@@ -43,8 +43,8 @@ func newRereader(x *nextIndex, tokens func(*chat.Part) int) *rereader {
 	return &rereader{nextIndex: x, tokens: tokens, in: map[*chat.Message]int{}}
 }
 
-// moved notes which messages left the context and which came.
-func (r *rereader) moved(gone, came []*chat.Message) {
+// noteMoved notes which messages left the context and which came.
+func (r *rereader) noteMoved(gone, came []*chat.Message) {
 	if len(gone) > 0 { // a rewrite
 		r.parts, r.extra = nil, 0
 	}
@@ -58,13 +58,13 @@ func (r *rereader) moved(gone, came []*chat.Message) {
 	}
 }
 
-// there reports whether an edit's old text is in the context.
-func (r *rereader) there(w *wanted, i int, shown func() *shownView) bool {
+// hasText reports whether an edit's old text is in the context.
+func (r *rereader) hasText(w *wanted, i int, shown func() *shownView) bool {
 	if w.source.msg == i {
 		return true // the agent has just written it
 	}
 	for _, p := range r.parts {
-		if holds(r.texts[p.msg][p.part], w.old) {
+		if anyContains(r.texts[p.msg][p.part], w.old) {
 			return true
 		}
 	}
@@ -72,30 +72,30 @@ func (r *rereader) there(w *wanted, i int, shown func() *shownView) bool {
 	if r.in[m] > 0 && r.sourceUnder(w) {
 		return true // the newest showing is there as it was
 	}
-	return shown().ready(w.path, w.old)
+	return shown().isReady(w.path, w.old)
 }
 
 // sourceUnder reports whether the newest showing stands under the file's path.
 func (r *rereader) sourceUnder(w *wanted) bool {
-	return r.shown([]*chat.Message{r.session.History.At(w.source.msg)}).ready(w.path, w.old)
+	return r.readView([]*chat.Message{r.session.History.At(w.source.msg)}).isReady(w.path, w.old)
 }
 
-// read takes the part that showed the text into the context and returns its
+// readAgain takes the part that showed the text into the context and returns its
 // tokens.
-func (r *rereader) read(w *wanted) int {
+func (r *rereader) readAgain(w *wanted) int {
 	n := r.tokens(&r.session.History.At(w.source.msg).Parts[w.source.part])
 	r.parts = append(r.parts, w.source)
 	r.extra += n
 	return n
 }
 
-// answer judges the edits of message i against the context now, whose prompt has
-// so many tokens, and charges what was read again.
-func (d *driver) answer(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
+// judgeEdits judges the edits of message i against the context now and the size of
+// its prompt, and charges the re-reads that they need.
+func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
 	var view *shownView
 	shown := func() *shownView {
 		if view == nil {
-			view = r.shown(now)
+			view = r.readView(now)
 		}
 		return view
 	}
@@ -104,13 +104,13 @@ func (d *driver) answer(out *Outcome, r *rereader, i, prompt int, now []*chat.Me
 		if !w.known {
 			continue
 		}
-		ok := r.there(w, i, shown)
+		ok := r.hasText(w, i, shown)
 		out.Edits.put(ok)
 		if ok {
 			continue
 		}
 		before := prompt + r.extra
-		added := r.read(w)
+		added := r.readAgain(w)
 		out.Rereads++
 		for m := range d.prices {
 			out.Again[m] += rereadCost(&d.prices[m], before, added)
@@ -118,8 +118,8 @@ func (d *driver) answer(out *Outcome, r *rereader, i, prompt int, now []*chat.Me
 	}
 }
 
-// rereadCost is what the request costs that reads something again: the context
-// as it stood before, and what was added.
+// rereadCost returns the price of a request that reads something again: the context as
+// it stood before, and the tokens added.
 func rereadCost(m *model.Model, before, added int) float64 {
 	use := chat.Usage{CacheRead: before, CacheWrite: added, Output: rereadOutput}
 	if before < m.Cache.MinPrefix {
@@ -128,8 +128,8 @@ func rereadCost(m *model.Model, before, added int) float64 {
 	return m.Prices.Cost(use)
 }
 
-// ride charges what rides along in a request that was not the first to have it.
-func (d *driver) ride(out *Outcome, extra int) {
+// chargeExtra charges what rides along in a request that was not the first to have it.
+func (d *driver) chargeExtra(out *Outcome, extra int) {
 	for m := range d.prices {
 		out.Again[m] += d.prices[m].Prices.Cost(chat.Usage{CacheRead: extra})
 	}
@@ -150,29 +150,29 @@ func (a Rewritten) plus(b Rewritten) Rewritten {
 	}
 }
 
-// rewritten looks at the view right after a rewrite, if it is one of the first.
-func (r *rereader) rewritten(out *Outcome, i int, now []*chat.Message) {
+// measureRewrite looks at the view right after a rewrite, if it is one of the first.
+func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 	if out.Rewrites > lastChained {
 		return
 	}
 	c := NextCut{Session: r.session, At: i}
-	r.demand(&c)
-	view := r.shown(now)
+	r.findDemand(&c)
+	view := r.readView(now)
 	in := map[*chat.Message]bool{}
 	for _, m := range now {
 		in[m] = true
 	}
 	var v Rewritten
-	v.Ready = c.score(view)
+	v.Ready = c.countReady(view)
 	for _, e := range c.Edits {
-		v.Found.put(view.ready(e.Path, e.Old) || r.searched(&c, &e, in))
+		v.Found.put(view.isReady(e.Path, e.Old) || r.searchFinds(&c, &e, in))
 	}
 	if len(c.Edits) > 0 {
 		chars := 4 * viewSize(now)
-		v.Tail = c.score(r.shown(tailView(r.nextIndex, &c, chars)))
-		v.Naive = c.score(r.shown(naiveView(r.nextIndex, &c, chars)))
+		v.Tail = c.countReady(r.readView(tailView(r.nextIndex, &c, chars)))
+		v.Naive = c.countReady(r.readView(naiveView(r.nextIndex, &c, chars)))
 	}
-	v.Stale = r.stale(&c, now)
+	v.Stale = r.countStale(&c, now)
 	v.Bare = r.bareIn(now)
 	out.Rewritten = out.Rewritten.plus(v)
 	if k := slices.Index(chained[:], out.Rewrites); k >= 0 {
@@ -180,7 +180,7 @@ func (r *rereader) rewritten(out *Outcome, i int, now []*chat.Message) {
 	}
 }
 
-// medianStep is the median time between two answers of a session; 0 where it has
+// medianStep returns the median time between two answers of a session; 0 where it has
 // no times.
 func medianStep(h chat.History) time.Duration {
 	var gaps []int64

@@ -50,9 +50,9 @@ type Row struct {
 	V5           *float64    `json:"v_rewrite_5"`
 
 	// What the agent had to read again over the whole session. InContext is the
-	// share of its edits whose old text was in what was sent. DollarsAgain is the
-	// figure that compares: dollars with re-reads. Rows whose views are invalid or
-	// overflow do not compete.
+	// share of its edits whose old text was in the request sent. DollarsAgain is
+	// the figure that compares: dollars with re-reads. Rows whose views are invalid
+	// or overflow do not compete.
 	Edits        int       `json:"edits"`
 	InContext    *float64  `json:"edits_in_context"`
 	Rereads      int       `json:"rereads"`
@@ -66,7 +66,7 @@ type Row struct {
 	Broken string `json:"broken,omitempty"`
 }
 
-// ReadShare is the share of the prompts that the cache had.
+// ReadShare returns the share of the prompts that the cache had.
 func (r *Row) ReadShare() float64 {
 	if r.TokensIn == 0 {
 		return 0
@@ -117,10 +117,10 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 				r.Broken = o.Broken
 			}
 		}
-		r.Edits, r.InContext = edits.Of, share(edits)
-		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = share(held.Ready), share(held.Tail), share(held.Naive), share(held.Found)
-		r.ListShare, r.Stale = share(held.Bare), share(held.Stale)
-		r.V2, r.V3, r.V5 = share(chain[1]), share(chain[2]), share(chain[3])
+		r.Edits, r.InContext = edits.Of, shareOrNil(edits)
+		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = shareOrNil(held.Ready), shareOrNil(held.Tail), shareOrNil(held.Naive), shareOrNil(held.Found)
+		r.ListShare, r.Stale = shareOrNil(held.Bare), shareOrNil(held.Stale)
+		r.V2, r.V3, r.V5 = shareOrNil(chain[1]), shareOrNil(chain[2]), shareOrNil(chain[3])
 		r.ViewTokens = after / max(1, r.Rewrites)
 		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
 		if len(models) > 0 {
@@ -143,8 +143,8 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 	return rows
 }
 
-// share is null where nothing was asked for.
-func share(t Tally) *float64 {
+// shareOrNil is null where nothing was asked for.
+func shareOrNil(t Tally) *float64 {
 	if t.Of == 0 {
 		return nil
 	}

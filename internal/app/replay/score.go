@@ -1,12 +1,12 @@
 package replay
 
-// Tally is how many of so many survive.
+// Tally counts what survives: Hit of Of.
 type Tally struct {
 	Hit int `json:"hit"`
 	Of  int `json:"of"`
 }
 
-// Share is the part that survives; 0 of nothing.
+// Share returns the part that survives; 0 of nothing.
 func (t Tally) Share() float64 {
 	if t.Of == 0 {
 		return 0

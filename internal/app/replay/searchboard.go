@@ -19,10 +19,8 @@ import (
 
 // SearchOptions say where searches are measured. The zero value is everywhere.
 type SearchOptions struct {
-	Places  []Place
-	Workers int
-
-	Progress func(done, total int, what string)
+	Places []Place
+	Crew
 }
 
 // SearchBoard says what one search finds.
@@ -60,14 +58,10 @@ func Searches(ctx context.Context, d *Data, opts *SearchOptions) (*SearchBoard, 
 		places[i] = fieldPlace{Place: p, engine: w, counter: w.Meter().Counter()}
 	}
 	sums := make([][]SearchRow, len(d.Sessions))
-	err := Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(d.Sessions), func(i int) error {
+	err := o.Each(ctx, len(d.Sessions), "searches", func(i int) error {
 		var err error
 		sums[i], err = searchSession(ctx, &d.Sessions[i], places)
 		return err
-	}, func(done int) {
-		if o.Progress != nil {
-			o.Progress(done, len(d.Sessions), "searches")
-		}
 	})
 	if err != nil {
 		return nil, err
@@ -87,13 +81,13 @@ func Searches(ctx context.Context, d *Data, opts *SearchOptions) (*SearchBoard, 
 func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]SearchRow, error) {
 	out := make([]SearchRow, len(places))
 	x := newNextIndex(s)
-	bare := unmarked(s.History)
+	bare := withoutMarks(s.History)
 	for i, m := range bare.All() {
 		x.raw[m] = i
 	}
 	for p := range places {
-		req := chat.Request{System: places[p].system(s), Tools: s.Tools, History: bare, Rules: Rules()}
-		cuts, err := places[p].cuts(x, req)
+		req := chat.Request{System: places[p].systemPrompt(s), Tools: s.Tools, History: bare, Rules: Rules()}
+		cuts, err := places[p].findCuts(x, req)
 		if err != nil {
 			return nil, err
 		}
@@ -106,13 +100,13 @@ func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]Sear
 				return nil, fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
 			}
 			out[p].Cuts++
-			shown := x.shown(viewMessages(now.History, r.View))
+			shown := x.readView(viewMessages(now.History, r.View))
 			for _, e := range append(cut.Edits[:len(cut.Edits):len(cut.Edits)], cut.Later...) {
-				ready := shown.ready(e.Path, e.Old)
+				ready := shown.isReady(e.Path, e.Old)
 				first, five, whole := ready, ready, ready
 				if !ready {
-					whole = x.hides(r.Plan, &e)
-					for k, h := range recall.Hidden(now.History, r.Plan, x.query(&e), "") {
+					whole = x.hidesOld(r.Plan, &e)
+					for k, h := range recall.Hidden(now.History, r.Plan, x.searchQuery(&e), "") {
 						if k >= 5 || five {
 							break
 						}
@@ -130,8 +124,8 @@ func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]Sear
 	return out, nil
 }
 
-// hides reports whether what a plan hides has the old text of an edit.
-func (x *nextIndex) hides(p *plan.Plan, e *NextEdit) bool {
+// hidesOld reports whether what a plan hides has the old text of an edit.
+func (x *nextIndex) hidesOld(p *plan.Plan, e *NextEdit) bool {
 	return p != nil && slices.ContainsFunc(p.Edits, func(h plan.Edit) bool {
 		for i := h.From; i < h.To && h.Handle != ""; i++ {
 			if !slices.Contains(h.Keep, i) && x.holdsOld(i, e) {

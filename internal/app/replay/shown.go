@@ -9,9 +9,8 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// An edit is ready when its whole old text stands in one place. Whoever shows a
-// file shows it in a form of its own, so every text is compared in up to three
-// forms:
+// An edit is ready when its whole old text stands in one place. Every tool shows a
+// file in a form of its own, so every text is compared in up to three forms:
 //
 //	as it stands          "  12→\tif err != nil {  "
 //	lines end where their words end, and no line has a carriage return
@@ -21,10 +20,10 @@ import (
 // The indentation behind a number is never touched. Escapes are undone in the
 // arguments of calls, which are JSON, and nowhere else.
 
-// forms returns the texts in which a text is compared.
-func forms(s string) []string {
+// comparedForms returns the texts in which a text is compared.
+func comparedForms(s string) []string {
 	s = trimLines(s)
-	bare, spaced := unnumber(s)
+	bare, spaced := stripNumbers(s)
 	out := []string{s}
 	if bare != "" {
 		out = append(out, bare)
@@ -93,10 +92,10 @@ func numberOf(line string) (numbered, bool) {
 // gap stands where numbered lines are missing.
 const gap = "\n\x00"
 
-// unnumber returns the text without the numbers in front of lines that are
+// stripNumbers returns the text without the numbers in front of lines that are
 // counted one after the other, and without the blank behind each number where all
 // of them have one. Both are "" where that changes nothing.
-func unnumber(s string) (bare, spaced string) {
+func stripNumbers(s string) (bare, spaced string) {
 	lines := strings.Split(s, "\n")
 	var runs [][2]int
 	for i := 0; i < len(lines); {
@@ -153,7 +152,7 @@ func unnumber(s string) (bare, spaced string) {
 }
 
 // argTexts returns what the arguments of a call say, escapes undone: each string
-// by itself. Arguments that are no JSON are one text.
+// by itself. Arguments that are not JSON count as one text.
 func argTexts(args string) []string {
 	t := strings.TrimSpace(args)
 	if t == "" || t[0] != '{' && t[0] != '[' {
@@ -183,13 +182,13 @@ func partTexts(p *chat.Part) []string {
 	var out []string
 	switch p.Kind {
 	case chat.Text, chat.Document:
-		out = forms(p.Text)
+		out = comparedForms(p.Text)
 	case chat.ToolCall:
 		for _, a := range argTexts(p.Args) {
-			out = append(out, forms(a)...)
+			out = append(out, comparedForms(a)...)
 		}
 	case chat.ToolResult:
-		out = forms(p.Text)
+		out = comparedForms(p.Text)
 		for i := range p.Content {
 			out = append(out, partTexts(&p.Content[i])...)
 		}
@@ -197,7 +196,7 @@ func partTexts(p *chat.Part) []string {
 	return out
 }
 
-// oldText is an edit's old text as it is compared: "" where it has too little.
+// oldText returns an edit's old text as it is compared: "" where it has too little.
 func oldText(old string) string {
 	old = strings.Trim(trimLines(old), "\n")
 	if utf8.RuneCountInString(strings.TrimSpace(old)) < shortestOld {
@@ -209,8 +208,8 @@ func oldText(old string) string {
 // shortestOld is how many characters an old text has at least.
 const shortestOld = 12
 
-// holds reports whether one of the texts has the old text.
-func holds(texts []string, old string) bool {
+// anyContains reports whether one of the texts has the old text.
+func anyContains(texts []string, old string) bool {
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, old) })
 }
 
@@ -223,7 +222,7 @@ func partChars(p *chat.Part) int {
 	return n
 }
 
-// viewSize is the size of messages in tokens of four characters.
+// viewSize returns the size of messages in tokens of four characters.
 func viewSize(msgs []*chat.Message) int {
 	n := 0
 	for _, m := range msgs {

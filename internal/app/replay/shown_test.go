@@ -28,7 +28,7 @@ func TestForms(t *testing.T) {
 		{"escapes", `\tif err != nil {\n\t\treturn err\n\t}`, false},
 		{"plus signs", "+\tif err != nil {\n+\t\treturn err\n+\t}", false},
 	} {
-		if got := holds(forms(c.text), old); got != c.want {
+		if got := anyContains(comparedForms(c.text), old); got != c.want {
 			t.Errorf("%s: found %v", c.name, got)
 		}
 	}
@@ -37,11 +37,11 @@ func TestForms(t *testing.T) {
 // A number in front of one line may be the line's own.
 func TestUnnumberKeepsContent(t *testing.T) {
 	for _, s := range []string{"12: twelve", "1. one\n2. two", "port 80:\n443: tls", ""} {
-		if bare, spaced := unnumber(s); bare != "" || spaced != "" {
+		if bare, spaced := stripNumbers(s); bare != "" || spaced != "" {
 			t.Errorf("%q became %q and %q", s, bare, spaced)
 		}
 	}
-	bare, spaced := unnumber("1|   a\n2|\n3|  b")
+	bare, spaced := stripNumbers("1|   a\n2|\n3|  b")
 	if bare != "   a\n\n  b" || spaced != "  a\n\n b" {
 		t.Errorf("%q and %q", bare, spaced)
 	}
@@ -58,7 +58,7 @@ func TestPartTexts(t *testing.T) {
 		part *chat.Part
 		want bool
 	}{{"arguments", &call, true}, {"a result", &result, false}, {"thinking", &thinking, false}} {
-		if got := holds(partTexts(c.part), old); got != c.want {
+		if got := anyContains(partTexts(c.part), old); got != c.want {
 			t.Errorf("%s: found %v", c.name, got)
 		}
 	}
@@ -113,7 +113,7 @@ func TestNamed(t *testing.T) {
 		{"applying.go and other/apply.go", ""},
 		{"nothing", ""},
 	} {
-		if got := f.named(c.line); got != c.want {
+		if got := f.namedFile(c.line); got != c.want {
 			t.Errorf("%q: %q, want %q", c.line, got, c.want)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 // fileLines are lines of a file by their numbers.
 type fileLines map[int]string
 
-// stale counts the lines that a view shows as current and the next read of their
+// countStale counts the lines that a view shows as current and the next read of their
 // file covers, and of those the ones that it contradicts. A file that is changed
 // before it is read again says nothing.
-func (x *nextIndex) stale(c *NextCut, msgs []*chat.Message) Tally {
+func (x *nextIndex) countStale(c *NextCut, msgs []*chat.Message) Tally {
 	var t Tally
-	current := x.current(msgs)
+	current := x.currentLines(msgs)
 	h := x.session.History
 	done := map[string]bool{}
 	for i := c.At; i < h.Len() && len(done) < len(current); i++ {
@@ -66,10 +66,10 @@ func (x *nextIndex) eachSame(current map[string]fileLines, file string, f func(s
 	}
 }
 
-// current returns the lines of files that a view shows as they stand: those of
+// currentLines returns the lines of files that a view shows as they stand: those of
 // reads after which the view has no edit of the file, and those of messages that
 // say how files stand, in blocks under a path with a range or with numbers.
-func (x *nextIndex) current(msgs []*chat.Message) map[string]fileLines {
+func (x *nextIndex) currentLines(msgs []*chat.Message) map[string]fileLines {
 	out := map[string]fileLines{}
 	put := func(file string, lines fileLines) {
 		if out[file] == nil {
@@ -91,7 +91,7 @@ func (x *nextIndex) current(msgs []*chat.Message) map[string]fileLines {
 						x.eachBlock(p.Text, func(file, header string, lines []string) { put(file, blockLines(header, lines)) })
 					}
 				case chat.ToolCall:
-					for _, s := range x.changes(p) {
+					for _, s := range x.callChanges(p) {
 						x.eachSame(out, s.edit.Path, func(file string) { delete(out, file) })
 					}
 				case chat.ToolResult:

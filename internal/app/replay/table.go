@@ -24,9 +24,9 @@ type section struct {
 	grid
 }
 
-// sections are the tables of a board that have rows, in their order, with what is
+// tableSections returns the tables of a board that have rows, in their order, with what is
 // asked for among them or not.
-func (b *Board) sections(bars bool) []section {
+func (b *Board) tableSections(bars bool) []section {
 	var all []section
 	add := func(g grid, title, note, long string) {
 		if len(g.rows) > 0 {
@@ -39,7 +39,7 @@ func (b *Board) sections(bars bool) []section {
 	}
 	for _, window := range b.Windows {
 		add(b.leadGrid(window), fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
-			text.Plural(b.Replayed, "session")+", with re-reads (* simulated LLM, † invalid views or overflows: does not compete)",
+			text.Plural(b.Replayed, "session")+", with re-reads (* simulated LLM, † with the number of invalid views and overflows: does not compete)",
 			fmt.Sprintf(leadLong, b.Replayed, 100*b.Trigger, llmBlocks))
 	}
 	if bars {
@@ -52,9 +52,9 @@ func (b *Board) sections(bars bool) []section {
 	return all
 }
 
-// leadGrid is the table of whole sessions that leads: V right after rewrites,
+// leadGrid returns the table of whole sessions that leads: V right after rewrites,
 // what it cost with re-reads, and the time that was lost. Rows marked † have
-// invalid views or overflows and do not compete.
+// as many invalid views and overflows as it says, and do not compete.
 func (b *Board) leadGrid(window int) grid {
 	g := grid{head: []string{"policy", "V", "95 %", "tail", "naive", "in context", "re-reads"}, right: 1}
 	for _, m := range b.Models {
@@ -66,20 +66,20 @@ func (b *Board) leadGrid(window int) grid {
 		if r.File != All || r.Window != window {
 			continue
 		}
-		name := mark(r)
+		name := markSimulated(r)
 		if !r.Competes {
-			name += " †"
+			name += " †" + text.Number(r.Invalid+r.Overflows+r.Failed)
 		}
-		row := []string{name, two(r.EditsReady), interval(r.ReadyBetween), two(r.TailReady), two(r.NaiveReady), two(r.InContext), text.Number(r.Rereads)}
+		row := []string{name, twoDigits(r.EditsReady), formatInterval(r.ReadyBetween), twoDigits(r.TailReady), twoDigits(r.NaiveReady), twoDigits(r.InContext), text.Number(r.Rereads)}
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
 		}
-		g.rows = append(g.rows, append(row, hours(r.LostMS), text.Number(r.ViewTokens), two(r.V2), two(r.V3), two(r.V5), two(r.Recalled), three(r.Stale), three(r.ListShare)))
+		g.rows = append(g.rows, append(row, formatHours(r.LostMS), text.Number(r.ViewTokens), twoDigits(r.V2), twoDigits(r.V3), twoDigits(r.V5), twoDigits(r.Recalled), threeDigits(r.Stale), threeDigits(r.ListShare)))
 	}
 	return g
 }
 
-// replayGrid is the table of whole sessions in one window.
+// replayGrid returns the table of whole sessions in one window.
 func (b *Board) replayGrid(window int) grid {
 	g := grid{head: []string{"policy"}, right: 1}
 	for _, m := range b.Models {
@@ -91,17 +91,17 @@ func (b *Board) replayGrid(window int) grid {
 		if r.File != All || r.Window != window {
 			continue
 		}
-		row := []string{mark(r)}
+		row := []string{markSimulated(r)}
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.ByModel[k]), fmt.Sprintf("%.2f", r.Timed[k]))
 		}
 		g.rows = append(g.rows, append(row, fmt.Sprintf("%.0f %%", 100*r.ReadShare()), text.Number(r.Rewrites), text.Number(r.LLMCalls),
-			text.Number(r.Invalid), text.Number(r.Overflows), text.Number(r.Peak), hours(r.BlockedMS)))
+			text.Number(r.Invalid), text.Number(r.Overflows), text.Number(r.Peak), formatHours(r.BlockedMS)))
 	}
 	return g
 }
 
-// costGrid is the table of the generated session.
+// costGrid returns the table of the generated session.
 func (b *Board) costGrid() grid {
 	g := grid{head: []string{"prices", "compacted at", "cold", "tail", "summary", "dollars", "saved", "rewrites", "peak"}, right: 2}
 	for i := range b.Costs {
@@ -118,7 +118,7 @@ func (b *Board) costGrid() grid {
 	return g
 }
 
-// barGrid is the table of what is asked for.
+// barGrid returns the table of what is asked for.
 func barGrid(bars []Bar) grid {
 	g := grid{head: []string{"what", "asked for", "measured", "met"}, right: 9}
 	for _, bar := range bars {
@@ -134,15 +134,15 @@ func barGrid(bars []Bar) grid {
 // Table writes the board for a terminal.
 func (b *Board) Table(w io.Writer) error {
 	p := &page{w: w}
-	for _, s := range b.sections(false) {
+	for _, s := range b.tableSections(false) {
 		p.say("%s", strings.TrimSpace(s.Title+" "+s.Note))
-		p.put(s.text)
+		p.put(s.writeText)
 		p.say("")
 	}
 	return p.err
 }
 
-func (g grid) text(w io.Writer) error {
+func (g grid) writeText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	widths := make([]int, len(g.head))
 	for _, row := range append([][]string{g.head}, g.rows...) {
@@ -165,8 +165,8 @@ func (g grid) text(w io.Writer) error {
 	return t.Flush()
 }
 
-// markdown writes the table as Markdown.
-func (g grid) markdown(w io.Writer) error {
+// writeMarkdown writes the table as Markdown.
+func (g grid) writeMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| " + strings.Join(g.head, " | ") + " |\n|")
 	for i := range g.head {
@@ -184,30 +184,30 @@ func (g grid) markdown(w io.Writer) error {
 	return err
 }
 
-func mark(r *Row) string {
+func markSimulated(r *Row) string {
 	if r.Simulated {
 		return r.Policy + " *"
 	}
 	return r.Policy
 }
 
-// two writes a share with two digits, and a dash for none.
-func two(x *float64) string {
+// twoDigits writes a share with two digits, and a dash for none.
+func twoDigits(x *float64) string {
 	if x == nil {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", *x)
 }
 
-func interval(x *[2]float64) string {
+func formatInterval(x *[2]float64) string {
 	if x == nil {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f–%.2f", x[0], x[1])
 }
 
-// hours writes how long agents waited.
-func hours(ms int64) string {
+// formatHours writes how long agents waited.
+func formatHours(ms int64) string {
 	switch {
 	case ms == 0:
 		return "0"

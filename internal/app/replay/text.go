@@ -30,18 +30,18 @@ func eachText(m *chat.Message, f func(v voice, text string)) {
 		case chat.Text:
 			f(v, p.Text)
 		case chat.ToolCall:
-			f(agentVoice, flatten(p.Args, false))
+			f(agentVoice, flattenJSON(p.Args, false))
 		case chat.ToolResult:
-			f(resultVoice, flatten(p.Text, true))
+			f(resultVoice, flattenJSON(p.Text, true))
 		case chat.Document:
 			f(v, p.Text)
 		}
 	}
 }
 
-// flatten turns JSON into lines: with keys as `key: value`, else values alone.
-// Text that is no JSON object or array comes back as it is.
-func flatten(text string, keys bool) string {
+// flattenJSON turns JSON into lines: with keys as `key: value`, else values alone.
+// Any text but a JSON object or array comes back as it is.
+func flattenJSON(text string, keys bool) string {
 	t := strings.TrimSpace(text)
 	if len(t) < 2 || t[0] != '{' && t[0] != '[' {
 		return text

@@ -86,14 +86,14 @@ func engineFor(set winnow.Settings, name string, f token.Family, agent model.Win
 	return winnow.New(&winnow.Options{Settings: set, Registry: registry, Agent: agent})
 }
 
-// open makes the viewer's engine for a window.
-func (v Viewer) open(window int) (*viewing, error) {
+// openEngine makes the viewer's engine for a window.
+func (v Viewer) openEngine(window int) (*viewing, error) {
 	set := v.Settings
 	set.Window, set.OutputReserve = window, nextOutput
 	w, err := engineFor(set, "unpriced", counting, model.Window{})
 	if err == nil && v.Target > 0 {
 		if v.Target >= w.Limits(0).Available {
-			return nil, fmt.Errorf("replay: %s: a target of %d tokens is no compaction in a window of %d", v.Name, v.Target, window)
+			return nil, fmt.Errorf("replay: %s: a target of %d tokens is too large to be a compaction in a window of %d", v.Name, v.Target, window)
 		}
 	}
 	if err != nil {
@@ -102,9 +102,9 @@ func (v Viewer) open(window int) (*viewing, error) {
 	return &viewing{v, w}, nil
 }
 
-// view returns what the engine leaves of a session's first messages. It is not
+// compactedView returns what the engine leaves of a session's first messages. It is not
 // compacted where the engine says that it cannot be.
-func (v *viewing) view(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
+func (v *viewing) compactedView(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
 	h := s.History.Head(at)
 	req := chat.Request{History: h, Rules: Rules()} // no fixed part: a target is the conversation's
 	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: v.Target}})

@@ -33,11 +33,11 @@ func TestWithout(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := board.Places[0].Rows[0]
-		plain, err := (&FieldOptions{}).plain(context.Background(), d, func(int, int) {})
+		plain, err := (&FieldOptions{}).measurePlain(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%-12s V %.3f, closing messages in part %s, typed %s, arguments without files %.3f", name, r.V, two(r.Part), two(r.Typed), plain[0].Ready.Share())
+		t.Logf("%-12s V %.3f, closing messages in part %s, typed %s, arguments without files %.3f", name, r.V, twoDigits(r.Part), twoDigits(r.Typed), plain[0].Ready.Share())
 	}
 	row("all")
 	for i := range reflect.TypeFor[ladder.Weights]().NumField() {

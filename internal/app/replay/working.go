@@ -18,7 +18,7 @@ type Working struct {
 	Size int
 
 	next int // messages of the history that were taken over
-	last int // Size of what was sent last
+	last int // Size of the last request
 }
 
 // NewWorking returns an empty list.
@@ -53,14 +53,14 @@ func (w *Working) Drop(n int, instead ...*chat.Message) {
 	w.Set(msgs, append(from, w.From[n:]...))
 }
 
-// Sent is the list as it stands. Callers may keep it.
+// Sent returns the list as it stands. Callers may keep it.
 func (w *Working) Sent(calls ...SummaryCall) Sent {
 	w.last = w.Size
 	return Sent{Messages: append([]*chat.Message{}, w.Msgs...), Calls: calls}
 }
 
-// Asked is a call that has the conversation summarised at its end, as it was
-// sent: the cache has what was sent before, and not what came since.
+// Asked returns a call that asks for a summary at the end of the conversation as it
+// stands: the cache has the last request, and not what came since.
 func (w *Working) Asked() SummaryCall {
 	return SummaryCall{Read: w.last, Input: w.Size - w.last, Output: StandInTokens}
 }
@@ -96,8 +96,8 @@ func (r *simpleRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, err
 	return r.step(h), nil
 }
 
-// Summarise puts the stand-in for a summary of what was said before message to in
-// the place of the first n messages, and other messages after it.
+// Summarise replaces the first n messages by the stand-in for a summary of the
+// messages before to, followed by other messages.
 func (w *Working) Summarise(role chat.Role, n, to int, more ...*chat.Message) {
 	m := chat.TextMessage(role, StandIn(to))
 	w.Declare(&m, StandInTokens)
@@ -110,8 +110,8 @@ type sequence []*chat.Message
 func (s sequence) Len() int               { return len(s) }
 func (s sequence) At(i int) *chat.Message { return s[i] }
 
-// TailStart returns where the newest tokens of the list start, at least so many, at
-// a place where no exchange is broken.
+// TailStart returns where the tail of at least that number of tokens starts, at a
+// place that breaks no exchange.
 func (w *Working) TailStart(tokens int) int {
 	i, kept := len(w.Msgs), 0
 	for ; i > 0 && kept < tokens; i-- {

@@ -11,10 +11,10 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// claude writes one record for each message of Anthropic's dialect, each the
+// writeClaude writes one record for each message of Anthropic's dialect, each the
 // parent of the next.
-func (s *Session) claude() ([]byte, error) {
-	elements, err := s.rendered(wire.Anthropic, "messages")
+func (s *Session) writeClaude() ([]byte, error) {
+	elements, err := s.renderElements(wire.Anthropic, "messages")
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *Session) claude() ([]byte, error) {
 		w.Str("type", role)
 		w.OpenMember("message", '{')
 		if role == "assistant" {
-			w.Str("id", "msg_"+strings.ReplaceAll(s.record(n), "-", ""))
+			w.Str("id", "msg_"+strings.ReplaceAll(s.recordID(n), "-", ""))
 			w.Str("type", "message")
 			w.Str("model", s.Model)
 		}
@@ -47,9 +47,9 @@ func (s *Session) claude() ([]byte, error) {
 			w.Raw("usage", `{"input_tokens":0,"output_tokens":0}`)
 		}
 		w.Close('}')
-		parent = s.record(n)
+		parent = s.recordID(n)
 		w.Str("uuid", parent)
-		w.Str("timestamp", stamp(s.Time))
+		w.Str("timestamp", formatTime(s.Time))
 		w.Str("userType", "external")
 		w.Str("cwd", s.Folder)
 		w.Str("sessionId", s.ID)
@@ -61,8 +61,8 @@ func (s *Session) claude() ([]byte, error) {
 	return out, nil
 }
 
-// rendered returns the messages as the elements of a request's list.
-func (s *Session) rendered(d wire.Dialect, list string) ([]jsontext.Value, error) {
+// renderElements returns the messages as the elements of a request's list.
+func (s *Session) renderElements(d wire.Dialect, list string) ([]jsontext.Value, error) {
 	body, err := wire.Render(d, "", chat.Request{Output: 1}, chat.Messages(s.messages))
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *Session) rendered(d wire.Dialect, list string) ([]jsontext.Value, error
 	return elements, nil
 }
 
-// claudeProject is the folder in which Claude Code keeps the sessions of a
+// claudeProject returns the folder in which Claude Code keeps the sessions of a
 // working folder: its path with everything but letters and digits as a dash.
 func claudeProject(folder string) string {
 	return strings.Map(func(r rune) rune {

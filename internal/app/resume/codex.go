@@ -6,18 +6,18 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// codex writes the session's header and one record for each item of the responses
+// writeCodex writes the session's header and one record for each item of the responses
 // dialect. The user's messages stand there a second time, as events: Codex takes
 // the title of a session and what it shows from those.
-func (s *Session) codex() ([]byte, error) {
-	items, err := s.rendered(wire.Responses, "input")
+func (s *Session) writeCodex() ([]byte, error) {
+	items, err := s.renderElements(wire.Responses, "input")
 	if err != nil {
 		return nil, err
 	}
 	var out []byte
 	record := func(kind string, fill func(*jsonwrite.Writer)) {
 		w := jsonwrite.Object()
-		w.Str("timestamp", stamp(s.Time))
+		w.Str("timestamp", formatTime(s.Time))
 		w.Str("type", kind)
 		w.OpenMember("payload", '{')
 		fill(w)
@@ -27,7 +27,7 @@ func (s *Session) codex() ([]byte, error) {
 	}
 	record("session_meta", func(w *jsonwrite.Writer) {
 		w.Str("id", s.ID)
-		w.Str("timestamp", stamp(s.Time))
+		w.Str("timestamp", formatTime(s.Time))
 		w.Str("cwd", s.Folder)
 		w.Str("originator", "winnow")
 		w.Str("cli_version", "0.0.0")
@@ -50,7 +50,7 @@ func (s *Session) codex() ([]byte, error) {
 				w.Raw(name, string(v))
 			}
 		})
-		if text := said(item); text != "" {
+		if text := userWords(item); text != "" {
 			record("event_msg", func(w *jsonwrite.Writer) {
 				w.Str("type", "user_message")
 				w.Str("message", text)
@@ -61,8 +61,8 @@ func (s *Session) codex() ([]byte, error) {
 	return out, nil
 }
 
-// said returns the words of a user's message, "" for any other item.
-func said(item []byte) string {
+// userWords returns the words of a user's message, "" for any other item.
+func userWords(item []byte) string {
 	if decode.Str(item, "role") != "user" {
 		return ""
 	}

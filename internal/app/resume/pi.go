@@ -10,20 +10,20 @@ import (
 	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
-// pi writes a header and one entry for each message, each the parent of the next.
-func (s *Session) pi() ([]byte, error) {
+// writePi writes a header and one entry for each message, each the parent of the next.
+func (s *Session) writePi() ([]byte, error) {
 	w := jsonwrite.Object()
 	w.Str("type", pifile.TypeSession)
 	w.Num("version", 3)
 	w.Str("id", s.ID)
-	w.Str("timestamp", stamp(s.Time))
+	w.Str("timestamp", formatTime(s.Time))
 	w.Str("cwd", s.Folder)
 	w.Close('}')
 	out := append(w.B, '\n')
 	parent := ""
 	used := map[string]bool{}
 	add := func(d *pifile.Draft, at time.Time) {
-		id := s.record(len(used))
+		id := s.recordID(len(used))
 		if !used[id[:8]] { // as pi does: short where that is nobody's
 			id = id[:8]
 		}
@@ -43,7 +43,7 @@ func (s *Session) pi() ([]byte, error) {
 		if m.Time <= 0 {
 			m.Time = s.Time.UnixMilli()
 		}
-		m.Parts = named(m.Parts, names)
+		m.Parts = nameResults(m.Parts, names)
 		for _, d := range pifile.MessageDrafts(&m, pifile.Origin{Provider: s.Provider, Model: s.Model}) {
 			add(&d, time.UnixMilli(m.Time))
 		}
@@ -51,9 +51,9 @@ func (s *Session) pi() ([]byte, error) {
 	return out, nil
 }
 
-// named gives results the names of the tools that were called, which pi wants
+// nameResults gives results the names of the tools that were called, which pi wants
 // and most formats leave out.
-func named(parts []chat.Part, names map[string]string) []chat.Part {
+func nameResults(parts []chat.Part, names map[string]string) []chat.Part {
 	out := append([]chat.Part(nil), parts...)
 	for i := range out {
 		switch p := &out[i]; p.Kind {
@@ -66,7 +66,7 @@ func named(parts []chat.Part, names map[string]string) []chat.Part {
 	return out
 }
 
-// piProject is the folder in which pi keeps the sessions of a working folder.
+// piProject returns the folder in which pi keeps the sessions of a working folder.
 func piProject(folder string) string {
 	path := strings.TrimLeft(folder, `/\`)
 	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(path) + "--"

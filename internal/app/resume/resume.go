@@ -48,7 +48,7 @@ type Session struct {
 	messages []chat.Message
 }
 
-// Formats are the formats that can be written.
+// Formats returns the formats that can be written.
 func Formats() []transcript.Format {
 	return []transcript.Format{transcript.ClaudeCode, transcript.Codex, transcript.Pi}
 }
@@ -56,7 +56,7 @@ func Formats() []transcript.Format {
 // New prepares a view for an agent. The session's id depends on the seed alone,
 // so that the same view gets the same file.
 func New(f transcript.Format, view chat.Sequence, seed string) (*Session, error) {
-	s := &Session{Format: f, ID: identifier(string(f) + "\x00" + seed), messages: spoken(view)}
+	s := &Session{Format: f, ID: makeUUID(string(f) + "\x00" + seed), messages: portableMessages(view)}
 	if _, ok := writers[f]; !ok {
 		return nil, fmt.Errorf("no agent can continue a file in the format %s", f)
 	}
@@ -67,9 +67,9 @@ func New(f transcript.Format, view chat.Sequence, seed string) (*Session, error)
 }
 
 var writers = map[transcript.Format]func(*Session) ([]byte, error){
-	transcript.ClaudeCode: (*Session).claude,
-	transcript.Codex:      (*Session).codex,
-	transcript.Pi:         (*Session).pi,
+	transcript.ClaudeCode: (*Session).writeClaude,
+	transcript.Codex:      (*Session).writeCodex,
+	transcript.Pi:         (*Session).writePi,
 }
 
 // Write returns the session file.
@@ -85,7 +85,7 @@ func (s *Session) Place(dir string) string {
 	case transcript.Codex:
 		return filepath.Join(dir, at.Format("2006"), at.Format("01"), at.Format("02"), "rollout-"+at.Format("2006-01-02T15-04-05")+"-"+s.ID+".jsonl")
 	default:
-		return filepath.Join(dir, piProject(s.Folder), strings.NewReplacer(":", "-", ".", "-").Replace(stamp(at))+"_"+s.ID+".jsonl")
+		return filepath.Join(dir, piProject(s.Folder), strings.NewReplacer(":", "-", ".", "-").Replace(formatTime(at))+"_"+s.ID+".jsonl")
 	}
 }
 
@@ -96,9 +96,9 @@ func (s *Session) Command(path string) string {
 	return strings.NewReplacer("ID", s.ID, "FILE", path).Replace(agent.Sessions.Resume)
 }
 
-// spoken returns what was said and done: the messages without thinking and
-// without parts that only the provider who made them understands.
-func spoken(view chat.Sequence) []chat.Message {
+// portableMessages returns the messages without thinking, and without parts that
+// only the provider that made them understands.
+func portableMessages(view chat.Sequence) []chat.Message {
 	var out []chat.Message
 	for i := range view.Len() {
 		m := *view.At(i)
@@ -122,7 +122,7 @@ func spoken(view chat.Sequence) []chat.Message {
 	return out
 }
 
-// textBlocks is a text as a list of one block.
+// textBlocks returns a text as a list of one block.
 func textBlocks(kind, text string) []byte {
 	w := jsonwrite.Writer{B: []byte{'['}}
 	w.Open('{')
@@ -132,15 +132,15 @@ func textBlocks(kind, text string) []byte {
 	return append(w.B, ']')
 }
 
-// stamp is a time as all three agents write it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatTime writes a time as all three agents do.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// identifier makes a UUID (version 8: made by the program's own rule) of a name.
-func identifier(name string) string {
+// makeUUID makes a UUID (version 8: made by the program's own rule) of a name.
+func makeUUID(name string) string {
 	h := sha256.Sum256([]byte(name))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// record names record n of the session.
-func (s *Session) record(n int) string { return identifier(fmt.Sprintf("%s/%d", s.ID, n)) }
+// recordID names record n of the session.
+func (s *Session) recordID(n int) string { return makeUUID(fmt.Sprintf("%s/%d", s.ID, n)) }

@@ -16,8 +16,8 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// lines are what a conversation says and does, whoever wrote it down: who speaks,
-// the words, the calls and their results.
+// lines are what a conversation says and does, in any file format: who speaks, the
+// words, the calls and their results.
 func lines(h chat.Sequence) []string {
 	var out []string
 	for i := range h.Len() {

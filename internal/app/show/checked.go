@@ -113,7 +113,7 @@ type SessionBrief struct {
 	Fits     bool   `json:"fits"`
 }
 
-// Again are the flags with which compact does what check measured.
+// Again returns the flags with which compact does what check measured.
 func (d *Checked) Again() string {
 	flags := ""
 	if !d.Compact {

@@ -112,7 +112,7 @@ func (doc *Compacted) Describe(s *source.Session, r *winnow.Result) {
 	}
 }
 
-// NewPlanReport is a plan's report with every key there.
+// NewPlanReport returns a plan's report with every key there.
 func NewPlanReport(r *plan.Report) PlanReport {
 	d := PlanReport{Kept: r.Kept, Reduced: r.Reduced, Removed: r.Removed, Evidence: r.Evidence, Notes: append([]string{}, r.Notes...)}
 	if d.Evidence == nil {

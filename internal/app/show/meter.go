@@ -80,7 +80,7 @@ func largest(c *token.Counter, messages chat.Sequence, most int) []Item {
 	return top
 }
 
-// Whole is a history without a plan, as something to be measured.
+// Whole returns a history without a plan, as something to be measured.
 func Whole(h chat.History) plan.View {
 	v, _ := plan.Apply(h, nil) // what applies to no plan cannot fail
 	return v
@@ -97,7 +97,7 @@ func keepLargest(top []Item, it Item, most int) []Item {
 	return top[:min(len(top), most)]
 }
 
-// Cells is how wide the meter is when it has a line to itself.
+// Cells returns how wide the meter is when it has a line to itself.
 func (st Style) Cells() int { return min(st.Columns()-2, 100) }
 
 // Bar draws the meter with brackets, in a line that holds other things too. The
@@ -128,7 +128,7 @@ func (st Style) Fill(s Spent, whole, width int) string {
 	return b.String()
 }
 
-// mark is the character of a kind: a block where colours tell kinds apart, a
+// mark returns the character of a kind: a block where colours tell kinds apart, a
 // letter elsewhere.
 func (st Style) mark(kind int) string {
 	switch {
@@ -185,7 +185,7 @@ func (st Style) Legend(w io.Writer, s Spent, window int) {
 	fmt.Fprintln(w, line)
 }
 
-// Key is the legend without numbers, in lines of at most that many columns.
+// Key returns the legend without numbers, in lines of at most that many columns.
 func (st Style) Key(width int, all ...Spent) []string {
 	var entries []string
 	for i := range kinds {
@@ -235,7 +235,7 @@ func Fullness(s *budget.Status) string {
 	return text
 }
 
-// Ratio is a count over a limit; 0 where there is no limit.
+// Ratio returns a count over a limit; 0 without a limit.
 func Ratio(tokens, limit int) float64 {
 	if limit <= 0 {
 		return 0
@@ -249,7 +249,7 @@ func Ratio(tokens, limit int) float64 {
 func CountNote(c token.Count) string {
 	switch {
 	case c.Band > 0.5:
-		return string(c.Method) + " for the model that needs most; another may have down to a third of that"
+		return string(c.Method) + " for the model that needs most; another may need as little as a third of that"
 	case c.Band <= 0:
 		return string(c.Method)
 	case c.Method == token.Exact:

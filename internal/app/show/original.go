@@ -42,7 +42,7 @@ func OriginalText(o *plan.Original) (string, []Origin) {
 	return b.String(), all
 }
 
-// PartText is what a part says.
+// PartText returns what a part says.
 func PartText(p *chat.Part) string {
 	switch p.Kind {
 	case chat.ToolCall:

@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Tallies says what was kept, reduced, removed and left out. The columns
-// add up to the history and to the view.
+// Tallies prints how much was kept, reduced, removed and left out. The columns add
+// up to the history and to the view.
 func Tallies(out io.Writer, st Style, d *Compacted) {
 	r := &d.Report
 	fmt.Fprintln(out, st.Dim(fmt.Sprintf("%-8s %9s %12s %12s", "", "messages", "tokens", "now")))
@@ -18,7 +18,7 @@ func Tallies(out io.Writer, st Style, d *Compacted) {
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	// Kept messages include placeholders for calls without a result. They no longer
-	// include signed thinking that was bound to what was rewritten.
+	// include signed thinking that was bound to rewritten messages.
 	kept, left, added := r.Kept, 0, r.Kept.After-r.Kept.Before
 	if added < 0 {
 		left, added = -added, 0
@@ -59,7 +59,7 @@ func Stages(out io.Writer, st Style, stages []plan.StageReport) {
 	}
 }
 
-// block is what plain bars are made of.
+// block returns the character that plain bars are made of.
 func (st Style) block() string {
 	if st.Color {
 		return "▪"

@@ -22,7 +22,7 @@ type Style struct {
 	Narrow bool
 }
 
-// Columns is the room that a line has.
+// Columns returns the room that a line has.
 func (s Style) Columns() int {
 	if s.Width == 0 {
 		return 80

@@ -10,7 +10,7 @@ import (
 // IsTerminal reports whether a file is a terminal; nil is none.
 func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
-// ColumnsOf is how wide lines may be: the terminal, or what COLUMNS says where
+// ColumnsOf returns how wide lines may be: the terminal, or what COLUMNS says where
 // the output goes elsewhere, or 80.
 func ColumnsOf(f *os.File, getenv func(string) string) int {
 	n := 0
@@ -26,7 +26,7 @@ func ColumnsOf(f *os.File, getenv func(string) string) int {
 	return min(max(n, 40), 200)
 }
 
-// StyleOf is how what goes to a file is painted: with colours where it is a
+// StyleOf returns the style of what goes to a file: with colours where it is a
 // terminal and nobody asked for none.
 func StyleOf(f *os.File, getenv func(string) string, noColor bool) Style {
 	return Style{

@@ -2,7 +2,7 @@ package source
 
 import "github.com/winnow-llm/winnow"
 
-// Known is what the file says of the conversation for the engine: what the
+// Known returns what the file says of the conversation for the engine: what the
 // provider reported for its prompts. An agent's file has neither its system
 // prompt nor its tools, which may be a tenth of the window; the reports have them.
 func (s *Session) Known(w *winnow.Winnow) winnow.State {
@@ -17,7 +17,7 @@ func (s *Session) Known(w *winnow.Winnow) winnow.State {
 	return t.State()
 }
 
-// Reported is how many messages the provider's reports are about: up to the agent's
+// Reported returns how many messages the provider's reports are about: up to the agent's
 // first compaction, from which on it left something out that the file still has.
 func (s *Session) Reported() int {
 	n := s.Request.History.Len()

@@ -56,12 +56,12 @@ type Session struct {
 	Number    int
 	ID, Title string
 
-	// Model is the one that the file names, perhaps "".
+	// Model is the model that the file names, perhaps "".
 	Model   string
 	Format  transcript.Format
 	Request chat.Request
 
-	// Body is the request's body; nil for sessions that are no request.
+	// Body is the request's body; nil for sessions that are not requests.
 	Body *wire.Body
 
 	// Compactions are those that the original client made itself.
@@ -98,10 +98,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Load reads a path; "-" is stdin. A format overrides detection; "" detects.
 // The bytes of a large log are not kept beside its messages.
 func Load(path string, stdin io.Reader, format string) (*Input, error) {
-	if path != "-" && large(path) {
-		if in := loadLog(path, transcript.Format(format)); in != nil {
-			return in, nil
-		}
+	if in := LoadLog(path, format); in != nil {
+		return in, nil
 	}
 	in, err := Open(path, stdin)
 	if err != nil {
@@ -113,9 +111,9 @@ func Load(path string, stdin io.Reader, format string) (*Input, error) {
 	return in, nil
 }
 
-// large reports whether a file is a log that is read in pieces: its first line is
-// a whole value, and more follow, so that it is no request either.
-func large(path string) bool {
+// isLargeLog reports whether a file is a log that is read in pieces: its first line
+// is a whole value, and more follow, so that it cannot be a request either.
+func isLargeLog(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -131,14 +129,18 @@ func large(path string) bool {
 	return err == nil && more && jsontext.Value(first).IsValid()
 }
 
-// loadLog reads a large log; nil where that does not work, and [Load] says why.
-func loadLog(path string, format transcript.Format) *Input {
+// LoadLog reads a large log without its bytes; nil for anything else, and where
+// that does not work: [Load] says why.
+func LoadLog(path, format string) *Input {
+	if path == "-" || !isLargeLog(path) {
+		return nil
+	}
 	in := &Input{Name: path, Path: path}
-	sessions, err := transcript.ReadFile(path, &transcript.Options{Format: format, MaxBytes: MaxBytes})
+	sessions, err := transcript.ReadFile(path, &transcript.Options{Format: transcript.Format(format), MaxBytes: MaxBytes})
 	if err != nil {
 		return nil
 	}
-	in.take(sessions)
+	in.takeSessions(sessions)
 	return in
 }
 
@@ -152,6 +154,18 @@ func (in *Input) Bytes() ([]byte, error) {
 		in.Data = whole.Data
 	}
 	return in.Data, nil
+}
+
+// Len returns how many bytes the content has.
+func (in *Input) Len() (int, error) {
+	if in.Data != nil || in.Path == "" {
+		return len(in.Data), nil
+	}
+	info, err := os.Stat(in.Path)
+	if err != nil {
+		return 0, in.fileError(err)
+	}
+	return int(info.Size()), nil
 }
 
 // Open reads the bytes of a path and decompresses them, and looks no further.
@@ -190,8 +204,8 @@ func (in *Input) warn(format string, args ...any) {
 	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
 }
 
-// read finds the sessions in the data.
-func (in *Input) read(format transcript.Format) error {
+// readSessions finds the sessions in the data.
+func (in *Input) readSessions(format transcript.Format) error {
 	if in.readBody(format) {
 		return nil
 	}
@@ -205,12 +219,12 @@ func (in *Input) read(format transcript.Format) error {
 	if in.Refused != nil {
 		in.warn("it is not a valid request (%s): only its messages are read", in.Refused.Problem)
 	}
-	in.take(sessions)
+	in.takeSessions(sessions)
 	return nil
 }
 
-// take takes over what a transcript holds.
-func (in *Input) take(sessions []transcript.Session) {
+// takeSessions takes over what a transcript holds.
+func (in *Input) takeSessions(sessions []transcript.Session) {
 	for i := range sessions {
 		s := &sessions[i]
 		for _, w := range s.Warnings {
@@ -222,10 +236,10 @@ func (in *Input) take(sessions []transcript.Session) {
 		})
 	}
 	in.Format = sessions[0].Format
-	in.Saw = describe(in.Format, len(sessions))
+	in.Saw = describeFormat(in.Format, len(sessions))
 }
 
-func describe(f transcript.Format, sessions int) string {
+func describeFormat(f transcript.Format, sessions int) string {
 	if sessions == 1 {
 		return fmt.Sprintf("a session in the format %s", f)
 	}
@@ -256,7 +270,7 @@ func (in *Input) readBody(format transcript.Format) bool {
 	}
 	body, err := wire.Parse(dialect, in.Data)
 	if err != nil {
-		in.Refused = refusal(in.Data, err)
+		in.Refused = bodyRefusal(in.Data, err)
 		return false
 	}
 	if body.Request().History.Len() == 0 {
@@ -276,9 +290,9 @@ func (in *Input) readBody(format transcript.Format) bool {
 	return true
 }
 
-// refusal returns what is wrong with a body, or nil where the data is several
+// bodyRefusal returns what is wrong with a body, or nil where the data is several
 // JSON values and thus no body at all.
-func refusal(data []byte, err error) *Error {
+func bodyRefusal(data []byte, err error) *Error {
 	var wrong *wire.Error
 	if !errors.As(err, &wrong) || decode.Valid(data) != nil {
 		return nil //nolint:nilerr // the error is what is asked about, not a failure of this function
@@ -304,7 +318,7 @@ func (in *Input) notSent(unknown error) error {
 	if err == nil {
 		return &Error{Name: in.Name, Problem: fmt.Sprintf("the request in the dialect %s has no messages", d), Hint: "add the user's", Err: unknown}
 	}
-	if e := refusal(in.Data, err); e != nil {
+	if e := bodyRefusal(in.Data, err); e != nil {
 		e.Name = in.Name
 		return e
 	}
@@ -328,7 +342,7 @@ func (in *Input) Choose(name string) (*Session, string, error) {
 	if name == "" {
 		best := 0
 		for i := range in.Sessions {
-			if weight(&in.Sessions[i]) > weight(&in.Sessions[best]) {
+			if sessionBytes(&in.Sessions[i]) > sessionBytes(&in.Sessions[best]) {
 				best = i
 			}
 		}
@@ -347,12 +361,12 @@ func (in *Input) Choose(name string) (*Session, string, error) {
 		if n >= 1 && n <= len(in.Sessions) {
 			return &in.Sessions[n-1], "", nil
 		}
-		return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("there is no session %d", n), Hint: in.known()}
+		return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("there is no session %d", n), Hint: in.knownSessions()}
 	}
-	return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("no session has the id %q", name), Hint: in.known()}
+	return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("no session has the id %q", name), Hint: in.knownSessions()}
 }
 
-func (in *Input) known() string {
+func (in *Input) knownSessions() string {
 	if len(in.Sessions) == 1 {
 		return "it holds one session; leave --session out"
 	}
@@ -381,8 +395,8 @@ func (in *Input) Covered(p *plan.Plan) (*Session, error) {
 	}
 }
 
-// weight is about how long a session is.
-func weight(s *Session) int {
+// sessionBytes returns about how long a session is.
+func sessionBytes(s *Session) int {
 	n := 0
 	for i := range s.Request.History.Len() {
 		n += s.Request.History.At(i).Size().Bytes
@@ -400,4 +414,4 @@ func (s *Session) Label() string {
 
 // Recognise finds the sessions in an input that [Open] read. A format
 // overrides detection. The error says that it holds none.
-func (in *Input) Recognise(format string) error { return in.read(transcript.Format(format)) }
+func (in *Input) Recognise(format string) error { return in.readSessions(transcript.Format(format)) }

@@ -200,7 +200,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// A signature is worth nothing to another provider than the one that signed.
+// A signature is worth nothing to any provider but its signer.
 func TestSignaturesStayAtHome(t *testing.T) {
 	const signed = `{"max_tokens":9,"system":"s","messages":[{"role":"user","content":"hi"},` +
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"ho"}]},{"role":"user","content":"go"}]}`
@@ -222,8 +222,8 @@ func TestSignaturesStayAtHome(t *testing.T) {
 	}
 }
 
-// What looks like a request and cannot be sent is read for its messages, and
-// the input says why; several requests in one file are no such case.
+// A file that looks like a request and cannot be sent is read for its messages, and
+// the input says why. Several requests in one file are read without that.
 func TestRefused(t *testing.T) {
 	in := load(t, `{"max_tokens":"9","messages":[{"role":"user","content":"hi"}]}`, "")
 	if in.Refused == nil || !strings.Contains(in.Refused.Error(), "/max_tokens") || len(in.Warnings) != 1 || in.Sessions[0].Body != nil {

@@ -28,7 +28,7 @@ import (
 // A compaction that a person asked for proves nothing, and neither does one of
 // which the file does not say who asked for it, as those of pi.
 func (s *Session) Window(m model.Model) model.Window {
-	w := s.window(m)
+	w := s.windowWithoutOwn(m)
 	agent, ok := table.OfFormat(string(s.Format))
 	if !ok || s.Body != nil {
 		return w
@@ -39,10 +39,10 @@ func (s *Session) Window(m model.Model) model.Window {
 		w.Own = known.Own
 	}
 	// Its point is where it compacted last, unless it held more since: its versions
-	// differ, and people change it or switch it off. A little more proves nothing, as
-	// the count of an answer lacks what was added before the compaction.
+	// differ, and people change it or switch it off. A little more proves nothing,
+	// as the count of an answer lacks the messages added before the compaction.
 	at, auto := s.compactedAt()
-	held := budget.OwnShare * float64(s.largest(at))
+	held := budget.OwnShare * float64(s.largestContext(at))
 	if auto > 0 && held <= float64(auto) && (w.Own == 0 || auto < w.Own) {
 		w.Own = auto
 	}
@@ -52,8 +52,8 @@ func (s *Session) Window(m model.Model) model.Window {
 	return w
 }
 
-// window is [Session.Window] but for the point at which the agent compacts it.
-func (s *Session) window(m model.Model) model.Window {
+// windowWithoutOwn is [Session.Window] but for the point at which the agent compacts it.
+func (s *Session) windowWithoutOwn(m model.Model) model.Window {
 	if s.Body != nil {
 		return model.Window{} // a request, not a session of an agent
 	}
@@ -61,7 +61,7 @@ func (s *Session) window(m model.Model) model.Window {
 		return model.Window{Tokens: s.Stated, Prompt: true, Source: model.WindowStated, Why: "as stated in the file"}
 	}
 	at, auto := s.compactedAt()
-	largest := s.largest(at)
+	largest := s.largestContext(at)
 	if s.Format == transcript.ClaudeCode {
 		return s.claudeWindow(m, auto, largest)
 	}
@@ -73,13 +73,13 @@ func (s *Session) window(m model.Model) model.Window {
 		w.Tokens = max(auto, agent.Own.Window(auto))
 	}
 	if m.Context > 0 && m.Context <= w.Tokens {
-		return model.Window{} // the model's own is no larger
+		return model.Window{} // the model's own window is not larger
 	}
 	w.Why = fmt.Sprintf("no more, as the agent compacted automatically at %s", text.Number(auto))
 	return w
 }
 
-// claudeWindow is [Session.window] for Claude Code.
+// claudeWindow is [Session.windowWithoutOwn] for Claude Code.
 func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
 	agent, _ := table.OfFormat(string(s.Format))
 	own := agent.WindowOf(m, agent.AsksMillion(s.Model))
@@ -108,9 +108,9 @@ func (s *Session) compactedAt() (message, tokens int) {
 	return 0, 0
 }
 
-// largest returns the most tokens that the provider reported for a call and its
+// largestContext returns the most tokens that the provider reported for a call and its
 // answer, from a message on.
-func (s *Session) largest(from int) int {
+func (s *Session) largestContext(from int) int {
 	most := 0
 	for i := from; i < s.Request.History.Len(); i++ {
 		if u := s.Request.History.At(i).Usage; u != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// Write returns a view of the session as bytes. An empty format means the one
-// that came in: a body is written as it was but for what the view's plan
-// changes. What has no writer of its own becomes an OpenAI array of messages,
-// or an OpenAI body where the session has tool definitions, which an array has
-// no place for.
+// Write returns a view of the session as bytes. An empty format means the session's
+// own: a body is written as it was but for what the view's plan changes. What has
+// no writer of its own becomes an OpenAI array of messages, or an OpenAI body where
+// the session has tool definitions, which an array has no place for.
 func (s *Session) Write(v plan.View, to string) ([]byte, error) {
 	if s.Body != nil && (to == "" || to == string(s.Body.Dialect())) {
 		return s.Body.Encode(v)
@@ -31,7 +30,7 @@ func (s *Session) Write(v plan.View, to string) ([]byte, error) {
 		}
 		dialect = d
 	}
-	return s.render(dialect, v, to == "" && len(s.Request.Tools) == 0)
+	return s.renderBody(dialect, v, to == "" && len(s.Request.Tools) == 0)
 }
 
 // Size returns a function that tells how many bytes [Session.Write] gives for a
@@ -47,18 +46,18 @@ func (s *Session) Size(to string) func(plan.View) (int, error) {
 	}
 }
 
-// render writes the session as a body, or as a bare array of messages.
-func (s *Session) render(d wire.Dialect, messages chat.Sequence, bare bool) ([]byte, error) {
+// renderBody writes the session as a body, or as a bare array of messages.
+func (s *Session) renderBody(d wire.Dialect, messages chat.Sequence, bare bool) ([]byte, error) {
 	model := s.Model
 	if bare {
 		model = ""
 	}
-	out, err := wire.Render(d, model, s.Request, s.portable(d, messages))
+	out, err := wire.Render(d, model, s.Request, s.portableTo(d, messages))
 	if err != nil {
 		return nil, err
 	}
 	if bare {
-		if list := member(out, "messages"); list != nil {
+		if list := memberValue(out, "messages"); list != nil {
 			out = list
 		}
 	}
@@ -75,12 +74,12 @@ func (s *Session) Encoded(d wire.Dialect) ([]byte, error) {
 	req := s.Request
 	req.Output = cmp.Or(req.Output, 4096)
 	model := cmp.Or(s.Model, "model")
-	return wire.Render(d, model, req, s.portable(d, req.History))
+	return wire.Render(d, model, req, s.portableTo(d, req.History))
 }
 
-// portable returns messages without the signatures of thinking where they go
-// to another provider than the one that signed, which would refuse them.
-func (s *Session) portable(d wire.Dialect, messages chat.Sequence) chat.Sequence {
+// portableTo returns messages without the signatures of thinking where they go to
+// another provider than the signer, which would refuse them.
+func (s *Session) portableTo(d wire.Dialect, messages chat.Sequence) chat.Sequence {
 	if d == s.Dialect() {
 		return messages
 	}
@@ -145,12 +144,12 @@ func (s *Session) MessageID(i int) string {
 	if !bytes.Contains(raw, []byte(`"id"`)) {
 		return ""
 	}
-	id, _ := jsontext.AppendUnquote(nil, member(raw, "id"))
+	id, _ := jsontext.AppendUnquote(nil, memberValue(raw, "id"))
 	return string(id)
 }
 
-// member returns the value of a member of a JSON object, or nil.
-func member(object []byte, name string) []byte {
+// memberValue returns the value of a member of a JSON object, or nil.
+func memberValue(object []byte, name string) []byte {
 	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil

@@ -3,7 +3,7 @@ package spelling
 
 import "strings"
 
-// Distance is how many letters must change to make b of a.
+// Distance returns how many letters must change to make b of a.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -19,7 +19,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +38,7 @@ type options struct {
 	windows []int
 	sample  int // sessions of each folder; 0 is all
 	seed    uint64
-	scratch int // of so many prefixes one is fitted from scratch; 0 is none
+	scratch int // one of this number of prefixes is fitted from scratch; 0 is none
 }
 
 func main() {
@@ -67,7 +66,7 @@ func main() {
 		o.windows = append(o.windows, n)
 	}
 	start := time.Now()
-	failures, err := sweep(dirs, &o)
+	failures, err := sweepSessions(dirs, &o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prefixes:", err)
 		os.Exit(1)
@@ -99,7 +98,7 @@ type job struct {
 	window  int
 }
 
-func sweep(dirs []string, o *options) ([]string, error) {
+func sweepSessions(dirs []string, o *options) ([]string, error) {
 	data, err := replay.Load(dirs...)
 	if err != nil {
 		return nil, err
@@ -128,9 +127,14 @@ func sweep(dirs []string, o *options) ([]string, error) {
 		failures []string
 	)
 	var mu sync.Mutex
-	err = replay.Each(context.Background(), runtime.GOMAXPROCS(0), len(jobs), func(i int) error {
+	crew := replay.Crew{Progress: func(done, total int, what string) {
+		if done%20 == 0 || done == total {
+			fmt.Fprintf(os.Stderr, "\r%d of %d %s", done, total, what)
+		}
+	}}
+	err = crew.Each(context.Background(), len(jobs), "sessions at a window", func(i int) error {
 		j := jobs[i]
-		t, bad := run(j, o)
+		t, bad := fitPrefixes(j, o)
 		mu.Lock()
 		defer mu.Unlock()
 		k := key{j.session.Format, j.window}
@@ -140,10 +144,6 @@ func sweep(dirs []string, o *options) ([]string, error) {
 		rows[k].add(t)
 		failures = append(failures, bad...)
 		return nil
-	}, func(done int) {
-		if done%20 == 0 || done == len(jobs) {
-			fmt.Fprintf(os.Stderr, "\r%d of %d sessions at a window", done, len(jobs))
-		}
 	})
 	fmt.Fprintln(os.Stderr)
 	if err != nil {
@@ -192,8 +192,8 @@ func (t *tally) add(u tally) {
 	t.slowestUs = max(t.slowestUs, u.slowestUs)
 }
 
-// run fits every prefix of one session at one window.
-func run(j job, o *options) (tally, []string) {
+// fitPrefixes fits every prefix of one session at one window.
+func fitPrefixes(j job, o *options) (tally, []string) {
 	t := tally{sessions: 1}
 	var failures []string
 	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: j.session.Model, Window: j.window}})
@@ -209,7 +209,7 @@ func run(j job, o *options) (tally, []string) {
 	for n := 1; n <= whole.Len(); n++ {
 		req.History = whole.Head(n)
 		fit := func(how string, c *winnow.Conversation) {
-			bad := t.look(w, c, &req)
+			bad := t.fitAndCheck(w, c, &req)
 			for _, b := range bad {
 				failures = append(failures, fmt.Sprintf("%s %s at message %d, window %d, %s: %s", j.session.File, j.session.ID, n, j.window, how, b))
 			}
@@ -224,8 +224,8 @@ func run(j job, o *options) (tally, []string) {
 	return t, failures
 }
 
-// look fits one prefix and returns what is wrong with the result.
-func (t *tally) look(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request) (bad []string) {
+// fitAndCheck fits one prefix and returns what is wrong with the result.
+func (t *tally) fitAndCheck(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request) (bad []string) {
 	defer func() {
 		if p := recover(); p != nil {
 			bad = append(bad, fmt.Sprintf("it panicked: %v", p))
@@ -253,7 +253,7 @@ func (t *tally) look(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request
 			return bad
 		}
 		t.cannot++
-		if floor := floor(w, req); floor <= int(0.60*float64(cannot.Available)) {
+		if floor := floorTokens(w, req); floor <= int(0.60*float64(cannot.Available)) {
 			fail("cannot fit, but what must stay has only %d tokens of %d", floor, cannot.Available)
 		}
 		return bad
@@ -286,9 +286,9 @@ func (t *tally) look(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request
 	return bad
 }
 
-// floor sums up what must stay: system prompt, tools, the last user message,
+// floorTokens sums up what must stay: system prompt, tools, the last user message,
 // and of the live exchange what is left when each part is cut to a stub.
-func floor(w *winnow.Winnow, req *chat.Request) int {
+func floorTokens(w *winnow.Winnow, req *chat.Request) int {
 	const stub = 40
 	counter := w.Meter().Counter()
 	h := req.History

@@ -53,7 +53,7 @@ type bench struct {
 	upstreams []gateway.Upstream
 	window    int
 	stop      int     // requests after which an agent is stopped
-	budget    float64 // dollars for all runs in the folder; 0 is no limit
+	budget    float64 // dollars for all runs in the folder; 0 means no limit
 	timeout   time.Duration
 
 	spent float64
@@ -108,7 +108,7 @@ func tasksCommand(ctx context.Context, args []string, w io.Writer) error {
 		return err
 	}
 	rows, err = b.runAll(ctx, tasks, *rounds, rows, w)
-	summarize(w, rows)
+	printSummary(w, rows)
 	return err
 }
 
@@ -124,7 +124,7 @@ func (b *bench) runAll(ctx context.Context, tasks []task, rounds int, rows []row
 					return rows, fmt.Errorf("the budget of $%.2f is spent; with a larger one the same command goes on", b.budget)
 				}
 				r := row{Task: t.name, Arm: arm, Round: round}
-				err := b.run(ctx, &t, &r)
+				err := b.runTask(ctx, &t, &r)
 				if err != nil {
 					r.Error = err.Error()
 				}
@@ -133,7 +133,7 @@ func (b *bench) runAll(ctx context.Context, tasks []task, rounds int, rows []row
 				if err := b.addRow(&r); err != nil {
 					return rows, err
 				}
-				fmt.Fprintf(w, "%s, %s: %s, $%.2f, %d steps, %.1f minutes\n", t.name, arm, cmp.Or(r.Error, verdict(r.Solved)), r.Dollars, r.Steps, r.Minutes)
+				fmt.Fprintf(w, "%s, %s: %s, $%.2f, %d steps, %.1f minutes\n", t.name, arm, cmp.Or(r.Error, verdictOf(r.Solved)), r.Dollars, r.Steps, r.Minutes)
 				if err != nil {
 					return rows, fmt.Errorf("%s, %s: %w; the same command goes on from here", t.name, arm, err)
 				}
@@ -143,7 +143,7 @@ func (b *bench) runAll(ctx context.Context, tasks []task, rounds int, rows []row
 	return rows, nil
 }
 
-func verdict(solved bool) string {
+func verdictOf(solved bool) string {
 	if solved {
 		return "solved"
 	}
@@ -156,8 +156,8 @@ const (
 	withWinnow = "winnow"
 )
 
-// row is a run, as results.jsonl has it. One with an error is no result: it is tried
-// again, and only its dollars count.
+// row is a run, as results.jsonl has it. A run with an error does not count as a
+// result: it is tried again, and only its dollars count.
 type row struct {
 	Task      string  `json:"task"`
 	Arm       string  `json:"arm"`

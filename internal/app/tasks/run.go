@@ -38,7 +38,7 @@ type meter struct {
 	*gateway.Gateway
 	began time.Time
 
-	// admit decides about each request by what was counted before it. An agent whose
+	// admit decides about each request by the totals before it. An agent whose
 	// request is held has written down all that it did, so it can be stopped there.
 	admit func(control.Totals) bool
 
@@ -119,9 +119,9 @@ func (s *statusWriter) WriteHeader(status int) {
 // Unwrap lets the answer be flushed.
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// compact compacts the longest conversation, as its own agent may. It reports whether
+// compactLongest compacts the longest conversation, as its own agent may. It reports whether
 // there was something to compact.
-func (m *meter) compact(ctx context.Context) (bool, error) {
+func (m *meter) compactLongest(ctx context.Context) (bool, error) {
 	m.mu.Lock()
 	header := m.header.Clone()
 	m.mu.Unlock()
@@ -158,16 +158,16 @@ func (m *meter) compact(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// run lets the agent work on a task in one way. An error is one of the machinery: the
-// run is no result then.
-func (b *bench) run(ctx context.Context, t *task, r *row) (err error) {
+// runTask lets the agent work on a task in one way. An error is one of the
+// machinery: the run does not count as a result then.
+func (b *bench) runTask(ctx context.Context, t *task, r *row) (err error) {
 	dir := filepath.Join(b.out, fmt.Sprintf("%s-%s-%d", t.name, r.Arm, r.Round))
 	work, state := filepath.Join(dir, "work"), filepath.Join(dir, "state")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(state, 0o755)); err != nil {
 		return err
 	}
-	if err := t.prepare(ctx, work); err != nil {
-		return fmt.Errorf("its sources cannot be had: %w", err)
+	if err := t.prepareFolder(ctx, work); err != nil {
+		return fmt.Errorf("its sources cannot be fetched: %w", err)
 	}
 	log, err := os.Create(filepath.Join(dir, "agent.log"))
 	if err != nil {
@@ -214,12 +214,12 @@ func (b *bench) run(ctx context.Context, t *task, r *row) (err error) {
 		err = errors.Join(err, aerr)
 	}()
 
-	env := b.environment(r.Arm, "BASE=http://"+listener.Addr().String(), "STATE="+state, "INSTRUCTION="+t.Instruction, "RESUME="+resume)
+	env := b.agentEnvironment(r.Arm, "BASE=http://"+listener.Addr().String(), "STATE="+state, "INSTRUCTION="+t.Instruction, "RESUME="+resume)
 	runAgent(first, b.agent.Start, work, env, log)
 	if r.Stopped = errors.Is(context.Cause(first), errMiddle); r.Stopped && ctx.Err() == nil {
 		switch {
 		case r.Arm == withWinnow:
-			if r.Compacted, err = m.compact(ctx); err != nil {
+			if r.Compacted, err = m.compactLongest(ctx); err != nil {
 				return fmt.Errorf("it cannot be compacted: %w", err)
 			}
 		case b.agent.Compact != "":
@@ -236,13 +236,13 @@ func (b *bench) run(ctx context.Context, t *task, r *row) (err error) {
 	}
 	test, stop := context.WithTimeout(context.WithoutCancel(ctx), b.timeout)
 	defer stop()
-	r.Solved, err = t.solved(test, work, filepath.Join(dir, "test.log"))
+	r.Solved, err = t.runHiddenTests(test, work, filepath.Join(dir, "test.log"))
 	return err
 }
 
-// environment returns the variables of an agent; those of its description may use the
+// agentEnvironment returns the variables of an agent; those of its description may use the
 // run's own.
-func (b *bench) environment(arm string, own ...string) []string {
+func (b *bench) agentEnvironment(arm string, own ...string) []string {
 	value := func(name string) string {
 		for _, v := range own {
 			if text, ok := strings.CutPrefix(v, name+"="); ok {

@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// summarize prints what came of the runs, for each way: solved with the range in which
+// printSummary prints what came of the runs, for each way: solved with the range in which
 // 95 of 100 such series would have it, the others as the median with the least and the
 // most.
-func summarize(w io.Writer, rows []row) {
+func printSummary(w io.Writer, rows []row) {
 	fmt.Fprintln(w, "\n| | runs | solved | 95 % | dollars | steps | minutes | stopped in the middle | compacted there |")
 	fmt.Fprintln(w, "|---|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, arm := range []string{alone, withWinnow} {
@@ -23,17 +23,17 @@ func summarize(w io.Writer, rows []row) {
 				continue
 			}
 			runs++
-			solved += count(r.Solved)
-			stopped += count(r.Stopped)
-			compacted += count(r.Compacted)
+			solved += boolToInt(r.Solved)
+			stopped += boolToInt(r.Stopped)
+			compacted += boolToInt(r.Compacted)
 			steps, minutes = append(steps, float64(r.Steps)), append(minutes, r.Minutes)
 			if r.Priced {
 				dollars = append(dollars, r.Dollars)
 			}
 		}
-		low, high := wilson(solved, runs)
+		low, high := wilsonRange(solved, runs)
 		fmt.Fprintf(w, "| %s | %d | %d | %.0f to %.0f %% | %s | %s | %s | %d | %d |\n", arm, runs, solved, 100*low, 100*high,
-			spread(dollars, "%.2f"), spread(steps, "%.0f"), spread(minutes, "%.1f"), stopped, compacted)
+			formatSpread(dollars, "%.2f"), formatSpread(steps, "%.0f"), formatSpread(minutes, "%.1f"), stopped, compacted)
 	}
 	only := map[string]int{}
 	for _, r := range rows {
@@ -47,15 +47,15 @@ func summarize(w io.Writer, rows []row) {
 	fmt.Fprintf(w, "\nSolved only alone: %d, only with winnow: %d.\n", only[alone], only[withWinnow])
 }
 
-func count(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// spread is the median of numbers with the least and the most of them.
-func spread(list []float64, format string) string {
+// formatSpread writes the median of numbers with the least and the most of them.
+func formatSpread(list []float64, format string) string {
 	if len(list) == 0 {
 		return "unknown"
 	}
@@ -64,8 +64,8 @@ func spread(list []float64, format string) string {
 	return fmt.Sprintf(format+" ("+format+" to "+format+")", middle, list[0], list[len(list)-1])
 }
 
-// wilson is the range of a share with 95 % confidence, which holds for few runs, too.
-func wilson(hits, of int) (low, high float64) {
+// wilsonRange returns the range of a share with 95 % confidence, which holds for few runs, too.
+func wilsonRange(hits, of int) (low, high float64) {
 	if of == 0 {
 		return 0, 1
 	}

@@ -93,22 +93,22 @@ func readTasks(folder string) ([]task, error) {
 	return tasks, nil
 }
 
-// prepare makes the folder that the agent works in.
-func (t *task) prepare(ctx context.Context, work string) error {
+// prepareFolder makes the folder that the agent works in.
+func (t *task) prepareFolder(ctx context.Context, work string) error {
 	if _, err := os.Stat(filepath.Join(t.folder, "repo")); err == nil {
-		if err := shell(ctx, t.folder, "cp -R repo \"$WORK\" && cd \"$WORK\" && git init -q", "WORK="+work); err != nil {
+		if err := runShell(ctx, t.folder, "cp -R repo \"$WORK\" && cd \"$WORK\" && git init -q", "WORK="+work); err != nil {
 			return err
 		}
-	} else if err := shell(ctx, t.folder, `git clone -q "$REPO" "$WORK" && cd "$WORK" && git checkout -q "$COMMIT"`,
+	} else if err := runShell(ctx, t.folder, `git clone -q "$REPO" "$WORK" && cd "$WORK" && git checkout -q "$COMMIT"`,
 		"REPO="+t.Repo, "WORK="+work, "COMMIT="+cmp.Or(t.Commit, "HEAD")); err != nil {
 		return err
 	}
-	return shell(ctx, work, cmp.Or(t.Setup, ":"))
+	return runShell(ctx, work, cmp.Or(t.Setup, ":"))
 }
 
-// solved puts the hidden tests there and runs them. What they print goes to a log.
-func (t *task) solved(ctx context.Context, work, log string) (bool, error) {
-	err := shell(ctx, work, `if [ -d "$TASK/hidden" ]; then cp -R "$TASK/hidden/." .; fi; if [ -f "$TASK/hidden.patch" ]; then git apply "$TASK/hidden.patch"; fi`, "TASK="+t.folder)
+// runHiddenTests puts the hidden tests there and runs them. What they print goes to a log.
+func (t *task) runHiddenTests(ctx context.Context, work, log string) (bool, error) {
+	err := runShell(ctx, work, `if [ -d "$TASK/hidden" ]; then cp -R "$TASK/hidden/." .; fi; if [ -f "$TASK/hidden.patch" ]; then git apply "$TASK/hidden.patch"; fi`, "TASK="+t.folder)
 	if err != nil {
 		return false, fmt.Errorf("the hidden tests cannot be put there: %w", err)
 	}
@@ -125,8 +125,8 @@ func (t *task) solved(ctx context.Context, work, log string) (bool, error) {
 	return err == nil, err
 }
 
-// shell runs lines of shell; the error has what they printed.
-func shell(ctx context.Context, dir, lines string, env ...string) error {
+// runShell runs lines of shell; the error has what they printed.
+func runShell(ctx context.Context, dir, lines string, env ...string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", lines)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -35,9 +35,9 @@ import (
 // which measures lines takes it for one.
 var mark = "\x1b[" + strings.Map(func(r rune) rune { return '0' + r&15 }, rand.Text())
 
-// Paint returns a text between the sequence that switches a look on, such as
-// "1" or "38;5;245", and the one that ends it. What it returns is meant for
-// [Text] or a [Writer]; nothing else may write it to a terminal.
+// Paint returns a text between the marks that switch a look on, such as "1" or
+// "38;5;245", and off. The result is meant for [Text] or a [Writer]; nothing else
+// may write it to a terminal.
 func Paint(code, text string) string { return mark + code + "m" + text + mark + "0m" }
 
 // Hidden reports whether a terminal would obey a character instead of showing
@@ -260,7 +260,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what was held back because more could have followed.
+// Flush writes the rest that was held back because more could have followed.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

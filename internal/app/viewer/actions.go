@@ -11,9 +11,9 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// selected returns the place of the entry at the cursor and its message, -1 for
+// selectedItem returns the place of the entry at the cursor and its message, -1 for
 // none, and the edit that it is about, nil for none.
-func (m *Model) selected() (place, msg int, e *plan.Edit) {
+func (m *Model) selectedItem() (place, msg int, e *plan.Edit) {
 	b, c := block{msg: -1, view: -1, edit: -1}, m.conv[m.focus]
 	place = -1
 	if c == nil {
@@ -29,12 +29,12 @@ func (m *Model) selected() (place, msg int, e *plan.Edit) {
 	return place, b.msg, c.editOf(b)
 }
 
-// open shows what is behind the cursor.
-func (m *Model) open() {
+// openSelected shows what is behind the cursor.
+func (m *Model) openSelected() {
 	if c := m.conv[m.focus]; c != nil {
 		if c.len() > 0 {
-			m.message = c.open()
-			m.follow(m.focus)
+			m.message = c.openBlock()
+			m.syncPanes(m.focus)
 		}
 		return
 	}
@@ -45,10 +45,10 @@ func (m *Model) open() {
 	p := m.sn.places[r.place]
 	e, err := m.s.Entry(p.ID)
 	if err != nil {
-		m.fail(err)
+		m.showError(err)
 		return
 	}
-	m.show("Entry "+brief(p.ID), entryText(&e, m.sn.labels[p.ID]))
+	m.openPager("Entry "+shortID(p.ID), entryText(&e, m.sn.labels[p.ID]))
 }
 
 // showWhole shows all of a message, or only its beginning again; in the tree it
@@ -58,7 +58,7 @@ func (m *Model) showWhole() {
 		c.showAll()
 		return
 	}
-	m.open()
+	m.openSelected()
 }
 
 // listAll lists all entries in the tree, or only the important ones again.
@@ -70,18 +70,18 @@ func (m *Model) listAll() {
 	}
 }
 
-// facts are lines of a name and a value each. Those without a value are left out.
-func facts(pairs ...string) []paragraph {
+// factLines are lines of a name and a value each. Those without a value are left out.
+func factLines(pairs ...string) []paragraph {
 	var out []paragraph
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			out = append(out, paragraph{text: fill(pairs[i], 8) + pairs[i+1], hang: 8})
+			out = append(out, paragraph{text: fitWidth(pairs[i], 8) + pairs[i+1], hang: 8})
 		}
 	}
 	return append(out, paragraph{})
 }
 
-// tokensText tells what became of so many tokens; "" where nobody counted.
+// tokensText writes a count before and after; "" where nobody counted.
 func tokensText(before, after int) string {
 	if before == 0 {
 		return ""
@@ -100,21 +100,21 @@ func entryText(e *session.Entry, label string) []paragraph {
 		if c.Plan != nil {
 			known = append(known, "plan", c.Plan.String())
 		}
-		return append(facts(known...), paragraph{ink: inkFold, text: c.Summary})
+		return append(factLines(known...), paragraph{ink: inkFold, text: c.Summary})
 	}
-	switch out := facts(known...); {
+	switch out := factLines(known...); {
 	case e.Branch != nil:
 		return append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
 	case e.Message != nil:
-		return append(out, paragraphs(e.Message, nil)...)
+		return append(out, messageParagraphs(e.Message, nil)...)
 	default:
 		return append(out, paragraph{text: string(e.Raw)})
 	}
 }
 
-// explain tells all about the edit at the cursor.
-func (m *Model) explain() {
-	_, _, e := m.selected()
+// explainEdit tells all about the edit at the cursor.
+func (m *Model) explainEdit() {
+	_, _, e := m.selectedItem()
 	if e == nil {
 		m.say("no edit touches this; ~ = - + mark what an edit touched")
 		return
@@ -123,15 +123,15 @@ func (m *Model) explain() {
 	if e.To-e.From > 1 {
 		where += fmt.Sprintf(" to %d", e.To-1)
 	}
-	out := append([]paragraph{{ink: stateOf(e).ink(), text: where}, {}}, facts(
+	out := append([]paragraph{{ink: stateOf(e).ink(), text: where}, {}}, factLines(
 		"tokens", tokensText(e.Before.Tokens, e.After.Tokens), "stage", e.Stage, "why", e.Why, "handle", e.Handle, "plan", string(e.Made))...)
-	m.show("Edit", append(out, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text}))
+	m.openPager("Edit", append(out, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text}))
 }
 
-// difference shows what the edit at the cursor took away and put there. Lines that
+// showDifference shows what the edit at the cursor took away and put there. Lines that
 // stand on both sides have no sign.
-func (m *Model) difference() {
-	_, _, e := m.selected()
+func (m *Model) showDifference() {
+	_, _, e := m.selectedItem()
 	if e == nil {
 		m.say("both panes show the same here; ] goes to the next edit")
 		return
@@ -148,7 +148,7 @@ func (m *Model) difference() {
 		}
 		out = append(out, paragraph{ink: quiet, text: fmt.Sprintf("message %d, %s", i, msg.Role)})
 		gone := 0
-		for _, p := range paragraphs(&msg, nil) {
+		for _, p := range messageParagraphs(&msg, nil) {
 			for l := range strings.SplitSeq(p.text, "\n") {
 				bare := strings.TrimSpace(l)
 				was[bare] = true
@@ -172,10 +172,10 @@ func (m *Model) difference() {
 			out = append(out, paragraph{ink: inkGood, text: "+ " + l, hang: 2})
 		}
 	}
-	m.show("Difference of both panes", out)
+	m.openPager("Difference of both panes", out)
 }
 
-// mostGone is how many lines of a message that are gone the difference shows.
+// mostGone is the most removed lines of a message that a difference shows.
 const mostGone = 6
 
 func lineSet(text string) map[string]bool {
@@ -187,15 +187,15 @@ func lineSet(text string) map[string]bool {
 	return set
 }
 
-// pin pins the message at the cursor, or takes the pin off.
-func (m *Model) pin() tea.Cmd {
-	place, h, _ := m.selected()
+// togglePin pins the message at the cursor, or takes the pin off.
+func (m *Model) togglePin() tea.Cmd {
+	place, h, _ := m.selectedItem()
 	if h < 0 || place < 0 {
 		return m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
 	}
 	id, was := m.sn.places[place].ID, m.sn.pins[h]
 	edited := m.sn.state[h] != kept
-	return m.start("pinning", func(ctx context.Context) doneMsg {
+	return m.startJob("pinning", func(ctx context.Context) doneMsg {
 		if was {
 			return doneMsg{text: "the pin is removed", err: m.s.Unpin(ctx, id)}
 		}
@@ -207,13 +207,13 @@ func (m *Model) pin() tea.Cmd {
 	})
 }
 
-// compact asks for a focus and compacts.
-func (m *Model) compact() tea.Cmd {
+// compactWithFocus asks for a focus and compacts.
+func (m *Model) compactWithFocus() tea.Cmd {
 	if m.busy != nil {
-		return m.start("", nil) // says what is under way
+		return m.startJob("", nil) // says what is under way
 	}
 	m.input = m.newInput("Compact with focus:", "what summaries should pay attention to; enter compacts, esc cancels", func(focus string) tea.Cmd {
-		return m.start("compacting", func(ctx context.Context) doneMsg {
+		return m.startJob("compacting", func(ctx context.Context) doneMsg {
 			c, err := m.s.Compact(ctx, focus)
 			if err != nil {
 				return doneMsg{err: err}
@@ -225,12 +225,12 @@ func (m *Model) compact() tea.Cmd {
 	return nil
 }
 
-// undo takes the compaction at the cursor back, or the last one.
-func (m *Model) undo() tea.Cmd {
+// undoCompaction takes the compaction at the cursor back, or the last one.
+func (m *Model) undoCompaction() tea.Cmd {
 	id, what := m.sn.last, "the last compaction"
-	place, _, e := m.selected()
+	place, _, e := m.selectedItem()
 	if place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
-		id, what, e = m.sn.places[place].ID, "compaction "+brief(m.sn.places[place].ID), nil
+		id, what, e = m.sn.places[place].ID, "compaction "+shortID(m.sn.places[place].ID), nil
 	} else if e != nil && e.Made != "" {
 		id, what = string(e.Made), "the compaction that made this "+string(e.Kind)
 	}
@@ -239,7 +239,7 @@ func (m *Model) undo() tea.Cmd {
 	}
 	rewind := func(id string) func() tea.Cmd {
 		return func() tea.Cmd {
-			return m.start("undoing", func(ctx context.Context) doneMsg {
+			return m.startJob("undoing", func(ctx context.Context) doneMsg {
 				entry, err := m.s.Rewind(ctx, id)
 				if err != nil {
 					return doneMsg{err: err}
@@ -256,9 +256,9 @@ func (m *Model) undo() tea.Cmd {
 	return nil
 }
 
-// travel moves the leaf to the entry at the cursor.
-func (m *Model) travel() tea.Cmd {
-	place, _, _ := m.selected()
+// moveLeaf moves the leaf to the entry at the cursor.
+func (m *Model) moveLeaf() tea.Cmd {
+	place, _, _ := m.selectedItem()
 	if place < 0 {
 		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
@@ -268,7 +268,7 @@ func (m *Model) travel() tea.Cmd {
 		return nil
 	}
 	navigate := func(o session.NavigateOptions, what string) tea.Cmd {
-		return m.start(what, func(ctx context.Context) doneMsg {
+		return m.startJob(what, func(ctx context.Context) doneMsg {
 			n, err := m.s.Navigate(ctx, p.ID, o)
 			if err != nil {
 				return doneMsg{err: err}
@@ -287,7 +287,7 @@ func (m *Model) travel() tea.Cmd {
 		})
 	}
 	m.ask = &question{
-		text: "Move the leaf to entry " + brief(p.ID) + "?",
+		text: "Move the leaf to entry " + shortID(p.ID) + "?",
 		keys: "y move · s move and summarise the abandoned branch · esc stay",
 		do: map[string]func() tea.Cmd{
 			"y": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
@@ -302,15 +302,15 @@ func (m *Model) travel() tea.Cmd {
 	return nil
 }
 
-// label puts a label on the entry at the cursor.
-func (m *Model) label() tea.Cmd {
-	place, _, _ := m.selected()
+// labelEntry puts a label on the entry at the cursor.
+func (m *Model) labelEntry() tea.Cmd {
+	place, _, _ := m.selectedItem()
 	if place < 0 {
 		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
 	id := m.sn.places[place].ID
 	m.input = m.newInput("Label:", "an empty label removes it", func(label string) tea.Cmd {
-		return m.start("labelling", func(ctx context.Context) doneMsg {
+		return m.startJob("labelling", func(ctx context.Context) doneMsg {
 			text := "labelled"
 			if label == "" {
 				text = "the label is removed"
@@ -322,9 +322,9 @@ func (m *Model) label() tea.Cmd {
 	return nil
 }
 
-// refresh reads what other processes have added.
-func (m *Model) refresh() tea.Cmd {
-	return m.start("reading", func(ctx context.Context) doneMsg {
+// readNewEntries reads what other processes have added.
+func (m *Model) readNewEntries() tea.Cmd {
+	return m.startJob("reading", func(ctx context.Context) doneMsg {
 		before := m.s.Len()
 		if err := m.s.Follow(ctx); err != nil {
 			return doneMsg{err: err}

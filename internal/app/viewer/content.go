@@ -56,9 +56,9 @@ func stateOf(e *plan.Edit) state {
 // pinSign stands beside what is pinned.
 const pinSign = "*"
 
-// paragraphs returns the content of a message. Parts whose text an edit wrote
+// messageParagraphs returns the content of a message. Parts whose text an edit wrote
 // carry the edit's sign.
-func paragraphs(m *chat.Message, edits []*plan.Edit) []paragraph {
+func messageParagraphs(m *chat.Message, edits []*plan.Edit) []paragraph {
 	var out []paragraph
 	for i := range m.Parts {
 		out = appendPart(out, &m.Parts[i], edits)
@@ -119,8 +119,8 @@ func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
 	return out
 }
 
-// speaker names who speaks in a message.
-func speaker(m *chat.Message) (string, ansi.Style) {
+// speakerOf names who speaks in a message.
+func speakerOf(m *chat.Message) (string, ansi.Style) {
 	switch {
 	case m.Role == chat.Tool, m.Role == chat.User && m.Has(chat.ToolResult):
 		return "tool", quiet
@@ -134,11 +134,11 @@ func speaker(m *chat.Message) (string, ansi.Style) {
 	return "user", accent
 }
 
-// tells returns what a line of the tree says of a message: its words, or else its
+// describeMessage returns what a line of the tree says of a message: its words, or else its
 // first call or result.
-func tells(m *chat.Message) said {
+func describeMessage(m *chat.Message) said {
 	s := said{text: "(empty)"}
-	s.who, s.ink = speaker(m)
+	s.who, s.ink = speakerOf(m)
 	for i, found := 0, false; i < len(m.Parts); i++ {
 		about, kind := conview.About(chat.Messages{*m}, 0, i), m.Parts[i].Kind
 		if strings.TrimSpace(about) == "" || found && kind != chat.Text {
@@ -161,7 +161,7 @@ func resultWords(h chat.History, i int) string {
 	m := h.At(i)
 	for k := range m.Parts {
 		if p := &m.Parts[k]; p.Kind == chat.ToolResult && len(words) < 4 {
-			words = append(words, short(conview.About(h, i, k), 400))
+			words = append(words, shortenTo(conview.About(h, i, k), 400))
 		}
 	}
 	return strings.Join(words, ", ")

@@ -20,8 +20,8 @@ type block struct {
 	inside bool // an original that an opened fold shows
 }
 
-// conversation is a pane with messages: those of the view, with the originals
-// behind what was opened, or those of the history.
+// conversation is a pane with messages: those of the view, with the originals of
+// opened ones, or those of the history.
 type conversation struct {
 	pane
 	sn       *snapshot
@@ -49,19 +49,19 @@ func newConversation(original bool) *conversation {
 func (c *conversation) len() int       { return len(c.list) }
 func (c *conversation) at(k int) block { return c.list[k] }
 
-// reset shows a session as it is now. What was opened stays open while it looks the
-// same.
+// reset shows a session as it is now. Opened messages stay open while the view
+// stays the same.
 func (c *conversation) reset(sn *snapshot) {
 	same := c.sn != nil && c.sn.view.Key() == sn.view.Key() && sn.history.StartsWith(c.sn.history.Len(), c.sn.history.Chain(c.sn.history.Len()))
 	c.sn = sn
 	if !same {
 		c.opened, c.full = make(map[int]bool), make(map[block]bool)
 	}
-	c.build()
+	c.buildBlocks()
 }
 
-// build lists the blocks.
-func (c *conversation) build() {
+// buildBlocks lists the blocks.
+func (c *conversation) buildBlocks() {
 	c.list, c.of, c.flows = nil, make([]int, c.sn.history.Len()), nil
 	if len(c.sn.system) > 0 {
 		c.list = append(c.list, block{system: true, msg: -1, view: -1, edit: -1})
@@ -77,7 +77,7 @@ func (c *conversation) build() {
 	c.edits = nil
 	var last *plan.Edit
 	for k, b := range c.list {
-		if e := c.editOf(b); c.state(b) != kept && (e == nil || e != last) {
+		if e := c.editOf(b); c.blockState(b) != kept && (e == nil || e != last) {
 			c.edits, last = append(c.edits, k), e
 		}
 	}
@@ -114,8 +114,8 @@ func (c *conversation) buildView() {
 	}
 }
 
-// message returns what a block shows.
-func (c *conversation) message(b block) *chat.Message {
+// blockMessage returns what a block shows.
+func (c *conversation) blockMessage(b block) *chat.Message {
 	switch {
 	case b.system:
 		return &chat.Message{Role: chat.System, Parts: c.sn.system}
@@ -125,8 +125,8 @@ func (c *conversation) message(b block) *chat.Message {
 	return c.sn.history.At(b.msg)
 }
 
-// state returns what the plan does to a block's message.
-func (c *conversation) state(b block) state {
+// blockState returns what the plan does to a block's message.
+func (c *conversation) blockState(b block) state {
 	switch {
 	case b.edit >= 0:
 		return stateOf(&c.sn.plan.Edits[b.edit])
@@ -157,8 +157,8 @@ func (c *conversation) editOf(b block) *plan.Edit {
 	return nil
 }
 
-// flow returns the text of a block, wrapped as far as it was needed.
-func (c *conversation) flow(k int) (block, *flow) {
+// blockFlow returns the text of a block, wrapped as far as it was needed.
+func (c *conversation) blockFlow(k int) (block, *flow) {
 	b := c.at(k)
 	if f := c.flows[b]; f != nil {
 		return b, f
@@ -170,20 +170,20 @@ func (c *conversation) flow(k int) (block, *flow) {
 	if b.inside {
 		width -= 2
 	}
-	c.flows[b] = newFlow(c.content(b), width)
+	c.flows[b] = newFlow(c.blockContent(b), width)
 	return b, c.flows[b]
 }
 
-// content returns the paragraphs of a block.
-func (c *conversation) content(b block) []paragraph {
-	m := c.message(b)
+// blockContent returns the paragraphs of a block.
+func (c *conversation) blockContent(b block) []paragraph {
+	m := c.blockMessage(b)
 	switch {
 	case b.view < 0:
-		return paragraphs(m, nil)
+		return messageParagraphs(m, nil)
 	case b.edit >= 0:
 		var out []paragraph
 		for i := range m.Parts {
-			out = append(out, paragraph{ink: c.state(b).ink(), text: m.Parts[i].Text})
+			out = append(out, paragraph{ink: c.blockState(b).ink(), text: m.Parts[i].Text})
 		}
 		return out
 	}
@@ -192,13 +192,13 @@ func (c *conversation) content(b block) []paragraph {
 	for _, i := range o.Edits {
 		edits = append(edits, &c.sn.plan.Edits[i])
 	}
-	out := paragraphs(m, edits)
+	out := messageParagraphs(m, edits)
 	if !c.opened[b.view] {
 		return out
 	}
 	out = append(out, paragraph{ink: quiet, text: "the original", rule: true})
 	for _, h := range append([]int{b.msg}, o.Joined...) {
-		out = append(out, paragraphs(c.sn.history.At(h), nil)...)
+		out = append(out, messageParagraphs(c.sn.history.At(h), nil)...)
 	}
 	return append(out, paragraph{ink: quiet, rule: true})
 }
@@ -210,12 +210,12 @@ func (c *conversation) resize(width, height int) {
 	c.pane.resize(width, height)
 }
 
-// clip is how many lines of a message are shown before it is opened.
-func (c *conversation) clip() int { return max(6, min(14, c.height/3)) }
+// clipLength returns how many lines of a message are shown before it is opened.
+func (c *conversation) clipLength() int { return max(6, min(14, c.height/3)) }
 
-// clipped reports whether only the beginning of a block is shown.
-func (c *conversation) clipped(b block, f *flow) bool {
-	return !c.full[b] && !(b.msg >= 0 && b.view >= 0 && c.opened[b.view]) && f.reach(c.clip()+2)
+// isClipped reports whether only the beginning of a block is shown.
+func (c *conversation) isClipped(b block, f *flow) bool {
+	return !c.full[b] && !(b.msg >= 0 && b.view >= 0 && c.opened[b.view]) && f.reach(c.clipLength()+2)
 }
 
 // has reports whether a block has a line. It has a heading, lines of content, where
@@ -224,20 +224,20 @@ func (c *conversation) has(k, n int) bool {
 	if k >= c.len() {
 		return false
 	}
-	b, f := c.flow(k)
+	b, f := c.blockFlow(k)
 	if k+1 < c.len() {
 		n--
 	}
-	if c.clipped(b, f) {
-		return n <= c.clip()+1
+	if c.isClipped(b, f) {
+		return n <= c.clipLength()+1
 	}
 	return f.reach(n)
 }
 
 // draw returns the pane's lines.
 func (c *conversation) draw(focused bool, find *regexp.Regexp) []string {
-	return c.rows(func(k, n int) string {
-		b, f := c.flow(k)
+	return c.drawRows(func(k, n int) string {
+		b, f := c.blockFlow(k)
 		bar, indent, text := " ", " ", ""
 		if k == c.cursor {
 			bar = quiet.Styled("▏")
@@ -248,14 +248,14 @@ func (c *conversation) draw(focused bool, find *regexp.Regexp) []string {
 		if b.inside {
 			indent = quiet.Styled(" ┆ ")
 		}
-		clipped := c.clipped(b, f)
+		clipped := c.isClipped(b, f)
 		switch {
 		case n == 0:
-			return bar + c.state(b).sign() + indent + c.headline(b)
-		case clipped && n == c.clip()+1:
+			return bar + c.blockState(b).sign() + indent + c.headline(b)
+		case clipped && n == c.clipLength()+1:
 			text = quiet.Styled("⋯ f shows all " + show.Size(int64(f.bytes)))
-		case (!clipped || n <= c.clip()) && f.reach(n):
-			text = mark(f.lines[n-1].text, f.lines[n-1].ink, find)
+		case (!clipped || n <= c.clipLength()) && f.reach(n):
+			text = markMatches(f.lines[n-1].text, f.lines[n-1].ink, find)
 		default:
 			bar = " " // it ends with the message
 		}
@@ -263,10 +263,10 @@ func (c *conversation) draw(focused bool, find *regexp.Regexp) []string {
 	})
 }
 
-// headline is the first line of a block: who speaks, which message it is, and
+// headline returns the first line of a block: who speaks, which message it is, and
 // what an edit did to it.
 func (c *conversation) headline(b block) string {
-	who, look := speaker(c.message(b))
+	who, look := speakerOf(c.blockMessage(b))
 	e := c.editOf(b)
 	switch {
 	case b.system:
@@ -274,11 +274,11 @@ func (c *conversation) headline(b block) string {
 	case b.edit >= 0:
 		return c.editLine(b, e)
 	}
-	out := look.Styled(who) + quiet.Styled(strings.TrimRight(fmt.Sprintf(" #%d %s", b.msg, short(resultWords(c.sn.history, b.msg), max(c.width/2, 12))), " "))
+	out := look.Styled(who) + quiet.Styled(strings.TrimRight(fmt.Sprintf(" #%d %s", b.msg, shortenTo(resultWords(c.sn.history, b.msg), max(c.width/2, 12))), " "))
 	if c.sn.pins[b.msg] {
 		out += inkPin.Styled("  " + pinSign + " pinned")
 	}
-	if st := c.state(b); st != kept {
+	if st := c.blockState(b); st != kept {
 		text := "  " + st.word()
 		if e != nil && (st == masked || st == answered) {
 			text += savedText(e)
@@ -288,7 +288,7 @@ func (c *conversation) headline(b block) string {
 	return out
 }
 
-// editLine is the first line of what an edit made.
+// editLine returns the first line of what an edit made.
 func (c *conversation) editLine(b block, e *plan.Edit) string {
 	n := plural(e.To-e.From-len(e.Keep), "message")
 	text := "placeholder for a missing result"
@@ -315,20 +315,20 @@ func savedText(e *plan.Edit) string {
 	return fmt.Sprintf("  %s → %s", show.Thousands(e.Before.Tokens), show.Thousands(e.After.Tokens))
 }
 
-// open shows what is behind the block at the cursor: the originals of an edit, or
+// openBlock shows what is behind the block at the cursor: the originals of an edit, or
 // all of a long message. It returns what it did, for people.
-func (c *conversation) open() string {
-	b, f := c.flow(c.cursor)
-	made := b.edit >= 0 && (c.state(b) == dropped || c.sn.plan.Edits[b.edit].Kind == plan.Fold)
-	if changed := b.view >= 0 && b.msg >= 0 && c.state(b) != kept; !made && !changed {
-		if !c.full[b] && !c.clipped(b, f) {
+func (c *conversation) openBlock() string {
+	b, f := c.blockFlow(c.cursor)
+	made := b.edit >= 0 && (c.blockState(b) == dropped || c.sn.plan.Edits[b.edit].Kind == plan.Fold)
+	if changed := b.view >= 0 && b.msg >= 0 && c.blockState(b) != kept; !made && !changed {
+		if !c.full[b] && !c.isClipped(b, f) {
 			return "this is all there is"
 		}
 		c.showAll()
 		return ""
 	}
 	c.opened[b.view] = !c.opened[b.view]
-	c.build()
+	c.buildBlocks()
 	c.reveal()
 	if !c.opened[b.view] {
 		return "what was there before is hidden again"
@@ -347,12 +347,12 @@ func (c *conversation) showAll() {
 // goTo shows the line of the cursor's block that holds words, and opens the
 // block if that line is not shown yet.
 func (c *conversation) goTo(words *regexp.Regexp) {
-	b, f := c.flow(c.cursor)
+	b, f := c.blockFlow(c.cursor)
 	n := f.find(words) + 1
-	if n > c.clip() && c.clipped(b, f) {
+	if n > c.clipLength() && c.isClipped(b, f) {
 		c.showAll()
 	}
-	if at := c.where(c.cursor) + n; at < 0 || at >= c.height {
+	if at := c.rowOf(c.cursor) + n; at < 0 || at >= c.height {
 		c.top, c.line = c.cursor, max(0, n-c.height/2)
 		c.clamp()
 	}

@@ -60,7 +60,7 @@ func TestEdits(t *testing.T) {
 		}
 		c := v.conv[v.focus]
 		for _, k := range down {
-			if c.state(c.at(k)) == kept {
+			if c.blockState(c.at(k)) == kept {
 				t.Errorf("pane %s: block %d is kept", pane, k)
 			}
 		}

@@ -31,17 +31,17 @@ func bind(keys, shown, does string, do func(*Model) tea.Cmd) binding {
 	return binding{key.NewBinding(key.WithKeys(strings.Fields(keys)...), key.WithHelp(shown, does)), do}
 }
 
-// move makes what moves the cursor a thing that a key does.
-func move(f func(*pane)) func(*Model) tea.Cmd {
+// onPane makes what moves the cursor a thing that a key does.
+func onPane(f func(*pane)) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		f(m.at())
-		m.follow(m.focus)
+		f(m.focusedPane())
+		m.syncPanes(m.focus)
 		return nil
 	}
 }
 
-// look makes what needs no command a thing that a key does.
-func look(f func(*Model)) func(*Model) tea.Cmd {
+// noCommand makes what needs no command a thing that a key does.
+func noCommand(f func(*Model)) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
 		f(m)
 		return nil
@@ -51,50 +51,50 @@ func look(f func(*Model)) func(*Model) tea.Cmd {
 // early is the group of the keys that also work before the session was read.
 const early = "Leaving"
 
-// bindings are all keys, in the order of the help.
-func bindings() []group {
-	to := func(n int) func(*Model) tea.Cmd { return look(func(m *Model) { m.point(n) }) }
+// keyGroups returns all keys, in the order of the help.
+func keyGroups() []group {
+	to := func(n int) func(*Model) tea.Cmd { return noCommand(func(m *Model) { m.focusPane(n) }) }
 	turn := func(n int) func(*Model) tea.Cmd {
-		return look(func(m *Model) { m.point((m.focus + n + panes) % panes) })
+		return noCommand(func(m *Model) { m.focusPane((m.focus + n + panes) % panes) })
 	}
-	again := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.again(n) } }
+	again := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.searchAgain(n) } }
 	edit := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.nextEdit(n) } }
 	return []group{
 		{"Moving", []binding{
-			bind("up k", "↑ ↓  k j", "one line or message; a long message is read line by line", move(func(p *pane) { p.step(-1) })),
-			bind("down j", "", "", move(func(p *pane) { p.step(1) })),
-			bind("pgup ctrl+b", "PgUp PgDn", "one page (also ctrl+b, ctrl+f)", move(func(p *pane) { p.page(-1) })),
-			bind("pgdown ctrl+f space", "", "", move(func(p *pane) { p.page(1) })),
-			bind("home g", "g G", "to the top, to the bottom (also Home, End)", move(func(p *pane) { p.ends(false) })),
-			bind("end G", "", "", move(func(p *pane) { p.ends(true) })),
+			bind("up k", "↑ ↓  k j", "one line or message; a long message is read line by line", onPane(func(p *pane) { p.step(-1) })),
+			bind("down j", "", "", onPane(func(p *pane) { p.step(1) })),
+			bind("pgup ctrl+b", "PgUp PgDn", "one page (also ctrl+b, ctrl+f)", onPane(func(p *pane) { p.page(-1) })),
+			bind("pgdown ctrl+f space", "", "", onPane(func(p *pane) { p.page(1) })),
+			bind("home g", "g G", "to the top, to the bottom (also Home, End)", onPane(func(p *pane) { p.jumpToEnd(false) })),
+			bind("end G", "", "", onPane(func(p *pane) { p.jumpToEnd(true) })),
 			bind("tab right l", "Tab  ← →", "to the next pane; 1 tree, 2 as the model sees it, 3 as it was", turn(1)),
 			bind("shift+tab left h", "", "", turn(-1)),
 			bind("1", "", "", to(paneTree)), bind("2", "", "", to(paneView)), bind("3", "", "", to(paneHistory)),
-			bind("/", "/  n N", "search in this pane; the next, the one before", look(func(m *Model) {
-				m.input = m.newInput("Search:", "words, whatever their case", m.search)
+			bind("/", "/  n N", "search in this pane; the next, the one before", noCommand(func(m *Model) {
+				m.input = m.newInput("Search:", "words, whatever their case", m.startSearch)
 			})),
 			bind("n", "", "", again(1)), bind("N", "", "", again(-1)),
 			bind("]", "]  [", "the next edit, the one before", edit(1)), bind("[", "", "", edit(-1)),
 		}},
 		{"Looking", []binding{
-			bind("enter e r", "Enter", "fold or drop: its originals; masked: the original; long: all of it; in the tree: the entry", look((*Model).open)),
-			bind("f", "f", "show the whole message, or only its beginning", look((*Model).showWhole)),
-			bind("d", "d", "the difference of both panes at the cursor: what was, and what the model sees instead", look((*Model).difference)),
-			bind("i", "i", "details of the edit at the cursor, with its handle", look((*Model).explain)),
-			bind("a", "a", "all entries in the tree, also settings, labels and pins", look((*Model).listAll)),
+			bind("enter e r", "Enter", "fold or drop: its originals; masked: the original; long: all of it; in the tree: the entry", noCommand((*Model).openSelected)),
+			bind("f", "f", "show the whole message, or only its beginning", noCommand((*Model).showWhole)),
+			bind("d", "d", "the difference of both panes at the cursor: what was, and what the model sees instead", noCommand((*Model).showDifference)),
+			bind("i", "i", "details of the edit at the cursor, with its handle", noCommand((*Model).explainEdit)),
+			bind("a", "a", "all entries in the tree, also settings, labels and pins", noCommand((*Model).listAll)),
 		}},
 		{"Doing", []binding{
-			bind("p", "p", "pin the message, so that no stage edits it; again removes the pin", (*Model).pin),
-			bind("c", "c", "compact now, with an optional focus; esc cancels", (*Model).compact),
-			bind("u", "u", "undo the compaction at the cursor, or else the last one", (*Model).undo),
-			bind("m", "m", "move the leaf to the entry at the cursor, with or without a summary of the abandoned branch", (*Model).travel),
-			bind("L", "L", "label the entry; an empty label removes it", (*Model).label),
-			bind("R", "R", "load what other programs have added", (*Model).refresh),
+			bind("p", "p", "pin the message, so that no stage edits it; again removes the pin", (*Model).togglePin),
+			bind("c", "c", "compact now, with an optional focus; esc cancels", (*Model).compactWithFocus),
+			bind("u", "u", "undo the compaction at the cursor, or else the last one", (*Model).undoCompaction),
+			bind("m", "m", "move the leaf to the entry at the cursor, with or without a summary of the abandoned branch", (*Model).moveLeaf),
+			bind("L", "L", "label the entry; an empty label removes it", (*Model).labelEntry),
+			bind("R", "R", "load what other programs have added", (*Model).readNewEntries),
 		}},
 		{early, []binding{
 			bind("q ctrl+c", "q  Ctrl+C", "cancel what is in progress; everything written stays", func(*Model) tea.Cmd { return tea.Quit }),
-			bind("esc", "", "", look((*Model).escape)),
-			bind("? f1", "", "", look(func(m *Model) { m.show("Keys", m.helpText()) })),
+			bind("esc", "", "", noCommand((*Model).cancelJobOrSearch)),
+			bind("? f1", "", "", noCommand(func(m *Model) { m.openPager("Keys", m.helpText()) })),
 		}},
 	}
 }
@@ -113,7 +113,7 @@ func (m *Model) helpText() []paragraph {
 	var out []paragraph
 	add := func(key, does string) {
 		if key != "" {
-			out = append(out, paragraph{text: "  " + fill(key, 11) + does, hang: 13})
+			out = append(out, paragraph{text: "  " + fitWidth(key, 11) + does, hang: 13})
 		}
 	}
 	for _, g := range m.keys {
@@ -141,8 +141,8 @@ func (m *Model) refuse(format string, args ...any) tea.Cmd {
 	return nil
 }
 
-// fail shows an error.
-func (m *Model) fail(err error) {
+// showError shows an error.
+func (m *Model) showError(err error) {
 	text := err.Error()
 	var e *session.Error
 	if errors.As(err, &e) {
@@ -154,14 +154,14 @@ func (m *Model) fail(err error) {
 	m.refuse("%s", strings.TrimPrefix(text, "winnow: "))
 }
 
-// key takes a key.
-func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
+// handleKey takes a key.
+func (m *Model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if name == "ctrl+c" {
 		return tea.Quit
 	}
 	if m.input != nil {
-		return m.typed(k)
+		return m.handleInputKey(k)
 	}
 	m.message, m.wrong = "", false
 	switch {
@@ -189,8 +189,8 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// escape calls off what is going on, or forgets the search.
-func (m *Model) escape() {
+// cancelJobOrSearch calls off what is going on, or forgets the search.
+func (m *Model) cancelJobOrSearch() {
 	if m.busy != nil {
 		m.busy.cancel()
 		m.say("cancelling…")
@@ -199,16 +199,16 @@ func (m *Model) escape() {
 	m.find = nil
 }
 
-// point goes to a pane.
-func (m *Model) point(pane int) {
+// focusPane goes to a pane.
+func (m *Model) focusPane(pane int) {
 	m.focus = pane
 	if pane != paneTree {
 		m.talk = pane
 	}
 }
 
-// at is the pane that has the focus.
-func (m *Model) at() *pane {
+// focusedPane returns the pane that has the focus.
+func (m *Model) focusedPane() *pane {
 	if m.focus == paneTree {
 		return &m.tree.pane
 	}
@@ -222,8 +222,8 @@ type pager struct {
 	pars  []paragraph
 }
 
-// show opens the pager.
-func (m *Model) show(title string, pars []paragraph) {
+// openPager opens the pager.
+func (m *Model) openPager(title string, pars []paragraph) {
 	m.pager = &pager{Model: viewport.New(), title: title, pars: pars}
 	m.pager.KeyMap.PageDown.SetKeys("pgdown", "ctrl+f", "space")
 	m.pager.KeyMap.PageUp.SetKeys("pgup", "ctrl+b")
@@ -239,7 +239,7 @@ func (p *pager) resize(width, height int) {
 	f.reach(all)
 	lines := make([]string, len(f.lines))
 	for i, l := range f.lines {
-		lines[i] = fill("  "+l.ink.Styled(l.text), width)
+		lines[i] = fitWidth("  "+l.ink.Styled(l.text), width)
 	}
 	p.SetContentLines(lines)
 }
@@ -291,8 +291,8 @@ func (in *input) take(msg tea.Msg) {
 	in.Model, _ = in.Update(msg)
 }
 
-// typed takes a key into the line of input.
-func (m *Model) typed(k tea.KeyPressMsg) tea.Cmd {
+// handleInputKey takes a key into the line of input.
+func (m *Model) handleInputKey(k tea.KeyPressMsg) tea.Cmd {
 	in := m.input
 	switch k.String() {
 	case "esc":

@@ -23,8 +23,8 @@ type Options struct {
 	// Hello is said at the screen's bottom until the first key.
 	Hello string
 
-	// File is the file that actions write to; they say so. "" is none that a
-	// person opened.
+	// File is the file that actions write to; they say so. It is "" for a session
+	// that was not opened by its file.
 	File string
 
 	// Now is the clock; nil is the real one.
@@ -96,7 +96,7 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 	m.ctx, m.stop = context.WithCancel(ctx)
 	m.conv[paneView], m.conv[paneHistory] = newConversation(false), newConversation(true)
 	m.tree.s, m.tree.items = s, &m.tree
-	m.keys, m.spin = bindings(), spinner.New(spinner.WithSpinner(spinner.MiniDot))
+	m.keys, m.spin = keyGroups(), spinner.New(spinner.WithSpinner(spinner.MiniDot))
 	return m
 }
 
@@ -155,12 +155,12 @@ func (m *Model) Init() tea.Cmd {
 	if m.s != nil {
 		last = m.s.Leaf()
 	}
-	return m.load(last, false)
+	return m.loadSnapshot(last, false)
 }
 
-// background makes a command of something that uses the session. It is waited
+// runInBackground makes a command of something that uses the session. It is waited
 // for before the session is closed.
-func (m *Model) background(f func(ctx context.Context) tea.Msg) tea.Cmd {
+func (m *Model) runInBackground(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		m.jobs.RLock()
 		defer m.jobs.RUnlock()
@@ -171,15 +171,15 @@ func (m *Model) background(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-func (m *Model) load(to string, cut bool) tea.Cmd {
-	return m.background(func(context.Context) tea.Msg {
-		sn, err := take(m.s)
+func (m *Model) loadSnapshot(to string, cut bool) tea.Cmd {
+	return m.runInBackground(func(context.Context) tea.Msg {
+		sn, err := takeSnapshot(m.s)
 		return loadedMsg{sn, err, to, cut}
 	})
 }
 
-func (m *Model) measure() tea.Cmd {
-	return m.background(func(context.Context) tea.Msg {
+func (m *Model) measureContext() tea.Cmd {
+	return m.runInBackground(func(context.Context) tea.Msg {
 		_, st, err := m.s.NeedsCompaction()
 		return measuredMsg{st, err}
 	})
@@ -192,35 +192,35 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
-		cmd = m.key(msg)
+		cmd = m.handleKey(msg)
 	case tea.PasteMsg:
 		if m.input != nil {
 			m.input.take(msg)
 		}
 	case loadedMsg:
-		cmd = m.loaded(msg)
+		cmd = m.handleLoaded(msg)
 	case measuredMsg:
 		if msg.err != nil {
-			m.fail(msg.err)
+			m.showError(msg.err)
 		} else {
 			m.status = &msg.status
 		}
 	case doneMsg:
-		cmd = m.finished(msg)
+		cmd = m.handleDone(msg)
 	case foundMsg:
-		m.found(msg)
+		m.handleFound(msg)
 	case spinner.TickMsg:
 		if m.busy != nil {
 			m.spin, cmd = m.spin.Update(msg)
 		}
 	}
-	m.layout()
+	m.layOutPanes()
 	return m, cmd
 }
 
-func (m *Model) loaded(msg loadedMsg) tea.Cmd {
+func (m *Model) handleLoaded(msg loadedMsg) tea.Cmd {
 	if msg.err != nil {
-		m.fail(msg.err)
+		m.showError(msg.err)
 		return nil
 	}
 	begun := m.sn != nil
@@ -232,21 +232,21 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 		// Nobody asked for anything else.
 	} else if ok {
 		m.tree.choose(int(m.tree.f.at[k]))
-		m.follow(paneTree)
+		m.syncPanes(paneTree)
 	} else {
-		m.follow(m.focus)
+		m.syncPanes(m.focus)
 	}
-	return m.measure()
+	return m.measureContext()
 }
 
-// start begins a job that changes the session.
-func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
+// startJob begins a job that changes the session.
+func (m *Model) startJob(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
 	if m.busy != nil {
 		return m.refuse("wait: %s is in progress; esc cancels it", m.busy.what)
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
-	run := m.background(func(context.Context) tea.Msg {
+	run := m.runInBackground(func(context.Context) tea.Msg {
 		defer cancel()
 		msg := f(ctx)
 		if msg.err != nil && ctx.Err() != nil {
@@ -260,31 +260,31 @@ func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd 
 	return tea.Batch(run, m.spin.Tick)
 }
 
-func (m *Model) finished(msg doneMsg) tea.Cmd {
+func (m *Model) handleDone(msg doneMsg) tea.Cmd {
 	m.busy = nil
 	m.message, m.wrong = msg.text, false
 	switch {
 	case msg.err != nil:
-		m.fail(msg.err)
+		m.showError(msg.err)
 	case m.o.File != "" && msg.text != "":
 		m.message += " · written to " + m.o.File
 	}
-	return m.load(msg.to, msg.cut) // also after a failure: what stands on the disk counts
+	return m.loadSnapshot(msg.to, msg.cut) // also after a failure: what stands on the disk counts
 }
 
-// follow makes the other panes show what one of them has at its cursor.
-func (m *Model) follow(pane int) {
+// syncPanes makes the other panes show what one of them has at its cursor.
+func (m *Model) syncPanes(pane int) {
 	if m.sn == nil {
 		return
 	}
 	h, row := -1, 0 // the message, and the line on which it stands
 	if pane == paneTree {
 		if r, ok := m.tree.current(); ok {
-			h, row = m.messageNear(int(r.place)), min(m.tree.where(m.tree.cursor), m.body()/3)
+			h, row = m.messageNear(int(r.place)), min(m.tree.rowOf(m.tree.cursor), m.bodyHeight()/3)
 		}
 	} else if c := m.conv[pane]; c.len() > 0 {
 		b := c.at(c.cursor)
-		h, row = b.msg, min(max(c.where(c.cursor), 0), m.body()*2/3)
+		h, row = b.msg, min(max(c.rowOf(c.cursor), 0), m.bodyHeight()*2/3)
 		if b.edit >= 0 {
 			h = m.sn.plan.Edits[b.edit].From
 		}

@@ -20,8 +20,8 @@ func (p *pane) resize(width, height int) {
 	p.reveal()
 }
 
-// rows draws what is on the screen.
-func (p *pane) rows(draw func(k, n int) string) []string {
+// drawRows draws what is on the screen.
+func (p *pane) drawRows(draw func(k, n int) string) []string {
 	var out []string
 	k, n := p.top, p.line
 	for len(out) < p.height && k < p.items.len() {
@@ -29,11 +29,11 @@ func (p *pane) rows(draw func(k, n int) string) []string {
 			k, n = k+1, 0
 			continue
 		}
-		out = append(out, fill(draw(k, n), p.width))
+		out = append(out, fitWidth(draw(k, n), p.width))
 		n++
 	}
 	if len(out) == 0 {
-		out = append(out, fill(quiet.Styled("   nothing yet"), p.width))
+		out = append(out, fitWidth(quiet.Styled("   nothing yet"), p.width))
 	}
 	for len(out) < p.height {
 		out = append(out, spaces(p.width))
@@ -41,8 +41,8 @@ func (p *pane) rows(draw func(k, n int) string) []string {
 	return out
 }
 
-// lines returns how many lines an item has, at most most.
-func (p *pane) lines(k, most int) int {
+// lineCount returns how many lines an item has, at most most.
+func (p *pane) lineCount(k, most int) int {
 	n := 0
 	for n < most && p.items.has(k, n) {
 		n++
@@ -64,7 +64,7 @@ func (p *pane) scroll(n int) {
 	for ; n < 0 && (p.top > 0 || p.line > 0); n++ {
 		if p.line--; p.line < 0 {
 			p.top--
-			p.line = p.lines(p.top, all) - 1
+			p.line = p.lineCount(p.top, all) - 1
 		}
 	}
 }
@@ -77,23 +77,23 @@ func (p *pane) clamp() {
 		return
 	}
 	p.cursor, p.top = min(max(p.cursor, 0), n-1), min(max(p.top, 0), n-1)
-	p.line = min(p.line, p.lines(p.top, p.line+1)-1)
+	p.line = min(p.line, p.lineCount(p.top, p.line+1)-1)
 	shown := -p.line
 	for k := p.top; k < n && shown < p.height; k++ {
-		shown += p.lines(k, p.height-shown)
+		shown += p.lineCount(k, p.height-shown)
 	}
 	p.scroll(min(shown-p.height, 0))
 }
 
-// where returns the line of the pane on which an item starts. Above the pane
+// rowOf returns the line of the pane on which an item starts. Above the pane
 // that is negative, below it the exact number means nothing.
-func (p *pane) where(k int) int {
+func (p *pane) rowOf(k int) int {
 	if k < p.top {
 		return -p.height
 	}
 	at := -p.line
 	for i := p.top; i < k && at < p.height; i++ {
-		at += p.lines(i, p.height-at)
+		at += p.lineCount(i, p.height-at)
 	}
 	return at
 }
@@ -101,16 +101,16 @@ func (p *pane) where(k int) int {
 // reveal scrolls so that the item at the cursor can be read: all of it, or its
 // beginning.
 func (p *pane) reveal() {
-	at := p.where(p.cursor)
+	at := p.rowOf(p.cursor)
 	switch {
 	case p.cursor == p.top:
 	case at < 0:
 		p.top, p.line = p.cursor, 0
 	case at >= p.height:
 		p.top, p.line = p.cursor, 0
-		p.scroll(min(p.lines(p.cursor, p.height)-p.height, 0))
+		p.scroll(min(p.lineCount(p.cursor, p.height)-p.height, 0))
 	default:
-		p.scroll(min(at, max(at+p.lines(p.cursor, p.height)-p.height, 0)))
+		p.scroll(min(at, max(at+p.lineCount(p.cursor, p.height)-p.height, 0)))
 	}
 	p.clamp()
 }
@@ -132,35 +132,35 @@ func (p *pane) align(k, row int) {
 // step moves the cursor by an item, or reads on in one that is longer than the
 // pane.
 func (p *pane) step(n int) {
-	at := p.where(p.cursor)
+	at := p.rowOf(p.cursor)
 	if n > 0 && at <= 0 && p.items.has(p.cursor, p.height-at+1) || n < 0 && at < 0 {
 		p.scroll(n)
 		return
 	}
 	p.cursor = max(min(p.cursor+n, p.items.len()-1), 0)
 	if n < 0 && p.cursor < p.top {
-		p.top, p.line = p.cursor, max(p.lines(p.cursor, all)-p.height, 0)
+		p.top, p.line = p.cursor, max(p.lineCount(p.cursor, all)-p.height, 0)
 	}
 	p.reveal()
 }
 
 // page moves by what the pane shows. The cursor stays on its line of the pane.
 func (p *pane) page(n int) {
-	top, line, row := p.top, p.line, max(p.where(p.cursor), 0)
+	top, line, row := p.top, p.line, max(p.rowOf(p.cursor), 0)
 	p.scroll(n * max(p.height-1, 1))
 	p.clamp()
 	if top == p.top && line == p.line {
-		p.ends(n > 0)
+		p.jumpToEnd(n > 0)
 		return
 	}
 	p.cursor = p.top
-	for p.cursor+1 < p.items.len() && p.where(p.cursor+1) <= row {
+	for p.cursor+1 < p.items.len() && p.rowOf(p.cursor+1) <= row {
 		p.cursor++
 	}
 }
 
-// ends moves to the first item, or the last.
-func (p *pane) ends(last bool) {
+// jumpToEnd moves to the first item, or the last.
+func (p *pane) jumpToEnd(last bool) {
 	p.cursor = 0
 	if last {
 		p.cursor = p.items.len() - 1

@@ -16,9 +16,9 @@ import (
 // area is a pane's place on the screen.
 type area struct{ pane, width int }
 
-// areas returns the panes that are shown, from the left: all three where there
-// is room, the tree beside one, or only the one that has the focus.
-func (m *Model) areas() []area {
+// paneAreas returns the panes that are shown, from the left: all three where there
+// is room, the tree beside one, or the focused pane alone.
+func (m *Model) paneAreas() []area {
 	switch {
 	case m.width >= 150:
 		tree := min(max(m.width/4, 36), 56)
@@ -31,29 +31,29 @@ func (m *Model) areas() []area {
 	return []area{{m.focus, m.width}}
 }
 
-// body returns how many lines the panes have.
-func (m *Model) body() int { return max(m.height-m.head()-m.foot(), 1) }
+// bodyHeight returns how many lines the panes have.
+func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-m.footHeight(), 1) }
 
-func (m *Model) head() int {
+func (m *Model) headHeight() int {
 	if m.height < 8 {
 		return 1
 	}
 	return 2
 }
 
-// foot is how many lines there are below the panes: the meter, and what is
-// said.
-func (m *Model) foot() int {
+// footHeight returns how many lines stand below the panes: the meter, and the
+// bottom lines.
+func (m *Model) footHeight() int {
 	if m.height < 5 {
 		return 1
 	}
 	return 1 + len(m.bottomLines())
 }
 
-// layout tells the panes how large they are.
-func (m *Model) layout() {
-	h := m.body()
-	for _, a := range m.areas() {
+// layOutPanes tells the panes how large they are.
+func (m *Model) layOutPanes() {
+	h := m.bodyHeight()
+	for _, a := range m.paneAreas() {
 		if a.pane == paneTree {
 			m.tree.resize(a.width, h)
 		} else {
@@ -71,32 +71,32 @@ func (m *Model) View() tea.View {
 	v.AltScreen = true
 	v.WindowTitle = "winnow tree"
 	var lines []string
-	if m.head() > 1 {
-		lines = append(lines, m.title())
+	if m.headHeight() > 1 {
+		lines = append(lines, m.titleLine())
 	}
-	lines = append(lines, m.heading())
-	lines = append(lines, m.panes()...)
+	lines = append(lines, m.headingLine())
+	lines = append(lines, m.drawPanes()...)
 	if m.height >= 5 {
-		lines = append(lines, m.meter())
+		lines = append(lines, m.meterLine())
 	}
 	lines = append(lines, m.bottomLines()...)
 	for i, l := range lines {
-		lines[i] = fill(l, max(m.width, 1))
+		lines[i] = fitWidth(l, max(m.width, 1))
 	}
 	v.SetContent(strings.Join(lines[:min(len(lines), max(m.height, 1))], "\n"))
 	return v
 }
 
-// panes returns the lines of the pager, or of all panes beside each other.
-func (m *Model) panes() []string {
+// drawPanes returns the lines of the pager, or of all panes beside each other.
+func (m *Model) drawPanes() []string {
 	switch {
 	case m.pager != nil:
 		return strings.Split(m.pager.View(), "\n")
 	case m.sn == nil:
-		return append([]string{" reading…"}, make([]string, m.body()-1)...)
+		return append([]string{" reading…"}, make([]string, m.bodyHeight()-1)...)
 	}
-	out := make([]string, m.body())
-	for i, a := range m.areas() {
+	out := make([]string, m.bodyHeight())
+	for i, a := range m.paneAreas() {
 		rows := m.tree.draw
 		if a.pane != paneTree {
 			rows = m.conv[a.pane].draw
@@ -113,28 +113,28 @@ func (m *Model) panes() []string {
 	return out
 }
 
-// title is the first line: what is shown, and what is special about it.
-func (m *Model) title() string {
+// titleLine returns the first line: what is shown, and what is special about it.
+func (m *Model) titleLine() string {
 	name, model := m.o.Title, ""
 	if m.sn != nil {
 		name = cmp.Or(name, m.sn.name, m.sn.id)
 		if m.sn.model != "" {
-			model = "  " + short(strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/"), 40)
+			model = "  " + shortenTo(strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/"), 40)
 		}
 	}
-	note := short(m.o.Note, m.width/2)
+	note := shortenTo(m.o.Note, m.width/2)
 	room := m.width - ansi.StringWidthWc(note) - 2
-	left := strong.Styled(" "+short(name, max(room-2, 8))) + quiet.Styled(model)
-	return fill(left, room+1) + inkMask.Styled(note) + " "
+	left := strong.Styled(" "+shortenTo(name, max(room-2, 8))) + quiet.Styled(model)
+	return fitWidth(left, room+1) + inkMask.Styled(note) + " "
 }
 
-// heading is the line above the panes with their names.
-func (m *Model) heading() string {
+// headingLine returns the line above the panes with their names.
+func (m *Model) headingLine() string {
 	if m.pager != nil {
 		return m.paneName(m.pager.title, "", m.width, true)
 	}
 	var names []string
-	for _, a := range m.areas() {
+	for _, a := range m.paneAreas() {
 		name, rest := [...]string{"Tree", "As the model sees it", "As it was"}[a.pane], ""
 		if m.sn != nil {
 			rest = " · " + [...]string{plural(len(m.sn.places), "entry"), plural(m.sn.view.Len(), "message"), plural(m.sn.history.Len(), "message")}[a.pane]
@@ -153,27 +153,27 @@ func (m *Model) paneName(name, rest string, width int, focused bool) string {
 	return text + quiet.Styled(strings.Repeat("─", max(width-ansi.StringWidthWc(text), 0)))
 }
 
-// meter is the line that says how full the context is, and where the cursor is.
-func (m *Model) meter() string {
+// meterLine returns the line that says how full the context is, and where the cursor is.
+func (m *Model) meterLine() string {
 	left, right := "", ""
 	switch {
 	case m.status != nil:
-		left = m.gauge()
+		left = m.drawGauge()
 	case m.sn != nil:
 		left = quiet.Styled(" measuring…")
 	}
-	if p := m.at(); m.sn != nil && m.pager == nil {
+	if p := m.focusedPane(); m.sn != nil && m.pager == nil {
 		n := p.items.len()
 		right = fmt.Sprintf("%s of %s ", number(min(p.cursor+1, n)), number(n))
 	}
 	if len(right)+20 > m.width {
 		right = ""
 	}
-	return fill(left, m.width-len(right)) + quiet.Styled(right)
+	return fitWidth(left, m.width-len(right)) + quiet.Styled(right)
 }
 
-// gauge draws how much of the available input is used.
-func (m *Model) gauge() string {
+// drawGauge draws how much of the available input is used.
+func (m *Model) drawGauge() string {
 	st := m.status
 	cells := min(max(m.width/6, 8), 30)
 	share := 0.0
@@ -207,7 +207,7 @@ func (m *Model) gauge() string {
 // mostSaying is how many lines a message may take.
 const mostSaying = 3
 
-// bottomLines are what stands at the screen's bottom: a question, what is going
+// bottomLines returns the lines at the screen's bottom: a question, what is going
 // on, a message, or the keys.
 func (m *Model) bottomLines() []string {
 	switch {
@@ -219,25 +219,25 @@ func (m *Model) bottomLines() []string {
 		}
 		return out
 	case m.ask != nil:
-		return m.wrapped(m.ask.text+"  "+m.ask.keys, accent)
+		return m.wrapMessage(m.ask.text+"  "+m.ask.keys, accent)
 	case m.busy != nil:
 		text := fmt.Sprintf("%s %s… %d s  ", m.spin.View(), m.busy.what, int(m.o.Now().Sub(m.busy.started).Seconds()))
-		return m.wrapped(text+cmp.Or(m.message, "esc cancels"), inkMask)
+		return m.wrapMessage(text+cmp.Or(m.message, "esc cancels"), inkMask)
 	case m.message != "" && m.wrong:
-		return m.wrapped("! "+m.message, inkWrong)
+		return m.wrapMessage("! "+m.message, inkWrong)
 	case m.message != "":
-		return m.wrapped(m.message, plain)
+		return m.wrapMessage(m.message, plain)
 	}
 	h := help.Model{ShortSeparator: " · "}
 	h.SetWidth(m.width - 2)
-	return []string{" " + quiet.Styled(h.ShortHelpView(m.hints()))}
+	return []string{" " + quiet.Styled(h.ShortHelpView(m.keyHints()))}
 }
 
-func (m *Model) wrapped(s string, look ansi.Style) []string {
+func (m *Model) wrapMessage(s string, look ansi.Style) []string {
 	width := max(m.width-2, 4)
-	lines := wrap(termsafe.Plain(s), width)
+	lines := wrapLines(termsafe.Plain(s), width)
 	if len(lines) > mostSaying {
-		lines = append(lines[:mostSaying-1], short(strings.Join(lines[mostSaying-1:], " "), width))
+		lines = append(lines[:mostSaying-1], shortenTo(strings.Join(lines[mostSaying-1:], " "), width))
 	}
 	for i, l := range lines {
 		lines[i] = " " + look.Styled(l)
@@ -245,8 +245,8 @@ func (m *Model) wrapped(s string, look ansi.Style) []string {
 	return lines
 }
 
-// hints are the keys that matter most here.
-func (m *Model) hints() []key.Binding {
+// keyHints returns the keys that matter most here.
+func (m *Model) keyHints() []key.Binding {
 	var out []key.Binding
 	add := func(pairs ...string) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -259,7 +259,7 @@ func (m *Model) hints() []key.Binding {
 	}
 	add("?", "help", "q", "quit", "tab", "pane")
 	if m.sn != nil {
-		_, _, e := m.selected()
+		_, _, e := m.selectedItem()
 		switch {
 		case m.focus == paneTree:
 			add("enter", "entry")

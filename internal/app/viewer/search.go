@@ -10,40 +10,40 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// search looks for words in the pane from the cursor on.
-func (m *Model) search(typed string) tea.Cmd {
+// startSearch looks for words in the pane from the cursor on.
+func (m *Model) startSearch(typed string) tea.Cmd {
 	m.find, m.words = nil, typed
 	if typed == "" {
 		return nil
 	}
 	m.find = regexp.MustCompile("(?i)" + regexp.QuoteMeta(typed))
-	return m.again(1)
+	return m.searchAgain(1)
 }
 
-// again looks for the next place, or the one before.
-func (m *Model) again(step int) tea.Cmd {
+// searchAgain looks for the next place, or the one before.
+func (m *Model) searchAgain(step int) tea.Cmd {
 	if m.find == nil {
 		return m.refuse("there is no search to repeat; / starts one")
 	}
 	pane, find := m.focus, m.find
 	if pane == paneTree {
 		sn, f, from := m.sn, m.tree.f, m.tree.cursor
-		return m.background(func(ctx context.Context) tea.Msg {
-			return seek(ctx, foundMsg{pane: pane, find: find}, len(f.rows), from, step, func(k int) bool {
+		return m.runInBackground(func(ctx context.Context) tea.Msg {
+			return seekMatch(ctx, foundMsg{pane: pane, find: find}, len(f.rows), from, step, func(k int) bool {
 				return matchEntry(m.s, sn, int(f.rows[k].place), find)
 			})
 		})
 	}
 	was := *m.conv[pane] // the pane may change meanwhile
-	return m.background(func(ctx context.Context) tea.Msg {
-		return seek(ctx, foundMsg{pane: pane, find: find}, was.len(), was.cursor, step, func(k int) bool {
-			return matchParts(was.message(was.at(k)).Parts, find)
+	return m.runInBackground(func(ctx context.Context) tea.Msg {
+		return seekMatch(ctx, foundMsg{pane: pane, find: find}, was.len(), was.cursor, step, func(k int) bool {
+			return matchParts(was.blockMessage(was.at(k)).Parts, find)
 		})
 	})
 }
 
-// seek looks at all places, and goes to the next one after from, around the end.
-func seek(ctx context.Context, msg foundMsg, n, from, step int, match func(k int) bool) tea.Msg {
+// seekMatch looks at all places, and goes to the next one after from, around the end.
+func seekMatch(ctx context.Context, msg foundMsg, n, from, step int, match func(k int) bool) tea.Msg {
 	var at []int
 	for k := 0; k < n && ctx.Err() == nil; k++ {
 		if match(k) {
@@ -78,8 +78,8 @@ func matchParts(parts []chat.Part, find *regexp.Regexp) bool {
 	return false
 }
 
-// matchEntry is matchParts for an entry of the tree: what it says, its id or
-// its label.
+// matchEntry reports whether an entry of the tree matches, by its text, id or
+// label.
 func matchEntry(s *session.Session, sn *snapshot, place int, find *regexp.Regexp) bool {
 	p := &sn.places[place]
 	if at := find.FindStringIndex(p.ID); at != nil && at[0] == 0 || find.MatchString(sn.labels[p.ID]) {
@@ -97,12 +97,12 @@ func matchEntry(s *session.Session, sn *snapshot, place int, find *regexp.Regexp
 	case e.Compaction != nil && find.MatchString(e.Compaction.Summary):
 		return true
 	}
-	says := says(&e)
+	says := describeEntry(&e)
 	return find.MatchString(says.who + " " + says.text)
 }
 
-// found goes to what a search found.
-func (m *Model) found(msg foundMsg) {
+// handleFound goes to what a search found.
+func (m *Model) handleFound(msg foundMsg) {
 	switch {
 	case msg.find != m.find:
 		return
@@ -121,7 +121,7 @@ func (m *Model) found(msg foundMsg) {
 		c.align(min(msg.at, c.len()-1), c.height/3)
 		c.goTo(m.find)
 	}
-	m.follow(msg.pane)
+	m.syncPanes(msg.pane)
 }
 
 // nextEdit goes to the next thing that the plan changed, or the one before, in
@@ -139,9 +139,9 @@ func (m *Model) nextEdit(step int) tea.Cmd {
 		m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
 		return nil
 	}
-	m.point(m.talk)
+	m.focusPane(m.talk)
 	c.align(c.edits[at], c.height/3)
-	m.follow(m.talk)
+	m.syncPanes(m.talk)
 	return nil
 }
 
@@ -154,10 +154,10 @@ func (m *Model) showFold() bool {
 		if b.edit < 0 || m.sn.plan.Edits[b.edit].Kind != "fold" {
 			continue
 		}
-		m.point(paneView)
-		m.layout() // a narrow screen has given it no lines so far
+		m.focusPane(paneView)
+		m.layOutPanes() // a narrow screen has given it no lines so far
 		c.align(k, 0)
-		m.follow(paneView)
+		m.syncPanes(paneView)
 		return true
 	}
 	return false

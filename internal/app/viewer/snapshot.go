@@ -31,9 +31,9 @@ type snapshot struct {
 	saved                     int    // by that compaction, as it said itself
 }
 
-// take reads a session. It takes time in proportion to its entries, but decodes
+// takeSnapshot reads a session. It takes time in proportion to its entries, but decodes
 // none beyond the path.
-func take(s *session.Session) (*snapshot, error) {
+func takeSnapshot(s *session.Session) (*snapshot, error) {
 	c, err := s.Context()
 	if err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ type forest struct {
 	at   []int32 // by place: its row, or that of the nearest entry before it
 }
 
-// worth reports whether entries of a type are worth a line of their own. What
+// deservesLine reports whether entries of a type are worth a line of their own. What
 // the others say is shown elsewhere: labels and pins beside what they are about.
-func worth(t session.Type) bool {
+func deservesLine(t session.Type) bool {
 	switch t {
 	case session.TypeMessage, session.TypeCustomMessage, session.TypeCompaction, session.TypeBranchSummary, session.TypeModelChange:
 		return true
@@ -151,8 +151,8 @@ func worth(t session.Type) bool {
 // drawn as if it lay there, with a mark.
 const mostGuides = 12
 
-// grow lists the tree, with all entries or those worth it.
-func (sn *snapshot) grow(all bool) *forest {
+// growForest lists the tree, with all entries or those worth it.
+func (sn *snapshot) growForest(all bool) *forest {
 	n := len(sn.places)
 	f := &forest{at: make([]int32, n)}
 	parent := make([]int, n)   // the nearest entry before it that has a line
@@ -162,11 +162,11 @@ func (sn *snapshot) grow(all bool) *forest {
 		parent[k] = -1
 		if p := sn.places[k].Parent; p >= 0 && p < k {
 			parent[k] = parent[p]
-			if all || worth(sn.places[p].Type) {
+			if all || deservesLine(sn.places[p].Type) {
 				parent[k] = p
 			}
 		}
-		if up := parent[k]; up >= 0 && (all || worth(sn.places[k].Type)) {
+		if up := parent[k]; up >= 0 && (all || deservesLine(sn.places[k].Type)) {
 			children[up]++
 			youngest[up] = k
 		}
@@ -174,7 +174,7 @@ func (sn *snapshot) grow(all bool) *forest {
 	guides := make([]string, n) // of the entries after it on the same branch
 	for k := range sn.places {
 		up := parent[k]
-		if !all && !worth(sn.places[k].Type) {
+		if !all && !deservesLine(sn.places[k].Type) {
 			if up >= 0 {
 				f.at[k] = f.at[up]
 			}

@@ -29,9 +29,9 @@ var (
 	inkGood  = ansi.Style{"32"}
 )
 
-// short returns the beginning of a text on one line, clean, at most width columns
+// shortenTo returns the beginning of a text on one line, clean, at most width columns
 // wide, also on terminals that take the characters of a cluster one by one.
-func short(s string, width int) string {
+func shortenTo(s string, width int) string {
 	for most := width; most > 0; most-- {
 		if s = show.Brief(s, most); ansi.StringWidthWc(s) <= width {
 			return s
@@ -40,30 +40,30 @@ func short(s string, width int) string {
 	return ""
 }
 
-// fill cuts or pads a line to a width. The spaces keep TruncateWc from measuring
+// fitWidth cuts or pads a line to a width. The spaces keep TruncateWc from measuring
 // clusters, which it does where a line seems to fit.
-func fill(line string, width int) string {
+func fitWidth(line string, width int) string {
 	line = ansi.TruncateWc(line+spaces(width+1), max(width, 0), "")
 	return line + spaces(width-ansi.StringWidthWc(line))
 }
 
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
-// wrap breaks a clean text into lines. What is left too wide after breaking
+// wrapLines breaks a clean text into lines. What is left too wide after breaking
 // between words, as rows of dashes are, is cut.
-func wrap(s string, width int) []string {
+func wrapLines(s string, width int) []string {
 	width = max(width, 2)
 	return strings.Split(ansi.HardwrapWc(ansi.WrapWc(s, width, ""), width, true), "\n")
 }
 
-// rule is a line across with words in it.
-func rule(words string, width int) string {
-	words = short(words, width-6)
+// drawRule draws a line across with words in it.
+func drawRule(words string, width int) string {
+	words = shortenTo(words, width-6)
 	return "── " + words + " " + strings.Repeat("─", max(width-4-ansi.StringWidthWc(words), 0))
 }
 
-// mark paints a clean text, and what is looked for in it in another colour.
-func mark(s string, look ansi.Style, find *regexp.Regexp) string {
+// markMatches paints a clean text, and what is looked for in it in another colour.
+func markMatches(s string, look ansi.Style, find *regexp.Regexp) string {
 	if find == nil {
 		return look.Styled(s)
 	}
@@ -115,7 +115,7 @@ func (f *flow) reach(n int) bool {
 	for len(f.lines) < n && len(f.pars) > 0 {
 		p := &f.pars[0]
 		if p.rule {
-			f.lines = append(f.lines, line{p.ink, rule(p.text, f.width)})
+			f.lines = append(f.lines, line{p.ink, drawRule(p.text, f.width)})
 			f.pars = f.pars[1:]
 			continue
 		}
@@ -128,7 +128,7 @@ func (f *flow) reach(n int) bool {
 			lead = text.Runes(clean, p.hang) // it has no wide ones: it is a sign, spaces or a name of ours
 			clean = clean[len(lead):]
 		}
-		for _, l := range wrap(clean, f.width-p.hang) {
+		for _, l := range wrapLines(clean, f.width-p.hang) {
 			f.lines = append(f.lines, line{p.ink, lead + l})
 			lead = spaces(p.hang)
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Whatever a text holds: lines are no wider than asked for, by either way of
-// measuring, hold nothing that a terminal obeys, and come to an end.
+// Whatever a text holds: its lines fit the width, by either way of measuring, hold
+// nothing that a terminal obeys, and come to an end.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"plain text", "\n--- a line first", "世界\t地図", "\x1b[31mred\x1b[0m", "\x1b]0;x", "e\u0301\u202e\u200d", "\U0001f1e9\U0001f1ea flags", "नमस्ते दुनिया", "\xff\r\n\u2028x"} {
 		f.Add(s, 10)
@@ -16,7 +16,7 @@ func FuzzClean(f *testing.F) {
 		w = 8 + (w%200+200)%200
 		f := newFlow([]paragraph{{text: s}}, w)
 		f.reach(all)
-		for _, l := range append(f.lines, line{text: short(s, w)}) {
+		for _, l := range append(f.lines, line{text: shortenTo(s, w)}) {
 			if n := ansi.StringWidthWc(l.text); n > w {
 				t.Fatalf("%q is %d wide, not %d: %q", s, n, w, l.text)
 			}

@@ -49,7 +49,7 @@ func (t *treePane) reset(sn *snapshot) {
 	if r, ok := t.current(); ok {
 		id = t.sn.places[r.place].ID
 	}
-	t.sn, t.f, t.leaf = sn, sn.grow(t.all), -1
+	t.sn, t.f, t.leaf = sn, sn.growForest(t.all), -1
 	if k, ok := sn.byID[sn.leaf]; ok && len(t.f.rows) > 0 {
 		t.leaf = int(t.f.at[k])
 	}
@@ -73,12 +73,12 @@ func (t *treePane) current() (row, bool) {
 	return t.f.rows[t.cursor], true
 }
 
-// words returns what a line says. Entries beside the path are read as they come on
+// entryWords returns what a line says. Entries beside the path are read as they come on
 // the screen.
-func (t *treePane) words(place int) said {
+func (t *treePane) entryWords(place int) said {
 	p := &t.sn.places[place]
 	if h := int(t.sn.message[place]); h >= 0 && p.Type == session.TypeMessage {
-		s := tells(t.sn.history.At(h))
+		s := describeMessage(t.sn.history.At(h))
 		if results := resultWords(t.sn.history, h); results != "" {
 			s.text = results
 		}
@@ -89,7 +89,7 @@ func (t *treePane) words(place int) said {
 	}
 	s := said{text: "…", ink: quiet}
 	if e, err := t.s.Entry(p.ID); err == nil {
-		s = says(&e)
+		s = describeEntry(&e)
 	}
 	if t.said == nil || len(t.said) > mostSaid {
 		t.said = make(map[string]said)
@@ -98,14 +98,14 @@ func (t *treePane) words(place int) said {
 	return s
 }
 
-// says returns what a line says of an entry.
-func says(e *session.Entry) said {
+// describeEntry returns what a line says of an entry.
+func describeEntry(e *session.Entry) said {
 	switch {
 	case e.Compaction != nil:
 		c := e.Compaction
 		s := said{who: "compaction", ink: inkFold, line: true}
 		if c.Rewinds != "" {
-			s.who = "undo of " + brief(c.Rewinds)
+			s.who = "undo of " + shortID(c.Rewinds)
 		}
 		switch {
 		case c.TokensAfter > 0:
@@ -120,14 +120,14 @@ func says(e *session.Entry) said {
 	case e.Branch != nil:
 		return said{who: "branch", text: e.Branch.Summary, ink: inkFold}
 	case e.Message != nil:
-		return tells(e.Message)
+		return describeMessage(e.Message)
 	}
 	s := said{who: string(e.Type), ink: quiet}
 	switch e.Type {
 	case session.TypeModelChange:
 		s.who, s.text = "model is", strings.Trim(e.Provider+"/"+e.Model, "/")
 	case session.TypeLabel:
-		s.text = e.Label + " on " + brief(e.Target)
+		s.text = e.Label + " on " + shortID(e.Target)
 	case session.TypeName:
 		s.who, s.text = "name", e.Name
 	case session.TypeCustom:
@@ -136,16 +136,16 @@ func says(e *session.Entry) said {
 	return s
 }
 
-// brief is as much of an id as people need.
-func brief(id string) string { return id[:min(len(id), 8)] }
+// shortID is as much of an id as people need.
+func shortID(id string) string { return id[:min(len(id), 8)] }
 
 // draw returns the pane's lines.
 func (t *treePane) draw(focused bool, find *regexp.Regexp) []string {
-	return t.rows(func(k, _ int) string {
+	return t.drawRows(func(k, _ int) string {
 		line := t.entryLine(k, find)
 		switch {
 		case k == t.cursor && focused:
-			return cursor.Styled(fill("▸"+ansi.Strip(line), t.width)) // stripes of many colours would be hard to read
+			return cursor.Styled(fitWidth("▸"+ansi.Strip(line), t.width)) // stripes of many colours would be hard to read
 		case k == t.cursor:
 			return quiet.Styled("▌") + line
 		}
@@ -153,10 +153,10 @@ func (t *treePane) draw(focused bool, find *regexp.Regexp) []string {
 	})
 }
 
-// entryLine is a line without the cursor before it.
+// entryLine returns a line without the cursor before it.
 func (t *treePane) entryLine(k int, find *regexp.Regexp) string {
 	r := t.f.rows[k]
-	p, s := &t.sn.places[r.place], t.words(int(r.place))
+	p, s := &t.sn.places[r.place], t.entryWords(int(r.place))
 	sign := " "
 	if h := t.sn.message[r.place]; h >= 0 {
 		sign = t.sn.state[h].sign()
@@ -166,7 +166,7 @@ func (t *treePane) entryLine(k int, find *regexp.Regexp) string {
 	}
 	tail := ""
 	if l := t.sn.labels[p.ID]; l != "" {
-		tail += inkPin.Styled(" [" + short(l, 16) + "]")
+		tail += inkPin.Styled(" [" + shortenTo(l, 16) + "]")
 	}
 	if k == t.leaf {
 		tail += inkGood.Styled(" ◂")
@@ -181,13 +181,13 @@ func (t *treePane) entryLine(k int, find *regexp.Regexp) string {
 		look, whoInk = quiet, quiet
 	}
 	if s.line {
-		return lead + whoInk.Styled(rule(s.who+" "+s.text, room)) + tail
+		return lead + whoInk.Styled(drawRule(s.who+" "+s.text, room)) + tail
 	}
 	who := ""
 	if s.who != "" {
-		who = short(s.who, min(room, max(room/3, whoWidth)))
+		who = shortenTo(s.who, min(room, max(room/3, whoWidth)))
 		who += spaces(whoWidth-ansi.StringWidthWc(who)) + " "
 	}
-	words := short(s.text, room-ansi.StringWidthWc(who))
-	return lead + fill(whoInk.Styled(who)+mark(words, look, find), room) + tail
+	words := shortenTo(s.text, room-ansi.StringWidthWc(who))
+	return lead + fitWidth(whoInk.Styled(who)+markMatches(words, look, find), room) + tail
 }

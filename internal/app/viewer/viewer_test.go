@@ -164,7 +164,7 @@ func TestBusy(t *testing.T) {
 	v := view(t, small(t), Options{}, 80, 24)
 	v.still = false
 	started, over := make(chan struct{}), make(chan tea.Msg)
-	cmd := v.start("waiting", func(ctx context.Context) doneMsg {
+	cmd := v.startJob("waiting", func(ctx context.Context) doneMsg {
 		close(started)
 		<-ctx.Done()
 		return doneMsg{text: "called off"}
@@ -247,7 +247,7 @@ func TestLarge(t *testing.T) {
 	v.keys("g", "j", "enter").has("megabytes")
 	v.keys("pgdown", "pgdown", "j", "j")
 	c := v.conv[paneHistory]
-	if _, f := c.flow(c.top); len(f.lines) > 2000 {
+	if _, f := c.blockFlow(c.top); len(f.lines) > 2000 {
 		t.Errorf("%d lines of the large message were wrapped for three pages", len(f.lines))
 	}
 	v.keys("/", fmt.Sprintf("answer %d", n-7), "enter").has(fmt.Sprintf("answer %d", n-7))

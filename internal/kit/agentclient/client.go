@@ -69,11 +69,11 @@ type Answer struct {
 func (c *Client) Say(text string) {
 	switch c.Dialect {
 	case wire.Gemini:
-		c.history = append(c.history, `{"role":"user","parts":[{"text":`+quote(text)+`}]}`)
+		c.history = append(c.history, `{"role":"user","parts":[{"text":`+quoteJSON(text)+`}]}`)
 	case wire.Responses:
-		c.history = append(c.history, `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quote(text)+`}]}`)
+		c.history = append(c.history, `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quoteJSON(text)+`}]}`)
 	default:
-		c.history = append(c.history, `{"role":"user","content":`+quote(text)+`}`)
+		c.history = append(c.history, `{"role":"user","content":`+quoteJSON(text)+`}`)
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *Client) Set(i int, text string) {
 	c.history = append(c.history, rest...)
 }
 
-// Path is where the request goes.
+// Path returns where the request goes.
 func (c *Client) Path() string {
 	switch c.Dialect {
 	case wire.OpenAI:
@@ -113,12 +113,12 @@ func (c *Client) Path() string {
 		return "/v1/messages"
 	}
 	if c.Stream {
-		return "/v1beta/models/" + c.model() + ":streamGenerateContent?alt=sse"
+		return "/v1beta/models/" + c.modelName() + ":streamGenerateContent?alt=sse"
 	}
-	return "/v1beta/models/" + c.model() + ":generateContent"
+	return "/v1beta/models/" + c.modelName() + ":generateContent"
 }
 
-func (c *Client) model() string {
+func (c *Client) modelName() string {
 	if c.Model != "" {
 		return c.Model
 	}
@@ -129,8 +129,8 @@ const schema = `{"type":"object","properties":{"path":{"type":"string"},"line":{
 
 const shellSchema = `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`
 
-// tools are the declarations of the tools, in the form of a dialect.
-func (c *Client) tools(form string) string {
+// toolDeclarations returns the declarations of the tools, in the form of a dialect.
+func (c *Client) toolDeclarations(form string) string {
 	list := []string{fmt.Sprintf(form, "read", schema)}
 	if c.Shell != nil {
 		list[0] = fmt.Sprintf(form, "bash", shellSchema)
@@ -141,8 +141,8 @@ func (c *Client) tools(form string) string {
 	return strings.Join(list, ",")
 }
 
-// answer is the result of a call.
-func (c *Client) answer(call *chat.Part) (string, error) {
+// answerCall returns the result of a call.
+func (c *Client) answerCall(call *chat.Part) (string, error) {
 	var args struct{ Command string }
 	switch {
 	case c.Shell != nil && call.Name == "bash":
@@ -158,12 +158,12 @@ func (c *Client) answer(call *chat.Part) (string, error) {
 	return "ok", nil
 }
 
-// Body is the whole conversation as a request.
+// Body returns the whole conversation as a request.
 func (c *Client) Body() []byte {
 	most := cmp.Or(c.MaxTokens, 1024)
 	var b strings.Builder
 	if c.Dialect != wire.Gemini {
-		fmt.Fprintf(&b, `{"model":%q,"stream":%v,`, c.model(), c.Stream)
+		fmt.Fprintf(&b, `{"model":%q,"stream":%v,`, c.modelName(), c.Stream)
 	} else {
 		b.WriteByte('{')
 	}
@@ -173,13 +173,13 @@ func (c *Client) Body() []byte {
 		if most > 0 {
 			fmt.Fprintf(&b, `"max_completion_tokens":%d,`, most)
 		}
-		fmt.Fprintf(&b, `"tools":[%s],`, c.tools(`{"type":"function","function":{"name":%q,"parameters":%s}}`))
+		fmt.Fprintf(&b, `"tools":[%s],`, c.toolDeclarations(`{"type":"function","function":{"name":%q,"parameters":%s}}`))
 		if c.Stream {
 			b.WriteString(`"stream_options":{"include_usage":true},`)
 		}
 	case wire.Responses:
 		list = "input"
-		fmt.Fprintf(&b, `"max_output_tokens":%d,"store":false,"tools":[%s],`, most, c.tools(`{"type":"function","name":%q,"parameters":%s}`))
+		fmt.Fprintf(&b, `"max_output_tokens":%d,"store":false,"tools":[%s],`, most, c.toolDeclarations(`{"type":"function","name":%q,"parameters":%s}`))
 		if !c.Plain {
 			b.WriteString(`"reasoning":{"effort":"high"},`)
 		}
@@ -192,10 +192,10 @@ func (c *Client) Body() []byte {
 		default:
 			fmt.Fprintf(&b, `"max_tokens":%d,"thinking":{"type":"enabled","budget_tokens":1024},`, most+1024)
 		}
-		fmt.Fprintf(&b, `"system":"You are a careful engineer.","tools":[%s],`, c.tools(`{"name":%q,"input_schema":%s}`))
+		fmt.Fprintf(&b, `"system":"You are a careful engineer.","tools":[%s],`, c.toolDeclarations(`{"name":%q,"input_schema":%s}`))
 	case wire.Gemini:
 		list = "contents"
-		fmt.Fprintf(&b, `"tools":[{"functionDeclarations":[%s]}],"generationConfig":{"maxOutputTokens":%d`, c.tools(`{"name":%q,"parameters":%s}`), most)
+		fmt.Fprintf(&b, `"tools":[{"functionDeclarations":[%s]}],"generationConfig":{"maxOutputTokens":%d`, c.toolDeclarations(`{"name":%q,"parameters":%s}`), most)
 		if !c.Plain {
 			b.WriteString(`,"thinkingConfig":{"includeThoughts":true}`)
 		}
@@ -252,7 +252,7 @@ func (c *Client) Take(a *Answer) error {
 	for i := range got.Message.Parts {
 		if p := &got.Message.Parts[i]; p.Kind == chat.ToolCall {
 			a.Calls++
-			text, err := c.answer(p)
+			text, err := c.answerCall(p)
 			if err != nil {
 				return err
 			}
@@ -262,17 +262,17 @@ func (c *Client) Take(a *Answer) error {
 			messages = append(messages, r)
 		}
 	}
-	elems, err := c.render(messages)
+	elems, err := c.renderElements(messages)
 	if err == nil {
-		elems, err = c.original(a.Raw, elems)
+		elems, err = c.useOriginalBytes(a.Raw, elems)
 	}
 	c.history = append(c.history, elems...)
 	return err
 }
 
-// render returns messages as elements of a body.
-func (c *Client) render(m chat.Messages) ([]string, error) {
-	body, err := wire.Render(c.Dialect, c.model(), chat.Request{}, m)
+// renderElements returns messages as elements of a body.
+func (c *Client) renderElements(m chat.Messages) ([]string, error) {
+	body, err := wire.Render(c.Dialect, c.modelName(), chat.Request{}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -287,9 +287,9 @@ func (c *Client) render(m chat.Messages) ([]string, error) {
 	return out, nil
 }
 
-// original puts the provider's own bytes in place of ours where the answer came
+// useOriginalBytes puts the provider's own bytes in place of ours where the answer came
 // in one piece, as agents do.
-func (c *Client) original(raw []byte, elems []string) ([]string, error) {
+func (c *Client) useOriginalBytes(raw []byte, elems []string) ([]string, error) {
 	if c.Stream || len(elems) == 0 {
 		return elems, nil
 	}
@@ -312,7 +312,7 @@ func (c *Client) original(raw []byte, elems []string) ([]string, error) {
 	return elems, nil
 }
 
-func quote(s string) string {
+func quoteJSON(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil { // strings can always be written
 		panic(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Output is what a tool prints, for [Client.Result]: some kilobytes with things
+// Output returns what a tool prints, for [Client.Result]: some kilobytes with things
 // in them worth keeping.
 func Output(n int) string {
 	var b strings.Builder
@@ -19,12 +19,12 @@ func Output(n int) string {
 	return b.String()
 }
 
-// Question is what a user asks in a turn.
+// Question returns what a user asks in a turn.
 func Question(turn int) string {
 	return fmt.Sprintf("Turn %d: look at internal/store/retry%d.go and mend what is broken.", turn, turn)
 }
 
-// Drive lets the agent work, turn after turn, until it has sent so many
+// Drive lets the agent work, turn after turn, until it has sent that number of
 // requests, which must all be answered. It calls each, which may be nil, after
 // every answer.
 func (c *Client) Drive(t testing.TB, requests int, each func(i int, a *Answer)) {

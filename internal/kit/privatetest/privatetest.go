@@ -35,23 +35,23 @@ func Run(t *testing.T, s Store) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	check := func() {
 		t.Helper()
-		files(t, filepath.Dir(s.Dir), func(path string, mode fs.FileMode) {
+		eachFile(t, filepath.Dir(s.Dir), func(path string, mode fs.FileMode) {
 			if mode.Perm()&0o077 != 0 {
 				t.Errorf("others can use %s: %v", path, mode)
 			}
 		})
 	}
 	s.Use(check)
-	files(t, s.Dir, func(path string, mode fs.FileMode) {
+	eachFile(t, s.Dir, func(path string, mode fs.FileMode) {
 		if mode.IsRegular() {
-			open(t, path)
+			openToOthers(t, path)
 		}
 	})
 	path := s.Use(check)
 	if os.Geteuid() != 0 {
 		return // nobody else can give a file away
 	}
-	open(t, path)
+	openToOthers(t, path)
 	if err := os.Chown(path, 12345, -1); err != nil {
 		t.Fatal(err)
 	}
@@ -60,15 +60,15 @@ func Run(t *testing.T, s Store) {
 	}
 }
 
-func open(t *testing.T, path string) {
+func openToOthers(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// files visits everything below a folder.
-func files(t *testing.T, dir string, visit func(path string, mode fs.FileMode)) {
+// eachFile visits everything below a folder.
+func eachFile(t *testing.T, dir string, visit func(path string, mode fs.FileMode)) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

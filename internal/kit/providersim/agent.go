@@ -18,6 +18,7 @@ type Tool struct {
 	source bool
 
 	namespace string // that the tool is declared in, of OpenAI's responses
+	carrier   string // the tool by which it is called, where it is not declared
 }
 
 // Ask is what an agent sees of a request.
@@ -58,13 +59,13 @@ type Ask struct {
 	segs    []segment
 }
 
-// extends reports whether the prompt is another one with something added.
-func (a *Ask) extends(sum digest) bool {
+// extendsPrompt reports whether the prompt is another one with something added.
+func (a *Ask) extendsPrompt(sum digest) bool {
 	return slices.ContainsFunc(a.segs, func(s segment) bool { return s.sum == sum })
 }
 
-// tokens is the size of the prompt.
-func (a *Ask) tokens() int {
+// promptTokens returns the size of the prompt.
+func (a *Ask) promptTokens() int {
 	if len(a.segs) == 0 {
 		return 0
 	}
@@ -79,7 +80,7 @@ const Unknown = "I do not know."
 // what a model could know, it could know from there alone.
 func (a *Ask) Find(word string) string {
 	var line string
-	a.texts(func(text []byte) {
+	a.eachText(func(text []byte) {
 		at := bytes.LastIndex(text, []byte(word))
 		if at < 0 {
 			return
@@ -94,10 +95,10 @@ func (a *Ask) Find(word string) string {
 	return line
 }
 
-// texts calls f with every text of the prompt, in order.
-func (a *Ask) texts(f func([]byte)) {
+// eachText calls f with every text of the prompt, in order.
+func (a *Ask) eachText(f func([]byte)) {
 	for _, name := range []string{"system", "instructions", "systemInstruction", "messages", "input", "contents"} {
-		a.body.get(name).strings(f)
+		a.body.get(name).eachString(f)
 	}
 }
 
@@ -135,11 +136,11 @@ func Scripted(maxSteps int) func(*Ask) []Block {
 		w := parseWant(a.Want)
 		var out []Block
 		if (a.Thinking && !w.plain) || w.thinking {
-			out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 1+a.Rand.IntN(3))})
+			out = append(out, Block{Kind: Thinking, Text: writeProse(a.Rand, a.LastText, 1+a.Rand.IntN(3))})
 		}
-		if n := calls(a, w, maxSteps); n > 0 {
+		if n := chooseCallCount(a, w, maxSteps); n > 0 {
 			if a.Rand.IntN(2) == 0 {
-				out = append(out, Block{Kind: Text, Text: prose(a.Rand, a.LastText, 1)})
+				out = append(out, Block{Kind: Text, Text: writeProse(a.Rand, a.LastText, 1)})
 			}
 			for range n {
 				t := a.Tools[a.Rand.IntN(len(a.Tools))]
@@ -148,18 +149,18 @@ func Scripted(maxSteps int) func(*Ask) []Block {
 						t = named
 					}
 				}
-				out = append(out, Block{Kind: Call, Name: t.Name, Args: string(encode(arguments(a.Rand, t.schema, 0)))})
+				out = append(out, Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(makeArguments(a.Rand, t.schema, 0)))})
 			}
 			return out
 		}
-		text := prose(a.Rand, a.LastText, 2+a.Rand.IntN(5))
+		text := writeProse(a.Rand, a.LastText, 2+a.Rand.IntN(5))
 		switch {
 		case w.quote != "":
 			if text = a.Find(w.quote); text == "" {
 				text = Unknown
 			}
 		case w.bytes > 0:
-			text = filler(a.Rand, w.bytes)
+			text = fillerText(a.Rand, w.bytes)
 		}
 		return append(out, Block{Kind: Text, Text: text})
 	}
@@ -196,8 +197,8 @@ func parseWant(s string) want {
 	return w
 }
 
-// calls decides how many calls the answer has.
-func calls(a *Ask, w want, maxSteps int) int {
+// chooseCallCount decides how many calls the answer has.
+func chooseCallCount(a *Ask, w want, maxSteps int) int {
 	if len(a.Tools) == 0 || a.Choice == "none" || w.text {
 		return 0
 	}
@@ -218,8 +219,8 @@ func calls(a *Ask, w want, maxSteps int) int {
 	return n
 }
 
-// arguments makes a value for a JSON schema.
-func arguments(r *rand.Rand, schema value, depth int) any {
+// makeArguments makes a value for a JSON schema.
+func makeArguments(r *rand.Rand, schema value, depth int) any {
 	if one := schema.get("enum"); len(one.elems) > 0 {
 		return rawJSON(one.elems[r.IntN(len(one.elems))].raw)
 	}
@@ -244,7 +245,7 @@ func arguments(r *rand.Rand, schema value, depth int) any {
 			if depth > 4 {
 				break
 			}
-			l = append(l, arguments(r, schema.get("items"), depth+1))
+			l = append(l, makeArguments(r, schema.get("items"), depth+1))
 		}
 		return l
 	case "null":
@@ -263,10 +264,10 @@ func arguments(r *rand.Rand, schema value, depth int) any {
 			continue
 		}
 		if strings.EqualFold(p.val.get("type").str(), "string") && len(p.val.get("enum").elems) == 0 {
-			o = o.set(p.name, argument(r, p.name))
+			o = o.set(p.name, argumentText(r, p.name))
 			continue
 		}
-		o = o.set(p.name, arguments(r, p.val, depth+1))
+		o = o.set(p.name, makeArguments(r, p.val, depth+1))
 	}
 	return o
 }

@@ -15,7 +15,7 @@ func TestArgumentsFollowTheSchema(t *testing.T) {
 		"many":{"type":["number","null"]},"extra":{"type":"STRING"}}}`)
 	extra := 0
 	for seed := range uint64(200) {
-		text := encode(arguments(rand.New(rand.NewPCG(seed, 0)), schema, 0))
+		text := encodeJSON(makeArguments(rand.New(rand.NewPCG(seed, 0)), schema, 0))
 		v := parse(t, string(text))
 		n := v.get("n").num(-1)
 		ok := strings.Contains(v.get("file").str(), "/") && n >= 5 && n < 9 && (v.get("on").kind == 't' || v.get("on").kind == 'f') &&
@@ -32,7 +32,7 @@ func TestArgumentsFollowTheSchema(t *testing.T) {
 	}
 	// A schema that never ends, in depth, comes to an end all the same.
 	deep := strings.Repeat(`{"type":"array","minItems":1,"items":`, 50) + `{}` + strings.Repeat("}", 50)
-	if out := encode(arguments(rand.New(rand.NewPCG(1, 1)), parse(t, deep), 0)); len(out) > 100 {
+	if out := encodeJSON(makeArguments(rand.New(rand.NewPCG(1, 1)), parse(t, deep), 0)); len(out) > 100 {
 		t.Errorf("%s", out)
 	}
 }
@@ -57,7 +57,7 @@ func TestOpenAIChoice(t *testing.T) {
 func TestProseSpeaksOfWhatItRead(t *testing.T) {
 	hits := 0
 	for seed := range uint64(50) {
-		text := prose(rand.New(rand.NewPCG(seed, 0)), "see lib/parser/lexer.rs, and that is all.", 3)
+		text := writeProse(rand.New(rand.NewPCG(seed, 0)), "see lib/parser/lexer.rs, and that is all.", 3)
 		if strings.Contains(text, "%") || text == "" {
 			t.Fatalf("%q", text)
 		}
@@ -68,14 +68,14 @@ func TestProseSpeaksOfWhatItRead(t *testing.T) {
 	if hits == 0 {
 		t.Error("the file that was named is never spoken of")
 	}
-	if got := filler(rand.New(rand.NewPCG(1, 0)), 12345); len(got) != 12345 {
+	if got := fillerText(rand.New(rand.NewPCG(1, 0)), 12345); len(got) != 12345 {
 		t.Errorf("filler of %d bytes", len(got))
 	}
 }
 
 func TestPieces(t *testing.T) {
 	for _, text := range []string{"", "x", strings.Repeat("é€😀", 1000), strings.Repeat("a", 1<<20)} {
-		ps := pieces(text)
+		ps := cutIntoDeltas(text)
 		if strings.Join(ps, "") != text || len(ps) > 2000 {
 			t.Errorf("%d bytes in %d pieces", len(text), len(ps))
 		}

@@ -10,12 +10,12 @@ func (anthropicDialect) name() string { return Anthropic }
 // dropBeta is the header value that drop_block needs.
 const dropBeta = "thinking-binding-controls-2026-08-01"
 
-func (d anthropicDialect) decode(c *call) *refusal {
+func (d anthropicDialect) readRequest(c *call) *refusal {
 	v := c.v
 	c.stream = v.get("stream").isTrue()
 	c.maxOutput = v.get("max_tokens").num(0)
 	c.sumCounts = true
-	if r := d.fields(c); r != nil {
+	if r := d.checkFields(c); r != nil {
 		return r
 	}
 	msgs := readBlocks(v.get("messages"))
@@ -26,66 +26,66 @@ func (d anthropicDialect) decode(c *call) *refusal {
 			return r
 		}
 	}
-	if r := d.build(c, msgs); r != nil {
+	if r := d.buildPrompt(c, msgs); r != nil {
 		return r
 	}
-	if r := d.thread(c); r != nil {
+	if r := d.continueThread(c); r != nil {
 		return r
 	}
-	d.agent(c, msgs)
+	d.briefAgent(c, msgs)
 	return nil
 }
 
-// fields checks everything but the messages' content.
-func (anthropicDialect) fields(c *call) *refusal {
+// checkFields checks everything but the messages' content.
+func (anthropicDialect) checkFields(c *call) *refusal {
 	v := c.v
 	switch {
 	case c.model == "":
-		return invalid(ruleField, "model: Field required")
+		return badRequest(ruleField, "model: Field required")
 	case !v.get("messages").isArray():
-		return invalid(ruleField, "messages: Field required")
+		return badRequest(ruleField, "messages: Field required")
 	case len(v.get("messages").elems) == 0:
-		return invalid(ruleField, "messages: at least one message is required")
+		return badRequest(ruleField, "messages: at least one message is required")
 	case len(v.get("messages").elems) > 100_000:
-		return invalid(ruleField, "messages: at most 100000 messages are allowed")
+		return badRequest(ruleField, "messages: at most 100000 messages are allowed")
 	case !c.counting && !v.get("max_tokens").ok():
-		return invalid(ruleField, "max_tokens: Field required")
+		return badRequest(ruleField, "max_tokens: Field required")
 	case !c.counting && c.maxOutput < 1:
-		return invalid(ruleField, "max_tokens: must be greater than or equal to 1")
+		return badRequest(ruleField, "max_tokens: must be greater than or equal to 1")
 	case c.settings.Output > 0 && c.maxOutput > c.settings.Output:
-		return invalid(ruleOutput, "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", c.maxOutput, c.settings.Output, c.model)
+		return badRequest(ruleOutput, "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", c.maxOutput, c.settings.Output, c.model)
 	case v.get("compaction").ok() && v.get("context_management").ok():
-		return invalid(ruleField, "compaction: cannot be combined with context_management")
+		return badRequest(ruleField, "compaction: cannot be combined with context_management")
 	}
 	thinking := v.get("thinking")
 	if thinking.get("type").str() == "enabled" {
 		budget := thinking.get("budget_tokens").num(0)
 		if budget < 1024 {
-			return invalid(ruleField, "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
+			return badRequest(ruleField, "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
 		}
 		if !c.counting && budget >= c.maxOutput {
-			return invalid(ruleField, "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
+			return badRequest(ruleField, "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
 		}
 	}
-	if thinking.get("block_binding").ok() && !beta(c, dropBeta) {
-		return invalid(ruleField, "thinking.block_binding: Extra inputs are not permitted")
+	if thinking.get("block_binding").ok() && !hasBeta(c, dropBeta) {
+		return badRequest(ruleField, "thinking.block_binding: Extra inputs are not permitted")
 	}
 	names := map[string]bool{}
 	for i, t := range v.get("tools").elems {
 		name := t.get("name").str()
 		if name == "" && !t.get("type").ok() {
-			return invalid(ruleField, "tools.%d.custom.name: Field required", i)
+			return badRequest(ruleField, "tools.%d.custom.name: Field required", i)
 		}
 		if name != "" && names[name] {
-			return invalid(ruleField, "tools: Tool names must be unique.")
+			return badRequest(ruleField, "tools: Tool names must be unique.")
 		}
 		names[name] = true
 	}
 	return nil
 }
 
-// beta tells whether the request carries a value of anthropic-beta.
-func beta(c *call, name string) bool {
+// hasBeta tells whether the request carries a value of anthropic-beta.
+func hasBeta(c *call, name string) bool {
 	for _, h := range c.http.Header.Values("Anthropic-Beta") {
 		for b := range strings.SplitSeq(h, ",") {
 			if strings.TrimSpace(b) == name {
@@ -96,56 +96,52 @@ func beta(c *call, name string) bool {
 	return false
 }
 
-// build makes the prompt and checks what is signed in it, since signatures are
+// buildPrompt makes the prompt and checks what is signed in it, since signatures are
 // about the prompt before them.
-func (d anthropicDialect) build(c *call, msgs []blockMessage) *refusal {
+func (d anthropicDialect) buildPrompt(c *call, msgs []blockMessage) *refusal {
 	p := newPrompt(c.s.opts.Count, false)
 	c.prompt = p
 	if id := threadID(c.v.get("thread")); id != "" {
 		p.add("thread", []byte(id), 0, markNone)
 	}
 	for _, t := range c.v.get("tools").elems {
-		p.addValue("tool", t, tokensPerTool+p.json(t), cacheMark(t), "cache_control")
+		p.addValue("tool", t, tokensPerTool+p.countJSON(t), cacheMark(t), "cache_control")
 	}
 	p.tools = p.tokens - tokensPerPrompt
 	if sys := c.v.get("system"); sys.isString() {
-		d.block(p, "system", block{kind: "text", text: sys})
+		d.addBlock(p, "system", block{kind: "text", text: sys})
 	} else {
 		for _, b := range sys.elems {
-			d.block(p, "system", newBlock(b))
+			d.addBlock(p, "system", newBlock(b))
 		}
 	}
-	bound := c.s.opts.binds(c.model)
+	bound := c.s.opts.bindsThinking(c.model)
 	drop := c.v.path("thinking", "block_binding", "prefix_mismatch_behavior").str() == "drop_block"
-	start, last := p.sum, ""
 	for i, m := range msgs {
-		p.message()
-		if m.role != last {
-			start, last = p.sum, m.role
-		}
+		p.addMessage()
 		for j, b := range m.blocks {
 			switch b.kind {
 			case "thinking":
-				switch c.s.signer.checkThinking(b.v.get("signature").str(), b.v.get("thinking").bytes(), p.sum, start, bound) {
+				switch c.s.signer.checkThinking(b.v.get("signature").str(), b.v.get("thinking").bytes(), p.sum, bound) {
 				case altered:
-					return invalid(ruleSigned, "messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
+					return badRequest(ruleSigned, "messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
 				case moved:
 					if drop {
 						continue
 					}
-					return invalid(ruleBound, "messages.%d.content.%d: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the `%s` value in the `anthropic-beta` header.", i, j, dropBeta)
+					return badRequest(ruleBound, "messages.%d.content.%d: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the `%s` value in the `anthropic-beta` header.", i, j, dropBeta)
 				}
 			case "compaction":
 				if sig := b.v.get("signature"); sig.ok() {
 					switch c.s.signer.checkSummary(sig.str(), b.v.get("content").bytes()) {
 					case altered:
-						return invalid("compaction_signature_invalid", "messages.%d.content.%d: the `signature` of this `compaction` block is not valid", i, j).withCode("compaction_signature_invalid")
+						return badRequest("compaction_signature_invalid", "messages.%d.content.%d: the `signature` of this `compaction` block is not valid", i, j).withCode("compaction_signature_invalid")
 					case moved:
-						return invalid("compaction_content_mismatch", "messages.%d.content.%d: the `content` of this `compaction` block is not what was signed", i, j).withCode("compaction_content_mismatch")
+						return badRequest("compaction_content_mismatch", "messages.%d.content.%d: the `content` of this `compaction` block is not what was signed", i, j).withCode("compaction_content_mismatch")
 					}
 				}
 			}
-			d.block(p, m.role, b)
+			d.addBlock(p, m.role, b)
 		}
 	}
 	if auto := cacheMark(c.v); auto != markNone && len(p.segs) > 0 {
@@ -154,34 +150,34 @@ func (d anthropicDialect) build(c *call, msgs []blockMessage) *refusal {
 	return nil
 }
 
-// block adds one content block to the prompt. Members that clients add or leave
+// addBlock adds one content block to the prompt. Members that clients add or leave
 // out on their way back are not part of it.
-func (d anthropicDialect) block(p *prompt, role string, b block) {
+func (d anthropicDialect) addBlock(p *prompt, role string, b block) {
 	m := cacheMark(b.v)
 	kind := role + " " + b.kind
 	switch b.kind {
 	case "text":
-		p.add(kind, b.text.bytes(), p.text(b.text), m)
+		p.add(kind, b.text.bytes(), p.countText(b.text), m)
 	case "thinking":
 		t := b.v.get("thinking")
-		p.add(kind, t.bytes(), p.text(t), m)
+		p.add(kind, t.bytes(), p.countText(t), m)
 	case "tool_use":
 		p.addValue(kind, b.v, d.callTokens(p, b.v.get("name").str(), b.v.get("input")), m, "cache_control", "caller")
 	default:
-		p.addValue(kind, b.v, d.tokens(p, b.v), m, "cache_control")
+		p.addValue(kind, b.v, d.contentTokens(p, b.v), m, "cache_control")
 	}
 }
 
 func (anthropicDialect) callTokens(p *prompt, name string, input value) int {
-	return p.count([]byte(name)) + p.json(input)
+	return p.count([]byte(name)) + p.countJSON(input)
 }
 
-// tokens counts a block of any other kind: texts as text, media by kind, the
+// contentTokens counts a block of any other kind: texts as text, media by kind, the
 // rest as JSON.
-func (d anthropicDialect) tokens(p *prompt, v value) int {
+func (d anthropicDialect) contentTokens(p *prompt, v value) int {
 	switch v.get("type").str() {
 	case "text":
-		return p.text(v.get("text"))
+		return p.countText(v.get("text"))
 	case "image":
 		return mediaTokens(false, 0)
 	case "document":
@@ -193,15 +189,15 @@ func (d anthropicDialect) tokens(p *prompt, v value) int {
 	case "tool_result":
 		c := v.get("content")
 		if !c.isArray() {
-			return p.text(c)
+			return p.countText(c)
 		}
 		n := 0
 		for _, e := range c.elems {
-			n += d.tokens(p, e)
+			n += d.contentTokens(p, e)
 		}
 		return n
 	}
-	return p.json(v)
+	return p.countJSON(v)
 }
 
 // cacheMark reads a cache_control.
@@ -216,7 +212,7 @@ func cacheMark(v value) mark {
 	return markShort
 }
 
-// threadID is the message that a request continues.
+// threadID returns the message that a request continues.
 func threadID(thread value) string {
 	if id := thread.get("previous_message_id"); id.ok() {
 		return id.str()
@@ -224,8 +220,8 @@ func threadID(thread value) string {
 	return thread.path("continue", "previous_message_id").str()
 }
 
-// thread continues a conversation that the server holds.
-func (anthropicDialect) thread(c *call) *refusal {
+// continueThread continues a conversation that the server holds.
+func (anthropicDialect) continueThread(c *call) *refusal {
 	th := c.v.get("thread")
 	if th.get("type").str() != "continue" && !th.get("continue").ok() {
 		return nil
@@ -233,19 +229,19 @@ func (anthropicDialect) thread(c *call) *refusal {
 	id := threadID(th)
 	st, ok := c.s.held.find(id)
 	if !ok {
-		r := invalid("thread_not_found", "thread: no message %s to continue", id).withCode("thread_not_found")
+		r := badRequest("thread_not_found", "thread: no message %s to continue", id).withCode("thread_not_found")
 		r.status, r.kind = 404, "not_found_error"
 		return r
 	}
 	if !c.counting && !c.s.held.carryOn(id) {
-		return invalid("thread_already_continued", "thread: message %s was already continued", id).withCode("thread_already_continued")
+		return badRequest("thread_already_continued", "thread: message %s was already continued", id).withCode("thread_already_continued")
 	}
 	c.carried = st.tokens
 	return nil
 }
 
-// agent tells the agent what the request is about.
-func (anthropicDialect) agent(c *call, msgs []blockMessage) {
+// briefAgent tells the agent what the request is about.
+func (anthropicDialect) briefAgent(c *call, msgs []blockMessage) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		if t.get("input_schema").ok() {
@@ -273,31 +269,31 @@ func (anthropicDialect) agent(c *call, msgs []blockMessage) {
 	}
 	if last := msgs[len(msgs)-1]; len(last.blocks) > 0 {
 		b := last.blocks[len(last.blocks)-1]
-		a.LastText = tail(b.text)
+		a.LastText = textTail(b.text)
 		if b.kind == "text" && last.role == "user" {
 			a.LastAsked = b.text.str()
 		}
 		if b.kind == "tool_result" {
-			a.LastText = tail(b.v.get("content"))
+			a.LastText = textTail(b.v.get("content"))
 		}
 	}
 	c.compaction = c.v.path("compaction", "type").str() == "summarize"
 }
 
-// tail is the end of a text, enough for an agent to find something in it.
-func tail(v value) string {
+// textTail returns the end of a text, enough for an agent to find something in it.
+func textTail(v value) string {
 	b := v.bytes()
 	return string(b[max(0, len(b)-2000):])
 }
 
 func (anthropicDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 	if shape == OverflowLimit {
-		return invalid(ruleOverflow, "Input is too long for requested model.")
+		return badRequest(ruleOverflow, "Input is too long for requested model.")
 	}
 	if sum {
-		return invalid(ruleOverflow, "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", c.total(), c.maxOutput, c.window)
+		return badRequest(ruleOverflow, "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", c.inputTokens(), c.maxOutput, c.window)
 	}
-	return invalid(ruleOverflow, "prompt is too long: %d tokens > %d maximum", c.total(), c.window)
+	return badRequest(ruleOverflow, "prompt is too long: %d tokens > %d maximum", c.inputTokens(), c.window)
 }
 
 func (anthropicDialect) errorBody(c *call, r *refusal) object {
@@ -305,7 +301,7 @@ func (anthropicDialect) errorBody(c *call, r *refusal) object {
 }
 
 func (anthropicDialect) errorEvent(c *call, r *refusal, _ int) event {
-	return event{"error", encode(anthropicError(r, c.requestID()))}
+	return event{"error", encodeJSON(anthropicError(r, c.requestID()))}
 }
 
-func (anthropicDialect) counted(c *call) object { return object{"input_tokens", c.total()} }
+func (anthropicDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }

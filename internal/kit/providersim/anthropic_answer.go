@@ -1,27 +1,27 @@
 package providersim
 
-// sign gives calls their ids and thinking its signature, bound to everything
+// signBlocks gives calls their ids and thinking its signature, bound to everything
 // before it.
-func (d anthropicDialect) sign(c *call) {
+func (d anthropicDialect) signBlocks(c *call) {
 	p := *c.prompt // extended below, and forgotten
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		switch b.Kind {
 		case Call:
-			b.id = c.id("toolu_", i)
+			b.id = c.makeID("toolu_", i)
 		case Thinking:
-			b.signature = c.s.signer.thinking([]byte(b.Text), p.sum)
+			b.signature = c.s.signer.signThinking([]byte(b.Text), p.sum)
 		}
-		v, err := parseValue(encode(d.object(*b)))
+		v, err := parseValue(encodeJSON(d.blockObject(*b)))
 		if err != nil {
-			continue // an agent's arguments that are no JSON are the client's to find
+			continue // the client is to find out that an agent's arguments are not JSON
 		}
-		d.block(&p, "assistant", newBlock(v))
+		d.addBlock(&p, "assistant", newBlock(v))
 	}
 }
 
-// object is a block as the client gets it.
-func (anthropicDialect) object(b Block) object {
+// blockObject returns a block as the client gets it.
+func (anthropicDialect) blockObject(b Block) object {
 	switch b.Kind {
 	case Thinking:
 		return object{"type", "thinking", "thinking", b.Text, "signature", b.signature}
@@ -31,7 +31,7 @@ func (anthropicDialect) object(b Block) object {
 	return object{"type", "text", "text", b.Text}
 }
 
-func (d anthropicDialect) cost(c *call, blocks []Block) int {
+func (d anthropicDialect) countBlocks(c *call, blocks []Block) int {
 	n := 0
 	if len(blocks) > 0 {
 		n = tokensPerMessage
@@ -61,8 +61,8 @@ func (anthropicDialect) stopReason(c *call) string {
 	return "end_turn"
 }
 
-// usage is the usage object; output is what was written so far.
-func (anthropicDialect) usage(c *call, output int) object {
+// usageObject returns the usage object; output counts the tokens written so far.
+func (anthropicDialect) usageObject(c *call, output int) object {
 	u := c.usage
 	plain := u.input - u.read - u.written
 	o := func(plain, read, written, long, out int) object {
@@ -82,37 +82,37 @@ func (anthropicDialect) usage(c *call, output int) object {
 		set("output_tokens_details", object{"thinking_tokens", u.thinking}).set("service_tier", "standard")
 }
 
-// content is the blocks as the client gets them.
-func (d anthropicDialect) content(c *call) list {
+// contentList returns the blocks as the client gets them.
+func (d anthropicDialect) contentList(c *call) list {
 	out := list{}
 	for _, b := range c.blocks {
 		if c.compaction {
-			out = append(out, object{"type", "compaction", "content", b.Text, "signature", c.s.signer.summary([]byte(b.Text))})
+			out = append(out, object{"type", "compaction", "content", b.Text, "signature", c.s.signer.signSummary([]byte(b.Text))})
 			continue
 		}
-		out = append(out, d.object(b))
+		out = append(out, d.blockObject(b))
 	}
 	return out
 }
 
-func (d anthropicDialect) whole(c *call) object {
+func (d anthropicDialect) answerBody(c *call) object {
 	return object{
-		"id", c.id("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content", d.content(c),
-		"stop_reason", d.stopReason(c), "stop_sequence", nil, "usage", d.usage(c, c.usage.output),
+		"id", c.makeID("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content", d.contentList(c),
+		"stop_reason", d.stopReason(c), "stop_sequence", nil, "usage", d.usageObject(c, c.usage.output),
 	}
 }
 
-func (anthropicDialect) head() int { return 2 }
+func (anthropicDialect) leadingEvents() int { return 2 }
 
-func (d anthropicDialect) events(c *call) []event {
+func (d anthropicDialect) answerEvents(c *call) []event {
 	var out []event
 	send := func(name string, o object) {
-		out = append(out, event{name, encode(append(object{"type", name}, o...))})
+		out = append(out, event{name, encodeJSON(append(object{"type", name}, o...))})
 	}
 	send("message_start", object{"message", object{
-		"id", c.id("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content",
+		"id", c.makeID("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content",
 		list{},
-		"stop_reason", nil, "stop_sequence", nil, "usage", d.usage(c, 1),
+		"stop_reason", nil, "stop_sequence", nil, "usage", d.usageObject(c, 1),
 	}})
 	send("ping", nil)
 	for i, b := range c.blocks {
@@ -121,32 +121,32 @@ func (d anthropicDialect) events(c *call) []event {
 		switch {
 		case c.compaction:
 			start(object{"type", "compaction", "content", ""})
-			for _, p := range pieces(b.Text) {
+			for _, p := range cutIntoDeltas(b.Text) {
 				delta(object{"type", "compaction_delta", "content", p})
 			}
-			delta(object{"type", "signature_delta", "signature", c.s.signer.summary([]byte(b.Text))})
+			delta(object{"type", "signature_delta", "signature", c.s.signer.signSummary([]byte(b.Text))})
 		case b.Kind == Thinking:
 			start(object{"type", "thinking", "thinking", "", "signature", ""})
-			for _, p := range pieces(b.Text) {
+			for _, p := range cutIntoDeltas(b.Text) {
 				delta(object{"type", "thinking_delta", "thinking", p})
 			}
 			delta(object{"type", "signature_delta", "signature", b.signature})
 		case b.Kind == Call:
 			start(object{"type", "tool_use", "id", b.id, "name", b.Name, "input", object{}})
 			delta(object{"type", "input_json_delta", "partial_json", ""})
-			for _, p := range pieces(b.Args) {
+			for _, p := range cutIntoDeltas(b.Args) {
 				delta(object{"type", "input_json_delta", "partial_json", p})
 			}
 		default:
 			start(object{"type", "text", "text", ""})
-			for _, p := range pieces(b.Text) {
+			for _, p := range cutIntoDeltas(b.Text) {
 				delta(object{"type", "text_delta", "text", p})
 			}
 		}
 		send("content_block_stop", object{"index", i})
 	}
 	send("message_delta", object{
-		"delta", object{"stop_reason", d.stopReason(c), "stop_sequence", nil}, "usage", d.usage(c, c.usage.output),
+		"delta", object{"stop_reason", d.stopReason(c), "stop_sequence", nil}, "usage", d.usageObject(c, c.usage.output),
 	})
 	send("message_stop", nil)
 	return out

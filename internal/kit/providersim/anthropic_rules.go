@@ -43,7 +43,7 @@ func (m blockMessage) has(kind string) bool {
 	return slices.ContainsFunc(m.blocks, func(b block) bool { return b.kind == kind })
 }
 
-// turnStart is the message that started the current turn: the last of a user's
+// turnStart returns the message that started the current turn: the last of a user's
 // that carries no results.
 func turnStart(msgs []blockMessage) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
@@ -54,6 +54,25 @@ func turnStart(msgs []blockMessage) int {
 	return 0
 }
 
+// openLoop returns the first answer of the tool loop that the messages end in; -1
+// where they end in none. User messages in a row are one message, so words right
+// behind results leave the loop open.
+func openLoop(msgs []blockMessage) int {
+	first, results := -1, false
+	for i := len(msgs) - 1; i >= 0; i-- {
+		switch msgs[i].role {
+		case "user":
+			results = results || msgs[i].has("tool_result")
+		case "assistant":
+			if !results {
+				return first
+			}
+			first, results = i, false
+		}
+	}
+	return first
+}
+
 // rolesRule: user and assistant, starting with a user; system messages only
 // further on.
 func rolesRule(_ *call, msgs []blockMessage) *refusal {
@@ -62,14 +81,14 @@ func rolesRule(_ *call, msgs []blockMessage) *refusal {
 		case "user", "assistant":
 		case "system":
 			if i == 0 {
-				return invalid(ruleRole, "messages.0: a `system` message may not be first. The Messages API accepts a top-level `system` parameter for that.")
+				return badRequest(ruleRole, "messages.0: a `system` message may not be first. The Messages API accepts a top-level `system` parameter for that.")
 			}
 		default:
-			return invalid(ruleRole, "messages: Unexpected role %q. Allowed roles are \"user\", \"assistant\" or \"system\".", m.role)
+			return badRequest(ruleRole, "messages: Unexpected role %q. Allowed roles are \"user\", \"assistant\" or \"system\".", m.role)
 		}
 	}
 	if msgs[0].role != "user" {
-		return invalid(ruleRole, "messages: first message must use the \"user\" role")
+		return badRequest(ruleRole, "messages: first message must use the \"user\" role")
 	}
 	return nil
 }
@@ -79,20 +98,20 @@ func rolesRule(_ *call, msgs []blockMessage) *refusal {
 func emptyRule(_ *call, msgs []blockMessage) *refusal {
 	for i, m := range msgs {
 		if len(m.blocks) == 0 && (i < len(msgs)-1 || m.role != "assistant") {
-			return invalid(ruleEmpty, "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+			return badRequest(ruleEmpty, "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
 		}
 		for j, b := range m.blocks {
 			if b.kind == "" {
-				return invalid(ruleField, "messages.%d.content.%d.type: Field required", i, j)
+				return badRequest(ruleField, "messages.%d.content.%d.type: Field required", i, j)
 			}
 			if b.kind != "text" {
 				continue
 			}
 			if len(b.text.bytes()) == 0 {
-				return invalid(ruleEmpty, "messages: text content blocks must be non-empty")
+				return badRequest(ruleEmpty, "messages: text content blocks must be non-empty")
 			}
 			if strings.TrimSpace(b.text.str()) == "" {
-				return invalid(ruleEmpty, "messages: text content blocks must contain non-whitespace text")
+				return badRequest(ruleEmpty, "messages: text content blocks must contain non-whitespace text")
 			}
 		}
 	}
@@ -110,20 +129,20 @@ func pairsRule(_ *call, msgs []blockMessage) *refusal {
 				continue
 			}
 			if m.role != "user" {
-				return invalid(ruleResult, "messages.%d: `tool_result` blocks can only be in `user` messages", i)
+				return badRequest(ruleResult, "messages.%d: `tool_result` blocks can only be in `user` messages", i)
 			}
 			id := b.v.get("tool_use_id").str()
 			done, ok := open[id]
 			if !ok {
-				return invalid(ruleResult, "messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, id)
+				return badRequest(ruleResult, "messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, id)
 			}
 			if done {
-				return invalid(ruleTwice, "messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", i, j, id)
+				return badRequest(ruleTwice, "messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", i, j, id)
 			}
 			open[id] = true
 		}
 		if i > 0 {
-			if r := unanswered(i-1, msgs[i-1], open); r != nil {
+			if r := checkAllAnswered(i-1, msgs[i-1], open); r != nil {
 				return r
 			}
 		}
@@ -133,19 +152,19 @@ func pairsRule(_ *call, msgs []blockMessage) *refusal {
 				continue
 			}
 			if m.role != "assistant" {
-				return invalid(ruleCall, "messages.%d: `tool_use` blocks can only be in `assistant` messages", i)
+				return badRequest(ruleCall, "messages.%d: `tool_use` blocks can only be in `assistant` messages", i)
 			}
 			id := b.v.get("id").str()
 			if seen[id] {
-				return invalid(ruleTwice, "messages.%d: `tool_use` ids must be unique", i)
+				return badRequest(ruleTwice, "messages.%d: `tool_use` ids must be unique", i)
 			}
 			seen[id], open[id] = true, false
 		}
 	}
-	return unanswered(len(msgs)-1, msgs[len(msgs)-1], open)
+	return checkAllAnswered(len(msgs)-1, msgs[len(msgs)-1], open)
 }
 
-func unanswered(at int, m blockMessage, open map[string]bool) *refusal {
+func checkAllAnswered(at int, m blockMessage, open map[string]bool) *refusal {
 	var missing []string
 	for _, b := range m.blocks {
 		if b.kind != "tool_use" {
@@ -158,7 +177,7 @@ func unanswered(at int, m blockMessage, open map[string]bool) *refusal {
 	if missing == nil {
 		return nil
 	}
-	return invalid(ruleCall, "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(missing, ", "))
+	return badRequest(ruleCall, "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(missing, ", "))
 }
 
 // serverPairsRule: results of tools that run at the provider stand after their
@@ -185,7 +204,7 @@ func serverPairsRule(_ *call, msgs []blockMessage) *refusal {
 					before = "mcp_tool_use"
 				}
 				if u, ok := uses[id]; !ok || u.kind != before {
-					return invalid("orphan_server_result", "messages.%d.content.%d: unexpected `tool_use_id` found in `%s` blocks: %s must have a corresponding `%s` block before it", i, j, b.kind, id, before)
+					return badRequest("orphan_server_result", "messages.%d.content.%d: unexpected `tool_use_id` found in `%s` blocks: %s must have a corresponding `%s` block before it", i, j, b.kind, id, before)
 				}
 				delete(uses, id)
 			}
@@ -197,7 +216,7 @@ func serverPairsRule(_ *call, msgs []blockMessage) *refusal {
 	}
 	for _, id := range order {
 		if u, ok := uses[id]; ok && u.at < last {
-			return invalid("unanswered_server_call", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", u.at, u.name, id, u.name)
+			return badRequest("unanswered_server_call", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", u.at, u.name, id, u.name)
 		}
 	}
 	return nil
@@ -206,19 +225,15 @@ func serverPairsRule(_ *call, msgs []blockMessage) *refusal {
 // leadRule: with thinking enabled, the answers of an open tool loop start with
 // thinking. Adaptive thinking has no such rule.
 func leadRule(c *call, msgs []blockMessage) *refusal {
-	if c.v.path("thinking", "type").str() != "enabled" || !msgs[len(msgs)-1].has("tool_result") {
+	i := openLoop(msgs)
+	if i < 0 || c.v.path("thinking", "type").str() != "enabled" {
 		return nil
 	}
-	for i := turnStart(msgs); i < len(msgs); i++ {
-		if msgs[i].role != "assistant" {
-			continue
-		}
-		if first := msgs[i].blocks[0].kind; first != "thinking" && first != "redacted_thinking" {
-			return invalid(ruleLead, "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking", i, first)
-		}
+	first := msgs[i].blocks[0].kind
+	if first == "thinking" || first == "redacted_thinking" {
 		return nil
 	}
-	return nil
+	return badRequest(ruleLead, "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking", i, first)
 }
 
 // prefillRule: newer models do not continue an answer that the client began. One
@@ -236,7 +251,7 @@ func prefillRule(c *call, msgs []blockMessage) *refusal {
 			return nil
 		}
 	}
-	return invalid("prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
+	return badRequest("prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
 }
 
 // placeRule: blocks that may stand in some places only.
@@ -247,17 +262,17 @@ func placeRule(c *call, msgs []blockMessage) *refusal {
 			switch b.kind {
 			case "compaction":
 				if j != 0 || m.role == "system" {
-					return invalid("compaction_block_misplaced", "messages.%d.content.%d: a `compaction` block must be the first block of its message", i, j).withCode("compaction_block_misplaced")
+					return badRequest("compaction_block_misplaced", "messages.%d.content.%d: a `compaction` block must be the first block of its message", i, j).withCode("compaction_block_misplaced")
 				}
 				if len(b.v.get("content").raw) > 2 {
 					summaries++
 				}
 				if summaries > 1 {
-					return invalid("compaction_block_ambiguous", "messages.%d.content.%d: only one `compaction` block may have content", i, j).withCode("compaction_block_ambiguous")
+					return badRequest("compaction_block_ambiguous", "messages.%d.content.%d: only one `compaction` block may have content", i, j).withCode("compaction_block_ambiguous")
 				}
 			case "thinking", "redacted_thinking", "fallback":
 				if m.role != "assistant" {
-					return invalid("misplaced_block", "messages.%d.content.%d: `%s` blocks can only be in `assistant` messages", i, j, b.kind)
+					return badRequest("misplaced_block", "messages.%d.content.%d: `%s` blocks can only be in `assistant` messages", i, j, b.kind)
 				}
 			}
 		}
@@ -266,37 +281,37 @@ func placeRule(c *call, msgs []blockMessage) *refusal {
 		return nil
 	}
 	if len(msgs) < 2 {
-		return invalid("compaction_nothing_to_summarize", "compaction: there is nothing to summarize").withCode("compaction_nothing_to_summarize")
+		return badRequest("compaction_nothing_to_summarize", "compaction: there is nothing to summarize").withCode("compaction_nothing_to_summarize")
 	}
 	if msgs[len(msgs)-1].has("tool_result") {
-		return invalid("compaction_incomplete_turn", "compaction: the last turn is not complete").withCode("compaction_incomplete_turn")
+		return badRequest("compaction_incomplete_turn", "compaction: the last turn is not complete").withCode("compaction_incomplete_turn")
 	}
 	return nil
 }
 
 // markersRule: at most four cache breakpoints.
 func markersRule(c *call, _ []blockMessage) *refusal {
-	n := markers(c.v.get("tools")) + markers(c.v.get("system"))
+	n := countMarkers(c.v.get("tools")) + countMarkers(c.v.get("system"))
 	for _, m := range c.v.get("messages").elems {
-		n += markers(m.get("content"))
+		n += countMarkers(m.get("content"))
 	}
 	if c.v.get("cache_control").ok() {
 		n++
 	}
 	if n > 4 {
-		return invalid("cache_control", "A maximum of 4 blocks with cache_control may be provided. Found %d.", n)
+		return badRequest("cache_control", "A maximum of 4 blocks with cache_control may be provided. Found %d.", n)
 	}
 	return nil
 }
 
-func markers(blocks value) int {
+func countMarkers(blocks value) int {
 	n := 0
 	for _, b := range blocks.elems {
 		if b.get("cache_control").ok() {
 			n++
 		}
 		// Results carry blocks of their own, which may be marked too.
-		n += markers(b.get("content"))
+		n += countMarkers(b.get("content"))
 	}
 	return n
 }

@@ -47,10 +47,10 @@ type cache struct {
 
 func newCache(room int) *cache { return &cache{entries: map[cacheKey]time.Time{}, room: room} }
 
-// marked accounts for a prompt whose client marks what to cache: the longest
+// accountMarked accounts for a prompt whose client marks what to cache: the longest
 // prefix written before that ends within lookback segments of a mark is read,
 // everything up to the last mark is written, the rest is plain input.
-func (c *cache) marked(owner uint64, p *prompt, least int, now time.Time) usage {
+func (c *cache) accountMarked(owner uint64, p *prompt, least int, now time.Time) usage {
 	u := usage{input: p.tokens}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *cache) marked(owner uint64, p *prompt, least int, now time.Time) usage 
 			lastLong = max(lastLong, i)
 		}
 		for j := i; j > hit && j >= 0 && j > i-lookback; j-- {
-			if c.alive(cacheKey{owner, short(p.segs[j].sum)}, now) {
+			if c.alive(cacheKey{owner, shortDigest(p.segs[j].sum)}, now) {
 				hit = j
 				break
 			}
@@ -81,15 +81,15 @@ func (c *cache) marked(owner uint64, p *prompt, least int, now time.Time) usage 
 		if lastLong >= hit {
 			life = anthropicLong
 		}
-		c.put(cacheKey{owner, short(p.segs[hit].sum)}, now.Add(life), now)
+		c.put(cacheKey{owner, shortDigest(p.segs[hit].sum)}, now.Add(life), now)
 	}
 	for _, s := range p.segs {
 		switch {
 		case s.tokens < least:
 		case s.mark == markShort:
-			c.put(cacheKey{owner, short(s.sum)}, now.Add(anthropicShort), now)
+			c.put(cacheKey{owner, shortDigest(s.sum)}, now.Add(anthropicShort), now)
 		case s.mark == markLong:
-			c.put(cacheKey{owner, short(s.sum)}, now.Add(anthropicLong), now)
+			c.put(cacheKey{owner, shortDigest(s.sum)}, now.Add(anthropicLong), now)
 		}
 	}
 	u.written = max(0, p.segs[last].tokens-u.read)
@@ -99,10 +99,10 @@ func (c *cache) marked(owner uint64, p *prompt, least int, now time.Time) usage 
 	return u
 }
 
-// implicit accounts for a prompt that is cached by itself, in grains. upto, if
+// accountImplicit accounts for a prompt that is cached by itself, in grains. upto, if
 // not negative, is where the client's last breakpoint is, in canonical bytes:
 // nothing after it is written.
-func (c *cache) implicit(owner uint64, p *prompt, least int, life time.Duration, upto int, now time.Time) usage {
+func (c *cache) accountImplicit(owner uint64, p *prompt, least int, life time.Duration, upto int, now time.Time) usage {
 	u := usage{input: p.tokens}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,8 +131,8 @@ func (c *cache) implicit(owner uint64, p *prompt, least int, life time.Duration,
 	return u
 }
 
-// short is enough of a digest to tell prefixes apart.
-func short(d digest) uint64 { return binary.BigEndian.Uint64(d[:8]) }
+// shortDigest is enough of a digest to tell prefixes apart.
+func shortDigest(d digest) uint64 { return binary.BigEndian.Uint64(d[:8]) }
 
 func (c *cache) alive(k cacheKey, now time.Time) bool {
 	until, ok := c.entries[k]

@@ -14,25 +14,25 @@ import (
 type dialect interface {
 	name() string
 
-	// decode checks the request against the provider's rules and fills in what
+	// readRequest checks the request against the provider's rules and fills in what
 	// the call needs: model, tools, prompt.
-	decode(c *call) *refusal
+	readRequest(c *call) *refusal
 
-	// sign gives the answer's blocks their ids and signatures.
-	sign(c *call)
+	// signBlocks gives the answer's blocks their ids and signatures.
+	signBlocks(c *call)
 
-	// cost is the tokens of blocks, as the same blocks cost in a prompt.
-	cost(c *call, blocks []Block) int
+	// countBlocks gives the tokens of blocks, as the same blocks cost in a prompt.
+	countBlocks(c *call, blocks []Block) int
 
-	// whole is the answer in one piece; events is the same as a stream.
-	whole(c *call) object
-	events(c *call) []event
+	// answerBody is the answer in one piece; events is the same as a stream.
+	answerBody(c *call) object
+	answerEvents(c *call) []event
 
-	// counted answers the endpoint that only counts.
-	counted(c *call) object
+	// countBody answers the endpoint that only counts.
+	countBody(c *call) object
 
-	// head is how many events stand before the first content.
-	head() int
+	// leadingEvents is how many events stand before the first content.
+	leadingEvents() int
 
 	// errorBody and errorEvent say that something went wrong, before an answer
 	// and inside a stream of which n events were sent.
@@ -96,12 +96,12 @@ type call struct {
 	created time.Time
 }
 
-// total is the size of the prompt with what the provider holds.
-func (c *call) total() int { return c.prompt.tokens + c.carried }
+// inputTokens returns the size of the prompt with what the provider holds.
+func (c *call) inputTokens() int { return c.prompt.tokens + c.carried }
 
-// billed is the usage that is paid for: Gemini reports thoughts beside the
+// billedUsage returns the usage that is paid for: Gemini reports thoughts beside the
 // output, the others inside it.
-func (c *call) billed() usage {
+func (c *call) billedUsage() usage {
 	u := c.usage
 	if c.d.name() == Gemini {
 		u.output += u.thinking
@@ -109,8 +109,8 @@ func (c *call) billed() usage {
 	return u
 }
 
-// id makes the n-th id of an answer. It depends on the prompt and the seed.
-func (c *call) id(prefix string, n int) string {
+// makeID makes the n-th id of an answer. It depends on the prompt and the seed.
+func (c *call) makeID(prefix string, n int) string {
 	h := sha256.New()
 	h.Write(c.s.signer.key[:])
 	if c.prompt != nil {
@@ -120,34 +120,34 @@ func (c *call) id(prefix string, n int) string {
 	return prefix + hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// nonce is as id, for signatures.
-func (c *call) nonce(n int) []byte { return []byte(c.id("nonce", n)) }
+// makeNonce returns a number for signatures, made like an id.
+func (c *call) makeNonce(n int) []byte { return []byte(c.makeID("nonce", n)) }
 
 // requestID names a request in errors, also before there is a prompt.
-func (c *call) requestID() string { return c.id("req_", 0) }
+func (c *call) requestID() string { return c.makeID("req_", 0) }
 
-// think lets the agent answer and fits the answer into the wanted output.
-func (c *call) think(big int) {
+// letAgentAnswer lets the agent answer and fits the answer into the wanted output.
+func (c *call) letAgentAnswer(big int) {
 	c.ask.Dialect, c.ask.Model = c.d.name(), c.model
-	c.ask.Rand = rand.New(rand.NewPCG(c.s.opts.Seed, short(c.prompt.sum)))
+	c.ask.Rand = rand.New(rand.NewPCG(c.s.opts.Seed, shortDigest(c.prompt.sum)))
 	c.ask.Want = c.http.Header.Get("Sim-Answer")
-	c.ask.body, c.ask.sum, c.ask.segs, c.ask.owner = c.v, c.prompt.sum, c.prompt.segs, c.credential()
+	c.ask.body, c.ask.sum, c.ask.segs, c.ask.owner = c.v, c.prompt.sum, c.prompt.segs, c.callerName()
 	switch {
 	case c.compaction:
-		c.blocks = []Block{{Kind: Text, Text: prose(c.ask.Rand, c.ask.LastText, 6)}}
+		c.blocks = []Block{{Kind: Text, Text: writeProse(c.ask.Rand, c.ask.LastText, 6)}}
 		c.stopped = stopCompaction
 		if c.s.opts.Drive != nil {
-			c.blocks[0].Text = c.s.opts.Drive.compact(&c.ask, c.s.signer.encrypted(c.nonce(0)))
+			c.blocks[0].Text = c.s.opts.Drive.writeCompaction(&c.ask, c.s.signer.encryptedToken(c.makeNonce(0)))
 		}
 	default:
 		c.blocks = c.s.opts.Agent(&c.ask)
 		if big > 0 {
-			c.blocks = []Block{{Kind: Text, Text: filler(c.ask.Rand, big)}}
+			c.blocks = []Block{{Kind: Text, Text: fillerText(c.ask.Rand, big)}}
 		}
-		c.trim()
+		c.trimAnswer()
 	}
-	c.d.sign(c)
-	c.usage.output = c.d.cost(c, c.blocks)
+	c.d.signBlocks(c)
+	c.usage.output = c.d.countBlocks(c, c.blocks)
 	for _, b := range c.blocks {
 		if b.Kind == Thinking {
 			c.usage.thinking += c.s.opts.Count([]byte(b.Text))
@@ -155,9 +155,9 @@ func (c *call) think(big int) {
 	}
 }
 
-// trim shortens the answer to the output that was asked for, as a model that
+// trimAnswer shortens the answer to the output that was asked for, as a model that
 // runs out of tokens: texts are cut, calls that no longer fit are gone.
-func (c *call) trim() {
+func (c *call) trimAnswer() {
 	for _, b := range c.blocks {
 		if b.Kind == Call {
 			c.stopped = stopCalls
@@ -167,7 +167,7 @@ func (c *call) trim() {
 		return
 	}
 	for i, b := range c.blocks {
-		if c.d.cost(c, c.blocks[:i+1]) <= c.maxOutput {
+		if c.d.countBlocks(c, c.blocks[:i+1]) <= c.maxOutput {
 			continue
 		}
 		c.stopped = stopLength
@@ -177,13 +177,13 @@ func (c *call) trim() {
 			lo, hi := 0, len(b.Text)
 			for lo < hi {
 				mid := (lo + hi + 1) / 2
-				if c.d.cost(c, append(keep, Block{Kind: Text, Text: whole(b.Text, mid)})) <= c.maxOutput {
+				if c.d.countBlocks(c, append(keep, Block{Kind: Text, Text: cutAtRune(b.Text, mid)})) <= c.maxOutput {
 					lo = mid
 				} else {
 					hi = mid - 1
 				}
 			}
-			if t := whole(b.Text, lo); t != "" {
+			if t := cutAtRune(b.Text, lo); t != "" {
 				keep = append(keep, Block{Kind: Text, Text: t})
 			}
 		}
@@ -192,9 +192,9 @@ func (c *call) trim() {
 	}
 }
 
-// whole returns the first n bytes of a text, or a little less so that no rune is
+// cutAtRune returns the first n bytes of a text, or a little less so that no rune is
 // cut.
-func whole(s string, n int) string {
+func cutAtRune(s string, n int) string {
 	if n >= len(s) {
 		return s
 	}
@@ -204,13 +204,13 @@ func whole(s string, n int) string {
 	return s[:n]
 }
 
-// pieces cuts a text into the deltas of a stream: about two dozen bytes each,
+// cutIntoDeltas cuts a text into the deltas of a stream: about two dozen bytes each,
 // more for long texts so that there are never more than some hundred.
-func pieces(s string) []string {
+func cutIntoDeltas(s string) []string {
 	size := max(24, len(s)/256)
 	var out []string
 	for len(s) > 0 {
-		p := cmp.Or(whole(s, size), s)
+		p := cmp.Or(cutAtRune(s, size), s)
 		out = append(out, p)
 		s = s[len(p):]
 	}

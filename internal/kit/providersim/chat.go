@@ -12,25 +12,25 @@ type chatDialect struct{}
 
 func (chatDialect) name() string { return Chat }
 
-func (d chatDialect) decode(c *call) *refusal {
+func (d chatDialect) readRequest(c *call) *refusal {
 	v := c.v
 	c.stream = v.get("stream").isTrue()
 	c.usageOut = v.path("stream_options", "include_usage").isTrue()
-	c.maxOutput = v.either("max_completion_tokens", "max_tokens").num(0)
+	c.maxOutput = v.firstOf("max_completion_tokens", "max_tokens").num(0)
 	c.sumCounts = true
 	c.life = openaiLife(v)
-	if r := d.fields(c); r != nil {
+	if r := d.checkFields(c); r != nil {
 		return r
 	}
-	if r := d.rules(v.get("messages").elems); r != nil {
+	if r := d.checkMessages(v.get("messages").elems); r != nil {
 		return r
 	}
-	d.build(c)
-	d.agent(c)
+	d.buildPrompt(c)
+	d.briefAgent(c)
 	return nil
 }
 
-// openaiLife is how long a prompt stays cached.
+// openaiLife returns how long a prompt stays cached.
 func openaiLife(v value) time.Duration {
 	if v.path("prompt_cache_options", "ttl").str() == "12h" || v.get("prompt_cache_retention").str() == "24h" {
 		return openaiLong
@@ -38,27 +38,27 @@ func openaiLife(v value) time.Duration {
 	return openaiShort
 }
 
-func (chatDialect) fields(c *call) *refusal {
+func (chatDialect) checkFields(c *call) *refusal {
 	v := c.v
 	msgs := v.get("messages")
 	switch {
 	case c.model == "":
-		return invalid(ruleField, "you must provide a model parameter")
+		return badRequest(ruleField, "you must provide a model parameter")
 	case !msgs.isArray():
-		return invalid(ruleField, "Missing required parameter: 'messages'.").withParam("messages").withCode("missing_required_parameter")
+		return badRequest(ruleField, "Missing required parameter: 'messages'.").withParam("messages").withCode("missing_required_parameter")
 	case len(msgs.elems) == 0:
-		return invalid(ruleEmpty, "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.").withParam("messages").withCode("empty_array")
+		return badRequest(ruleEmpty, "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.").withParam("messages").withCode("empty_array")
 	case v.get("stream_options").ok() && !c.stream:
-		return invalid(ruleField, "The 'stream_options' parameter is only allowed when 'stream' is enabled.").withParam("stream_options")
+		return badRequest(ruleField, "The 'stream_options' parameter is only allowed when 'stream' is enabled.").withParam("stream_options")
 	case c.settings.Output > 0 && c.maxOutput > c.settings.Output:
-		return invalid(ruleOutput, "max_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", c.maxOutput, c.settings.Output, c.maxOutput).withParam("max_tokens").withCode("invalid_value")
+		return badRequest(ruleOutput, "max_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", c.maxOutput, c.settings.Output, c.maxOutput).withParam("max_tokens").withCode("invalid_value")
 	}
 	return nil
 }
 
-// rules checks the messages: roles, content, and that every call is answered
+// checkMessages checks the messages: roles, content, and that every call is answered
 // directly after it.
-func (chatDialect) rules(msgs []value) *refusal {
+func (chatDialect) checkMessages(msgs []value) *refusal {
 	var open []string // calls of the last assistant message
 	answered := map[string]bool{}
 	from := 0
@@ -72,25 +72,25 @@ func (chatDialect) rules(msgs []value) *refusal {
 		if ids == nil {
 			return nil
 		}
-		return invalid(ruleCall, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(ids, ", ")).
-			withParam(at("messages.[%d].role", from))
+		return badRequest(ruleCall, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(ids, ", ")).
+			withParam(paramAt("messages.[%d].role", from))
 	}
 	for i, m := range msgs {
 		role := m.get("role").str()
 		if role == "tool" {
 			id := m.get("tool_call_id").str()
 			if open == nil {
-				return invalid(ruleResult, "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.").withParam(at("messages.[%d].role", i))
+				return badRequest(ruleResult, "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.").withParam(paramAt("messages.[%d].role", i))
 			}
 			known := false
 			for _, o := range open {
 				known = known || o == id
 			}
 			if !known {
-				return invalid(ruleResult, "Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", id).withParam(at("messages.[%d].tool_call_id", i))
+				return badRequest(ruleResult, "Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", id).withParam(paramAt("messages.[%d].tool_call_id", i))
 			}
 			if content := m.get("content"); !content.isString() && len(content.elems) == 0 {
-				return invalid(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(at("messages.[%d].content", i))
+				return badRequest(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(paramAt("messages.[%d].content", i))
 			}
 			answered[id] = true
 			continue
@@ -104,57 +104,57 @@ func (chatDialect) rules(msgs []value) *refusal {
 		switch role {
 		case "system", "developer", "user":
 			if !content.isString() && len(content.elems) == 0 {
-				return invalid(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(at("messages.[%d].content", i))
+				return badRequest(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(paramAt("messages.[%d].content", i))
 			}
 		case "assistant":
 			calls := m.get("tool_calls")
 			if calls.isArray() && len(calls.elems) == 0 {
-				return invalid(ruleEmpty, "Invalid 'messages[%d].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.", i).withParam(at("messages[%d].tool_calls", i)).withCode("empty_array")
+				return badRequest(ruleEmpty, "Invalid 'messages[%d].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.", i).withParam(paramAt("messages[%d].tool_calls", i)).withCode("empty_array")
 			}
-			if !calls.ok() && !content.isString() && len(content.elems) == 0 && !m.either("refusal", "audio", "function_call").ok() {
-				return invalid(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(at("messages.[%d].content", i))
+			if !calls.ok() && !content.isString() && len(content.elems) == 0 && !m.firstOf("refusal", "audio", "function_call").ok() {
+				return badRequest(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(paramAt("messages.[%d].content", i))
 			}
 			from = i
 			for j, t := range calls.elems {
 				if t.get("id").str() == "" {
-					return invalid(ruleField, "Missing required parameter: 'messages[%d].tool_calls[%d].id'.", i, j).withParam("messages").withCode("missing_required_parameter")
+					return badRequest(ruleField, "Missing required parameter: 'messages[%d].tool_calls[%d].id'.", i, j).withParam("messages").withCode("missing_required_parameter")
 				}
 				if fn := t.get("function"); fn.ok() && !fn.get("arguments").isString() {
-					return invalid(ruleField, "Invalid type for 'messages[%d].tool_calls[%d].function.arguments': expected a string.", i, j).withParam("messages").withCode("invalid_type")
+					return badRequest(ruleField, "Invalid type for 'messages[%d].tool_calls[%d].function.arguments': expected a string.", i, j).withParam("messages").withCode("invalid_type")
 				}
 				open = append(open, t.get("id").str())
 			}
 		case "function":
 		default:
-			return invalid(ruleRole, "Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", role).withParam(at("messages[%d].role", i)).withCode("invalid_value")
+			return badRequest(ruleRole, "Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", role).withParam(paramAt("messages[%d].role", i)).withCode("invalid_value")
 		}
 	}
 	return missing()
 }
 
-// build makes the prompt: tools first, then the messages.
-func (d chatDialect) build(c *call) {
+// buildPrompt makes the prompt: tools first, then the messages.
+func (d chatDialect) buildPrompt(c *call) {
 	p := newPrompt(c.s.opts.Count, true)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
-		p.addValue("tool", t, tokensPerTool+p.json(t), markNone)
+		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)
 	}
 	p.tools = p.tokens - tokensPerPrompt
 	for _, m := range c.v.get("messages").elems {
-		p.message()
+		p.addMessage()
 		role := m.get("role").str()
 		n := 0
 		if content := m.get("content"); content.isString() {
-			n = p.text(content)
+			n = p.countText(content)
 			p.add(role, content.bytes(), n, markNone)
 		} else {
 			for _, part := range content.elems {
-				d.part(c, role, part)
+				d.addPart(c, role, part)
 			}
 		}
 		for _, t := range m.get("tool_calls").elems {
-			fn := t.either("function", "custom")
-			p.addValue("call", t, d.callTokens(p, fn.get("name").str(), fn.either("arguments", "input").bytes()), markNone)
+			fn := t.firstOf("function", "custom")
+			p.addValue("call", t, d.callTokens(p, fn.get("name").str(), fn.firstOf("arguments", "input").bytes()), markNone)
 		}
 		if id := m.get("tool_call_id"); id.ok() {
 			p.add("result of", id.bytes(), 0, markNone)
@@ -162,28 +162,28 @@ func (d chatDialect) build(c *call) {
 	}
 }
 
-func (chatDialect) part(c *call, role string, part value) {
+func (chatDialect) addPart(c *call, role string, part value) {
 	p := c.prompt
 	kind := part.get("type").str()
 	switch kind {
 	case "text", "input_text", "output_text", "refusal":
-		t := part.either("text", "refusal")
-		p.add(role, t.bytes(), p.text(t), markNone)
+		t := part.firstOf("text", "refusal")
+		p.add(role, t.bytes(), p.countText(t), markNone)
 	case "image_url", "input_image":
 		p.addValue(role, part, mediaTokens(false, 0), markNone, "prompt_cache_breakpoint")
 	case "input_audio", "file", "input_file":
 		p.addValue(role, part, mediaTokens(true, len(part.raw)), markNone, "prompt_cache_breakpoint")
 	default:
-		p.addValue(role, part, p.json(part), markNone, "prompt_cache_breakpoint")
+		p.addValue(role, part, p.countJSON(part), markNone, "prompt_cache_breakpoint")
 	}
 	if part.get("prompt_cache_breakpoint").ok() {
-		c.breakpoint()
+		c.noteBreakpoint()
 	}
 }
 
-// breakpoint notes where the client wants the cache to end, for the mode in
+// noteBreakpoint notes where the client wants the cache to end, for the mode in
 // which it decides.
-func (c *call) breakpoint() {
+func (c *call) noteBreakpoint() {
 	if c.v.path("prompt_cache_options", "mode").str() == "explicit" {
 		c.upto = c.prompt.size
 	}
@@ -193,7 +193,7 @@ func (chatDialect) callTokens(p *prompt, name string, args []byte) int {
 	return p.count([]byte(name)) + p.count(args)
 }
 
-func (chatDialect) agent(c *call) {
+func (chatDialect) briefAgent(c *call) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		if fn := t.get("function"); fn.ok() {
@@ -214,7 +214,7 @@ func (chatDialect) agent(c *call) {
 	if n := len(last.elems); n > 0 {
 		last = last.elems[n-1].get("text")
 	}
-	a.LastText = tail(last)
+	a.LastText = textTail(last)
 	if msgs[len(msgs)-1].get("role").str() == "user" {
 		a.LastAsked = last.str()
 	}
@@ -238,19 +238,19 @@ func openaiChoice(v value) (choice string, parallel bool) {
 }
 
 func (chatDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
-	n, m := c.total(), c.window
+	n, m := c.inputTokens(), c.window
 	var r *refusal
 	switch {
 	case shape == OverflowLimit:
-		r = invalid(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", m, n)
+		r = badRequest(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", m, n)
 	case sum && c.prompt.tools > 0:
-		r = invalid(ruleOverflow, "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the functions, %d in the completion). Please reduce the length of the messages, functions, or completion.", m, n+c.maxOutput, n-c.prompt.tools, c.prompt.tools, c.maxOutput)
+		r = badRequest(ruleOverflow, "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the functions, %d in the completion). Please reduce the length of the messages, functions, or completion.", m, n+c.maxOutput, n-c.prompt.tools, c.prompt.tools, c.maxOutput)
 	case sum:
-		r = invalid(ruleOverflow, "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", m, n+c.maxOutput, n, c.maxOutput)
+		r = badRequest(ruleOverflow, "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", m, n+c.maxOutput, n, c.maxOutput)
 	case c.prompt.tools > 0:
-		r = invalid(ruleOverflow, "This model's maximum context length is %d tokens. However, your messages resulted in %d tokens (%d in the messages, %d in the functions). Please reduce the length of the messages or functions.", m, n, n-c.prompt.tools, c.prompt.tools)
+		r = badRequest(ruleOverflow, "This model's maximum context length is %d tokens. However, your messages resulted in %d tokens (%d in the messages, %d in the functions). Please reduce the length of the messages or functions.", m, n, n-c.prompt.tools, c.prompt.tools)
 	default:
-		r = invalid(ruleOverflow, "This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", m, n)
+		r = badRequest(ruleOverflow, "This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", m, n)
 	}
 	return r.withParam("messages").withCode("context_length_exceeded")
 }
@@ -258,11 +258,11 @@ func (chatDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 func (chatDialect) errorBody(_ *call, r *refusal) object { return openaiError(r) }
 
 func (chatDialect) errorEvent(_ *call, r *refusal, _ int) event {
-	return event{"", encode(openaiError(r))}
+	return event{"", encodeJSON(openaiError(r))}
 }
 
-// counted is not reached: chat completions have no counting endpoint.
-func (chatDialect) counted(c *call) object { return object{"input_tokens", c.total()} }
+// countBody is not reached: chat completions have no counting endpoint.
+func (chatDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }
 
-// at names a place in a request, the way OpenAI's param does.
-func at(format string, i int) string { return fmt.Sprintf(format, i) }
+// paramAt names a place in a request, the way OpenAI's param does.
+func paramAt(format string, i int) string { return fmt.Sprintf(format, i) }

@@ -2,15 +2,15 @@ package providersim
 
 import "strings"
 
-func (chatDialect) sign(c *call) {
+func (chatDialect) signBlocks(c *call) {
 	for i := range c.blocks {
 		if c.blocks[i].Kind == Call {
-			c.blocks[i].id = c.id("call_", i)
+			c.blocks[i].id = c.makeID("call_", i)
 		}
 	}
 }
 
-func (d chatDialect) cost(c *call, blocks []Block) int {
+func (d chatDialect) countBlocks(c *call, blocks []Block) int {
 	n := 0
 	if len(blocks) > 0 {
 		n = tokensPerMessage
@@ -25,7 +25,7 @@ func (d chatDialect) cost(c *call, blocks []Block) int {
 	return n
 }
 
-func (chatDialect) finish(c *call) string {
+func (chatDialect) finishReason(c *call) string {
 	switch c.stopped {
 	case stopCalls:
 		return "tool_calls"
@@ -35,7 +35,7 @@ func (chatDialect) finish(c *call) string {
 	return "stop"
 }
 
-func (chatDialect) usage(c *call) object {
+func (chatDialect) usageObject(c *call) object {
 	u := c.usage
 	return object{
 		"prompt_tokens", u.input, "completion_tokens", u.output, "total_tokens", u.input + u.output,
@@ -46,11 +46,11 @@ func (chatDialect) usage(c *call) object {
 	}
 }
 
-func (chatDialect) call(b Block) object {
+func (chatDialect) callObject(b Block) object {
 	return object{"id", b.id, "type", "function", "function", object{"name", b.Name, "arguments", b.Args}}
 }
 
-func (d chatDialect) whole(c *call) object {
+func (d chatDialect) answerBody(c *call) object {
 	var text strings.Builder
 	calls := list{}
 	for _, b := range c.blocks {
@@ -58,7 +58,7 @@ func (d chatDialect) whole(c *call) object {
 		case Text:
 			text.WriteString(b.Text)
 		case Call:
-			calls = append(calls, d.call(b))
+			calls = append(calls, d.callObject(b))
 		}
 	}
 	m := object{"role", "assistant", "content", orNull(text.String()), "refusal", nil}
@@ -66,26 +66,26 @@ func (d chatDialect) whole(c *call) object {
 		m = m.set("tool_calls", calls)
 	}
 	return object{
-		"id", c.id("chatcmpl-", 0), "object", "chat.completion", "created", c.created.Unix(), "model", c.model,
+		"id", c.makeID("chatcmpl-", 0), "object", "chat.completion", "created", c.created.Unix(), "model", c.model,
 		"choices",
-		list{object{"index", 0, "message", m, "logprobs", nil, "finish_reason", d.finish(c)}},
-		"usage", d.usage(c),
+		list{object{"index", 0, "message", m, "logprobs", nil, "finish_reason", d.finishReason(c)}},
+		"usage", d.usageObject(c),
 	}
 }
 
-func (chatDialect) head() int { return 1 }
+func (chatDialect) leadingEvents() int { return 1 }
 
-func (d chatDialect) events(c *call) []event {
+func (d chatDialect) answerEvents(c *call) []event {
 	var out []event
 	chunk := func(choices list, usage any) {
 		o := object{
-			"id", c.id("chatcmpl-", 0), "object", "chat.completion.chunk", "created", c.created.Unix(),
+			"id", c.makeID("chatcmpl-", 0), "object", "chat.completion.chunk", "created", c.created.Unix(),
 			"model", c.model, "choices", choices,
 		}
 		if c.usageOut {
 			o = o.set("usage", usage)
 		}
-		out = append(out, event{"", encode(o)})
+		out = append(out, event{"", encodeJSON(o)})
 	}
 	delta := func(o object, finish any) {
 		chunk(list{object{"index", 0, "delta", o, "logprobs", nil, "finish_reason", finish}}, nil)
@@ -95,22 +95,22 @@ func (d chatDialect) events(c *call) []event {
 	for _, b := range c.blocks {
 		switch b.Kind {
 		case Text:
-			for _, p := range pieces(b.Text) {
+			for _, p := range cutIntoDeltas(b.Text) {
 				delta(object{"content", p}, nil)
 			}
 		case Call:
 			delta(object{"tool_calls", list{object{
 				"index", calls, "id", b.id, "type", "function", "function", object{"name", b.Name, "arguments", ""},
 			}}}, nil)
-			for _, p := range pieces(b.Args) {
+			for _, p := range cutIntoDeltas(b.Args) {
 				delta(object{"tool_calls", list{object{"index", calls, "function", object{"arguments", p}}}}, nil)
 			}
 			calls++
 		}
 	}
-	delta(object{}, d.finish(c))
+	delta(object{}, d.finishReason(c))
 	if c.usageOut {
-		chunk(list{}, d.usage(c))
+		chunk(list{}, d.usageObject(c))
 	}
 	return append(out, event{"", []byte("[DONE]")})
 }

@@ -185,7 +185,7 @@ func TestConversations(t *testing.T) {
 						if n := countTokens(t, url, c, before); n != in {
 							t.Fatalf("reported %d input tokens, the counting endpoint says %d", in, n)
 						}
-						// The answer's own messages cost what was reported as output.
+						// The answer's own messages cost the reported output.
 						own := len(c.history)
 						switch {
 						case dialect == Anthropic || dialect == Gemini:
@@ -228,22 +228,22 @@ func countTokens(t testing.TB, _ string, c *client, n int) int {
 	s := New(Options{Seed: 7})
 	defer s.Close()
 	v := parse(t, d.body())
-	k := &call{s: s, v: v, model: c.model, settings: s.opts.model(c.model), upto: -1}
+	k := &call{s: s, v: v, model: c.model, settings: s.opts.settingsFor(c.model), upto: -1}
 	switch c.dialect {
 	case Chat:
 		k.d = chatDialect{}
-		chatDialect{}.build(k)
+		chatDialect{}.buildPrompt(k)
 	case Responses:
 		k.d = responsesDialect{}
-		responsesDialect{}.build(k)
+		responsesDialect{}.buildPrompt(k)
 	case Anthropic:
 		k.d = anthropicDialect{}
-		if r := (anthropicDialect{}).build(k, readBlocks(v.get("messages"))); r != nil {
+		if r := (anthropicDialect{}).buildPrompt(k, readBlocks(v.get("messages"))); r != nil {
 			t.Fatalf("build: %s", r.message)
 		}
 	case Gemini:
 		k.d = geminiDialect{}
-		geminiDialect{}.build(k)
+		geminiDialect{}.buildPrompt(k)
 	}
-	return k.total()
+	return k.inputTokens()
 }

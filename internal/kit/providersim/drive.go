@@ -43,6 +43,11 @@ type DriveOptions struct {
 	Bytes int // how many bytes the command of a part prints; default 9,000
 	Lag   int // after how many parts a fact is used; default 40
 
+	// Recall has a fact that is gone asked for by winnow recall in the agent's shell,
+	// where the prompt names that command, and files by winnow's tools. Parts are
+	// asked for by the tools without it.
+	Recall bool
+
 	// Seed of what the parts print.
 	Seed uint64
 
@@ -78,7 +83,7 @@ type DriveTask struct {
 
 	// Repeats are calls for a part that had been called for before, because its
 	// result was not in the prompt. Retries are the same prompt once more, as
-	// after a broken connection: they are no repeats.
+	// after a broken connection: they do not count as repeats.
 	Repeats int `json:"repeats"`
 	Retries int `json:"retries"`
 
@@ -94,6 +99,11 @@ type DriveTask struct {
 	Recalled int `json:"facts_recalled"`
 	Reread   int `json:"facts_reread"`
 	Lost     int `json:"facts_lost"`
+
+	// Markers are the handles that the prompts showed, Redeemed those of them by which
+	// a fact came back.
+	Markers  int `json:"markers"`
+	Redeemed int `json:"redeemed"`
 
 	// Facts are those by kind, of a driver that reads files.
 	Facts []DriveFacts `json:"facts,omitempty"`
@@ -121,13 +131,14 @@ type DriveTask struct {
 // driven is a task and what tells repeats from retries.
 type driven struct {
 	DriveTask
-	last   digest           // the prompt before
-	size   int              // of the prompt before, in tokens
-	called map[int]digest   // part -> the prompt that it was called for in
-	reread map[int]int      // part -> how often it was printed again for its fact
-	asked  map[int][]string // part -> the handles and words that its fact was asked for by
-	used   map[int]bool     // part -> its fact was accounted for
-	looked int              // how often the agent was asked for tools that it did not declare
+	last           digest          // the prompt before
+	size           int             // of the prompt before, in tokens
+	called         map[int]digest  // part -> the prompt that it was called for in
+	reread         map[int]int     // part -> how often it was printed again for its fact
+	asked          map[int][]place // part, or file that needs it -> how the fact was asked for
+	used           map[int]bool    // part -> its fact was accounted for
+	seen, redeemed map[string]bool // handles
+	looked         int             // how often the agent was asked for tools that it did not declare
 }
 
 // NewDriver returns a driver.
@@ -135,7 +146,7 @@ func NewDriver(o DriveOptions) *Driver {
 	return &Driver{
 		work: work{
 			steps: cmp.Or(o.Steps, 60), bytes: cmp.Or(o.Bytes, 9_000), lag: cmp.Or(o.Lag, 40),
-			seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
+			recalls: o.Recall, seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
 		},
 		tasks: map[string]*driven{}, sealed: map[string]string{},
 	}
@@ -166,56 +177,57 @@ func (d *Driver) reset() {
 // conversation, in order to put it in the conversation's place.
 var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary|concise checkpoint of|update the existing structured summary`)
 
-// Answer is the driver as the agent of a server: see [Options.Agent].
+// Answer returns the driver as the agent of a server: see [Options.Agent].
 func (d *Driver) Answer(a *Ask) []Block {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.task(a.owner, a.Dialect)
+	t := d.findTask(a.owner, a.Dialect)
 	tool, ok := shellTool(a)
 	if d.files != nil && !ok {
 		_, _, ok = readTool(a)
 	}
 	var out []Block
 	if a.Thinking {
-		out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 2)})
+		out = append(out, Block{Kind: Thinking, Text: writeProse(a.Rand, a.LastText, 2)})
 	}
 	say := func(format string, args ...any) []Block {
 		return append(out, Block{Kind: Text, Text: fmt.Sprintf(format, args...)})
 	}
-	seen := d.highest(a)
+	seen := d.highestSeen(a)
 	switch {
 	case summaryRequest.MatchString(a.LastAsked):
 		t.Summaries++
-		return say("%s", d.summary(a, seen))
+		return say("%s", d.writeSummary(a, seen))
 	case a.form.ok():
 		t.Others++
-		return say("%s", encode(least("", a.form, 0)))
+		return say("%s", encodeJSON(leastValue("", a.form, 0)))
 	case !ok || a.Choice == "none":
 		t.Others++
-		return say("%s", prose(a.Rand, a.LastText, 1))
+		return say("%s", writeProse(a.Rand, a.LastText, 1))
 	case a.Choice != "" && a.Choice != "auto" && a.Choice != "any" && a.Choice != tool.Name:
 		t.Others++
 		for _, named := range a.Tools {
 			if named.Name == a.Choice {
-				return append(out, Block{Kind: Call, Name: named.Name, Args: string(encode(least("", named.schema, 0)))})
+				return append(out, Block{Kind: Call, Name: named.Name, Args: string(encodeJSON(leastValue("", named.schema, 0)))})
 			}
 		}
 	}
-	if t.last != (digest{}) && !a.extends(t.last) {
+	if t.last != (digest{}) && !a.extendsPrompt(t.last) {
 		t.Rewrites++
-		if t.FirstCut == 0 && a.tokens() < t.size {
+		if t.FirstCut == 0 && a.promptTokens() < t.size {
 			t.FirstCut = t.size
 		}
 	}
-	t.last, t.size = a.sum, a.tokens()
+	t.last, t.size = a.sum, a.promptTokens()
 	t.Done = max(t.Done, seen)
+	t.countMarkers(a)
 	if seen >= d.work.steps {
 		t.Ended = true
 		return say("All %d parts are done.", d.work.steps)
 	}
 	if d.files != nil && t.Calls <= 3*d.work.steps+20 {
 		t.Calls++
-		call, text := d.read(a, t, tool, seen)
+		call, text := d.readNextFile(a, t, tool, seen)
 		if text != "" {
 			out = say("%s", text)
 		}
@@ -225,45 +237,45 @@ func (d *Driver) Answer(a *Ask) []Block {
 		t.GaveUp = true
 		return say("I give up: part %d comes again and again.", seen+1)
 	}
-	if call, why, ok := d.recallFirst(a, t, seen+1); ok {
+	if call, ok := d.recallFirst(a, t, seen+1); ok {
 		t.Calls++
-		return append(say("%s. %s", d.work.last(seen), why), call)
+		return append(say("%s. I need what is hidden, so I ask for it.", d.work.finalLine(seen)), call)
 	}
-	command, why := d.next(a, t, seen+1)
+	command, why := d.nextCommand(a, t, seen+1)
 	switch {
 	case why != "":
 		// As people do before a detour, it says where it stands.
-		out = say("%s. %s", d.work.last(seen), why)
+		out = say("%s. %s", d.work.finalLine(seen), why)
 	case a.Rand.IntN(3) == 0:
-		out = say("%s", prose(a.Rand, a.LastText, 1))
+		out = say("%s", writeProse(a.Rand, a.LastText, 1))
 	}
 	t.Calls++
 	return append(out, tool.shellCall(command))
 }
 
-// highest is how far the work has come, as the prompt shows it.
-func (d *Driver) highest(a *Ask) int {
+// highestSeen returns how far the work has come, as the prompt shows it.
+func (d *Driver) highestSeen(a *Ask) int {
 	if d.files != nil {
-		return highest(func(f func([]byte)) { d.eachText(a, f) }, fileEnd, len(d.files.paths), d.files.last)
+		return highestPart(func(f func([]byte)) { d.eachText(a, f) }, fileEnd, len(d.files.paths), d.files.finalLine)
 	}
-	return highest(a.texts, lastLine, d.work.steps, d.work.last)
+	return highestPart(a.eachText, lastLine, d.work.steps, d.work.finalLine)
 }
 
-// summary is what an agent is told that asks for a summary.
-func (d *Driver) summary(a *Ask, seen int) string {
+// writeSummary returns the answer to an agent that asks for a summary.
+func (d *Driver) writeSummary(a *Ask, seen int) string {
 	if d.files != nil {
-		return d.files.summary(d, a, seen)
+		return d.files.writeSummary(d, a, seen)
 	}
-	return fmt.Sprintf("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.last(seen), seen+1)
+	return fmt.Sprintf("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.finalLine(seen), seen+1)
 }
 
-// compact writes a compaction that the agent has the provider make: it asks no model
+// writeCompaction writes a compaction that the agent has the provider make: it asks no model
 // for a summary then. The agent gets it sealed, and only the driver reads it.
-func (d *Driver) compact(a *Ask, sealed string) string {
+func (d *Driver) writeCompaction(a *Ask, sealed string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.task(a.owner, a.Dialect).Summaries++
-	text := d.summary(a, d.highest(a))
+	d.findTask(a.owner, a.Dialect).Summaries++
+	text := d.writeSummary(a, d.highestSeen(a))
 	d.sealed[sealed] = text
 	return text
 }
@@ -272,7 +284,7 @@ func (d *Driver) compact(a *Ask, sealed string) string {
 func (d *Driver) countRequest(owner string, r Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.task(owner, r.Dialect)
+	t := d.findTask(owner, r.Dialect)
 	t.Requests++
 	if r.Reason != "" {
 		t.Refused++
@@ -285,20 +297,20 @@ func (d *Driver) countRequest(owner string, r Record) {
 
 // recallFirst asks for the fact that a part needs, where it is gone and the agent
 // has tools for that.
-func (d *Driver) recallFirst(a *Ask, t *driven, part int) (call Block, why string, ok bool) {
+func (d *Driver) recallFirst(a *Ask, t *driven, part int) (call Block, ok bool) {
 	from := part - d.work.lag
-	if from <= 0 || !d.work.plants(from) || t.used[from] || t.reread[from] > 0 || a.Find(d.work.planted(from)) != "" {
-		return Block{}, "", false
+	if from <= 0 || !d.work.plantsFact(from) || t.used[from] || t.reread[from] > 0 || a.Find(d.work.plantedFact(from)) != "" {
+		return Block{}, false
 	}
-	return d.recallCall(a, t, from)
+	return d.recallCall(a, t, d.work.lostFact(from))
 }
 
-// next decides what to run for a part: the part, or first an older one again
+// nextCommand decides what to run for a part: the part, or first an older one again
 // whose fact is needed and gone, and then why.
-func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
+func (d *Driver) nextCommand(a *Ask, t *driven, part int) (command, why string) {
 	fact := ""
-	if from := part - d.work.lag; from > 0 && d.work.plants(from) {
-		fact = d.work.planted(from)
+	if from := part - d.work.lag; from > 0 && d.work.plantsFact(from) {
+		fact = d.work.plantedFact(from)
 		visible := a.Find(fact) != ""
 		switch {
 		case t.used[from]: // a repeat or a retry of the part that uses it
@@ -309,13 +321,13 @@ func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
 			case t.reread[from] > 0:
 				t.Reread++
 			case len(t.asked[from]) > 0:
-				t.Recalled++
+				t.countRecalled(a, d.work.lostFact(from))
 			default:
 				t.Kept++
 			}
 		case t.reread[from] < 2:
 			t.reread[from]++
-			return d.work.again(from), fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, from)
+			return d.work.repeatCommand(from), fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, from)
 		default:
 			t.used[from] = true
 			t.Due++
@@ -326,13 +338,13 @@ func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
 			fact = "unknown"
 		}
 	}
-	again := t.call(part, a.sum)
-	return d.work.command(part, fact, again || part == 1), ""
+	again := t.noteCall(part, a.sum)
+	return d.work.partCommand(part, fact, again || part == 1), ""
 }
 
-// call notes that a part is called for in a prompt, and reports whether it was
+// noteCall notes that a part is called for in a prompt, and reports whether it was
 // before: a retry in the same prompt, a repeat in another.
-func (t *driven) call(part int, prompt digest) (again bool) {
+func (t *driven) noteCall(part int, prompt digest) (again bool) {
 	was, again := t.called[part]
 	t.called[part] = prompt
 	switch {
@@ -344,8 +356,8 @@ func (t *driven) call(part int, prompt digest) (again bool) {
 	return again
 }
 
-// task finds the account that a request belongs to.
-func (d *Driver) task(owner, dialect string) *driven {
+// findTask finds the account that a request belongs to.
+func (d *Driver) findTask(owner, dialect string) *driven {
 	t := d.tasks[owner]
 	if t != nil {
 		return t
@@ -356,7 +368,8 @@ func (d *Driver) task(owner, dialect string) *driven {
 	}
 	t = &driven{
 		DriveTask: DriveTask{Name: owner, Dialect: dialect, Steps: d.work.steps},
-		called:    map[int]digest{}, reread: map[int]int{}, asked: map[int][]string{}, used: map[int]bool{},
+		called:    map[int]digest{}, reread: map[int]int{}, asked: map[int][]place{}, used: map[int]bool{},
+		seen: map[string]bool{}, redeemed: map[string]bool{},
 	}
 	if d.files != nil {
 		for _, name := range factNames {
@@ -368,9 +381,9 @@ func (d *Driver) task(owner, dialect string) *driven {
 	return t
 }
 
-// highest is the highest of so many parts or files whose last line, of this form and
-// with the right code, stands in the texts of a prompt.
-func highest(texts func(func([]byte)), form *regexp.Regexp, of int, last func(int) string) int {
+// highestPart returns the highest part or file, up to of, whose last line, of this
+// form and with the right code, stands in the texts of a prompt.
+func highestPart(texts func(func([]byte)), form *regexp.Regexp, of int, last func(int) string) int {
 	most := 0
 	texts(func(text []byte) {
 		for _, m := range form.FindAllSubmatch(text, -1) {
@@ -383,7 +396,7 @@ func highest(texts func(func([]byte)), form *regexp.Regexp, of int, last func(in
 	return most
 }
 
-func (s *Server) drive(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveDrive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"tasks": s.opts.Drive.Report()}) // a client that went away
 }

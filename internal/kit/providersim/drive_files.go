@@ -52,7 +52,7 @@ var fileEnd = regexp.MustCompile(`file ([0-9]+) of [0-9]+, check [0-9]+`)
 // eachText calls f with every text of a prompt, and with what stands in the
 // compactions that the provider made, which only it can read.
 func (d *Driver) eachText(a *Ask, f func([]byte)) {
-	a.texts(func(text []byte) {
+	a.eachText(func(text []byte) {
 		f(text)
 		if sealed := d.sealed[string(text)]; sealed != "" {
 			f([]byte(sealed))
@@ -60,9 +60,9 @@ func (d *Driver) eachText(a *Ask, f func([]byte)) {
 	})
 }
 
-// sees reports whether a fact stands in the prompt. Some tools print JSON, in which
+// seesFact reports whether a fact stands in the prompt. Some tools print JSON, in which
 // a line is escaped once more.
-func (d *Driver) sees(a *Ask, u need) bool {
+func (d *Driver) seesFact(a *Ask, u need) bool {
 	name := []byte(u.name)
 	escaped, _ := json.Marshal(u.name)
 	escaped = escaped[1 : len(escaped)-1]
@@ -81,8 +81,8 @@ func (d *Driver) sees(a *Ask, u need) bool {
 	return found
 }
 
-// decisions are what the driver decided when it had read a file, in words.
-func (s *sources) decisions(file int) string {
+// decisionsAfter returns what the driver decided when it had read a file, in words.
+func (s *sources) decisionsAfter(file int) string {
 	var b strings.Builder
 	for _, u := range s.needs {
 		if u.from == file && u.kind == factDecision {
@@ -92,49 +92,69 @@ func (s *sources) decisions(file int) string {
 	return b.String()
 }
 
-// summary is a summary of the work as far as the prompt tells it.
-func (s *sources) summary(d *Driver, a *Ask, seen int) string {
+// writeSummary returns a summary of the work as far as the prompt tells it.
+func (s *sources) writeSummary(d *Driver, a *Ask, seen int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The task is to read %d files, one after the other. %d are read; the last was %s. The next is file %d.\n", len(s.paths), seen, s.last(seen), seen+1)
+	fmt.Fprintf(&b, "The task is to read %d files, one after the other. %d are read; the last was %s. The next is file %d.\n", len(s.paths), seen, s.finalLine(seen), seen+1)
 	b.WriteString("What was learnt:\n")
 	for _, u := range s.needs {
-		if u.from > 0 && summarised[u.kind] && d.sees(a, u) {
+		if u.from > 0 && summarised[u.kind] && d.seesFact(a, u) {
 			fmt.Fprintf(&b, "- %s = %s (%s)\n", u.name, u.value, s.paths[u.from-1])
 		}
 	}
 	return b.String()
 }
 
-// read has the next file read, or first an older one again whose fact is needed and
-// gone.
-func (d *Driver) read(a *Ask, t *driven, tool Tool, seen int) (call Block, say string) {
+// readNextFile makes the agent read the next file, or first again an older one
+// whose fact is needed and gone.
+func (d *Driver) readNextFile(a *Ask, t *driven, tool Tool, seen int) (call Block, say string) {
 	file := seen + 1
 	u := d.files.needs[file]
-	say = d.files.decisions(seen)
+	say = d.files.decisionsAfter(seen)
 	if u.from > 0 && !t.used[file] {
-		visible := d.sees(a, u)
+		visible := d.seesFact(a, u)
+		if !visible && d.work.recalls {
+			if call, ok := d.recallCall(a, t, d.files.lostFact(file)); ok {
+				return call, fmt.Sprintf("%s. %s I need what is hidden, so I ask for it.", d.files.finalLine(seen), say)
+			}
+		}
 		if !visible && t.reread[file] < 2 {
 			t.reread[file]++
 			say = fmt.Sprintf("%s. %s File %d needs a %s of %s, which I no longer see, so I read that again.",
-				d.files.last(seen), say, file, factNames[u.kind], d.files.paths[u.from-1])
+				d.files.finalLine(seen), say, file, factNames[u.kind], d.files.paths[u.from-1])
 			return d.readCall(a, tool, u.from, t.reread[file] > 1), say
 		}
 		t.used[file] = true
-		d.countFact(t, u, visible, t.reread[file] > 0)
+		d.countFact(a, t, file, visible)
 		if visible {
 			say += fmt.Sprintf(" File %d goes with this of %s: %s %s.", file, d.files.paths[u.from-1], u.name, u.value)
 		}
 	}
-	t.call(file, a.sum)
+	t.noteCall(file, a.sum)
 	return d.readCall(a, tool, file, false), strings.TrimSpace(say)
 }
 
-// countFact takes note of what became of a fact that was needed.
-func (d *Driver) countFact(t *driven, u need, visible, again bool) {
+// lostFact is what is known of the fact that a file needs: of a line only the file that it
+// stands in, since who says it has it.
+func (s *sources) lostFact(file int) lost {
+	u := s.needs[file]
+	path := s.paths[u.from-1]
+	if u.kind == factLine {
+		return lost{key: file, words: path, said: path}
+	}
+	return lost{key: file, words: u.name, find: u.name, said: path}
+}
+
+// countFact takes note of what became of a fact that a file needed.
+func (d *Driver) countFact(a *Ask, t *driven, file int, visible bool) {
+	u := d.files.needs[file]
+	again := t.reread[file] > 0 || len(t.asked[file]) > 0
 	t.Due++
 	switch {
-	case visible && again:
+	case visible && t.reread[file] > 0:
 		t.Reread++
+	case visible && again:
+		t.countRecalled(a, d.files.lostFact(file))
 	case visible:
 		t.Kept++
 	default:

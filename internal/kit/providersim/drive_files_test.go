@@ -71,8 +71,8 @@ func TestDriveFiles(t *testing.T) {
 	}
 }
 
-// TestDriveFilesReadsAgain: what was cut out of the request is read again, and said to
-// be missed; the newest file is not repeated.
+// TestDriveFilesReadsAgain: the agent reads a file again that was cut out of the
+// request, and it counts as missed; it does not repeat the newest file.
 func TestDriveFilesReadsAgain(t *testing.T) {
 	c, _, url := fileClient(t, Chat, 24)
 	c.work(t, url, func(int) bool {

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // A fact that is gone need not be read again where the agent has winnow's
-// tools (winnow mcp): the driver then asks for what was hidden, as a model would.
-// Where the prompt shows which handle stands for the part, it asks for that;
-// else it searches for the fact's name, and asks for the handle that it is told
-// if the line itself did not come with it. Only what cannot be had so is printed
-// again. For example, for the fact of part 2:
+// tools (winnow mcp): the driver then asks for the hidden text, as a model would.
+// Where the prompt shows which handle stands for the part, it asks for that; else
+// it searches for the fact's name, and asks for the handle that it is told if the
+// line itself did not come with it. Where the agent has a shell only, it runs
+// winnow recall there, if the prompt says so and [DriveOptions.Recall] is set. Only
+// what cannot be had so is printed again. For example, for the fact of part 2:
 //
 //	[old output of bash(command=sh drive.sh 2) left out: …; original: wk3ptjzmt]
 //
@@ -22,27 +24,98 @@ import (
 // which it asks for the rest (Claude Code's ToolSearch, Qwen Code's tool_search): the
 // driver asks for them when it first needs them.
 
-// recallCall is the call by which a fact that is gone is asked for, if the
-// agent has the tools and there is something left to try.
-func (d *Driver) recallCall(a *Ask, t *driven, from int) (call Block, why string, ok bool) {
+// A lost is a fact that is gone: what is known of it, and where it was said.
+type lost struct {
+	key   int    // of its need, in the account
+	words string // to search for
+	find  string // in an original; "" where a line of it would be the fact itself
+	said  string // a marker that has this stands for where it was said
+}
+
+// A place is something to ask for: a handle, and the line to read from where one is
+// known, or words to search for without a handle.
+type place struct {
+	handle, words string
+	from          int
+}
+
+// recallCall is the call by which a fact that is gone is asked for, if the agent has
+// the tools, or a shell and a prompt that names the command, and there is something
+// left to try.
+func (d *Driver) recallCall(a *Ask, t *driven, f lost) (call Block, ok bool) {
 	recall, byHandle := a.toolWith("recall", "handle")
 	search, byWords := a.toolWith("search_history", "words")
+	shell, byShell := Tool{}, false
 	if !byHandle {
-		return a.findTools(t)
+		if call, ok := a.findTools(t); ok {
+			return call, true
+		}
+		if shell, byShell = shellTool(a); !byShell || !d.work.recalls || a.Find("`winnow recall HANDLE`") == "" {
+			return Block{}, false
+		}
 	}
-	name := d.work.name(from)
-	handle := handleOf(a, d.work.again(from), name)
-	switch tried := t.asked[from]; {
-	case handle != "" && !slices.Contains(tried, handle):
-		call = recall.callWith(object{"handle", handle, "find", name})
-	case byWords && !slices.Contains(tried, name):
-		handle = name
-		call = search.callWith(object{"words", name})
-	default:
-		return Block{}, "", false
+	for _, p := range a.placesOf(f) {
+		if slices.Contains(t.asked[f.key], p) || p.handle == "" && !byWords && !byShell {
+			continue
+		}
+		t.asked[f.key] = append(t.asked[f.key], p)
+		switch {
+		case byShell:
+			return shell.shellCall(p.command(f.find)), true
+		case p.handle == "":
+			return search.callWith(object{"words", p.words}), true
+		case p.from > 0:
+			return recall.callWith(object{"handle", p.handle, "from", p.from, "lines", linesRead}), true
+		case f.find == "":
+			return recall.callWith(object{"handle", p.handle}), true
+		}
+		return recall.callWith(object{"handle", p.handle, "find", f.find}), true
 	}
-	t.asked[from] = append(t.asked[from], handle)
-	return call, fmt.Sprintf("I need what part %d said of %s, which is hidden, so I ask for it.", from, name), true
+	return Block{}, false
+}
+
+// Lines that are read around one that a search found.
+const (
+	linesBefore = 100
+	linesRead   = 600
+)
+
+// command asks for a place in a shell.
+func (p place) command(find string) string {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	switch {
+	case p.handle == "":
+		return "winnow recall --history " + quote(p.words)
+	case p.from > 0:
+		return fmt.Sprintf("winnow recall %s --from %d --lines %d", p.handle, p.from, linesRead)
+	case find == "":
+		return "winnow recall " + p.handle
+	}
+	return "winnow recall " + p.handle + " --search " + quote(find)
+}
+
+// countMarkers takes note of the handles that a prompt shows.
+func (t *driven) countMarkers(a *Ask) {
+	a.eachText(func(text []byte) {
+		for _, m := range markers.FindAllSubmatch(text, -1) {
+			t.seen[string(m[1])] = true
+		}
+	})
+	t.Markers = len(t.seen)
+}
+
+// countRecalled takes note of a fact that came back, and of the handle that brought it:
+// the model asked for it, or a search showed its place.
+func (t *driven) countRecalled(a *Ask, f lost) {
+	t.Recalled++
+	last := t.asked[f.key][len(t.asked[f.key])-1]
+	if places := a.placesOf(f); last.handle == "" {
+		last = places[len(places)-1]
+	}
+	if t.seen[last.handle] {
+		t.redeemed[last.handle] = true
+	}
+	t.Redeemed = len(t.redeemed)
 }
 
 // recallName is the name of a tool by which originals are had, as agents list it.
@@ -50,16 +123,16 @@ var recallName = regexp.MustCompile(`\b\w*winnow\w*recall\b`)
 
 // findTools asks the agent for the tools that it has and did not declare: by their
 // names where the prompt tells them, else by words.
-func (a *Ask) findTools(t *driven) (call Block, why string, ok bool) {
+func (a *Ask) findTools(t *driven) (call Block, ok bool) {
 	at := slices.IndexFunc(a.Tools, func(tool Tool) bool {
 		return strings.EqualFold(strings.ReplaceAll(tool.Name, "_", ""), "toolsearch") && tool.schema.path("properties", "query").ok()
 	})
 	if at < 0 || t.looked == 2 {
-		return Block{}, "", false
+		return Block{}, false
 	}
 	t.looked++
 	query := "winnow recall"
-	a.texts(func(text []byte) {
+	a.eachText(func(text []byte) {
 		if name := recallName.FindString(string(text)); name != "" {
 			query = "select:" + name + "," + strings.TrimSuffix(name, "recall") + "search_history"
 		}
@@ -68,33 +141,36 @@ func (a *Ask) findTools(t *driven) (call Block, why string, ok bool) {
 	if a.Tools[at].schema.path("properties", "max_results").ok() {
 		args = args.set("max_results", 5)
 	}
-	return a.Tools[at].callWith(args), "I need what is hidden, so I look for the tool that shows it.", true
+	return a.Tools[at].callWith(args), true
 }
 
-// handles are what a hidden text is asked for by: in a marker, and in the answer
-// to a search.
-var handles = regexp.MustCompile(`original: (w[0-9a-z]{8,})|^(w[0-9a-z]{8,}) from=[0-9]+ `)
+var (
+	markers = regexp.MustCompile(`original: (w[0-9a-z]{8,})`)
+	hits    = regexp.MustCompile(`(?m)^(w[0-9a-z]{8,}) from=([0-9]+) .*`)
+)
 
-// handleOf is the handle of the text in which something is said, as far as the
-// prompt tells: in a marker that names the command, or in a search's answer that
-// names the fact. The last one counts.
-func handleOf(a *Ask, command, name string) string {
-	run := strings.TrimSuffix(command, " again")
-	found := ""
-	a.texts(func(text []byte) {
-		if !strings.Contains(string(text), "original: w") && !strings.Contains(string(text), " from=") {
+// placesOf is what may bring a fact back, as far as the prompt tells, best first: the
+// last marker that names where it was said, its words, and of what the last search
+// found the call by which it was read, or else the best.
+func (a *Ask) placesOf(f lost) []place {
+	var named string
+	var found place
+	a.eachText(func(text []byte) {
+		for line := range strings.Lines(string(text)) {
+			if m := markers.FindStringSubmatch(line); m != nil && strings.Contains(line, f.said) {
+				named = m[1]
+			}
+		}
+		all := hits.FindAllSubmatch(text, -1)
+		if all == nil {
 			return
 		}
-		for line := range strings.Lines(string(text)) {
-			if !strings.Contains(line, run+")") && !strings.Contains(line, name) {
-				continue
-			}
-			if m := handles.FindStringSubmatch(line); m != nil {
-				found = m[1] + m[2]
-			}
-		}
+		read := slices.IndexFunc(all, func(m [][]byte) bool { return strings.Contains(string(m[0]), f.said+`"`) })
+		m := all[max(0, read)]
+		line, _ := strconv.Atoi(string(m[2])) // it has digits only
+		found = place{handle: string(m[1]), from: max(1, line-linesBefore)}
 	})
-	return found
+	return slices.DeleteFunc([]place{{handle: named}, {words: f.words}, found}, func(p place) bool { return p == place{} })
 }
 
 // toolWith finds a tool by the end of its name, in front of which agents put the
@@ -105,19 +181,37 @@ func (a *Ask) toolWith(name, parameter string) (Tool, bool) {
 			return t, true
 		}
 	}
-	return Tool{}, false
+	return a.carriedTool(name)
+}
+
+// carriedTool finds a tool that the agent showed when it was asked for, and which is
+// called by another that it declares (Qwen Code's tool_call).
+func (a *Ask) carriedTool(name string) (tool Tool, ok bool) {
+	if !slices.ContainsFunc(a.Tools, func(t Tool) bool { return t.Name == "tool_call" && t.schema.path("properties", "arguments").ok() }) {
+		return Tool{}, false
+	}
+	shown := regexp.MustCompile(`<function>\{"name":"(\w+` + name + `)"`)
+	a.eachText(func(text []byte) {
+		if m := shown.FindSubmatch(text); m != nil {
+			tool, ok = Tool{Name: string(m[1]), carrier: "tool_call"}, true
+		}
+	})
+	return tool, ok
 }
 
 // callWith calls a tool with arguments, and the least for what else it requires.
 func (t Tool) callWith(args object) Block {
+	if t.carrier != "" {
+		return Block{Kind: Call, Name: t.carrier, Args: string(encodeJSON(object{"name", t.Name, "arguments", args}))}
+	}
 	given := map[string]bool{}
 	for i := 0; i+1 < len(args); i += 2 {
 		given[args[i].(string)] = true
 	}
 	for _, r := range t.schema.get("required").elems {
 		if name := r.str(); !given[name] {
-			args = args.set(name, least(name, t.schema.path("properties", name), 0))
+			args = args.set(name, leastValue(name, t.schema.path("properties", name), 0))
 		}
 	}
-	return Block{Kind: Call, Name: t.Name, Args: string(encode(args)), namespace: t.namespace}
+	return Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(args)), namespace: t.namespace}
 }

@@ -88,7 +88,7 @@ func newSources(o DriveOptions, from []string, folder string) (*sources, error) 
 	}
 	for i := range chosen {
 		f := &chosen[i]
-		text := strings.Join(f.lines, "\n") + "\n" + commentSign(f.path) + " " + s.last(i+1) + "\n"
+		text := strings.Join(f.lines, "\n") + "\n" + commentSign(f.path) + " " + s.finalLine(i+1) + "\n"
 		path := filepath.Join(folder, filepath.FromSlash(f.path))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			return nil, err
@@ -97,9 +97,9 @@ func newSources(o DriveOptions, from []string, folder string) (*sources, error) 
 	return s, nil
 }
 
-// last is the last line of a file, without the sign of a comment: who sees it has
+// finalLine returns the last line of a file, without the sign of a comment: who sees it has
 // seen the file. Of file 0 there is none.
-func (s *sources) last(file int) string {
+func (s *sources) finalLine(file int) string {
 	if file == 0 {
 		return "none"
 	}
@@ -225,13 +225,13 @@ func plantNeed(r *rand.Rand, files []source, n int) need {
 	if u.kind == factDecision {
 		return u
 	}
-	f.insert(r, plantedLines(f.path, u, noun))
+	f.insertLines(r, plantedLines(f.path, u, noun))
 	return u
 }
 
-// insert puts lines between two blocks of a file, where a line at its margin
+// insertLines puts lines between two blocks of a file, where a line at its margin
 // follows an empty one.
-func (f *source) insert(r *rand.Rand, lines []string) {
+func (f *source) insertLines(r *rand.Rand, lines []string) {
 	at := []int{len(f.lines)}
 	for i := len(f.lines) / 8; i+1 < len(f.lines); i++ {
 		if next := f.lines[i+1]; f.lines[i] == "" && next != "" && next[0] != ' ' && next[0] != '\t' {
@@ -241,8 +241,8 @@ func (f *source) insert(r *rand.Rand, lines []string) {
 	f.lines = slices.Insert(f.lines, at[r.IntN(len(at))], append([]string{""}, lines...)...)
 }
 
-// commentSign is how a comment begins in the language of a file; "" for a file that
-// is not source.
+// commentSign returns how a comment begins in the language of a file; "" for a file
+// that is not source.
 func commentSign(path string) string {
 	switch filepath.Ext(path) {
 	case ".go", ".js", ".mjs", ".ts":
@@ -263,18 +263,18 @@ func plantedLines(path string, u need, noun string) []string {
 			commentSign(path) + " " + u.name + " below " + u.value + " entries since the outage; more would block readers.",
 		}
 	case factPath:
-		return []string{map[string]string{".go": "var ", ".py": ""}[language] + declare(language) + u.name + ` = "` + u.value + `"`}
+		return []string{map[string]string{".go": "var ", ".py": ""}[language] + declarationWord(language) + u.name + ` = "` + u.value + `"`}
 	case factDefault:
 		if language == ".py" {
 			return []string{"def " + u.name + "(source, limit=" + u.value + ", strict=False):", "    return source if strict else limit"}
 		}
 		return []string{"function " + u.name + "(source, limit = " + u.value + ", strict = false) {", "  return strict ? source : limit", "}"}
 	}
-	return []string{map[string]string{".go": "const "}[language] + declare(language) + u.name + " = " + u.value}
+	return []string{map[string]string{".go": "const "}[language] + declarationWord(language) + u.name + " = " + u.value}
 }
 
-// declare is the word before a new name, of the languages that have one for all.
-func declare(language string) string {
+// declarationWord returns the word before a new name, of the languages that have one for all.
+func declarationWord(language string) string {
 	if language == ".js" || language == ".mjs" || language == ".ts" {
 		return "const "
 	}

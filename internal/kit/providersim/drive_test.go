@@ -188,7 +188,7 @@ func TestDriveReadsAgain(t *testing.T) {
 }
 
 // TestDriveOthers: requests without a shell, and an agent's own request for a
-// summary, are answered and counted, and are no step of the work.
+// summary, are answered and counted, but not as steps of the work.
 func TestDriveOthers(t *testing.T) {
 	_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
 	c := shellClient(t, Anthropic, t.TempDir(), false)
@@ -214,7 +214,7 @@ func TestDriveFindsTools(t *testing.T) {
 	_, url := sim(t, Options{Drive: d})
 	const tools = `"tools":[{"name":"bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}},` +
 		`{"name":"ToolSearch","input_schema":{"type":"object","required":["query","max_results"],"properties":{"query":{"type":"string"},"max_results":{"type":"number"}}}}]`
-	seen := d.work.last(2)
+	seen := d.work.finalLine(2)
 	for i, test := range []struct{ text, want string }{
 		{seen, `"input":{"query":"winnow recall","max_results":5}`},
 		{seen + " You have mcp__winnow__pin, mcp__winnow__recall.", `"input":{"query":"select:mcp__winnow__recall,mcp__winnow__search_history","max_results":5}`},
@@ -224,6 +224,29 @@ func TestDriveFindsTools(t *testing.T) {
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%d: no %s in %s", i, test.want, got)
 		}
+	}
+}
+
+// TestDriveRecallsByShell: an agent with a shell only is asked for what is hidden by the
+// command that the prompt names, then by the handle that a search tells, and
+// what comes back so is counted by its marker.
+func TestDriveRecallsByShell(t *testing.T) {
+	d := NewDriver(DriveOptions{Pause: -1, Steps: 3, Lag: 1, Recall: true})
+	_, url := sim(t, Options{Drive: d})
+	const tools = `"tools":[{"name":"bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}}]`
+	seen := d.work.finalLine(2) + " `winnow recall HANDLE` shows what is left out; original: wk3ptjzmt"
+	for i, test := range []struct{ text, want string }{
+		{seen, "winnow recall --history 'retry_limit_002'"},
+		{seen + "\nwk3ptjzmt from=120 (message 3, user): retry_limit_002 …\n", "winnow recall wk3ptjzmt --from 20 --lines 600"},
+		{seen + "\nwk3ptjzmt from=120 (message 3, user): " + d.work.plantedFact(2) + "\n", "sh drive.sh 3 '" + d.work.plantedFact(2)},
+	} {
+		_, got := post(t, url+"/v1/messages", am(user(fmt.Sprintf(`{"type":"text","text":%q}`, test.text)), tools))
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%d: no %s in %s", i, test.want, got)
+		}
+	}
+	if got := task(t, url); got.Recalled != 1 || got.Markers != 1 || got.Redeemed != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -261,7 +284,7 @@ func TestShellTool(t *testing.T) {
 			{Name: "exec_it", schema: parse(t, schema)},
 		}
 		tool, ok := shellTool(&Ask{Tools: tools})
-		if got := string(encode(tool.shellArguments("ls"))); !ok || tool.Name != "exec_it" || got != want {
+		if got := string(encodeJSON(tool.shellArguments("ls"))); !ok || tool.Name != "exec_it" || got != want {
 			t.Errorf("%s: %v %s", schema, ok, got)
 		}
 	}

@@ -33,13 +33,13 @@ func shellTool(a *Ask) (Tool, bool) {
 // shellCall calls a shell tool with a command.
 func (t Tool) shellCall(command string) Block {
 	if t.source {
-		call := "const r = await tools.exec_command(" + string(encode(object{"cmd", command})) + ");\ntext(r.output);\n"
+		call := "const r = await tools.exec_command(" + string(encodeJSON(object{"cmd", command})) + ");\ntext(r.output);\n"
 		return Block{Kind: Call, Name: t.Name, Args: call, source: true}
 	}
-	return Block{Kind: Call, Name: t.Name, Args: string(encode(t.shellArguments(command)))}
+	return Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(t.shellArguments(command)))}
 }
 
-// commandName is the parameter that takes the command; "" for none.
+// commandName returns the parameter that takes the command; "" for none.
 func (t Tool) commandName() string {
 	for _, name := range commandNames {
 		if t.schema.path("properties", name).ok() {
@@ -65,21 +65,21 @@ func (t Tool) shellArguments(command string) object {
 	}
 	for _, r := range t.schema.get("required").elems {
 		if name := r.str(); name != at {
-			out = out.set(name, least(name, properties.get(name), 0))
+			out = out.set(name, leastValue(name, properties.get(name), 0))
 		}
 	}
 	return out
 }
 
-// least is the smallest value that a schema allows: nothing found, nothing
+// leastValue returns the smallest value that a schema allows: nothing found, nothing
 // wrong, no further wishes.
-func least(name string, schema value, depth int) any {
+func leastValue(name string, schema value, depth int) any {
 	if one := schema.get("enum").elems; len(one) > 0 {
 		return rawJSON(one[0].raw)
 	}
-	if choices := schema.either("anyOf", "oneOf").elems; len(choices) > 0 {
+	if choices := schema.firstOf("anyOf", "oneOf").elems; len(choices) > 0 {
 		at := slices.IndexFunc(choices, func(s value) bool { return typeOf(s) == "null" })
-		return least(name, choices[max(at, 0)], depth+1)
+		return leastValue(name, choices[max(at, 0)], depth+1)
 	}
 	switch typeOf(schema) {
 	case "boolean":
@@ -97,7 +97,7 @@ func least(name string, schema value, depth int) any {
 		out := object{}
 		for _, r := range schema.get("required").elems {
 			if depth < 8 {
-				out = out.set(r.str(), least(r.str(), schema.path("properties", r.str()), depth+1))
+				out = out.set(r.str(), leastValue(r.str(), schema.path("properties", r.str()), depth+1))
 			}
 		}
 		return out
@@ -105,7 +105,7 @@ func least(name string, schema value, depth int) any {
 	return "Run the next part of the work"
 }
 
-// typeOf is the first type that a schema names.
+// typeOf returns the first type that a schema names.
 func typeOf(schema value) string {
 	kind := schema.get("type")
 	if kind.isArray() && len(kind.elems) > 0 {

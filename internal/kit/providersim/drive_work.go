@@ -13,14 +13,15 @@ type work struct {
 	steps, bytes, lag int
 	seed              int64
 	pause             time.Duration
+	recalls           bool
 }
 
 // lastLine is how the output of a part ends.
 var lastLine = regexp.MustCompile(`part ([0-9]+) of [0-9]+ is done, code [0-9]+`)
 
-// value is a number that nobody can guess from the commands: the fifth of a
+// secretValue is a number that nobody can guess from the commands: the fifth of a
 // generator with this start. All of it is exact in awk's numbers too.
-func (w work) value(n int) int64 {
+func (w work) secretValue(n int) int64 {
 	x := (w.seed*100_000+int64(n))%2147483646 + 1
 	for range 5 {
 		x = x * 16807 % 2147483647
@@ -28,19 +29,19 @@ func (w work) value(n int) int64 {
 	return x
 }
 
-// last is the line with which the output of a part ends; of part 0, none.
-func (w work) last(part int) string {
+// finalLine is the line with which the output of a part ends; of part 0, none.
+func (w work) finalLine(part int) string {
 	if part == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("part %d of %d is done, code %d", part, w.steps, w.value(part+90_000))
+	return fmt.Sprintf("part %d of %d is done, code %d", part, w.steps, w.secretValue(part+90_000))
 }
 
-// plants tells whether a part has a fact in its output.
-func (w work) plants(part int) bool { return part%2 == 0 }
+// plantsFact tells whether a part has a fact in its output.
+func (w work) plantsFact(part int) bool { return part%2 == 0 }
 
-// name is what the fact of a part is called: what a model that needs it knows of it.
-func (w work) name(part int) string {
+// factName is what the fact of a part is called: what a model that needs it knows of it.
+func (w work) factName(part int) string {
 	switch part % 8 {
 	case 2:
 		return fmt.Sprintf("retry_limit_%03d", part)
@@ -52,24 +53,30 @@ func (w work) name(part int) string {
 	return fmt.Sprintf("lease_%03d.go", part)
 }
 
-// planted is the fact in a part's output: a number, a path that stands in prose,
+// lostFact is what is known of the fact of a part where it is gone.
+func (w work) lostFact(part int) lost {
+	name := w.factName(part)
+	return lost{key: part, words: name, find: name, said: fmt.Sprintf("sh drive.sh %d)", part)}
+}
+
+// plantedFact is the fact in a part's output: a number, a path that stands in prose,
 // a line of a file, and a line that looks like all the others around it.
-func (w work) planted(part int) string {
-	switch name := w.name(part); part % 8 {
+func (w work) plantedFact(part int) string {
+	switch name := w.factName(part); part % 8 {
 	case 2:
-		return fmt.Sprintf("%s = %d", name, w.value(part))
+		return fmt.Sprintf("%s = %d", name, w.secretValue(part))
 	case 4:
-		return fmt.Sprintf("%s = var/cache/%d/index.db", name, w.value(part))
+		return fmt.Sprintf("%s = var/cache/%d/index.db", name, w.secretValue(part))
 	case 6:
-		return fmt.Sprintf("%s = %dms", name, w.value(part))
+		return fmt.Sprintf("%s = %dms", name, w.secretValue(part))
 	default:
-		return fmt.Sprintf("ok   internal/store/%s:%d checksum %d took 0.%03ds, lease renewed", name, part, w.value(part), part)
+		return fmt.Sprintf("ok   internal/store/%s:%d checksum %d took 0.%03ds, lease renewed", name, part, w.secretValue(part), part)
 	}
 }
 
-// command prints a part, and uses a fact. With the script in it, it works
+// partCommand prints a part, and uses a fact. With the script in it, it works
 // wherever the agent's shell is; later ones are short, as what people type.
-func (w work) command(part int, fact string, script bool) string {
+func (w work) partCommand(part int, fact string, script bool) string {
 	run := fmt.Sprintf("sh drive.sh %d", part)
 	if fact != "" {
 		run += " '" + fact + "'"
@@ -80,8 +87,8 @@ func (w work) command(part int, fact string, script bool) string {
 	return run
 }
 
-// again prints a part that was printed before.
-func (w work) again(part int) string { return fmt.Sprintf("sh drive.sh %d again", part) }
+// repeatCommand prints a part that was printed before.
+func (w work) repeatCommand(part int) string { return fmt.Sprintf("sh drive.sh %d again", part) }
 
 // script is the program of every part, for sh and any awk. Most parts print what
 // test runs and compilers print, lines of a few forms; every eighth prints prose, in

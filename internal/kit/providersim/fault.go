@@ -61,7 +61,7 @@ const (
 	// FaultError sends an overload error as an event and ends.
 	FaultError FaultKind = "error-after"
 
-	// FaultGarbage answers 200 with a page that is no JSON.
+	// FaultGarbage answers 200 with a page that is not JSON.
 	FaultGarbage FaultKind = "garbage"
 
 	// FaultEmpty answers 200 with no body at all.
@@ -116,7 +116,7 @@ func ParseFault(text string) (Fault, error) {
 	return f, nil
 }
 
-// name is the fault as /sim/requests counts it.
+// name returns the fault as /sim/requests counts it.
 func (f Fault) name() string {
 	switch {
 	case f.Drop:
@@ -137,11 +137,11 @@ func (f Fault) name() string {
 	return ""
 }
 
-// refusal is what the fault tells instead of an answer, or nil.
+// refusal returns what the fault tells instead of an answer, or nil.
 func (f Fault) refusal(dialect string) *refusal {
 	switch {
 	case f.Code != "":
-		r := invalid(f.Code, "%s", strings.ReplaceAll(f.Code, "_", " ")).withCode(f.Code)
+		r := badRequest(f.Code, "%s", strings.ReplaceAll(f.Code, "_", " ")).withCode(f.Code)
 		switch f.Code {
 		case "compaction_unavailable":
 			r.status, r.kind = 529, "overloaded_error"
@@ -150,13 +150,13 @@ func (f Fault) refusal(dialect string) *refusal {
 		}
 		return r
 	case f.Status != 0:
-		return failure(dialect, f.Status, f.RetryAfter)
+		return providerFailure(dialect, f.Status, f.RetryAfter)
 	}
 	return nil
 }
 
-// fault picks the request's fault: the header's, else by chance.
-func (s *Server) fault(r *http.Request, number uint64) (Fault, error) {
+// pickFault picks the request's fault: the header's, else by chance.
+func (s *Server) pickFault(r *http.Request, number uint64) (Fault, error) {
 	if h := r.Header.Get("Sim-Fault"); h != "" {
 		return ParseFault(h)
 	}

@@ -22,7 +22,7 @@ const (
 // not have.
 var skipSignatures = []string{"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"}
 
-func (d geminiDialect) decode(c *call) *refusal {
+func (d geminiDialect) readRequest(c *call) *refusal {
 	method := c.http.PathValue("call")
 	c.stream = strings.HasSuffix(method, ":streamGenerateContent")
 	c.array = c.stream && c.http.URL.Query().Get("alt") != "sse"
@@ -30,36 +30,36 @@ func (d geminiDialect) decode(c *call) *refusal {
 	if c.assist = strings.HasPrefix(method, "v1internal:"); c.assist {
 		c.v = c.v.get("request")
 	}
-	if inner := c.v.either("generateContentRequest", "generate_content_request"); c.counting && inner.ok() {
+	if inner := c.v.firstOf("generateContentRequest", "generate_content_request"); c.counting && inner.ok() {
 		c.v = inner
 	}
-	c.maxOutput = d.config(c).either("maxOutputTokens", "max_output_tokens").num(0)
+	c.maxOutput = d.generationConfig(c).firstOf("maxOutputTokens", "max_output_tokens").num(0)
 	contents := c.v.get("contents").elems
 	if len(contents) == 0 {
-		return invalid(ruleEmpty, "* GenerateContentRequest.contents: contents is not specified\n")
+		return badRequest(ruleEmpty, "* GenerateContentRequest.contents: contents is not specified\n")
 	}
 	if c.settings.Output > 0 && c.maxOutput > c.settings.Output {
-		return invalid(ruleOutput, "Unable to submit request because it has a maxOutputTokens value of %d but the supported range is from 1 (inclusive) to %d (exclusive). Update the value and try again.", c.maxOutput, c.settings.Output+1)
+		return badRequest(ruleOutput, "Unable to submit request because it has a maxOutputTokens value of %d but the supported range is from 1 (inclusive) to %d (exclusive). Update the value and try again.", c.maxOutput, c.settings.Output+1)
 	}
-	for _, rule := range []func(*call, []value) *refusal{d.parts, d.order, d.signatures} {
+	for _, rule := range []func(*call, []value) *refusal{d.checkParts, d.checkOrder, d.checkSignatures} {
 		if r := rule(c, contents); r != nil {
 			return r
 		}
 	}
-	d.build(c)
-	d.agent(c, contents)
+	d.buildPrompt(c)
+	d.briefAgent(c, contents)
 	return nil
 }
 
-func (geminiDialect) config(c *call) value {
-	return c.v.either("generationConfig", "generation_config")
+func (geminiDialect) generationConfig(c *call) value {
+	return c.v.firstOf("generationConfig", "generation_config")
 }
 
-func functionCall(part value) value { return part.either("functionCall", "function_call") }
+func functionCall(part value) value { return part.firstOf("functionCall", "function_call") }
 
-func functionResponse(part value) value { return part.either("functionResponse", "function_response") }
+func functionResponse(part value) value { return part.firstOf("functionResponse", "function_response") }
 
-func count(content value, of func(value) value) int {
+func countParts(content value, of func(value) value) int {
 	n := 0
 	for _, p := range content.get("parts").elems {
 		if of(p).ok() {
@@ -69,62 +69,62 @@ func count(content value, of func(value) value) int {
 	return n
 }
 
-// parts: known roles, and something in every content and part.
-func (geminiDialect) parts(_ *call, contents []value) *refusal {
+// checkParts: known roles, and something in every content and part.
+func (geminiDialect) checkParts(_ *call, contents []value) *refusal {
 	for i, ct := range contents {
 		switch role := ct.get("role").str(); role {
 		case "user", "model", "function":
 		case "":
 			if len(contents) > 1 {
-				return invalid(ruleRole, "Please use a valid role: user, model.")
+				return badRequest(ruleRole, "Please use a valid role: user, model.")
 			}
 		default:
-			return invalid(ruleRole, "Please use a valid role: user, model.")
+			return badRequest(ruleRole, "Please use a valid role: user, model.")
 		}
 		parts := ct.get("parts").elems
 		if len(parts) == 0 {
-			return invalid(ruleEmpty, "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", i)
+			return badRequest(ruleEmpty, "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", i)
 		}
 		for j, p := range parts {
-			if !p.either("text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data",
+			if !p.firstOf("text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data",
 				"fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result").ok() {
-				return invalid(ruleEmpty, "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field\n", i, j)
+				return badRequest(ruleEmpty, "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field\n", i, j)
 			}
 		}
 	}
 	return nil
 }
 
-// order: calls are the model's and stand after a user's turn or responses;
+// checkOrder: calls are the model's and stand after a user's turn or responses;
 // responses are the user's, directly after calls and as many.
-func (geminiDialect) order(_ *call, contents []value) *refusal {
+func (geminiDialect) checkOrder(_ *call, contents []value) *refusal {
 	open := 0 // calls of the content before
 	for i, ct := range contents {
-		calls, responses := count(ct, functionCall), count(ct, functionResponse)
+		calls, responses := countParts(ct, functionCall), countParts(ct, functionResponse)
 		model := ct.get("role").str() == "model"
 		switch {
 		case calls > 0 && !model:
-			return invalid("call_order", callAfterUser)
+			return badRequest("call_order", callAfterUser)
 		case responses > 0 && model:
-			return invalid(ruleResult, responseAfter)
+			return badRequest(ruleResult, responseAfter)
 		case responses > 0 && open == 0:
-			return invalid(ruleResult, responseAfter)
+			return badRequest(ruleResult, responseAfter)
 		case responses != open:
-			return invalid(ruleCall, responsesForAll)
+			return badRequest(ruleCall, responsesForAll)
 		case calls > 0 && (i == 0 || contents[i-1].get("role").str() == "model"):
-			return invalid("call_order", callAfterUser)
+			return badRequest("call_order", callAfterUser)
 		}
 		open = calls
 	}
 	if open > 0 {
-		return invalid(ruleCall, responsesForAll)
+		return badRequest(ruleCall, responsesForAll)
 	}
 	return nil
 }
 
-// signatures: in the current turn, the first call of every answer carries the
+// checkSignatures: in the current turn, the first call of every answer carries the
 // signature that came with it. Models before Gemini 3 do not ask for it.
-func (geminiDialect) signatures(c *call, contents []value) *refusal {
+func (geminiDialect) checkSignatures(c *call, contents []value) *refusal {
 	if !signsThoughts(c.model) {
 		return nil
 	}
@@ -137,12 +137,12 @@ func (geminiDialect) signatures(c *call, contents []value) *refusal {
 			if !call.ok() {
 				continue
 			}
-			sig := p.either("thoughtSignature", "thought_signature").str()
+			sig := p.firstOf("thoughtSignature", "thought_signature").str()
 			if sig == "" {
-				return invalid(ruleSigned, missingSignature, call.get("name").str(), i+1)
+				return badRequest(ruleSigned, missingSignature, call.get("name").str(), i+1)
 			}
 			if !slices.Contains(skipSignatures, sig) && !c.s.signer.checkThought(sig) {
-				return invalid(ruleSigned, "Corrupted thought signature.")
+				return badRequest(ruleSigned, "Corrupted thought signature.")
 			}
 			break // of parallel calls only the first is signed
 		}
@@ -156,53 +156,53 @@ func signsThoughts(model string) bool {
 	return !strings.HasPrefix(model, "gemini-1") && !strings.HasPrefix(model, "gemini-2")
 }
 
-// geminiTurn is where the current turn starts: the last content of a user's that
-// has no responses.
+// geminiTurn returns where the current turn starts: the last content of a user's
+// that has no responses.
 func geminiTurn(contents []value) int {
 	for i := len(contents) - 1; i >= 0; i-- {
-		if role := contents[i].get("role").str(); role == "user" && count(contents[i], functionResponse) == 0 {
+		if role := contents[i].get("role").str(); role == "user" && countParts(contents[i], functionResponse) == 0 {
 			return i
 		}
 	}
 	return 0
 }
 
-func (d geminiDialect) build(c *call) {
+func (d geminiDialect) buildPrompt(c *call) {
 	p := newPrompt(c.s.opts.Count, true)
 	c.prompt = p
-	if id := c.v.either("cachedContent", "cached_content"); id.ok() {
+	if id := c.v.firstOf("cachedContent", "cached_content"); id.ok() {
 		p.add("cached", id.bytes(), 0, markNone)
 	}
 	for _, t := range c.v.get("tools").elems {
-		for _, f := range t.either("functionDeclarations", "function_declarations").elems {
-			p.addValue("tool", f, tokensPerTool+p.json(f), markNone)
+		for _, f := range t.firstOf("functionDeclarations", "function_declarations").elems {
+			p.addValue("tool", f, tokensPerTool+p.countJSON(f), markNone)
 		}
 	}
 	p.tools = p.tokens - tokensPerPrompt
-	for _, part := range c.v.either("systemInstruction", "system_instruction").get("parts").elems {
-		d.part(p, "system", part)
+	for _, part := range c.v.firstOf("systemInstruction", "system_instruction").get("parts").elems {
+		d.addPart(p, "system", part)
 	}
 	for _, ct := range c.v.get("contents").elems {
-		p.message()
+		p.addMessage()
 		for _, part := range ct.get("parts").elems {
-			d.part(p, ct.get("role").str(), part)
+			d.addPart(p, ct.get("role").str(), part)
 		}
 	}
 }
 
-func (d geminiDialect) part(p *prompt, role string, part value) {
+func (d geminiDialect) addPart(p *prompt, role string, part value) {
 	call, resp := functionCall(part), functionResponse(part)
-	data := part.either("inlineData", "inline_data")
+	data := part.firstOf("inlineData", "inline_data")
 	switch {
 	case part.get("text").isString():
 		t := part.get("text")
-		p.add(role, t.bytes(), p.text(t), markNone)
+		p.add(role, t.bytes(), p.countText(t), markNone)
 	case call.ok():
 		p.addValue("call", call, d.callTokens(p, call.get("name").str(), call.get("args")), markNone, "id")
 	case resp.ok():
-		p.addValue("response", resp, p.count(resp.get("name").bytes())+p.json(resp.get("response")), markNone, "id")
+		p.addValue("response", resp, p.count(resp.get("name").bytes())+p.countJSON(resp.get("response")), markNone, "id")
 	case data.ok():
-		image := strings.HasPrefix(data.either("mimeType", "mime_type").str(), "image/")
+		image := strings.HasPrefix(data.firstOf("mimeType", "mime_type").str(), "image/")
 		p.addValue(role, data, mediaTokens(!image, len(data.get("data").raw)), markNone)
 	default:
 		p.addValue(role, part, tokensPerImage, markNone)
@@ -210,37 +210,37 @@ func (d geminiDialect) part(p *prompt, role string, part value) {
 }
 
 func (geminiDialect) callTokens(p *prompt, name string, args value) int {
-	return p.count([]byte(name)) + p.json(args)
+	return p.count([]byte(name)) + p.countJSON(args)
 }
 
-func (d geminiDialect) agent(c *call, contents []value) {
+func (d geminiDialect) briefAgent(c *call, contents []value) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
-		for _, f := range t.either("functionDeclarations", "function_declarations").elems {
-			a.Tools = append(a.Tools, Tool{Name: f.get("name").str(), schema: f.either("parameters", "parametersJsonSchema", "parameters_json_schema")})
+		for _, f := range t.firstOf("functionDeclarations", "function_declarations").elems {
+			a.Tools = append(a.Tools, Tool{Name: f.get("name").str(), schema: f.firstOf("parameters", "parametersJsonSchema", "parameters_json_schema")})
 		}
 	}
-	a.form = d.config(c).either("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema")
+	a.form = d.generationConfig(c).firstOf("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema")
 	a.Parallel = true
-	fc := c.v.either("toolConfig", "tool_config").either("functionCallingConfig", "function_calling_config")
+	fc := c.v.firstOf("toolConfig", "tool_config").firstOf("functionCallingConfig", "function_calling_config")
 	switch strings.ToUpper(fc.get("mode").str()) {
 	case "NONE":
 		a.Choice = "none"
 	case "ANY":
 		a.Choice = "any"
-		if names := fc.either("allowedFunctionNames", "allowed_function_names").elems; len(names) > 0 {
+		if names := fc.firstOf("allowedFunctionNames", "allowed_function_names").elems; len(names) > 0 {
 			a.Choice = names[0].str()
 		}
 	}
-	a.Thinking = d.config(c).either("thinkingConfig", "thinking_config").either("includeThoughts", "include_thoughts").isTrue()
+	a.Thinking = d.generationConfig(c).firstOf("thinkingConfig", "thinking_config").firstOf("includeThoughts", "include_thoughts").isTrue()
 	for _, ct := range contents[geminiTurn(contents):] {
-		if count(ct, functionCall) > 0 {
+		if countParts(ct, functionCall) > 0 {
 			a.Step++
 		}
 	}
 	parts := contents[len(contents)-1].get("parts").elems
 	last := parts[len(parts)-1]
-	a.LastText = tail(last.get("text"))
+	a.LastText = textTail(last.get("text"))
 	if contents[len(contents)-1].get("role").str() != "model" {
 		a.LastAsked = last.get("text").str()
 	}
@@ -251,17 +251,17 @@ func (d geminiDialect) agent(c *call, contents []value) {
 
 func (geminiDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
 	if shape == OverflowLimit {
-		return invalid(ruleOverflow, "The input token count exceeds the maximum number of tokens allowed (%d).", c.window)
+		return badRequest(ruleOverflow, "The input token count exceeds the maximum number of tokens allowed (%d).", c.window)
 	}
-	return invalid(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.total(), c.window)
+	return badRequest(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.inputTokens(), c.window)
 }
 
 func (geminiDialect) errorBody(_ *call, r *refusal) object { return geminiError(r) }
 
 func (geminiDialect) errorEvent(_ *call, r *refusal, _ int) event {
-	return event{"", encode(geminiError(r))}
+	return event{"", encodeJSON(geminiError(r))}
 }
 
-func (geminiDialect) counted(c *call) object {
-	return object{"totalTokens", c.total(), "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", c.total()}}}
+func (geminiDialect) countBody(c *call) object {
+	return object{"totalTokens", c.inputTokens(), "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", c.inputTokens()}}}
 }

@@ -1,22 +1,22 @@
 package providersim
 
-func (geminiDialect) sign(c *call) {
+func (geminiDialect) signBlocks(c *call) {
 	first := true
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		if b.Kind != Call {
 			continue
 		}
-		b.id = c.id("", i)[:12]
+		b.id = c.makeID("", i)[:12]
 		if first {
-			b.signature = c.s.signer.thought(c.nonce(i))
+			b.signature = c.s.signer.thoughtSignature(c.makeNonce(i))
 			first = false
 		}
 	}
 }
 
-// cost leaves thoughts out: Gemini reports them apart, and they do not come back.
-func (d geminiDialect) cost(c *call, blocks []Block) int {
+// countBlocks leaves thoughts out: Gemini reports them apart, and they do not come back.
+func (d geminiDialect) countBlocks(c *call, blocks []Block) int {
 	n := 0
 	for _, b := range blocks {
 		switch b.Kind {
@@ -47,14 +47,14 @@ func geminiPart(b Block, text string) object {
 	return object{"text", text}
 }
 
-func (geminiDialect) finish(c *call) string {
+func (geminiDialect) finishReason(c *call) string {
 	if c.stopped == stopLength || c.stopped == stopWindow {
 		return "MAX_TOKENS"
 	}
 	return "STOP"
 }
 
-func (geminiDialect) usage(c *call) object {
+func (geminiDialect) usageObject(c *call) object {
 	u := c.usage
 	o := object{"promptTokenCount", u.input, "candidatesTokenCount", u.output, "totalTokenCount", u.input + u.output + u.thinking}
 	if u.read > 0 {
@@ -66,8 +66,8 @@ func (geminiDialect) usage(c *call) object {
 	return o
 }
 
-// piece is one object of the answer.
-func (d geminiDialect) piece(c *call, parts list, finish string) object {
+// answerObject returns one object of the answer.
+func (d geminiDialect) answerObject(c *call, parts list, finish string) object {
 	candidate := object{"content", object{"parts", parts, "role", "model"}, "index", 0}
 	if finish != "" {
 		candidate = candidate.set("finishReason", finish)
@@ -75,8 +75,8 @@ func (d geminiDialect) piece(c *call, parts list, finish string) object {
 	o := object{
 		"candidates",
 		list{candidate},
-		"usageMetadata", d.usage(c),
-		"modelVersion", c.model, "responseId", c.id("", 0),
+		"usageMetadata", d.usageObject(c),
+		"modelVersion", c.model, "responseId", c.makeID("", 0),
 	}
 	if c.assist {
 		o = object{"response", o, "traceId", "sim"}
@@ -84,30 +84,30 @@ func (d geminiDialect) piece(c *call, parts list, finish string) object {
 	return o
 }
 
-func (d geminiDialect) whole(c *call) object {
+func (d geminiDialect) answerBody(c *call) object {
 	parts := list{}
 	for _, b := range c.blocks {
 		parts = append(parts, geminiPart(b, b.Text))
 	}
-	return d.piece(c, parts, d.finish(c))
+	return d.answerObject(c, parts, d.finishReason(c))
 }
 
-func (geminiDialect) head() int { return 0 }
+func (geminiDialect) leadingEvents() int { return 0 }
 
-func (d geminiDialect) events(c *call) []event {
+func (d geminiDialect) answerEvents(c *call) []event {
 	var out []event
 	send := func(parts list, finish string) {
-		out = append(out, event{"", encode(d.piece(c, parts, finish))})
+		out = append(out, event{"", encodeJSON(d.answerObject(c, parts, finish))})
 	}
 	for _, b := range c.blocks {
 		if b.Kind == Call {
 			send(list{geminiPart(b, "")}, "")
 			continue
 		}
-		for _, p := range pieces(b.Text) {
+		for _, p := range cutIntoDeltas(b.Text) {
 			send(list{geminiPart(b, p)}, "")
 		}
 	}
-	send(list{object{"text", ""}}, d.finish(c))
+	send(list{object{"text", ""}}, d.finishReason(c))
 	return out
 }

@@ -25,18 +25,18 @@ func newHeldStates() *heldStates {
 	return &heldStates{m: map[string]*heldState{}, items: map[string]string{}}
 }
 
-// keep remembers an answer that may be continued: a response that is stored, a
+// keepAnswer remembers an answer that may be continued: a response that is stored, a
 // message of a thread.
-func (h *heldStates) keep(c *call) {
+func (h *heldStates) keepAnswer(c *call) {
 	id := ""
 	switch c.d.(type) {
 	case responsesDialect:
 		if c.v.get("store").kind != 'f' {
-			id = c.id("resp_", 0)
+			id = c.makeID("resp_", 0)
 		}
 	case anthropicDialect:
 		if c.v.get("thread").ok() {
-			id = c.id("msg_", 0)
+			id = c.makeID("msg_", 0)
 		}
 	}
 	if id == "" {
@@ -76,8 +76,8 @@ func (h *heldStates) find(id string) (heldState, bool) {
 	return heldState{}, false
 }
 
-// item tells whether an item of a stored response is known, and which call it is.
-func (h *heldStates) item(id string) (callID string, ok bool) {
+// findItem tells whether an item of a stored response is known, and which call it is.
+func (h *heldStates) findItem(id string) (callID string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	callID, ok = h.items[id]

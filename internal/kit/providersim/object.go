@@ -19,8 +19,8 @@ type rawJSON []byte
 // set returns the object with one more member.
 func (o object) set(name string, v any) object { return append(o, name, v) }
 
-// encode returns the value as compact JSON.
-func encode(v any) []byte { return appendJSON(nil, v) }
+// encodeJSON returns the value as compact JSON.
+func encodeJSON(v any) []byte { return appendJSON(nil, v) }
 
 func appendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {

@@ -38,10 +38,6 @@ type Options struct {
 	// default: what the provider does most often. The key is the dialect.
 	Overflow map[string]Overflow
 
-	// Foreign says what to do with signatures that this server did not make,
-	// such as those of recorded sessions; default [ForeignRefuse].
-	Foreign Foreign
-
 	// Binding says which Anthropic models bind thinking to its prefix; default
 	// [BindNewer].
 	Binding Binding
@@ -89,7 +85,7 @@ type Model struct {
 	// Window is the most tokens of a prompt.
 	Window int
 
-	// Output is the most tokens that may be asked for; 0 is no limit.
+	// Output is the most tokens that may be asked for; 0 means no limit.
 	Output int
 
 	// CacheMin is the smallest prefix that is cached, in tokens. Default: what
@@ -159,23 +155,6 @@ const (
 	OverflowSilent Overflow = "silent"
 )
 
-// Foreign says what to do with signed content that this server did not sign.
-type Foreign int
-
-const (
-	// ForeignRefuse refuses it, as a provider does.
-	ForeignRefuse Foreign = iota
-
-	// ForeignAdopt accepts it the first time and binds it to the prefix that it
-	// then has.
-	ForeignAdopt
-
-	// ForeignFollows accepts it where it stands directly after a prompt that
-	// this server accepted before: right for a client that replays a recorded
-	// session request by request.
-	ForeignFollows
-)
-
 // Binding says which Anthropic models bind thinking to its prefix.
 type Binding int
 
@@ -212,8 +191,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// model returns the settings of a model, with defaults filled.
-func (o *Options) model(name string) Model {
+// settingsFor returns the settings of a model, with defaults filled.
+func (o *Options) settingsFor(name string) Model {
 	var m Model
 	best := -1
 	for n, c := range o.Models {
@@ -226,7 +205,7 @@ func (o *Options) model(name string) Model {
 	return m
 }
 
-// documentedCacheMin is the smallest prefix that is cached, by model.
+// documentedCacheMin returns the smallest prefix that is cached, by model.
 func documentedCacheMin(name string) int {
 	family, major, minor := claudeVersion(name)
 	switch {
@@ -242,8 +221,8 @@ func documentedCacheMin(name string) int {
 	return 1024
 }
 
-// binds tells whether a model binds thinking to its prefix.
-func (o *Options) binds(name string) bool {
+// bindsThinking tells whether a model binds thinking to its prefix.
+func (o *Options) bindsThinking(name string) bool {
 	if o.Binding != BindNewer {
 		return o.Binding == BindAlways
 	}

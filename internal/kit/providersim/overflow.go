@@ -2,11 +2,11 @@ package providersim
 
 import "net/http"
 
-// overflow checks the prompt against the window and answers if it does not fit.
+// answerOverflow checks the prompt against the window and answers if it does not fit.
 // What overflows is not billed, whatever the shape.
 // It returns whether the request is done with.
-func (s *Server) overflow(c *call, out *writer) bool {
-	n := c.total()
+func (s *Server) answerOverflow(c *call, out *writer) bool {
+	n := c.inputTokens()
 	sum := false
 	if n <= c.window {
 		sum = c.sumCounts && n+c.maxOutput > c.window
@@ -30,22 +30,22 @@ func (s *Server) overflow(c *call, out *writer) bool {
 	case OverflowTooLarge:
 		r := tooManyBytes(c.d.name(), 20<<20)
 		r.status = http.StatusRequestEntityTooLarge
-		out.refuse(c, r)
+		out.sendRefusal(c, r)
 	case OverflowEmpty:
-		out.head(http.StatusBadRequest, "")
+		out.writeHead(http.StatusBadRequest, "")
 	case OverflowFinish:
 		c.usage = usage{input: n}
 		c.stopped = stopWindow
-		events, body := c.d.events(c), encode(c.d.whole(c))
+		events, body := c.d.answerEvents(c), encodeJSON(c.d.answerBody(c))
 		c.usage = usage{}
 		if c.stream {
-			out.stream(c, events)
+			out.sendStream(c, events)
 		} else {
-			out.whole(http.StatusOK, body)
+			out.sendWhole(http.StatusOK, body)
 		}
 	case OverflowStream, OverflowLate:
 		if !c.stream {
-			out.refuse(c, c.d.tooLong(c, OverflowDefault, sum))
+			out.sendRefusal(c, c.d.tooLong(c, OverflowDefault, sum))
 			break
 		}
 		s.breakOff(c, out, shape == OverflowLate, sum)
@@ -56,21 +56,21 @@ func (s *Server) overflow(c *call, out *writer) bool {
 		}
 		fallthrough
 	default:
-		out.refuse(c, c.d.tooLong(c, shape, sum))
+		out.sendRefusal(c, c.d.tooLong(c, shape, sum))
 	}
 	return true
 }
 
 // breakOff streams the start of an answer and then the refusal as an event.
 func (s *Server) breakOff(c *call, out *writer, late, sum bool) {
-	c.usage = usage{input: c.total()}
-	c.think(0)
-	all := c.d.events(c)
-	n := c.d.head()
+	c.usage = usage{input: c.inputTokens()}
+	c.letAgentAnswer(0)
+	all := c.d.answerEvents(c)
+	n := c.d.leadingEvents()
 	if late {
 		n += (len(all) - n) / 2
 	}
 	events := append(all[:n:n], c.d.errorEvent(c, c.d.tooLong(c, OverflowDefault, sum), n))
 	c.usage = usage{}
-	out.stream(c, events)
+	out.sendStream(c, events)
 }

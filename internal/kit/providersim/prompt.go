@@ -86,17 +86,17 @@ func (p *prompt) add(kind string, canon []byte, tokens int, m mark) {
 
 // addValue appends a JSON value as a segment, without the members in leave.
 func (p *prompt) addValue(kind string, v value, tokens int, m mark, leave ...string) {
-	p.scratch = v.canon(p.scratch[:0], leave...)
+	p.scratch = v.appendCanonical(p.scratch[:0], leave...)
 	p.add(kind, p.scratch, tokens, m)
 }
 
-// message adds the framing of one more message.
-func (p *prompt) message() { p.tokens += tokensPerMessage }
+// addMessage adds the framing of one more message.
+func (p *prompt) addMessage() { p.tokens += tokensPerMessage }
 
 func (p *prompt) feed(b []byte) {
 	for len(b) > 0 {
 		if len(p.pending) == 0 && len(b) >= grain {
-			p.close(b[:grain])
+			p.closeGrain(b[:grain])
 			b = b[grain:]
 			continue
 		}
@@ -104,13 +104,13 @@ func (p *prompt) feed(b []byte) {
 		p.pending = append(p.pending, b[:n]...)
 		b = b[n:]
 		if len(p.pending) == grain {
-			p.close(p.pending)
+			p.closeGrain(p.pending)
 			p.pending = p.pending[:0]
 		}
 	}
 }
 
-func (p *prompt) close(g []byte) {
+func (p *prompt) closeGrain(g []byte) {
 	h := maphash.Bytes(grainSeed, g)
 	if n := len(p.grains); n > 0 {
 		// Chained, so that a grain stands for all before it too.
@@ -133,7 +133,7 @@ func (p *prompt) tokensAt(n int) int {
 	return tokens
 }
 
-// mediaTokens is the cost of base64 data: a picture has a fixed one, a document
+// mediaTokens returns the cost of base64 data: a picture has a fixed one, a document
 // one that grows with its size.
 func mediaTokens(document bool, size int) int {
 	if document {
@@ -142,14 +142,14 @@ func mediaTokens(document bool, size int) int {
 	return tokensPerImage
 }
 
-// text counts a string value.
-func (p *prompt) text(v value) int { return p.count(v.bytes()) }
+// countText counts a string value.
+func (p *prompt) countText(v value) int { return p.count(v.bytes()) }
 
-// json counts a value as compact JSON would be.
-func (p *prompt) json(v value) int {
+// countJSON counts a value as compact JSON would be.
+func (p *prompt) countJSON(v value) int {
 	if !v.ok() {
 		return 0
 	}
-	p.scratch = v.canon(p.scratch[:0])
+	p.scratch = v.appendCanonical(p.scratch[:0])
 	return p.count(p.scratch)
 }

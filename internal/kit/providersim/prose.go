@@ -22,30 +22,30 @@ var (
 	}
 )
 
-func file(r *rand.Rand) string {
+func randomPath(r *rand.Rand) string {
 	return folders[r.IntN(len(folders))] + "/" + files[r.IntN(len(files))]
 }
 
-// prose writes sentences about the repository and, if there is one, about a
+// writeProse writes sentences about the repository and, if there is one, about a
 // file that the last text names.
-func prose(r *rand.Rand, last string, sentences int) string {
+func writeProse(r *rand.Rand, last string, sentences int) string {
 	var b strings.Builder
 	for i := range sentences {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		name := file(r)
+		name := randomPath(r)
 		if r.IntN(2) == 0 {
-			if seen := mentioned(r, last); seen != "" {
+			if seen := mentionedPath(r, last); seen != "" {
 				name = seen
 			}
 		}
-		b.WriteString(sentence(r, name))
+		b.WriteString(writeSentence(r, name))
 	}
 	return b.String()
 }
 
-func sentence(r *rand.Rand, name string) string {
+func writeSentence(r *rand.Rand, name string) string {
 	s := opening[r.IntN(len(opening))]
 	a, c, n := words[r.IntN(len(words))], words[r.IntN(len(words))], strconv.Itoa(10+r.IntN(400))
 	s = strings.Replace(s, "%[4]d", n, 1)
@@ -56,8 +56,8 @@ func sentence(r *rand.Rand, name string) string {
 	return s
 }
 
-// mentioned picks a path that a text names.
-func mentioned(r *rand.Rand, text string) string {
+// mentionedPath picks a path that a text names.
+func mentionedPath(r *rand.Rand, text string) string {
 	var found []string
 	for _, f := range strings.FieldsFunc(text, func(c rune) bool {
 		return c != '/' && c != '.' && c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
@@ -73,17 +73,17 @@ func mentioned(r *rand.Rand, text string) string {
 	return found[r.IntN(len(found))]
 }
 
-// filler is text of exactly n bytes.
-func filler(r *rand.Rand, n int) string {
-	unit := prose(r, "", 40) + "\n"
+// fillerText is text of exactly n bytes.
+func fillerText(r *rand.Rand, n int) string {
+	unit := writeProse(r, "", 40) + "\n"
 	return strings.Repeat(unit, n/len(unit)+1)[:n]
 }
 
-// argument makes a text for a parameter of that name.
-func argument(r *rand.Rand, name string) string {
+// argumentText makes a text for a parameter of that name.
+func argumentText(r *rand.Rand, name string) string {
 	switch n := strings.ToLower(name); {
 	case strings.Contains(n, "path"), strings.Contains(n, "file"):
-		return file(r)
+		return randomPath(r)
 	case strings.Contains(n, "dir"), strings.Contains(n, "folder"):
 		return folders[r.IntN(len(folders))]
 	case strings.Contains(n, "command"), n == "cmd":
@@ -91,7 +91,7 @@ func argument(r *rand.Rand, name string) string {
 	case strings.Contains(n, "url"):
 		return "https://example.com/" + words[r.IntN(len(words))]
 	case strings.Contains(n, "content"), strings.Contains(n, "text"), strings.Contains(n, "prompt"):
-		return prose(r, "", 2)
+		return writeProse(r, "", 2)
 	}
 	return words[r.IntN(len(words))]
 }

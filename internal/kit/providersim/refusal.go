@@ -37,8 +37,8 @@ const (
 	ruleLead     = "leading_thinking"
 )
 
-// invalid is a 400 of the usual type.
-func invalid(rule, format string, args ...any) *refusal {
+// badRequest returns a 400 of the usual type.
+func badRequest(rule, format string, args ...any) *refusal {
 	return &refusal{
 		rule: rule, status: http.StatusBadRequest, kind: "invalid_request_error",
 		message: fmt.Sprintf(format, args...),
@@ -48,9 +48,9 @@ func invalid(rule, format string, args ...any) *refusal {
 func (r *refusal) withCode(code string) *refusal   { r.code = code; return r }
 func (r *refusal) withParam(param string) *refusal { r.param = param; return r }
 
-// failure is a refusal that is not the request's fault: rate limits, overload,
+// providerFailure returns a refusal that is not the request's fault: rate limits, overload,
 // breakdowns, wrong keys. The texts are those of each provider.
-func failure(d string, status, retry int) *refusal {
+func providerFailure(d string, status, retry int) *refusal {
 	r := &refusal{rule: "status_" + strconv.Itoa(status), status: status, retry: retry, kind: "api_error", message: "Internal server error"}
 	switch status {
 	case http.StatusTooManyRequests:
@@ -98,7 +98,7 @@ func failure(d string, status, retry int) *refusal {
 	return r
 }
 
-// tooManyBytes is what a body over the limit in bytes is told.
+// tooManyBytes returns the refusal of a body over the limit in bytes.
 func tooManyBytes(d string, limit int64) *refusal {
 	r := &refusal{rule: ruleBytes, status: http.StatusRequestEntityTooLarge, kind: "request_too_large", message: "Request exceeds the maximum size"}
 	switch d {
@@ -111,9 +111,9 @@ func tooManyBytes(d string, limit int64) *refusal {
 	return r
 }
 
-// notJSON is what a body that is no JSON object is told.
+// notJSON returns the refusal of a body that is not a JSON object.
 func notJSON(d string, err error) *refusal {
-	r := invalid(ruleJSON, "The request body is not valid JSON: %v", err)
+	r := badRequest(ruleJSON, "The request body is not valid JSON: %v", err)
 	switch d {
 	case Chat, Responses:
 		r.message = "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)"
@@ -123,12 +123,12 @@ func notJSON(d string, err error) *refusal {
 	return r
 }
 
-// openaiError is the body of an error in both of OpenAI's dialects.
+// openaiError returns the body of an error in both of OpenAI's dialects.
 func openaiError(r *refusal) object {
 	return object{"error", object{"message", r.message, "type", r.kind, "param", orNull(r.param), "code", orNull(r.code)}}
 }
 
-// anthropicError is the body of an error of Anthropic's.
+// anthropicError returns the body of an error of Anthropic's.
 func anthropicError(r *refusal, id string) object {
 	e := object{"type", r.kind, "message", r.message}
 	if r.code != "" {
@@ -137,7 +137,7 @@ func anthropicError(r *refusal, id string) object {
 	return object{"type", "error", "error", e, "request_id", id}
 }
 
-// geminiError is the body of an error of Google's.
+// geminiError returns the body of an error of Google's.
 func geminiError(r *refusal) object {
 	return object{"error", object{"code", r.status, "message", r.message, "status", googleStatus(r.status)}}
 }

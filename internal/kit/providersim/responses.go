@@ -13,7 +13,7 @@ type responsesDialect struct {
 
 func (responsesDialect) name() string { return Responses }
 
-func (d responsesDialect) decode(c *call) *refusal {
+func (d responsesDialect) readRequest(c *call) *refusal {
 	v := c.v
 	c.stream = v.get("stream").isTrue() && !d.compact
 	c.compaction = d.compact
@@ -24,39 +24,39 @@ func (d responsesDialect) decode(c *call) *refusal {
 	previous := v.get("previous_response_id").str()
 	switch {
 	case c.model == "" && !c.counting:
-		return invalid(ruleField, "Missing required parameter: 'model'.").withParam("model").withCode("missing_required_parameter")
-	case !input.ok() && previous == "" && !v.either("prompt", "conversation").ok():
-		return invalid(ruleField, "Missing required parameter: 'input'.").withParam("input").withCode("missing_required_parameter")
+		return badRequest(ruleField, "Missing required parameter: 'model'.").withParam("model").withCode("missing_required_parameter")
+	case !input.ok() && previous == "" && !v.firstOf("prompt", "conversation").ok():
+		return badRequest(ruleField, "Missing required parameter: 'input'.").withParam("input").withCode("missing_required_parameter")
 	case input.ok() && !input.isString() && !input.isArray():
-		return invalid(ruleField, "Invalid type for 'input': expected one of an array of objects or string.").withParam("input").withCode("invalid_type")
+		return badRequest(ruleField, "Invalid type for 'input': expected one of an array of objects or string.").withParam("input").withCode("invalid_type")
 	case v.get("max_output_tokens").ok() && c.maxOutput < 16:
-		return invalid(ruleField, "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", c.maxOutput).withParam("max_output_tokens").withCode("integer_below_min_value")
+		return badRequest(ruleField, "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", c.maxOutput).withParam("max_output_tokens").withCode("integer_below_min_value")
 	case c.settings.Output > 0 && c.maxOutput > c.settings.Output:
-		return invalid(ruleOutput, "max_output_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", c.maxOutput, c.settings.Output, c.maxOutput).withParam("max_output_tokens")
+		return badRequest(ruleOutput, "max_output_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", c.maxOutput, c.settings.Output, c.maxOutput).withParam("max_output_tokens")
 	}
 	var before heldState
 	if previous != "" {
 		st, ok := c.s.held.find(previous)
 		if !ok {
-			return invalid("previous_response_not_found", "Previous response with id '%s' not found.", previous).withParam("previous_response_id").withCode("previous_response_not_found")
+			return badRequest("previous_response_not_found", "Previous response with id '%s' not found.", previous).withParam("previous_response_id").withCode("previous_response_not_found")
 		}
 		before = st
 		c.carried = st.tokens
 	}
-	for _, rule := range []func(*call, []value) *refusal{d.kinds, d.reasoning, d.trigger} {
+	for _, rule := range []func(*call, []value) *refusal{d.checkKinds, d.checkReasoning, d.checkTrigger} {
 		if r := rule(c, items); r != nil {
 			return r
 		}
 	}
-	if r := d.pairs(c, items, before.calls); r != nil {
+	if r := d.checkPairs(c, items, before.calls); r != nil {
 		return r
 	}
-	d.build(c)
-	d.agent(c, items)
+	d.buildPrompt(c)
+	d.briefAgent(c, items)
 	return nil
 }
 
-// itemKind is an item's type; a message may leave it out.
+// itemKind returns an item's type; a message may leave it out.
 func itemKind(v value) string {
 	if k := v.get("type").str(); k != "" {
 		return k
@@ -67,25 +67,25 @@ func itemKind(v value) string {
 	return ""
 }
 
-// kinds: every item says what it is, and a message who speaks.
-func (responsesDialect) kinds(c *call, items []value) *refusal {
+// checkKinds: every item says what it is, and a message who speaks.
+func (responsesDialect) checkKinds(c *call, items []value) *refusal {
 	for i, it := range items {
 		switch itemKind(it) {
 		case "":
-			return invalid(ruleField, "Missing required parameter: 'input[%d].type'.", i).withParam(at("input[%d].type", i)).withCode("missing_required_parameter")
+			return badRequest(ruleField, "Missing required parameter: 'input[%d].type'.", i).withParam(paramAt("input[%d].type", i)).withCode("missing_required_parameter")
 		case "message":
 			switch role := it.get("role").str(); role {
 			case "user", "assistant", "system", "developer":
 			default:
-				return invalid(ruleRole, "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role).withParam(at("input[%d].role", i)).withCode("invalid_value")
+				return badRequest(ruleRole, "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role).withParam(paramAt("input[%d].role", i)).withCode("invalid_value")
 			}
 			if r := messageContent(i, it); r != nil {
 				return r
 			}
 		case "item_reference":
 			id := it.get("id").str()
-			if _, ok := c.s.held.item(id); !ok {
-				r := invalid("item_not_found", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", id).withParam("input")
+			if _, ok := c.s.held.findItem(id); !ok {
+				r := badRequest("item_not_found", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", id).withParam("input")
 				r.status = http.StatusNotFound
 				return r
 			}
@@ -99,40 +99,40 @@ func (responsesDialect) kinds(c *call, items []value) *refusal {
 func messageContent(i int, it value) *refusal {
 	content := it.get("content")
 	if !content.isString() && !content.isArray() {
-		return invalid(ruleEmpty, "Missing required parameter: 'input[%d].content'.", i).withParam(at("input[%d].content", i)).withCode("missing_required_parameter")
+		return badRequest(ruleEmpty, "Missing required parameter: 'input[%d].content'.", i).withParam(paramAt("input[%d].content", i)).withCode("missing_required_parameter")
 	}
 	assistant := it.get("role").str() == "assistant"
 	for j, p := range content.elems {
 		kind := p.get("type").str()
 		switch {
 		case kind == "":
-			return invalid(ruleField, "Missing required parameter: 'input[%d].content[%d].type'.", i, j).withParam("input").withCode("missing_required_parameter")
+			return badRequest(ruleField, "Missing required parameter: 'input[%d].content[%d].type'.", i, j).withParam("input").withCode("missing_required_parameter")
 		case assistant && strings.HasPrefix(kind, "input_"):
-			return invalid(ruleField, "Invalid value: '%s'. Supported values are: 'output_text' and 'refusal'.", kind).withParam("input").withCode("invalid_value")
+			return badRequest(ruleField, "Invalid value: '%s'. Supported values are: 'output_text' and 'refusal'.", kind).withParam("input").withCode("invalid_value")
 		case !assistant && (kind == "output_text" || kind == "refusal"):
-			return invalid(ruleField, "Invalid value: '%s'. Supported values are: 'input_text', 'input_image', 'input_audio', and 'input_file'.", kind).withParam("input").withCode("invalid_value")
+			return badRequest(ruleField, "Invalid value: '%s'. Supported values are: 'input_text', 'input_image', 'input_audio', and 'input_file'.", kind).withParam("input").withCode("invalid_value")
 		}
 	}
 	return nil
 }
 
-// reasoning: a reasoning item is whole and stands directly before something that
+// checkReasoning: a reasoning item is whole and stands directly before something that
 // the model wrote in the same answer.
-func (responsesDialect) reasoning(c *call, items []value) *refusal {
+func (responsesDialect) checkReasoning(c *call, items []value) *refusal {
 	for i, it := range items {
 		kind := itemKind(it)
 		if kind != "reasoning" && kind != "compaction" {
 			continue
 		}
 		if kind == "reasoning" && !it.get("summary").isArray() {
-			return invalid(ruleField, "Missing required parameter: 'input[%d].summary'.", i).withParam(at("input[%d].summary", i)).withCode("missing_required_parameter")
+			return badRequest(ruleField, "Missing required parameter: 'input[%d].summary'.", i).withParam(paramAt("input[%d].summary", i)).withCode("missing_required_parameter")
 		}
 		if kind == "reasoning" && (i+1 == len(items) || !modelWrote(items[i+1])) {
-			return invalid("reasoning_without_item", "Item '%s' of type 'reasoning' was provided without its required following item.", it.get("id").str()).withParam("input")
+			return badRequest("reasoning_without_item", "Item '%s' of type 'reasoning' was provided without its required following item.", it.get("id").str()).withParam("input")
 		}
 		if enc := it.get("encrypted_content"); enc.ok() && !c.s.signer.checkEncrypted(enc.str()) {
 			text := enc.str()
-			return invalid(ruleSigned, "The encrypted content %s... could not be verified. Reason: Encrypted content could not be decrypted or parsed.", text[:min(4, len(text))]).withCode("invalid_encrypted_content")
+			return badRequest(ruleSigned, "The encrypted content %s... could not be verified. Reason: Encrypted content could not be decrypted or parsed.", text[:min(4, len(text))]).withCode("invalid_encrypted_content")
 		}
 	}
 	return nil
@@ -150,9 +150,9 @@ func modelWrote(it value) bool {
 	}
 }
 
-// pairs: every call that the client must answer is answered further on, and
+// checkPairs: every call that the client must answer is answered further on, and
 // every output has its call before it.
-func (responsesDialect) pairs(c *call, items []value, held []string) *refusal {
+func (responsesDialect) checkPairs(c *call, items []value, held []string) *refusal {
 	open := map[string]string{} // call id -> kind
 	var order []string
 	for _, id := range held {
@@ -162,10 +162,10 @@ func (responsesDialect) pairs(c *call, items []value, held []string) *refusal {
 	done := map[string]bool{}
 	for _, it := range items {
 		kind := itemKind(it)
-		id := it.either("call_id", "id").str()
+		id := it.firstOf("call_id", "id").str()
 		switch {
 		case kind == "item_reference":
-			if callID, _ := c.s.held.item(id); callID != "" {
+			if callID, _ := c.s.held.findItem(id); callID != "" {
 				open[callID] = "function_call"
 				order = append(order, callID)
 			}
@@ -177,14 +177,14 @@ func (responsesDialect) pairs(c *call, items []value, held []string) *refusal {
 			order = append(order, id)
 		case clientCall(strings.TrimSuffix(kind, "_output")) && strings.HasSuffix(kind, "_output"):
 			if open[id] != strings.TrimSuffix(kind, "_output") {
-				return invalid(ruleResult, "No tool call found for %s with call_id %s.", strings.ReplaceAll(kind, "_", " "), id).withParam("input")
+				return badRequest(ruleResult, "No tool call found for %s with call_id %s.", strings.ReplaceAll(kind, "_", " "), id).withParam("input")
 			}
 			done[id] = true
 		}
 	}
 	for _, id := range order {
 		if !done[id] {
-			return invalid(ruleCall, "No tool output found for %s %s.", strings.ReplaceAll(open[id], "_", " "), id).withParam("input")
+			return badRequest(ruleCall, "No tool output found for %s %s.", strings.ReplaceAll(open[id], "_", " "), id).withParam("input")
 		}
 	}
 	return nil
@@ -199,45 +199,45 @@ func clientCall(kind string) bool {
 	return false
 }
 
-// trigger: a compaction can be asked for at the end only.
-func (responsesDialect) trigger(c *call, items []value) *refusal {
+// checkTrigger: a compaction can be asked for at the end only.
+func (responsesDialect) checkTrigger(c *call, items []value) *refusal {
 	for i, it := range items {
 		if itemKind(it) != "compaction_trigger" {
 			continue
 		}
 		if i+1 < len(items) {
-			return invalid("compaction_trigger", "The 'compaction_trigger' item must be the final input item.").withParam("input")
+			return badRequest("compaction_trigger", "The 'compaction_trigger' item must be the final input item.").withParam("input")
 		}
 		c.compaction = true
 	}
 	return nil
 }
 
-// build makes the prompt: tools, instructions, items.
-func (d responsesDialect) build(c *call) {
+// buildPrompt makes the prompt: tools, instructions, items.
+func (d responsesDialect) buildPrompt(c *call) {
 	p := newPrompt(c.s.opts.Count, true)
 	c.prompt = p
 	if id := c.v.get("previous_response_id"); id.ok() {
 		p.add("previous", id.bytes(), 0, markNone)
 	}
 	for _, t := range c.v.get("tools").elems {
-		p.addValue("tool", t, tokensPerTool+p.json(t), markNone)
+		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)
 	}
 	p.tools = p.tokens - tokensPerPrompt
 	if in := c.v.get("instructions"); in.ok() {
-		p.add("instructions", in.bytes(), p.text(in), markNone)
+		p.add("instructions", in.bytes(), p.countText(in), markNone)
 	}
 	if in := c.v.get("input"); in.isString() {
-		p.message()
-		p.add("user", in.bytes(), p.text(in), markNone)
+		p.addMessage()
+		p.add("user", in.bytes(), p.countText(in), markNone)
 	}
 	for _, it := range c.v.get("input").elems {
-		p.message()
-		d.item(c, it)
+		p.addMessage()
+		d.addItem(c, it)
 	}
 }
 
-func (d responsesDialect) item(c *call, it value) {
+func (d responsesDialect) addItem(c *call, it value) {
 	p := c.prompt
 	kind := itemKind(it)
 	switch {
@@ -245,34 +245,34 @@ func (d responsesDialect) item(c *call, it value) {
 		role := it.get("role").str()
 		content := it.get("content")
 		if content.isString() {
-			p.add(role, content.bytes(), p.text(content), markNone)
+			p.add(role, content.bytes(), p.countText(content), markNone)
 		}
 		for _, part := range content.elems {
-			chatDialect{}.part(c, role, part)
+			chatDialect{}.addPart(c, role, part)
 		}
 	case kind == "reasoning":
 		n := 0
 		for _, s := range it.get("summary").elems {
-			n += p.text(s.get("text"))
+			n += p.countText(s.get("text"))
 		}
 		p.addValue(kind, it, n, markNone, "id", "status")
 	case kind == "compaction":
 		p.addValue(kind, it, len(it.get("encrypted_content").raw)/4, markNone, "id")
 	case kind == "function_call" || kind == "custom_tool_call":
-		p.addValue(kind, it, chatDialect{}.callTokens(p, it.get("name").str(), it.either("arguments", "input").bytes()), markNone, "id", "status")
+		p.addValue(kind, it, chatDialect{}.callTokens(p, it.get("name").str(), it.firstOf("arguments", "input").bytes()), markNone, "id", "status")
 	case strings.HasSuffix(kind, "_output") && it.get("output").isString():
-		p.addValue(kind, it, p.text(it.get("output")), markNone, "id", "status")
+		p.addValue(kind, it, p.countText(it.get("output")), markNone, "id", "status")
 	case strings.HasSuffix(kind, "_output") && it.get("output").isArray():
 		p.add(kind, it.get("call_id").bytes(), 0, markNone)
 		for _, part := range it.get("output").elems {
-			chatDialect{}.part(c, kind, part)
+			chatDialect{}.addPart(c, kind, part)
 		}
 	default:
-		p.addValue(kind, it, p.json(it), markNone, "id", "status")
+		p.addValue(kind, it, p.countJSON(it), markNone, "id", "status")
 	}
 }
 
-func (responsesDialect) agent(c *call, items []value) {
+func (responsesDialect) briefAgent(c *call, items []value) {
 	a := &c.ask
 	responsesTools(a, c.v.get("tools"), "")
 	for _, it := range items {
@@ -295,12 +295,12 @@ func (responsesDialect) agent(c *call, items []value) {
 	}
 	last, asked := c.v.get("input"), true
 	if n := len(items); n > 0 {
-		last, asked = items[n-1].either("output", "content"), items[n-1].get("role").str() == "user"
+		last, asked = items[n-1].firstOf("output", "content"), items[n-1].get("role").str() == "user"
 	}
 	if n := len(last.elems); n > 0 {
 		last = last.elems[n-1].get("text")
 	}
-	a.LastText = tail(last)
+	a.LastText = textTail(last)
 	if asked {
 		a.LastAsked = last.str()
 	}
@@ -321,15 +321,15 @@ func responsesTools(a *Ask, tools value, namespace string) {
 }
 
 func (responsesDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
-	r := invalid(ruleOverflow, "Your input exceeds the context window of this model. Please adjust your input and try again.")
+	r := badRequest(ruleOverflow, "Your input exceeds the context window of this model. Please adjust your input and try again.")
 	if shape == OverflowLimit {
-		r = invalid(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", c.window, c.total())
+		r = badRequest(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", c.window, c.inputTokens())
 	}
 	return r.withParam("input").withCode("context_length_exceeded")
 }
 
 func (responsesDialect) errorBody(_ *call, r *refusal) object { return openaiError(r) }
 
-func (responsesDialect) counted(c *call) object {
-	return object{"object", "response.input_tokens", "input_tokens", c.total()}
+func (responsesDialect) countBody(c *call) object {
+	return object{"object", "response.input_tokens", "input_tokens", c.inputTokens()}
 }

@@ -1,19 +1,19 @@
 package providersim
 
-func (responsesDialect) sign(c *call) {
+func (responsesDialect) signBlocks(c *call) {
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		switch b.Kind {
 		case Call:
-			b.id = c.id("call_", i)
+			b.id = c.makeID("call_", i)
 		case Thinking:
-			b.signature = c.s.signer.encrypted(c.nonce(i))
+			b.signature = c.s.signer.encryptedToken(c.makeNonce(i))
 		}
 	}
 }
 
-// cost counts every item with its framing, as it comes back.
-func (responsesDialect) cost(c *call, blocks []Block) int {
+// countBlocks counts every item with its framing, as it comes back.
+func (responsesDialect) countBlocks(c *call, blocks []Block) int {
 	n := 0
 	for _, b := range blocks {
 		n += tokensPerMessage
@@ -26,7 +26,7 @@ func (responsesDialect) cost(c *call, blocks []Block) int {
 	return n
 }
 
-// itemID is the id of an item of the answer.
+// itemID returns the id of an item of the answer.
 func (c *call) itemID(i int) string {
 	prefix := "msg_"
 	switch {
@@ -40,10 +40,10 @@ func (c *call) itemID(i int) string {
 			prefix = "ctc_"
 		}
 	}
-	return c.id(prefix, i+1)
+	return c.makeID(prefix, i+1)
 }
 
-// outputItem is a block as an output item. An empty one is what a stream starts
+// outputItem returns a block as an output item. An empty one is what a stream starts
 // with.
 func (c *call) outputItem(i int, empty bool) object {
 	b := c.blocks[i]
@@ -54,7 +54,7 @@ func (c *call) outputItem(i int, empty bool) object {
 	}
 	switch {
 	case c.compaction:
-		return object{"id", id, "type", "compaction", "encrypted_content", c.s.signer.encrypted(c.nonce(i))}
+		return object{"id", id, "type", "compaction", "encrypted_content", c.s.signer.encryptedToken(c.makeNonce(i))}
 	case b.Kind == Thinking:
 		summary := list{}
 		if !empty {
@@ -81,7 +81,7 @@ func textPart(text string) object {
 	return object{"type", "output_text", "text", text, "annotations", list{}, "logprobs", list{}}
 }
 
-func (responsesDialect) usage(c *call) object {
+func (responsesDialect) usageObject(c *call) object {
 	u := c.usage
 	return object{
 		"input_tokens", u.input,
@@ -97,8 +97,8 @@ func (responsesDialect) usage(c *call) object {
 	}
 }
 
-// response is the response object in some state.
-func (d responsesDialect) response(c *call, status string, failed *refusal, output list, usage any) object {
+// responseObject returns the response object in some state.
+func (d responsesDialect) responseObject(c *call, status string, failed *refusal, output list, usage any) object {
 	var fault, incomplete any
 	if failed != nil {
 		fault = object{"code", failed.code, "message", failed.message}
@@ -110,7 +110,7 @@ func (d responsesDialect) response(c *call, status string, failed *refusal, outp
 		incomplete = object{"reason", "max_output_tokens"}
 	}
 	o := object{
-		"id", c.id("resp_", 0), "object", "response", "created_at", c.created.Unix(), "status", status,
+		"id", c.makeID("resp_", 0), "object", "response", "created_at", c.created.Unix(), "status", status,
 		"error", fault, "incomplete_details", incomplete, "model", c.model, "output", output,
 		"parallel_tool_calls", c.ask.Parallel, "previous_response_id", orNull(c.v.get("previous_response_id").str()),
 		"store", c.v.get("store").kind != 'f', "tool_choice", "auto", "tools",
@@ -125,48 +125,48 @@ func (d responsesDialect) response(c *call, status string, failed *refusal, outp
 	return o
 }
 
-// final is the response at its end.
-func (d responsesDialect) final(c *call) (event string, response object) {
+// finalResponse returns the response at its end.
+func (d responsesDialect) finalResponse(c *call) (event string, response object) {
 	output := list{}
 	for i := range c.blocks {
 		output = append(output, c.outputItem(i, false))
 	}
 	switch c.stopped {
 	case stopWindow:
-		return "response.failed", d.response(c, "failed", d.tooLong(c, OverflowDefault, false), list{}, nil)
+		return "response.failed", d.responseObject(c, "failed", d.tooLong(c, OverflowDefault, false), list{}, nil)
 	case stopLength:
-		return "response.incomplete", d.response(c, "incomplete", nil, output, d.usage(c))
+		return "response.incomplete", d.responseObject(c, "incomplete", nil, output, d.usageObject(c))
 	}
-	return "response.completed", d.response(c, "completed", nil, output, d.usage(c))
+	return "response.completed", d.responseObject(c, "completed", nil, output, d.usageObject(c))
 }
 
-func (d responsesDialect) whole(c *call) object {
-	_, o := d.final(c)
+func (d responsesDialect) answerBody(c *call) object {
+	_, o := d.finalResponse(c)
 	if d.compact && c.stopped != stopWindow {
 		output := list{}
 		for i := range c.blocks {
 			output = append(output, c.outputItem(i, false))
 		}
-		return object{"id", c.id("resp_", 0), "object", "response.compaction", "created_at", c.created.Unix(), "output", output, "usage", d.usage(c)}
+		return object{"id", c.makeID("resp_", 0), "object", "response.compaction", "created_at", c.created.Unix(), "output", output, "usage", d.usageObject(c)}
 	}
 	return o
 }
 
-func (responsesDialect) head() int { return 2 }
+func (responsesDialect) leadingEvents() int { return 2 }
 
 func (d responsesDialect) errorEvent(c *call, r *refusal, n int) event {
-	return event{"response.failed", encode(object{
-		"type", "response.failed", "sequence_number", n, "response", d.response(c, "failed", r, list{}, nil),
+	return event{"response.failed", encodeJSON(object{
+		"type", "response.failed", "sequence_number", n, "response", d.responseObject(c, "failed", r, list{}, nil),
 	})}
 }
 
-func (d responsesDialect) events(c *call) []event {
+func (d responsesDialect) answerEvents(c *call) []event {
 	var out []event
 	send := func(name string, o object) {
-		out = append(out, event{name, encode(append(object{"type", name, "sequence_number", len(out)}, o...))})
+		out = append(out, event{name, encodeJSON(append(object{"type", name, "sequence_number", len(out)}, o...))})
 	}
-	send("response.created", object{"response", d.response(c, "in_progress", nil, list{}, nil)})
-	send("response.in_progress", object{"response", d.response(c, "in_progress", nil, list{}, nil)})
+	send("response.created", object{"response", d.responseObject(c, "in_progress", nil, list{}, nil)})
+	send("response.in_progress", object{"response", d.responseObject(c, "in_progress", nil, list{}, nil)})
 	for i, b := range c.blocks {
 		id := c.itemID(i)
 		in := func(o object) object { return append(object{"item_id", id, "output_index", i}, o...) }
@@ -175,24 +175,24 @@ func (d responsesDialect) events(c *call) []event {
 		case c.compaction:
 		case b.Kind == Thinking:
 			send("response.reasoning_summary_part.added", in(object{"summary_index", 0, "part", object{"type", "summary_text", "text", ""}}))
-			for _, p := range pieces(b.Text) {
+			for _, p := range cutIntoDeltas(b.Text) {
 				send("response.reasoning_summary_text.delta", in(object{"summary_index", 0, "delta", p}))
 			}
 			send("response.reasoning_summary_text.done", in(object{"summary_index", 0, "text", b.Text}))
 			send("response.reasoning_summary_part.done", in(object{"summary_index", 0, "part", object{"type", "summary_text", "text", b.Text}}))
 		case b.Kind == Call && b.source:
-			for _, p := range pieces(b.Args) {
+			for _, p := range cutIntoDeltas(b.Args) {
 				send("response.custom_tool_call_input.delta", in(object{"delta", p}))
 			}
 			send("response.custom_tool_call_input.done", in(object{"input", b.Args}))
 		case b.Kind == Call:
-			for _, p := range pieces(b.Args) {
+			for _, p := range cutIntoDeltas(b.Args) {
 				send("response.function_call_arguments.delta", in(object{"delta", p}))
 			}
 			send("response.function_call_arguments.done", in(object{"name", b.Name, "arguments", b.Args}))
 		default:
 			send("response.content_part.added", in(object{"content_index", 0, "part", textPart("")}))
-			for _, p := range pieces(b.Text) {
+			for _, p := range cutIntoDeltas(b.Text) {
 				send("response.output_text.delta", in(object{"content_index", 0, "delta", p, "logprobs", list{}}))
 			}
 			send("response.output_text.done", in(object{"content_index", 0, "text", b.Text, "logprobs", list{}}))
@@ -200,7 +200,7 @@ func (d responsesDialect) events(c *call) []event {
 		}
 		send("response.output_item.done", object{"output_index", i, "item", c.outputItem(i, false)})
 	}
-	name, o := d.final(c)
+	name, o := d.finalResponse(c)
 	send(name, object{"response", o})
 	return out
 }

@@ -39,30 +39,30 @@ func New(o Options) *Server {
 	s := &Server{
 		opts:   o,
 		mux:    http.NewServeMux(),
-		signer: newSigner(o.Seed, o.Foreign),
+		signer: newSigner(o.Seed),
 		cache:  newCache(cacheRoom),
 		held:   newHeldStates(),
 		closed: make(chan struct{}),
 	}
 	s.stats.init(o.Keep)
-	s.mux.HandleFunc("POST /v1/chat/completions", s.route(chatDialect{}, false))
-	s.mux.HandleFunc("POST /v1/responses", s.route(responsesDialect{}, false))
-	s.mux.HandleFunc("POST /backend-api/codex/responses", s.route(responsesDialect{}, false)) // with a ChatGPT plan
-	s.mux.HandleFunc("POST /v1/responses/input_tokens", s.route(responsesDialect{}, true))
-	s.mux.HandleFunc("POST /v1/responses/compact", s.route(responsesDialect{compact: true}, false))
+	s.mux.HandleFunc("POST /v1/chat/completions", s.handlerFor(chatDialect{}, false))
+	s.mux.HandleFunc("POST /v1/responses", s.handlerFor(responsesDialect{}, false))
+	s.mux.HandleFunc("POST /backend-api/codex/responses", s.handlerFor(responsesDialect{}, false)) // with a ChatGPT plan
+	s.mux.HandleFunc("POST /v1/responses/input_tokens", s.handlerFor(responsesDialect{}, true))
+	s.mux.HandleFunc("POST /v1/responses/compact", s.handlerFor(responsesDialect{compact: true}, false))
 	s.mux.HandleFunc("GET /v1/responses", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "WebSockets are not served here: use HTTP", http.StatusUpgradeRequired)
 	})
-	s.mux.HandleFunc("POST /v1/messages", s.route(anthropicDialect{}, false))
-	s.mux.HandleFunc("POST /v1/messages/count_tokens", s.route(anthropicDialect{}, true))
+	s.mux.HandleFunc("POST /v1/messages", s.handlerFor(anthropicDialect{}, false))
+	s.mux.HandleFunc("POST /v1/messages/count_tokens", s.handlerFor(anthropicDialect{}, true))
 	for _, version := range []string{"v1", "v1beta"} {
-		s.mux.HandleFunc("POST /"+version+"/models/{call}", s.gemini)
+		s.mux.HandleFunc("POST /"+version+"/models/{call}", s.serveGemini)
 	}
 	s.mux.HandleFunc("POST /{call}", s.codeAssist)
-	s.mux.HandleFunc("GET /sim/requests", s.report)
-	s.mux.HandleFunc("POST /sim/reset", s.reset)
+	s.mux.HandleFunc("GET /sim/requests", s.serveReport)
+	s.mux.HandleFunc("POST /sim/reset", s.serveReset)
 	if o.Drive != nil {
-		s.mux.HandleFunc("GET /sim/drive", s.drive)
+		s.mux.HandleFunc("GET /sim/drive", s.serveDrive)
 	}
 	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "provider simulator: see GET /sim/requests")
@@ -77,107 +77,106 @@ func (s *Server) Handler() http.Handler { return s.mux }
 // served without waiting.
 func (s *Server) Close() { s.closing.Do(func() { close(s.closed) }) }
 
-func (s *Server) gemini(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveGemini(w http.ResponseWriter, r *http.Request) {
 	_, method, _ := strings.Cut(r.PathValue("call"), ":")
 	switch method {
 	case "generateContent", "streamGenerateContent":
-		s.serve(w, r, geminiDialect{}, false)
+		s.serveRequest(w, r, geminiDialect{}, false)
 	case "countTokens":
-		s.serve(w, r, geminiDialect{}, true)
+		s.serveRequest(w, r, geminiDialect{}, true)
 	default:
 		http.NotFound(w, r)
 	}
 }
 
 // codeAssist is Gemini with a Google account: requests and answers stand inside
-// another object. Whoever asks is signed up already.
+// another object. Every caller counts as signed up.
 func (s *Server) codeAssist(w http.ResponseWriter, r *http.Request) {
 	method, ok := strings.CutPrefix(r.PathValue("call"), "v1internal:")
 	switch {
 	case !ok:
 		http.NotFound(w, r)
 	case strings.HasSuffix(method, "enerateContent"), method == "countTokens":
-		s.gemini(w, r)
+		s.serveGemini(w, r)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintln(w, `{"currentTier":{"id":"free-tier"},"cloudaicompanionProject":"sim"}`)
 	}
 }
 
-func (s *Server) route(d dialect, counting bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, d, counting) }
+func (s *Server) handlerFor(d dialect, counting bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.serveRequest(w, r, d, counting) }
 }
 
-// serve answers one request. Its record is complete before the first byte of the
+// serveRequest answers one request. Its record is complete before the first byte of the
 // answer leaves, so that a client that has its answer finds it in the report.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, d dialect, counting bool) {
+func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect, counting bool) {
 	c := &call{s: s, d: d, http: r, counting: counting, upto: -1, created: s.opts.Now()}
-	body, refused := s.body(r, d)
+	body, refused := s.readBody(r, d)
 	sum := sha256.Sum256(body)
 	c.rec = Record{
 		Dialect: d.name(), Path: r.URL.Path, Counting: counting,
 		SHA256: hex.EncodeToString(sum[:]), Bytes: len(body),
 	}
-	fault, err := s.fault(r, s.number.Add(1))
+	fault, err := s.pickFault(r, s.number.Add(1))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	out := &writer{s: s, w: w, r: r, fault: fault}
-	out.record = sync.OnceFunc(func() { s.record(c, out.status, body) })
+	out.record = sync.OnceFunc(func() { s.recordCall(c, out.status, body) })
 	defer out.record() // where nothing was sent
 
 	c.rec.Fault, c.rec.Reason, c.rec.faulted = fault.name(), fault.name(), true
-	if !out.before() {
+	if !out.prepareAnswer() {
 		return
 	}
 	if f := fault.refusal(d.name()); f != nil {
-		out.refuse(c, f)
+		out.sendRefusal(c, f)
 		return
 	}
 	c.rec.Reason, c.rec.faulted = "", false
 	if refused == nil {
-		refused = s.decode(c, body)
+		refused = s.decodeBody(c, body)
 	}
 	if refused != nil {
 		c.rec.Reason = refused.rule
-		out.refuse(c, refused)
+		out.sendRefusal(c, refused)
 		return
 	}
 	if counting {
-		out.whole(http.StatusOK, encode(d.counted(c)))
+		out.sendWhole(http.StatusOK, encodeJSON(d.countBody(c)))
 		return
 	}
-	if s.overflow(c, out) {
+	if s.answerOverflow(c, out) {
 		return
 	}
-	s.signer.accept(c.prompt.sum)
-	s.account(c)
-	c.think(fault.Big)
-	s.held.keep(c)
+	s.accountUsage(c)
+	c.letAgentAnswer(fault.Big)
+	s.held.keepAnswer(c)
 	if c.stream {
-		out.stream(c, d.events(c))
+		out.sendStream(c, d.answerEvents(c))
 		return
 	}
-	out.whole(http.StatusOK, encode(d.whole(c)))
+	out.sendWhole(http.StatusOK, encodeJSON(d.answerBody(c)))
 }
 
-// record keeps what is known of a request.
-func (s *Server) record(c *call, status int, body []byte) {
+// recordCall keeps what is known of a request.
+func (s *Server) recordCall(c *call, status int, body []byte) {
 	c.rec.Model, c.rec.Stream, c.rec.Status = c.model, c.stream, status
 	c.rec.Input, c.rec.Read, c.rec.Written, c.rec.Output = c.usage.input, c.usage.read, c.usage.written, c.usage.output
-	c.rec.Dollars = c.settings.Price.dollars(c.billed())
+	c.rec.Dollars = c.settings.Price.dollars(c.billedUsage())
 	s.stats.add(c.rec)
 	if s.opts.Drive != nil && !c.counting && !c.rec.faulted {
-		s.opts.Drive.countRequest(c.credential(), c.rec)
+		s.opts.Drive.countRequest(c.callerName(), c.rec)
 	}
 	if s.opts.OnRequest != nil {
 		s.opts.OnRequest(c.rec, body)
 	}
 }
 
-// decode reads the body and lets the dialect check it.
-func (s *Server) decode(c *call, body []byte) *refusal {
+// decodeBody reads the body and lets the dialect check it.
+func (s *Server) decodeBody(c *call, body []byte) *refusal {
 	v, err := parseValue(body)
 	if err == nil && !v.isObject() {
 		err = errors.New("the value is not an object")
@@ -190,38 +189,38 @@ func (s *Server) decode(c *call, body []byte) *refusal {
 	if name, _, ok := strings.Cut(c.http.PathValue("call"), ":"); ok && name != "v1internal" {
 		c.model = name
 	}
-	c.settings = s.opts.model(c.model)
+	c.settings = s.opts.settingsFor(c.model)
 	c.window = c.settings.Window
 	if n, err := strconv.Atoi(c.http.Header.Get("Sim-Window")); err == nil && n > 0 {
 		c.window = n
 	}
-	return c.d.decode(c)
+	return c.d.readRequest(c)
 }
 
-// account computes the request's input usage and puts its prompt in the cache.
-func (s *Server) account(c *call) {
+// accountUsage computes the request's input usage and puts its prompt in the cache.
+func (s *Server) accountUsage(c *call) {
 	now := s.opts.Now()
-	owner := c.owned()
+	owner := c.cacheOwner()
 	if c.life == 0 {
-		c.usage = s.cache.marked(owner, c.prompt, c.settings.CacheMin, now)
+		c.usage = s.cache.accountMarked(owner, c.prompt, c.settings.CacheMin, now)
 	} else {
-		c.usage = s.cache.implicit(owner, c.prompt, c.settings.CacheMin, c.life, c.upto, now)
+		c.usage = s.cache.accountImplicit(owner, c.prompt, c.settings.CacheMin, c.life, c.upto, now)
 	}
 	c.usage.input += c.carried
 }
 
-// owned is the cache's owner: credential, model and what the client says.
-func (c *call) owned() uint64 {
-	return binary.BigEndian.Uint64(c.hash(c.d.name(), c.model, c.v.get("prompt_cache_key").str()))
+// cacheOwner returns the cache's owner: credential, model and what the client says.
+func (c *call) cacheOwner() uint64 {
+	return binary.BigEndian.Uint64(c.hashCredential(c.d.name(), c.model, c.v.get("prompt_cache_key").str()))
 }
 
-// credential names who asks: the dialect, and a hash of the key.
-func (c *call) credential() string {
-	return c.d.name() + "-" + hex.EncodeToString(c.hash()[:4])
+// callerName names who asks: the dialect, and a hash of the key.
+func (c *call) callerName() string {
+	return c.d.name() + "-" + hex.EncodeToString(c.hashCredential()[:4])
 }
 
-// hash is one over the request's credential and further texts.
-func (c *call) hash(more ...string) []byte {
+// hashCredential hashes the request's credential and further texts.
+func (c *call) hashCredential(more ...string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{
 		c.http.Header.Get("Authorization"), c.http.Header.Get("X-Api-Key"),
@@ -236,8 +235,8 @@ func (c *call) hash(more ...string) []byte {
 // errTooLarge is returned by body for one over the limit.
 var errTooLarge = errors.New("body too large")
 
-// body reads the request's body, decompressed.
-func (s *Server) body(r *http.Request, d dialect) ([]byte, *refusal) {
+// readBody reads the request's body, decompressed.
+func (s *Server) readBody(r *http.Request, d dialect) ([]byte, *refusal) {
 	limit := s.opts.MaxBody
 	if limit == 0 {
 		limit = 32 << 20
@@ -262,7 +261,7 @@ func (s *Server) body(r *http.Request, d dialect) ([]byte, *refusal) {
 		defer z.Close()
 		in = z
 	default:
-		f := invalid(ruleField, "Unsupported content encoding: %s", enc)
+		f := badRequest(ruleField, "Unsupported content encoding: %s", enc)
 		f.status = http.StatusUnsupportedMediaType
 		return nil, f
 	}
@@ -294,9 +293,9 @@ func readAll(in io.Reader, limit, hint int64) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// wait sleeps and tells whether it slept through: not where the client went
+// waitFor sleeps and tells whether it slept through: not where the client went
 // away or the server was closed.
-func (s *Server) wait(r *http.Request, d time.Duration) bool {
+func (s *Server) waitFor(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}

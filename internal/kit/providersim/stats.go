@@ -47,7 +47,7 @@ type Report struct {
 	Last []Record // oldest first
 }
 
-// CacheShare is the part of all input that was read from the cache.
+// CacheShare returns the part of all input that was read from the cache.
 func (r Report) CacheShare() float64 {
 	if r.Input == 0 {
 		return 0
@@ -122,7 +122,7 @@ func (s *Server) Reset() {
 	}
 }
 
-func (s *Server) report(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveReport(w http.ResponseWriter, _ *http.Request) {
 	r := s.Report()
 	var last list
 	for _, e := range r.Last {
@@ -140,22 +140,22 @@ func (s *Server) report(w http.ResponseWriter, _ *http.Request) {
 			set("dollars", e.Dollars))
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(encode(object{
+	_, _ = w.Write(append(encodeJSON(object{
 		"accepted", r.Accepted, "counted", r.Counted, "refused", r.Refused, "faulted", r.Faulted,
-		"refused_by", counts(r.RefusedBy), "faults", counts(r.Faults), "dialects", counts(r.Dialects),
+		"refused_by", countsObject(r.RefusedBy), "faults", countsObject(r.Faults), "dialects", countsObject(r.Dialects),
 		"tokens",
 		object{"input", r.Input, "cache_read", r.Read, "cache_write", r.Written, "output", r.Output},
 		"cache_share", r.CacheShare(), "dollars", r.Dollars, "last", last,
 	}), '\n'))
 }
 
-func (s *Server) reset(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveReset(w http.ResponseWriter, _ *http.Request) {
 	s.Reset()
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// counts is a map as an object with sorted names.
-func counts(m map[string]int) object {
+// countsObject returns a map as an object with sorted names.
+func countsObject(m map[string]int) object {
 	o := object{}
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		o = o.set(k, m[k])

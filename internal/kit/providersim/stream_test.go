@@ -241,7 +241,7 @@ func TestStreamSaysTheSame(t *testing.T) {
 					c.history = nil
 					c.take(t, parse(t, text0(t, dialect, stream, text)), "ok")
 					for _, m := range c.history {
-						got[i] += string(parse(t, m).canon(nil, "refusal", "logprobs"))
+						got[i] += string(parse(t, m).appendCanonical(nil, "refusal", "logprobs"))
 					}
 				}
 				if got[0] != got[1] {

@@ -117,9 +117,9 @@ func (v value) path(names ...string) value {
 	return v
 }
 
-// either returns the first of the members that is there. Gemini takes both
+// firstOf returns the first of the members that is there. Gemini takes both
 // camelCase and snake_case.
-func (v value) either(names ...string) value {
+func (v value) firstOf(names ...string) value {
 	for _, n := range names {
 		if m := v.get(n); m.ok() {
 			return m
@@ -152,16 +152,16 @@ func (v value) bytes() []byte {
 
 func (v value) str() string { return string(v.bytes()) }
 
-// strings calls f with every text in a value, in order.
-func (v value) strings(f func([]byte)) {
+// eachString calls f with every text in a value, in order.
+func (v value) eachString(f func([]byte)) {
 	if v.kind == '"' {
 		f(v.bytes())
 	}
 	for _, e := range v.elems {
-		e.strings(f)
+		e.eachString(f)
 	}
 	for _, m := range v.members {
-		m.val.strings(f)
+		m.val.eachString(f)
 	}
 }
 
@@ -177,10 +177,10 @@ func (v value) num(def int) int {
 	return int(f)
 }
 
-// canon appends a form that is the same for every way to write the same
+// appendCanonical appends a form that is the same for every way to write the same
 // content: names sorted, spacing and escapes gone, absent, null and empty
 // members and those that leave names left out.
-func (v value) canon(dst []byte, leave ...string) []byte {
+func (v value) appendCanonical(dst []byte, leave ...string) []byte {
 	switch v.kind {
 	case '"':
 		b := v.bytes()
@@ -189,7 +189,7 @@ func (v value) canon(dst []byte, leave ...string) []byte {
 	case '[':
 		dst = append(dst, '[')
 		for _, e := range v.elems {
-			dst = append(e.canon(dst, leave...), ',')
+			dst = append(e.appendCanonical(dst, leave...), ',')
 		}
 		return append(dst, ']')
 	case '{':
@@ -204,7 +204,7 @@ func (v value) canon(dst []byte, leave ...string) []byte {
 				continue
 			}
 			dst = append(append(dst, m.name...), '=')
-			dst = append(m.val.canon(dst, leave...), ',')
+			dst = append(m.val.appendCanonical(dst, leave...), ',')
 		}
 		return append(dst, '}')
 	}

@@ -14,14 +14,14 @@ func TestCanonIsTheSameForEveryWriting(t *testing.T) {
 		"{ \"b\" : [ 1, {\"c\":true, \"d\":null} ],\n\"a\":\"\\u00e9\" }",
 		`{"a":"é","b":[1,{"c":true}],"e":[],"leave":{"x":1}}`,
 	}
-	want := string(parse(t, same[0]).canon(nil, "leave"))
+	want := string(parse(t, same[0]).appendCanonical(nil, "leave"))
 	for _, text := range same[1:] {
-		if got := string(parse(t, text).canon(nil, "leave")); got != want {
+		if got := string(parse(t, text).appendCanonical(nil, "leave")); got != want {
 			t.Errorf("%s\n%s\nwant %s", text, got, want)
 		}
 	}
 	// Texts that could be mistaken for structure stay apart.
-	if a, b := parse(t, `["a","b"]`).canon(nil), parse(t, `["a,\"1:b"]`).canon(nil); string(a) == string(b) {
+	if a, b := parse(t, `["a","b"]`).appendCanonical(nil), parse(t, `["a,\"1:b"]`).appendCanonical(nil); string(a) == string(b) {
 		t.Errorf("%s equals %s", a, b)
 	}
 }
@@ -29,10 +29,10 @@ func TestCanonIsTheSameForEveryWriting(t *testing.T) {
 func TestEncode(t *testing.T) {
 	o := object{"a", 1, "b", "x<\"é\x01", "c", list{nil, true, 1.5}, "d", rawJSON(`{"z":0}`), "e", list(nil), "f", object{}}
 	var v any
-	if err := json.Unmarshal(encode(o), &v); err != nil {
-		t.Fatalf("%v: %s", err, encode(o))
+	if err := json.Unmarshal(encodeJSON(o), &v); err != nil {
+		t.Fatalf("%v: %s", err, encodeJSON(o))
 	}
-	if got, want := string(encode(o)), `{"a":1,"b":"x<\"é\u0001","c":[null,true,1.5],"d":{"z":0},"e":[],"f":{}}`; got != want {
+	if got, want := string(encodeJSON(o)), `{"a":1,"b":"x<\"é\u0001","c":[null,true,1.5],"d":{"z":0},"e":[],"f":{}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -19,28 +19,28 @@ type writer struct {
 // page is what a broken proxy in front of a provider answers.
 const page = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n\x00\xff\xfe"
 
-// before does what happens ahead of any answer. It returns false where there is
+// prepareAnswer does what happens ahead of any answer. It returns false where there is
 // nothing more to say.
-func (o *writer) before() bool {
+func (o *writer) prepareAnswer() bool {
 	if o.fault.Drop {
-		o.reset()
+		o.resetConnection()
 	}
-	if !o.s.wait(o.r, o.s.opts.FirstByte+o.fault.Delay) && o.r.Context().Err() != nil {
+	if !o.s.waitFor(o.r, o.s.opts.FirstByte+o.fault.Delay) && o.r.Context().Err() != nil {
 		return false
 	}
 	switch o.fault.Kind {
 	case FaultGarbage:
-		o.head(http.StatusOK, "text/html")
+		o.writeHead(http.StatusOK, "text/html")
 		_, _ = o.w.Write([]byte(page))
 		return false
 	case FaultEmpty:
-		o.head(http.StatusOK, "application/json")
+		o.writeHead(http.StatusOK, "application/json")
 		return false
 	}
 	return true
 }
 
-func (o *writer) head(status int, kind string) {
+func (o *writer) writeHead(status int, kind string) {
 	o.status = status
 	o.record()
 	if kind != "" {
@@ -49,47 +49,47 @@ func (o *writer) head(status int, kind string) {
 	o.w.WriteHeader(status)
 }
 
-// refuse sends an error.
-func (o *writer) refuse(c *call, r *refusal) {
+// sendRefusal sends an error.
+func (o *writer) sendRefusal(c *call, r *refusal) {
 	if r.retry > 0 {
 		o.w.Header().Set("Retry-After", strconv.Itoa(r.retry))
 	}
 	o.w.Header().Set("Request-Id", c.requestID())
-	body := encode(c.d.errorBody(c, r))
+	body := encodeJSON(c.d.errorBody(c, r))
 	if c.array {
 		body = append(append([]byte{'['}, body...), ']')
 	}
-	o.head(r.status, "application/json")
+	o.writeHead(r.status, "application/json")
 	_, _ = o.w.Write(body)
 }
 
-// whole sends a body in one piece.
-func (o *writer) whole(status int, body []byte) {
+// sendWhole sends a body in one piece.
+func (o *writer) sendWhole(status int, body []byte) {
 	half := len(body) / 2
 	switch o.fault.Kind {
 	case FaultReset, FaultStall:
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		o.head(status, "application/json")
+		o.writeHead(status, "application/json")
 		_, _ = o.w.Write(body[:half])
 		o.flush()
 		if o.fault.Kind == FaultStall {
-			o.s.wait(o.r, o.s.opts.StallFor)
+			o.s.waitFor(o.r, o.s.opts.StallFor)
 		}
-		o.reset()
+		o.resetConnection()
 	case FaultHalf, FaultEnd, FaultError:
-		o.head(status, "application/json")
+		o.writeHead(status, "application/json")
 		_, _ = o.w.Write(body[:half])
 	default:
-		o.s.wait(o.r, o.fault.Slow)
+		o.s.waitFor(o.r, o.fault.Slow)
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		o.head(status, "application/json")
+		o.writeHead(status, "application/json")
 		_, _ = o.w.Write(body)
 	}
 }
 
-// held waits as long as an event is to be held back, and tells whether it may be
+// awaitHold waits as long as an event is to be held back, and tells whether it may be
 // sent then.
-func (o *writer) held(a *Ask, event int) bool {
+func (o *writer) awaitHold(a *Ask, event int) bool {
 	if o.s.opts.Hold == nil {
 		return true
 	}
@@ -106,41 +106,41 @@ func (o *writer) held(a *Ask, event int) bool {
 	return false
 }
 
-// stream sends events, each as soon as it is there.
-func (o *writer) stream(c *call, events []event) {
+// sendStream sends events, each as soon as it is there.
+func (o *writer) sendStream(c *call, events []event) {
 	if c.array {
-		o.head(http.StatusOK, "application/json")
+		o.writeHead(http.StatusOK, "application/json")
 	} else {
 		o.w.Header().Set("Cache-Control", "no-cache")
-		o.head(http.StatusOK, "text/event-stream; charset=utf-8")
+		o.writeHead(http.StatusOK, "text/event-stream; charset=utf-8")
 	}
 	o.flush()
 	for i, e := range events {
-		if i > 0 && !o.s.wait(o.r, o.s.opts.EventGap) && o.r.Context().Err() != nil {
+		if i > 0 && !o.s.waitFor(o.r, o.s.opts.EventGap) && o.r.Context().Err() != nil {
 			return
 		}
-		if !o.held(&c.ask, i) {
+		if !o.awaitHold(&c.ask, i) {
 			return
 		}
-		if !o.s.wait(o.r, o.fault.Slow) && o.r.Context().Err() != nil {
+		if !o.s.waitFor(o.r, o.fault.Slow) && o.r.Context().Err() != nil {
 			return
 		}
-		text := frame(e, c.array, i == 0)
+		text := frameEvent(e, c.array, i == 0)
 		if i == o.fault.At {
 			switch o.fault.Kind {
 			case FaultReset:
-				o.reset()
+				o.resetConnection()
 			case FaultStall:
-				o.s.wait(o.r, o.s.opts.StallFor)
-				o.reset()
+				o.s.waitFor(o.r, o.s.opts.StallFor)
+				o.resetConnection()
 			case FaultHalf:
 				_, _ = o.w.Write(text[:len(text)/2])
 				return
 			case FaultEnd:
 				return
 			case FaultError:
-				over := c.d.errorEvent(c, failure(c.d.name(), 529, 0), i)
-				_, _ = o.w.Write(frame(over, c.array, i == 0))
+				over := c.d.errorEvent(c, providerFailure(c.d.name(), 529, 0), i)
+				_, _ = o.w.Write(frameEvent(over, c.array, i == 0))
 				if c.array {
 					_, _ = o.w.Write([]byte("]"))
 				}
@@ -160,8 +160,8 @@ func (o *writer) stream(c *call, events []event) {
 	}
 }
 
-// frame is an event as it is written: server-sent, or as an element of an array.
-func frame(e event, array, first bool) []byte {
+// frameEvent returns an event as it is written: server-sent, or as an element of an array.
+func frameEvent(e event, array, first bool) []byte {
 	var b []byte
 	if array {
 		b = append(b, ",\r\n"...)
@@ -179,9 +179,9 @@ func frame(e event, array, first bool) []byte {
 
 func (o *writer) flush() { _ = http.NewResponseController(o.w).Flush() }
 
-// reset breaks the connection, with a TCP reset where it is one. It does not
+// resetConnection breaks the connection, with a TCP reset where it is one. It does not
 // return.
-func (o *writer) reset() {
+func (o *writer) resetConnection() {
 	o.record()
 	if conn, _, err := http.NewResponseController(o.w).Hijack(); err == nil {
 		if tcp, ok := conn.(*net.TCPConn); ok {

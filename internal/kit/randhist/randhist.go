@@ -4,7 +4,7 @@
 // paths, commands, errors and symbols to find, and is broken in the ways that
 // real sessions are: calls without results, results without calls, ids that
 // are empty or used twice, giant items, empty content, system messages in the
-// middle, bytes that are no UTF-8. [Options.Healthy] leaves all of that out.
+// middle, bytes that are not UTF-8. [Options.Healthy] leaves all of that out.
 //
 // The same source of randomness gives the same history.
 package randhist
@@ -56,12 +56,12 @@ func New(r *rand.Rand, o Options) chat.History { return chat.NewHistory(Messages
 
 // Messages returns the messages of a random history.
 func Messages(r *rand.Rand, o Options) []chat.Message {
-	g := &gen{Rand: r, o: o, n: o.Messages, sick: !o.Healthy && !chance(r, 0.2)}
+	g := &gen{Rand: r, o: o, n: o.Messages, sick: !o.Healthy && !drawChance(r, 0.2)}
 	if g.o.MaxText <= 0 {
 		g.o.MaxText = 300 << 10
 	}
 	if g.n <= 0 {
-		g.n = g.length()
+		g.n = g.drawLength()
 	}
 	if g.o.Style == Any {
 		g.o.Style = ToolRole + Style(r.IntN(2))
@@ -70,12 +70,12 @@ func Messages(r *rand.Rand, o Options) []chat.Message {
 	g.out = make([]chat.Message, 0, g.n+8)
 	for len(g.out) < g.n {
 		if g.o.Wide && g.chance(0.05) {
-			g.run()
+			g.addRun()
 		}
 		if g.sick {
-			g.anything()
+			g.addAnything()
 		} else {
-			g.turn()
+			g.addTurn()
 		}
 	}
 	if g.sick {
@@ -84,7 +84,7 @@ func Messages(r *rand.Rand, o Options) []chat.Message {
 	return g.out
 }
 
-func chance(r *rand.Rand, p float64) bool { return r.Float64() < p }
+func drawChance(r *rand.Rand, p float64) bool { return r.Float64() < p }
 
 // gen is a history in the making.
 type gen struct {
@@ -99,9 +99,9 @@ type gen struct {
 	buf    []byte
 }
 
-func (g *gen) chance(p float64) bool { return chance(g.Rand, p) }
+func (g *gen) chance(p float64) bool { return drawChance(g.Rand, p) }
 
-func (g *gen) length() int {
+func (g *gen) drawLength() int {
 	switch x := g.Float64(); {
 	case x < 0.06:
 		return 1
@@ -125,62 +125,62 @@ func (g *gen) add(m chat.Message) {
 	g.out = append(g.out, m)
 }
 
-// turn adds a user's request and healthy work on it.
-func (g *gen) turn() {
-	g.add(g.user())
+// addTurn adds a user's request and healthy work on it.
+func (g *gen) addTurn() {
+	g.add(g.userMessage())
 	for k := g.IntN(5); k > 0 && len(g.out) < g.n; k-- {
-		g.exchange()
+		g.addExchange()
 	}
 	if len(g.out) < g.n {
-		g.add(g.words())
+		g.add(g.assistantMessage())
 		return
 	}
 	// A history may end with a request or with results, but its next message
 	// is the model's: nothing follows here.
 }
 
-// anything adds one or a few messages, healthy or not.
-func (g *gen) anything() {
+// addAnything adds one or a few messages, healthy or not.
+func (g *gen) addAnything() {
 	switch x := g.Float64(); {
 	case x < 0.22:
-		g.add(g.user())
+		g.add(g.userMessage())
 	case x < 0.40:
-		g.add(g.words())
+		g.add(g.assistantMessage())
 	case x < 0.84:
-		g.exchange()
+		g.addExchange()
 	case x < 0.87:
-		g.add(chat.TextMessage(chat.System, g.prose(60)))
+		g.add(chat.TextMessage(chat.System, g.makeProse(60)))
 	case x < 0.90:
-		m := chat.TextMessage(chat.User, "<reminder>"+g.prose(40)+"</reminder>")
+		m := chat.TextMessage(chat.User, "<reminder>"+g.makeProse(40)+"</reminder>")
 		m.Synthetic = true
 		g.add(m)
 	case x < 0.93:
-		g.orphan(g.result("", "", false))
+		g.addOrphan(g.makeResult("", "", false))
 	case x < 0.96 && len(g.later) > 0:
-		g.orphan(g.later[0])
+		g.addOrphan(g.later[0])
 		g.later = g.later[1:]
 	case x < 0.98:
-		g.add(g.empty())
+		g.add(g.emptyMessage())
 	default:
-		m := g.words()
+		m := g.assistantMessage()
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "server_tool_use", ID: "srv_1", Data: `{"type":"server_tool_use","id":"srv_1"}`})
 		if g.chance(0.5) {
-			m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "web_search_tool_result", ID: "srv_1", Data: `{"type":"web_search_tool_result","content":"` + g.base64(200) + `"}`})
+			m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "web_search_tool_result", ID: "srv_1", Data: `{"type":"web_search_tool_result","content":"` + g.base64Text(200) + `"}`})
 		}
 		g.add(m)
 	}
 }
 
-func (g *gen) user() chat.Message {
-	m := chat.TextMessage(chat.User, g.request())
+func (g *gen) userMessage() chat.Message {
+	m := chat.TextMessage(chat.User, g.requestText())
 	if g.chance(0.04) {
-		m.Parts = append(m.Parts, g.image())
+		m.Parts = append(m.Parts, g.imagePart())
 	}
 	if g.chance(0.02) {
-		m.Parts = append(m.Parts, chat.Part{Kind: chat.Document, Name: "notes.pdf", Media: "application/pdf", Data: g.base64(600), Text: g.prose(200)})
+		m.Parts = append(m.Parts, chat.Part{Kind: chat.Document, Name: "notes.pdf", Media: "application/pdf", Data: g.base64Text(600), Text: g.makeProse(200)})
 	}
 	if g.o.Wide && g.chance(0.06) {
-		m.Parts = append(m.Parts, g.file())
+		m.Parts = append(m.Parts, g.filePart())
 	}
 	if g.sick && g.chance(0.03) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text})
@@ -188,55 +188,55 @@ func (g *gen) user() chat.Message {
 	return m
 }
 
-// words returns an assistant message of thinking and text.
-func (g *gen) words() chat.Message {
+// assistantMessage returns an assistant message of thinking and text.
+func (g *gen) assistantMessage() chat.Message {
 	m := chat.Message{Role: chat.Assistant}
 	if g.thinks() {
-		m.Parts = append(m.Parts, g.thinking())
+		m.Parts = append(m.Parts, g.thinkingPart())
 	}
-	m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.text(g.size(120))})
+	m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.makeText(g.drawSize(120))})
 	return m
 }
 
-func (g *gen) thinking() chat.Part {
-	p := chat.Part{Kind: chat.Thinking, Text: g.prose(120)}
+func (g *gen) thinkingPart() chat.Part {
+	p := chat.Part{Kind: chat.Thinking, Text: g.makeProse(120)}
 	if g.o.Thinks || g.chance(0.6) {
-		p.Signature = g.base64(48)
+		p.Signature = g.base64Text(48)
 	}
 	return p
 }
 
 func (g *gen) thinks() bool { return g.o.Thinks || g.chance(0.25) }
 
-func (g *gen) image() chat.Part {
-	return chat.Part{Kind: chat.Image, Media: "image/png", Data: g.base64(400 + g.IntN(800))}
+func (g *gen) imagePart() chat.Part {
+	return chat.Part{Kind: chat.Image, Media: "image/png", Data: g.base64Text(400 + g.IntN(800))}
 }
 
-// empty returns a message without content, in one of the ways they come.
-func (g *gen) empty() chat.Message {
+// emptyMessage returns a message without content, in one of the ways they come.
+func (g *gen) emptyMessage() chat.Message {
 	m := chat.Message{Role: [...]chat.Role{chat.User, chat.Assistant}[g.IntN(2)]}
 	switch g.IntN(3) {
 	case 0:
 		m.Parts = []chat.Part{{Kind: chat.Text}}
 	case 1:
-		m.Parts = []chat.Part{{Kind: chat.Text}, {Kind: chat.Text, Text: g.prose(20)}, {Kind: chat.Text}}
+		m.Parts = []chat.Part{{Kind: chat.Text}, {Kind: chat.Text, Text: g.makeProse(20)}, {Kind: chat.Text}}
 	}
 	return m
 }
 
-// orphan adds a result that answers nothing before it.
-func (g *gen) orphan(p chat.Part) {
+// addOrphan adds a result that answers nothing before it.
+func (g *gen) addOrphan(p chat.Part) {
 	m := chat.Message{Role: chat.Tool, Parts: []chat.Part{p}}
 	if g.o.Style == UserRole {
 		m.Role = chat.User
 		if g.chance(0.3) {
-			m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.prose(20)})
+			m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.makeProse(20)})
 		}
 	}
 	g.add(m)
 }
 
-func (g *gen) id() string {
+func (g *gen) makeCallID() string {
 	g.ids++
 	if g.sick {
 		switch x := g.Float64(); {
@@ -252,19 +252,19 @@ func (g *gen) id() string {
 	case 0:
 		return "call_" + strconv.Itoa(g.ids)
 	case 1:
-		return "toolu_" + g.base64(12) + strconv.Itoa(g.ids)
+		return "toolu_" + g.base64Text(12) + strconv.Itoa(g.ids)
 	}
 	return "functions.tool:" + strconv.Itoa(g.ids)
 }
 
-// exchange adds an assistant message with calls, and their results.
-func (g *gen) exchange() {
+// addExchange adds an assistant message with calls, and their results.
+func (g *gen) addExchange() {
 	m := chat.Message{Role: chat.Assistant}
 	if g.thinks() {
-		m.Parts = append(m.Parts, g.thinking())
+		m.Parts = append(m.Parts, g.thinkingPart())
 	}
 	if g.chance(0.5) {
-		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.prose(40)})
+		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.makeProse(40)})
 	}
 	if g.sick && g.chance(0.02) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text})
@@ -275,22 +275,22 @@ func (g *gen) exchange() {
 	}
 	var results []chat.Part
 	for k := range calls {
-		call, kind := g.call()
+		call, kind := g.makeCall()
 		if g.sick && k > 0 && g.chance(0.03) {
 			call.ID = m.Parts[len(m.Parts)-1].ID
 		}
 		m.Parts = append(m.Parts, call)
-		results = append(results, g.result(call.ID, call.Name, kind == shellCall))
+		results = append(results, g.makeResult(call.ID, call.Name, kind == shellCall))
 	}
 	g.add(m)
 	if g.sick {
-		results = g.spoil(results)
+		results = g.spoilResults(results)
 	}
-	g.answer(results)
+	g.addResults(results)
 }
 
-// spoil takes results away, doubles, moves and mixes them.
-func (g *gen) spoil(results []chat.Part) []chat.Part {
+// spoilResults takes results away, doubles, moves and mixes them.
+func (g *gen) spoilResults(results []chat.Part) []chat.Part {
 	if g.chance(0.2) {
 		g.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
 	}
@@ -308,16 +308,16 @@ func (g *gen) spoil(results []chat.Part) []chat.Part {
 		results = nil
 	case x < 0.20: // a stranger stands among them
 		k := g.IntN(len(results) + 1)
-		stranger := g.result("call_of_nobody", "", false)
+		stranger := g.makeResult("call_of_nobody", "", false)
 		results = append(results[:k:k], append([]chat.Part{stranger}, results[k:]...)...)
 	case x < 0.22: // a system message stands between
-		g.add(chat.TextMessage(chat.System, g.prose(20)))
+		g.add(chat.TextMessage(chat.System, g.makeProse(20)))
 	}
 	return results
 }
 
-// answer adds messages with these results in the history's style.
-func (g *gen) answer(results []chat.Part) {
+// addResults adds messages with these results in the history's style.
+func (g *gen) addResults(results []chat.Part) {
 	if g.o.Style == ToolRole {
 		for _, p := range results {
 			g.add(chat.Message{Role: chat.Tool, Parts: []chat.Part{p}})
@@ -331,7 +331,7 @@ func (g *gen) answer(results []chat.Part) {
 		}
 		m := chat.Message{Role: chat.User, Parts: results[:n:n]}
 		if g.chance(0.1) {
-			m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.request()})
+			m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.requestText()})
 		}
 		g.add(m)
 		results = results[n:]

@@ -48,8 +48,8 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 func pick[T any](g *gen, from []T) T { return from[g.IntN(len(from))] }
 
-// size draws a length around the usual one; now and then it is giant.
-func (g *gen) size(usual int) int {
+// drawSize draws a length around the usual one; now and then it is giant.
+func (g *gen) drawSize(usual int) int {
 	switch x := g.Float64(); {
 	case x < 0.0015:
 		return 20_000 + g.IntN(280_000)
@@ -59,8 +59,8 @@ func (g *gen) size(usual int) int {
 	return 1 + g.IntN(2*usual)
 }
 
-// finish returns the text in the buffer, within the limits.
-func (g *gen) finish() string {
+// takeText returns the text in the buffer, within the limits.
+func (g *gen) takeText() string {
 	if len(g.buf) > g.o.MaxText {
 		cut := g.o.MaxText
 		for cut > 0 && !utf8.RuneStart(g.buf[cut]) {
@@ -76,37 +76,37 @@ func (g *gen) finish() string {
 	return s
 }
 
-// prose returns about n bytes of plain words.
-func (g *gen) prose(n int) string {
+// makeProse returns about n bytes of plain words.
+func (g *gen) makeProse(n int) string {
 	n = min(1+g.IntN(2*n), g.o.MaxText)
-	g.sentence(n)
-	return g.finish()
+	g.appendWords(n)
+	return g.takeText()
 }
 
-func (g *gen) sentence(n int) {
+func (g *gen) appendWords(n int) {
 	for end := len(g.buf) + n; len(g.buf) < end; {
 		g.buf = append(g.buf, pick(g, words)...)
 		g.buf = append(g.buf, ' ')
 	}
 }
 
-func (g *gen) request() string {
+func (g *gen) requestText() string {
 	g.buf = append(g.buf, pick(g, requests)...)
 	g.buf = append(g.buf, pick(g, files)...)
 	g.buf = append(g.buf, ". "...)
 	if g.chance(0.5) {
-		g.lines(g.size(80))
+		g.appendLines(g.drawSize(80))
 	}
-	return g.finish()
+	return g.takeText()
 }
 
-// text returns about n bytes of lines as agents and tools write them.
-func (g *gen) text(n int) string {
-	g.lines(n)
-	return g.finish()
+// makeText returns about n bytes of lines as agents and tools write them.
+func (g *gen) makeText(n int) string {
+	g.appendLines(n)
+	return g.takeText()
 }
 
-func (g *gen) lines(n int) {
+func (g *gen) appendLines(n int) {
 	n = min(n, g.o.MaxText)
 	start := len(g.buf)
 	for end := start + n; len(g.buf) < end; {
@@ -114,14 +114,14 @@ func (g *gen) lines(n int) {
 			g.buf = append(g.buf, g.buf[start:start+min(done, 4096)]...)
 			g.buf = strconv.AppendInt(append(g.buf, "\nid="...), g.Int64(), 16)
 		}
-		g.line()
+		g.appendLine()
 		g.buf = append(g.buf, '\n')
 	}
 }
 
-func (g *gen) line() {
+func (g *gen) appendLine() {
 	if g.o.Wide && g.chance(0.15) {
-		g.foreign()
+		g.appendForeign()
 		return
 	}
 	switch g.IntN(12) {
@@ -144,7 +144,7 @@ func (g *gen) line() {
 		g.buf = append(g.buf, pick(g, todos)...)
 	case 7:
 		if g.chance(0.2) {
-			g.blob(100 + g.IntN(400))
+			g.appendBlob(100 + g.IntN(400))
 			break
 		}
 		fallthrough
@@ -152,17 +152,17 @@ func (g *gen) line() {
 		g.buf = strconv.AppendInt(append(g.buf, "processed "...), int64(g.IntN(1_000_000)), 10)
 		g.buf = strconv.AppendInt(append(g.buf, " rows, request req_"...), g.Int64(), 36)
 	default:
-		g.sentence(20 + g.IntN(60))
+		g.appendWords(20 + g.IntN(60))
 	}
 }
 
-func (g *gen) blob(n int) {
+func (g *gen) appendBlob(n int) {
 	for range n {
 		g.buf = append(g.buf, alphabet[g.IntN(64)])
 	}
 }
 
-func (g *gen) base64(n int) string {
+func (g *gen) base64Text(n int) string {
 	b := make([]byte, min(n, g.o.MaxText))
 	for i := 0; i < len(b); {
 		x := g.Uint64()
@@ -185,8 +185,8 @@ const (
 	otherCall
 )
 
-// call returns a tool call and what kind of tool it calls.
-func (g *gen) call() (chat.Part, callKind) {
+// makeCall returns a tool call and what kind of tool it calls.
+func (g *gen) makeCall() (chat.Part, callKind) {
 	var b strings.Builder
 	kind := callKind(g.IntN(5))
 	name := ""
@@ -203,7 +203,7 @@ func (g *gen) call() (chat.Part, callKind) {
 		b.WriteString(`{"command":"` + pick(g, commands) + `"}`)
 	case writeCall:
 		name = pick(g, []string{"write_file", "edit_file", "Edit"})
-		b.WriteString(`{"path":"` + pick(g, files) + `","content":` + strconv.QuoteToASCII(g.prose(g.size(60))) + `}`)
+		b.WriteString(`{"path":"` + pick(g, files) + `","content":` + strconv.QuoteToASCII(g.makeProse(g.drawSize(60))) + `}`)
 	case searchCall:
 		name = pick(g, []string{"grep", "search"})
 		b.WriteString(`{"pattern":"` + pick(g, symbols) + `"}`)
@@ -211,16 +211,16 @@ func (g *gen) call() (chat.Part, callKind) {
 		name = pick(g, []string{"skill", "fetch", "now"})
 		b.WriteString("{}")
 	}
-	p := chat.Call(g.id(), name, b.String())
+	p := chat.Call(g.makeCallID(), name, b.String())
 	if g.chance(0.02) {
-		p.Signature = g.base64(32)
+		p.Signature = g.base64Text(32)
 	}
 	return p, kind
 }
 
-// result returns what a tool answered.
-func (g *gen) result(id, name string, shell bool) chat.Part {
-	p := chat.Part{Kind: chat.ToolResult, ID: id, Name: name, Text: g.text(g.size(250))}
+// makeResult returns what a tool answered.
+func (g *gen) makeResult(id, name string, shell bool) chat.Part {
+	p := chat.Part{Kind: chat.ToolResult, ID: id, Name: name, Text: g.makeText(g.drawSize(250))}
 	switch x := g.Float64(); {
 	case x < 0.08:
 		p.Failed = true
@@ -228,7 +228,7 @@ func (g *gen) result(id, name string, shell bool) chat.Part {
 	case x < 0.10:
 		p.Text = ""
 	case x < 0.12:
-		p.Content = []chat.Part{g.image()}
+		p.Content = []chat.Part{g.imagePart()}
 	}
 	if shell && g.chance(0.5) {
 		p.Text += "exit code: " + strconv.Itoa(g.IntN(3))

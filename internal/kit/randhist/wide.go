@@ -43,8 +43,8 @@ var scripts = sync.OnceValue(func() [][]rune {
 	return all
 })
 
-// foreign adds a line in one script.
-func (g *gen) foreign() {
+// appendForeign adds a line in one script.
+func (g *gen) appendForeign() {
 	chars := pick(g, scripts())
 	for range 4 + g.IntN(30) {
 		for range 1 + g.IntN(8) {
@@ -54,27 +54,27 @@ func (g *gen) foreign() {
 	}
 }
 
-// file returns a document whose content is encoded: text mostly, or a PDF.
-func (g *gen) file() chat.Part {
+// filePart returns a document whose content is encoded: text mostly, or a PDF.
+func (g *gen) filePart() chat.Part {
 	if g.chance(0.2) {
-		return chat.Part{Kind: chat.Document, Name: "scan.pdf", Media: "application/pdf", Data: base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n/Type /Page\n" + g.prose(400)))}
+		return chat.Part{Kind: chat.Document, Name: "scan.pdf", Media: "application/pdf", Data: base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n/Type /Page\n" + g.makeProse(400)))}
 	}
-	return chat.Part{Kind: chat.Document, Name: "notes.txt", Media: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte(g.text(g.size(1500))))}
+	return chat.Part{Kind: chat.Document, Name: "notes.txt", Media: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte(g.makeText(g.drawSize(1500))))}
 }
 
-// run adds many messages of one kind in a row.
-func (g *gen) run() {
+// addRun adds many messages of one kind in a row.
+func (g *gen) addRun() {
 	kind := g.IntN(4)
 	for k := 3 + g.IntN(40); k > 0 && len(g.out) < g.n; k-- {
 		switch {
 		case kind == 0 && g.sick:
-			g.add(chat.TextMessage(chat.System, g.prose(60)))
+			g.add(chat.TextMessage(chat.System, g.makeProse(60)))
 		case kind == 1 && g.sick:
-			g.add(g.words())
+			g.add(g.assistantMessage())
 		case kind <= 2:
-			g.add(g.user())
+			g.add(g.userMessage())
 		default:
-			g.exchange()
+			g.addExchange()
 		}
 	}
 }

@@ -46,13 +46,13 @@ func (o Options) orDefault() Options {
 func Session(seed uint64, o Options) transcript.Session {
 	g := &gen{Options: o.orDefault(), r: rand.New(rand.NewPCG(seed, 0x77696e6e6f77)), count: token.New(token.O200K, nil)}
 	g.words = newWords(g.r)
-	g.plan()
+	g.planRepository()
 	for g.requests < g.Requests {
-		g.turn()
+		g.addTurn()
 	}
 	return transcript.Session{
 		ID: fmt.Sprintf("generated-%d", seed), Format: transcript.OpenAI,
-		System:  []chat.Part{{Kind: chat.Text, Text: g.system()}},
+		System:  []chat.Part{{Kind: chat.Text, Text: g.systemPrompt()}},
 		History: chat.NewHistory(g.msgs...),
 	}
 }
@@ -86,8 +86,8 @@ type gen struct {
 	rules []string
 }
 
-// plan lays out the repository and its facts.
-func (g *gen) plan() {
+// planRepository lays out the repository and its facts.
+func (g *gen) planRepository() {
 	g.files = map[string][]string{}
 	g.time = 1_760_000_000_000
 	n := 24 + g.Requests/4
@@ -97,19 +97,19 @@ func (g *gen) plan() {
 			continue
 		}
 		g.paths = append(g.paths, p)
-		g.files[p] = g.file(p)
+		g.files[p] = g.writeFile(p)
 	}
 }
 
-// file writes the lines of a source file with two to four facts in it.
-func (g *gen) file(path string) []string {
+// writeFile writes the lines of a source file with two to four facts in it.
+func (g *gen) writeFile(path string) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	pkg := strings.Split(path, "/")[1]
 	add("package %s", pkg)
 	add("")
 	for range 2 + g.r.IntN(3) {
-		f := g.fact(path)
+		f := g.inventFact(path)
 		g.facts = append(g.facts, f)
 		add("// %s keeps the %s %s of the %s.", f.name, g.words.adjective(), f.word, g.words.noun())
 		add("%s", f.line)
@@ -137,9 +137,9 @@ func (g *gen) file(path string) []string {
 	return lines
 }
 
-// fact invents one.
-func (g *gen) fact(path string) *fact {
-	f := &fact{path: path, name: g.words.ident(), word: g.words.rare(), when: -1}
+// inventFact invents one.
+func (g *gen) inventFact(path string) *fact {
+	f := &fact{path: path, name: g.words.ident(), word: g.words.rareWord(), when: -1}
 	switch g.r.IntN(5) {
 	case 0:
 		f.value = fmt.Sprint(1000 + g.r.IntN(90000))
@@ -160,8 +160,8 @@ func (g *gen) fact(path string) *fact {
 	return f
 }
 
-// system is a prompt of the wanted size.
-func (g *gen) system() string {
+// systemPrompt returns a prompt of the wanted size.
+func (g *gen) systemPrompt() string {
 	var b strings.Builder
 	b.WriteString("You are a coding agent. Work in small steps and say what you found.\n")
 	for n := 0; n < g.System; {

@@ -10,48 +10,48 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// turn is a user's request and what the agent does about it.
-func (g *gen) turn() {
-	rule := fmt.Sprintf("Never %s the %s %s without its %s.", g.words.verb(), g.words.adjective(), g.words.noun(), g.words.rare())
+// addTurn adds a user's request and what the agent does about it.
+func (g *gen) addTurn() {
+	rule := fmt.Sprintf("Never %s the %s %s without its %s.", g.words.verb(), g.words.adjective(), g.words.noun(), g.words.rareWord())
 	g.rules = append(g.rules, rule)
 	text := fmt.Sprintf("Make the %s %s again in %s. %s", g.words.noun(), g.words.adjective(), g.pickPath(), rule)
 	if g.r.IntN(3) == 0 && len(g.known) > 0 {
 		text += fmt.Sprintf(" You must keep the %s as it is.", g.words.noun())
 	}
-	g.say(chat.TextMessage(chat.User, text))
+	g.addMessage(chat.TextMessage(chat.User, text))
 	for n := max(2, g.Turn/2+g.r.IntN(g.Turn+1)); n > 0 && g.requests < g.Requests; n-- {
-		g.step(n == 1)
+		g.addStep(n == 1)
 	}
 }
 
-func (g *gen) say(m chat.Message) {
+func (g *gen) addMessage(m chat.Message) {
 	g.time += int64(2000 + g.r.IntN(9000))
 	m.Time = g.time
 	g.msgs = append(g.msgs, m)
 }
 
-// step is one answer of the agent and, unless it ends the turn, the results of
+// addStep adds one answer of the agent and, unless it ends the turn, the results of
 // its calls.
-func (g *gen) step(last bool) {
-	text := g.prose()
+func (g *gen) addStep(last bool) {
+	text := g.answerProse()
 	used := ""
-	if f := g.remember(); f != nil {
+	if f := g.drawFact(); f != nil {
 		used = fmt.Sprintf(" %s in %s is %s (%s).", f.name, f.path, f.value, f.word)
-		g.meet(f)
+		g.noteMet(f)
 	}
 	g.requests++
 	if last {
-		g.say(chat.TextMessage(chat.Assistant, text+used+" The turn is done."))
+		g.addMessage(chat.TextMessage(chat.Assistant, text+used+" The turn is done."))
 		return
 	}
 	id := fmt.Sprintf("call_%d_%d", g.requests, g.r.IntN(1<<20))
-	call, result := g.call(id)
-	g.say(chat.CallMessage(text+used, call))
-	g.say(chat.ResultMessage(id, result))
+	call, result := g.makeCall(id)
+	g.addMessage(chat.CallMessage(text+used, call))
+	g.addMessage(chat.ResultMessage(id, result))
 }
 
-// prose fills an answer up to its size.
-func (g *gen) prose() string {
+// answerProse fills an answer up to its size.
+func (g *gen) answerProse() string {
 	var b strings.Builder
 	for n := 0; n < g.Output-40; {
 		s := fmt.Sprintf("The %s %s of the %s is %s, so I %s it. ", g.words.adjective(), g.words.noun(), g.words.noun(), g.words.adjective(), g.words.verb())
@@ -61,9 +61,9 @@ func (g *gen) prose() string {
 	return strings.TrimSpace(b.String())
 }
 
-// remember draws a fact that the agent writes again, or none. Facts that it
+// drawFact draws a fact that the agent writes again, or none. Facts that it
 // wrote before and those it saw lately are likelier.
-func (g *gen) remember() *fact {
+func (g *gen) drawFact() *fact {
 	if len(g.known) < 4 || g.r.IntN(3) == 0 {
 		return nil
 	}
@@ -82,10 +82,10 @@ func (g *gen) remember() *fact {
 	return g.known[len(g.known)-1]
 }
 
-func (g *gen) meet(f *fact) { f.met, f.when = min(f.met+1, 8), g.requests }
+func (g *gen) noteMet(f *fact) { f.met, f.when = min(f.met+1, 8), g.requests }
 
-// see notes that a fact was shown.
-func (g *gen) see(f *fact) {
+// noteSeen notes that a fact was shown.
+func (g *gen) noteSeen(f *fact) {
 	if f.when < 0 {
 		g.known = append(g.known, f)
 	}
@@ -94,23 +94,24 @@ func (g *gen) see(f *fact) {
 
 func (g *gen) pickPath() string { return g.paths[g.r.IntN(len(g.paths))] }
 
-// call is a call with its result, large enough for the growth that is wanted.
-func (g *gen) call(id string) (chat.Part, string) {
+// makeCall makes a call with its result, large enough for the growth that is
+// wanted.
+func (g *gen) makeCall(id string) (chat.Part, string) {
 	room := max(60, g.Growth-g.Output-60)
 	switch g.r.IntN(5) {
 	case 0:
-		return chat.Call(id, "bash", args("command", "go test ./"+dir(g.pickPath())+"/...")), g.testOutput(room)
+		return chat.Call(id, "bash", argsJSON("command", "go test ./"+folderOf(g.pickPath())+"/...")), g.testOutput(room)
 	case 1:
 		word := g.words.noun()
-		return chat.Call(id, "grep", args("pattern", word, "path", dir(g.pickPath()))), g.grepOutput(room)
+		return chat.Call(id, "grep", argsJSON("pattern", word, "path", folderOf(g.pickPath()))), g.grepOutput(room)
 	}
 	path := g.pickPath()
-	return chat.Call(id, "read_file", args("path", path)), g.read(path, room)
+	return chat.Call(id, "read_file", argsJSON("path", path)), g.readOutput(path, room)
 }
 
-func dir(path string) string { return path[:strings.LastIndexByte(path, '/')] }
+func folderOf(path string) string { return path[:strings.LastIndexByte(path, '/')] }
 
-func args(kv ...string) string {
+func argsJSON(kv ...string) string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i := 0; i < len(kv); i += 2 {
@@ -127,8 +128,8 @@ func args(kv ...string) string {
 	return b.String()
 }
 
-// read shows a file, and others beside it until the room is used.
-func (g *gen) read(path string, room int) string {
+// readOutput shows a file, and others beside it until the room is used.
+func (g *gen) readOutput(path string, room int) string {
 	var b strings.Builder
 	at := slices.Index(g.paths, path)
 	for n := 0; n < room; at++ {
@@ -140,17 +141,17 @@ func (g *gen) read(path string, room int) string {
 				return b.String()
 			}
 			b.WriteString(l)
-			g.shown(p, l)
+			g.noteShown(p, l)
 		}
 	}
 	return b.String()
 }
 
-// shown notes the facts that a line of a file shows.
-func (g *gen) shown(path, line string) {
+// noteShown notes the facts that a line of a file shows.
+func (g *gen) noteShown(path, line string) {
 	for _, f := range g.facts {
 		if f.path == path && strings.Contains(line, f.line) {
-			g.see(f)
+			g.noteSeen(f)
 		}
 	}
 }
@@ -162,7 +163,7 @@ func (g *gen) testOutput(room int) string {
 		if g.r.IntN(12) == 0 {
 			f := g.facts[g.r.IntN(len(g.facts))]
 			l = fmt.Sprintf("--- FAIL: %s: %s\n    %s\n", f.path, f.name, f.line)
-			g.see(f)
+			g.noteSeen(f)
 		}
 		n += g.count.Text(l)
 		b.WriteString(l)
@@ -178,7 +179,7 @@ func (g *gen) grepOutput(room int) string {
 		l := fmt.Sprintf("%s:%d: %s %s %s\n", f.path, 1+g.r.IntN(90), g.words.verb(), g.words.adjective(), g.words.noun())
 		if g.r.IntN(6) == 0 {
 			l = fmt.Sprintf("%s:%d: %s\n", f.path, 1+g.r.IntN(90), f.line)
-			g.see(f)
+			g.noteSeen(f)
 		}
 		n += g.count.Text(l)
 		b.WriteString(l)

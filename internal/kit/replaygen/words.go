@@ -34,28 +34,28 @@ func (w *words) noun() string      { return pick(w.r, nouns) }
 func (w *words) verb() string      { return pick(w.r, verbs) }
 func (w *words) adjective() string { return pick(w.r, adjectives) }
 
-// rare is a plain word that no other session has, or hardly any.
-func (w *words) rare() string {
-	return w.once(func() string { return pick(w.r, starts) + pick(w.r, middles) + pick(w.r, ends) })
+// rareWord returns a plain word that no other session has, or hardly any.
+func (w *words) rareWord() string {
+	return w.makeOnce(func() string { return pick(w.r, starts) + pick(w.r, middles) + pick(w.r, ends) })
 }
 
 func (w *words) ticket() string { return strings.ToUpper(pick(w.r, starts)) }
 
-// ident is a name of the session's own.
+// ident returns an identifier that the session has not used yet.
 func (w *words) ident() string {
-	return w.once(func() string {
-		return pick(w.r, verbs) + title(pick(w.r, nouns)) + title(pick(w.r, starts)+pick(w.r, middles))
+	return w.makeOnce(func() string {
+		return pick(w.r, verbs) + titleCase(pick(w.r, nouns)) + titleCase(pick(w.r, starts)+pick(w.r, middles))
 	})
 }
 
-// path is a file of the session's own.
+// path returns a file's path that the session has not used yet.
 func (w *words) path() string {
-	return w.once(func() string {
+	return w.makeOnce(func() string {
 		return "internal/" + w.noun() + "/" + w.verb() + "_" + pick(w.r, starts) + pick(w.r, middles) + ".go"
 	})
 }
 
-func (w *words) once(make func() string) string {
+func (w *words) makeOnce(make func() string) string {
 	for {
 		if s := make(); !w.used[s] {
 			w.used[s] = true
@@ -64,4 +64,4 @@ func (w *words) once(make func() string) string {
 	}
 }
 
-func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func titleCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

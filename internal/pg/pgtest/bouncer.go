@@ -21,11 +21,11 @@ func (s *Server) Bouncer(t testing.TB) (through func(address string) string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		if program = "/usr/sbin/pgbouncer"; !exists(program) {
+		if program = "/usr/sbin/pgbouncer"; !fileExists(program) {
 			t.Skip("PgBouncer is not installed; apt-get install pgbouncer")
 		}
 	}
-	dir := s.folder(t, "winnow-pgb-")
+	dir := s.makeFolder(t, "winnow-pgb-")
 	settings := fmt.Sprintf(`[databases]
 * = host=%s port=5432 user=winnow
 [pgbouncer]
@@ -74,28 +74,28 @@ max_client_conn = 200
 	}
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// folder makes a folder that the server's user may use, with a short name: those
+// makeFolder makes a folder that the server's user may use, with a short name: those
 // of sockets must be.
-func (s *Server) folder(t testing.TB, name string) string {
+func (s *Server) makeFolder(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := s.give(dir); err != nil {
+	if err := s.giveToUser(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// give makes a file the server's user's own.
-func (s *Server) give(path string) error {
+// giveToUser makes the server's user the owner of a file.
+func (s *Server) giveToUser(path string) error {
 	if s.who == nil {
 		return nil
 	}

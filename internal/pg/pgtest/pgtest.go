@@ -49,8 +49,8 @@ var shared struct {
 // it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = start("fsync=off", "full_page_writes=off") })
-	check(t, shared.err)
+	shared.once.Do(func() { shared.server, shared.err = startServer("fsync=off", "full_page_writes=off") })
+	skipOrFail(t, shared.err)
 	return shared.server
 }
 
@@ -58,14 +58,14 @@ func Shared(t testing.TB) *Server {
 // as fsync=off, besides those that tests need.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s, err := start(settings...)
-	check(t, err)
+	s, err := startServer(settings...)
+	skipOrFail(t, err)
 	t.Cleanup(func() { s.end(); _ = os.RemoveAll(s.dir) })
 	return s
 }
 
-// Launch is [Start] for a program that is no test; it must call Close.
-func Launch(settings ...string) (*Server, error) { return start(settings...) }
+// Launch is [Start] for a program that is not a test; it must call Close.
+func Launch(settings ...string) (*Server, error) { return startServer(settings...) }
 
 // Close ends the server and removes what it kept.
 func (s *Server) Close() error {
@@ -73,10 +73,10 @@ func (s *Server) Close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// errAbsent says that there is no PostgreSQL here.
+// errAbsent says that the machine has no PostgreSQL.
 var errAbsent = errors.New("PostgreSQL is not installed; apt-get install postgresql")
 
-func check(t testing.TB, err error) {
+func skipOrFail(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errAbsent) {
 		t.Skip(err)
@@ -86,8 +86,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// binaries returns the folder with initdb and postgres.
-func binaries() (string, error) {
+// findBinaries returns the folder with initdb and postgres.
+func findBinaries() (string, error) {
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is sound
 	for i := len(all) - 1; i >= 0; i-- {
 		if _, err := os.Stat(filepath.Join(all[i], "initdb")); err == nil {
@@ -100,17 +100,17 @@ func binaries() (string, error) {
 	return "", errAbsent
 }
 
-func start(settings ...string) (*Server, error) {
-	s, err := initialised(settings...)
+func startServer(settings ...string) (*Server, error) {
+	s, err := initServer(settings...)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.Run()
 }
 
-// initialised makes the files of a server.
-func initialised(settings ...string) (*Server, error) {
-	bin, err := binaries()
+// initServer makes the files of a server.
+func initServer(settings ...string) (*Server, error) {
+	bin, err := findBinaries()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func initialised(settings ...string) (*Server, error) {
 	if err := s.unprivileged(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "winnow", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", s.dataFolder(), "-U", "winnow", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	s.as(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
@@ -130,13 +130,13 @@ func initialised(settings ...string) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+func (s *Server) dataFolder() string { return filepath.Join(s.dir, "data") }
 
 // Run starts a server that was stopped or killed, and waits until it answers.
 func (s *Server) Run() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	args := []string{"-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
+	args := []string{"-D", s.dataFolder(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
 	for _, x := range s.more {
 		args = append(args, "-c", x)
 	}
@@ -161,15 +161,15 @@ func (s *Server) Run() error {
 	}
 	s.guard, s.over = in, make(chan struct{})
 	go func() { _ = cmd.Wait(); close(s.over) }()
-	return s.answers()
+	return s.awaitAnswer()
 }
 
-// answers waits until the server takes connections.
-func (s *Server) answers() error {
+// awaitAnswer waits until the server takes connections.
+func (s *Server) awaitAnswer() error {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	for {
-		conn, err := pgx.Connect(ctx, s.url("postgres"))
+		conn, err := pgx.Connect(ctx, s.databaseURL("postgres"))
 		if err == nil {
 			return conn.Close(ctx)
 		}
@@ -187,21 +187,21 @@ func (s *Server) answers() error {
 // Kill ends the server's first process at once, as kill -9 does; the others
 // notice. Run starts it again.
 func (s *Server) Kill() {
-	s.tell("kill\n")
+	s.tellGuard("kill\n")
 	// Others hold the shared memory until they have noticed.
 	for range 3000 {
-		if _, err := os.Stat(filepath.Join(s.data(), "postmaster.pid")); err != nil || !s.busy() {
+		if _, err := os.Stat(filepath.Join(s.dataFolder(), "postmaster.pid")); err != nil || !s.hasProcesses() {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// busy reports whether processes of a server that was killed are left.
-func (s *Server) busy() bool {
+// hasProcesses reports whether processes of a server that was killed are left.
+func (s *Server) hasProcesses() bool {
 	all, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is sound
 	for _, link := range all {
-		if to, err := os.Readlink(link); err == nil && to == s.data() {
+		if to, err := os.Readlink(link); err == nil && to == s.dataFolder() {
 			return true
 		}
 	}
@@ -209,11 +209,11 @@ func (s *Server) busy() bool {
 }
 
 // Stop ends the server without a checkpoint. Run starts it again.
-func (s *Server) Stop() { s.tell("keep\n") }
+func (s *Server) Stop() { s.tellGuard("keep\n") }
 
-func (s *Server) end() { s.tell("") }
+func (s *Server) end() { s.tellGuard("") }
 
-func (s *Server) tell(word string) {
+func (s *Server) tellGuard(word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.guard == nil {
@@ -227,16 +227,16 @@ func (s *Server) tell(word string) {
 	s.guard = nil
 }
 
-// Socket is where the server listens, for those who pass connections on.
+// Socket returns where the server listens, for those who pass connections on.
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 
-// Bin is the folder of PostgreSQL's programs.
+// Bin returns the folder of PostgreSQL's programs.
 func (s *Server) Bin() string { return s.bin }
 
-// Dir is the server's folder.
+// Dir returns the server's folder.
 func (s *Server) Dir() string { return s.dir }
 
-func (s *Server) url(database string) string {
+func (s *Server) databaseURL(database string) string {
 	return "postgres:///" + database + "?host=" + url.QueryEscape(s.dir) + "&user=winnow"
 }
 
@@ -244,13 +244,13 @@ func (s *Server) url(database string) string {
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("t%d_%d", os.Getpid(), made.Add(1))
-	s.Exec(t, s.url("postgres"), "create database "+name)
-	return s.url(name)
+	s.Exec(t, s.databaseURL("postgres"), "create database "+name)
+	return s.databaseURL(name)
 }
 
 // Named returns the address of a database by its name, and makes it where there
 // is none: for tests whose processes agree on a name.
-func (s *Server) Named(name string) (string, error) { return Named(s.url("postgres"), name) }
+func (s *Server) Named(name string) (string, error) { return Named(s.databaseURL("postgres"), name) }
 
 // Named is [Server.Named] in a process that has only the address of a database.
 func Named(address, name string) (string, error) {
@@ -272,8 +272,8 @@ func Named(address, name string) (string, error) {
 	return u.String(), nil
 }
 
-// Admin is the address of the database that every server has.
-func (s *Server) Admin() string { return s.url("postgres") }
+// Admin returns the address of the database that every server has.
+func (s *Server) Admin() string { return s.databaseURL("postgres") }
 
 // Exec runs a statement in a database.
 func (s *Server) Exec(t testing.TB, address, sql string, args ...any) {

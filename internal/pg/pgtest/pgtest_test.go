@@ -6,7 +6,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
-// TestKilledServerComesBack has what was committed survive kill -9.
+// TestKilledServerComesBack: committed rows survive kill -9.
 func TestKilledServerComesBack(t *testing.T) {
 	s := pgtest.Start(t)
 	db := s.Database(t)

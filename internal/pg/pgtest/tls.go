@@ -38,25 +38,25 @@ func StartSecure(t testing.TB) *Secure {
 	}
 	n := os.Getpid()<<4 | int(made.Add(1)&15)
 	host := fmt.Sprintf("127.%d.%d.%d", 1+n>>16&127, n>>8&255, 1+n&127)
-	s, err := initialised("fsync=off", "ssl=on", "listen_addresses="+host)
-	check(t, err)
+	s, err := initServer("fsync=off", "ssl=on", "listen_addresses="+host)
+	skipOrFail(t, err)
 	t.Cleanup(func() { s.end(); _ = os.RemoveAll(s.dir) })
 	mine := t.TempDir()
 	x := &Secure{Server: s, Roots: filepath.Join(mine, "root.crt"), Password: filepath.Join(mine, "password")}
-	cert, key, err := certify(net.ParseIP(host))
+	cert, key, err := makeCertificate(net.ParseIP(host))
 	if err != nil {
 		t.Fatal(err)
 	}
 	hba := "local all all trust\nhostssl all all 127.0.0.0/8 scram-sha-256\n"
 	for path, text := range map[string][]byte{
-		filepath.Join(s.data(), "server.crt"): cert, filepath.Join(s.data(), "server.key"): key, filepath.Join(s.data(), "pg_hba.conf"): []byte(hba),
+		filepath.Join(s.dataFolder(), "server.crt"): cert, filepath.Join(s.dataFolder(), "server.key"): key, filepath.Join(s.dataFolder(), "pg_hba.conf"): []byte(hba),
 		x.Roots: cert, x.Password: []byte("open sesame\n"),
 	} {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Dir(path) == s.data() {
-			if err := s.give(path); err != nil {
+		if filepath.Dir(path) == s.dataFolder() {
+			if err := s.giveToUser(path); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -71,8 +71,8 @@ func StartSecure(t testing.TB) *Secure {
 	return x
 }
 
-// certify makes a certificate for an address that is its own root, and its key.
-func certify(ip net.IP) (cert, key []byte, err error) {
+// makeCertificate makes a certificate for an address that is its own root, and its key.
+func makeCertificate(ip net.IP) (cert, key []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err

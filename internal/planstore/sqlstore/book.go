@@ -11,10 +11,9 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// The book: what is known of conversations. A row of conversations says which
-// plan is in force, and whoever changes that holds the row in the transaction
-// that writes the plan, so that all processes agree. Requests are written
-// together a moment later, like marks.
+// The book: what is known of conversations. A row of conversations says which plan
+// is in force. The transaction that writes another plan holds the row, so that all
+// processes agree. Requests are written together a moment later, like marks.
 
 const (
 	leafColumns = `tenant, first, id, parent, shared, dialect, model, created, used, len, chain, label, folder, plan, wanted, revision, totals, last`
@@ -40,7 +39,7 @@ func scanLeaf(r Row) (planstore.Conversation, error) {
 	return c, nil
 }
 
-// leafRow is a conversation as its row.
+// leafRow returns a conversation as its row.
 func leafRow(c *planstore.Conversation, created, used any) ([]any, error) {
 	totals, err := json.Marshal(&c.Totals)
 	if err != nil {
@@ -52,16 +51,16 @@ func leafRow(c *planstore.Conversation, created, used any) ([]any, error) {
 			return nil, err
 		}
 	}
-	return under(c.Key, c.ID, c.Parent, c.Shared, c.Dialect, c.Model, created, used,
+	return keyArgs(c.Key, c.ID, c.Parent, c.Shared, c.Dialect, c.Model, created, used,
 		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Wanted), c.Revision, totals, last), nil
 }
 
-// hold returns a conversation as it is kept, and keeps it first where it is not.
+// holdConversation returns a conversation as it is kept, and keeps it first where it is not.
 // Nobody else changes it until the transaction ends.
-func (s *Store) hold(ctx context.Context, tx Conn, c planstore.Conversation) (planstore.Conversation, error) {
+func (s *Store) holdConversation(ctx context.Context, tx Conn, c planstore.Conversation) (planstore.Conversation, error) {
 	for {
 		var kept []planstore.Conversation
-		err := tx.Query(ctx, selectLeaf+`where tenant = $1 and id = $2 for update`, []any{string(c.Key.Tenant), c.ID}, into(&kept, scanLeaf))
+		err := tx.Query(ctx, selectLeaf+`where tenant = $1 and id = $2 for update`, []any{string(c.Key.Tenant), c.ID}, appendTo(&kept, scanLeaf))
 		if err != nil || len(kept) > 0 {
 			return append(kept, c)[0], err
 		}
@@ -76,8 +75,8 @@ func (s *Store) hold(ctx context.Context, tx Conn, c planstore.Conversation) (pl
 	}
 }
 
-// keep is the statement that writes a conversation that is held.
-func (s *Store) keep(c *planstore.Conversation) (Statement, error) {
+// keepStatement returns the statement that writes a conversation that is held.
+func (s *Store) keepStatement(c *planstore.Conversation) (Statement, error) {
 	row, err := leafRow(c, nil, s.now())
 	if err != nil {
 		return Statement{}, err
@@ -88,14 +87,14 @@ func (s *Store) keep(c *planstore.Conversation) (Statement, error) {
 		label = $8, folder = $9, plan = $10, wanted = $11, revision = $12, totals = $13, last = $14 where tenant = $1 and id = $2`, Args: row}, nil
 }
 
-// change runs a transaction on a conversation that is held, and waits for the
-// disk. What was noted before comes before.
-func (s *Store) change(ctx context.Context, what string, c planstore.Conversation, work func(*settling) error) error {
+// changeHeld runs a transaction on a conversation that is held, and waits for the
+// disk. Requests noted before are written first.
+func (s *Store) changeHeld(ctx context.Context, what string, c planstore.Conversation, work func(*settling) error) error {
 	if err := s.Flush(ctx); err != nil {
 		return err
 	}
-	return s.run(ctx, Work{What: what, Tx: true, Durable: true}, func(ctx context.Context, tx Conn) error {
-		now, err := s.hold(ctx, tx, c)
+	return s.runWork(ctx, Work{What: what, Tx: true, Durable: true}, func(ctx context.Context, tx Conn) error {
+		now, err := s.holdConversation(ctx, tx, c)
 		if err != nil {
 			return err
 		}
@@ -115,7 +114,7 @@ type settling struct {
 // was read, that one wins if it covers h. If it does not, h is older than that plan:
 // p is kept for h and its like, and the other one stays in force.
 func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (won *plan.Plan, err error) {
-	err = s.change(ctx, "write a plan", c, func(x *settling) (err error) {
+	err = s.changeHeld(ctx, "write a plan", c, func(x *settling) (err error) {
 		if x.now.Plan == p.ID() && base != p.ID() {
 			won = p // the connection broke when this was done
 			return nil
@@ -127,32 +126,32 @@ func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.His
 			}
 			older = won != nil
 		}
-		if won, err = x.put(base, p); err != nil || older {
+		if won, err = x.putPlan(base, p); err != nil || older {
 			return err
 		}
-		return x.force(won, info)
+		return x.putInForce(won, info)
 	})
 	if err == nil && won == p {
-		s.wrote(ctx)
+		s.pruneSometimes(ctx)
 	}
 	return won, err
 }
 
 // Act implements [planstore.Book].
 func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin) error {
-	return s.change(ctx, "act on a conversation", c, func(x *settling) error {
+	return s.changeHeld(ctx, "act on a conversation", c, func(x *settling) error {
 		if x.now.Plan != base {
 			return &control.ConflictError{Base: base, InForce: x.now.Plan}
 		}
 		if p != nil {
-			there, _, err := x.at(p.Prefix)
+			there, _, err := x.planAt(p.Prefix)
 			if err != nil {
 				return err
 			}
-			if _, err := x.write(p, there, nil); err != nil {
+			if _, err := x.writePlan(p, there, nil); err != nil {
 				return err
 			}
-			if err := x.force(p, info); err != nil || pin == nil {
+			if err := x.putInForce(p, info); err != nil || pin == nil {
 				return err
 			}
 		}
@@ -160,7 +159,7 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 		if pin == nil {
 			x.now.Wanted = info.Undid
 		}
-		keep, err := s.keep(x.now)
+		keep, err := s.keepStatement(x.now)
 		if err != nil {
 			return err
 		}
@@ -175,45 +174,45 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 const insertPin = `insert into winnow.pins (tenant, first, id, len, chain, part, pinned, note, noted) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (tenant, id, chain, part) `
 
 func pinRow(k planstore.Key, p *planstore.Pin) []any {
-	return under(k, p.Conversation, p.Len, p.Chain[:], p.Part, p.On, p.Note, p.Noted)
+	return keyArgs(k, p.Conversation, p.Len, p.Chain[:], p.Part, p.On, p.Note, p.Noted)
 }
 
 // inForce returns the plan in force; nil where it is not kept.
 func (x *settling) inForce() (*plan.Plan, error) {
-	body, found, err := first[[]byte](x.ctx, x.tx, `select body from winnow.plans where tenant = $1 and first = $2 and id = $3 order by len desc limit 1`, under(x.now.Key, string(x.now.Plan))...)
+	body, found, err := firstColumn[[]byte](x.ctx, x.tx, `select body from winnow.plans where tenant = $1 and first = $2 and id = $3 order by len desc limit 1`, keyArgs(x.now.Key, string(x.now.Plan))...)
 	if err != nil || !found {
 		return nil, err
 	}
 	return plan.Decode(body)
 }
 
-// at returns which plan is kept for a prefix, "" where none is.
-func (x *settling) at(prefix chat.Hash) (id plan.ID, body []byte, err error) {
-	err = x.tx.Query(x.ctx, `select id, body from winnow.plans where tenant = $1 and first = $2 and prefix = $3`, under(x.now.Key, prefix[:]), func(r Row) error { return r.Scan(&id, &body) })
+// planAt returns which plan is kept for a prefix, "" where none is.
+func (x *settling) planAt(prefix chat.Hash) (id plan.ID, body []byte, err error) {
+	err = x.tx.Query(x.ctx, `select id, body from winnow.plans where tenant = $1 and first = $2 and prefix = $3`, keyArgs(x.now.Key, prefix[:]), func(r Row) error { return r.Scan(&id, &body) })
 	return id, body, err
 }
 
-// put keeps a plan in place of base, or where none is for its prefix, and returns
-// the one that is kept there then.
-func (x *settling) put(base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+// putPlan keeps a plan in place of base, or where none is for its prefix, and
+// returns the plan that is kept there then.
+func (x *settling) putPlan(base plan.ID, p *plan.Plan) (*plan.Plan, error) {
 	for {
-		there, body, err := x.at(p.Prefix)
+		there, body, err := x.planAt(p.Prefix)
 		if err != nil {
 			return nil, err
 		}
 		if there != "" && there != base {
 			return plan.Decode(body)
 		}
-		wrote, err := x.write(p, there, &base)
+		wrote, err := x.writePlan(p, there, &base)
 		if err != nil || wrote {
 			return p, err
 		} // else another conversation kept one there at this moment
 	}
 }
 
-// write keeps a plan in place of the one for its prefix: of whatever is there, or
+// writePlan keeps a plan in place of the one for its prefix: of whatever is there, or
 // of that one alone. What gives way can still be read.
-func (x *settling) write(p *plan.Plan, there plan.ID, only *plan.ID) (bool, error) {
+func (x *settling) writePlan(p *plan.Plan, there plan.ID, only *plan.ID) (bool, error) {
 	row, err := x.s.planRow(x.now.Key, p, there)
 	if err != nil {
 		return false, err
@@ -222,7 +221,7 @@ func (x *settling) write(p *plan.Plan, there plan.ID, only *plan.ID) (bool, erro
 	err = x.tx.Batch(x.ctx, []Statement{{
 		Query: `insert into winnow.former (tenant, id, plan, body) select tenant, $3, id, body from winnow.plans
 			where tenant = $1 and first = $2 and prefix = $4 and id <> $5 and (cast($6 as text) is null or id = $6) on conflict do nothing`,
-		Args: under(x.now.Key, x.now.ID, p.Prefix[:], string(p.ID()), (*string)(only)),
+		Args: keyArgs(x.now.Key, x.now.ID, p.Prefix[:], string(p.ID()), (*string)(only)),
 	}, {
 		Query: insertPlan + `on conflict (tenant, first, prefix) do update set seq = winnow.next_plans(), len = excluded.len, id = excluded.id, body = excluded.body, size = excluded.size, used = excluded.used
 			where cast($9 as text) is null or plans.id = $9`,
@@ -231,8 +230,8 @@ func (x *settling) write(p *plan.Plan, there plan.ID, only *plan.ID) (bool, erro
 	return wrote > 0, err
 }
 
-// force says that a plan is in force.
-func (x *settling) force(p *plan.Plan, info control.PlanInfo) error {
+// putInForce says that a plan is in force.
+func (x *settling) putInForce(p *plan.Plan, info control.PlanInfo) error {
 	c := x.now
 	if c.Plan == p.ID() {
 		return nil
@@ -247,7 +246,7 @@ func (x *settling) force(p *plan.Plan, info control.PlanInfo) error {
 	if err != nil {
 		return err
 	}
-	keep, err := x.s.keep(c)
+	keep, err := x.s.keepStatement(c)
 	if err != nil {
 		return err
 	}
@@ -257,7 +256,8 @@ func (x *settling) force(p *plan.Plan, info control.PlanInfo) error {
 	}})
 }
 
-// Leaves implements [planstore.Book]. What was noted here and waits is among it.
+// Leaves implements [planstore.Book]. It includes requests noted here that wait to
+// be written.
 func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
 	noted := s.Noted(k) // before what is kept is read, or it could be in neither
 	leaves, pins, err := s.KeptLeaves(ctx, k)
@@ -266,11 +266,11 @@ func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conver
 
 // KeptLeaves is [Store.Leaves] without what waits to be written.
 func (s *Store) KeptLeaves(ctx context.Context, k planstore.Key) (leaves []planstore.Conversation, pins []planstore.Pin, err error) {
-	err = s.run(ctx, Work{What: "read conversations"}, func(ctx context.Context, c Conn) error {
+	err = s.runWork(ctx, Work{What: "read conversations"}, func(ctx context.Context, c Conn) error {
 		leaves, pins = nil, nil
 		return c.Batch(ctx, []Statement{
-			{Query: selectLeaf + `where tenant = $1 and first = $2 order by used desc, id limit $3`, Args: under(k, planstore.MaxLeaves), Read: into(&leaves, scanLeaf)},
-			{Query: `select id, len, chain, part, pinned, note, noted from winnow.pins where tenant = $1 and first = $2 order by seq`, Args: under(k), Read: into(&pins, scanPin)},
+			{Query: selectLeaf + `where tenant = $1 and first = $2 order by used desc, id limit $3`, Args: keyArgs(k, planstore.MaxLeaves), Read: appendTo(&leaves, scanLeaf)},
+			{Query: `select id, len, chain, part, pinned, note, noted from winnow.pins where tenant = $1 and first = $2 order by seq`, Args: keyArgs(k), Read: appendTo(&pins, scanPin)},
 		})
 	})
 	return leaves, pins, err
@@ -281,17 +281,17 @@ func scanPin(r Row) (p planstore.Pin, err error) {
 	return p, err
 }
 
-// noteless is collect once nothing is left to be noted.
-func noteless[T any](ctx context.Context, s *Store, what string, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+// collectFlushed is collectRows once nothing is left to be noted.
+func collectFlushed[T any](ctx context.Context, s *Store, what string, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
 	if err := s.Flush(ctx); err != nil {
 		return nil, err
 	}
-	return collect(ctx, s, Work{What: what}, scan, query, args...)
+	return collectRows(ctx, s, Work{What: what}, scan, query, args...)
 }
 
 // Links implements [planstore.Book].
 func (s *Store) Links(ctx context.Context, c planstore.Conversation) ([]planstore.Link, error) {
-	all, err := noteless(ctx, s, "read a conversation", func(r Row) (l planstore.Links, err error) {
+	all, err := collectFlushed(ctx, s, "read a conversation", func(r Row) (l planstore.Links, err error) {
 		var packed []byte
 		err = r.Scan(&l.From, &packed)
 		for ; len(packed) >= len(planstore.Link{}); packed = packed[len(planstore.Link{}):] {
@@ -317,7 +317,7 @@ func packLinks(links []planstore.Link) []byte {
 
 // Requests implements [planstore.Book].
 func (s *Store) Requests(ctx context.Context, t planstore.Tenant, id string, after int64) ([]control.Request, error) {
-	all, err := noteless(ctx, s, "read requests", scanJSON[control.Request],
+	all, err := collectFlushed(ctx, s, "read requests", scanJSON[control.Request],
 		`select body from winnow.requests where tenant = $1 and id = $2 and revision > $3 order by n desc limit $4`, string(t), id, after, control.MaxRequests)
 	slices.Reverse(all)
 	return all, err
@@ -325,7 +325,7 @@ func (s *Store) Requests(ctx context.Context, t planstore.Tenant, id string, aft
 
 // Settled implements [planstore.Book].
 func (s *Store) Settled(ctx context.Context, t planstore.Tenant, id string) ([]control.PlanInfo, error) {
-	all, err := noteless(ctx, s, "read what was settled", scanJSON[control.PlanInfo],
+	all, err := collectFlushed(ctx, s, "read what was settled", scanJSON[control.PlanInfo],
 		`select body from winnow.settled where tenant = $1 and id = $2 order by n desc limit $3`, string(t), id, control.MaxRequests)
 	slices.Reverse(all)
 	return all, err
@@ -342,6 +342,6 @@ func scanJSON[T any](r Row) (x T, err error) {
 
 // Conversations implements [planstore.Book].
 func (s *Store) Conversations(ctx context.Context, t planstore.Tenant, prefix string, most int) ([]planstore.Conversation, error) {
-	return noteless(ctx, s, "list conversations", scanLeaf, selectLeaf+`where tenant = $1 and substr(id, 1, $2) = $3 order by used desc, id limit $4`,
+	return collectFlushed(ctx, s, "list conversations", scanLeaf, selectLeaf+`where tenant = $1 and substr(id, 1, $2) = $3 order by used desc, id limit $4`,
 		string(t), len(prefix), prefix, most)
 }

@@ -74,7 +74,7 @@ type Statement struct {
 	Changed *int64          // is set to how many rows it changed; nil is nobody
 }
 
-// failure is an error of the database, with what was being done.
+// failure is an error of the database, with the operation that failed.
 type failure struct {
 	what string
 	err  error
@@ -102,31 +102,31 @@ func (f *failure) Is(target error) bool { return target == planstore.ErrGone && 
 // Reason says why in a few words, for [planstore.Reason].
 func (f *failure) Reason() string { return f.db.Reason(f.err) }
 
-// run runs statements and says what failed.
-func (s *Store) run(ctx context.Context, w Work, f func(context.Context, Conn) error) error {
+// runWork runs statements and says what failed.
+func (s *Store) runWork(ctx context.Context, w Work, f func(context.Context, Conn) error) error {
 	return s.Failed(w.What, s.db.Run(ctx, w, f))
 }
 
-// exec runs one statement.
-func (s *Store) exec(ctx context.Context, w Work, query string, args ...any) (n int64, err error) {
-	err = s.run(ctx, w, func(ctx context.Context, c Conn) error {
+// execOne runs one statement.
+func (s *Store) execOne(ctx context.Context, w Work, query string, args ...any) (n int64, err error) {
+	err = s.runWork(ctx, w, func(ctx context.Context, c Conn) error {
 		n, err = c.Exec(ctx, query, args...)
 		return err
 	})
 	return n, err
 }
 
-// collect reads the rows of one statement.
-func collect[T any](ctx context.Context, s *Store, w Work, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
-	err = s.run(ctx, w, func(ctx context.Context, c Conn) error {
+// collectRows reads the rows of one statement.
+func collectRows[T any](ctx context.Context, s *Store, w Work, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
+	err = s.runWork(ctx, w, func(ctx context.Context, c Conn) error {
 		out = nil
-		return c.Query(ctx, query, args, into(&out, scan))
+		return c.Query(ctx, query, args, appendTo(&out, scan))
 	})
 	return out, err
 }
 
-// into adds what is read of each row to a list.
-func into[T any](to *[]T, scan func(Row) (T, error)) func(Row) error {
+// appendTo adds what is read of each row to a list.
+func appendTo[T any](to *[]T, scan func(Row) (T, error)) func(Row) error {
 	return func(r Row) error {
 		x, err := scan(r)
 		if err == nil {
@@ -136,8 +136,8 @@ func into[T any](to *[]T, scan func(Row) (T, error)) func(Row) error {
 	}
 }
 
-// first reads one row of one column; the zero value is where there is none.
-func first[T any](ctx context.Context, c Conn, query string, args ...any) (x T, found bool, err error) {
+// firstColumn reads one row of one column; the zero value is where there is none.
+func firstColumn[T any](ctx context.Context, c Conn, query string, args ...any) (x T, found bool, err error) {
 	err = c.Query(ctx, query, args, func(r Row) error {
 		found = true
 		return r.Scan(&x)
@@ -145,8 +145,8 @@ func first[T any](ctx context.Context, c Conn, query string, args ...any) (x T, 
 	return x, found, err
 }
 
-// under are the arguments of a statement on what is kept under a key.
-func under(k planstore.Key, more ...any) []any {
+// keyArgs returns the arguments of a statement on what is kept under a key.
+func keyArgs(k planstore.Key, more ...any) []any {
 	return append([]any{string(k.Tenant), k.First[:]}, more...)
 }
 

@@ -103,7 +103,7 @@ type note struct {
 	links   planstore.Links
 }
 
-func (l *late) start(s *Store) {
+func (l *late) startWriter(s *Store) {
 	ctx, stop := context.WithCancel(context.Background())
 	l.s, l.stop, l.wake, l.done = s, stop, make(chan struct{}, 1), make(chan struct{})
 	l.marks = newWaiting()
@@ -121,26 +121,26 @@ func (l *late) start(s *Store) {
 			case <-time.After(writeAfter):
 			}
 			if err := s.Flush(context.Background()); err != nil { // what has begun is not broken off
-				l.ask() // until the database is back
+				l.wakeWriter() // until the database is back
 			}
 		}
 	}()
 }
 
-// ask has what waits written soon.
-func (l *late) ask() {
+// wakeWriter makes the writer write soon what waits.
+func (l *late) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// use notes that the plans under a key are in use.
-func (l *late) use(k planstore.Key) {
+// noteUse notes that the plans under a key are in use.
+func (l *late) noteUse(k planstore.Key) {
 	l.mu.Lock()
 	l.marks.used[k] = true
 	l.mu.Unlock()
-	l.ask()
+	l.wakeWriter()
 }
 
 // Late returns how much waits, for metrics.
@@ -191,14 +191,14 @@ func (s *Store) Recover(x LateMark) {
 		l.counts.Lost++
 	}
 	l.mu.Unlock()
-	l.ask()
+	l.wakeWriter()
 }
 
 // Marks implements [planstore.Store]. Those that wait here are among them.
 func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {
-	waiting := s.late.under(k) // before what is kept is read, or it could be in neither
+	waiting := s.late.waitingUnder(k) // before what is kept is read, or it could be in neither
 	now := s.o.Local()
-	kept, err := collect(ctx, s, Work{What: "read usage"}, func(r Row) (planstore.Mark, error) {
+	kept, err := collectRows(ctx, s, Work{What: "read usage"}, func(r Row) (planstore.Mark, error) {
 		m := planstore.Mark{Steps: []token.Step{}}
 		var steps []byte
 		var age int64
@@ -208,15 +208,15 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 		m.At = now.Add(-time.Duration(max(age, 0)) * time.Microsecond)
 		return m, json.Unmarshal(steps, &m.Steps)
 	}, `select chain, len, steps, not_lasted, winnow.clock($3) - used from winnow.marks where tenant = $1 and first = $2 order by len desc, used desc limit $4`,
-		under(k, s.now(), planstore.MaxMarks)...)
+		keyArgs(k, s.now(), planstore.MaxMarks)...)
 	if err != nil {
 		return nil, err
 	}
 	return waiting.over(k, kept), nil
 }
 
-// under returns what waits under a key.
-func (l *late) under(k planstore.Key) waitingMarks {
+// waitingUnder returns what waits under a key.
+func (l *late) waitingUnder(k planstore.Key) waitingMarks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.flying.marks)+len(l.flying.gone)+len(l.marks.marks)+len(l.marks.gone) == 0 {
@@ -261,19 +261,19 @@ func (s *Store) Flush(ctx context.Context) error {
 	l.flying, l.marks = marks, newWaiting()
 	l.writing, l.moved, l.notes = l.moved, nil, nil
 	l.mu.Unlock()
-	usage, err := s.usage(marks)
+	usage, err := s.usageStatements(marks)
 	for err == nil && len(usage)+len(notes) > 0 {
 		piece := notes[:min(len(notes), notesAtOnce)]
 		// It does not wait for the disk: a database that loses its power loses what it
 		// would have lost anyway. Conversations come first, as in all that settles plans.
-		if err = s.run(ctx, Work{What: "write requests and usage", Tx: true}, func(ctx context.Context, tx Conn) error {
+		if err = s.runWork(ctx, Work{What: "write requests and usage", Tx: true}, func(ctx context.Context, tx Conn) error {
 			if err := s.writeNotes(ctx, tx, piece); err != nil || len(usage) == 0 {
 				return err
 			}
 			return tx.Batch(ctx, usage)
 		}); err == nil {
 			usage, notes = nil, notes[len(piece):]
-			l.written(&marks)
+			l.noteWritten(&marks)
 		}
 	}
 	l.mu.Lock()
@@ -290,8 +290,8 @@ func (s *Store) Flush(ctx context.Context) error {
 	return err
 }
 
-// written counts marks that need not wait any more.
-func (l *late) written(marks *waitingMarks) {
+// noteWritten counts marks that need not wait any more.
+func (l *late) noteWritten(marks *waitingMarks) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(marks.marks)+len(marks.gone)+len(marks.used) > 0 {
@@ -301,9 +301,9 @@ func (l *late) written(marks *waitingMarks) {
 	*marks = newWaiting()
 }
 
-// usage returns what writes marks and uses. Rows are taken in the same order by all
+// usageStatements returns what writes marks and uses. Rows are taken in the same order by all
 // processes, so that none waits for another which waits for it.
-func (s *Store) usage(late waitingMarks) ([]Statement, error) {
+func (s *Store) usageStatements(late waitingMarks) ([]Statement, error) {
 	points := slices.AppendSeq(slices.Collect(maps.Keys(late.marks)), maps.Keys(late.gone))
 	slices.SortFunc(points, func(a, b markKey) int {
 		return cmp.Or(compareKeys(a.key, b.key), bytes.Compare(a.chain[:], b.chain[:]))
@@ -312,7 +312,7 @@ func (s *Store) usage(late waitingMarks) ([]Statement, error) {
 	for _, at := range points {
 		m, ok := late.marks[at]
 		if !ok {
-			all = append(all, Statement{Query: `delete from winnow.marks where tenant = $1 and first = $2 and chain = $3`, Args: under(at.key, at.chain[:])})
+			all = append(all, Statement{Query: `delete from winnow.marks where tenant = $1 and first = $2 and chain = $3`, Args: keyArgs(at.key, at.chain[:])})
 			continue
 		}
 		steps, err := json.Marshal(m.mark.Steps)
@@ -321,11 +321,11 @@ func (s *Store) usage(late waitingMarks) ([]Statement, error) {
 		}
 		all = append(all, Statement{
 			Query: insertMark + `on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
-			Args:  under(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
+			Args:  keyArgs(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
 		})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(late.used), compareKeys) {
-		all = append(all, Statement{Query: `update winnow.plans set used = winnow.clock($3) where tenant = $1 and first = $2 and used < winnow.clock($3)`, Args: under(k, s.now())})
+		all = append(all, Statement{Query: `update winnow.plans set used = winnow.clock($3) where tenant = $1 and first = $2 and used < winnow.clock($3)`, Args: keyArgs(k, s.now())})
 	}
 	return all, nil
 }

@@ -26,7 +26,7 @@ func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Req
 	l.notes = append(l.notes, note{c, r, links})
 	l.moved.add(c)
 	l.mu.Unlock()
-	l.ask()
+	l.wakeWriter()
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []note) error {
 
 // writeLeaf writes the requests of one conversation.
 func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []note) error {
-	c, err := s.hold(ctx, tx, notes[0].leaf)
+	c, err := s.holdConversation(ctx, tx, notes[0].leaf)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []note) error {
 		}
 	}
 	if c.Revision != was {
-		keep, err := s.keep(&c)
+		keep, err := s.keepStatement(&c)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func (s *Store) Sums(ctx context.Context) (planstore.Sums, error) {
 		return planstore.Sums{}, err
 	}
 	out := planstore.Sums{Kind: s.Kind()}
-	err := s.run(ctx, Work{What: "add up", Slow: true}, func(ctx context.Context, c Conn) error {
+	err := s.runWork(ctx, Work{What: "add up", Slow: true}, func(ctx context.Context, c Conn) error {
 		return c.Query(ctx, `select count(distinct tenant), count(*), coalesce(sum(size), 0), min(used), max(used),
 			(select count(*) from winnow.marks), (select count(*) from winnow.originals), (select coalesce(sum(size), 0) from winnow.originals),
 			winnow.disk_bytes(), winnow.tables_version() from winnow.plans`, nil, func(r Row) error {
@@ -107,8 +107,8 @@ type exported struct {
 	place
 }
 
-// moved returns the items of rows, and moves a place behind them.
-func moved(all []exported, err error, at *place) ([]planstore.Item, error) {
+// advancePlace returns the items of rows, and moves a place behind them.
+func advancePlace(all []exported, err error, at *place) ([]planstore.Item, error) {
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -122,57 +122,57 @@ func moved(all []exported, err error, at *place) ([]planstore.Item, error) {
 	return items, nil
 }
 
-// at is a place as arguments.
-func (p *place) at(most int) []any {
+// asArgs returns a place as arguments.
+func (p *place) asArgs(most int) []any {
 	return []any{p.Tenant, append([]byte{}, p.First...), append([]byte{}, p.Last...), most}
 }
 
-// reached says that a place is that of an item, whose last column is given.
-func (e *exported) reached(last []byte) {
+// setPlace says that a place is that of an item, whose last column is given.
+func (e *exported) setPlace(last []byte) {
 	e.Tenant, e.place.First, e.Last = string(e.Item.Key.Tenant), e.Item.Key.First[:], last
 }
 
 func exportPlans(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collect(ctx, s, Work{What: "export plans", Slow: true}, func(r Row) (e exported, err error) {
+	all, err := collectRows(ctx, s, Work{What: "export plans", Slow: true}, func(r Row) (e exported, err error) {
 		var body []byte
 		if err = r.Scan(&e.Seq, &e.Key.Tenant, (*hash)(&e.Key.First), (*micros)(&e.Used), &body); err == nil {
 			e.Plan, err = plan.Decode(body)
 		}
 		return e, err
 	}, `select seq, tenant, first, used, body from winnow.plans where seq > $1 order by seq limit $2`, at.Seq, exportPiece)
-	return moved(all, err, at)
+	return advancePlace(all, err, at)
 }
 
 func exportMarks(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collect(ctx, s, Work{What: "export marks", Slow: true}, func(r Row) (e exported, err error) {
+	all, err := collectRows(ctx, s, Work{What: "export marks", Slow: true}, func(r Row) (e exported, err error) {
 		m := &planstore.Mark{Steps: []token.Step{}}
 		var steps []byte
 		if err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), (*hash)(&m.Chain), (*micros)(&e.Used), &m.Len, &steps, &m.NotLasted); err == nil {
 			err = json.Unmarshal(steps, &m.Steps)
 		}
 		e.Mark = m
-		e.reached(m.Chain[:])
+		e.setPlace(m.Chain[:])
 		return e, err
-	}, `select tenant, first, chain, used, len, steps, not_lasted from winnow.marks where (tenant, first, chain) > ($1, $2, $3) order by tenant, first, chain limit $4`, at.at(exportPiece)...)
-	return moved(all, err, at)
+	}, `select tenant, first, chain, used, len, steps, not_lasted from winnow.marks where (tenant, first, chain) > ($1, $2, $3) order by tenant, first, chain limit $4`, at.asArgs(exportPiece)...)
+	return advancePlace(all, err, at)
 }
 
 func exportOriginals(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collect(ctx, s, Work{What: "export originals", Slow: true}, func(r Row) (e exported, err error) {
+	all, err := collectRows(ctx, s, Work{What: "export originals", Slow: true}, func(r Row) (e exported, err error) {
 		o := &planstore.Original{}
 		var body []byte
 		if err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), (*hash)(&o.Prefix), (*micros)(&e.Used), &o.Len, &o.Dialect, &o.Model, &body); err == nil {
 			o.Body, err = pack.Unpack(body)
 		}
 		e.Original = o
-		e.reached(o.Prefix[:])
+		e.setPlace(o.Prefix[:])
 		return e, err
-	}, `select tenant, first, prefix, used, len, dialect, model, body from winnow.originals where (tenant, first, prefix) > ($1, $2, $3) order by tenant, first, prefix limit $4`, at.at(exportPiece)...)
-	return moved(all, err, at)
+	}, `select tenant, first, prefix, used, len, dialect, model, body from winnow.originals where (tenant, first, prefix) > ($1, $2, $3) order by tenant, first, prefix limit $4`, at.asArgs(exportPiece)...)
+	return advancePlace(all, err, at)
 }
 
 func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	leaves, err := collect(ctx, s, Work{What: "export conversations", Slow: true}, scanLeaf,
+	leaves, err := collectRows(ctx, s, Work{What: "export conversations", Slow: true}, scanLeaf,
 		selectLeaf+`where (tenant, id) > ($1, $2) order by tenant, id limit $3`, at.Tenant, string(at.Last), leafPiece)
 	if err != nil {
 		return nil, err
@@ -184,14 +184,14 @@ func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, e
 			return nil, err
 		}
 		all[i].Item = planstore.Item{Key: l.Key, Used: l.Used, Leaf: l}
-		all[i].reached([]byte(l.ID))
+		all[i].setPlace([]byte(l.ID))
 	}
-	return moved(all, nil, at)
+	return advancePlace(all, nil, at)
 }
 
 // Import implements [planstore.Owner].
 func (s *Store) Import(ctx context.Context, items []planstore.Item, from, at string) (added int, err error) {
-	err = s.run(ctx, Work{What: "import", Tx: true, Durable: true, Slow: true}, func(ctx context.Context, tx Conn) error {
+	err = s.runWork(ctx, Work{What: "import", Tx: true, Durable: true, Slow: true}, func(ctx context.Context, tx Conn) error {
 		added = 0
 		counts := make([]int64, len(items))
 		var all []Statement
@@ -230,15 +230,15 @@ func importRow(it planstore.Item) (Statement, error) {
 		body, err := json.Marshal(it.Plan)
 		return Statement{
 			Query: insertPlan + `on conflict (tenant, first, prefix) do nothing`,
-			Args:  under(it.Key, it.Plan.Prefix[:], it.Plan.Len, string(it.Plan.ID()), body, len(body), used),
+			Args:  keyArgs(it.Key, it.Plan.Prefix[:], it.Plan.Len, string(it.Plan.ID()), body, len(body), used),
 		}, err
 	case it.Mark != nil:
 		steps, err := json.Marshal(it.Mark.Steps)
-		return Statement{Query: insertMark + `on conflict do nothing`, Args: under(it.Key, it.Mark.Chain[:], it.Mark.Len, steps, it.Mark.NotLasted, used)}, err
+		return Statement{Query: insertMark + `on conflict do nothing`, Args: keyArgs(it.Key, it.Mark.Chain[:], it.Mark.Len, steps, it.Mark.NotLasted, used)}, err
 	}
 	o := it.Original
 	body, err := pack.Pack(o.Body)
-	return Statement{Query: insertOriginal + `on conflict do nothing`, Args: under(it.Key, o.Prefix[:], o.Len, o.Dialect, o.Model, body, len(body), used)}, err
+	return Statement{Query: insertOriginal + `on conflict do nothing`, Args: keyArgs(it.Key, o.Prefix[:], o.Len, o.Dialect, o.Model, body, len(body), used)}, err
 }
 
 // importLeaf keeps what another book holds of a conversation, unless this one
@@ -286,5 +286,5 @@ func importLeaf(ctx context.Context, tx Conn, l *planstore.Leaf) (int64, error) 
 
 // Place implements [planstore.Owner].
 func (s *Store) Place(ctx context.Context, from string) (string, error) {
-	return value[string](ctx, s, Work{What: "read how far a copy came"}, `select place from winnow.copies where source = $1`, from)
+	return readValue[string](ctx, s, Work{What: "read how far a copy came"}, `select place from winnow.copies where source = $1`, from)
 }

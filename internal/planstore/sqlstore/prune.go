@@ -10,8 +10,8 @@ import (
 // for what it holds.
 const pruneBatch = 1000
 
-// recount is after how many batches it is added up anew how much is too much:
-// another process may forget it at the same time.
+// recount is the number of batches after which the excess is counted again: another
+// process may prune at the same time.
 const recount = 16
 
 // keysOf are the columns that name a row of a table.
@@ -51,23 +51,23 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 		{"limits", &other, int64(b.Plans), false},
 		{"originals", &p.Conversations, b.Originals, true},
 	} {
-		if err := s.pruneOver(ctx, t.count, t.table, t.most, t.size); err != nil {
+		if err := s.pruneExcess(ctx, t.count, t.table, t.most, t.size); err != nil {
 			return p, err
 		}
 	}
 	if conversations == 0 {
 		return p, nil
 	}
-	_, err := s.exec(ctx, Work{What: "forget old pins", Slow: true}, `delete from winnow.pins where not exists (
+	_, err := s.execOne(ctx, Work{What: "forget old pins", Slow: true}, `delete from winnow.pins where not exists (
 		select 1 from winnow.conversations c where c.tenant = pins.tenant and c.first = pins.first)`)
 	return p, err
 }
 
-// pruneOld forgets what was not used for too long, batch by batch.
+// pruneOld forgets rows that nobody used for too long, batch by batch.
 func (s *Store) pruneOld(ctx context.Context, count *int64, table string, b planstore.Bounds) error {
 	keys := keysOf[table]
 	for {
-		n, err := s.exec(ctx, Work{What: "forget old " + table, Slow: true}, `delete from winnow.`+table+` where (`+keys+`) in (
+		n, err := s.execOne(ctx, Work{What: "forget old " + table, Slow: true}, `delete from winnow.`+table+` where (`+keys+`) in (
 			select `+keys+` from winnow.`+table+` where used < winnow.clock($1) - $2 order by used limit $3 for update skip locked)`,
 			s.now(), b.Age.Microseconds(), pruneBatch)
 		*count += n
@@ -77,14 +77,14 @@ func (s *Store) pruneOld(ctx context.Context, count *int64, table string, b plan
 	}
 }
 
-// pruneOver forgets the oldest of what is too much, by number or by size.
-func (s *Store) pruneOver(ctx context.Context, count *int64, table string, most int64, size bool) error {
+// pruneExcess forgets the oldest rows beyond a limit on their number or size.
+func (s *Store) pruneExcess(ctx context.Context, count *int64, table string, most int64, size bool) error {
 	keys, total, weight, columns := keysOf[table], "count(*)", "1", "used"
 	if size {
 		total, weight, columns = "coalesce(sum(size), 0)", "size", "used, size"
 	}
 	for {
-		sum, err := value[int64](ctx, s, Work{What: "add up " + table, Slow: true}, `select `+total+` from winnow.`+table)
+		sum, err := readValue[int64](ctx, s, Work{What: "add up " + table, Slow: true}, `select `+total+` from winnow.`+table)
 		if table == "originals" {
 			s.originals.Store(sum)
 		}
@@ -93,7 +93,7 @@ func (s *Store) pruneOver(ctx context.Context, count *int64, table string, most 
 			return err
 		}
 		for range recount {
-			gone, err := collect(ctx, s, Work{What: "forget old " + table, Slow: true}, func(r Row) (n int64, err error) {
+			gone, err := collectRows(ctx, s, Work{What: "forget old " + table, Slow: true}, func(r Row) (n int64, err error) {
 				err = r.Scan(&n)
 				return n, err
 			}, `delete from winnow.`+table+` where (`+keys+`) in (

@@ -36,9 +36,10 @@ type Store struct {
 	puts atomic.Int64
 	late late
 
-	// originals is about how many bytes of conversations there are: as many as when
-	// they were added up, which takes long where there are many, and what was put
-	// here since. It is negative where that has to be done. keeps counts what was put.
+	// originals is about how many bytes of conversations there are: the last sum
+	// over all of them, which takes long where there are many, and the bytes put
+	// here since. It is negative where a new sum is due. keeps counts the
+	// conversations put.
 	originals, keeps atomic.Int64
 }
 
@@ -48,11 +49,11 @@ var _ planstore.Owner = (*Store)(nil)
 func New(db DB, o Options) *Store {
 	s := &Store{db: db, o: o}
 	s.originals.Store(-1)
-	s.late.start(s)
+	s.late.startWriter(s)
 	return s
 }
 
-// now is the time to write down: nil for the database's own.
+// now returns the time to write down: nil for the database's own.
 func (s *Store) now() any {
 	if s.o.Clock == nil {
 		return nil
@@ -69,39 +70,39 @@ func (s *Store) Exposed() error { return nil }
 // Close implements [planstore.Store]. What waits is written first.
 func (s *Store) Close() error { return errors.Join(s.late.close(), s.db.Close()) }
 
-// Freshness is how old the note of a use may be before it is written anew.
+// Freshness returns how old the note of a use may be before it is written anew.
 func (s *Store) Freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }
 
 // Heads implements [planstore.Store].
 func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
 	stale := false
-	heads, err := collect(ctx, s, Work{What: "look for plans"}, func(r Row) (h planstore.Head, err error) {
+	heads, err := collectRows(ctx, s, Work{What: "look for plans"}, func(r Row) (h planstore.Head, err error) {
 		var age int64
 		err = r.Scan(&h.Len, (*hash)(&h.Prefix), &h.ID, &age)
 		stale = stale || age > s.Freshness().Microseconds()
 		return h, err
 	}, `select len, prefix, id, winnow.clock($3) - used from winnow.plans where tenant = $1 and first = $2 order by len desc, seq desc limit $4`,
-		under(k, s.now(), s.o.Bounds.Heads)...)
+		keyArgs(k, s.now(), s.o.Bounds.Heads)...)
 	if stale {
-		s.late.use(k)
+		s.late.noteUse(k)
 	}
 	return heads, err
 }
 
 // Plan implements [planstore.Store].
 func (s *Store) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (p *plan.Plan, err error) {
-	err = s.run(ctx, Work{What: "read a plan"}, func(ctx context.Context, c Conn) error {
-		p, err = s.read(ctx, c, k, prefix)
+	err = s.runWork(ctx, Work{What: "read a plan"}, func(ctx context.Context, c Conn) error {
+		p, err = s.readPlan(ctx, c, k, prefix)
 		return err
 	})
 	return p, err
 }
 
-func (s *Store) read(ctx context.Context, c Conn, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
+func (s *Store) readPlan(ctx context.Context, c Conn, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
 	var body []byte
 	var age int64
 	err := c.Query(ctx, `select body, winnow.clock($4) - used from winnow.plans where tenant = $1 and first = $2 and prefix = $3`,
-		under(k, prefix[:], s.now()), func(r Row) error { return r.Scan(&body, &age) })
+		keyArgs(k, prefix[:], s.now()), func(r Row) error { return r.Scan(&body, &age) })
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (s *Store) read(ctx context.Context, c Conn, k planstore.Key, prefix chat.H
 		return nil, planstore.ErrNotFound
 	}
 	if age > s.Freshness().Microseconds() {
-		s.late.use(k)
+		s.late.noteUse(k)
 	}
 	return plan.Decode(body)
 }
@@ -119,15 +120,15 @@ func (s *Store) read(ctx context.Context, c Conn, k planstore.Key, prefix chat.H
 
 const insertPlan = `insert into winnow.plans (tenant, first, prefix, len, id, body, size, used) values ($1, $2, $3, $4, $5, $6, $7, winnow.clock($8)) `
 
-// planRow is a plan as columns. One that takes the place of its parent holds what
-// that replaced too, because the parent is gone then.
+// planRow returns a plan as columns. One that takes the place of its parent holds
+// what that replaced too, because the parent is gone then.
 func (s *Store) planRow(k planstore.Key, p *plan.Plan, instead plan.ID) ([]any, error) {
 	write := p.MarshalJSON
 	if p.Parent != "" && p.Parent == instead {
 		write = p.File
 	}
 	body, err := write()
-	return under(k, p.Prefix[:], p.Len, string(p.ID()), body, len(body), s.now()), err
+	return keyArgs(k, p.Prefix[:], p.Len, string(p.ID()), body, len(body), s.now()), err
 }
 
 // Put implements [planstore.Store].
@@ -137,13 +138,13 @@ func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.P
 		return nil, s.Failed("write a plan", err)
 	}
 	inForce := p
-	err = s.run(ctx, Work{What: "write a plan", Durable: true}, func(ctx context.Context, c Conn) error {
+	err = s.runWork(ctx, Work{What: "write a plan", Durable: true}, func(ctx context.Context, c Conn) error {
 		for {
 			n, err := c.Exec(ctx, insertPlan+`on conflict (tenant, first, prefix) do nothing`, row...)
 			if err != nil || n > 0 {
 				return err
 			}
-			if inForce, err = s.read(ctx, c, k, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
+			if inForce, err = s.readPlan(ctx, c, k, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
 				return err
 			} // else it was forgotten at this moment
 		}
@@ -152,13 +153,13 @@ func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.P
 		return nil, err
 	}
 	if inForce == p {
-		s.wrote(ctx)
+		s.pruneSometimes(ctx)
 	}
 	return inForce, nil
 }
 
-// wrote forgets what is out of bounds, now and then.
-func (s *Store) wrote(ctx context.Context) {
+// pruneSometimes forgets what is out of bounds, now and then.
+func (s *Store) pruneSometimes(ctx context.Context) {
 	if !s.o.PrunedElsewhere && s.puts.Add(1)%64 == 0 {
 		_, _ = s.Prune(ctx, s.o.Bounds) // the plan is kept; what is out of bounds goes next time
 	}
@@ -166,12 +167,12 @@ func (s *Store) wrote(ctx context.Context) {
 
 // List implements [planstore.Store].
 func (s *Store) List(ctx context.Context, t planstore.Tenant, most int) ([]planstore.Entry, error) {
-	return s.entries(ctx, `where tenant = $1 order by used desc, seq desc limit $2`, string(t), most)
+	return s.listEntries(ctx, `where tenant = $1 order by used desc, seq desc limit $2`, string(t), most)
 }
 
 // Find implements [planstore.Store].
 func (s *Store) Find(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Entry, error) {
-	all, err := s.entries(ctx, `where tenant = $1 and id = $2 order by used desc limit 1`, string(t), string(id))
+	all, err := s.listEntries(ctx, `where tenant = $1 and id = $2 order by used desc limit 1`, string(t), string(id))
 	if err != nil {
 		return planstore.Entry{}, err
 	}
@@ -183,11 +184,11 @@ func (s *Store) Find(ctx context.Context, t planstore.Tenant, id plan.ID) (plans
 
 // Entries implements [planstore.Owner].
 func (s *Store) Entries(ctx context.Context, most int) ([]planstore.Entry, error) {
-	return s.entries(ctx, `order by used desc, seq desc limit $1`, most)
+	return s.listEntries(ctx, `order by used desc, seq desc limit $1`, most)
 }
 
-func (s *Store) entries(ctx context.Context, which string, args ...any) ([]planstore.Entry, error) {
-	return collect(ctx, s, Work{What: "list plans"}, func(r Row) (e planstore.Entry, err error) {
+func (s *Store) listEntries(ctx context.Context, which string, args ...any) ([]planstore.Entry, error) {
+	return collectRows(ctx, s, Work{What: "list plans"}, func(r Row) (e planstore.Entry, err error) {
 		err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), &e.Len, (*hash)(&e.Prefix), &e.ID, (*micros)(&e.Used))
 		return e, err
 	}, `select tenant, first, len, prefix, id, used from winnow.plans `+which, args...)
@@ -199,10 +200,10 @@ func (s *Store) Remove(ctx context.Context, k planstore.Key) (plans, originals i
 		return 0, 0, err
 	}
 	var gone [6]int64
-	err = s.run(ctx, Work{What: "remove a conversation", Durable: true}, func(ctx context.Context, c Conn) error {
+	err = s.runWork(ctx, Work{What: "remove a conversation", Durable: true}, func(ctx context.Context, c Conn) error {
 		var all []Statement
 		for i, table := range []string{"plans", "originals", "marks", "prepared", "pins", "conversations"} {
-			all = append(all, Statement{Query: `delete from winnow.` + table + ` where tenant = $1 and first = $2`, Args: under(k), Changed: &gone[i]})
+			all = append(all, Statement{Query: `delete from winnow.` + table + ` where tenant = $1 and first = $2`, Args: keyArgs(k), Changed: &gone[i]})
 		}
 		return c.Batch(ctx, all)
 	})
@@ -215,7 +216,7 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 	if handle == "" {
 		return nil, nil
 	}
-	all, err := collect(ctx, s, Work{What: "look for a handle"}, s.scanKept(t),
+	all, err := collectRows(ctx, s, Work{What: "look for a handle"}, s.scanKept(t),
 		`select * from (select first, body from winnow.plans where tenant = $1 and winnow.instr(body, $2) > 0 order by used desc, seq desc limit $3) x
 		union all select * from (select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and winnow.instr(f.body, $2) > 0 limit $3) y`,
 		string(t), []byte(handle), 4*planstore.MaxByHandle)
@@ -243,7 +244,7 @@ func (s *Store) scanKept(t planstore.Tenant) func(Row) (planstore.Kept, error) {
 
 // Former implements [planstore.Store].
 func (s *Store) Former(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Kept, error) {
-	all, err := collect(ctx, s, Work{What: "read a plan"}, s.scanKept(t),
+	all, err := collectRows(ctx, s, Work{What: "read a plan"}, s.scanKept(t),
 		`select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and f.plan = $2 limit 1`, string(t), string(id))
 	if err != nil {
 		return planstore.Kept{}, err
@@ -259,7 +260,7 @@ func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
 	if err := s.Flush(ctx); err != nil {
 		return nil, err
 	}
-	return collect(ctx, s, Work{What: "list tenants"}, func(r Row) (t planstore.Tenant, err error) {
+	return collectRows(ctx, s, Work{What: "list tenants"}, func(r Row) (t planstore.Tenant, err error) {
 		err = r.Scan(&t)
 		return t, err
 	}, `select tenant from winnow.plans union select tenant from winnow.conversations order by tenant`)
@@ -271,14 +272,14 @@ func (s *Store) PutPrepared(ctx context.Context, k planstore.Key, p planstore.Pr
 	if err != nil {
 		return s.Failed("keep what was prepared", err)
 	}
-	_, err = s.exec(ctx, Work{What: "keep what was prepared"}, `insert into winnow.prepared (tenant, first, base, body, used) values ($1, $2, $3, $4, winnow.clock($5)) on conflict do nothing`,
-		under(k, string(p.Base), body, s.now())...)
+	_, err = s.execOne(ctx, Work{What: "keep what was prepared"}, `insert into winnow.prepared (tenant, first, base, body, used) values ($1, $2, $3, $4, winnow.clock($5)) on conflict do nothing`,
+		keyArgs(k, string(p.Base), body, s.now())...)
 	return err
 }
 
 // Preparation implements [planstore.Store].
 func (s *Store) Preparation(ctx context.Context, k planstore.Key, base plan.ID) (p planstore.Preparation, err error) {
-	body, err := value[[]byte](ctx, s, Work{What: "read what was prepared"}, `select body from winnow.prepared where tenant = $1 and first = $2 and base = $3`, under(k, string(base))...)
+	body, err := readValue[[]byte](ctx, s, Work{What: "read what was prepared"}, `select body from winnow.prepared where tenant = $1 and first = $2 and base = $3`, keyArgs(k, string(base))...)
 	if err == nil && body == nil {
 		err = planstore.ErrNotFound
 	}
@@ -288,10 +289,10 @@ func (s *Store) Preparation(ctx context.Context, k planstore.Key, base plan.ID) 
 	return p, err
 }
 
-// value reads one column of one row; the zero value is where there is none.
-func value[T any](ctx context.Context, s *Store, w Work, query string, args ...any) (x T, err error) {
-	err = s.run(ctx, w, func(ctx context.Context, c Conn) error {
-		x, _, err = first[T](ctx, c, query, args...)
+// readValue reads one column of one row; the zero value is where there is none.
+func readValue[T any](ctx context.Context, s *Store, w Work, query string, args ...any) (x T, err error) {
+	err = s.runWork(ctx, w, func(ctx context.Context, c Conn) error {
+		x, _, err = firstColumn[T](ctx, c, query, args...)
 		return err
 	})
 	return x, err

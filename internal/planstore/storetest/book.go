@@ -18,8 +18,8 @@ func Leaf(tenant string, h chat.History) planstore.Conversation {
 	return planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(2, h.Len()))), Len: h.Len(), Chain: h.Chain(h.Len()), Dialect: "anthropic", Model: "m"}
 }
 
-// fold returns a plan on a plan; nil is none.
-func fold(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
+// foldOn returns a plan on a plan; nil is none.
+func foldOn(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
 	t.Helper()
 	if base == nil {
 		return Plan(t, h, text)
@@ -50,12 +50,13 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		s := open(t, planstore.Bounds{})
 		short, long := History("a", 5), History("a", 9)
 		c := Leaf("x", short)
-		first := fold(t, nil, short, "one")
+		first := foldOn(t, nil, short, "one")
 		if won, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{By: "request"}); err != nil || won.ID() != first.ID() {
 			t.Fatalf("%v, %v", won, err)
 		}
-		// Whoever plans the same messages from the same state uses that one.
-		if won, err := s.Settle(t.Context(), c, short, "", fold(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
+		// A second writer that plans the same messages from the same state uses
+		// that one.
+		if won, err := s.Settle(t.Context(), c, short, "", foldOn(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
 			t.Errorf("the second one got %v, %v", won, err)
 		}
 		// An action takes it back; a request that grew from it yields.
@@ -66,21 +67,22 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		if err := s.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if won, err := s.Settle(t.Context(), c, long, first.ID(), fold(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
+		if won, err := s.Settle(t.Context(), c, long, first.ID(), foldOn(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
 			t.Errorf("a plan on top of what was taken back got %v, %v", won, err)
 		}
-		second := fold(t, undone, long, "two")
+		second := foldOn(t, undone, long, "two")
 		if won, err := s.Settle(t.Context(), c, long, undone.ID(), second, control.PlanInfo{By: "request"}); err != nil || won.ID() != second.ID() {
 			t.Fatalf("%v, %v", won, err)
 		}
-		// An action on what is no longer in force changes nothing, and says so.
+		// An action on a plan that is not in force any more changes nothing, and
+		// says so.
 		var other *control.ConflictError
-		err = s.Act(t.Context(), c, undone.ID(), fold(t, undone, long, "late"), control.PlanInfo{}, nil)
+		err = s.Act(t.Context(), c, undone.ID(), foldOn(t, undone, long, "late"), control.PlanInfo{}, nil)
 		if !errors.As(err, &other) || other.InForce != second.ID() {
 			t.Errorf("a late action: %v", err)
 		}
 		// A request that is older than the plan in force does not change it.
-		if won, err := s.Settle(t.Context(), c, short.Append(chat.TextMessage(chat.User, "elsewhere")), undone.ID(), fold(t, undone, short.Append(chat.TextMessage(chat.User, "elsewhere")), "old"), control.PlanInfo{}); err != nil || won == nil {
+		if won, err := s.Settle(t.Context(), c, short.Append(chat.TextMessage(chat.User, "elsewhere")), undone.ID(), foldOn(t, undone, short.Append(chat.TextMessage(chat.User, "elsewhere")), "old"), control.PlanInfo{}); err != nil || won == nil {
 			t.Errorf("an older request: %v, %v", won, err)
 		}
 		if now := leaf(t, s, c); now.Plan != second.ID() || now.Totals.Compactions != 2 { // an undo is not a compaction
@@ -95,14 +97,14 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		s := open(t, planstore.Bounds{})
 		h := History("a", 7)
 		c := Leaf("x", h)
-		base := fold(t, nil, h, "base")
+		base := foldOn(t, nil, h, "base")
 		if _, err := s.Settle(t.Context(), c, h, "", base, control.PlanInfo{}); err != nil {
 			t.Fatal(err)
 		}
 		var done sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
-			p := fold(t, base, h, fmt.Sprint("by ", i))
+			p := foldOn(t, base, h, fmt.Sprint("by ", i))
 			done.Go(func() { errs[i] = s.Act(t.Context(), c, base.ID(), p, control.PlanInfo{}, nil) })
 		}
 		done.Wait()
@@ -215,7 +217,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			s := open(t, planstore.Bounds{})
 			h := History("a", 5)
 			c := Leaf("x", h)
-			p := fold(t, nil, h, "one")
+			p := foldOn(t, nil, h, "one")
 			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{Why: "because"}); err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +243,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			if leaf(t, other, c).ID != "" {
 				t.Fatal("it is there before it was written")
 			}
-			p := fold(t, nil, h, "one")
+			p := foldOn(t, nil, h, "one")
 			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{}); err != nil {
 				t.Fatal(err)
 			}
@@ -257,8 +259,8 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			}
 		})
 	}
-	t.Run("gave way", func(t *testing.T) { former(t, open) })
-	t.Run("copied", func(t *testing.T) { copied(t, open) })
-	t.Run("used once", func(t *testing.T) { spent(t, open, beside) })
-	t.Run("limits", func(t *testing.T) { limits(t, open, reopen) })
+	t.Run("gave way", func(t *testing.T) { checkFormer(t, open) })
+	t.Run("copied", func(t *testing.T) { checkCopied(t, open) })
+	t.Run("used once", func(t *testing.T) { checkSpent(t, open, beside) })
+	t.Run("limits", func(t *testing.T) { checkLimits(t, open, reopen) })
 }

@@ -41,7 +41,7 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 	}
 	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
 	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: planstore.NotePart("n7"), On: true, Note: "it listens on 7319", Noted: 1_700_000_000_000}))
-	undo := fold(t, p, h, "what it was about, in other words")
+	undo := foldOn(t, p, h, "what it was about, in other words")
 	must(s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
 	must(s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
 	side := c
@@ -79,8 +79,8 @@ func Same(t *testing.T, a, b planstore.Store, tenant, id string) {
 	}
 }
 
-// copied checks that a copy of a store has its book, and leaves what is there.
-func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+// checkCopied checks that a copy of a store has its book, and leaves what is there.
+func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
 	from, ok := open(t, planstore.Bounds{}).(planstore.Owner)
 	if !ok {
 		return
@@ -108,7 +108,7 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	if err := to.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, pin); err != nil {
 		t.Error(err)
 	}
-	// Copied again, what was done there stays.
+	// A second copy leaves the changes made there as they are.
 	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name"); err != nil || done.Added != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -117,9 +117,9 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	}
 }
 
-// former checks that a plan which gave way to another for the same messages can
+// checkFormer checks that a plan which gave way to another for the same messages can
 // still be read, by its id and by its handles, and goes with its conversation.
-func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
 	s := open(t, planstore.Bounds{})
 	ctx := t.Context()
 	h := History("former", 9)
@@ -131,11 +131,11 @@ func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
 		t.Errorf("one that is in force: %v", err)
 	}
-	second := fold(t, first, h, "two")
+	second := foldOn(t, first, h, "two")
 	if err := s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	third := fold(t, first, h, "three")
+	third := foldOn(t, first, h, "three")
 	if won, err := s.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
 		t.Fatalf("%v, %v", won, err)
 	}
@@ -162,8 +162,8 @@ func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	}
 }
 
-// spent checks that what works once does so for all who share a store.
-func spent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
+// checkSpent checks that what works once does so for all who share a store.
+func checkSpent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
 	clock := NewClock()
 	s := open(t, planstore.Bounds{Now: clock.Now})
 	all := []planstore.Store{s, s}
@@ -201,8 +201,9 @@ func spent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store
 	}
 }
 
-// limits checks that what was learned about a model is kept, by tenant and name.
-func limits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
+// checkLimits checks that the store keeps a model's learned limits, by tenant and
+// name.
+func checkLimits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
 	s := open(t, planstore.Bounds{})
 	for _, value := range []string{"one", "two"} { // the second in place of the first
 		if err := s.KeepLimits(t.Context(), "x", "a", []byte(value)); err != nil {

@@ -49,13 +49,13 @@ func runFirst(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.St
 			stores[1] = beside(t, s)
 		}
 		const writers = 8
-		race(t, stores, writers, k, h)
+		raceWriters(t, stores, writers, k, h)
 	})
 }
 
-// race has writers settle plans for one prefix at the same moment, and then act on
-// the one that is in force, several times.
-func race(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, h chat.History) {
+// raceWriters has writers settle plans for one prefix at the same moment, and then
+// act on the plan in force, several times.
+func raceWriters(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, h chat.History) {
 	const rounds = 12
 	at := func(f func(i int, s planstore.Store)) {
 		var wg sync.WaitGroup

@@ -157,8 +157,8 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if all, err := s.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {
 			t.Errorf("conversations are left: %v, %v", all, err)
 		}
-		// The other tenant's, which begins alike, is not touched; and what was removed
-		// can be put there again.
+		// The other tenant's plan, which begins alike, is not touched; and a
+		// removed plan can be put there again.
 		if heads, err := s.Heads(t.Context(), other); len(heads) != 1 || err != nil {
 			t.Errorf("the other tenant has %v, %v", heads, err)
 		}

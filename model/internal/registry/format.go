@@ -14,7 +14,7 @@ import (
 
 type stats struct{ providers, lines int }
 
-// write writes the registry: lines sorted by key, so that a reader can search
+// writeRegistry writes the registry: lines sorted by key, so that a reader can search
 // the text as it is, without loading it. Fields are separated by tabs and
 // left out at the end of a line when empty:
 //
@@ -29,7 +29,7 @@ type stats struct{ providers, lines int }
 //
 // Lines of one key stand in the order of agreement: first those whose window
 // most providers name, and of equals the smaller window.
-func write(b *bytes.Buffer, facts []fact) stats {
+func writeRegistry(b *bytes.Buffer, facts []fact) stats {
 	type row struct{ key, name, rest string }
 	type group struct {
 		row
@@ -41,7 +41,7 @@ func write(b *bytes.Buffer, facts []fact) stats {
 	providers := map[string]bool{}
 	for _, f := range facts {
 		key := fold.Name(f.model)
-		r := row{key: key, name: spelling(f.model, key), rest: encode(f)}
+		r := row{key: key, name: shortenName(f.model, key), rest: encodeFact(f)}
 		if groups[r] == nil {
 			groups[r] = &group{row: r, context: f.context}
 		}
@@ -71,8 +71,8 @@ func write(b *bytes.Buffer, facts []fact) stats {
 	return stats{len(providers), len(list)}
 }
 
-// spelling shortens a name by what its key already says.
-func spelling(name, key string) string {
+// shortenName shortens a name by what its key already says.
+func shortenName(name, key string) string {
 	if name == key {
 		return ""
 	}
@@ -85,21 +85,21 @@ func spelling(name, key string) string {
 	return name
 }
 
-func encode(f fact) string {
+func encodeFact(f fact) string {
 	var tiers []string
 	for _, t := range f.tiers {
-		tiers = append(tiers, size(t.over)+":"+t.rates.String())
+		tiers = append(tiers, formatTokens(t.over)+":"+t.rates.String())
 	}
 	return strings.Join([]string{
-		strings.TrimRight(size(f.context)+"/"+size(f.input)+"/"+size(f.output), "/"),
+		strings.TrimRight(formatTokens(f.context)+"/"+formatTokens(f.input)+"/"+formatTokens(f.output), "/"),
 		f.rates.String(),
 		strings.Join(tiers, ";"),
-		size(f.minPrefix),
+		formatTokens(f.minPrefix),
 	}, "\t")
 }
 
-// size writes a number of tokens: 200k is 200,000 and 1M is 1,000,000.
-func size(n int) string {
+// formatTokens writes a number of tokens: 200k is 200,000 and 1M is 1,000,000.
+func formatTokens(n int) string {
 	switch {
 	case n <= 0:
 		return ""

@@ -91,7 +91,7 @@ type genaiPrices struct {
 	Write stepped `json:"cache_write_mtok"`
 }
 
-func (g genaiPrices) prices() prices {
+func (g genaiPrices) toPrices() prices {
 	p := prices{rates: rates{in: g.In.base, out: g.Out.base, read: g.Read.base, write: g.Write.base}}
 	over := map[int]*tier{}
 	each := func(s stepped, set func(*rates, float64)) {
@@ -128,20 +128,20 @@ func readGenai(s *sources, data []byte) error {
 	s.genai = map[string][]genaiModel{}
 	for _, p := range f {
 		for _, m := range p.Models {
-			g, err := current(m.Prices)
+			g, err := pricesInForce(m.Prices)
 			if err != nil {
 				return err
 			}
-			provider := canonical(p.ID)
-			s.genai[provider] = append(s.genai[provider], genaiModel{m.ID, m.Match, m.Window, g.prices()})
+			provider := canonicalProvider(p.ID)
+			s.genai[provider] = append(s.genai[provider], genaiModel{m.ID, m.Match, m.Window, g.toPrices()})
 		}
 	}
 	return nil
 }
 
-// current picks the prices in force. A list holds prices with the day they
+// pricesInForce picks the prices in force. A list holds prices with the day they
 // start at; prices for hours of the day are left aside.
-func current(raw json.RawMessage) (genaiPrices, error) {
+func pricesInForce(raw json.RawMessage) (genaiPrices, error) {
 	if raw[0] != '[' {
 		var g genaiPrices
 		return g, json.Unmarshal(raw, &g)

@@ -36,14 +36,14 @@ func run(in, out string, verbose bool) error {
 	if err != nil {
 		return fmt.Errorf("reading the public registries in %s: %w; set WINNOW_CORPUS to the folder that holds them", in, err)
 	}
-	facts, quarrels := merge(src)
+	facts, quarrels := mergeSources(src)
 	if verbose {
 		for _, q := range quarrels {
 			fmt.Fprintln(os.Stderr, q)
 		}
 	}
 	var b bytes.Buffer
-	st := write(&b, facts)
+	st := writeRegistry(&b, facts)
 	if out == "-" {
 		_, err = os.Stdout.Write(b.Bytes())
 		return err

@@ -22,9 +22,9 @@ func TestCommittedFileIsCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts, quarrels := merge(src)
+		facts, quarrels := mergeSources(src)
 		var b bytes.Buffer
-		write(&b, facts)
+		writeRegistry(&b, facts)
 		if !bytes.Equal(b.Bytes(), want) {
 			t.Fatal("model/registry.txt is not what the generator writes: run go generate ./model")
 		}
@@ -67,12 +67,12 @@ func TestPricesOfTwoDatesAreNotMixed(t *testing.T) {
 		modelsDev: map[id]prices{k: {rates: rates{in: 3, out: 15, read: 0.3, write: 3.75}, tiers: []tier{{over: 200_000, rates: rates{in: 6, out: 30}}}}},
 		litellm:   map[id]prices{k: {rates: rates{in: 2, out: 10, read: 0.2, write: 2.5, long: 9}}},
 	}
-	got := s.prices(k)
+	got := s.mergePrices(k)
 	if want := (rates{in: 2, out: 10, read: 0.2, write: 2.5}); got.rates != want || len(got.tiers) != 0 {
 		t.Fatalf("got %+v, want %+v without tiers: the long write is more than four times the input", got, want)
 	}
 	s.table = map[string]tableRow{"claude-x": {In: 1, Out: 5, R: 0.1, W: 1.25, W1h: 2}}
-	if got := s.prices(k); got.rates != (rates{1, 5, 0.1, 1.25, 2}) {
+	if got := s.mergePrices(k); got.rates != (rates{1, 5, 0.1, 1.25, 2}) {
 		t.Fatalf("the measured table does not speak first: %+v", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestEncode(t *testing.T) {
 		prices:    prices{rates: rates{in: 2.5, out: 10, write: 3.125}, tiers: []tier{{272_000, rates{in: 5, out: 15}}}},
 		minPrefix: 1024,
 	}
-	if got, want := encode(f), "1M//128k\t2.5/10//3.125\t272k:5/15\t1024"; got != want {
+	if got, want := encodeFact(f), "1M//128k\t2.5/10//3.125\t272k:5/15\t1024"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	for name, want := range map[string]string{
@@ -92,7 +92,7 @@ func TestEncode(t *testing.T) {
 		"openai/claude-opus-4.5":    "openai/~",
 		"Claude-Opus-4.5":           "Claude-Opus-4.5",
 	} {
-		if got := spelling(name, fold.Name(name)); got != want {
+		if got := shortenName(name, fold.Name(name)); got != want {
 			t.Errorf("spelling of %s: got %q, want %q", name, got, want)
 		}
 	}
@@ -105,11 +105,11 @@ func TestGenaiMatch(t *testing.T) {
 			t.Errorf("%q: got %v", name, !want)
 		}
 	}
-	got, err := current([]byte(`[{"prices":{"input_mtok":1}},{"constraint":{"start_date":"2026-01-01"},"prices":{"input_mtok":{"base":2,"tiers":[{"start":200000,"price":4}]}}},{"constraint":{"start_date":"2099-01-01"},"prices":{"input_mtok":3}}]`))
+	got, err := pricesInForce([]byte(`[{"prices":{"input_mtok":1}},{"constraint":{"start_date":"2026-01-01"},"prices":{"input_mtok":{"base":2,"tiers":[{"start":200000,"price":4}]}}},{"constraint":{"start_date":"2099-01-01"},"prices":{"input_mtok":3}}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := got.prices(); p.in != 2 || len(p.tiers) != 1 || p.tiers[0].in != 4 {
+	if p := got.toPrices(); p.in != 2 || len(p.tiers) != 1 || p.tiers[0].in != 4 {
 		t.Fatalf("prices in force: %+v", p)
 	}
 }

@@ -27,7 +27,7 @@ var documented = map[id]int{
 	{"google", "gemini-1.5-flash"}: 1_048_576,
 }
 
-// merge gives one fact for each model of each provider. The rules, in order:
+// mergeSources gives one fact for each model of each provider. The rules, in order:
 //
 // Window. models.dev's line speaks first, in its newer form (the cline
 // catalogue), then in its older one; then catwalk; then litellm, whose number
@@ -61,9 +61,9 @@ var documented = map[id]int{
 //
 // Models that only the measured table knows take the limits they lack from
 // the latest earlier version with the same window.
-func merge(s *sources) (facts []fact, quarrels []string) {
+func mergeSources(s *sources) (facts []fact, quarrels []string) {
 	for k, by := range s.limits {
-		f := fact{id: k, prices: s.prices(k), minPrefix: s.minPrefix[k]}
+		f := fact{id: k, prices: s.mergePrices(k), minPrefix: s.minPrefix[k]}
 		f.limits = mergeLimits(by)
 		if f.context == 0 {
 			continue
@@ -75,7 +75,7 @@ func merge(s *sources) (facts []fact, quarrels []string) {
 				}
 			}
 		}
-		if q := quarrel(k, by); q != "" {
+		if q := describeQuarrel(k, by); q != "" {
 			quarrels = append(quarrels, q)
 		}
 		facts = append(facts, f)
@@ -86,7 +86,7 @@ func merge(s *sources) (facts []fact, quarrels []string) {
 			facts[i].context = w
 		}
 	}
-	bound(s, facts)
+	lowerWeakWindows(s, facts)
 	slices.SortFunc(facts, func(a, b fact) int {
 		if c := strings.Compare(a.provider, b.provider); c != 0 {
 			return c
@@ -130,9 +130,9 @@ func mergeLimits(by map[string]limits) limits {
 	return l
 }
 
-// quarrel says where sources name different windows. litellm's number is no
-// disagreement when it is another source's input limit.
-func quarrel(k id, by map[string]limits) string {
+// describeQuarrel says where sources name different windows. litellm's number does
+// not disagree when it is another source's input limit.
+func describeQuarrel(k id, by map[string]limits) string {
 	seen, input := map[int]bool{}, map[int]bool{}
 	for src, v := range by {
 		input[v.input] = true
@@ -153,8 +153,8 @@ func quarrel(k id, by map[string]limits) string {
 	return fmt.Sprintf("%s/%s: %s", k.provider, k.model, strings.Join(parts, ", "))
 }
 
-// prices merges what the sources charge for a model.
-func (s *sources) prices(k id) prices {
+// mergePrices merges what the sources charge for a model.
+func (s *sources) mergePrices(k id) prices {
 	var hand prices
 	for _, g := range s.genai[k.provider] {
 		if g.match.matches(strings.ToLower(k.model)) {
@@ -163,8 +163,8 @@ func (s *sources) prices(k id) prices {
 		}
 	}
 	var table prices
-	if row, ok := s.table[k.model]; ok && maker(k.model) == k.provider {
-		table = row.prices()
+	if row, ok := s.table[k.model]; ok && makerOf(k.model) == k.provider {
+		table = row.toPrices()
 	}
 	cline, modelsDev, litellm := s.cline[k].sane(), s.modelsDev[k].sane(), s.litellm[k].sane()
 	hand = hand.sane()
@@ -182,7 +182,7 @@ func (s *sources) prices(k id) prices {
 	agrees := func(o prices) bool { return o.in == p.in && o.out == p.out }
 	for _, o := range []prices{hand, cline, modelsDev, litellm} {
 		if agrees(o) {
-			p.read, p.write, p.long = first(p.read, o.read), first(p.write, o.write), first(p.long, o.long)
+			p.read, p.write, p.long = firstPositive(p.read, o.read), firstPositive(p.write, o.write), firstPositive(p.long, o.long)
 		}
 	}
 	if table.in > 0 {
@@ -220,15 +220,15 @@ func (r rates) sane() rates {
 	return r
 }
 
-func first(a, b float64) float64 {
+func firstPositive(a, b float64) float64 {
 	if a > 0 {
 		return a
 	}
 	return b
 }
 
-// maker returns the provider whose own model it is.
-func maker(model string) string {
+// makerOf returns the provider whose own model it is.
+func makerOf(model string) string {
 	for prefix, provider := range map[string]string{
 		"claude-": "anthropic", "gpt-": "openai", "gemini-": "google",
 		"deepseek-": "deepseek", "grok-": "xai", "kimi-": "moonshotai",
@@ -241,8 +241,8 @@ func maker(model string) string {
 }
 
 // addGenai adds the models, mostly older ones, whose window only genai-prices
-// knows, for providers that other registries know too. It files what Vertex
-// sells of other makers under google: those are left out.
+// knows, for providers that other registries know too. genai-prices lists other
+// makers' models that Vertex sells under google: addGenai leaves those out.
 func addGenai(s *sources, facts []fact) []fact {
 	known, providers := map[id]bool{}, map[string]bool{}
 	for _, f := range facts {
@@ -252,16 +252,16 @@ func addGenai(s *sources, facts []fact) []fact {
 	for _, provider := range sortedKeys(s.genai) {
 		for _, g := range s.genai[provider] {
 			k := id{provider, g.id}
-			if mk := maker(g.id); mk != "" && mk != provider {
+			if mk := makerOf(g.id); mk != "" && mk != provider {
 				continue
 			}
 			if g.context == 0 || !providers[provider] || known[k] {
 				continue
 			}
 			known[k] = true
-			f := fact{id: k, limits: limits{context: g.context}, prices: s.prices(k)}
+			f := fact{id: k, limits: limits{context: g.context}, prices: s.mergePrices(k)}
 			for _, o := range facts { // a dated build has the limits it lacks
-				if o.provider == provider && o.context == f.context && undated(o.model) == undated(g.id) {
+				if o.provider == provider && o.context == f.context && withoutDate(o.model) == withoutDate(g.id) {
 					f.input, f.output = max(f.input, o.input), max(f.output, o.output)
 				}
 			}
@@ -271,15 +271,15 @@ func addGenai(s *sources, facts []fact) []fact {
 	return append(facts, added...)
 }
 
-func undated(model string) string {
+func withoutDate(model string) string {
 	return strings.TrimSuffix(dated.ReplaceAllString(model, ""), "-latest")
 }
 
 var revision = regexp.MustCompile(`-v\d-\d$`)
 
-// bound lowers windows of Claude models that one weak source names to the
+// lowerWeakWindows lowers windows of Claude models that one weak source names to the
 // maker's own.
-func bound(s *sources, facts []fact) {
+func lowerWeakWindows(s *sources, facts []fact) {
 	own := map[string]int{}
 	for _, f := range facts {
 		if f.provider == "anthropic" {
@@ -306,18 +306,18 @@ func addTable(s *sources, facts []fact) []fact {
 	}
 	models := slices.Collect(maps.Keys(s.table))
 	slices.SortFunc(models, func(a, b string) int {
-		return cmp.Or(slices.Compare(version(a), version(b)), strings.Compare(a, b))
+		return cmp.Or(slices.Compare(versionNumbers(a), versionNumbers(b)), strings.Compare(a, b))
 	})
 	var added []fact
 	for _, model := range models {
-		k := id{maker(model), model}
+		k := id{makerOf(model), model}
 		if k.provider == "" || known[k] != nil {
 			continue
 		}
-		f := fact{id: k, limits: limits{context: s.table[model].Ctx}, prices: s.prices(k)}
+		f := fact{id: k, limits: limits{context: s.table[model].Ctx}, prices: s.mergePrices(k)}
 		// A variant without a predecessor takes the limits of its plain line.
-		for l := line(model); l != "" && f.output == 0; l = l[:max(0, strings.LastIndexByte(l, '-'))] {
-			if e := earlier(k, l, known); e != nil && e.context == f.context {
+		for l := lineName(model); l != "" && f.output == 0; l = l[:max(0, strings.LastIndexByte(l, '-'))] {
+			if e := findEarlier(k, l, known); e != nil && e.context == f.context {
 				f.limits, f.minPrefix = e.limits, e.minPrefix
 			}
 		}
@@ -329,8 +329,8 @@ func addTable(s *sources, facts []fact) []fact {
 
 var number = regexp.MustCompile(`\d+`)
 
-// version returns the numbers in a name, and line the name without them.
-func version(model string) []int {
+// versionNumbers returns the numbers in a name, and lineName the name without them.
+func versionNumbers(model string) []int {
 	var v []int
 	for _, n := range number.FindAllString(model, -1) {
 		i, _ := strconv.Atoi(n)
@@ -339,22 +339,22 @@ func version(model string) []int {
 	return v
 }
 
-func line(model string) string {
+func lineName(model string) string {
 	words := strings.Split(fold.Name(model), "-")
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.Trim(w, "0123456789") == "" }), "-")
 }
 
-// earlier finds the latest version of a line before a model.
-func earlier(k id, l string, known map[id]*fact) *fact {
+// findEarlier finds the latest version of a line before a model.
+func findEarlier(k id, l string, known map[id]*fact) *fact {
 	var best *fact
 	for o, f := range known {
-		if o.provider != k.provider || line(o.model) != l || len(version(o.model)) > 2 {
+		if o.provider != k.provider || lineName(o.model) != l || len(versionNumbers(o.model)) > 2 {
 			continue
 		}
-		if slices.Compare(version(o.model), version(k.model)) >= 0 {
+		if slices.Compare(versionNumbers(o.model), versionNumbers(k.model)) >= 0 {
 			continue
 		}
-		if best == nil || cmp.Or(slices.Compare(version(o.model), version(best.model)), strings.Compare(o.model, best.model)) > 0 {
+		if best == nil || cmp.Or(slices.Compare(versionNumbers(o.model), versionNumbers(best.model)), strings.Compare(o.model, best.model)) > 0 {
 			best = f
 		}
 	}

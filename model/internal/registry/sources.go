@@ -85,7 +85,7 @@ var sameProvider = map[string]string{
 	"cohere_chat": "cohere", "x-ai": "xai",
 }
 
-func canonical(provider string) string {
+func canonicalProvider(provider string) string {
 	if p, ok := sameProvider[provider]; ok {
 		return p
 	}
@@ -108,7 +108,7 @@ func readMerged(s *sources, data []byte) error {
 	s.limits = map[id]map[string]limits{}
 	for _, provider := range sortedKeys(f.Models) {
 		for model, by := range f.Models[provider] {
-			k := id{canonical(provider), model}
+			k := id{canonicalProvider(provider), model}
 			if s.limits[k] == nil {
 				s.limits[k] = map[string]limits{}
 			}
@@ -135,7 +135,7 @@ func readCline(s *sources, data []byte) error {
 	for provider, models := range f {
 		for model, m := range models {
 			p := m.Pricing
-			s.cline[id{canonical(provider), model}] = prices{rates: rates{in: p.Input, out: p.Output, read: p.CacheRead, write: p.CacheWrite}}
+			s.cline[id{canonicalProvider(provider), model}] = prices{rates: rates{in: p.Input, out: p.Output, read: p.CacheRead, write: p.CacheWrite}}
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func readModelsDev(s *sources, data []byte) error {
 			for _, t := range m.Cost.Tiers {
 				p.tiers = append(p.tiers, tier{t.Tier.Size, conv(t.cost)})
 			}
-			k := id{canonical(provider), model}
+			k := id{canonicalProvider(provider), model}
 			if _, taken := s.modelsDev[k]; !taken || provider == k.provider {
 				s.modelsDev[k] = p
 			}
@@ -208,7 +208,7 @@ func readLiteLLM(s *sources, data []byte) error {
 		if strings.HasPrefix(own, "vertex_ai") {
 			provider, model = "google-vertex", strings.TrimPrefix(name, "vertex_ai/")
 		}
-		k := id{canonical(provider), strings.TrimPrefix(model, "bedrock/")}
+		k := id{canonicalProvider(provider), strings.TrimPrefix(model, "bedrock/")}
 		var p prices
 		over := map[int]*tier{}
 		for field, v := range m {
@@ -259,7 +259,7 @@ func readTable(s *sources, data []byte) error {
 	return nil
 }
 
-func (t tableRow) prices() prices {
+func (t tableRow) toPrices() prices {
 	p := prices{rates: rates{in: t.In, out: t.Out, read: t.R, write: t.W, long: t.W1h}}
 	if t.Tier != nil {
 		p.tiers = []tier{{t.Tier.Over, rates{in: t.Tier.In, out: t.Tier.Out, read: t.Tier.R, write: t.Tier.W, long: t.Tier.W1h}}}

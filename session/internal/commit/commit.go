@@ -32,7 +32,7 @@ type ticket struct {
 }
 
 // Add queues records and returns a function that waits until they are written.
-// It must be called; whoever waits first writes for all.
+// It must be called; the first caller to wait writes for all.
 func (g *Group) Add(recs [][]byte) func(context.Context) error {
 	t := &ticket{recs: recs}
 	g.mu.Lock()
@@ -61,7 +61,7 @@ func (g *Group) wait(ctx context.Context, t *ticket) error {
 		defer g.mu.Unlock()
 		for i, q := range g.queue {
 			if q == t {
-				g.fail(g.queue[i:], ErrWithdrawn)
+				g.failAll(g.queue[i:], ErrWithdrawn)
 				g.queue = g.queue[:i]
 				t.err = ctx.Err()
 				return t.err
@@ -96,15 +96,15 @@ func (g *Group) wait(ctx context.Context, t *ticket) error {
 	for _, q := range batch {
 		q.done, q.err = true, err
 	}
-	if err != nil { // what was queued meanwhile follows on what failed
-		g.fail(g.queue, err)
+	if err != nil { // records queued meanwhile follow on those that failed
+		g.failAll(g.queue, err)
 		g.queue = nil
 		g.failed = err
 	}
 	return t.err
 }
 
-func (g *Group) fail(list []*ticket, err error) {
+func (g *Group) failAll(list []*ticket, err error) {
 	for _, q := range list {
 		q.done, q.err = true, err
 	}

@@ -26,7 +26,7 @@ func Parse(query string) Query {
 	var q Query
 	for w := range strings.FieldsSeq(query) {
 		text := strings.TrimRight(w, "*")
-		parts := split(text)
+		parts := splitWords(text)
 		if len(parts) == 0 {
 			continue
 		}
@@ -35,8 +35,8 @@ func Parse(query string) Query {
 	return q
 }
 
-// split returns the words of a text, folded for comparison.
-func split(text string) []string {
+// splitWords returns the words of a text, folded for comparison.
+func splitWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
 }
 
@@ -53,25 +53,25 @@ func (q Query) Matches(text string) bool {
 			}
 		}
 	}
-	have := split(text)
+	have := splitWords(text)
 	for i := range q.Words {
-		if !q.Words[i].in(have) {
+		if !q.Words[i].standsIn(have) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *Word) in(have []string) bool {
+func (w *Word) standsIn(have []string) bool {
 	for i := 0; i+len(w.parts) <= len(have); i++ {
-		if w.at(have[i:]) {
+		if w.startsAt(have[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *Word) at(have []string) bool {
+func (w *Word) startsAt(have []string) bool {
 	last := len(w.parts) - 1
 	for k, p := range w.parts {
 		if have[k] != p && (k != last || !w.Prefix || !strings.HasPrefix(have[k], p)) {

@@ -44,7 +44,7 @@ var _ session.Log = (*Log)(nil)
 // NewLog returns the session with a key and the record of its header.
 func NewLog(by Statements, key int64, header []byte) (*Log, error) {
 	l := &Log{by: by, key: key}
-	l.group.Write = l.add
+	l.group.Write = l.addRecords
 	var err error
 	l.header, err = session.ParseHeader(header)
 	return l, err
@@ -68,7 +68,7 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Load reads what was added since the last time.
+// Load reads the records added since the last time.
 func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +94,8 @@ func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 // Append queues records to be added.
 func (l *Log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
 
-// add writes records in one transaction.
-func (l *Log) add(ctx context.Context, recs [][]byte) error {
+// addRecords writes records in one transaction.
+func (l *Log) addRecords(ctx context.Context, recs [][]byte) error {
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
@@ -121,7 +121,7 @@ func ParseQuery(store, query string, limit int) (find.Query, int, error) {
 	return q, limit, nil
 }
 
-// Hit is what a query finds in a record.
+// Hit returns what a query finds in a record.
 func Hit(q find.Query, id string, raw []byte) session.Hit {
 	return session.Hit{Session: id, Entry: decode.Str(raw, "id"), Time: session.RecordTime(raw).UnixMilli(), Snippet: q.Snippet(session.RecordText(raw))}
 }
@@ -155,7 +155,7 @@ func Name(recs [][]byte) *string {
 	return nil
 }
 
-// Size is how many bytes records have as lines of a file.
+// Size returns how many bytes records have as lines of a file.
 func Size(recs [][]byte) int {
 	n := 0
 	for _, r := range recs {

@@ -43,7 +43,7 @@ func Index(prev, cur, next uint8) int {
 // Kind is what [Table.Sum] notices about a text on its way.
 type Kind struct {
 	ASCII bool // all of it
-	Long  bool // it seems to hold letters and digits in rows that are no words
+	Long  bool // it seems to hold rows of letters and digits that make no words
 }
 
 // Sum adds up the entries of all bytes but the first, where a token always
@@ -58,8 +58,8 @@ func (t *Table) Sum(s string) (sum uint64, groups int, k Kind) {
 	// w ends with the classes of the bytes just read, six bits each.
 	w := uint64(class[s[0]])<<width | uint64(class[s[1]])
 	run := numbers{}
-	run.next(s[0])
-	run.next(s[1])
+	run.readByte(s[0])
+	run.readByte(s[1])
 	s = s[2:]
 	if len(s) >= 64 {
 		pair := pairs()
@@ -87,7 +87,7 @@ func (t *Table) Sum(s string) (sum uint64, groups int, k Kind) {
 				digits = digits>>1 | digitFlags(x)
 				all |= x
 			}
-			run.block(digits)
+			run.readBlock(digits)
 			s = s[64:]
 		}
 		sum = a + b
@@ -99,7 +99,7 @@ func (t *Table) Sum(s string) (sum uint64, groups int, k Kind) {
 	for i := range len(s) {
 		w = w<<width | uint64(class[s[i]])
 		sum += uint64(t[w&mask])
-		run.next(s[i])
+		run.readByte(s[i])
 		high |= s[i]
 	}
 	w = w<<width | uint64(class[0])

@@ -18,18 +18,18 @@ type numbers struct {
 	groups int // of the numbers before them
 }
 
-// next reads one byte.
-func (n *numbers) next(b byte) {
+// readByte reads one byte.
+func (n *numbers) readByte(b byte) {
 	if b-'0' <= 9 {
 		n.run++
 	} else if n.run > 0 {
-		n.end(n.run)
+		n.endNumber(n.run)
 		n.run = 0
 	}
 }
 
-// end adds a number of that many digits.
-func (n *numbers) end(digits int) { n.groups += max(digits-1, 0) / 3 }
+// endNumber adds a number of that many digits.
+func (n *numbers) endNumber(digits int) { n.groups += max(digits-1, 0) / 3 }
 
 // total ends the text.
 func (n *numbers) total() int { return n.groups + max(n.run-1, 0)/3 }
@@ -41,19 +41,19 @@ func digitFlags(x uint64) uint64 {
 	return ^((x&low + 0x7676767676767676) | x) & high
 }
 
-// block reads 64 bytes, of which it gets the digits: bit j of byte i stands for
+// readBlock reads 64 bytes, of which it gets the digits: bit j of byte i stands for
 // place 8j+i, since that is cheap to gather. Most blocks hold no number of four
 // digits and touch none outside; they are done at once.
-func (n *numbers) block(digits uint64) {
-	two := digits & after(digits)
-	if two&after(after(two)) == 0 && n.run == 0 && digits>>63 == 0 {
+func (n *numbers) readBlock(digits uint64) {
+	two := digits & shiftPlaces(digits)
+	if two&shiftPlaces(shiftPlaces(two)) == 0 && n.run == 0 && digits>>63 == 0 {
 		return
 	}
-	n.mask(transpose(digits))
+	n.readMask(transpose(digits))
 }
 
-// after moves each place of a block to the one before it.
-func after(m uint64) uint64 { return m>>8 | m<<56>>57<<56 }
+// shiftPlaces moves each place of a block to the one before it.
+func shiftPlaces(m uint64) uint64 { return m>>8 | m<<56>>57<<56 }
 
 // transpose turns a block's digits into a mask in the order of the text.
 func transpose(x uint64) uint64 {
@@ -65,21 +65,21 @@ func transpose(x uint64) uint64 {
 	return x ^ t ^ t<<28
 }
 
-// mask reads 64 bytes given as a mask of digits, the first one lowest.
-func (n *numbers) mask(m uint64) {
+// readMask reads 64 bytes given as a mask of digits, the first one lowest.
+func (n *numbers) readMask(m uint64) {
 	if m == ^uint64(0) {
 		n.run += 64
 		return
 	}
 	k := bits.TrailingZeros64(^m)
-	n.end(n.run + k)
+	n.endNumber(n.run + k)
 	m = m >> k << k
 	n.run = bits.LeadingZeros64(^m)
 	m = m << n.run >> n.run
 	for m != 0 {
 		m >>= bits.TrailingZeros64(m)
 		k = bits.TrailingZeros64(^m)
-		n.end(k)
+		n.endNumber(k)
 		m >>= k
 	}
 }

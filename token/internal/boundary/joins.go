@@ -13,8 +13,8 @@ type Joins [1 << joinBits / 8]byte
 
 const joinBits = 20
 
-// place returns the byte and the bit for three characters, or two after a 0.
-func place(a, b, c rune) (int, byte) {
+// placeOf returns the byte and the bit for three characters, or two after a 0.
+func placeOf(a, b, c rune) (int, byte) {
 	h := (uint64(a)<<42 ^ uint64(b)<<21 ^ uint64(c)) * 0x9E3779B97F4A7C15
 	h ^= h >> 29
 	h *= 0xBF58476D1CE4E5B9
@@ -23,12 +23,12 @@ func place(a, b, c rune) (int, byte) {
 }
 
 func (j *Joins) set(a, b, c rune) {
-	at, bit := place(a, b, c)
+	at, bit := placeOf(a, b, c)
 	j[at] |= bit
 }
 
 func (j *Joins) has(a, b, c rune) bool {
-	at, bit := place(a, b, c)
+	at, bit := placeOf(a, b, c)
 	return j[at]&bit != 0
 }
 
@@ -41,7 +41,7 @@ func (j *Joins) Add(token string) {
 			r = 0
 		case b != 0 && (inJoins(b) || inJoins(r)):
 			j.set(0, b, r)
-			if a != 0 && alphabetic(r) {
+			if a != 0 && isAlphabetic(r) {
 				j.set(a, b, r)
 			}
 		}
@@ -49,15 +49,15 @@ func (j *Joins) Add(token string) {
 	}
 }
 
-func inJoins(r rune) bool { return r >= utf8.RuneSelf && trained(r) }
+func inJoins(r rune) bool { return r >= utf8.RuneSelf && isTrained(r) }
 
-// alphabetic reports whether a character belongs to an alphabet, whose pairs of
+// isAlphabetic reports whether a character belongs to an alphabet, whose pairs of
 // letters are nearly all in some word: there three say more.
-func alphabetic(r rune) bool { return r >= utf8.RuneSelf && r < 0x2000 }
+func isAlphabetic(r rune) bool { return r >= utf8.RuneSelf && r < 0x2000 }
 
-// loose reports whether a character is joined with many others, if seldom with
+// isLoose reports whether a character is joined with many others, if seldom with
 // all that it may be at once: letters of alphabets and punctuation.
-func loose(r rune) bool {
+func isLoose(r rune) bool {
 	return r >= utf8.RuneSelf && (r < 0x3041 || r > 0xFF00)
 }
 
@@ -96,9 +96,9 @@ func (j *Joins) Least(s string, from, to int) float64 {
 	for _, r := range s[from:to] {
 		if b != 0 {
 			apart := !j.has(0, b, r)
-			if apart || since >= 2 && a >= utf8.RuneSelf && alphabetic(r) && !j.has(a, b, r) {
+			if apart || since >= 2 && a >= utf8.RuneSelf && isAlphabetic(r) && !j.has(a, b, r) {
 				since = 0
-				if loose(r) && loose(b) {
+				if isLoose(r) && isLoose(b) {
 					inside++
 				} else {
 					starts++

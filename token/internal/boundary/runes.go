@@ -49,7 +49,7 @@ func (m *Runes) Known(r rune) bool { return r < planes && m[r]&known != 0 }
 // Set describes a code point of the first two planes.
 func (m *Runes) Set(r rune, c Cost) {
 	m[r] = byte(c)
-	if c <= Single && trained(r) {
+	if c <= Single && isTrained(r) {
 		m[r] |= known
 	}
 	if unicode.IsLetter(r) || unicode.IsMark(r) {
@@ -57,10 +57,10 @@ func (m *Runes) Set(r rune, c Cost) {
 	}
 }
 
-// trained reports whether a code point belongs to a script that the tables
+// isTrained reports whether a code point belongs to a script that the tables
 // were trained on: French, Russian, Japanese, Chinese, Korean and the
 // punctuation of their texts.
-func trained(r rune) bool {
+func isTrained(r rune) bool {
 	switch {
 	case r >= 0xC0 && r <= 0xFF, // French and its neighbours
 		r >= 0x410 && r <= 0x44F,

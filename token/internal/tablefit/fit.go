@@ -39,13 +39,13 @@ func coarseClass(c uint8) int {
 	return 7 + int(c) - 55 // the scripts by their first byte
 }
 
-func group(prev, cur, next uint8) int {
+func groupOf(prev, cur, next uint8) int {
 	return (coarseClass(prev)*coarse+coarseClass(cur))*coarse + coarseClass(next)
 }
 
 // Each group has two corrections: one of its doubtful entries, by how doubtful
 // they are, and one of all its entries alike.
-func doubt(entry byte) float64 { p := boundary.Likelihood(entry); return 2 * p * (1 - p) }
+func doubtOf(entry byte) float64 { p := boundary.Likelihood(entry); return 2 * p * (1 - p) }
 
 const alike = 0.3
 
@@ -65,12 +65,12 @@ func newFit(texts []text, family string, t *boundary.Table) *fit {
 		s, truth := texts[i].Text, float64(texts[i].Tokens[family])
 		x := make([]float64, 2*groups)
 		boundary.Each(s, func(prev, cur, next uint8) {
-			g := group(prev, cur, next)
-			x[g] += doubt(t[boundary.Index(prev, cur, next)]) / truth
+			g := groupOf(prev, cur, next)
+			x[g] += doubtOf(t[boundary.Index(prev, cur, next)]) / truth
 			x[groups+g] += alike / truth
 		})
 		f.features = append(f.features, x)
-		f.missing = append(f.missing, 1-estimate(t, family, s)/truth)
+		f.missing = append(f.missing, 1-estimateText(t, family, s)/truth)
 	}
 	f.gram = make([][]float64, len(texts))
 	for i := range texts {
@@ -83,8 +83,8 @@ func newFit(texts []text, family string, t *boundary.Table) *fit {
 	return f
 }
 
-// estimate counts a text as package token does.
-func estimate(t *boundary.Table, family, s string) float64 {
+// estimateText counts a text as package token does.
+func estimateText(t *boundary.Table, family, s string) float64 {
 	n, _ := t.Estimate(s, boundary.DigitsInThrees(family))
 	return n
 }
@@ -126,8 +126,8 @@ func (f *fit) crossValidate(folds int) quality {
 	return qualityOf(f.texts, errors)
 }
 
-// corrected returns the table with the correction that all texts give.
-func (f *fit) corrected() *boundary.Table {
+// correctedTable returns the table with the correction that all texts give.
+func (f *fit) correctedTable() *boundary.Table {
 	all := make([]int, len(f.texts))
 	for i := range all {
 		all[i] = i
@@ -143,8 +143,8 @@ func (f *fit) corrected() *boundary.Table {
 	for prev := range uint8(64) {
 		for cur := range uint8(64) {
 			for next := range uint8(64) {
-				i, g := boundary.Index(prev, cur, next), group(prev, cur, next)
-				t[i] = boundary.Entry(boundary.Likelihood(t[i]) + by[g]*doubt(t[i]) + by[groups+g]*alike)
+				i, g := boundary.Index(prev, cur, next), groupOf(prev, cur, next)
+				t[i] = boundary.Entry(boundary.Likelihood(t[i]) + by[g]*doubtOf(t[i]) + by[groups+g]*alike)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ type quality struct{ mean, p95 float64 }
 
 func (q quality) String() string { return fmt.Sprintf("  %5.2f / %5.2f", 100*q.mean, 100*q.p95) }
 
-func score(texts []text, family string, estimate func(string) float64) quality {
+func scoreTexts(texts []text, family string, estimate func(string) float64) quality {
 	errors := make([]float64, len(texts))
 	for i := range texts {
 		errors[i] = math.Abs(estimate(texts[i].Text)/float64(texts[i].Tokens[family]) - 1)

@@ -99,7 +99,7 @@ func run(out string) error {
 		for i, b := range raw {
 			t[i] = boundary.Entry(float64(b) / 255)
 		}
-		trained := score(texts, s.family, func(x string) float64 {
+		trained := scoreTexts(texts, s.family, func(x string) float64 {
 			n, _ := t.Estimate(x, false)
 			return n
 		})
@@ -108,32 +108,32 @@ func run(out string) error {
 		}
 		f := newFit(texts, s.family, t)
 		unseen := f.crossValidate(10)
-		t = f.corrected()
+		t = f.correctedTable()
 		t.SetOtherScripts(s.other)
 		setUnseen(t, seen)
 		t.SetRepeats()
-		after := score(texts, s.family, func(x string) float64 { return estimate(t, s.family, x) })
+		after := scoreTexts(texts, s.family, func(x string) float64 { return estimateText(t, s.family, x) })
 		fmt.Printf("%-10s %s %s %s\n", s.family, trained, unseen, after)
 		made[s.family] = t
 	}
-	made["claude"] = claude(made)
-	made["unknown"] = unknown(made)
+	made["claude"] = claudeTable(made)
+	made["unknown"] = unknownTable(made)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	for family, t := range made {
-		if err := write(filepath.Join(out, family+".flate"), t[:]); err != nil {
+		if err := writeCompressed(filepath.Join(out, family+".flate"), t[:]); err != nil {
 			return err
 		}
 	}
-	if err := write(filepath.Join(out, "joins.flate"), joins()[:]); err != nil {
+	if err := writeCompressed(filepath.Join(out, "joins.flate"), buildJoins()[:]); err != nil {
 		return err
 	}
-	return write(filepath.Join(out, "runes.flate"), runes()[:])
+	return writeCompressed(filepath.Join(out, "runes.flate"), buildRunes()[:])
 }
 
-// runes says how o200k spells the characters of the first two planes.
-func runes() *boundary.Runes {
+// buildRunes says how o200k spells the characters of the first two planes.
+func buildRunes() *boundary.Runes {
 	set := new(boundary.Runes)
 	for r := rune(utf8.RuneSelf); r < 1<<17; r++ {
 		one := string(r) // U+FFFD for what is not a character
@@ -151,23 +151,23 @@ func runes() *boundary.Runes {
 	return set
 }
 
-// claude is o200k's table for ASCII and the old Claude's for the rest, where
-// the two vocabularies have least in common.
-func claude(made map[string]*boundary.Table) *boundary.Table {
+// claudeTable returns o200k's table for ASCII and the old Claude's for the rest,
+// where the two vocabularies have least in common.
+func claudeTable(made map[string]*boundary.Table) *boundary.Table {
 	t, old := *made["o200k"], made["claude2"]
 	for i := range t {
 		if !boundary.ASCII(i) {
-			t[i] = scaled(old[i], claudeByOld/claudeByO200K)
+			t[i] = scaleEntry(old[i], claudeByOld/claudeByO200K)
 		}
 	}
 	return &t
 }
 
-// unknown is the table of the greediest family, o200k's for Claude 5, with the
+// unknownTable returns the table of the greediest family, o200k's for Claude 5, with the
 // largest entry of all families where another one may be greedier still: digits,
 // which some take one by one, and what is not ASCII. (The largest entry
 // everywhere would count a fifth more than any family does.)
-func unknown(made map[string]*boundary.Table) *boundary.Table {
+func unknownTable(made map[string]*boundary.Table) *boundary.Table {
 	t := *made["o200k"]
 	for family, other := range made {
 		scale := 1 / claude5ByO200K
@@ -179,16 +179,16 @@ func unknown(made map[string]*boundary.Table) *boundary.Table {
 		}
 		for i := range t {
 			if !boundary.ASCII(i) || boundary.Digit(i) {
-				t[i] = max(t[i], scaled(other[i], scale))
+				t[i] = max(t[i], scaleEntry(other[i], scale))
 			}
 		}
 	}
 	return &t
 }
 
-func scaled(entry byte, by float64) byte { return boundary.Entry(boundary.Likelihood(entry) * by) }
+func scaleEntry(entry byte, by float64) byte { return boundary.Entry(boundary.Likelihood(entry) * by) }
 
-func write(path string, t []byte) error {
+func writeCompressed(path string, t []byte) error {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
 	if err != nil {
@@ -248,8 +248,8 @@ func setUnseen(t, seen *boundary.Table) {
 // Tokens per byte of random letters, and of random printable characters.
 const randomLetters, randomOthers = 0.5, 0.85
 
-// joins says which neighbours stand together in a token of o200k.
-func joins() *boundary.Joins {
+// buildJoins says which neighbours stand together in a token of o200k.
+func buildJoins() *boundary.Joins {
 	set := new(boundary.Joins)
 	o200k.Tokens(set.Add)
 	return set

@@ -79,11 +79,11 @@ func (c conn) Query(ctx context.Context, query string, args []any, read func(sql
 	if err != nil {
 		return err
 	}
-	return each(rows, read)
+	return eachRow(rows, read)
 }
 
-// each reads all rows.
-func each(rows pgx.Rows, read func(sqlstore.Row) error) error {
+// eachRow reads all rows.
+func eachRow(rows pgx.Rows, read func(sqlstore.Row) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := read(rows); err != nil {
@@ -100,7 +100,7 @@ func (c conn) Batch(ctx context.Context, all []sqlstore.Statement) error {
 		q := b.Queue(s.Query, s.Args...)
 		switch {
 		case s.Read != nil:
-			q.Query(func(rows pgx.Rows) error { return each(rows, s.Read) })
+			q.Query(func(rows pgx.Rows) error { return eachRow(rows, s.Read) })
 		case s.Changed != nil:
 			q.Exec(func(r pgconn.CommandTag) error { *s.Changed = r.RowsAffected(); return nil })
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 )
 
-// TestFullDisk keeps plans on a disk of three megabytes until it is full: what
-// was accepted is there, what was not is not, the reason is told and the database
-// does not count as gone; with room again, the store goes on.
+// TestFullDisk keeps plans on a disk of three megabytes until it is full: accepted
+// plans are there, others are not, the error tells the reason and the database does
+// not count as gone; with room again, the store goes on.
 func TestFullDisk(t *testing.T) {
 	server := pgtest.Start(t, "fsync=off")
 	grow := server.SmallDisk(t, "3m")

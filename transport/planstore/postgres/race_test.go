@@ -16,8 +16,8 @@ import (
 )
 
 // TestSameMoment has two gateways settle different plans for the same prefix at the
-// same moment, and then act on the one that is in force: each time one of them
-// wins, and both are told which. WINNOW_RACES says how often.
+// same moment, and then act on the plan in force: each time one of them wins, and
+// both are told which. WINNOW_RACES says how often.
 func TestSameMoment(t *testing.T) {
 	races := 300
 	if v, err := strconv.Atoi(os.Getenv("WINNOW_RACES")); err == nil {

@@ -25,5 +25,5 @@ create function winnow.disk_bytes() returns bigint language sql stable
 create function winnow.tables_version() returns integer language sql stable as 'select version from winnow.versions where part = ''plans''';
 `, sqlstore.NoteTables}}
 
-// Schema is the tables that the store needs, for a program that makes them.
+// Schema returns the tables that the store needs, for a program that makes them.
 func Schema() pg.Schema { return schema }

@@ -51,7 +51,7 @@ func Open(ctx context.Context, address string, o *Options) (planstore.Owner, err
 	if o == nil {
 		o = &Options{}
 	}
-	db, err := pg.Open(ctx, pg.Config{URL: address, Application: o.Application, Conns: o.Conns, Timeout: o.Timeout, Changed: said(o.Log)})
+	db, err := pg.Open(ctx, pg.Config{URL: address, Application: o.Application, Conns: o.Conns, Timeout: o.Timeout, Changed: logOutages(o.Log)})
 	if err != nil {
 		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w", pg.Name(address), err)
 	}
@@ -68,9 +68,9 @@ func Open(ctx context.Context, address string, o *Options) (planstore.Owner, err
 	})}, nil
 }
 
-// said returns a function that tells the log once that the database is gone, and
+// logOutages returns a function that tells the log once that the database is gone, and
 // once that it is back.
-func said(log *slog.Logger) func(error) {
+func logOutages(log *slog.Logger) func(error) {
 	if log == nil {
 		return nil
 	}
@@ -83,5 +83,5 @@ func said(log *slog.Logger) func(error) {
 	}
 }
 
-// Database is the database itself, for others who keep something there.
+// Database returns the database itself, for others who keep something there.
 func (s *store) Database() *pg.DB { return s.db }

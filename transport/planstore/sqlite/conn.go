@@ -32,9 +32,9 @@ var words = strings.NewReplacer(
 
 // database is a file with tables.
 type database struct {
-	// plans waits for the disk before a write counts, so that a plan survives
-	// the machine; marks does not wait, so that what it holds survives the
-	// process alone.
+	// plans waits for the disk before a write counts, so that a plan survives a
+	// crash of the machine; marks does not wait, so that a mark survives only a
+	// crash of the process.
 	plans, marks *sql.DB
 	ready        map[*sql.DB]*statements
 }
@@ -125,9 +125,9 @@ type statements struct {
 	known map[string]*sql.Stmt
 }
 
-// of returns a query that is ready to be run. All queries are constant: what varies
+// readyQuery returns a query that is ready to be run. All queries are constant: what varies
 // is an argument.
-func (x *statements) of(ctx context.Context, query string) (*sql.Stmt, error) {
+func (x *statements) readyQuery(ctx context.Context, query string) (*sql.Stmt, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s := x.known[query]; s != nil {
@@ -163,9 +163,9 @@ type conn struct {
 	ready *statements // of db
 }
 
-// prepare returns a statement that is ready to be run.
-func (c conn) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	s, err := c.ready.of(ctx, query)
+// prepareQuery returns a statement that is ready to be run.
+func (c conn) prepareQuery(ctx context.Context, query string) (*sql.Stmt, error) {
+	s, err := c.ready.readyQuery(ctx, query)
 	if err == nil && c.tx != nil {
 		s = c.tx.StmtContext(ctx, s)
 	}
@@ -174,7 +174,7 @@ func (c conn) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 
 // Exec implements [sqlstore.Conn].
 func (c conn) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	s, err := c.prepare(ctx, query)
+	s, err := c.prepareQuery(ctx, query)
 	if err != nil {
 		return 0, err
 	}
@@ -187,7 +187,7 @@ func (c conn) Exec(ctx context.Context, query string, args ...any) (int64, error
 
 // Query implements [sqlstore.Conn].
 func (c conn) Query(ctx context.Context, query string, args []any, read func(sqlstore.Row) error) error {
-	s, err := c.prepare(ctx, query)
+	s, err := c.prepareQuery(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (c conn) Query(ctx context.Context, query string, args []any, read func(sql
 
 // Batch implements [sqlstore.Conn].
 func (c conn) Batch(ctx context.Context, all []sqlstore.Statement) error {
-	if c.tx == nil && len(all) > 0 && all[0].Read == nil { // to read is no change
+	if c.tx == nil && len(all) > 0 && all[0].Read == nil { // reading needs no transaction
 		return c.transact(ctx, func(c conn) error { return c.Batch(ctx, all) })
 	}
 	for _, s := range all {

@@ -42,11 +42,11 @@ func (j *journal) open(path string) ([]sqlstore.LateMark, error) {
 			}
 		}
 	}
-	return left, j.begin()
+	return left, j.beginFile()
 }
 
-// begin opens the journal that is written from now on.
-func (j *journal) begin() error {
+// beginFile opens the journal that is written from now on.
+func (j *journal) beginFile() error {
 	f, err := os.OpenFile(j.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -60,8 +60,8 @@ func (j *journal) begin() error {
 	return nil
 }
 
-// note writes a mark into the journal.
-func (j *journal) note(m sqlstore.LateMark) error {
+// noteMark writes a mark into the journal.
+func (j *journal) noteMark(m sqlstore.LateMark) error {
 	line, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (j *journal) note(m sqlstore.LateMark) error {
 			return err
 		}
 		kept := os.Rename(j.path, j.path+".old")
-		if err := j.begin(); err != nil {
+		if err := j.beginFile(); err != nil {
 			return err
 		}
 		if kept != nil { // another process has it open: tried again when as much has come again

@@ -22,8 +22,8 @@ func openSQLite(t *testing.T, path string) planstore.Owner {
 }
 
 // TestMarksOutliveTheProcess opens a store again whose process ended without a
-// word. The marks that it had accepted are there, the one that it was writing is
-// not, and what is newer in the file stays.
+// word. The marks that it had accepted are there, a half-written one is not, and
+// newer marks in the file stay.
 func TestMarksOutliveTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
 	h := storetest.History("a", 9)

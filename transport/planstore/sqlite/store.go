@@ -37,14 +37,14 @@ type store struct {
 // [transport.Options]: https://pkg.go.dev/github.com/winnow-llm/winnow/transport#Options
 // [transport.Bounds]: https://pkg.go.dev/github.com/winnow-llm/winnow/transport#Bounds
 func Open(path string, b planstore.Bounds) (planstore.Owner, error) {
-	s, err := open(path, b.WithDefaults(50_000, 1<<30))
+	s, err := openStore(path, b.WithDefaults(50_000, 1<<30))
 	if err != nil {
 		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w; check the path and its permissions, or move the file away to start afresh", path, err)
 	}
 	return s, nil
 }
 
-func open(path string, b planstore.Bounds) (s *store, err error) {
+func openStore(path string, b planstore.Bounds) (s *store, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func open(path string, b planstore.Bounds) (s *store, err error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	if err := sound(ctx, path); err != nil {
+	if err := checkSound(ctx, path); err != nil {
 		return nil, err
 	}
 	s = &store{db: &database{}, now: b.Now}
@@ -80,7 +80,7 @@ func open(path string, b planstore.Bounds) (s *store, err error) {
 	if err != nil {
 		return s, fmt.Errorf("the journal of usage: %w", err)
 	}
-	s.Store = sqlstore.New(s.db, sqlstore.Options{Bounds: b, Clock: b.Now, Local: b.Now, Journal: s.journal.note})
+	s.Store = sqlstore.New(s.db, sqlstore.Options{Bounds: b, Clock: b.Now, Local: b.Now, Journal: s.journal.noteMark})
 	for _, m := range left {
 		s.Recover(m)
 	}
@@ -94,9 +94,9 @@ func open(path string, b planstore.Bounds) (s *store, err error) {
 // version is that of the tables.
 const version = 2
 
-// sound reads what is in the file before it is opened for writing: a damaged file,
+// checkSound reads what is in the file before it is opened for writing: a damaged file,
 // or one of another program, stays as it is.
-func sound(ctx context.Context, path string) error {
+func checkSound(ctx context.Context, path string) error {
 	db, err := openURL(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "mode": {"ro"}})
 	if err != nil {
 		return err

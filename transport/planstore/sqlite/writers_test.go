@@ -53,8 +53,8 @@ func (b *between) Act(ctx context.Context, c planstore.Conversation, base plan.I
 	return b.Store.Act(ctx, c, base, p, info, pin)
 }
 
-// writers are two transports on one store, an agent whose requests go to either
-// of them, and whoever steers it through either.
+// writers are two transports on one store, an agent whose requests go to either of
+// them, and a person who steers it through either.
 type writers struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -70,8 +70,8 @@ type writers struct {
 	sending bool
 }
 
-// RoundTrip is the provider: it compares what was forwarded with the plans that
-// were in force while the request was on its way.
+// RoundTrip is the provider: it compares the forwarded request with the plans that
+// were in force while it was on its way.
 func (w *writers) RoundTrip(req *http.Request) (*http.Response, error) {
 	out, err := io.ReadAll(req.Body)
 	if err != nil {

@@ -30,10 +30,10 @@
 //
 // 2. Decide the kind (kind.go, overflow.go). Many errors use the words of an
 // overflow and mean something else: "too many tokens per minute", "max_tokens
-// exceeds the limit", "tool name too long". So kind asks for those first, in
+// exceeds the limit", "tool name too long". So decideKind asks for those first, in
 // an order that matters: credentials, money, rate, time, capacity, a broken
 // history, one field, the wanted output. Here none of them matches. Then
-// overflows looks at each sentence: the third one has a holder ("context
+// saysOverflow looks at each sentence: the third one has a holder ("context
 // window") and a strong word ("exceeds"). The kind is Overflow.
 //
 // 3. Read the numbers (numbers.go, roles.go). Each number becomes a mention
@@ -45,7 +45,7 @@
 //	1000  before "in the completion"          output
 //
 // Numbers that count no tokens (bytes, statuses, dates, ids) are left out. Then
-// numbers settles contradictions: the actual count is the stated 9001, because
+// readNumbers settles contradictions: the actual count is the stated 9001, because
 // it is more than the limit. A stated count within the limit would be taken for
 // the input alone, where the limit is only exceeded together with the output.
 //
@@ -98,18 +98,18 @@ type Verdict struct {
 // header may be nil.
 func Classify(status int, header map[string][]string, body []byte) Verdict {
 	f := readFacts(status, body)
-	v := Verdict{Kind: f.kind(), Status: f.status, Message: f.message()}
-	v.Provider = f.provider(header)
-	v.Retryable = v.Kind == RateLimit || v.Kind == Overloaded || v.Kind == Timeout || v.Kind == Other && f.passing()
+	v := Verdict{Kind: f.decideKind(), Status: f.status, Message: f.innermostWords()}
+	v.Provider = f.nameProvider(header)
+	v.Retryable = v.Kind == RateLimit || v.Kind == Overloaded || v.Kind == Timeout || v.Kind == Other && f.isPassing()
 	switch v.Kind {
 	case Overflow:
 		if f.aboutBytes() {
 			v.Bytes = f.byteLimit()
 		} else {
-			v.Limit, v.Actual, v.Output = f.numbers()
+			v.Limit, v.Actual, v.Output = f.readNumbers()
 		}
 	case OutputLimit:
-		v.Output, _, _ = f.numbers()
+		v.Output, _, _ = f.readNumbers()
 	}
 	v.RetryAfter = retryAfter(header)
 	if s := headerValue(header, "x-should-retry"); s != "" {

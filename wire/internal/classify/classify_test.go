@@ -137,12 +137,12 @@ func TestMethod(t *testing.T) {
 		t.Errorf("the sentences are %q", f.sentences)
 	}
 	for i, s := range f.sentences {
-		if over := contains(s, holders...) && contains(s, strong...); over != (i == 2) {
+		if over := containsPhrase(s, holders...) && containsPhrase(s, strong...); over != (i == 2) {
 			t.Errorf("%q has a holder and a word for too much: %v", s, over)
 		}
 	}
 	roles := map[int]numberRole{8192: roleLimit, 9001: roleActual, 8001: roleInput, 1000: roleOutput}
-	ms := mentions(f.plain)
+	ms := findMentions(f.plain)
 	if len(ms) != len(roles) {
 		t.Errorf("%d numbers are mentioned", len(ms))
 	}
@@ -151,7 +151,7 @@ func TestMethod(t *testing.T) {
 			t.Errorf("%d has role %d, want %d", m.n, m.role(), roles[m.n])
 		}
 	}
-	want := Verdict{Kind: Overflow, Provider: "openrouter", Limit: 8192, Actual: 9001, Output: 1000, Status: 400, Message: f.message()}
+	want := Verdict{Kind: Overflow, Provider: "openrouter", Limit: 8192, Actual: 9001, Output: 1000, Status: 400, Message: f.innermostWords()}
 	if v := Classify(400, nil, body); v != want {
 		t.Errorf("got  %+v\nwant %+v", v, want)
 	}

@@ -39,7 +39,7 @@ func readFacts(status int, body []byte) *facts {
 	}
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	f.empty = s == ""
-	f.take("", s, 0)
+	f.takeString("", s, 0)
 	f.raw = strings.Join(append(append([]string(nil), f.codes...), f.texts...), "\n")
 	f.raw = narrow.Replace(f.raw)
 	f.plain = strings.ToLower(f.raw)
@@ -52,15 +52,15 @@ func readFacts(status int, body []byte) *facts {
 	return f
 }
 
-// take reads a string: JSON if it is some, words otherwise, and JSON among words.
-func (f *facts) take(key, s string, depth int) {
+// takeString reads a string: JSON if it is some, words otherwise, and JSON among words.
+func (f *facts) takeString(key, s string, depth int) {
 	s = strings.TrimSpace(s)
 	if s == "" || len(f.texts)+len(f.codes) > 200 {
 		return
 	}
 	if depth < maxErrorDepth && (s[0] == '{' || s[0] == '[' || s[0] == '"' && len(s) > 1) {
 		if v := jsontext.Value(s); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-			f.walk(key, v, depth+1)
+			f.walkJSON(key, v, depth+1)
 			return
 		}
 	}
@@ -75,7 +75,7 @@ func (f *facts) take(key, s string, depth int) {
 		for range 2 {
 			if v := jsontext.Value(inner); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 				f.texts = append(f.texts, strings.TrimSpace(s[:from])+"\n"+strings.TrimSpace(s[to+1:]))
-				f.walk("", v, depth+1)
+				f.walkJSON("", v, depth+1)
 				return
 			}
 			inner = unescape.Replace(inner)
@@ -83,12 +83,12 @@ func (f *facts) take(key, s string, depth int) {
 	}
 	s = unescapeRunes(s)
 	f.texts = append(f.texts, s)
-	f.pairs(s)
+	f.readPairs(s)
 }
 
-// pairs reads codes out of what is JSON for another language or only half of
-// one: 'code': '1261', "type": "x", status_code=400.
-func (f *facts) pairs(s string) {
+// readPairs reads codes out of text that is half JSON, or another language's form
+// of it: 'code': '1261', "type": "x", status_code=400.
+func (f *facts) readPairs(s string) {
 	for _, key := range [...]string{"code", "Code", "type", "Type", "status", "Status"} {
 		for at, n := 0, 0; n < 20; n++ {
 			i := strings.Index(s[at:], key)
@@ -108,7 +108,7 @@ func (f *facts) pairs(s string) {
 			}
 			value = value[:min(end, 80)]
 			if n, err := strconv.Atoi(value); err == nil {
-				f.number("code", n)
+				f.takeNumber("code", n)
 			} else if value != "" && quoted[0] != value[0] && !slices.Contains(f.codes, value) {
 				f.codes = append(f.codes, value)
 			}
@@ -180,7 +180,7 @@ func isCodeKey(key string) bool {
 	return false
 }
 
-func (f *facts) walk(key string, v jsontext.Value, depth int) {
+func (f *facts) walkJSON(key string, v jsontext.Value, depth int) {
 	if depth > maxErrorDepth {
 		f.texts = append(f.texts, unescape.Replace(string(v)))
 		return
@@ -188,11 +188,11 @@ func (f *facts) walk(key string, v jsontext.Value, depth int) {
 	switch v.Kind() {
 	case '{':
 		for name, value := range decode.Members(v) {
-			f.walk(strings.ToLower(name), value, depth+1)
+			f.walkJSON(strings.ToLower(name), value, depth+1)
 		}
 	case '[':
 		for _, value := range decode.Elements(v) {
-			f.walk(key, value, depth+1)
+			f.walkJSON(key, value, depth+1)
 		}
 	case '"':
 		s, _ := decode.String(v)
@@ -200,21 +200,21 @@ func (f *facts) walk(key string, v jsontext.Value, depth int) {
 		case "request_id", "requestid", "id", "request-id", "event_id", "doc_url", "documentation_url", "@type", "created_at":
 		default:
 			if n, err := strconv.Atoi(s); err == nil && (isStatusKey(key) || countKey(key) != roleNone) {
-				f.number(key, n)
+				f.takeNumber(key, n)
 				return
 			}
-			f.take(key, s, depth)
+			f.takeString(key, s, depth)
 		}
 	case '0':
 		n, err := decode.Int(v)
 		if err != nil {
 			return
 		}
-		f.number(key, n)
+		f.takeNumber(key, n)
 	}
 }
 
-func (f *facts) number(key string, n int) {
+func (f *facts) takeNumber(key string, n int) {
 	switch {
 	case isStatusKey(key), key == "code":
 		if n >= 100 && n < 600 {
@@ -253,8 +253,8 @@ func isStatusKey(key string) bool {
 	return false
 }
 
-// message returns the innermost words.
-func (f *facts) message() string {
+// innermostWords returns the innermost words.
+func (f *facts) innermostWords() string {
 	best := ""
 	for _, t := range f.texts {
 		if strings.ContainsAny(t, " ") || best == "" {
@@ -355,9 +355,9 @@ func splitSentences(s string) []string {
 	return out
 }
 
-// contains reports whether the words contain one of the phrases, at word boundaries
+// containsPhrase reports whether the words contain one of the phrases, at word boundaries
 // on the left.
-func contains(s string, phrases ...string) bool {
+func containsPhrase(s string, phrases ...string) bool {
 	for _, p := range phrases {
 		for at := 0; ; {
 			i := strings.Index(s[at:], p)

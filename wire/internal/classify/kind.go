@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The words of the kinds that are no overflow. Each list names one meaning; a
-// phrase matches at the beginning of a word, in words that are taken apart and
-// in lower case (see plainWords).
+// The words of the other kinds than overflow. Each list names one meaning; a phrase
+// matches at the beginning of a word, in words that are taken apart and in lower
+// case (see plainWords).
 var (
 	// the credentials do not do
 	authWords = []string{
@@ -48,8 +48,8 @@ var foreignKinds = []struct {
 	{Timeout, []string{"超时"}},
 }
 
-// foreign returns the kind that Chinese words name, "" for none.
-func (f *facts) foreign() Kind {
+// chineseKind returns the kind that Chinese words name, "" for none.
+func (f *facts) chineseKind() Kind {
 	for _, k := range foreignKinds {
 		for _, w := range k.words {
 			if strings.Contains(f.plain, w) {
@@ -60,34 +60,34 @@ func (f *facts) foreign() Kind {
 	return ""
 }
 
-// kind decides. The order matters: what resembles an overflow comes first.
-func (f *facts) kind() Kind {
+// decideKind decides. The order matters: what resembles an overflow comes first.
+func (f *facts) decideKind() Kind {
 	t := f.text
-	over := f.overflows()
+	over := f.saysOverflow()
 	// Nothing that a client adds around it (a timeout it had set, say) makes
 	// something else of an overflow that is named or counted out.
-	sure := f.named() || over && f.counted()
+	sure := f.namesOverflow() || over && f.countsOverflow()
 	rate := f.rateLimited(over)
-	switch foreign := f.foreign(); {
+	switch foreign := f.chineseKind(); {
 	case f.status == 401:
 		return Auth
-	case f.named() && !rate:
+	case f.namesOverflow() && !rate:
 		return Overflow
-	case contains(t, authWords...) && !over:
+	case containsPhrase(t, authWords...) && !over:
 		return Auth
-	case f.status == 402, contains(t, quotaWords...):
+	case f.status == 402, containsPhrase(t, quotaWords...):
 		return Quota
 	case foreign != "":
 		return foreign
 	case rate:
 		return RateLimit
-	case contains(t, "quota"):
+	case containsPhrase(t, "quota"):
 		return Quota
-	case contains(t, timeoutWords...) && !sure:
+	case containsPhrase(t, timeoutWords...) && !sure:
 		return Timeout
-	case f.status == 529, (contains(t, busyWords...) || f.status == 503 && contains(t, laterWords...)) && !sure:
+	case f.status == 529, (containsPhrase(t, busyWords...) || f.status == 503 && containsPhrase(t, laterWords...)) && !sure:
 		return Overloaded
-	case f.malformed():
+	case f.isMalformed():
 		return Malformed
 	case f.oneField():
 		return BadRequest
@@ -115,28 +115,28 @@ func (f *facts) byStatus() Kind {
 		return Overloaded
 	case s >= 400 && s < 500:
 		return BadRequest
-	case s == 0 && contains(f.text, "invalid request", "bad request", "invalid argument", "validation"):
+	case s == 0 && containsPhrase(f.text, "invalid request", "bad request", "invalid argument", "validation"):
 		return BadRequest
 	}
 	return Other
 }
 
-// passing: words of an error without a kind that may be gone at the next try.
-func (f *facts) passing() bool {
-	return f.status >= 500 || f.status == 0 && contains(f.text, "internal server error", "internal error", "server had an error", "unexpected error has occurred", "connection reset", "connection refused", "connection error", "connection closed", "econnreset", "econnrefused", "socket hang up", "fetch failed", "network error", "stream disconnected", "premature close", "unexpected eof")
+// isPassing: words of an error without a kind that may be gone at the next try.
+func (f *facts) isPassing() bool {
+	return f.status >= 500 || f.status == 0 && containsPhrase(f.text, "internal server error", "internal error", "server had an error", "unexpected error has occurred", "connection reset", "connection refused", "connection error", "connection closed", "econnreset", "econnrefused", "socket hang up", "fetch failed", "network error", "stream disconnected", "premature close", "unexpected eof")
 }
 
 // rateLimited: so much per time, or a request to wait.
 func (f *facts) rateLimited(over bool) bool {
 	t := f.text
-	if contains(t, rateWords...) || contains(t, timeWords...) && contains(t, "limit") {
+	if containsPhrase(t, rateWords...) || containsPhrase(t, timeWords...) && containsPhrase(t, "limit") {
 		return true
 	}
-	if contains(t, laterWords...) && !over && !contains(t, busyWords...) {
+	if containsPhrase(t, laterWords...) && !over && !containsPhrase(t, busyWords...) {
 		return f.status == 429 || f.status == 0
 	}
 	// Too many tokens are too many per time there, unless a window is named.
-	return f.status == 429 && !(over && contains(t, "context", "sequence length", "prompt is too long", "prompt too long")) && !contains(t, "quota", "overloaded", "high traffic")
+	return f.status == 429 && !(over && containsPhrase(t, "context", "sequence length", "prompt is too long", "prompt too long")) && !containsPhrase(t, "quota", "overloaded", "high traffic")
 }
 
 // What a history is made of beside text, and how it can be wrong.
@@ -159,20 +159,20 @@ var (
 	emptyWrong = []string{"empty", "non whitespace", "must set one", "non-empty", "provided", "is blank", "trailing whitespace"}
 )
 
-// malformed: a call without its result, roles out of order, reasoning that
+// isMalformed: a call without its result, roles out of order, reasoning that
 // does not verify.
-func (f *facts) malformed() bool {
+func (f *facts) isMalformed() bool {
 	for _, s := range f.sentences {
 		switch {
-		case contains(s, historyParts...) && contains(s, historyWrong...) && !contains(s, "tokens"):
+		case containsPhrase(s, historyParts...) && containsPhrase(s, historyWrong...) && !containsPhrase(s, "tokens"):
 			return true
-		case contains(s, turnParts...) && contains(s, "must", "should", "expected", "unexpected", "invalid", "ensure", "use a", "does not support", "but found", "cannot", "got"):
+		case containsPhrase(s, turnParts...) && containsPhrase(s, "must", "should", "expected", "unexpected", "invalid", "ensure", "use a", "does not support", "but found", "cannot", "got"):
 			return true
-		case contains(s, emptyParts...) && contains(s, emptyWrong...), contains(s, "message", "messages") && contains(s, "content") && contains(s, "empty", "blank", "minimum item count"):
+		case containsPhrase(s, emptyParts...) && containsPhrase(s, emptyWrong...), containsPhrase(s, "message", "messages") && containsPhrase(s, "content") && containsPhrase(s, "empty", "blank", "minimum item count"):
 			return true
 		}
 	}
-	return contains(f.text, "invalid encrypted content", "maximum of 4 blocks", "compaction block")
+	return containsPhrase(f.text, "invalid encrypted content", "maximum of 4 blocks", "compaction block")
 }
 
 // Values of a request that have limits of their own.
@@ -186,23 +186,23 @@ var (
 func (f *facts) oneField() bool {
 	t := f.text
 	switch {
-	case contains(t, "string too long", "string above max length", "array too long", "array above max length", "string does not match"):
+	case containsPhrase(t, "string too long", "string above max length", "array too long", "array above max length", "string does not match"):
 		return true
-	case contains(t, "cached content") && contains(t, "minimum", "too small"):
+	case containsPhrase(t, "cached content") && containsPhrase(t, "minimum", "too small"):
 		return true
-	case contains(t, "budget tokens", "thinking budget"):
-		return !contains(t, "context")
-	case contains(t, fieldWords...):
-		return contains(t, strong...) && !contains(wrapping.Replace(t), "context", "prompt", "messages")
-	case contains(t, "too many messages", "number of messages"):
-		return !contains(t, "token", "tokens", "context")
-	case contains(t, "toxicity", "moderation", "severity", "harm category"):
-		return !contains(t, "token", "tokens", "context")
-	case contains(t, "too many tools", "maximum number of tools", "tools exceed"):
+	case containsPhrase(t, "budget tokens", "thinking budget"):
+		return !containsPhrase(t, "context")
+	case containsPhrase(t, fieldWords...):
+		return containsPhrase(t, strong...) && !containsPhrase(wrapping.Replace(t), "context", "prompt", "messages")
+	case containsPhrase(t, "too many messages", "number of messages"):
+		return !containsPhrase(t, "token", "tokens", "context")
+	case containsPhrase(t, "toxicity", "moderation", "severity", "harm category"):
+		return !containsPhrase(t, "token", "tokens", "context")
+	case containsPhrase(t, "too many tools", "maximum number of tools", "tools exceed"):
 		return true
 	}
 	return slices.ContainsFunc(f.sentences, func(s string) bool {
-		return contains(s, mediaWords...) && contains(s, mediaLimits...) && (contains(s, strong...) || contains(s, "maximum", "at most", "supported")) && !contains(s, "token", "tokens", "context", "request too large", "request body")
+		return containsPhrase(s, mediaWords...) && containsPhrase(s, mediaLimits...) && (containsPhrase(s, strong...) || containsPhrase(s, "maximum", "at most", "supported")) && !containsPhrase(s, "token", "tokens", "context", "request too large", "request body")
 	})
 }
 
@@ -222,16 +222,16 @@ var outputWrapping = strings.NewReplacer("input validation error", "", "malforme
 // outputLimit: the wanted output alone is more than the model can write. The
 // name and the limit may stand in two sentences.
 func (f *facts) outputLimit() bool {
-	if contains(f.text, "context length", "context window", "context limit", "input tokens", "prompt contains", "shorter prompt") {
+	if containsPhrase(f.text, "context length", "context window", "context limit", "input tokens", "prompt contains", "shorter prompt") {
 		return false
 	}
 	before := ""
 	for _, s := range f.sentences {
 		s = outputWrapping.Replace(s)
-		if contains(s, outputWords...) && contains(s, outputOver...) && !contains(s, notOutput...) {
+		if containsPhrase(s, outputWords...) && containsPhrase(s, outputOver...) && !containsPhrase(s, notOutput...) {
 			return true
 		}
-		if contains(before, outputWords...) && contains(s, "maximum is", "limit is", "supports up to", "supports at most", "less than or equal", "at most") && !contains(before, notOutput...) && !contains(s, notOutput...) {
+		if containsPhrase(before, outputWords...) && containsPhrase(s, "maximum is", "limit is", "supports up to", "supports at most", "less than or equal", "at most") && !containsPhrase(before, notOutput...) && !containsPhrase(s, notOutput...) {
 			return true
 		}
 		before = s
@@ -242,10 +242,10 @@ func (f *facts) outputLimit() bool {
 // aboutBytes: the body is too large, whatever the tokens.
 func (f *facts) aboutBytes() bool {
 	t := f.text
-	if contains(t, "token", "tokens") || contains(t, holders...) || contains(t, forModel...) {
+	if containsPhrase(t, "token", "tokens") || containsPhrase(t, holders...) || containsPhrase(t, forModel...) {
 		return false
 	}
-	if contains(t, "payload too large", "entity too large", "request too large", "request is too large", "body too large", "content too large", "request body is too large", "length limit exceeded", "maximum request size", "body size limit", "too many total text bytes", "请求体过大", "请求体超", "请求大小超") {
+	if containsPhrase(t, "payload too large", "entity too large", "request too large", "request is too large", "body too large", "content too large", "request body is too large", "length limit exceeded", "maximum request size", "body size limit", "too many total text bytes", "请求体过大", "请求体超", "请求大小超") {
 		return true
 	}
 	if f.status == 413 && f.byteLimit() > 0 {
@@ -253,7 +253,7 @@ func (f *facts) aboutBytes() bool {
 	}
 	for _, s := range f.sentences {
 		s = wrapping.Replace(s)
-		if contains(s, "payload", "request", "body", "content size") && contains(s, "exceed", "exceeds", "exceeded", "too large", "larger than", "too big") && contains(s, "size", "bytes", "mb", "payload", "body") {
+		if containsPhrase(s, "payload", "request", "body", "content size") && containsPhrase(s, "exceed", "exceeds", "exceeded", "too large", "larger than", "too big") && containsPhrase(s, "size", "bytes", "mb", "payload", "body") {
 			return true
 		}
 	}

@@ -16,9 +16,9 @@ type mention struct {
 // maxMentions is more numbers than any server tells.
 const maxMentions = 128
 
-// mentions finds the numbers that can be counts of tokens.
-func mentions(plain string) []mention {
-	toks := tokenise(untraced(plain))
+// findMentions finds the numbers that can be counts of tokens.
+func findMentions(plain string) []mention {
+	toks := tokenise(dropStackTrace(plain))
 	var out []mention
 	for i, w := range toks {
 		n, ok := countOf(w)
@@ -79,8 +79,8 @@ func mentions(plain string) []mention {
 	return out
 }
 
-// untraced leaves the lines of a stack trace out.
-func untraced(s string) string {
+// dropStackTrace leaves the lines of a stack trace out.
+func dropStackTrace(s string) string {
 	if !strings.Contains(s, "\n") {
 		return s
 	}
@@ -100,7 +100,7 @@ func tokenise(s string) []string {
 		c := s[i]
 		switch {
 		case c >= '0' && c <= '9':
-			if k, n := spaced(s, i); k > i {
+			if k, n := readSpacedNumber(s, i); k > i {
 				out = append(out, n)
 				i = k
 				continue
@@ -114,7 +114,7 @@ func tokenise(s string) []string {
 				}
 			}
 			n := s[i:k]
-			if clock(s, i, k) {
+			if isClockPart(s, i, k) {
 				i = k
 				continue
 			}
@@ -161,9 +161,9 @@ func tokenise(s string) []string {
 	return out
 }
 
-// clock: the number is a part of a time, an address or a place in a file, with
+// isClockPart: the number is a part of a time, an address or a place in a file, with
 // colons between digits, or one among many of a kind.
-func clock(s string, i, k int) bool {
+func isClockPart(s string, i, k int) bool {
 	digit := func(at int) bool { return at >= 0 && at < len(s) && s[at] >= '0' && s[at] <= '9' }
 	if i > 1 && s[i-1] == '[' && isWordByte(s[i-2]) && k < len(s) && s[k] == ']' {
 		return true // messages[31], or a log's worker[31337]
@@ -171,10 +171,10 @@ func clock(s string, i, k int) bool {
 	return i > 0 && s[i-1] == ':' && digit(i-2) || k < len(s) && s[k] == ':' && digit(k+1)
 }
 
-// spaced reads digits in groups of three with blanks, points or apostrophes
+// readSpacedNumber reads digits in groups of three with blanks, points or apostrophes
 // between them, where the word for tokens follows: 131 072 tokens. It returns
 // the end, which is i if there are none.
-func spaced(s string, i int) (int, string) {
+func readSpacedNumber(s string, i int) (int, string) {
 	k := i
 	for k < len(s) && s[k] >= '0' && s[k] <= '9' {
 		k++

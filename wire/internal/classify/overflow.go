@@ -36,7 +36,7 @@ var wrapping = strings.NewReplacer(
 	"session token", "", "access token", "", "refresh token", "", "auth token", "", "prompt cache key", "", "prompt cache retention", "", "request id", "",
 )
 
-// outputNames are the names of output limits, which are no count of the input.
+// outputNames are the names of output limits, which do not count the input.
 var outputNames = strings.NewReplacer("max new tokens", "", "max tokens", "", "max completion tokens", "", "max output tokens", "")
 
 // forModel: too large for the model, not for the server.
@@ -55,15 +55,15 @@ var foreignOver = []struct{ what, over []string }{
 	{[]string{"промпт", "запрос", "контекст", "токен"}, []string{"превыша", "превышен", "слишком длин"}},
 }
 
-// A file or a picture that is too large is no overflow, unless the text with it
-// is meant.
+// A file or a picture that is too large does not count as an overflow, unless the
+// text with it is meant.
 var (
 	foreignMedia = []string{"文件", "图片", "图像", "视频", "音频", "附件", "檔案", "圖片", "影片", "ファイル", "画像", "파일", "이미지", "datei", "bilder", "fichier", "archivo", "imagen", "файл", "изображени"}
 	foreignText  = []string{"token", "上下文", "提示", "トークン", "コンテキスト", "プロンプト", "토큰", "컨텍스트", "kontext", "contexte", "contexto", "токен", "контекст"}
 )
 
-// named: a code or a class says it in one word.
-func (f *facts) named() bool {
+// namesOverflow: a code or a class says it in one word.
+func (f *facts) namesOverflow() bool {
 	return slices.ContainsFunc(overflowNames, func(n string) bool { return strings.Contains(f.joined, n) })
 }
 
@@ -71,49 +71,49 @@ func (f *facts) named() bool {
 // another list of tokens.
 const leastWindow = 128
 
-// counted: both numbers are told, and there is more than allowed.
-func (f *facts) counted() bool {
-	limit, actual, output := f.numbers()
+// countsOverflow: both numbers are told, and there is more than allowed.
+func (f *facts) countsOverflow() bool {
+	limit, actual, output := f.readNumbers()
 	return limit > 0 && (actual > limit || output > 0 && actual >= limit)
 }
 
-// overflows: something that holds tokens is said to be too small for what it
+// saysOverflow: something that holds tokens is said to be too small for what it
 // should hold.
-func (f *facts) overflows() bool {
-	if f.named() || contains(f.text, "(no body)", "no body") && (f.status == 400 || f.status == 413) {
+func (f *facts) saysOverflow() bool {
+	if f.namesOverflow() || containsPhrase(f.text, "(no body)", "no body") && (f.status == 400 || f.status == 413) {
 		return true
 	}
 	for _, s := range f.sentences {
 		s = wrapping.Replace(s)
-		if contains(s, "minimum") && !contains(s, "exceed", "maximum") {
+		if containsPhrase(s, "minimum") && !containsPhrase(s, "exceed", "maximum") {
 			continue
 		}
 		if t := strings.Trim(s, " :,."); slices.Contains(limitNames, t) {
-			return true // the name of what was met is all that is said
+			return true // the text is only the name of the limit
 		}
-		holder, load := contains(s, holders...), contains(s, loads...)
+		holder, load := containsPhrase(s, holders...), containsPhrase(s, loads...)
 		switch {
-		case holder && contains(s, strong...), holder && contains(s, weak...) && (load || contains(s, "request", "requested", "model", "n ctx")):
+		case holder && containsPhrase(s, strong...), holder && containsPhrase(s, weak...) && (load || containsPhrase(s, "request", "requested", "model", "n ctx")):
 			return true
-		case load && contains(s, strong...) && contains(s, "token", "tokens", "length", "long", "context", "limit", "model", "maximum", "max", "size"):
+		case load && containsPhrase(s, strong...) && containsPhrase(s, "token", "tokens", "length", "long", "context", "limit", "model", "maximum", "max", "size"):
 			return true
-		case contains(s, "prompt", "input", "inputs", "conversation", "messages", "chat history") && contains(s, "too long", "too large", "too big"):
+		case containsPhrase(s, "prompt", "input", "inputs", "conversation", "messages", "chat history") && containsPhrase(s, "too long", "too large", "too big"):
 			return true
-		case contains(s, "prompt", "input", "inputs", "text", "messages", "number of tokens", "total tokens") && contains(s, weak...) && contains(s, "tokens", "input length", "prompt length", "length of prompt", "length of the prompt", "length of input", "length of the input") && !contains(s, "thinking", "cache"):
+		case containsPhrase(s, "prompt", "input", "inputs", "text", "messages", "number of tokens", "total tokens") && containsPhrase(s, weak...) && containsPhrase(s, "tokens", "input length", "prompt length", "length of prompt", "length of the prompt", "length of input", "length of the input") && !containsPhrase(s, "thinking", "cache"):
 			return true
-		case contains(s, "content is too long", "content too long"), contains(s, "exceeds the model's maximum"), f.status != 429 && strings.HasPrefix(strings.Trim(s, " :,"), "this model's maximum context length is") && len(f.sentences) == 1:
+		case containsPhrase(s, "content is too long", "content too long"), containsPhrase(s, "exceeds the model's maximum"), f.status != 429 && strings.HasPrefix(strings.Trim(s, " :,"), "this model's maximum context length is") && len(f.sentences) == 1:
 			return true
-		case contains(s, "out of context", "out of room"), contains(s, loads...) && contains(s, "of this length", "of that length", "this long"):
+		case containsPhrase(s, "out of context", "out of room"), containsPhrase(s, loads...) && containsPhrase(s, "of this length", "of that length", "this long"):
 			return true
-		case contains(s, "max context", "maximum context", "context limit", "context length", "context window", "context size") && contains(s, "reached", "is full", "exhausted"), contains(s, "context full", "context is full", "context window full"):
+		case containsPhrase(s, "max context", "maximum context", "context limit", "context length", "context window", "context size") && containsPhrase(s, "reached", "is full", "exhausted"), containsPhrase(s, "context full", "context is full", "context window full"):
 			return true
-		case contains(s, "expected maxlength", "expected max length") && contains(s, "actual"):
+		case containsPhrase(s, "expected maxlength", "expected max length") && containsPhrase(s, "actual"):
 			return true
-		case contains(s, "reduce", "shorten", "decrease", "trim", "shorter", "smaller", "truncate") && contains(s, "length of the messages", "length of the message", "length of the prompt", "length of the input", "prompt length", "your prompt", "your message", "your input", "input length", "the prompt", "shorter prompt", "shorter input", "smaller prompt", "smaller input", "number of tokens", "length of messages", "length of your", "size of the prompt", "context"):
+		case containsPhrase(s, "reduce", "shorten", "decrease", "trim", "shorter", "smaller", "truncate") && containsPhrase(s, "length of the messages", "length of the message", "length of the prompt", "length of the input", "prompt length", "your prompt", "your message", "your input", "input length", "the prompt", "shorter prompt", "shorter input", "smaller prompt", "smaller input", "number of tokens", "length of messages", "length of your", "size of the prompt", "context"):
 			return true
-		case contains(s, "request") && contains(s, "too large", "too big", "too long") && contains(s, forModel...):
+		case containsPhrase(s, "request") && containsPhrase(s, "too large", "too big", "too long") && containsPhrase(s, forModel...):
 			return true
-		case contains(s, "kv cache", "kv slot") && contains(s, "is full", "could not find", "failed to find", "no free"):
+		case containsPhrase(s, "kv cache", "kv slot") && containsPhrase(s, "is full", "could not find", "failed to find", "no free"):
 			return true
 		case foreignOverflow(s):
 			return true
@@ -121,12 +121,12 @@ func (f *facts) overflows() bool {
 	}
 	// A limit in one sentence and the count in the next.
 	t := outputNames.Replace(f.text)
-	if contains(t, holders...) || contains(t, "token", "tokens") && contains(t, "limit", "maximum", "max", "only", "allow", "window", "the most", "at most", "accepts", "最多", "最大", "上限", "限制", ">") || strings.Contains(t, "上下文") {
-		if limit, _, _ := f.numbers(); limit >= leastWindow && f.counted() {
+	if containsPhrase(t, holders...) || containsPhrase(t, "token", "tokens") && containsPhrase(t, "limit", "maximum", "max", "only", "allow", "window", "the most", "at most", "accepts", "最多", "最大", "上限", "限制", ">") || strings.Contains(t, "上下文") {
+		if limit, _, _ := f.readNumbers(); limit >= leastWindow && f.countsOverflow() {
 			return true
 		}
 	}
-	return f.comparison()
+	return f.hasComparison()
 }
 
 // foreignOverflow: the same in other languages.

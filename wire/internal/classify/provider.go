@@ -66,7 +66,7 @@ var marks = []struct {
 // the beginning of a word.
 func hasMark(s, mark string) bool {
 	if len(mark) <= 5 {
-		return contains(s, mark)
+		return containsPhrase(s, mark)
 	}
 	mark, digit := strings.CutSuffix(mark, "#")
 	if !digit {
@@ -75,8 +75,8 @@ func hasMark(s, mark string) bool {
 	return slices.ContainsFunc(strings.Split(s, mark)[1:], func(after string) bool { return after != "" && after[0] >= '0' && after[0] <= '9' })
 }
 
-// provider names the server by its headers, its codes and its words.
-func (f *facts) provider(header map[string][]string) string {
+// nameProvider names the server by its headers, its codes and its words.
+func (f *facts) nameProvider(header map[string][]string) string {
 	for _, h := range [...][2]string{
 		{"anthropic-organization-id", "anthropic"},
 		{"x-amzn-requestid", "bedrock"},
@@ -92,14 +92,14 @@ func (f *facts) provider(header map[string][]string) string {
 			return h[1]
 		}
 	}
-	p := f.marked()
+	p := f.providerByMark()
 	if p == "" || p == "openai" {
-		if q := f.copied(); q != "" {
+		if q := f.providerByWording(); q != "" {
 			return q
 		}
 	}
 	if p == "" {
-		p = f.said()
+		p = f.providerByPhrase()
 	}
 	return p
 }
@@ -119,9 +119,9 @@ var phrases = []struct{ provider, said string }{
 	{"openai", "reduce the length of the messages"},
 }
 
-// said goes by the message where it is one of the phrases and little else.
-func (f *facts) said() string {
-	m := strings.ToLower(strings.Trim(f.message(), " .!"))
+// providerByPhrase goes by the message where it is one of the phrases and little else.
+func (f *facts) providerByPhrase() string {
+	m := strings.ToLower(strings.Trim(f.innermostWords(), " .!"))
 	for _, p := range phrases {
 		if strings.HasSuffix(m, p.said) && len(m) < len(p.said)+24 {
 			return p.provider
@@ -130,8 +130,8 @@ func (f *facts) said() string {
 	return ""
 }
 
-// marked goes by the marks.
-func (f *facts) marked() string {
+// providerByMark goes by the marks.
+func (f *facts) providerByMark() string {
 	for _, m := range marks {
 		for _, w := range m.words {
 			if hasMark(f.plain, w) {
@@ -147,11 +147,11 @@ func (f *facts) marked() string {
 	return ""
 }
 
-// copied tells apart those who use OpenAI's words in a way of their own, or
+// providerByWording tells apart those who use OpenAI's words in a way of their own, or
 // words that anybody might use.
-func (f *facts) copied() string {
+func (f *facts) providerByWording() string {
 	window := strings.Contains(f.plain, "maximum context length")
-	switch said := strings.ToLower(strings.Trim(f.message(), " .!")); {
+	switch said := strings.ToLower(strings.Trim(f.innermostWords(), " .!")); {
 	case window && strings.Contains(f.plain, "in the messages") && slices.Contains(f.codes, "invalid_request_error") && !slices.Contains(f.codes, "context_length_exceeded"):
 		return "deepseek" // no code of its own for it
 	case !window && strings.Contains(f.plain, "reduce the length of the messages or completion"):

@@ -41,15 +41,15 @@ func (m *mention) role() numberRole {
 		return roleLimit
 	case lastWords(near[max(0, len(near)-1):], "exceeds", "exceed"), hasAny(near[max(0, len(near)-1):], "超过", "超出", "超過"):
 		return roleLimit
-	case contains(before, "input and", "prompt plus", "input plus", "inputs plus"), m.sign == "+" && len(m.before) > 0 && !contains(before, "at most", "maximum", "limit", "up to"):
+	case containsPhrase(before, "input and", "prompt plus", "input plus", "inputs plus"), m.sign == "+" && len(m.before) > 0 && !containsPhrase(before, "at most", "maximum", "limit", "up to"):
 		return roleTotal
-	case contains(strings.Join(m.before, " "), "max tokens", "max completion tokens", "max new tokens", "max output tokens") && contains(before, "too large"):
+	case containsPhrase(strings.Join(m.before, " "), "max tokens", "max completion tokens", "max new tokens", "max output tokens") && containsPhrase(before, "too large"):
 		return roleOutput
-	case contains(before, "total of", "total length", "total number", "totaling", "for a total") && !contains(before, "limit", "maximum", "max"):
+	case containsPhrase(before, "total of", "total length", "total number", "totaling", "for a total") && !containsPhrase(before, "limit", "maximum", "max"):
 		return roleTotal
 	case hasPrefix(after, "maximum", "max ", "at most", "tokens at most", "token limit", "token context", "context limit", "limit", "token maximum", "tokens maximum", "tokens max", "tokens limit", "context window", "tokens allowed", "token window"):
 		return roleLimit
-	case contains(before, "max", "maximum", "maxlength", "limit", "limits", "limited to", "allowed", "allows", "accepts", "permits", "permitted", "or equal to", "above", "at most", "up to", "cannot exceed", "can't exceed", "not exceed", "no more than", "less than", "fewer than", "<=", "only", "supports", "support", "threshold", "capacity", "ctx", "context length", "context size", "context window", "context of", "window of", "window is", "context is", "longer than", "larger than", "greater than", "batch size", "must be under", "budget of", "below"):
+	case containsPhrase(before, "max", "maximum", "maxlength", "limit", "limits", "limited to", "allowed", "allows", "accepts", "permits", "permitted", "or equal to", "above", "at most", "up to", "cannot exceed", "can't exceed", "not exceed", "no more than", "less than", "fewer than", "<=", "only", "supports", "support", "threshold", "capacity", "ctx", "context length", "context size", "context window", "context of", "window of", "window is", "context is", "longer than", "larger than", "greater than", "batch size", "must be under", "budget of", "below"):
 		if !lastWords(near, "requested", "resulted", "contains", "received", "got", "given", "actual", "has") {
 			return roleLimit
 		}
@@ -58,7 +58,7 @@ func (m *mention) role() numberRole {
 	if hasPrefix(after, "input tokens", "prompt tokens", "tokens in your prompt", "tokens of input", "input and") {
 		return roleInput
 	}
-	if contains(before, "resulted in", "requested", "request", "contains", "contain", "has", "have", "given", "got", "found", "received", "actual", "used", "total", "passed", "provided", "sent", "count", "length", "long", "first", "input", "inputs", "prompt", "tokens", "estimated", "large", "messages", "is", "was", "size", "exceeded", "conversation") {
+	if containsPhrase(before, "resulted in", "requested", "request", "contains", "contain", "has", "have", "given", "got", "found", "received", "actual", "used", "total", "passed", "provided", "sent", "count", "length", "long", "first", "input", "inputs", "prompt", "tokens", "estimated", "large", "messages", "is", "was", "size", "exceeded", "conversation") {
 		return roleActual
 	}
 	if hasPrefix(after, "were", "was", "given", "provided", "requested", "received", "sent") {
@@ -70,7 +70,8 @@ func (m *mention) role() numberRole {
 	return roleNone
 }
 
-// hasAny is for languages that do not put blanks between words.
+// hasAny reports whether one of the parts stands near, also inside a word: some
+// languages put no blanks between words.
 func hasAny(near []string, parts ...string) bool {
 	for _, w := range near {
 		for _, p := range parts {
@@ -96,13 +97,13 @@ func lastWords(near []string, words ...string) bool {
 	return false
 }
 
-// numbers reads the limit, the count and the wanted output out of the words.
+// readNumbers reads the limit, the count and the wanted output out of the words.
 // The count includes the output where the server adds it.
-func (f *facts) numbers() (limit, actual, output int) {
-	ms := slices.DeleteFunc(mentions(f.plain), func(m mention) bool {
+func (f *facts) readNumbers() (limit, actual, output int) {
+	ms := slices.DeleteFunc(findMentions(f.plain), func(m mention) bool {
 		return slices.Contains(f.codes, strconv.Itoa(m.n)) || m.n == f.status && m.n >= 400
 	})
-	if len(ms) == 1 && ms[0].excess() {
+	if len(ms) == 1 && ms[0].isExcess() {
 		ms = nil
 	}
 	// input + output > limit
@@ -113,7 +114,7 @@ func (f *facts) numbers() (limit, actual, output int) {
 			return ms[i].n, sum, ms[i-1].n
 		}
 	}
-	if limit, actual, ok := compared(ms); ok {
+	if limit, actual, ok := readComparison(ms); ok {
 		return limit, actual, 0
 	}
 	var actuals []int
@@ -121,7 +122,7 @@ func (f *facts) numbers() (limit, actual, output int) {
 	for i := range ms {
 		m := &ms[i]
 		role := m.role()
-		if role == roleLimit && m.sign == "" && len(ms) > 2 && m.wanted() {
+		if role == roleLimit && m.sign == "" && len(ms) > 2 && m.isWantedOutput() {
 			role = roleOutput // a third number beside the count and the limit
 		}
 		switch role {
@@ -163,7 +164,7 @@ func (f *facts) numbers() (limit, actual, output int) {
 	limit = cmp.Or(limit, f.limit)
 	actual = cmp.Or(actual, f.actual)
 	// Of two numbers, one of which says nothing of itself, the larger was sent.
-	if low, high, ok := two(ms); ok && (limit == 0) != (actual == 0) && output == 0 && total == 0 {
+	if low, high, ok := twoNumbers(ms); ok && (limit == 0) != (actual == 0) && output == 0 && total == 0 {
 		limit, actual = low, high
 	}
 	// Something is too long only when there is more of it than allowed.
@@ -173,13 +174,13 @@ func (f *facts) numbers() (limit, actual, output int) {
 	return limit, actual, output
 }
 
-// excess: the number is by how much there is too much.
-func (m *mention) excess() bool {
+// isExcess: the number is by how much there is too much.
+func (m *mention) isExcess() bool {
 	return hasPrefix(strings.Join(m.after, " "), "tokens over", "tokens above", "tokens too many", "tokens more than", "tokens beyond")
 }
 
-// wanted: the number is what max_tokens was set to.
-func (m *mention) wanted() bool {
+// isWantedOutput: the number is what max_tokens was set to.
+func (m *mention) isWantedOutput() bool {
 	b := m.before
 	if n := len(b); n > 0 && (b[n-1] == "is" || b[n-1] == "of" || b[n-1] == "was") {
 		b = b[:n-1]
@@ -187,9 +188,9 @@ func (m *mention) wanted() bool {
 	return len(b) > 1 && b[len(b)-2] == "max" && b[len(b)-1] == "tokens"
 }
 
-// two reports whether the numbers are two different ones, large enough to be
+// twoNumbers reports whether the numbers are two different ones, large enough to be
 // counts; servers like to say things twice.
-func two(ms []mention) (low, high int, ok bool) {
+func twoNumbers(ms []mention) (low, high int, ok bool) {
 	for _, m := range ms {
 		switch {
 		case low == 0:
@@ -207,8 +208,8 @@ func two(ms []mention) (low, high int, ok bool) {
 	return low, high, low >= 256
 }
 
-// compared: count > limit, and nothing else is told apart.
-func compared(ms []mention) (limit, actual int, ok bool) {
+// readComparison: count > limit, and nothing else is told apart.
+func readComparison(ms []mention) (limit, actual int, ok bool) {
 	for i := range ms {
 		if r := ms[i].role(); r == roleInput || r == roleOutput || r == roleTotal {
 			return 0, 0, false
@@ -220,9 +221,9 @@ func compared(ms []mention) (limit, actual int, ok bool) {
 	return limit, actual, ok
 }
 
-// comparison: a count of tokens that is larger than the number after ">".
-func (f *facts) comparison() bool {
-	ms := mentions(f.plain)
+// hasComparison: a count of tokens that is larger than the number after ">".
+func (f *facts) hasComparison() bool {
+	ms := findMentions(f.plain)
 	for i := 1; i < len(ms); i++ {
 		if ms[i].sign == ">" && ms[i-1].n > ms[i].n && len(ms[i-1].after) > 0 && strings.HasPrefix(ms[i-1].after[0], "token") {
 			return true
@@ -251,7 +252,7 @@ func (f *facts) byteLimit() int {
 		if scale == 0 || err != nil || x < 1 || x*scale > 1e15 {
 			continue
 		}
-		if n := int(x * scale); best < 0 || n < best { // the other number is what was sent
+		if n := int(x * scale); best < 0 || n < best { // the other number is the request's
 			best = n
 		}
 	}

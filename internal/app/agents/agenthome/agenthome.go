@@ -22,24 +22,24 @@ type Home struct{ Dir string }
 // Write stores a session under an id. Its last message is dated to a moment, the
 // others before it as they are apart. It returns the file that stands for it.
 func (h Home) Write(format transcript.Format, id string, s *transcript.Session, last time.Time) (string, error) {
-	w := &writer{id: id, s: s, stamp: stamps(s.History, last)}
+	w := &writer{id: id, s: s, stamp: shiftTimes(s.History, last)}
 	switch format {
 	case transcript.ClaudeCode:
-		return h.lines(w.claude(), last, ".claude/projects/-home-me-project", id+".jsonl")
+		return h.writeLines(w.claudeRecords(), last, ".claude/projects/-home-me-project", id+".jsonl")
 	case transcript.Codex:
-		return h.lines(w.codex(), last, ".codex/sessions", last.UTC().Format("2006/01/02"), "rollout-"+id+".jsonl")
+		return h.writeLines(w.codexRecords(), last, ".codex/sessions", last.UTC().Format("2006/01/02"), "rollout-"+id+".jsonl")
 	case transcript.Pi:
-		return h.lines(w.pi(), last, ".pi/agent/sessions/--home-me-project--", id+".jsonl")
+		return h.writeLines(w.piRecords(), last, ".pi/agent/sessions/--home-me-project--", id+".jsonl")
 	case transcript.GeminiCLI:
-		return h.lines([]any{w.gemini()}, last, ".gemini/tmp/0123abcd/chats", "session-"+id+".json")
+		return h.writeLines([]any{w.geminiSession()}, last, ".gemini/tmp/0123abcd/chats", "session-"+id+".json")
 	case transcript.OpenCode:
 		return h.openCode(w, last)
 	}
 	return "", fmt.Errorf("agenthome: no agent here writes %s", format)
 }
 
-// lines writes values, one a line.
-func (h Home) lines(values []any, last time.Time, path ...string) (string, error) {
+// writeLines writes values, one a line.
+func (h Home) writeLines(values []any, last time.Time, path ...string) (string, error) {
 	file := filepath.Join(append([]string{h.Dir}, path...)...)
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -57,8 +57,8 @@ func (h Home) lines(values []any, last time.Time, path ...string) (string, error
 	return file, os.Chtimes(file, last, last)
 }
 
-// stamps moves the times of a history so that the last one is at a moment.
-func stamps(h chat.History, last time.Time) func(i int) time.Time {
+// shiftTimes moves the times of a history so that the last one is at a moment.
+func shiftTimes(h chat.History, last time.Time) func(i int) time.Time {
 	newest := h.At(h.Len() - 1).Time
 	return func(i int) time.Time { return last.Add(time.Duration(h.At(i).Time-newest) * time.Millisecond) }
 }
@@ -72,9 +72,9 @@ type writer struct {
 
 type object = map[string]any
 
-// each calls f with each message, and compacted before the message at which a
+// eachMessage calls f with each message, and compacted before the message at which a
 // compaction stands.
-func (w *writer) each(f func(i int, m *chat.Message), compacted func(c *transcript.Compaction, at time.Time)) {
+func (w *writer) eachMessage(f func(i int, m *chat.Message), compacted func(c *transcript.Compaction, at time.Time)) {
 	left := w.s.Compactions
 	for i, m := range w.s.History.All() {
 		for len(left) > 0 && left[0].At <= i {
@@ -85,8 +85,8 @@ func (w *writer) each(f func(i int, m *chat.Message), compacted func(c *transcri
 	}
 }
 
-func (w *writer) name(i int) string { return fmt.Sprintf("%s-m%05d", w.id, i) }
+func (w *writer) messageID(i int) string { return fmt.Sprintf("%s-m%05d", w.id, i) }
 
-func arguments(p *chat.Part) json.RawMessage { return json.RawMessage(p.Args) }
+func rawArguments(p *chat.Part) json.RawMessage { return json.RawMessage(p.Args) }
 
-func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -8,16 +8,16 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-func (w *writer) claude() []any {
+func (w *writer) claudeRecords() []any {
 	var out []any
 	parent := any(nil)
 	add := func(kind, uuid string, at time.Time, more object) {
-		r := object{"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": w.id, "timestamp": written(at)}
+		r := object{"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": w.id, "timestamp": formatTime(at)}
 		maps.Copy(r, more)
 		out = append(out, r)
 		parent = uuid
 	}
-	w.each(func(i int, m *chat.Message) {
+	w.eachMessage(func(i int, m *chat.Message) {
 		role, content := "user", []object{}
 		if m.Role == chat.Assistant {
 			role = "assistant"
@@ -25,7 +25,7 @@ func (w *writer) claude() []any {
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.ToolCall:
-				content = append(content, object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": arguments(p)})
+				content = append(content, object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": rawArguments(p)})
 			case chat.ToolResult:
 				content = append(content, object{"type": "tool_result", "tool_use_id": p.ID, "content": p.Text, "is_error": p.Failed})
 			default:
@@ -34,26 +34,26 @@ func (w *writer) claude() []any {
 		}
 		message := object{"role": role, "content": content}
 		if role == "assistant" {
-			message["model"], message["id"] = w.s.Model, "msg_"+w.name(i)
+			message["model"], message["id"] = w.s.Model, "msg_"+w.messageID(i)
 		}
-		add(role, w.name(i), w.stamp(i), object{"message": message})
+		add(role, w.messageID(i), w.stamp(i), object{"message": message})
 	}, func(c *transcript.Compaction, at time.Time) {
-		uuid := w.name(c.At) + "-compact"
+		uuid := w.messageID(c.At) + "-compact"
 		add("system", uuid, at, object{"subtype": "compact_boundary", "logicalParentUuid": parent, "compactMetadata": object{"trigger": c.Trigger, "preTokens": c.TokensBefore}})
 		add("user", uuid+"-summary", at, object{"isCompactSummary": true, "message": object{"role": "user", "content": c.Summary}})
 	})
 	return out
 }
 
-func (w *writer) codex() []any {
+func (w *writer) codexRecords() []any {
 	line := func(at time.Time, kind string, payload object) any {
-		return object{"timestamp": written(at), "type": kind, "payload": payload}
+		return object{"timestamp": formatTime(at), "type": kind, "payload": payload}
 	}
 	out := []any{
 		line(w.stamp(0), "session_meta", object{"id": w.id}),
 		line(w.stamp(0), "turn_context", object{"model": w.s.Model}),
 	}
-	w.each(func(i int, m *chat.Message) {
+	w.eachMessage(func(i int, m *chat.Message) {
 		for k := range m.Parts {
 			var item object
 			switch p := &m.Parts[k]; p.Kind {
@@ -76,22 +76,22 @@ func (w *writer) codex() []any {
 	return out
 }
 
-func (w *writer) pi() []any {
-	out := []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": written(w.stamp(0)), "cwd": "/home/me/project"}}
+func (w *writer) piRecords() []any {
+	out := []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": formatTime(w.stamp(0)), "cwd": "/home/me/project"}}
 	parent := any(nil)
 	add := func(kind, id string, at time.Time, more object) {
-		r := object{"type": kind, "id": id, "parentId": parent, "timestamp": written(at)}
+		r := object{"type": kind, "id": id, "parentId": parent, "timestamp": formatTime(at)}
 		maps.Copy(r, more)
 		out = append(out, r)
 		parent = id
 	}
-	w.each(func(i int, m *chat.Message) {
+	w.eachMessage(func(i int, m *chat.Message) {
 		message := object{"role": "user", "timestamp": w.stamp(i).UnixMilli()}
 		content := []object{}
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.ToolCall:
-				content = append(content, object{"type": "toolCall", "id": p.ID, "name": p.Name, "arguments": arguments(p)})
+				content = append(content, object{"type": "toolCall", "id": p.ID, "name": p.Name, "arguments": rawArguments(p)})
 			case chat.ToolResult:
 				message["role"], message["toolCallId"], message["toolName"], message["isError"] = "toolResult", p.ID, p.Name, p.Failed
 				content = append(content, object{"type": "text", "text": p.Text})
@@ -102,19 +102,19 @@ func (w *writer) pi() []any {
 		if message["content"] = content; m.Role == chat.Assistant {
 			message["role"], message["model"] = "assistant", w.s.Model
 		}
-		add("message", w.name(i), w.stamp(i), object{"message": message})
+		add("message", w.messageID(i), w.stamp(i), object{"message": message})
 	}, func(c *transcript.Compaction, at time.Time) {
-		add("compaction", w.name(c.At)+"-compact", at, object{"summary": c.Summary, "tokensBefore": c.TokensBefore, "firstKeptEntryId": w.name(c.At - c.Kept)})
+		add("compaction", w.messageID(c.At)+"-compact", at, object{"summary": c.Summary, "tokensBefore": c.TokensBefore, "firstKeptEntryId": w.messageID(c.At - c.Kept)})
 	})
 	return out
 }
 
-// gemini writes no compactions: the client keeps none.
-func (w *writer) gemini() any {
+// geminiSession writes no compactions: the client keeps none.
+func (w *writer) geminiSession() any {
 	var messages []object
 	var last object
-	w.each(func(i int, m *chat.Message) {
-		r := object{"id": w.name(i), "timestamp": written(w.stamp(i)), "type": "user", "content": m.Text()}
+	w.eachMessage(func(i int, m *chat.Message) {
+		r := object{"id": w.messageID(i), "timestamp": formatTime(w.stamp(i)), "type": "user", "content": m.Text()}
 		if m.Role == chat.Assistant {
 			r["type"], r["model"] = "gemini", w.s.Model
 		}
@@ -122,7 +122,7 @@ func (w *writer) gemini() any {
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.ToolCall:
-				calls = append(calls, object{"id": p.ID, "name": p.Name, "args": arguments(p), "status": "success"})
+				calls = append(calls, object{"id": p.ID, "name": p.Name, "args": rawArguments(p), "status": "success"})
 			case chat.ToolResult: // stands with the call
 				for _, c := range last["toolCalls"].([]object) {
 					if c["id"] == p.ID {
@@ -140,5 +140,5 @@ func (w *writer) gemini() any {
 		last = r
 		messages = append(messages, r)
 	}, func(*transcript.Compaction, time.Time) {})
-	return object{"sessionId": w.id, "projectHash": "0123abcd", "startTime": written(w.stamp(0)), "messages": messages}
+	return object{"sessionId": w.id, "projectHash": "0123abcd", "startTime": formatTime(w.stamp(0)), "messages": messages}
 }

@@ -19,7 +19,7 @@ type OpenCodeMessage struct {
 
 // OpenCode returns a session's messages as OpenCode keeps them.
 func OpenCode(id string, s *transcript.Session, last time.Time) []OpenCodeMessage {
-	return (&writer{id: id, s: s, stamp: stamps(s.History, last)}).openCode()
+	return (&writer{id: id, s: s, stamp: shiftTimes(s.History, last)}).openCode()
 }
 
 func (w *writer) openCode() []OpenCodeMessage {
@@ -35,13 +35,13 @@ func (w *writer) openCode() []OpenCodeMessage {
 		out = append(out, OpenCodeMessage{ID: id, Time: at, Info: info, Parts: parts})
 		return &out[len(out)-1]
 	}
-	w.each(func(i int, m *chat.Message) {
+	w.eachMessage(func(i int, m *chat.Message) {
 		var parts []object
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.ToolCall:
-				answer, at := w.answer(i, p.ID)
-				state := object{"status": "completed", "input": arguments(p), "output": answer, "time": object{"end": at.UnixMilli()}}
+				answer, at := w.resultOf(i, p.ID)
+				state := object{"status": "completed", "input": rawArguments(p), "output": answer, "time": object{"end": at.UnixMilli()}}
 				parts = append(parts, object{"type": "tool", "callID": p.ID, "tool": p.Name, "state": state})
 			case chat.ToolResult: // stands with the call
 			default:
@@ -53,18 +53,18 @@ func (w *writer) openCode() []OpenCodeMessage {
 			role = "assistant"
 		}
 		if len(parts) > 0 {
-			add("msg-"+w.name(i), role, w.stamp(i), parts...)
+			add("msg-"+w.messageID(i), role, w.stamp(i), parts...)
 		}
 	}, func(c *transcript.Compaction, at time.Time) {
-		id := "msg-" + w.name(c.At-1) + "_compact" // sorts behind the message
+		id := "msg-" + w.messageID(c.At-1) + "_compact" // sorts behind the message
 		add(id, "user", at, object{"type": "compaction", "auto": c.Trigger == "auto"})
 		add(id+"_summary", "assistant", at, object{"type": "text", "text": c.Summary}).Info["summary"] = true
 	})
 	return out
 }
 
-// answer returns the result of a call of message i, and when it came.
-func (w *writer) answer(i int, call string) (string, time.Time) {
+// resultOf returns the result of a call of message i, and when it came.
+func (w *writer) resultOf(i int, call string) (string, time.Time) {
 	for i++; i < w.s.History.Len(); i++ {
 		for k := range w.s.History.At(i).Parts {
 			if p := &w.s.History.At(i).Parts[k]; p.Kind == chat.ToolResult && p.ID == call {
@@ -80,14 +80,14 @@ func (h Home) openCode(w *writer, last time.Time) (string, error) {
 	const storage = ".local/share/opencode/storage"
 	for _, m := range w.openCode() {
 		for _, p := range m.Parts {
-			if _, err := h.lines([]any{p}, last, storage, "part", m.ID, fmt.Sprint(p["id"])+".json"); err != nil {
+			if _, err := h.writeLines([]any{p}, last, storage, "part", m.ID, fmt.Sprint(p["id"])+".json"); err != nil {
 				return "", err
 			}
 		}
-		if _, err := h.lines([]any{m.Info}, last, storage, "message", w.id, m.ID+".json"); err != nil {
+		if _, err := h.writeLines([]any{m.Info}, last, storage, "message", w.id, m.ID+".json"); err != nil {
 			return "", err
 		}
 	}
 	info := object{"id": w.id, "projectID": "global", "title": "generated", "time": object{"updated": last.UnixMilli()}}
-	return h.lines([]any{info}, last, filepath.Join(storage, "session", "global"), w.id+".json")
+	return h.writeLines([]any{info}, last, filepath.Join(storage, "session", "global"), w.id+".json")
 }

@@ -106,12 +106,12 @@ func Tell() (*Story, error) {
 	}
 	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: d.w.Target(d.r.After.Limits), DryRun: true}
 	d.Compacted.Describe(d.s, &d.r)
-	d.Before = d.measured(0, body.Request().History.Len())
-	d.After = d.measured(1, d.r.View.Len())
-	if err := d.tighten(); err != nil {
+	d.Before = d.measureView(0, body.Request().History.Len())
+	d.After = d.measureView(1, d.r.View.Len())
+	if err := d.compactTighter(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*wire.Body) error{d.survive, d.validate, d.recall, d.undo} {
+	for _, step := range []func(*wire.Body) error{d.checkSurvivors, d.validateBodies, d.recallLargest, d.undoPlan} {
 		if err := step(body); err != nil {
 			return nil, err
 		}
@@ -119,8 +119,8 @@ func Tell() (*Story, error) {
 	return d, nil
 }
 
-// measured is the meter before (0) or after (1).
-func (d *Story) measured(which, messages int) *show.Checked {
+// measureView returns the meter before (0) or after (1).
+func (d *Story) measureView(which, messages int) *show.Checked {
 	s := d.r.Before
 	view, _ := plan.Apply(d.s.Request.History, nil)
 	if which == 1 {
@@ -135,8 +135,8 @@ func (d *Story) measured(which, messages int) *show.Checked {
 	}
 }
 
-// tighten compacts the session again, for a smaller window.
-func (d *Story) tighten() error {
+// compactTighter compacts the session again, for a smaller window.
+func (d *Story) compactTighter() error {
 	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: demo.Model, Window: tighterWindow}})
 	if err != nil {
 		return err
@@ -154,9 +154,9 @@ func (d *Story) tighten() error {
 	return nil
 }
 
-// survive looks in both views for what was said and read at the start, and for
-// what was changed since.
-func (d *Story) survive(*wire.Body) error {
+// checkSurvivors looks in both views for words and files from the start, and for a
+// line that changed since.
+func (d *Story) checkSurvivors(*wire.Body) error {
 	for _, x := range []Survivor{
 		{What: "a constraint from the first message", Text: demo.Constraint},
 		{What: "the number that the user asked for", Text: "120 requests per minute"},
@@ -164,11 +164,11 @@ func (d *Story) survive(*wire.Body) error {
 		{What: "a line of a file as the agent left it", Text: demo.ChangedLine},
 		{What: "a setting that only the early file had", Text: demo.EarlySetting, hidden: true},
 	} {
-		x.Message, x.Tighter = find(d.r.View, x.Text), find(d.tight, x.Text)
+		x.Message, x.Tighter = findMessage(d.r.View, x.Text), findMessage(d.tight, x.Text)
 		if x.Tighter < 0 && x.hidden {
-			x.Handle = d.behind(d.tight.Plan(), x.Text)
+			x.Handle = d.handleBehind(d.tight.Plan(), x.Text)
 		}
-		if x.Message < 0 && d.behind(d.r.Plan, x.Text) == "" || x.Message < 0 && !x.hidden || x.Tighter < 0 && x.Handle == "" {
+		if x.Message < 0 && d.handleBehind(d.r.Plan, x.Text) == "" || x.Message < 0 && !x.hidden || x.Tighter < 0 && x.Handle == "" {
 			return fmt.Errorf("%s is gone from the view: %q", x.What, x.Text)
 		}
 		d.Survived = append(d.Survived, x)
@@ -176,8 +176,8 @@ func (d *Story) survive(*wire.Body) error {
 	return nil
 }
 
-// find returns the first message that says something, or -1.
-func find(s chat.Sequence, text string) int {
+// findMessage returns the first message that says something, or -1.
+func findMessage(s chat.Sequence, text string) int {
 	for i := range s.Len() {
 		m := s.At(i)
 		for k := range m.Parts {
@@ -189,8 +189,8 @@ func find(s chat.Sequence, text string) int {
 	return -1
 }
 
-// behind returns the handle of a plan that gives something back, "" for none.
-func (d *Story) behind(p *plan.Plan, text string) string {
+// handleBehind returns the handle of a plan that gives something back, "" for none.
+func (d *Story) handleBehind(p *plan.Plan, text string) string {
 	for i := range p.Edits {
 		handle := p.Edits[i].Handle
 		if handle == "" {
@@ -207,8 +207,8 @@ func (d *Story) behind(p *plan.Plan, text string) string {
 	return ""
 }
 
-// validate asks the provider's validator about both bodies.
-func (d *Story) validate(body *wire.Body) error {
+// validateBodies asks the provider's validator about both bodies.
+func (d *Story) validateBodies(body *wire.Body) error {
 	out, err := body.Encode(d.r.View)
 	if err != nil {
 		return err
@@ -221,8 +221,8 @@ func (d *Story) validate(body *wire.Body) error {
 	return nil
 }
 
-// recall gets the largest item back that was reduced.
-func (d *Story) recall(*wire.Body) error {
+// recallLargest gets the largest item back that was reduced.
+func (d *Story) recallLargest(*wire.Body) error {
 	var best *plan.Edit
 	for i := range d.r.Plan.Edits {
 		e := &d.r.Plan.Edits[i]
@@ -257,8 +257,8 @@ func (d *Story) recall(*wire.Body) error {
 	return nil
 }
 
-// undo takes the plan back and compares the bytes.
-func (d *Story) undo(body *wire.Body) error {
+// undoPlan takes the plan back and compares the bytes.
+func (d *Story) undoPlan(body *wire.Body) error {
 	h := d.s.Request.History
 	q, err := plan.Undo(d.r.Plan, d.r.Plan.ID(), h, d.s.Request.Rules)
 	if err != nil {
@@ -330,7 +330,7 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 	head(7, "Undone")
 	fmt.Fprintf(out, "  %d edits -> %d; the request's %s bytes, compared: identical\n", d.Undo.EditsBefore, d.Undo.EditsAfter, text.Number(d.Undo.Bytes))
 
-	fmt.Fprintf(out, "\nTry it: winnow demo --write session.json; winnow check session.json; winnow compact session.json\n")
+	fmt.Fprintf(out, "\nTry it: winnow demo --out session.json; winnow check session.json; winnow compact session.json\n")
 }
 
 // turnsOf lists where the user's requests stand.

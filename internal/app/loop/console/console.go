@@ -78,7 +78,7 @@ func Open(in, out *os.File, o Options) (*Console, error) {
 	m := newModel(c, o)
 	c.screen = &screen{File: out, drawn: make(chan struct{}, 1)}
 	for _, line := range typedAhead(in) {
-		m.remember(line)
+		m.rememberLine(line)
 		c.events <- Event{Kind: Line, Text: line}
 	}
 	c.program = tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(c.screen), tea.WithoutSignalHandler(), tea.WithFilter(knownSize))
@@ -86,7 +86,7 @@ func Open(in, out *os.File, o Options) (*Console, error) {
 		_, err := c.program.Run()
 		c.err = err
 		close(c.ended)
-		c.tell(Event{Kind: EOF}) // unless it was closed
+		c.sendEvent(Event{Kind: EOF}) // unless it was closed
 	}()
 	select {
 	case <-c.screen.drawn:
@@ -166,7 +166,7 @@ func (c *Console) Resume() error {
 		return err
 	}
 	c.program.Send(hidden(false))
-	c.show("") // what was written meanwhile
+	c.showText("") // shows the text written meanwhile
 	return nil
 }
 
@@ -223,13 +223,13 @@ func (c *Console) Ask(ctx context.Context, prompt string) (string, error) {
 func (c *Console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.show(termsafe.Text(string(p)))
+	c.showText(termsafe.Text(string(p)))
 	return len(p), nil
 }
 
-// show prints the rows that are finished, and shows the unfinished one below them.
+// showText prints the rows that are finished, and shows the unfinished one below them.
 // A word that does not fit into its row any more moves to the next.
-func (c *Console) show(text string) {
+func (c *Console) showText(text string) {
 	c.rest += strings.ReplaceAll(text, "\t", "        ")
 	if c.paused { // another program has the terminal: nothing is lost, only late
 		return
@@ -237,12 +237,12 @@ func (c *Console) show(text string) {
 	rows := strings.Split(ansi.Wrap(c.rest, c.size.Width, ""), "\n")
 	c.rest = rows[len(rows)-1]
 	c.program.Send(unfinished(c.rest))
-	c.print(rows[:len(rows)-1])
+	c.printRows(rows[:len(rows)-1])
 }
 
-// print puts rows above the program's own. More than the screen has would push these
+// printRows puts rows above the program's own. More than the screen has would push these
 // into the scrollback.
-func (c *Console) print(rows []string) {
+func (c *Console) printRows(rows []string) {
 	for most := max(1, c.size.Height/2); len(rows) > 0; {
 		n := min(len(rows), most)
 		c.program.Send(tea.Println(strings.Join(rows[:n], "\n"))())
@@ -255,12 +255,12 @@ func (c *Console) finishLine() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rest != "" && !c.paused {
-		c.show("\n")
+		c.showText("\n")
 	}
 }
 
-// resized notes the size of the screen.
-func (c *Console) resized(size tea.WindowSizeMsg) {
+// setSize notes the size of the screen.
+func (c *Console) setSize(size tea.WindowSizeMsg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.size = size
@@ -273,12 +273,12 @@ func (c *Console) suspend() {
 	}
 	stopSelf()
 	if c.Resume() != nil {
-		c.tell(Event{Kind: EOF})
+		c.sendEvent(Event{Kind: EOF})
 	}
 }
 
-// tell hands an event on, unless the console is closing.
-func (c *Console) tell(e Event) {
+// sendEvent hands an event on, unless the console is closing.
+func (c *Console) sendEvent(e Event) {
 	select {
 	case c.events <- e:
 	case <-c.closing:

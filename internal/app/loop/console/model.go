@@ -54,7 +54,7 @@ func newModel(c *Console, o Options) *model {
 	return m
 }
 
-// newArea is a text area without any looks of its own.
+// newArea returns a text area without any looks of its own.
 func (m *model) newArea(prompt string) textarea.Model {
 	a := textarea.New()
 	a.SetStyles(textarea.Styles{})
@@ -69,11 +69,11 @@ func (m *model) newArea(prompt string) textarea.Model {
 		return ""
 	})
 	a.Focus()
-	m.measure(&a)
+	m.sizeArea(&a)
 	return a
 }
 
-func (m *model) measure(a *textarea.Model) {
+func (m *model) sizeArea(a *textarea.Model) {
 	a.MaxHeight = max(1, min(10, m.rows/2-1))
 	a.SetWidth(m.cols)
 }
@@ -86,11 +86,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.cols, m.rows = max(msg.Width, 4), max(msg.Height, 2)
-		m.measure(&m.area)
+		m.sizeArea(&m.area)
 		if m.ask != nil {
-			m.measure(&m.ask.area)
+			m.sizeArea(&m.ask.area)
 		}
-		go m.c.resized(tea.WindowSizeMsg{Width: m.cols, Height: m.rows}) // who holds the lock may wait for this
+		go m.c.setSize(tea.WindowSizeMsg{Width: m.cols, Height: m.rows}) // who holds the lock may wait for this
 	case status:
 		m.status = string(msg)
 	case unfinished:
@@ -98,7 +98,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case hidden:
 		m.hidden = bool(msg)
 	case cleared:
-		m.set("")
+		m.setLine("")
 		m.at = len(m.history)
 	case closed:
 		m.hidden = true
@@ -112,15 +112,15 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.PasteMsg:
 		m.struck = false
-		m.insert(strings.Map(printable, msg.Content)) // a question is answered by typing: the paste waits behind it
+		m.insertText(strings.Map(printable, msg.Content)) // a question is answered by typing: the paste waits behind it
 	case tea.KeyPressMsg:
-		return m, m.press(msg)
+		return m, m.handleKey(msg)
 	}
 	return m, nil
 }
 
-// press acts on a key.
-func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+// handleKey acts on a key.
+func (m *model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	again := m.struck
 	m.struck = k.String() == "ctrl+c"
 	area := &m.area
@@ -129,7 +129,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch k.String() {
 	case "ctrl+c":
-		m.c.tell(Event{Kind: Interrupt, Again: again})
+		m.c.sendEvent(Event{Kind: Interrupt, Again: again})
 		return nil
 	case "ctrl+z":
 		go m.c.suspend() // it waits for the program, which this is
@@ -137,26 +137,26 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+l":
 		return tea.Sequence(tea.Raw(ansi.EraseEntireScreen+ansi.CursorHomePosition), tea.ClearScreen)
 	case "tab":
-		return m.complete()
+		return m.completeLine()
 	case "ctrl+d":
 		if m.ask != nil {
-			m.reply("")
+			m.sendReply("")
 			return nil
 		}
 		if area.Length() == 0 {
-			m.c.tell(Event{Kind: EOF})
+			m.c.sendEvent(Event{Kind: EOF})
 			return nil
 		}
 	case "enter":
-		return m.enter()
+		return m.enterLine()
 	case "up":
 		if m.ask == nil && area.Line() == 0 && area.LineInfo().RowOffset == 0 {
-			m.recall(-1)
+			m.recallLine(-1)
 			return nil
 		}
 	case "down":
 		if info := area.LineInfo(); m.ask == nil && area.Line() == area.LineCount()-1 && info.RowOffset == info.Height-1 {
-			m.recall(1)
+			m.recallLine(1)
 			return nil
 		}
 	}
@@ -165,16 +165,16 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// reply hands on the answer to a question.
-func (m *model) reply(text string) {
+// sendReply hands on the answer to a question.
+func (m *model) sendReply(text string) {
 	m.ask.answer <- text
 	m.ask = nil
 }
 
-// enter takes the line, or starts a new one behind a backslash.
-func (m *model) enter() tea.Cmd {
+// enterLine takes the line, or starts a new one behind a backslash.
+func (m *model) enterLine() tea.Cmd {
 	if m.ask != nil {
-		m.reply(m.ask.area.Value())
+		m.sendReply(m.ask.area.Value())
 		return nil
 	}
 	text := m.area.Value()
@@ -185,17 +185,17 @@ func (m *model) enter() tea.Cmd {
 	for label, pasted := range m.pastes {
 		text = strings.Replace(text, label, pasted, 1)
 	}
-	m.remember(text)
-	m.set("")
-	m.c.tell(Event{Kind: Line, Text: text})
+	m.rememberLine(text)
+	m.setLine("")
+	m.c.sendEvent(Event{Kind: Line, Text: text})
 	return nil
 }
 
 // maxHistory is how many lines are remembered.
 const maxHistory = 500
 
-// remember makes a line one that can be gone back to.
-func (m *model) remember(line string) {
+// rememberLine makes a line one that can be gone back to.
+func (m *model) rememberLine(line string) {
 	if strings.TrimSpace(line) != "" && (len(m.history) == 0 || m.history[len(m.history)-1] != line) {
 		m.history = append(m.history, line)
 		m.history = m.history[max(0, len(m.history)-maxHistory):]
@@ -203,8 +203,8 @@ func (m *model) remember(line string) {
 	m.at, m.draft = len(m.history), ""
 }
 
-// recall goes back in history, or forward.
-func (m *model) recall(by int) {
+// recallLine goes back in history, or forward.
+func (m *model) recallLine(by int) {
 	if m.at+by < 0 || m.at+by > len(m.history) {
 		return
 	}
@@ -215,14 +215,14 @@ func (m *model) recall(by int) {
 		m.area.SetValue(m.draft)
 		return
 	}
-	m.set(m.history[m.at])
+	m.setLine(m.history[m.at])
 }
 
-// set makes a text the line.
-func (m *model) set(text string) {
+// setLine makes a text the line.
+func (m *model) setLine(text string) {
 	m.area.Reset()
 	m.pastes = map[string]string{}
-	m.insert(text)
+	m.insertText(text)
 }
 
 // A paste that is longer than this is shown by its size.
@@ -231,9 +231,9 @@ const (
 	shownLines = 20
 )
 
-// insert puts a text into the line. One that is long, or that the text area would
+// insertText puts a text into the line. One that is long, or that the text area would
 // change, is shown by its size and stands there again when the line is entered.
-func (m *model) insert(text string) {
+func (m *model) insertText(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Count(text, "\n") + 1
 	odd := func(r rune) bool { return r == '\t' || termsafe.Hidden(r) }
@@ -257,8 +257,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// complete extends the line where there is one way to.
-func (m *model) complete() tea.Cmd {
+// completeLine extends the line where there is one way to.
+func (m *model) completeLine() tea.Cmd {
 	text := m.area.Value()
 	if m.o.Complete == nil || m.ask != nil {
 		return nil

@@ -109,8 +109,8 @@ func (m *terminal) line(want string) {
 	}
 }
 
-// What was typed before the console was there is entered like all else, Enter
-// too, which the terminal had turned into the end of a line.
+// Keys typed before the console started are entered like all others, even Enter,
+// which the terminal had turned into the end of a line.
 func TestTypedAhead(t *testing.T) {
 	t.Parallel()
 	m := open(t, "first\rsec")
@@ -150,7 +150,8 @@ func TestPasteWhileAsked(t *testing.T) {
 	m.line("see yes!")
 }
 
-// What a model writes is shown and steers nothing, whoever forgot to clean it.
+// The console shows a model's text, and the text steers nothing, even where nobody
+// cleaned it.
 func TestHostileOutput(t *testing.T) {
 	t.Parallel()
 	m := open(t, "")

@@ -42,7 +42,7 @@ func New(o Options) (*Model, error) {
 		o.Window = Window
 	}
 	sim := providersim.New(providersim.Options{
-		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: scripted(o.Seed),
+		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: scriptedAgent(o.Seed),
 	})
 	l := pipes.Listen()
 	m := &Model{sim: sim, server: &http.Server{Handler: sim.Handler(), ReadHeaderTimeout: time.Minute}}

@@ -15,12 +15,12 @@ import (
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
-// scripted returns an agent that looks around in the working folder: it lists,
+// scriptedAgent returns an agent that looks around in the working folder: it lists,
 // reads some of what it found, and sums up. What it chooses follows
 // from the seed and from how many answers it gave before. The prompt has no part
 // in it: that names the folder, and would make the same conversation go
 // otherwise in another place.
-func scripted(seed uint64) func(*providersim.Ask) []providersim.Block {
+func scriptedAgent(seed uint64) func(*providersim.Ask) []providersim.Block {
 	var answers atomic.Uint64
 	return func(a *providersim.Ask) []providersim.Block {
 		return script{a, rand.New(rand.NewPCG(seed, answers.Add(1)))}.answer()
@@ -34,18 +34,18 @@ type script struct {
 
 func (s script) answer() []providersim.Block {
 	if len(s.Tools) == 0 || s.Choice == "none" {
-		return s.say(s.closing())
+		return s.say(s.closingWords())
 	}
 	switch s.Step {
 	case 0:
-		return s.begin()
+		return s.answerMessage()
 	case 1:
-		return s.look()
+		return s.readListed()
 	}
-	return s.say(s.closing())
+	return s.say(s.closingWords())
 }
 
-func (s script) has(tool string) bool {
+func (s script) hasTool(tool string) bool {
 	return slices.ContainsFunc(s.Tools, func(t providersim.Tool) bool { return t.Name == tool })
 }
 
@@ -53,7 +53,7 @@ func (s script) say(text string) []providersim.Block {
 	return []providersim.Block{{Kind: providersim.Text, Text: text}}
 }
 
-func call(tool string, args map[string]any) providersim.Block {
+func toolCall(tool string, args map[string]any) providersim.Block {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		raw = []byte("{}") // cannot happen: the arguments are words and numbers
@@ -67,22 +67,22 @@ var (
 	greets      = regexp.MustCompile(`(?i)^\W*(hi|hello|hey|good (morning|day|evening)|thanks|thank you|ok|okay)\W*$`)
 )
 
-// begin answers the person's message.
-func (s script) begin() []providersim.Block {
+// answerMessage answers the person's message.
+func (s script) answerMessage() []providersim.Block {
 	switch text := s.LastText; {
 	case greets.MatchString(text):
 		return s.say("Hello. I am winnow's simulated model: I look at the files in this folder and understand none of them, but they fill the window as real ones do. " +
 			"Ask me something about this folder a few times and watch the conversation being compacted; /context shows what the window holds, /help what else there is.")
-	case asksToWrite.MatchString(text) && s.has("write_file"):
+	case asksToWrite.MatchString(text) && s.hasTool("write_file"):
 		return append(s.say("I will write that down. You will be asked first."),
-			call("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + oneLine(text, 200) + "\n"}))
-	case asksToRun.MatchString(text) && s.has("run"):
-		return append(s.say("I will run a harmless command. You will be asked first."), call("run", map[string]any{"command": "ls -l | head -n 20"}))
-	case !s.has("read_file"):
-		return s.say(s.closing())
+			toolCall("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + oneLine(text, 200) + "\n"}))
+	case asksToRun.MatchString(text) && s.hasTool("run"):
+		return append(s.say("I will run a harmless command. You will be asked first."), toolCall("run", map[string]any{"command": "ls -l | head -n 20"}))
+	case !s.hasTool("read_file"):
+		return s.say(s.closingWords())
 	}
 	return append(s.say(pick(s.rand, "I will look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
-		call("read_file", map[string]any{"path": "."}))
+		toolCall("read_file", map[string]any{"path": "."}))
 }
 
 var listed = regexp.MustCompile(`(?m)^(\S+)  (\d+) bytes$`)
@@ -90,8 +90,8 @@ var listed = regexp.MustCompile(`(?m)^(\S+)  (\d+) bytes$`)
 // texts are the endings of files that are worth reading.
 var texts = []string{".go", ".md", ".txt", ".py", ".ts", ".js", ".rs", ".c", ".h", ".java", ".rb", ".sh", ".sql", ".yaml", ".yml", ".json", ".toml", ".html", ".css", ""}
 
-// look reads up to three of the files that were listed.
-func (s script) look() []providersim.Block {
+// readListed reads up to three of the files that were listed.
+func (s script) readListed() []providersim.Block {
 	var names []string
 	for _, m := range listed.FindAllStringSubmatch(s.LastText, -1) {
 		size, err := strconv.Atoi(m[2])
@@ -100,7 +100,7 @@ func (s script) look() []providersim.Block {
 		}
 	}
 	if len(names) == 0 {
-		return s.say(s.closing())
+		return s.say(s.closingWords())
 	}
 	s.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	names = names[:min(len(names), 1+s.rand.IntN(3))]
@@ -109,15 +109,15 @@ func (s script) look() []providersim.Block {
 	}
 	out := s.say(fmt.Sprintf("I read %s.", strings.Join(names, ", ")))
 	for _, n := range names {
-		out = append(out, call("read_file", map[string]any{"path": n}))
+		out = append(out, toolCall("read_file", map[string]any{"path": n}))
 	}
 	return out
 }
 
 var word = regexp.MustCompile(`[A-Za-z_]{5,24}`)
 
-// closing sums up.
-func (s script) closing() string {
+// closingWords sums up.
+func (s script) closingWords() string {
 	about := "what you asked"
 	if found := word.FindAllString(s.LastText, -1); len(found) > 0 {
 		a, b := found[s.rand.IntN(len(found))], found[s.rand.IntN(len(found))]

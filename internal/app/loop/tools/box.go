@@ -58,15 +58,11 @@ type Options struct {
 	Remaining func() (tokens int, share float64)
 
 	// Timeout is how long a command may run where the model does not say; the
-	// default is two minutes. MaxTimeout is the most it may ask for; the default
-	// is ten minutes.
-	Timeout, MaxTimeout time.Duration
+	// default is two minutes.
+	Timeout time.Duration
 
 	// Recall gives the original behind a handle; nil offers no such tool.
 	Recall func(handle string) (string, error)
-
-	// Shell runs commands; the default is sh -c.
-	Shell []string
 }
 
 // Box holds the tools of one folder. It is safe for concurrent use.
@@ -83,7 +79,7 @@ func New(o Options) (*Box, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("tools: the folder %s cannot be used: %w; start in another one", o.Dir, cause(err))
+		return nil, fmt.Errorf("tools: the folder %s cannot be used: %w; start in another one", o.Dir, withoutPath(err))
 	}
 	if o.Limit == nil {
 		o.Limit = func() stage.OutputLimit { return stage.OutputLimit{} }
@@ -91,16 +87,10 @@ func New(o Options) (*Box, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
-	if o.MaxTimeout <= 0 {
-		o.MaxTimeout = 10 * time.Minute
-	}
-	if len(o.Shell) == 0 {
-		o.Shell = []string{"sh", "-c"}
-	}
 	return &Box{o: o, root: dir}, nil
 }
 
-// Dir is the folder in which the tools work.
+// Dir returns the folder in which the tools work.
 func (b *Box) Dir() string { return b.root }
 
 // tool is one tool: how it is described and how a call of it is looked at.
@@ -109,8 +99,8 @@ type tool struct {
 	look                func(b *Box, args string) (Action, error)
 }
 
-// tools lists the tools in the order in which they are described.
-func (b *Box) tools() []tool {
+// toolList lists the tools in the order in which they are described.
+func (b *Box) toolList() []tool {
 	list := []tool{
 		{"read_file", "Reads a text file, whole or some of its lines, or lists a folder.", readSchema, (*Box).lookRead},
 		{"write_file", "Writes a text file, new or in place of the old one.", writeSchema, (*Box).lookWrite},
@@ -125,7 +115,7 @@ func (b *Box) tools() []tool {
 
 // Defs describes the tools to a model.
 func (b *Box) Defs() []chat.ToolDef {
-	list := b.tools()
+	list := b.toolList()
 	defs := make([]chat.ToolDef, len(list))
 	for i, t := range list {
 		defs[i] = chat.ToolDef{Name: t.name, Description: t.about, Schema: t.schema}
@@ -135,7 +125,7 @@ func (b *Box) Defs() []chat.ToolDef {
 
 // Look says what a call would do. The error is for the model to read.
 func (b *Box) Look(name, args string) (Action, error) {
-	list := b.tools()
+	list := b.toolList()
 	for _, t := range list {
 		if t.name != name {
 			continue
@@ -179,8 +169,8 @@ func (b *Box) Do(ctx context.Context, a Action) (text string, failed bool) {
 	return short, err != nil
 }
 
-// parse reads a call's arguments.
-func parse[T any](args string) (T, error) {
+// parseArgs reads a call's arguments.
+func parseArgs[T any](args string) (T, error) {
 	var v T
 	if strings.TrimSpace(args) == "" {
 		args = "{}"
@@ -211,9 +201,9 @@ type place struct {
 	outside    bool
 }
 
-// place finds where a path leads, through symbolic links too, so that a link
+// resolvePlace finds where a path leads, through symbolic links too, so that a link
 // inside the folder does not lead out of it unnoticed.
-func (b *Box) place(path string) (place, error) {
+func (b *Box) resolvePlace(path string) (place, error) {
 	path = strings.TrimSpace(path)
 	if path == "" {
 		return place{}, errors.New("the argument path is missing")
@@ -226,7 +216,7 @@ func (b *Box) place(path string) (place, error) {
 		abs = filepath.Join(b.root, abs)
 	}
 	abs = filepath.Clean(abs)
-	real := resolve(abs)
+	real := resolveLinks(abs)
 	rel, err := filepath.Rel(b.root, real)
 	p := place{abs: abs, shown: path}
 	p.outside = err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -236,8 +226,8 @@ func (b *Box) place(path string) (place, error) {
 	return p, nil
 }
 
-// resolve follows the symbolic links of the part of a path that is there.
-func resolve(abs string) string {
+// resolveLinks follows the symbolic links of the part of a path that is there.
+func resolveLinks(abs string) string {
 	rest := ""
 	for dir := abs; ; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -258,7 +248,7 @@ func resolve(abs string) string {
 	}
 }
 
-// reading is the need of a call that reads a place.
+// reading returns the need of a call that reads a place.
 func (p place) reading() Need {
 	if p.outside {
 		return Outside
@@ -266,8 +256,8 @@ func (p place) reading() Need {
 	return None
 }
 
-// cause is an error of the file system without the path of this machine.
-func cause(err error) error {
+// withoutPath returns an error of the file system without the path of this machine.
+func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err

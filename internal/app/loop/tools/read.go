@@ -26,14 +26,14 @@ const (
 )
 
 func (b *Box) lookRead(args string) (Action, error) {
-	in, err := parse[struct {
+	in, err := parseArgs[struct {
 		Path          string
 		Offset, Limit int
 	}](args)
 	if err != nil {
 		return Action{}, err
 	}
-	p, err := b.place(in.Path)
+	p, err := b.resolvePlace(in.Path)
 	if err != nil {
 		return Action{}, err
 	}
@@ -43,43 +43,42 @@ func (b *Box) lookRead(args string) (Action, error) {
 	}
 	return Action{
 		Need: p.reading(), Title: title, whole: b.o.Remaining != nil,
-		run: func(context.Context) (string, error) { return b.read(p, max(in.Offset, 1), in.Limit) },
+		run: func(context.Context) (string, error) { return b.readWithinBudget(p, max(in.Offset, 1), in.Limit) },
 	}, nil
 }
 
-// read reads a file within the budget for files: small ones whole, of others what
+// readWithinBudget reads a file within the budget for files: small ones whole, of others what
 // has room, and of very large ones how they begin. Of a folder it lists the entries.
-func (b *Box) read(p place, offset, limit int) (string, error) {
+func (b *Box) readWithinBudget(p place, offset, limit int) (string, error) {
 	info, err := os.Stat(p.abs)
 	switch {
 	case err == nil && info.IsDir():
-		return list(p)
+		return listFolder(p)
 	case b.o.Remaining == nil:
-		return read(p, offset, limit)
+		return readLines(p, offset, limit)
 	}
 	remaining, share := b.o.Remaining()
 	if err == nil && info.Mode().IsRegular() && info.Size() > stage.LargeFile && offset == 1 && limit <= 0 {
-		budget := stage.ReadBudget(info.Size(), remaining, share)
-		head, err := begin(p, budget.Bytes)
+		head, err := readHead(p, stage.ReadBudget(info.Size(), remaining, share))
 		return fmt.Sprintf("%s\n[%s has %d bytes, of which these are the first %d; use offset and limit, or run with grep]", head, p.shown, info.Size(), len(head)), err
 	}
-	said, err := read(p, offset, limit)
+	said, err := readLines(p, offset, limit)
 	if err != nil {
 		return said, err
 	}
 	budget := stage.ReadBudget(int64(len(said)), remaining, share)
-	if budget.Mode == stage.ReadWhole {
+	if budget == int64(len(said)) {
 		return said, nil
 	}
-	short, _ := work.Limit(said, budget.Bytes, 0)
-	return fmt.Sprintf("%s\n[%s has %d bytes, and the conversation has room for %d of them; use offset and limit, or run with grep]", short, p.shown, len(said), budget.Bytes), nil
+	short, _ := work.Limit(said, int(budget), 0)
+	return fmt.Sprintf("%s\n[%s has %d bytes, and the conversation has room for %d of them; use offset and limit, or run with grep]", short, p.shown, len(said), budget), nil
 }
 
-// list names the entries of a folder, files with their sizes.
-func list(p place) (string, error) {
+// listFolder names the entries of a folder, files with their sizes.
+func listFolder(p place) (string, error) {
 	entries, err := os.ReadDir(p.abs)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+		return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	var out strings.Builder
 	for _, e := range entries[:min(len(entries), maxListed)] {
@@ -95,16 +94,16 @@ func list(p place) (string, error) {
 	return out.String(), nil
 }
 
-// begin returns how a file begins.
-func begin(p place, n int) (string, error) {
+// readHead returns how a file begins.
+func readHead(p place, n int64) (string, error) {
 	f, err := os.Open(p.abs)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+		return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(n)))
+	data, err := io.ReadAll(io.LimitReader(f, n))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+		return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	for k := 0; k < utf8.UTFMax && len(data) > 0 && !utf8.Valid(data); k++ {
 		data = data[:len(data)-1] // a character that was cut
@@ -115,8 +114,8 @@ func begin(p place, n int) (string, error) {
 	return string(data), nil
 }
 
-func read(p place, offset, limit int) (string, error) {
-	data, err := load(p)
+func readLines(p place, offset, limit int) (string, error) {
+	data, err := loadFile(p)
 	if err != nil {
 		return "", err
 	}
@@ -137,12 +136,12 @@ func read(p place, offset, limit int) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// load reads a file that is neither too large nor anything but a file: a pipe
+// loadFile reads a file that is neither too large nor anything but a file: a pipe
 // would block for ever.
-func load(p place) ([]byte, error) {
+func loadFile(p place) ([]byte, error) {
 	info, err := os.Stat(p.abs)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.shown, cause(err))
+		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	switch {
 	case info.IsDir():
@@ -154,18 +153,18 @@ func load(p place) ([]byte, error) {
 	}
 	f, err := os.Open(p.abs)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.shown, cause(err))
+		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.shown, cause(err))
+		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	return data, nil
 }
 
 func (b *Box) lookRecall(args string) (Action, error) {
-	in, err := parse[struct{ Handle string }](args)
+	in, err := parseArgs[struct{ Handle string }](args)
 	if err != nil {
 		return Action{}, err
 	}

@@ -13,8 +13,11 @@ import (
 
 const runSchema = `{"type":"object","properties":{"command":{"type":"string"},"timeout_seconds":{"type":"integer","minimum":1,"maximum":600}},"required":["command"]}`
 
+// maxTimeout is the longest that a model may ask for.
+const maxTimeout = 10 * time.Minute
+
 func (b *Box) lookRun(args string) (Action, error) {
-	in, err := parse[struct {
+	in, err := parseArgs[struct {
 		Command string
 		Timeout int `json:"timeout_seconds"`
 	}](args)
@@ -26,21 +29,20 @@ func (b *Box) lookRun(args string) (Action, error) {
 	}
 	timeout := b.o.Timeout
 	if in.Timeout > 0 {
-		timeout = min(time.Duration(in.Timeout)*time.Second, b.o.MaxTimeout)
+		timeout = min(time.Duration(in.Timeout)*time.Second, maxTimeout)
 	}
 	return Action{
 		Need: Run, Title: "run " + in.Command,
-		run: func(ctx context.Context) (string, error) { return b.shell(ctx, in.Command, timeout) },
+		run: func(ctx context.Context) (string, error) { return b.runShell(ctx, in.Command, timeout) },
 	}, nil
 }
 
-// shell runs a command in a session of its own, without a terminal, so that it
+// runShell runs a command in a session of its own, without a terminal, so that it
 // can neither wait for input nor change how the person's terminal behaves.
-func (b *Box) shell(ctx context.Context, command string, timeout time.Duration) (string, error) {
+func (b *Box) runShell(ctx context.Context, command string, timeout time.Duration) (string, error) {
 	late, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	args := append(b.o.Shell[1:len(b.o.Shell):len(b.o.Shell)], command)
-	cmd := exec.CommandContext(late, b.o.Shell[0], args...)
+	cmd := exec.CommandContext(late, "sh", "-c", command)
 	cmd.Dir = b.root
 	cmd.Env = append(os.Environ(), "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat")
 	var out tape

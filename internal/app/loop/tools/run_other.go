@@ -4,6 +4,6 @@ package tools
 
 import "os/exec"
 
-// alone leaves the command as it is: where there are no process groups, only
-// the command itself is ended.
+// alone leaves the command as it is: a system without process groups ends only the
+// command itself.
 func alone(*exec.Cmd) {}

@@ -18,14 +18,14 @@ const (
 )
 
 func (b *Box) lookWrite(args string) (Action, error) {
-	in, err := parse[struct {
+	in, err := parseArgs[struct {
 		Path    string
 		Content *string
 	}](args)
 	if err != nil {
 		return Action{}, err
 	}
-	p, err := b.place(in.Path)
+	p, err := b.resolvePlace(in.Path)
 	if err != nil {
 		return Action{}, err
 	}
@@ -33,17 +33,17 @@ func (b *Box) lookWrite(args string) (Action, error) {
 		return Action{}, errors.New("the argument content is missing")
 	}
 	content := *in.Content
-	a := Action{Need: Write, Title: fmt.Sprintf("write %s, %d bytes", p.shown, len(content)), Detail: changed("", content)}
-	if old, err := load(p); err == nil {
+	a := Action{Need: Write, Title: fmt.Sprintf("write %s, %d bytes", p.shown, len(content)), Detail: changedLines("", content)}
+	if old, err := loadFile(p); err == nil {
 		a.Title += fmt.Sprintf(" in place of %d", len(old))
-		a.Detail = changed(string(old), content)
+		a.Detail = changedLines(string(old), content)
 	}
 	a.run = func(context.Context) (string, error) {
 		if err := os.MkdirAll(filepath.Dir(p.abs), 0o755); err != nil {
-			return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+			return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 		}
-		if err := replace(p.abs, content); err != nil {
-			return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+		if err := replaceFile(p.abs, content); err != nil {
+			return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 		}
 		return fmt.Sprintf("%s written, %d bytes", p.shown, len(content)), nil
 	}
@@ -51,19 +51,19 @@ func (b *Box) lookWrite(args string) (Action, error) {
 }
 
 func (b *Box) lookEdit(args string) (Action, error) {
-	in, err := parse[struct {
+	in, err := parseArgs[struct {
 		Path, Old, New string
 		All            bool
 	}](args)
 	if err != nil {
 		return Action{}, err
 	}
-	p, err := b.place(in.Path)
+	p, err := b.resolvePlace(in.Path)
 	if err != nil {
 		return Action{}, err
 	}
 	edit := func() (old, text string, n int, err error) {
-		data, err := load(p)
+		data, err := loadFile(p)
 		if err != nil {
 			return "", "", 0, err
 		}
@@ -87,23 +87,23 @@ func (b *Box) lookEdit(args string) (Action, error) {
 		return Action{}, err
 	}
 	return Action{
-		Need: Write, Title: "edit " + p.shown, Detail: changed(old, text),
+		Need: Write, Title: "edit " + p.shown, Detail: changedLines(old, text),
 		run: func(context.Context) (string, error) {
 			_, text, n, err := edit() // it may have changed while the person thought
 			if err != nil {
 				return "", err
 			}
-			if err := replace(p.abs, text); err != nil {
-				return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+			if err := replaceFile(p.abs, text); err != nil {
+				return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 			}
 			return fmt.Sprintf("%s edited in %d place(s)", p.shown, n), nil
 		},
 	}, nil
 }
 
-// replace writes a file whole or not at all, and keeps its mode. A symbolic
+// replaceFile writes a file whole or not at all, and keeps its mode. A symbolic
 // link stays one: what it points to is written.
-func replace(name, content string) error {
+func replaceFile(name, content string) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
@@ -134,10 +134,10 @@ func replace(name, content string) error {
 // detailLines is how much of a change is shown.
 const detailLines = 24
 
-// changed shows a change: the lines that go and the lines that come, between
+// changedLines shows a change: the lines that go and the lines that come, between
 // those that both begin and both end with.
-func changed(old, now string) string {
-	a, b := lines(old), lines(now)
+func changedLines(old, now string) string {
+	a, b := splitLines(old), splitLines(now)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -160,7 +160,7 @@ func changed(old, now string) string {
 	return strings.Join(out, "\n")
 }
 
-func lines(s string) []string {
+func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}

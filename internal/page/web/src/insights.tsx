@@ -49,15 +49,15 @@ export function Insights({ doc }: { doc: Report }) {
     {r.weeks && r.weeks.length > 1 && <Weeks weeks={r.weeks.map((w) => ({ name: w.monday.slice(5), was: w.minutes_waited, ours: w.winnow_minutes_waited }))} />}
     {r.worst && r.worst.length > 0 && <table class="rows">
       <caption>The sessions that suffered most</caption>
-      <thead><tr><th scope="col">Session</th><th scope="col">Agent</th><th scope="col">Last used</th><th scope="col" class="num">Compactions</th><th scope="col" class="num">Waited</th><th scope="col" class="num">Re-reads</th><th scope="col" class="num">For that</th><th scope="col" class="num">Session</th><th scope="col" class="num">With winnow</th></tr></thead>
+      <thead><tr><th scope="col">Session</th><th scope="col">Agent</th><th scope="col">Last used</th><th scope="col" class="num">Compactions</th><th scope="col" class="num">Waited</th><th scope="col" class="num">Re-reads</th><th scope="col" class="num">Their cost</th><th scope="col" class="num">Session</th><th scope="col" class="num">With winnow</th></tr></thead>
       <tbody>{r.worst.map((s) => <tr key={s.file}>
         <th scope="row" class="path" title={s.file}>{s.file.split('/').pop()}</th><td>{s.agent} {s.model}</td><td class="num">{when(s.last).slice(0, 10)}</td>
         <Cells s={s} /><td class="num" data-label="session">{dollars(s.dollars)}</td><td class="num" data-label="with winnow">{dollars(s.winnow_dollars)}</td>
       </tr>)}</tbody>
     </table>}
     {r.agents && r.compacted > 0 && <table class="rows">
-      <caption>By agent. An edit is ready where the text that it replaces still stood in what was sent right after a compaction, of those in the 30 calls after it.</caption>
-      <thead><tr><th scope="col">Agent</th><th scope="col" class="num">Sessions</th><th scope="col" class="num">Compactions</th><th scope="col" class="num">Waited</th><th scope="col" class="num">Re-reads</th><th scope="col" class="num">For that</th><th scope="col" class="num">Edits ready</th><th scope="col" class="num">With winnow</th></tr></thead>
+      <caption>By agent. Edits are those in the 30 calls after a compaction. One is ready if the text that it replaces was in the request right after the compaction.</caption>
+      <thead><tr><th scope="col">Agent</th><th scope="col" class="num">Sessions</th><th scope="col" class="num">Compactions</th><th scope="col" class="num">Waited</th><th scope="col" class="num">Re-reads</th><th scope="col" class="num">Their cost</th><th scope="col" class="num">Edits ready</th><th scope="col" class="num">With winnow</th></tr></thead>
       <tbody>{r.agents.map((a) => <tr key={a.agent}>
         <th scope="row">{a.agent}</th><td class="num" data-label="sessions">{num(a.sessions)}</td>
         <Cells s={a} /><td class="num" data-label="edits ready">{share(a.edits_ready)}</td><td class="num" data-label="with winnow">{share(a.winnow_edits_ready)}</td>
@@ -71,6 +71,6 @@ export function Insights({ doc }: { doc: Report }) {
 function Cells({ s }: { s: Sum }) {
   return <Fragment>
     <td class="num" data-label="compactions">{num(s.compactions)}</td><td class="num" data-label="waited">{minutes(s.minutes_waited)}</td>
-    <td class="num" data-label="re-reads">{num(s.rereads)}</td><td class="num" data-label="for that">{dollars(s.dollars_compaction)}</td>
+    <td class="num" data-label="re-reads">{num(s.rereads)}</td><td class="num" data-label="their cost">{dollars(s.dollars_compaction)}</td>
   </Fragment>
 }

@@ -19,7 +19,7 @@ export function Notes({ shown }: { shown: Shown }) {
   const may = live && d.readable
   if (!d.notes.length && !may) return null
   return <details class="notes" open={d.notes.length > 0}>
-    <summary>Notes: {d.notes.length ? `${d.notes.length}, shown to the model with how things stand` : 'none yet'}</summary>
+    <summary>Notes: {d.notes.length ? `${d.notes.length}, which the model sees after every compaction` : 'none yet'}</summary>
     <ul>
       {d.notes.map((n) => <li key={n.id}>
         {n.text} <span class="quiet">after message {n.message}, {n.time.slice(0, 16).replace('T', ' ')}</span>

@@ -16,7 +16,7 @@ export function Plans({ shown }: { shown: Shown }) {
   return <section aria-labelledby="plans-title">
     <h2 id="plans-title">Compactions</h2>
     {rows.length === 0
-      ? <p class="quiet">There was none.</p>
+      ? <p class="quiet">No compaction yet.</p>
       : <div class="scroll" tabIndex={0} role="region" aria-labelledby="plans-title"><table class="rows">
           <thead><tr><th scope="col">Before request</th><th scope="col">What</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Change</th><th scope="col">Why</th></tr></thead>
           <tbody>{rows.map((p, i) => <tr key={`${p.id}.${i}`} class={p.undone ? 'undone' : undefined}>

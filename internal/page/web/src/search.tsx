@@ -23,7 +23,7 @@ export function Search({ shown, route }: { shown: Shown; route: Route }) {
       <input id="words" type="search" value={words} aria-label="Words" onInput={(e) => type((e.target as HTMLInputElement).value)} autocomplete="off" spellcheck={false} />
       <button type="submit">Search</button>
     </form>
-    {found && <p class="facts" role="status">{found.hits.length === 0 ? 'These words stand nowhere in what is hidden.' : `${plural(found.hits.length, 'place')}${found.more ? ` of ${num(found.hits.length + found.more)}` : ''}, best first`}</p>}
+    {found && <p class="facts" role="status">{found.hits.length === 0 ? 'No hidden text has these words.' : `${plural(found.hits.length, 'place')}${found.more ? ` of ${num(found.hits.length + found.more)}` : ''}, best first`}</p>}
     <ol class="hits">
       {found?.hits.map((x, i) => {
         const key = `${x.handle}:${x.line}`

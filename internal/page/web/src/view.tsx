@@ -6,7 +6,7 @@ import { Shown } from './main'
 import { Text } from './patch'
 
 export const bands: [string, string][] = [
-  ['fixed', 'fixed part'], ['files', 'files as they stand'], ['words', 'words'], ['actions', 'actions'], ['tail', 'as it was said'],
+  ['fixed', 'fixed part'], ['files', 'files as they stand'], ['words', 'words'], ['actions', 'actions'], ['tail', 'newest, as it was said'],
 ]
 
 const step = 40
@@ -113,7 +113,7 @@ function Workbench({ shown, view }: { shown: Shown; view: View }) {
         ? <button type="submit">Compact now</button>
         : <Fragment>
             <button type="submit" class="apply" disabled={busy || !then}>{busy ? 'Compacting…' : 'Apply'}</button>
-            <button type="button" disabled={busy} onClick={() => { aim(null); set(null); say('') }}>Leave it</button>
+            <button type="button" disabled={busy} onClick={() => { aim(null); set(null); say('') }}>Cancel</button>
           </Fragment>}
     </div>
     <div role="status" aria-live="polite">
