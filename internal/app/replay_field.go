@@ -65,13 +65,13 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 
 // replaySearch prints what searches find.
 func (a *app) replaySearch(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.SearchOptions{Places: eachPlace(windows, fixed)}
+	o := &replay.PlaceOptions{Places: eachPlace(windows, fixed)}
 	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.SearchBoard, error) { return replay.Searches(cmd.Context(), d, o) })
 }
 
 // replayMoments prints what the moments of rewrites are worth.
 func (a *app) replayMoments(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.MomentOptions{Places: eachPlace(windows, fixed)}
+	o := &replay.PlaceOptions{Places: eachPlace(windows, fixed)}
 	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.MomentBoard, error) { return replay.Moments(cmd.Context(), d, o) })
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/replay"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // umbraStep is split-turn compression as documented (seed 000): over budget and
@@ -60,7 +62,7 @@ func splitTurn(u *replay.Working) replay.Sent {
 		m := u.Msgs[p.from]
 		for k := range m.Parts {
 			if m.Parts[k].Kind == chat.ToolCall {
-				b.WriteString(replay.CallLine(&m.Parts[k], "completed") + "\n")
+				b.WriteString(callLine(&m.Parts[k], "completed") + "\n")
 			}
 		}
 	}
@@ -79,4 +81,19 @@ func splitTurn(u *replay.Working) replay.Sent {
 		history = history[1:]
 	}
 	return replay.Sent{Messages: append(append([]*chat.Message{}, history...), core...)}
+}
+
+// callLine returns a call as the system documents it: the tool's name, its
+// first two arguments cut at 40 characters, and the status.
+func callLine(call *chat.Part, status string) string {
+	var b strings.Builder
+	b.WriteString("- " + call.Name + "(")
+	for i, a := range work.KeyArgs(call, 2) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(a.Key + "=" + text.Runes(strings.Join(strings.Fields(a.Value), " "), 40))
+	}
+	b.WriteString(") → " + status)
+	return b.String()
 }

@@ -188,7 +188,7 @@ func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, prices mo
 	padding.System = padSystem(s, cmp.Or(p.Fixed, agent.Windows.Fixed, aloneFixed), counter)
 	x := newIndex(&padding, counter)
 	out := &aloneSession{agent: agent, point: agent.Own.Point(window)}
-	if x.fixed+x.cum[len(x.cum)-1] < int(aloneLeast*float64(out.point)) {
+	if x.wholePrompt() < int(aloneLeast*float64(out.point)) {
 		return nil
 	}
 	out.d = driver{
@@ -239,7 +239,7 @@ func (r *AloneRow) shareEdits() {
 	}
 	r.V, r.Tail, r.Naive = shareOrNil(sum.Ready), shareOrNil(sum.Tail), shareOrNil(sum.Naive)
 	if r.V != nil {
-		r.Between = (*Span)(bootstrap(ready, Tally.plus, Tally.Share))
+		r.Between = bootstrap(ready, Tally.plus, Tally.Share)
 	}
 }
 

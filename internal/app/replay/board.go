@@ -165,6 +165,13 @@ func (c *Crew) Each(ctx context.Context, n int, what string, f func(i int) error
 	return context.Cause(ctx)
 }
 
+// played is a session that is replayed: its edits are known where it fills a window.
+type played struct {
+	*index
+	next *nextIndex
+	step time.Duration
+}
+
 // fillSessions fills the rows of whole sessions.
 func (r *runner) fillSessions(ctx context.Context) error {
 	if len(r.Windows) == 0 || len(r.Policies) == 0 {
@@ -176,46 +183,39 @@ func (r *runner) fillSessions(ctx context.Context) error {
 			sessions[i].System = padSystem(&sessions[i], r.Fixed, r.counter)
 		}
 	}
-	indexes := make([]*index, len(sessions))
+	all := make([]played, len(sessions))
 	err := r.Each(ctx, len(sessions), "reading sessions", func(i int) error {
 		if !r.Heard {
-			indexes[i] = newIndex(&sessions[i], r.counter)
+			all[i].index = newIndex(&sessions[i], r.counter)
 			return nil
 		}
 		p, err := PromptOf(&sessions[i].Session, sessions[i].Model)
-		indexes[i] = newHeardIndex(&sessions[i], p)
+		all[i].index = newHeardIndex(&sessions[i], p)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	next := make([]*nextIndex, len(sessions))
-	steps, usual := make([]time.Duration, len(sessions)), time.Duration(0)
+	fills := func(p played, window int) bool { return p.wholePrompt() > int(r.Trigger*float64(window)) }
 	err = r.Each(ctx, len(sessions), "reading edits", func(i int) error {
-		if x := indexes[i]; x.fixed+x.cum[len(x.cum)-1] > int(r.Trigger*float64(slices.Min(r.Windows))) {
-			next[i] = newNextIndex(&sessions[i])
-			steps[i] = medianStep(sessions[i].History)
+		if fills(all[i], slices.Min(r.Windows)) {
+			all[i].next = newNextIndex(&sessions[i])
+			all[i].step = medianStep(sessions[i].History)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if known := slices.DeleteFunc(slices.Clone(steps), func(d time.Duration) bool { return d == 0 }); len(known) > 0 {
-		slices.Sort(known)
-		usual = known[len(known)/2] // for sessions that have no times
-	}
-	place := map[*index]int{}
-	for i, x := range indexes {
-		place[x] = i
-	}
-	for n, w := range r.Windows {
-		var long []*index
-		for _, x := range indexes {
-			if x.fixed+x.cum[len(x.cum)-1] > int(r.Trigger*float64(w)) {
-				long = append(long, x)
-			}
+	var known []time.Duration
+	for _, p := range all {
+		if p.step > 0 {
+			known = append(known, p.step)
 		}
+	}
+	usual := medianOf(known) // for sessions that have no times
+	for n, w := range r.Windows {
+		long := slices.DeleteFunc(slices.Clone(all), func(p played) bool { return !fills(p, w) })
 		if n == 0 || len(long) > r.board.Replayed {
 			r.board.Replayed = len(long)
 		}
@@ -224,9 +224,11 @@ func (r *runner) fillSessions(ctx context.Context) error {
 			outs[k] = make([]Outcome, len(long))
 		}
 		err := r.Each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
-			x, p := long[i/len(r.Policies)], i%len(r.Policies)
-			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, own: r.Fixed > 0 || r.Heard}
-			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
+			s, p := long[i/len(r.Policies)], i%len(r.Policies)
+			d := driver{
+				index: s.index, window: w, trigger: r.Trigger, prices: r.Models, own: r.Fixed > 0 || r.Heard,
+				next: s.next, step: cmp.Or(s.step, usual),
+			}
 			var err error
 			outs[p][i/len(r.Policies)], err = d.runAndTime(ctx, r.Policies[p])
 			return err

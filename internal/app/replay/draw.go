@@ -31,7 +31,7 @@ type Reading struct {
 // had its own.
 func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
 	r.Count, r.Window, r.Viewer.Name = cmp.Or(r.Count, 10), cmp.Or(r.Window, 64000), cmp.Or(r.Viewer.Name, "shipped")
-	v, err := r.Viewer.openEngine(r.Window)
+	v, err := r.Viewer.openPolicy(r.Window)
 	if err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func (d *Data) drawSessions(r *rand.Rand, window int) []*Session {
 }
 
 // writeCompaction writes one compaction.
-func (x *nextIndex) writeCompaction(out io.Writer, n int, c *NextCut, msgs []*chat.Message, given bool) error {
+func (x *nextIndex) writeCompaction(out io.Writer, n int, c *NextCut, msgs []*chat.Message, given int) error {
 	var b strings.Builder
 	s := x.session
 	fmt.Fprintf(&b, "%s\n%d. %s, %s: %d messages, about %d tokens, become %d messages, about %d tokens\n",
 		strings.Repeat("=", 80), n, s.Format, s.File, c.At, x.chars[c.At]/4, len(msgs), viewSize(msgs))
-	if given {
+	if given > 0 {
 		b.WriteString("The engine said that it cannot be compacted to the target.\n")
 	}
 	stays := 0

@@ -82,8 +82,14 @@ func Shipped(name string, set winnow.Settings, p Place, target int) (FieldPolicy
 	if err != nil {
 		return FieldPolicy{}, err
 	}
-	if target >= w.Limits(0).Available {
-		return FieldPolicy{}, fmt.Errorf("replay: a target of %d tokens is too large to be a compaction in a window of %d", target, p.Window)
+	return compactingPolicy(name, w, target)
+}
+
+// compactingPolicy returns an engine as a policy that compacts to a target; 0 leaves
+// that to the settings.
+func compactingPolicy(name string, w *winnow.Winnow, target int) (FieldPolicy, error) {
+	if l := w.Limits(0); target >= l.Available {
+		return FieldPolicy{}, fmt.Errorf("replay: %s: a target of %d tokens is too large to be a compaction in a window of %d", name, target, l.Context)
 	}
 	return FieldPolicy{Name: name, Target: target, View: func(ctx context.Context, req chat.Request) ([]*chat.Message, error) {
 		r, err := w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: target}})
@@ -144,6 +150,19 @@ type fieldPlace struct {
 	counter  *token.Counter
 }
 
+// openPlaces makes the engines of places.
+func openPlaces(places []Place) ([]fieldPlace, error) {
+	out := make([]fieldPlace, len(places))
+	for i, p := range places {
+		w, err := fieldEngine(winnow.Settings{}, p)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = fieldPlace{Place: p, engine: w, counter: w.Meter().Counter()}
+	}
+	return out, nil
+}
+
 // Field measures the field.
 func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error) {
 	var o FieldOptions
@@ -153,25 +172,22 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	if o.Places == nil {
 		o.Places = Places()
 	}
-	places := make([]fieldPlace, len(o.Places))
+	places, err := openPlaces(o.Places)
+	if err != nil {
+		return nil, err
+	}
 	least := o.Places[0].Room()
 	for i, p := range o.Places {
-		places[i] = fieldPlace{Place: p}
-		var err error
 		if places[i].policies, err = o.policiesFor(p); err != nil {
 			return nil, err
 		}
-		if places[i].engine, err = fieldEngine(winnow.Settings{}, p); err != nil {
-			return nil, err
-		}
-		places[i].counter = places[i].engine.Meter().Counter()
 		least = min(least, p.Room())
 	}
 	sessions := o.drawSessions(d, func(s *Session) bool { return !tooShort(s, least/2) })
 	// The longest first, so that no core waits for it at the end.
 	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
 	scores := make([][][]fieldScore, len(sessions)) // by session, place and policy; nil without a cut
-	err := o.Each(ctx, len(sessions), "next edits", func(i int) error {
+	err = o.Each(ctx, len(sessions), "next edits", func(i int) error {
 		var err error
 		scores[i], err = scoreField(ctx, sessions[i], places)
 		return err
@@ -223,16 +239,12 @@ func (o *FieldOptions) drawSessions(d *Data, fit func(*Session) bool) []*Session
 // scoreField measures the cuts of one session in every place.
 func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]fieldScore, error) {
 	out := make([][]fieldScore, len(places))
-	x := newNextIndex(s)
-	bare := withoutMarks(s.History)
-	for i, m := range bare.All() {
-		x.raw[m] = i
-	}
+	x, bare := newBareIndex(s)
 	for p := range places {
 		place := &places[p]
-		req := chat.Request{System: place.systemPrompt(s), Tools: s.Tools, History: s.History, Rules: Rules()}
-		if !place.Marked {
-			req.History = bare
+		req := place.newRequest(s, bare)
+		if place.Marked {
+			req.History = s.History
 		}
 		cuts, err := place.findCuts(x, req)
 		if err != nil {
@@ -256,6 +268,16 @@ func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]field
 	return out, nil
 }
 
+// newBareIndex returns the index of a session, and its history as a request body has it,
+// whose messages the index knows too.
+func newBareIndex(s *Session) (*nextIndex, chat.History) {
+	x, bare := newNextIndex(s), withoutMarks(s.History)
+	for i, m := range bare.All() {
+		x.raw[m] = i
+	}
+	return x, bare
+}
+
 // withoutMarks returns a history as a request body has it: nothing says which messages
 // nobody typed.
 func withoutMarks(h chat.History) chat.History {
@@ -266,8 +288,10 @@ func withoutMarks(h chat.History) chat.History {
 	return chat.NewHistory(msgs...)
 }
 
-// systemPrompt returns the session's system prompt in a place.
-func (p *fieldPlace) systemPrompt(s *Session) []chat.Part { return padSystem(s, p.Fixed, p.counter) }
+// newRequest returns a request of the session in a place.
+func (p *fieldPlace) newRequest(s *Session, h chat.History) chat.Request {
+	return chat.Request{System: padSystem(s, p.Fixed, p.counter), Tools: s.Tools, History: h, Rules: Rules()}
+}
 
 // padSystem returns the session's own system prompt with as much neutral text as makes
 // system prompt and tools the fixed part.
@@ -331,9 +355,7 @@ func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Req
 	if err != nil {
 		return s, err
 	}
-	if given {
-		s.given = 1
-	}
+	s.given = given
 	s.prompt = p.counter.Conversation() + p.counter.System(req.System) + p.counter.Tools(req.Tools)
 	for _, m := range msgs {
 		if i, ok := x.raw[m]; ok {

@@ -124,13 +124,13 @@ func (b *FieldPlace) addPolicy(p *FieldPolicy, list []fieldScore) fieldScore {
 	row := FieldRow{
 		Policy: p.Name, Target: p.Target, Prompt: sum.prompt / n, Least: sum.least, Most: sum.most,
 		Tokens: sum.size / n, Share: float64(sum.size) / float64(max(1, sum.history)), Given: sum.given,
-		V: own(sum), Between: (*Span)(bootstrap(list, fieldScore.plus, own)), ByAge: sum.own.shares(),
+		V: own(sum), Between: bootstrap(list, fieldScore.plus, own), ByAge: sum.own.shares(),
 		Closing: shareOrNil(sum.words.Whole), Part: shareOrNil(sum.words.Part), C: shareOrNil(sum.words.Binding), Typed: shareOrNil(sum.words.Typed),
 	}
 	for r, rival := range fieldRivals() {
 		more := func(s fieldScore) float64 { return s.own.all().Share() - s.rivals[r].all().Share() }
 		row.Rivals = append(row.Rivals, FieldRival{
-			RivalScore{Name: rival.Name, V: sum.rivals[r].all().Share(), More: more(sum), Range: (*Span)(bootstrap(list, fieldScore.plus, more))},
+			RivalScore{Name: rival.Name, V: sum.rivals[r].all().Share(), More: more(sum), Range: bootstrap(list, fieldScore.plus, more)},
 			sum.rivals[r].shares(),
 		})
 	}
@@ -149,18 +149,17 @@ func (a aged) shares() []*float64 {
 
 // Table writes the board for a terminal.
 func (b *FieldBoard) Table(w io.Writer) error {
+	p := &page{w: w}
 	for i := range b.Places {
 		if i > 0 {
-			fmt.Fprintln(w)
+			p.say("")
 		}
-		if err := b.Places[i].writeTable(w); err != nil {
-			return err
-		}
+		b.Places[i].writeTable(p)
 	}
 	if len(b.Plain) == 0 {
-		return nil
+		return p.err
 	}
-	fmt.Fprintln(w, "\nWhat the agent read again in its next 30 calls, and what of it stands in views of the client's size")
+	p.say("\nWhat the agent read again in its next 30 calls, and what of it stands in views of the client's size")
 	g := grid{head: []string{"where", "places", "calls", "reads", "again", "history", "tokens", "lines", "tail", "nine in ten lines", "tail", "given up"}, right: 1}
 	for _, r := range []struct {
 		name string
@@ -171,30 +170,25 @@ func (b *FieldBoard) Table(w io.Writer) error {
 			twoDigits(shareOrNil(r.Lines)), twoDigits(shareOrNil(r.Tail)), twoDigits(shareOrNil(r.Whole)), twoDigits(shareOrNil(r.TailWhole)), text.Number(r.Given),
 		})
 	}
-	if err := g.writeText(w); err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "\nWithout files: which of the agent's next arguments stand in the view")
+	p.put(g.writeText)
+	p.say("\nWithout files: which of the agent's next arguments stand in the view")
 	g = grid{head: []string{"what", "cuts", "arguments", "history", "tokens", "share", "stand", "tail", "more, 95 %", "given up"}, right: 1}
 	for i := range b.Plain {
-		p := &b.Plain[i]
+		r := &b.Plain[i]
 		g.rows = append(g.rows, []string{
-			p.What, text.Number(p.Cuts), text.Number(p.Args), text.Number(p.History), text.Number(p.Tokens), formatShare(p.Share),
-			twoDigits(shareOrNil(p.Ready)), twoDigits(shareOrNil(p.Tail)), p.Between.String(), text.Number(p.Given),
+			r.What, text.Number(r.Cuts), text.Number(r.Args), text.Number(r.History), text.Number(r.Tokens), formatShare(r.Share),
+			twoDigits(shareOrNil(r.Ready)), twoDigits(shareOrNil(r.Tail)), r.Between.String(), text.Number(r.Given),
 		})
 	}
-	if err := g.writeText(w); err != nil {
-		return err
+	p.put(g.writeText)
+	if bars := b.Bars(); len(bars) > 0 {
+		p.say("\nWhat is asked for")
+		p.put(barGrid(bars).writeText)
 	}
-	bars := b.Bars()
-	if len(bars) == 0 {
-		return nil
-	}
-	fmt.Fprintln(w, "\nWhat is asked for")
-	return barGrid(bars).writeText(w)
+	return p.err
 }
 
-func (b *FieldPlace) writeTable(w io.Writer) error {
+func (b *FieldPlace) writeTable(p *page) {
 	how, where := "nothing marked", "where the engine would"
 	if b.Marked {
 		how = "marked as in the file"
@@ -202,16 +196,13 @@ func (b *FieldPlace) writeTable(w io.Writer) error {
 	if b.At > 0 {
 		where = fmt.Sprintf("at %.2f of the room", b.At)
 	}
-	_, err := fmt.Fprintf(w, "Window %s, fixed part %s, %s, cut %s: %s at %s of %s\n",
+	p.say("Window %s, fixed part %s, %s, cut %s: %s at %s of %s",
 		text.Number(b.Window), text.Number(b.Fixed), how, where,
 		text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"))
-	if err != nil || b.Cuts == 0 {
-		return err
+	if b.Cuts == 0 {
+		return
 	}
-	_, err = fmt.Fprintf(w, "History %s tokens; edits whose text was last seen below 20k tokens ago: %d, 20–60k: %d, further: %d\n", text.Number(b.History), b.ByAge[0], b.ByAge[1], b.ByAge[2])
-	if err != nil {
-		return err
-	}
+	p.say("History %s tokens; edits whose text was last seen below 20k tokens ago: %d, 20–60k: %d, further: %d", text.Number(b.History), b.ByAge[0], b.ByAge[1], b.ByAge[2])
 	g := grid{head: []string{"view", "prompt", "from", "to", "tokens", "share", "V", "95 %", "tail", "naive", "V − tail", "95 %", "V − naive", "95 %"}, right: 1}
 	g.head = append(g.head, "<20k", "20–60k", ">60k", "tail", "", "", "closing", "in part", "C", "typed", "given up")
 	for i := range b.Rows {
@@ -228,5 +219,5 @@ func (b *FieldPlace) writeTable(w io.Writer) error {
 		}
 		g.rows = append(g.rows, append(row, twoDigits(r.Closing), twoDigits(r.Part), twoDigits(r.C), twoDigits(r.Typed), text.Number(r.Given)))
 	}
-	return g.writeText(w)
+	p.put(g.writeText)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/token"
@@ -51,7 +50,7 @@ func sumPlain(what string, list []plainScore) Plain {
 	return Plain{
 		What: what, Cuts: s.cuts, Args: s.own.Of, History: s.history / n, Tokens: s.size / n,
 		Share: float64(s.size) / float64(max(1, s.history)), Given: s.given, Ready: s.own, Tail: s.tail,
-		Between: (*Span)(bootstrap(list, plainScore.plus, more)),
+		Between: bootstrap(list, plainScore.plus, more),
 	}
 }
 
@@ -144,7 +143,8 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 	for at := range h.Len() {
 		if at > 0 && 2*size >= all && h.At(at).Role == chat.Assistant {
 			p := Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}
-			return o.plainAt(ctx, newNextIndex(s), withoutMarks(h), p, at)
+			x, bare := newBareIndex(s)
+			return o.plainAt(ctx, x, bare, p, at)
 		}
 		size += k.At(h, at)
 	}
@@ -153,13 +153,13 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 
 // plainDay cuts a long session as the field's are cut.
 func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore, err error) {
-	place := fieldPlace{Place: Place{Window: 200_000, Fixed: 12_000}}
-	if place.engine, err = fieldEngine(winnow.Settings{}, place.Place); err != nil {
+	places, err := openPlaces([]Place{{Window: 200_000, Fixed: 12_000}})
+	if err != nil {
 		return sum, err
 	}
-	place.counter = place.engine.Meter().Counter()
-	x, bare := newNextIndex(s), withoutMarks(s.History)
-	cuts, err := place.findCuts(x, chat.Request{System: place.systemPrompt(s), Tools: s.Tools, History: bare, Rules: Rules()})
+	place := &places[0]
+	x, bare := newBareIndex(s)
+	cuts, err := place.findCuts(x, place.newRequest(s, bare))
 	if err != nil {
 		return sum, err
 	}
@@ -175,21 +175,12 @@ func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore
 
 // plainAt measures one cut.
 func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (plainScore, error) {
-	policies, err := o.policiesFor(p)
+	s := x.session
+	view, given, err := o.viewAt(ctx, s, bare, p, at)
 	if err != nil {
 		return plainScore{}, err
 	}
-	s := x.session
-	place := &fieldPlace{Place: p, counter: token.New(counting, nil)}
-	req := chat.Request{System: place.systemPrompt(s), Tools: s.Tools, History: bare.Head(at), Rules: Rules()}
-	view, given, err := viewOf(ctx, &policies[0], req)
-	if err != nil {
-		return plainScore{}, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
-	}
-	out := plainScore{cuts: 1, history: x.chars[at] / 4, size: viewSize(view)}
-	if given {
-		out.given = 1
-	}
+	out := plainScore{cuts: 1, given: given, history: x.chars[at] / 4, size: viewSize(view)}
 	own := plainTexts(view)
 	tail := plainTexts(tailView(x, &NextCut{Session: s, At: at}, 4*out.size))
 	for _, v := range nextArgs(s, at) {
@@ -213,11 +204,7 @@ func plainTexts(msgs []*chat.Message) []string {
 // prompt.
 func nextArgs(s *Session, at int) []string {
 	h := s.History
-	head := make([]*chat.Message, at)
-	for i := range head {
-		head[i] = h.At(i)
-	}
-	before := plainTexts(head)
+	before := plainTexts(messagesOf(h.Head(at)))
 	var since, out []string
 	for i := range s.System {
 		since = append(since, s.System[i].Text)

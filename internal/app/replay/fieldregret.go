@@ -68,11 +68,7 @@ func (o *FieldOptions) measureRegrets(ctx context.Context, d *Data) (recorded, r
 // measureRegret measures one session.
 func (o *FieldOptions) measureRegret(ctx context.Context, s *Session) (out [2]Regret, err error) {
 	k := token.New(counting, nil)
-	x := newNextIndex(s)
-	bare := withoutMarks(s.History)
-	for i, m := range bare.All() {
-		x.raw[m] = i
-	}
+	x, bare := newBareIndex(s)
 	fixed := fixedPart(s, k)
 	for _, c := range Summarised(s.Compactions) {
 		size := k.Text(c.Summary)
@@ -141,26 +137,12 @@ func (x *nextIndex) drawUncompacted(seed uint64, compaction int) int {
 // regretAt measures one place of a session.
 func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (Regret, error) {
 	h := x.session.History
-	all := make([]*chat.Message, at)
-	for i := range all {
-		all[i] = h.At(i)
-	}
-	r := Regret{Places: 1, History: viewSize(all)}
-	policies, err := o.policiesFor(p)
+	all := messagesOf(h.Head(at))
+	view, given, err := o.viewAt(ctx, x.session, bare, p, at)
+	r := Regret{Places: 1, History: viewSize(all), Tokens: viewSize(view), Given: given}
 	if err != nil {
 		return r, err
 	}
-	counter := token.New(counting, nil)
-	place := &fieldPlace{Place: p, counter: counter}
-	req := chat.Request{System: place.systemPrompt(x.session), Tools: x.session.Tools, History: bare.Head(at), Rules: Rules()}
-	view, given, err := viewOf(ctx, &policies[0], req)
-	if err != nil {
-		return r, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, x.session.File, at, err)
-	}
-	if given {
-		r.Given = 1
-	}
-	r.Tokens = viewSize(view)
 	before, shown := x.readView(all), x.readView(view)
 	tail := x.readView(tailView(x, &NextCut{Session: x.session, At: at}, 4*r.Tokens))
 	for i := at; i < h.Len() && r.Calls < nextCalls; i++ {
@@ -173,7 +155,7 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 				continue
 			}
 			r.Calls++
-			path, lines := x.readBy(i, call)
+			path, lines, _ := x.readBy(i, call)
 			if len(lines) == 0 {
 				continue
 			}
@@ -193,31 +175,50 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 	return r, nil
 }
 
-// readBy returns the file that a call reads and the lines that it showed.
-func (x *nextIndex) readBy(answer int, call *chat.Part) (path string, lines []string) {
+// readBy returns the file that a call reads, the lines that it showed, and the result.
+func (x *nextIndex) readBy(answer int, call *chat.Part) (path string, lines []string, result *chat.Part) {
 	a := x.access[call]
-	if a.Kind != work.ToolRead {
-		return "", nil
+	if a.Kind != work.ToolRead || len(a.Ops) != 1 {
+		return "", nil, nil
 	}
 	result, texts := x.resultOf(answer, call)
-	if result == nil || result.Failed || len(a.Ops) != 1 {
-		return "", nil
+	if result == nil || result.Failed {
+		return "", nil, nil
 	}
-	return a.Ops[0].Path, linesOf(texts)
+	return a.Ops[0].Path, linesOf(texts), result
 }
 
-// viewOf makes a view, which is everything where the engine says that it cannot
-// be less.
-func viewOf(ctx context.Context, by *FieldPolicy, req chat.Request) (msgs []*chat.Message, given bool, err error) {
+// viewAt returns the first policy's view of a session's first messages in a place.
+func (o *FieldOptions) viewAt(ctx context.Context, s *Session, bare chat.History, p Place, at int) (msgs []*chat.Message, given int, err error) {
+	policies, err := o.policiesFor(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	place := &fieldPlace{Place: p, counter: token.New(counting, nil)}
+	msgs, given, err = viewOf(ctx, &policies[0], place.newRequest(s, bare.Head(at)))
+	if err != nil {
+		err = fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
+	}
+	return msgs, given, err
+}
+
+// viewOf makes a view. It is everything where the engine says that it cannot be less;
+// given is 1 then.
+func viewOf(ctx context.Context, by *FieldPolicy, req chat.Request) (msgs []*chat.Message, given int, err error) {
 	msgs, err = by.View(ctx, req)
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError
 	if !errors.As(err, &cannot) && !errors.As(err, &short) {
-		return msgs, false, err
+		return msgs, 0, err
 	}
-	msgs = make([]*chat.Message, req.History.Len())
-	for i := range msgs {
-		msgs[i] = req.History.At(i)
+	return messagesOf(req.History), 1, nil
+}
+
+// messagesOf returns the messages of a history.
+func messagesOf(h chat.History) []*chat.Message {
+	out := make([]*chat.Message, h.Len())
+	for i := range out {
+		out[i] = h.At(i)
 	}
-	return msgs, true, nil
+	return out
 }

@@ -18,13 +18,6 @@ import (
 // Moments at which a rewrite might do less harm than at the trigger: after a pause in
 // which the provider's cache was lost, and at the end of a task.
 
-// MomentOptions say where moments are measured. The zero value is a window of 200,000
-// with 42,000 tokens fixed, and one of 64,000.
-type MomentOptions struct {
-	Places []Place
-	Crew
-}
-
 // MomentBoard is what such moments are worth.
 type MomentBoard struct {
 	Fingerprint string     `json:"fingerprint"`
@@ -77,7 +70,7 @@ const (
 )
 
 // Moments measures both.
-func Moments(ctx context.Context, d *Data, opts *MomentOptions) (*MomentBoard, error) {
+func Moments(ctx context.Context, d *Data, opts *PlaceOptions) (*MomentBoard, error) {
 	o := *opts
 	if o.Places == nil {
 		o.Places = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 64_000}}
@@ -85,12 +78,12 @@ func Moments(ctx context.Context, d *Data, opts *MomentOptions) (*MomentBoard, e
 	prices := model.Default().Lookup(shippedModel)
 	b := &MomentBoard{Fingerprint: d.Fingerprint, Model: prices.Name}
 	counter := token.New(counting, nil)
-	for _, p := range o.Places {
-		w, err := fieldEngine(winnow.Settings{}, p)
-		if err != nil {
-			return nil, err
-		}
-		place := &fieldPlace{Place: p, engine: w, counter: w.Meter().Counter()}
+	places, err := openPlaces(o.Places)
+	if err != nil {
+		return nil, err
+	}
+	for i := range places {
+		place := &places[i]
 		pauses, ends := make([]Pauses, len(d.Sessions)), make([]TaskEnds, len(d.Sessions))
 		err = o.Each(ctx, len(d.Sessions), "moments", func(i int) error {
 			var err error
@@ -104,7 +97,7 @@ func Moments(ctx context.Context, d *Data, opts *MomentOptions) (*MomentBoard, e
 		if err != nil {
 			return nil, err
 		}
-		pause, end := Pauses{Place: p}, TaskEnds{Place: p}
+		pause, end := Pauses{Place: place.Place}, TaskEnds{Place: place.Place}
 		for i := range d.Sessions {
 			pause, end = pause.plus(pauses[i]), end.plus(ends[i])
 		}
@@ -167,12 +160,8 @@ func (p *fieldPlace) replayPauses(ctx context.Context, s *Session, counter *toke
 // taskEnds measures the next edits at the first end of a task between the two shares,
 // and at the usual share.
 func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, err error) {
-	x := newNextIndex(s)
-	bare := withoutMarks(s.History)
-	for i, m := range bare.All() {
-		x.raw[m] = i
-	}
-	req := chat.Request{System: p.systemPrompt(s), Tools: s.Tools, Rules: Rules()}
+	x, bare := newBareIndex(s)
+	req := p.newRequest(s, bare)
 	usual, end, latest, size := 0, 0, 0, 0
 	closed := false
 	for at := 0; at < s.History.Len() && latest == 0; at++ {
@@ -195,7 +184,6 @@ func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, er
 	}
 	out.Sessions = 1
 	ready := func(at int) (Tally, error) {
-		var t Tally
 		c := NextCut{Session: s, At: at}
 		x.findDemand(&c)
 		now := req
@@ -203,14 +191,10 @@ func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, er
 		start := time.Now()
 		r, err := p.engine.Fit(ctx, now, winnow.State{Ask: winnow.Ask{Force: true}})
 		if err != nil {
-			return t, fmt.Errorf("replay: %s at message %d: %w", s.File, at, err)
+			return Tally{}, fmt.Errorf("replay: %s at message %d: %w", s.File, at, err)
 		}
 		out.Took = append(out.Took, time.Since(start))
-		shown := x.readView(viewMessages(now.History, r.View))
-		for _, e := range c.Edits {
-			t.put(shown.isReady(e.Path, e.Old))
-		}
-		return t, nil
+		return c.countReady(x.readView(viewMessages(now.History, r.View))), nil
 	}
 	if out.All90, err = ready(usual); err != nil {
 		return out, err
@@ -263,10 +247,9 @@ func (b *MomentBoard) Table(out io.Writer) error {
 	p.say("")
 	ends := grid{right: 0, head: []string{"window", "fixed", "sessions", "closing message", "commit", "edits", "V at 90 %", "V at the end", "all edits", "V at 90 %", "V waiting", "rewrite, median", "longest"}}
 	for _, r := range b.Ends {
-		slices.Sort(r.Took)
-		half, most := time.Duration(0), time.Duration(0)
-		if n := len(r.Took); n > 0 {
-			half, most = r.Took[n/2], r.Took[n-1]
+		half, most := medianOf(r.Took), time.Duration(0)
+		if len(r.Took) > 0 {
+			most = slices.Max(r.Took)
 		}
 		ends.rows = append(ends.rows, []string{
 			text.Number(r.Window), text.Number(r.Fixed), text.Number(r.Sessions), text.Number(r.Closed), text.Number(r.Commits), text.Number(r.At90.Of),

@@ -34,7 +34,7 @@ func TestMoments(t *testing.T) {
 		put(chat.ResultMessage(id, padding(place.Room()/100)))
 	}
 	d := &Data{Sessions: []Session{{File: "slow", Session: transcript.Session{History: chat.NewHistory(h...)}}}}
-	b, err := Moments(t.Context(), d, &MomentOptions{Places: []Place{place}})
+	b, err := Moments(t.Context(), d, &PlaceOptions{Places: []Place{place}})
 	if err != nil {
 		t.Fatal(err)
 	}

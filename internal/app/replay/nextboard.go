@@ -92,10 +92,10 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 	if o.Viewers == nil { // a target that is not below what is available is none
 		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
 	}
-	views := make([]*viewing, len(o.Viewers))
+	views := make([]FieldPolicy, len(o.Viewers))
 	for i, v := range o.Viewers {
 		var err error
-		if views[i], err = v.openEngine(o.Window); err != nil {
+		if views[i], err = v.openPolicy(o.Window); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +127,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 }
 
 // scoreNext measures the cuts of one session.
-func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([]nextScore, error) {
+func scoreNext(ctx context.Context, s *Session, views []FieldPolicy, window int) ([]nextScore, error) {
 	if tooShort(s, window) {
 		return nil, nil
 	}
@@ -141,15 +141,12 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([
 	for c := range cuts {
 		cut := &cuts[c]
 		asks := x.findAsked(cut)
-		for k, v := range views {
-			msgs, given, err := v.compactedView(ctx, s, cut.At)
+		for k := range views {
+			msgs, given, err := views[k].compactedView(ctx, s, cut.At)
 			if err != nil {
 				return nil, err
 			}
-			score := nextScore{rivals: make([]Tally, len(rivals)), cuts: 1, size: viewSize(msgs)}
-			if given {
-				score.given = 1
-			}
+			score := nextScore{rivals: make([]Tally, len(rivals)), cuts: 1, size: viewSize(msgs), given: given}
 			shown := x.readView(msgs)
 			score.own = cut.countReady(shown)
 			score.beside = x.measureBeside(cut, asks, msgs, shown)
@@ -194,7 +191,7 @@ func nextRow(name string, list []nextScore) NextRow {
 	own := func(s nextScore) float64 { return s.own.Share() }
 	row := NextRow{
 		Viewer: name, Tokens: sum.size / max(1, sum.cuts), Given: sum.given, V: own(sum),
-		Between: (*Span)(bootstrap(list, nextScore.plus, own)),
+		Between: bootstrap(list, nextScore.plus, own),
 	}
 	b := sum.beside
 	row.Beside = b
@@ -208,7 +205,7 @@ func nextRow(name string, list []nextScore) NextRow {
 			return s.own.Share() - s.rivals[r].Share()
 		}
 		row.Rivals = append(row.Rivals, RivalScore{
-			Name: rival.Name, V: sum.rivals[r].Share(), More: more(sum), Range: (*Span)(bootstrap(list, nextScore.plus, more)),
+			Name: rival.Name, V: sum.rivals[r].Share(), More: more(sum), Range: bootstrap(list, nextScore.plus, more),
 		})
 	}
 	return row

@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -278,12 +277,8 @@ func (v *hindsight) seeClientRequest(answer, prompt int, now []*chat.Message) {
 // seeCompaction looks at the first request after a compaction.
 func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now []*chat.Message) {
 	h := v.x.session.History
-	all := make([]*chat.Message, c.At)
-	for i := range all {
-		all[i] = h.At(i)
-	}
-	v.before = v.next.readView(all)
-	calls, view := 0, (*shownView)(nil)
+	v.before = v.next.readView(messagesOf(h.Head(c.At)))
+	calls, view := 0, v.next.viewOnce(now)
 	v.from, v.stop = answer, answer
 	for ; v.stop < end && calls < nextCalls; v.stop++ {
 		for k := range h.At(v.stop).Parts {
@@ -295,10 +290,7 @@ func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now
 			if c.Summary == "" || !v.before.isReady(w.path, w.old) {
 				continue
 			}
-			if view == nil {
-				view = v.next.readView(now)
-			}
-			v.ready.put(view.isReady(w.path, w.old))
+			v.ready.put(view().isReady(w.path, w.old))
 			v.asked[answer] = append(v.asked[answer], w)
 		}
 	}
@@ -310,16 +302,10 @@ func (v *hindsight) findRereads(answer, prompt int, now []*chat.Message) {
 	m := h.At(answer)
 	for k := range m.Parts {
 		call := &m.Parts[k]
-		a := v.next.access[call]
-		if call.Kind != chat.ToolCall || a.Kind != work.ToolRead {
+		if call.Kind != chat.ToolCall {
 			continue
 		}
-		result, texts := v.next.resultOf(answer, call)
-		if result == nil || result.Failed || len(a.Ops) != 1 {
-			continue
-		}
-		path := a.Ops[0].Path
-		lines := linesOf(texts)
+		path, lines, result := v.next.readBy(answer, call)
 		stood := keepPresent(lines, v.before.linesOfFile(path))
 		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(keepPresent(lines, v.next.readView(now).linesOfFile(path))) >= len(lines) {
 			continue
@@ -345,13 +331,7 @@ func (x *nextIndex) resultOf(answer int, call *chat.Part) (*chat.Part, []string)
 
 // seeOwnRequest looks at the same requests as winnow would have made them.
 func (v *hindsight) seeOwnRequest(answer, _ int, now []*chat.Message) {
-	var view *shownView
-	shown := func() *shownView {
-		if view == nil {
-			view = v.next.readView(now)
-		}
-		return view
-	}
+	shown := v.next.viewOnce(now)
 	for _, w := range v.asked[answer] {
 		v.oursReady.put(shown().isReady(w.path, w.old))
 	}

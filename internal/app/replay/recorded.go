@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -70,11 +69,7 @@ func usualWait(s *Session) time.Duration {
 			known = append(known, c.Took)
 		}
 	}
-	if len(known) == 0 {
-		return llmBlocks
-	}
-	slices.Sort(known)
-	return known[len(known)/2]
+	return cmp.Or(medianOf(known), llmBlocks)
 }
 
 // Summarised returns those compactions for which a client had a summary

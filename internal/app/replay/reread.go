@@ -92,13 +92,7 @@ func (r *rereader) readAgain(w *wanted) int {
 // judgeEdits judges the edits of message i against the context now and the size of
 // its prompt, and charges the re-reads that they need.
 func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
-	var view *shownView
-	shown := func() *shownView {
-		if view == nil {
-			view = r.readView(now)
-		}
-		return view
-	}
+	shown := r.viewOnce(now)
 	for k := range r.wanted[i] {
 		w := &r.wanted[i][k]
 		if !w.known {
@@ -183,20 +177,25 @@ func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 // medianStep returns the median time between two answers of a session; 0 where it has
 // no times.
 func medianStep(h chat.History) time.Duration {
-	var gaps []int64
+	var gaps []time.Duration
 	last := int64(0)
 	for _, m := range h.All() {
 		if m.Role != chat.Assistant || m.Time == 0 {
 			continue
 		}
 		if last > 0 && m.Time > last {
-			gaps = append(gaps, m.Time-last)
+			gaps = append(gaps, time.Duration(m.Time-last)*time.Millisecond)
 		}
 		last = m.Time
 	}
-	if len(gaps) == 0 {
+	return medianOf(gaps)
+}
+
+// medianOf returns the median of times; 0 of none.
+func medianOf(list []time.Duration) time.Duration {
+	if len(list) == 0 {
 		return 0
 	}
-	slices.Sort(gaps)
-	return time.Duration(gaps[len(gaps)/2]) * time.Millisecond
+	slices.Sort(list)
+	return list[len(list)/2]
 }

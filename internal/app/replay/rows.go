@@ -38,16 +38,16 @@ type Row struct {
 	// share of the next edits that is ready (V), in views of the same size beside
 	// it, and with one search in what is hidden; the words of made texts that stand
 	// in bare lists, and the lines shown as current that the next read contradicts.
-	EditsReady   *float64    `json:"edits_ready"`
-	TailReady    *float64    `json:"tail_ready"`
-	NaiveReady   *float64    `json:"naive_ready"`
-	Recalled     *float64    `json:"recalled"`
-	ListShare    *float64    `json:"list_share"`
-	Stale        *float64    `json:"stale"`
-	ReadyBetween *[2]float64 `json:"edits_ready_interval"`
-	V2           *float64    `json:"v_rewrite_2"` // after the second rewrite alone
-	V3           *float64    `json:"v_rewrite_3"`
-	V5           *float64    `json:"v_rewrite_5"`
+	EditsReady   *float64 `json:"edits_ready"`
+	TailReady    *float64 `json:"tail_ready"`
+	NaiveReady   *float64 `json:"naive_ready"`
+	Recalled     *float64 `json:"recalled"`
+	ListShare    *float64 `json:"list_share"`
+	Stale        *float64 `json:"stale"`
+	ReadyBetween *Span    `json:"edits_ready_interval"`
+	V2           *float64 `json:"v_rewrite_2"` // after the second rewrite alone
+	V3           *float64 `json:"v_rewrite_3"`
+	V5           *float64 `json:"v_rewrite_5"`
 
 	// What the agent had to read again over the whole session. InContext is the
 	// share of its edits whose old text was in the request sent. DollarsAgain is
@@ -156,7 +156,7 @@ const resamplings = 1000
 
 // bootstrap draws as many sessions as there are, with replacement, and returns
 // where 95 of 100 figures lie. The draw is the same every time.
-func bootstrap[T any](list []T, plus func(T, T) T, figure func(T) float64) *[2]float64 {
+func bootstrap[T any](list []T, plus func(T, T) T, figure func(T) float64) *Span {
 	if len(list) < 3 {
 		return nil // nothing to resample
 	}
@@ -170,5 +170,28 @@ func bootstrap[T any](list []T, plus func(T, T) T, figure func(T) float64) *[2]f
 		got[i] = figure(sum)
 	}
 	slices.Sort(got)
-	return &[2]float64{got[resamplings*25/1000], got[resamplings*975/1000-1]}
+	return &Span{got[resamplings*25/1000], got[resamplings*975/1000-1]}
 }
+
+// Tally counts what survives: Hit of Of.
+type Tally struct {
+	Hit int `json:"hit"`
+	Of  int `json:"of"`
+}
+
+// Share returns the part that survives; 0 of nothing.
+func (t Tally) Share() float64 {
+	if t.Of == 0 {
+		return 0
+	}
+	return float64(t.Hit) / float64(t.Of)
+}
+
+func (t *Tally) put(hit bool) {
+	t.Of++
+	if hit {
+		t.Hit++
+	}
+}
+
+func (t Tally) plus(u Tally) Tally { return Tally{t.Hit + u.Hit, t.Of + u.Of} }

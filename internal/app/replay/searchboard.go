@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/search"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
@@ -17,8 +19,9 @@ import (
 // the view, or one search in what the view hides finds it. The agent searches with the
 // path and the words that it wrote last before the edit.
 
-// SearchOptions say where searches are measured. The zero value is everywhere.
-type SearchOptions struct {
+// PlaceOptions say where searches, or moments, are measured. The zero value is the usual
+// places.
+type PlaceOptions struct {
 	Places []Place
 	Crew
 }
@@ -44,21 +47,17 @@ func (a SearchRow) plus(b SearchRow) SearchRow {
 }
 
 // Searches measures the search of package recall over what the engine's views hide.
-func Searches(ctx context.Context, d *Data, opts *SearchOptions) (*SearchBoard, error) {
+func Searches(ctx context.Context, d *Data, opts *PlaceOptions) (*SearchBoard, error) {
 	o := *opts
 	if o.Places == nil {
 		o.Places = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 100_000, Fixed: 20_000}, {Window: 64_000}}
 	}
-	places := make([]fieldPlace, len(o.Places))
-	for i, p := range o.Places {
-		w, err := fieldEngine(winnow.Settings{}, p)
-		if err != nil {
-			return nil, err
-		}
-		places[i] = fieldPlace{Place: p, engine: w, counter: w.Meter().Counter()}
+	places, err := openPlaces(o.Places)
+	if err != nil {
+		return nil, err
 	}
 	sums := make([][]SearchRow, len(d.Sessions))
-	err := o.Each(ctx, len(d.Sessions), "searches", func(i int) error {
+	err = o.Each(ctx, len(d.Sessions), "searches", func(i int) error {
 		var err error
 		sums[i], err = searchSession(ctx, &d.Sessions[i], places)
 		return err
@@ -80,13 +79,9 @@ func Searches(ctx context.Context, d *Data, opts *SearchOptions) (*SearchBoard, 
 // searchSession measures the cuts of one session in every place.
 func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]SearchRow, error) {
 	out := make([]SearchRow, len(places))
-	x := newNextIndex(s)
-	bare := withoutMarks(s.History)
-	for i, m := range bare.All() {
-		x.raw[m] = i
-	}
+	x, bare := newBareIndex(s)
 	for p := range places {
-		req := chat.Request{System: places[p].systemPrompt(s), Tools: s.Tools, History: bare, Rules: Rules()}
+		req := places[p].newRequest(s, bare)
 		cuts, err := places[p].findCuts(x, req)
 		if err != nil {
 			return nil, err
@@ -138,13 +133,55 @@ func (x *nextIndex) hidesOld(p *plan.Plan, e *NextEdit) bool {
 
 // Table prints the board.
 func (b *SearchBoard) Table(out io.Writer) error {
-	fmt.Fprintln(out, "Of the edits in the agent's next 100 calls, the old text stands in the view, or one search")
-	fmt.Fprintln(out, "finds it, with the path and the words that the agent wrote last before the edit.")
-	fmt.Fprintln(out)
-	fmt.Fprintf(out, "%9s %8s %6s %6s %8s %11s %11s %9s\n", "window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden")
+	p := &page{w: out}
+	p.say("Of the edits in the agent's next 100 calls, the old text stands in the view, or one search")
+	p.say("finds it, with the path and the words that the agent wrote last before the edit.\n")
+	p.say("%9s %8s %6s %6s %8s %11s %11s %9s", "window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden")
 	for _, r := range b.Places {
-		fmt.Fprintf(out, "%9s %8s %6d %6d %8.3f %11.3f %11.3f %9.3f\n", text.Number(r.Window), text.Number(r.Fixed), r.Cuts, r.Ready.Of, r.Ready.Share(), r.First.Share(), r.Five.Share(), r.Whole.Share())
+		p.say("%9s %8s %6d %6d %8.3f %11.3f %11.3f %9.3f", text.Number(r.Window), text.Number(r.Fixed), r.Cuts, r.Ready.Of, r.Ready.Share(), r.First.Share(), r.Five.Share(), r.Whole.Share())
 	}
-	_, err := fmt.Fprintln(out)
-	return err
+	p.say("")
+	return p.err
+}
+
+// searchFinds reports whether one search in what a view hides finds an edit's old
+// text: the agent reads the best message that is found.
+func (x *nextIndex) searchFinds(c *NextCut, e *NextEdit, in map[*chat.Message]bool) bool {
+	var hidden []int
+	var texts []string
+	for i := range c.At {
+		if m := x.session.History.At(i); !in[m] {
+			var b strings.Builder
+			eachText(m, func(_ voice, text string) { b.WriteString(text + "\n") })
+			for k := range m.Parts { // a result does not say which file it shows; its call does
+				if call := x.result[&m.Parts[k]]; call != nil {
+					b.WriteString(call.Args + "\n")
+				}
+			}
+			hidden, texts = append(hidden, i), append(texts, b.String())
+		}
+	}
+	found := search.Rank(search.Words(x.searchQuery(e)), texts, 1)
+	return len(found) > 0 && x.holdsOld(hidden[found[0].Text], e)
+}
+
+// searchQuery returns the query of an agent that needs the text of an edit: the
+// file, and the words it wrote last.
+func (x *nextIndex) searchQuery(e *NextEdit) string { return e.Path + " " + x.lastWords(e.At) }
+
+// holdsOld reports whether a message shows the old text of an edit.
+func (x *nextIndex) holdsOld(message int, e *NextEdit) bool {
+	return slices.ContainsFunc(x.texts[message], func(texts []string) bool { return anyContains(texts, e.Old) })
+}
+
+// lastWords returns the newest words of the agent up to a message.
+func (x *nextIndex) lastWords(at int) string {
+	for i := at; i >= 0; i-- {
+		if m := x.session.History.At(i); m.Role == chat.Assistant {
+			if t := strings.TrimSpace(m.Text()); t != "" {
+				return t
+			}
+		}
+	}
+	return ""
 }

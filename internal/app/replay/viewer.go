@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -64,12 +63,6 @@ func ViewersByName(names ...string) ([]Viewer, error) {
 	return out, nil
 }
 
-// viewing is a viewer with its engine.
-type viewing struct {
-	Viewer
-	w *winnow.Winnow
-}
-
 // engineFor makes an engine that counts in a vocabulary, for an agent's window.
 func engineFor(set winnow.Settings, name string, f token.Family, agent model.Window) (*winnow.Winnow, error) {
 	set.Model = name
@@ -86,38 +79,25 @@ func engineFor(set winnow.Settings, name string, f token.Family, agent model.Win
 	return winnow.New(&winnow.Options{Settings: set, Registry: registry, Agent: agent})
 }
 
-// openEngine makes the viewer's engine for a window.
-func (v Viewer) openEngine(window int) (*viewing, error) {
+// openPolicy makes the viewer's engine for a window.
+func (v Viewer) openPolicy(window int) (FieldPolicy, error) {
 	set := v.Settings
 	set.Window, set.OutputReserve = window, nextOutput
 	w, err := engineFor(set, "unpriced", counting, model.Window{})
-	if err == nil && v.Target > 0 {
-		if v.Target >= w.Limits(0).Available {
-			return nil, fmt.Errorf("replay: %s: a target of %d tokens is too large to be a compaction in a window of %d", v.Name, v.Target, window)
-		}
-	}
 	if err != nil {
-		return nil, fmt.Errorf("replay: %s: %w", v.Name, err)
+		return FieldPolicy{}, fmt.Errorf("replay: %s: %w", v.Name, err)
 	}
-	return &viewing{v, w}, nil
+	return compactingPolicy(v.Name, w, v.Target)
 }
 
-// compactedView returns what the engine leaves of a session's first messages. It is not
-// compacted where the engine says that it cannot be.
-func (v *viewing) compactedView(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
-	h := s.History.Head(at)
-	req := chat.Request{History: h, Rules: Rules()} // no fixed part: a target is the conversation's
-	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: v.Target}})
-	var cannot *winnow.CannotFitError
-	var short *winnow.NotLastingError
-	if errors.As(err, &cannot) || errors.As(err, &short) {
-		given = true
-		r, err = v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{RepairOnly: true}})
-	}
+// compactedView returns what a policy leaves of a session's first messages. There is no
+// fixed part: a target is the conversation's.
+func (p *FieldPolicy) compactedView(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given int, err error) {
+	msgs, given, err = viewOf(ctx, p, chat.Request{History: s.History.Head(at), Rules: Rules()})
 	if err != nil {
-		return nil, given, fmt.Errorf("replay: %s on %s at message %d: %w", v.Name, s.File, at, err)
+		err = fmt.Errorf("replay: %s on %s at message %d: %w", p.Name, s.File, at, err)
 	}
-	return viewMessages(h, r.View), given, nil
+	return msgs, given, err
 }
 
 // viewMessages returns a view's messages: the history's own where they stay as
