@@ -162,14 +162,10 @@ func (d anthropicDialect) addBlock(p *prompt, role string, b block) {
 		t := b.v.get("thinking")
 		p.add(kind, t.bytes(), p.countText(t), m)
 	case "tool_use":
-		p.addValue(kind, b.v, d.callTokens(p, b.v.get("name").str(), b.v.get("input")), m, "cache_control", "caller")
+		p.addValue(kind, b.v, p.countCall(b.v.get("name").str(), b.v.get("input")), m, "cache_control", "caller")
 	default:
 		p.addValue(kind, b.v, d.contentTokens(p, b.v), m, "cache_control")
 	}
-}
-
-func (anthropicDialect) callTokens(p *prompt, name string, input value) int {
-	return p.count([]byte(name)) + p.countJSON(input)
 }
 
 // contentTokens counts a block of any other kind: texts as text, media by kind, the

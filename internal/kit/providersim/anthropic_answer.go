@@ -31,22 +31,6 @@ func (anthropicDialect) blockObject(b Block) object {
 	return object{"type", "text", "text", b.Text}
 }
 
-func (d anthropicDialect) countBlocks(c *call, blocks []Block) int {
-	n := 0
-	if len(blocks) > 0 {
-		n = tokensPerMessage
-	}
-	for _, b := range blocks {
-		if b.Kind != Call {
-			n += c.s.opts.Count([]byte(b.Text))
-			continue
-		}
-		input, _ := parseValue([]byte(b.Args))
-		n += d.callTokens(c.prompt, b.Name, input)
-	}
-	return n
-}
-
 func (anthropicDialect) stopReason(c *call) string {
 	switch c.stopped {
 	case stopCalls:
@@ -101,8 +85,6 @@ func (d anthropicDialect) answerBody(c *call) object {
 		"stop_reason", d.stopReason(c), "stop_sequence", nil, "usage", d.usageObject(c, c.usage.output),
 	}
 }
-
-func (anthropicDialect) leadingEvents() int { return 2 }
 
 func (d anthropicDialect) answerEvents(c *call) []event {
 	var out []event

@@ -21,18 +21,12 @@ type dialect interface {
 	// signBlocks gives the answer's blocks their ids and signatures.
 	signBlocks(c *call)
 
-	// countBlocks gives the tokens of blocks, as the same blocks cost in a prompt.
-	countBlocks(c *call, blocks []Block) int
-
 	// answerBody is the answer in one piece; events is the same as a stream.
 	answerBody(c *call) object
 	answerEvents(c *call) []event
 
 	// countBody answers the endpoint that only counts.
 	countBody(c *call) object
-
-	// leadingEvents is how many events stand before the first content.
-	leadingEvents() int
 
 	// errorBody and errorEvent say that something went wrong, before an answer
 	// and inside a stream of which n events were sent.
@@ -147,12 +141,38 @@ func (c *call) letAgentAnswer(big int) {
 		c.trimAnswer()
 	}
 	c.d.signBlocks(c)
-	c.usage.output = c.d.countBlocks(c, c.blocks)
+	c.usage.output = c.countBlocks(c.blocks)
 	for _, b := range c.blocks {
 		if b.Kind == Thinking {
 			c.usage.thinking += c.s.opts.Count([]byte(b.Text))
 		}
 	}
+}
+
+// countBlocks gives the tokens of blocks, as the same blocks cost in a prompt: those of
+// OpenAI's responses are items with their own framing. Gemini reports thoughts apart,
+// and they do not come back.
+func (c *call) countBlocks(blocks []Block) int {
+	n, framed := 0, 0
+	d := c.d.name()
+	for _, b := range blocks {
+		switch {
+		case b.Kind == Call && (d == Anthropic || d == Gemini):
+			args, _ := parseValue([]byte(b.Args))
+			n += c.prompt.countCall(b.Name, args)
+		case b.Kind == Call:
+			n += c.prompt.countCallText(b.Name, []byte(b.Args))
+		case b.Kind == Thinking && d == Gemini:
+			continue
+		default:
+			n += c.s.opts.Count([]byte(b.Text))
+		}
+		framed++
+	}
+	if d != Responses {
+		framed = min(framed, 1)
+	}
+	return n + framed*tokensPerMessage
 }
 
 // trimAnswer shortens the answer to the output that was asked for, as a model that
@@ -167,7 +187,7 @@ func (c *call) trimAnswer() {
 		return
 	}
 	for i, b := range c.blocks {
-		if c.d.countBlocks(c, c.blocks[:i+1]) <= c.maxOutput {
+		if c.countBlocks(c.blocks[:i+1]) <= c.maxOutput {
 			continue
 		}
 		c.stopped = stopLength
@@ -177,7 +197,7 @@ func (c *call) trimAnswer() {
 			lo, hi := 0, len(b.Text)
 			for lo < hi {
 				mid := (lo + hi + 1) / 2
-				if c.d.countBlocks(c, append(keep, Block{Kind: Text, Text: cutAtRune(b.Text, mid)})) <= c.maxOutput {
+				if c.countBlocks(append(keep, Block{Kind: Text, Text: cutAtRune(b.Text, mid)})) <= c.maxOutput {
 					lo = mid
 				} else {
 					hi = mid - 1

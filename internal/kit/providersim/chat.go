@@ -3,6 +3,7 @@ package providersim
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -82,11 +83,7 @@ func (chatDialect) checkMessages(msgs []value) *refusal {
 			if open == nil {
 				return badRequest(ruleResult, "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.").withParam(paramAt("messages.[%d].role", i))
 			}
-			known := false
-			for _, o := range open {
-				known = known || o == id
-			}
-			if !known {
+			if !slices.Contains(open, id) {
 				return badRequest(ruleResult, "Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", id).withParam(paramAt("messages.[%d].tool_call_id", i))
 			}
 			if content := m.get("content"); !content.isString() && len(content.elems) == 0 {
@@ -133,7 +130,7 @@ func (chatDialect) checkMessages(msgs []value) *refusal {
 }
 
 // buildPrompt makes the prompt: tools first, then the messages.
-func (d chatDialect) buildPrompt(c *call) {
+func (chatDialect) buildPrompt(c *call) {
 	p := newPrompt(c.s.opts.Count, true)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
@@ -143,18 +140,10 @@ func (d chatDialect) buildPrompt(c *call) {
 	for _, m := range c.v.get("messages").elems {
 		p.addMessage()
 		role := m.get("role").str()
-		n := 0
-		if content := m.get("content"); content.isString() {
-			n = p.countText(content)
-			p.add(role, content.bytes(), n, markNone)
-		} else {
-			for _, part := range content.elems {
-				d.addPart(c, role, part)
-			}
-		}
+		addContent(c, role, m.get("content"))
 		for _, t := range m.get("tool_calls").elems {
 			fn := t.firstOf("function", "custom")
-			p.addValue("call", t, d.callTokens(p, fn.get("name").str(), fn.firstOf("arguments", "input").bytes()), markNone)
+			p.addValue("call", t, p.countCallText(fn.get("name").str(), fn.firstOf("arguments", "input").bytes()), markNone)
 		}
 		if id := m.get("tool_call_id"); id.ok() {
 			p.add("result of", id.bytes(), 0, markNone)
@@ -162,7 +151,17 @@ func (d chatDialect) buildPrompt(c *call) {
 	}
 }
 
-func (chatDialect) addPart(c *call, role string, part value) {
+// addContent adds content of OpenAI's: a text, or parts.
+func addContent(c *call, role string, content value) {
+	if content.isString() {
+		c.prompt.add(role, content.bytes(), c.prompt.countText(content), markNone)
+	}
+	for _, part := range content.elems {
+		addContentPart(c, role, part)
+	}
+}
+
+func addContentPart(c *call, role string, part value) {
 	p := c.prompt
 	kind := part.get("type").str()
 	switch kind {
@@ -187,10 +186,6 @@ func (c *call) noteBreakpoint() {
 	if c.v.path("prompt_cache_options", "mode").str() == "explicit" {
 		c.upto = c.prompt.size
 	}
-}
-
-func (chatDialect) callTokens(p *prompt, name string, args []byte) int {
-	return p.count([]byte(name)) + p.count(args)
 }
 
 func (chatDialect) briefAgent(c *call) {

@@ -10,21 +10,6 @@ func (chatDialect) signBlocks(c *call) {
 	}
 }
 
-func (d chatDialect) countBlocks(c *call, blocks []Block) int {
-	n := 0
-	if len(blocks) > 0 {
-		n = tokensPerMessage
-	}
-	for _, b := range blocks {
-		if b.Kind == Call {
-			n += d.callTokens(c.prompt, b.Name, []byte(b.Args))
-		} else {
-			n += c.s.opts.Count([]byte(b.Text))
-		}
-	}
-	return n
-}
-
 func (chatDialect) finishReason(c *call) string {
 	switch c.stopped {
 	case stopCalls:
@@ -72,8 +57,6 @@ func (d chatDialect) answerBody(c *call) object {
 		"usage", d.usageObject(c),
 	}
 }
-
-func (chatDialect) leadingEvents() int { return 1 }
 
 func (d chatDialect) answerEvents(c *call) []event {
 	var out []event

@@ -190,7 +190,7 @@ func (d geminiDialect) buildPrompt(c *call) {
 	}
 }
 
-func (d geminiDialect) addPart(p *prompt, role string, part value) {
+func (geminiDialect) addPart(p *prompt, role string, part value) {
 	call, resp := functionCall(part), functionResponse(part)
 	data := part.firstOf("inlineData", "inline_data")
 	switch {
@@ -198,7 +198,7 @@ func (d geminiDialect) addPart(p *prompt, role string, part value) {
 		t := part.get("text")
 		p.add(role, t.bytes(), p.countText(t), markNone)
 	case call.ok():
-		p.addValue("call", call, d.callTokens(p, call.get("name").str(), call.get("args")), markNone, "id")
+		p.addValue("call", call, p.countCall(call.get("name").str(), call.get("args")), markNone, "id")
 	case resp.ok():
 		p.addValue("response", resp, p.count(resp.get("name").bytes())+p.countJSON(resp.get("response")), markNone, "id")
 	case data.ok():
@@ -207,10 +207,6 @@ func (d geminiDialect) addPart(p *prompt, role string, part value) {
 	default:
 		p.addValue(role, part, tokensPerImage, markNone)
 	}
-}
-
-func (geminiDialect) callTokens(p *prompt, name string, args value) int {
-	return p.count([]byte(name)) + p.countJSON(args)
 }
 
 func (d geminiDialect) briefAgent(c *call, contents []value) {

@@ -15,24 +15,6 @@ func (geminiDialect) signBlocks(c *call) {
 	}
 }
 
-// countBlocks leaves thoughts out: Gemini reports them apart, and they do not come back.
-func (d geminiDialect) countBlocks(c *call, blocks []Block) int {
-	n := 0
-	for _, b := range blocks {
-		switch b.Kind {
-		case Text:
-			n += c.s.opts.Count([]byte(b.Text))
-		case Call:
-			args, _ := parseValue([]byte(b.Args))
-			n += d.callTokens(c.prompt, b.Name, args)
-		}
-	}
-	if n > 0 {
-		n += tokensPerMessage
-	}
-	return n
-}
-
 func geminiPart(b Block, text string) object {
 	switch b.Kind {
 	case Thinking:
@@ -91,8 +73,6 @@ func (d geminiDialect) answerBody(c *call) object {
 	}
 	return d.answerObject(c, parts, d.finishReason(c))
 }
-
-func (geminiDialect) leadingEvents() int { return 0 }
 
 func (d geminiDialect) answerEvents(c *call) []event {
 	var out []event

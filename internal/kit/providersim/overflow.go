@@ -61,12 +61,15 @@ func (s *Server) answerOverflow(c *call, out *writer) bool {
 	return true
 }
 
+// leadingEvents is how many events stand before the first content.
+var leadingEvents = map[string]int{Anthropic: 2, Chat: 1, Responses: 2, Gemini: 0}
+
 // breakOff streams the start of an answer and then the refusal as an event.
 func (s *Server) breakOff(c *call, out *writer, late, sum bool) {
 	c.usage = usage{input: c.inputTokens()}
 	c.letAgentAnswer(0)
 	all := c.d.answerEvents(c)
-	n := c.d.leadingEvents()
+	n := leadingEvents[c.d.name()]
 	if late {
 		n += (len(all) - n) / 2
 	}

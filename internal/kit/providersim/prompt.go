@@ -145,6 +145,16 @@ func mediaTokens(document bool, size int) int {
 // countText counts a string value.
 func (p *prompt) countText(v value) int { return p.count(v.bytes()) }
 
+// countCall counts a call whose arguments are a value, countCallText one whose arguments
+// are a text.
+func (p *prompt) countCall(name string, args value) int {
+	return p.count([]byte(name)) + p.countJSON(args)
+}
+
+func (p *prompt) countCallText(name string, args []byte) int {
+	return p.count([]byte(name)) + p.count(args)
+}
+
 // countJSON counts a value as compact JSON would be.
 func (p *prompt) countJSON(v value) int {
 	if !v.ok() {

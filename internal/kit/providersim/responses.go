@@ -2,6 +2,7 @@ package providersim
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -192,11 +193,7 @@ func (responsesDialect) checkPairs(c *call, items []value, held []string) *refus
 
 // clientCall tells whether a kind of item is a call that the client answers.
 func clientCall(kind string) bool {
-	switch kind {
-	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"}, kind)
 }
 
 // checkTrigger: a compaction can be asked for at the end only.
@@ -242,14 +239,7 @@ func (d responsesDialect) addItem(c *call, it value) {
 	kind := itemKind(it)
 	switch {
 	case kind == "message":
-		role := it.get("role").str()
-		content := it.get("content")
-		if content.isString() {
-			p.add(role, content.bytes(), p.countText(content), markNone)
-		}
-		for _, part := range content.elems {
-			chatDialect{}.addPart(c, role, part)
-		}
+		addContent(c, it.get("role").str(), it.get("content"))
 	case kind == "reasoning":
 		n := 0
 		for _, s := range it.get("summary").elems {
@@ -259,14 +249,12 @@ func (d responsesDialect) addItem(c *call, it value) {
 	case kind == "compaction":
 		p.addValue(kind, it, len(it.get("encrypted_content").raw)/4, markNone, "id")
 	case kind == "function_call" || kind == "custom_tool_call":
-		p.addValue(kind, it, chatDialect{}.callTokens(p, it.get("name").str(), it.firstOf("arguments", "input").bytes()), markNone, "id", "status")
+		p.addValue(kind, it, p.countCallText(it.get("name").str(), it.firstOf("arguments", "input").bytes()), markNone, "id", "status")
 	case strings.HasSuffix(kind, "_output") && it.get("output").isString():
 		p.addValue(kind, it, p.countText(it.get("output")), markNone, "id", "status")
 	case strings.HasSuffix(kind, "_output") && it.get("output").isArray():
 		p.add(kind, it.get("call_id").bytes(), 0, markNone)
-		for _, part := range it.get("output").elems {
-			chatDialect{}.addPart(c, kind, part)
-		}
+		addContent(c, kind, it.get("output"))
 	default:
 		p.addValue(kind, it, p.countJSON(it), markNone, "id", "status")
 	}

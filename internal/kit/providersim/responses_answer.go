@@ -12,20 +12,6 @@ func (responsesDialect) signBlocks(c *call) {
 	}
 }
 
-// countBlocks counts every item with its framing, as it comes back.
-func (responsesDialect) countBlocks(c *call, blocks []Block) int {
-	n := 0
-	for _, b := range blocks {
-		n += tokensPerMessage
-		if b.Kind == Call {
-			n += chatDialect{}.callTokens(c.prompt, b.Name, []byte(b.Args))
-		} else {
-			n += c.s.opts.Count([]byte(b.Text))
-		}
-	}
-	return n
-}
-
 // itemID returns the id of an item of the answer.
 func (c *call) itemID(i int) string {
 	prefix := "msg_"
@@ -125,34 +111,33 @@ func (d responsesDialect) responseObject(c *call, status string, failed *refusal
 	return o
 }
 
-// finalResponse returns the response at its end.
-func (d responsesDialect) finalResponse(c *call) (event string, response object) {
+// outputItems returns the answer's output.
+func (c *call) outputItems() list {
 	output := list{}
 	for i := range c.blocks {
 		output = append(output, c.outputItem(i, false))
 	}
+	return output
+}
+
+// finalResponse returns the response at its end.
+func (d responsesDialect) finalResponse(c *call) (event string, response object) {
 	switch c.stopped {
 	case stopWindow:
 		return "response.failed", d.responseObject(c, "failed", d.tooLong(c, OverflowDefault, false), list{}, nil)
 	case stopLength:
-		return "response.incomplete", d.responseObject(c, "incomplete", nil, output, d.usageObject(c))
+		return "response.incomplete", d.responseObject(c, "incomplete", nil, c.outputItems(), d.usageObject(c))
 	}
-	return "response.completed", d.responseObject(c, "completed", nil, output, d.usageObject(c))
+	return "response.completed", d.responseObject(c, "completed", nil, c.outputItems(), d.usageObject(c))
 }
 
 func (d responsesDialect) answerBody(c *call) object {
 	_, o := d.finalResponse(c)
 	if d.compact && c.stopped != stopWindow {
-		output := list{}
-		for i := range c.blocks {
-			output = append(output, c.outputItem(i, false))
-		}
-		return object{"id", c.makeID("resp_", 0), "object", "response.compaction", "created_at", c.created.Unix(), "output", output, "usage", d.usageObject(c)}
+		return object{"id", c.makeID("resp_", 0), "object", "response.compaction", "created_at", c.created.Unix(), "output", c.outputItems(), "usage", d.usageObject(c)}
 	}
 	return o
 }
-
-func (responsesDialect) leadingEvents() int { return 2 }
 
 func (d responsesDialect) errorEvent(c *call, r *refusal, n int) event {
 	return event{"response.failed", encodeJSON(object{

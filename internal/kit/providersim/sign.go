@@ -46,11 +46,23 @@ func (s *signer) mac(purpose string, parts ...[]byte) []byte {
 	return h.Sum(nil)[:16]
 }
 
+// sealed returns the bytes of a string of two halves that this server hands out.
+func (s *signer) sealed(first, second []byte) []byte {
+	return append(append([]byte(s.mark), first...), second...)
+}
+
+// unsealed takes such bytes apart. It is false for those of others.
+func (s *signer) unsealed(b []byte, err error) (first, second []byte, own bool) {
+	if err != nil || len(b) != len(s.mark)+32 || string(b[:len(s.mark)]) != s.mark {
+		return nil, nil, false
+	}
+	b = b[len(s.mark):]
+	return b[:16], b[16:], true
+}
+
 // signThinking signs a block of thinking that was written after a prefix.
 func (s *signer) signThinking(text []byte, prefix digest) string {
-	b := append([]byte(s.mark), s.mac(forText, text)...)
-	b = append(b, s.mac(forPrefix, text, prefix[:])...)
-	return base64.StdEncoding.EncodeToString(b)
+	return base64.StdEncoding.EncodeToString(s.sealed(s.mac(forText, text), s.mac(forPrefix, text, prefix[:])))
 }
 
 // verdict is what a signature is worth.
@@ -65,15 +77,11 @@ const (
 // checkThinking judges a block that stands after prefix. Where bound is false, only
 // the block itself must be whole.
 func (s *signer) checkThinking(sig string, text []byte, prefix digest, bound bool) verdict {
-	b, err := base64.StdEncoding.DecodeString(sig)
-	if err != nil || len(b) != len(s.mark)+32 || string(b[:len(s.mark)]) != s.mark {
+	first, second, own := s.unsealed(base64.StdEncoding.DecodeString(sig))
+	if !own || !hmac.Equal(first, s.mac(forText, text)) {
 		return altered
 	}
-	b = b[len(s.mark):]
-	if !hmac.Equal(b[:16], s.mac(forText, text)) {
-		return altered
-	}
-	if bound && !hmac.Equal(b[16:], s.mac(forPrefix, text, prefix[:])) {
+	if bound && !hmac.Equal(second, s.mac(forPrefix, text, prefix[:])) {
 		return moved
 	}
 	return sound
@@ -86,8 +94,7 @@ const encryptedPrefix = "gAAAA"
 // belongs to.
 func (s *signer) opaqueToken(nonce []byte) []byte {
 	n := sha256.Sum256(nonce)
-	b := append([]byte(s.mark), n[:16]...)
-	return append(b, s.mac(forOpaque, n[:16])...)
+	return s.sealed(n[:16], s.mac(forOpaque, n[:16]))
 }
 
 func (s *signer) encryptedToken(nonce []byte) string {
@@ -98,19 +105,15 @@ func (s *signer) thoughtSignature(nonce []byte) string {
 	return base64.StdEncoding.EncodeToString(s.opaqueToken(nonce))
 }
 
-func (s *signer) checkOpaque(b []byte) bool {
-	return len(b) == len(s.mark)+32 && string(b[:len(s.mark)]) == s.mark &&
-		hmac.Equal(b[len(s.mark)+16:], s.mac(forOpaque, b[len(s.mark):len(s.mark)+16]))
+func (s *signer) checkOpaque(b []byte, err error) bool {
+	first, second, own := s.unsealed(b, err)
+	return own && hmac.Equal(second, s.mac(forOpaque, first))
 }
 
 // checkEncrypted tells whether this server made the string.
 func (s *signer) checkEncrypted(text string) bool {
 	rest, ok := strings.CutPrefix(text, encryptedPrefix)
-	if !ok {
-		return false
-	}
-	b, err := base64.RawURLEncoding.DecodeString(rest)
-	return err == nil && s.checkOpaque(b)
+	return ok && s.checkOpaque(base64.RawURLEncoding.DecodeString(rest))
 }
 
 func (s *signer) checkThought(text string) bool {
@@ -118,23 +121,22 @@ func (s *signer) checkThought(text string) bool {
 	if err != nil {
 		b, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 	}
-	return err == nil && s.checkOpaque(b)
+	return s.checkOpaque(b, err)
 }
 
 // signSummary signs the content of a compaction block.
 func (s *signer) signSummary(content []byte) string {
-	b := append([]byte(s.mark), s.mac(forSummary)...)
-	return base64.StdEncoding.EncodeToString(append(b, s.mac(forSummary, content)...))
+	return base64.StdEncoding.EncodeToString(s.sealed(s.mac(forSummary), s.mac(forSummary, content)))
 }
 
 // checkSummary judges a compaction block's signature: altered is one that this
 // server did not make, moved one for another content.
 func (s *signer) checkSummary(sig string, content []byte) verdict {
-	b, err := base64.StdEncoding.DecodeString(sig)
-	if err != nil || len(b) != len(s.mark)+32 || !hmac.Equal(b[len(s.mark):len(s.mark)+16], s.mac(forSummary)) {
+	first, second, own := s.unsealed(base64.StdEncoding.DecodeString(sig))
+	if !own || !hmac.Equal(first, s.mac(forSummary)) {
 		return altered
 	}
-	if !hmac.Equal(b[len(s.mark)+16:], s.mac(forSummary, content)) {
+	if !hmac.Equal(second, s.mac(forSummary, content)) {
 		return moved
 	}
 	return sound

@@ -1,50 +1,58 @@
 package providersim
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
-	"slices"
 	"sync"
 )
 
 // Record is what is known of one request after it was served.
 type Record struct {
-	Dialect  string
-	Path     string
-	Model    string
-	SHA256   string // of the body, decompressed
-	Bytes    int
-	Stream   bool
-	Counting bool // an endpoint that only counts
-	Status   int  // 0 where the connection broke before there was one
+	Dialect  string `json:"dialect"`
+	Path     string `json:"path"`
+	Model    string `json:"model"`
+	SHA256   string `json:"sha256"` // of the body, decompressed
+	Bytes    int    `json:"bytes"`
+	Stream   bool   `json:"stream"`
+	Counting bool   `json:"-"`      // an endpoint that only counts
+	Status   int    `json:"status"` // 0 where the connection broke before there was one
 
 	// Reason is the rule or fault by which the request got no answer; empty if
 	// it was accepted. Fault is the injected one, if any.
-	Reason string
-	Fault  string
+	Reason string `json:"reason,omitempty"`
+	Fault  string `json:"fault,omitempty"`
 
-	Input, Read, Written, Output int
-	Dollars                      float64
+	Tokens  `json:"tokens"`
+	Dollars float64 `json:"dollars"`
 
 	faulted bool // the fault is why there was no answer
 }
 
+// Tokens is what requests were billed for.
+type Tokens struct {
+	Input   int `json:"input"`
+	Read    int `json:"cache_read"`
+	Written int `json:"cache_write"`
+	Output  int `json:"output"`
+}
+
 // Report is what the server was asked since it started or was reset. GET
-// /sim/requests shows it as JSON.
+// /sim/requests shows it as JSON, with the share of the cache.
 type Report struct {
-	Accepted int // answered; broken streams of accepted requests count too
-	Counted  int // endpoints that only count
-	Refused  int // by a rule or for their size
-	Faulted  int // turned down by an injected fault
+	Accepted int `json:"accepted"` // answered; broken streams of accepted requests count too
+	Counted  int `json:"counted"`  // endpoints that only count
+	Refused  int `json:"refused"`  // by a rule or for their size
+	Faulted  int `json:"faulted"`  // turned down by an injected fault
 
-	RefusedBy map[string]int
-	Faults    map[string]int
-	Dialects  map[string]int
+	RefusedBy map[string]int `json:"refused_by"`
+	Faults    map[string]int `json:"faults"`
+	Dialects  map[string]int `json:"dialects"`
 
-	Input, Read, Written, Output int
-	Dollars                      float64
+	Tokens  `json:"tokens"`
+	Dollars float64 `json:"dollars"`
 
-	Last []Record // oldest first
+	Last []Record `json:"last"` // oldest first
 }
 
 // CacheShare returns the part of all input that was read from the cache.
@@ -107,7 +115,7 @@ func (s *Server) Report() Report {
 	defer s.stats.mu.Unlock()
 	r := s.stats.sum
 	r.RefusedBy, r.Faults, r.Dialects = maps.Clone(r.RefusedBy), maps.Clone(r.Faults), maps.Clone(r.Dialects)
-	r.Last = append([]Record(nil), r.Last...)
+	r.Last = append([]Record{}, r.Last...)
 	return r
 }
 
@@ -124,41 +132,14 @@ func (s *Server) Reset() {
 
 func (s *Server) serveReport(w http.ResponseWriter, _ *http.Request) {
 	r := s.Report()
-	var last list
-	for _, e := range r.Last {
-		o := object{
-			"dialect", e.Dialect, "path", e.Path, "model", e.Model, "sha256", e.SHA256, "bytes", e.Bytes,
-			"stream", e.Stream, "status", e.Status,
-		}
-		if e.Reason != "" {
-			o = o.set("reason", e.Reason)
-		}
-		if e.Fault != "" {
-			o = o.set("fault", e.Fault)
-		}
-		last = append(last, o.set("tokens", object{"input", e.Input, "cache_read", e.Read, "cache_write", e.Written, "output", e.Output}).
-			set("dollars", e.Dollars))
-	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(encodeJSON(object{
-		"accepted", r.Accepted, "counted", r.Counted, "refused", r.Refused, "faulted", r.Faulted,
-		"refused_by", countsObject(r.RefusedBy), "faults", countsObject(r.Faults), "dialects", countsObject(r.Dialects),
-		"tokens",
-		object{"input", r.Input, "cache_read", r.Read, "cache_write", r.Written, "output", r.Output},
-		"cache_share", r.CacheShare(), "dollars", r.Dollars, "last", last,
-	}), '\n'))
+	_ = json.NewEncoder(w).Encode(struct { // a client that went away
+		Report
+		CacheShare float64 `json:"cache_share"`
+	}{r, r.CacheShare()})
 }
 
 func (s *Server) serveReset(w http.ResponseWriter, _ *http.Request) {
 	s.Reset()
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// countsObject returns a map as an object with sorted names.
-func countsObject(m map[string]int) object {
-	o := object{}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		o = o.set(k, m[k])
-	}
-	return o
 }

@@ -43,49 +43,8 @@ func parseValue(body []byte) (value, error) {
 }
 
 func readValue(d *jsontext.Decoder, body []byte) (value, error) {
-	switch k := d.PeekKind(); k {
-	case '{':
-		if _, err := d.ReadToken(); err != nil {
-			return value{}, err
-		}
-		start := d.InputOffset() - 1
-		v := value{kind: '{'}
-		for d.PeekKind() != '}' {
-			name, err := d.ReadToken()
-			if err != nil {
-				return value{}, err
-			}
-			key := name.String()
-			val, err := readValue(d, body)
-			if err != nil {
-				return value{}, err
-			}
-			v.members = append(v.members, member{key, val})
-		}
-		if _, err := d.ReadToken(); err != nil {
-			return value{}, err
-		}
-		v.raw = body[start:d.InputOffset()]
-		return v, nil
-	case '[':
-		if _, err := d.ReadToken(); err != nil {
-			return value{}, err
-		}
-		start := d.InputOffset() - 1
-		v := value{kind: '['}
-		for d.PeekKind() != ']' {
-			e, err := readValue(d, body)
-			if err != nil {
-				return value{}, err
-			}
-			v.elems = append(v.elems, e)
-		}
-		if _, err := d.ReadToken(); err != nil {
-			return value{}, err
-		}
-		v.raw = body[start:d.InputOffset()]
-		return v, nil
-	default:
+	k := d.PeekKind()
+	if k != '{' && k != '[' {
 		got, err := d.ReadValue()
 		if err != nil {
 			return value{}, err
@@ -93,6 +52,35 @@ func readValue(d *jsontext.Decoder, body []byte) (value, error) {
 		end := d.InputOffset()
 		return value{kind: byte(got.Kind()), raw: body[end-int64(len(got)) : end]}, nil
 	}
+	if _, err := d.ReadToken(); err != nil {
+		return value{}, err
+	}
+	start := d.InputOffset() - 1
+	v := value{kind: byte(k)}
+	for d.PeekKind() != k+2 { // } after {, and ] after [
+		name := ""
+		if k == '{' {
+			token, err := d.ReadToken()
+			if err != nil {
+				return value{}, err
+			}
+			name = token.String()
+		}
+		val, err := readValue(d, body)
+		if err != nil {
+			return value{}, err
+		}
+		if k == '{' {
+			v.members = append(v.members, member{name, val})
+		} else {
+			v.elems = append(v.elems, val)
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return value{}, err
+	}
+	v.raw = body[start:d.InputOffset()]
+	return v, nil
 }
 
 // get returns the member of that name, or the zero value. A member that is null
@@ -212,3 +200,61 @@ func (v value) appendCanonical(dst []byte, leave ...string) []byte {
 }
 
 func byName(a, b member) int { return strings.Compare(a.name, b.name) }
+
+// object is a JSON object to be written: names and values in turn, in the order
+// the provider writes them.
+type object []any
+
+// list is a JSON array to be written.
+type list []any
+
+// rawJSON is written as it is.
+type rawJSON []byte
+
+// set returns the object with one more member.
+func (o object) set(name string, v any) object { return append(o, name, v) }
+
+// encodeJSON returns the value as compact JSON.
+func encodeJSON(v any) []byte { return appendJSON(nil, v) }
+
+func appendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case string:
+		// Invalid UTF-8 becomes U+FFFD, which is what a provider would send.
+		dst, _ = jsontext.AppendQuote(dst, v)
+		return dst
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case float64:
+		return strconv.AppendFloat(dst, v, 'g', -1, 64)
+	case rawJSON:
+		return append(dst, v...)
+	case object:
+		dst = append(dst, '{')
+		for i := 0; i+1 < len(v); i += 2 {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			name, _ := v[i].(string)
+			dst = append(appendJSON(dst, name), ':')
+			dst = appendJSON(dst, v[i+1])
+		}
+		return append(dst, '}')
+	case list:
+		dst = append(dst, '[')
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(dst, e)
+		}
+		return append(dst, ']')
+	}
+	panic("providersim: cannot write this type as JSON")
+}
