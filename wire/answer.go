@@ -47,7 +47,7 @@ type Answer struct {
 // gives an answer with its failure, not an error.
 func ParseAnswer(d Dialect, raw []byte) (*Answer, error) {
 	if !d.isKnown() {
-		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+		return nil, unknownDialect(d)
 	}
 	raw = bytes.TrimSpace(raw)
 	if err := decode.Valid(raw); err != nil {
@@ -202,6 +202,19 @@ func (s *Stream) Answer() *Answer {
 	}
 	a.Message.ID, a.Message.Model = a.ID, a.Model
 	return a
+}
+
+// streamedAt returns the piece of an answer that a member of an event numbers.
+func streamedAt[T any](list *[]*T, event jsontext.Value, member string) (*T, error) {
+	at := decode.Member(event, member)
+	n, err := decode.Int(at)
+	if err != nil || n < 0 || n >= maxBlocks {
+		return nil, fmt.Errorf("%s %s of an answer", member, at)
+	}
+	for len(*list) <= n {
+		*list = append(*list, new(T))
+	}
+	return (*list)[n], nil
 }
 
 // appendBounded appends to a text that is being streamed, within bounds.

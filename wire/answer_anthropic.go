@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -47,7 +46,7 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 		a.id, a.model = decode.Str(m, "id"), decode.Str(m, "model")
 		return a.addUsage(decode.Member(m, "usage"))
 	case "content_block_start":
-		b, err := a.blockAt(v)
+		b, err := streamedAt(&a.blocks, v, "index")
 		if err != nil {
 			return err
 		}
@@ -55,7 +54,7 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 		b.start, err = decode.Block(decode.Member(v, "content_block"))
 		return err
 	case "content_block_delta":
-		b, err := a.blockAt(v)
+		b, err := streamedAt(&a.blocks, v, "index")
 		if err != nil {
 			return err
 		}
@@ -82,17 +81,6 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 		a.s.done = true
 	}
 	return nil
-}
-
-func (a *anthropicAnswer) blockAt(v jsontext.Value) (*anthropicStreamed, error) {
-	n, err := decode.Int(decode.Member(v, "index"))
-	if err != nil || n < 0 || n >= maxBlocks {
-		return nil, fmt.Errorf("block %s of an answer", decode.Member(v, "index"))
-	}
-	for len(a.blocks) <= n {
-		a.blocks = append(a.blocks, new(anthropicStreamed))
-	}
-	return a.blocks[n], nil
 }
 
 // addUsage takes a usage object. A stream has several: the first counts the

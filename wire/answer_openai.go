@@ -91,53 +91,38 @@ func (a *openAIAnswer) takeEvent(_ string, v jsontext.Value) error {
 func (a *openAIAnswer) takeDelta(d jsontext.Value) error {
 	thought := false
 	for name, v := range decode.Members(d) {
-		if isNull(v) {
-			continue
-		}
-		switch name {
-		case "content":
-			if v.Kind() == '[' {
-				if err := a.takePieces(v); err != nil {
-					return err
-				}
-				continue
-			}
-			if v.Kind() != '"' || len(v) == 2 {
-				continue
-			}
+		var err error
+		text := v.Kind() == '"' && len(v) > 2
+		switch {
+		case isNull(v):
+		case name == "content" && v.Kind() == '[':
+			err = a.takePieces(v)
+		case name == "content" && text:
 			a.s.content = true
-			if err := appendBounded(&a.words, v); err != nil {
-				return err
-			}
-		case "reasoning_content", "reasoning":
-			if v.Kind() != '"' || len(v) == 2 || thought {
-				continue // servers send both
-			}
+			err = appendBounded(&a.words, v)
+		case (name == "reasoning_content" || name == "reasoning") && text && !thought: // servers send both
 			thought, a.s.content = true, true
-			if err := appendBounded(&a.thought, v); err != nil {
-				return err
-			}
-		case "reasoning_details":
+			err = appendBounded(&a.thought, v)
+		case name == "reasoning_details":
 			for _, r := range decode.Elements(v) {
 				if s := decode.Str(r, "signature") + decode.Str(r, "data"); s != "" && len(a.signatures) < maxBlocks {
 					a.signatures = append(a.signatures, chat.Part{Kind: chat.Thinking, Signature: s})
 				}
 			}
-		case "refusal":
+		case name == "refusal":
 			a.s.content = true
-			if err := appendBounded(&a.refusal, v); err != nil {
-				return err
-			}
-		case "tool_calls":
+			err = appendBounded(&a.refusal, v)
+		case name == "tool_calls":
 			for _, c := range decode.Elements(v) {
-				if err := a.takeCall(c); err != nil {
-					return err
+				if err = a.takeCall(c); err != nil {
+					break
 				}
 			}
-		case "function_call":
-			if err := a.takeFunction(a.callAt(-1, ""), v, false); err != nil {
-				return err
-			}
+		case name == "function_call":
+			err = a.takeFunction(a.callAt(-1, ""), v, false)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

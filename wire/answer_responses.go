@@ -69,10 +69,10 @@ func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 		return a.takeWhole(decode.Member(v, "response"))
 	case "response.output_item.added": // a long thought has begun, and its caller may show that
 		a.s.content = true
-		_, err := a.itemAt(v)
+		_, err := streamedAt(&a.items, v, "output_index")
 		return err
 	case "response.output_item.done":
-		it, err := a.itemAt(v)
+		it, err := streamedAt(&a.items, v, "output_index")
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 		it.parts, it.done, it.words = m.Parts, true, nil
 		return err
 	case "response.output_text.delta", "response.refusal.delta":
-		it, err := a.itemAt(v)
+		it, err := streamedAt(&a.items, v, "output_index")
 		if err != nil {
 			return err
 		}
@@ -91,17 +91,6 @@ func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 		a.s.content = true
 	}
 	return nil
-}
-
-func (a *responsesAnswer) itemAt(v jsontext.Value) (*responsesStreamed, error) {
-	n, err := decode.Int(decode.Member(v, "output_index"))
-	if err != nil || n < 0 || n >= maxBlocks {
-		return nil, fmt.Errorf("item %s of an answer", decode.Member(v, "output_index"))
-	}
-	for len(a.items) <= n {
-		a.items = append(a.items, new(responsesStreamed))
-	}
-	return a.items[n], nil
 }
 
 func (a *responsesAnswer) fillAnswer(out *Answer) {

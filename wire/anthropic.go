@@ -46,7 +46,7 @@ func renameBlocks(message []byte, m *chat.Message) []byte {
 	var pieces []piece
 	for i := range content.elems {
 		p := content.piece(i)
-		kind := memberString(p.data, "type")
+		kind := decode.Str(p.data, "type")
 		if next := ids[kind]; len(next) > 0 {
 			block, name := readObject(p.data), "id"
 			if kind == "tool_result" {
@@ -166,7 +166,7 @@ func renderAnthropic(m *chat.Message) []byte {
 	}
 	out := append([]byte(`{"role":"`), role...)
 	out = append(out, `","content":`...)
-	if len(m.Parts) == 1 && isText(&m.Parts[0]) && !isSilent(&m.Parts[0]) {
+	if len(m.Parts) == 1 && m.Parts[0].Kind == chat.Text && !isSilent(&m.Parts[0]) {
 		return append(appendQuoted(out, m.Parts[0].Text), '}')
 	}
 	var pieces []piece

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
 )
 
@@ -77,11 +76,11 @@ func contentValue(base jsontext.Value, pieces []piece, kind string) []byte {
 			pieces[i].data = out
 		}
 	}
+	a := array{}
 	if base.Kind() == '[' {
-		a := readArray(base)
-		return a.with(pieces)
+		a = readArray(base)
 	}
-	return append(appendPieces([]byte{'['}, pieces), ']')
+	return a.with(pieces)
 }
 
 // frameSource returns the source whose bytes give the message its other members.
@@ -133,8 +132,6 @@ func argsObject(args string) []byte {
 	}
 	return append(appendQuoted([]byte(`{"input":`), args), '}')
 }
-
-func isText(p *chat.Part) bool { return p.Kind == chat.Text }
 
 // isAddress tells where content lies from the content itself.
 func isAddress(data string) bool { return strings.Contains(data[:min(len(data), 64)], "://") }

@@ -53,7 +53,7 @@ func (b *Body) Next(raw []byte) (*Body, error) { return parseBody(b.dialect, raw
 
 func parseBody(d Dialect, raw []byte, prev *Body) (*Body, error) {
 	if !d.isKnown() {
-		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+		return nil, unknownDialect(d)
 	}
 	l, err := scanNext(d, raw, prev)
 	if err != nil {

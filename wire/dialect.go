@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -22,10 +23,8 @@ func Dialects() []Dialect { return []Dialect{OpenAI, Responses, Anthropic, Gemin
 
 // ParseDialect returns the dialect of that name.
 func ParseDialect(name string) (Dialect, error) {
-	for _, d := range Dialects() {
-		if string(d) == name {
-			return d, nil
-		}
+	if d := Dialect(name); d.isKnown() {
+		return d, nil
 	}
 	return "", fmt.Errorf("wire: no dialect is called %q; there are openai, responses, anthropic and gemini", name)
 }
@@ -41,9 +40,7 @@ func (d Dialect) listMember() string {
 	return "messages"
 }
 
-func (d Dialect) isKnown() bool {
-	return d == OpenAI || d == Responses || d == Anthropic || d == Gemini
-}
+func (d Dialect) isKnown() bool { return slices.Contains(Dialects(), d) }
 
 // messageRules returns what the dialect asks of a sequence of messages. A request
 // may ask for more: see [Body.Request].

@@ -68,6 +68,11 @@ func plainStep(s string) bool {
 	return strings.Trim(s, "0123456789") == ""
 }
 
+// unknownDialect says that there is no such dialect.
+func unknownDialect(d Dialect) error {
+	return &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+}
+
 // decodeError makes an error of one that decoding returned, below a path.
 func decodeError(d Dialect, err error, hint, format string, args ...any) error {
 	path := fmt.Sprintf(format, args...)

@@ -39,15 +39,8 @@ func assembleGemini(sources []source, find callFinder) []piece {
 		}
 	}
 	o := readObject(base.raw)
-	old := o.get("parts")
-	var parts []byte
-	if old.Kind() == '[' {
-		a := readArray(old)
-		parts = a.with(pieces)
-	} else {
-		parts = append(appendPieces([]byte{'['}, pieces), ']')
-	}
-	return []piece{{data: o.with(change{"parts", parts})}}
+	parts := o.array("parts")
+	return []piece{{data: o.with(change{"parts", parts.with(pieces)})}}
 }
 
 func geminiPiece(content array, b bit, find callFinder) piece {

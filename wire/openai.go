@@ -34,58 +34,36 @@ var reasonFields = [...]string{"reasoning_content", "reasoning", "reasoning_deta
 // openAISlots returns where each part of a message stands. It walks as
 // decoding does: reasoning, content, refusal, audio, calls.
 func openAISlots(o *object, m *chat.Message) []slot {
-	slots := make([]slot, 0, len(m.Parts))
-	add := func(c corner, n int) {
+	var after []slot // the reasoning
+	add := func(to []slot, c corner, n int) []slot {
 		for i := range n {
-			slots = append(slots, slot{c, i})
+			to = append(to, slot{c, i})
 		}
+		return to
 	}
-	content := contentOf(o.get("content"))
-	calls := 0
-	if v := o.get("tool_calls"); v.Kind() == '[' {
-		a := readArray(v)
-		calls = len(a.elems)
-	}
-	tail := calls
+	after = add(after, atContent, len(contentOf(o.get("content")).elems))
 	if s, _ := decode.String(o.get("refusal")); s != "" {
-		tail++
+		after = add(after, atRefusal, 1)
 	}
 	if o.get("audio").Kind() == '{' {
-		tail++
+		after = add(after, atAudio, 1)
 	}
+	after = add(after, atCall, len(o.array("tool_calls").elems))
 	if o.get("function_call").Kind() == '{' {
-		tail++
+		after = add(after, atFunction, 1)
 	}
 	// What is left over at the front is reasoning. Blocks count before details,
 	// and plain words stand first where neither has any.
-	if lead := len(m.Parts) - len(content.elems) - tail; lead > 0 {
-		where := atBlocks
-		blocks := contentOf(o.get("thinking_blocks"))
-		n := len(blocks.elems)
-		if o.get("thinking_blocks").Kind() != '[' || n == 0 {
-			where = atDetails
-			details := contentOf(o.get("reasoning_details"))
-			if n = len(details.elems); o.get("reasoning_details").Kind() != '[' {
-				n = 0
-			}
+	slots := make([]slot, 0, len(m.Parts))
+	if lead := len(m.Parts) - len(after); lead > 0 {
+		where, n := atBlocks, len(o.array("thinking_blocks").elems)
+		if n == 0 {
+			where, n = atDetails, len(o.array("reasoning_details").elems)
 		}
-		if lead > n {
-			add(atReason, lead-n)
-		}
-		add(where, min(n, lead))
+		slots = add(slots, atReason, max(0, lead-n))
+		slots = add(slots, where, min(n, lead))
 	}
-	add(atContent, len(content.elems))
-	if s, _ := decode.String(o.get("refusal")); s != "" {
-		add(atRefusal, 1)
-	}
-	if o.get("audio").Kind() == '{' {
-		add(atAudio, 1)
-	}
-	add(atCall, calls)
-	if o.get("function_call").Kind() == '{' {
-		add(atFunction, 1)
-	}
-	return slots
+	return append(slots, after...)
 }
 
 // openAIParts gathers a message's members from its sources.
@@ -123,10 +101,7 @@ func assembleOpenAI(m *chat.Message, sources []source) []piece {
 	}
 	changes = append(changes, change{"refusal", orNull(g.refusal, o.get("refusal"))}, change{"audio", g.audio}, change{"function_call", g.function})
 	if len(g.calls) > 0 {
-		a := array{}
-		if v := o.get("tool_calls"); v.Kind() == '[' {
-			a = readArray(v)
-		}
+		a := o.array("tool_calls")
 		changes = append(changes, change{"tool_calls", a.with(g.calls)})
 	} else if o.get("tool_calls").Kind() == '[' {
 		changes = append(changes, change{"tool_calls", nil})
@@ -177,10 +152,7 @@ func (g *openAIParts) addSource(s *source, base bool) {
 	o := readObject(s.raw)
 	slots := openAISlots(&o, s.orig)
 	content := contentOf(o.get("content"))
-	var calls array
-	if v := o.get("tool_calls"); v.Kind() == '[' {
-		calls = readArray(v)
-	}
+	calls := o.array("tool_calls")
 	had, kept := 0, 0
 	for _, sl := range slots {
 		if sl.corner >= atBlocks && sl.corner <= atReason {

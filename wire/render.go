@@ -23,7 +23,7 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		messages = r.History
 	}
 	if !d.isKnown() {
-		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+		return nil, unknownDialect(d)
 	}
 	out := []byte{'{'}
 	if model != "" && d != Gemini {

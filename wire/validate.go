@@ -195,9 +195,6 @@ func pickMembers(v jsontext.Value, out []jsontext.Value, names ...string) {
 	}
 }
 
-// memberString returns the string at a member, or "".
-func memberString(v jsontext.Value, name string) string { return decode.Str(v, name) }
-
 // isBlank reports whether a JSON string has no words.
 func isBlank(v jsontext.Value) bool {
 	if v.Kind() != '"' {

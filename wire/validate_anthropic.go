@@ -90,7 +90,7 @@ func (a *anthropicCheck) checkFields() (thinking bool) {
 		switch f.name {
 		case "system", "tools":
 			for i, b := range decode.Elements(v) {
-				if a.countBlockMark(b) && f.name == "system" && memberString(b, "text") == "" {
+				if a.countMark(decode.Member(b, "cache_control")) && f.name == "system" && decode.Str(b, "text") == "" {
 					a.addProblem(ruleCacheMarks, -1, fmt.Sprintf("system.%d", i), "cache_control on an empty text; remove it")
 				}
 			}
@@ -99,7 +99,7 @@ func (a *anthropicCheck) checkFields() (thinking bool) {
 				a.marks++
 			}
 		case "thinking":
-			thinking = memberString(v, "type") == "enabled"
+			thinking = decode.Str(v, "type") == "enabled"
 			budget, _ = decode.Int(decode.Member(v, "budget_tokens"))
 		}
 	}
@@ -113,10 +113,6 @@ func (a *anthropicCheck) checkFields() (thinking bool) {
 		}
 	}
 	return thinking
-}
-
-func (a *anthropicCheck) countBlockMark(block jsontext.Value) bool {
-	return a.countMark(decode.Member(block, "cache_control"))
 }
 
 func (a *anthropicCheck) countMark(mark jsontext.Value) bool {
@@ -323,7 +319,7 @@ func (a *anthropicCheck) leadThinking() {
 	for i := len(a.elems) - 1; i >= 0; i-- {
 		m := a.elementAt(i)
 		content := decode.Member(m, "content")
-		role := memberString(m, "role")
+		role := decode.Str(m, "role")
 		if role == "user" && !hasBlock(content, "tool_result") {
 			break
 		}
@@ -344,7 +340,7 @@ func (a *anthropicCheck) leadThinking() {
 
 func hasBlock(content jsontext.Value, kind string) bool {
 	for _, b := range decode.Elements(content) {
-		if memberString(b, "type") == kind {
+		if decode.Str(b, "type") == kind {
 			return true
 		}
 	}
@@ -353,7 +349,7 @@ func hasBlock(content jsontext.Value, kind string) bool {
 
 func startsThinking(m jsontext.Value) bool {
 	for _, b := range decode.Elements(decode.Member(m, "content")) {
-		k := memberString(b, "type")
+		k := decode.Str(b, "type")
 		return k == "thinking" || k == "redacted_thinking"
 	}
 	return false

@@ -54,7 +54,7 @@ func (c *checker) readGeminiTurn(i int) geminiTurn {
 		c.addProblem(RuleShape, i, "", "%s where a content is expected", decode.TypeName(m))
 		return t
 	}
-	switch role := memberString(m, "role"); role {
+	switch role := decode.Str(m, "role"); role {
 	case "user", "", "function", "tool":
 		t.role = "user"
 	case "model":
@@ -127,7 +127,7 @@ func (c *checker) checkGeminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 				c.addProblem(RuleShape, i, path, "the function response has no object as its response")
 			}
 		case "inlineData", "inline_data", "fileData", "file_data":
-			if mime := memberString(v, "mimeType") + memberString(v, "mime_type"); len(mime) > 6 && mime[:6] == "image/" {
+			if mime := decode.Str(v, "mimeType") + decode.Str(v, "mime_type"); len(mime) > 6 && mime[:6] == "image/" {
 				c.images++
 			}
 		}
@@ -145,12 +145,12 @@ func (c *checker) checkResponseParts(i int, calls, responses []jsontext.Value) {
 	ids := map[string]int{}
 	all := true
 	for _, v := range calls {
-		id := memberString(v, "id")
+		id := decode.Str(v, "id")
 		all = all && id != ""
 		ids[id]++
 	}
 	for k, v := range responses {
-		id := memberString(v, "id")
+		id := decode.Str(v, "id")
 		if id == "" || !all {
 			continue
 		}

@@ -65,10 +65,10 @@ func (c *checker) checkOpenAIContent(i int, content jsontext.Value, role string,
 		n := 0
 		for k, b := range decode.Elements(content) {
 			n++
-			if b.Kind() == '{' && memberString(b, "type") == "" {
+			if b.Kind() == '{' && decode.Str(b, "type") == "" {
 				c.addProblem(RuleShape, i, fmt.Sprintf("content.%d", k), "the part has no type; add one")
 			}
-			if memberString(b, "type") == "image_url" {
+			if decode.Str(b, "type") == "image_url" {
 				c.images++
 			}
 		}
@@ -93,7 +93,7 @@ func (c *checker) checkAssistant(i int, f []jsontext.Value, calls *pending) {
 	for k, call := range decode.Elements(list) {
 		n++
 		path := fmt.Sprintf("tool_calls.%d", k)
-		id := memberString(call, "id")
+		id := decode.Str(call, "id")
 		switch {
 		case call.Kind() != '{':
 			c.addProblem(RuleShape, i, path, "%s where a tool call is expected", decode.TypeName(call))

@@ -100,7 +100,7 @@ func (c *checker) checkItemMessage(i int, role string, content jsontext.Value) {
 		c.addProblem(ruleEmpty, i, "content", "%s where content is expected; send a string or an array", decode.TypeName(content))
 	}
 	for k, b := range decode.Elements(content) {
-		kind := memberString(b, "type")
+		kind := decode.Str(b, "type")
 		path := fmt.Sprintf("content.%d", k)
 		switch {
 		case kind == "":
@@ -119,10 +119,10 @@ func (c *checker) checkItemMessage(i int, role string, content jsontext.Value) {
 func (c *checker) checkReasoning(i int, id string) {
 	if i+1 < len(c.elems) {
 		next := c.elementAt(i + 1)
-		kind := memberString(next, "type")
+		kind := decode.Str(next, "type")
 		switch {
 		case kind == "message" || kind == "":
-			if memberString(next, "role") == "assistant" {
+			if decode.Str(next, "role") == "assistant" {
 				return
 			}
 		case strings.HasSuffix(kind, "_output") || kind == "compaction_trigger":
