@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +46,25 @@ func (b *builder) addMessage(m chat.Message) {
 	b.msgs = append(b.msgs, m)
 }
 
+// addSynthetic appends a message of the user's that nobody typed.
+func (b *builder) addSynthetic(m chat.Message, texts ...string) {
+	m.Role, m.Synthetic = chat.User, true
+	for _, s := range texts {
+		m.Parts = append(m.Parts, textPart(s))
+	}
+	b.addMessage(m)
+}
+
+// readOpenAI reads a message in the shape of OpenAI's, and notes one that cannot be read.
+func (b *builder) readOpenAI(v jsontext.Value) (m chat.Message, ok bool) {
+	m, err := decode.OpenAI(v)
+	if err != nil {
+		b.noteBroken(v, err)
+	}
+	m.Wire = 0
+	return m, err == nil
+}
+
 // lastAssistant returns the last message if it is the assistant's, or nil.
 func (b *builder) lastAssistant() *chat.Message {
 	if n := len(b.msgs); n > 0 && b.msgs[n-1].Role == chat.Assistant {
@@ -53,14 +73,15 @@ func (b *builder) lastAssistant() *chat.Message {
 	return nil
 }
 
-func (b *builder) skip(kind string) { b.skipN(kind, 1) }
-
-func (b *builder) skipN(kind string, n int) {
+func (b *builder) skip(kind string) {
 	if b.s.Skipped == nil {
 		b.s.Skipped = map[string]int{}
 	}
-	b.s.Skipped[kind] += n
+	b.s.Skipped[kind]++
 }
+
+// orUnknown names a kind of record that may have no name.
+func orUnknown(kind string) string { return cmp.Or(kind, "record without a type") }
 
 func (b *builder) warn(line int, format string, args ...any) {
 	b.s.Warnings = appendWarning(b.s.Warnings, line, fmt.Sprintf(format, args...))
@@ -75,6 +96,16 @@ func (b *builder) noteBroken(raw jsontext.Value, err error) {
 func (b *builder) noteCompaction(c Compaction) {
 	c.At = len(b.msgs)
 	b.s.Compactions = append(b.s.Compactions, c)
+}
+
+// lastCompaction returns the compaction that was noted here and has no summary yet; it
+// notes one where there is none.
+func (b *builder) lastCompaction(line int) *Compaction {
+	n := len(b.s.Compactions)
+	if n == 0 || b.s.Compactions[n-1].At != len(b.msgs) || b.s.Compactions[n-1].Summary != "" {
+		b.noteCompaction(Compaction{Line: line})
+	}
+	return &b.s.Compactions[len(b.s.Compactions)-1]
 }
 
 // longestWait is the longest pause before a compaction that is taken for its own.
@@ -197,6 +228,32 @@ func usageOrNil(u *chat.Usage, err error) *chat.Usage {
 	return u
 }
 
+// fillResult fills in a tool result from parts: the words joined, the rest beside them.
+func fillResult(p *chat.Part, inner []chat.Part) {
+	var words []string
+	for _, q := range inner {
+		if q.Kind == chat.Text {
+			words = append(words, q.Text)
+		} else {
+			p.Content = append(p.Content, q)
+		}
+	}
+	p.Text = strings.Join(words, "\n")
+}
+
+// withoutEmptyThinking leaves out thinking that says nothing and seals nothing.
+func withoutEmptyThinking(parts []chat.Part) []chat.Part {
+	return slices.DeleteFunc(parts, func(p chat.Part) bool { return p.Kind == chat.Thinking && p.Text == "" && p.Signature == "" })
+}
+
+// callArgs returns the arguments of a call: the object that is there, or an empty one.
+func callArgs(args jsontext.Value) string {
+	if args.Kind() != '{' {
+		return "{}"
+	}
+	return string(args)
+}
+
 // numberAt returns the number at a path of names, or 0.
 func numberAt(raw jsontext.Value, names ...string) int {
 	n, _ := decode.Int(decode.Path(raw, names...))
@@ -214,10 +271,8 @@ func markSynthetic(m *chat.Message) {
 	if m.Role != chat.User || m.Synthetic {
 		return
 	}
-	for i := range m.Parts {
-		if m.Parts[i].Kind != chat.Text {
-			return
-		}
+	if slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind != chat.Text }) {
+		return
 	}
 	m.Synthetic = strings.TrimSpace(m.Text()) != "" && typed.Words(chat.Messages{*m}, 0) == ""
 }

@@ -130,13 +130,6 @@ func (t *claudeTree) takeQueued(content string) string {
 	return content
 }
 
-func orUnknown(kind string) string {
-	if kind == "" {
-		return "record without a type"
-	}
-	return kind
-}
-
 // claudeMessage adds one record to a session and lets go of its bytes, which
 // nobody reads again.
 func (b *builder) claudeMessage(r *claudeRecord) {
@@ -220,12 +213,7 @@ func (b *builder) joinAnswer(m *chat.Message, id string) bool {
 
 // claudeSummary keeps the summary that the client continued with.
 func (b *builder) claudeSummary(m *chat.Message, line int) {
-	n := len(b.s.Compactions)
-	if n == 0 || b.s.Compactions[n-1].At != len(b.msgs) || b.s.Compactions[n-1].Summary != "" {
-		b.noteCompaction(Compaction{Line: line})
-		n++
-	}
-	b.s.Compactions[n-1].Summary = m.Text()
+	b.lastCompaction(line).Summary = m.Text()
 }
 
 // claudeAttachment reads what the client put before the model without the

@@ -63,11 +63,7 @@ func (c *codex) readRecord(r record) {
 	case "session_meta":
 		c.s.ID = cmp.Or(c.s.ID, decode.Str(payload, "id"))
 		c.s.Folder = cmp.Or(c.s.Folder, decode.Str(payload, "cwd"))
-		if s := decode.Str(payload, "base_instructions", "text"); s != "" && len(c.s.System) == 0 {
-			c.s.System = []chat.Part{textPart(s)}
-		} else if s := decode.Str(payload, "instructions"); s != "" && len(c.s.System) == 0 {
-			c.s.System = []chat.Part{textPart(s)}
-		}
+		c.noteInstructions(cmp.Or(decode.Str(payload, "base_instructions", "text"), decode.Str(payload, "instructions")))
 		if tools, err := decode.Tools(decode.Member(payload, "dynamic_tools")); err == nil {
 			c.s.Tools = tools
 		}
@@ -113,7 +109,12 @@ func (c *codex) readEarly(r record, kind string) {
 // readHeader reads what such a version says about the session itself.
 func (c *codex) readHeader(raw jsontext.Value) {
 	c.s.ID = cmp.Or(c.s.ID, decode.Str(raw, "id"))
-	if s := decode.Str(raw, "instructions"); s != "" && len(c.s.System) == 0 {
+	c.noteInstructions(decode.Str(raw, "instructions"))
+}
+
+// noteInstructions notes the system prompt: the first that the file has.
+func (c *codex) noteInstructions(s string) {
+	if s != "" && len(c.s.System) == 0 {
 		c.s.System = []chat.Part{textPart(s)}
 	}
 }
@@ -170,10 +171,9 @@ func (c *codex) settleTrigger(trigger string) {
 func (c *codex) readEvent(payload jsontext.Value, line int) {
 	t := decode.Str(payload, "type")
 	c.skip("event_msg/" + t)
-	if t == "thread_rolled_back" {
-		c.rollBack(numberAt(payload, "num_turns"), line)
-	}
 	switch t {
+	case "thread_rolled_back":
+		c.rollBack(numberAt(payload, "num_turns"), line)
 	case "task_complete", "turn_complete":
 		c.settleTrigger("manual")
 	case "task_started", "turn_started":
@@ -220,16 +220,6 @@ func (c *codex) rollBack(turns, line int) {
 	c.msgs = c.msgs[:at]
 	c.answers = 0
 	c.s.Compactions = slices.DeleteFunc(c.s.Compactions, func(k Compaction) bool { return k.At > at })
-}
-
-func withoutEmptyThinking(parts []chat.Part) []chat.Part {
-	out := parts[:0]
-	for _, p := range parts {
-		if p.Kind != chat.Thinking || p.Text != "" || p.Signature != "" {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // codexFailed reports whether a result tells of a failure: by its status, by

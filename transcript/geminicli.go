@@ -142,7 +142,7 @@ func (b *builder) geminiMessage(raw jsontext.Value) {
 		m.Usage = usageOrNil(geminiCLIUsage(decode.Member(raw, "tokens")), nil)
 		results := chat.Message{Role: chat.Tool, Time: m.Time}
 		for _, call := range decode.Elements(decode.Member(raw, "toolCalls")) {
-			m.Parts = append(m.Parts, geminiCall(call))
+			m.Parts = append(m.Parts, chat.Call(decode.Str(call, "id"), decode.Str(call, "name"), callArgs(decode.Member(call, "args"))))
 			if p, ok := geminiResult(call); ok {
 				results.Parts = append(results.Parts, p)
 			}
@@ -154,14 +154,6 @@ func (b *builder) geminiMessage(raw jsontext.Value) {
 	default:
 		b.skip(orUnknown(kind))
 	}
-}
-
-func geminiCall(raw jsontext.Value) chat.Part {
-	p := chat.Part{Kind: chat.ToolCall, ID: decode.Str(raw, "id"), Name: decode.Str(raw, "name"), Args: "{}"}
-	if args := decode.Member(raw, "args"); args.Kind() == '{' {
-		p.Args = string(args)
-	}
-	return p
 }
 
 // geminiResult reads what a call answered: a function response, and whatever

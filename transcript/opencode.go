@@ -32,10 +32,7 @@ func readOpenCode(in *input) ([]Session, error) {
 			lines.openCodeMessage(r.raw)
 		}
 	}
-	if len(lines.msgs) > 0 {
-		out = append(out, lines.finish())
-	}
-	if len(out) == 0 {
+	if len(lines.msgs) > 0 || len(out) == 0 {
 		out = append(out, lines.finish())
 	}
 	return out, nil
@@ -196,12 +193,7 @@ func (b *builder) openCodeSummary(info, parts jsontext.Value) {
 			words = append(words, decode.Str(v, "text"))
 		}
 	}
-	n := len(b.s.Compactions)
-	if n == 0 || b.s.Compactions[n-1].At != len(b.msgs) || b.s.Compactions[n-1].Summary != "" {
-		b.noteCompaction(Compaction{})
-		n++
-	}
-	c := &b.s.Compactions[n-1]
+	c := b.lastCompaction(0)
 	c.Summary = strings.Join(words, "\n")
 	if u := openCodeUsage(decode.Member(info, "tokens")); u != nil {
 		c.TokensBefore = u.Prompt()
@@ -210,10 +202,7 @@ func (b *builder) openCodeSummary(info, parts jsontext.Value) {
 
 func readOpenCodeTool(v jsontext.Value) (call, result chat.Part, done bool) {
 	state := decode.Member(v, "state")
-	call = chat.Part{Kind: chat.ToolCall, ID: decode.Str(v, "callID"), Name: decode.Str(v, "tool"), Args: "{}"}
-	if args := decode.Member(state, "input"); args.Kind() == '{' {
-		call.Args = string(args)
-	}
+	call = chat.Part{Kind: chat.ToolCall, ID: decode.Str(v, "callID"), Name: decode.Str(v, "tool"), Args: callArgs(decode.Member(state, "input"))}
 	result = chat.Part{Kind: chat.ToolResult, ID: call.ID, Name: call.Name}
 	switch decode.Str(state, "status") {
 	case "completed":

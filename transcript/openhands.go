@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,14 +14,12 @@ import (
 // each with a history of events) and event streams of that version.
 func readOpenHandsV0(in *input) ([]Session, error) {
 	var out []Session
-	events := &openHands{builder: in.newBuilder()}
-	events.logged = true
+	events := in.newOpenHands()
 	for r := range in.eachRecord() {
 		history := decode.Member(r.raw, "history")
 		switch {
 		case history.Kind() == '[':
-			h := &openHands{builder: in.newBuilder()}
-			h.logged = true
+			h := in.newOpenHands()
 			h.s.ID = decode.Str(r.raw, "instance_id")
 			h.s.Model = decode.Str(r.raw, "metadata", "llm_config", "model")
 			h.readEvents(history)
@@ -40,6 +39,12 @@ func readOpenHandsV0(in *input) ([]Session, error) {
 type openHands struct {
 	*builder
 	response string // id of the model's answer that was added last
+}
+
+func (in *input) newOpenHands() *openHands {
+	h := &openHands{builder: in.newBuilder()}
+	h.logged = true
+	return h
 }
 
 // readEvents reads a list of events, or of pairs of action and observation.
@@ -145,11 +150,7 @@ func (h *openHands) bareAction(m chat.Message, kind string, id, args jsontext.Va
 	if s := decode.Str(args, "thought"); s != "" {
 		m.Parts = append(m.Parts, textPart(s))
 	}
-	call := chat.Part{Kind: chat.ToolCall, ID: "event-" + string(id), Name: kind, Args: "{}"}
-	if args.Kind() == '{' {
-		call.Args = string(args)
-	}
-	m.Parts = append(m.Parts, call)
+	m.Parts = append(m.Parts, chat.Call("event-"+string(id), kind, callArgs(args)))
 	h.addMessage(m)
 }
 
@@ -161,9 +162,8 @@ func (h *openHands) addObservation(m chat.Message, kind string, raw, meta, cause
 	}
 	switch {
 	case kind == "recall":
-		m.Role, m.Synthetic = chat.User, true
 		m.Parts = recalledParts(words, extras)
-		h.addMessage(m)
+		h.addSynthetic(m)
 	case id != "" && (meta != nil || h.hasRecentCall(id)):
 		m.Role = chat.Tool
 		p := chat.Part{Kind: chat.ToolResult, ID: id, Name: decode.Str(meta, "function_name"), Text: words}
@@ -177,9 +177,7 @@ func (h *openHands) addObservation(m chat.Message, kind string, raw, meta, cause
 		m.Parts = []chat.Part{p}
 		h.addMessage(m)
 	case kind == "error" || kind == "user_rejected":
-		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{textPart(words)}
-		h.addMessage(m)
+		h.addSynthetic(m, words)
 	default:
 		h.skip("observation/" + orUnknown(kind))
 	}
@@ -216,8 +214,7 @@ func recalledParts(words string, extras jsontext.Value) []chat.Part {
 
 // readOpenHandsV1 reads event streams of OpenHands 1.x.
 func readOpenHandsV1(in *input) ([]Session, error) {
-	h := &openHands{builder: in.newBuilder()}
-	h.logged = true
+	h := in.newOpenHands()
 	for e := range in.eachValue() {
 		h.eventV1(e)
 	}
@@ -271,17 +268,13 @@ func (h *openHands) eventV1(raw jsontext.Value) {
 func (h *openHands) actionV1(m chat.Message, raw jsontext.Value) {
 	m.Role = chat.Assistant
 	m.Parts = append(openHandsThinking(raw), openHandsBlocks(decode.Member(raw, "thought"))...)
-	call := chat.Part{Kind: chat.ToolCall, ID: decode.Str(raw, "tool_call_id"), Name: decode.Str(raw, "tool_name"), Args: "{}"}
 	made := decode.Member(raw, "tool_call")
 	args := decode.Path(made, "function", "arguments")
 	if args == nil {
 		args = decode.Member(made, "arguments")
 	}
-	if s, err := decode.String(args); err == nil && s != "" {
-		call.Args = s
-	} else if action := decode.Member(raw, "action"); action.Kind() == '{' {
-		call.Args = string(action)
-	}
+	text, _ := decode.String(args)
+	call := chat.Call(decode.Str(raw, "tool_call_id"), decode.Str(raw, "tool_name"), cmp.Or(text, callArgs(decode.Member(raw, "action"))))
 	m.Parts = append(m.Parts, call)
 	if h.joinAnswer(&m, decode.Str(raw, "llm_response_id")) {
 		return
@@ -336,28 +329,20 @@ func openHandsBlocks(raw jsontext.Value) []chat.Part {
 // openHandsResult reads an observation. Which member holds the answer depends
 // on the tool; a command's exit code stands in its metadata.
 func openHandsResult(p *chat.Part, raw jsontext.Value) {
-	var words []string
+	var said []chat.Part
 	for k, v := range decode.Members(raw) {
 		switch k {
 		case "content", "output", "message":
-			for _, q := range openHandsBlocks(v) {
-				if q.Kind == chat.Text {
-					words = append(words, q.Text)
-				} else {
-					p.Content = append(p.Content, q)
-				}
-			}
+			said = append(said, openHandsBlocks(v)...)
 		case "error":
 			if s, err := decode.String(v); err == nil && s != "" {
-				words = append(words, s)
+				said = append(said, textPart(s))
 				p.Failed = true
-			} else if yes, err := decode.Bool(v); err == nil && yes {
+			} else if isSet(v) {
 				p.Failed = true
 			}
 		case "is_error":
-			if yes, _ := decode.Bool(v); yes {
-				p.Failed = true
-			}
+			p.Failed = p.Failed || isSet(v)
 		case "exit_code":
 			p.Failed = p.Failed || numberAt(raw, k) > 0
 		case "metadata":
@@ -365,7 +350,7 @@ func openHandsResult(p *chat.Part, raw jsontext.Value) {
 		}
 	}
 	if s := decode.Str(raw, "metadata", "suffix"); s != "" && decode.Member(raw, "output") != nil {
-		words = append(words, strings.TrimSpace(s))
+		said = append(said, textPart(strings.TrimSpace(s)))
 	}
-	p.Text = strings.Join(words, "\n")
+	fillResult(p, said)
 }

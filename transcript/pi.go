@@ -133,9 +133,7 @@ func (b *builder) piEntry(at *piEntry) {
 		m.Role, m.Synthetic = chat.User, true
 		b.readPiContent(&m, e.Content)
 	case pifile.TypeBranchSummary:
-		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{textPart(decode.Str(e.Summary))}
-		b.addMessage(m)
+		b.addSynthetic(m, decode.Str(e.Summary))
 	case pifile.TypeCompaction:
 		b.noteCompaction(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: numberAt(e.TokensBefore), Took: b.sinceLastMessage(m.Time), Line: at.line})
 	default:
@@ -164,7 +162,7 @@ func (b *builder) readPiMessage(line int, e *pifile.Entry, m chat.Message) {
 			b.noteBroken(e.Message, err)
 			return
 		}
-		b.fillResult(&p, inner)
+		fillResult(&p, inner)
 		m.Parts = []chat.Part{p}
 		b.addMessage(m)
 	case "system":
@@ -186,16 +184,12 @@ func (b *builder) readPiMessage(line int, e *pifile.Entry, m chat.Message) {
 			b.skip("command that the user kept out of the context")
 			return
 		}
-		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{textPart(bashText(&said))}
-		b.addMessage(m)
+		b.addSynthetic(m, bashText(&said))
 	case "custom", "hookMessage":
 		m.Role, m.Synthetic = chat.User, true
 		b.readPiContent(&m, said.Content)
 	case "branchSummary":
-		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{textPart(decode.Str(said.Summary))}
-		b.addMessage(m)
+		b.addSynthetic(m, decode.Str(said.Summary))
 	case "compactionSummary":
 		b.noteCompaction(Compaction{Summary: decode.Str(said.Summary), TokensBefore: numberAt(said.TokensBefore), Line: line})
 	default:
@@ -212,19 +206,6 @@ func (b *builder) readPiContent(m *chat.Message, body jsontext.Value) {
 	m.Parts = parts
 	markSynthetic(m)
 	b.addMessage(*m)
-}
-
-// fillResult fills in a tool result from parts: the words joined, the rest beside them.
-func (b *builder) fillResult(p *chat.Part, inner []chat.Part) {
-	var words []string
-	for _, q := range inner {
-		if q.Kind == chat.Text {
-			words = append(words, q.Text)
-		} else {
-			p.Content = append(p.Content, q)
-		}
-	}
-	p.Text = strings.Join(words, "\n")
 }
 
 // piParts reads pi's blocks, which differ from Anthropic's in calls and signatures.

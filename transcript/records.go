@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -34,7 +35,7 @@ func (in *input) splitRecords() {
 			if err == io.EOF {
 				return
 			}
-			start := counted + leadingSpace(in.data[counted:])
+			start := len(in.data) - len(bytes.TrimLeft(in.data[counted:], " \t\r\n"))
 			line += bytes.Count(in.data[counted:start], []byte{'\n'})
 			in.noteProblem(line, err, start)
 			in.splitLines(line, start)
@@ -80,24 +81,20 @@ func (in *input) eachValue() iter.Seq2[jsontext.Value, int] {
 // spreadArrays puts the elements of an array in its place where they are sessions or
 // lines of a log, as tools leave them that gather several values into one.
 func (in *input) spreadArrays() {
+	if !slices.ContainsFunc(in.records, func(r record) bool { return isGathered(r.raw, in.format) }) {
+		return
+	}
 	var out []record
-	for i, r := range in.records {
+	for _, r := range in.records {
 		if !isGathered(r.raw, in.format) {
-			if out != nil {
-				out = append(out, r)
-			}
+			out = append(out, r)
 			continue
-		}
-		if out == nil {
-			out = append(make([]record, 0, len(in.records)), in.records[:i]...)
 		}
 		for _, v := range decode.Elements(r.raw) {
 			out = append(out, record{in.lineOf(v), v})
 		}
 	}
-	if out != nil {
-		in.records = out
-	}
+	in.records = out
 }
 
 // isGathered reports whether a value is an array of what files of a format hold
@@ -161,11 +158,9 @@ func spellInvisible(text string) string {
 func (in *input) splitLines(line, at int) {
 	d := jsontext.NewDecoder(new(bytes.Buffer))
 	for at < len(in.data) {
-		end := bytes.IndexByte(in.data[at:], '\n')
-		if end < 0 {
-			end = len(in.data)
-		} else {
-			end += at
+		end := len(in.data)
+		if n := bytes.IndexByte(in.data[at:], '\n'); n >= 0 {
+			end = at + n
 		}
 		in.splitLine(d, line, in.data[at:end:end], end == len(in.data))
 		at = end + 1
@@ -222,8 +217,4 @@ func (in *input) recordHead() []byte {
 		return raw[:n+1]
 	}
 	return nil
-}
-
-func leadingSpace(b []byte) int {
-	return len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
 }

@@ -25,20 +25,16 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 	if history.Kind() != '[' {
 		for _, step := range decode.Elements(decode.Member(doc, "trajectory")) {
 			b.addMessage(chat.TextMessage(chat.Assistant, decode.Str(step, "response")))
-			m := chat.TextMessage(chat.User, decode.Str(step, "observation"))
-			m.Synthetic = true
-			b.addMessage(m)
+			b.addSynthetic(chat.Message{}, decode.Str(step, "observation"))
 		}
 		return b.finish()
 	}
 	answered := false
 	for _, v := range decode.Elements(history) {
-		m, err := decode.OpenAI(v)
-		if err != nil {
-			b.noteBroken(v, err)
+		m, ok := b.readOpenAI(v)
+		if !ok {
 			continue
 		}
-		m.Wire = 0
 		switch m.Role {
 		case chat.Assistant:
 			answered = true
@@ -47,8 +43,7 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 			m.Synthetic = answered || isSet(v, "is_demo")
 		case chat.Tool:
 			if p := &m.Parts[0]; p.ID == "" {
-				id, _ := decode.String(firstElement(decode.Member(v, "tool_call_ids")))
-				p.ID = id
+				p.ID, _ = decode.String(firstElement(decode.Member(v, "tool_call_ids")))
 			}
 		}
 		b.addMessage(m)

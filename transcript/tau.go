@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -13,13 +15,9 @@ func readTau(in *input) ([]Session, error) {
 		b := in.newBuilder()
 		b.s.ID = "task-" + scalarText(decode.Member(doc, "task_id")) + "-trial-" + scalarText(decode.Member(doc, "trial"))
 		for _, v := range decode.Elements(decode.Member(doc, "traj")) {
-			m, err := decode.OpenAI(v)
-			if err != nil {
-				b.noteBroken(v, err)
-				continue
+			if m, ok := b.readOpenAI(v); ok {
+				b.addMessage(m)
 			}
-			m.Wire = 0
-			b.addMessage(m)
 		}
 		out = append(out, b.finish())
 	}
@@ -78,12 +76,11 @@ func (in *input) readSimulation(info, sim jsontext.Value) Session {
 }
 
 func (b *builder) tau2Message(v jsontext.Value) {
-	m, err := decode.OpenAI(v)
-	if err != nil {
-		b.noteBroken(v, err)
+	m, ok := b.readOpenAI(v)
+	if !ok {
 		return
 	}
-	m.Wire, m.Time = 0, decode.Millis(decode.Member(v, "timestamp"))
+	m.Time = decode.Millis(decode.Member(v, "timestamp"))
 	switch m.Role {
 	case chat.Tool:
 		if decode.Str(v, "requestor") == "user" {
@@ -96,15 +93,13 @@ func (b *builder) tau2Message(v jsontext.Value) {
 		}
 		p.Failed = isSet(v, "error")
 	case chat.User:
-		kept := m.Parts[:0]
-		for _, p := range m.Parts {
+		m.Parts = slices.DeleteFunc(m.Parts, func(p chat.Part) bool {
 			if p.Kind == chat.ToolCall {
 				b.skip("call of the user's own tool")
-				continue
 			}
-			kept = append(kept, p)
-		}
-		if m.Parts = kept; len(kept) == 0 {
+			return p.Kind == chat.ToolCall
+		})
+		if len(m.Parts) == 0 {
 			return
 		}
 	case chat.Assistant:

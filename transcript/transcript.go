@@ -250,7 +250,7 @@ func (in *input) readSessions(opts *Options) ([]Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !anyMessages(sessions) {
+	if !slices.ContainsFunc(sessions, func(s Session) bool { return s.History.Len() > 0 || len(s.System) > 0 }) {
 		if in.bad != nil {
 			return nil, in.bad
 		}
@@ -277,10 +277,6 @@ func nameSessions(sessions []Session, file string) {
 			}
 		}
 	}
-}
-
-func anyMessages(sessions []Session) bool {
-	return slices.ContainsFunc(sessions, func(s Session) bool { return s.History.Len() > 0 || len(s.System) > 0 })
 }
 
 func formatNames(fs []Format) string {
