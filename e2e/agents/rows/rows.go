@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Row is one run of an agent.
@@ -125,7 +127,7 @@ func Table(w io.Writer, list []Row) error {
 			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended && r.isCompared() {
 				uncut = fmt.Sprintf("%.2f", x.Dollars)
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %d/%d | %d | %s | %d | %d | %.2f | %s |\n", n.name, thousands(r.Window), r.Through,
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %d/%d | %d | %s | %d | %d | %.2f | %s |\n", n.name, text.Number(r.Window), r.Through,
 				without, r.howItEnded(), r.Refused, r.Repeats, r.Kept, r.Due, r.Recalled, r.Plans, r.Rewrites, r.Summaries, r.Dollars, uncut)
 		}
 	}
@@ -144,7 +146,7 @@ func Recalls(w io.Writer, list []Row) error {
 	for _, n := range names {
 		for _, r := range list {
 			if r.Agent == n.agent && ways[r.Through] != "" {
-				fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %d | %d | %d |\n", n.name, thousands(r.Window), ways[r.Through], r.Due, r.Kept, r.Recalled, r.Reread, r.Markers, r.Redeemed)
+				fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %d | %d | %d |\n", n.name, text.Number(r.Window), ways[r.Through], r.Due, r.Kept, r.Recalled, r.Reread, r.Markers, r.Redeemed)
 			}
 		}
 	}
@@ -183,7 +185,7 @@ func Facts(w io.Writer, list []Fact) error {
 		if i < 0 {
 			return fmt.Errorf("rows: there is no agent %q", f.Agent)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %d | %d | %s | %s | %d | %d | %.2f | %.2f | %.2f |\n", names[i].name, thousands(f.Window), f.Files,
+		fmt.Fprintf(&b, "| %s | %s | %d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %d | %d | %s | %s | %d | %d | %.2f | %.2f | %.2f |\n", names[i].name, text.Number(f.Window), f.Files,
 			f.Far, f.FarDue, by.Far, by.FarDue, f.Near, f.NearDue, by.Near, by.NearDue, strings.Join(kinds, ", "), f.Reread, by.Reread,
 			cutSize(f.FirstCut), cutSize(by.FirstCut), f.Rewrites, by.Rewrites, f.Dollars, by.Dollars, f.Dollars/by.Dollars)
 	}
@@ -196,7 +198,7 @@ func cutSize(tokens int) string {
 	if tokens == 0 {
 		return "none"
 	}
-	return thousands(tokens)
+	return text.Number(tokens)
 }
 
 // isCompared reports whether the work is that which was done without winnow and uncut
@@ -214,14 +216,6 @@ func (r Row) howItEnded() string {
 		return fmt.Sprintf("ends, %d own compactions", r.Summaries)
 	}
 	return "ends"
-}
-
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
 }
 
 // The marks between which a document has a table, of the runs of this name.
