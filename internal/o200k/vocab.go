@@ -315,3 +315,13 @@ func mixHash(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^x^0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 	return hi ^ lo
 }
+
+// Tokens calls f with the bytes of every token, in the order of their ranks. Some
+// begin or end inside a character.
+func Tokens(f func(token string)) {
+	v := load()
+	for id := range uint32(size) {
+		var buf [8]byte
+		f(string(v.tokenBytes(id, &buf)))
+	}
+}

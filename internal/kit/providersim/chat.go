@@ -205,14 +205,8 @@ func (chatDialect) briefAgent(c *call) {
 			a.Step++
 		}
 	}
-	last := msgs[len(msgs)-1].get("content")
-	if n := len(last.elems); n > 0 {
-		last = last.elems[n-1].get("text")
-	}
-	a.LastText = textTail(last)
-	if msgs[len(msgs)-1].get("role").str() == "user" {
-		a.LastAsked = last.str()
-	}
+	last := msgs[len(msgs)-1]
+	a.noteLast(last.get("content"), last.get("role").str() == "user")
 }
 
 // openaiChoice reads tool_choice and parallel_tool_calls in both of OpenAI's

@@ -2,13 +2,7 @@ package providersim
 
 import "strings"
 
-func (chatDialect) signBlocks(c *call) {
-	for i := range c.blocks {
-		if c.blocks[i].Kind == Call {
-			c.blocks[i].id = c.makeID("call_", i)
-		}
-	}
-}
+func (chatDialect) signBlocks(c *call) { signOpenAI(c) }
 
 func (chatDialect) finishReason(c *call) string {
 	switch c.stopped {

@@ -285,6 +285,12 @@ func (responsesDialect) briefAgent(c *call, items []value) {
 	if n := len(items); n > 0 {
 		last, asked = items[n-1].firstOf("output", "content"), items[n-1].get("role").str() == "user"
 	}
+	a.noteLast(last, asked)
+}
+
+// noteLast notes the last content of a prompt, a text or parts, and whether the user
+// wrote it.
+func (a *Ask) noteLast(last value, asked bool) {
 	if n := len(last.elems); n > 0 {
 		last = last.elems[n-1].get("text")
 	}

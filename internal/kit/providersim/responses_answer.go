@@ -1,6 +1,9 @@
 package providersim
 
-func (responsesDialect) signBlocks(c *call) {
+func (responsesDialect) signBlocks(c *call) { signOpenAI(c) }
+
+// signOpenAI signs the blocks of OpenAI's dialects. Chat completions do not show thinking.
+func signOpenAI(c *call) {
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		switch b.Kind {

@@ -83,7 +83,6 @@ type gen struct {
 	files map[string][]string // lines
 	facts []*fact
 	known []*fact // seen so far, in order
-	rules []string
 }
 
 // planRepository lays out the repository and its facts.

@@ -13,7 +13,6 @@ import (
 // addTurn adds a user's request and what the agent does about it.
 func (g *gen) addTurn() {
 	rule := fmt.Sprintf("Never %s the %s %s without its %s.", g.words.verb(), g.words.adjective(), g.words.noun(), g.words.rareWord())
-	g.rules = append(g.rules, rule)
 	text := fmt.Sprintf("Make the %s %s again in %s. %s", g.words.noun(), g.words.adjective(), g.pickPath(), rule)
 	if g.r.IntN(3) == 0 && len(g.known) > 0 {
 		text += fmt.Sprintf(" You must keep the %s as it is.", g.words.noun())
