@@ -15,7 +15,7 @@ type openAIAnswer struct {
 	id, model, reason       string
 	message                 chat.Message // of an answer in one piece
 	thought, words, refusal []byte
-	signatures              []chat.Part
+	signature               string // of the thought
 	calls                   []*openAIStreamed
 	usage                   chat.Usage
 }
@@ -105,9 +105,7 @@ func (a *openAIAnswer) takeDelta(d jsontext.Value) error {
 			err = appendBounded(&a.thought, v)
 		case name == "reasoning_details":
 			for _, r := range decode.Elements(v) {
-				if s := decode.Str(r, "signature") + decode.Str(r, "data"); s != "" && len(a.signatures) < maxBlocks {
-					a.signatures = append(a.signatures, chat.Part{Kind: chat.Thinking, Signature: s})
-				}
+				a.signature = cmp.Or(decode.Str(r, "signature")+decode.Str(r, "data"), a.signature)
 			}
 		case name == "refusal":
 			a.s.content = true
@@ -216,12 +214,8 @@ func (a *openAIAnswer) takeFunction(c *openAIStreamed, f jsontext.Value, custom 
 func (a *openAIAnswer) fillAnswer(out *Answer) {
 	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
 	parts := append([]chat.Part(nil), a.message.Parts...)
-	if len(a.thought) > 0 || len(a.signatures) > 0 {
-		p := chat.Part{Kind: chat.Thinking, Text: string(a.thought)}
-		if len(a.signatures) > 0 {
-			p.Signature = a.signatures[len(a.signatures)-1].Signature
-		}
-		parts = append(parts, p)
+	if len(a.thought) > 0 || a.signature != "" {
+		parts = append(parts, chat.Part{Kind: chat.Thinking, Text: string(a.thought), Signature: a.signature})
 	}
 	if len(a.words) > 0 {
 		parts = append(parts, chat.Part{Kind: chat.Text, Text: string(a.words)})

@@ -174,7 +174,7 @@ func (w *writer) changedPieces(i int, text bool) []piece {
 	}
 	var pieces []piece
 	if own == 0 {
-		pieces = b.dialect.renderMessage(nil, m, call)
+		pieces = b.dialect.renderMessage(m, call)
 	} else {
 		pieces = b.dialect.assembleMessage(m, sources, call)
 	}

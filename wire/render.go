@@ -41,7 +41,7 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		m := chat.Message{Role: chat.System, Parts: system}
 		switch d {
 		case OpenAI:
-			first = d.renderMessage(nil, &m, noCalls)
+			first = d.renderMessage(&m, noCalls)
 		case Responses:
 			out = append(appendQuoted(append(out, `"instructions":`...), m.Text()), ',')
 		case Anthropic:
@@ -88,7 +88,7 @@ func eachRendered(d Dialect, s chat.Sequence, from int, put func(piece)) {
 			}
 			m = &all
 		}
-		for _, p := range d.renderMessage(nil, a.adaptMessage(m), noCalls) {
+		for _, p := range d.renderMessage(a.adaptMessage(m), noCalls) {
 			put(p)
 		}
 	}
@@ -119,23 +119,23 @@ func isResult(p chat.Part) bool { return p.Kind == chat.ToolResult }
 // refuse.
 func isSilent(p *chat.Part) bool { return p.Kind == chat.Text && strings.TrimSpace(p.Text) == "" }
 
-// renderMessage appends the elements of one message.
-func (d Dialect) renderMessage(pieces []piece, m *chat.Message, find callFinder) []piece {
+// renderMessage returns the elements of one message.
+func (d Dialect) renderMessage(m *chat.Message, find callFinder) []piece {
+	var data []byte
 	switch d {
 	case Anthropic:
-		if data := renderAnthropic(m); data != nil {
-			pieces = append(pieces, piece{data: data})
-		}
-		return pieces
+		data = renderAnthropic(m)
 	case Gemini:
-		if data := renderGemini(m, find); data != nil {
-			pieces = append(pieces, piece{data: data})
-		}
-		return pieces
+		data = renderGemini(m, find)
 	case Responses:
-		return append(pieces, renderResponses(m, find)...)
+		return renderResponses(m, find)
+	default:
+		return renderOpenAI(m)
 	}
-	return append(pieces, renderOpenAI(m)...)
+	if data == nil {
+		return nil
+	}
+	return []piece{{data: data}}
 }
 
 func systemBlocks(m *chat.Message) []byte {

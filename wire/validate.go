@@ -128,55 +128,38 @@ func (c *checker) addProblem(rule string, at int, path, format string, args ...a
 // elementAt returns element i, which may be anything.
 func (c *checker) elementAt(i int) jsontext.Value { return jsontext.Value(c.elems[i].in(c.raw)) }
 
-// pending are calls that wait for results, in order.
+// pending are calls that wait for results.
 type pending struct {
 	at   int
-	ids  []string
-	done []bool
-	by   map[string][]int // places in ids, for messages that make many calls
+	ids  []string       // in order
+	left map[string]int // by id, how many calls still wait
 }
 
 func (p *pending) add(id string) {
+	if p.left == nil {
+		p.left = map[string]int{}
+	}
 	p.ids = append(p.ids, id)
-	p.done = append(p.done, false)
+	p.left[id]++
 }
 
-// answer marks the call with that id; known is false when there is none, and
-// twice true when it has its result.
+// answer takes note of a result; known is false when there is no call with that id, and
+// twice true when all of them have their results.
 func (p *pending) answer(id string) (known, twice bool) {
-	const many = 32
-	if len(p.ids) < many {
-		for i, k := range p.ids {
-			if k != id {
-				continue
-			}
-			if known, twice = true, p.done[i]; !twice {
-				p.done[i] = true
-				return known, twice
-			}
-		}
-		return known, twice
+	n, known := p.left[id]
+	if n > 0 {
+		p.left[id]--
 	}
-	if p.by == nil {
-		p.by = make(map[string][]int, len(p.ids))
-		for i, k := range p.ids {
-			p.by[k] = append(p.by[k], i)
-		}
-	}
-	places, known := p.by[id]
-	if len(places) == 0 {
-		return known, known
-	}
-	p.done[places[0]] = true
-	p.by[id] = places[1:]
-	return true, false
+	return known, known && n == 0
 }
 
-func (p *pending) open() []string {
+// takeOpen returns the calls that still wait, which then wait no more.
+func (p *pending) takeOpen() []string {
 	var out []string
-	for i, d := range p.done {
-		if !d {
-			out = append(out, p.ids[i])
+	for _, id := range p.ids {
+		if p.left[id] > 0 {
+			p.left[id]--
+			out = append(out, id)
 		}
 	}
 	return out

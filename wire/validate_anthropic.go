@@ -178,7 +178,7 @@ func (a *anthropicCheck) checkMessage(i int, role string, content jsontext.Value
 // reportUnanswered reports calls whose results are missing where they are due.
 func (a *anthropicCheck) reportUnanswered() {
 	if a.waiting {
-		if open := a.calls.open(); len(open) > 0 {
+		if open := a.calls.takeOpen(); len(open) > 0 {
 			a.addProblem(RuleUnanswered, a.calls.at, "", "`tool_use` ids were found without `tool_result` blocks immediately after: %s; add a result for each to the next message", strings.Join(open, ", "))
 		}
 	}

@@ -14,7 +14,7 @@ func (c *checker) checkOpenAI() {
 	}
 	var calls pending
 	unanswered := func() {
-		if open := calls.open(); len(open) > 0 {
+		if open := calls.takeOpen(); len(open) > 0 {
 			c.addProblem(RuleUnanswered, calls.at, "tool_calls", "an assistant message with 'tool_calls' must be followed by tool messages for each 'tool_call_id'; there is none for %s: add one, or remove the call", strings.Join(open, ", "))
 		}
 		calls = pending{}

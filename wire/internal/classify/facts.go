@@ -64,7 +64,7 @@ func (f *facts) takeString(key, s string, depth int) {
 			return
 		}
 	}
-	if isCodeKey(key) && !strings.ContainsAny(s, " \n") {
+	if slices.Contains(codeKeys, key) && !strings.ContainsAny(s, " \n") {
 		f.codes = append(f.codes, s)
 		return
 	}
@@ -172,13 +172,11 @@ func lettersOnly(s string) string {
 // unescape takes away one layer of quoting.
 var unescape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\'`, `'`, `\n`, " ")
 
-func isCodeKey(key string) bool {
-	switch key {
-	case "code", "type", "status", "error_code", "errorcode", "__type", "reason", "error_type", "name", "exception":
-		return true
-	}
-	return false
-}
+// codeKeys are the members that hold a code, statusKeys those that hold a status.
+var (
+	codeKeys   = []string{"code", "type", "status", "error_code", "errorcode", "__type", "reason", "error_type", "name", "exception"}
+	statusKeys = []string{"status", "http", "statuscode", "status_code", "httpcode", "http_status", "http_code"}
+)
 
 func (f *facts) walkJSON(key string, v jsontext.Value, depth int) {
 	if depth > maxErrorDepth {
@@ -199,7 +197,7 @@ func (f *facts) walkJSON(key string, v jsontext.Value, depth int) {
 		switch key {
 		case "request_id", "requestid", "id", "request-id", "event_id", "doc_url", "documentation_url", "@type", "created_at":
 		default:
-			if n, err := strconv.Atoi(s); err == nil && (isStatusKey(key) || countKey(key) != roleNone) {
+			if n, err := strconv.Atoi(s); err == nil && (slices.Contains(statusKeys, key) || countKey(key) != roleNone) {
 				f.takeNumber(key, n)
 				return
 			}
@@ -216,7 +214,7 @@ func (f *facts) walkJSON(key string, v jsontext.Value, depth int) {
 
 func (f *facts) takeNumber(key string, n int) {
 	switch {
-	case isStatusKey(key), key == "code":
+	case slices.Contains(statusKeys, key), key == "code":
 		if n >= 100 && n < 600 {
 			if f.status == 0 || f.status == 200 {
 				f.status = n
@@ -245,14 +243,6 @@ func countKey(key string) numberRole {
 	return roleNone
 }
 
-func isStatusKey(key string) bool {
-	switch key {
-	case "status", "http", "statuscode", "status_code", "httpcode", "http_status", "http_code":
-		return true
-	}
-	return false
-}
-
 // innermostWords returns the innermost words.
 func (f *facts) innermostWords() string {
 	best := ""
@@ -276,7 +266,7 @@ func statusIn(texts []string) int {
 			if err != nil || n < 400 || n > 599 || len(w) != 3 {
 				continue
 			}
-			if i == 0 || i <= 12 && isStatusWord(words[i-1]) {
+			if i == 0 || i <= 12 && slices.Contains(statusWords, strings.ToLower(words[i-1])) {
 				return n
 			}
 		}
@@ -284,13 +274,8 @@ func statusIn(texts []string) int {
 	return 0
 }
 
-func isStatusWord(w string) bool {
-	switch strings.ToLower(w) {
-	case "code", "status", "http", "error", "statuscode":
-		return true
-	}
-	return false
-}
+// statusWords stand before a status.
+var statusWords = []string{"code", "status", "http", "error", "statuscode"}
 
 // plainWords takes identifiers apart (ContextWindowExceeded, context_length),
 // drops quotes, and lowers the case.
