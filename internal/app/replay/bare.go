@@ -76,7 +76,7 @@ func quotedLine(l string) string {
 func (x *nextIndex) quotableLines() map[string]bool {
 	out := map[string]bool{}
 	for _, m := range x.session.History.All() {
-		eachText(m, func(_ voice, text string) {
+		eachText(m, func(text string) {
 			for l := range strings.SplitSeq(text, "\n") {
 				out[quotedLine(l)] = true
 			}

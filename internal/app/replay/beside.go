@@ -64,7 +64,7 @@ func (x *nextIndex) measureBeside(c *NextCut, a *asked, msgs []*chat.Message, sh
 	var all strings.Builder
 	for _, m := range msgs {
 		in[m] = true
-		eachText(m, func(_ voice, text string) {
+		eachText(m, func(text string) {
 			all.WriteString(text)
 			all.WriteByte('\n')
 		})

@@ -42,7 +42,7 @@ func TestStale(t *testing.T) {
 	msgs = append(msgs, read("3", "1→one\n2→TWO\n3→three\n")...)
 	s := &Session{Session: transcript.Session{History: chat.NewHistory(msgs...)}}
 	x := newNextIndex(s)
-	c := &NextCut{Session: s, At: at}
+	c := &NextCut{At: at}
 	h := s.History
 	now := func(block string) []*chat.Message { return textView("## Files as they stand\n\n" + block) }
 	for _, c2 := range []struct {
@@ -66,7 +66,7 @@ func TestStale(t *testing.T) {
 func TestSearched(t *testing.T) {
 	s, at := small()
 	x := newNextIndex(s)
-	c := NextCut{Session: s, At: at}
+	c := NextCut{At: at}
 	x.findDemand(&c)
 	a := x.findAsked(&c)
 	b := x.measureBeside(&c, a, textView("a.go\n"+oldStart), x.readView(textView("a.go\n"+oldStart)))
@@ -87,7 +87,7 @@ func TestBeside(t *testing.T) {
 	msgs = append(msgs, chat.TextMessage(chat.Assistant, "done"))
 	s := &Session{Session: transcript.Session{History: chat.NewHistory(msgs...)}}
 	x := newNextIndex(s)
-	c := NextCut{Session: s, At: at}
+	c := NextCut{At: at}
 	a := x.findAsked(&c)
 	made := func(text string, from int) []*chat.Message {
 		out := textView(text)

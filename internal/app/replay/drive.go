@@ -15,8 +15,6 @@ import (
 // Outcome is what one policy did on one session.
 type Outcome struct {
 	Session  *Session
-	Policy   string
-	Window   int
 	Requests int
 
 	// Prompt is all tokens sent, Read those that the cache had.
@@ -116,7 +114,7 @@ func (d driver) runAndTime(ctx context.Context, p Policy) (Outcome, error) {
 func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	h := d.session.History
 	out := Outcome{
-		Session: d.session, Policy: p.Name(), Window: d.window,
+		Session: d.session,
 		Dollars: make([]float64, len(d.prices)), Timed: make([]float64, len(d.prices)), Again: make([]float64, len(d.prices)),
 		Summaries: make([]float64, len(d.prices)),
 		Step:      d.step,
@@ -124,7 +122,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	b := newBook(d.index)
 	setup := Setup{
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Recorded: h, Compactions: d.session.Compactions, book: b,
+		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions, book: b,
 	}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))
 	setup.Works = d.works

@@ -333,7 +333,7 @@ func (p *fieldPlace) findCuts(x *nextIndex, req chat.Request) ([]NextCut, error)
 				due = st.ShouldCompact
 			}
 			if due {
-				c := NextCut{Session: x.session, At: at}
+				c := NextCut{At: at}
 				x.findDemand(&c)
 				next = size
 				if !x.compactedBetween(at-nextClear, c.End) {

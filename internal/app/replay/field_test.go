@@ -97,7 +97,7 @@ func TestField(t *testing.T) {
 func TestWordsKept(t *testing.T) {
 	s := farAndNear()
 	x := newNextIndex(&s)
-	w := x.wordsBefore(&NextCut{Session: &s, At: 11})
+	w := x.wordsBefore(&NextCut{At: 11})
 	said := s.History.At(3).Text()
 	for _, c := range []struct {
 		view        string

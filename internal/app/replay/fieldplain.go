@@ -182,7 +182,7 @@ func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.Hist
 	}
 	out := plainScore{cuts: 1, given: given, history: x.chars[at] / 4, size: viewSize(view)}
 	own := plainTexts(view)
-	tail := plainTexts(tailView(x, &NextCut{Session: s, At: at}, 4*out.size))
+	tail := plainTexts(tailView(x, &NextCut{At: at}, 4*out.size))
 	for _, v := range nextArgs(s, at) {
 		out.own.put(standsInTexts(own, v))
 		out.tail.put(standsInTexts(tail, v))
@@ -194,7 +194,7 @@ func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.Hist
 func plainTexts(msgs []*chat.Message) []string {
 	var out []string
 	for _, m := range msgs {
-		eachText(m, func(_ voice, text string) { out = append(out, text) })
+		eachText(m, func(text string) { out = append(out, text) })
 	}
 	return out
 }

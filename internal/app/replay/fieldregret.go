@@ -120,7 +120,7 @@ func (x *nextIndex) drawUncompacted(seed uint64, compaction int) int {
 		if h.At(at).Role != chat.Assistant {
 			continue
 		}
-		c := NextCut{Session: x.session, At: at}
+		c := NextCut{At: at}
 		x.findDemand(&c)
 		if c.End < h.Len() && !x.compactedBetween(at-nextClear, c.End) {
 			fit = append(fit, at)
@@ -144,7 +144,7 @@ func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.His
 		return r, err
 	}
 	before, shown := x.readView(all), x.readView(view)
-	tail := x.readView(tailView(x, &NextCut{Session: x.session, At: at}, 4*r.Tokens))
+	tail := x.readView(tailView(x, &NextCut{At: at}, 4*r.Tokens))
 	for i := at; i < h.Len() && r.Calls < nextCalls; i++ {
 		if i > at && x.compactedBetween(i-1, i) {
 			break

@@ -111,7 +111,7 @@ func (w *fieldWords) measureKept(msgs []*chat.Message) wordsKept {
 	var text strings.Builder
 	said := make([]string, 0, len(msgs))
 	for _, m := range msgs {
-		eachText(m, func(_ voice, t string) {
+		eachText(m, func(t string) {
 			text.WriteString(t)
 			text.WriteByte('\n')
 		})

@@ -184,7 +184,7 @@ func (p *fieldPlace) taskEnds(ctx context.Context, s *Session) (out TaskEnds, er
 	}
 	out.Sessions = 1
 	ready := func(at int) (Tally, error) {
-		c := NextCut{Session: s, At: at}
+		c := NextCut{At: at}
 		x.findDemand(&c)
 		now := req
 		now.History = bare.Head(at)

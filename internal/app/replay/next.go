@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -22,9 +23,8 @@ const (
 // NextCut is a place where a session's context is full, and the edits that the
 // agent made next.
 type NextCut struct {
-	Session *Session
-	At      int // messages before the cut
-	End     int // message after the last of the next 30 calls
+	At  int // messages before the cut
+	End int // message after the last of the next 30 calls
 
 	Edits []NextEdit // demanded by the next 30 calls
 	Later []NextEdit // by the calls 31 to 100
@@ -145,6 +145,11 @@ func (x *nextIndex) findWanted() {
 	}
 }
 
+// callOf returns the call that a result answers, where it is known.
+func (x *nextIndex) callOf(result *chat.Part) *chat.Part {
+	return cmp.Or(x.result[result], x.calls[result.ID])
+}
+
 // newestPartWith returns the newest part before part k of message i that shows a text.
 func (x *nextIndex) newestPartWith(old string, i, k int) (partAt, bool) {
 	for k--; i >= 0; i-- {
@@ -171,7 +176,7 @@ func (x *nextIndex) findCuts(window int) []NextCut {
 		if x.chars[at]/4 < next || h.At(at).Role != chat.Assistant {
 			continue
 		}
-		c := NextCut{Session: x.session, At: at}
+		c := NextCut{At: at}
 		x.findDemand(&c)
 		if x.compactedBetween(at-nextClear, c.End) {
 			continue

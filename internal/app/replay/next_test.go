@@ -53,7 +53,7 @@ func small() (*Session, int) {
 func TestNextDemand(t *testing.T) {
 	s, at := small()
 	x := newNextIndex(s)
-	c := NextCut{Session: s, At: at}
+	c := NextCut{At: at}
 	x.findDemand(&c)
 	if len(c.Edits) != 2 || c.Edits[0].Old != oldStart || c.Edits[0].Call != 1 || c.Edits[1].Path != "/repo/b.go" || c.Edits[1].Call != 2 {
 		t.Fatalf("%+v", c.Edits)
@@ -106,7 +106,7 @@ func TestReady(t *testing.T) {
 	if x.readView(pick(3, 4, 5, 6)).isReady("/repo/b.go", oldStop) {
 		t.Error("a text that an edit took away is ready")
 	}
-	cut := NextCut{Session: s, At: at}
+	cut := NextCut{At: at}
 	x.findDemand(&cut)
 	if got := cut.countReady(x.readView(pick(1, 2))); got != (Tally{1, 2}) {
 		t.Errorf("V is %+v", got)
@@ -118,7 +118,7 @@ func TestReady(t *testing.T) {
 func TestRivals(t *testing.T) {
 	s, at := small()
 	x := newNextIndex(s)
-	c := NextCut{Session: s, At: at}
+	c := NextCut{At: at}
 	x.findDemand(&c)
 	all := x.chars[at]
 	for _, r := range Rivals() {

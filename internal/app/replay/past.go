@@ -278,7 +278,7 @@ func (v *hindsight) seeClientRequest(answer, prompt int, now []*chat.Message) {
 func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now []*chat.Message) {
 	h := v.x.session.History
 	v.before = v.next.readView(messagesOf(h.Head(c.At)))
-	calls, view := 0, v.next.viewOnce(now)
+	calls, view := 0, v.next.readViewOnce(now)
 	v.from, v.stop = answer, answer
 	for ; v.stop < end && calls < nextCalls; v.stop++ {
 		for k := range h.At(v.stop).Parts {
@@ -331,7 +331,7 @@ func (x *nextIndex) resultOf(answer int, call *chat.Part) (*chat.Part, []string)
 
 // seeOwnRequest looks at the same requests as winnow would have made them.
 func (v *hindsight) seeOwnRequest(answer, _ int, now []*chat.Message) {
-	shown := v.next.viewOnce(now)
+	shown := v.next.readViewOnce(now)
 	for _, w := range v.asked[answer] {
 		v.oursReady.put(shown().isReady(w.path, w.old))
 	}

@@ -101,9 +101,6 @@ type Setup struct {
 	Agent table.Agent
 	Works model.Window
 
-	// Recorded is the whole session. Only an oracle may look at it.
-	Recorded chat.History
-
 	// Compactions are those that the client made. Only the policy that repeats
 	// them may look at them.
 	Compactions []transcript.Compaction

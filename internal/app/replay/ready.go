@@ -63,7 +63,7 @@ func (x *nextIndex) readView(msgs []*chat.Message) *shownView {
 			case chat.ToolCall:
 				v.places = append(v.places, x.callChanges(p)...)
 			case chat.ToolResult:
-				texts := []string(nil)
+				var texts []string
 				if isRaw {
 					texts = x.texts[raw][k]
 				} else {
@@ -77,8 +77,8 @@ func (x *nextIndex) readView(msgs []*chat.Message) *shownView {
 	return v
 }
 
-// viewOnce reads a view when it is first asked for.
-func (x *nextIndex) viewOnce(msgs []*chat.Message) func() *shownView {
+// readViewOnce reads a view when it is first asked for.
+func (x *nextIndex) readViewOnce(msgs []*chat.Message) func() *shownView {
 	return sync.OnceValue(func() *shownView { return x.readView(msgs) })
 }
 
@@ -109,10 +109,7 @@ func (x *nextIndex) callChanges(call *chat.Part) []showing {
 // shownBy returns what a result shows.
 func (x *nextIndex) shownBy(p *chat.Part, texts []string, raw bool) showing {
 	s := showing{texts: texts}
-	call := x.result[p]
-	if call == nil {
-		call = x.calls[p.ID]
-	}
+	call := x.callOf(p)
 	if call == nil {
 		return s
 	}

@@ -92,7 +92,7 @@ func (r *rereader) readAgain(w *wanted) int {
 // judgeEdits judges the edits of message i against the context now and the size of
 // its prompt, and charges the re-reads that they need.
 func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
-	shown := r.viewOnce(now)
+	shown := r.readViewOnce(now)
 	for k := range r.wanted[i] {
 		w := &r.wanted[i][k]
 		if !w.known {
@@ -149,7 +149,7 @@ func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 	if out.Rewrites > lastChained {
 		return
 	}
-	c := NextCut{Session: r.session, At: i}
+	c := NextCut{At: i}
 	r.findDemand(&c)
 	view := r.readView(now)
 	in := map[*chat.Message]bool{}

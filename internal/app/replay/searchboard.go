@@ -152,7 +152,7 @@ func (x *nextIndex) searchFinds(c *NextCut, e *NextEdit, in map[*chat.Message]bo
 	for i := range c.At {
 		if m := x.session.History.At(i); !in[m] {
 			var b strings.Builder
-			eachText(m, func(_ voice, text string) { b.WriteString(text + "\n") })
+			eachText(m, func(text string) { b.WriteString(text + "\n") })
 			for k := range m.Parts { // a result does not say which file it shows; its call does
 				if call := x.result[&m.Parts[k]]; call != nil {
 					b.WriteString(call.Args + "\n")

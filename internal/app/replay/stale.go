@@ -109,10 +109,7 @@ func (x *nextIndex) currentLines(msgs []*chat.Message) map[string]fileLines {
 // their numbers are known: they stand there, or the call asked for a range with
 // a tool that shows nothing else.
 func (x *nextIndex) readLines(p *chat.Part) (string, fileLines) {
-	call := x.result[p]
-	if call == nil {
-		call = x.calls[p.ID]
-	}
+	call := x.callOf(p)
 	if call == nil || p.Failed {
 		return "", nil
 	}

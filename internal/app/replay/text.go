@@ -8,33 +8,18 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// voice says who wrote a line.
-type voice uint8
-
-const (
-	userVoice   voice = iota // a user's message, or one put in as such
-	agentVoice               // the agent's text and what it put into calls
-	resultVoice              // what tools answered
-)
-
 // eachText calls f with the texts of a message. Thinking is left out: it is
 // shown to nobody and rarely sent again. Arguments of calls are one text with a
 // line for each value, results that are JSON one with a `key: value` line each.
-func eachText(m *chat.Message, f func(v voice, text string)) {
-	v := userVoice
-	if m.Role == chat.Assistant {
-		v = agentVoice
-	}
+func eachText(m *chat.Message, f func(text string)) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
-		case chat.Text:
-			f(v, p.Text)
+		case chat.Text, chat.Document:
+			f(p.Text)
 		case chat.ToolCall:
-			f(agentVoice, flattenJSON(p.Args, false))
+			f(flattenJSON(p.Args, false))
 		case chat.ToolResult:
-			f(resultVoice, flattenJSON(p.Text, true))
-		case chat.Document:
-			f(v, p.Text)
+			f(flattenJSON(p.Text, true))
 		}
 	}
 }
