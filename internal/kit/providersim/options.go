@@ -2,6 +2,7 @@ package providersim
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -241,15 +242,9 @@ func claudeVersion(name string) (family string, major, minor int) {
 	}
 	var nums []int
 	for _, p := range parts[1:] {
-		n, digits := 0, len(p) > 0 && len(p) <= 2
-		for _, c := range []byte(p) {
-			digits = digits && c >= '0' && c <= '9'
-			n = 10*n + int(c-'0')
-		}
-		switch {
-		case digits:
+		if n, err := strconv.Atoi(p); err == nil && len(p) <= 2 {
 			nums = append(nums, n)
-		case family == "":
+		} else if family == "" {
 			family = p
 		}
 	}

@@ -46,13 +46,13 @@ func (s *signer) mac(purpose string, parts ...[]byte) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// sealed returns the bytes of a string of two halves that this server hands out.
-func (s *signer) sealed(first, second []byte) []byte {
+// sealHalves returns the bytes of a string of two halves that this server hands out.
+func (s *signer) sealHalves(first, second []byte) []byte {
 	return append(append([]byte(s.mark), first...), second...)
 }
 
-// unsealed takes such bytes apart. It is false for those of others.
-func (s *signer) unsealed(b []byte, err error) (first, second []byte, own bool) {
+// splitHalves takes such bytes apart. It is false for those of others.
+func (s *signer) splitHalves(b []byte, err error) (first, second []byte, own bool) {
 	if err != nil || len(b) != len(s.mark)+32 || string(b[:len(s.mark)]) != s.mark {
 		return nil, nil, false
 	}
@@ -62,7 +62,7 @@ func (s *signer) unsealed(b []byte, err error) (first, second []byte, own bool) 
 
 // signThinking signs a block of thinking that was written after a prefix.
 func (s *signer) signThinking(text []byte, prefix digest) string {
-	return base64.StdEncoding.EncodeToString(s.sealed(s.mac(forText, text), s.mac(forPrefix, text, prefix[:])))
+	return base64.StdEncoding.EncodeToString(s.sealHalves(s.mac(forText, text), s.mac(forPrefix, text, prefix[:])))
 }
 
 // verdict is what a signature is worth.
@@ -77,7 +77,7 @@ const (
 // checkThinking judges a block that stands after prefix. Where bound is false, only
 // the block itself must be whole.
 func (s *signer) checkThinking(sig string, text []byte, prefix digest, bound bool) verdict {
-	first, second, own := s.unsealed(base64.StdEncoding.DecodeString(sig))
+	first, second, own := s.splitHalves(base64.StdEncoding.DecodeString(sig))
 	if !own || !hmac.Equal(first, s.mac(forText, text)) {
 		return altered
 	}
@@ -94,7 +94,7 @@ const encryptedPrefix = "gAAAA"
 // belongs to.
 func (s *signer) opaqueToken(nonce []byte) []byte {
 	n := sha256.Sum256(nonce)
-	return s.sealed(n[:16], s.mac(forOpaque, n[:16]))
+	return s.sealHalves(n[:16], s.mac(forOpaque, n[:16]))
 }
 
 func (s *signer) encryptedToken(nonce []byte) string {
@@ -106,7 +106,7 @@ func (s *signer) thoughtSignature(nonce []byte) string {
 }
 
 func (s *signer) checkOpaque(b []byte, err error) bool {
-	first, second, own := s.unsealed(b, err)
+	first, second, own := s.splitHalves(b, err)
 	return own && hmac.Equal(second, s.mac(forOpaque, first))
 }
 
@@ -126,13 +126,13 @@ func (s *signer) checkThought(text string) bool {
 
 // signSummary signs the content of a compaction block.
 func (s *signer) signSummary(content []byte) string {
-	return base64.StdEncoding.EncodeToString(s.sealed(s.mac(forSummary), s.mac(forSummary, content)))
+	return base64.StdEncoding.EncodeToString(s.sealHalves(s.mac(forSummary), s.mac(forSummary, content)))
 }
 
 // checkSummary judges a compaction block's signature: altered is one that this
 // server did not make, moved one for another content.
 func (s *signer) checkSummary(sig string, content []byte) verdict {
-	first, second, own := s.unsealed(base64.StdEncoding.DecodeString(sig))
+	first, second, own := s.splitHalves(base64.StdEncoding.DecodeString(sig))
 	if !own || !hmac.Equal(first, s.mac(forSummary)) {
 		return altered
 	}
