@@ -260,12 +260,6 @@ func numberAt(raw jsontext.Value, names ...string) int {
 	return n
 }
 
-// isSet returns the boolean at a path of names.
-func isSet(raw jsontext.Value, names ...string) bool {
-	b, _ := decode.Bool(decode.Path(raw, names...))
-	return b
-}
-
 // markSynthetic marks a user's message of texts in which nobody typed anything.
 func markSynthetic(m *chat.Message) {
 	if m.Role != chat.User || m.Synthetic {

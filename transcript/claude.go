@@ -59,7 +59,7 @@ func (t *claudeTree) addRecord(rec record) {
 		decode.To("cwd", &folder),
 	)
 	r.kind, r.uuid, r.parent, r.logical = decode.Str(kind), decode.Str(uuid), decode.Str(parent), decode.Str(logical)
-	r.meta, r.summary, r.subtype, r.session = isSet(meta), isSet(summary), decode.Str(subtype), decode.Str(session)
+	r.meta, r.summary, r.subtype, r.session = decode.True(meta), decode.True(summary), decode.Str(subtype), decode.Str(session)
 	if r.session != "" && t.main.s.ID == "" {
 		t.main.s.ID = r.session
 	}
@@ -80,7 +80,7 @@ func (t *claudeTree) addRecord(rec record) {
 		t.main.skip(orUnknown(r.kind))
 		return
 	}
-	if isSet(side) {
+	if decode.True(side) {
 		if r.side = decode.Str(agent); r.side == "" {
 			r.side = t.sideOf(r.parent, r.uuid)
 		}

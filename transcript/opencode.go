@@ -84,17 +84,17 @@ func (b *builder) openCodeUser(info, parts jsontext.Value) {
 		case "text":
 			if s := decode.Str(v, "text"); s != "" {
 				m.Parts = append(m.Parts, textPart(s))
-				typed = typed || !isSet(v, "synthetic")
+				typed = typed || !decode.True(v, "synthetic")
 			}
 		case "file":
 			m.Parts = append(m.Parts, filePart(v))
 			typed = true
 		case "compaction":
 			c := Compaction{Trigger: "manual"}
-			if isSet(v, "auto") {
+			if decode.True(v, "auto") {
 				c.Trigger = "auto"
 			}
-			if isSet(v, "overflow") {
+			if decode.True(v, "overflow") {
 				c.Trigger = "overflow"
 			}
 			b.noteCompaction(c)
@@ -130,7 +130,7 @@ func filePart(v jsontext.Value) chat.Part {
 func (b *builder) openCodeAssistant(info, parts jsontext.Value) {
 	id := decode.Str(info, "id")
 	model := decode.Str(info, "modelID")
-	if isSet(info, "summary") {
+	if decode.True(info, "summary") {
 		b.openCodeSummary(info, parts)
 		return
 	}

@@ -338,11 +338,11 @@ func openHandsResult(p *chat.Part, raw jsontext.Value) {
 			if s, err := decode.String(v); err == nil && s != "" {
 				said = append(said, textPart(s))
 				p.Failed = true
-			} else if isSet(v) {
+			} else if decode.True(v) {
 				p.Failed = true
 			}
 		case "is_error":
-			p.Failed = p.Failed || isSet(v)
+			p.Failed = p.Failed || decode.True(v)
 		case "exit_code":
 			p.Failed = p.Failed || numberAt(raw, k) > 0
 		case "metadata":

@@ -189,6 +189,12 @@ func Str(raw jsontext.Value, names ...string) string {
 	return s
 }
 
+// True reports whether true stands at a path of names.
+func True(raw jsontext.Value, names ...string) bool {
+	b, _ := Bool(Path(raw, names...))
+	return b
+}
+
 // String returns a JSON string without its quotes and escapes. Null and a
 // missing value are the empty string. Broken UTF-8 is replaced.
 func String(v jsontext.Value) (string, error) {

@@ -98,11 +98,6 @@ func decodeOne(v, messages jsontext.Value) (Conversation, error) {
 	return c, nil
 }
 
-func boolAt(raw jsontext.Value, names ...string) bool {
-	b, _ := decode.Bool(decode.Path(raw, names...))
-	return b
-}
-
 // addMessage reads one message.
 func (c *Conversation) addMessage(raw jsontext.Value) error {
 	t, err := Message(raw)
@@ -127,7 +122,7 @@ func IsCall(raw jsontext.Value) bool { return decode.Str(raw, "role") == "tool_c
 
 // IsSummary reports whether a stored message is a summary of others.
 func IsSummary(raw jsontext.Value) bool {
-	return decode.Str(raw, "condenseId") != "" || boolAt(raw, "metadata", "isSummary")
+	return decode.Str(raw, "condenseId") != "" || decode.True(raw, "metadata", "isSummary")
 }
 
 // Message reads one stored message with its tags.
@@ -135,9 +130,9 @@ func Message(raw jsontext.Value) (Tagged, error) {
 	t := Tagged{Tags: Tags{
 		CondenseID: decode.Str(raw, "condenseId"), CondenseParent: decode.Str(raw, "condenseParent"),
 		TruncationID: decode.Str(raw, "truncationId"), TruncationParent: decode.Str(raw, "truncationParent"),
-		IsTruncationMarker: boolAt(raw, "isTruncationMarker"),
+		IsTruncationMarker: decode.True(raw, "isTruncationMarker"),
 	}}
-	t.Truncated = boolAt(raw, "metadata", "truncated")
+	t.Truncated = decode.True(raw, "metadata", "truncated")
 	t.ID, t.Time = decode.Str(raw, "id"), decode.Millis(decode.Member(raw, "timestamp"))
 	switch decode.Str(raw, "role") {
 	case "tool_call":
