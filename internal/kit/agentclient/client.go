@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -313,13 +314,7 @@ func (c *Client) useOriginalBytes(raw []byte, elems []string) ([]string, error) 
 	return elems, nil
 }
 
-func quoteJSON(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil { // strings can always be written
-		panic(err)
-	}
-	return string(b)
-}
+func quoteJSON(s string) string { return string(jsonwrite.AppendString(nil, s)) }
 
 // Output returns what a tool prints, for [Client.Result]: some kilobytes with things
 // in them worth keeping.

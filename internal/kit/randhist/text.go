@@ -2,6 +2,7 @@ package randhist
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -91,9 +92,7 @@ func (g *gen) appendWords(n int) {
 }
 
 func (g *gen) requestText() string {
-	g.buf = append(g.buf, pick(g, requests)...)
-	g.buf = append(g.buf, pick(g, files)...)
-	g.buf = append(g.buf, ". "...)
+	g.buf = fmt.Appendf(g.buf, "%s%s. ", pick(g, requests), pick(g, files))
 	if g.chance(0.5) {
 		g.appendLines(g.drawSize(80))
 	}
@@ -126,14 +125,9 @@ func (g *gen) appendLine() {
 	}
 	switch g.IntN(12) {
 	case 0, 1:
-		g.buf = append(g.buf, pick(g, files)...)
-		g.buf = strconv.AppendInt(append(g.buf, ':'), int64(1+g.IntN(900)), 10)
-		g.buf = append(append(g.buf, ": func "...), pick(g, symbols)...)
-		g.buf = append(g.buf, "() {"...)
+		g.buf = fmt.Appendf(g.buf, "%s:%d: func %s() {", pick(g, files), 1+g.IntN(900), pick(g, symbols))
 	case 2:
-		g.buf = append(append(g.buf, '\t'), pick(g, symbols)...)
-		g.buf = strconv.AppendInt(append(g.buf, "(ctx, "...), int64(g.IntN(10000)), 10)
-		g.buf = append(g.buf, ')')
+		g.buf = fmt.Appendf(g.buf, "\t%s(ctx, %d)", pick(g, symbols), g.IntN(10000))
 	case 3:
 		g.buf = append(g.buf, pick(g, failures)...)
 	case 4:
@@ -149,8 +143,7 @@ func (g *gen) appendLine() {
 		}
 		fallthrough
 	case 8:
-		g.buf = strconv.AppendInt(append(g.buf, "processed "...), int64(g.IntN(1_000_000)), 10)
-		g.buf = strconv.AppendInt(append(g.buf, " rows, request req_"...), g.Int64(), 36)
+		g.buf = fmt.Appendf(g.buf, "processed %d rows, request req_%s", g.IntN(1_000_000), strconv.FormatInt(g.Int64(), 36))
 	default:
 		g.appendWords(20 + g.IntN(60))
 	}
@@ -187,31 +180,29 @@ const (
 
 // makeCall returns a tool call and what kind of tool it calls.
 func (g *gen) makeCall() (chat.Part, callKind) {
-	var b strings.Builder
 	kind := callKind(g.IntN(5))
-	name := ""
+	name, args := "", "{}"
 	switch kind {
 	case readCall:
 		name = pick(g, []string{"read_file", "Read", "view"})
-		b.WriteString(`{"path":"` + pick(g, files) + `"`)
+		args = `{"path":"` + pick(g, files) + `"`
 		if g.chance(0.5) {
-			b.WriteString(`,"offset":` + strconv.Itoa(g.IntN(800)) + `,"limit":80`)
+			args += `,"offset":` + strconv.Itoa(g.IntN(800)) + `,"limit":80`
 		}
-		b.WriteString("}")
+		args += "}"
 	case shellCall:
 		name = pick(g, []string{"bash", "shell", "run_command"})
-		b.WriteString(`{"command":"` + pick(g, commands) + `"}`)
+		args = `{"command":"` + pick(g, commands) + `"}`
 	case writeCall:
 		name = pick(g, []string{"write_file", "edit_file", "Edit"})
-		b.WriteString(`{"path":"` + pick(g, files) + `","content":` + strconv.QuoteToASCII(g.makeProse(g.drawSize(60))) + `}`)
+		args = `{"path":"` + pick(g, files) + `","content":` + strconv.QuoteToASCII(g.makeProse(g.drawSize(60))) + `}`
 	case searchCall:
 		name = pick(g, []string{"grep", "search"})
-		b.WriteString(`{"pattern":"` + pick(g, symbols) + `"}`)
+		args = `{"pattern":"` + pick(g, symbols) + `"}`
 	default:
 		name = pick(g, []string{"skill", "fetch", "now"})
-		b.WriteString("{}")
 	}
-	p := chat.Call(g.makeCallID(), name, b.String())
+	p := chat.Call(g.makeCallID(), name, args)
 	if g.chance(0.02) {
 		p.Signature = g.base64Text(32)
 	}

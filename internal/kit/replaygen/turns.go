@@ -1,13 +1,13 @@
 package replaygen
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
 // addTurn adds a user's request and what the agent does about it.
@@ -111,20 +111,12 @@ func (g *gen) makeCall(id string) (chat.Part, string) {
 func folderOf(path string) string { return path[:strings.LastIndexByte(path, '/')] }
 
 func argsJSON(kv ...string) string {
-	var b strings.Builder
-	b.WriteByte('{')
+	w := jsonwrite.Object()
 	for i := 0; i < len(kv); i += 2 {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		k, _ := json.Marshal(kv[i])
-		v, _ := json.Marshal(kv[i+1])
-		b.Write(k)
-		b.WriteByte(':')
-		b.Write(v)
+		w.Str(kv[i], kv[i+1])
 	}
-	b.WriteByte('}')
-	return b.String()
+	w.Close('}')
+	return string(w.B)
 }
 
 // readOutput shows a file, and others beside it until the room is used.
