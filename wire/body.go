@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -96,7 +97,7 @@ func (b *Body) readFields(prev *Body) error {
 				return decodeError(b.dialect, err, "see the provider's reference for tools", "/tools")
 			}
 		case "max_tokens", "max_completion_tokens", "max_output_tokens":
-			if b.outputField(f.name) {
+			if slices.Contains(outputMembers[b.dialect], f.name) {
 				var n int
 				if n, err = num(v, "/"+f.name); err != nil {
 					return err
@@ -127,19 +128,6 @@ func (b *Body) readFields(prev *Body) error {
 		}
 	}
 	return nil
-}
-
-// outputField reports whether a member limits the output in this dialect.
-func (b *Body) outputField(name string) bool {
-	switch b.dialect {
-	case OpenAI:
-		return name == "max_tokens" || name == "max_completion_tokens"
-	case Responses:
-		return name == "max_output_tokens"
-	case Anthropic:
-		return name == "max_tokens"
-	}
-	return false
 }
 
 func (b *Body) readSystem(name string, v jsontext.Value) error {

@@ -40,6 +40,12 @@ func (d Dialect) listMember() string {
 	return "messages"
 }
 
+// outputMembers are the names of the members that limit the output. Gemini has such a
+// member one level below.
+var outputMembers = map[Dialect][]string{
+	OpenAI: {"max_tokens", "max_completion_tokens"}, Responses: {"max_output_tokens"}, Anthropic: {"max_tokens"},
+}
+
 func (d Dialect) isKnown() bool { return slices.Contains(Dialects(), d) }
 
 // messageRules returns what the dialect asks of a sequence of messages. A request

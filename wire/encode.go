@@ -241,40 +241,22 @@ func (b *Body) applyOutputLimit(out []byte) []byte {
 		if config.find("max_output_tokens") >= 0 {
 			inner = "max_output_tokens"
 		}
-		return o.set(name, config.with(change{inner, value}))
+		return o.with(change{name, config.with(change{inner, value})})
 	}
 	set := false
-	for _, name := range [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
-		if b.outputField(name) && !isNull(o.get(name)) {
-			o = readObject(o.set(name, value))
+	for _, name := range outputMembers[b.dialect] {
+		if !isNull(o.get(name)) {
+			o = readObject(o.with(change{name, value}))
 			set = true
 		}
 	}
 	if b.thinking > 0 {
 		thinking := readObject(o.get("thinking"))
-		o = readObject(o.set("thinking", thinking.set("budget_tokens", strconv.AppendInt(nil, int64(b.thinking), 10))))
+		budget := strconv.AppendInt(nil, int64(b.thinking), 10)
+		o = readObject(o.with(change{"thinking", thinking.with(change{"budget_tokens", budget})}))
 	}
 	if set {
 		return o.raw
 	}
-	name := map[Dialect]string{OpenAI: outputName(b.model), Responses: "max_output_tokens", Anthropic: "max_tokens"}[b.dialect]
-	return o.set(name, value)
-}
-
-// set changes one member by splicing, so that nothing else of a large object
-// is written anew. It adds the member where it is missing.
-func (o *object) set(name string, value []byte) []byte {
-	out := make([]byte, 0, len(o.raw)+len(name)+len(value)+4)
-	if i := o.find(name); i >= 0 {
-		f := o.members[i]
-		out = append(out, o.raw[:f.val.From]...)
-		out = append(out, value...)
-		return append(out, o.raw[f.val.To:]...)
-	}
-	end := o.members[len(o.members)-1].val.To
-	out = append(out, o.raw[:end]...)
-	out = append(out, ',')
-	out = append(appendQuoted(out, name), ':')
-	out = append(out, value...)
-	return append(out, o.raw[end:]...)
+	return o.with(change{b.dialect.outputName(b.model), value})
 }

@@ -151,33 +151,27 @@ func systemBlocks(m *chat.Message) []byte {
 	return append(appendPieces([]byte{'['}, pieces), ']')
 }
 
-// outputName returns the name of the output limit in chat completions. OpenAI's
-// newer models refuse the old name, and many servers know no other.
-func outputName(model string) string {
+// outputName returns the name under which an output limit is written. OpenAI's newer
+// models refuse the old name, and many servers know no other.
+func (d Dialect) outputName(model string) string {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	for _, family := range [...]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "chatgpt"} {
-		if strings.HasPrefix(name, family) {
+		if d == OpenAI && strings.HasPrefix(name, family) {
 			return "max_completion_tokens"
 		}
 	}
-	return "max_tokens"
+	return outputMembers[d][0]
 }
 
 func appendOutput(out []byte, d Dialect, model string, n int) []byte {
 	if n <= 0 {
 		return out
 	}
-	switch d {
-	case OpenAI:
-		out = append(appendQuoted(out, outputName(model)), ':')
-	case Responses:
-		out = append(out, `"max_output_tokens":`...)
-	case Anthropic:
-		out = append(out, `"max_tokens":`...)
-	case Gemini:
+	if d == Gemini {
 		out = strconv.AppendInt(append(out, `"generationConfig":{"maxOutputTokens":`...), int64(n), 10)
 		return append(out, "},"...)
 	}
+	out = append(appendQuoted(out, d.outputName(model)), ':')
 	return append(strconv.AppendInt(out, int64(n), 10), ',')
 }
 
