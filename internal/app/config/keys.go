@@ -138,15 +138,9 @@ func kindOfType(t reflect.Type) string {
 
 // exampleOfKind says how a value of a kind is written, for those who wrote another.
 func exampleOfKind(kind string) string {
-	switch kind {
-	case "a whole number":
-		return " such as 8000"
-	case "a number":
-		return " such as 0.8"
-	case "a list of words":
-		return " such as [limit, fold]"
-	}
-	return ""
+	return map[string]string{
+		"a whole number": " such as 8000", "a number": " such as 0.8", "a list of words": " such as [limit, fold]",
+	}[kind]
 }
 
 // readEnviron adds the settings that variables hold.
@@ -161,13 +155,20 @@ func (l *Loaded) readEnviron(environ []string) {
 			l.Stray = append(l.Stray, name)
 			continue
 		}
-		k := &allKeys[i]
-		if err := setText(k.fieldIn(&l.File), value); err != nil {
-			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", text.Brief(value, 40), k.Kind, exampleOfKind(k.Kind))})
+		if err := allKeys[i].set(&l.File, value); err != nil {
+			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: err.Error()})
 			continue
 		}
-		l.From[k.Name] = name
+		l.From[allKeys[i].Name] = name
 	}
+}
+
+// set sets the setting from a text as a variable holds it.
+func (k *Key) set(f *File, value string) error {
+	if setText(k.fieldIn(f), value) != nil {
+		return fmt.Errorf("%s is not %s%s", text.Brief(value, 40), k.Kind, exampleOfKind(k.Kind))
+	}
+	return nil
 }
 
 // Set sets one setting by name, from a text as a variable holds it. The error says
@@ -177,14 +178,10 @@ func (f *File) Set(name, value string) error {
 	if i < 0 {
 		return fmt.Errorf("there is no such setting%s", suggestSetting(name, reflect.TypeFor[File](), true))
 	}
-	k := &allKeys[i]
-	if k.Variable == "" {
+	if allKeys[i].Variable == "" {
 		return errors.New("it can only be set in a file")
 	}
-	if err := setText(k.fieldIn(f), value); err != nil {
-		return fmt.Errorf("%s is not %s%s", text.Brief(value, 40), k.Kind, exampleOfKind(k.Kind))
-	}
-	return nil
+	return allKeys[i].set(f, value)
 }
 
 // setText sets a field from the text of a variable.

@@ -29,11 +29,7 @@ func diskOf(store string) (int64, error) {
 
 // measureOutage kills PostgreSQL under load.
 func measureOutage(f *fleet) error {
-	store, err := f.db.Named("outage")
-	if err != nil {
-		return err
-	}
-	urls, err := f.startGateways(*gateways, store)
+	_, urls, err := f.startFleet("outage")
 	if err != nil {
 		return err
 	}
@@ -82,11 +78,7 @@ func measureOutage(f *fleet) error {
 
 // measureStorm has very many clients come at once.
 func measureStorm(f *fleet, load time.Duration) error {
-	store, err := f.db.Named("storm")
-	if err != nil {
-		return err
-	}
-	urls, err := f.startGateways(*gateways, store)
+	store, urls, err := f.startFleet("storm")
 	if err != nil {
 		return err
 	}

@@ -80,11 +80,7 @@ func run(what string) error {
 
 // showFleet shows a fleet at work.
 func showFleet(f *fleet, load time.Duration) error {
-	store, err := f.db.Named("fleet")
-	if err != nil {
-		return err
-	}
-	urls, err := f.startGateways(*gateways, store)
+	store, urls, err := f.startFleet("fleet")
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package insights
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/replay"
+	webpage "github.com/winnow-llm/winnow/internal/page"
 )
 
 // Report is what a look at the sessions of a machine found. Its size depends on
@@ -147,4 +149,20 @@ func (r *Report) weekOf(t time.Time) *Sum {
 		r.Weeks = slices.Insert(r.Weeks, i, Week{Monday: monday})
 	}
 	return &r.Weeks[i].Sum
+}
+
+// HTML writes the report as one page that needs nothing else.
+func (r *Report) HTML(w io.Writer, made time.Time) error {
+	moments := []map[string]string{}
+	for i := range r.Moments {
+		moments = append(moments, map[string]string{"say": r.Moments[i].Say(), "file": r.Moments[i].File})
+	}
+	data, err := webpage.WriteInsights(map[string]any{
+		"made": made.Format(time.DateOnly), "report": r, "headline": r.Headline(), "lines": r.Lines(), "moments": moments,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
 }
