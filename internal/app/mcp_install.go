@@ -108,15 +108,10 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 	if err != nil {
 		return fmt.Errorf("%s failed: %w: %s; winnow mcp install %s --print shows the lines for %s", strings.Join(own, " "), err, strings.TrimSpace(string(out)), agent.Name, a.shortPath(path))
 	}
-	if a.asJSON {
-		return a.printJSON(told)
-	}
 	if f.remove {
-		fmt.Fprintf(a.stdout, "removed from %s by %s\n", agent.Title, strings.Join(own, " "))
-		return nil
+		return a.printLine(told, "removed from %s by %s", agent.Title, strings.Join(own, " "))
 	}
-	fmt.Fprintf(a.stdout, "%s has winnow's tools from its next start on; %s\n", agent.Title, agent.Server.After)
-	return nil
+	return a.printLine(told, "%s has winnow's tools from its next start on; %s", agent.Title, agent.Server.After)
 }
 
 // printLines tells what to write into an agent's settings, or what to take out.
@@ -161,9 +156,8 @@ func (a *app) settingsFile(agent *table.Agent, project bool) (string, error) {
 // ownCommand returns how the agent itself registers the server; nil where it
 // cannot, or is not on this machine.
 func ownCommand(agent *table.Agent, verb string, project bool, server []string) []string {
-	scoped := strings.Contains(verb, "SCOPE")
-	program, err := exec.LookPath(agent.Program)
-	if verb == "" || project && !scoped || err != nil {
+	program := onPath(agent.Program)
+	if verb == "" || project && !strings.Contains(verb, "SCOPE") || program == "" {
 		return nil
 	}
 	scope := "user"
@@ -192,7 +186,7 @@ func (f *installFlags) serverCommand() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := exec.LookPath("winnow"); err != nil || !sameFile(found, self) {
+	if !sameFile(onPath("winnow"), self) {
 		server[0] = self
 	}
 	for _, flag := range []struct {
@@ -213,12 +207,9 @@ func (f *installFlags) serverCommand() ([]string, error) {
 }
 
 func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
 // settingsLines returns the server as an agent's settings file has it.

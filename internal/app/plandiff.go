@@ -79,11 +79,7 @@ func (a *app) planDiff(pathA, pathB string) error {
 		return err
 	}
 	d := diffPlans(p, q)
-	if a.asJSON {
-		return a.printJSON(d)
-	}
-	a.showDiff(d, pathA, pathB, p, q)
-	return nil
+	return a.printResult(d, func() { a.showDiff(d, pathA, pathB, p, q) })
 }
 
 // sideBySide is how many columns it takes to show two plans beside each other.

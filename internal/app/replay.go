@@ -134,15 +134,15 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 
 // buildBoard reads the sessions and has a board made of them, and returns how many
 // sessions there are. The board is told where to report progress.
-func buildBoard[B any](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), run func(*replay.Data) (B, error)) (board B, sessions int, err error) {
+func buildBoard[B any](a *app, cmd *cobra.Command, args []string, tell *func(done, total int, what string), run func(*replay.Data) (B, error)) (board B, sessions int, err error) {
 	data, err := a.loadReplayData(cmd, args)
 	if err != nil {
 		return board, 0, err
 	}
-	p := a.startProgress("measuring")
-	*progress = p.set
-	board, err = await(cmd.Context(), func() (B, error) { return run(data) })
-	p.clear()
+	board, err = awaitShown(cmd.Context(), a, "measuring", func(p *progress) (B, error) {
+		*tell = p.set
+		return run(data)
+	})
 	return board, len(data.Sessions), err
 }
 
@@ -160,9 +160,7 @@ func (a *app) showBoard(board interface{ Table(out io.Writer) error }, sessions 
 
 // loadReplayData reads the sessions, and says which it left out.
 func (a *app) loadReplayData(cmd *cobra.Command, args []string) (*replay.Data, error) {
-	p := a.startProgress("reading")
-	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
-	p.clear()
+	data, err := awaitShown(cmd.Context(), a, "reading", func(*progress) (*replay.Data, error) { return replay.Load(args...) })
 	if err != nil {
 		return nil, err
 	}
@@ -255,11 +253,7 @@ func writeReport(f *replayFlags, start time.Time, write func(io.Writer, replay.M
 	if err := write(&buf, made); err != nil {
 		return err
 	}
-	out := newOutputs("")
-	if err := out.add(f.markdown, buf.Bytes()); err != nil {
-		return err
-	}
-	return out.write()
+	return writeOutput(f.markdown, buf.Bytes())
 }
 
 // parseTokenList reads a list of positive numbers. No list is nil, "none" an empty one.

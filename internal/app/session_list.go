@@ -49,36 +49,30 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	var all []session.Info
 	store, path, err := a.openExistingStore(*f)
-	if errors.Is(err, errNoStore) && f.path == "" {
-		if a.asJSON {
-			return a.printJSON(map[string]any{"store": path, "sessions": []sessionInfo{}, "page": page{Skip: p.skip, Limit: p.limit}})
-		}
-		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE adds one")
-		return nil
+	if err == nil {
+		defer store.Close()
+		all, err = store.List(cmd.Context(), 0, 0)
 	}
-	if err != nil {
+	if err != nil && !(errors.Is(err, errNoStore) && f.path == "") {
 		return err
 	}
-	defer store.Close()
-	all, err := store.List(cmd.Context(), 0, 0)
-	if err != nil {
-		return err
+	from, to := p.shownRange(len(all))
+	list := all[from:to]
+	pg := page{Skip: p.skip, Limit: p.limit, More: to < len(all)}
+	docs := make([]sessionInfo, len(list))
+	for i := range list {
+		docs[i] = infoDocument(&list[i])
 	}
-	from := min(p.skip, len(all))
-	list := all[from : min(len(all)-from, p.itemLimit())+from]
-	pg := page{Skip: p.skip, Limit: p.limit, More: from+len(list) < len(all)}
-	if a.asJSON {
-		docs := make([]sessionInfo, len(list))
-		for i := range list {
-			docs[i] = infoDocument(&list[i])
-		}
-		return a.printJSON(map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg})
-	}
+	doc := map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg}
 	if len(all) == 0 {
-		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE adds one")
-		return nil
+		return a.printLine(doc, "no sessions yet; winnow session import FILE adds one")
 	}
+	return a.printResult(doc, func() { a.showSessions(all, list, pg) })
+}
+
+func (a *app) showSessions(all, list []session.Info, pg page) {
 	ids := make([]string, len(all))
 	for i := range all {
 		ids[i] = all[i].ID
@@ -92,7 +86,6 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 			st.Dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.Columns()-width-30))
 	}
 	a.sayMore(pg, len(list))
-	return nil
 }
 
 // prefixWidth returns how many letters tell all ids apart. An id begins with the
@@ -100,21 +93,14 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 // prefix still names one session after the next was made.
 func prefixWidth(ids []string) int {
 	width := 13
-	seen := make(map[string]bool, len(ids))
-	for width < 36 {
-		clear(seen)
-		same := false
+	for ; width < 36; width += 2 {
+		seen := make(map[string]bool, len(ids))
 		for _, id := range ids {
-			p := text.Runes(id, width)
-			if same = seen[p]; same {
-				break
-			}
-			seen[p] = true
+			seen[text.Runes(id, width)] = true
 		}
-		if !same {
+		if len(seen) == len(ids) {
 			break
 		}
-		width += 2
 	}
 	return width
 }
@@ -154,20 +140,15 @@ func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, lim
 	if err != nil {
 		a.say("not every session could be read: %v", oneLine(err.Error()))
 	}
-	if a.asJSON {
-		if hits == nil {
-			hits = []session.Hit{}
-		}
-		return a.printJSON(map[string]any{"store": path, "query": query, "hits": hits})
-	}
+	doc := map[string]any{"store": path, "query": query, "hits": append([]session.Hit{}, hits...)}
 	if len(hits) == 0 {
-		fmt.Fprintln(a.stdout, "nothing found")
-		return nil
+		return a.printLine(doc, "nothing found")
 	}
-	st := a.styleFor(a.stdout)
-	for i := range hits {
-		h := &hits[i]
-		fmt.Fprintf(a.stdout, "%s  %s  %s\n    %s\n", st.Bold(h.Session), h.Entry, st.Dim(time.UnixMilli(h.Time).Local().Format("2006-01-02 15:04")), brief(h.Snippet, st.Columns()-4))
-	}
-	return nil
+	return a.printResult(doc, func() {
+		st := a.styleFor(a.stdout)
+		for i := range hits {
+			h := &hits[i]
+			fmt.Fprintf(a.stdout, "%s  %s  %s\n    %s\n", st.Bold(h.Session), h.Entry, st.Dim(time.UnixMilli(h.Time).Local().Format("2006-01-02 15:04")), brief(h.Snippet, st.Columns()-4))
+		}
+	})
 }

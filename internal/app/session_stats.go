@@ -3,7 +3,8 @@ package app
 import (
 	"cmp"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/show"
@@ -61,23 +62,12 @@ func (a *app) sessionStats(cmd *cobra.Command, f *storeFlags, mf *modelFlags, na
 	}
 	doc := statsDocument{
 		Stats: st, Breakdown: st.Status.Tokens, Limits: st.Status.Limits, Needs: needs, Fits: st.Status.Fits, Images: st.Status.Images,
-		Problems: s.Problems(),
-	}
-	if doc.Problems == nil {
-		doc.Problems = []session.Problem{}
+		Problems: append([]session.Problem{}, s.Problems()...),
 	}
 	if a.asJSON {
 		return a.printJSON(doc)
 	}
 	return a.showStats(s, &doc)
-}
-
-// takenBack says how many rewinds there were, where there were any.
-func takenBack(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return ", and " + plural(n, "rewind")
 }
 
 func (a *app) showStats(s *opened, d *statsDocument) error {
@@ -99,10 +89,14 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 		how = "from what the provider reported last"
 	}
 	fmt.Fprintf(out, "%s tokens, %s, %s of what is available: %s\n\n", number(d.Tokens), how, show.Percent(d.Tokens, l.Available), st.Verdict(&d.Status))
+	rewinds := ""
+	if d.Rewinds > 0 {
+		rewinds = ", and " + plural(d.Rewinds, "rewind")
+	}
 	rows := [][2]string{
 		{"the model sees", fmt.Sprintf("%s of %d", plural(d.View, "message"), d.Messages)},
 		{"turns", number(d.Turns)},
-		{"compactions", number(d.Compactions) + takenBack(d.Rewinds)},
+		{"compactions", number(d.Compactions) + rewinds},
 		{"pins", number(d.Pins)},
 		{"entries", fmt.Sprintf("%s, %s on the path to the leaf %s", number(d.Entries), number(d.Path), c.Leaf)},
 		{"branches", number(d.Branches)},
@@ -115,15 +109,10 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 	for _, r := range rows {
 		fmt.Fprintf(out, "%-15s %s\n", r[0], r[1])
 	}
-	var kinds []string
-	for t := range d.ByType {
+	for _, t := range slices.Sorted(maps.Keys(d.ByType)) {
 		if t != session.TypeMessage {
-			kinds = append(kinds, string(t))
+			fmt.Fprintf(out, "  %-21s %s\n", t, number(d.ByType[t]))
 		}
-	}
-	sort.Strings(kinds)
-	for _, t := range kinds {
-		fmt.Fprintf(out, "  %-21s %s\n", t, number(d.ByType[session.Type(t)]))
 	}
 	for _, p := range d.Problems {
 		a.say("entry %s: %s", p.Entry, p.What)

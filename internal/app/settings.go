@@ -141,17 +141,6 @@ func causeText(err error) string {
 	return err.Error()
 }
 
-// splitList splits a comma-separated list.
-func splitList(text string) []string {
-	var out []string
-	for w := range strings.SplitSeq(text, ",") {
-		if w = strings.TrimSpace(w); w != "" {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 // modelRegistry returns the models, with the user's overrides.
 func (l *loaded) modelRegistry() (*model.Registry, error) {
 	if l.ModelsFile == "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"golang.org/x/term"
 )
 
 // statusInput is what Claude Code tells a status line on standard input. What an
@@ -42,7 +41,7 @@ func (a *app) statusLine(cmd *cobra.Command, of string, mf *modelFlags) error {
 // argument names, else the newest.
 func (a *app) statusTarget(cmd *cobra.Command, of string) (f agents.File, name string, ok bool) {
 	var in statusInput
-	if file, isFile := a.stdin.(*os.File); !isFile || !term.IsTerminal(int(file.Fd())) {
+	if a.terminalInput() == nil {
 		data, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
 		if err == nil {
 			_ = json.Unmarshal(data, &in) // not from Claude Code: the newest session then

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -241,7 +242,7 @@ func (a *app) showWatched(d *watched, screen *frame) error {
 		return err
 	}
 	name := fmt.Sprintf("%s  %s", d.Format, a.shortPath(d.File))
-	model := fmt.Sprintf("%s, %s, %s", orDash(d.Model), plural(d.Messages, "message"), plural(d.Turns, "turn"))
+	model := fmt.Sprintf("%s, %s, %s", cmp.Or(d.Model, "unknown model"), plural(d.Messages, "message"), plural(d.Turns, "turn"))
 	if d.Compactions > 0 {
 		model += ", compacted by the agent " + plural(d.Compactions, "time")
 	}
@@ -276,13 +277,6 @@ func (d *watched) text() string {
 		return s + fmt.Sprintf("; compaction from %s, in about %s", number(d.CompactAt), plural(*d.RequestsLeft, "request"))
 	}
 	return s + "; compaction from " + number(d.CompactAt)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "unknown model"
-	}
-	return s
 }
 
 // frame is a few lines of a terminal that are drawn anew in their place.

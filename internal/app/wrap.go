@@ -90,7 +90,7 @@ requests uncut, also where winnow cost more. --quiet prints neither.`,
 			rest = rest[1:]
 		}
 		if running != "" {
-			if err := a.checkReachable(cmd.Context(), running); err != nil {
+			if err := checkReachable(cmd.Context(), running); err != nil {
 				return err
 			}
 			return a.runAgent(running, args[0], rest, nil, variableGateway+"="+running)
@@ -159,16 +159,15 @@ requests uncut, also where winnow cost more. --quiet prints neither.`,
 
 // checkReachable asks a gateway whether it is there: an agent that is sent to a place
 // where nobody answers fails later, and with words about something else.
-func (a *app) checkReachable(ctx context.Context, address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+func checkReachable(ctx context.Context, address string) error {
+	if _, err := parseGateway(address); err != nil {
+		return err
 	}
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/healthz", http.NoBody)
 	if err != nil {
-		return usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -338,7 +337,7 @@ func (p *pointing) addWinnow() error {
 	} else {
 		p.setEnv("BASH_FUNC_winnow%%", "() { '"+strings.ReplaceAll(self, "'", `'\''`)+`' "$@"; }`)
 	}
-	if p.app.onPath(name) != "" {
+	if onPath(name) != "" {
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "winnow-wrap-")
@@ -393,7 +392,7 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 			select {
 			case s := <-signals:
 				// The keys of a terminal reach the agent by themselves.
-				if f, ok := a.stdin.(*os.File); (s == os.Interrupt || s == syscall.SIGQUIT) && ok && isTerminal(f) {
+				if (s == os.Interrupt || s == syscall.SIGQUIT) && a.terminalInput() != nil {
 					continue
 				}
 				_ = cmd.Process.Signal(s) // it may have ended just now

@@ -40,8 +40,6 @@ type Driver struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	events sync.Mutex // one event at a time
-
 	mu     sync.Mutex
 	wake   *sync.Cond
 	agent  *Agent
@@ -62,7 +60,7 @@ type Driver struct {
 // driver closes the session.
 func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session.Session, model string, o Options) (*Driver, error) {
 	d := &Driver{host: host, box: box, o: o, done: make(chan struct{})}
-	d.ui = &oneAtATime{UI: ui, mu: &d.events}
+	d.ui = &oneAtATime{UI: ui}
 	d.wake = sync.NewCond(&d.mu)
 	d.o.Auto = d.isAuto
 	if err := d.setModel(ctx, s, model); err != nil {
@@ -81,7 +79,7 @@ func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session
 // oneAtATime keeps events from overtaking each other.
 type oneAtATime struct {
 	UI
-	mu *sync.Mutex
+	mu sync.Mutex
 }
 
 func (u *oneAtATime) Event(e Event) {
@@ -195,10 +193,7 @@ func (d *Driver) isAuto() bool {
 	d.mu.Lock()
 	auto := d.auto
 	d.mu.Unlock()
-	if auto != nil {
-		return *auto
-	}
-	return d.host.Auto()
+	return auto != nil && *auto || auto == nil && d.host.Auto()
 }
 
 // Submit takes a line that was typed: a message, or a command. While something
@@ -224,9 +219,11 @@ func (d *Driver) Submit(line string) {
 		}
 		d.note("the conversation will be compacted when this turn is over")
 		return
-	case isCommand && cmd.now != nil && (d.busy || len(d.queue) > 0):
+	case isCommand && cmd.atOnce && (d.busy || len(d.queue) > 0):
 		d.mu.Unlock()
-		cmd.now(d, arg)
+		if err := cmd.run(d.base, d, arg); err != nil {
+			d.note("%v", err)
+		}
 		return
 	}
 	waits := d.busy || len(d.queue) > 0

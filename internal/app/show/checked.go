@@ -46,10 +46,9 @@ type Checked struct {
 	Share float64 `json:"share"`
 
 	// CompactAt is the count from which on it is time to compact, and CompactWhy
-	// how it comes about. CompactReason is the same under its older name.
-	CompactAt     int    `json:"compact_at"`
-	CompactWhy    string `json:"compact_why"`
-	CompactReason string `json:"compact_at_reason"`
+	// how it comes about.
+	CompactAt  int    `json:"compact_at"`
+	CompactWhy string `json:"compact_why"`
 
 	Compact bool `json:"should_compact"`
 	Fits    bool `json:"fits"`

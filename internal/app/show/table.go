@@ -8,19 +8,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Column is one column of a table: numbers stand to the right, words to the
-// left, and words may be cut where the terminal is narrow.
-type Column struct {
-	Title string
-	Words bool
-}
-
-// Table writes rows under their titles, each column as wide as it must be. A
-// column in which nothing stands but "-" is left out.
-func (st Style) Table(w io.Writer, columns []Column, rows [][]string) {
-	widths := make([]int, len(columns))
+// Table writes rows under their titles, each column as wide as it must be. Numbers
+// stand to the right. Words stand to the left, under a title that ends in "<", and may
+// be cut where the terminal is narrow. A column in which nothing stands but "-" is
+// left out.
+func (st Style) Table(w io.Writer, titles []string, rows [][]string) {
+	widths := make([]int, len(titles))
+	names, words := make([]string, len(titles)), make([]bool, len(titles))
 	room := st.Columns()
-	for i, c := range columns {
+	for i, title := range titles {
+		names[i], words[i] = strings.CutSuffix(title, "<")
 		used := len(rows) == 0
 		for _, r := range rows {
 			used = used || r[i] != "-"
@@ -30,24 +27,29 @@ func (st Style) Table(w io.Writer, columns []Column, rows [][]string) {
 			widths[i] = 0
 			continue
 		}
-		widths[i] = max(widths[i], ansi.StringWidth(c.Title))
+		widths[i] = max(widths[i], ansi.StringWidth(names[i]))
 		room -= widths[i] + 2
 	}
 	for room += 2; room < 0 && st.Narrow; room++ { // the last one has no gap behind it
-		if i := cuttable(columns, widths); i >= 0 {
-			widths[i]--
+		// The first one that has more than a few characters gives one away, since what
+		// a row is called tends to come last.
+		for i := range widths {
+			if words[i] && widths[i] > 10 {
+				widths[i]--
+				break
+			}
 		}
 	}
-	line := func(cells func(i int) string) string {
+	line := func(cells []string) string {
 		var b strings.Builder
-		for i, c := range columns {
+		for i := range widths {
 			if widths[i] == 0 {
 				continue
 			}
 			if b.Len() > 0 {
 				b.WriteString("  ")
 			}
-			if cell := Brief(cells(i), widths[i]); c.Words {
+			if cell := Brief(cells[i], widths[i]); words[i] {
 				b.WriteString(Pad(cell, widths[i]))
 			} else {
 				b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + cell)
@@ -55,19 +57,8 @@ func (st Style) Table(w io.Writer, columns []Column, rows [][]string) {
 		}
 		return strings.TrimRight(b.String(), " ")
 	}
-	fmt.Fprintln(w, st.Dim(line(func(i int) string { return columns[i].Title })))
+	fmt.Fprintln(w, st.Dim(line(names)))
 	for _, r := range rows {
-		fmt.Fprintln(w, line(func(i int) string { return r[i] }))
+		fmt.Fprintln(w, line(r))
 	}
-}
-
-// cuttable finds the column that gives a character away, or -1: the first one
-// that has more than a few, since what a row is called tends to come last.
-func cuttable(columns []Column, widths []int) int {
-	for i, c := range columns {
-		if c.Words && widths[i] > 10 {
-			return i
-		}
-	}
-	return -1
 }
