@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -79,28 +80,26 @@ func (f *modelFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Se
 			return usageErrorf("--%s %d: must be a positive number of tokens", n.name, n.value)
 		}
 	}
-	switch {
-	case f.model != "":
-		l.Model = f.model
-	case l.Model == "" && s != nil:
-		l.Model = s.Model
+	l.Model = cmp.Or(f.model, l.Model)
+	if s != nil {
+		l.Model = cmp.Or(l.Model, s.Model)
 	}
-	l.Settings = l.forModel()
+	provider, name, ok := strings.Cut(l.Model, "/")
+	if !ok {
+		provider, name = "", l.Model
+	}
+	l.Settings = l.For(provider, name)
 	if err := setPreset(&l.File, f.preset); err != nil {
 		return err
 	}
-	if f.window > 0 {
-		l.Window = f.window
-	}
+	l.Window = cmp.Or(f.window, l.Window)
 	if f.outputReserve > 0 {
 		l.OutputReserve = f.outputReserve
 		if s != nil {
 			s.Request.Output = f.outputReserve
 		}
 	}
-	if f.exact {
-		l.Exact = true
-	}
+	l.Exact = l.Exact || f.exact
 	if err := setEstimator(&l.File, f.estimator); err != nil {
 		return err
 	}
@@ -129,15 +128,6 @@ func (l *loaded) adoptAgentWindow(s *source.Session) error {
 	}
 	l.agent = s.Window(r.Lookup(l.Model))
 	return nil
-}
-
-// forModel returns the settings with those for their model on top.
-func (l *loaded) forModel() winnow.Settings {
-	provider, name, ok := strings.Cut(l.Model, "/")
-	if !ok {
-		provider, name = "", l.Model
-	}
-	return l.For(provider, name)
 }
 
 // newEngine makes a Winnow of settings.

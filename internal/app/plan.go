@@ -56,12 +56,12 @@ type planned struct {
 	session *source.Session
 }
 
-// readPlanned reads a plan and the session that it was made for.
+// readPlanned reads a plan, and where there is a path the session that it was made for.
 func (a *app) readPlanned(planPath, path, format string) (r planned, err error) {
 	if planPath == "-" && path == "-" {
 		return r, usageErrorf("the plan and the conversation cannot both be standard input")
 	}
-	if r.plan, err = a.readPlan(planPath); err != nil {
+	if r.plan, err = a.readPlan(planPath); err != nil || path == "" {
 		return r, err
 	}
 	if r.input, err = a.loadWithWarnings(path, format); err == nil {
@@ -85,18 +85,15 @@ and in --pin. Only the text of a summary, which the model reads, numbers them fr
 1: its "messages 1-148" are messages 0-147.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				p, err := a.readPlan(args[0])
-				if err != nil {
-					return err
-				}
-				return a.planShow(p, args[0], "", nil)
-			}
-			r, err := a.readPlanned(args[0], args[1], format)
+			path, history := append(args, "")[1], (*chat.History)(nil)
+			r, err := a.readPlanned(args[0], path, format)
 			if err != nil {
 				return err
 			}
-			return a.planShow(r.plan, args[0], args[1], &r.session.Request.History)
+			if r.session != nil {
+				history = &r.session.Request.History
+			}
+			return a.planShow(r.plan, args[0], path, history)
 		}),
 	}
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
@@ -278,8 +275,7 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 	if o.out == "" && !isAgentFormat(o.to) {
 		return outs.write()
 	}
-	data, next, err := a.renderView(s, v, o)
-	o.next = next
+	data, err := a.renderView(s, v, o)
 	if err != nil {
 		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
 	}

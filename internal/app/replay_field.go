@@ -2,10 +2,8 @@ package app
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,7 +44,7 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 	if o.Places, err = f.placesFor(windows, fixed); err != nil {
 		return err
 	}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.FieldBoard, error) { return replay.Field(cmd.Context(), d, o) })
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Field(cmd.Context(), d, o) })
 }
 
 // replayAlone prints whole sessions beside the agents that wrote them: in the usual
@@ -56,37 +54,7 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 	for _, p := range eachPlace(windows, fixed) {
 		o.Places = append(o.Places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
 	}
-	start := time.Now()
-	board, sessions, err := buildBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.AloneBoard, error) { return replay.Alone(cmd.Context(), d, o) })
-	if err != nil {
-		return err
-	}
-	if err := writeReport(f, start, board.Markdown); err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
-}
-
-// replaySearch prints what searches find.
-func (a *app) replaySearch(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.SearchOptions{Places: eachPlace(windows, fixed)}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.SearchBoard, error) { return replay.Searches(cmd.Context(), d, o) })
-}
-
-// replayMoments prints what the moments of rewrites are worth.
-func (a *app) replayMoments(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.MomentOptions{Places: eachPlace(windows, fixed)}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.MomentBoard, error) { return replay.Moments(cmd.Context(), d, o) })
-}
-
-// replayBoard measures and prints a board.
-func replayBoard[B interface{ Table(out io.Writer) error }](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), measure func(*replay.Data) (B, error)) error {
-	start := time.Now()
-	board, sessions, err := buildBoard(a, cmd, args, progress, measure)
-	if err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Alone(cmd.Context(), d, o) })
 }
 
 // eachPlace is each window with each fixed part; nil, the usual places, where neither

@@ -196,20 +196,19 @@ func describeSavings(agent string, s transport.Stats) string {
 	if s.Saved > 0 {
 		line += fmt.Sprintf("; %s tokens were not sent", number(int(s.Saved)))
 	}
-	if s.Recovered > 0 {
-		line += fmt.Sprintf("; %s refused by the provider, mended and sent again", plural(int(s.Recovered), "request"))
-	}
-	if s.Ahead > 0 {
-		line += fmt.Sprintf("; %s sent with less output asked for, since the window had no room for more", plural(int(s.Ahead), "request"))
-	}
-	if s.NewestCut > 0 {
-		line += fmt.Sprintf("; in %s the newest tool results did not fit and were shortened", plural(int(s.NewestCut), "request"))
-	}
-	if s.Cut > 0 {
-		line += fmt.Sprintf("; of %s the server counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window", plural(int(s.Cut), "request"))
-	}
-	if s.Redeemed > 0 {
-		line += fmt.Sprintf("; the gateway answered %s of the model for what is hidden", plural(int(s.Redeemed), "call"))
+	for _, did := range []struct {
+		n          int64
+		noun, text string
+	}{
+		{s.Recovered, "request", "; %s refused by the provider, mended and sent again"},
+		{s.Ahead, "request", "; %s sent with less output asked for, since the window had no room for more"},
+		{s.NewestCut, "request", "; in %s the newest tool results did not fit and were shortened"},
+		{s.Cut, "request", "; of %s the server counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window"},
+		{s.Redeemed, "call", "; the gateway answered %s of the model for what is hidden"},
+	} {
+		if did.n > 0 {
+			line += fmt.Sprintf(did.text, plural(int(did.n), did.noun))
+		}
 	}
 	var why []string
 	total := 0

@@ -161,7 +161,7 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 		if err := s.Pin(ctx, e.ID); err != nil {
 			return err
 		}
-		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, titleOf(messageWords(e.Message)))
+		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, text.Brief(messageWords(e.Message), titleLength))
 		return nil
 	}
 	if id == "" {
@@ -284,7 +284,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 				mark = "*"
 			}
 			name := cmp.Or(in.Name, in.Title)
-			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), titleOf(name))
+			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), text.Brief(name, titleLength))
 		}
 		d.note("%s/resume N or /resume ID opens one", b.String())
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -144,6 +145,9 @@ func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
+// titleLength is how many characters of a text name a session.
+const titleLength = 60
+
 // nameOf returns a session's name, or how its first message begins.
 func nameOf(s *session.Session) string {
 	if n := s.Name(); n != "" {
@@ -155,7 +159,7 @@ func nameOf(s *session.Session) string {
 	}
 	for _, m := range c.Request.History.All() {
 		if m.StartsTurn() {
-			return titleOf(m.Text())
+			return text.Brief(m.Text(), titleLength)
 		}
 	}
 	return ""
@@ -391,14 +395,4 @@ func (d *Driver) runTurn(text string) error {
 		d.note("%v", ferr)
 	}
 	return err
-}
-
-// titleOf returns the beginning of a text, as a name for a session.
-func titleOf(text string) string {
-	words := strings.Fields(text[:min(len(text), 400)])
-	name := strings.ToValidUTF8(strings.Join(words, " "), "")
-	if r := []rune(name); len(r) > 60 {
-		name = string(r[:59]) + "…"
-	}
-	return name
 }
