@@ -132,7 +132,11 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 		return err
 	}
 	state := s.Known(w)
-	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.sentFormat())}
+	sent := f.to
+	if isAgentFormat(sent) {
+		sent = "" // such a view is not sent as it stands
+	}
+	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(sent)}
 	target, err := f.setTarget(w, s, &state)
 	if err != nil {
 		return err
@@ -193,15 +197,6 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	})
 }
 
-// sentFormat returns the format in which the view is sent as it stands; "" where that is not
-// the format it is written in.
-func (f *outFlags) sentFormat() string {
-	if isAgentFormat(f.to) {
-		return ""
-	}
-	return f.to
-}
-
 // applyToSettings puts the flags into the settings.
 func (f *compactFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Session) error {
 	if err := f.modelFlags.applyToSettings(cmd, l, s); err != nil {
@@ -249,14 +244,14 @@ func (f *compactFlags) setTarget(w *winnow.Winnow, s *source.Session, state *win
 	return target, nil
 }
 
-// cannotError is an error of the engine in the words of the command.
-type cannotError struct {
+// reworded is an error in the words of the command.
+type reworded struct {
 	text string
 	err  error
 }
 
-func (e *cannotError) Error() string { return e.text }
-func (e *cannotError) Unwrap() error { return e.err }
+func (e *reworded) Error() string { return e.text }
+func (e *reworded) Unwrap() error { return e.err }
 
 // cannotText says why something cannot fit, with numbers as in the reports.
 func cannotText(e *winnow.CannotFitError) string {
@@ -287,7 +282,7 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	if !errors.As(err, &cannot) {
 		return fmt.Errorf("%s: %w", doc.File, err)
 	}
-	wrapped := &cannotError{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
+	wrapped := &reworded{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
 	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
 		doc.Before, doc.After, doc.Available = status.Tokens.Total, status.Tokens.Total, status.Limits.Available
 		doc.Ratio, doc.Upper = show.Ratio(doc.After, doc.Available), status.Ratio

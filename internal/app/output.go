@@ -50,16 +50,6 @@ func writeOutput(path string, data []byte) error {
 	return o.write()
 }
 
-// newPrivate prepares outputs that hold a conversation. Where it comes from no
-// file, but from a store, its owner alone can read them.
-func newPrivate(input string) *outputs {
-	o := newOutputs(input)
-	if !isRegular(input) {
-		o.mode = 0o600
-	}
-	return o
-}
-
 // add notes a file to be written.
 func (o *outputs) add(path string, data []byte) error {
 	if err := o.checkPath(path); err != nil {

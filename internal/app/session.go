@@ -68,7 +68,7 @@ func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *se
 	}
 	store, _, err := a.openExistingStore(*f)
 	if err != nil && write && isRegular(name) {
-		return nil, &notSession{name}
+		return nil, notSession(name)
 	}
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *se
 	}
 	_ = store.Close() // nothing was written
 	if write && isRegular(name) {
-		return nil, &notSession{name}
+		return nil, notSession(name)
 	}
 	return nil, err
 }
@@ -212,21 +212,15 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 	case errors.Is(err, session.ErrNewer) && errors.As(err, &e):
 		e.Session = out.name // and not a copy's
 	case errors.Is(err, session.ErrNotSession):
-		return nil, &notSession{out.name}
+		return nil, notSession(out.name)
 	}
 	return nil, err
 }
 
 // notSession says that something can only be done with a session file.
-type notSession struct{ name string }
-
-// Error names the file and what to do.
-func (e *notSession) Error() string {
-	return e.name + ": this is not a session file; winnow session import imports other formats into the store"
+func notSession(name string) error {
+	return &reworded{name + ": this is not a session file; winnow session import imports other formats into the store", session.ErrNotSession}
 }
-
-// Unwrap returns [session.ErrNotSession].
-func (*notSession) Unwrap() error { return session.ErrNotSession }
 
 // sayNotes tells people what the store mended on reading.
 func (a *app) sayNotes(o *opened) *opened {

@@ -84,7 +84,11 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 			s.Close()
 		}
 	}()
-	outs := newPrivate(cmp.Or(s.Info().Path, name))
+	input := cmp.Or(s.Info().Path, name)
+	outs := newOutputs(input)
+	if !isRegular(input) { // from a store, whose owner alone can read it
+		outs.mode = 0o600
+	}
 	if ef.out != "-" {
 		if err := outs.checkPath(ef.out); err != nil {
 			return err
