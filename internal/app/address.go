@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,6 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 		if a.asJSON {
 			return usageErrorf("the address is a secret and is not put into a JSON document; remove --json")
 		}
-		address := f.gateway
-		if address == "" {
-			address = a.getenv(variableGateway)
-		}
-		if address == "" {
-			address = "http://127.0.0.1:8484"
-		}
 		store, err := f.openPlans(a)
 		if err != nil {
 			return err
@@ -47,7 +41,7 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 		if store != nil {
 			defer store.Close()
 		}
-		r, err := a.gatewayAt(cmd.Context(), address, store)
+		r, err := a.gatewayAt(cmd.Context(), cmp.Or(f.gateway, a.getenv(variableGateway), defaultGateway), store)
 		if err != nil {
 			return err
 		}

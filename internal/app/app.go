@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
+	fileinput "github.com/winnow-llm/winnow/internal/input"
 )
 
 // app is what every command works with.
@@ -34,7 +36,8 @@ type app struct {
 	asJSON, noColor, quiet bool
 	config                 string
 
-	said []string // lines that are said once
+	said       []string // lines that are said once
+	documented bool     // a JSON document is on standard output, which holds one
 
 	// started says that a command's own work began: an error before that is
 	// one of usage. Then command is which, and ctx ends with Ctrl-C.
@@ -52,11 +55,6 @@ func usageErrorf(format string, args ...any) error { return &usageError{fmt.Spri
 
 // errStopped is the error of a command that Ctrl-C ended.
 var errStopped = errors.New("interrupted; no file was left half written")
-
-// shown is an error whose JSON document has been written already.
-type shown struct{ error }
-
-func (s shown) Unwrap() error { return s.error }
 
 // asRunE makes a function a command's RunE.
 func (a *app) asRunE(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
@@ -104,7 +102,7 @@ func (a *app) reportOutcome(err error, args []string) int {
 	if errors.As(err, &agent) {
 		told.Settings = agent.settings
 	}
-	if (a.asJSON || slices.Contains(args, "--json")) && !errors.As(err, new(shown)) {
+	if (a.asJSON || slices.Contains(args, "--json")) && !a.documented {
 		_ = a.printJSON(map[string]any{"error": told})
 	}
 	fmt.Fprintln(a.stderr, "winnow: "+message)
@@ -134,8 +132,32 @@ func (a *app) dataWriter() io.Writer {
 	return unfilteredWriter(a.stdout)
 }
 
+// printResult prints what a command was asked for: as a JSON document, or as tell
+// prints it for people.
+func (a *app) printResult(doc any, tell func()) error {
+	if a.asJSON {
+		return a.printJSON(doc)
+	}
+	tell()
+	return nil
+}
+
+// printReport is [app.printResult] for what --quiet leaves out.
+func (a *app) printReport(doc any, tell func()) error {
+	if a.quiet {
+		tell = func() {}
+	}
+	return a.printResult(doc, tell)
+}
+
+// printLine is [app.printResult] for one line.
+func (a *app) printLine(doc any, format string, args ...any) error {
+	return a.printResult(doc, func() { fmt.Fprintf(a.stdout, format+"\n", args...) })
+}
+
 // printJSON writes a JSON document to standard output.
 func (a *app) printJSON(doc any) error {
+	a.documented = true
 	enc := json.NewEncoder(a.dataWriter())
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -173,10 +195,9 @@ func (a *app) loadInput(path, format string) (*source.Input, error) {
 		return nil, usageErrorf("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
 	}
 	makeRoom(path)
-	p := a.startProgress(readingNote(path))
-	in, err := await(a.commandContext(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
-	p.clear()
-	return in, err
+	return awaitShown(a.commandContext(), a, readingNote(path), func(*progress) (*source.Input, error) {
+		return source.Load(path, a.stdin, format)
+	})
 }
 
 // sayWarnings tells what a reader left out or mended.
@@ -240,6 +261,14 @@ func (a *app) columnsFor(w io.Writer) int { return show.ColumnsOf(fileOf(w), a.g
 
 func isTerminal(w io.Writer) bool { return show.IsTerminal(fileOf(w)) }
 
+// terminalInput returns standard input where a person can type there; nil elsewhere.
+func (a *app) terminalInput() *os.File {
+	if f, ok := a.stdin.(*os.File); ok && show.IsTerminal(f) {
+		return f
+	}
+	return nil
+}
+
 // unfilteredWriter returns the writer behind the filter for people.
 func unfilteredWriter(w io.Writer) io.Writer {
 	if s, ok := w.(*termsafe.Writer); ok {
@@ -257,4 +286,19 @@ func fileOf(w io.Writer) *os.File {
 	}
 	f, _ := w.(*os.File)
 	return f
+}
+
+// leastRoom is what a process may always take.
+const leastRoom = 640 << 20
+
+// makeRoom has the garbage of reading a large file collected before the process
+// has taken twice the file's size. By default Go lets garbage grow to the size of
+// what is in use. GOMEMLIMIT takes precedence.
+func makeRoom(path string) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() < fileinput.Large || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	const program = 48 << 20 // its own code and stacks
+	debug.SetMemoryLimit(max(leastRoom, 2*info.Size()) - program)
 }

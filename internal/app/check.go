@@ -82,60 +82,68 @@ compact.`,
 }
 
 func (a *app) runCheck(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64, rules bool) error {
-	l, err := a.loadSettings()
+	m, err := a.openMeasured(cmd, file, in, mf)
 	if err != nil {
 		return err
 	}
-	input, err := a.sessionInput(file, in.format)
-	if err != nil {
-		return err
-	}
-	a.sayWarnings(input)
-	s, err := a.chooseSession(input, in.session)
-	if err != nil {
-		return err
-	}
-	if err := mf.applyToSettings(cmd, l, s); err != nil {
-		return err
-	}
-	w, err := l.newEngine()
-	if err != nil {
-		return err
-	}
+	l, w, s, input := m.settings, m.engine, m.session, m.input
 	if rules {
 		return a.checkRules(cmd.Context(), w, s, file.Path)
 	}
-	p := a.startProgress("measuring " + plural(s.Request.History.Len(), "message"))
-	defer p.clear()
 	var status budget.Status
-	doc, err := await(cmd.Context(), func() (doc *checked, err error) {
+	what := "measuring " + plural(s.Request.History.Len(), "message")
+	doc, err := awaitShown(cmd.Context(), a, what, func(*progress) (doc *checked, err error) {
 		doc, status, err = measureSession(cmd.Context(), w, s)
 		return doc, err
 	})
 	if err != nil {
 		return err
 	}
-	p.clear()
 	a.doubtModel(l.Model, status.Doubt)
 	doc.File, doc.Format, doc.Saw, doc.Model = file.Path, string(s.Format), input.Saw, l.Model
 	if len(input.Sessions) > 1 {
 		doc.Session, doc.Named = s.ID, in.session
 		if in.session != "" {
 			doc.Label = s.Label()
-		}
-		if in.session == "" {
+		} else {
 			doc.Sessions = sessionBriefs(w, input)
 		}
 	}
-	if a.asJSON {
-		err = a.printJSON(doc)
-	} else {
-		a.showCheck(doc, &status)
-	}
+	err = a.printResult(doc, func() { a.showCheck(doc, &status) })
 	if err != nil || failOver == 0 || doc.Share <= failOver {
 		return err
 	}
-	return a.overShare(1, 1, failOver)
+	return &overError{1, 1, failOver}
+}
+
+// measured is one session of a file, and the engine for its model.
+type measured struct {
+	settings *loaded
+	engine   *winnow.Winnow
+	input    *source.Input
+	session  *source.Session
+}
+
+// openMeasured reads the session of a file that the flags name.
+func (a *app) openMeasured(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags) (*measured, error) {
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	input, err := a.sessionInput(file, in.format)
+	if err != nil {
+		return nil, err
+	}
+	a.sayWarnings(input)
+	s, err := a.chooseSession(input, in.session)
+	if err != nil {
+		return nil, err
+	}
+	if err := mf.applyToSettings(cmd, l, s); err != nil {
+		return nil, err
+	}
+	w, err := l.newEngine()
+	return &measured{l, w, input, s}, err
 }
 
 // measureSession makes the document for one session.
@@ -161,7 +169,6 @@ func measureSession(ctx context.Context, w *winnow.Winnow, s *source.Session) (*
 		doc.Band = max(doc.Band, w.Meter().Counter().Spread())
 	}
 	doc.CompactAt, doc.CompactWhy = status.Due()
-	doc.CompactReason = doc.CompactWhy
 	doc.Own = ownCompactions(w.Meter(), s, doc.Reported)
 	doc.Share = sendShare(doc.Own, status.Tokens.Total, status.Limits.Available)
 	doc.Saving, err = tryCompaction(ctx, w, s, &status)

@@ -196,15 +196,10 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 	if len(doc.Sessions) == 0 {
 		return fmt.Errorf("%s skipped, so nothing is left to check", plural(doc.Skipped, "file"))
 	}
-	if a.asJSON {
-		err = a.printJSON(doc)
-	} else {
-		a.showMany(doc)
-	}
-	if err != nil || doc.Over == 0 {
+	if err := a.printResult(doc, func() { a.showMany(doc) }); err != nil || doc.Over == 0 {
 		return err
 	}
-	return a.overShare(doc.Over, len(doc.Sessions), failOver)
+	return &overError{doc.Over, len(doc.Sessions), failOver}
 }
 
 // measureBriefly measures one session.
@@ -238,29 +233,23 @@ func sendShare(o *show.OwnCompactions, tokens, available int) float64 {
 	return show.Ratio(tokens, available)
 }
 
-// overShare returns the error for --fail-over.
-func (a *app) overShare(over, of int, share float64) error {
-	err := error(&overError{fmt.Sprintf("%s over %.0f %% of what is available", sessionsAre(over, of), 100*share)})
-	if a.asJSON {
-		return shown{err}
-	}
-	return err
+// overError is the error of sessions over the share that --fail-over names. It has
+// an exit code of its own, so that a script can tell it from a failure.
+type overError struct {
+	over, of int
+	share    float64
 }
 
-// overError is the error of a session over the share that --fail-over names. It
-// has an exit code of its own, so that a script can tell it from a failure.
-type overError struct{ message string }
-
-func (e *overError) Error() string { return e.message }
-
-func sessionsAre(n, of int) string {
-	if of == 1 {
-		return "the session is"
+// Error says how many there are.
+func (e *overError) Error() string {
+	who := fmt.Sprintf("%s of %s are", number(e.over), plural(e.of, "session"))
+	switch {
+	case e.of == 1:
+		who = "the session is"
+	case e.over == 1:
+		who = fmt.Sprintf("1 of %s is", plural(e.of, "session"))
 	}
-	if n == 1 {
-		return fmt.Sprintf("1 of %s is", plural(of, "session"))
-	}
-	return fmt.Sprintf("%s of %s are", number(n), plural(of, "session"))
+	return fmt.Sprintf("%s over %.0f %% of what is available", who, 100*e.share)
 }
 
 func (a *app) showMany(d *checkedMany) {
@@ -283,14 +272,7 @@ func (a *app) showMany(d *checkedMany) {
 		}
 		rows[i] = []string{number(b.Messages), number(b.Tokens), number(b.Available), fmt.Sprintf("%.0f %%", 100*b.Share), verdict, name}
 	}
-	st.Table(a.stdout, []show.Column{
-		{Title: "messages"},
-		{Title: "tokens"},
-		{Title: "available"},
-		{Title: "sent"},
-		{Title: "", Words: true},
-		{Title: "session", Words: true},
-	}, rows)
+	st.Table(a.stdout, []string{"messages", "tokens", "available", "sent", "<", "session<"}, rows)
 	left := ""
 	if d.Skipped > 0 {
 		left = fmt.Sprintf("; %s left out", plural(d.Skipped, "file"))

@@ -34,19 +34,13 @@ type rule struct {
 
 // checkRules prints where the user's binding sentences stand after a compaction.
 func (a *app) checkRules(ctx context.Context, w *winnow.Winnow, s *source.Session, file string) error {
-	p := a.startProgress("looking for rules in " + plural(s.Request.History.Len(), "message"))
-	defer p.clear()
-	doc, err := await(ctx, func() (*rulesDoc, error) { return findRules(ctx, w, s) })
+	what := "looking for rules in " + plural(s.Request.History.Len(), "message")
+	doc, err := awaitShown(ctx, a, what, func(*progress) (*rulesDoc, error) { return findRules(ctx, w, s) })
 	if err != nil {
 		return err
 	}
-	p.clear()
 	doc.File = file
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	a.showRules(doc)
-	return nil
+	return a.printResult(doc, func() { a.showRules(doc) })
 }
 
 // findRules compacts the session and looks for each rule in the view.

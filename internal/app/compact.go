@@ -97,10 +97,7 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	}
 	outs := newOutputs("")
 	if path != "-" {
-		outs = newOutputs(path)
-	}
-	if planPath == "" && path != "-" {
-		planPath = path + ".plan.json"
+		outs, planPath = newOutputs(path), cmp.Or(planPath, path+".plan.json")
 	}
 	// Paths that cannot be written are refused before the work.
 	if planPath != "" && !f.dryRun {
@@ -135,7 +132,11 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 		return err
 	}
 	state := s.Known(w)
-	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.sentFormat())}
+	sent := f.to
+	if isAgentFormat(sent) {
+		sent = "" // such a view is not sent as it stands
+	}
+	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(sent)}
 	target, err := f.setTarget(w, s, &state)
 	if err != nil {
 		return err
@@ -152,9 +153,8 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}
-	p := a.startProgress("planning over " + plural(s.Request.History.Len(), "message"))
-	defer p.clear()
-	r, err := await(cmd.Context(), func() (winnow.Result, error) {
+	what := "planning over " + plural(s.Request.History.Len(), "message")
+	r, err := awaitShown(cmd.Context(), a, what, func(p *progress) (winnow.Result, error) {
 		r, err := w.Fit(cmd.Context(), s.Request, state)
 		if err == nil {
 			p.set(0, 0, "writing the report")
@@ -165,16 +165,18 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	if err != nil {
 		return a.cannotFit(doc, w, s, err)
 	}
-	p.clear()
 	a.doubtModel(l.Model, r.Before.Doubt)
-	var view []byte
-	if (f.out != "" || isAgentFormat(f.to)) && !f.dryRun {
-		if view, f.next, err = a.renderView(s, r.View, &f.outFlags); err != nil {
-			return fmt.Errorf("%s: the view cannot be written: %w", path, err)
+	if r.Plan != nil && planPath != "" && !f.dryRun {
+		doc.Plan = &planPath
+		if err := outs.addPlan(planPath, r.Plan); err != nil {
+			return err
 		}
 	}
-	if err := a.writeCompacted(doc, outs, &r, planPath, f, view); err != nil {
-		return err
+	if !f.dryRun {
+		if err := a.writeView(input, s, r.View, &f.outFlags, outs); err != nil {
+			return err
+		}
+		doc.Out, doc.Continue = f.out, f.next
 	}
 	if l.Remembers() && !l.Redact && r.Plan != nil && !f.dryRun && path != "-" {
 		names := []string{path}
@@ -188,28 +190,11 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	if doc.Pending > 0 {
 		a.say("%s: it ends with %s still waiting for a result; the view has a placeholder there", path, plural(doc.Pending, "call"))
 	}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	if a.quiet {
-		return nil
-	}
-	out := a.stdout
-	if f.out == "-" {
-		out = a.stderr
-	}
-	a.showCompacted(out, doc, w, s, &r)
-	a.showNext(out, &f.outFlags)
-	return nil
-}
-
-// sentFormat returns the format in which the view is sent as it stands; "" where that is not
-// the format it is written in.
-func (f *outFlags) sentFormat() string {
-	if isAgentFormat(f.to) {
-		return ""
-	}
-	return f.to
+	return a.printReport(doc, func() {
+		out := a.reportWriter(&f.outFlags)
+		a.showCompacted(out, doc, w, s, &r)
+		a.showNext(out, &f.outFlags)
+	})
 }
 
 // applyToSettings puts the flags into the settings.
@@ -223,11 +208,11 @@ func (f *compactFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.
 		}
 		l.Threshold = f.threshold
 	}
-	if f.stages != nil {
-		l.Stages = splitList(strings.Join(f.stages, ","))
-	}
 	l.Focus = cmp.Or(f.focus, l.Focus)
-	return nil
+	if f.stages == nil {
+		return nil
+	}
+	return l.Set("systems.stages", strings.Join(f.stages, ","))
 }
 
 // setTarget puts the target that was asked for into the state, and returns the target in
@@ -259,45 +244,14 @@ func (f *compactFlags) setTarget(w *winnow.Winnow, s *source.Session, state *win
 	return target, nil
 }
 
-// writeCompacted writes the plan and the view, both or neither.
-func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, planPath string, f *compactFlags, view []byte) error {
-	if f.dryRun {
-		return nil
-	}
-	if r.Plan != nil && planPath != "" {
-		data, err := r.Plan.File()
-		if err != nil {
-			return err
-		}
-		if err := outs.addPlan(planPath, append(data, '\n')); err != nil {
-			return err
-		}
-		doc.Plan = &planPath
-	}
-	if f.out != "" && f.out != "-" {
-		if err := outs.addView(f.out, view); err != nil {
-			return err
-		}
-	}
-	if err := outs.write(); err != nil {
-		return err
-	}
-	doc.Out, doc.Continue = f.out, f.next
-	if f.out == "-" {
-		_, err := a.dataWriter().Write(view)
-		return err
-	}
-	return nil
-}
-
-// cannotError is an error of the engine in the words of the command.
-type cannotError struct {
+// reworded is an error in the words of the command.
+type reworded struct {
 	text string
 	err  error
 }
 
-func (e *cannotError) Error() string { return e.text }
-func (e *cannotError) Unwrap() error { return e.err }
+func (e *reworded) Error() string { return e.text }
+func (e *reworded) Unwrap() error { return e.err }
 
 // cannotText says why something cannot fit, with numbers as in the reports.
 func cannotText(e *winnow.CannotFitError) string {
@@ -328,7 +282,7 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	if !errors.As(err, &cannot) {
 		return fmt.Errorf("%s: %w", doc.File, err)
 	}
-	wrapped := &cannotError{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
+	wrapped := &reworded{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
 	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
 		doc.Before, doc.After, doc.Available = status.Tokens.Total, status.Tokens.Total, status.Limits.Available
 		doc.Ratio, doc.Upper = show.Ratio(doc.After, doc.Available), status.Ratio
@@ -337,20 +291,13 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	doc.Stages = []plan.StageReport{}
 	doc.Report = show.NewPlanReport(&plan.Report{})
 	doc.Error = &show.Failure{Code: cannot.Code(), Message: oneLine(wrapped.Error()), Floor: cannot.Items}
-	if a.asJSON {
-		if err := a.printJSON(doc); err != nil {
-			return err
-		}
-		return shown{wrapped}
-	}
-	if !a.quiet {
+	if err := a.printReport(doc, func() {
 		fmt.Fprintln(a.stderr, "what must stay, largest first:")
-		for i, it := range cannot.Items {
-			if i == 10 {
-				break
-			}
+		for _, it := range cannot.Items[:min(10, len(cannot.Items))] {
 			fmt.Fprintf(a.stderr, "  %9s  %s\n", number(it.Tokens), it.What)
 		}
+	}); err != nil {
+		return err
 	}
 	return wrapped
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/peers"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -135,7 +134,7 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 // line: FILE and PLAN are left to the shell.
 func (a *app) argumentCompletion(cmd *cobra.Command) cobra.CompletionFunc {
 	words := strings.Fields(cmd.Use)[1:]
-	if cmd.HasSubCommands() && len(words) == 0 || len(words) == 0 {
+	if len(words) == 0 {
 		return cobra.NoFileCompletions
 	}
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -267,12 +266,9 @@ func (a *app) completeHandles(cmd *cobra.Command, args []string) []cobra.Complet
 	var handles []cobra.Completion
 	for i := range p.Edits {
 		if e := &p.Edits[i]; e.Handle != "" {
-			handles = append(handles, cobra.CompletionWithDesc(e.Handle, handleHint(e)))
+			hint := fmt.Sprintf("%s %s, %s tokens", e.Kind, describePlace(e), number(e.Before.Tokens))
+			handles = append(handles, cobra.CompletionWithDesc(e.Handle, hint))
 		}
 	}
 	return handles
-}
-
-func handleHint(e *plan.Edit) string {
-	return fmt.Sprintf("%s %s, %s tokens", e.Kind, describePlace(e), number(e.Before.Tokens))
 }

@@ -110,11 +110,7 @@ func (a *app) configPrint(preset string) error {
 			setNestedKey(values, k.Name, l.shownValue(k, &full))
 			setNestedKey(sources, k.Name, l.sourceOf(k))
 		}
-		files := l.Files
-		if files == nil {
-			files = []string{}
-		}
-		return a.printJSON(map[string]any{"settings": values, "sources": sources, "files": files})
+		return a.printJSON(map[string]any{"settings": values, "sources": sources, "files": append([]string{}, l.Files...)})
 	}
 	group, question := "", ""
 	for _, k := range config.Keys() {
@@ -164,12 +160,9 @@ func (l *loaded) shownValue(k config.Key, full *config.File) any {
 	return k.Value(full)
 }
 
-// presetSettings returns the settings of the preset, where there is one.
+// presetSettings returns the settings of the preset; none where there is none.
 func (l *loaded) presetSettings() winnow.Settings {
-	p, err := winnow.Preset(l.Preset)
-	if err != nil { // there is none
-		return winnow.Settings{}
-	}
+	p, _ := winnow.Preset(l.Preset)
 	return p
 }
 
@@ -212,17 +205,18 @@ func (a *app) configValidate(args []string) error {
 	}
 	if err != nil {
 		var wrong *config.SettingError
-		if a.asJSON && errors.As(err, &wrong) {
-			if err := a.printJSON(map[string]any{"valid": false, "problems": append([]*config.SettingError{wrong}, wrong.Others...)}); err != nil {
-				return err
-			}
-			return shown{err}
+		if !errors.As(err, &wrong) {
+			return err
 		}
-		if errors.As(err, &wrong) && len(wrong.Others) > 0 {
-			for _, e := range append([]*config.SettingError{wrong}, wrong.Others...) {
+		all := append([]*config.SettingError{wrong}, wrong.Others...)
+		if a.asJSON {
+			return errors.Join(a.printJSON(map[string]any{"valid": false, "problems": all}), err)
+		}
+		if len(all) > 1 {
+			for _, e := range all {
 				fmt.Fprintln(a.stdout, oneLine(e.Error()))
 			}
-			return fmt.Errorf("the settings have %s; correct them in the places listed above", plural(1+len(wrong.Others), "mistake"))
+			return fmt.Errorf("the settings have %s; correct them in the places listed above", plural(len(all), "mistake"))
 		}
 		return err
 	}
@@ -230,14 +224,61 @@ func (a *app) configValidate(args []string) error {
 	if _, err := l.modelRegistry(); err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.Files...)})
+	verdict := "no settings file; the defaults apply"
+	if len(l.Files) > 0 {
+		verdict = strings.Join(l.Files, ", ") + ": ok"
 	}
-	switch {
-	case len(l.Files) == 0:
-		fmt.Fprintln(a.stdout, "no settings file; the defaults apply")
-	default:
-		fmt.Fprintf(a.stdout, "%s: ok\n", strings.Join(l.Files, ", "))
+	return a.printLine(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.Files...)}, "%s", verdict)
+}
+
+func (a *app) configTrustCommand() *cobra.Command {
+	var revoke bool
+	cmd := &cobra.Command{
+		Use:     "trust",
+		Short:   "Let the project's settings do everything, as they are now",
+		Example: "  winnow config trust",
+		Long: `Trusts the project's .winnow.yaml as it is now. A trusted file may also set hooks,
+which run commands; the summariser and the model of the loop, which get the
+conversation; the store; how long sessions are kept; and it may switch redact off. Read
+the file first. When it changes, with the next pull for example, it is no longer
+trusted. winnow does not check the programs that its hooks run. trust_project: true in
+your own settings trusts every project instead.`,
+		Args: cobra.NoArgs,
+		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.configTrust(revoke) }),
 	}
-	return nil
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the trust back")
+	return cmd
+}
+
+func (a *app) configTrust(revoke bool) error {
+	path, above := config.Project()
+	if path == "" {
+		if above != "" {
+			return fmt.Errorf("%s is above the current folder, which is not in a repository; go to %s", above, filepath.Dir(above))
+		}
+		return fmt.Errorf("there is no %s in this project", config.ProjectFile)
+	}
+	t := a.trustStore()
+	if t == nil {
+		_, err := a.dataDir()
+		return err
+	}
+	if revoke {
+		was, err := t.Remove(path)
+		if err != nil {
+			return err
+		}
+		told := map[bool]string{true: "is no longer trusted", false: "was not trusted"}[was]
+		return a.printLine(map[string]any{"file": path, "trusted": false}, "%s %s", path, told)
+	}
+	set, err := t.Add(path)
+	if err != nil {
+		return err
+	}
+	what := "it sets nothing that needs trust"
+	if len(set) > 0 {
+		what = "it may set " + strings.Join(set, ", ")
+	}
+	doc := map[string]any{"file": path, "trusted": true, "settings": append([]string{}, set...)}
+	return a.printLine(doc, "%s is trusted as it is now: %s", path, what)
 }

@@ -45,18 +45,12 @@ func (a *app) writeDemo(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return usageErrorf("%s: this file exists; name another", path)
 	}
-	outs := newOutputs("")
-	if err := outs.add(path, demo.Session()); err != nil {
+	if err := writeOutput(path, demo.Session()); err != nil {
 		return err
 	}
-	if err := outs.write(); err != nil {
-		return err
-	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"file": path, "bytes": len(demo.Session())})
-	}
-	a.say("wrote %s bytes to %s; try: winnow check %s", number(len(demo.Session())), path, path)
-	return nil
+	return a.printResult(map[string]any{"file": path, "bytes": len(demo.Session())}, func() {
+		a.say("wrote %s bytes to %s; try: winnow check %s", number(len(demo.Session())), path, path)
+	})
 }
 
 // runDemo tells the story of the bundled session.
@@ -65,9 +59,5 @@ func (a *app) runDemo() error {
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	if a.asJSON {
-		return a.printJSON(d)
-	}
-	d.Show(a.stdout, a.styleFor(a.stdout))
-	return nil
+	return a.printResult(d, func() { d.Show(a.stdout, a.styleFor(a.stdout)) })
 }

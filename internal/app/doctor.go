@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,36 +28,24 @@ const (
 
 // finding is one thing that winnow doctor looked at.
 type finding struct {
-	Area   string `json:"area"` // settings, stores, agents or gateway
+	Area   string `json:"name"` // settings, stores, agents or gateway
+	OK     bool   `json:"ok"`
 	State  string `json:"state"`
-	Text   string `json:"text"`
-	Advice string `json:"advice,omitempty"`
+	Text   string `json:"detail"`
+	Advice string `json:"fix"`
 }
 
 // checkup is the JSON document of doctor.
 type checkup struct {
 	Wrong    int       `json:"wrong"`
-	Findings []finding `json:"findings"`
-
-	// Checks are the findings as the command's contract names them.
-	Checks []doctorCheck `json:"checks"`
-}
-
-// doctorCheck is one finding for scripts.
-type doctorCheck struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	Fix    string `json:"fix"`
+	Findings []finding `json:"checks"`
 }
 
 func (c *checkup) add(area, state, advice, format string, args ...any) {
 	if state == wrong {
 		c.Wrong++
 	}
-	text := oneLine(fmt.Sprintf(format, args...))
-	c.Findings = append(c.Findings, finding{area, state, text, advice})
-	c.Checks = append(c.Checks, doctorCheck{area, state != wrong, text, advice})
+	c.Findings = append(c.Findings, finding{area, state != wrong, state, oneLine(fmt.Sprintf(format, args...)), advice})
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -88,21 +76,10 @@ func (a *app) runDoctor(ctx context.Context, gateway string) error {
 	a.checkStores(ctx, c, l)
 	a.checkGateway(ctx, c, gateway)
 	a.checkAgents(ctx, c)
-	if a.asJSON {
-		if err := a.printJSON(c); err != nil {
-			return err
-		}
-	} else {
-		a.showCheckup(c)
+	if err := a.printResult(c, func() { a.showCheckup(c) }); err != nil || c.Wrong == 0 {
+		return err
 	}
-	if c.Wrong == 0 {
-		return nil
-	}
-	err := fmt.Errorf("%s wrong here", pluralWithVerb(c.Wrong, "thing", "is", "are"))
-	if a.asJSON {
-		return shown{err}
-	}
-	return err
+	return fmt.Errorf("%s wrong here", pluralWithVerb(c.Wrong, "thing", "is", "are"))
 }
 
 func (a *app) showCheckup(c *checkup) {
@@ -306,23 +283,10 @@ func writableAbove(path string) (string, error) {
 }
 
 // onPath returns where a program is that a shell would find; "" for nowhere.
-func (a *app) onPath(program string) string {
-	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
-		path := filepath.Join(dir, program)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-			return path
-		}
+func onPath(program string) string {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return ""
 	}
-	return ""
-}
-
-// distinct returns values once each, in their order.
-func distinct(values []string) []string {
-	var out []string
-	for _, v := range values {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return path
 }

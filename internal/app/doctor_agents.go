@@ -1,9 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"net"
+	"maps"
 	"net/url"
 	"os"
 	"regexp"
@@ -20,28 +21,25 @@ const defaultGateway = "http://127.0.0.1:8484"
 // checkGateway says whether a gateway answers; it is wrong that a named one does
 // not.
 func (a *app) checkGateway(ctx context.Context, c *checkup, named string) {
-	if named != "" {
-		if err := a.checkReachable(ctx, named); err != nil {
-			c.add("gateway", wrong, "start one: winnow serve", "no gateway answers at %s", plainURL(named))
-			return
-		}
-		c.add("gateway", found, "", "one answers at %s", plainURL(named))
-		return
-	}
-	if err := a.checkReachable(ctx, defaultGateway); err != nil {
+	address := cmp.Or(named, defaultGateway)
+	switch err := checkReachable(ctx, address); {
+	case err == nil:
+		c.add("gateway", found, "", "one answers at %s", plainURL(address))
+	case named != "":
+		c.add("gateway", wrong, "start one: winnow serve", "no gateway answers at %s", plainURL(named))
+	default:
 		c.add("gateway", noted, "winnow serve starts one; winnow wrap AGENT starts its own", "none answers at %s", defaultGateway)
-		return
 	}
-	c.add("gateway", found, "", "one answers at %s", defaultGateway)
 }
 
 // checkAgents says which agents are here and where they send their requests.
 func (a *app) checkAgents(ctx context.Context, c *checkup) {
 	known := agents.Known(a.homeDir(), a.getenv)
-	none := true
+	none, names := true, make([]string, len(known))
 	for i := range known {
 		g := &known[i]
-		program := a.onPath(g.Program)
+		names[i] = g.Name
+		program := onPath(g.Program)
 		if program == "" && !g.Found() {
 			continue
 		}
@@ -53,16 +51,8 @@ func (a *app) checkAgents(ctx context.Context, c *checkup) {
 		a.checkPointed(ctx, c, g, where)
 	}
 	if none {
-		c.add("agents", noted, "winnow wrap PROGRAM runs any other", "none of %s is on this machine", agentNames(known))
+		c.add("agents", noted, "winnow wrap PROGRAM runs any other", "none of %s is on this machine", joinWords(names))
 	}
-}
-
-func agentNames(known []agents.Agent) string {
-	names := make([]string, len(known))
-	for i := range known {
-		names[i] = known[i].Name
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // checkPointed says where one agent is pointed, and whether somebody answers
@@ -74,27 +64,21 @@ func (a *app) checkPointed(ctx context.Context, c *checkup, g *agents.Agent, whe
 		return
 	}
 	for _, p := range at {
-		u, err := url.Parse(p.address)
+		u, err := parseGateway(p.address)
 		switch {
-		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		case err != nil:
 			c.add("agents", wrong, "write a URL such as "+defaultGateway, "%s: %s is not an address", g.Name, p.from)
-		case !isHere(u):
+		case !isLoopback(u.Hostname()):
 			c.add("agents", noted, "", "%s: %s; %s points it at %s, which is not on this machine and was not tried", g.Name, where, p.from, plainURL(p.address))
 		default:
 			root := url.URL{Scheme: u.Scheme, Host: u.Host}
-			if a.checkReachable(ctx, root.String()) != nil {
+			if checkReachable(ctx, root.String()) != nil {
 				c.add("agents", wrong, "start a gateway there (winnow serve --listen "+u.Host+"), or take the address out", "%s: %s points it at %s, where no gateway answers", g.Name, p.from, plainURL(p.address))
 				continue
 			}
 			c.add("agents", found, "", "%s: %s; %s points it at the gateway at %s", g.Name, where, p.from, plainURL(p.address))
 		}
 	}
-}
-
-// isHere reports whether an address is one of this machine.
-func isHere(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // plainURL returns an address without what may be secret in it.
@@ -125,8 +109,10 @@ func (a *app) pointedAddresses(g *agents.Agent) []pointedAt {
 		if err != nil {
 			continue // it is not there, or the agent cannot read it either
 		}
-		for _, address := range distinct(valuesNamed(data, strings.HasSuffix(file, ".toml"), points.Members)) {
-			out = append(out, pointedAt{address, a.shortPath(file)})
+		for _, address := range valuesNamed(data, strings.HasSuffix(file, ".toml"), points.Members) {
+			if p := (pointedAt{address, a.shortPath(file)}); !slices.Contains(out, p) {
+				out = append(out, p)
+			}
 		}
 	}
 	return out
@@ -154,12 +140,7 @@ func valuesNamed(data []byte, toml bool, names []string) []string {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			keys := make([]string, 0, len(v))
-			for k := range v {
-				keys = append(keys, k)
-			}
-			slices.Sort(keys)
-			for _, k := range keys {
+			for _, k := range slices.Sorted(maps.Keys(v)) {
 				if text, ok := v[k].(string); ok && slices.Contains(names, k) {
 					out = append(out, text)
 					continue

@@ -67,21 +67,24 @@ func patient(t *testing.T) string {
 func TestDoctorChecks(t *testing.T) {
 	isolate(t)
 	_, stdout, stderr := command(t, "", "doctor", "--json", "--gateway", "http://127.0.0.1:1")
-	var doc checkup
+	var doc struct {
+		Wrong  int
+		Checks []map[string]any
+	}
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	failed := 0
-	for i, c := range doc.Checks {
-		if !c.OK {
+	for _, c := range doc.Checks {
+		if c["ok"] == false {
 			failed++
 		}
-		if f := doc.Findings[i]; c.Name != f.Area || c.Detail != f.Text || c.Fix != f.Advice {
-			t.Errorf("%+v is not %+v", c, f)
+		if c["name"] == "" || c["detail"] == "" || c["ok"] == false && c["fix"] == "" {
+			t.Errorf("%v lacks a key", c)
 		}
 	}
-	if len(doc.Checks) != len(doc.Findings) || failed != doc.Wrong || failed == 0 {
-		t.Errorf("%d checks, %d failed, of %d findings, %d wrong", len(doc.Checks), failed, len(doc.Findings), doc.Wrong)
+	if failed != doc.Wrong || failed == 0 {
+		t.Errorf("%d of %d checks failed, %d wrong", failed, len(doc.Checks), doc.Wrong)
 	}
 }
 

@@ -1,9 +1,12 @@
 package app
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/source"
@@ -77,28 +80,26 @@ func (f *modelFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Se
 			return usageErrorf("--%s %d: must be a positive number of tokens", n.name, n.value)
 		}
 	}
-	switch {
-	case f.model != "":
-		l.Model = f.model
-	case l.Model == "" && s != nil:
-		l.Model = s.Model
+	l.Model = cmp.Or(f.model, l.Model)
+	if s != nil {
+		l.Model = cmp.Or(l.Model, s.Model)
 	}
-	l.Settings = l.forModel()
+	provider, name, ok := strings.Cut(l.Model, "/")
+	if !ok {
+		provider, name = "", l.Model
+	}
+	l.Settings = l.For(provider, name)
 	if err := setPreset(&l.File, f.preset); err != nil {
 		return err
 	}
-	if f.window > 0 {
-		l.Window = f.window
-	}
+	l.Window = cmp.Or(f.window, l.Window)
 	if f.outputReserve > 0 {
 		l.OutputReserve = f.outputReserve
 		if s != nil {
 			s.Request.Output = f.outputReserve
 		}
 	}
-	if f.exact {
-		l.Exact = true
-	}
+	l.Exact = l.Exact || f.exact
 	if err := setEstimator(&l.File, f.estimator); err != nil {
 		return err
 	}
@@ -129,15 +130,6 @@ func (l *loaded) adoptAgentWindow(s *source.Session) error {
 	return nil
 }
 
-// forModel returns the settings with those for their model on top.
-func (l *loaded) forModel() winnow.Settings {
-	provider, name, ok := strings.Cut(l.Model, "/")
-	if !ok {
-		provider, name = "", l.Model
-	}
-	return l.For(provider, name)
-}
-
 // newEngine makes a Winnow of settings.
 func (l *loaded) newEngine() (*winnow.Winnow, error) {
 	r, err := l.modelRegistry()
@@ -145,4 +137,42 @@ func (l *loaded) newEngine() (*winnow.Winnow, error) {
 		return nil, err
 	}
 	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer, Kinds: l.Kinds(), Agent: l.agent})
+}
+
+// parseTokens reads a number of tokens as people write it: 200000, 200k or 1.5m.
+func parseTokens(text string) (int, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	var unit float64
+	switch {
+	case strings.HasSuffix(text, "k"):
+		text, unit = text[:len(text)-1], 1e3
+	case strings.HasSuffix(text, "m"):
+		text, unit = text[:len(text)-1], 1e6
+	default:
+		return strconv.Atoi(text)
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err == nil && (n != n || n < -1e6 || n > 1e6) {
+		err = strconv.ErrRange
+	}
+	return int(n * unit), err
+}
+
+// tokenCount is a flag whose value is a number of tokens.
+type tokenCount int
+
+func (n *tokenCount) String() string { return strconv.Itoa(int(*n)) }
+
+func (n *tokenCount) Type() string { return "number of tokens such as 64000, 200k or 1m" }
+
+func (n *tokenCount) Set(text string) error {
+	v, err := parseTokens(text)
+	*n = tokenCount(v)
+	return err
+}
+
+// tokensVar declares a flag that takes a number of tokens.
+func tokensVar(fs *pflag.FlagSet, p *int, name string, value int, usage string) {
+	*p = value
+	fs.Var((*tokenCount)(p), name, usage)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/insights"
 	"github.com/winnow-llm/winnow/internal/app/journal"
-	"golang.org/x/term"
 )
 
 type initFlags struct{ yes, undo bool }
@@ -70,7 +70,7 @@ func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
 	if f.undo {
 		return a.undoSetup(cmd, j)
 	}
-	present := a.presentAgents()
+	present := slices.DeleteFunc(table.All(), func(g table.Agent) bool { return onPath(g.Program) == "" })
 	if len(present) == 0 {
 		a.say("none of the agents that winnow knows is on the PATH (winnow wrap --list); only the service is offered")
 	}
@@ -95,7 +95,10 @@ func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	ask := a.newAsker(f)
+	ask := a.newAsker(a.stdout)
+	if f.yes {
+		ask = func(string) bool { return true }
+	}
 	failed := false
 	for _, c := range changes {
 		s := step{What: c.What, File: c.File, State: "would"}
@@ -115,19 +118,17 @@ func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
 		doc.Steps = append(doc.Steps, s)
 		a.showStep(&s)
 	}
-	if a.asJSON {
-		if err := a.printJSON(doc); err != nil {
-			return err
+	err = a.printResult(doc, func() {
+		if ask == nil {
+			a.say("nothing was changed: there is no terminal to ask on; winnow init --yes does all of this")
+		} else if len(j.Changes) > 0 {
+			a.say("aliases work in new shells; winnow init --undo takes everything back")
 		}
-	} else if ask == nil {
-		a.say("nothing was changed: there is no terminal to ask on; winnow init --yes does all of this")
-	} else if len(j.Changes) > 0 {
-		a.say("aliases work in new shells; winnow init --undo takes everything back")
+	})
+	if failed && err == nil {
+		err = errors.New("not everything could be set up; the lines above say why; the rest is in place")
 	}
-	if failed {
-		return errors.New("not everything could be set up; the lines above say why; the rest is in place")
-	}
-	return nil
+	return err
 }
 
 func (a *app) showStep(s *step) {
@@ -156,34 +157,29 @@ func (a *app) undoSetup(cmd *cobra.Command, j *journal.Journal) error {
 			break // it is still there, and what is older may stand below it
 		}
 	}
-	if a.asJSON {
-		if err := a.printJSON(map[string]any{"steps": steps}); err != nil {
-			return err
+	err := a.printResult(map[string]any{"steps": steps}, func() {
+		if len(steps) == 0 {
+			a.say("there is nothing to take back")
 		}
-	} else if len(steps) == 0 {
-		a.say("there is nothing to take back")
+	})
+	if failed && err == nil {
+		err = errors.New("not everything could be taken back; the lines above say what is left")
 	}
-	if failed {
-		return errors.New("not everything could be taken back; the lines above say what is left")
-	}
-	return nil
+	return err
 }
 
-// newAsker asks a person; it is nil where there is none and --yes is not given.
-func (a *app) newAsker(f *initFlags) func(question string) bool {
-	in, ok := a.stdin.(*os.File)
-	switch {
-	case f.yes:
-		return func(string) bool { return true }
-	case !ok || !term.IsTerminal(int(in.Fd())) || a.asJSON:
+// newAsker returns what asks a person for a yes; nil where there is none.
+func (a *app) newAsker(out io.Writer) func(question string) bool {
+	in := a.terminalInput()
+	if in == nil || a.asJSON {
 		return nil
 	}
 	lines := bufio.NewReader(in)
 	return func(question string) bool {
-		fmt.Fprintf(a.stdout, "%s? [y/N] ", question)
+		fmt.Fprintf(out, "%s? [y/N] ", question)
 		answer, err := lines.ReadString('\n')
 		if errors.Is(err, io.EOF) {
-			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(out)
 		}
 		answer = strings.ToLower(strings.TrimSpace(answer))
 		return answer == "y" || answer == "yes"
@@ -196,14 +192,12 @@ func (a *app) compactionCost(cmd *cobra.Command) []string {
 	if err != nil {
 		return []string{}
 	}
-	p := a.startProgress("looking for sessions")
-	report, err := await(cmd.Context(), func() (*insights.Report, error) {
+	report, err := awaitShown(cmd.Context(), a, "looking for sessions", func(p *progress) (*insights.Report, error) {
 		return insights.Run(cmd.Context(), insights.Options{
 			Agents: places, Since: time.Now().AddDate(0, 0, -30), Worst: 1,
 			Progress: func(done, total int) { p.set(done, total, "reading sessions") },
 		})
 	})
-	p.clear()
 	switch {
 	case err != nil:
 		return []string{"What compaction cost is not known: " + err.Error()}
@@ -213,17 +207,6 @@ func (a *app) compactionCost(cmd *cobra.Command) []string {
 		return []string{fmt.Sprintf("No agent compacted any of the %s of the last 30 days.", plural(report.Sessions, "session"))}
 	}
 	return report.Lines()
-}
-
-// presentAgents returns the agents whose programs are here.
-func (a *app) presentAgents() []table.Agent {
-	var present []table.Agent
-	for _, g := range table.All() {
-		if a.onPath(g.Program) != "" {
-			present = append(present, g)
-		}
-	}
-	return present
 }
 
 // offeredChanges returns the changes that init offers.
@@ -338,11 +321,11 @@ func (a *app) serviceChanges() []journal.Change {
 	c := journal.Change{What: "run the gateway on " + defaultGateway + " as a service of yours"}
 	text := ""
 	switch {
-	case runtime.GOOS == "darwin" && a.onPath("launchctl") != "":
+	case runtime.GOOS == "darwin" && onPath("launchctl") != "":
 		c.File = filepath.Join(a.homeDir(), "Library", "LaunchAgents", "llm.winnow.gateway.plist")
 		c.Run, c.Stop = []string{"launchctl", "load", "-w", c.File}, []string{"launchctl", "unload", "-w", c.File}
 		text = launchdFile(self)
-	case a.onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it no manager can be reached
+	case onPath("systemctl") != "" && a.getenv("XDG_RUNTIME_DIR") != "": // without it no manager can be reached
 		c.File = table.Place{Variable: "XDG_CONFIG_HOME", Folder: ".config", Path: "systemd/user/winnow.service"}.In(a.homeDir(), a.getenv)
 		c.Run, c.Stop = []string{"systemctl", "--user", "enable", "--now", "winnow.service"}, []string{"systemctl", "--user", "disable", "--now", "winnow.service"}
 		text = systemdUnit(self)

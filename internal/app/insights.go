@@ -87,48 +87,36 @@ func (a *app) runInsights(cmd *cobra.Command, args []string, f *insightsFlags) e
 	if len(args) == 1 {
 		makeRoom(args[0])
 	}
-	p := a.startProgress("looking for sessions")
-	o.Progress = func(done, total int) { p.set(done, total, "reading sessions") }
 	var skipped []string
 	if f.verbose {
 		// Lines would break into the progress: they come after it.
-		o.Skipped = func(path string, err error) { skipped = append(skipped, skippedLine(path, err)) }
+		o.Skipped = func(path string, err error) {
+			skipped = append(skipped, path+strings.TrimPrefix(": "+err.Error(), ": "+path)) // some errors name it already
+		}
 	}
-	report, err := await(cmd.Context(), func() (*insights.Report, error) { return insights.Run(cmd.Context(), o) })
-	p.clear()
+	report, err := awaitShown(cmd.Context(), a, "looking for sessions", func(p *progress) (*insights.Report, error) {
+		o.Progress = func(done, total int) { p.set(done, total, "reading sessions") }
+		return insights.Run(cmd.Context(), o)
+	})
 	if err != nil {
 		return err
 	}
 	for _, line := range skipped {
-		a.say("%s", line)
+		a.say("left out: %s", line)
 	}
 	if f.html != "" {
 		var page bytes.Buffer
 		if err := report.HTML(&page, start); err != nil {
 			return err
 		}
-		out := newOutputs("")
-		if err := out.add(f.html, page.Bytes()); err != nil {
-			return err
-		}
-		if err := out.write(); err != nil {
+		if err := writeOutput(f.html, page.Bytes()); err != nil {
 			return err
 		}
 	}
-	if a.asJSON {
-		return a.printJSON(report)
-	}
-	a.showInsights(report, f)
-	a.say("read %s in %.1f s", plural(report.Files+report.Older+report.Skipped, "file"), time.Since(start).Seconds())
-	return nil
-}
-
-// skippedLine says which file was left out and why; some errors name it already.
-func skippedLine(path string, err error) string {
-	if strings.HasPrefix(err.Error(), path) {
-		return "left out: " + err.Error()
-	}
-	return "left out: " + path + ": " + err.Error()
+	return a.printResult(report, func() {
+		a.showInsights(report, f)
+		a.say("read %s in %.1f s", plural(report.Files+report.Older+report.Skipped, "file"), time.Since(start).Seconds())
+	})
 }
 
 // sessionPlaces returns the places that a person named, or those of the agents.
@@ -215,19 +203,11 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 	for i := range r.Worst {
 		s := &r.Worst[i]
 		rows[i] = []string{
-			s.Agent, number(s.Compactions), formatDuration(s.Waited), number(s.Rereads), formatMoney(s.Spent), formatMoney(s.Dollars), formatMoney(s.Ours), a.shortPath(s.File),
+			s.Agent, number(s.Compactions), formatDuration(s.Waited), number(s.Rereads),
+			fmt.Sprintf("%.2f", s.Spent), fmt.Sprintf("%.2f", s.Dollars), fmt.Sprintf("%.2f", s.Ours), a.shortPath(s.File),
 		}
 	}
-	st.Table(out, []show.Column{
-		{Title: "agent", Words: true},
-		{Title: "times"},
-		{Title: "waited"},
-		{Title: "re-reads"},
-		{Title: "$ for it"},
-		{Title: "$ in all"},
-		{Title: "$ winnow"},
-		{Title: "session", Words: true},
-	}, rows)
+	st.Table(out, []string{"agent<", "times", "waited", "re-reads", "$ for it", "$ in all", "$ winnow", "session<"}, rows)
 	fmt.Fprintln(out)
 	notes := []string{"Waits are those that the files record; a summary without one counts 73 s, the median in the field. Dollars are list prices. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
 	if r.Assumed > 0 {
@@ -266,5 +246,3 @@ func (a *app) shortPath(path string) string {
 	}
 	return path
 }
-
-func formatMoney(v float64) string { return fmt.Sprintf("%.2f", v) }

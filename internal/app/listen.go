@@ -9,7 +9,10 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
+
+	"github.com/winnow-llm/winnow/gateway"
 )
 
 // localAddress returns an address as a browser on this machine reaches it.
@@ -67,4 +70,24 @@ func (a *app) listenAt(ctx context.Context, addr string, told func(net.Listener)
 		return err
 	}
 	return serve(ctx, l)
+}
+
+// whereTo says how programs find a gateway: by the variables for the APIs that it
+// reaches, or by the path of an upstream with another name.
+func whereTo(base string, upstreams []gateway.Upstream) string {
+	var ways []string
+	for _, up := range upstreams {
+		if up.Name == "chatgpt" || up.Name == "code-assist" { // chosen by the login
+			continue
+		}
+		way := base + "/" + up.Name + "/"
+		for _, b := range baseURLs {
+			if b.upstream == up.Name {
+				way = b.variable + "=" + base + b.suffix
+				break // the first is what most read
+			}
+		}
+		ways = append(ways, way)
+	}
+	return strings.Join(ways, " or ")
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/session"
-	"golang.org/x/term"
 )
 
 // loopFlags are the flags of loop.
@@ -105,8 +104,7 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	in, isFile := a.stdin.(*os.File)
-	tty := isFile && term.IsTerminal(int(in.Fd())) && isTerminal(a.stdout) && !a.asJSON
+	tty := a.terminalInput() != nil && isTerminal(a.stdout) && !a.asJSON
 	h, err := a.newLoopHost(ctx, f, tty)
 	if err != nil {
 		return err

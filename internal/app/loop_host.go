@@ -87,7 +87,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if !required && files[1] == "" { // it is read when it appears
 		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings})
+	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required, Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings})
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,6 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	}
 	return h, nil
 }
-
-func isEmpty(s string) bool { return s == "" }
 
 // applyFlags have the last word on the settings.
 func (h *loopHost) applyFlags(f *config.File) {

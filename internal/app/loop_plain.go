@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/session"
@@ -80,7 +82,7 @@ func (u *plainUI) endLine() {
 }
 
 // Confirm refuses: there is nobody to ask.
-func (u *plainUI) Confirm(context.Context, loop.Question) (loop.Reply, error) {
+func (u *plainUI) Confirm(context.Context, tools.Action) (loop.Reply, error) {
 	return loop.No, errors.New("there is no terminal to ask for permission on; --yes allows every call")
 }
 
@@ -118,13 +120,11 @@ func (a *app) loopPlain(ctx context.Context, h *loopHost, s *session.Session, sp
 	say := func(text string) { a.say("%s", text) }
 	h.tell.Store(&say)
 	err = a.submitLines(ctx, d, ui)
-	if cerr := d.Close(); err == nil {
-		err = cerr
+	if closed := d.Close(); err == nil {
+		err = closed
 	}
 	h.leaveSession(d.Session())
-	if a.asJSON && err != nil && ctx.Err() == nil {
-		return shown{err} // an event has told it
-	}
+	a.documented = err != nil && ctx.Err() == nil // an event has told it
 	return err
 }
 
@@ -142,11 +142,7 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *plainUI) erro
 				return
 			}
 		}
-		err := sc.Err()
-		if err == nil {
-			err = io.EOF
-		}
-		ended <- err
+		ended <- cmp.Or(sc.Err(), io.EOF)
 	}()
 	stopped := func() error {
 		return fmt.Errorf("stopped; winnow loop --session %s continues: %w", d.Session().ID(), ctx.Err())
@@ -156,7 +152,11 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *plainUI) erro
 		if unknown == 0 {
 			return nil
 		}
-		return fmt.Errorf("%s and did nothing; the others were carried out", notCommands(unknown))
+		lines := "1 line with a slash was not a command"
+		if unknown > 1 {
+			lines = number(unknown) + " lines with a slash were not commands"
+		}
+		return fmt.Errorf("%s and did nothing; the others were carried out", lines)
 	}
 	for !ui.quit.Load() {
 		select {
@@ -175,7 +175,7 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *plainUI) erro
 			switch err := d.Wait(ctx); {
 			case ctx.Err() != nil:
 				return stopped()
-			case errors.Is(err, loop.ErrNoCommand):
+			case errors.As(err, new(*loop.NoCommandError)):
 				unknown++
 				if !a.asJSON { // where an event has told it
 					fmt.Fprintf(a.stderr, "winnow: %s\n", oneLine(err.Error()))
@@ -186,12 +186,4 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *plainUI) erro
 		}
 	}
 	return over()
-}
-
-// notCommands counts lines that started with a slash and named no command.
-func notCommands(n int) string {
-	if n == 1 {
-		return "1 line with a slash was not a command"
-	}
-	return number(n) + " lines with a slash were not commands"
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/console"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/internal/app/viewer"
@@ -256,7 +257,7 @@ func echoInput(st style, text string) string {
 }
 
 // Confirm asks whether a call may run.
-func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, error) {
+func (u *terminalUI) Confirm(ctx context.Context, q tools.Action) (loop.Reply, error) {
 	what := map[string]string{"write": "wants to change a file", "run": "wants to run a command", "outside": "wants to read outside this folder"}[string(q.Need)]
 	text := u.st.Warm("The model "+what+": ") + u.st.Bold(plainText(q.Title))
 	for l := range strings.SplitSeq(q.Detail, "\n") {

@@ -65,16 +65,14 @@ func compactedLine(st style, c *loop.Compaction) string {
 	why := cmp.Or(map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason], c.Reason)
 	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.Green("compacted"),
 		number(c.Before), number(c.After), show.Percent(c.Before, c.Available), show.Percent(c.After, c.Available), why)
-	if full := c.Full(); full != nil {
-		var done []string
-		for _, s := range full.Report.Stages {
-			if s.Edits > 0 {
-				done = append(done, fmt.Sprintf("%s %s", s.Name, plural(s.Edits, "edit")))
-			}
+	var done []string
+	for _, s := range c.Stages {
+		if s.Edits > 0 {
+			done = append(done, fmt.Sprintf("%s %s", s.Name, plural(s.Edits, "edit")))
 		}
-		if len(done) > 0 {
-			text += "\n" + st.Dim("  "+strings.Join(done, ", ")+"; /undo takes it back, /tree shows it")
-		}
+	}
+	if len(done) > 0 {
+		text += "\n" + st.Dim("  "+strings.Join(done, ", ")+"; /undo takes it back, /tree shows it")
 	}
 	return text
 }

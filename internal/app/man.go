@@ -58,11 +58,7 @@ func (a *app) runMan(root *cobra.Command, args []string) error {
 	if err := outs.write(); err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"dir": dir, "pages": pages})
-	}
-	a.say("wrote %s to %s", plural(len(pages), "page"), dir)
-	return nil
+	return a.printResult(map[string]any{"dir": dir, "pages": pages}, func() { a.say("wrote %s to %s", plural(len(pages), "page"), dir) })
 }
 
 // manPages makes a page for a command and those for the commands below it.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/model"
 )
@@ -26,10 +25,19 @@ families of models; --all and --json list every model. Prices are dollars per mi
 tokens.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !all && !a.asJSON {
-				return a.listFamilies()
+			l, err := a.loadSettings()
+			if err != nil {
+				return err
 			}
-			return a.runModels(strings.Join(args, " "))
+			r, err := l.modelRegistry()
+			switch {
+			case err != nil:
+				return err
+			case len(args) == 0 && !all && !a.asJSON:
+				a.listFamilies(r)
+				return nil
+			}
+			return a.listModels(r, strings.Join(args, " "), l.Model)
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "without NAME: list every model of every provider")
@@ -37,30 +45,15 @@ tokens.`,
 }
 
 // listFamilies lists the lines of models, so that one can be asked for.
-func (a *app) listFamilies() error {
-	l, err := a.loadSettings()
-	if err != nil {
-		return err
-	}
-	r, err := l.modelRegistry()
-	if err != nil {
-		return err
-	}
+func (a *app) listFamilies(r *model.Registry) {
 	var rows [][]string
 	models := 0
 	for _, f := range r.Lines() {
 		models += f.Models
-		rows = append(rows, []string{cmp.Or(f.Name, "(others)"), number(f.Models), number(f.Providers), formatRange(formatLimit(f.Smallest), formatLimit(f.Largest)), formatRange(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
+		rows = append(rows, []string{cmp.Or(f.Name, "(others)"), number(f.Models), number(f.Providers), formatRange(formatLimit(f.Smallest), formatLimit(f.Largest)), formatRange(formatPrice(f.Cheapest, f.Cheapest != 0), formatPrice(f.Dearest, f.Dearest != 0))})
 	}
-	a.styleFor(a.stdout).Table(a.stdout, []show.Column{
-		{Title: "family", Words: true},
-		{Title: "models"},
-		{Title: "providers"},
-		{Title: "context"},
-		{Title: "$ in"},
-	}, rows)
+	a.styleFor(a.stdout).Table(a.stdout, []string{"family<", "models", "providers", "context", "$ in"}, rows)
 	a.say("%s; winnow models FAMILY lists the models of one, winnow models --all lists every model", plural(models, "model"))
-	return nil
 }
 
 // formatRange writes a range, or its only value.
@@ -71,22 +64,9 @@ func formatRange(low, high string) string {
 	return low + " - " + high
 }
 
-func inputPrice(x float64) string {
-	if x == 0 {
-		return "-"
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.2f", x), ".00")
-}
-
-func (a *app) runModels(name string) error {
-	l, err := a.loadSettings()
-	if err != nil {
-		return err
-	}
-	r, err := l.modelRegistry()
-	if err != nil {
-		return err
-	}
+// listModels lists the models that match a name, or what would be assumed for it, and
+// marks the model that is taken for the name or else for the one in the settings.
+func (a *app) listModels(r *model.Registry, name, standard string) error {
 	list := r.List(name)
 	if len(list) == 0 {
 		m := r.Lookup(name)
@@ -96,30 +76,22 @@ func (a *app) runModels(name string) error {
 	if a.asJSON {
 		return a.printJSON(list)
 	}
-	wanted := cmp.Or(name, l.Model)
+	wanted := cmp.Or(name, standard)
 	taken, marked := r.Lookup(wanted), false
 	rows := make([][]string, len(list))
 	for i := range list {
 		m := &list[i]
-		mark := ""
+		mark, known := "", m.Prices.Known()
 		if wanted != "" && m.Provider == taken.Provider && m.Name == taken.Name {
 			mark, marked = " *", true
 		}
 		rows[i] = []string{
 			m.Provider, m.Name + mark, formatLimit(m.Context), formatLimit(m.Input), formatLimit(m.Output),
-			formatPrice(m, m.Prices.Input), formatPrice(m, m.Prices.Output), formatPrice(m, m.Prices.CacheRead),
+			formatPrice(m.Prices.Input, known), formatPrice(m.Prices.Output, known), formatPrice(m.Prices.CacheRead, known),
 		}
 	}
-	a.styleFor(a.stdout).Table(a.stdout, []show.Column{
-		{Title: "provider", Words: true},
-		{Title: "model", Words: true},
-		{Title: "context"},
-		{Title: "input"},
-		{Title: "output"},
-		{Title: "$ in"},
-		{Title: "$ out"},
-		{Title: "$ cached"},
-	}, rows)
+	titles := []string{"provider<", "model<", "context", "input", "output", "$ in", "$ out", "$ cached"}
+	a.styleFor(a.stdout).Table(a.stdout, titles, rows)
 	if marked && len(list) > 1 {
 		fmt.Fprintf(a.stdout, "* winnow takes this one for %q\n", wanted)
 	}
@@ -133,8 +105,8 @@ func formatLimit(n int) string {
 	return number(n)
 }
 
-func formatPrice(m *model.Model, x float64) string {
-	if !m.Prices.Known() {
+func formatPrice(x float64, known bool) string {
+	if !known {
 		return "-"
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.2f", x), ".00")

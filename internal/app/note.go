@@ -116,9 +116,5 @@ func (a *app) writeNote(ctx context.Context, f *noteFlags, w control.Write) erro
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(did)
-	}
-	fmt.Fprintf(a.stdout, "conversation %s: %s\n", d.ID, did.Say)
-	return nil
+	return a.printLine(did, "conversation %s: %s", d.ID, did.Say)
 }

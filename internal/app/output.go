@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/app/source"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // outputs are files to be written together: all of them or none. Each is
@@ -40,14 +41,13 @@ func newOutputs(input string) *outputs {
 	return o
 }
 
-// newPrivate prepares outputs that hold a conversation. Where it comes from no
-// file, but from a store, its owner alone can read them.
-func newPrivate(input string) *outputs {
-	o := newOutputs(input)
-	if !isRegular(input) {
-		o.mode = 0o600
+// writeOutput writes one file, whole or not at all.
+func writeOutput(path string, data []byte) error {
+	o := newOutputs("")
+	if err := o.add(path, data); err != nil {
+		return err
 	}
-	return o
+	return o.write()
 }
 
 // add notes a file to be written.
@@ -59,9 +59,18 @@ func (o *outputs) add(path string, data []byte) error {
 	return nil
 }
 
-// addPlan notes a plan to be written. It may take the place of another plan, but
-// of nothing else: the name may well be that of something somebody needs.
-func (o *outputs) addPlan(path string, data []byte) error {
+// addPlan notes a plan to be written; nil only checks its place. It may take the place
+// of another plan, but of nothing else: the name may well be that of something
+// somebody needs.
+func (o *outputs) addPlan(path string, p *plan.Plan) error {
+	var data []byte
+	if p != nil {
+		file, err := p.File()
+		if err != nil {
+			return err
+		}
+		data = append(file, '\n')
+	}
 	if err := o.add(path, data); err != nil {
 		return err
 	}
@@ -98,28 +107,24 @@ func (o *outputs) addView(path string, data []byte) error {
 // checkPath reports whether a path may be written.
 func (o *outputs) checkPath(path string) error {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		for i := range o.files {
-			if filepath.Clean(o.files[i].path) == filepath.Clean(path) {
-				return usageErrorf("%s: two outputs have this name; give them different ones", path)
-			}
-		}
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return writeError(path, err)
 	}
-	if info.IsDir() {
+	is := func(other string) bool {
+		there, otherErr := os.Stat(other)
+		return err == nil && otherErr == nil && os.SameFile(there, info)
+	}
+	switch {
+	case err == nil && info.IsDir():
 		return usageErrorf("%s: this is a folder; name a file in it", path)
-	}
-	if in, err := os.Stat(o.input); o.input != "" && err == nil && os.SameFile(in, info) {
+	case is(o.input):
 		return usageErrorf("%s: this is the input, which is never overwritten; name another file", path)
-	}
-	if p, err := os.Stat(o.plan); o.plan != "" && err == nil && os.SameFile(p, info) && info.Mode().IsRegular() {
+	case is(o.plan) && info.Mode().IsRegular():
 		return usageErrorf("%s: this is the plan, which would be lost; name another file", path)
 	}
 	for i := range o.files {
-		if other, err := os.Stat(o.files[i].path); err == nil && os.SameFile(other, info) && info.Mode().IsRegular() {
+		other := o.files[i].path
+		if filepath.Clean(other) == filepath.Clean(path) && err != nil || is(other) && info.Mode().IsRegular() {
 			return usageErrorf("%s: two outputs have this name; give them different ones", path)
 		}
 	}
@@ -129,8 +134,10 @@ func (o *outputs) checkPath(path string) error {
 // write writes all files.
 func (o *outputs) write() (err error) {
 	defer func() {
-		if err != nil {
-			o.removeTemps()
+		for i := range o.files {
+			if err != nil && o.files[i].temp != "" {
+				_ = os.Remove(o.files[i].temp)
+			}
 		}
 	}()
 	for i := range o.files {
@@ -172,31 +179,17 @@ func (o *outputs) writeTemp(f *output) error {
 	if _, err = t.Write(f.data); err == nil {
 		err = t.Chmod(mode)
 	}
-	if closed := t.Close(); err == nil {
-		err = closed
-	}
-	return err
-}
-
-func (o *outputs) removeTemps() {
-	for i := range o.files {
-		if o.files[i].temp != "" {
-			_ = os.Remove(o.files[i].temp)
-		}
-	}
+	return errors.Join(err, t.Close())
 }
 
 func writeError(path string, err error) error {
-	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s: no permission to write there; choose another place", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: the folder does not exist; create it first", path)
-	case errors.As(err, &p):
-		return fmt.Errorf("%s: cannot be written: %w; check the folder and the free space", path, p.Err)
 	}
-	return fmt.Errorf("%s: cannot be written: %w; check the folder and the free space", path, err)
+	return fmt.Errorf("%s: cannot be written: %s; check the folder and the free space", path, causeText(err))
 }
 
 // sink is standard output that goes to a file or a pipe. It remembers the first

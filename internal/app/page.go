@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/app/source"
 	webpage "github.com/winnow-llm/winnow/internal/page"
 	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/internal/rerun"
@@ -133,10 +132,6 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 
 // pageOfFile goes through a recorded session as if winnow had been there.
 func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (*onPage, error) {
-	l, err := a.loadSettings()
-	if err != nil {
-		return nil, err
-	}
 	files, several, err := a.checkTargets(cmd.Context(), []string{name})
 	if err != nil {
 		return nil, err
@@ -144,24 +139,13 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	if several {
 		return nil, usageErrorf("page %s: name one session", name)
 	}
-	input, err := a.sessionInput(&files[0].File, f.format)
+	m, err := a.openMeasured(cmd, &files[0].File, &f.inputFlags, &f.modelFlags)
 	if err != nil {
 		return nil, err
 	}
-	a.sayWarnings(input)
-	s, err := a.chooseSession(input, f.inputFlags.session)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.applyToSettings(cmd, l, s); err != nil {
-		return nil, err
-	}
-	w, err := l.newEngine()
-	if err != nil {
-		return nil, err
-	}
+	s := m.session
 	in := rerun.Input{
-		ID: s.ID, Name: filepath.Base(input.Name), Request: s.Request, Engine: w, Kinds: l.Kinds(),
+		ID: s.ID, Name: filepath.Base(m.input.Name), Request: s.Request, Engine: m.engine, Kinds: m.settings.Kinds(),
 	}
 	for _, c := range s.Compactions {
 		in.Compacted = append(in.Compacted, c.At)
@@ -169,22 +153,18 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	if f.html != "" && !f.noRedact {
 		in.Request = redactRequest(in.Request)
 	}
+	var r *rerun.Rerun
 	if f.html == "" { // the page itself shows how far it is
-		r := rerun.Start(cmd.Context(), in)
-		return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() { _ = r.Close() }}, nil
+		r = rerun.Start(cmd.Context(), in)
+	} else {
+		p := a.startProgress("going through " + plural(s.Request.History.Len(), "message"))
+		defer p.clear()
+		if r, err = rerun.New(cmd.Context(), in); err != nil {
+			return nil, err
+		}
 	}
-	p := a.startProgress("going through " + plural(s.Request.History.Len(), "message"))
-	defer p.clear()
-	r, err := rerun.New(cmd.Context(), in)
-	if err != nil {
-		return nil, err
-	}
-	return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() { _ = r.Close() }}, nil
-}
-
-// rerunNote returns what a reader of a rerun must know.
-func rerunNote(s *source.Session) string {
-	return fmt.Sprintf("A recorded session (%s), replayed as if winnow had been there; changes are not kept.", cmp.Or(string(s.Format), "unknown format"))
+	note := fmt.Sprintf("A recorded session (%s), replayed as if winnow had been there; changes are not kept.", cmp.Or(string(s.Format), "unknown format"))
+	return &onPage{Source: r, id: r.ID(), note: note, close: func() { _ = r.Close() }}, nil
 }
 
 // redactRequest returns a request without secrets.
@@ -208,23 +188,12 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 	if err != nil {
 		return err
 	}
-	outs := newOutputs("")
-	if err := outs.checkPath(f.html); err != nil {
+	if err := writeOutput(f.html, data); err != nil {
 		return err
 	}
-	if err := outs.add(f.html, data); err != nil {
-		return err
-	}
-	if err := outs.write(); err != nil {
-		return err
-	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"file": f.html, "bytes": len(data), "redacted": !f.noRedact})
-	}
-	if !a.quiet {
+	return a.printReport(map[string]any{"file": f.html, "bytes": len(data), "redacted": !f.noRedact}, func() {
 		fmt.Fprintf(a.stdout, "%s: %s\n", f.html, sizeText(int64(len(data))))
-	}
-	return nil
+	})
 }
 
 // listenPage serves the page until the person leaves.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,24 +49,25 @@ func isPlan(data []byte) bool {
 	return json.Unmarshal(data, &doc) == nil && doc.Version != nil
 }
 
-// readPlanned reads a plan and the session that it was made for.
-func (a *app) readPlanned(planPath, path, format string) (*plan.Plan, *source.Input, *source.Session, error) {
+// planned is a plan with the session that it was made for, and the session's input.
+type planned struct {
+	plan    *plan.Plan
+	input   *source.Input
+	session *source.Session
+}
+
+// readPlanned reads a plan, and where there is a path the session that it was made for.
+func (a *app) readPlanned(planPath, path, format string) (r planned, err error) {
 	if planPath == "-" && path == "-" {
-		return nil, nil, nil, usageErrorf("the plan and the conversation cannot both be standard input")
+		return r, usageErrorf("the plan and the conversation cannot both be standard input")
 	}
-	p, err := a.readPlan(planPath)
-	if err != nil {
-		return nil, nil, nil, err
+	if r.plan, err = a.readPlan(planPath); err != nil || path == "" {
+		return r, err
 	}
-	in, err := a.loadWithWarnings(path, format)
-	if err != nil {
-		return nil, nil, nil, err
+	if r.input, err = a.loadWithWarnings(path, format); err == nil {
+		r.session, err = r.input.Covered(r.plan)
 	}
-	s, err := in.Covered(p)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return p, in, s, nil
+	return r, err
 }
 
 func (a *app) planShowCommand() *cobra.Command {
@@ -83,18 +85,15 @@ and in --pin. Only the text of a summary, which the model reads, numbers them fr
 1: its "messages 1-148" are messages 0-147.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				p, err := a.readPlan(args[0])
-				if err != nil {
-					return err
-				}
-				return a.planShow(p, args[0], "", nil)
-			}
-			p, _, s, err := a.readPlanned(args[0], args[1], format)
+			path, history := append(args, "")[1], (*chat.History)(nil)
+			r, err := a.readPlanned(args[0], path, format)
 			if err != nil {
 				return err
 			}
-			return a.planShow(p, args[0], args[1], &s.Request.History)
+			if r.session != nil {
+				history = &r.session.Request.History
+			}
+			return a.planShow(r.plan, args[0], path, history)
 		}),
 	}
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
@@ -141,9 +140,9 @@ type shownEdit struct {
 }
 
 func editDocuments(p *plan.Plan) []shownEdit {
-	all := make([]shownEdit, 0, len(p.Edits))
+	all := make([]shownEdit, len(p.Edits))
 	for i := range p.Edits {
-		all = append(all, editDocument(&p.Edits[i]))
+		all[i] = editDocument(&p.Edits[i])
 	}
 	return all
 }
@@ -161,6 +160,14 @@ type outFlags struct {
 func (f *outFlags) addTo(cmd *cobra.Command, standard string) {
 	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, which is overwritten, and compressed if its name ends in .gz; "+standard)
 	cmd.Flags().StringVar(&f.to, "to", "", viewFormats)
+}
+
+// reportWriter returns where people are told of a view: not where the view goes.
+func (a *app) reportWriter(o *outFlags) io.Writer {
+	if o.out == "-" {
+		return a.stderr
+	}
+	return a.stdout
 }
 
 // checkOut refuses places for a view and a plan that make no sense, and formats
@@ -238,31 +245,28 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 	if o.out == "" && !a.asJSON && !isAgentFormat(o.to) {
 		o.out = "-"
 	}
-	p, in, s, err := a.readPlanned(planPath, path, format)
+	r, err := a.readPlanned(planPath, path, format)
 	if err != nil {
 		return err
 	}
-	v, err := plan.Apply(s.Request.History, p)
+	v, err := plan.Apply(r.session.Request.History, r.plan)
 	if err != nil {
 		return fmt.Errorf("%s: %w", planPath, err)
 	}
-	doc, err := a.describeView(s, v)
+	doc, err := a.describeView(r.session, v)
 	if err != nil {
 		return err
 	}
-	doc.Plan = planPath
-	outs := newOutputs(in.Path)
+	outs := newOutputs(r.input.Path)
 	outs.plan = planPath
-	if err := a.writeView(in, s, v, o, outs); err != nil {
+	if err := a.writeView(r.input, r.session, v, o, outs); err != nil {
 		return err
 	}
-	doc.Out, doc.Continue = o.out, o.next
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	a.say("%s: %s -> %s messages, %s -> %s tokens", p, number(doc.MessagesBefore), number(doc.MessagesAfter), number(doc.Before), number(doc.After))
-	a.showNext(a.stderr, o)
-	return nil
+	doc.Plan, doc.Out, doc.Continue = planPath, o.out, o.next
+	return a.printResult(doc, func() {
+		a.say("%s: %s -> %s messages, %s -> %s tokens", r.plan, number(doc.MessagesBefore), number(doc.MessagesAfter), number(doc.Before), number(doc.After))
+		a.showNext(a.stderr, o)
+	})
 }
 
 // writeView writes a view to a file or standard output, or nowhere where none
@@ -271,8 +275,7 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 	if o.out == "" && !isAgentFormat(o.to) {
 		return outs.write()
 	}
-	data, next, err := a.renderView(s, v, o)
-	o.next = next
+	data, err := a.renderView(s, v, o)
 	if err != nil {
 		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
 	}
@@ -318,10 +321,11 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlag
 	if err := a.checkOut(o, to); err != nil {
 		return err
 	}
-	p, in, s, err := a.readPlanned(planPath, path, format)
+	r, err := a.readPlanned(planPath, path, format)
 	if err != nil {
 		return err
 	}
+	p, s := r.plan, r.session
 	id = cmp.Or(id, p.ID())
 	q, err := plan.Undo(p, id, s.Request.History, s.Request.Rules)
 	if err != nil {
@@ -331,21 +335,17 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlag
 	if err != nil {
 		return err
 	}
-	data, err := q.File()
-	if err != nil {
-		return err
-	}
 	if to == "" {
 		if planPath == "-" {
 			return usageErrorf("plan undo -: name a file for the new plan with --plan")
 		}
 		to = undoName(planPath)
 	}
-	outs := newOutputs(in.Path)
-	if err := outs.addPlan(to, append(data, '\n')); err != nil {
+	outs := newOutputs(r.input.Path)
+	if err := outs.addPlan(to, q); err != nil {
 		return err
 	}
-	if err := a.writeView(in, s, v, o, outs); err != nil {
+	if err := a.writeView(r.input, s, v, o, outs); err != nil {
 		return err
 	}
 	doc, err := a.describeView(s, v)
@@ -353,21 +353,6 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlag
 		return err
 	}
 	doc.Plan, doc.Out, doc.Continue, doc.TakenBack = to, o.out, o.next, id
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	if a.quiet {
-		return nil
-	}
-	return a.showUndone(p, q, s, doc, planPath, path, o)
-}
-
-// showUndone says what an undo gave back and where it is.
-func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planPath, path string, o *outFlags) error {
-	out := a.stdout
-	if o.out == "-" {
-		out = a.stderr
-	}
 	was, err := plan.Apply(s.Request.History, p)
 	if err != nil {
 		return err
@@ -376,12 +361,20 @@ func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planP
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "took back %d of %d edits, which restores %s tokens: %s -> %s\n",
-		len(p.Edits)-len(q.Edits), len(p.Edits), number(doc.After-before.After), number(before.After), number(doc.After))
-	whole, err := a.sameBytes(s, q, path, o)
+	whole, err := a.sameBytes(s, v, path, o)
 	if err != nil {
 		return err
 	}
+	return a.printReport(doc, func() {
+		fmt.Fprintf(a.reportWriter(o), "took back %d of %d edits, which restores %s tokens: %s -> %s\n",
+			len(p.Edits)-len(q.Edits), len(p.Edits), number(doc.After-before.After), number(before.After), number(doc.After))
+		a.showUndone(doc, whole, planPath, path, o)
+	})
+}
+
+// showUndone says where the view and the plan of an undo are.
+func (a *app) showUndone(doc *applied, whole, planPath, path string, o *outFlags) {
+	out := a.reportWriter(o)
 	switch {
 	case o.out == "-":
 	case o.out != "":
@@ -391,18 +384,13 @@ func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planP
 	}
 	fmt.Fprintf(out, "plan  %s\n", a.pathAsTyped(doc.Plan))
 	a.showNext(out, o)
-	return nil
 }
 
-// sameBytes says that the view of a plan that was written is the conversation
-// byte for byte, if it is.
-func (a *app) sameBytes(s *source.Session, q *plan.Plan, path string, o *outFlags) (string, error) {
+// sameBytes says that a view that was written is the conversation byte for byte, if it
+// is.
+func (a *app) sameBytes(s *source.Session, v plan.View, path string, o *outFlags) (string, error) {
 	if s.Body == nil || o.to != "" || strings.HasSuffix(o.out, ".gz") || strings.HasSuffix(path, ".gz") {
 		return "", nil
-	}
-	v, err := plan.Apply(s.Request.History, q)
-	if err != nil {
-		return "", err
 	}
 	data, err := s.Write(v, o.to)
 	if err != nil || !bytes.Equal(data, s.Body.Raw()) {

@@ -144,6 +144,13 @@ func formatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 }
 
+// awaitShown is [await] with a line that says what goes on.
+func awaitShown[T any](ctx context.Context, a *app, what string, work func(*progress) (T, error)) (T, error) {
+	p := a.startProgress(what)
+	defer p.clear()
+	return await(ctx, func() (T, error) { return work(p) })
+}
+
 // await does work that cannot be interrupted and leaves it alone when the
 // context ends, so that Ctrl-C stops at once: the process ends before the work
 // does, and only what the caller does afterwards writes files.

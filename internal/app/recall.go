@@ -112,14 +112,10 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 		}
 		page.Lines, page.Next = append(page.Lines, next.Lines...), next.Next
 	}
-	if a.asJSON {
-		return a.printJSON(page)
-	}
-	if all {
+	if all && !a.asJSON {
 		return a.printContent(recall.Join(page.Lines))
 	}
-	_, err = fmt.Fprint(a.dataWriter(), forPeople(page.Format(r)))
-	return err
+	return a.printResult(page, func() { fmt.Fprint(a.dataWriter(), forPeople(page.Format(r))) })
 }
 
 // recallHistory looks for words in what is hidden.
@@ -133,11 +129,7 @@ func (a *app) recallHistory(ctx context.Context, f *recallFlags, q recall.Query)
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(found)
-	}
-	_, err = fmt.Fprint(a.dataWriter(), forPeople(found.Format(q)))
-	return err
+	return a.printResult(found, func() { fmt.Fprint(a.dataWriter(), forPeople(found.Format(q))) })
 }
 
 // flagsFor are the tools' arguments as the command writes them.
@@ -147,12 +139,8 @@ var flagsFor = strings.NewReplacer("go on with from=", "go on with --from ", "wi
 // the last line, since all others are quoted.
 func forPeople(s string) string {
 	first, rest, _ := strings.Cut(s, "\n")
-	body, last := "", ""
-	if i := strings.LastIndex(strings.TrimSuffix(rest, "\n"), "\n"); i >= 0 {
-		body, last = rest[:i+1], rest[i+1:]
-	} else {
-		last = rest
-	}
+	at := strings.LastIndex(strings.TrimSuffix(rest, "\n"), "\n") + 1
+	body, last := rest[:at], rest[at:]
 	if strings.HasPrefix(last, "[") {
 		last = flagsFor.Replace(last)
 	}
@@ -179,11 +167,7 @@ func (a *app) runRecall(ctx context.Context, path, handle, planPath, format stri
 	if r != (recall.Range{}) {
 		page := recall.Cut(recall.Text(&o), r)
 		page.Handle = handle
-		if a.asJSON {
-			return a.printJSON(page)
-		}
-		_, err = fmt.Fprint(a.dataWriter(), forPeople(page.Format(r)))
-		return err
+		return a.printResult(page, func() { fmt.Fprint(a.dataWriter(), forPeople(page.Format(r))) })
 	}
 	content, messages := show.OriginalText(&o)
 	if a.asJSON {
@@ -204,11 +188,11 @@ func (a *app) originalIn(ctx context.Context, path, handle, planPath, format str
 	beside := cmp.Or(planPath, path+".plan.json")
 	_, missing := os.Stat(beside)
 	if missing == nil || planPath != "" {
-		p, _, s, err := a.readPlanned(beside, path, format)
+		r, err := a.readPlanned(beside, path, format)
 		if err != nil {
 			return plan.Original{}, err
 		}
-		if o, err := plan.Recall(s.Request.History, p, handle); err == nil {
+		if o, err := plan.Recall(r.session.Request.History, r.plan, handle); err == nil {
 			return o, nil
 		}
 	}

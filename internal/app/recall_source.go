@@ -69,10 +69,6 @@ func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Sou
 			done = func() {}
 		}
 	}()
-	address := f.gateway
-	if address == "" && f.plans == "" {
-		address = a.getenv(variableGateway)
-	}
 	store, err := f.openPlans(a)
 	if err != nil {
 		return nil, done, err
@@ -92,7 +88,7 @@ func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Sou
 		return source, done, err
 	}
 	if f.session == "" { // a session's file does not belong to a gateway
-		if all, err = f.planSources(ctx, a, address, store); err != nil {
+		if all, err = f.planSources(ctx, a, store); err != nil {
 			return nil, done, err
 		}
 		if f.tenant == "" {
@@ -136,7 +132,7 @@ func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Sou
 
 // planSources returns what plans hide: those of the agent's own session, of a
 // gateway, of the gateway's file, and in that those of winnow compact.
-func (f *recallFlags) planSources(ctx context.Context, a *app, address string, store planstore.Owner) (all []recall.Source, err error) {
+func (f *recallFlags) planSources(ctx context.Context, a *app, store planstore.Owner) (all []recall.Source, err error) {
 	var own *fileSource
 	if store != nil && f.tenant == "" {
 		if own, err = sessionFile(store, a.agentSession()); err != nil {
@@ -146,19 +142,29 @@ func (f *recallFlags) planSources(ctx context.Context, a *app, address string, s
 			all = append(all, own)
 		}
 	}
-	var s recall.Source
-	switch {
-	case address != "":
-		s, err = a.gatewayAt(ctx, address, store)
-	case store != nil:
-		s, err = f.inFile(ctx, store)
-	default:
+	if address := f.gatewayAddress(a); address != "" {
+		r, err := a.gatewayAt(ctx, address, store)
+		if all = append(all, r); own != nil {
+			all = append(all, own.Source) // the gateway may have another file, or show us less
+		}
+		return all, err
+	}
+	if store == nil {
 		return all, nil
 	}
-	if all = append(all, s); own != nil && address != "" {
-		all = append(all, own.Source) // the gateway may have another file, or show us less
+	t, tenants, err := f.fileOf(ctx, store)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	return append(all, t.Recaller(tenants...)), nil
+}
+
+// gatewayAddress returns the address of the gateway to ask; "" for none.
+func (f *recallFlags) gatewayAddress(a *app) string {
+	if f.plans != "" {
+		return f.gateway
+	}
+	return cmp.Or(f.gateway, a.getenv(variableGateway))
 }
 
 // openPlans opens the gateway's file; nil where there is none, since to look for
@@ -180,18 +186,9 @@ func (f *recallFlags) openPlans(a *app) (planstore.Owner, error) {
 	return sqlite.Open(path, planstore.Bounds{})
 }
 
-// inFile returns the originals in the gateway's file. A user who can read the file
-// can read all of it: it is private to its owner.
-func (f *recallFlags) inFile(ctx context.Context, store planstore.Store) (recall.Source, error) {
-	t, tenants, err := f.fileOf(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	return t.Recaller(tenants...), nil
-}
-
 // fileOf returns a transport on the gateway's file, and the tenants in it that the
-// flags name.
+// flags name. A user who can read the file can read all of it: it is private to its
+// owner.
 func (f *recallFlags) fileOf(ctx context.Context, store planstore.Store) (*transport.Transport, []planstore.Tenant, error) {
 	tenants, err := store.Tenants(ctx)
 	if err != nil {
@@ -229,9 +226,9 @@ type remote struct {
 // gatewayAt returns the gateway at an address as a source. On this machine the
 // owner of its file needs no key.
 func (a *app) gatewayAt(ctx context.Context, address string, store planstore.Store) (*remote, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+	u, err := parseGateway(address)
+	if err != nil {
+		return nil, err
 	}
 	r := &remote{strings.TrimRight(address, "/"), http.Header{}, &http.Client{
 		Timeout: time.Minute,
@@ -255,6 +252,15 @@ func (a *app) gatewayAt(ctx context.Context, address string, store planstore.Sto
 		r.header.Set(gateway.HeaderOwner, owner)
 	}
 	return r, nil
+}
+
+// parseGateway reads the address of a gateway.
+func parseGateway(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usageErrorf("--gateway %s: write a URL such as %s", address, defaultGateway)
+	}
+	return u, nil
 }
 
 // isLoopback reports whether a host is this machine.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
@@ -81,11 +82,7 @@ func (a *app) runRepair(path, planPath string, in *inputFlags, o *outFlags) erro
 	}
 	outs := newOutputs(input.Path)
 	if p != nil && planPath != "" {
-		data, err := p.File()
-		if err != nil {
-			return err
-		}
-		if err := outs.addPlan(planPath, append(data, '\n')); err != nil {
+		if err := outs.addPlan(planPath, p); err != nil {
 			return err
 		}
 		doc.Plan = planPath
@@ -94,19 +91,13 @@ func (a *app) runRepair(path, planPath string, in *inputFlags, o *outFlags) erro
 		return err
 	}
 	doc.Out, doc.Continue = o.out, o.next
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	if a.quiet {
-		return nil
-	}
-	out := a.stdout
-	if o.out == "-" {
-		out = a.stderr
-	}
+	return a.printReport(doc, func() { showRepaired(a.reportWriter(o), &doc) })
+}
+
+func showRepaired(out io.Writer, doc *repaired) {
 	if !doc.Repaired {
-		fmt.Fprintf(out, "%s: nothing to repair\n", path)
-		return nil
+		fmt.Fprintf(out, "%s: nothing to repair\n", doc.File)
+		return
 	}
 	var found []string
 	for _, f := range []struct {
@@ -117,9 +108,8 @@ func (a *app) runRepair(path, planPath string, in *inputFlags, o *outFlags) erro
 			found = append(found, plural(f.n, f.noun)+f.rest)
 		}
 	}
-	fmt.Fprintf(out, "%s: %s: repaired by %s\n", path, joinWords(found), plural(len(edits), "edit"))
-	if o.out == "" {
+	fmt.Fprintf(out, "%s: %s: repaired by %s\n", doc.File, joinWords(found), plural(len(doc.Edits), "edit"))
+	if doc.Out == "" {
 		fmt.Fprintln(out, "nothing was written; --out names a file for the repaired conversation")
 	}
-	return nil
 }

@@ -99,10 +99,12 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 		return a.replayField(cmd, args, f, o.Windows, fixed)
 	}
 	if f.search {
-		return a.replaySearch(cmd, args, o.Windows, fixed)
+		o := &replay.PlaceOptions{Places: eachPlace(o.Windows, fixed)}
+		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Searches(cmd.Context(), d, o) })
 	}
 	if f.moments {
-		return a.replayMoments(cmd, args, o.Windows, fixed)
+		o := &replay.PlaceOptions{Places: eachPlace(o.Windows, fixed)}
+		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Moments(cmd.Context(), d, o) })
 	}
 	if f.alone {
 		return a.replayAlone(cmd, args, f, o.Windows, fixed)
@@ -121,48 +123,48 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
-	start := time.Now()
-	board, sessions, err := buildBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.Board, error) { return replay.Run(cmd.Context(), d, o) })
-	if err != nil {
-		return err
-	}
-	if err := writeReport(f, start, board.Markdown); err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Run(cmd.Context(), d, o) })
 }
 
-// buildBoard reads the sessions and has a board made of them, and returns how many
-// sessions there are. The board is told where to report progress.
-func buildBoard[B any](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), run func(*replay.Data) (B, error)) (board B, sessions int, err error) {
+// board is what a measurement gives.
+type board interface{ Table(out io.Writer) error }
+
+// measureBoard reads the sessions, has a board made of them and prints it, and writes
+// the page that --markdown asks for where the board has one. tell is set to what shows
+// the progress.
+func (a *app) measureBoard(cmd *cobra.Command, args []string, f *replayFlags, tell *func(done, total int, what string), measure func(*replay.Data) (board, error)) error {
+	start := time.Now()
 	data, err := a.loadReplayData(cmd, args)
 	if err != nil {
-		return board, 0, err
-	}
-	p := a.startProgress("measuring")
-	*progress = p.set
-	board, err = await(cmd.Context(), func() (B, error) { return run(data) })
-	p.clear()
-	return board, len(data.Sessions), err
-}
-
-// showBoard prints a board of measurements that began at start.
-func (a *app) showBoard(board interface{ Table(out io.Writer) error }, sessions int, start time.Time) error {
-	if a.asJSON {
-		return a.printJSON(board)
-	}
-	if err := board.Table(a.stdout); err != nil {
 		return err
 	}
-	a.say("%s measured in %.0f s", plural(sessions, "session"), time.Since(start).Seconds())
+	b, err := awaitShown(cmd.Context(), a, "measuring", func(p *progress) (board, error) {
+		*tell = p.set
+		return measure(data)
+	})
+	if err != nil {
+		return err
+	}
+	if page, ok := b.(interface {
+		Markdown(out io.Writer, made replay.Made) error
+	}); ok && f.markdown != "" {
+		if err := writeReport(f, start, page.Markdown); err != nil {
+			return err
+		}
+	}
+	if a.asJSON {
+		return a.printJSON(b)
+	}
+	if err := b.Table(a.stdout); err != nil {
+		return err
+	}
+	a.say("%s measured in %.0f s", plural(len(data.Sessions), "session"), time.Since(start).Seconds())
 	return nil
 }
 
 // loadReplayData reads the sessions, and says which it left out.
 func (a *app) loadReplayData(cmd *cobra.Command, args []string) (*replay.Data, error) {
-	p := a.startProgress("reading")
-	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
-	p.clear()
+	data, err := awaitShown(cmd.Context(), a, "reading", func(*progress) (*replay.Data, error) { return replay.Load(args...) })
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +223,7 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.NextBoard, error) { return replay.RunNext(cmd.Context(), d, o) })
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(cmd.Context(), d, o) })
 }
 
 // reportArgs says how a report can be made again, without the places of this
@@ -247,19 +249,12 @@ func reportArgs(f *replayFlags) []string {
 
 // writeReport writes the page that --markdown asked for.
 func writeReport(f *replayFlags, start time.Time, write func(io.Writer, replay.Made) error) error {
-	if f.markdown == "" {
-		return nil
-	}
 	made := replay.Made{Date: start.Format("2006-01-02"), Commit: cmp.Or(f.commit, thisBuild().Version), Command: "winnow " + strings.Join(reportArgs(f), " ")}
 	var buf bytes.Buffer
 	if err := write(&buf, made); err != nil {
 		return err
 	}
-	out := newOutputs("")
-	if err := out.add(f.markdown, buf.Bytes()); err != nil {
-		return err
-	}
-	return out.write()
+	return writeOutput(f.markdown, buf.Bytes())
 }
 
 // parseTokenList reads a list of positive numbers. No list is nil, "none" an empty one.

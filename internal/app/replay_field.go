@@ -1,14 +1,16 @@
 package app
 
 import (
-	"io"
+	"cmp"
+	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow/internal/app/peers"
 	"github.com/winnow-llm/winnow/internal/app/replay"
+	"github.com/winnow-llm/winnow/internal/app/source"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // addField adds the flags of --field.
@@ -42,7 +44,7 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 	if o.Places, err = f.placesFor(windows, fixed); err != nil {
 		return err
 	}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.FieldBoard, error) { return replay.Field(cmd.Context(), d, o) })
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Field(cmd.Context(), d, o) })
 }
 
 // replayAlone prints whole sessions beside the agents that wrote them: in the usual
@@ -52,37 +54,7 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, win
 	for _, p := range eachPlace(windows, fixed) {
 		o.Places = append(o.Places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
 	}
-	start := time.Now()
-	board, sessions, err := buildBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.AloneBoard, error) { return replay.Alone(cmd.Context(), d, o) })
-	if err != nil {
-		return err
-	}
-	if err := writeReport(f, start, board.Markdown); err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
-}
-
-// replaySearch prints what searches find.
-func (a *app) replaySearch(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.PlaceOptions{Places: eachPlace(windows, fixed)}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.SearchBoard, error) { return replay.Searches(cmd.Context(), d, o) })
-}
-
-// replayMoments prints what the moments of rewrites are worth.
-func (a *app) replayMoments(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.PlaceOptions{Places: eachPlace(windows, fixed)}
-	return replayBoard(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.MomentBoard, error) { return replay.Moments(cmd.Context(), d, o) })
-}
-
-// replayBoard measures and prints a board.
-func replayBoard[B interface{ Table(out io.Writer) error }](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), measure func(*replay.Data) (B, error)) error {
-	start := time.Now()
-	board, sessions, err := buildBoard(a, cmd, args, progress, measure)
-	if err != nil {
-		return err
-	}
-	return a.showBoard(board, sessions, start)
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Alone(cmd.Context(), d, o) })
 }
 
 // eachPlace is each window with each fixed part; nil, the usual places, where neither
@@ -137,6 +109,42 @@ func (f *replayFlags) placesFor(windows, fixed []int) ([]replay.Place, error) {
 	}
 	for i := range out {
 		out[i].At = f.at
+	}
+	return out, nil
+}
+
+// ownWindow is what --window takes for the windows of the sessions themselves.
+const ownWindow = "own"
+
+// ownWindows returns the windows in which the sessions of files were recorded, as
+// check says them: stated, proven, the agent's or the model's. It says for each
+// where it is known from.
+func (a *app) ownWindows(paths []string) ([]int, error) {
+	var out []int
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return nil, usageErrorf("--window %s: %s is a folder, whose sessions may have many windows; name files", ownWindow, path)
+		}
+		in, err := source.Load(path, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		for i := range in.Sessions {
+			s := &in.Sessions[i]
+			m := model.Default().Lookup(s.Model)
+			w := s.Window(m)
+			tokens, why := w.Tokens, w.Why
+			if tokens == 0 {
+				tokens, why = m.Context, "the window of "+cmp.Or(s.Model, "an unknown model")
+			}
+			if tokens == 0 {
+				return nil, usageErrorf("--window %s: neither %s nor its model states a window; name one", ownWindow, path)
+			}
+			a.say("%s: window %s: %s", path, number(tokens), why)
+			if !slices.Contains(out, tokens) {
+				out = append(out, tokens)
+			}
+		}
 	}
 	return out, nil
 }

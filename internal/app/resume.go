@@ -43,46 +43,42 @@ func checkFormat(to string) error {
 }
 
 // renderView writes a view in the format that was asked for. For an agent's
-// format it also returns how to go on, and chooses the agent's own place for the
+// format it also notes how to go on, and chooses the agent's own place for the
 // file where no other is named.
-func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *show.Continued, error) {
+func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, error) {
 	if !isAgentFormat(o.to) {
-		data, err := s.Write(v, o.to)
-		return data, nil, err
+		return s.Write(v, o.to)
 	}
 	format := transcript.Format(o.to)
 	all := agents.Known(a.homeDir(), a.getenv)
 	dir := all[slices.IndexFunc(all, func(g agents.Agent) bool { return g.Format == format })].Dirs[0]
 	folder, err := a.workingFolder(s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// Every run makes a session of its own: the agent may have gone on with the last.
 	now := time.Now()
 	r, err := resume.New(format, v, fmt.Sprintf("%s\x00%s\x00%d", s.ID, v.Plan().ID(), now.UnixNano()))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r.Folder, r.Provider, r.Model, r.Time = folder, agentProvider(s), s.Model, now
 	place := r.Place(dir)
 	data, err := r.Write()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	next := &show.Continued{Folder: folder}
-	switch o.out {
-	case "":
+	o.next = &show.Continued{Folder: folder}
+	if o.out == "" {
 		if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
-			return nil, nil, writeError(place, err)
+			return nil, writeError(place, err)
 		}
 		o.out = place
-	default:
-		if format != transcript.Pi { // pi takes the path of any file
-			next.Move = place
-		}
+	} else if format != transcript.Pi { // pi takes the path of any file
+		o.next.Move = place
 	}
-	next.Command = r.Command(a.pathAsTyped(o.out))
-	return data, next, nil
+	o.next.Command = r.Command(a.pathAsTyped(o.out))
+	return data, nil
 }
 
 // workingFolder returns where the agent worked, or this folder where that is

@@ -146,18 +146,19 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	if err != nil {
 		return o, nil, err
 	}
-	if f.window < 0 {
+	switch {
+	case f.window < 0:
 		return o, nil, usageErrorf("--window %d: must be a positive number of tokens", f.window)
-	}
-	if f.age <= 0 {
+	case f.age <= 0:
 		return o, nil, usageErrorf("--store-age %s: must be a positive time, for example 720h", f.age)
-	}
-	if f.size < 0 {
+	case f.size < 0:
 		return o, nil, usageErrorf("--store-size %d: must be a positive number of MB", f.size)
+	case f.cap < 0:
+		return o, nil, usageErrorf("--summary-cap %v: must be a number of dollars", f.cap)
+	case f.memory <= 0:
+		return o, nil, usageErrorf("--memory-size %d: must be a positive number of MB", f.memory)
 	}
-	if f.window > 0 {
-		l.Window = f.window
-	}
+	l.Window = cmp.Or(f.window, l.Window)
 	if err := setPreset(&l.File, f.preset); err != nil {
 		return o, nil, err
 	}
@@ -187,12 +188,6 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	limit, err := summaryTime(&l.File)
 	if err != nil {
 		return o, nil, err
-	}
-	if f.cap < 0 {
-		return o, nil, usageErrorf("--summary-cap %v: must be a number of dollars", f.cap)
-	}
-	if f.memory <= 0 {
-		return o, nil, usageErrorf("--memory-size %d: must be a positive number of MB", f.memory)
 	}
 	var prices model.Prices
 	if f.cap > 0 && writer != nil {

@@ -61,18 +61,14 @@ func (o *opened) Close() {
 
 // openSession opens the session that a person named: a file, or a session of
 // the store. Write says that something will be added to it.
-func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (*opened, error) {
-	s, err := a.openAny(ctx, f, name, o, write)
-	return s, withRecover(err)
-}
-
-func (a *app) openAny(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (*opened, error) {
+func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (_ *opened, err error) {
+	defer func() { nameRecover(err) }()
 	if isSessionFile(name) || !write && isRegular(name) {
 		return a.openSessionFile(ctx, name, o, write)
 	}
 	store, _, err := a.openExistingStore(*f)
 	if err != nil && write && isRegular(name) {
-		return nil, &notSession{name}
+		return nil, notSession(name)
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +82,7 @@ func (a *app) openAny(ctx context.Context, f *storeFlags, name string, o *sessio
 	}
 	_ = store.Close() // nothing was written
 	if write && isRegular(name) {
-		return nil, &notSession{name}
+		return nil, notSession(name)
 	}
 	return nil, err
 }
@@ -216,21 +212,15 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 	case errors.Is(err, session.ErrNewer) && errors.As(err, &e):
 		e.Session = out.name // and not a copy's
 	case errors.Is(err, session.ErrNotSession):
-		return nil, &notSession{out.name}
+		return nil, notSession(out.name)
 	}
 	return nil, err
 }
 
 // notSession says that something can only be done with a session file.
-type notSession struct{ name string }
-
-// Error names the file and what to do.
-func (e *notSession) Error() string {
-	return e.name + ": this is not a session file; winnow session import imports other formats into the store"
+func notSession(name string) error {
+	return &reworded{name + ": this is not a session file; winnow session import imports other formats into the store", session.ErrNotSession}
 }
-
-// Unwrap returns [session.ErrNotSession].
-func (*notSession) Unwrap() error { return session.ErrNotSession }
 
 // sayNotes tells people what the store mended on reading.
 func (a *app) sayNotes(o *opened) *opened {
@@ -253,22 +243,18 @@ func findSession(ctx context.Context, store session.Store, name string) (string,
 	if listed != nil {
 		return "", listed
 	}
-	ids := make([]string, 0, len(all))
-	for i := range all {
-		ids = append(ids, all[i].ID)
-	}
-	id, err := findByPrefix(ids, name, "session")
+	id, err := findByPrefix(all, func(i *session.Info) string { return i.ID }, name, "session")
 	if err != nil {
 		return "", fmt.Errorf("%w; winnow session ls lists them", err)
 	}
 	return id, nil
 }
 
-// findByPrefix returns the only id that starts as a person said.
-func findByPrefix(ids []string, name, what string) (string, error) {
+// findByPrefix returns the only id in a list that starts as a person said.
+func findByPrefix[T any](list []T, idOf func(*T) string, name, what string) (string, error) {
 	found := ""
-	for _, id := range ids {
-		switch {
+	for i := range list {
+		switch id := idOf(&list[i]); {
 		case id == name:
 			return id, nil
 		case name == "" || !strings.HasPrefix(strings.ToLower(id), strings.ToLower(name)):
@@ -284,32 +270,24 @@ func findByPrefix(ids []string, name, what string) (string, error) {
 	return found, nil
 }
 
+func entryIDOf(e *session.Entry) string { return e.ID }
+
 // entryID returns the id of an entry that a person named by its beginning.
 func (o *opened) entryID(name string) (string, error) {
 	if _, err := o.Entry(name); err == nil {
 		return name, nil
 	}
-	page := o.Page(0, o.Len())
-	ids := make([]string, len(page))
-	for i := range page {
-		ids[i] = page[i].ID
-	}
-	id, err := findByPrefix(ids, name, "entry")
+	id, err := findByPrefix(o.Page(0, o.Len()), entryIDOf, name, "entry")
 	if err != nil {
 		return "", fmt.Errorf("%w; winnow tree %s --list lists them", err, o.name)
 	}
 	return id, nil
 }
 
-// sessionOptions returns the options of a session under the settings and flags.
-// The summariser is made only where a summary may be asked for.
-func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool) (*session.Options, error) {
-	return a.sessionOptionsFor(cmd, mf, summarize, nil)
-}
-
-// sessionOptionsFor does that with flags of the command's own, which have the
-// last word.
-func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bool, flags func(*loaded)) (*session.Options, error) {
+// sessionOptions returns the options of a session under the settings and flags, of
+// which the command's own have the last word. The summariser is made only where a
+// summary may be asked for.
+func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool, flags ...func(*loaded)) (*session.Options, error) {
 	l, err := a.loadSettings()
 	if err != nil {
 		return nil, err
@@ -318,8 +296,8 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 		if mf != nil {
 			err = mf.applyToSettings(cmd, l, nil)
 		}
-		if flags != nil && err == nil {
-			flags(l)
+		for _, set := range flags {
+			set(l)
 		}
 	})
 	if err != nil {
@@ -344,22 +322,12 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 // recoverFlag is the flag of the session commands that opens damaged sessions.
 const recoverFlag = "recover"
 
-// withRecover names the flag in an error about a damaged session.
-func withRecover(err error) error {
+// nameRecover names the flag in an error about a damaged session.
+func nameRecover(err error) {
 	var e *session.Error
 	if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
 		e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
 	}
-	return err
-}
-
-// sessionRetention returns how long sessions are kept.
-func (a *app) sessionRetention() (session.Retention, error) {
-	l, err := a.loadSettings()
-	if err != nil {
-		return session.Retention{}, err
-	}
-	return l.Retention(), nil
 }
 
 // pageFlags are the flags of commands that list.

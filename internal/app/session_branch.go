@@ -1,11 +1,9 @@
 package app
 
 import (
-	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -62,7 +60,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	case bf.focus != "" && !bf.summary:
 		return usageErrorf("--focus is for a summary; give --summary too")
 	}
-	o, err := a.sessionOptionsFor(cmd, nil, bf.summary, func(l *loaded) {
+	o, err := a.sessionOptions(cmd, nil, bf.summary, func(l *loaded) {
 		l.Summarizer = cmp.Or(bf.summarize, l.Summarizer)
 	})
 	if err != nil {
@@ -88,12 +86,10 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	if n.Summary != nil {
 		doc.Summary = n.Summary.ID
 	}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	if a.quiet {
-		return nil
-	}
+	return a.printReport(doc, func() { a.showBranched(&n, bf) })
+}
+
+func (a *app) showBranched(n *session.Navigated, bf *branchFlags) {
 	st := a.styleFor(a.stdout)
 	switch {
 	case !n.Moved:
@@ -112,7 +108,6 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	if n.Text != "" {
 		fmt.Fprintf(a.stdout, "\n%s\n", plainText(strings.ToValidUTF8(n.Text, "?")))
 	}
-	return nil
 }
 
 // sessionFork makes a new session of the path to an entry, in the store, or
@@ -137,11 +132,7 @@ func (a *app) sessionFork(cmd *cobra.Command, f *storeFlags, s *opened, o *sessi
 		}
 	}
 	doc := sessionBranched{Session: made.ID(), Parent: s.ID(), Forked: true, OldLeaf: s.Leaf(), Leaf: made.Leaf(), Ancestor: id}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.styleFor(a.stdout).Bold(doc.Session), plural(made.Len(), "entry"), s.ID())
-	return nil
+	return a.printLine(doc, "%s: %s of %s", a.styleFor(a.stdout).Bold(doc.Session), plural(made.Len(), "entry"), s.ID())
 }
 
 // deleteFlags are the flags of delete.
@@ -192,8 +183,12 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 		ids = append(ids, id)
 	}
 	if len(ids) > 0 && !df.yes {
-		if err := a.confirmDeletion(fmt.Sprintf("delete %s for good: %s", plural(len(ids), "session"), strings.Join(ids, ", "))); err != nil {
-			return err
+		what := fmt.Sprintf("delete %s for good: %s", plural(len(ids), "session"), strings.Join(ids, ", "))
+		switch ask := a.newAsker(a.stderr); {
+		case ask == nil || !isTerminal(a.stderr):
+			return usageErrorf("%s: there is no terminal to ask on; give --yes", what)
+		case !ask(what):
+			return errors.New("nothing was deleted")
 		}
 	}
 	deleted := []string{}
@@ -206,38 +201,20 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 			fmt.Fprintf(a.stdout, "deleted %s\n", id)
 		}
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"deleted": deleted})
-	}
-	if len(ids) == 0 {
-		fmt.Fprintln(a.stdout, "there is nothing to delete")
-	}
-	return nil
-}
-
-// confirmDeletion asks a person. Where nobody can be asked it refuses.
-func (a *app) confirmDeletion(what string) error {
-	in, ok := a.stdin.(*os.File)
-	if !ok || !isTerminal(in) || !isTerminal(a.stderr) || a.asJSON {
-		return usageErrorf("%s: there is no terminal to ask on; give --yes", what)
-	}
-	fmt.Fprintf(a.stderr, "%s? [y/N] ", what)
-	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
-		return fmt.Errorf("nothing was deleted")
-	}
-	return nil
+	return a.printResult(map[string]any{"deleted": deleted}, func() {
+		if len(ids) == 0 {
+			fmt.Fprintln(a.stdout, "there is nothing to delete")
+		}
+	})
 }
 
 // expiredSessions returns the sessions that the settings no longer keep.
 func (a *app) expiredSessions(cmd *cobra.Command, store session.Store) ([]string, error) {
-	keep, err := a.sessionRetention()
+	l, err := a.loadSettings()
 	if err != nil {
 		return nil, err
 	}
+	keep := l.Retention()
 	list, err := keep.Expired(cmd.Context(), store, time.Now())
 	if err != nil {
 		return nil, err

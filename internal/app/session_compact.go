@@ -78,7 +78,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	if cf.target < 0 || cf.target >= 1 {
 		return usageErrorf("--target %v: must be a share between 0 and 1", cf.target)
 	}
-	o, err := a.sessionOptionsFor(cmd, &cf.modelFlags, true, func(l *loaded) {
+	o, err := a.sessionOptions(cmd, &cf.modelFlags, true, func(l *loaded) {
 		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
 		if cf.target > 0 {
 			l.Target = cf.target
@@ -117,13 +117,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 		doc.fillFrom(c)
 		doc.MessagesAfter = after.View.Len()
 	}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	if !a.quiet {
-		a.showSessionCompacted(s, doc)
-	}
-	return nil
+	return a.printReport(doc, func() { a.showSessionCompacted(s, doc) })
 }
 
 // fillUnchanged fills the document in where nothing was compacted.
@@ -174,7 +168,7 @@ func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 }
 
 func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "rewind SESSION [ENTRY]",
 		Short: "Undo a compaction: the model sees again what it hid",
 		Example: `  winnow session rewind 019a8c1f
@@ -185,7 +179,6 @@ entry and can be rewound.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) }),
 	}
-	return cmd
 }
 
 // sessionRewound is the JSON document of rewind.
@@ -229,15 +222,10 @@ func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) er
 		Session: s.ID(), Rewound: e.Compaction.Rewinds, Entry: e.ID, Before: e.Compaction.TokensBefore, After: e.Compaction.TokensAfter,
 		MessagesBefore: before.View.Len(), MessagesAfter: after.View.Len(),
 	}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	if a.quiet {
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
-		a.styleFor(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
-	return nil
+	return a.printReport(doc, func() {
+		fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
+			a.styleFor(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
+	})
 }
 
 // compactionID returns the id of the compaction that a person means: the last one
@@ -250,11 +238,7 @@ func (o *opened) compactionID(args []string) (string, error) {
 		}
 		return e.ID, nil
 	}
-	var ids []string
-	for _, e := range o.Compactions() {
-		ids = append(ids, e.ID)
-	}
-	if id, err := findByPrefix(ids, args[0], "compaction"); err == nil {
+	if id, err := findByPrefix(o.Compactions(), entryIDOf, args[0], "compaction"); err == nil {
 		return id, nil
 	} else if strings.Contains(err.Error(), "several") {
 		return "", err

@@ -84,7 +84,11 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 			s.Close()
 		}
 	}()
-	outs := newPrivate(cmp.Or(s.Info().Path, name))
+	input := cmp.Or(s.Info().Path, name)
+	outs := newOutputs(input)
+	if !isRegular(input) { // from a store, whose owner alone can read it
+		outs.mode = 0o600
+	}
 	if ef.out != "-" {
 		if err := outs.checkPath(ef.out); err != nil {
 			return err
@@ -128,13 +132,10 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 	if err := outs.write(); err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": len(data), "messages": messages, "left_out": append([]string{}, left...)})
-	}
-	if !a.quiet {
+	doc := map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": len(data), "messages": messages, "left_out": append([]string{}, left...)}
+	return a.printReport(doc, func() {
 		fmt.Fprintf(a.stdout, "%s: %s, %s\n", ef.out, plural(messages, "message"), sizeText(int64(len(data))))
-	}
-	return nil
+	})
 }
 
 // export is what is written of a session.
@@ -223,7 +224,7 @@ func lostParts(messages chat.Sequence, data []byte, format transcript.Format, si
 			if kind == chat.Thinking {
 				why = thinkingLost(format, signed, want[kind], signer)
 			}
-			out = append(out, fmt.Sprintf("%d of %d parts with %s %s", n, want[kind], kindName(kind), why))
+			out = append(out, fmt.Sprintf("%d of %d parts with %s %s", n, want[kind], strings.ReplaceAll(kind.String(), "_", " "), why))
 		}
 	}
 	return out, nil
@@ -240,10 +241,17 @@ func countWritten(data []byte, format transcript.Format) (map[chat.Kind]int, err
 		read, list = decode.Item, "input"
 	case transcript.Gemini:
 		read, list = decode.Gemini, "contents"
-	case transcript.NeuroLink:
-		return countTranscript(data, format)
 	}
 	n := make(map[chat.Kind]int)
+	if format == transcript.NeuroLink {
+		back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
+		for i := range back {
+			for _, m := range back[i].History.All() {
+				countParts(m.Parts, n)
+			}
+		}
+		return n, err
+	}
 	for _, raw := range decode.Elements(decode.Member(data, list)) {
 		m, err := read(raw)
 		if err != nil {
@@ -254,23 +262,11 @@ func countWritten(data []byte, format transcript.Format) (map[chat.Kind]int, err
 	return n, nil
 }
 
-func countTranscript(data []byte, format transcript.Format) (map[chat.Kind]int, error) {
-	back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
-	n := make(map[chat.Kind]int)
-	for i := range back {
-		for k := range back[i].History.Len() {
-			countParts(back[i].History.At(k).Parts, n)
-		}
-	}
-	return n, err
-}
-
 // thinkingLost says why thinking could not be written: a provider takes back
 // only what it signed itself.
 func thinkingLost(format transcript.Format, signed, all int, signer bool) string {
 	switch {
 	case format != transcript.Anthropic && format != transcript.Responses:
-		return fmt.Sprintf("have no place in the format %s", format)
 	case signed == 0:
 		return fmt.Sprintf("are left out: nobody signed them, and %s takes only what is signed", format)
 	case !signer:
@@ -280,8 +276,6 @@ func thinkingLost(format transcript.Format, signed, all int, signer bool) string
 	}
 	return fmt.Sprintf("have no place in the format %s", format)
 }
-
-func kindName(k chat.Kind) string { return strings.ReplaceAll(k.String(), "_", " ") }
 
 // countParts counts parts by kind, those inside results too.
 func countParts(parts []chat.Part, n map[chat.Kind]int) {

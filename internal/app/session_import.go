@@ -2,15 +2,14 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/neurolink"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/transcript"
@@ -65,7 +64,7 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, i
 	}
 	defer store.Close()
 	im.cmd, im.store, im.o, im.done = cmd, store, o, []imported{}
-	failed, failures := []notImported{}, []error{}
+	failed := []notImported{}
 	for _, file := range files {
 		err := im.importFile(file, in)
 		if err == nil {
@@ -74,7 +73,7 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, i
 		if cmd.Context().Err() != nil || len(files) == 1 && len(im.done) == 0 {
 			return err
 		}
-		failed, failures = append(failed, notImported{file, oneLine(err.Error())}), append(failures, err)
+		failed = append(failed, notImported{file, oneLine(err.Error())})
 		if !a.asJSON {
 			fmt.Fprintf(a.stderr, "winnow: %s\n", oneLine(err.Error()))
 		}
@@ -84,14 +83,10 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, i
 			return err
 		}
 	}
-	if len(failures) == 0 {
+	if len(failed) == 0 {
 		return nil
 	}
-	err = fmt.Errorf("%d of %s could not be imported", len(failures), plural(len(files), "file"))
-	if a.asJSON {
-		return shown{err}
-	}
-	return err
+	return fmt.Errorf("%d of %s could not be imported", len(failed), plural(len(files), "file"))
 }
 
 // importer takes sessions into a store.
@@ -191,7 +186,10 @@ func (im *importer) importSession(input *source.Input, from *source.Session, tag
 	var s *session.Session
 	var err error
 	if tagged != nil {
-		s, err = importTagged(ctx, im.store, h, from.Request, tagged.Messages, &o)
+		req, p := from.Request, (*plan.Plan)(nil) // a plan hides what the tags hide
+		if req.History, p, err = neurolink.Import(tagged.Messages, o.Rules); err == nil {
+			s, err = session.ImportPlan(ctx, im.store, h, req, p, &o)
+		}
 		if errors.Is(err, neurolink.ErrTags) || errors.Is(err, session.ErrPlan) {
 			im.app.say("%s: the tags do not fit the messages and are left out: %v", input.Name, err)
 			s, err = nil, nil
@@ -204,17 +202,6 @@ func (im *importer) importSession(input *source.Input, from *source.Session, tag
 		return explainExists(input.Name, h.ID, err)
 	}
 	return im.nameAndReport(s, input, title)
-}
-
-// importTagged makes a session of messages with tags: what the tags hide, a plan
-// hides in the session.
-func importTagged(ctx context.Context, store session.Store, h session.Header, req chat.Request, tagged []neurolink.Tagged, o *session.Options) (*session.Session, error) {
-	history, p, err := neurolink.Import(tagged, o.Rules)
-	if err != nil {
-		return nil, err
-	}
-	req.History = history
-	return session.ImportPlan(ctx, store, h, req, p, o)
 }
 
 // explainExists says of a session that the store has already what can be done.
@@ -240,11 +227,12 @@ func (im *importer) nameAndReport(s *session.Session, input *source.Input, title
 	}
 	d := imported{Session: s.ID(), File: input.Name, Format: string(input.Format), Name: s.Name(), Messages: c.Request.History.Len(), Entries: s.Len()}
 	im.done = append(im.done, d)
-	switch {
-	case im.app.quiet && !im.app.asJSON: // for scripts
-		fmt.Fprintln(im.app.stdout, d.Session)
-	case !im.app.asJSON:
-		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.styleFor(im.app.stdout).Bold(d.Session), d.Format, plural(d.Messages, "message"))
+	switch a := im.app; {
+	case a.asJSON:
+	case a.quiet: // for scripts
+		fmt.Fprintln(a.stdout, d.Session)
+	default:
+		fmt.Fprintf(a.stdout, "%s  %s, %s\n", a.styleFor(a.stdout).Bold(d.Session), d.Format, plural(d.Messages, "message"))
 	}
 	return nil
 }

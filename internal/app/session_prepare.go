@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"slices"
@@ -119,11 +118,7 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	a.showPrepared(doc)
-	return nil
+	return a.printResult(doc, func() { a.showPrepared(doc) })
 }
 
 // preparePi does as pi would. A file is read as pi reads it, whatever it is.
@@ -229,10 +224,7 @@ func preparePi(file *pibase.File, n, keepRecent int) *prepared {
 	return doc
 }
 
-func hashText(s string) string {
-	h := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(h[:])
-}
+func hashText(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
 
 // prepareOwn says what the fold of winnow would summarise.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -29,15 +28,15 @@ func (f *recallFlags) openSteering(ctx context.Context, a *app) (s control.Steer
 	if store != nil {
 		done = func() { _ = store.Close() } // its actions are written already
 	}
-	address := f.gateway
-	if address == "" && f.plans == "" {
-		address = a.getenv(variableGateway)
-	}
-	switch {
+	switch address := f.gatewayAddress(a); {
 	case address != "" && f.session == "":
 		s, err = a.gatewayAt(ctx, address, store)
 	case store != nil && f.session == "":
-		s, err = f.steerFile(ctx, store)
+		t, tenants, err := f.fileOf(ctx, store)
+		if err != nil {
+			return nil, done, err
+		}
+		return t.Control(tenants...), done, nil
 	default:
 		var sessions session.Store
 		if sessions, _, err = a.openExistingStore(f.store); err != nil {
@@ -52,15 +51,6 @@ func (f *recallFlags) openSteering(ctx context.Context, a *app) (s control.Steer
 		s = c
 	}
 	return s, done, err
-}
-
-// steerFile returns the conversations in the gateway's file.
-func (f *recallFlags) steerFile(ctx context.Context, store planstore.Store) (control.Steering, error) {
-	t, tenants, err := f.fileOf(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	return t.Control(tenants...), nil
 }
 
 // whoseConversation says which conversation the tools are about: that of the agent which
@@ -133,18 +123,10 @@ func (r *remote) Conversations(ctx context.Context, q control.List) ([]control.C
 	return list.Conversations, err
 }
 
-func conversationPath(id, what string) string {
-	p := "/winnow/conversations/" + url.PathEscape(id)
-	if what != "" {
-		p += "/" + what
-	}
-	return p
-}
-
 // Conversation implements [control.Steering].
 func (r *remote) Conversation(ctx context.Context, id string) (*control.Detail, error) {
 	var d control.Detail
-	return &d, r.get(ctx, conversationPath(id, ""), nil, &d)
+	return &d, r.get(ctx, "/winnow/conversations/"+url.PathEscape(id), nil, &d)
 }
 
 // Locate implements [control.Steering].
@@ -155,30 +137,31 @@ func (r *remote) Locate(ctx context.Context, handle string) (*control.Place, err
 
 // Compact implements [control.Steering].
 func (r *remote) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
-	return r.post(ctx, conversationPath(id, "compact"), a.Plan, a)
+	return r.post(ctx, id, "compact", a.Plan, a)
 }
 
 // Pin implements [control.Steering].
 func (r *remote) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return r.post(ctx, conversationPath(id, "pin"), m.Plan, m)
+	return r.post(ctx, id, "pin", m.Plan, m)
 }
 
 // Unpin implements [control.Steering].
 func (r *remote) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return r.post(ctx, conversationPath(id, "unpin"), m.Plan, m)
+	return r.post(ctx, id, "unpin", m.Plan, m)
 }
 
 // Note implements [control.Steering].
 func (r *remote) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
-	return r.post(ctx, conversationPath(id, "note"), a.Plan, a)
+	return r.post(ctx, id, "note", a.Plan, a)
 }
 
-// post sends an action. What the gateway refuses it says why itself.
-func (r *remote) post(ctx context.Context, path string, base plan.ID, action any) (*control.Done, error) {
+// post sends an action on a conversation. What the gateway refuses it says why itself.
+func (r *remote) post(ctx context.Context, id, verb string, base plan.ID, action any) (*control.Done, error) {
 	body, err := json.Marshal(action)
 	if err != nil {
 		return nil, err
 	}
+	path := "/winnow/conversations/" + url.PathEscape(id) + "/" + verb
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

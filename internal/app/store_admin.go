@@ -76,11 +76,7 @@ running: PostgreSQL is pruned in small batches.`,
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(p)
-			}
-			fmt.Fprintf(a.stdout, "forgot %s, %s and %s\n", plural(int(p.Plans), "plan"), plural(int(p.Marks), "mark"), plural(int(p.Conversations), "stored conversation"))
-			return nil
+			return a.printLine(p, "forgot %s, %s and %s", plural(int(p.Plans), "plan"), plural(int(p.Marks), "mark"), plural(int(p.Conversations), "stored conversation"))
 		}),
 	}
 	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` to keep a plan after its last use")

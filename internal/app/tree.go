@@ -119,7 +119,7 @@ func (a *app) viewSession(ctx context.Context, s *session.Session, v viewer.Opti
 // openKeyboard opens the file that keys come from: standard input, or the terminal
 // itself where something was piped into the command.
 func (a *app) openKeyboard() (in *os.File, done func(), err error) {
-	if f, ok := a.stdin.(*os.File); ok && isTerminal(f) {
+	if f := a.terminalInput(); f != nil {
 		return f, func() {}, nil
 	}
 	in, out, err := tea.OpenTTY()

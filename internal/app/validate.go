@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,17 +147,13 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 	}
 	var refused error
 	if n := len(problems); n > 0 {
-		refused = shown{fmt.Errorf("%s: a provider would refuse it for %s", in.Name, plural(n, "problem"))}
+		refused = fmt.Errorf("%s: a provider would refuse it for %s", in.Name, plural(n, "problem"))
 	}
 	if a.asJSON {
-		err := a.printJSON(map[string]any{
+		return errors.Join(a.printJSON(map[string]any{
 			"valid": refused == nil, "problems": problems, "format": in.Format, "dialect": strings.Join(names, ","),
 			"sessions": len(in.Sessions),
-		})
-		if err != nil {
-			return err
-		}
-		return refused
+		}), refused)
 	}
 	st := a.styleFor(a.stdout)
 	if refused == nil {
@@ -177,13 +174,10 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 			fmt.Fprintf(a.stdout, "  %s%s\n", strings.Repeat(" ", min(2*k, 2)), line)
 		}
 	}
-	if slices.ContainsFunc(problems, isUnpaired) {
+	if slices.ContainsFunc(problems, func(p problem) bool {
+		return p.Rule == wire.RuleUnanswered || p.Rule == wire.RuleOrphan || p.Rule == wire.RuleDuplicate
+	}) {
 		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE repairs calls without results and results without calls\n", in.Name)
 	}
 	return refused
-}
-
-// isUnpaired reports whether repair can help.
-func isUnpaired(p problem) bool {
-	return p.Rule == wire.RuleUnanswered || p.Rule == wire.RuleOrphan || p.Rule == wire.RuleDuplicate
 }

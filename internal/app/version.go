@@ -39,11 +39,7 @@ type build struct {
 // showVersion prints the version, for winnow version and winnow --version.
 func (a *app) showVersion() error {
 	b := thisBuild()
-	if a.asJSON {
-		return a.printJSON(b)
-	}
-	fmt.Fprintln(a.stdout, b.String())
-	return nil
+	return a.printLine(b, "%s", b)
 }
 
 // thisBuild returns what is known about the running program.

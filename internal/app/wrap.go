@@ -90,7 +90,7 @@ requests uncut, also where winnow cost more. --quiet prints neither.`,
 			rest = rest[1:]
 		}
 		if running != "" {
-			if err := a.checkReachable(cmd.Context(), running); err != nil {
+			if err := checkReachable(cmd.Context(), running); err != nil {
 				return err
 			}
 			return a.runAgent(running, args[0], rest, nil, variableGateway+"="+running)
@@ -159,16 +159,15 @@ requests uncut, also where winnow cost more. --quiet prints neither.`,
 
 // checkReachable asks a gateway whether it is there: an agent that is sent to a place
 // where nobody answers fails later, and with words about something else.
-func (a *app) checkReachable(ctx context.Context, address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+func checkReachable(ctx context.Context, address string) error {
+	if _, err := parseGateway(address); err != nil {
+		return err
 	}
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/healthz", http.NoBody)
 	if err != nil {
-		return usageErrorf("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -197,20 +196,19 @@ func describeSavings(agent string, s transport.Stats) string {
 	if s.Saved > 0 {
 		line += fmt.Sprintf("; %s tokens were not sent", number(int(s.Saved)))
 	}
-	if s.Recovered > 0 {
-		line += fmt.Sprintf("; %s refused by the provider, mended and sent again", plural(int(s.Recovered), "request"))
-	}
-	if s.Ahead > 0 {
-		line += fmt.Sprintf("; %s sent with less output asked for, since the window had no room for more", plural(int(s.Ahead), "request"))
-	}
-	if s.NewestCut > 0 {
-		line += fmt.Sprintf("; in %s the newest tool results did not fit and were shortened", plural(int(s.NewestCut), "request"))
-	}
-	if s.Cut > 0 {
-		line += fmt.Sprintf("; of %s the server counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window", plural(int(s.Cut), "request"))
-	}
-	if s.Redeemed > 0 {
-		line += fmt.Sprintf("; the gateway answered %s of the model for what is hidden", plural(int(s.Redeemed), "call"))
+	for _, did := range []struct {
+		n          int64
+		noun, text string
+	}{
+		{s.Recovered, "request", "; %s refused by the provider, mended and sent again"},
+		{s.Ahead, "request", "; %s sent with less output asked for, since the window had no room for more"},
+		{s.NewestCut, "request", "; in %s the newest tool results did not fit and were shortened"},
+		{s.Cut, "request", "; of %s the server counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window"},
+		{s.Redeemed, "call", "; the gateway answered %s of the model for what is hidden"},
+	} {
+		if did.n > 0 {
+			line += fmt.Sprintf(did.text, plural(int(did.n), did.noun))
+		}
 	}
 	var why []string
 	total := 0
@@ -338,7 +336,7 @@ func (p *pointing) addWinnow() error {
 	} else {
 		p.setEnv("BASH_FUNC_winnow%%", "() { '"+strings.ReplaceAll(self, "'", `'\''`)+`' "$@"; }`)
 	}
-	if p.app.onPath(name) != "" {
+	if onPath(name) != "" {
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "winnow-wrap-")
@@ -393,7 +391,7 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 			select {
 			case s := <-signals:
 				// The keys of a terminal reach the agent by themselves.
-				if f, ok := a.stdin.(*os.File); (s == os.Interrupt || s == syscall.SIGQUIT) && ok && isTerminal(f) {
+				if (s == os.Interrupt || s == syscall.SIGQUIT) && a.terminalInput() != nil {
 					continue
 				}
 				_ = cmd.Process.Signal(s) // it may have ended just now

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -101,27 +103,18 @@ func pointClaude(p *pointing) error {
 func pointCodex(p *pointing) error {
 	exec := p.firstArgIs("exec", "e")
 	p.args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", p.url+"/v1")}, p.args...)
-	home := p.app.getenv("CODEX_HOME")
-	if home == "" {
-		home = filepath.Join(p.home, ".codex")
-	}
-	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
-	if exec && p.app.getenv("RUST_LOG") == "" && !strings.Contains(string(config), "shell_environment_policy") {
+	home := cmp.Or(p.app.getenv("CODEX_HOME"), filepath.Join(p.home, ".codex"))
+	config := filepath.Join(home, "config.toml")
+	text, _ := os.ReadFile(config) // the agent complains about it
+	if exec && p.app.getenv("RUST_LOG") == "" && !strings.Contains(string(text), "shell_environment_policy") {
 		// It asks for a WebSocket first, and reports the refusal as an error before it
 		// goes on over HTTP, where every request holds the whole conversation. Programs
 		// that it runs must not see the variable that silences this.
 		p.setEnv("RUST_LOG", "error,codex_api::endpoint::responses_websocket=off")
 		p.args = append([]string{"-c", `shell_environment_policy.exclude=["RUST_LOG"]`}, p.args...)
 	}
-	if err == nil {
-		for line := range strings.Lines(string(config)) {
-			if strings.HasPrefix(strings.TrimSpace(line), "[") {
-				break // what follows belongs to a table
-			}
-			if name, _, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "model_provider" {
-				p.note("its config.toml names another model_provider, whose requests bypass the gateway; set the base_url of that provider to %s/v1", p.url)
-			}
-		}
+	if readSetting(config, "model_provider") != "" {
+		p.note("its config.toml names another model_provider, whose requests bypass the gateway; set the base_url of that provider to %s/v1", p.url)
 	}
 	return nil
 }
@@ -179,10 +172,7 @@ func pointQwen(p *pointing) error {
 // systemDefaults gives Gemini CLI and its kin defaults, which everything else in
 // their settings overrides, beside those that the machine has.
 func (p *pointing) systemDefaults(variable, machines, dir string, defaults map[string]any) error {
-	path := p.app.getenv(variable)
-	if path == "" {
-		path = machines
-	}
+	path := cmp.Or(p.app.getenv(variable), machines)
 	doc := make(map[string]any)
 	there, err := os.ReadFile(path)
 	if err == nil && !json.Valid(there) {
@@ -205,9 +195,7 @@ func (p *pointing) systemDefaults(variable, machines, dir string, defaults map[s
 // mergeObjects returns base with over laid over it, member by member.
 func mergeObjects(base, over map[string]any) map[string]any {
 	out := make(map[string]any, len(base)+len(over))
-	for k, v := range base {
-		out[k] = v
-	}
+	maps.Copy(out, base)
 	for k, v := range over {
 		inner, ok := v.(map[string]any)
 		was, is := out[k].(map[string]any)
@@ -226,10 +214,7 @@ func pointOpencode(p *pointing, prefix string) error {
 		return map[string]any{"options": map[string]any{"baseURL": p.url + suffix}}
 	}
 	providers := map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}
-	data := p.app.getenv("XDG_DATA_HOME")
-	if data == "" {
-		data = filepath.Join(p.home, ".local", "share")
-	}
+	data := cmp.Or(p.app.getenv("XDG_DATA_HOME"), filepath.Join(p.home, ".local", "share"))
 	for _, name := range p.furtherOf(filepath.Join(data, strings.ToLower(prefix), "auth.json"), "openai") {
 		providers[name] = map[string]any{"options": map[string]any{"baseURL": p.pointFurther(name)}}
 	}
@@ -265,10 +250,7 @@ func pointPi(p *pointing) error {
 		return nil
 	}
 	bases := map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "openai-codex": p.url + "/backend-api", "google": p.url + "/v1beta"}
-	folder := p.app.getenv("PI_CODING_AGENT_DIR")
-	if folder == "" {
-		folder = filepath.Join(p.home, ".pi", "agent")
-	}
+	folder := cmp.Or(p.app.getenv("PI_CODING_AGENT_DIR"), filepath.Join(p.home, ".pi", "agent"))
 	for _, name := range p.furtherOf(filepath.Join(folder, "auth.json")) {
 		bases[name] = p.pointFurther(name)
 	}
@@ -311,9 +293,7 @@ func (p *pointing) baseURL(provider string) (api, base string) {
 
 func pointContinue(p *pointing) error {
 	path, at := p.flagValue("--config")
-	if path == "" {
-		path = filepath.Join(p.home, ".continue", "config.yaml")
-	}
+	path = cmp.Or(path, filepath.Join(p.home, ".continue", "config.yaml"))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return refuseAgent(&p.known, "its settings are not in a file: there is no "+path)
@@ -388,10 +368,7 @@ func pointCline(p *pointing) error {
 	if p.firstArgIs("auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard", "update", "version") {
 		return nil
 	}
-	path := p.app.getenv("CLINE_PROVIDER_SETTINGS_PATH")
-	if path == "" {
-		path = filepath.Join(p.home, ".cline", "data", "settings", "providers.json")
-	}
+	path := cmp.Or(p.app.getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(p.home, ".cline", "data", "settings", "providers.json"))
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return refuseAgent(&p.known, "it has no provider yet, and there is no "+path)

@@ -49,9 +49,7 @@ type Live struct {
 	current atomic.Pointer[state]
 
 	watcher *fsnotify.Watcher
-	done    chan struct{}
 	wg      sync.WaitGroup
-	close   sync.Once
 }
 
 // state is the settings in force, and what is wrong with the files as they are now.
@@ -67,7 +65,7 @@ func Watch(o Options) (*Live, error) {
 	if o.Quiet <= 0 {
 		o.Quiet = 50 * time.Millisecond
 	}
-	l := &Live{o: o, done: make(chan struct{})}
+	l := &Live{o: o}
 	r, err := Read(o)
 	if err != nil {
 		return nil, err
@@ -111,15 +109,11 @@ func (l *Live) Session(provider, model string) session.Live {
 
 // Close stops following. The last settings stay in force.
 func (l *Live) Close() error {
-	var err error
-	l.close.Do(func() {
-		close(l.done)
-		if l.watcher != nil {
-			err = l.watcher.Close()
-		}
-		l.wg.Wait()
-	})
-	return err
+	if l.watcher == nil {
+		return nil
+	}
+	defer l.wg.Wait()
+	return l.watcher.Close()
 }
 
 // Reload reads the files now. It returns what is wrong with them.
@@ -175,11 +169,9 @@ func (l *Live) followFiles() {
 	}
 	rest := time.NewTimer(time.Hour)
 	rest.Stop()
+	defer rest.Stop()
 	for {
 		select {
-		case <-l.done:
-			rest.Stop()
-			return
 		case ev, ok := <-l.watcher.Events:
 			if !ok {
 				return

@@ -93,18 +93,15 @@ func openProject(path string, user int) project {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	if err == nil {
+		if p.passed = notOurs(info, user); p.passed != "" {
+			return p
+		}
+		p.data, err = readPlain(f)
+	}
+	if p.there = err == nil; !p.there {
 		p.err = cannotRead(path, err)
-		return p
 	}
-	if p.passed = notOurs(info, user); p.passed != "" {
-		return p
-	}
-	if p.data, err = readPlain(f, info); err != nil {
-		p.err = cannotRead(path, err)
-		return p
-	}
-	p.there = true
 	return p
 }
 
@@ -119,7 +116,11 @@ func notOurs(info fs.FileInfo, user int) string {
 
 // readPlain reads an open file that a project names: a plain one of reasonable
 // size, since a pipe would hold the command up and a device has no end.
-func readPlain(f *os.File, info fs.FileInfo) ([]byte, error) {
+func readPlain(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a plain file")
 	}
@@ -130,11 +131,17 @@ func readPlain(f *os.File, info fs.FileInfo) ([]byte, error) {
 	return data, err
 }
 
-func cannotRead(path string, err error) *SettingError {
+// withoutPath returns the cause of an error of the file system.
+func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		err = p.Err
+		return p.Err
 	}
+	return err
+}
+
+func cannotRead(path string, err error) *SettingError {
+	err = withoutPath(err)
 	return &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
 }
 
@@ -190,29 +197,32 @@ func (l *Loaded) checkModelsFile(mine *Loaded) error {
 	if l.ModelsFile == "" || l.From["models_file"] == mine.From["models_file"] {
 		return nil
 	}
-	err := func() error {
-		f, err := openAtOnce(l.ModelsFile)
-		if err != nil {
-			return err
-		}
+	f, err := openAtOnce(l.ModelsFile)
+	var data []byte
+	if err == nil {
 		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		data, err := readPlain(f, info)
-		if err != nil {
-			return err
-		}
+		data, err = readPlain(f)
+	}
+	if err == nil {
 		_, err = model.Default().WithOverrides(data)
-		return err
-	}()
+	}
 	if err == nil {
 		return nil
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
+	err = withoutPath(err)
 	return l.withPlace(&SettingError{Key: "models_file", Message: l.ModelsFile + ": " + err.Error(), Err: err})
+}
+
+// User returns the path of the user's file: winnow/winnow.yaml, or winnow.yaml, in
+// the user's configuration folder.
+func User() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(dir, "winnow", "winnow.yaml")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	return filepath.Join(dir, "winnow.yaml")
 }

@@ -247,9 +247,7 @@ func (r *fileReader) note(e *SettingError) { r.l.wrong = append(r.l.wrong, e) }
 
 // readValue reads one value into its field.
 func (r *fileReader) readValue(n *yaml.Node, to reflect.Value, name string, bad func(string) *SettingError) *SettingError {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = followAlias(n)
 	wrong := func(n *yaml.Node, t reflect.Type) *SettingError {
 		return bad(fmt.Sprintf("%s is not %s%s", describeNode(n), kindOfType(t), exampleOfKind(kindOfType(t))))
 	}
@@ -287,6 +285,9 @@ func (r *fileReader) readValue(n *yaml.Node, to reflect.Value, name string, bad 
 	return nil
 }
 
+// followAlias returns the node that an alias stands for; other nodes as they are.
+func followAlias(n *yaml.Node) *yaml.Node { return cmp.Or(n.Alias, n) }
+
 // readMapping reads groups, or texts, by name, over those of an earlier file.
 func (r *fileReader) readMapping(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
 	all := reflect.MakeMap(to.Type())
@@ -294,10 +295,7 @@ func (r *fileReader) readMapping(n *yaml.Node, to reflect.Value, name string, wr
 		all.SetMapIndex(k, to.MapIndex(k))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		if v.Kind == yaml.AliasNode {
-			v = v.Alias
-		}
+		k, v := n.Content[i], followAlias(n.Content[i+1])
 		one := reflect.New(to.Type().Elem()).Elem()
 		key := reflect.ValueOf(k.Value)
 		if one.Kind() == reflect.String {
@@ -325,10 +323,7 @@ func (r *fileReader) readMapping(n *yaml.Node, to reflect.Value, name string, wr
 func (r *fileReader) readList(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
 	all := reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content))
 	for i, v := range n.Content {
-		if v.Kind == yaml.AliasNode {
-			v = v.Alias
-		}
-		if v.Kind != yaml.MappingNode {
+		if v = followAlias(v); v.Kind != yaml.MappingNode {
 			return wrong(v, to.Type().Elem())
 		}
 		at := fmt.Sprintf("%s.%d", name, i)

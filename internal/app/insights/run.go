@@ -60,15 +60,8 @@ type found struct {
 // Run makes a report. The error is the context's, or that of a measurement.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	l := looker{Options: o, registry: model.Default()}
-	if l.Model == "" {
-		l.Model = "claude-opus-5-5"
-	}
-	if l.Worst <= 0 {
-		l.Worst = 10
-	}
-	if l.Workers <= 0 {
-		l.Workers = runtime.GOMAXPROCS(0)
-	}
+	l.Model = cmp.Or(l.Model, "claude-opus-5-5")
+	l.Worst, l.Workers = cmp.Or(l.Worst, 10), cmp.Or(l.Workers, runtime.GOMAXPROCS(0))
 	l.report = &Report{Default: l.Model, Agents: []Agent{}, Weeks: []Week{}, Worst: []Session{}, most: l.Worst}
 	if !o.Since.IsZero() {
 		l.report.Since = o.Since.Format(time.DateOnly)

@@ -9,7 +9,6 @@ package journal
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -191,10 +190,7 @@ func read(file string) (text string, mode fs.FileMode, gone bool, err error) {
 	return string(data), info.Mode().Perm(), false, err
 }
 
-func sum(text string) string {
-	s := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(s[:])
-}
+func sum(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // run runs a command; none is done at once.
 func run(ctx context.Context, command []string) error {

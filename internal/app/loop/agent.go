@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -261,14 +262,9 @@ func (a *Agent) keepPartial(ctx context.Context, part *wire.Answer, err error) e
 // hasContent reports whether there is anything in a message that a provider
 // accepts alone.
 func hasContent(m *chat.Message) bool {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Kind == chat.Text && strings.TrimSpace(p.Text) == "" || p.Kind == chat.Thinking {
-			continue
-		}
-		return true
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool {
+		return p.Kind != chat.Thinking && (p.Kind != chat.Text || strings.TrimSpace(p.Text) != "")
+	})
 }
 
 func callsIn(m *chat.Message) []chat.Part {

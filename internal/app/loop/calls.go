@@ -64,7 +64,7 @@ func (a *Agent) askPermission(ctx context.Context, action tools.Action) (bool, s
 	if settled {
 		return true, ""
 	}
-	reply, err := a.ui.Confirm(ctx, Question{action})
+	reply, err := a.ui.Confirm(ctx, action)
 	switch {
 	case ctx.Err() != nil:
 		return false, notRun

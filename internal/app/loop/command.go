@@ -18,8 +18,8 @@ type Command struct {
 
 	run func(ctx context.Context, d *Driver, arg string) error
 
-	// now does it while something else runs; nil lets it wait.
-	now func(d *Driver, arg string)
+	// atOnce says that it does not wait for what else runs.
+	atOnce bool
 }
 
 // Commands returns all commands, in the order of the help.
@@ -28,16 +28,16 @@ func Commands() []Command {
 		{Name: "compact", Args: "[FOCUS]", About: "compact now; the summary pays attention to FOCUS", run: doCompact},
 		{Name: "undo", About: "undo the last compaction", run: doUndo},
 		{Name: "tree", About: "look at the session: branches, compactions, what the model sees", run: doTree},
-		{Name: "context", About: "show what fills the window", run: doContext, now: nowContext},
+		{Name: "context", About: "show what fills the window", run: doContext, atOnce: true},
 		{Name: "pin", Args: "[ID]", About: "pin a message, so that no compaction edits it; without ID the last one", run: doPin},
 		{Name: "unpin", Args: "ID", About: "remove a pin", run: doUnpin},
-		{Name: "auto", Args: "on|off", About: "switch automatic compaction on or off", run: doAuto, now: nowAuto},
+		{Name: "auto", Args: "on|off", About: "switch automatic compaction on or off", run: doAuto, atOnce: true},
 		{Name: "model", Args: "[NAME]", About: "switch to another model: PROVIDER/MODEL, or sim", run: doModel},
 		{Name: "retry", About: "ask again if the last message has no answer", run: doRetry},
 		{Name: "new", About: "start a new session", run: doNew},
 		{Name: "resume", Args: "[ID|N]", About: "continue an earlier session; without ID, list them", run: doResume},
-		{Name: "help", About: "this list", run: doHelp, now: nowHelp},
-		{Name: "quit", About: "leave; the session can be resumed", run: doQuit, now: nowQuit},
+		{Name: "help", About: "this list", run: doHelp, atOnce: true},
+		{Name: "quit", About: "leave; the session can be resumed", run: doQuit, atOnce: true},
 	}
 }
 
@@ -56,35 +56,26 @@ func parseCommand(line string) (Command, string, bool) {
 		return Command{}, "", false
 	}
 	name := strings.ToLower(word)
-	if a, ok := aliases[name]; ok {
-		name = a
-	}
+	name = cmp.Or(aliases[name], name)
 	for _, c := range Commands() {
 		if c.Name == name {
 			return c, strings.TrimSpace(arg), true
 		}
 	}
-	return Command{run: func(context.Context, *Driver, string) error {
-		return &noCommand{word}
-	}}, "", true
+	return Command{run: func(context.Context, *Driver, string) error { return &NoCommandError{word} }}, "", true
 }
 
-// ErrNoCommand says that a line names an unknown command. Nothing was done, so a
+// NoCommandError says that a line names an unknown command. Nothing was done, so a
 // program that feeds lines can go on with the next.
-var ErrNoCommand = errors.New("there is no such command")
+type NoCommandError struct{ word string }
 
-type noCommand struct{ word string }
-
-func (e *noCommand) Error() string { return "there is no command /" + e.word + "; /help lists them" }
-func (*noCommand) Unwrap() error   { return ErrNoCommand }
+// Error says what to do.
+func (e *NoCommandError) Error() string {
+	return "there is no command /" + e.word + "; /help lists them"
+}
 
 func (d *Driver) note(format string, args ...any) {
 	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...)})
-}
-
-// noteFill says something after which the window is filled otherwise than before.
-func (d *Driver) noteFill(f *Fill, format string, args ...any) {
-	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...), Fill: f})
 }
 
 func doCompact(ctx context.Context, d *Driver, focus string) error {
@@ -140,7 +131,7 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	case f.Level == LevelWarning:
 		said += fmt.Sprintf("; that is %.0f %%", 100*f.Ratio)
 	}
-	d.noteFill(f, "%s", said)
+	d.ui.Event(Event{Kind: Note, Text: said, Fill: f})
 	return nil
 }
 
@@ -159,12 +150,6 @@ func doContext(_ context.Context, d *Driver, _ string) error {
 	return d.ui.Meter(c, st, len(s.Pins()))
 }
 
-func nowContext(d *Driver, _ string) {
-	if err := doContext(d.base, d, ""); err != nil {
-		d.note("%v", err)
-	}
-}
-
 func doPin(ctx context.Context, d *Driver, id string) error {
 	s := d.Session()
 	path := s.Path()
@@ -176,7 +161,7 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 		if err := s.Pin(ctx, e.ID); err != nil {
 			return err
 		}
-		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, titleOf(messageWords(e.Message)))
+		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, text.Brief(messageWords(e.Message), titleLength))
 		return nil
 	}
 	if id == "" {
@@ -237,12 +222,6 @@ func doAuto(_ context.Context, d *Driver, arg string) error {
 	return nil
 }
 
-func nowAuto(d *Driver, arg string) {
-	if err := doAuto(d.base, d, arg); err != nil {
-		d.note("%v", err)
-	}
-}
-
 func doModel(ctx context.Context, d *Driver, name string) error {
 	if name == "" {
 		d.note("%s answers", d.Model())
@@ -255,7 +234,8 @@ func doModel(ctx context.Context, d *Driver, name string) error {
 	if err != nil {
 		return err
 	}
-	d.noteFill(f, "%s answers from now on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
+	said := fmt.Sprintf("%s answers from now on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
+	d.ui.Event(Event{Kind: Note, Text: said, Fill: f})
 	return nil
 }
 
@@ -304,7 +284,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 				mark = "*"
 			}
 			name := cmp.Or(in.Name, in.Title)
-			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), titleOf(name))
+			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), text.Brief(name, titleLength))
 		}
 		d.note("%s/resume N or /resume ID opens one", b.String())
 		return nil
@@ -325,22 +305,16 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 }
 
 func doHelp(_ context.Context, d *Driver, _ string) error {
-	nowHelp(d, "")
-	return nil
-}
-
-func nowHelp(d *Driver, _ string) {
 	var b strings.Builder
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "%-18s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), c.About)
 	}
 	b.WriteString("Everything else is a message to the model. Alt-Enter or \\ before Enter starts a new line.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
 	d.note("%s", b.String())
-}
-
-func doQuit(_ context.Context, d *Driver, _ string) error {
-	nowQuit(d, "")
 	return nil
 }
 
-func nowQuit(d *Driver, _ string) { d.ui.Event(Event{Kind: Quit}) }
+func doQuit(_ context.Context, d *Driver, _ string) error {
+	d.ui.Event(Event{Kind: Quit})
+	return nil
+}

@@ -45,7 +45,7 @@ func (printer) Event(e loop.Event) {
 	}
 }
 
-func (printer) Confirm(context.Context, loop.Question) (loop.Reply, error) { return loop.Yes, nil }
+func (printer) Confirm(context.Context, tools.Action) (loop.Reply, error) { return loop.Yes, nil }
 
 // host is a host of the simulated model.
 type host struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -40,8 +41,6 @@ type Driver struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	events sync.Mutex // one event at a time
-
 	mu     sync.Mutex
 	wake   *sync.Cond
 	agent  *Agent
@@ -62,7 +61,7 @@ type Driver struct {
 // driver closes the session.
 func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session.Session, model string, o Options) (*Driver, error) {
 	d := &Driver{host: host, box: box, o: o, done: make(chan struct{})}
-	d.ui = &oneAtATime{UI: ui, mu: &d.events}
+	d.ui = &oneAtATime{UI: ui}
 	d.wake = sync.NewCond(&d.mu)
 	d.o.Auto = d.isAuto
 	if err := d.setModel(ctx, s, model); err != nil {
@@ -81,7 +80,7 @@ func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session
 // oneAtATime keeps events from overtaking each other.
 type oneAtATime struct {
 	UI
-	mu *sync.Mutex
+	mu sync.Mutex
 }
 
 func (u *oneAtATime) Event(e Event) {
@@ -146,6 +145,9 @@ func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
+// titleLength is how many characters of a text name a session.
+const titleLength = 60
+
 // nameOf returns a session's name, or how its first message begins.
 func nameOf(s *session.Session) string {
 	if n := s.Name(); n != "" {
@@ -157,7 +159,7 @@ func nameOf(s *session.Session) string {
 	}
 	for _, m := range c.Request.History.All() {
 		if m.StartsTurn() {
-			return titleOf(m.Text())
+			return text.Brief(m.Text(), titleLength)
 		}
 	}
 	return ""
@@ -195,10 +197,7 @@ func (d *Driver) isAuto() bool {
 	d.mu.Lock()
 	auto := d.auto
 	d.mu.Unlock()
-	if auto != nil {
-		return *auto
-	}
-	return d.host.Auto()
+	return auto != nil && *auto || auto == nil && d.host.Auto()
 }
 
 // Submit takes a line that was typed: a message, or a command. While something
@@ -224,9 +223,11 @@ func (d *Driver) Submit(line string) {
 		}
 		d.note("the conversation will be compacted when this turn is over")
 		return
-	case isCommand && cmd.now != nil && (d.busy || len(d.queue) > 0):
+	case isCommand && cmd.atOnce && (d.busy || len(d.queue) > 0):
 		d.mu.Unlock()
-		cmd.now(d, arg)
+		if err := cmd.run(d.base, d, arg); err != nil {
+			d.note("%v", err)
+		}
 		return
 	}
 	waits := d.busy || len(d.queue) > 0
@@ -394,14 +395,4 @@ func (d *Driver) runTurn(text string) error {
 		d.note("%v", ferr)
 	}
 	return err
-}
-
-// titleOf returns the beginning of a text, as a name for a session.
-func titleOf(text string) string {
-	words := strings.Fields(text[:min(len(text), 400)])
-	name := strings.ToValidUTF8(strings.Join(words, " "), "")
-	if r := []rune(name); len(r) > 60 {
-		name = string(r[:59]) + "…"
-	}
-	return name
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/internal/budget"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -84,16 +85,8 @@ type Compaction struct {
 	// Available is what the input may use, so that shares can be told.
 	Available int `json:"available"`
 
-	full *session.Compacted
-}
-
-// Full returns everything that is known about the compaction; nil where it was
-// read from the session.
-func (c *Compaction) Full() *session.Compacted { return c.full }
-
-// Question asks a person whether a call may run.
-type Question struct {
-	tools.Action
+	// Stages are what the stages did.
+	Stages []plan.StageReport `json:"-"`
 }
 
 // Reply is a person's answer to a question.
@@ -114,7 +107,7 @@ type UI interface {
 
 	// Confirm asks whether a call may run. It returns when there is an answer
 	// or when ctx ends, with its error.
-	Confirm(ctx context.Context, q Question) (Reply, error)
+	Confirm(ctx context.Context, call tools.Action) (Reply, error)
 
 	// Tree shows the session's tree. It may move the leaf.
 	Tree(ctx context.Context, s *session.Session) error

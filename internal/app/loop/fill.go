@@ -120,7 +120,7 @@ func (a *Agent) reportCompaction(c *session.Compacted) {
 	a.stuck.Store(false)
 	e := Compaction{
 		Entry: c.Entry.ID, Before: c.Before.Count.Tokens, After: c.After.Count.Tokens,
-		Available: c.Before.Limits.Available, full: c,
+		Available: c.Before.Limits.Available, Stages: c.Report.Stages,
 	}
 	if c.Entry.Compaction != nil {
 		e.Reason, e.Focus = c.Entry.Compaction.Reason, c.Entry.Compaction.Focus

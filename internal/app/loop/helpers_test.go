@@ -28,7 +28,7 @@ const deadline = 2 * time.Minute
 
 // screen is a UI that remembers.
 type screen struct {
-	confirm func(context.Context, loop.Question) (loop.Reply, error)
+	confirm func(context.Context, tools.Action) (loop.Reply, error)
 
 	mu      sync.Mutex
 	events  []loop.Event
@@ -47,7 +47,7 @@ func (u *screen) Event(e loop.Event) {
 	u.changed = make(chan struct{})
 }
 
-func (u *screen) Confirm(ctx context.Context, q loop.Question) (loop.Reply, error) {
+func (u *screen) Confirm(ctx context.Context, q tools.Action) (loop.Reply, error) {
 	u.Event(loop.Event{Kind: "confirm", Title: q.Title})
 	if u.confirm == nil {
 		return loop.Yes, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -80,7 +81,7 @@ func TestInterrupt(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, c.sim)
 			if c.name == "at the question" {
-				b.ui.confirm = func(ctx context.Context, _ loop.Question) (loop.Reply, error) {
+				b.ui.confirm = func(ctx context.Context, _ tools.Action) (loop.Reply, error) {
 					<-ctx.Done()
 					return loop.No, ctx.Err()
 				}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/session"
@@ -82,7 +83,7 @@ func TestConsent(t *testing.T) {
 				calls("write_file", `{"path":"new/d.txt","content":"delta\n"}`),
 				text("Done."),
 			)})
-			b.ui.confirm = func(context.Context, loop.Question) (loop.Reply, error) { return c.reply, nil }
+			b.ui.confirm = func(context.Context, tools.Action) (loop.Reply, error) { return c.reply, nil }
 			d := b.driver(dialects[0])
 			b.must(d, "Write it.")
 			h := whole(t, d.Session())

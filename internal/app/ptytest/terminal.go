@@ -28,11 +28,9 @@ const (
 	Enter     = "\r"
 	Esc       = "\x1b"
 	Tab       = "\t"
-	ShiftTab  = "\x1b[Z"
 	Backspace = "\x7f"
 	Up        = "\x1b[A"
 	Down      = "\x1b[B"
-	Right     = "\x1b[C"
 	Left      = "\x1b[D"
 	PageUp    = "\x1b[5~"
 	PageDown  = "\x1b[6~"
@@ -177,10 +175,7 @@ func (tt *Terminal) Send(keys ...string) {
 // Paste pastes a text, marked as pasted where the command asked for that.
 func (tt *Terminal) Paste(text string) {
 	tt.t.Helper()
-	tt.mu.Lock()
-	marked := tt.screen.modes[2004]
-	tt.mu.Unlock()
-	if marked {
+	if look(tt, func(s *screen) bool { return s.modes[2004] }) {
 		text = "\x1b[200~" + text + "\x1b[201~"
 	}
 	tt.writeInput(text)
@@ -225,19 +220,18 @@ func (tt *Terminal) Resize(cols, rows int) {
 // Signal sends the command a signal.
 func (tt *Terminal) Signal(sig os.Signal) { _ = tt.cmd.Process.Signal(sig) }
 
-// Screen returns the lines of the screen without spaces at their ends.
-func (tt *Terminal) Screen() string {
+// look asks the screen for something while nothing is written to it.
+func look[T any](tt *Terminal, ask func(*screen) T) T {
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
-	return tt.screen.text()
+	return ask(tt.screen)
 }
 
+// Screen returns the lines of the screen without spaces at their ends.
+func (tt *Terminal) Screen() string { return look(tt, (*screen).text) }
+
 // Cells returns the screen, line by line.
-func (tt *Terminal) Cells() [][]Cell {
-	tt.mu.Lock()
-	defer tt.mu.Unlock()
-	return tt.screen.cells()
-}
+func (tt *Terminal) Cells() [][]Cell { return look(tt, (*screen).cells) }
 
 // Cursor returns where the cursor is and whether it is shown.
 func (tt *Terminal) Cursor() (x, y int, shown bool) {
@@ -247,11 +241,7 @@ func (tt *Terminal) Cursor() (x, y int, shown bool) {
 }
 
 // AltScreen reports whether the command has the alternate screen up.
-func (tt *Terminal) AltScreen() bool {
-	tt.mu.Lock()
-	defer tt.mu.Unlock()
-	return tt.screen.isAlternate()
-}
+func (tt *Terminal) AltScreen() bool { return look(tt, (*screen).isAlternate) }
 
 // Output returns how many bytes the command has written so far.
 func (tt *Terminal) Output() int {

@@ -4,10 +4,10 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -110,10 +110,7 @@ func readArchives(dir string) (*built, error) {
 	return b, nil
 }
 
-func sha256Hex(data []byte) string {
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:])
-}
+func sha256Hex(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // unpackArchive returns the files of an archive by their names, without the folder around them.
 func unpackArchive(name string, data []byte) (map[string][]byte, error) {
@@ -175,12 +172,7 @@ func (b *built) archiveFor(system, arch string) *archive {
 // nodeNames are Node's names for systems and processors that have others in Go.
 var nodeNames = map[string]string{"windows": "win32", "amd64": "x64"}
 
-func nodeName(name string) string {
-	if other, ok := nodeNames[name]; ok {
-		return other
-	}
-	return name
-}
+func nodeName(name string) string { return cmp.Or(nodeNames[name], name) }
 
 // makeNPMPackages makes the package winnow-llm, and one for each platform that
 // holds the program: npm installs the package that the machine can run.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/wire"
@@ -57,8 +57,8 @@ func (s *Session) renderBody(d wire.Dialect, messages chat.Sequence, bare bool) 
 		return nil, err
 	}
 	if bare {
-		if list := memberValue(out, "messages"); list != nil {
-			out = list
+		if list := decode.Member(out, "messages"); list != nil {
+			out = slices.Clone(list)
 		}
 	}
 	return append(out, '\n'), nil
@@ -144,31 +144,7 @@ func (s *Session) MessageID(i int) string {
 	if !bytes.Contains(raw, []byte(`"id"`)) {
 		return ""
 	}
-	id, _ := jsontext.AppendUnquote(nil, memberValue(raw, "id"))
-	return string(id)
-}
-
-// memberValue returns the value of a member of a JSON object, or nil.
-func memberValue(object []byte, name string) []byte {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil
-	}
-	for d.PeekKind() == '"' {
-		key, err := d.ReadToken()
-		if err != nil {
-			return nil
-		}
-		found := key.String() == name
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil
-		}
-		if found {
-			return bytes.Clone(value)
-		}
-	}
-	return nil
+	return decode.Str(raw, "id")
 }
 
 // looksLikeBody reports whether data may be the body of one request and no
@@ -176,12 +152,6 @@ func memberValue(object []byte, name string) []byte {
 // records look like is what a provider is sent.
 func looksLikeBody(data []byte) bool {
 	f, _, ok := transcript.Detect(data)
-	if !ok {
-		return false
-	}
-	switch f {
-	case transcript.OpenAI, transcript.Anthropic, transcript.Responses, transcript.Gemini:
-		return true
-	}
-	return false
+	bodies := []transcript.Format{transcript.OpenAI, transcript.Anthropic, transcript.Responses, transcript.Gemini}
+	return ok && slices.Contains(bodies, f)
 }

@@ -59,10 +59,7 @@ func Hidden(r rune) bool {
 
 // Text returns a text as it may be written to a terminal.
 func Text(s string) string {
-	if clean(s) {
-		return s
-	}
-	out, rest := appendSafe(nil, s)
+	out, rest := appendSafe(make([]byte, 0, len(s)), s)
 	return string(appendRest(out, rest))
 }
 
@@ -134,25 +131,6 @@ func escapeLen(s string) int {
 		return 0
 	}
 	return n
-}
-
-// clean reports whether a text has nothing in it that must be changed.
-func clean(s string) bool {
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			if Hidden(rune(c)) {
-				return false
-			}
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || Hidden(r) {
-			return false
-		}
-		i += n
-	}
-	return true
 }
 
 // appendSafe appends the text as it may be written, up to the beginning of a

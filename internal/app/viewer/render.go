@@ -9,6 +9,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -176,10 +177,7 @@ func (m *Model) meterLine() string {
 func (m *Model) drawGauge() string {
 	st := m.status
 	cells := min(max(m.width/6, 8), 30)
-	share := 0.0
-	if st.Limits.Available > 0 {
-		share = float64(st.Count.Tokens) / float64(st.Limits.Available)
-	}
+	share := show.Ratio(st.Count.Tokens, st.Limits.Available)
 	used := min(int(share*float64(cells)+0.5), cells)
 	look := inkGood
 	switch {

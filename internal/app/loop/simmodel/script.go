@@ -69,14 +69,14 @@ var (
 
 // answerMessage answers the person's message.
 func (s script) answerMessage() []providersim.Block {
-	switch text := s.LastText; {
-	case greets.MatchString(text):
+	switch asked := s.LastText; {
+	case greets.MatchString(asked):
 		return s.say("Hello. I am winnow's simulated model: I look at the files in this folder and understand none of them, but they fill the window as real ones do. " +
 			"Ask me something about this folder a few times and watch the conversation being compacted; /context shows what the window holds, /help what else there is.")
-	case asksToWrite.MatchString(text) && s.hasTool("write_file"):
+	case asksToWrite.MatchString(asked) && s.hasTool("write_file"):
 		return append(s.say("I will write that down. You will be asked first."),
-			toolCall("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + oneLine(text, 200) + "\n"}))
-	case asksToRun.MatchString(text) && s.hasTool("run"):
+			toolCall("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + text.Brief(asked, 200) + "\n"}))
+	case asksToRun.MatchString(asked) && s.hasTool("run"):
 		return append(s.say("I will run a harmless command. You will be asked first."), toolCall("run", map[string]any{"command": "ls -l | head -n 20"}))
 	case !s.hasTool("read_file"):
 		return s.say(s.closingWords())
@@ -138,7 +138,3 @@ func (s script) closingWords() string {
 }
 
 func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] }
-
-func oneLine(s string, most int) string {
-	return text.Clip(strings.Join(strings.Fields(s), " "), most)
-}

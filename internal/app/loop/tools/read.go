@@ -94,16 +94,25 @@ func listFolder(p place) (string, error) {
 	return out.String(), nil
 }
 
-// readHead returns how a file begins.
-func readHead(p place, n int64) (string, error) {
+// readBytes returns the first bytes of a file.
+func readBytes(p place, most int64) ([]byte, error) {
 	f, err := os.Open(p.abs)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
+		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, n))
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", p.shown, withoutPath(err))
+		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
+	}
+	return data, nil
+}
+
+// readHead returns how a file begins.
+func readHead(p place, n int64) (string, error) {
+	data, err := readBytes(p, n)
+	if err != nil {
+		return "", err
 	}
 	for k := 0; k < utf8.UTFMax && len(data) > 0 && !utf8.Valid(data); k++ {
 		data = data[:len(data)-1] // a character that was cut
@@ -151,16 +160,7 @@ func loadFile(p place) ([]byte, error) {
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s has %d bytes, more than %d; use run with grep, head or sed", p.shown, info.Size(), maxFile)
 	}
-	f, err := os.Open(p.abs)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.shown, withoutPath(err))
-	}
-	return data, nil
+	return readBytes(p, maxFile)
 }
 
 func (b *Box) lookRecall(args string) (Action, error) {

@@ -72,45 +72,36 @@ const tapeHalf = 1 << 20
 
 // tape keeps the beginning and the end of what is written to it.
 type tape struct {
-	mu   sync.Mutex
-	head []byte
-	tail []byte // a ring once it is full
-	at   int
-	lost int
+	mu         sync.Mutex
+	head, tail []byte
+	lost       int
 }
 
 func (t *tape) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := len(p)
 	k := min(len(p), tapeHalf-len(t.head))
-	t.head = append(t.head, p[:k]...)
-	p = p[k:]
-	if len(p) > tapeHalf {
-		t.lost += len(p) - tapeHalf
-		p = p[len(p)-tapeHalf:]
+	t.head, t.tail = append(t.head, p[:k]...), append(t.tail, p[k:]...)
+	if len(t.tail) > 2*tapeHalf { // not with every write, which would copy too much
+		t.cut()
 	}
-	for len(p) > 0 {
-		if len(t.tail) < tapeHalf {
-			k := min(len(p), tapeHalf-len(t.tail))
-			t.tail = append(t.tail, p[:k]...)
-			p = p[k:]
-			continue
-		}
-		k := copy(t.tail[t.at:], p)
-		t.at = (t.at + k) % tapeHalf
-		t.lost += k
-		p = p[k:]
-	}
-	return n, nil
+	return len(p), nil
+}
+
+// cut forgets what lies between the two ends.
+func (t *tape) cut() {
+	over := max(0, len(t.tail)-tapeHalf)
+	t.lost += over
+	t.tail = t.tail[:copy(t.tail, t.tail[over:])]
 }
 
 func (t *tape) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.cut()
 	gap := ""
 	if t.lost > 0 {
 		gap = fmt.Sprintf("\n[%d bytes left out]\n", t.lost)
 	}
-	return string(t.head) + gap + string(t.tail[t.at:]) + string(t.tail[:t.at])
+	return string(t.head) + gap + string(t.tail)
 }

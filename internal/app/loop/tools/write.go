@@ -122,10 +122,7 @@ func replaceFile(name, content string) error {
 	if _, err = f.WriteString(content); err == nil {
 		err = f.Chmod(mode)
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)
