@@ -202,16 +202,22 @@ func (s *Session) Close() error {
 func (s *Session) Sync(ctx context.Context) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.tree.nodes)
+	_, err := s.readNew(ctx)
+	return len(s.tree.nodes) - before, err
+}
+
+// readNew takes in what was added to the log. The caller holds the lock.
+func (s *Session) readNew(ctx context.Context) ([]Record, error) {
 	recs, err := s.log.Load(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	before := len(s.tree.nodes)
 	s.tree.addRecords(recs)
 	for len(s.line.pos) < len(s.tree.nodes) {
 		s.line.pos = append(s.line.pos, none)
 	}
-	return len(s.tree.nodes) - before, nil
+	return recs, nil
 }
 
 // Follow reads what other processes have added and moves the leaf to the last
