@@ -3,15 +3,12 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
-	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/recall"
 )
 
@@ -112,22 +109,7 @@ func (c *controller) infoByID(ctx context.Context, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	var found []Info
-	for i := range infos {
-		if infos[i].ID == id {
-			return infos[i], nil
-		}
-		if id != "" && strings.HasPrefix(infos[i].ID, id) {
-			found = append(found, infos[i])
-		}
-	}
-	switch len(found) {
-	case 0:
-		return Info{}, fmt.Errorf("%w: session %s", control.ErrUnknown, text.Brief(id, 60))
-	case 1:
-		return found[0], nil
-	}
-	return Info{}, fmt.Errorf("%w: %s matches more than one session; write more of it", control.ErrInvalid, text.Brief(id, 60))
+	return conview.ByID(infos, id, func(i *Info) string { return i.ID })
 }
 
 // currentReading returns a session as it stands in the store, and how it came to that.
@@ -171,12 +153,7 @@ func (c *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	if err != nil {
 		return nil, err
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, control.MaxListed)
-	words := conview.Words(q.Words)
+	limit, words := conview.ListLimit(q), conview.Words(q.Words)
 	said := make(map[string]bool)
 	if len(words) > 0 {
 		hits, err := Search(ctx, c.store, q.Words, control.MaxListed)

@@ -22,7 +22,6 @@ type Transport struct {
 	engines *engines
 	memory  *memory
 	count   counters
-	book    planstore.Book
 	records recorder
 
 	// originals is nil where no content may be kept.
@@ -68,7 +67,6 @@ func New(o *Options) (*Transport, error) {
 			return tenant
 		}
 	}
-	t.book = t.opts.Store
 	t.room = semaphore.NewWeighted(t.opts.Unpacked)
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
