@@ -30,6 +30,9 @@ var migrations = []string{
 	CREATE VIRTUAL TABLE words USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
 	CREATE TABLE indexed (up_to INTEGER NOT NULL);
 	INSERT INTO indexed VALUES (0);`,
+	`ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
+	UPDATE sessions SET title = coalesce((SELECT substr(coalesce(record ->> '$.message.content[0].text', record ->> '$.message.content'), 1, 100)
+		FROM (SELECT session, seq, CAST(raw AS TEXT) AS record FROM entries) WHERE session = key AND seq <= 12 AND record ->> '$.message.role' = 'user' ORDER BY seq LIMIT 1), '');`,
 }
 
 // prepareTables makes or migrates the tables.

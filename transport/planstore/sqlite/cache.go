@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
+	"github.com/winnow-llm/winnow/internal/sqldb"
 )
 
 // Every request asks which plans there are for it, which conversation it belongs
@@ -70,8 +71,8 @@ func (c *cache) refresh(ctx context.Context) error {
 	}
 	c.leaves = make(map[planstore.Key]rememberedLeaves)
 	var seq, removed int64
-	if err := c.s.db.Run(ctx, sqlstore.Work{}, func(ctx context.Context, conn sqlstore.Conn) error {
-		return conn.Query(ctx, `select coalesce(max(seq), 0), (select n from removed) from winnow.plans`, nil, func(r sqlstore.Row) error { return r.Scan(&seq, &removed) })
+	if err := c.s.db.Run(ctx, sqldb.Work{}, func(ctx context.Context, conn sqldb.Conn) error {
+		return conn.Query(ctx, `select coalesce(max(seq), 0), (select n from removed) from winnow.plans`, nil, func(r sqldb.Row) error { return r.Scan(&seq, &removed) })
 	}); err != nil {
 		return err
 	}
