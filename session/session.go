@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -93,9 +94,7 @@ func newSession(o *Options) *Session {
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	if s.o.HookTimeout <= 0 {
-		s.o.HookTimeout = 10 * time.Second
-	}
+	defaults.Set(&s.o.HookTimeout, 10*time.Second)
 	return s
 }
 

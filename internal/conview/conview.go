@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -116,9 +117,7 @@ const (
 func listMessages(m *Moment, which control.Wanted) *control.Messages {
 	h := m.View.History()
 	limit := which.Limit
-	if limit <= 0 {
-		limit = defaultMessages
-	}
+	defaults.Set(&limit, defaultMessages)
 	limit = min(limit, maxMessages)
 	out := &control.Messages{Messages: []control.Message{}, Total: h.Len(), Tools: []string{}}
 	f := findFates(m)
