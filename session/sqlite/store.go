@@ -1,11 +1,9 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,14 +57,14 @@ func Open(path string, o *Options) (session.Store, error) {
 		DB: s, Name: path, Explain: s.explainError,
 		Index: rows.Index{Renew: s.indexNew, Search: searchWords, Match: matchQuery, Forget: forgetWords},
 	}
-	if err := s.looksRight(); err != nil {
-		return nil, err
+	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "foreign_keys(1)", "synchronous(FULL)", "cache_size(-16000)"}}
+	err := s.checkFile(q)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
 		err = private.Create(path)
 	}
-	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "foreign_keys(1)", "synchronous(FULL)", "cache_size(-16000)"}}
 	if err == nil {
 		s.read, err = sqldb.OpenPool(path, q, 4, words)
 	}
@@ -97,33 +95,31 @@ func (s *store) Run(ctx context.Context, w sqldb.Work, f func(context.Context, s
 // away from those that are there, as far as they are the user's own.
 func (s *store) Exposed() error { return s.exposed }
 
-// looksRight refuses a file that is not a database before it is opened, because
-// opening it for writing could change it.
-func (s *store) looksRight() error {
-	f, err := os.Open(s.path)
-	if errors.Is(err, os.ErrNotExist) {
+// checkFile refuses a file that is not ours before it is opened for writing, because
+// that could change it.
+func (s *store) checkFile(q url.Values) error {
+	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
+	db, err := sqldb.OpenPool(s.path, url.Values{"_pragma": q["_pragma"][:1], "mode": {"ro"}}, 1, words)
 	if err != nil {
-		return s.explainError("open the store", "", err)
+		return err
 	}
-	defer f.Close()
-	head := make([]byte, 72)
-	n, err := io.ReadFull(f, head)
-	if n == 0 && err == io.EOF {
+	defer db.Close()
+	var version, id, tables int
+	if err := db.QueryRow("SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id").Scan(&version, &id, &tables); err != nil {
+		return err
+	}
+	e := &session.Error{Op: "open the store", Session: s.path, Err: session.ErrNotSession}
+	switch {
+	case id != application && tables > 0: // another process may be making them
+		e.Problem, e.Hint = "this is not a database of sessions", "nothing was changed; name another file"
+	case version > len(migrations):
+		e.Problem, e.Hint = fmt.Sprintf("it has version %d of the format, and this program knows versions up to %d", version, len(migrations)), "use a newer winnow"
+	default:
 		return nil
 	}
-	if err != nil && n == 0 {
-		return s.explainError("open the store", "", err)
-	}
-	id := 0
-	if n == len(head) {
-		id = int(head[68])<<24 | int(head[69])<<16 | int(head[70])<<8 | int(head[71])
-	}
-	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || id != application && id != 0 {
-		return &session.Error{Op: "open the store", Session: s.path, Problem: "this is not a database of sessions", Hint: "nothing was changed; name another file", Err: session.ErrNotSession}
-	}
-	return nil
+	return e
 }
 
 // Close closes the database.

@@ -70,8 +70,8 @@ func (s *Store) Exposed() error { return nil }
 // Close implements [planstore.Store]. What waits is written first.
 func (s *Store) Close() error { return errors.Join(s.late.close(), s.db.Close()) }
 
-// Freshness returns how old the note of a use may be before it is written anew.
-func (s *Store) Freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }
+// freshness returns how old the note of a use may be before it is written anew.
+func (s *Store) freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }
 
 // Heads implements [planstore.Store].
 func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
@@ -79,7 +79,7 @@ func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, e
 	heads, err := collectRows(ctx, s, Work{What: "look for plans"}, func(r Row) (h planstore.Head, err error) {
 		var age int64
 		err = r.Scan(&h.Len, (*hash)(&h.Prefix), &h.ID, &age)
-		stale = stale || age > s.Freshness().Microseconds()
+		stale = stale || age > s.freshness().Microseconds()
 		return h, err
 	}, `select len, prefix, id, winnow.clock($3) - used from winnow.plans where tenant = $1 and first = $2 order by len desc, seq desc limit $4`,
 		keyArgs(k, s.now(), s.o.Bounds.Heads)...)
@@ -109,7 +109,7 @@ func (s *Store) readPlan(ctx context.Context, c Conn, k planstore.Key, prefix ch
 	if body == nil {
 		return nil, planstore.ErrNotFound
 	}
-	if age > s.Freshness().Microseconds() {
+	if age > s.freshness().Microseconds() {
 		s.late.noteUse(k)
 	}
 	return plan.Decode(body)

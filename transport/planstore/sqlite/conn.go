@@ -37,13 +37,6 @@ type database struct {
 	plans, marks *sqldb.Pool
 }
 
-// countRemoved counts plans that were removed, for those who remember some.
-const countRemoved = `
-create table removed (n integer not null);
-insert into removed (n) values (0);
-create trigger plans_removed after delete on plans begin update removed set n = n + 1; end;
-`
-
 // makeTables makes the tables where the file is new, and brings those of the version
 // before up to date.
 func (d *database) makeTables(ctx context.Context) error {
@@ -54,7 +47,7 @@ func (d *database) makeTables(ctx context.Context) error {
 		}
 		steps := sqlstore.NoteTables
 		if have == 0 {
-			steps = sqlstore.Tables + countRemoved + steps
+			steps = sqlstore.Tables + steps
 		}
 		return sqldb.Script(ctx, c, steps+fmt.Sprint("pragma user_version = ", version))
 	})

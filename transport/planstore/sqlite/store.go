@@ -49,11 +49,7 @@ func openStore(path string, b planstore.Bounds) (s *store, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
+	if err := private.Create(path); err != nil {
 		return nil, err
 	}
 	ctx := context.Background()
