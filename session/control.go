@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -12,16 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/recall"
 )
 
-// Controller shows the sessions of a store and acts on them: see [Control].
-type Controller struct {
-	control.Source
-	close func() error
-}
-
-// Close closes the sessions, not the store.
-func (c *Controller) Close() error { return c.close() }
-
-// controller is what a [Controller] shows.
+// controller is what [Control] returns.
 type controller struct {
 	recall.Source
 	conview.Verbs
@@ -43,16 +35,19 @@ type controller struct {
 // branch beside, as always in a session. A list shows of sessions that nobody
 // looked at what the store knows without reading them.
 //
-// Sessions that were looked at stay open until [Controller.Close], and what is
-// added to them is read when they are looked at again.
-func Control(store Store, o *Options) *Controller {
+// Sessions that were looked at stay open until Close, which leaves the store open, and
+// what is added to them is read when they are looked at again.
+func Control(store Store, o *Options) interface {
+	control.Source
+	io.Closer
+} {
 	c := &controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
 	c.Verbs = conview.On(c)
 	if o != nil {
 		c.o = *o
 	}
 	c.o.Recover = true
-	return &Controller{c, c.closeAll}
+	return c
 }
 
 // opened is a session that somebody looked at.
@@ -66,8 +61,8 @@ type opened struct {
 	read     *reading
 }
 
-// closeAll closes the sessions that are open.
-func (c *controller) closeAll() error {
+// Close closes the sessions that are open.
+func (c *controller) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var errs []error

@@ -153,13 +153,8 @@ func (s *Session) lineWithout(leaf int32, skip map[int32]bool) (*line, error) {
 // readPath reads the path to a leaf into a line.
 func (s *Session) readPath(l *line, leaf int32, lenient bool) error {
 	path, wrong := s.tree.pathTo(leaf)
-	if wrong != "" {
-		if !s.o.Recover {
-			return &damage{wrong}
-		}
-		if path == nil {
-			path = s.tree.untilCircle(leaf)
-		}
+	if wrong != "" && !s.o.Recover {
+		return &damage{wrong}
 	}
 	l.read = s.line
 	err := l.addNodes(&s.tree, path, s.o.Rules, lenient)
