@@ -29,6 +29,14 @@ func foldOn(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Pl
 	return p
 }
 
+// settle settles a plan of a request in place of base; the one in force then must be want.
+func settle(t *testing.T, s planstore.Store, c planstore.Conversation, h chat.History, base plan.ID, p, want *plan.Plan) {
+	t.Helper()
+	if won, err := s.Settle(t.Context(), c, h, base, p, control.PlanInfo{By: "request"}); err != nil || won.ID() != want.ID() {
+		t.Fatalf("%v is in force, %v; want %s", won, err, want.ID())
+	}
+}
+
 // runBook checks the book of a store.
 func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
 	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
@@ -47,25 +55,17 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		short, long := History("a", 5), History("a", 9)
 		c := Leaf("x", short)
 		first := foldOn(t, nil, short, "one")
-		if won, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{By: "request"}); err != nil || won.ID() != first.ID() {
-			t.Fatalf("%v, %v", won, err)
-		}
+		settle(t, s, c, short, "", first, first)
 		// A second writer that plans the same messages from the same state uses
 		// that one.
-		if won, err := s.Settle(t.Context(), c, short, "", foldOn(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
-			t.Errorf("the second one got %v, %v", won, err)
-		}
+		settle(t, s, c, short, "", foldOn(t, nil, short, "other"), first)
 		// An action takes it back; a request that grew from it yields.
 		undone, err := plan.Undo(first, first.ID(), short, chat.Rules{Name: "test"})
 		must(t, err)
 		must(t, s.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil))
-		if won, err := s.Settle(t.Context(), c, long, first.ID(), foldOn(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
-			t.Errorf("a plan on top of what was taken back got %v, %v", won, err)
-		}
+		settle(t, s, c, long, first.ID(), foldOn(t, first, long, "two"), undone)
 		second := foldOn(t, undone, long, "two")
-		if won, err := s.Settle(t.Context(), c, long, undone.ID(), second, control.PlanInfo{By: "request"}); err != nil || won.ID() != second.ID() {
-			t.Fatalf("%v, %v", won, err)
-		}
+		settle(t, s, c, long, undone.ID(), second, second)
 		// An action on a plan that is not in force any more changes nothing, and
 		// says so.
 		var other *control.ConflictError
@@ -90,9 +90,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		h := History("a", 7)
 		c := Leaf("x", h)
 		base := foldOn(t, nil, h, "base")
-		if _, err := s.Settle(t.Context(), c, h, "", base, control.PlanInfo{}); err != nil {
-			t.Fatal(err)
-		}
+		settle(t, s, c, h, "", base, base)
 		var done sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
@@ -206,9 +204,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			h := History("a", 5)
 			c := Leaf("x", h)
 			p := foldOn(t, nil, h, "one")
-			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{Why: "because"}); err != nil {
-				t.Fatal(err)
-			}
+			settle(t, s, c, h, "", p, p)
 			must(t, s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}))
 			must(t, s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}))
 			s = reopen(t, s)
@@ -228,9 +224,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				t.Fatal("it is there before it was written")
 			}
 			p := foldOn(t, nil, h, "one")
-			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{}); err != nil {
-				t.Fatal(err)
-			}
+			settle(t, s, c, h, "", p, p)
 			heads, err := other.Heads(t.Context(), c.Key)
 			if now := leaf(t, other, c); now.Plan != p.ID() || len(heads) != 1 || heads[0].ID != p.ID() || err != nil {
 				t.Errorf("beside it: %+v, heads %v, %v", now, heads, err)

@@ -113,18 +113,14 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	h := History("former", 9)
 	c := Leaf("x", h)
 	first := Plan(t, h, "one")
-	if _, err := s.Settle(ctx, c, h, "", first, control.PlanInfo{By: "request"}); err != nil {
-		t.Fatal(err)
-	}
+	settle(t, s, c, h, "", first, first)
 	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
 		t.Errorf("one that is in force: %v", err)
 	}
 	second := foldOn(t, first, h, "two")
 	must(t, s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil))
 	third := foldOn(t, first, h, "three")
-	if won, err := s.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
-		t.Fatalf("%v, %v", won, err)
-	}
+	settle(t, s, c, h, second.ID(), third, third)
 	for _, p := range []*plan.Plan{first, second} {
 		x, err := s.Former(ctx, "x", p.ID())
 		if err != nil || x.Key != c.Key || x.Plan.ID() != p.ID() || x.Plan.Edits[0].Text != p.Edits[0].Text {

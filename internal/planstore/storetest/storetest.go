@@ -90,9 +90,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		k := key("x", long)
 		first, second, third := Plan(t, short, "one"), Plan(t, long, "two"), Plan(t, short, "three")
 		c := Leaf("x", short)
-		if _, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{}); err != nil {
-			t.Fatal(err)
-		}
+		settle(t, s, c, short, "", first, first)
 		put(t, s, k, second)
 		must(t, s.Act(t.Context(), c, first.ID(), third, control.PlanInfo{}, nil))
 		heads, err := s.Heads(t.Context(), k)
