@@ -3,8 +3,8 @@ package llm
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -77,12 +77,11 @@ func (c *sse) encodeRequest(req *Request, stream bool) ([]byte, error) {
 	}
 	head := []byte{'{'}
 	if c.limit != "" && r.Output > 0 {
-		head = append(appendQuoted(head, c.limit), ':')
-		head = append(strconv.AppendInt(head, int64(r.Output), 10), ',')
+		head = fmt.Appendf(head, "%q:%d,", c.limit, r.Output)
 		r.Output = 0
 	}
 	if c.version != "" {
-		head = append(appendQuoted(append(head, `"anthropic_version":`...), c.version), ',')
+		head = fmt.Appendf(head, `"anthropic_version":%q,`, c.version)
 	}
 	if c.dialect == wire.Responses {
 		head = append(head, `"store":false,`...)
@@ -194,9 +193,4 @@ func (c *sse) emitWords(name string, data jsontext.Value, emit func(string) erro
 		}
 	}
 	return nil
-}
-
-func appendQuoted(dst []byte, text string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, text)
-	return dst
 }
