@@ -45,7 +45,7 @@ func Open(ctx context.Context, address string, o *Options) (session.Store, error
 	}
 	s := &store{db: db}
 	s.Store = &rows.Store{
-		DB: db, Name: db.Name(), Timeout: c.Timeout, Explain: s.explainError,
+		DB: db, Name: db.Name(), Timeout: c.Timeout, Hint: addHint,
 		Index: rows.Index{Renew: s.indexNew, Search: searchWords, Match: matchQuery},
 	}
 	if _, _, err := db.Prepare(ctx, schema); err != nil {
@@ -57,7 +57,7 @@ func Open(ctx context.Context, address string, o *Options) (session.Store, error
 				Problem: fmt.Sprintf("it has version %d of the tables for sessions, and this program knows versions up to %d", newer.Have, newer.Known),
 			}
 		}
-		return nil, s.explainError("open the store", "", err)
+		return nil, s.Explain("open the store", "", err)
 	}
 	return s, nil
 }
@@ -68,16 +68,9 @@ func (s *store) Close() error {
 	return nil
 }
 
-// explainError says what to do about an error of the database.
-func (s *store) explainError(op, id string, err error) error {
-	var known *session.Error
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	e := &session.Error{Op: op, Session: s.db.Name(), Problem: err.Error(), Err: err}
-	if id != "" {
-		e.Session = id + " in " + s.db.Name()
-	}
+// addHint says what to do about an error of the database.
+func addHint(e *session.Error) {
+	err := e.Err
 	switch why := pg.Reason(err); {
 	case strings.Contains(why, "full"):
 		e.Problem, e.Hint = why, "nothing was added; free some space there and try again"
@@ -88,5 +81,4 @@ func (s *store) explainError(op, id string, err error) error {
 	case why != "":
 		e.Problem, e.Hint = why, "check the user's rights and that this is the primary"
 	}
-	return e
 }

@@ -54,7 +54,7 @@ func Open(path string, o *Options) (session.Store, error) {
 	}
 	s := &store{path: path}
 	s.Store = &rows.Store{
-		DB: s, Name: path, Explain: s.explainError,
+		DB: s, Name: path, Hint: addHint,
 		Index: rows.Index{Renew: s.indexNew, Search: searchWords, Match: matchQuery, Forget: forgetWords},
 	}
 	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "foreign_keys(1)", "synchronous(FULL)", "cache_size(-16000)"}}
@@ -76,7 +76,7 @@ func Open(path string, o *Options) (session.Store, error) {
 		err = s.prepareTables()
 	}
 	if err != nil {
-		return nil, s.explainError("open the store", "", errors.Join(err, s.Close()))
+		return nil, s.Explain("open the store", "", errors.Join(err, s.Close()))
 	}
 	s.exposed = private.Tighten(path, path+"-wal", path+"-shm")
 	return s, nil
@@ -125,16 +125,9 @@ func (s *store) checkFile(q url.Values) error {
 // Close closes the database.
 func (s *store) Close() error { return errors.Join(s.read.Close(), s.write.Close()) }
 
-// explainError says what to do about an error of the database.
-func (s *store) explainError(op, id string, err error) error {
-	var known *session.Error
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	e := &session.Error{Op: op, Session: s.path, Problem: err.Error(), Err: err}
-	if id != "" {
-		e.Session = id + " in " + s.path
-	}
+// addHint says what to do about an error of the database.
+func addHint(e *session.Error) {
+	err := e.Err
 	switch code := sqldb.CodeOf(err); {
 	case strings.Contains(err.Error(), "database is closed"):
 		e.Problem, e.Err = "the store is closed", errors.Join(session.ErrClosed, err)
@@ -157,5 +150,4 @@ func (s *store) explainError(op, id string, err error) error {
 	case code == codes.SQLITE_CANTOPEN:
 		e.Problem, e.Hint = "the file cannot be opened or created", "check the path and the mode of its folder"
 	}
-	return e
 }

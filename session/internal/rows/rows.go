@@ -6,6 +6,7 @@ package rows
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -27,8 +28,8 @@ type Store struct {
 	// Timeout is how long a few statements may take. More records take longer.
 	Timeout time.Duration
 
-	// Explain says what to do about an error of the database.
-	Explain func(op, id string, err error) error
+	// Hint fills in what to do about an error of the database.
+	Hint func(*session.Error)
 
 	Index Index
 }
@@ -53,6 +54,20 @@ var _ session.Searcher = (*Store)(nil)
 func (s *Store) RunStatements(ctx context.Context, op, id string, records int, w sqldb.Work, f func(context.Context, sqldb.Conn) error) error {
 	w.What, w.Most = op+" a session", s.Timeout+time.Duration(records)*10*time.Millisecond
 	return s.Explain(op, id, s.DB.Run(ctx, w, f))
+}
+
+// Explain says what failed, and what to do about it.
+func (s *Store) Explain(op, id string, err error) error {
+	var known *session.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	e := &session.Error{Op: op, Session: s.Name, Problem: err.Error(), Err: err}
+	if id != "" {
+		e.Session = id + " in " + s.Name
+	}
+	s.Hint(e)
+	return e
 }
 
 // Create makes a session with its first records, in one transaction.
