@@ -77,7 +77,7 @@ type PlanInfo struct {
 	Undid   plan.ID `json:"undid,omitempty"` // what an undo took back
 
 	Messages int `json:"messages"` // that it covers
-	Edits    int `json:"edits"`
+	Edits    int `json:"edits"`    // that it added to the plan before
 
 	// Before and After are the prompt's tokens without and with what this plan
 	// added to the one before; Saved is the difference, negative after an undo.

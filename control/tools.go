@@ -1,16 +1,15 @@
 package control
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/toolcall"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 )
@@ -66,10 +65,10 @@ const (
 func Tools(s Steering, w Whose) []recall.Tool {
 	t := tools{s, w}
 	return []recall.Tool{
-		{Def: chat.ToolDef{Name: ToolStatus, Schema: noArguments, Description: "Show how full the context is and when it will be compacted."}, Call: t.status},
-		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: t.pin(true)},
-		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: t.pin(false)},
-		{Def: chat.ToolDef{Name: ToolCompact, Schema: focusArgument, Description: "Shorten the conversation now, before a new task."}, Call: t.compact},
+		{Def: chat.ToolDef{Name: ToolStatus, Schema: noArguments, Description: "Show how full the context is and when it will be compacted."}, Call: toolcall.Typed(t.status)},
+		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: toolcall.Typed(t.pin)},
+		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: toolcall.Typed(t.unpin)},
+		{Def: chat.ToolDef{Name: ToolCompact, Schema: focusArgument, Description: "Shorten the conversation now, before a new task."}, Call: toolcall.Typed(t.compact)},
 		recall.NoteTool(t.note),
 	}
 }
@@ -123,13 +122,10 @@ func aboutConversation(c *Conversation, how string) string {
 	return fmt.Sprintf("[conversation %s%s: %s]\n", text.Runes(c.ID, 13), title, how)
 }
 
-func (t *tools) status(ctx context.Context, args string) (string, bool) {
-	if err := readArguments(args, &struct{}{}); err != nil {
-		return toolFailure(err)
-	}
+func (t *tools) status(ctx context.Context, _ struct{}) (string, error) {
 	d, how, err := Which(ctx, t.s, t.w)
 	if err != nil {
-		return toolFailure(err)
+		return "", err
 	}
 	out := aboutConversation(&d.Conversation, how)
 	if r := d.Last; r != nil {
@@ -137,78 +133,72 @@ func (t *tools) status(ctx context.Context, args string) (string, bool) {
 	}
 	out += d.Next.Say
 	out += fmt.Sprintf(" %s so far, %s pinned.\n", text.Plural(d.Totals.Compactions, "compaction"), text.Plural(len(d.Pinned), "message"))
-	return out, false
+	return out, nil
 }
 
-func (t *tools) pin(on bool) func(context.Context, string) (string, bool) {
-	return func(ctx context.Context, args string) (string, bool) {
-		var a struct {
-			Handle  string `json:"handle"`
-			Message *int   `json:"message"`
+// marked is the message that a model names.
+type marked struct {
+	Handle  string `json:"handle"`
+	Message *int   `json:"message"`
+}
+
+func (t *tools) pin(ctx context.Context, a marked) (string, error) { return t.mark(ctx, a, t.s.Pin) }
+func (t *tools) unpin(ctx context.Context, a marked) (string, error) {
+	return t.mark(ctx, a, t.s.Unpin)
+}
+
+func (t *tools) mark(ctx context.Context, a marked, act func(context.Context, string, Mark) (*Done, error)) (string, error) {
+	var d *Detail
+	m := Mark{Part: -1}
+	how := "the one of the handle"
+	switch {
+	case a.Handle != "":
+		handle, _, err := recall.Parse(a.Handle)
+		if err != nil {
+			return "", err
 		}
-		if err := readArguments(args, &a); err != nil {
-			return toolFailure(err)
+		p, err := t.s.Locate(ctx, handle)
+		if err != nil {
+			return "", err
 		}
-		var c Conversation
-		m := Mark{Part: -1}
-		how := "the one of the handle"
+		if d, err = t.s.Conversation(ctx, p.Conversation); err != nil {
+			return "", err
+		}
+		m.Message, m.Part = p.From, p.Part
 		switch {
-		case a.Handle != "":
-			handle, _, err := recall.Parse(a.Handle)
-			if err != nil {
-				return toolFailure(err)
-			}
-			p, err := t.s.Locate(ctx, handle)
-			if err != nil {
-				return toolFailure(err)
-			}
-			d, err := t.s.Conversation(ctx, p.Conversation)
-			if err != nil {
-				return toolFailure(err)
-			}
-			c, m.Message, m.Part = d.Conversation, p.From, p.Part
-			switch {
-			case a.Message != nil:
-				m.Message, m.Part = *a.Message, -1
-			case p.To-p.From > 1:
-				return toolFailure(fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch))
-			}
 		case a.Message != nil:
-			d, which, err := Which(ctx, t.s, t.w)
-			if err != nil {
-				return toolFailure(err)
-			}
-			c, how, m.Message = d.Conversation, which, *a.Message
-		default:
-			return toolFailure(errors.New("name a message, by handle or by message"))
+			m.Message, m.Part = *a.Message, -1
+		case p.To-p.From > 1:
+			return "", fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch)
 		}
-		act := t.s.Pin
-		if !on {
-			act = t.s.Unpin
+	case a.Message != nil:
+		var err error
+		if d, how, err = Which(ctx, t.s, t.w); err != nil {
+			return "", err
 		}
-		return t.actAndSay(&c, how, func(base plan.ID) (*Done, error) {
-			m.Plan = base
-			return act(ctx, c.ID, m)
-		})
+		m.Message = *a.Message
+	default:
+		return "", errors.New("name a message, by handle or by message")
 	}
+	return actAndSay(d, how, func(base plan.ID) (*Done, error) {
+		m.Plan = base
+		return act(ctx, d.ID, m)
+	})
 }
 
-func (t *tools) compact(ctx context.Context, args string) (string, bool) {
-	var a struct {
-		Focus string `json:"focus"`
-	}
-	if err := readArguments(args, &a); err != nil {
-		return toolFailure(err)
-	}
+func (t *tools) compact(ctx context.Context, a struct {
+	Focus string `json:"focus"`
+},
+) (string, error) {
 	d, how, err := Which(ctx, t.s, t.w)
 	if err != nil {
-		return toolFailure(err)
+		return "", err
 	}
 	if used, room := d.tokensAndRoom(); room > 0 && used*100 < room*leastFilled {
-		return toolFailure(fmt.Errorf("the conversation fills %d %% of its room (%s of %s tokens), and %s works from %d %% on: before that it would lose detail and the provider's cache for little room; go on working. A person can compact it at any size, on winnow's page",
-			used*100/room, text.Number(used), text.Number(room), ToolCompact, leastFilled))
+		return "", fmt.Errorf("the conversation fills %d %% of its room (%s of %s tokens), and %s works from %d %% on: before that it would lose detail and the provider's cache for little room; go on working. A person can compact it at any size, on winnow's page",
+			used*100/room, text.Number(used), text.Number(room), ToolCompact, leastFilled)
 	}
-	return t.actAndSay(&d.Conversation, how, func(base plan.ID) (*Done, error) {
+	return actAndSay(d, how, func(base plan.ID) (*Done, error) {
 		return t.s.Compact(ctx, d.ID, Compact{Base: Base{base}, Focus: a.Focus})
 	})
 }
@@ -239,43 +229,22 @@ func (t *tools) note(ctx context.Context, replaces, text string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	done, err := retryOnConflict(d.Plan, func(base plan.ID) (*Done, error) {
+	say, err := actAndSay(d, how, func(base plan.ID) (*Done, error) {
 		return t.s.Note(ctx, d.ID, Write{Base{base}, replaces, text})
 	})
+	return strings.TrimSuffix(say, "\n"), err
+}
+
+// actAndSay acts, and says what that did to which conversation. It acts once more
+// where something else was done meanwhile: a model has nothing to decide about that.
+func actAndSay(d *Detail, how string, act func(plan.ID) (*Done, error)) (string, error) {
+	done, err := act(d.Plan)
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		done, err = act(conflict.InForce)
+	}
 	if err != nil {
 		return "", err
 	}
-	return aboutConversation(&d.Conversation, how) + done.Say, nil
+	return aboutConversation(&d.Conversation, how) + done.Say + "\n", nil
 }
-
-// actAndSay acts, and says what that did to which conversation.
-func (t *tools) actAndSay(c *Conversation, how string, act func(plan.ID) (*Done, error)) (string, bool) {
-	done, err := retryOnConflict(c.Plan, act)
-	if err != nil {
-		return toolFailure(err)
-	}
-	return aboutConversation(c, how) + done.Say + "\n", false
-}
-
-// retryOnConflict acts, once more where something else was done meanwhile: a model has
-// nothing to decide about that.
-func retryOnConflict(base plan.ID, act func(plan.ID) (*Done, error)) (*Done, error) {
-	done, err := act(base)
-	var conflict *ConflictError
-	if errors.As(err, &conflict) {
-		return act(conflict.InForce)
-	}
-	return done, err
-}
-
-// readArguments reads what a model wrote.
-func readArguments(args string, to any) error {
-	d := json.NewDecoder(bytes.NewReader([]byte(args)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("the arguments cannot be read: %w; write a JSON object as the tool's schema says", err)
-	}
-	return nil
-}
-
-func toolFailure(err error) (string, bool) { return "error: " + err.Error(), true }

@@ -146,7 +146,7 @@ func (g *Gateway) serveReady(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "winnow: plans cannot be stored: "+why)
 		return
 	}
-	reply(w, http.StatusOK, map[string]string{"status": "ready", "store": g.storeKind()})
+	reply(w, http.StatusOK, map[string]string{"status": "ready", "store": g.opts.Transport.Store.Kind()})
 }
 
 // Handler returns the handler of all routes.
@@ -428,9 +428,6 @@ func (g *Gateway) refuseAndLog(w http.ResponseWriter, r *http.Request, status in
 	refuse(w, status, message)
 }
 
-// refuse answers with an error that clients of all dialects can read.
-func refuse(w http.ResponseWriter, status int, message string) {
-	controlhttp.Refuse(w, status, message)
-}
-
-func reply(w http.ResponseWriter, status int, doc any) { controlhttp.Reply(w, status, doc) }
+// refuse answers with an error that clients of all dialects can read, reply with a
+// document.
+var refuse, reply = controlhttp.Refuse, controlhttp.Reply

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -45,16 +46,13 @@ func (h *histogram) add(l labels, v float64) {
 	l.model = clipLabel(l.model)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.all[l] == nil && len(h.all) >= maxSeries {
+		l.model = "other"
+	}
 	s := h.all[l]
 	if s == nil {
-		if len(h.all) >= maxSeries {
-			l.model = "other"
-			s = h.all[l]
-		}
-		if s == nil {
-			s = &series{buckets: make([]int64, len(h.bounds)+1)}
-			h.all[l] = s
-		}
+		s = &series{buckets: make([]int64, len(h.bounds)+1)}
+		h.all[l] = s
 	}
 	i, _ := slices.BinarySearch(h.bounds, v)
 	s.buckets[i]++
@@ -79,12 +77,7 @@ func (h *histogram) write(b *strings.Builder, name, help string) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	keys := make([]labels, 0, len(h.all))
-	for l := range h.all {
-		keys = append(keys, l)
-	}
-	slices.SortFunc(keys, func(a, b labels) int { return strings.Compare(a.text(), b.text()) })
-	for _, l := range keys {
+	for _, l := range slices.SortedFunc(maps.Keys(h.all), func(a, b labels) int { return strings.Compare(a.text(), b.text()) }) {
 		s, text := h.all[l], l.text()
 		comma := text
 		if text != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
 	"go.opentelemetry.io/otel/trace"
@@ -116,21 +117,11 @@ func (o *Options) fillDefaults() {
 	if len(o.Upstreams) == 0 {
 		o.Upstreams = Defaults()
 	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = 64 << 20
-	}
-	if o.MaxConcurrent <= 0 {
-		o.MaxConcurrent = 512
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = time.Hour
-	}
-	if o.ReadTimeout <= 0 {
-		o.ReadTimeout = 2 * time.Minute
-	}
-	if o.Grace <= 0 {
-		o.Grace = 30 * time.Second
-	}
+	defaults.Set(&o.MaxBody, 64<<20)
+	defaults.Set(&o.MaxConcurrent, 512)
+	defaults.Set(&o.Timeout, time.Hour)
+	defaults.Set(&o.ReadTimeout, 2*time.Minute)
+	defaults.Set(&o.Grace, 30*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -26,12 +26,6 @@ type readiness struct {
 	cause string // the same with everything that the error says, for the log
 }
 
-// storeKind names the kind of store, because plans that are kept in memory end
-// with the gateway.
-func (g *Gateway) storeKind() string {
-	return g.opts.Transport.Store.Kind()
-}
-
 // storeFails says why the store keeps no plans, "" where it does. It makes the
 // store write, because a full disk can still be read. The text is safe to show to
 // anyone; the log gets the whole error, once for each new one.

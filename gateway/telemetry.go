@@ -85,8 +85,10 @@ func (o *observer) Begin(ctx context.Context, e transport.Endpoint, req *http.Re
 		l := labels{operation: operation, provider: provider, model: out.Model, failure: failure}
 		o.metrics.duration.add(l, time.Since(start).Seconds())
 		if n := out.Usage.Prompt() + out.Extra.Prompt(); n > 0 {
-			o.metrics.tokens.add(labels{operation: operation, provider: provider, model: out.Model, kind: typeInput}, float64(n))
-			o.metrics.tokens.add(labels{operation: operation, provider: provider, model: out.Model, kind: typeOutput}, float64(out.Usage.Output+out.Extra.Output))
+			l.failure, l.kind = "", typeInput
+			o.metrics.tokens.add(l, float64(n))
+			l.kind = typeOutput
+			o.metrics.tokens.add(l, float64(out.Usage.Output+out.Extra.Output))
 		}
 		if span != nil {
 			describeOutcome(span, operation, failure, out)

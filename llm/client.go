@@ -73,7 +73,7 @@ func (c *Client) GoString() string { return "llm.Client(" + c.String() + ")" }
 // Complete asks the model and returns its whole answer. The error is an
 // [*Error], an [*OverflowError] where the request was too long, or says that the request makes no sense.
 func (c *Client) Complete(ctx context.Context, req *Request) (*wire.Answer, error) {
-	return c.callWithRetries(ctx, req, nil, c.retries)
+	return c.callWithRetries(ctx, req, nil)
 }
 
 // Stream asks the model and hands on the words of its answer as they arrive;
@@ -84,13 +84,13 @@ func (c *Client) Stream(ctx context.Context, req *Request, text func(words strin
 	if text == nil {
 		text = func(string) error { return nil }
 	}
-	return c.callWithRetries(ctx, req, text, c.retries)
+	return c.callWithRetries(ctx, req, text)
 }
 
 var errTimeout = errors.New("the call took too long")
 
 // callWithRetries makes a call with its retries.
-func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(string) error, retries int) (*wire.Answer, error) {
+func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(string) error) (*wire.Answer, error) {
 	if req == nil || req.Messages == nil || req.Messages.Len() == 0 {
 		return nil, errors.New("llm: the request has no messages; give at least one")
 	}
@@ -130,12 +130,14 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 		if e.Verdict.RetryAfter > 0 {
 			pause = e.Verdict.RetryAfter
 		}
-		if n > retries || !e.Retryable() || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
+		if n > c.retries || !e.Retryable() || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
 			return a, e.asTypedError()
 		}
 		wait = min(2*wait, c.maxWait)
 		if err := c.sleep(ctx, pause); err != nil {
-			return a, t.brokenCallError(ctx, err).withTries(n).asTypedError()
+			e = t.brokenCallError(ctx, err)
+			e.Tries = n
+			return a, e.asTypedError()
 		}
 	}
 }

@@ -3,8 +3,8 @@ package llm
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -77,12 +77,11 @@ func (c *sse) encodeRequest(req *Request, stream bool) ([]byte, error) {
 	}
 	head := []byte{'{'}
 	if c.limit != "" && r.Output > 0 {
-		head = append(appendQuoted(head, c.limit), ':')
-		head = append(strconv.AppendInt(head, int64(r.Output), 10), ',')
+		head = fmt.Appendf(head, "%q:%d,", c.limit, r.Output)
 		r.Output = 0
 	}
 	if c.version != "" {
-		head = append(appendQuoted(append(head, `"anthropic_version":`...), c.version), ',')
+		head = fmt.Appendf(head, `"anthropic_version":%q,`, c.version)
 	}
 	if c.dialect == wire.Responses {
 		head = append(head, `"store":false,`...)
@@ -128,17 +127,14 @@ func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) e
 	if err := s.Event(e); err != nil {
 		return false, err
 	}
-	if string(e.Data) == "[DONE]" || hasFailure(s) {
-		return true, nil
+	if string(e.Data) == "[DONE]" || s.Failure() != nil {
+		return true, nil // the answer holds the failure
 	}
 	if err := c.emitWords(e.Name, e.Data, emit); err != nil {
 		return false, err
 	}
 	return s.Done() && (c.dialect == wire.Anthropic || c.dialect == wire.Responses), nil
 }
-
-// hasFailure reports whether the stream told of a failure. Its answer holds it.
-func hasFailure(s *wire.Stream) bool { return s.Failure() != nil }
 
 // streamEndError says what the end of a stream means for its answer.
 func streamEndError(s *wire.Stream, err error) error {
@@ -197,9 +193,4 @@ func (c *sse) emitWords(name string, data jsontext.Value, emit func(string) erro
 		}
 	}
 	return nil
-}
-
-func appendQuoted(dst []byte, text string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, text)
-	return dst
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -170,23 +171,11 @@ func (g *gathered) readUsage(u jsontext.Value) error {
 	if u.Kind() != '{' {
 		return nil
 	}
-	for _, f := range []struct {
-		name string
-		to   *int
-	}{
-		{"inputTokens", &g.usage.Input},
-		{"outputTokens", &g.usage.Output},
-		{"cacheReadInputTokens", &g.usage.CacheRead},
-		{"cacheWriteInputTokens", &g.usage.CacheWrite},
-	} {
-		if v := decode.Member(u, f.name); v.Kind() == '0' {
-			n, err := decode.Int(v)
-			if err != nil {
-				return fmt.Errorf("usage: %s: %w", f.name, err)
-			}
-			*f.to = n
-		}
+	var x struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheWriteInputTokens int }
+	if err := json.Unmarshal(u, &x); err != nil {
+		return fmt.Errorf("usage: %w", err)
 	}
+	g.usage = chat.Usage{Input: x.InputTokens, Output: x.OutputTokens, CacheRead: x.CacheReadInputTokens, CacheWrite: x.CacheWriteInputTokens}
 	return nil
 }
 

@@ -15,13 +15,18 @@ import (
 )
 
 // compact takes the spaces out of JSON.
-func compact(t *testing.T, s string) string {
+// sorted returns a document with its members in order.
+func sorted(t *testing.T, s string) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(s)); err != nil {
+	var doc any
+	if err := json.Unmarshal([]byte(s), &doc); err != nil {
 		t.Fatalf("%v in %s", err, s)
 	}
-	return b.String()
+	b, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 func TestConverseRequest(t *testing.T) {
@@ -48,7 +53,7 @@ func TestConverseRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := compact(t, `{"system":[{"text":"Be brief."}],"inferenceConfig":{"maxTokens":50},
+	want := sorted(t, `{"system":[{"text":"Be brief."}],"inferenceConfig":{"maxTokens":50},
 	"toolConfig":{"tools":[
 		{"toolSpec":{"name":"read","description":"Reads.","inputSchema":{"json":{"type":"object","properties":{"path":{"type":"string"}}}}}},
 		{"toolSpec":{"name":"odd","inputSchema":{"json":{"type":"object"}}}},
@@ -60,7 +65,7 @@ func TestConverseRequest(t *testing.T) {
 		{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"package a"}]}},
 			{"toolResult":{"toolUseId":"c2","content":[{"text":"no"},{"document":{"format":"pdf","name":"a-b-pdf","source":{"bytes":"aGk="}}}],"status":"error"}},
 			{"text":"A reminder."},{"text":"Go on."}]}]}`)
-	if string(got) != want {
+	if got := sorted(t, string(got)); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/wire"
@@ -96,11 +97,6 @@ func (e *Error) Retryable() bool { return e.Verdict.Retryable }
 // RetryAfter returns how long the provider asks to wait; 0 if it does not say.
 func (e *Error) RetryAfter() time.Duration { return e.Verdict.RetryAfter }
 
-func (e *Error) withTries(tries int) *Error {
-	e.Tries = tries
-	return e
-}
-
 // asTypedError returns the error as callers get it.
 func (e *Error) asTypedError() error {
 	if e.Verdict.Kind == wire.KindOverflow {
@@ -152,10 +148,5 @@ func newRedactor(secrets []string) func(string) string {
 }
 
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }), " ")
 }

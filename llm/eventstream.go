@@ -73,6 +73,10 @@ func (f *frameReader) next() (frame, error) {
 	return out, nil
 }
 
+// headerSizes are the sizes of values by their type: true and false, numbers, times
+// and ids.
+var headerSizes = map[byte]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+
 // readHeaders takes what matters from a frame's headers.
 func (f *frame) readHeaders(b []byte) error {
 	kind := ""
@@ -83,21 +87,11 @@ func (f *frame) readHeaders(b []byte) error {
 		}
 		typ, rest := rest[0], rest[1:]
 		var value []byte
-		switch typ {
-		case 0, 1: // true and false
-			ok = true
-		case 2:
-			value, rest, ok = splitAt(rest, 1)
-		case 3:
-			value, rest, ok = splitAt(rest, 2)
-		case 4:
-			value, rest, ok = splitAt(rest, 4)
-		case 5, 8:
-			value, rest, ok = splitAt(rest, 8)
-		case 6, 7:
+		switch size, fixed := headerSizes[typ]; {
+		case fixed:
+			value, rest, ok = splitAt(rest, size)
+		case typ == 6 || typ == 7: // bytes and texts
 			value, rest, ok = takeSized(rest, 2)
-		case 9:
-			value, rest, ok = splitAt(rest, 16)
 		default:
 			ok = false
 		}

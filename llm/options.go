@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/defaults"
 )
 
 // Options say how a client calls. The zero value works, and so does nil.
@@ -76,22 +78,12 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		out = *o
 	}
-	positive := func(v *int, standard int) {
-		if *v <= 0 {
-			*v = standard
-		}
-	}
-	lasting := func(v *time.Duration, standard time.Duration) {
-		if *v <= 0 {
-			*v = standard
-		}
-	}
-	positive(&out.Output, 8192)
-	positive(&out.MaxAnswer, 8<<20)
-	lasting(&out.Timeout, 5*time.Minute)
-	lasting(&out.IdleTimeout, 2*time.Minute)
-	lasting(&out.Backoff, time.Second)
-	lasting(&out.MaxWait, time.Minute)
+	defaults.Set(&out.Output, 8192)
+	defaults.Set(&out.MaxAnswer, 8<<20)
+	defaults.Set(&out.Timeout, 5*time.Minute)
+	defaults.Set(&out.IdleTimeout, 2*time.Minute)
+	defaults.Set(&out.Backoff, time.Second)
+	defaults.Set(&out.MaxWait, time.Minute)
 	out.Retries = cmp.Or(out.Retries, 2)
 	out.Retries = max(out.Retries, 0)
 	out.Transport = cmp.Or(out.Transport, http.DefaultTransport)

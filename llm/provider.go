@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,9 +54,10 @@ func bearerKeys(names ...string) []keyVar {
 }
 
 // allProviders returns all providers. Those without an address function are plain
-// servers of chat completions.
+// servers of chat completions. One that names no variable for its address has those of
+// its own name: XAI_BASE_URL, and XAI_API_KEY.
 func allProviders() []provider {
-	return []provider{
+	all := []provider{
 		{
 			name: "openai", dialect: wire.OpenAI, base: "https://api.openai.com/v1",
 			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: bearerKeys("OPENAI_API_KEY"), limit: "max_completion_tokens", address: openAIAddress,
@@ -97,55 +99,39 @@ func allProviders() []provider {
 			name: "sagemaker", aliases: []string{"amazon-sagemaker"}, dialect: wire.OpenAI,
 			baseVars: []string{"AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME"}, address: sageMakerAddress,
 		},
+		{name: "mistral", base: "https://api.mistral.ai/v1", bare: true},
+		{name: "ollama", base: "http://localhost:11434/v1", open: true, address: ollamaAddress},
 		{
-			name: "mistral", dialect: wire.OpenAI, base: "https://api.mistral.ai/v1",
-			baseVars: []string{"MISTRAL_BASE_URL"}, keys: bearerKeys("MISTRAL_API_KEY"), bare: true,
+			name: "litellm", base: "http://localhost:4000/v1", open: true,
+			baseVars: []string{"LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"}, keys: bearerKeys("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"),
 		},
+		{name: "openrouter", base: "https://openrouter.ai/api/v1"},
+		{name: "vllm", base: "http://localhost:8000/v1", open: true},
+		{name: "llamacpp", aliases: []string{"llama.cpp", "llama-server"}, base: "http://localhost:8080/v1", keys: bearerKeys("LLAMA_API_KEY"), open: true},
+		{name: "lmstudio", base: "http://localhost:1234/v1", open: true},
 		{
-			name: "ollama", dialect: wire.OpenAI, base: "http://localhost:11434/v1",
-			baseVars: []string{"OLLAMA_BASE_URL"}, keys: bearerKeys("OLLAMA_API_KEY"), open: true, address: ollamaAddress,
-		},
-		{
-			name: "litellm", dialect: wire.OpenAI, base: "http://localhost:4000/v1",
-			baseVars: []string{"LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"}, keys: bearerKeys("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"), open: true,
-		},
-		{
-			name: "openrouter", dialect: wire.OpenAI, base: "https://openrouter.ai/api/v1",
-			baseVars: []string{"OPENROUTER_BASE_URL"}, keys: bearerKeys("OPENROUTER_API_KEY"),
-		},
-		{
-			name: "vllm", dialect: wire.OpenAI, base: "http://localhost:8000/v1",
-			baseVars: []string{"VLLM_BASE_URL"}, keys: bearerKeys("VLLM_API_KEY"), open: true,
-		},
-		{
-			name: "llamacpp", aliases: []string{"llama.cpp", "llama-server"}, dialect: wire.OpenAI, base: "http://localhost:8080/v1",
-			baseVars: []string{"LLAMACPP_BASE_URL"}, keys: bearerKeys("LLAMA_API_KEY"), open: true,
-		},
-		{
-			name: "lmstudio", dialect: wire.OpenAI, base: "http://localhost:1234/v1",
-			baseVars: []string{"LMSTUDIO_BASE_URL"}, keys: bearerKeys("LMSTUDIO_API_KEY"), open: true,
-		},
-		{
-			name: "huggingface", aliases: []string{"hf"}, dialect: wire.OpenAI, base: "https://router.huggingface.co/v1",
+			name: "huggingface", aliases: []string{"hf"}, base: "https://router.huggingface.co/v1",
 			baseVars: []string{"HF_BASE_URL"}, keys: bearerKeys("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_API_KEY"),
 		},
+		{name: "groq", base: "https://api.groq.com/openai/v1"},
+		{name: "deepseek", base: "https://api.deepseek.com/v1"},
+		{name: "xai", aliases: []string{"grok"}, base: "https://api.x.ai/v1"},
 		{
-			name: "groq", dialect: wire.OpenAI, base: "https://api.groq.com/openai/v1",
-			baseVars: []string{"GROQ_BASE_URL"}, keys: bearerKeys("GROQ_API_KEY"),
-		},
-		{
-			name: "deepseek", dialect: wire.OpenAI, base: "https://api.deepseek.com/v1",
-			baseVars: []string{"DEEPSEEK_BASE_URL"}, keys: bearerKeys("DEEPSEEK_API_KEY"),
-		},
-		{
-			name: "xai", aliases: []string{"grok"}, dialect: wire.OpenAI, base: "https://api.x.ai/v1",
-			baseVars: []string{"XAI_BASE_URL"}, keys: bearerKeys("XAI_API_KEY"),
-		},
-		{
-			name: "compatible", aliases: []string{"openai-compatible"}, dialect: wire.OpenAI,
+			name: "compatible", aliases: []string{"openai-compatible"},
 			baseVars: []string{"OPENAI_COMPATIBLE_BASE_URL"}, keys: bearerKeys("OPENAI_COMPATIBLE_API_KEY"), open: true,
 		},
 	}
+	for i := range all {
+		p, name := &all[i], strings.ToUpper(all[i].name)
+		p.dialect = cmp.Or(p.dialect, wire.OpenAI)
+		if p.baseVars == nil {
+			p.baseVars = []string{name + "_BASE_URL"}
+			if p.keys == nil {
+				p.keys = bearerKeys(name + "_API_KEY")
+			}
+		}
+	}
+	return all
 }
 
 // Providers returns the names of all providers that [New] knows.

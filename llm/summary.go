@@ -21,7 +21,7 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 	if p.System != "" {
 		req.System = []chat.Part{{Kind: chat.Text, Text: p.System}}
 	}
-	a, err := m.c.callWithRetries(ctx, req, nil, m.c.retries)
+	a, err := m.c.Complete(ctx, req)
 	if err != nil {
 		return summary.Completion{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/toolcall"
 )
 
 // ToolNote is the name of the tool that writes notes.
@@ -23,19 +24,13 @@ func NoteTool(write func(ctx context.Context, replaces, text string) (say string
 			Name: ToolNote, Schema: noteSchema,
 			Description: "Write down a fact that must outlast shortening.",
 		},
-		Call: func(ctx context.Context, args string) (string, bool) {
-			var a struct {
-				Text     string `json:"text"`
-				Replaces string `json:"replaces"`
-			}
-			if err := readArguments(args, &a); err != nil {
-				return toolFailure(err)
-			}
-			say, err := write(ctx, a.Replaces, a.Text)
-			if err != nil {
-				return toolFailure(err)
-			}
-			return say + "\n", false
+		Call: toolcall.Typed(func(ctx context.Context, a struct {
+			Text     string `json:"text"`
+			Replaces string `json:"replaces"`
 		},
+		) (string, error) {
+			say, err := write(ctx, a.Replaces, a.Text)
+			return say + "\n", err
+		}),
 	}
 }

@@ -20,12 +20,12 @@ type Query struct {
 	// All searches all conversations of the source, not only the one used last.
 	All bool
 
-	// Limit is how many places are returned (default and at most [MaxHits]).
+	// Limit is how many places are returned (default and at most 20).
 	Limit int
 }
 
-// MaxHits is how many places one search returns.
-const MaxHits = 20
+// maxHits is how many places one search returns.
+const maxHits = 20
 
 // Hit is a place in an original.
 type Hit struct {
@@ -170,7 +170,7 @@ func snippet(line, lower string, want []string) string {
 // Limited returns at most as many hits as a query wants, and what forks of a
 // conversation have in common once.
 func Limited(hits []Hit, where string, q Query) Results {
-	most := min(cmp.Or(max(q.Limit, 0), MaxHits), MaxHits)
+	most := min(cmp.Or(max(q.Limit, 0), maxHits), maxHits)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) }) // of several conversations
 	hits = dropRepeats(hits)
 	r := Results{Hits: hits, Where: where}

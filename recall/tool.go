@@ -1,14 +1,10 @@
 package recall
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/toolcall"
 )
 
 // The names of the tools.
@@ -49,67 +45,38 @@ func Tools(s Source) []Tool {
 				Name: ToolRecall, Schema: recallSchema,
 				Description: "Show the original text behind a handle. Parts of this conversation were shortened to save room; [original: HANDLE] marks them. Returns numbered lines, a page at a time.",
 			},
-			Call: func(ctx context.Context, args string) (string, bool) {
-				var a struct {
-					Handle string `json:"handle"`
-					From   int    `json:"from"`
-					Lines  int    `json:"lines"`
-					Find   string `json:"find"`
-				}
-				if err := readArguments(args, &a); err != nil {
-					return toolFailure(err)
-				}
+			Call: toolcall.Typed(func(ctx context.Context, a struct {
+				Handle string `json:"handle"`
+				From   int    `json:"from"`
+				Lines  int    `json:"lines"`
+				Find   string `json:"find"`
+			},
+			) (string, error) {
 				r := Range{From: a.From, Lines: a.Lines, Find: a.Find}
 				p, err := s.Recall(ctx, a.Handle, r)
-				if err != nil {
-					return toolFailure(err)
-				}
-				return p.Format(r), false
-			},
+				return p.Format(r), err
+			}),
 		},
 		{
 			Def: chat.ToolDef{
 				Name: ToolSearch, Schema: searchSchema,
 				Description: "Find words in the earlier parts of this conversation that were shortened or left out. Returns places with handles for " + ToolRecall + ".",
 			},
-			Call: func(ctx context.Context, args string) (string, bool) {
-				var a struct {
-					Words string `json:"words"`
-					All   bool   `json:"all"`
-				}
-				if err := readArguments(args, &a); err != nil {
-					return toolFailure(err)
-				}
+			Call: toolcall.Typed(func(ctx context.Context, a struct {
+				Words string `json:"words"`
+				All   bool   `json:"all"`
+			},
+			) (string, error) {
 				q := Query{Words: a.Words, All: a.All}
 				if err := q.check(); err != nil {
-					return toolFailure(err)
+					return "", err
 				}
 				r, err := s.Search(ctx, q)
 				if err != nil {
-					return toolFailure(err)
+					return "", err
 				}
-				return r.Format(q), false
-			},
+				return r.Format(q), nil
+			}),
 		},
 	}
 }
-
-// readArguments reads what a model wrote. A name that no tool knows is an error,
-// because the model expects it to do something.
-func readArguments(args string, to any) error {
-	d := json.NewDecoder(bytes.NewReader([]byte(args)))
-	d.DisallowUnknownFields()
-	err := d.Decode(to)
-	if err == nil && d.More() {
-		err = errors.New("there is more than one object")
-	}
-	if errors.Is(err, io.EOF) {
-		return nil // no arguments: the caller says which it misses
-	}
-	if err != nil {
-		return fmt.Errorf("the arguments cannot be read: %w; write a JSON object as the tool's schema says", err)
-	}
-	return nil
-}
-
-func toolFailure(err error) (string, bool) { return "error: " + err.Error(), true }

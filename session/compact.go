@@ -144,10 +144,11 @@ func (s *Session) runCompaction(ctx context.Context, j job) (*Compacted, error) 
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.tellCompactFailure(ctx, CompactFailure{s.ID(), j.reason, err, errors.Is(err, ErrCancelled) || ctx.Err() != nil})
+		tellHooks(context.WithoutCancel(ctx), s, "compact_failed", func(h *Hooks) func(context.Context, CompactFailure) error { return h.CompactFailed },
+			CompactFailure{s.ID(), j.reason, err, errors.Is(err, ErrCancelled) || ctx.Err() != nil})
 		return nil, err
 	}
-	s.afterCompact(ctx, *c)
+	tellHooks(ctx, s, "after_compact", func(h *Hooks) func(context.Context, Compacted) error { return h.AfterCompact }, *c)
 	return c, nil
 }
 
@@ -267,13 +268,9 @@ func (s *Session) commitCompaction(ctx context.Context, c Compaction, base *plan
 // among it that follows the entry after, up to our own entry. The log has one order
 // for all, so of several who compact at once everybody finds the same first.
 func (s *Session) compactedFirst(ctx context.Context, after, own string) string {
-	recs, err := s.log.Load(ctx)
+	recs, err := s.readNew(ctx)
 	if err != nil {
 		return "" // the write itself will tell
-	}
-	s.tree.addRecords(recs)
-	for len(s.line.pos) < len(s.tree.nodes) {
-		s.line.pos = append(s.line.pos, none)
 	}
 	for i := range recs {
 		id := decode.Str(recs[i].Raw, "id")

@@ -3,28 +3,17 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
-	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/recall"
 )
 
-// Controller shows the sessions of a store and acts on them: see [Control].
-type Controller struct {
-	control.Source
-	close func() error
-}
-
-// Close closes the sessions, not the store.
-func (c *Controller) Close() error { return c.close() }
-
-// controller is what a [Controller] shows.
+// controller is what [Control] returns.
 type controller struct {
 	recall.Source
 	conview.Verbs
@@ -46,16 +35,19 @@ type controller struct {
 // branch beside, as always in a session. A list shows of sessions that nobody
 // looked at what the store knows without reading them.
 //
-// Sessions that were looked at stay open until [Controller.Close], and what is
-// added to them is read when they are looked at again.
-func Control(store Store, o *Options) *Controller {
+// Sessions that were looked at stay open until Close, which leaves the store open, and
+// what is added to them is read when they are looked at again.
+func Control(store Store, o *Options) interface {
+	control.Source
+	io.Closer
+} {
 	c := &controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
 	c.Verbs = conview.On(c)
 	if o != nil {
 		c.o = *o
 	}
 	c.o.Recover = true
-	return &Controller{c, c.closeAll}
+	return c
 }
 
 // opened is a session that somebody looked at.
@@ -69,8 +61,8 @@ type opened struct {
 	read     *reading
 }
 
-// closeAll closes the sessions that are open.
-func (c *controller) closeAll() error {
+// Close closes the sessions that are open.
+func (c *controller) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var errs []error
@@ -112,22 +104,7 @@ func (c *controller) infoByID(ctx context.Context, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	var found []Info
-	for i := range infos {
-		if infos[i].ID == id {
-			return infos[i], nil
-		}
-		if id != "" && strings.HasPrefix(infos[i].ID, id) {
-			found = append(found, infos[i])
-		}
-	}
-	switch len(found) {
-	case 0:
-		return Info{}, fmt.Errorf("%w: session %s", control.ErrUnknown, text.Brief(id, 60))
-	case 1:
-		return found[0], nil
-	}
-	return Info{}, fmt.Errorf("%w: %s matches more than one session; write more of it", control.ErrInvalid, text.Brief(id, 60))
+	return conview.ByID(infos, id, func(i *Info) string { return i.ID })
 }
 
 // currentReading returns a session as it stands in the store, and how it came to that.
@@ -171,12 +148,7 @@ func (c *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	if err != nil {
 		return nil, err
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, control.MaxListed)
-	words := conview.Words(q.Words)
+	limit, words := conview.ListLimit(q), conview.Words(q.Words)
 	said := make(map[string]bool)
 	if len(words) > 0 {
 		hits, err := Search(ctx, c.store, q.Words, control.MaxListed)

@@ -38,6 +38,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 	}
 	s.mu.Lock()
 	w, status, err := s.checkSize()
+	pins := sortedKeys(s.line.pins)
 	reported := make(map[string]bool) // by the messages' entries
 	for i := range s.line.history.Len() {
 		reported[s.line.history.At(i).ID] = s.hasReport(i)
@@ -62,14 +63,8 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 			return nil, err
 		}
 	}
-	at := map[string]int{} // messages by their entries
-	for i := range c.Request.History.Len() {
-		at[c.Request.History.At(i).ID] = i
-	}
-	for _, id := range s.Pins() {
-		if i, ok := at[id]; ok {
-			r.pins = append(r.pins, control.Pin{Message: i, Part: -1})
-		}
+	for _, i := range pins {
+		r.pins = append(r.pins, control.Pin{Message: i, Part: -1})
 	}
 	for i := range r.plans {
 		r.plans[i].InForce = r.plans[i].ID == r.plan.ID() && r.plans[i].ID != ""
@@ -173,12 +168,16 @@ func (a *along) takeCompaction(ctx context.Context, e *Entry) error {
 	case "rewind":
 		info.By = "undo"
 		for i := range a.plans {
-			a.plans[i].Undone = a.plans[i].Undone || a.isNamedPlan(i, c.Rewinds)
+			// A rewind names a plan by its entry, or by its own id.
+			named := a.entries[i] == c.Rewinds || c.Rewinds != "" && string(a.plans[i].ID) == c.Rewinds
+			a.plans[i].Undone = a.plans[i].Undone || named
 		}
 	}
 	if info.After == 0 { // the program that wrote it does not say
 		a.track.Use(p, 0)
-		if s, err := a.w.Check(a.requestSoFar(), a.track.State()); err == nil {
+		req := a.request
+		req.History = req.History.Head(a.message)
+		if s, err := a.w.Check(req, a.track.State()); err == nil {
 			info.After = s.Count.Tokens
 			info.Saved = info.Before - info.After
 		}
@@ -187,19 +186,6 @@ func (a *along) takeCompaction(ctx context.Context, e *Entry) error {
 	a.plans = append(a.plans, info)
 	a.entries = append(a.entries, e.ID)
 	return nil
-}
-
-// requestSoFar returns the request up to here.
-func (a *along) requestSoFar() chat.Request {
-	req := a.request
-	req.History = req.History.Head(a.message)
-	return req
-}
-
-// isNamedPlan reports whether a rewind names a plan: by its entry, or by its own
-// id.
-func (a *along) isNamedPlan(i int, name string) bool {
-	return a.entries[i] == name || name != "" && string(a.plans[i].ID) == name
 }
 
 // foreignPlan returns the plan that the session makes of another program's compaction.

@@ -16,7 +16,7 @@ import (
 
 // lived returns a store with a session that went on until it was compacted, and
 // its view.
-func lived(t *testing.T) (*session.Controller, *session.Session, *session.Options) {
+func lived(t *testing.T) (control.Source, *session.Session, *session.Options) {
 	t.Helper()
 	store := session.NewMemory()
 	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, OutputReserve: 1000}}

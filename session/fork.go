@@ -20,14 +20,12 @@ import (
 func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) (*Session, error) {
 	labels := s.Labels()
 	s.mu.Lock()
-	leaf := s.line.leaf
+	leaf, err := s.line.leaf, error(nil)
 	if at != "" {
-		i, ok := s.tree.byID[at]
-		if !ok {
+		if leaf, err = s.nodeOf("fork", at); err != nil {
 			s.mu.Unlock()
-			return nil, s.opError("fork", ErrNotFound, "list the entries to find one", "there is no entry %q", at)
+			return nil, err
 		}
-		leaf = i
 	}
 	path, wrong := s.tree.pathTo(leaf)
 	recs := s.tree.records(path)

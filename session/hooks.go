@@ -187,10 +187,12 @@ func askHook[E, A any](ctx context.Context, s *Session, h *Hooks, event string, 
 	return answer, ok
 }
 
-// tellHook calls a hook that only listens.
-func tellHook[E any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) error, about E) {
-	if f != nil {
-		s.callHook(ctx, h, event, func(ctx context.Context) error { return f(ctx, about) })
+// tellHooks calls the hooks that only listen to an event.
+func tellHooks[E any](ctx context.Context, s *Session, event string, of func(*Hooks) func(context.Context, E) error, about E) {
+	for _, h := range s.allHooks() {
+		if f := of(&h); f != nil {
+			s.callHook(ctx, &h, event, func(ctx context.Context) error { return f(ctx, about) })
+		}
 	}
 }
 
@@ -204,18 +206,6 @@ func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) (chosen C
 	return chosen
 }
 
-func (s *Session) afterCompact(ctx context.Context, c Compacted) {
-	for _, h := range s.allHooks() {
-		tellHook(ctx, s, &h, "after_compact", h.AfterCompact, c)
-	}
-}
-
-func (s *Session) tellCompactFailure(ctx context.Context, f CompactFailure) {
-	for _, h := range s.allHooks() {
-		tellHook(context.WithoutCancel(ctx), s, &h, "compact_failed", h.CompactFailed, f)
-	}
-}
-
 func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) (chosen NavigateDecision) {
 	for _, h := range s.allHooks() {
 		if d, ok := askHook(ctx, s, &h, "before_navigate", h.BeforeNavigate, ev); ok && !chosen.Cancel && chosen.Summary == nil {
@@ -223,12 +213,6 @@ func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) (chosen
 		}
 	}
 	return chosen
-}
-
-func (s *Session) afterNavigate(ctx context.Context, n Navigated) {
-	for _, h := range s.allHooks() {
-		tellHook(ctx, s, &h, "after_navigate", h.AfterNavigate, n)
-	}
 }
 
 func (s *Session) beforeCall(ctx context.Context, c *Call) {

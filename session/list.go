@@ -29,11 +29,20 @@ func (s *Session) Len() int {
 func (s *Session) Entry(id string) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, ok := s.tree.byID[id]
-	if !ok {
-		return Entry{}, s.opError("read", ErrNotFound, "list the entries to find one", "there is no entry %q", id)
+	i, err := s.nodeOf("read", id)
+	if err != nil {
+		return Entry{}, err
 	}
 	return parseEntry(s.tree.record(i)), nil
+}
+
+// nodeOf returns the node of an entry. The caller holds the lock.
+func (s *Session) nodeOf(op, id string) (int32, error) {
+	i, ok := s.tree.byID[id]
+	if !ok {
+		return none, s.opError(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
+	}
+	return i, nil
 }
 
 // Path returns the entries from the root to the leaf.

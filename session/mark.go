@@ -23,10 +23,12 @@ func labelDraft(target, label string) draft {
 
 // Label puts a label on an entry; an empty one takes it off.
 func (s *Session) Label(ctx context.Context, target, label string) error {
-	if err := s.mustExist("label", target); err != nil {
-		return err
+	s.mu.Lock()
+	_, err := s.nodeOf("label", target)
+	s.mu.Unlock()
+	if err == nil {
+		_, err = s.addDrafts(ctx, labelDraft(target, label))
 	}
-	_, err := s.addDrafts(ctx, labelDraft(target, label))
 	return err
 }
 
@@ -166,13 +168,4 @@ func (s *Session) Custom(ctx context.Context, kind string, data any) (string, er
 		return "", err
 	}
 	return ids[0], nil
-}
-
-func (s *Session) mustExist(op, id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.tree.byID[id]; !ok {
-		return s.opError(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
-	}
-	return nil
 }

@@ -115,7 +115,7 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 		out.Summary = &e
 	}
 	out.Leaf, out.Moved = s.Leaf(), true
-	s.afterNavigate(ctx, out)
+	tellHooks(ctx, s, "after_navigate", func(h *Hooks) func(context.Context, Navigated) error { return h.AfterNavigate }, out)
 	return out, nil
 }
 
@@ -137,9 +137,9 @@ func (s *Session) plotTrip(target string) (*trip, error) {
 	if s.turn {
 		return nil, s.opError("navigate", ErrTurnRunning, "wait for its end", "a turn is running")
 	}
-	at, ok := s.tree.byID[target]
-	if !ok {
-		return nil, s.opError("navigate", ErrNotFound, "list the entries to find one", "there is no entry %q", target)
+	at, err := s.nodeOf("navigate", target)
+	if err != nil {
+		return nil, err
 	}
 	t := &trip{from: s.line.leaf, to: at, ancestor: none, history: s.line.history, first: s.line.history.Len()}
 	path, wrong := s.tree.pathTo(at)
@@ -168,7 +168,6 @@ func (s *Session) plotTrip(target string) (*trip, error) {
 		}
 	}
 	slices.Reverse(t.left)
-	var err error
 	t.w, err = s.engineFor()
 	return t, err
 }

@@ -75,21 +75,16 @@ func whereOf(id string) string { return "session " + text.Runes(id, 13) }
 // [plan.ErrNoHandle] where no plan in it has the handle. Records are searched as
 // bytes first: most sessions need not be read as conversations.
 func (r *recaller) originalIn(ctx context.Context, id, handle string) (plan.Original, error) {
-	log, err := r.store.Open(ctx, id)
-	if err != nil {
-		return plan.Original{}, err
-	}
-	recs, err := log.Load(ctx)
-	_ = log.Close() // it was only read
+	_, recs, err := loadRecords(ctx, r.store, id)
 	if err != nil {
 		return plan.Original{}, err
 	}
 	failed := plan.ErrNoHandle
-	for i := len(recs) - 1; i >= 0; i-- {
-		if !bytes.Contains(recs[i].Raw, []byte(handle)) {
+	for _, raw := range slices.Backward(recs) {
+		if !bytes.Contains(raw, []byte(handle)) {
 			continue
 		}
-		e := parseEntry(recs[i].Raw)
+		e := parseEntry(raw)
 		if !hasHandle(planIn(&e), handle) {
 			continue // somebody's words
 		}

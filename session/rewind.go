@@ -149,24 +149,33 @@ func (s *Session) planOf(i int32) plan.ID {
 	return l.plan.ID()
 }
 
+// standing returns the nodes on the path that count as compactions, and those of them
+// that no later one took back. The caller holds the lock.
+func (s *Session) standing(counts func(i int32) bool) (all, stand []int32) {
+	for _, i := range s.line.path {
+		if !counts(i) {
+			continue
+		}
+		all = append(all, i)
+		n := len(stand)
+		if n > 0 && decode.Str(s.tree.record(i), "details", "winnow", "rewinds") == s.tree.nodes[stand[n-1]].id {
+			stand = stand[:n-1]
+		} else {
+			stand = append(stand, i)
+		}
+	}
+	return all, stand
+}
+
+// isCompaction reports whether a node is a compaction.
+func (s *Session) isCompaction(i int32) bool { return s.tree.nodes[i].kind == TypeCompaction }
+
 // standingCompaction returns the last compaction on the path that was not taken back, and
 // what to pass over to see the conversation as it would be without it: itself
 // and all that came after it, which took back each other. Last is the last one
 // of all, which may be a rewind.
 func (s *Session) standingCompaction() (top, last int32, skip map[int32]bool) {
-	var stack, all []int32
-	for _, i := range s.line.path {
-		if !s.line.carriesPlan(&s.tree, i) {
-			continue
-		}
-		all = append(all, i)
-		n := len(stack)
-		if n > 0 && decode.Str(s.tree.record(i), "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
-			stack = stack[:n-1]
-		} else {
-			stack = append(stack, i)
-		}
-	}
+	all, stack := s.standing(func(i int32) bool { return s.line.carriesPlan(&s.tree, i) })
 	top, last = none, none
 	if len(all) > 0 {
 		last = all[len(all)-1]
@@ -210,18 +219,7 @@ func (s *Session) signedSince(at int32) bool {
 func (s *Session) LastCompaction() (Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var stack []int32
-	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind != TypeCompaction {
-			continue
-		}
-		n := len(stack)
-		if n > 0 && decode.Str(s.tree.record(i), "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
-			stack = stack[:n-1]
-		} else {
-			stack = append(stack, i)
-		}
-	}
+	_, stack := s.standing(s.isCompaction)
 	if len(stack) == 0 {
 		return Entry{}, false
 	}
@@ -232,11 +230,10 @@ func (s *Session) LastCompaction() (Entry, bool) {
 func (s *Session) Compactions() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	all, _ := s.standing(s.isCompaction)
 	var list []Entry
-	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind == TypeCompaction {
-			list = append(list, parseEntry(s.tree.record(i)))
-		}
+	for _, i := range all {
+		list = append(list, parseEntry(s.tree.record(i)))
 	}
 	return list
 }

@@ -48,12 +48,7 @@ func Search(ctx context.Context, store Store, query string, limit int) ([]Hit, e
 
 // searchLog returns the places in one session, the newest first.
 func searchLog(ctx context.Context, store Store, id string, q find.Query) ([]Hit, error) {
-	log, err := store.Open(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	recs, err := log.Load(ctx)
+	_, recs, err := loadRecords(ctx, store, id)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +57,11 @@ func searchLog(ctx context.Context, store Store, id string, q find.Query) ([]Hit
 		if err := ctx.Err(); err != nil {
 			return hits, err
 		}
-		text := RecordText(r.Raw)
+		text := RecordText(r)
 		if !q.Matches(text) {
 			continue
 		}
-		e := parseEntry(r.Raw)
+		e := parseEntry(r)
 		hits = append(hits, Hit{Session: id, Entry: e.ID, Snippet: q.Snippet(text), Time: e.Time.UnixMilli()})
 	}
 	return hits, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -93,9 +94,7 @@ func newSession(o *Options) *Session {
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	if s.o.HookTimeout <= 0 {
-		s.o.HookTimeout = 10 * time.Second
-	}
+	defaults.Set(&s.o.HookTimeout, 10*time.Second)
 	return s
 }
 
@@ -154,13 +153,8 @@ func (s *Session) lineWithout(leaf int32, skip map[int32]bool) (*line, error) {
 // readPath reads the path to a leaf into a line.
 func (s *Session) readPath(l *line, leaf int32, lenient bool) error {
 	path, wrong := s.tree.pathTo(leaf)
-	if wrong != "" {
-		if !s.o.Recover {
-			return &damage{wrong}
-		}
-		if path == nil {
-			path = s.tree.untilCircle(leaf)
-		}
+	if wrong != "" && !s.o.Recover {
+		return &damage{wrong}
 	}
 	l.read = s.line
 	err := l.addNodes(&s.tree, path, s.o.Rules, lenient)
@@ -202,16 +196,22 @@ func (s *Session) Close() error {
 func (s *Session) Sync(ctx context.Context) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.tree.nodes)
+	_, err := s.readNew(ctx)
+	return len(s.tree.nodes) - before, err
+}
+
+// readNew takes in what was added to the log. The caller holds the lock.
+func (s *Session) readNew(ctx context.Context) ([]Record, error) {
 	recs, err := s.log.Load(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	before := len(s.tree.nodes)
 	s.tree.addRecords(recs)
 	for len(s.line.pos) < len(s.tree.nodes) {
 		s.line.pos = append(s.line.pos, none)
 	}
-	return len(s.tree.nodes) - before, nil
+	return recs, nil
 }
 
 // Follow reads what other processes have added and moves the leaf to the last

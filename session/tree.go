@@ -189,11 +189,19 @@ func (t *tree) noteProblem(id, format string, args ...any) {
 }
 
 // pathTo returns the nodes from the root to the leaf, and what is wrong with it:
-// nothing, a parent that is not there, or a circle.
+// nothing, a parent that is not there, or a circle. The path ends where the parents
+// come round.
 func (t *tree) pathTo(leaf int32) (path []int32, wrong string) {
 	for at := leaf; at >= 0; at = t.nodes[at].up {
 		if len(path) > len(t.nodes) {
-			return nil, fmt.Sprintf("the parents of entry %s form a circle", t.nodes[leaf].id)
+			wrong = fmt.Sprintf("the parents of entry %s form a circle", t.nodes[leaf].id)
+			seen := make(map[int32]bool)
+			path = slices.DeleteFunc(path, func(i int32) bool {
+				was := seen[i]
+				seen[i] = true
+				return was
+			})
+			break
 		}
 		path = append(path, at)
 		if n := &t.nodes[at]; n.up == missing {
@@ -292,16 +300,4 @@ func internType(v jsontext.Value) Type {
 		}
 	}
 	return Type(decode.Str(v))
-}
-
-// untilCircle returns the path to a leaf up to where its parents come round.
-func (t *tree) untilCircle(leaf int32) []int32 {
-	seen := make(map[int32]bool)
-	var path []int32
-	for at := leaf; at >= 0 && !seen[at]; at = t.nodes[at].up {
-		seen[at] = true
-		path = append(path, at)
-	}
-	slices.Reverse(path)
-	return path
 }

@@ -39,10 +39,11 @@ type Account struct {
 // Account adds up the requests sent since a moment under the label [Options.Label].
 func (t *Transport) Account(ctx context.Context, since time.Time) (Account, error) {
 	var a Account
-	all, err := t.ControlAll(ctx)
+	source, err := t.ControlAll(ctx)
 	if err != nil {
 		return a, err
 	}
+	all := source.(*controller)
 	list, err := all.Conversations(ctx, control.List{Limit: control.MaxListed})
 	if err != nil {
 		return a, err
@@ -56,13 +57,11 @@ func (t *Transport) Account(ctx context.Context, since time.Time) (Account, erro
 			return a, err
 		}
 		a.addConversation(d, since, t.opts.Registry.Lookup)
-		if s, ok := all.(*controller); ok {
-			again, err := s.readAgain(ctx, d, since)
-			if err != nil {
-				return a, err
-			}
-			a.Again += again
+		again, err := all.readAgain(ctx, d, since)
+		if err != nil {
+			return a, err
 		}
+		a.Again += again
 	}
 	slices.SortStableFunc(a.Cuts, func(x, y control.PlanInfo) int { return x.Time.Compare(y.Time) })
 	return a, nil

@@ -150,7 +150,7 @@ func (t *Transport) settleOffer(x *offer) error {
 		return err
 	}
 	x.info.Parent, x.info.Saved = base.ID(), tokensSaved(x.p)-tokensSaved(base)
-	won, err := t.book.Settle(ctx, c.Conversation, x.h, base.ID(), x.p, x.info)
+	won, err := t.opts.Store.Settle(ctx, c.Conversation, x.h, base.ID(), x.p, x.info)
 	switch {
 	case err != nil:
 		return err

@@ -39,8 +39,7 @@ type background struct {
 
 	mu     sync.Mutex
 	closed bool
-	all    map[planstore.Key][]*preparation
-	order  []*preparation // oldest first
+	all    []*preparation // oldest first
 	purse  purse
 }
 
@@ -70,12 +69,12 @@ const (
 
 func newBackground(t *Transport) *background {
 	ctx, stop := context.WithCancel(context.Background())
-	return &background{t: t, ctx: ctx, stop: stop, slots: make(chan struct{}, maxWorkers), all: make(map[planstore.Key][]*preparation)}
+	return &background{t: t, ctx: ctx, stop: stop, slots: make(chan struct{}, maxWorkers)}
 }
 
-// holdsFor reports whether the preparation holds for a history under a plan.
-func (p *preparation) holdsFor(h chat.History, base plan.ID) bool {
-	return p.base == base && h.StartsWith(p.len, p.chain)
+// holdsFor reports whether the preparation holds for a history of a key under a plan.
+func (p *preparation) holdsFor(k planstore.Key, h chat.History, base plan.ID) bool {
+	return p.key == k && p.base == base && h.StartsWith(p.len, p.chain)
 }
 
 // prepareAhead starts a preparation where it is time for one.
@@ -104,8 +103,8 @@ func (b *background) startPreparation(c *conversation, tokens, available int) {
 	if b.closed || b.purse.isEmpty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
 		return
 	}
-	for _, p := range b.all[c.key] {
-		if !p.holdsFor(h, c.base.ID()) {
+	for _, p := range b.all {
+		if !p.holdsFor(c.key, h, c.base.ID()) {
 			continue
 		}
 		if p.state != needless || tokens < p.tokens+available/20 {
@@ -162,14 +161,19 @@ func lowerTarget(s winnow.Settings) float64 {
 
 // add keeps a preparation, and lets the oldest go where there are too many.
 func (b *background) add(p *preparation) {
-	if same := b.all[p.key]; len(same) >= preparedPerKey {
+	var same []*preparation
+	for _, o := range b.all {
+		if o.key == p.key {
+			same = append(same, o)
+		}
+	}
+	if len(same) >= preparedPerKey {
 		b.drop(same[0])
 	}
-	if len(b.order) >= maxPrepared {
-		b.drop(b.order[0])
+	if len(b.all) >= maxPrepared {
+		b.drop(b.all[0])
 	}
-	b.all[p.key] = append(b.all[p.key], p)
-	b.order = append(b.order, p)
+	b.all = append(b.all, p)
 }
 
 // drop cancels a preparation that is of no more use.
@@ -183,19 +187,22 @@ func (b *background) drop(p *preparation) {
 
 // forget drops what is prepared for conversations of a key.
 func (b *background) forget(k planstore.Key) {
+	b.dropWhere(func(p *preparation) bool { return p.key == k })
+}
+
+// dropWhere drops some of the preparations.
+func (b *background) dropWhere(which func(*preparation) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range slices.Clone(b.all[k]) {
-		b.drop(p)
+	for _, p := range slices.Clone(b.all) {
+		if which(p) {
+			b.drop(p)
+		}
 	}
 }
 
 func (b *background) remove(p *preparation) {
-	is := func(o *preparation) bool { return o == p }
-	b.order = slices.DeleteFunc(b.order, is)
-	if b.all[p.key] = slices.DeleteFunc(b.all[p.key], is); len(b.all[p.key]) == 0 {
-		delete(b.all, p.key)
-	}
+	b.all = slices.DeleteFunc(b.all, func(o *preparation) bool { return o == p })
 }
 
 // prepareEdits makes the edits. Whatever goes wrong here is counted, and when the
@@ -309,8 +316,8 @@ func (b *background) takeReady(k planstore.Key, h chat.History, base plan.ID) ([
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var best *preparation
-	for _, p := range b.all[k] {
-		if p.state == ready && p.holdsFor(h, base) && (best == nil || p.len > best.len) {
+	for _, p := range b.all {
+		if p.state == ready && p.holdsFor(k, h, base) && (best == nil || p.len > best.len) {
 			best = p
 		}
 	}
@@ -325,13 +332,9 @@ func (b *background) dropOutdated(k planstore.Key, h chat.History, was plan.ID) 
 	if b == nil {
 		return
 	}
+	b.dropWhere(func(p *preparation) bool { return p.holdsFor(k, h, was) })
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range slices.Clone(b.all[k]) {
-		if p.holdsFor(h, was) {
-			b.drop(p)
-		}
-	}
 	if b.t.sharedStore() != nil && !b.closed {
 		b.wg.Go(func() { _ = b.t.opts.Jobs.Cancel(b.ctx, k, was) }) // a job that runs sees for itself
 	}
@@ -341,10 +344,8 @@ func (b *background) dropOutdated(k planstore.Key, h chat.History, was plan.ID) 
 func (b *background) close() {
 	b.mu.Lock()
 	b.closed = true
-	for len(b.order) > 0 {
-		b.drop(b.order[0])
-	}
 	b.mu.Unlock()
+	b.dropWhere(func(*preparation) bool { return true })
 	b.stop()
 	ended := make(chan struct{})
 	go func() {

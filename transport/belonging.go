@@ -57,7 +57,7 @@ type belonging struct {
 // findConversation finds the conversation of a history. Where the book cannot be read, it
 // is taken for one at its start.
 func (t *Transport) findConversation(ctx context.Context, k planstore.Key, h chat.History) (belonging, error) {
-	leaves, pins, err := t.book.Leaves(ctx, k)
+	leaves, pins, err := t.opts.Store.Leaves(ctx, k)
 	if err != nil {
 		return newLeaf(k, h), err
 	}
@@ -79,7 +79,7 @@ func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.Hist
 	}
 	common := 0
 	for i := range leaves {
-		links, err := t.book.Links(ctx, leaves[i])
+		links, err := t.opts.Store.Links(ctx, leaves[i])
 		if err != nil {
 			return newLeaf(k, h), err
 		}

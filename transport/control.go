@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,40 +56,26 @@ func (s *controller) conversationByID(ctx context.Context, id string) (planstore
 		if id == "" {
 			break
 		}
-		all, err := s.t.book.Conversations(ctx, tenant, id, 2)
+		all, err := s.t.opts.Store.Conversations(ctx, tenant, id, 2)
 		if err != nil {
 			return planstore.Conversation{}, err
 		}
 		found = append(found, all...)
 	}
-	if i := slices.IndexFunc(found, func(c planstore.Conversation) bool { return c.ID == id }); i >= 0 && len(found) > 1 {
-		found = found[i : i+1]
-	}
-	switch len(found) {
-	case 0:
-		return planstore.Conversation{}, fmt.Errorf("%w: %s", control.ErrUnknown, id)
-	case 1:
-		return found[0], nil
-	}
-	return planstore.Conversation{}, fmt.Errorf("%w: %s matches more than one; write more of it", control.ErrInvalid, id)
+	return conview.ByID(found, id, func(c *planstore.Conversation) string { return c.ID })
 }
 
 // Conversations implements [control.Source].
 func (s *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
 	s.t.records.wait(ctx)
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, control.MaxListed)
 	var all []planstore.Conversation
-	words := conview.Words(q.Words)
+	limit, words := conview.ListLimit(q), conview.Words(q.Words)
 	most := limit
 	if len(words) > 0 {
 		most = 10 * control.MaxListed
 	}
 	for _, tenant := range s.tenants {
-		some, err := s.t.book.Conversations(ctx, tenant, "", most)
+		some, err := s.t.opts.Store.Conversations(ctx, tenant, "", most)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +86,7 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	out := []control.Conversation{}
 	for i := range all {
 		x := known[conversationID{all[i].Key.Tenant, all[i].ID}]
-		c, err := s.listedConversation(ctx, &all[i], x)
+		c, _, _, err := s.listedConversation(ctx, &all[i], x)
 		if err != nil {
 			return nil, err
 		}
@@ -113,26 +100,26 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	return out, nil
 }
 
-// listedConversation returns a conversation as lists show it.
-func (s *controller) listedConversation(ctx context.Context, c *planstore.Conversation, x *recent) (control.Conversation, error) {
-	out := control.Conversation{
+// listedConversation returns a conversation as lists show it, and the pins and notes in
+// force in it.
+func (s *controller) listedConversation(ctx context.Context, c *planstore.Conversation, x *recent) (out control.Conversation, pins []control.Pin, notes []control.Note, err error) {
+	out = control.Conversation{
 		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
 		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
 		Last: c.Last, Totals: c.Totals,
 	}
 	if x == nil {
-		return out, nil
+		return out, []control.Pin{}, []control.Note{}, nil
 	}
-	h := x.history()
-	out.Title = conview.Title(h)
-	pins, _, err := s.listPinsAndNotes(ctx, c, x)
+	out.Title = conview.Title(x.history())
+	pins, notes, err = s.listPinsAndNotes(ctx, c, x)
 	out.Pins = len(pins)
-	return out, err
+	return out, pins, notes, err
 }
 
 // listPinsAndNotes returns the pins and the notes in force in a conversation, in order.
 func (s *controller) listPinsAndNotes(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, []control.Note, error) {
-	leaves, all, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, all, err := s.t.opts.Store.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,12 +132,7 @@ func (s *controller) listPinsAndNotes(ctx context.Context, c *planstore.Conversa
 		}
 		out = append(out, y)
 	}
-	slices.SortFunc(out, func(a, b control.Pin) int {
-		if a.Message != b.Message {
-			return a.Message - b.Message
-		}
-		return a.Part - b.Part
-	})
+	slices.SortFunc(out, func(a, b control.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
 	return out, append([]control.Note{}, written...), nil
 }
 
@@ -164,16 +146,14 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if err != nil && !errors.Is(err, control.ErrGone) {
 		return nil, err
 	}
-	d := &control.Detail{Pinned: []control.Pin{}, Notes: []control.Note{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
-	if d.Conversation, err = s.listedConversation(ctx, &c, x); err != nil {
+	d := &control.Detail{Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
+	if d.Conversation, d.Pinned, d.Notes, err = s.listedConversation(ctx, &c, x); err != nil {
 		return nil, err
 	}
 	if x == nil {
 		d.Why = whatToDo
-	} else if d.Pinned, d.Notes, err = s.listPinsAndNotes(ctx, &c, x); err != nil {
-		return nil, err
 	}
-	requests, err := s.t.book.Requests(ctx, c.Key.Tenant, c.ID, 0)
+	requests, err := s.t.opts.Store.Requests(ctx, c.Key.Tenant, c.ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +170,7 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 		return nil, err
 	}
 	conview.MarkPlans(d.Plans, requests)
-	leaves, _, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, _, err := s.t.opts.Store.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +186,7 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 // whose edits are not in the plan in force any more, though it was not replaced
 // by a stronger one, was taken back.
 func (s *controller) settledPlans(ctx context.Context, c *planstore.Conversation) ([]control.PlanInfo, error) {
-	all, err := s.t.book.Settled(ctx, c.Key.Tenant, c.ID)
+	all, err := s.t.opts.Store.Settled(ctx, c.Key.Tenant, c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -233,14 +213,11 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 			return nil, err
 		}
 		if c.Revision == revision {
-			timer := time.NewTimer(poll)
 			select {
 			case <-ctx.Done():
-				timer.Stop()
 				return nil, ctx.Err()
 			case <-next:
-				timer.Stop()
-			case <-timer.C:
+			case <-time.After(poll):
 			}
 			continue
 		}
@@ -249,14 +226,14 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 			return nil, err
 		}
 		ch := &control.Change{Revision: c.Revision, Requests: []control.Request{}}
-		if ch.Conversation, err = s.listedConversation(ctx, &c, x); err != nil {
+		if ch.Conversation, _, _, err = s.listedConversation(ctx, &c, x); err != nil {
 			return nil, err
 		}
 		if revision > c.Revision { // it was lost when the process was killed
 			ch.Missed = true
 			return ch, nil
 		}
-		if ch.Requests, err = s.t.book.Requests(ctx, c.Key.Tenant, c.ID, revision); err != nil {
+		if ch.Requests, err = s.t.opts.Store.Requests(ctx, c.Key.Tenant, c.ID, revision); err != nil {
 			return nil, err
 		}
 		ch.Missed = len(ch.Requests) == control.MaxRequests && ch.Requests[0].N > 1
@@ -297,7 +274,7 @@ func (s *controller) longestRequest(ctx context.Context, c *planstore.Conversati
 	if err != nil {
 		return nil, err
 	}
-	links, err := s.t.book.Links(ctx, *c)
+	links, err := s.t.opts.Store.Links(ctx, *c)
 	if err != nil {
 		return nil, err
 	}

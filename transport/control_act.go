@@ -46,11 +46,9 @@ func (s *controller) beginAction(ctx context.Context, id string, base plan.ID) (
 // putInForce puts a plan in force, or a pin, and says what that did.
 func (a *action) putInForce(ctx context.Context, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin, say string) (*control.Done, error) {
 	t := a.s.t
+	info = conview.DescribePlan(info, p)
 	info.Parent, info.Request = a.conv.Plan, a.conv.Totals.Requests+1
-	if p != nil {
-		info.Messages, info.Edits = p.Len, len(p.Edits)
-	}
-	if err := t.book.Act(ctx, a.conv, a.conv.Plan, p, info, pin); err != nil {
+	if err := t.opts.Store.Act(ctx, a.conv, a.conv.Plan, p, info, pin); err != nil {
 		return nil, err
 	}
 	if p != nil {
@@ -64,7 +62,7 @@ func (a *action) putInForce(ctx context.Context, p *plan.Plan, info control.Plan
 		return nil, err
 	}
 	done := &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say}
-	done.Conversation, err = a.s.listedConversation(ctx, &c, a.x)
+	done.Conversation, _, _, err = a.s.listedConversation(ctx, &c, a.x)
 	return done, err
 }
 
@@ -92,10 +90,7 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	if _, err := in.encodeView(r.View); err != nil {
 		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
-	info := control.PlanInfo{
-		By: "compact", Why: "it was asked for", Focus: ask.Focus,
-		Before: r.Before.Count.Tokens, After: r.After.Count.Tokens, Saved: r.Before.Count.Tokens - r.After.Count.Tokens,
-	}
+	info := control.PlanInfo{By: "compact", Why: "it was asked for", Focus: ask.Focus, Before: r.Before.Count.Tokens, After: r.After.Count.Tokens}
 	done, err := a.putInForce(ctx, r.Plan, info, nil, conview.Went("Compacted", info.Before, info.After))
 	if err == nil {
 		in.keepOriginal(st.Plan)
@@ -150,10 +145,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if err != nil {
 		return nil, err
 	}
-	info := control.PlanInfo{
-		By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of,
-		Before: a.was.Count.Tokens, After: after.Count.Tokens, Saved: a.was.Count.Tokens - after.Count.Tokens,
-	}
+	info := control.PlanInfo{By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of, Before: a.was.Count.Tokens, After: after.Count.Tokens}
 	say := conview.Went("Undone", info.Before, info.After)
 	if !after.Fits {
 		say += " That does not fit, so the next request will be compacted again; pin what must stay."
@@ -204,11 +196,9 @@ func (c *conversation) undoPlan(of plan.ID, why string) error {
 	if err != nil {
 		return err
 	}
-	info := control.PlanInfo{
-		By: "undo", Why: why, Undid: of, Parent: p.ID(), Request: c.conv.Totals.Requests + 1,
-		Messages: q.Len, Edits: len(q.Edits), Before: was.Count.Tokens, After: now.Count.Tokens, Saved: was.Count.Tokens - now.Count.Tokens,
-	}
-	if err := c.t.book.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {
+	info := conview.DescribePlan(control.PlanInfo{By: "undo", Why: why, Undid: of, Before: was.Count.Tokens, After: now.Count.Tokens}, q)
+	info.Parent, info.Request = p.ID(), c.conv.Totals.Requests+1
+	if err := c.t.opts.Store.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {
 		return err
 	}
 	c.t.tally(func(s *Stats) { s.Plans++ })
@@ -221,7 +211,7 @@ func (c *conversation) undoPlan(of plan.ID, why string) error {
 // came into force and of which something is left. The plan in force may hold only
 // what others made, after an undo.
 func (s *controller) newestUndoable(ctx context.Context, a *action, p *plan.Plan) (plan.ID, error) {
-	all, err := s.t.book.Settled(ctx, a.conv.Key.Tenant, a.conv.ID)
+	all, err := s.t.opts.Store.Settled(ctx, a.conv.Key.Tenant, a.conv.ID)
 	if err != nil {
 		return "", err
 	}
@@ -289,7 +279,7 @@ func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	leaves, _, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, _, err := s.t.opts.Store.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}

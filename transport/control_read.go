@@ -30,7 +30,7 @@ func (s *controller) findResting(ctx context.Context, id string) (*resting, erro
 	if err != nil {
 		return nil, err
 	}
-	leaves, pins, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, pins, err := s.t.opts.Store.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +159,12 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 func (s *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
 	s.t.records.wait(ctx)
 	for _, tenant := range s.tenants {
-		plans, err := s.t.withHandle(ctx, tenant, handle)
+		plans, err := s.t.opts.Store.ByHandle(ctx, tenant, handle)
 		if err != nil {
 			return nil, err
 		}
 		for _, k := range plans {
-			leaves, _, err := s.t.book.Leaves(ctx, k.Key)
+			leaves, _, err := s.t.opts.Store.Leaves(ctx, k.Key)
 			if err != nil {
 				return nil, err
 			}

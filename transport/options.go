@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/summary"
@@ -173,18 +174,10 @@ func (o *Options) withDefaults() Options {
 	if c.Store == nil {
 		c.Store = NewMemory(Bounds{})
 	}
-	if c.MaxBody <= 0 {
-		c.MaxBody = 64 << 20
-	}
-	if c.Unpacked <= 0 {
-		c.Unpacked = 1 << 30
-	}
-	if c.Memory <= 0 {
-		c.Memory = 512 << 20
-	}
-	if c.Hold <= 0 {
-		c.Hold = 10 * time.Second
-	}
+	defaults.Set(&c.MaxBody, 64<<20)
+	defaults.Set(&c.Unpacked, 1<<30)
+	defaults.Set(&c.Memory, 512<<20)
+	defaults.Set(&c.Hold, 10*time.Second)
 	if c.StoreWait == 0 {
 		c.StoreWait = time.Second
 	}

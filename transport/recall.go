@@ -40,7 +40,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 	known := false
 	seen := make(map[place]bool)
 	for _, tenant := range r.tenants {
-		plans, err := r.t.withHandle(ctx, tenant, handle)
+		plans, err := r.t.opts.Store.ByHandle(ctx, tenant, handle)
 		if err != nil {
 			return recall.Page{}, err
 		}
@@ -86,11 +86,6 @@ func (t *Transport) nameConversation(ctx context.Context, k planstore.Key) strin
 		}
 	}
 	return "conversation " + k.First.String()[:8]
-}
-
-// withHandle returns a tenant's plans that have a handle.
-func (t *Transport) withHandle(ctx context.Context, tenant Tenant, handle string) ([]planstore.Kept, error) {
-	return t.opts.Store.ByHandle(ctx, tenant, handle)
 }
 
 // originalBehind returns what a plan hides behind a handle.

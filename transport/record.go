@@ -104,7 +104,7 @@ func (c *conversation) noteBeginning() {
 	c.conv.Len, c.conv.Chain = h.Len(), h.Chain(h.Len())
 	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.whose.model
 	c.conv.Label, c.conv.Folder = c.conversationLabel(), c.t.opts.Folder
-	if err := c.t.book.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
+	if err := c.t.opts.Store.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
 		c.t.tally(func(s *Stats) { s.StoreFails++ })
 	}
 }
@@ -145,7 +145,7 @@ func (r *result) recordRequest() {
 	c.t.records.add(func() {
 		row := r.requestRow(&heard)
 		row.Time = at.UTC()
-		if err := c.t.book.Note(ctx, leaf, &row, links); err != nil {
+		if err := c.t.opts.Store.Note(ctx, leaf, &row, links); err != nil {
 			c.t.tally(func(s *Stats) { s.StoreFails++ })
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -138,10 +139,8 @@ func (c *conversation) stripThinking(d decision) (decision, bool) {
 			return d, lead && (d.planned || c.lost > 0)
 		}
 		gain := max(0, p.Saved().Tokens-tokensSaved(c.base))
-		inForce, fail := c.settlePlan(p, control.PlanInfo{
-			Parent: c.base.ID(), Why: "the provider refused thinking", Messages: p.Len, Edits: len(p.Edits),
-			Before: d.sent.tokens(), After: d.sent.tokens() - gain, Saved: gain,
-		})
+		info := conview.DescribePlan(control.PlanInfo{Why: "the provider refused thinking", Before: d.sent.tokens(), After: d.sent.tokens() - gain}, p)
+		inForce, fail := c.settlePlan(p, info)
 		if fail == nil && inForce.ID() != p.ID() {
 			c.adoptPlan(inForce)
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -20,7 +21,7 @@ func (c *conversation) settlePlan(p *plan.Plan, info control.PlanInfo) (*plan.Pl
 	info.By, info.Request = "request", c.conv.Totals.Requests+1
 	var won *plan.Plan
 	err := c.retryStore(func() (err error) {
-		won, err = c.t.book.Settle(c.ctx(), c.conv.Conversation, c.history(), c.base.ID(), p, info)
+		won, err = c.t.opts.Store.Settle(c.ctx(), c.conv.Conversation, c.history(), c.base.ID(), p, info)
 		return err
 	})
 	if err == nil {
@@ -31,10 +32,7 @@ func (c *conversation) settlePlan(p *plan.Plan, info control.PlanInfo) (*plan.Pl
 
 // settledBy says why a plan was made, from what the caller asked of the engine.
 func settledBy(ask winnow.Ask, r *winnow.Result) control.PlanInfo {
-	info := control.PlanInfo{
-		Messages: r.Plan.Len, Edits: len(r.Plan.Edits),
-		Before: r.Before.Count.Tokens, After: r.After.Count.Tokens, Saved: r.Before.Count.Tokens - r.After.Count.Tokens,
-	}
+	info := conview.DescribePlan(control.PlanInfo{Before: r.Before.Count.Tokens, After: r.After.Count.Tokens}, r.Plan)
 	switch due, why := r.Before.Due(); {
 	case ask.Limit > 0:
 		info.Why = "the provider called the request too long"

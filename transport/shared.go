@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
@@ -136,10 +137,9 @@ func (c *conversation) settleLate(p *plan.Plan) {
 
 // madeAway says how a plan came about that the store gets later.
 func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
-	return control.PlanInfo{
-		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: tokensSaved(p) - tokensSaved(c.base),
-		By: "request", Request: c.conv.Totals.Requests + 1,
-	}
+	info := conview.DescribePlan(control.PlanInfo{By: "request", Why: "made while the store could not be reached", Request: c.conv.Totals.Requests + 1}, p)
+	info.Parent, info.Saved = c.base.ID(), tokensSaved(p)-tokensSaved(c.base)
+	return info
 }
 
 // offerLater notes that the plan under which this request is sent is not in the

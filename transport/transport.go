@@ -22,7 +22,6 @@ type Transport struct {
 	engines *engines
 	memory  *memory
 	count   counters
-	book    planstore.Book
 	records recorder
 
 	// originals is nil where no content may be kept.
@@ -68,7 +67,6 @@ func New(o *Options) (*Transport, error) {
 			return tenant
 		}
 	}
-	t.book = t.opts.Store
 	t.room = semaphore.NewWeighted(t.opts.Unpacked)
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
@@ -95,18 +93,14 @@ func (t *Transport) Close() {
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req, off := switchedOff(req)
-	if off {
-		t.tally(func(s *Stats) { s.Passed++ })
-		resp, err := t.opts.Base.RoundTrip(req)
-		t.notePassed(resp, becauseOff, "")
-		return resp, err
-	}
 	end, ok := EndpointOf(req)
-	if !ok || req.Body == nil || req.Body == http.NoBody {
+	if off || !ok || req.Body == nil || req.Body == http.NoBody {
 		t.tally(func(s *Stats) { s.Passed++ })
-		resp, err := t.opts.Base.RoundTrip(req)
-		t.notePassed(resp, becauseNoConversation, "")
-		return resp, err
+		why := becauseNoConversation
+		if off {
+			why = becauseOff
+		}
+		return t.passThrough(req, why)
 	}
 	body, err := t.readBody(req)
 	if err != nil {
@@ -119,9 +113,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(why), "why", briefError(body.why))
 		r := req.Clone(req.Context())
 		r.Body = body.rest
-		resp, err := t.opts.Base.RoundTrip(r)
-		t.notePassed(resp, why, "")
-		return resp, err
+		return t.passThrough(r, why)
 	}
 	var resp *http.Response
 	if o := t.offerTools(req, end, body.raw); o != nil {
@@ -130,6 +122,13 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp, err = t.sendFitted(req, end, body.raw)
 	}
 	t.releaseAfterAnswer(&body, resp)
+	return resp, err
+}
+
+// passThrough sends a request as it is, and tells its caller why.
+func (t *Transport) passThrough(req *http.Request, why Reason) (*http.Response, error) {
+	resp, err := t.opts.Base.RoundTrip(req)
+	t.notePassed(resp, why, "")
 	return resp, err
 }
 

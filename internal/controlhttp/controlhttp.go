@@ -16,7 +16,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 )
 
@@ -27,33 +26,69 @@ const maxAction = 64 << 10
 func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 	s := server{of}
 	return map[string]http.HandlerFunc{
-		"GET /winnow/conversations":               s.listConversations,
-		"GET /winnow/conversations/{id}":          s.showConversation,
-		"DELETE /winnow/conversations/{id}":       s.deleteConversation,
+		"GET /winnow/conversations":      s.listConversations,
+		"GET /winnow/conversations/{id}": show(s, control.Source.Conversation),
+		"DELETE /winnow/conversations/{id}": s.answer(func(r *http.Request, c control.Source) (any, error) {
+			ids, err := c.Delete(r.Context(), r.PathValue("id"))
+			return map[string]any{"deleted": ids}, err
+		}),
 		"GET /winnow/conversations/{id}/events":   s.streamEvents,
 		"GET /winnow/conversations/{id}/messages": s.showMessages,
-		"GET /winnow/conversations/{id}/view":     s.showView,
-		"GET /winnow/conversations/{id}/files":    s.showFiles,
-		"GET /winnow/conversations/{id}/file":     s.showFile,
-		"GET /winnow/conversations/{id}/hints":    s.showHints,
-		"GET /winnow/conversations/{id}/search":   s.findInConversation,
-		"GET /winnow/plans/{id}":                  s.showPlan,
-		"GET /winnow/plans/{id}/report":           s.showReport,
-		"GET /winnow/plans/{id}/patch":            s.showPatch,
-		"POST /winnow/conversations/{id}/preview": s.previewCompaction,
-		"POST /winnow/conversations/{id}/compact": s.compactConversation,
-		"POST /winnow/conversations/{id}/undo":    s.undoPlan,
-		"POST /winnow/conversations/{id}/pin":     s.pinMessage,
-		"POST /winnow/conversations/{id}/unpin":   s.unpinMessage,
-		"POST /winnow/conversations/{id}/note":    s.writeNote,
+		"GET /winnow/conversations/{id}/view": s.answer(func(r *http.Request, c control.Source) (any, error) {
+			return c.View(r.Context(), r.PathValue("id"), nil)
+		}),
+		"GET /winnow/conversations/{id}/files": show(s, control.Source.Files),
+		"GET /winnow/conversations/{id}/file": s.answer(func(r *http.Request, c control.Source) (any, error) {
+			return c.File(r.Context(), r.PathValue("id"), r.URL.Query().Get("path"))
+		}),
+		"GET /winnow/conversations/{id}/hints": s.answer(func(r *http.Request, c control.Source) (any, error) {
+			hints, err := c.Hints(r.Context(), r.PathValue("id"))
+			return map[string]any{"hints": hints}, err
+		}),
+		"GET /winnow/conversations/{id}/search":   s.findWords,
+		"GET /winnow/plans/{id}":                  show(s, control.Source.Plan),
+		"GET /winnow/plans/{id}/report":           show(s, control.Source.Report),
+		"GET /winnow/plans/{id}/patch":            show(s, control.Source.Patch),
+		"POST /winnow/conversations/{id}/preview": act(s, previewCompaction),
+		"POST /winnow/conversations/{id}/compact": act(s, control.Source.Compact),
+		"POST /winnow/conversations/{id}/undo":    act(s, control.Source.Undo),
+		"POST /winnow/conversations/{id}/pin":     act(s, control.Source.Pin),
+		"POST /winnow/conversations/{id}/unpin":   act(s, control.Source.Unpin),
+		"POST /winnow/conversations/{id}/note":    act(s, control.Source.Note),
 		"GET /winnow/recall/{handle}":             s.recallLines,
-		"GET /winnow/recall/{handle}/place":       s.locateHandle,
-		"GET /winnow/search":                      s.searchAll,
+		"GET /winnow/recall/{handle}/place": s.answer(func(r *http.Request, c control.Source) (any, error) {
+			return c.Locate(r.Context(), r.PathValue("handle"))
+		}),
+		"GET /winnow/search": s.findWords,
 	}
 }
 
 type server struct {
 	of func(*http.Request) control.Source
+}
+
+// answer answers with what a source returns.
+func (s server) answer(ask func(*http.Request, control.Source) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		doc, err := ask(r, s.of(r))
+		replyOrRefuse(w, doc, err)
+	}
+}
+
+// show answers with what has the id of the address.
+func show[I ~string, D any](s server, ask func(control.Source, context.Context, I) (D, error)) http.HandlerFunc {
+	return s.answer(func(r *http.Request, c control.Source) (any, error) { return ask(c, r.Context(), I(r.PathValue("id"))) })
+}
+
+// act acts on the conversation that has the id of the address.
+func act[A, D any](s server, do func(control.Source, context.Context, string, A) (D, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		serveAction(w, r, func(a A) (D, error) { return do(s.of(r), r.Context(), r.PathValue("id"), a) })
+	}
+}
+
+func previewCompaction(c control.Source, ctx context.Context, id string, a control.Compact) (*control.View, error) {
+	return c.View(ctx, id, &a)
 }
 
 func (s server) listConversations(w http.ResponseWriter, r *http.Request) {
@@ -63,16 +98,6 @@ func (s server) listConversations(w http.ResponseWriter, r *http.Request) {
 	}
 	all, err := s.of(r).Conversations(r.Context(), q)
 	replyOrRefuse(w, map[string]any{"conversations": all}, err)
-}
-
-func (s server) showConversation(w http.ResponseWriter, r *http.Request) {
-	d, err := s.of(r).Conversation(r.Context(), r.PathValue("id"))
-	replyOrRefuse(w, d, err)
-}
-
-func (s server) deleteConversation(w http.ResponseWriter, r *http.Request) {
-	ids, err := s.of(r).Delete(r.Context(), r.PathValue("id"))
-	replyOrRefuse(w, map[string]any{"deleted": ids}, err)
 }
 
 func (s server) showMessages(w http.ResponseWriter, r *http.Request) {
@@ -85,52 +110,23 @@ func (s server) showMessages(w http.ResponseWriter, r *http.Request) {
 	replyOrRefuse(w, m, err)
 }
 
-func (s server) showView(w http.ResponseWriter, r *http.Request) {
-	v, err := s.of(r).View(r.Context(), r.PathValue("id"), nil)
-	replyOrRefuse(w, v, err)
-}
-
-func (s server) showFiles(w http.ResponseWriter, r *http.Request) {
-	f, err := s.of(r).Files(r.Context(), r.PathValue("id"))
-	replyOrRefuse(w, f, err)
-}
-
-func (s server) showFile(w http.ResponseWriter, r *http.Request) {
-	f, err := s.of(r).File(r.Context(), r.PathValue("id"), r.URL.Query().Get("path"))
-	replyOrRefuse(w, f, err)
-}
-
-func (s server) showHints(w http.ResponseWriter, r *http.Request) {
-	hints, err := s.of(r).Hints(r.Context(), r.PathValue("id"))
-	replyOrRefuse(w, map[string]any{"hints": hints}, err)
-}
-
-// readQuery reads what is looked for.
-func readQuery(w http.ResponseWriter, r *http.Request) (recall.Query, bool) {
+// findWords searches one conversation where the address names it, and all otherwise.
+func (s server) findWords(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	q := recall.Query{Words: v.Get("q"), All: v.Get("all") == "true" || v.Get("all") == "1"}
 	if !readNumbers(w, r, "limit", &q.Limit) {
-		return q, false
+		return
 	}
 	if strings.TrimSpace(q.Words) == "" {
 		Refuse(w, http.StatusBadRequest, "winnow: there are no words to search for; write ?q=WORDS")
-		return q, false
+		return
 	}
-	return q, true
-}
-
-func (s server) findInConversation(w http.ResponseWriter, r *http.Request) {
-	if q, ok := readQuery(w, r); ok {
-		found, err := s.of(r).Find(r.Context(), r.PathValue("id"), q)
-		replyOrRefuse(w, found, err)
+	find := s.of(r).Search
+	if id := r.PathValue("id"); id != "" {
+		find = func(ctx context.Context, q recall.Query) (recall.Results, error) { return s.of(r).Find(ctx, id, q) }
 	}
-}
-
-func (s server) searchAll(w http.ResponseWriter, r *http.Request) {
-	if q, ok := readQuery(w, r); ok {
-		found, err := s.of(r).Search(r.Context(), q)
-		replyOrRefuse(w, found, err)
-	}
+	found, err := find(r.Context(), q)
+	replyOrRefuse(w, found, err)
 }
 
 func (s server) recallLines(w http.ResponseWriter, r *http.Request) {
@@ -140,58 +136,6 @@ func (s server) recallLines(w http.ResponseWriter, r *http.Request) {
 	}
 	p, err := s.of(r).Recall(r.Context(), r.PathValue("handle"), lines)
 	replyOrRefuse(w, p, err)
-}
-
-func (s server) locateHandle(w http.ResponseWriter, r *http.Request) {
-	p, err := s.of(r).Locate(r.Context(), r.PathValue("handle"))
-	replyOrRefuse(w, p, err)
-}
-
-func planID(r *http.Request) plan.ID { return plan.ID(r.PathValue("id")) }
-
-func (s server) showPlan(w http.ResponseWriter, r *http.Request) {
-	p, err := s.of(r).Plan(r.Context(), planID(r))
-	replyOrRefuse(w, p, err)
-}
-
-func (s server) showReport(w http.ResponseWriter, r *http.Request) {
-	rep, err := s.of(r).Report(r.Context(), planID(r))
-	replyOrRefuse(w, rep, err)
-}
-
-func (s server) showPatch(w http.ResponseWriter, r *http.Request) {
-	p, err := s.of(r).Patch(r.Context(), planID(r))
-	replyOrRefuse(w, p, err)
-}
-
-func (s server) previewCompaction(w http.ResponseWriter, r *http.Request) {
-	serveAction(w, r, func(a control.Compact) (*control.View, error) {
-		return s.of(r).View(r.Context(), r.PathValue("id"), &a)
-	})
-}
-
-func (s server) compactConversation(w http.ResponseWriter, r *http.Request) {
-	serveAction(w, r, func(a control.Compact) (*control.Done, error) {
-		return s.of(r).Compact(r.Context(), r.PathValue("id"), a)
-	})
-}
-
-func (s server) undoPlan(w http.ResponseWriter, r *http.Request) {
-	serveAction(w, r, func(a control.Undo) (*control.Done, error) {
-		return s.of(r).Undo(r.Context(), r.PathValue("id"), a)
-	})
-}
-
-func (s server) pinMessage(w http.ResponseWriter, r *http.Request) {
-	serveAction(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Pin(r.Context(), r.PathValue("id"), a) })
-}
-
-func (s server) unpinMessage(w http.ResponseWriter, r *http.Request) {
-	serveAction(w, r, func(a control.Mark) (*control.Done, error) { return s.of(r).Unpin(r.Context(), r.PathValue("id"), a) })
-}
-
-func (s server) writeNote(w http.ResponseWriter, r *http.Request) {
-	serveAction(w, r, func(a control.Write) (*control.Done, error) { return s.of(r).Note(r.Context(), r.PathValue("id"), a) })
 }
 
 // serveAction reads the body of an action and answers with what it did.

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -59,6 +60,36 @@ func Named(c *control.Conversation, words []string) bool {
 // Words splits a query.
 func Words(s string) []string { return strings.Fields(strings.ToLower(s)) }
 
+// ListLimit returns how many conversations a list has at most.
+func ListLimit(q control.List) int {
+	if q.Limit <= 0 {
+		return 50
+	}
+	return min(q.Limit, control.MaxListed)
+}
+
+// ByID returns the one that has an id, or else the only one whose id begins with it.
+// The error wraps [control.ErrUnknown] or [control.ErrInvalid].
+func ByID[T any](all []T, id string, idOf func(*T) string) (one T, err error) {
+	var found []*T
+	for i := range all {
+		x := &all[i]
+		if idOf(x) == id {
+			return *x, nil
+		}
+		if id != "" && strings.HasPrefix(idOf(x), id) {
+			found = append(found, x)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return one, fmt.Errorf("%w: %s", control.ErrUnknown, text.Brief(id, 60))
+	case 1:
+		return *found[0], nil
+	}
+	return one, fmt.Errorf("%w: %s matches more than one; write more of it", control.ErrInvalid, text.Brief(id, 60))
+}
+
 func containsAll(s string, words []string) bool {
 	for _, w := range words {
 		if !strings.Contains(s, w) {
@@ -86,9 +117,7 @@ const (
 func listMessages(m *Moment, which control.Wanted) *control.Messages {
 	h := m.View.History()
 	limit := which.Limit
-	if limit <= 0 {
-		limit = defaultMessages
-	}
+	defaults.Set(&limit, defaultMessages)
 	limit = min(limit, maxMessages)
 	out := &control.Messages{Messages: []control.Message{}, Total: h.Len(), Tools: []string{}}
 	f := findFates(m)

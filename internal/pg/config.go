@@ -14,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/winnow-llm/winnow/internal/defaults"
 )
 
 // Config says how a database is reached.
@@ -51,15 +53,9 @@ func (c Config) withDefaults() Config {
 	if c.Application == "" {
 		c.Application = "winnow"
 	}
-	if c.Conns <= 0 {
-		c.Conns = 16
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = 5 * time.Second
-	}
-	if c.Queue <= 0 {
-		c.Queue = 6 * c.Timeout
-	}
+	defaults.Set(&c.Conns, 16)
+	defaults.Set(&c.Timeout, 5*time.Second)
+	defaults.Set(&c.Queue, 6*c.Timeout)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package planstore
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"slices"
@@ -29,7 +30,7 @@ type Memory struct {
 	originals []keptOriginal // newest last
 	secret    []byte
 	spent     map[string]time.Time // used-up names, and until when they are kept
-	limits    map[limitName][]byte
+	limits    map[bookID][]byte    // by tenant and name
 	prepared  map[preparedID]Preparation
 }
 
@@ -61,19 +62,11 @@ func (m *Memory) Heads(_ context.Context, k Key) ([]Head, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	under := m.plans[k]
-	if len(under) == 0 {
-		return nil, nil
-	}
 	all := make([]*kept, 0, len(under))
 	for _, e := range under {
 		all = append(all, e.Value.(*kept))
 	}
-	slices.SortFunc(all, func(a, b *kept) int {
-		if a.plan.Len != b.plan.Len {
-			return b.plan.Len - a.plan.Len
-		}
-		return b.number - a.number
-	})
+	slices.SortFunc(all, func(a, b *kept) int { return cmp.Or(b.plan.Len-a.plan.Len, b.number-a.number) })
 	now := m.bounds.Now()
 	for i := len(all) - 1; i >= 0; i-- {
 		all[i].used = now
@@ -195,10 +188,7 @@ func (m *Memory) Mark(_ context.Context, k Key, mark Mark, before chat.Hash) err
 	defer m.mu.Unlock()
 	all := slices.DeleteFunc(slices.Clone(m.marks[k]), func(x Mark) bool { return x.Chain == before || x.Chain == mark.Chain })
 	all = append(all, mark)
-	if len(all) > MaxMarks {
-		all = all[len(all)-MaxMarks:]
-	}
-	m.marks[k] = all
+	m.marks[k] = all[max(0, len(all)-MaxMarks):]
 	if e := m.at[k]; e != nil {
 		m.known.MoveToFront(e)
 	} else {

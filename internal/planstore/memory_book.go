@@ -67,6 +67,15 @@ func (m *Memory) openPage(c Conversation) *page {
 	return p
 }
 
+// readPage returns the page of a conversation, an empty one where there is none. The
+// caller holds the lock.
+func (m *Memory) readPage(t Tenant, id string) *page {
+	if e := m.book.pages[bookID{t, id}]; e != nil {
+		return e.Value.(*page)
+	}
+	return &page{}
+}
+
 // closePage forgets a conversation.
 func (m *Memory) closePage(e *list.Element) {
 	b := &m.book
@@ -89,8 +98,8 @@ func (m *Memory) touchPage(p *page) {
 // keptConversation returns a conversation as it is kept, or as it would be. The caller holds the
 // lock.
 func (m *Memory) keptConversation(c Conversation) Conversation {
-	if e := m.book.pages[bookID{c.Key.Tenant, c.ID}]; e != nil {
-		return e.Value.(*page).Conversation
+	if p := m.readPage(c.Key.Tenant, c.ID); p.ID != "" {
+		return p.Conversation
 	}
 	return c
 }
@@ -110,9 +119,7 @@ func (m *Memory) putInForce(x *page, p *plan.Plan, info control.PlanInfo) {
 	}
 	info.ID, info.Time = p.ID(), m.bounds.Now()
 	x.settled = append(x.settled, info)
-	if len(x.settled) > maxSettled {
-		x.settled = x.settled[len(x.settled)-maxSettled:]
-	}
+	x.settled = x.settled[max(0, len(x.settled)-maxSettled):]
 }
 
 // Leaves implements [Book].
@@ -136,10 +143,7 @@ func newestFirst(all []Conversation, most int) []Conversation {
 func (m *Memory) Links(_ context.Context, c Conversation) ([]Link, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.book.pages[bookID{c.Key.Tenant, c.ID}]; e != nil {
-		return slices.Clone(e.Value.(*page).links), nil
-	}
-	return nil, nil
+	return slices.Clone(m.readPage(c.Key.Tenant, c.ID).links), nil
 }
 
 // Put adds links to those that are known of a conversation.
@@ -260,11 +264,7 @@ func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, lin
 func (m *Memory) Requests(_ context.Context, t Tenant, id string, after int64) ([]control.Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e := m.book.pages[bookID{t, id}]
-	if e == nil {
-		return nil, nil
-	}
-	all := e.Value.(*page).requests
+	all := m.readPage(t, id).requests
 	from, _ := slices.BinarySearchFunc(all, after+1, func(r control.Request, at int64) int { return cmp.Compare(r.Revision, at) })
 	return slices.Clone(all[from:]), nil
 }
@@ -273,10 +273,7 @@ func (m *Memory) Requests(_ context.Context, t Tenant, id string, after int64) (
 func (m *Memory) Settled(_ context.Context, t Tenant, id string) ([]control.PlanInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.book.pages[bookID{t, id}]; e != nil {
-		return slices.Clone(e.Value.(*page).settled), nil
-	}
-	return nil, nil
+	return slices.Clone(m.readPage(t, id).settled), nil
 }
 
 // Conversations implements [Book].

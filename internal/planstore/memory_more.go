@@ -33,7 +33,7 @@ func (m *Memory) ByHandle(_ context.Context, t Tenant, handle string) ([]Kept, e
 			out = append(out, Kept{x.key, x.plan})
 		}
 	}
-	out = append(out, m.formerWith(t, handle)...)
+	out = append(out, m.formerWhere(t, func(p *plan.Plan) bool { return HasHandle(p, handle) })...)
 	return out[:min(len(out), MaxByHandle)], nil
 }
 
@@ -73,27 +73,19 @@ func (p *page) gaveWay(was *plan.Plan) {
 func (m *Memory) Former(_ context.Context, t Tenant, id plan.ID) (Kept, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for e := m.book.order.Front(); e != nil; e = e.Next() {
-		x := e.Value.(*page)
-		if x.Key.Tenant != t {
-			continue
-		}
-		for _, p := range x.former {
-			if p.ID() == id {
-				return Kept{x.Key, p.Bare()}, nil
-			}
-		}
+	found := m.formerWhere(t, func(p *plan.Plan) bool { return p.ID() == id })
+	if len(found) == 0 {
+		return Kept{}, ErrNotFound
 	}
-	return Kept{}, ErrNotFound
+	return Kept{found[0].Key, found[0].Plan.Bare()}, nil
 }
 
-// formerWith returns former plans of a tenant with a handle. The caller holds the
-// lock.
-func (m *Memory) formerWith(t Tenant, handle string) (out []Kept) {
+// formerWhere returns former plans of a tenant. The caller holds the lock.
+func (m *Memory) formerWhere(t Tenant, wanted func(*plan.Plan) bool) (out []Kept) {
 	for e := m.book.order.Front(); e != nil; e = e.Next() {
 		x := e.Value.(*page)
 		for i := len(x.former) - 1; i >= 0 && x.Key.Tenant == t; i-- {
-			if HasHandle(x.former[i], handle) {
+			if wanted(x.former[i]) {
 				out = append(out, Kept{x.Key, x.former[i]})
 			}
 		}
@@ -121,29 +113,23 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 	return plans, before - len(m.originals), nil
 }
 
-// limitName is what is kept about.
-type limitName struct {
-	tenant Tenant
-	name   string
-}
-
 // Limits implements [Store].
 func (m *Memory) Limits(_ context.Context, t Tenant, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.limits[limitName{t, name}], nil
+	return m.limits[bookID{t, name}], nil
 }
 
 // KeepLimits implements [Store].
 func (m *Memory) KeepLimits(_ context.Context, t Tenant, name string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := limitName{t, name}
+	k := bookID{t, name}
 	if _, ok := m.limits[k]; !ok && len(m.limits) >= m.bounds.Plans {
 		clear(m.limits) // they are learned again
 	}
 	if m.limits == nil {
-		m.limits = make(map[limitName][]byte)
+		m.limits = make(map[bookID][]byte)
 	}
 	m.limits[k] = value
 	return nil

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -212,21 +213,11 @@ type Bounds struct {
 // WithDefaults returns the bounds with defaults where nothing is set: that number
 // of plans, size bytes of them and as many of conversations.
 func (b Bounds) WithDefaults(plans int, size int64) Bounds {
-	if b.Age <= 0 {
-		b.Age = 30 * 24 * time.Hour
-	}
-	if b.Plans <= 0 {
-		b.Plans = plans
-	}
-	if b.Size <= 0 {
-		b.Size = size
-	}
-	if b.Originals <= 0 {
-		b.Originals = size
-	}
-	if b.Heads <= 0 {
-		b.Heads = 512
-	}
+	defaults.Set(&b.Age, 30*24*time.Hour)
+	defaults.Set(&b.Plans, plans)
+	defaults.Set(&b.Size, size)
+	defaults.Set(&b.Originals, size)
+	defaults.Set(&b.Heads, 512)
 	if b.Now == nil {
 		b.Now = time.Now
 	}

@@ -11,63 +11,59 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// lockAt locks the conversation for an action on the plan that is in force. It fails
-// where another plan than the action's base is.
-func (r *Rerun) lockAt(ctx context.Context, id string, b control.Base) (unlock func(), err error) {
-	if err := r.checkID(ctx, id); err != nil {
+// actAt acts on the conversation, provided that the action's base plan is in force, and
+// says what that did. The action returns a sentence for people.
+func (r *Rerun) actAt(ctx context.Context, id string, b control.Base, act func() (say string, err error)) (*control.Done, error) {
+	unlock, err := r.lockReady(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
+	defer unlock()
 	if b.Plan != r.plan.ID() {
-		defer r.mu.Unlock()
 		return nil, &control.ConflictError{Base: b.Plan, InForce: r.plan.ID()}
 	}
-	return r.mu.Unlock, nil
+	before := r.status.Count.Tokens
+	say, err := act()
+	if err != nil {
+		return nil, err
+	}
+	r.noteChange()
+	return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}, nil
 }
 
 // Compact rewrites the conversation down to the target now.
 func (r *Rerun) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
-	unlock, err := r.lockAt(ctx, id, a.Base)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	fit, err := conview.Compact(ctx, r.w, r.in.Request, r.engineState(), a)
-	if err != nil {
-		return nil, err
-	}
-	before := r.status.Count.Tokens
-	info := control.PlanInfo{
-		Time: r.lastMessageTime(), By: "compact", Request: len(r.rows) + 1, Why: "asked for", Focus: a.Focus,
-		Before: before, After: fit.After.Count.Tokens,
-	}
-	if err := r.settlePlan(fit.Plan); err != nil {
-		return nil, err
-	}
-	r.adoptPlan(fit.Plan, info)
-	return r.reportDone(before, conview.Went("Compacted", before, r.status.Count.Tokens)), nil
+	return r.actAt(ctx, id, a.Base, func() (string, error) {
+		fit, err := conview.Compact(ctx, r.w, r.in.Request, r.engineState(), a)
+		if err != nil {
+			return "", err
+		}
+		info := control.PlanInfo{By: "compact", Why: "asked for", Focus: a.Focus, After: fit.After.Count.Tokens}
+		return r.putInForce("Compacted", fit.Plan, info)
+	})
 }
 
 // Undo takes a plan back.
 func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
-	unlock, err := r.lockAt(ctx, id, a.Base)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if a.Undo == "" {
-		a.Undo = r.plan.ID()
-	}
-	p, err := conview.Undo(r.plan, a.Undo, &r.in.Request)
-	if err != nil {
-		return nil, err
-	}
-	before := r.status.Count.Tokens
+	return r.actAt(ctx, id, a.Base, func() (string, error) {
+		of := cmp.Or(a.Undo, r.plan.ID())
+		p, err := conview.Undo(r.plan, of, &r.in.Request)
+		if err != nil {
+			return "", err
+		}
+		return r.putInForce("Undone", p, control.PlanInfo{By: "undo", Why: "takes back " + string(of), Undid: of})
+	})
+}
+
+// putInForce puts a plan in force that an action made, and says what that did.
+func (r *Rerun) putInForce(what string, p *plan.Plan, info control.PlanInfo) (string, error) {
+	info.Time, info.Request, info.Before = r.lastMessageTime(), len(r.rows)+1, r.status.Count.Tokens
 	if err := r.settlePlan(p); err != nil {
-		return nil, err
+		return "", err
 	}
-	r.adoptPlan(p, control.PlanInfo{Time: r.lastMessageTime(), By: "undo", Request: len(r.rows) + 1, Why: "takes back " + string(a.Undo), Undid: a.Undo, Before: before, After: r.status.Count.Tokens})
-	return r.reportDone(before, conview.Went("Undone", before, r.status.Count.Tokens)), nil
+	info.After = cmp.Or(info.After, r.status.Count.Tokens)
+	r.adoptPlan(p, info)
+	return conview.Went(what, info.Before, r.status.Count.Tokens), nil
 }
 
 // holdsPlan reports whether edits of a plan are in force.
@@ -84,42 +80,29 @@ func (r *Rerun) isUndone(id plan.ID) bool {
 
 // Mark implements [conview.Backend].
 func (r *Rerun) Mark(ctx context.Context, id string, a control.Mark, on bool) (*control.Done, error) {
-	unlock, err := r.lockAt(ctx, id, a.Base)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	say, err := conview.CheckMark(r.momentNow(), a, on)
-	if err != nil {
-		return nil, err
-	}
-	pin := winnow.Pin{Message: a.Message, Part: a.Part}
-	if on {
-		r.pins = append(slices.Clone(r.pins), pin)
-	} else {
-		r.pins = slices.DeleteFunc(slices.Clone(r.pins), func(p winnow.Pin) bool { return p == pin })
-	}
-	slices.SortFunc(r.pins, func(a, b winnow.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
-	return r.reportDone(r.status.Count.Tokens, say), nil
+	return r.actAt(ctx, id, a.Base, func() (string, error) {
+		say, err := conview.CheckMark(r.momentNow(), a, on)
+		if err != nil {
+			return "", err
+		}
+		pin := winnow.Pin{Message: a.Message, Part: a.Part}
+		if on {
+			r.pins = append(slices.Clone(r.pins), pin)
+		} else {
+			r.pins = slices.DeleteFunc(slices.Clone(r.pins), func(p winnow.Pin) bool { return p == pin })
+		}
+		slices.SortFunc(r.pins, func(a, b winnow.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
+		return say, nil
+	})
 }
 
 // Note implements [control.Steering].
 func (r *Rerun) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
-	unlock, err := r.lockAt(ctx, id, a.Base)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.lastMessageTime())
-	if err != nil {
-		return nil, err
-	}
-	r.notes = c.Apply(r.notes)
-	return r.reportDone(r.status.Count.Tokens, c.Say), nil
-}
-
-// reportDone says what an action did.
-func (r *Rerun) reportDone(before int, say string) *control.Done {
-	r.noteChange()
-	return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}
+	return r.actAt(ctx, id, a.Base, func() (string, error) {
+		c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.lastMessageTime())
+		if err == nil {
+			r.notes = c.Apply(r.notes)
+		}
+		return c.Say, err
+	})
 }

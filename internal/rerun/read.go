@@ -3,6 +3,7 @@ package rerun
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
@@ -13,31 +14,23 @@ import (
 
 // Plan implements [control.Source].
 func (r *Rerun) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
-	if err := r.waitUntilReady(ctx); err != nil {
+	m, err := r.Planned(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.planOf(id)
-}
-
-func (r *Rerun) planOf(id plan.ID) (*plan.Plan, error) {
-	if p := r.known[id]; p != nil {
-		return p, nil
-	}
-	return nil, fmt.Errorf("%w: plan %q", control.ErrUnknown, text.Brief(string(id), 40))
+	return m.View.Plan(), nil
 }
 
 // Planned implements [conview.Backend]: over the request that the plan was made for.
 func (r *Rerun) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
-	if err := r.waitUntilReady(ctx); err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p, err := r.planOf(id)
+	unlock, err := r.lockReady(ctx, r.id)
 	if err != nil {
 		return nil, err
+	}
+	defer unlock()
+	p := r.known[id]
+	if p == nil {
+		return nil, fmt.Errorf("%w: plan %q", control.ErrUnknown, text.Brief(string(id), 40))
 	}
 	m := r.momentNow()
 	m.Request.History = m.Request.History.Head(p.Len)
@@ -56,11 +49,11 @@ func (r *Rerun) pinsInForce() []control.Pin {
 
 // Moment implements [conview.Backend]: the conversation at its end.
 func (r *Rerun) Moment(ctx context.Context, id string) (*conview.Moment, error) {
-	if err := r.checkID(ctx, id); err != nil {
+	unlock, err := r.lockReady(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer unlock()
 	return r.momentNow(), nil
 }
 
@@ -72,26 +65,19 @@ func (r *Rerun) momentNow() *conview.Moment {
 	}
 }
 
-// currentView returns what the model would see next.
-func (r *Rerun) currentView() plan.View {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.view
-}
-
 // Recall implements [recall.Source], for handles of all plans that were in force.
 func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (recall.Page, error) {
-	if err := r.waitUntilReady(ctx); err != nil {
-		return recall.Page{}, err
-	}
 	name, place, err := recall.Parse(handle)
 	if err != nil {
 		return recall.Page{}, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := len(r.plans) - 1; i >= 0; i-- {
-		p := r.known[r.plans[i].ID]
+	unlock, err := r.lockReady(ctx, r.id)
+	if err != nil {
+		return recall.Page{}, err
+	}
+	defer unlock()
+	for _, info := range slices.Backward(r.plans) {
+		p := r.known[info.ID]
 		if p == nil {
 			continue
 		}
@@ -104,19 +90,20 @@ func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (
 
 // Search implements [recall.Source].
 func (r *Rerun) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
-	if err := r.waitUntilReady(ctx); err != nil {
+	m, err := r.Moment(ctx, r.id)
+	if err != nil {
 		return recall.Results{}, err
 	}
-	v := r.currentView()
-	return recall.Limited(recall.Hidden(v.History(), v.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
+	return recall.Limited(recall.Hidden(m.View.History(), m.View.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
 }
 
 // Locate implements [control.Source].
 func (r *Rerun) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	if err := r.waitUntilReady(ctx); err != nil {
+	m, err := r.Moment(ctx, r.id)
+	if err != nil {
 		return nil, err
 	}
-	if p := r.currentView().Plan(); p != nil {
+	if p := m.View.Plan(); p != nil {
 		for i := range p.Edits {
 			if e := &p.Edits[i]; e.Handle == handle && handle != "" {
 				return &control.Place{Conversation: r.id, From: e.From, To: e.To, Part: e.Part}, nil

@@ -18,13 +18,17 @@ const SourceName = "rerun"
 // ID returns the conversation's id.
 func (r *Rerun) ID() string { return r.id }
 
-// checkID reports whether an id, or the beginning of one, is this conversation's, and
-// waits until there is something to show of it.
-func (r *Rerun) checkID(ctx context.Context, id string) error {
+// lockReady locks the conversation, and waits before that until there is something to
+// show of it. The id, or the beginning of one, must be this conversation's.
+func (r *Rerun) lockReady(ctx context.Context, id string) (unlock func(), err error) {
 	if id == "" || !strings.HasPrefix(r.id, id) {
-		return fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
+		return nil, fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
 	}
-	return r.waitUntilReady(ctx)
+	if err := r.waitUntilReady(ctx); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	return r.mu.Unlock, nil
 }
 
 // Conversations returns the only conversation, if it has the words. It does not
@@ -82,11 +86,11 @@ func (r *Rerun) buildStory() *conview.Story {
 
 // Conversation returns everything about it.
 func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	if err := r.checkID(ctx, id); err != nil {
+	unlock, err := r.lockReady(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer unlock()
 	s := r.buildStory()
 	return s.Detail(r.nextRequest(slices.Clip(s.Requests))), nil
 }
@@ -108,18 +112,17 @@ func (r *Rerun) Tokens() int {
 
 // Since waits for what is done about the conversation.
 func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
-	if err := r.checkID(ctx, id); err != nil {
-		return nil, err
-	}
 	for {
-		r.mu.Lock()
+		unlock, err := r.lockReady(ctx, id)
+		if err != nil {
+			return nil, err
+		}
 		changed := r.changed
 		if r.revision > revision {
-			c := r.buildStory().Since(revision)
-			r.mu.Unlock()
-			return c, nil
+			defer unlock()
+			return r.buildStory().Since(revision), nil
 		}
-		r.mu.Unlock()
+		unlock()
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -154,11 +157,11 @@ type Costs struct {
 
 // Beside returns both, for the requests that [Rerun.Conversation] has.
 func (r *Rerun) Beside(ctx context.Context, id string) (*Beside, error) {
-	if err := r.checkID(ctx, id); err != nil {
+	unlock, err := r.lockReady(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer unlock()
 	b := &Beside{Compacted: []int{}}
 	from := max(0, len(r.rows)-control.MaxRequests)
 	for i := from; i < len(r.rows); i++ {

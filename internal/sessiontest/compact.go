@@ -41,12 +41,7 @@ func testCompaction(t *testing.T, open Opener) {
 	if short == whole {
 		t.Fatal("nothing was compacted")
 	}
-	store2, err := open(dir)
-	must(t, err)
-	defer store2.Close()
-	again, err := session.Open(ctx, store2, "compact", testOptions())
-	must(t, err)
-	defer again.Close()
+	again := openAgain(t, open, dir, "compact")
 	if View(t, again) != short {
 		t.Error("the view is another one after reopening")
 	}
@@ -58,10 +53,7 @@ func testCompaction(t *testing.T, open Opener) {
 	_, err = again.Append(ctx, Turn(next, 100)...)
 	must(t, err)
 	must(t, again.Close())
-	third, err := session.Open(ctx, store2, "compact", testOptions())
-	must(t, err)
-	defer third.Close()
-	if got := View(t, third); !strings.HasPrefix(got, whole) {
+	if got := View(t, openAgain(t, open, dir, "compact")); !strings.HasPrefix(got, whole) {
 		t.Error("the rewind is gone after reopening")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -362,11 +363,6 @@ func Large(t *testing.T, open Opener) {
 
 // durationAt returns the value at a percentile.
 func durationAt(list []time.Duration, percent int) time.Duration {
-	sorted := append([]time.Duration(nil), list...)
-	for i := 1; i < len(sorted); i++ {
-		for k := i; k > 0 && sorted[k] < sorted[k-1]; k-- {
-			sorted[k], sorted[k-1] = sorted[k-1], sorted[k]
-		}
-	}
+	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)*percent/100]
 }

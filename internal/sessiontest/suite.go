@@ -78,6 +78,17 @@ func newSession(t *testing.T, store session.Store, id string) *session.Session {
 	return s
 }
 
+// openAgain opens a session of a store that is opened once more, as another process does.
+func openAgain(t *testing.T, open Opener, dir, id string) *session.Session {
+	t.Helper()
+	store, err := open(dir)
+	must(t, err)
+	s, err := session.Open(t.Context(), store, id, testOptions())
+	must(t, err)
+	t.Cleanup(func() { s.Close(); store.Close() })
+	return s
+}
+
 func userMessage(text string) chat.Message { return chat.TextMessage(chat.User, text) }
 
 func answerMessage(text string) chat.Message { return chat.TextMessage(chat.Assistant, text) }
@@ -255,12 +266,7 @@ func testAppend(t *testing.T, open Opener) {
 	}
 	check(s)
 	before := View(t, s)
-	store2, err := open(dir)
-	must(t, err)
-	defer store2.Close()
-	again, err := session.Open(ctx, store2, "kinds", testOptions())
-	must(t, err)
-	defer again.Close()
+	again := openAgain(t, open, dir, "kinds")
 	check(again)
 	if after := View(t, again); after != before {
 		t.Errorf("the view changed on reopening:\n%s\n%s", before, after)
@@ -304,12 +310,7 @@ func testOrder(t *testing.T, open Opener) {
 	for err := range errs {
 		t.Fatal(err)
 	}
-	store2, err := open(dir)
-	must(t, err)
-	defer store2.Close()
-	again, err := session.Open(ctx, store2, "order", testOptions())
-	must(t, err)
-	defer again.Close()
+	again := openAgain(t, open, dir, "order")
 	if View(t, again) != View(t, s) {
 		t.Error("what is in memory and what is on the disk differ")
 	}
@@ -349,12 +350,7 @@ func testReopen(t *testing.T, open Opener) {
 	if _, err := s.Append(ctx, userMessage("late")); !errors.Is(err, session.ErrClosed) {
 		t.Errorf("appending to a closed session: %v", err)
 	}
-	store2, err := open(dir)
-	must(t, err)
-	defer store2.Close()
-	again, err := session.Open(ctx, store2, "marks", testOptions())
-	must(t, err)
-	defer again.Close()
+	again := openAgain(t, open, dir, "marks")
 	c, err := again.Context()
 	must(t, err)
 	if again.Labels()[ids[0]] != "start" || len(again.Pins()) != 1 || again.Pins()[0] != ids[0] || again.Name() != "my session" || c.View.Len() == 0 {
@@ -380,12 +376,7 @@ func testOther(t *testing.T, open Opener) {
 	a := newSession(t, store, "two")
 	_, err := a.Append(ctx, userMessage("root"))
 	must(t, err)
-	store2, err := open(dir)
-	must(t, err)
-	defer store2.Close()
-	b, err := session.Open(ctx, store2, "two", testOptions())
-	must(t, err)
-	defer b.Close()
+	b := openAgain(t, open, dir, "two")
 	_, err = a.Append(ctx, answerMessage("from a"))
 	must(t, err)
 	idB, err := b.Append(ctx, answerMessage("from b"))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -37,9 +38,7 @@ func (o *Options) orDefault() Options {
 	if o != nil {
 		out = *o
 	}
-	if out.LockTimeout <= 0 {
-		out.LockTimeout = 10 * time.Second
-	}
+	defaults.Set(&out.LockTimeout, 10*time.Second)
 	return out
 }
 

@@ -5,8 +5,8 @@
 // as a session file would hold them, so a session can be copied to a file and
 // back.
 //
-// Every append is one statement, which the database has made to last when it is
-// acknowledged. Appends that come while one is under way share the next. Those
+// Every append is one batch, all or none, which the database has made to last when it
+// is acknowledged. Appends that come while one is under way share the next. Those
 // of several processes to one session come one after the other.
 //
 // Words are indexed when someone searches, not when a message is added.

@@ -33,7 +33,7 @@ func newStore(t testing.TB) *store {
 }
 
 // write is the connection that a store writes with.
-func write(s session.Store) *sql.DB { return s.(*store).write }
+func write(s session.Store) *sql.DB { return s.(*store).write.DB }
 
 func newSession(t testing.TB, store session.Store, id string, texts ...string) *session.Session {
 	t.Helper()
@@ -80,6 +80,26 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(text, "x.db"), nil); err == nil {
 		t.Error("a file is accepted for a folder")
+	}
+}
+
+// Sessions of tables without titles have them once the tables are brought up to date.
+func TestTitlesOfOlderTables(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s, err := Open(path, nil)
+	must(t, err)
+	newSession(t, s, "a", "Fix the build.")
+	newSession(t, s, "b")
+	_, err = write(s).Exec("ALTER TABLE sessions DROP COLUMN title; PRAGMA user_version = 1")
+	must(t, err)
+	must(t, s.Close())
+	s, err = Open(path, nil)
+	must(t, err)
+	defer s.Close()
+	list, err := s.List(t.Context(), 0, 0)
+	must(t, err)
+	if len(list) != 2 || list[0].Title != "" || list[1].Title != "Fix the build." {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -38,21 +38,15 @@ default_pool_size = 4
 max_client_conn = 200
 `, s.dir, dir)
 	path := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(path, []byte(settings), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(settings), 0o644))
 	// The shell ends it when its own input ends, which it does with this process
 	// at the latest.
 	cmd := exec.Command("sh", "-c", `"$1" "$2" >log 2>&1 </dev/null & read -r end; kill -9 $!; wait $!`, "sh", program, path)
 	s.as(cmd)
 	cmd.Dir = dir
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
@@ -84,13 +78,9 @@ func fileExists(path string) bool {
 func (s *Server) makeFolder(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := s.giveToUser(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.giveToUser(dir))
 	return dir
 }
 

@@ -49,7 +49,7 @@ var shared struct {
 // it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = startServer("fsync=off", "full_page_writes=off") })
+	shared.once.Do(func() { shared.server, shared.err = Launch("fsync=off", "full_page_writes=off") })
 	skipOrFail(t, shared.err)
 	return shared.server
 }
@@ -58,18 +58,15 @@ func Shared(t testing.TB) *Server {
 // as fsync=off, besides those that tests need.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s, err := startServer(settings...)
+	s, err := Launch(settings...)
 	skipOrFail(t, err)
-	t.Cleanup(func() { s.end(); _ = os.RemoveAll(s.dir) })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-// Launch is [Start] for a program that is not a test; it must call Close.
-func Launch(settings ...string) (*Server, error) { return startServer(settings...) }
-
 // Close ends the server and removes what it kept.
 func (s *Server) Close() error {
-	s.end()
+	s.tellGuard("")
 	return os.RemoveAll(s.dir)
 }
 
@@ -81,6 +78,11 @@ func skipOrFail(t testing.TB, err error) {
 	if errors.Is(err, errAbsent) {
 		t.Skip(err)
 	}
+	must(t, err)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,8 @@ func findBinaries() (string, error) {
 	return "", errAbsent
 }
 
-func startServer(settings ...string) (*Server, error) {
+// Launch is [Start] for a program that is not a test; it must call Close.
+func Launch(settings ...string) (*Server, error) {
 	s, err := initServer(settings...)
 	if err != nil {
 		return nil, err
@@ -169,7 +172,7 @@ func (s *Server) awaitAnswer() error {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	for {
-		conn, err := pgx.Connect(ctx, s.databaseURL("postgres"))
+		conn, err := pgx.Connect(ctx, s.Admin())
 		if err == nil {
 			return conn.Close(ctx)
 		}
@@ -211,8 +214,6 @@ func (s *Server) hasProcesses() bool {
 // Stop ends the server without a checkpoint. Run starts it again.
 func (s *Server) Stop() { s.tellGuard("keep\n") }
 
-func (s *Server) end() { s.tellGuard("") }
-
 func (s *Server) tellGuard(word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,13 +245,13 @@ func (s *Server) databaseURL(database string) string {
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("t%d_%d", os.Getpid(), made.Add(1))
-	s.Exec(t, s.databaseURL("postgres"), "create database "+name)
+	s.Exec(t, s.Admin(), "create database "+name)
 	return s.databaseURL(name)
 }
 
 // Named returns the address of a database by its name, and makes it where there
 // is none: for tests whose processes agree on a name.
-func (s *Server) Named(name string) (string, error) { return Named(s.databaseURL("postgres"), name) }
+func (s *Server) Named(name string) (string, error) { return Named(s.Admin(), name) }
 
 // Named is [Server.Named] in a process that has only the address of a database.
 func Named(address, name string) (string, error) {
@@ -280,9 +281,7 @@ func (s *Server) Exec(t testing.TB, address, sql string, args ...any) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	if _, err := conn.Exec(ctx, sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)

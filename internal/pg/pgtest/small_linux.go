@@ -13,9 +13,7 @@ import (
 func (s *Server) SmallDisk(t *testing.T, size string) (grow func(size string) error) {
 	t.Helper()
 	dir := filepath.Join(s.dir, "small")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	mount := func(flags uintptr, size string) error {
 		return syscall.Mount("tmpfs", dir, "tmpfs", flags, "mode=0755,size="+size)
 	}
@@ -24,14 +22,8 @@ func (s *Server) SmallDisk(t *testing.T, size string) (grow func(size string) er
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	inner := filepath.Join(dir, "space")
-	if err := os.Mkdir(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if s.who != nil {
-		if err := os.Chown(inner, int(s.who.Uid), int(s.who.Gid)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	must(t, os.Mkdir(inner, 0o700))
+	must(t, s.giveToUser(inner))
 	s.Exec(t, s.Admin(), "create tablespace small location '"+inner+"'")
 	return func(size string) error { return mount(syscall.MS_REMOUNT, size) }
 }

@@ -40,30 +40,22 @@ func StartSecure(t testing.TB) *Secure {
 	host := fmt.Sprintf("127.%d.%d.%d", 1+n>>16&127, n>>8&255, 1+n&127)
 	s, err := initServer("fsync=off", "ssl=on", "listen_addresses="+host)
 	skipOrFail(t, err)
-	t.Cleanup(func() { s.end(); _ = os.RemoveAll(s.dir) })
+	t.Cleanup(func() { _ = s.Close() })
 	mine := t.TempDir()
 	x := &Secure{Server: s, Roots: filepath.Join(mine, "root.crt"), Password: filepath.Join(mine, "password")}
 	cert, key, err := makeCertificate(net.ParseIP(host))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hba := "local all all trust\nhostssl all all 127.0.0.0/8 scram-sha-256\n"
 	for path, text := range map[string][]byte{
 		filepath.Join(s.dataFolder(), "server.crt"): cert, filepath.Join(s.dataFolder(), "server.key"): key, filepath.Join(s.dataFolder(), "pg_hba.conf"): []byte(hba),
 		x.Roots: cert, x.Password: []byte("open sesame\n"),
 	} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, text, 0o600))
 		if filepath.Dir(path) == s.dataFolder() {
-			if err := s.giveToUser(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.giveToUser(path))
 		}
 	}
-	if err := s.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Run())
 	s.Exec(t, s.Admin(), "create role gateway login password 'open sesame'")
 	s.Exec(t, s.Admin(), "create database secure owner gateway")
 	u := url.URL{Scheme: "postgres", User: url.User("gateway"), Host: host + ":5432", Path: "/secure"}

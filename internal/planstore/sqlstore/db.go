@@ -23,20 +23,26 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/sqldb"
 )
 
-// Work says how statements are run.
-type Work struct {
-	What    string // what cannot be done where it fails, for people
-	Tx      bool   // all or nothing
-	Durable bool   // what is written waits for the disk
-	Slow    bool   // it may take minutes
-}
+type (
+	// Work says how statements are run.
+	Work = sqldb.Work
+	// Conn runs statements, on the database or in a transaction.
+	Conn = sqldb.Conn
+	// Row is a row of a result.
+	Row = sqldb.Row
+	// Statement is one of a batch.
+	Statement = sqldb.Statement
+)
+
+// slowly is how long work may take that may have to add up what there is.
+const slowly = 2 * time.Minute
 
 // DB is a database.
 type DB interface {
-	// Run runs statements. Where the connection breaks, it may run f once more.
-	Run(ctx context.Context, w Work, f func(context.Context, Conn) error) error
+	sqldb.DB
 
 	// Reason says in a few words why a statement failed, "" where it is not known.
 	Reason(err error) string
@@ -48,30 +54,6 @@ type DB interface {
 	Kind() string
 
 	Close() error
-}
-
-// Conn runs statements, on the database or in a transaction.
-type Conn interface {
-	// Exec runs a statement and returns how many rows it changed.
-	Exec(ctx context.Context, query string, args ...any) (int64, error)
-
-	// Query calls read for each row.
-	Query(ctx context.Context, query string, args []any, read func(Row) error) error
-
-	// Batch runs statements, all or nothing, and there and back once where the
-	// database is far away.
-	Batch(ctx context.Context, all []Statement) error
-}
-
-// Row is a row of a result.
-type Row interface{ Scan(to ...any) error }
-
-// Statement is one of a batch.
-type Statement struct {
-	Query   string
-	Args    []any
-	Read    func(Row) error // each row that it returns; nil where it returns none
-	Changed *int64          // is set to how many rows it changed; nil is nobody
 }
 
 // failure is an error of the database, with the operation that failed.

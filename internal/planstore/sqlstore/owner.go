@@ -18,7 +18,7 @@ func (s *Store) Sums(ctx context.Context) (planstore.Sums, error) {
 		return planstore.Sums{}, err
 	}
 	out := planstore.Sums{Kind: s.Kind()}
-	err := s.runWork(ctx, Work{What: "add up", Slow: true}, func(ctx context.Context, c Conn) error {
+	err := s.runWork(ctx, Work{What: "add up", Most: slowly}, func(ctx context.Context, c Conn) error {
 		return c.Query(ctx, `select count(distinct tenant), count(*), coalesce(sum(size), 0), min(used), max(used),
 			(select count(*) from winnow.marks), (select count(*) from winnow.originals), (select coalesce(sum(size), 0) from winnow.originals),
 			winnow.disk_bytes(), winnow.tables_version() from winnow.plans`, nil, func(r Row) error {
@@ -133,7 +133,7 @@ func (e *exported) setPlace(last []byte) {
 }
 
 func exportPlans(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collectRows(ctx, s, Work{What: "export plans", Slow: true}, func(r Row) (e exported, err error) {
+	all, err := collectRows(ctx, s, Work{What: "export plans", Most: slowly}, func(r Row) (e exported, err error) {
 		var body []byte
 		if err = r.Scan(&e.Seq, &e.Key.Tenant, (*hash)(&e.Key.First), (*micros)(&e.Used), &body); err == nil {
 			e.Plan, err = plan.Decode(body)
@@ -144,7 +144,7 @@ func exportPlans(ctx context.Context, s *Store, at *place) ([]planstore.Item, er
 }
 
 func exportMarks(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collectRows(ctx, s, Work{What: "export marks", Slow: true}, func(r Row) (e exported, err error) {
+	all, err := collectRows(ctx, s, Work{What: "export marks", Most: slowly}, func(r Row) (e exported, err error) {
 		m := &planstore.Mark{Steps: []token.Step{}}
 		var steps []byte
 		if err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), (*hash)(&m.Chain), (*micros)(&e.Used), &m.Len, &steps, &m.NotLasted); err == nil {
@@ -158,7 +158,7 @@ func exportMarks(ctx context.Context, s *Store, at *place) ([]planstore.Item, er
 }
 
 func exportOriginals(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collectRows(ctx, s, Work{What: "export originals", Slow: true}, func(r Row) (e exported, err error) {
+	all, err := collectRows(ctx, s, Work{What: "export originals", Most: slowly}, func(r Row) (e exported, err error) {
 		o := &planstore.Original{}
 		var body []byte
 		if err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), (*hash)(&o.Prefix), (*micros)(&e.Used), &o.Len, &o.Dialect, &o.Model, &body); err == nil {
@@ -172,7 +172,7 @@ func exportOriginals(ctx context.Context, s *Store, at *place) ([]planstore.Item
 }
 
 func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	leaves, err := collectRows(ctx, s, Work{What: "export conversations", Slow: true}, scanLeaf,
+	leaves, err := collectRows(ctx, s, Work{What: "export conversations", Most: slowly}, scanLeaf,
 		selectLeaf+`where (tenant, id) > ($1, $2) order by tenant, id limit $3`, at.Tenant, string(at.Last), leafPiece)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, e
 
 // Import implements [planstore.Owner].
 func (s *Store) Import(ctx context.Context, items []planstore.Item, from, at string) (added int, err error) {
-	err = s.runWork(ctx, Work{What: "import", Tx: true, Durable: true, Slow: true}, func(ctx context.Context, tx Conn) error {
+	err = s.runWork(ctx, Work{What: "import", Tx: true, Durable: true, Most: slowly}, func(ctx context.Context, tx Conn) error {
 		added = 0
 		counts := make([]int64, len(items))
 		var all []Statement

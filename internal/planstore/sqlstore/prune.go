@@ -58,7 +58,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 	if conversations == 0 {
 		return p, nil
 	}
-	_, err := s.execOne(ctx, Work{What: "forget old pins", Slow: true}, `delete from winnow.pins where not exists (
+	_, err := s.execOne(ctx, Work{What: "forget old pins", Most: slowly}, `delete from winnow.pins where not exists (
 		select 1 from winnow.conversations c where c.tenant = pins.tenant and c.first = pins.first)`)
 	return p, err
 }
@@ -67,7 +67,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 func (s *Store) pruneOld(ctx context.Context, count *int64, table string, b planstore.Bounds) error {
 	keys := keysOf[table]
 	for {
-		n, err := s.execOne(ctx, Work{What: "forget old " + table, Slow: true}, `delete from winnow.`+table+` where (`+keys+`) in (
+		n, err := s.execOne(ctx, Work{What: "forget old " + table, Most: slowly}, `delete from winnow.`+table+` where (`+keys+`) in (
 			select `+keys+` from winnow.`+table+` where used < winnow.clock($1) - $2 order by used limit $3 for update skip locked)`,
 			s.now(), b.Age.Microseconds(), pruneBatch)
 		*count += n
@@ -84,7 +84,7 @@ func (s *Store) pruneExcess(ctx context.Context, count *int64, table string, mos
 		total, weight, columns = "coalesce(sum(size), 0)", "size", "used, size"
 	}
 	for {
-		sum, err := readValue[int64](ctx, s, Work{What: "add up " + table, Slow: true}, `select `+total+` from winnow.`+table)
+		sum, err := readValue[int64](ctx, s, Work{What: "add up " + table, Most: slowly}, `select `+total+` from winnow.`+table)
 		if table == "originals" {
 			s.originals.Store(sum)
 		}
@@ -93,7 +93,7 @@ func (s *Store) pruneExcess(ctx context.Context, count *int64, table string, mos
 			return err
 		}
 		for range recount {
-			gone, err := collectRows(ctx, s, Work{What: "forget old " + table, Slow: true}, func(r Row) (n int64, err error) {
+			gone, err := collectRows(ctx, s, Work{What: "forget old " + table, Most: slowly}, func(r Row) (n int64, err error) {
 				err = r.Scan(&n)
 				return n, err
 			}, `delete from winnow.`+table+` where (`+keys+`) in (

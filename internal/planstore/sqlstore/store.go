@@ -70,8 +70,8 @@ func (s *Store) Exposed() error { return nil }
 // Close implements [planstore.Store]. What waits is written first.
 func (s *Store) Close() error { return errors.Join(s.late.close(), s.db.Close()) }
 
-// Freshness returns how old the note of a use may be before it is written anew.
-func (s *Store) Freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }
+// freshness returns how old the note of a use may be before it is written anew.
+func (s *Store) freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }
 
 // Heads implements [planstore.Store].
 func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
@@ -79,7 +79,7 @@ func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, e
 	heads, err := collectRows(ctx, s, Work{What: "look for plans"}, func(r Row) (h planstore.Head, err error) {
 		var age int64
 		err = r.Scan(&h.Len, (*hash)(&h.Prefix), &h.ID, &age)
-		stale = stale || age > s.Freshness().Microseconds()
+		stale = stale || age > s.freshness().Microseconds()
 		return h, err
 	}, `select len, prefix, id, winnow.clock($3) - used from winnow.plans where tenant = $1 and first = $2 order by len desc, seq desc limit $4`,
 		keyArgs(k, s.now(), s.o.Bounds.Heads)...)
@@ -109,7 +109,7 @@ func (s *Store) readPlan(ctx context.Context, c Conn, k planstore.Key, prefix ch
 	if body == nil {
 		return nil, planstore.ErrNotFound
 	}
-	if age > s.Freshness().Microseconds() {
+	if age > s.freshness().Microseconds() {
 		s.late.noteUse(k)
 	}
 	return plan.Decode(body)
@@ -172,12 +172,17 @@ func (s *Store) List(ctx context.Context, t planstore.Tenant, most int) ([]plans
 
 // Find implements [planstore.Store].
 func (s *Store) Find(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Entry, error) {
-	all, err := s.listEntries(ctx, `where tenant = $1 and id = $2 order by used desc limit 1`, string(t), string(id))
-	if err != nil {
-		return planstore.Entry{}, err
+	return firstOf(s.listEntries(ctx, `where tenant = $1 and id = $2 order by used desc limit 1`, string(t), string(id)))
+}
+
+// firstOf returns the first of what was read. The error wraps [planstore.ErrNotFound]
+// where that is nothing.
+func firstOf[T any](all []T, err error) (one T, _ error) {
+	if err == nil && len(all) == 0 {
+		err = planstore.ErrNotFound
 	}
-	if len(all) == 0 {
-		return planstore.Entry{}, planstore.ErrNotFound
+	if err != nil {
+		return one, err
 	}
 	return all[0], nil
 }
@@ -244,15 +249,8 @@ func (s *Store) scanKept(t planstore.Tenant) func(Row) (planstore.Kept, error) {
 
 // Former implements [planstore.Store].
 func (s *Store) Former(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Kept, error) {
-	all, err := collectRows(ctx, s, Work{What: "read a plan"}, s.scanKept(t),
-		`select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and f.plan = $2 limit 1`, string(t), string(id))
-	if err != nil {
-		return planstore.Kept{}, err
-	}
-	if len(all) == 0 {
-		return planstore.Kept{}, planstore.ErrNotFound
-	}
-	return all[0], nil
+	return firstOf(collectRows(ctx, s, Work{What: "read a plan"}, s.scanKept(t),
+		`select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and f.plan = $2 limit 1`, string(t), string(id)))
 }
 
 // Tenants implements [planstore.Store].
@@ -279,14 +277,8 @@ func (s *Store) PutPrepared(ctx context.Context, k planstore.Key, p planstore.Pr
 
 // Preparation implements [planstore.Store].
 func (s *Store) Preparation(ctx context.Context, k planstore.Key, base plan.ID) (p planstore.Preparation, err error) {
-	body, err := readValue[[]byte](ctx, s, Work{What: "read what was prepared"}, `select body from winnow.prepared where tenant = $1 and first = $2 and base = $3`, keyArgs(k, string(base))...)
-	if err == nil && body == nil {
-		err = planstore.ErrNotFound
-	}
-	if err == nil {
-		err = json.Unmarshal(body, &p)
-	}
-	return p, err
+	return firstOf(collectRows(ctx, s, Work{What: "read what was prepared"}, scanJSON[planstore.Preparation],
+		`select body from winnow.prepared where tenant = $1 and first = $2 and base = $3`, keyArgs(k, string(base))...))
 }
 
 // readValue reads one column of one row; the zero value is where there is none.

@@ -25,10 +25,16 @@ func foldOn(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Pl
 		return Plan(t, h, text)
 	}
 	p, err := plan.Compose(base, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 5, Part: -1, Text: text, Stage: "fold", Handle: plan.Handle(h, 1, 5, -1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
+}
+
+// settle settles a plan of a request in place of base; the one in force then must be want.
+func settle(t *testing.T, s planstore.Store, c planstore.Conversation, h chat.History, base plan.ID, p, want *plan.Plan) {
+	t.Helper()
+	if won, err := s.Settle(t.Context(), c, h, base, p, control.PlanInfo{By: "request"}); err != nil || won.ID() != want.ID() {
+		t.Fatalf("%v is in force, %v; want %s", won, err, want.ID())
+	}
 }
 
 // runBook checks the book of a store.
@@ -36,9 +42,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
 		t.Helper()
 		all, _, err := s.Leaves(t.Context(), c.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, x := range all {
 			if x.ID == c.ID {
 				return x
@@ -51,29 +55,17 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		short, long := History("a", 5), History("a", 9)
 		c := Leaf("x", short)
 		first := foldOn(t, nil, short, "one")
-		if won, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{By: "request"}); err != nil || won.ID() != first.ID() {
-			t.Fatalf("%v, %v", won, err)
-		}
+		settle(t, s, c, short, "", first, first)
 		// A second writer that plans the same messages from the same state uses
 		// that one.
-		if won, err := s.Settle(t.Context(), c, short, "", foldOn(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
-			t.Errorf("the second one got %v, %v", won, err)
-		}
+		settle(t, s, c, short, "", foldOn(t, nil, short, "other"), first)
 		// An action takes it back; a request that grew from it yields.
 		undone, err := plan.Undo(first, first.ID(), short, chat.Rules{Name: "test"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if won, err := s.Settle(t.Context(), c, long, first.ID(), foldOn(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
-			t.Errorf("a plan on top of what was taken back got %v, %v", won, err)
-		}
+		must(t, err)
+		must(t, s.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil))
+		settle(t, s, c, long, first.ID(), foldOn(t, first, long, "two"), undone)
 		second := foldOn(t, undone, long, "two")
-		if won, err := s.Settle(t.Context(), c, long, undone.ID(), second, control.PlanInfo{By: "request"}); err != nil || won.ID() != second.ID() {
-			t.Fatalf("%v, %v", won, err)
-		}
+		settle(t, s, c, long, undone.ID(), second, second)
 		// An action on a plan that is not in force any more changes nothing, and
 		// says so.
 		var other *control.ConflictError
@@ -98,9 +90,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		h := History("a", 7)
 		c := Leaf("x", h)
 		base := foldOn(t, nil, h, "base")
-		if _, err := s.Settle(t.Context(), c, h, "", base, control.PlanInfo{}); err != nil {
-			t.Fatal(err)
-		}
+		settle(t, s, c, h, "", base, base)
 		var done sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
@@ -134,9 +124,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				links = planstore.Links{From: 6}
 			}
 			r := control.Request{Tokens: 10, Saved: -1, Usage: &control.Usage{Input: 1, CacheRead: 3}, Dollars: &dollars}
-			if err := s.Note(t.Context(), c, &r, links); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Note(t.Context(), c, &r, links))
 		}
 		if now := leaf(t, s, c); now.Len != 6 || now.Chain != c.Chain {
 			t.Errorf("the leaf is at %d", now.Len)
@@ -182,9 +170,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		pin := func(of string, message int, on bool) {
 			t.Helper()
 			p := planstore.Pin{Conversation: of, Len: message + 1, Chain: h.Chain(message + 1), Part: -1, On: on}
-			if err := s.Act(t.Context(), c, "", nil, control.PlanInfo{}, &p); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Act(t.Context(), c, "", nil, control.PlanInfo{}, &p))
 		}
 		pin("parent", 1, true)
 		pin("parent", 2, true)
@@ -218,15 +204,9 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			h := History("a", 5)
 			c := Leaf("x", h)
 			p := foldOn(t, nil, h, "one")
-			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{Why: "because"}); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}); err != nil {
-				t.Fatal(err)
-			}
+			settle(t, s, c, h, "", p, p)
+			must(t, s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}))
+			must(t, s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}))
 			s = reopen(t, s)
 			_, pins, err := s.Leaves(t.Context(), c.Key)
 			if now := leaf(t, s, c); now.Plan != p.ID() || now.Revision != 3 || now.Last == nil || now.Last.Tokens != 7 || len(pins) != 1 || pins[0].Part != 0 || err != nil {
@@ -244,16 +224,12 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				t.Fatal("it is there before it was written")
 			}
 			p := foldOn(t, nil, h, "one")
-			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{}); err != nil {
-				t.Fatal(err)
-			}
+			settle(t, s, c, h, "", p, p)
 			heads, err := other.Heads(t.Context(), c.Key)
 			if now := leaf(t, other, c); now.Plan != p.ID() || len(heads) != 1 || heads[0].ID != p.ID() || err != nil {
 				t.Errorf("beside it: %+v, heads %v, %v", now, heads, err)
 			}
-			if err := other.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, other.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}))
 			if _, pins, err := s.Leaves(t.Context(), c.Key); len(pins) != 1 || err != nil {
 				t.Errorf("a pin that was set beside: %v, %v", pins, err)
 			}

@@ -22,31 +22,25 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 	h := History("copied", 9)
 	c := Leaf(tenant, h)
 	p := Plan(t, h, "what it was about")
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	_, err := s.Settle(ctx, c, h, "", p, control.PlanInfo{By: "request", Why: "the trigger was reached", Before: 90, After: 40, Saved: 50})
-	must(err)
+	must(t, err)
 	dollars := 0.25
 	links := planstore.Links{}
 	for i := range h.Len() {
 		links.Links = append(links.Links, planstore.LinkOf(h.Chain(i+1)))
 	}
-	must(s.Note(ctx, c, &control.Request{Tokens: 40, Saved: 50, Plan: p.ID(), Usage: &control.Usage{Input: 39}, Dollars: &dollars}, links))
+	must(t, s.Note(ctx, c, &control.Request{Tokens: 40, Saved: 50, Plan: p.ID(), Usage: &control.Usage{Input: 39}, Dollars: &dollars}, links))
 	for _, on := range []bool{true, false} { // the pin on message 3 was taken off again
-		must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
+		must(t, s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
 	}
-	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
-	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: planstore.NotePart("n7"), On: true, Note: "it listens on 7319", Noted: 1_700_000_000_000}))
+	must(t, s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
+	must(t, s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: planstore.NotePart("n7"), On: true, Note: "it listens on 7319", Noted: 1_700_000_000_000}))
 	undo := foldOn(t, p, h, "what it was about, in other words")
-	must(s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
-	must(s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
+	must(t, s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
+	must(t, s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
 	side := c
 	side.ID, side.Parent, side.Shared, side.Len, side.Chain = planstore.ConversationID(c.Key, h.Chain(7)), c.ID, 6, 7, h.Chain(7)
-	must(s.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
+	must(t, s.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
 	return c.ID, side.ID
 }
 
@@ -59,9 +53,7 @@ func Same(t *testing.T, a, b planstore.Store, tenant, id string) {
 			t.Fatalf("%d conversations, %v", len(all), err)
 		}
 		l, err := planstore.ReadLeaf(t.Context(), s, all[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		utc := func(at *time.Time) { *at = at.UTC().Truncate(time.Millisecond) }
 		utc(&l.Created)
 		utc(&l.Used)
@@ -69,9 +61,7 @@ func Same(t *testing.T, a, b planstore.Store, tenant, id string) {
 			utc(&l.Settled[i].Time)
 		}
 		text, err := json.Marshal(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(text)
 	}
 	if want, got := read(a), read(b); got != want {
@@ -98,9 +88,7 @@ func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	h := History("copied", 9)
 	c := Leaf("x", h)
 	p, err := to.Plan(t.Context(), c.Key, h.Chain(9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pin := &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}
 	if err := to.Act(t.Context(), c, plan.ID(""), nil, control.PlanInfo{}, pin); err == nil {
 		t.Error("in the copy no plan is in force")
@@ -125,20 +113,14 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	h := History("former", 9)
 	c := Leaf("x", h)
 	first := Plan(t, h, "one")
-	if _, err := s.Settle(ctx, c, h, "", first, control.PlanInfo{By: "request"}); err != nil {
-		t.Fatal(err)
-	}
+	settle(t, s, c, h, "", first, first)
 	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
 		t.Errorf("one that is in force: %v", err)
 	}
 	second := foldOn(t, first, h, "two")
-	if err := s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil))
 	third := foldOn(t, first, h, "three")
-	if won, err := s.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
-		t.Fatalf("%v, %v", won, err)
-	}
+	settle(t, s, c, h, second.ID(), third, third)
 	for _, p := range []*plan.Plan{first, second} {
 		x, err := s.Former(ctx, "x", p.ID())
 		if err != nil || x.Key != c.Key || x.Plan.ID() != p.ID() || x.Plan.Edits[0].Text != p.Edits[0].Text {
@@ -206,9 +188,7 @@ func checkSpent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 func checkLimits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
 	s := open(t, planstore.Bounds{})
 	for _, value := range []string{"one", "two"} { // the second in place of the first
-		if err := s.KeepLimits(t.Context(), "x", "a", []byte(value)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.KeepLimits(t.Context(), "x", "a", []byte(value)))
 	}
 	if reopen != nil {
 		s = reopen(t, s)

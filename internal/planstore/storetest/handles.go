@@ -18,9 +18,7 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		handle := plan.Handle(h, 1, 3, -1)
 		fold := func(text, handle string, h chat.History) *plan.Plan {
 			p, err := plan.Compose(nil, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 3, Part: -1, Text: text, Stage: "fold", Handle: handle})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return p
 		}
 		put := func(tenant planstore.Tenant, h chat.History, p *plan.Plan) {
@@ -37,9 +35,7 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		get := func(tenant planstore.Tenant, handle string) []planstore.Kept {
 			t.Helper()
 			all, err := s.ByHandle(t.Context(), tenant, handle)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return all
 		}
 		if all := get("x", handle); len(all) != 2 || all[0].Plan.ID() != longer.ID() || all[1].Plan.ID() != mine.ID() || all[0].Key.First != h.Chain(1) || all[0].Key.Tenant != "x" {

@@ -59,10 +59,15 @@ func History(name string, n int) chat.History {
 func Plan(t testing.TB, h chat.History, text string) *plan.Plan {
 	t.Helper()
 	p, err := plan.Compose(nil, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 3, Part: -1, Text: text, Stage: "fold"})
+	must(t, err)
+	return p
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
 }
 
 // Run checks stores that open makes. Each call must give an empty store with
@@ -85,13 +90,9 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		k := key("x", long)
 		first, second, third := Plan(t, short, "one"), Plan(t, long, "two"), Plan(t, short, "three")
 		c := Leaf("x", short)
-		if _, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{}); err != nil {
-			t.Fatal(err)
-		}
+		settle(t, s, c, short, "", first, first)
 		put(t, s, k, second)
-		if err := s.Act(t.Context(), c, first.ID(), third, control.PlanInfo{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Act(t.Context(), c, first.ID(), third, control.PlanInfo{}, nil))
 		heads, err := s.Heads(t.Context(), k)
 		if err != nil || len(heads) != 2 || heads[0].ID != second.ID() || heads[1].ID != third.ID() {
 			t.Fatalf("heads %v, %v; want the longest, then the one that replaced another for its prefix", heads, err)
@@ -136,12 +137,8 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		p := Plan(t, h, "secret")
 		for _, k := range []planstore.Key{k, other} {
 			put(t, s, k, p)
-			if err := s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: h.Chain(5), Steps: []token.Step{{}}}, chat.Hash{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: h.Chain(5), Steps: []token.Step{{}}}, chat.Hash{}))
+			must(t, s.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}))
 		}
 		if plans, originals, err := s.Remove(t.Context(), k); plans != 1 || originals != 1 || err != nil {
 			t.Fatalf("removed %d plans, %d conversations, %v", plans, originals, err)
@@ -227,16 +224,12 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			t.Helper()
 			h := History(name, n)
 			clock.Add(time.Second)
-			if err := s.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before))
 		}
 		get := func(tenant string, atLeast int) []planstore.Original {
 			t.Helper()
 			all, err := s.Originals(t.Context(), key(tenant, History("a", 1)), atLeast)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return all
 		}
 		put("x", "a", 5, []byte("five"), chat.Hash{})
@@ -290,14 +283,10 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			return []token.Step{{Messages: n, Estimate: 10 * n, Usage: chat.Usage{Input: 11 * n}, Model: "m", Plan: "p"}}
 		}
 		for n := 1; n < 9; n += 2 {
-			if err := s.Mark(t.Context(), k, planstore.Mark{Len: n, Chain: h.Chain(n), Steps: step(n), NotLasted: n - 5}, h.Chain(max(n-2, 0))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Mark(t.Context(), k, planstore.Mark{Len: n, Chain: h.Chain(n), Steps: step(n), NotLasted: n - 5}, h.Chain(max(n-2, 0))))
 		}
 		fork := History("b", 5)
-		if err := s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: fork.Chain(5), Steps: step(5)}, fork.Chain(3)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: fork.Chain(5), Steps: step(5)}, fork.Chain(3)))
 		marks, err := s.Marks(t.Context(), k)
 		if err != nil || len(marks) != 2 || marks[0].Chain != h.Chain(7) || marks[1].Chain != fork.Chain(5) || len(marks[0].Steps) != 1 || marks[0].Steps[0] != step(7)[0] || marks[0].NotLasted != 2 || marks[1].NotLasted != 0 {
 			t.Errorf("marks %+v, %v; want the last of each conversation", marks, err)

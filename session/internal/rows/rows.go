@@ -1,35 +1,216 @@
-// Package rows has what session stores share that keep records as rows of a
-// database: a [Log], and what a query, a hit and an error are. A store brings its
-// own statements.
+// Package rows is the session stores that keep records as rows of a database. Its
+// statements are written once, in PostgreSQL's words; a database brings how it finds
+// words, and what to say about its errors.
 package rows
 
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/sqldb"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
 	"github.com/winnow-llm/winnow/session/internal/find"
 )
 
-// Statements are those of a store for one session, which has this key.
-type Statements interface {
-	// About fills in what is known of the session; what is not stays empty.
-	About(key int64, info *session.Info)
+// Store is a database of sessions.
+type Store struct {
+	DB   sqldb.DB
+	Name string // of the database, for people
 
-	// Read hands the records behind a number to each, in order. A raw record is
-	// copied there. Where it starts again, it calls each with the first one again.
-	Read(ctx context.Context, key int64, id string, after int64, each func(seq int64, raw []byte)) error
+	// Timeout is how long a few statements may take. More records take longer.
+	Timeout time.Duration
 
-	// Add adds records for good, all or none.
-	Add(ctx context.Context, key int64, id string, recs [][]byte) error
+	// Hint fills in what to do about an error of the database.
+	Hint func(*session.Error)
+
+	Index Index
+}
+
+// Index is how a database finds words.
+type Index struct {
+	// Renew indexes the entries added since the last search.
+	Renew func(ctx context.Context) error
+
+	// Search finds the ids of sessions and records by what Match makes of a query, and
+	// by how many are wanted.
+	Search string
+	Match  func(find.Query) string
+
+	// Forget removes a session's words by its id; "" where they go with it.
+	Forget string
+}
+
+var _ session.Searcher = (*Store)(nil)
+
+// RunStatements runs statements: those that write wait for the disk.
+func (s *Store) RunStatements(ctx context.Context, op, id string, records int, w sqldb.Work, f func(context.Context, sqldb.Conn) error) error {
+	w.What, w.Most = op+" a session", s.Timeout+time.Duration(records)*10*time.Millisecond
+	return s.Explain(op, id, s.DB.Run(ctx, w, f))
+}
+
+// Explain says what failed, and what to do about it.
+func (s *Store) Explain(op, id string, err error) error {
+	var known *session.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	e := &session.Error{Op: op, Session: s.Name, Problem: err.Error(), Err: err}
+	if id != "" {
+		e.Session = id + " in " + s.Name
+	}
+	s.Hint(e)
+	return e
+}
+
+// Create makes a session with its first records, in one transaction.
+func (s *Store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
+	if h.ID == "" {
+		return nil, &session.Error{Op: "create", Session: s.Name, Problem: "a session needs an id"}
+	}
+	if h.Time.IsZero() {
+		h.Time = time.Now()
+	}
+	raw := session.HeaderRecord(h)
+	err := s.RunStatements(ctx, "create", h.ID, len(recs), sqldb.Work{Tx: true, Durable: true}, func(ctx context.Context, tx sqldb.Conn) error {
+		var key int64
+		if err := tx.Query(ctx, `insert into winnow.sessions (id, header, created, modified, bytes, entries, name, title)
+			values ($1, $2, clock_timestamp(), clock_timestamp(), $3, 0, '', '') on conflict (id) do nothing returning key`,
+			[]any{h.ID, raw, len(raw)}, func(r sqldb.Row) error { return r.Scan(&key) }); err != nil {
+			return err
+		}
+		if key == 0 {
+			return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
+		}
+		return addRecords(ctx, tx, key, h.ID, recs)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, h.ID)
+}
+
+// Open opens a session by its id.
+func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
+	l := &Log{s: s}
+	l.group.Write = l.writeRecords
+	err := s.RunStatements(ctx, "open", id, 0, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
+		return c.Query(ctx, `select key, header from winnow.sessions where id = $1`, []any{id}, func(r sqldb.Row) error {
+			var header []byte
+			err := r.Scan(&l.key, &header)
+			if err == nil {
+				l.header, err = session.ParseHeader(header)
+			}
+			return err
+		})
+	})
+	if err == nil && l.key == 0 {
+		err = s.missing("open", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// missing says that the store has no such session.
+func (s *Store) missing(op, id string) error {
+	return &session.Error{Op: op, Session: id, Problem: "there is no such session in " + s.Name, Hint: "list the sessions to find it", Err: session.ErrNotFound}
+}
+
+// List returns sessions, the last modified first.
+func (s *Store) List(ctx context.Context, skip, limit int) (all []session.Info, err error) {
+	if limit <= 0 {
+		limit = math.MaxInt
+	}
+	err = s.RunStatements(ctx, "list", "", 0, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
+		return c.Query(ctx, `select header, modified, bytes, name, title from winnow.sessions order by modified desc, id desc limit $1 offset $2`,
+			[]any{limit, max(skip, 0)}, func(r sqldb.Row) error {
+				var raw []byte
+				var info session.Info
+				if err := r.Scan(&raw, (*moment)(&info.Modified), &info.Bytes, &info.Name, &info.Title); err != nil {
+					return err
+				}
+				if info.Header, err = session.ParseHeader(raw); err == nil { // one bad header does not hide the others
+					all = append(all, info)
+				}
+				return nil
+			})
+	})
+	return all, err
+}
+
+// Delete removes a session and its words from the index.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	return s.RunStatements(ctx, "delete", id, 10_000, sqldb.Work{Durable: true}, func(ctx context.Context, c sqldb.Conn) error {
+		var gone int64
+		all := []sqldb.Statement{
+			{Query: `delete from winnow.entries where session = (select key from winnow.sessions where id = $1)`, Args: []any{id}},
+			{Query: `delete from winnow.sessions where id = $1`, Args: []any{id}, Changed: &gone},
+		}
+		if s.Index.Forget != "" {
+			all = append([]sqldb.Statement{{Query: s.Index.Forget, Args: []any{id}}}, all...)
+		}
+		err := c.Batch(ctx, all)
+		if err == nil && gone == 0 {
+			err = s.missing("delete", id)
+		}
+		return err
+	})
+}
+
+// Search returns the entries in which all words of the query stand, best first.
+// Words are compared without case and accents; a star at the end of a word
+// stands for any ending.
+func (s *Store) Search(ctx context.Context, query string, limit int) (hits []session.Hit, err error) {
+	q := find.Parse(query)
+	if len(q.Words) == 0 {
+		return nil, &session.Error{Op: "search", Session: s.Name, Problem: "the query has no words", Hint: "give one or more words"}
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	if err := s.Index.Renew(ctx); err != nil {
+		return nil, err
+	}
+	err = s.RunStatements(ctx, "search", "", 0, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
+		return c.Query(ctx, s.Index.Search, []any{s.Index.Match(q), limit}, func(r sqldb.Row) error {
+			var id string
+			var raw []byte
+			err := r.Scan(&id, &raw)
+			hits = append(hits, session.Hit{Session: id, Entry: decode.Str(raw, "id"), Time: session.RecordTime(raw).UnixMilli(), Snippet: q.Snippet(session.RecordText(raw))})
+			return err
+		})
+	})
+	return hits, err
+}
+
+// moment reads a time, which SQLite keeps in milliseconds since 1970.
+type moment time.Time
+
+// Scan implements [sql.Scanner].
+func (m *moment) Scan(v any) error {
+	switch v := v.(type) {
+	case time.Time:
+		*m = moment(v)
+	case int64:
+		*m = moment(time.UnixMilli(v))
+	default:
+		return fmt.Errorf("%T where a time is expected", v)
+	}
+	return nil
 }
 
 // Log is one session of a database.
 type Log struct {
-	by     Statements
+	s      *Store
 	key    int64
 	header session.Header
 	group  commit.Group
@@ -41,19 +222,15 @@ type Log struct {
 
 var _ session.Log = (*Log)(nil)
 
-// NewLog returns the session with a key and the record of its header.
-func NewLog(by Statements, key int64, header []byte) (*Log, error) {
-	l := &Log{by: by, key: key}
-	l.group.Write = l.addRecords
-	var err error
-	l.header, err = session.ParseHeader(header)
-	return l, err
-}
-
 // Info returns what is known of the session.
 func (l *Log) Info() session.Info {
 	info := session.Info{Header: l.header}
-	l.by.About(l.key, &info)
+	// What is not known stays empty.
+	_ = l.s.RunStatements(context.Background(), "read", l.header.ID, 0, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
+		return c.Query(ctx, `select modified, bytes, name, title from winnow.sessions where key = $1`, []any{l.key}, func(r sqldb.Row) error {
+			return r.Scan((*moment)(&info.Modified), &info.Bytes, &info.Name, &info.Title)
+		})
+	})
 	return info
 }
 
@@ -69,94 +246,111 @@ func (l *Log) Close() error {
 }
 
 // Load reads the records added since the last time.
-func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
+func (l *Log) Load(ctx context.Context) (recs []session.Record, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.group.Reset()
 	if l.closed {
 		return nil, session.ErrClosed
 	}
-	var read reader
-	seen := l.seen
-	if err := l.by.Read(ctx, l.key, l.header.ID, l.seen, func(seq int64, raw []byte) {
-		if seq <= seen { // it starts again
-			read = reader{}
-		}
-		seen = seq
-		read.add(seq, raw)
-	}); err != nil {
+	err = l.s.RunStatements(ctx, "read", l.header.ID, 100_000, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
+		return c.Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, []any{l.key, l.seen}, func(r sqldb.Row) error {
+			var rec session.Record
+			err := r.Scan(&rec.Line, &rec.Raw)
+			recs = append(recs, rec)
+			return err
+		})
+	})
+	if err != nil {
 		return nil, err
 	}
-	l.seen = seen
-	return read.records, nil
+	if n := len(recs); n > 0 {
+		l.seen = int64(recs[n-1].Line)
+	}
+	return recs, nil
 }
 
 // Append queues records to be added.
 func (l *Log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
 
-// addRecords writes records in one transaction.
-func (l *Log) addRecords(ctx context.Context, recs [][]byte) error {
+// writeRecords adds records for good, all or none.
+func (l *Log) writeRecords(ctx context.Context, recs [][]byte) error {
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
 	if closed {
 		return session.ErrClosed
 	}
-	return l.by.Add(ctx, l.key, l.header.ID, recs)
+	w := sqldb.Work{Tx: sizeOf(recs) > maxStatement, Durable: true}
+	return l.s.RunStatements(ctx, "append to", l.header.ID, len(recs), w, func(ctx context.Context, c sqldb.Conn) error {
+		return addRecords(ctx, c, l.key, l.header.ID, recs)
+	})
 }
 
-// MaxIndexed is how many bytes of an entry's words are indexed. What follows
-// in a longer one is mostly more of the same tool output.
-const MaxIndexed = 256 << 10
+const (
+	// maxStatement is how many bytes of records are added at once.
+	maxStatement = 8 << 20
 
-// ParseQuery returns the words of a query, and how many hits are wanted.
-func ParseQuery(store, query string, limit int) (find.Query, int, error) {
-	q := find.Parse(query)
-	if len(q.Words) == 0 {
-		return q, 0, &session.Error{Op: "search", Session: store, Problem: "the query has no words", Hint: "give one or more words"}
+	// firstFew is among how many entries the session's title is looked for.
+	firstFew = 12
+)
+
+// addRecords adds records to a session, which are there and back once where they are not
+// very large. The entries of a session are numbered without gaps: whoever adds some holds
+// its row.
+func addRecords(ctx context.Context, c sqldb.Conn, key int64, id string, recs [][]byte) error {
+	for len(recs) > 0 {
+		n := 1
+		for sum := len(recs[0]); n < len(recs) && sum+len(recs[n]) < maxStatement; n++ {
+			sum += len(recs[n])
+		}
+		part := recs[:n]
+		recs = recs[n:]
+		title := ""
+		for _, raw := range part[:min(firstFew, n)] {
+			if title = cleanText(session.RecordTitle(raw)); title != "" {
+				break
+			}
+		}
+		var found int64
+		all := make([]sqldb.Statement, 1, n+1)
+		all[0] = sqldb.Statement{Query: `update winnow.sessions set entries = entries + $2, bytes = bytes + $3, modified = clock_timestamp(), name = coalesce($4, name),
+			title = case when title = '' and entries < $6 then $5 else title end where key = $1`, Args: []any{key, n, sizeOf(part), lastName(part), title, firstFew}, Changed: &found}
+		for i, raw := range part {
+			all = append(all, sqldb.Statement{
+				Query: `insert into winnow.entries (session, seq, raw) select key, entries - $2, $3 from winnow.sessions where key = $1`,
+				Args:  []any{key, n - 1 - i, raw},
+			})
+		}
+		if err := c.Batch(ctx, all); err != nil {
+			return err
+		}
+		if found == 0 {
+			return &session.Error{Op: "append to", Session: id, Problem: "it was deleted", Hint: "list the sessions", Err: session.ErrNotFound}
+		}
 	}
-	if limit <= 0 {
-		limit = 50
-	}
-	return q, limit, nil
+	return nil
 }
 
-// Hit returns what a query finds in a record.
-func Hit(q find.Query, id string, raw []byte) session.Hit {
-	return session.Hit{Session: id, Entry: decode.Str(raw, "id"), Time: session.RecordTime(raw).UnixMilli(), Snippet: q.Snippet(session.RecordText(raw))}
-}
-
-// reader collects records that come row by row. It has one allocation for many
-// of them.
-type reader struct {
-	records []session.Record
-	arena   []byte
-}
-
-// add copies a row: its bytes may be the driver's own.
-func (r *reader) add(seq int64, raw []byte) {
-	if cap(r.arena)-len(r.arena) < len(raw) {
-		r.arena = make([]byte, 0, max(1<<20, len(raw)))
-	}
-	from := len(r.arena)
-	r.arena = append(r.arena, raw...)
-	r.records = append(r.records, session.Record{Raw: r.arena[from:len(r.arena):len(r.arena)], Line: int(seq)})
-}
-
-// Name returns the name that records give their session, the last one where
+// lastName returns the name that records give their session, the last one where
 // there are several; nil where they give none.
-func Name(recs [][]byte) *string {
+func lastName(recs [][]byte) *string {
 	for i := len(recs) - 1; i >= 0; i-- {
 		if bytes.HasPrefix(recs[i], []byte(`{"type":"session_info"`)) {
-			name := decode.Str(recs[i], "name")
+			name := cleanText(decode.Str(recs[i], "name"))
 			return &name
 		}
 	}
 	return nil
 }
 
-// Size returns how many bytes records have as lines of a file.
-func Size(recs [][]byte) int {
+// cleanText returns a text that every database takes: PostgreSQL refuses NUL.
+func cleanText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}
+
+// sizeOf returns how many bytes records have as lines of a file.
+func sizeOf(recs [][]byte) int {
 	n := 0
 	for _, r := range recs {
 		n += len(r) + 1
@@ -164,17 +358,6 @@ func Size(recs [][]byte) int {
 	return n
 }
 
-// Deleted says that a session is gone to which somebody adds.
-func Deleted(id string) error {
-	return &session.Error{Op: "append to", Session: id, Problem: "it was deleted", Hint: "list the sessions", Err: session.ErrNotFound}
-}
-
-// None says that a store has no such session.
-func None(op, id, store string) error {
-	return &session.Error{Op: op, Session: id, Problem: "there is no such session in " + store, Hint: "list the sessions to find it", Err: session.ErrNotFound}
-}
-
-// Exists says that a store has a session of that id already.
-func Exists(id string) error {
-	return &session.Error{Op: "create", Session: id, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
-}
+// MaxIndexed is how many bytes of an entry's words are indexed. What follows
+// in a longer one is mostly more of the same tool output.
+const MaxIndexed = 256 << 10

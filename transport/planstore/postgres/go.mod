@@ -3,7 +3,6 @@ module github.com/winnow-llm/winnow/transport/planstore/postgres
 go 1.26.0
 
 require (
-	github.com/jackc/pgx/v5 v5.12.0
 	github.com/winnow-llm/winnow v0.1.0
 	github.com/winnow-llm/winnow/internal/pg v0.1.0
 	github.com/winnow-llm/winnow/transport/planstore/sqlite v0.1.0
@@ -15,6 +14,7 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect

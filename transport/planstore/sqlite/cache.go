@@ -6,16 +6,15 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 )
 
-// Every request asks which plans there are for it, which conversation it belongs
-// to, which plan is in force there and what is pinned. So that is remembered, by
-// key, for as long as nobody has written to the file: SQLite counts the transactions
-// of others in data_version, which costs microseconds to ask.
+// Every request asks which conversation it belongs to, which plan is in force there and
+// what is pinned. So that is remembered, by key, for as long as nobody has written to
+// the file: SQLite counts the transactions of others in data_version, which costs
+// microseconds to ask.
 
 // maxRemembered is how many keys are remembered.
 const maxRemembered = 4096
@@ -25,21 +24,13 @@ type cache struct {
 	s *store
 
 	mu     sync.Mutex
-	heads  map[planstore.Key]rememberedHeads
 	leaves map[planstore.Key]rememberedLeaves
 
 	// What is remembered holds as long as watch, a connection that never writes, sees
-	// this version of the file. Heads hold until there is a plan with a higher number,
-	// or one was removed.
-	watch        *sql.Conn
-	asks         *sql.Stmt // for the version
-	version      int64
-	seq, removed int64
-}
-
-type rememberedHeads struct {
-	heads []planstore.Head
-	until time.Time // then it is noted again that they are in use
+	// this version of the file.
+	watch   *sql.Conn
+	asks    *sql.Stmt // for the version
+	version int64
 }
 
 type rememberedLeaves struct {
@@ -61,24 +52,13 @@ func (c *cache) refresh(ctx context.Context) error {
 		}
 		c.watch, c.asks = conn, asks
 	}
-	var version int64
-	if err := c.asks.QueryRowContext(ctx).Scan(&version); err != nil {
+	was := c.version
+	if err := c.asks.QueryRowContext(ctx).Scan(&c.version); err != nil {
 		return err
 	}
-	if version == c.version && len(c.heads)+len(c.leaves) < maxRemembered {
-		return nil
+	if c.version != was || len(c.leaves) >= maxRemembered || c.leaves == nil {
+		c.leaves = make(map[planstore.Key]rememberedLeaves)
 	}
-	c.leaves = make(map[planstore.Key]rememberedLeaves)
-	var seq, removed int64
-	if err := c.s.db.Run(ctx, sqlstore.Work{}, func(ctx context.Context, conn sqlstore.Conn) error {
-		return conn.Query(ctx, `select coalesce(max(seq), 0), (select n from removed) from winnow.plans`, nil, func(r sqlstore.Row) error { return r.Scan(&seq, &removed) })
-	}); err != nil {
-		return err
-	}
-	if seq != c.seq || removed != c.removed || len(c.heads) >= maxRemembered/2 || c.heads == nil {
-		c.heads = make(map[planstore.Key]rememberedHeads)
-	}
-	c.version, c.seq, c.removed = version, seq, removed
 	return nil
 }
 
@@ -92,26 +72,6 @@ func (c *cache) close() error {
 	err := errors.Join(c.asks.Close(), c.watch.Close())
 	c.watch = nil
 	return err
-}
-
-// Heads implements [planstore.Store].
-func (s *store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
-	c := &s.cache
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.refresh(ctx); err != nil {
-		return nil, s.Failed("look for plans", err)
-	}
-	x, ok := c.heads[k]
-	if now := s.now(); !ok || now.After(x.until) {
-		heads, err := s.Store.Heads(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		x = rememberedHeads{heads, now.Add(s.Freshness() / 2)}
-		c.heads[k] = x
-	}
-	return slices.Clone(x.heads), nil
 }
 
 // Leaves implements [planstore.Book].

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/planstore/sqlstore"
 	"github.com/winnow-llm/winnow/internal/private"
+	"github.com/winnow-llm/winnow/internal/sqldb"
 )
 
 // store is a [planstore.Owner] in a file. Several processes may use one file, and
@@ -48,11 +49,7 @@ func openStore(path string, b planstore.Bounds) (s *store, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
+	if err := private.Create(path); err != nil {
 		return nil, err
 	}
 	ctx := context.Background()
@@ -72,7 +69,6 @@ func openStore(path string, b planstore.Bounds) (s *store, err error) {
 	if s.db.marks, err = openDB(path, "NORMAL"); err != nil {
 		return s, err
 	}
-	s.db.ready = map[*sql.DB]*statements{s.db.plans: {db: s.db.plans}, s.db.marks: {db: s.db.marks}}
 	if err := s.db.makeTables(ctx); err != nil {
 		return s, err
 	}
@@ -97,7 +93,7 @@ const version = 2
 // checkSound reads what is in the file before it is opened for writing: a damaged file,
 // or one of another program, stays as it is.
 func checkSound(ctx context.Context, path string) error {
-	db, err := openURL(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "mode": {"ro"}})
+	db, err := sqldb.OpenPool(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "mode": {"ro"}}, 1, words)
 	if err != nil {
 		return err
 	}
@@ -124,25 +120,9 @@ func (s *store) Exposed() error { return s.exposed }
 
 // openDB opens the file. What is deleted there is overwritten: it may be the text
 // of a conversation that somebody wants removed, now or later.
-func openDB(path, synchronous string) (*sql.DB, error) {
+func openDB(path, synchronous string) (*sqldb.Pool, error) {
 	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(on)", "secure_delete(on)", "synchronous(" + synchronous + ")"}
-	return openURL(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}})
-}
-
-func openURL(path string, q url.Values) (*sql.DB, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	// Opaque, because what follows "file://" is a host where the path begins with a
-	// drive's letter.
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath(), RawQuery: q.Encode()}
-	db, err := sql.Open("sqlite", u.String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(5)
-	return db, nil
+	return sqldb.OpenPool(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}, 5, words)
 }
 
 // Remove implements [planstore.Store]. What is removed is overwritten in the
