@@ -192,8 +192,8 @@ func (r *Reading) newFiller(room Room) *filler {
 	f.newest += "\n" + f.Focus
 	f.turns = f.readTurns()
 	for t := range f.turns {
-		for i := range f.turns[t].items {
-			f.raises = f.turns[t].items[i].appendRaises(f, f.raises)
+		for _, x := range f.turns[t].items {
+			f.raises = x.appendRaises(f, f.raises)
 		}
 	}
 	if !f.NoState {
@@ -228,8 +228,8 @@ func (f *filler) fillTokens(tokens int) Form {
 		f.left -= f.countTokens(standing) + f.listing
 	}
 	for t := range f.turns {
-		for i := range f.turns[t].items {
-			f.turns[t].items[i].rung = -1
+		for _, x := range f.turns[t].items {
+			x.rung = -1
 		}
 	}
 	part, short := shortPart, 0 // the second is kept back for short outlines
