@@ -22,7 +22,7 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 	s.mu.Lock()
 	leaf := s.line.leaf
 	if at != "" {
-		i, ok := s.tree.byID[at]
+		i, ok := s.tree.find(at)
 		if !ok {
 			s.mu.Unlock()
 			return nil, s.opError("fork", ErrNotFound, "list the entries to find one", "there is no entry %q", at)

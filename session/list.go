@@ -29,7 +29,7 @@ func (s *Session) Len() int {
 func (s *Session) Entry(id string) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, ok := s.tree.byID[id]
+	i, ok := s.tree.find(id)
 	if !ok {
 		return Entry{}, s.opError("read", ErrNotFound, "list the entries to find one", "there is no entry %q", id)
 	}

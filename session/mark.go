@@ -57,7 +57,7 @@ func (s *Session) Unpin(ctx context.Context, id string) error { return s.setPin(
 
 func (s *Session) setPin(ctx context.Context, id string, on bool) error {
 	s.mu.Lock()
-	i, ok := s.tree.byID[id]
+	i, ok := s.tree.find(id)
 	ok = ok && int(i) < len(s.line.pos) && s.line.pos[i] >= 0
 	s.mu.Unlock()
 	if !ok {
@@ -171,7 +171,7 @@ func (s *Session) Custom(ctx context.Context, kind string, data any) (string, er
 func (s *Session) mustExist(op, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.tree.byID[id]; !ok {
+	if _, ok := s.tree.find(id); !ok {
 		return s.opError(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
 	}
 	return nil

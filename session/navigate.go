@@ -137,7 +137,7 @@ func (s *Session) plotTrip(target string) (*trip, error) {
 	if s.turn {
 		return nil, s.opError("navigate", ErrTurnRunning, "wait for its end", "a turn is running")
 	}
-	at, ok := s.tree.byID[target]
+	at, ok := s.tree.find(target)
 	if !ok {
 		return nil, s.opError("navigate", ErrNotFound, "list the entries to find one", "there is no entry %q", target)
 	}
