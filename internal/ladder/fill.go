@@ -187,10 +187,16 @@ func (r *Reading) Fill(room Room) Form {
 // newFiller reads what every try has to choose from.
 func (r *Reading) newFiller(room Room) *filler {
 	f := &filler{Reading: r, Room: room, root: r.readPresent().root, focus: focusWords(room.Focus)}
-	f.raises = f.raises[:0]
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
 	f.turns = f.readTurns()
+	forms := 0
+	for t := range f.turns {
+		for _, x := range f.turns[t].items {
+			forms += len(x.forms)
+		}
+	}
+	f.raises = slices.Grow(f.raises[:0], forms)
 	for t := range f.turns {
 		for _, x := range f.turns[t].items {
 			f.raises = x.appendRaises(f, f.raises)
