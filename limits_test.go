@@ -66,6 +66,34 @@ func TestRegressionSingleMessageLargerThanWindow(t *testing.T) {
 	contains(t, "the error", e.Error(), "system prompt and tool definitions")
 }
 
+// The newest result has 3 MB: its head and tail fill the room that there is, beside the
+// conversation before it, and say where the rest is.
+func TestRegressionHugeNewestResult(t *testing.T) {
+	var b strings.Builder
+	for i := 0; b.Len() < 3_000_000; i++ {
+		fmt.Fprintf(&b, "%06d case kind%d: return handler%d(ctx, request.Field%d)\n", i, i%120, i, i%977)
+	}
+	huge := b.String()
+	msgs := []chat.Message{user("find the handler")}
+	for i := range 40 {
+		msgs = append(msgs, did(fmt.Sprint(i), "read", fmt.Sprintf(`{"path":"a%d.go"}`, i), lines("r", 60))...)
+	}
+	msgs = append(append(msgs, user("read the log")), did("last", "bash", `{"command":"cat log"}`, huge)...)
+	for _, window := range []int{64_000, 1_000_000} {
+		w := newWinnow(t, winnow.Settings{Window: window})
+		r := fit(t, w, chat.Request{History: chat.NewHistory(msgs...)}, winnow.State{})
+		aim, got := w.Target(r.After.Limits), r.After.Count.Tokens
+		shown := r.View.At(r.View.Len() - 1).Parts[0].Text
+		if got < aim*9/10 || got > aim*11/10 {
+			t.Errorf("window %d: %d tokens, though %d are aimed at", window, got, aim)
+		}
+		e := r.Plan.Edits[len(r.Plan.Edits)-1]
+		if !strings.HasPrefix(shown, huge[:2000]) || !strings.Contains(shown, huge[len(huge)-2000:]) || !strings.Contains(shown, "original: "+e.Handle) {
+			t.Errorf("window %d: %q … %q", window, shown[:80], shown[len(shown)-80:])
+		}
+	}
+}
+
 // Window unknown, output limit unknown, window smaller than the reserve.
 func TestRegressionUnknownAndTinyWindows(t *testing.T) {
 	for _, s := range []winnow.Settings{

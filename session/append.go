@@ -219,7 +219,7 @@ func (s *Session) newID() string {
 	for s.importing { // the same file gives the same ids, so that they can be named again
 		s.imported++
 		id := fmt.Sprintf("%08x", s.imported*2654435761) // each once, and unlike its neighbours
-		if _, taken := s.tree.byID[id]; !taken {
+		if _, taken := s.tree.find(id); !taken {
 			return id
 		}
 	}
@@ -227,7 +227,7 @@ func (s *Session) newID() string {
 		var b [4]byte
 		rand.Read(b[:])
 		id := hex.EncodeToString(b[:])
-		if _, taken := s.tree.byID[id]; !taken {
+		if _, taken := s.tree.find(id); !taken {
 			return id
 		}
 	}

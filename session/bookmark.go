@@ -58,11 +58,11 @@ func (t *tree) withoutBookmarks(nodes []int32) []int32 {
 // truncateTo takes away all nodes but the first n.
 func (t *tree) truncateTo(n int) {
 	for i := n; i < len(t.nodes); i++ {
-		delete(t.byID, t.nodes[i].id)
 		delete(t.orphans, int32(i))
 		if t.nodes[i].kind == typeBookmark {
 			t.marks--
 		}
 	}
 	t.nodes = t.nodes[:n]
+	t.indexAll(n)
 }

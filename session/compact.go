@@ -293,7 +293,8 @@ func (s *Session) yieldToFirst(ctx context.Context, reason, after, own string) e
 		s.mu.Unlock()
 		return nil
 	}
-	err := s.moveTo(s.tree.byID[other], reason)
+	at, _ := s.tree.find(other)
+	err := s.moveTo(at, reason)
 	wait := func(context.Context) error { return nil }
 	if err == nil {
 		wait = s.placeEntries([]placed{{id: s.newID(), draft: customDraft(customLeaf, []byte("{}"))}})

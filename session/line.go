@@ -286,7 +286,7 @@ func (l *line) applyEvents(t *tree, events []event, rules chat.Rules, lenient bo
 			e := parseEntry(raw)
 			switch {
 			case e.Custom == customPin:
-				if k, ok := t.byID[e.Target]; ok && l.pos[k] >= 0 {
+				if k, ok := t.find(e.Target); ok && l.pos[k] >= 0 {
 					if e.Pinned {
 						l.pins[int(l.pos[k])] = true
 					} else {
@@ -373,7 +373,7 @@ func (l *line) noteEdit(t *tree, raw jsontext.Value) int {
 		l.told[target] = string(decode.Member(raw, "replacement"))
 		return -1
 	}
-	k, ok := t.byID[target]
+	k, ok := t.find(target)
 	if !ok || l.pos[k] < 0 {
 		return -1
 	}
@@ -411,7 +411,7 @@ func (l *line) keptStart(t *tree, c *Compaction, ev event) (int, bool) {
 	if c.FirstKept == t.nodes[ev.node].id {
 		return ev.n, true
 	}
-	k, ok := t.byID[c.FirstKept]
+	k, ok := t.find(c.FirstKept)
 	if !ok {
 		return ev.n, false
 	}

@@ -38,7 +38,7 @@ func (s *Session) Entry(id string) (Entry, error) {
 
 // nodeOf returns the node of an entry. The caller holds the lock.
 func (s *Session) nodeOf(op, id string) (int32, error) {
-	i, ok := s.tree.byID[id]
+	i, ok := s.tree.find(id)
 	if !ok {
 		return none, s.opError(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
 	}

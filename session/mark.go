@@ -59,7 +59,7 @@ func (s *Session) Unpin(ctx context.Context, id string) error { return s.setPin(
 
 func (s *Session) setPin(ctx context.Context, id string, on bool) error {
 	s.mu.Lock()
-	i, ok := s.tree.byID[id]
+	i, ok := s.tree.find(id)
 	ok = ok && int(i) < len(s.line.pos) && s.line.pos[i] >= 0
 	s.mu.Unlock()
 	if !ok {

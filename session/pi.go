@@ -53,7 +53,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		}
 	}
 	for target := range l.told { // masks that have gone
-		k, ok := s.tree.byID[target]
+		k, ok := s.tree.find(target)
 		if !ok || l.pos[k] < int32(kept) {
 			continue
 		}

@@ -121,7 +121,7 @@ func (s *Session) loadLog(ctx context.Context, log Log) error {
 	}
 	leaf := s.tree.lastLeaf()
 	if s.o.Leaf != "" {
-		i, ok := s.tree.byID[s.o.Leaf]
+		i, ok := s.tree.find(s.o.Leaf)
 		if !ok {
 			return s.opError("open", ErrNotFound, "list the entries to find one", "there is no entry %q to continue from", s.o.Leaf)
 		}

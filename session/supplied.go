@@ -38,7 +38,7 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	said := s.cleanText(sup.Summary)
 	s.mu.Lock()
 	kept := -1
-	if k, ok := s.tree.byID[sup.FirstKept]; ok && s.line.pos[k] >= 0 {
+	if k, ok := s.tree.find(sup.FirstKept); ok && s.line.pos[k] >= 0 {
 		kept = int(s.line.pos[k])
 	}
 	s.mu.Unlock()

@@ -37,7 +37,7 @@ const (
 // tree is all entries of a session, in the order of their records.
 type tree struct {
 	nodes    []node
-	byID     map[string]int32
+	slots    []int32 // finds nodes by their ids
 	problems []Problem
 	orphans  map[int32]string // nodes whose parent is not there, with its id
 	mend     bool             // such a node follows the one before it
@@ -70,7 +70,8 @@ func (t *tree) addPieces(ctx context.Context, log rereader, size int64) error {
 
 // reserve makes room for nodes.
 func (t *tree) reserve(n int) {
-	t.nodes, t.byID = make([]node, 0, n+n/16), make(map[string]int32, n)
+	t.nodes = make([]node, 0, n+n/16)
+	t.indexAll(n)
 }
 
 // addRecords takes records in and returns the index of the first new node.
@@ -102,9 +103,6 @@ func (t *tree) addRecords(recs []Record) int {
 			n.kind = typeBookmark
 		}
 	})
-	if t.byID == nil {
-		t.byID = make(map[string]int32, len(fresh))
-	}
 	if cap(t.nodes)-len(t.nodes) < len(fresh) {
 		grown := make([]node, len(t.nodes), len(t.nodes)+len(fresh)+len(fresh)/4+16)
 		copy(grown, t.nodes)
@@ -119,15 +117,15 @@ func (t *tree) addRecords(recs []Record) int {
 			t.noteProblem("", "an entry in record %d has no id: it is left out", n.line)
 			continue
 		}
-		if k, twice := t.byID[n.id]; twice {
+		if k, twice := t.find(n.id); twice {
 			if string(t.record(k)) != string(n.raw) {
 				t.noteProblem(n.id, "two entries have this id: the second, in record %d, is left out", n.line)
 			}
 			continue
 		}
 		t.linkParent(int32(len(t.nodes)), n, parents[i])
-		t.byID[n.id] = int32(len(t.nodes))
 		t.nodes = append(t.nodes, *n)
+		t.indexLast()
 		if n.kind == typeBookmark {
 			t.marks++
 		}
@@ -142,7 +140,7 @@ func (t *tree) linkParent(i int32, n *node, parent string) {
 	if parent == "" {
 		return
 	}
-	k, ok := t.byID[parent]
+	k, ok := t.find(parent)
 	if n.up = k; ok {
 		return
 	}
@@ -157,7 +155,7 @@ func (t *tree) linkParent(i int32, n *node, parent string) {
 // only in a damaged file, and only there can circles be.
 func (t *tree) linkOrphans() {
 	for _, i := range slices.Sorted(maps.Keys(t.orphans)) {
-		k, ok := t.byID[t.orphans[i]]
+		k, ok := t.find(t.orphans[i])
 		switch {
 		case ok:
 			t.nodes[i].up = k

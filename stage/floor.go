@@ -239,13 +239,15 @@ type item struct {
 const leastItem = 28
 
 // shareRoom shortens what the next call is about to two thirds of the room where it
-// has more, so that the conversation before it is told in the rest.
+// has more, so that the conversation before it is told in the rest, or to what that
+// leaves where it is short.
 func (r *run) shareRoom(ctx context.Context) {
 	d := r.d
-	most := (min(r.goal.Target, r.goal.Available) - r.fixed.Tokens) * 2 / 3
 	w := d.messageWeights()
-	live := sum(w[d.Live:])
-	if live <= most || sum(w[:d.Live]) < leastFold || r.isOff(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
+	live, before := sum(w[d.Live:]), sum(w[:d.Live])
+	room := min(r.goal.Target, r.goal.Available) - r.fixed.Tokens
+	most := max(room*2/3, room-before)
+	if live <= most || before < leastFold || r.isOff(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
 		return
 	}
 	items, total := d.shrinkableItems(d.Live, d.History.Len()), 0
@@ -380,7 +382,7 @@ func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
 	case chat.Text, chat.ToolResult, chat.Document:
 		text := note
 		if room >= 8 && p.Text != "" {
-			text = d.headTail(p.Text, 6*room, d.Config.ItemLines, room) + "\n" + note
+			text = d.headTail(p.Text, 6*room, 1<<30, room) + "\n" + note
 		}
 		e, ok := d.maskPart("limit", it.message, it.part, text, why)
 		return e, ok && e.After.Tokens < it.tokens

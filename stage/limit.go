@@ -138,7 +138,10 @@ func (d *Draft) cutText(keep, text string, worked []block, bytes, lines, tokens 
 		} else if n <= tokens {
 			break
 		}
-		if bytes = min(limit, min(bytes, len(s))*tokens/(n+n/32+1)); bytes < 32 {
+		if n > tokens { // else what the text has is less than it may have: no line between its ends reports an error
+			bytes = min(bytes, len(s))
+		}
+		if bytes = min(limit, bytes*tokens/(n+n/32+1)); bytes < 32 {
 			break
 		}
 	}

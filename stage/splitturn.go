@@ -252,7 +252,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 				case share > leastShare:
 					said, how := result.Text, "as it came"
 					if d.Counter.Text(said) > share {
-						said, how = d.headTail(said, 4*share, d.Config.ItemLines, share), "shortened"
+						said, how = d.headTail(said, 6*share, 1<<30, share), "shortened"
 					}
 					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
 				default:

@@ -106,7 +106,9 @@ func (a *adapter) adaptMessage(m *chat.Message) *chat.Message {
 // writtenCallID returns the id under which a call is written.
 func (a *adapter) writtenCallID(id, name string) string {
 	w := written{id: a.acceptableID(id), name: name, turn: a.turn}
-	a.used[w.id] = true
+	if a.unique {
+		a.used[w.id] = true
+	}
 	if same := a.calls[id]; len(same) > 0 && same[0].turn != a.turn {
 		a.calls[id] = nil // results that follow are for the later call
 	}

@@ -63,7 +63,7 @@ func renderMessages(d Dialect, out []byte, s chat.Sequence, from int) []byte {
 	room := 0
 	for i := from; i < s.Len(); i++ {
 		m := s.At(i)
-		room += m.Size().Bytes*9/8 + 100*len(m.Parts) // quoting takes some
+		room += m.Size().Bytes*9/8 + 20*len(m.Parts) // quoting takes some
 	}
 	out = slices.Grow(out, room)
 	eachRendered(d, s, from, func(p piece) {

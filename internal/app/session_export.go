@@ -159,8 +159,14 @@ func gatherExport(s *session.Session, ef *exportFlags) (*export, error) {
 		x.whole = buf.Bytes()
 		return x, err
 	}
-	if st, err := s.Stats(); err == nil && st.Branches > 1 {
-		x.left = append(x.left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", st.Branches))
+	branches := 0
+	for _, p := range s.Places() {
+		if p.Children == 0 {
+			branches++
+		}
+	}
+	if branches > 1 {
+		x.left = append(x.left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", branches))
 	}
 	return x, nil
 }

@@ -270,7 +270,10 @@ func (r *Reading) commonRoot() string {
 	begins := map[string]bool{} // what relative paths begin with
 	for i := range r.steps {
 		s := &r.steps[i]
-		if s.kind != did || !strings.HasPrefix(s.access.Path, "/") {
+		if s.kind != did {
+			continue
+		}
+		if !strings.HasPrefix(s.access.Path, "/") {
 			first, _, _ := strings.Cut(s.access.Path, "/")
 			begins[first] = true
 			continue

@@ -15,16 +15,16 @@ import (
 // turn is a request and everything up to the next one, as far as a fold tells it.
 type turn struct {
 	from  int // its first message
-	items []item
+	items []*item
 }
 
 // item is one thing in a dialogue, with its forms from short to whole.
 type item struct {
 	kind    stepKind
-	step    int // its place in the order
-	msg     int
 	looks   bool
 	closing bool
+	step    int // its place in the order
+	msg     int
 	forms   []form
 	rung    int // the form that is shown, -1 for none
 	binds   int // sentences that bind, all of them in the lowest form
@@ -80,7 +80,7 @@ func (f *filler) isFolded(msg int) bool {
 // readTurn reads the items of one turn.
 func (f *filler) readTurn(from, to int) turn {
 	actions := f.turnActions(from, to, f.isFolded)
-	t := turn{from: f.steps[from].msg, items: make([]item, 0, to-from+len(actions))}
+	t := turn{from: f.steps[from].msg, items: make([]*item, 0, to-from+len(actions))}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
 		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
@@ -96,11 +96,11 @@ func (f *filler) readTurn(from, to int) turn {
 		if f.steps[a.step].result == nil {
 			continue
 		}
-		if x := f.itemOnce(f.results, a.step, func(int) item { return f.resultItem(&a) }); len(x.forms) > 0 {
+		if x := f.itemOnce(f.results, a.step, func(int) *item { return f.resultItem(&a) }); len(x.forms) > 0 {
 			t.items = append(t.items, f.focusOn(x))
 		}
 	}
-	slices.SortStableFunc(t.items, func(a, b item) int { return a.step - b.step })
+	slices.SortStableFunc(t.items, func(a, b *item) int { return a.step - b.step })
 	return t
 }
 
@@ -115,33 +115,33 @@ func (f *filler) saidBefore(from, k int) bool {
 }
 
 // itemOnce returns the item of a step, which is made once.
-func (f *filler) itemOnce(known map[int]*item, k int, make func(int) item) item {
+func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *item {
 	if known[k] == nil {
-		x := make(k)
-		known[k] = &x
+		known[k] = make(k)
 	}
-	return *known[k]
+	return known[k]
 }
 
 // focusOn makes an item weigh more where it speaks of the focus.
-func (f *filler) focusOn(x item) item {
+func (f *filler) focusOn(x *item) *item {
 	if len(f.focus) == 0 || len(x.forms) == 0 || !find.Any(x.forms[len(x.forms)-1].text, f.focus...) {
 		return x
 	}
-	x.forms = slices.Clone(x.forms)
-	for i := range x.forms {
-		if find.Any(x.forms[i].text, f.focus...) {
-			x.forms[i].weight *= focusWeight
+	own := *x
+	own.forms = slices.Clone(x.forms)
+	for i := range own.forms {
+		if find.Any(own.forms[i].text, f.focus...) {
+			own.forms[i].weight *= focusWeight
 		}
 	}
-	return x
+	return &own
 }
 
 // newItem returns an item of forms, from short to whole, without those that are not
 // longer than the one before.
-func (f *filler) newItem(k int, forms ...form) item {
+func (f *filler) newItem(k int, forms ...form) *item {
 	s := &f.steps[k]
-	x := item{kind: s.kind, step: k, msg: s.msg, rung: -1}
+	x := &item{kind: s.kind, step: k, msg: s.msg, rung: -1}
 	last := ""
 	for _, m := range forms {
 		if m.text == "" || m.text == last {
@@ -167,7 +167,7 @@ func focusWords(focus string) []string {
 }
 
 // wordsItem makes an item of what somebody said.
-func (f *filler) wordsItem(k int) item {
+func (f *filler) wordsItem(k int) *item {
 	s := &f.steps[k]
 	switch {
 	case s.kind == asked:
@@ -202,7 +202,7 @@ func (f *filler) wordsItem(k int) item {
 }
 
 // actionItem makes an item of an action's line.
-func (f *filler) actionItem(a *action) item {
+func (f *filler) actionItem(a *action) *item {
 	s := &f.steps[a.step]
 	weight := weights.Run
 	switch {
@@ -216,19 +216,22 @@ func (f *filler) actionItem(a *action) item {
 		weight = weights.Change
 	}
 	text := f.actionLine(a, f.root)
-	x := item{kind: did, step: a.step, msg: s.msg, rung: -1, looks: a.looks}
+	x := &item{kind: did, step: a.step, msg: s.msg, rung: -1, looks: a.looks}
 	x.forms = []form{{text: text, tokens: f.countTokens(text) + 2, weight: weight}}
 	return x
 }
 
+// noItem is an item without forms, which is not shown.
+var noItem item
+
 // resultItem makes an item of a result that belongs to no file.
-func (f *filler) resultItem(a *action) item {
+func (f *filler) resultItem(a *action) *item {
 	s := &f.steps[a.step]
 	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
-		return item{}
+		return &noItem
 	}
 	if s.access.Path != "" && s.access.Kind != work.ToolSearch {
-		return item{}
+		return &noItem
 	}
 	text := withoutFrame(s.result.Text)
 	whole, _ := work.Limit(text, resultMost, 160)
@@ -363,14 +366,14 @@ func (f *filler) lastOf(t int) int {
 }
 
 func (t *turn) isTold() bool {
-	return slices.ContainsFunc(t.items, func(x item) bool { return x.rung >= 0 })
+	return slices.ContainsFunc(t.items, func(x *item) bool { return x.rung >= 0 })
 }
 
 // writeTurn writes one turn.
 func (f *filler) writeTurn(b *strings.Builder, t *turn) {
 	looking := false // the line of reads and searches is open
 	for i := range t.items {
-		x := &t.items[i]
+		x := t.items[i]
 		if x.rung < 0 {
 			continue
 		}

@@ -187,13 +187,19 @@ func (r *Reading) Fill(room Room) Form {
 // newFiller reads what every try has to choose from.
 func (r *Reading) newFiller(room Room) *filler {
 	f := &filler{Reading: r, Room: room, root: r.readPresent().root, focus: focusWords(room.Focus)}
-	f.raises = f.raises[:0]
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
 	f.turns = f.readTurns()
+	forms := 0
 	for t := range f.turns {
-		for i := range f.turns[t].items {
-			f.raises = f.turns[t].items[i].appendRaises(f, f.raises)
+		for _, x := range f.turns[t].items {
+			forms += len(x.forms)
+		}
+	}
+	f.raises = slices.Grow(f.raises[:0], forms)
+	for t := range f.turns {
+		for _, x := range f.turns[t].items {
+			f.raises = x.appendRaises(f, f.raises)
 		}
 	}
 	if !f.NoState {
@@ -228,8 +234,8 @@ func (f *filler) fillTokens(tokens int) Form {
 		f.left -= f.countTokens(standing) + f.listing
 	}
 	for t := range f.turns {
-		for i := range f.turns[t].items {
-			f.turns[t].items[i].rung = -1
+		for _, x := range f.turns[t].items {
+			x.rung = -1
 		}
 	}
 	part, short := shortPart, 0 // the second is kept back for short outlines

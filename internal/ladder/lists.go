@@ -34,7 +34,7 @@ const mostKeepers = 64
 func (r *Reading) readLists() *lists {
 	var at []int
 	for k := len(r.steps) - 1; k >= 0 && len(at) < mostKeepers; k-- {
-		if c := r.steps[k].call; c != nil && len(c.Args) < 1<<16 && (work.AboutTodos(c.Name) || work.StartsAgent(c.Name)) {
+		if d := r.steps[k].deed; d != nil && len(d.call.Args) < 1<<16 && (work.AboutTodos(d.call.Name) || work.StartsAgent(d.call.Name)) {
 			at = append(at, k)
 		}
 	}

@@ -70,14 +70,16 @@ const (
 
 // step is one thing that was said or done.
 type step struct {
-	kind stepKind
-	msg  int
-	text string // the words; of a call nothing
-	name string // of a notice: what it is
-
+	kind    stepKind
 	closing bool // said: the last words before the next request
+	msg     int
+	text    string // the words; of a call nothing
+	name    string // of a notice: what it is
+	*deed          // nil where nothing was called: a history may have a million steps
+}
 
-	// Of a call: what it does, and what came of it.
+// deed is a call: what it does, and what came of it.
+type deed struct {
 	call, result *chat.Part
 	access       work.Access
 	polls        int     // 1 + the step whose command this one asks about again; 0 for none
@@ -147,7 +149,7 @@ func (r *Reading) readMessage(i int) {
 			r.steps = append(r.steps, step{kind: said, msg: i, text: t})
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
-			s := step{kind: did, msg: i, call: p, access: r.kinds.Access(p)}
+			s := step{kind: did, msg: i, deed: &deed{call: p, access: r.kinds.Access(p)}}
 			if id := r.polledRun(p); id != "" {
 				s.polls = r.runs[id] + 1
 				s.access = r.steps[s.polls-1].access

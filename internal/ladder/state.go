@@ -229,7 +229,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 	seen, from := map[string]bool{}, r.history.Len()-recent
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
 		s := &r.steps[k]
-		if s.result == nil || s.access.Kind == work.ToolRead || s.access.Kind == work.ToolSearch {
+		if s.deed == nil || s.result == nil || s.access.Kind == work.ToolRead || s.access.Kind == work.ToolSearch {
 			continue
 		}
 		a := r.newAction(k)

@@ -17,7 +17,11 @@ type Entry struct {
 	Type, ID, Parent string
 
 	Message *Message // of a message or custom_message
+	*Change          // nil of a message: most entries are, and there may be a million
+}
 
+// Change is what an entry says that is not a message.
+type Change struct {
 	Summary   string // of a compaction or branch summary
 	FirstKept string
 	FromHook  bool
@@ -96,8 +100,18 @@ var errNoHeader = errors.New("pibase: the first record is not a session header")
 // Parse reads one entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
 	p := pifile.Parse(raw)
-	e := Entry{
-		Type: p.Type, ID: p.ID, Parent: p.Parent,
+	e := Entry{Type: p.Type, ID: p.ID, Parent: p.Parent}
+	switch p.Type {
+	case pifile.TypeMessage:
+		if p.Message != nil {
+			e.Message = parseMessage(p.Message)
+		}
+		return e
+	case pifile.TypeCustomMessage:
+		e.Message = parseMessage(raw)
+		e.Message.Role = "custom"
+	}
+	e.Change = &Change{
 		Summary: decodeString(p.Summary), FirstKept: decodeString(p.FirstKept), FromHook: pifile.Set(p.FromHook),
 		Read: stringList(p.Details, "readFiles"), Modified: stringList(p.Details, "modifiedFiles"),
 		Provider: decodeString(p.Provider), Model: decodeString(p.Model), Thinking: decodeString(p.Thinking),
@@ -105,15 +119,6 @@ func Parse(raw jsontext.Value) Entry {
 	}
 	if p.System.Kind() == '{' {
 		e.System = parseMessage(p.System)
-	}
-	switch p.Type {
-	case pifile.TypeMessage:
-		if p.Message != nil {
-			e.Message = parseMessage(p.Message)
-		}
-	case pifile.TypeCustomMessage:
-		e.Message = parseMessage(raw)
-		e.Message.Role = "custom"
 	}
 	return e
 }

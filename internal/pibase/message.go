@@ -1,6 +1,7 @@
 package pibase
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -49,17 +50,26 @@ type Message struct {
 
 	Nested []Block // calls that a tool made
 
+	Summary string
+	Time    int64
+
+	*Bash     // of a bashExecution
+	*Standing // of a system message
+}
+
+// Bash is a command that the user ran, and what came of it.
+type Bash struct {
 	Command, Output, FullOutput string
 	Exit                        string // as a number; "" where there is none
 	Cancelled, Truncated        bool
 	Excluded                    bool
+}
 
-	Summary string
-
+// Standing is what a system message declares.
+type Standing struct {
 	Sections []Section
 	Added    []Tool
 	Removed  []string
-	Time     int64
 }
 
 // Section is a named part of a system message; a section without a text removes
@@ -82,24 +92,31 @@ func parseMessage(raw jsontext.Value) *Message {
 	m := &Message{
 		Role: p.Role, Provider: decodeString(p.Provider), Model: decodeString(p.Model), Stop: decodeString(p.Stop), Usage: parseUsage(p.Usage),
 		Summary: decodeString(p.Summary),
-		Command: decodeString(p.Command), Output: decodeString(p.Output), FullOutput: decodeString(p.FullOutput),
-		Cancelled: pifile.Set(p.Cancelled), Truncated: pifile.Set(p.Truncated), Excluded: pifile.Set(p.Excluded),
 	}
 	m.setContent(p.Content)
-	if p.Exit.Kind() == '0' {
-		m.Exit = formatNumber(string(p.Exit))
-	}
 	for _, c := range decode.Elements(decode.Member(p.Nested, "calls")) {
-		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decodeString(decode.Member(c, "name")), Arguments: decode.Member(c, "arguments")})
+		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decodeString(decode.Member(c, "name")), Arguments: bytes.Clone(decode.Member(c, "arguments"))})
 	}
-	for _, s := range orderedMembers(p.Sections) {
-		m.Sections = append(m.Sections, Section{s.name, decodeString(s.value), s.value.Kind() == 'n'})
-	}
-	for _, t := range decode.Elements(p.Added) {
-		m.Added = append(m.Added, Tool{decodeString(decode.Member(t, "name")), t})
-	}
-	for _, t := range decode.Elements(p.Removed) {
-		m.Removed = append(m.Removed, decodeString(decode.Member(t, "name")))
+	switch m.Role {
+	case "bashExecution":
+		m.Bash = &Bash{
+			Command: decodeString(p.Command), Output: decodeString(p.Output), FullOutput: decodeString(p.FullOutput),
+			Cancelled: pifile.Set(p.Cancelled), Truncated: pifile.Set(p.Truncated), Excluded: pifile.Set(p.Excluded),
+		}
+		if p.Exit.Kind() == '0' {
+			m.Exit = formatNumber(string(p.Exit))
+		}
+	case "system":
+		m.Standing = &Standing{}
+		for _, s := range orderedMembers(p.Sections) {
+			m.Sections = append(m.Sections, Section{s.name, decodeString(s.value), s.value.Kind() == 'n'})
+		}
+		for _, t := range decode.Elements(p.Added) {
+			m.Added = append(m.Added, Tool{decodeString(decode.Member(t, "name")), t})
+		}
+		for _, t := range decode.Elements(p.Removed) {
+			m.Removed = append(m.Removed, decodeString(decode.Member(t, "name")))
+		}
 	}
 	if f, err := strconv.ParseFloat(string(p.Time), 64); err == nil {
 		m.Time = int64(f)
@@ -111,7 +128,7 @@ func (m *Message) setContent(v jsontext.Value) {
 	m.IsText, m.Text, m.Blocks = v.Kind() == '"', decodeString(v), nil
 	for _, e := range decode.Elements(v) {
 		b := pifile.ParseBlock(e)
-		m.Blocks = append(m.Blocks, Block{b.Type, decodeString(b.Text), decodeString(b.ID), decodeString(b.Name), b.Arguments})
+		m.Blocks = append(m.Blocks, Block{b.Type, decodeString(b.Text), decodeString(b.ID), decodeString(b.Name), bytes.Clone(b.Arguments)})
 	}
 }
 

@@ -1,6 +1,10 @@
 package pibase
 
-import "github.com/winnow-llm/winnow/internal/decode"
+import (
+	"slices"
+
+	"github.com/winnow-llm/winnow/internal/decode"
+)
 
 // Path returns the entries from the root to the leaf. A leaf that is not there
 // is the last entry; a parent that is not there ends the path, and so does a
@@ -9,27 +13,26 @@ func Path(entries []Entry, leaf string) []*Entry {
 	if len(entries) == 0 {
 		return nil
 	}
-	byID := make(map[string]*Entry, len(entries))
+	byID := make(map[string]int32, len(entries))
 	for i := range entries {
-		byID[entries[i].ID] = &entries[i]
+		byID[entries[i].ID] = int32(i)
 	}
-	at := byID[leaf]
-	if at == nil || leaf == "" {
-		at = &entries[len(entries)-1]
+	at, ok := byID[leaf]
+	if !ok || leaf == "" {
+		at, ok = int32(len(entries)-1), true
 	}
-	seen := make(map[*Entry]bool)
+	seen := make([]bool, len(entries))
 	var path []*Entry
-	for at != nil && !seen[at] {
+	for ok && !seen[at] {
 		seen[at] = true
-		path = append(path, at)
-		if at.Parent == "" {
+		e := &entries[at]
+		path = append(path, e)
+		if e.Parent == "" {
 			break
 		}
-		at = byID[at.Parent]
+		at, ok = byID[e.Parent]
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
+	slices.Reverse(path)
 	return path
 }
 
@@ -190,7 +193,7 @@ func CurrentSystem(msgs []*Message) *Message {
 			continue
 		}
 		if out == nil {
-			out = &Message{Role: "system", IsText: true, Time: m.Time}
+			out = &Message{Role: "system", IsText: true, Time: m.Time, Standing: &Standing{}}
 		}
 		if t := contentText(m, "\n"); t != "" {
 			if out.Text != "" {

@@ -84,12 +84,19 @@ const resultUnits = 2000
 func Serialize(msgs []*Message) string { return replaceHalves(serializeRaw(msgs)) }
 
 func serializeRaw(msgs []*Message) string {
-	var parts []string
+	var text strings.Builder
+	add := func(who, words string) {
+		if text.Len() > 0 {
+			text.WriteString("\n\n")
+		}
+		text.WriteString(who)
+		text.WriteString(words)
+	}
 	for _, m := range ToLLM(msgs) {
 		switch m.Role {
 		case "user":
 			if t := contentText(m, "\n"); t != "" {
-				parts = append(parts, "[User]: "+t)
+				add("[User]: ", t)
 			}
 		case "assistant":
 			var calls []string
@@ -107,21 +114,21 @@ func serializeRaw(msgs []*Message) string {
 				}
 			}
 			if said {
-				parts = append(parts, "[Assistant]: "+contentText(m, "\n"))
+				add("[Assistant]: ", contentText(m, "\n"))
 			}
 			if len(calls) > 0 {
-				parts = append(parts, "[Assistant tool calls]: "+strings.Join(calls, "; "))
+				add("[Assistant tool calls]: ", strings.Join(calls, "; "))
 			}
 		case "toolResult":
 			if t := contentText(m, "\n"); t != "" {
 				if n := utf16Units(t); n > resultUnits {
 					t = fmt.Sprintf("%s\n\n[... %d more characters truncated]", headUnits(t, resultUnits), n-resultUnits)
 				}
-				parts = append(parts, "[Tool result]: "+t)
+				add("[Tool result]: ", t)
 			}
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	return text.String()
 }
 
 // FileOps is which files were read, written and edited.

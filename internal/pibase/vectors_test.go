@@ -49,7 +49,7 @@ func chain(msgs ...any) []Entry {
 }
 
 func compaction(summary, kept string) Entry {
-	return Entry{Type: "compaction", Summary: summary, FirstKept: kept}
+	return Entry{Type: "compaction", Change: &Change{Summary: summary, FirstKept: kept}}
 }
 
 func texts(msgs []*Message) string {
@@ -157,13 +157,13 @@ func TestContext(t *testing.T) { // A1.13 to A1.17, A4
 	if a, b := contextOf(tree, "3"), contextOf(tree, "4"); a != "1,2,A" || b != "1,2,B" {
 		t.Errorf("A4.2: %q and %q", a, b)
 	}
-	branch := chain(user("1"), assistant("2", 1, 1), user("abandoned"), Entry{Type: "branch_summary", Parent: "2", Summary: "BS"}, user("5"))
+	branch := chain(user("1"), assistant("2", 1, 1), user("abandoned"), Entry{Type: "branch_summary", Parent: "2", Change: &Change{Summary: "BS"}}, user("5"))
 	if got := contextOf(branch, "5"); got != "1,2,BS,5" {
 		t.Errorf("A4.3: %q", got)
 	}
 	both := chain(user("start"), assistant("r1", 1, 1), user("q2"), assistant("r2", 1, 1), compaction("S", "3"), user("q3"), assistant("r3", 1, 1),
 		Entry{Type: "message", Parent: "3", Message: assistant("wrong", 1, 1)}, user("x"),
-		Entry{Type: "branch_summary", Parent: "3", Summary: "BS"}, user("better"))
+		Entry{Type: "branch_summary", Parent: "3", Change: &Change{Summary: "BS"}}, user("better"))
 	if a, b := contextOf(both, "7"), contextOf(both, "11"); a != "S,q2,r2,q3,r3" || b != "start,r1,q2,BS,better" {
 		t.Errorf("A4.4: %q and %q", a, b)
 	}
@@ -171,7 +171,7 @@ func TestContext(t *testing.T) { // A1.13 to A1.17, A4
 	if got := contextOf(circle, ""); got != "a,b" {
 		t.Errorf("A4.10: %q", got)
 	}
-	p := Project(Path(chain(user("u"), Entry{Type: "model_change", Provider: "openai", Model: "gpt-4"}, assistant("a", 1, 1), Entry{Type: "thinking_level_change", Thinking: "high"}), ""))
+	p := Project(Path(chain(user("u"), Entry{Type: "model_change", Change: &Change{Provider: "openai", Model: "gpt-4"}}, assistant("a", 1, 1), Entry{Type: "thinking_level_change", Change: &Change{Thinking: "high"}}), ""))
 	if p.Thinking != "high" || p.Provider != "anthropic" || p.Model != "m" {
 		t.Errorf("A1.17: %+v", p)
 	}
@@ -247,8 +247,8 @@ func TestProbes(t *testing.T) { // pi-1.5.0-edge-cases.txt 10 to 15
 		{"html in arguments", call("a", `{"x":"<b>&"}`), 4},
 		{"image", &Message{Role: "user", Blocks: []Block{image}}, 1200},
 		{"image and text", &Message{Role: "toolResult", Blocks: []Block{image, {Type: "text", Text: "x"}}}, 1201},
-		{"command", &Message{Role: "bashExecution", Command: "ls", Output: "abcd"}, 2},
-		{"command kept out", &Message{Role: "bashExecution", Command: "ls", Output: long(400), Excluded: true}, 101},
+		{"command", &Message{Role: "bashExecution", Bash: &Bash{Command: "ls", Output: "abcd"}}, 2},
+		{"command kept out", &Message{Role: "bashExecution", Bash: &Bash{Command: "ls", Output: long(400), Excluded: true}}, 101},
 	} {
 		if got := c.m.Estimate(); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
@@ -264,8 +264,8 @@ func TestProbes(t *testing.T) { // pi-1.5.0-edge-cases.txt 10 to 15
 			{Type: "toolCall", Name: "bash", Arguments: jsontext.Value(`{"command":"ls"}`)},
 		}},
 		result(strings.Repeat("z", 2005)), result(""),
-		{Role: "bashExecution", Command: "ls", Exit: "1"},
-		{Role: "bashExecution", Command: "secret", Output: "s", Excluded: true},
+		{Role: "bashExecution", Bash: &Bash{Command: "ls", Exit: "1"}},
+		{Role: "bashExecution", Bash: &Bash{Command: "secret", Output: "s", Excluded: true}},
 		{Role: "custom", IsText: true, Text: "cc"},
 		{Role: "branchSummary", Summary: "bs"},
 		{Role: "compactionSummary", Summary: "cs"},
