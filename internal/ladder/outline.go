@@ -62,8 +62,11 @@ type outline struct {
 	lines          []outlineLine
 }
 
-// leastOutline is the number of tokens below which an outline says nothing.
-const leastOutline = 60
+// The tokens and the lines below which an outline says nothing.
+const (
+	leastOutline  = 60
+	leastOutlined = 3
+)
 
 // Lengths of an outline's lines, in bytes. Longer lines are data.
 const (
@@ -255,7 +258,7 @@ func writeOutline(b *strings.Builder, v *fileView) {
 		}
 		lines++
 	}
-	if lines > 1 {
+	if lines >= leastOutlined {
 		writeFenced(b, what, text.String())
 	}
 }
