@@ -231,11 +231,14 @@ func (f *filler) resultItem(a *action) item {
 		return item{}
 	}
 	text := withoutFrame(s.result.Text)
-	whole, _ := work.Limit(text, resultMost, 160)
+	if s.access.Kind == work.ToolShell {
+		text = withoutPassed(text, a.failed)
+	}
 	line, found := f.actionLine(a, f.root), s.access.Kind == work.ToolSearch
 	if found && f.root != "" {
 		text = strings.ReplaceAll(text, f.root+"/", "")
 	}
+	whole, _ := work.Limit(text, resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
 		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},

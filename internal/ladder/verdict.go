@@ -97,20 +97,41 @@ func besideLines(text string) string {
 var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
-var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
 
 // tallyLine returns the last line of an output that counts what passed and failed; ""
-// where none does.
-func tallyLine(text string) string {
-	text = text[max(0, len(text)-2000):]
+// where none does. A count of none is not told while there is another.
+func tallyLine(text string) (tally string) {
+	text = quote.Clean(text[max(0, len(text)-2000):])
 	for text != "" {
 		at := strings.LastIndexByte(text, '\n')
 		if l := strings.TrimSpace(text[at+1:]); l != "" && len(l) <= verdictWidth && tallied.MatchString(l) {
-			return l
+			if tally = l; !strings.HasPrefix(l, "0 ") {
+				break
+			}
 		}
 		text = text[:max(at, 0)]
 	}
-	return ""
+	return tally
+}
+
+// withoutPassed leaves off the lines of a run about tests that passed. Where nothing
+// failed it leaves off all: the tally says so.
+func withoutPassed(text string, failed bool) string {
+	if tallyLine(text) == "" {
+		return text
+	}
+	text = quote.Clean(text)
+	if !failed && allPassed(text) {
+		return ""
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if !work.PassesTest(l) {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
 }
 
 // someFailed are the words of a tally in which not everything passed.
