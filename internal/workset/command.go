@@ -26,8 +26,11 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		}
 	}
 	s.applyEdits(edits, at)
-	for i := range c.Effects {
-		s.doubtBy(c.Effects[i], at)
+	for _, e := range c.Effects {
+		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
+			e.Tree = work.Stay // not done, or not to the end
+		}
+		s.doubtBy(e, at)
 	}
 	if !c.Clear && changesFiles(c.Command) {
 		s.doubts.raise(at, Command)
@@ -67,6 +70,17 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or all
 // where it names none.
 func (s *Set) doubtBy(e work.Effect, at moment) {
+	switch {
+	case e.Tree == work.Commit:
+		for _, f := range s.files {
+			f.committed = nil
+		}
+		return
+	case e.Tree == work.Unstash && s.unstash(at):
+		return
+	case e.Tree != work.Stay && e.Code == "":
+		s.undoChanges(e.Tree, at)
+	}
 	if e.Script != "" {
 		if f := s.files[s.fileKey(e.Script)]; f != nil {
 			e.Code = f.knownText()
@@ -81,14 +95,51 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
-			if e.Back && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
-				f.putBack()
+			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
+				f.returnTo(f.committed)
+				f.doubts.raise(at, Command)
 			}
 		}
 	}
 	if !named && !e.Only {
 		s.doubts.raise(at, Command)
 	}
+}
+
+// undoChanges puts all files back that were known before their changes since the last
+// commit.
+func (s *Set) undoChanges(tree work.Tree, at moment) {
+	if tree == work.Stash {
+		s.stashed, s.stashedAt, s.unstashed = map[*File]*File{}, at.now, s.doubts
+	}
+	for _, f := range s.files {
+		if c := f.committed; c != nil && len(c.Regions) > 0 {
+			if tree == work.Stash {
+				s.stashed[f] = f.copyNow()
+			}
+			f.returnTo(c)
+		}
+	}
+}
+
+// unstash brings back what was stashed last, and reports whether that is known. All is
+// as certain again as it was, unless something else happened in between.
+func (s *Set) unstash(at moment) bool {
+	if s.stashed == nil {
+		return false
+	}
+	for f, old := range s.stashed {
+		if f.Edited == old.Edited {
+			f.returnTo(old)
+		} else {
+			f.doubts.raise(at, Command)
+		}
+	}
+	if s.doubts.strong == s.stashedAt {
+		s.doubts.strong, s.doubts.cause = s.unstashed.strong, s.unstashed.cause
+	}
+	s.stashed = nil
+	return true
 }
 
 // knownText returns the known lines of a file.

@@ -29,6 +29,10 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	home   string          // the folder that ~ stands for, "" while it is not known
 
+	stashed   map[*File]*File // the files that were put away, as they stood; nil for none
+	stashedAt int             // when
+	unstashed doubts          // before that
+
 	work guard.Work // the work done for all files
 
 	// watch is told of lines and edits before they are taken in: for measuring.
@@ -352,7 +356,7 @@ func (s *Set) showRun(run shown, at moment) {
 	}
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
-	f.Touched, f.Read = at.msg, at.msg
+	f.Touched, f.Read, f.CopyOf = at.msg, at.msg, nil
 }
 
 // confirmLines notes that lines are still as they were shown.
