@@ -272,7 +272,7 @@ func (r *Reading) readPresent() *present {
 			continue
 		}
 		p.listed = append(p.listed, file)
-		if !isMade(file) {
+		if !isMade(file) && copiedFrom(file) == nil {
 			p.files = append(p.files, file)
 		}
 	}

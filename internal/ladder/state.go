@@ -83,6 +83,9 @@ func (f *filler) listUnshown() string {
 			continue
 		}
 		known[name] = true
+		if c := copiedFrom(file); c != nil {
+			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
+		}
 		n := f.countTokens(name) + 2
 		if n > room {
 			more++
