@@ -89,15 +89,15 @@ func (f *filler) readTurn(from, to int) turn {
 		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || f.saidBefore(from, k) {
 			continue
 		}
-		t.items = append(t.items, f.focusOn(f.itemOnce(f.items, k, f.wordsItem)))
+		t.items = append(t.items, f.itemOnce(f.items, k, f.wordsItem))
 	}
 	for _, a := range actions {
-		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
+		t.items = append(t.items, f.actionItem(&a))
 		if f.steps[a.step].result == nil {
 			continue
 		}
 		if x := f.itemOnce(f.results, a.step, func(int) item { return f.resultItem(&a) }); len(x.forms) > 0 {
-			t.items = append(t.items, f.focusOn(x))
+			t.items = append(t.items, x)
 		}
 	}
 	slices.SortStableFunc(t.items, func(a, b item) int { return a.step - b.step })
@@ -121,20 +121,6 @@ func (f *filler) itemOnce(known map[int]*item, k int, make func(int) item) item 
 		known[k] = &x
 	}
 	return *known[k]
-}
-
-// focusOn makes an item weigh more where it speaks of the focus.
-func (f *filler) focusOn(x item) item {
-	if len(f.focus) == 0 || len(x.forms) == 0 || !find.Any(x.forms[len(x.forms)-1].text, f.focus...) {
-		return x
-	}
-	x.forms = slices.Clone(x.forms)
-	for i := range x.forms {
-		if find.Any(x.forms[i].text, f.focus...) {
-			x.forms[i].weight *= focusWeight
-		}
-	}
-	return x
 }
 
 // newItem returns an item of forms, from short to whole, without those that are not
@@ -262,7 +248,11 @@ func (x *item) appendRaises(f *filler, steps []raise) []raise {
 		if m.weight == 0 {
 			break
 		}
-		worth = min(worth, f.worthPerToken(m.weight, x.msg, m.tokens-tokens))
+		weight := m.weight
+		if find.Any(m.text, f.focus...) {
+			weight *= focusWeight
+		}
+		worth = min(worth, f.worthPerToken(weight, x.msg, m.tokens-tokens))
 		tokens = m.tokens
 		steps = append(steps, raise{worth: worth, item: x, rung: k})
 	}

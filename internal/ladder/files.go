@@ -210,24 +210,16 @@ func (f *filler) runCost(x *run, from, to int) int {
 	if v != nil {
 		marks = v.lines[x.region]
 	}
-	sizes, fresh, open := f.sizesOf(x.file, x.region), 0, false
+	sizes, fresh := f.sizesOf(x.file, x.region), 0
 	for i := from; i < to; i++ {
-		if marks != nil && marks[i] {
-			open = false
-			continue
+		if marks == nil || !marks[i] {
+			fresh += sizes[i+1] - sizes[i]
 		}
-		if !open {
-			if i == 0 || marks == nil || !marks[i-1] { // else it joins what is shown
-				fresh += runFrame
-			}
-			open = true
-		}
-		fresh += sizes[i+1] - sizes[i]
 	}
 	if fresh == 0 {
 		return 0
 	}
-	return cost + fresh
+	return cost + fresh + runFrame
 }
 
 // showLines puts lines of a run into what is shown.

@@ -81,16 +81,10 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
-	var b strings.Builder
-	for l := range strings.Lines(text) {
-		if !lineNumber.MatchString(l) {
-			b.WriteString(l)
-		}
+	if rest := withoutLines(text, lineNumber.MatchString); len(rest) < len(text) {
+		return rest
 	}
-	if b.Len() == len(text) {
-		return ""
-	}
-	return b.String()
+	return ""
 }
 
 // lineNumber is how tools number the lines of a file.
@@ -125,9 +119,14 @@ func withoutPassed(text string, failed bool) string {
 	if !failed && allPassed(text) {
 		return ""
 	}
+	return withoutLines(text, work.PassesTest)
+}
+
+// withoutLines leaves off the lines of a text of which something is true.
+func withoutLines(text string, off func(line string) bool) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
-		if !work.PassesTest(l) {
+		if !off(l) {
 			b.WriteString(l)
 		}
 	}
