@@ -41,7 +41,7 @@ func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most 
 	prompt := func(transcript string) Prompt {
 		return Prompt{
 			System: systemPrompt,
-			Text:   writeMaterial(transcript, previous) + writeInstruction(t, r.in, r.wordsForTokens(most), problems),
+			Text:   betweenTags("notes", previous) + betweenTags("transcript", transcript) + writeInstruction(t, r.in, r.wordsForTokens(most), problems),
 			Output: r.outputRoom(most),
 		}
 	}

@@ -80,15 +80,17 @@ func (f *filler) isFolded(msg int) bool {
 // readTurn reads the items of one turn.
 func (f *filler) readTurn(from, to int) turn {
 	actions := f.turnActions(from, to, f.isFolded)
+	told := map[string]bool{}
 	t := turn{from: f.steps[from].msg, items: make([]item, 0, to-from+len(actions))}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
 		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || f.saidBefore(from, k) {
+		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || told[s.text] {
 			continue
 		}
+		told[s.text] = s.kind == report || s.kind == said // as a service that is down says the same again
 		t.items = append(t.items, f.itemOnce(f.items, k, f.wordsItem))
 	}
 	for _, a := range actions {
@@ -102,16 +104,6 @@ func (f *filler) readTurn(from, to int) turn {
 	}
 	slices.SortStableFunc(t.items, func(a, b item) int { return a.step - b.step })
 	return t
-}
-
-// saidBefore reports whether an agent or sub-agent said the same before in the turn
-// that began with step from, as a service that is down does.
-func (f *filler) saidBefore(from, k int) bool {
-	s := &f.steps[k]
-	if s.kind != report && s.kind != said {
-		return false
-	}
-	return slices.ContainsFunc(f.steps[from:k], func(x step) bool { return x.kind == s.kind && x.text == s.text && f.isFolded(x.msg) })
 }
 
 // itemOnce returns the item of a step, which is made once.
@@ -163,7 +155,7 @@ func (f *filler) wordsItem(k int) item {
 			weight *= weights.Asked // what binds leaves last, and what the work began with
 		}
 		x := f.newItem(k,
-			form{text: askedShort(s.text), weight: weight},
+			form{text: withBinding(firstLines(s.text, askedPart), s.text), weight: weight},
 			form{text: withBinding(shortenPastes(s.text), s.text), weight: weights.AskedMore},
 			form{text: s.text, weight: weights.AskedWhole})
 		x.binds = binds

@@ -70,16 +70,8 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or all
 // where it names none.
 func (s *Set) doubtBy(e work.Effect, at moment) {
-	switch {
-	case e.Tree == work.Commit:
-		for _, f := range s.files {
-			f.committed = nil
-		}
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, at) {
 		return
-	case e.Tree == work.Unstash && s.unstash(at):
-		return
-	case e.Tree != work.Stay && e.Code == "":
-		s.undoChanges(e.Tree, at)
 	}
 	if e.Script != "" {
 		if f := s.files[s.fileKey(e.Script)]; f != nil {
@@ -106,40 +98,40 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 	}
 }
 
-// undoChanges puts all files back that were known before their changes since the last
-// commit.
-func (s *Set) undoChanges(tree work.Tree, at moment) {
-	if tree == work.Stash {
-		s.stashed, s.stashedAt, s.unstashed = map[*File]*File{}, at.now, s.doubts
-	}
-	for _, f := range s.files {
-		if c := f.committed; c != nil && len(c.Regions) > 0 {
-			if tree == work.Stash {
-				s.stashed[f] = f.copyNow()
-			}
-			f.returnTo(c)
-		}
-	}
-}
-
-// unstash brings back what was stashed last, and reports whether that is known. All is
-// as certain again as it was, unless something else happened in between.
-func (s *Set) unstash(at moment) bool {
-	if s.stashed == nil {
+// changeTree follows what git does with all changes since the last commit, as far as
+// files were known before them, and reports whether everything is as certain as it was.
+func (s *Set) changeTree(tree work.Tree, at moment) bool {
+	if tree == work.Unstash && s.stashedAt == 0 {
 		return false
 	}
-	for f, old := range s.stashed {
-		if f.Edited == old.Edited {
-			f.returnTo(old)
-		} else {
+	for _, f := range s.files {
+		known := f.committed != nil && len(f.committed.Regions) > 0
+		switch {
+		case tree == work.Commit:
+			f.committed = nil
+		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:
+			f.returnTo(f.stashed)
+		case tree == work.Unstash && f.stashed != nil: // changed in between
 			f.doubts.raise(at, Command)
+		case tree == work.Stash && known:
+			f.stashed = f.copyNow()
+			f.returnTo(f.committed)
+		case tree == work.Stash:
+			f.stashed = nil
+		case known: // Undo
+			f.returnTo(f.committed)
 		}
 	}
-	if s.doubts.strong == s.stashedAt {
-		s.doubts.strong, s.doubts.cause = s.unstashed.strong, s.unstashed.cause
+	switch tree {
+	case work.Stash:
+		s.stashedAt, s.unstashed = at.now, s.doubts
+	case work.Unstash:
+		if s.doubts.strong == s.stashedAt {
+			s.doubts.strong, s.doubts.cause = s.unstashed.strong, s.unstashed.cause
+		}
+		s.stashedAt = 0
 	}
-	s.stashed = nil
-	return true
+	return tree == work.Unstash || tree == work.Commit
 }
 
 // knownText returns the known lines of a file.

@@ -81,6 +81,7 @@ type File struct {
 	CopyOf *File
 
 	committed *File // as it was before the changes that are not committed; nil without such
+	stashed   *File // as it was when they were stashed
 
 	total  int     // the number of lines, -1 where it is not known
 	tally  int     // when the number of lines was known

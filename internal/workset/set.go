@@ -29,23 +29,19 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	home   string          // the folder that ~ stands for, "" while it is not known
 
-	stashed   map[*File]*File // the files that were put away, as they stood; nil for none
-	stashedAt int             // when
-	unstashed doubts          // before that
+	stashedAt int    // when changes were stashed, 0 where none are
+	unstashed doubts // before that
 
 	work guard.Work // the work done for all files
 
 	// watch is told of lines and edits before they are taken in: for measuring.
-	watch observer
+	watch interface {
+		shows(f *File, run shown)
+		edits(f *File, e *work.Op)
+	}
 
 	placed map[*chat.Part]int // by result: the lines of files that it showed
 	lines  int                // of files that were shown so far
-}
-
-// observer sees what a set learns, and how the set stands just before.
-type observer interface {
-	shows(f *File, run shown)
-	edits(f *File, e *work.Op)
 }
 
 // New returns an empty set. A nil Kinds is the default.
