@@ -53,9 +53,6 @@ const (
 
 // readTurns returns the turns of the fold's stretch with their items.
 func (f *filler) readTurns() []turn {
-	if f.From >= f.To {
-		return nil
-	}
 	var turns []turn
 	for from := 0; from < len(f.steps); {
 		to := from + 1
@@ -151,7 +148,7 @@ func (f *filler) wordsItem(k int) item {
 	case s.kind == asked:
 		binds := len(typed.BindingSentences(s.text))
 		weight := weights.Asked
-		if binds > 0 || k == f.openingStep() {
+		if binds > 0 || k == slices.IndexFunc(f.steps, func(s step) bool { return s.kind == asked }) {
 			weight *= weights.Asked // what binds leaves last, and what the work began with
 		}
 		x := f.newItem(k,

@@ -282,11 +282,6 @@ func (f *filler) fillTokens(tokens int) Form {
 	return form
 }
 
-// openingStep returns the step of the first request.
-func (r *Reading) openingStep() int {
-	return slices.IndexFunc(r.steps, func(s step) bool { return s.kind == asked })
-}
-
 // fileRaises adds the steps of all files.
 func (f *filler) fileRaises(steps []raise) []raise {
 	for _, file := range f.readPresent().files {

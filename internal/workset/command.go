@@ -138,7 +138,9 @@ func (s *Set) changeTree(tree work.Tree, at moment) bool {
 func (f *File) knownText() string {
 	var b strings.Builder
 	for i := range f.Regions {
-		b.WriteString(f.Regions[i].text())
+		for k := range f.Regions[i].Lines {
+			b.WriteString(f.Regions[i].Lines[k].Text + "\n")
+		}
 	}
 	return b.String()
 }

@@ -221,21 +221,6 @@ func (f *File) dropNumbers() {
 	f.tidyRegions()
 }
 
-// text returns the region's lines as one text.
-func (r *Region) text() string {
-	var b strings.Builder
-	for k := range r.Lines {
-		b.WriteString(r.Lines[k].Text)
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// replace puts lines in the place of others, by their indices.
-func (r *Region) replace(from, to int, lines []Line) {
-	r.Lines = slices.Replace(r.Lines, from, to, lines...)
-}
-
 // shiftAfter moves the regions that begin after line n by d lines.
 func (f *File) shiftAfter(n, d int) {
 	if d == 0 {
