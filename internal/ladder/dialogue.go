@@ -202,10 +202,10 @@ func (f *filler) resultItem(a *action) item {
 	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
 		return item{}
 	}
-	if s.access.Path != "" && s.access.Kind != work.ToolSearch {
+	text := withoutFrame(s.result.Text)
+	if s.access.Path != "" && s.access.Kind != work.ToolSearch || work.IsPatch(text) { // the files have it
 		return item{}
 	}
-	text := withoutFrame(s.result.Text)
 	if s.access.Kind == work.ToolShell {
 		text = withoutPassed(text, a.failed)
 	}

@@ -62,7 +62,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 		s.shell = dir
 		return
 	}
-	if tool == "Bash" || tool == "execute_bash" {
+	if (tool == "Bash" || tool == "execute_bash") && !find.Any(text[:min(len(text), 400)], " cd: ", ":cd:") { // else there is no such folder
 		s.shell = folder
 	}
 }
