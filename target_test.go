@@ -255,3 +255,75 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 		t.Log(view)
 	}
 }
+
+// A view has what an engineer would hand over, and nothing twice.
+func TestViewIsFitToHandOver(t *testing.T) {
+	source := func(name string) string {
+		return "package app\n\nconst limit = 3 // of " + name + "\n\n" + lines("text of "+name, 20)
+	}
+	cat := func(file, text string) []string { return []string{"cat " + file, text} }
+	mend := func(file string) []string {
+		return []string{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: " + file + "\n@@\n-const limit = 3 // of a\n+const limit = 700 // of a\n*** End Patch\nEOF", "Done!"}
+	}
+	for _, tc := range []struct {
+		name      string
+		ran       [][]string
+		want, not []string
+	}{
+		{"a stored diff has its line", [][]string{
+			cat("/w/a.go", source("a")), {"git diff > /w/work.patch", ""}, cat("/w/work.patch", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n"+lines("+changed", 30)),
+		}, []string{"text of a line 7", "work.patch"}, []string{"+changed line 7"}},
+		{"a run that passed has its tally, one that failed what failed", [][]string{
+			{"bun test a", lines("(pass) a fails when it should:", 30) + "\n 28 pass\n 0 fail\n"},
+			{"go test -v ./b", lines("--- PASS: TestB", 30) + "\n--- FAIL: TestLease\n    lease_test.go:7: got 3, want 4\nFAIL\tapp/b\t0.1s\nexit status 1"},
+		}, []string{"`bun test a`: 28 pass", "lease_test.go:7: got 3, want 4"}, []string{"(pass)", "--- PASS"}},
+		{
+			"what was stashed is not there",
+			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash", "Saved working directory and index state"}},
+			[]string{"limit = 3 // of a", "may have changed since"},
+			[]string{"limit = 700"},
+		},
+		{
+			"what was stashed comes back as it was",
+			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash && go vet; git stash pop", "Dropped refs/stash@{0}"}},
+			[]string{"limit = 700 // of a"},
+			[]string{"limit = 3", "may have changed since"},
+		},
+		{"a copy is named", [][]string{cat("/w/a.go", source("a")), {"cp /w/a.go /w/b.go", ""}}, []string{"/w/b.go (a copy of /w/a.go)"}, []string{"### /w/b.go", "a.go (changed"}},
+		{
+			"a copy that was changed is shown",
+			[][]string{cat("/w/a.go", source("a")), {"cp /w/a.go /w/b.go", ""}, mend("/w/b.go")},
+			[]string{"### /w/b.go", "limit = 700 // of a"},
+			[]string{"a copy of"},
+		},
+		{
+			"a script that has served has its outline",
+			[][]string{cat("/w/a.go", source("a")), {"cat > /tmp/probe.go <<'EOF'\n" + source("probe") + "EOF", ""}, {"go run /tmp/probe.go", "41"}},
+			[]string{"go run /tmp/probe.go`: 41", "/tmp/probe.go"},
+			[]string{"text of probe line 7"},
+		},
+		{"an outline of two lines says nothing", [][]string{cat("/w/big.py", "def first():\n"+lines("    do(1) #", 1000)+"def last():\n    do(2)\nend = last()\n")}, []string{"/w/big.py"}, []string{"outline"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := []chat.Message{user("Mend the limit.")}
+			for i, c := range tc.ran {
+				m = append(m, did(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command":%q}`, c[0]), c[1])...)
+			}
+			m = append(m, said("That is done."))
+			for i := range 6 {
+				m = append(m, user(fmt.Sprintf("Look at table %d.", i)))
+				m = append(m, did(fmt.Sprint("q", i), "query", fmt.Sprintf(`{"table":%d}`, i), lines(fmt.Sprint("row", i), 250))...)
+				m = append(m, said(fmt.Sprintf("Table %d is as it should be.", i)))
+			}
+			ask := winnow.Ask{Force: true, TargetTokens: 9000}
+			r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
+			view := text(r.View)
+			contains(t, "the view", view, tc.want...)
+			for _, not := range tc.not {
+				if strings.Contains(view, not) {
+					t.Errorf("%q is told:\n%.4000s", not, view)
+				}
+			}
+		})
+	}
+}

@@ -285,16 +285,3 @@ func (r *run) runJobs(jobs []func() error) error {
 	wg.Wait()
 	return cmp.Or(errs...)
 }
-
-func (r *run) windowTokens() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.window
-}
-
-// wordsForTokens returns about how many words that many tokens are.
-func (r *run) wordsForTokens(tokens int) int { return max(60, tokens*6/10) }
-
-// outputRoom returns the room for an answer of that many tokens: models do not count
-// well, and some think first.
-func (r *run) outputRoom(tokens int) int { return min(r.o.Output, 2*tokens+1024) }

@@ -41,14 +41,17 @@ func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most 
 	prompt := func(transcript string) Prompt {
 		return Prompt{
 			System: systemPrompt,
-			Text:   writeMaterial(transcript, previous) + writeInstruction(t, r.in, r.wordsForTokens(most), problems),
-			Output: r.outputRoom(most),
+			// Ten tokens are about six words.
+			Text:   betweenTags("notes", previous) + betweenTags("transcript", transcript) + writeInstruction(t, r.in, max(60, most*6/10), problems),
+			Output: min(r.o.Output, 2*most+1024), // models do not count well, and some think first
 		}
 	}
 	frame := prompt("")
 	for try := 0; ; try++ {
 		// Room for a transcript beside everything else. Estimates have a band.
-		room := r.windowTokens() - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
+		r.mu.Lock()
+		room := r.window - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
+		r.mu.Unlock()
 		room -= int(float64(max(room, 0)) * r.counter.Band())
 		p, err := r.askModel(ctx, prompt(r.naturalForm(from, to, max(room, 256))), r.in.requiredSections(turn))
 		var long interface{ ContextLimit() int }

@@ -66,12 +66,6 @@ func writeInstruction(t task, in *Input, words int, problems []string) string {
 	return b.String()
 }
 
-// writeMaterial writes the part of a prompt that holds what is to be summarised.
-// Transcript and notes are already quoted.
-func writeMaterial(transcript, notes string) string {
-	return betweenTags("notes", notes) + betweenTags("transcript", transcript)
-}
-
 // betweenTags puts a text between tags, if there is one.
 func betweenTags(tag, text string) string {
 	if text == "" {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -76,27 +77,13 @@ func writeWords(m *chat.Message) string {
 				list = append(list, dropMiddle(t, mostWords))
 			}
 		case chat.Image, chat.Document:
-			list = append(list, nameMedia(p))
+			list = append(list, ladder.MediaLine(p))
 			if p.Kind == chat.Document && p.Text != "" {
 				list = append(list, dropMiddle(p.Text, resultHead))
 			}
 		}
 	}
 	return strings.Join(list, "\n")
-}
-
-// nameMedia names an image or document.
-func nameMedia(p *chat.Part) string {
-	what := "image"
-	if p.Kind == chat.Document {
-		what = "document"
-	}
-	for _, s := range [...]string{p.Name, p.Media} {
-		if s = quote.Line(s); s != "" && len(s) < 200 {
-			what += " " + s
-		}
-	}
-	return "(" + what + ", not shown)"
 }
 
 // writeCalls writes the calls of a message as name(key=value, ...); values are JSON.
@@ -124,7 +111,7 @@ func writeCalls(m *chat.Message) string {
 func writeResult(p *chat.Part) string {
 	text := quoteShortened(strings.TrimSpace(p.Text), resultHead, resultHead, resultTail, resultErrors)
 	for i := range p.Content {
-		text += "\n" + nameMedia(&p.Content[i])
+		text += "\n" + ladder.MediaLine(&p.Content[i])
 	}
 	return strings.TrimSpace(text)
 }

@@ -32,7 +32,7 @@ func TestSerialize(t *testing.T) {
 		{
 			"media are named",
 			chat.Messages{{Role: chat.User, Parts: []chat.Part{{Kind: chat.Text, Text: "look"}, {Kind: chat.Image, Media: "image/png", Data: "AAAA"}, {Kind: chat.Document, Name: "spec.pdf", Media: "application/pdf", Data: "BBBB"}}}},
-			"[User]: look\n(image image/png, not shown)\n(document spec.pdf application/pdf, not shown)",
+			"[User]: look\n[image image/png, 1 KB]\n[document spec.pdf application/pdf, 1 KB]",
 		},
 		{"opaque parts are left out", chat.Messages{{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Opaque, Data: `{"x":1}`}, {Kind: chat.Text, Text: "done"}}}}, "[Assistant]: done"},
 		{"broken arguments stand as far as they can be read", chat.Messages{chat.CallMessage("", chat.Call("1", "read", `{"path":"a`))}, "[Assistant tool calls]: read(path=\"a)"},

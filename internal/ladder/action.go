@@ -157,7 +157,7 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 	}
 	switch {
 	case acc.Path != "" && acc.Kind == work.ToolRead:
-		return "read " + files + lineRange(acc.From, acc.To, a.times)
+		return "read " + files
 	case acc.Path != "" && acc.Kind == work.ToolWrite:
 		return "wrote " + files
 	case acc.Path != "" && acc.Kind == work.ToolDelete:
@@ -227,19 +227,6 @@ var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$
 var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
 
 func changesWorld(tool string) bool { return find.Any(strings.ToLower(tool), worldWords...) }
-
-// lineRange writes the lines of a single read.
-func lineRange(from, to, times int) string {
-	switch {
-	case times > 1 || from == 0 && to == 0:
-		return ""
-	case from < 0:
-		return fmt.Sprintf(" (the last %d lines)", -from)
-	case to == 0:
-		return fmt.Sprintf(" (from line %d)", from)
-	}
-	return fmt.Sprintf(" (%d-%d)", from, to)
-}
 
 // slashedPath spells a path with a drive as a Unix shell on Windows does: /d/x for D:\x.
 func slashedPath(p string) string {

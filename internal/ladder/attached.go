@@ -43,7 +43,7 @@ func (r *Reading) readMedia(i int, m *chat.Message) {
 		if p.Kind != chat.Image && p.Kind != chat.Document {
 			continue
 		}
-		line := mediaLine(p)
+		line := MediaLine(p)
 		if p.Kind == chat.Document && p.Name != "" {
 			if text, ok := token.FileText(p); ok && r.attachFile(p.Name, text, true) {
 				line = "[attached " + quote.Line(p.Name) + ": it stands among the files]"
@@ -57,8 +57,8 @@ func (r *Reading) readMedia(i int, m *chat.Message) {
 	}
 }
 
-// mediaLine names an image or document: what it is, its name, its size.
-func mediaLine(p *chat.Part) string {
+// MediaLine names an image or document: what it is, its name, its size.
+func MediaLine(p *chat.Part) string {
 	what := []string{p.Kind.String()}
 	for _, s := range [...]string{p.Name, p.Media} {
 		if s = quote.Line(quote.ClipLine(s, 120)); s != "" {
@@ -76,7 +76,7 @@ func mediaLine(p *chat.Part) string {
 func mediaOf(p *chat.Part) string {
 	var list []string
 	for i := range p.Content {
-		list = append(list, mediaLine(&p.Content[i]))
+		list = append(list, MediaLine(&p.Content[i]))
 	}
 	return strings.Join(list, " ")
 }

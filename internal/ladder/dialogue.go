@@ -53,9 +53,6 @@ const (
 
 // readTurns returns the turns of the fold's stretch with their items.
 func (f *filler) readTurns() []turn {
-	if f.From >= f.To {
-		return nil
-	}
 	var turns []turn
 	for from := 0; from < len(f.steps); {
 		to := from + 1
@@ -80,38 +77,30 @@ func (f *filler) isFolded(msg int) bool {
 // readTurn reads the items of one turn.
 func (f *filler) readTurn(from, to int) turn {
 	actions := f.turnActions(from, to, f.isFolded)
+	told := map[string]bool{}
 	t := turn{from: f.steps[from].msg, items: make([]*item, 0, to-from+len(actions))}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
 		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || f.saidBefore(from, k) {
+		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || told[s.text] {
 			continue
 		}
-		t.items = append(t.items, f.focusOn(f.itemOnce(f.items, k, f.wordsItem)))
+		told[s.text] = s.kind == report || s.kind == said // as a service that is down says the same again
+		t.items = append(t.items, f.itemOnce(f.items, k, f.wordsItem))
 	}
 	for _, a := range actions {
-		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
+		t.items = append(t.items, f.actionItem(&a))
 		if f.steps[a.step].result == nil {
 			continue
 		}
 		if x := f.itemOnce(f.results, a.step, func(int) *item { return f.resultItem(&a) }); len(x.forms) > 0 {
-			t.items = append(t.items, f.focusOn(x))
+			t.items = append(t.items, x)
 		}
 	}
 	slices.SortStableFunc(t.items, func(a, b *item) int { return a.step - b.step })
 	return t
-}
-
-// saidBefore reports whether an agent or sub-agent said the same before in the turn
-// that began with step from, as a service that is down does.
-func (f *filler) saidBefore(from, k int) bool {
-	s := &f.steps[k]
-	if s.kind != report && s.kind != said {
-		return false
-	}
-	return slices.ContainsFunc(f.steps[from:k], func(x step) bool { return x.kind == s.kind && x.text == s.text && f.isFolded(x.msg) })
 }
 
 // itemOnce returns the item of a step, which is made once.
@@ -120,21 +109,6 @@ func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *ite
 		known[k] = make(k)
 	}
 	return known[k]
-}
-
-// focusOn makes an item weigh more where it speaks of the focus.
-func (f *filler) focusOn(x *item) *item {
-	if len(f.focus) == 0 || len(x.forms) == 0 || !find.Any(x.forms[len(x.forms)-1].text, f.focus...) {
-		return x
-	}
-	own := *x
-	own.forms = slices.Clone(x.forms)
-	for i := range own.forms {
-		if find.Any(own.forms[i].text, f.focus...) {
-			own.forms[i].weight *= focusWeight
-		}
-	}
-	return &own
 }
 
 // newItem returns an item of forms, from short to whole, without those that are not
@@ -173,11 +147,11 @@ func (f *filler) wordsItem(k int) *item {
 	case s.kind == asked:
 		binds := len(typed.BindingSentences(s.text))
 		weight := weights.Asked
-		if binds > 0 || k == f.openingStep() {
+		if binds > 0 || k == slices.IndexFunc(f.steps, func(s step) bool { return s.kind == asked }) {
 			weight *= weights.Asked // what binds leaves last, and what the work began with
 		}
 		x := f.newItem(k,
-			form{text: askedShort(s.text), weight: weight},
+			form{text: withBinding(firstLines(s.text, askedPart), s.text), weight: weight},
 			form{text: withBinding(shortenPastes(s.text), s.text), weight: weights.AskedMore},
 			form{text: s.text, weight: weights.AskedWhole})
 		x.binds = binds
@@ -230,15 +204,18 @@ func (f *filler) resultItem(a *action) *item {
 	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
 		return &noItem
 	}
-	if s.access.Path != "" && s.access.Kind != work.ToolSearch {
+	text := withoutFrame(s.result.Text)
+	if s.access.Path != "" && s.access.Kind != work.ToolSearch || work.IsPatch(text) { // the files have it
 		return &noItem
 	}
-	text := withoutFrame(s.result.Text)
-	whole, _ := work.Limit(text, resultMost, 160)
+	if s.access.Kind == work.ToolShell {
+		text = withoutPassed(text, a.failed)
+	}
 	line, found := f.actionLine(a, f.root), s.access.Kind == work.ToolSearch
 	if found && f.root != "" {
 		text = strings.ReplaceAll(text, f.root+"/", "")
 	}
+	whole, _ := work.Limit(text, resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
 		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
@@ -262,7 +239,11 @@ func (x *item) appendRaises(f *filler, steps []raise) []raise {
 		if m.weight == 0 {
 			break
 		}
-		worth = min(worth, f.worthPerToken(m.weight, x.msg, m.tokens-tokens))
+		weight := m.weight
+		if find.Any(m.text, f.focus...) {
+			weight *= focusWeight
+		}
+		worth = min(worth, f.worthPerToken(weight, x.msg, m.tokens-tokens))
 		tokens = m.tokens
 		steps = append(steps, raise{worth: worth, item: x, rung: k})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
@@ -140,6 +141,22 @@ func (f *filler) weightOf(file *workset.File) float64 {
 	return w
 }
 
+// copiedFrom returns the file that another one is a copy of, nil where it has a text
+// of its own.
+func copiedFrom(file *workset.File) *workset.File {
+	if c := file.CopyOf; c != nil && !c.Deleted && len(c.Regions) > 0 {
+		return c
+	}
+	return nil
+}
+
+// isSpent reports whether a file has served: it was written once in a folder for files
+// that nobody keeps, and the newest request and calls do not name it. Its outline is
+// enough.
+func (f *filler) isSpent(file *workset.File) bool {
+	return file.Edits == 1 && file.Read < file.Edited && f.weightOf(file) == weights.Scratch
+}
+
 // inScratch reports whether a path is in a folder for files that nobody keeps.
 func inScratch(p string) bool {
 	p = slashedPath(p)
@@ -193,24 +210,16 @@ func (f *filler) runCost(x *run, from, to int) int {
 	if v != nil {
 		marks = v.lines[x.region]
 	}
-	sizes, fresh, open := f.sizesOf(x.file, x.region), 0, false
+	sizes, fresh := f.sizesOf(x.file, x.region), 0
 	for i := from; i < to; i++ {
-		if marks != nil && marks[i] {
-			open = false
-			continue
+		if marks == nil || !marks[i] {
+			fresh += sizes[i+1] - sizes[i]
 		}
-		if !open {
-			if i == 0 || marks == nil || !marks[i-1] { // else it joins what is shown
-				fresh += runFrame
-			}
-			open = true
-		}
-		fresh += sizes[i+1] - sizes[i]
 	}
 	if fresh == 0 {
 		return 0
 	}
-	return cost + fresh
+	return cost + fresh + runFrame
 }
 
 // showLines puts lines of a run into what is shown.
@@ -370,6 +379,9 @@ func isMade(file *workset.File) bool {
 			bytes += len(t)
 			if i < 5 && (strings.Contains(t, "DO NOT EDIT") && strings.Contains(t, "enerated") || strings.Contains(t, "@generated")) {
 				return true // it says so
+			}
+			if i < 5 && file.Regions[k].From == 1 && find.AnyStart(t, "diff --git ", "@@ -") {
+				return true // a stored diff: what it says stands in the files
 			}
 		}
 		if bytes > 1000*max(1, len(lines)) {

@@ -288,22 +288,18 @@ func (f *filler) fillTokens(tokens int) Form {
 	return form
 }
 
-// openingStep returns the step of the first request.
-func (r *Reading) openingStep() int {
-	return slices.IndexFunc(r.steps, func(s step) bool { return s.kind == asked })
-}
-
 // fileRaises adds the steps of all files.
 func (f *filler) fileRaises(steps []raise) []raise {
 	for _, file := range f.readPresent().files {
-		rules := typed.IsInstructions(file.Path)
+		rules, spent := typed.IsInstructions(file.Path), f.isSpent(file)
 		best, touched := 0.0, file.Touched
 		for _, x := range f.runsOf(file) {
 			if rules {
 				x.worth *= 1000
 			}
-			best = max(best, x.worth)
-			steps = append(steps, raise{worth: x.worth, run: &x})
+			if best = max(best, x.worth); !spent {
+				steps = append(steps, raise{worth: x.worth, run: &x})
+			}
 		}
 		if best > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
@@ -368,7 +364,7 @@ func (f *filler) takeOutline(file *workset.File, part int) {
 		return
 	}
 	outline, cost := f.outlineOf(file, min(tokens/part, f.Whole/outlineShare, f.left-runFrame))
-	if len(outline) < 2 {
+	if len(outline) < leastOutlined {
 		return
 	}
 	if f.views[file] == nil {

@@ -21,11 +21,11 @@ type language struct {
 }
 
 // modifiers may stand before a defining word.
-var modifiers = wordSet("export default pub public private protected internal static final abstract async unsafe extern virtual override sealed partial readonly declare inline open data suspend")
+const modifiers = "export default pub public private protected internal static final abstract async unsafe extern virtual override sealed partial readonly declare inline open data suspend"
 
 // control are words before a parenthesis that calls or decides, and defines
 // nothing.
-var control = wordSet("if else for foreach while switch catch return case do try with new throw await yield using lock assert delete typeof elif until when echo print super this")
+const control = "if else for foreach while switch catch return case do try with new throw await yield using lock assert delete typeof elif until when echo print super this"
 
 var languages = []language{
 	{files: "go", comments: "// /* *", heads: "package", imports: "import", defines: "func type", values: "const var", depth: 0, flat: -1, parse: parseGo},
@@ -68,14 +68,6 @@ var byEnding = func() map[string]*language {
 	}
 	return all
 }()
-
-func wordSet(list string) map[string]bool {
-	s := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		s[w] = true
-	}
-	return s
-}
 
 // inWordList reports whether a word stands in a list.
 func inWordList(list, word string) bool {
@@ -131,7 +123,7 @@ func (l *language) rankOf(code string, depth int) rank {
 		return imported
 	}
 	member := false
-	for modifiers[word] || strings.HasPrefix(word, "pub(") {
+	for inWordList(modifiers, word) || strings.HasPrefix(word, "pub(") {
 		member = true
 		word, rest = firstWord(rest)
 	}
@@ -179,7 +171,7 @@ func assignsValue(code string) bool {
 // name, parameters, and a body or a promise of one.
 func definesMethod(code, word string, member bool) bool {
 	open := strings.IndexByte(code, '(')
-	if open <= 0 || !isWord(code[open-1]) || control[word] || !isWord(code[0]) || strings.IndexByte(code[:open], '=') >= 0 || strings.IndexByte(code[:open], '.') >= 0 {
+	if open <= 0 || !isWord(code[open-1]) || inWordList(control, word) || !isWord(code[0]) || strings.IndexByte(code[:open], '=') >= 0 || strings.IndexByte(code[:open], '.') >= 0 {
 		return false
 	}
 	switch code[len(code)-1] {

@@ -49,7 +49,8 @@ const (
 
 // outlineLine is a line of a file that its outline shows.
 type outlineLine struct {
-	number int // 0 where it is not known
+	region *workset.Region
+	line   int // of the region
 	text   string
 	rank   rank
 	tokens int
@@ -62,8 +63,11 @@ type outline struct {
 	lines          []outlineLine
 }
 
-// leastOutline is the number of tokens below which an outline says nothing.
-const leastOutline = 60
+// The tokens and the lines below which an outline says nothing.
+const (
+	leastOutline  = 60
+	leastOutlined = 3
+)
 
 // Lengths of an outline's lines, in bytes. Longer lines are data.
 const (
@@ -110,7 +114,7 @@ func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, t
 
 // wholeOutline returns all lines of a file's outline, which are found once.
 func (f *filler) wholeOutline(file *workset.File) []outlineLine {
-	o := outline{touched: file.Touched, asked: f.sought.added}
+	o := outline{touched: file.Touched, asked: len(f.sought)}
 	if old, ok := f.outlines[file]; ok && old.touched == o.touched && old.asked == o.asked {
 		return old.lines
 	}
@@ -119,13 +123,10 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 	for k := range file.Regions {
 		g := &file.Regions[k]
 		for _, m := range f.markLines(file.Path, g, hits) {
-			l := outlineLine{text: m.text, rank: lang.rankByLiteral(m), tokens: f.countTokens(m.text) + 3}
-			if g.From > 0 {
-				l.number = g.From + m.line
-			} else if m.rank == wanted {
+			if g.From == 0 && m.rank == wanted {
 				continue // it says nothing where it cannot be looked up
 			}
-			o.lines = append(o.lines, l)
+			o.lines = append(o.lines, outlineLine{g, m.line, m.text, lang.rankByLiteral(m), f.countTokens(m.text) + 3})
 		}
 	}
 	f.outlines[file] = o
@@ -231,48 +232,33 @@ func joinImports(marks []mark) []mark {
 
 // writeOutline writes the outline of a file, without the lines that are shown.
 func writeOutline(b *strings.Builder, v *fileView) {
-	shown := map[outlineLine]bool{} // by numbers, or by texts where there are none
-	for g, marks := range v.lines {
-		for i, on := range marks {
-			if on && g.From > 0 {
-				shown[outlineLine{number: g.From + i}] = true
-			} else if on {
-				shown[outlineLine{text: strings.TrimRight(g.Lines[i].Text, " {\t\r")}] = true
-			}
-		}
-	}
 	var text strings.Builder
 	what, lines := "outline", 0
 	for _, l := range v.outline {
-		switch {
-		case l.number == 0 && !shown[outlineLine{text: strings.TrimRight(l.text, " {")}]:
-			text.WriteString(l.text + "\n")
-		case l.number > 0 && !shown[outlineLine{number: l.number}]:
-			fmt.Fprintf(&text, "%d: %s\n", l.number, l.text)
-			what = "outline, with line numbers; read a range for its text"
-		default:
+		if marks := v.lines[l.region]; marks != nil && marks[l.line] {
 			continue
 		}
+		if l.region.From > 0 {
+			fmt.Fprintf(&text, "%d: ", l.region.From+l.line)
+			what = "outline, with line numbers; read a range for its text"
+		}
+		text.WriteString(l.text + "\n")
 		lines++
 	}
-	if lines > 1 {
+	if lines >= leastOutlined {
 		writeFenced(b, what, text.String())
 	}
 }
 
 // sought is what the agent searched for and quoted.
-type sought struct {
-	words map[string]bool // that stand in searches
-	lines map[string]bool // that the agent quoted
-	added int
-}
+type sought map[string]bool
 
 // Bounds of what is looked for in outlines.
 const (
 	leastSought = 4
 	leastQuoted = 12
 	leastEdited = 16 // a return or a brace tells nothing
-	mostSought  = 2000
+	mostSought  = 4000
 	mostHits    = 3 // lines of a file
 )
 
@@ -281,56 +267,49 @@ const keywords = " await async break case catch class const continue default eli
 	"impl import interface lambda match module package private protected public raise range return self static string struct switch then this throw true type while with yield "
 
 // addQuery notes the names in a query.
-func (s *sought) addQuery(query string) {
+func (s sought) addQuery(query string) {
 	for w := range namesIn(quote.Clip(query, 400)) {
 		if len(w) >= leastSought && !strings.Contains(keywords, " "+w+" ") {
-			s.add(&s.words, w)
+			s.add(w)
 		}
 	}
 }
 
 // addQuoted notes the code that the agent quotes: between backticks, or in a fence.
-func (s *sought) addQuoted(text string) {
+func (s sought) addQuoted(text string) {
 	for k, piece := range strings.Split(text, "`") {
 		if k%2 == 0 && !strings.Contains(piece, "\n") {
 			continue
 		}
 		for l := range strings.Lines(piece) {
 			if l = strings.TrimSpace(l); len(l) >= leastQuoted && len(l) <= outlineWidth {
-				s.add(&s.lines, l)
+				s.add(l)
 			}
 		}
 	}
 }
 
-func (s *sought) add(to *map[string]bool, w string) {
-	if *to == nil {
-		*to = map[string]bool{}
-	}
-	if !(*to)[w] && len(*to) < mostSought {
-		(*to)[strings.Clone(w)] = true
-		s.added++
+func (s sought) add(w string) {
+	if !s[w] && len(s) < mostSought {
+		s[strings.Clone(w)] = true
 	}
 }
 
 // countHits counts the lines of a file in which each name stands that was searched for, and
 // how often each line does that was quoted.
-func (s *sought) countHits(file *workset.File) map[string]int {
-	if s.added == 0 {
+func (s sought) countHits(file *workset.File) map[string]int {
+	if len(s) == 0 {
 		return nil
 	}
 	hits := map[string]int{}
 	for k := range file.Regions {
 		for i := range file.Regions[k].Lines {
 			code := strings.TrimSpace(file.Regions[k].Lines[i].Text)
-			if s.lines[code] {
+			if s[code] {
 				hits[code]++
 			}
-			if len(s.words) == 0 {
-				continue
-			}
 			for w := range namesIn(code) {
-				if s.words[w] && w != code {
+				if s[w] && w != code {
 					hits[w]++
 				}
 			}
@@ -341,7 +320,7 @@ func (s *sought) countHits(file *workset.File) map[string]int {
 
 // matchesLine reports whether a line was quoted, or has a name that was searched for, where that
 // stands in few lines of its file: a word of the language picks any line.
-func (s *sought) matchesLine(code string, hits map[string]int) bool {
+func (s sought) matchesLine(code string, hits map[string]int) bool {
 	few := func(what string) bool { return hits[what] > 0 && hits[what] <= mostHits }
 	if len(hits) == 0 || few(code) {
 		return len(hits) > 0

@@ -273,11 +273,15 @@ func TestOutlineInState(t *testing.T) {
 
 // An outline repeats no line that is shown, and promises no numbers where it has none.
 func TestOutlineBesideLines(t *testing.T) {
-	file := &workset.File{Path: "a.go", Regions: []workset.Region{{Lines: []workset.Line{{Text: "func a() {\t"}, {Text: "func b() {"}, {Text: "func c() {"}}}}}
-	view := &fileView{file: file, lines: map[*workset.Region][]bool{&file.Regions[0]: {true, false, false}}, outline: []outlineLine{{text: "func a() {"}, {text: "func b() {"}, {text: "func c() {"}}}
+	file := &workset.File{Path: "a.go", Regions: []workset.Region{{Lines: []workset.Line{{Text: "func a() {\t"}, {Text: "func b() {"}, {Text: "func c() {"}, {Text: "func d() {"}}}}}
+	g := &file.Regions[0]
+	view := &fileView{file: file, lines: map[*workset.Region][]bool{g: {true, false, false, false}}}
+	for i, l := range g.Lines {
+		view.outline = append(view.outline, outlineLine{region: g, line: i, text: strings.TrimSpace(l.Text)})
+	}
 	var b strings.Builder
 	writeOutline(&b, view)
-	if got, want := b.String(), "outline:\n```\nfunc b() {\nfunc c() {\n```\n"; got != want {
+	if got, want := b.String(), "outline:\n```\nfunc b() {\nfunc c() {\nfunc d() {\n```\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -98,7 +98,7 @@ func Read(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *work.Kinds) *Reading {
 	r := &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
-		calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
+		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
 		items: map[int]*item{}, results: map[int]*item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
 	r.Extend(h.Head(to))
@@ -274,7 +274,7 @@ func (r *Reading) readPresent() *present {
 			continue
 		}
 		p.listed = append(p.listed, file)
-		if !isMade(file) {
+		if !isMade(file) && copiedFrom(file) == nil {
 			p.files = append(p.files, file)
 		}
 	}

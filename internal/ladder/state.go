@@ -83,6 +83,9 @@ func (f *filler) listUnshown() string {
 			continue
 		}
 		known[name] = true
+		if c := copiedFrom(file); c != nil {
+			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
+		}
 		n := f.countTokens(name) + 2
 		if n > room {
 			more++
@@ -341,18 +344,17 @@ func failureOf(s *step, a *action) string {
 // what comes later often follows from them.
 func firstCause(text, clearest string) string {
 	var lines []string
-	place, wrong := "", 0
+	place := ""
 	for l := range strings.Lines(quote.Clean(text)) {
 		l = strings.TrimSpace(l)
 		placed := inFile.MatchString(l)
-		if placed && (wrong == 0 || place == "") { // a trace has it before, others behind
+		if placed && (len(lines) == 0 || place == "") { // a trace has it before, others behind
 			place = l
 		}
-		if clear := work.Clearness(l); wrong < 2 && (clear > 2 || clear > 0 && placed) {
+		if clear := work.Clearness(l); len(lines) < 2 && (clear > 2 || clear > 0 && placed) {
 			lines = append(lines, l)
-			wrong++
 		}
-		if wrong == 2 && place != "" {
+		if len(lines) == 2 && place != "" {
 			break
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -81,36 +82,54 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
-	var b strings.Builder
-	for l := range strings.Lines(text) {
-		if !lineNumber.MatchString(l) {
-			b.WriteString(l)
-		}
+	if rest := withoutLines(text, lineNumber.MatchString); len(rest) < len(text) {
+		return rest
 	}
-	if b.Len() == len(text) {
-		return ""
-	}
-	return b.String()
+	return ""
 }
 
 // lineNumber is how tools number the lines of a file.
 var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
-var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
 
 // tallyLine returns the last line of an output that counts what passed and failed; ""
-// where none does.
-func tallyLine(text string) string {
-	text = text[max(0, len(text)-2000):]
-	for text != "" {
-		at := strings.LastIndexByte(text, '\n')
-		if l := strings.TrimSpace(text[at+1:]); l != "" && len(l) <= verdictWidth && tallied.MatchString(l) {
-			return l
+// where none does. A count of none is not told while there is another.
+func tallyLine(text string) (tally string) {
+	text = quote.Clean(text[max(0, len(text)-2000):])
+	for _, l := range slices.Backward(strings.Split(text, "\n")) {
+		if l = strings.TrimSpace(l); l != "" && len(l) <= verdictWidth && tallied.MatchString(l) {
+			if tally = l; !strings.HasPrefix(l, "0 ") {
+				break
+			}
 		}
-		text = text[:max(at, 0)]
 	}
-	return ""
+	return tally
+}
+
+// withoutPassed leaves off the lines of a run about tests that passed. Where nothing
+// failed it leaves off all: the tally says so.
+func withoutPassed(text string, failed bool) string {
+	if tallyLine(text) == "" {
+		return text
+	}
+	text = quote.Clean(text)
+	if !failed && allPassed(text) {
+		return ""
+	}
+	return withoutLines(text, work.PassesTest)
+}
+
+// withoutLines leaves off the lines of a text of which something is true.
+func withoutLines(text string, off func(line string) bool) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if !off(l) {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
 }
 
 // someFailed are the words of a tally in which not everything passed.
@@ -132,21 +151,17 @@ func sumsUp(l string) bool {
 // withoutFrame leaves off the lines and tags with which a harness frames an
 // output.
 func withoutFrame(s string) string {
-	s = strings.TrimSpace(s)
-	for s != "" {
-		first, rest, _ := strings.Cut(s, "\n")
-		if !isFrame(first) {
-			break
-		}
-		s = rest
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for len(lines) > 0 && isFrame(lines[0]) {
+		lines = lines[1:]
 	}
-	for s != "" && isFrame(s[strings.LastIndexByte(s, '\n')+1:]) {
-		s = s[:max(0, strings.LastIndexByte(s, '\n'))]
+	for len(lines) > 0 && isFrame(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
 	}
-	if !strings.Contains(s, "\n") {
-		return strings.TrimSpace(frameTag.ReplaceAllString(s, ""))
+	if len(lines) == 1 {
+		return strings.TrimSpace(frameTag.ReplaceAllString(lines[0], ""))
 	}
-	return s
+	return strings.Join(lines, "\n")
 }
 
 // isFrame reports whether a line belongs to the frame of an output.
@@ -160,14 +175,11 @@ var frameTag = regexp.MustCompile(`</?(?:stdout|stderr|output|results?|error|too
 
 // lastLine returns the last line of a text that says something.
 func lastLine(text string) string {
-	text = text[max(0, len(text)-2000):]
-	for text = strings.TrimSpace(text); text != ""; {
-		at := strings.LastIndexByte(text, '\n')
-		l := strings.TrimSpace(frameTag.ReplaceAllString(text[at+1:], ""))
-		if len(l) > 2 && !isFrame(text[at+1:]) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
+	for _, line := range slices.Backward(strings.Split(text[max(0, len(text)-2000):], "\n")) {
+		l := strings.TrimSpace(frameTag.ReplaceAllString(line, ""))
+		if len(l) > 2 && !isFrame(line) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
 			return l
 		}
-		text = strings.TrimSpace(text[:max(at, 0)])
 	}
 	return ""
 }

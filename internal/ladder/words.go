@@ -99,25 +99,16 @@ func firstLines(text string, n int) string {
 	return head + "…"
 }
 
-// askedShort returns the lowest form of a request: its first line, and every sentence
-// of it that binds.
-func askedShort(text string) string {
-	short := withBinding(firstLines(text, askedPart), text)
-	if len(short) >= len(text) {
-		return text
-	}
-	return short
-}
-
-// withBinding adds the sentences of a request that bind to a form that lacks them.
+// withBinding adds the sentences of a request that bind to a form that lacks them. It
+// returns the request where that is not longer.
 func withBinding(short, text string) string {
-	if short == text {
-		return text
-	}
 	for _, s := range typed.BindingSentences(text) {
 		if !strings.Contains(short, s) {
 			short += "\n  … " + s
 		}
+	}
+	if len(short) >= len(text) {
+		return text
 	}
 	return short
 }

@@ -15,18 +15,38 @@ import (
 type Effect struct {
 	Code   string // what the program was given or runs
 	Script string // the file with the text that it runs
-	Back   bool   // the files that it names are put back: earlier changes to them are gone
+	Tree   Tree   // what becomes of the changes since the last commit
 	Only   bool   // it changes no others than those it names
 }
+
+// Tree is what a program does with changes that are not committed, to the files that it
+// names or to all.
+type Tree uint8
+
+// What becomes of the changes.
+const (
+	Stay    Tree = iota
+	Undo         // they are gone
+	Stash        // they are gone until they are brought back
+	Unstash      // those that were stashed are back
+	Commit       // they are there for good
+)
 
 // possibleEffects returns what the step may change besides its operations: at most one.
 // Builds, tests and linters change nothing; what is not known is taken for one of
 // them.
 func (s *step) possibleEffects() []Effect {
 	code, may := s.possibleEffect()
-	if may {
+	tree := s.tree
+	switch {
+	case !s.certain:
+		tree = Stay
+	case tree == Stash && s.has("pop", "apply"):
+		tree = Unstash
+	}
+	if may || tree == Commit {
 		only := (s.may == asTask || s.may == formats) && code != "" && !strings.ContainsAny(code, "*?{[")
-		return []Effect{{Code: code, Back: s.may == aBranch, Only: only}}
+		return []Effect{{Code: code, Tree: tree, Only: only}}
 	}
 	if script := s.scriptFile(); script != "" {
 		return []Effect{{Code: code, Script: script}}
@@ -55,6 +75,9 @@ func (s *step) possibleEffect() (code string, may bool) {
 		}
 		return code, true
 	case aBranch: // not a new branch from here
+		if s.has(".", ":/") {
+			return "", true
+		}
 		return s.joinWords(), !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
 	case asTask:
 		return s.runsTask()

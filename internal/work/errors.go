@@ -300,7 +300,7 @@ func located(s string) bool {
 func codePenalty(line string) int {
 	line = strings.TrimSpace(line)
 	switch {
-	case find.AnyStart(line, passMarks...) || looksLikeCode(line):
+	case PassesTest(line) || looksLikeCode(line):
 		return 3
 	case find.Any(line, codeMarks...) && !opensWithError(line):
 		return 2
@@ -310,7 +310,14 @@ func codePenalty(line string) int {
 
 var failMarks = []string{"✗ ", "✖ ", "✘ ", "❌ "}
 
-var passMarks = []string{"✓", "✔", "√", "✅", "ok ", "PASS", "--- PASS", "=== RUN", "=== PAUSE", "=== CONT"}
+var passMarks = []string{"✓", "✔", "√", "✅", "ok ", "ok\t", "?   \t", "PASS", "(pass)", "--- PASS", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME"}
+
+// PassesTest reports whether a test runner says in a line that something passed or
+// began.
+func PassesTest(line string) bool {
+	line = strings.TrimSpace(line)
+	return find.AnyStart(line, passMarks...) || strings.Contains(line, " PASSED") || strings.HasSuffix(line, "... ok")
+}
 
 // opensWithError reports whether a line begins with the name of an error and a
 // colon, as the last line of a trace does, or with the mark that pytest puts before

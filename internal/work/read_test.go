@@ -56,7 +56,7 @@ func TestEffects(t *testing.T) {
 		"clang-format --dry-run a.c":             nil,
 		"black .":                                {},
 		"git stash list":                         nil,
-		"git -C sub checkout main":               {Code: "main ", Back: true},
+		"git -C sub checkout main":               {Code: "main ", Tree: Undo},
 		"grep -rl x . | xargs sed -i s/x/y/":     {},
 		"find . -name '*.go' -exec cat {} +":     nil,
 		"bash -c 'bash -c \"cat > a\"'":          {Code: "\nbash -c \"cat > a\""},

@@ -98,7 +98,7 @@ func (f *File) replacePlace(p place, now string, at moment) place {
 		// it would not exist.
 		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
 	}
-	r.replace(p.line, stop, lines)
+	r.Lines = slices.Replace(r.Lines, p.line, stop, lines...)
 	switch {
 	case moved == 0:
 	case r.From > 0:

@@ -26,8 +26,11 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		}
 	}
 	s.applyEdits(edits, at)
-	for i := range c.Effects {
-		s.doubtBy(c.Effects[i], at)
+	for _, e := range c.Effects {
+		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
+			e.Tree = work.Stay // not done, or not to the end
+		}
+		s.doubtBy(e, at)
 	}
 	if !c.Clear && changesFiles(c.Command) {
 		s.doubts.raise(at, Command)
@@ -59,7 +62,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 		s.shell = dir
 		return
 	}
-	if tool == "Bash" || tool == "execute_bash" {
+	if (tool == "Bash" || tool == "execute_bash") && !find.Any(text[:min(len(text), 400)], " cd: ", ":cd:") { // else there is no such folder
 		s.shell = folder
 	}
 }
@@ -67,6 +70,9 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or all
 // where it names none.
 func (s *Set) doubtBy(e work.Effect, at moment) {
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, at) {
+		return
+	}
 	if e.Script != "" {
 		if f := s.files[s.fileKey(e.Script)]; f != nil {
 			e.Code = f.knownText()
@@ -81,8 +87,9 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
-			if e.Back && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
-				f.putBack()
+			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
+				f.returnTo(f.committed)
+				f.doubts.raise(at, Command)
 			}
 		}
 	}
@@ -91,11 +98,49 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 	}
 }
 
+// changeTree follows what git does with all changes since the last commit, as far as
+// files were known before them, and reports whether everything is as certain as it was.
+func (s *Set) changeTree(tree work.Tree, at moment) bool {
+	if tree == work.Unstash && s.stashedAt == 0 {
+		return false
+	}
+	for _, f := range s.files {
+		known := f.committed != nil && len(f.committed.Regions) > 0
+		switch {
+		case tree == work.Commit:
+			f.committed = nil
+		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:
+			f.returnTo(f.stashed)
+		case tree == work.Unstash && f.stashed != nil: // changed in between
+			f.doubts.raise(at, Command)
+		case tree == work.Stash && known:
+			f.stashed = f.copyNow()
+			f.returnTo(f.committed)
+		case tree == work.Stash:
+			f.stashed = nil
+		case known: // Undo
+			f.returnTo(f.committed)
+		}
+	}
+	switch tree {
+	case work.Stash:
+		s.stashedAt, s.unstashed = at.now, s.doubts
+	case work.Unstash:
+		if s.doubts.strong == s.stashedAt {
+			s.doubts.strong, s.doubts.cause = s.unstashed.strong, s.unstashed.cause
+		}
+		s.stashedAt = 0
+	}
+	return tree == work.Unstash || tree == work.Commit
+}
+
 // knownText returns the known lines of a file.
 func (f *File) knownText() string {
 	var b strings.Builder
 	for i := range f.Regions {
-		b.WriteString(f.Regions[i].text())
+		for k := range f.Regions[i].Lines {
+			b.WriteString(f.Regions[i].Lines[k].Text + "\n")
+		}
 	}
 	return b.String()
 }

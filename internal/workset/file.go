@@ -77,6 +77,12 @@ type File struct {
 	// Edits counts the changes.
 	Edits int
 
+	// CopyOf is the file that this one was copied from, if nothing has touched it since.
+	CopyOf *File
+
+	committed *File // as it was before the changes that are not committed; nil without such
+	stashed   *File // as it was when they were stashed
+
 	total  int     // the number of lines, -1 where it is not known
 	tally  int     // when the number of lines was known
 	end    ending  // what stands behind the last line, where that is known
@@ -172,24 +178,26 @@ func (f *File) forgetText() {
 	f.Regions, f.Loose, f.total = nil, nil, -1
 }
 
-// putBack drops what edits put in: the file is what it was before them.
-func (f *File) putBack() {
-	var rest []Region
-	for _, r := range f.Regions {
-		from := 0
-		for i := range r.Lines {
-			if r.Lines[i].Edited {
-				rest = append(rest, Region{Lines: r.Lines[from:i:i]})
-				from = i + 1
-			}
-		}
-		if from > 0 {
-			r.From = 0
-		}
-		rest = append(rest, Region{r.From, r.Lines[from:]})
+// copyText gives the file the text of another one.
+func (f *File) copyText(from *File) {
+	f.Regions, f.Loose = nil, slices.Clone(from.Loose)
+	for _, r := range from.Regions {
+		f.Regions = append(f.Regions, Region{r.From, slices.Clone(r.Lines)})
 	}
-	f.Regions, f.Loose, f.total = rest, nil, -1
-	f.tidyRegions()
+	f.total, f.tally, f.end, f.doubts = from.total, from.tally, from.end, from.doubts
+}
+
+// copyNow returns a copy of the file as it stands.
+func (f *File) copyNow() *File {
+	c := &File{Edited: f.Edited, Edits: f.Edits, committed: f.committed}
+	c.copyText(f)
+	return c
+}
+
+// returnTo makes the file what it was before.
+func (f *File) returnTo(before *File) {
+	f.copyText(before)
+	f.Edits, f.committed = before.Edits, before.committed
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {
@@ -211,21 +219,6 @@ func (f *File) dropNumbers() {
 		}
 	}
 	f.tidyRegions()
-}
-
-// text returns the region's lines as one text.
-func (r *Region) text() string {
-	var b strings.Builder
-	for k := range r.Lines {
-		b.WriteString(r.Lines[k].Text)
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// replace puts lines in the place of others, by their indices.
-func (r *Region) replace(from, to int, lines []Line) {
-	r.Lines = slices.Replace(r.Lines, from, to, lines...)
 }
 
 // shiftAfter moves the regions that begin after line n by d lines.

@@ -29,19 +29,19 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	home   string          // the folder that ~ stands for, "" while it is not known
 
+	stashedAt int    // when changes were stashed, 0 where none are
+	unstashed doubts // before that
+
 	work guard.Work // the work done for all files
 
 	// watch is told of lines and edits before they are taken in: for measuring.
-	watch observer
+	watch interface {
+		shows(f *File, run shown)
+		edits(f *File, e *work.Op)
+	}
 
 	placed map[*chat.Part]int // by result: the lines of files that it showed
 	lines  int                // of files that were shown so far
-}
-
-// observer sees what a set learns, and how the set stands just before.
-type observer interface {
-	shows(f *File, run shown)
-	edits(f *File, e *work.Op)
 }
 
 // New returns an empty set. A nil Kinds is the default.
@@ -352,7 +352,7 @@ func (s *Set) showRun(run shown, at moment) {
 	}
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
-	f.Touched, f.Read = at.msg, at.msg
+	f.Touched, f.Read, f.CopyOf = at.msg, at.msg, nil
 }
 
 // confirmLines notes that lines are still as they were shown.

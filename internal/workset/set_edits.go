@@ -2,7 +2,6 @@ package workset
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/work"
@@ -33,13 +32,24 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 		if s.watch != nil {
 			s.watch.edits(f, e)
 		}
+		if e.Kind == work.Copy {
+			s.copyFile(f, e.New, at).CopyOf = f
+			continue
+		}
+		if f.committed == nil {
+			f.committed = f.copyNow()
+		}
 		f.Touched, f.Edited = at.msg, at.msg
 		f.Edits++
 		switch e.Kind {
-		case work.Move, work.Copy:
-			s.moveFile(f, e, at)
+		case work.Move:
+			if e.New != "" { // where it went is known
+				s.copyFile(f, e.New, at)
+			}
+			f.forgetText()
+			f.Deleted = true
 		default:
-			f.Deleted = false
+			f.Deleted, f.CopyOf = false, nil
 			after = f.applyEdit(e, at, after)
 			if !e.Lines {
 				after = place{}
@@ -75,22 +85,16 @@ func (s *Set) removeFiles(p string, at moment) {
 	}
 }
 
-// moveFile gives a file another path, or copies it.
-func (s *Set) moveFile(f *File, e *work.Op, at moment) {
-	if e.New != "" { // where it went is known
-		to := s.fileAt(e.New)
-		to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
-		to.Edits++
-		to.Regions, to.Loose = nil, slices.Clone(f.Loose)
-		for _, r := range f.Regions {
-			to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
-		}
-		to.total, to.tally, to.end, to.doubts = f.total, f.tally, f.end, f.doubts
+// copyFile gives the file with a path the text of another one.
+func (s *Set) copyFile(from *File, p string, at moment) *File {
+	to := s.fileAt(p)
+	if to.committed == nil {
+		to.committed = to.copyNow()
 	}
-	if e.Kind == work.Move {
-		f.forgetText()
-		f.Deleted = true
-	}
+	to.copyText(from)
+	to.Touched, to.Edited, to.Deleted, to.CopyOf = at.msg, at.msg, false, nil
+	to.Edits++
+	return to
 }
 
 // recogniseFolder finds out which folder the session works in, where that is not

@@ -186,6 +186,14 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	if got := drawn(k.set().File("/w/sub/a")); got != "@1\none\ncomplete\n" {
 		t.Errorf("got %q", got)
 	}
+	// A shell that could not go to a folder stays where it is.
+	k = talk{}
+	k.call("Bash", `{"command":"cd /w/src && go vet"}`, "")
+	k.call("Bash", `{"command":"cd src && go vet"}`, "bash: line 1: cd: src: No such file or directory")
+	k.call("Bash", `{"command":"cat sub/a"}`, "one\n")
+	if got := drawn(k.set().File("/w/src/sub/a")); got != "@1\none\ncomplete\n" {
+		t.Errorf("got %q", got)
+	}
 	// Not known: the same name elsewhere is another file, which an edit doubts.
 	k = talk{}
 	k.call("bash", `{"command":"cat sub/a"}`, "one\n")

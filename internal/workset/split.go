@@ -28,16 +28,13 @@ func splitOutput(list []work.Stream, o *output, emit func(shown)) {
 	}
 }
 
-// hasShellError reports whether the shell says that a file could not be shown.
+// hasShellError reports whether the shell, or a program that shows files, says that a
+// file could not be shown.
 func (o *output) hasShellError() bool {
 	lines, _ := o.lines()
-	return slices.ContainsFunc(lines, shellError)
-}
-
-// shellError reports whether a line is one of the shell's or of a program that
-// shows files, about a file that it could not show.
-func shellError(line string) bool {
-	return find.AnyStart(line, "sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: ")
+	return slices.ContainsFunc(lines, func(l string) bool {
+		return find.AnyStart(l, "sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: ")
+	})
 }
 
 type divider struct {
