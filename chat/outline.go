@@ -1,6 +1,9 @@
 package chat
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Turn is a user's message and everything up to the next one: messages From
 // to To-1. Messages before the first user's message form a turn without one.
@@ -117,80 +120,51 @@ func Boundaries(s Sequence) []int {
 	return at
 }
 
-// callSet is the calls of one message that wait for results. Most messages make
-// few calls, for which plain slices do; of many calls a map knows the places.
+// callSet is the calls of one message that wait for results.
 type callSet struct {
 	live  bool
-	ids   []string
-	parts []int // by call: which part of the message it is
-	done  []bool
-
-	first map[string]int // by id: the first call with it that waits, len(ids) where none does; nil for few calls
-	next  []int          // by call: the next one with the same id, or len(ids)
+	calls []openCall
+	waits map[string]int // by id: how many calls with it have no result yet
+	left  int            // of all ids
 }
 
-// fewCalls is how many calls are looked through one by one.
-const fewCalls = 16
+// openCall is a call, and which part of its message it is.
+type openCall struct {
+	id      string
+	part    int
+	repeats bool // an earlier call of the message has the same id
+}
 
 func (c *callSet) reset(m *Message) int {
-	c.live, c.ids, c.parts, c.done = true, c.ids[:0], c.parts[:0], c.done[:0]
+	c.live, c.calls = true, c.calls[:0]
+	if c.waits == nil {
+		c.waits = make(map[string]int)
+	}
+	clear(c.waits)
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == ToolCall {
-			c.ids = append(c.ids, p.ID)
-			c.parts = append(c.parts, i)
-			c.done = append(c.done, false)
+			c.calls = append(c.calls, openCall{p.ID, i, c.waits[p.ID] > 0})
+			c.waits[p.ID]++
 		}
 	}
-	n := len(c.ids)
-	c.first, c.next = nil, nil
-	if n > fewCalls {
-		c.first, c.next = make(map[string]int, n), make([]int, n)
-		for i := n - 1; i >= 0; i-- {
-			c.next[i] = n
-			if k, ok := c.first[c.ids[i]]; ok {
-				c.next[i] = k
-			}
-			c.first[c.ids[i]] = i
-		}
-	}
-	return n
-}
-
-// repeats reports whether an earlier call of the message has the id of call k. It
-// is asked before any call is answered.
-func (c *callSet) repeats(k int) bool {
-	if c.first != nil {
-		return c.first[c.ids[k]] < k
-	}
-	return slices.Contains(c.ids[:k], c.ids[k])
+	c.left = len(c.calls)
+	return c.left
 }
 
 // take marks the first waiting call with that id as answered.
 func (c *callSet) take(id string) bool {
-	if c.first != nil {
-		i, ok := c.first[id]
-		if !ok || i == len(c.ids) {
-			return false
-		}
-		c.done[i], c.first[id] = true, c.next[i]
-		return true
+	if c.waits[id] == 0 {
+		return false
 	}
-	for i, d := range c.done {
-		if !d && c.ids[i] == id {
-			c.done[i] = true
-			return true
-		}
-	}
-	return false
+	c.waits[id]--
+	c.left--
+	return true
 }
 
 // hasCall reports whether the message made a call with that id, answered or not.
 func (c *callSet) hasCall(id string) bool {
-	if c.first != nil {
-		_, ok := c.first[id]
-		return ok
-	}
-	return slices.Contains(c.ids, id)
+	_, ok := c.waits[id]
+	return ok
 }
 
 // takeAnswers marks what the message answers and reports whether it carries
@@ -209,12 +183,20 @@ func (c *callSet) takeAnswers(m *Message) bool {
 	return found
 }
 
+// unansweredIDs returns the ids of the calls that wait, in the order of the calls: of
+// several with one id the last ones wait.
 func (c *callSet) unansweredIDs() []string {
+	if c.left == 0 {
+		return nil
+	}
+	waits := maps.Clone(c.waits)
 	var open []string
-	for i, d := range c.done {
-		if !d {
-			open = append(open, c.ids[i])
+	for _, call := range slices.Backward(c.calls) {
+		if waits[call.id] > 0 {
+			waits[call.id]--
+			open = append(open, call.id)
 		}
 	}
+	slices.Reverse(open)
 	return open
 }

@@ -17,7 +17,8 @@ type FloorItem struct {
 	Tokens int    `json:"tokens"`
 }
 
-// CannotFitError says that what must stay is larger than what is available.
+// CannotFitError says that what must stay is larger than what is available,
+// and lists it, largest first.
 type CannotFitError struct {
 	Available int // tokens
 	Floor     int // tokens of all that must stay, as counted
@@ -30,6 +31,15 @@ type CannotFitError struct {
 
 	// Off names stages that are switched off and without which it does not fit.
 	Off []string
+}
+
+// Code is "stage_off" where it is for stages that are switched off that the
+// request does not fit, else "cannot_fit".
+func (e *CannotFitError) Code() string {
+	if len(e.Off) > 0 {
+		return "stage_off"
+	}
+	return "cannot_fit"
 }
 
 // Error says what is too large and what can be done.
