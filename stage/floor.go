@@ -108,11 +108,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 		return nil
 	}
 	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff(limitStage{}) { // whatever their share is
-		total := 0
-		for i := range files {
-			total += files[i].tokens
-		}
-		if room := total - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
+		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
 		if !r.isOver(r.goal.Available) {
@@ -160,13 +156,16 @@ func (r *run) attemptToFit(do func()) bool {
 
 // liveFits reports whether what the next call is about fits as it is, with
 // what every request carries and the user's last request.
-func (r *run) liveFits() bool {
+func (r *run) liveFits() bool { return r.liveTokens() <= r.goal.Available }
+
+// liveTokens returns the tokens of that.
+func (r *run) liveTokens() int {
 	d := r.d
 	n := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
 	if d.LastUser >= 0 && d.LastUser < d.Live {
 		n += d.Counter.At(d.History, d.LastUser)
 	}
-	return n <= r.goal.Available
+	return n
 }
 
 // truncateToFit drops what Truncate would, so that the request fits.
@@ -245,6 +244,14 @@ type item struct {
 	tokens        int // in the view
 }
 
+func tokensOf(items []item) int {
+	n := 0
+	for i := range items {
+		n += items[i].tokens
+	}
+	return n
+}
+
 // leastItem is the number of tokens below which an item is not shortened further.
 const leastItem = 28
 
@@ -258,11 +265,8 @@ func (r *run) shareRoom(ctx context.Context) {
 	if live <= most || sum(w[:d.Live]) < leastFold || r.isOff(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
 		return
 	}
-	items, total := d.shrinkableItems(d.Live, d.History.Len()), 0
-	for i := range items {
-		total += items[i].tokens
-	}
-	if r.squeezeTo(items, capFor(items, total-(live-most)), false) {
+	items := d.shrinkableItems(d.Live, d.History.Len())
+	if r.squeezeTo(items, capFor(items, tokensOf(items)-(live-most)), false) {
 		_ = r.runStages(ctx) // where it is cancelled, the view does not fit
 	}
 }
@@ -301,11 +305,7 @@ func (r *run) shrinkRun(from, to int, half bool) {
 	over := r.totalSize().Tokens - r.goal.Available
 	for round := range 3 {
 		items := d.shrinkableItems(from, to)
-		total := 0
-		for i := range items {
-			total += items[i].tokens
-		}
-		room := total - over - round*16
+		room := tokensOf(items) - over - round*16
 		limit := capFor(items, room)
 		if over <= 0 {
 			limit = leastItem << 4
