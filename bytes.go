@@ -29,18 +29,6 @@ func (s *State) setBodyBytes(st *Status, v plan.View) error {
 	return nil
 }
 
-// setBodyBytesUnder sets the body's bytes of the view under a plan.
-func (s *State) setBodyBytesUnder(st *Status, h chat.History, p *plan.Plan) error {
-	if s.Encoded == nil || st.Limits.Bytes <= 0 {
-		return nil
-	}
-	v, err := plan.Apply(h, p)
-	if err != nil {
-		return err
-	}
-	return s.setBodyBytes(st, v)
-}
-
 // rounds is how often the stages run again because the body was too large. Each
 // time they must save at least the excess.
 const rounds = 6

@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Turn is a user's message and everything up to the next one: messages From
 // to To-1. Messages before the first user's message form a turn without one.
@@ -120,51 +117,80 @@ func Boundaries(s Sequence) []int {
 	return at
 }
 
-// callSet is the calls of one message that wait for results.
+// callSet is the calls of one message that wait for results. Most messages make
+// few calls, for which plain slices do; of many calls a map knows the places.
 type callSet struct {
 	live  bool
-	calls []openCall
-	waits map[string]int // by id: how many calls with it have no result yet
-	left  int            // of all ids
+	ids   []string
+	parts []int // by call: which part of the message it is
+	done  []bool
+
+	first map[string]int // by id: the first call with it that waits, len(ids) where none does; nil for few calls
+	next  []int          // by call: the next one with the same id, or len(ids)
 }
 
-// openCall is a call, and which part of its message it is.
-type openCall struct {
-	id      string
-	part    int
-	repeats bool // an earlier call of the message has the same id
-}
+// fewCalls is how many calls are looked through one by one.
+const fewCalls = 16
 
 func (c *callSet) reset(m *Message) int {
-	c.live, c.calls = true, c.calls[:0]
-	if c.waits == nil {
-		c.waits = make(map[string]int)
-	}
-	clear(c.waits)
+	c.live, c.ids, c.parts, c.done = true, c.ids[:0], c.parts[:0], c.done[:0]
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == ToolCall {
-			c.calls = append(c.calls, openCall{p.ID, i, c.waits[p.ID] > 0})
-			c.waits[p.ID]++
+			c.ids = append(c.ids, p.ID)
+			c.parts = append(c.parts, i)
+			c.done = append(c.done, false)
 		}
 	}
-	c.left = len(c.calls)
-	return c.left
+	n := len(c.ids)
+	c.first, c.next = nil, nil
+	if n > fewCalls {
+		c.first, c.next = make(map[string]int, n), make([]int, n)
+		for i := n - 1; i >= 0; i-- {
+			c.next[i] = n
+			if k, ok := c.first[c.ids[i]]; ok {
+				c.next[i] = k
+			}
+			c.first[c.ids[i]] = i
+		}
+	}
+	return n
+}
+
+// repeats reports whether an earlier call of the message has the id of call k. It
+// is asked before any call is answered.
+func (c *callSet) repeats(k int) bool {
+	if c.first != nil {
+		return c.first[c.ids[k]] < k
+	}
+	return slices.Contains(c.ids[:k], c.ids[k])
 }
 
 // take marks the first waiting call with that id as answered.
 func (c *callSet) take(id string) bool {
-	if c.waits[id] == 0 {
-		return false
+	if c.first != nil {
+		i, ok := c.first[id]
+		if !ok || i == len(c.ids) {
+			return false
+		}
+		c.done[i], c.first[id] = true, c.next[i]
+		return true
 	}
-	c.waits[id]--
-	c.left--
-	return true
+	for i, d := range c.done {
+		if !d && c.ids[i] == id {
+			c.done[i] = true
+			return true
+		}
+	}
+	return false
 }
 
 // hasCall reports whether the message made a call with that id, answered or not.
 func (c *callSet) hasCall(id string) bool {
-	_, ok := c.waits[id]
-	return ok
+	if c.first != nil {
+		_, ok := c.first[id]
+		return ok
+	}
+	return slices.Contains(c.ids, id)
 }
 
 // takeAnswers marks what the message answers and reports whether it carries
@@ -183,20 +209,12 @@ func (c *callSet) takeAnswers(m *Message) bool {
 	return found
 }
 
-// unansweredIDs returns the ids of the calls that wait, in the order of the calls: of
-// several with one id the last ones wait.
 func (c *callSet) unansweredIDs() []string {
-	if c.left == 0 {
-		return nil
-	}
-	waits := maps.Clone(c.waits)
 	var open []string
-	for _, call := range slices.Backward(c.calls) {
-		if waits[call.id] > 0 {
-			waits[call.id]--
-			open = append(open, call.id)
+	for i, d := range c.done {
+		if !d {
+			open = append(open, c.ids[i])
 		}
 	}
-	slices.Reverse(open)
 	return open
 }

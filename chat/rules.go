@@ -143,7 +143,8 @@ func (c *Checker) Len() int { return c.n }
 // Clone returns a checker that goes on from here on its own.
 func (c *Checker) Clone() *Checker {
 	d := *c
-	d.open.calls, d.open.waits = slices.Clone(c.open.calls), maps.Clone(c.open.waits)
+	d.open.ids, d.open.parts = slices.Clone(c.open.ids), slices.Clone(c.open.parts)
+	d.open.done, d.open.first = slices.Clone(c.open.done), maps.Clone(c.open.first)
 	d.late = maps.Clone(c.late)
 	return &d
 }
@@ -205,7 +206,7 @@ func (c *Checker) Next(m *Message) []Problem {
 		default:
 			content++
 		}
-		c.images += p.Size().Images
+		c.images += countImages(p)
 	}
 	if content == 0 && c.rules.NonEmpty {
 		bad(RuleEmpty, -1, "the message has no content")
@@ -251,12 +252,12 @@ func (c *Checker) Next(m *Message) []Problem {
 	if calls > 0 {
 		c.open.reset(m)
 		c.from = i
-		for _, call := range c.open.calls {
+		for k, id := range c.open.ids {
 			switch {
-			case call.id == "":
-				bad(RuleCallID, call.part, "a tool call has no id")
-			case call.repeats:
-				bad(RuleCallID, call.part, "two calls have the id %q", call.id)
+			case id == "":
+				bad(RuleCallID, c.open.parts[k], "a tool call has no id")
+			case c.open.repeats(k):
+				bad(RuleCallID, c.open.parts[k], "two calls have the id %q", id)
 			}
 		}
 	}
@@ -299,4 +300,15 @@ func (c *Checker) takeLate(id string) bool {
 		delete(c.late, id)
 	}
 	return true
+}
+
+func countImages(p *Part) int {
+	n := 0
+	if p.Kind == Image {
+		n = 1
+	}
+	for i := range p.Content {
+		n += countImages(&p.Content[i])
+	}
+	return n
 }

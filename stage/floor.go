@@ -274,7 +274,11 @@ func (r *run) shareRoom(ctx context.Context) {
 // squeezeTo shortens items to that many tokens each, with half none to less than
 // half of what it has.
 func (r *run) squeezeTo(items []item, limit int, half bool) bool {
-	var edits []plan.Edit
+	edits := r.d.squeezeItems(items, limit, half)
+	return len(edits) > 0 && r.acceptEdits("limit", edits)
+}
+
+func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.Edit) {
 	for _, it := range items {
 		if it.tokens <= limit {
 			continue
@@ -283,11 +287,11 @@ func (r *run) squeezeTo(items []item, limit int, half bool) bool {
 		if half {
 			to = max(limit, it.tokens/2)
 		}
-		if e, ok := r.d.squeezePart(it, to); ok {
+		if e, ok := d.squeezePart(it, to); ok {
 			edits = append(edits, e)
 		}
 	}
-	return len(edits) > 0 && r.acceptEdits("limit", edits)
+	return edits
 }
 
 // shrinkLive shortens the largest parts of what stands from Live on, so that
@@ -329,15 +333,7 @@ func capFor(items []item, room int) int {
 	for i := range items {
 		sizes[i] = items[i].tokens
 	}
-	slices.Sort(sizes)
-	for i, s := range sizes {
-		left := len(sizes) - i
-		if s*left >= room {
-			return max(room/left, leastItem)
-		}
-		room -= s
-	}
-	return max(room, leastItem)
+	return max(equalShare(sizes, room), leastItem)
 }
 
 // shrinkableItems lists the parts of a run of messages that may shrink: all but the

@@ -75,15 +75,9 @@ func (s splitTurnStage) shortenTail(d *Draft, from, room int) []plan.Edit {
 	}
 	items := slices.DeleteFunc(d.shrinkableItems(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
 	limit := max(capFor(items, tokensOf(items)-over), leastTail)
-	var edits []plan.Edit
-	for _, it := range items {
-		if it.tokens <= limit {
-			continue
-		}
-		if e, ok := d.squeezePart(it, limit); ok {
-			e.Stage, e.Why = s.Name(), "the last exchanges of the turn are larger than their room"
-			edits = append(edits, e)
-		}
+	edits := d.squeezeItems(items, limit, false)
+	for i := range edits {
+		edits[i].Stage, edits[i].Why = s.Name(), "the last exchanges of the turn are larger than their room"
 	}
 	return edits
 }
