@@ -29,25 +29,13 @@ func (s *State) setBodyBytes(st *Status, v plan.View) error {
 	return nil
 }
 
-// setBodyBytesUnder sets the body's bytes of the view under a plan.
-func (s *State) setBodyBytesUnder(st *Status, h chat.History, p *plan.Plan) error {
-	if s.Encoded == nil || st.Limits.Bytes <= 0 {
-		return nil
-	}
-	v, err := plan.Apply(h, p)
-	if err != nil {
-		return err
-	}
-	return s.setBodyBytes(st, v)
-}
-
 // rounds is how often the stages run again because the body was too large. Each
 // time they must save at least the excess.
 const rounds = 6
 
 // runWithinBytes runs the pipeline so that the body, too, is within its limit.
 func (w *Winnow) runWithinBytes(ctx context.Context, req *chat.Request, base *plan.Plan, s *State, goal stage.Goal, before *Status, force bool) (stage.Outcome, error) {
-	limit, pins := goal.Bytes, s.stagePins()
+	limit, pins := goal.Bytes, s.Pins
 	if s.Encoded == nil || limit <= 0 {
 		return w.pipeline.Run(ctx, req, base, pins, goal, force)
 	}
@@ -68,7 +56,7 @@ func (w *Winnow) runWithinBytes(ctx context.Context, req *chat.Request, base *pl
 			return out, err
 		}
 		if round == rounds {
-			return out, &stage.CannotFitError{Available: goal.Available, Bytes: n, MaxBytes: limit}
+			return out, &CannotFitError{Available: goal.Available, Bytes: n, MaxBytes: limit}
 		}
 		goal.Bytes = max(1, min(goal.Bytes, out.After.Bytes+fixed)-round*(n-limit))
 	}
@@ -76,7 +64,7 @@ func (w *Winnow) runWithinBytes(ctx context.Context, req *chat.Request, base *pl
 
 // inBytes puts an error of the stages into bytes of the body.
 func inBytes(err error, limit, goal int) error {
-	var cannot *stage.CannotFitError
+	var cannot *CannotFitError
 	if !errors.As(err, &cannot) || cannot.MaxBytes <= 0 {
 		return err
 	}

@@ -10,41 +10,16 @@ import (
 
 // CannotFitError says that what must stay is larger than what is available,
 // and lists it, largest first. Tokens are those that the provider counts.
-type CannotFitError struct {
-	Available int // tokens
-	Floor     int // tokens of all that must stay, as counted
-	Upper     int // the upper end of that count, which must fit
-	Items     []stage.FloorItem
-
-	// Bytes and Images are set when those are over their limit instead.
-	Bytes, MaxBytes   int
-	Images, MaxImages int
-
-	// Off names stages that [Settings.Stages] switches off and without which the
-	// request does not fit.
-	Off []string
-}
-
-// Code is "stage_off" where it is for stages that are switched off that the
-// request does not fit, else "cannot_fit".
-func (e *CannotFitError) Code() string {
-	if len(e.Off) > 0 {
-		return "stage_off"
-	}
-	return "cannot_fit"
-}
-
-// Error says what is too large and what can be done.
-func (e *CannotFitError) Error() string { return (*stage.CannotFitError)(e).Error() }
+type CannotFitError = stage.CannotFitError
 
 // inTokens puts an error of the stages, which count in the counter's units,
 // into what the provider counts.
 func inTokens(err error, available int, of scale) error {
-	var cannot *stage.CannotFitError
+	var cannot *CannotFitError
 	if !errors.As(err, &cannot) {
 		return err
 	}
-	e := CannotFitError(*cannot)
+	e := *cannot
 	c := of(e.Floor)
 	share := float64(c.Tokens) / float64(max(1, e.Floor))
 	e.Available, e.Floor, e.Upper = available, c.Tokens, c.Upper()

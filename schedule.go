@@ -134,12 +134,9 @@ func (w *Winnow) tooLittle(r *Result, base *plan.Plan, must int) bool {
 	if err != nil || !w.checks.obeysRules(v, r.req.Rules) {
 		return false
 	}
-	seen := h.Len() - 1
-	for seen >= 0 && h.At(seen).Role != chat.Assistant {
-		seen--
-	}
+	seen := plan.Seen(h)
 	for i := range v.Len() {
-		if v.Raw(i) > seen {
+		if v.Raw(i) >= seen {
 			break
 		}
 		if i >= r.View.Len() || v.At(i).Digest() != r.View.At(i).Digest() {

@@ -120,10 +120,7 @@ type Ask struct {
 // Pin marks a message, or with Part >= 0 one of its parts, that no stage may
 // edit. Signed thinking is the exception: a model that binds it to what stands
 // before it refuses it after a rewrite, so there it goes.
-type Pin struct {
-	Message int
-	Part    int // -1: the whole message
-}
+type Pin = stage.Pin
 
 // Note is something that was written down in a conversation, by the agent or by a
 // person for it. It is never taken for what the user said.
@@ -137,13 +134,4 @@ func (s *State) inForce(h chat.History) *plan.Plan {
 	}
 	s.NotLasted = 0
 	return nil
-}
-
-// stagePins returns the pins for the stages.
-func (s *State) stagePins() []stage.Pin {
-	pins := make([]stage.Pin, len(s.Pins))
-	for i, p := range s.Pins {
-		pins[i] = stage.Pin(p)
-	}
-	return pins
 }

@@ -249,8 +249,12 @@ func (w *Winnow) Check(req chat.Request, s State) (Status, error) {
 	tr.Cold = w.isCold(&s)
 	st := w.meter.Status(&req, t, string(base.ID()), w.callLimits(&req, &s), tr, s.Ledger)
 	st.Doubt = w.doubt
-	if s.Encoded != nil {
-		if err := s.setBodyBytesUnder(&st, req.History, base); err != nil {
+	if s.Encoded != nil && st.Limits.Bytes > 0 {
+		v, err := plan.Apply(req.History, base)
+		if err == nil {
+			err = s.setBodyBytes(&st, v)
+		}
+		if err != nil {
 			return Status{}, err
 		}
 		st.Judge(tr)

@@ -145,29 +145,14 @@ func ResultMessage(id, text string) Message {
 // What a tool said is not among them, so that a message of tool results alone has
 // the text "": it stands in the parts of kind [ToolResult], in [Part.Text].
 func (m *Message) Text() string {
-	first, more := "", false
+	var few [4]string // most messages have no more, and need no memory for them
+	texts := few[:0]
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == Text && p.Text != "" {
-			if first != "" {
-				more = true
-				break
-			}
-			first = p.Text
+			texts = append(texts, p.Text)
 		}
 	}
-	if !more {
-		return first
-	}
-	var b strings.Builder
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == Text && p.Text != "" {
-			if b.Len() > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
+	return strings.Join(texts, "\n")
 }
 
 // Has reports whether the message has a part of that kind.

@@ -143,8 +143,8 @@ func (c *Checker) Len() int { return c.n }
 // Clone returns a checker that goes on from here on its own.
 func (c *Checker) Clone() *Checker {
 	d := *c
-	d.open.ids = append([]string(nil), c.open.ids...)
-	d.open.done = append([]bool(nil), c.open.done...)
+	d.open.ids, d.open.parts = slices.Clone(c.open.ids), slices.Clone(c.open.parts)
+	d.open.done, d.open.first = slices.Clone(c.open.done), maps.Clone(c.open.first)
 	d.late = maps.Clone(c.late)
 	return &d
 }

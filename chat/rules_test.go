@@ -188,3 +188,20 @@ func TestCheckingHealthyMessagesAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// A checker that goes on from another leaves that one as it was, also where a message
+// makes so many calls that their places are kept in a map.
+func TestClonesGoOnApart(t *testing.T) {
+	var calls []chat.Part
+	for i := range 40 {
+		calls = append(calls, chat.Call(fmt.Sprint("c", i), "read_file", "{}"))
+	}
+	c := chat.NewChecker(chat.Rules{Name: "any"})
+	c.Next(&chat.Message{Role: chat.Assistant, Parts: calls})
+	for range 2 {
+		d, m := c.Clone(), chat.ResultMessage("c7", "ok")
+		if ps := d.Next(&m); len(ps) > 0 {
+			t.Errorf("%v", ps)
+		}
+	}
+}

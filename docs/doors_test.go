@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/wire"
@@ -109,7 +108,7 @@ func fromChat(m chat.Message) *Message { return &Message{m} }
 
 // wrapModel puts winnow between a framework and its model.
 func wrapModel(w *winnow.Winnow, tools []chat.ToolDef, next ModelFunc) ModelFunc {
-	a := adapt.New(w, toChat, fromChat) // once for all conversations
+	a := winnow.NewAdapter(w, toChat, fromChat) // once for all conversations
 	return func(ctx context.Context, messages []*Message) (*Message, chat.Usage, error) {
 		view, answered, err := a.Fit(ctx, chat.Request{Tools: tools}, messages)
 		if err != nil {

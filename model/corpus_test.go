@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"slices"
@@ -108,14 +109,14 @@ func TestMeasuredPrices(t *testing.T) {
 		if m.Source != Exact || m.Name != name {
 			t.Errorf("%s: found as %s (%s)", name, m.Name, m.Source)
 		}
-		if p.Input != want.In || p.Output != want.Out || p.CacheRead != want.R || p.CacheWrite != orElse(want.W, want.In) || want.W1h > 0 && p.CacheWriteLong != want.W1h {
+		if p.Input != want.In || p.Output != want.Out || p.CacheRead != want.R || p.CacheWrite != cmp.Or(want.W, want.In) || want.W1h > 0 && p.CacheWriteLong != want.W1h {
 			t.Errorf("%s: got %+v, want %+v", name, p, want.row)
 		}
 		if (want.Tier == nil) != (len(p.Tiers) == 0) {
 			t.Errorf("%s: got tiers %+v", name, p.Tiers)
 		} else if w := want.Tier; w != nil {
 			g := p.Tiers[0]
-			if len(p.Tiers) != 1 || g.Over != w.Over || g.Input != w.In || g.Output != w.Out || g.CacheRead != w.R || g.CacheWrite != orElse(w.W, w.In) {
+			if len(p.Tiers) != 1 || g.Over != w.Over || g.Input != w.In || g.Output != w.Out || g.CacheRead != w.R || g.CacheWrite != cmp.Or(w.W, w.In) {
 				t.Errorf("%s: got tier %+v, want %+v", name, g, *w)
 			}
 		}

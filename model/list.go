@@ -18,9 +18,7 @@ func (r *Registry) allModels() iter.Seq[Model] {
 			}
 		}
 		for e := range entriesFrom("") {
-			for rest := e.providers; rest != ""; {
-				var p string
-				p, rest, _ = strings.Cut(rest, ",")
+			for p := range strings.SplitSeq(e.providers, ",") {
 				m := r.over.apply(p+"/"+e.spelledName(), func(name string) Model {
 					m := e.modelOf(p)
 					m.Source = Exact

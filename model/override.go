@@ -30,20 +30,13 @@ type start struct {
 
 // override is one model in the file.
 type override struct {
-	Like    string `json:"like"`
-	Context *int   `json:"context"`
-	Input   *int   `json:"input"`
-	Output  *int   `json:"output"`
-	Family  string `json:"family"`
-	Prices  *struct {
-		Input          float64 `json:"input"`
-		Output         float64 `json:"output"`
-		CacheRead      float64 `json:"cache_read"`
-		CacheWrite     float64 `json:"cache_write"`
-		CacheWriteLong float64 `json:"cache_write_long"`
-		Tiers          []Tier  `json:"tiers"`
-	} `json:"prices"`
-	Cache *struct {
+	Like    string  `json:"like"`
+	Context *int    `json:"context"`
+	Input   *int    `json:"input"`
+	Output  *int    `json:"output"`
+	Family  string  `json:"family"`
+	Prices  *Prices `json:"prices"`
+	Cache   *struct {
 		Lifetime     *seconds `json:"lifetime_seconds"`
 		LongLifetime *seconds `json:"long_lifetime_seconds"`
 		MinPrefix    *int     `json:"min_prefix"`
@@ -190,11 +183,11 @@ func (o *overrides) names() []string {
 
 // apply answers for a name: what the file says, over what base says.
 func (o *overrides) apply(name string, base func(string) Model) Model {
+	m := base(name)
 	v, ok := o.find(name)
 	if !ok {
-		return base(name)
+		return m
 	}
-	m := base(name)
 	if v.Like != "" {
 		like := lookupBuiltIn(v.Like)
 		like.Provider, like.Name = m.Provider, strings.TrimSpace(name)
@@ -217,7 +210,8 @@ func (o *overrides) apply(name string, base func(string) Model) Model {
 		m.Family, _ = token.ParseFamily(v.Family)
 	}
 	if p := v.Prices; p != nil {
-		m.Prices = Prices{p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheWriteLong, slices.Clone(p.Tiers)}
+		m.Prices = *p
+		m.Prices.Tiers = slices.Clone(p.Tiers)
 		m.Prices.fillUnknown()
 	}
 	if c := v.Cache; c != nil {

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/winnow-llm/winnow/chat"
+import (
+	"cmp"
+
+	"github.com/winnow-llm/winnow/chat"
+)
 
 // Prices are dollars per million tokens. The zero value stands for unknown
 // prices.
@@ -58,26 +62,19 @@ func (p Prices) Cost(u chat.Usage) float64 {
 // fillUnknown replaces unknown cache prices. A tier that lacks a price takes the base
 // price raised as its input is.
 func (p *Prices) fillUnknown() {
-	p.CacheRead = orElse(p.CacheRead, p.Input)
-	p.CacheWrite = orElse(p.CacheWrite, p.Input)
-	p.CacheWriteLong = orElse(p.CacheWriteLong, p.CacheWrite)
+	p.CacheRead = cmp.Or(p.CacheRead, p.Input)
+	p.CacheWrite = cmp.Or(p.CacheWrite, p.Input)
+	p.CacheWriteLong = cmp.Or(p.CacheWriteLong, p.CacheWrite)
 	for i := range p.Tiers {
 		t := &p.Tiers[i]
-		t.Input = orElse(t.Input, p.Input)
+		t.Input = cmp.Or(t.Input, p.Input)
 		raise := 1.0
 		if p.Input > 0 {
 			raise = t.Input / p.Input
 		}
-		t.Output = orElse(t.Output, p.Output)
-		t.CacheRead = orElse(t.CacheRead, p.CacheRead*raise)
-		t.CacheWrite = orElse(t.CacheWrite, p.CacheWrite*raise)
-		t.CacheWriteLong = orElse(t.CacheWriteLong, p.CacheWriteLong*raise)
+		t.Output = cmp.Or(t.Output, p.Output)
+		t.CacheRead = cmp.Or(t.CacheRead, p.CacheRead*raise)
+		t.CacheWrite = cmp.Or(t.CacheWrite, p.CacheWrite*raise)
+		t.CacheWriteLong = cmp.Or(t.CacheWriteLong, p.CacheWriteLong*raise)
 	}
-}
-
-func orElse(a, b float64) float64 {
-	if a > 0 {
-		return a
-	}
-	return b
 }

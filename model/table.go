@@ -78,20 +78,12 @@ func findEntries(key string) []entry {
 
 // hasProvider reports whether a provider is among those of the line.
 func (e *entry) hasProvider(provider string) bool {
-	if provider == "" {
-		return false
-	}
-	for rest := e.providers; ; {
-		i := strings.Index(rest, provider)
-		if i < 0 {
-			return false
-		}
-		end := i + len(provider)
-		if (i == 0 || rest[i-1] == ',') && (end == len(rest) || rest[end] == ',') {
+	for p := range strings.SplitSeq(e.providers, ",") {
+		if p == provider {
 			return true
 		}
-		rest = rest[end:]
 	}
+	return false
 }
 
 // spelledName returns the name as its providers write it.
@@ -120,10 +112,11 @@ func (e *entry) modelOf(provider string) Model {
 
 	r := parseRates(prices)
 	m.Prices = Prices{Input: r[0], Output: r[1], CacheRead: r[2], CacheWrite: r[3], CacheWriteLong: r[4]}
-	for tiers != "" {
-		var t string
-		t, tiers, _ = strings.Cut(tiers, ";")
-		over, list, _ := strings.Cut(t, ":")
+	for t := range strings.SplitSeq(tiers, ";") {
+		over, list, ok := strings.Cut(t, ":")
+		if !ok {
+			break // there are none
+		}
 		r := parseRates(list)
 		m.Prices.Tiers = append(m.Prices.Tiers, Tier{parseTokens(over), r[0], r[1], r[2], r[3], r[4]})
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/model/internal/fold"
@@ -103,11 +104,9 @@ func hundredths(digits string) int {
 	return atoi(digits)
 }
 
+// atoi returns the number that a few digits are.
 func atoi(digits string) int {
-	n := 0
-	for i := 0; i < len(digits); i++ {
-		n = 10*n + int(digits[i]-'0')
-	}
+	n, _ := strconv.Atoi(digits)
 	return n
 }
 
@@ -116,15 +115,7 @@ func atoi(digits string) int {
 func cutDate(ws []string) ([]string, bool) {
 	n := len(ws)
 	number := func(i, length int) bool {
-		if i < 0 || len(ws[i]) != length {
-			return false
-		}
-		for j := range length {
-			if !fold.Digit(ws[i][j]) {
-				return false
-			}
-		}
-		return true
+		return i >= 0 && len(ws[i]) == length && strings.Trim(ws[i], "0123456789") == ""
 	}
 	year := func(i int) bool { return number(i, 4) && strings.HasPrefix(ws[i], "20") }
 	cut := 0

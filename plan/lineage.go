@@ -72,12 +72,9 @@ func (p *Plan) Link(parent *Plan) (*Plan, error) {
 	if parent == nil || parent.unlinked {
 		return nil, fmt.Errorf("plan: plan %s grew from plan %s: %w; link that one first", p.id, p.Parent, ErrUnlinked)
 	}
-	q := &Plan{
-		Prefix: p.Prefix, Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
-		Results: p.Results, Parent: p.Parent, id: p.id, lineage: p.lineage,
-	}
+	q := p.Bare()
 	q.head.Store(p.head.Load())
-	q.unlinked = false
+	q.Replaced, q.unlinked = nil, false
 	gone := namesOf(p.returned)
 	for i := range parent.Replaced {
 		if e := &parent.Replaced[i]; !gone[nameOf(e, e.By)] {

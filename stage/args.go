@@ -36,10 +36,8 @@ func cutValues(args string, keep int, handle string) (string, bool) {
 	var out bytes.Buffer
 	enc := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
-		name := false
-		if kind, n := dec.StackIndex(dec.StackDepth()); kind == '{' && n%2 == 0 {
-			name = true
-		}
+		kind, n := dec.StackIndex(dec.StackDepth())
+		name := kind == '{' && n%2 == 0
 		tok, err := dec.ReadToken()
 		if err != nil {
 			break

@@ -1,5 +1,7 @@
 package stage
 
+import "slices"
+
 // Sizes that decide how a file is read into a conversation.
 const (
 	smallFile    = 100 << 10 // below this it is read whole if it fits into what remains
@@ -33,36 +35,28 @@ func bytesFor(remaining int, share float64) int64 {
 // what they leave is divided among the larger ones.
 func Attachments(sizes []int64, remaining int, share float64) []int64 {
 	bytes := make([]int64, len(sizes))
-	left := bytesFor(remaining, share)
-	open := make([]int, 0, len(sizes))
-	for i := range sizes {
-		open = append(open, i)
+	for i, size := range sizes {
+		if bytes[i] = size; size > LargeFile {
+			bytes[i] = previewChars
+		}
 	}
-	want := func(i int) int64 {
-		if sizes[i] > LargeFile {
-			return previewChars
-		}
-		return sizes[i]
-	}
-	// Water-filling: a file that needs at most an equal share is read whole.
-	for len(open) > 0 {
-		each := left / int64(len(open))
-		rest := open[:0:0]
-		for _, i := range open {
-			if want(i) <= each {
-				bytes[i] = want(i)
-				left -= want(i)
-			} else {
-				rest = append(rest, i)
-			}
-		}
-		if len(rest) == len(open) {
-			for _, i := range rest {
-				bytes[i] = each
-			}
-			break
-		}
-		open = rest
+	most := equalShare(bytes, bytesFor(remaining, share))
+	for i := range bytes {
+		bytes[i] = min(bytes[i], most)
 	}
 	return bytes
+}
+
+// equalShare returns the most that each may have so that all together have at most
+// room: what the small ones leave is divided among the larger ones.
+func equalShare[N int | int64](sizes []N, room N) N {
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, s := range sizes {
+		left := N(len(sizes) - i)
+		if s*left >= room {
+			return room / left
+		}
+		room -= s
+	}
+	return slices.Max(append(sizes, room))
 }

@@ -42,18 +42,11 @@ func (d *Draft) attachedFiles() []item {
 func (r *run) shrinkAttachments() int {
 	d := r.d
 	items := d.attachedFiles()
-	total := 0
-	for i := range items {
-		total += items[i].tokens
-	}
+	total := tokensOf(items)
 	if total == 0 || d.Config.FileShare <= 0 || r.isOff(limitStage{}) {
 		return 0
 	}
-	stay := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
-	if d.LastUser >= 0 && d.LastUser < d.Live {
-		stay += d.Counter.At(d.History, d.LastUser)
-	}
-	return r.shortenFiles(items, min(r.goal.Available, r.goal.Available-stay+total), d.Config.FileShare)
+	return r.shortenFiles(items, min(r.goal.Available, r.goal.Available-r.liveTokens()+total), d.Config.FileShare)
 }
 
 // shortenFiles shortens files so that together they have a share of the tokens

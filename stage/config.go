@@ -124,13 +124,6 @@ func (c *Config) itemLimits() (bytes, lines int) {
 	return bytes, lines
 }
 
-func (c *Config) kindsOrDefault() *work.Kinds {
-	if c.Kinds == nil {
-		return work.DefaultKinds()
-	}
-	return c.Kinds
-}
-
 func (c *Config) summarizerOrBuiltin() summary.Summarizer {
 	if c.Summarizer != nil {
 		return c.Summarizer

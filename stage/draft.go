@@ -90,7 +90,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	h := req.History
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
-		Counter: p.Meter.Counter(), Kinds: p.Config.kindsOrDefault(), Config: p.Config,
+		Counter: p.Meter.Counter(), Kinds: p.Config.Kinds, Config: p.Config,
 		Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{}, readings: p.readings,
 	}
 	for _, pin := range pins {
@@ -112,11 +112,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 // messages in a row only the last must stay; the others are turns like any.
 func (d *Draft) findLive() {
 	n := d.History.Len()
-	for i := n - 1; i >= 0; i-- {
-		if d.History.At(i).StartsTurn() {
-			d.LastUser = i
-			break
-		}
+	for d.LastUser = n - 1; d.LastUser >= 0 && !d.History.At(d.LastUser).StartsTurn(); d.LastUser-- {
 	}
 	i := max(n-1, 0)
 	if n > 0 {
@@ -265,10 +261,8 @@ func (d *Draft) tokensAt(i int) int {
 // sizeOfRun measures the messages of a run that go.
 func (d *Draft) sizeOfRun(from, to int, keep []int) chat.Size {
 	var s chat.Size
-	k := 0
 	for i := from; i < to; i++ {
-		if k < len(keep) && keep[k] == i {
-			k++
+		if containsSorted(keep, i) {
 			continue
 		}
 		m := d.History.At(i).Size()

@@ -17,7 +17,8 @@ type FloorItem struct {
 	Tokens int    `json:"tokens"`
 }
 
-// CannotFitError says that what must stay is larger than what is available.
+// CannotFitError says that what must stay is larger than what is available,
+// and lists it, largest first.
 type CannotFitError struct {
 	Available int // tokens
 	Floor     int // tokens of all that must stay, as counted
@@ -30,6 +31,15 @@ type CannotFitError struct {
 
 	// Off names stages that are switched off and without which it does not fit.
 	Off []string
+}
+
+// Code is "stage_off" where it is for stages that are switched off that the
+// request does not fit, else "cannot_fit".
+func (e *CannotFitError) Code() string {
+	if len(e.Off) > 0 {
+		return "stage_off"
+	}
+	return "cannot_fit"
 }
 
 // Error says what is too large and what can be done.
@@ -98,11 +108,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 		return nil
 	}
 	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff(limitStage{}) { // whatever their share is
-		total := 0
-		for i := range files {
-			total += files[i].tokens
-		}
-		if room := total - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
+		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
 		if !r.isOver(r.goal.Available) {
@@ -150,13 +156,16 @@ func (r *run) attemptToFit(do func()) bool {
 
 // liveFits reports whether what the next call is about fits as it is, with
 // what every request carries and the user's last request.
-func (r *run) liveFits() bool {
+func (r *run) liveFits() bool { return r.liveTokens() <= r.goal.Available }
+
+// liveTokens returns the tokens of that.
+func (r *run) liveTokens() int {
 	d := r.d
 	n := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
 	if d.LastUser >= 0 && d.LastUser < d.Live {
 		n += d.Counter.At(d.History, d.LastUser)
 	}
-	return n <= r.goal.Available
+	return n
 }
 
 // truncateToFit drops what Truncate would, so that the request fits.
@@ -235,6 +244,14 @@ type item struct {
 	tokens        int // in the view
 }
 
+func tokensOf(items []item) int {
+	n := 0
+	for i := range items {
+		n += items[i].tokens
+	}
+	return n
+}
+
 // leastItem is the number of tokens below which an item is not shortened further.
 const leastItem = 28
 
@@ -250,11 +267,8 @@ func (r *run) shareRoom(ctx context.Context) {
 	if live <= most || before < leastFold || r.isOff(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
 		return
 	}
-	items, total := d.shrinkableItems(d.Live, d.History.Len()), 0
-	for i := range items {
-		total += items[i].tokens
-	}
-	if r.squeezeTo(items, capFor(items, total-(live-most)), false) {
+	items := d.shrinkableItems(d.Live, d.History.Len())
+	if r.squeezeTo(items, capFor(items, tokensOf(items)-(live-most)), false) {
 		_ = r.runStages(ctx) // where it is cancelled, the view does not fit
 	}
 }
@@ -262,7 +276,11 @@ func (r *run) shareRoom(ctx context.Context) {
 // squeezeTo shortens items to that many tokens each, with half none to less than
 // half of what it has.
 func (r *run) squeezeTo(items []item, limit int, half bool) bool {
-	var edits []plan.Edit
+	edits := r.d.squeezeItems(items, limit, half)
+	return len(edits) > 0 && r.acceptEdits("limit", edits)
+}
+
+func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.Edit) {
 	for _, it := range items {
 		if it.tokens <= limit {
 			continue
@@ -271,11 +289,11 @@ func (r *run) squeezeTo(items []item, limit int, half bool) bool {
 		if half {
 			to = max(limit, it.tokens/2)
 		}
-		if e, ok := r.d.squeezePart(it, to); ok {
+		if e, ok := d.squeezePart(it, to); ok {
 			edits = append(edits, e)
 		}
 	}
-	return len(edits) > 0 && r.acceptEdits("limit", edits)
+	return edits
 }
 
 // shrinkLive shortens the largest parts of what stands from Live on, so that
@@ -293,11 +311,7 @@ func (r *run) shrinkRun(from, to int, half bool) {
 	over := r.totalSize().Tokens - r.goal.Available
 	for round := range 3 {
 		items := d.shrinkableItems(from, to)
-		total := 0
-		for i := range items {
-			total += items[i].tokens
-		}
-		room := total - over - round*16
+		room := tokensOf(items) - over - round*16
 		limit := capFor(items, room)
 		if over <= 0 {
 			limit = leastItem << 4
@@ -321,15 +335,7 @@ func capFor(items []item, room int) int {
 	for i := range items {
 		sizes[i] = items[i].tokens
 	}
-	slices.Sort(sizes)
-	for i, s := range sizes {
-		left := len(sizes) - i
-		if s*left >= room {
-			return max(room/left, leastItem)
-		}
-		room -= s
-	}
-	return max(room, leastItem)
+	return max(equalShare(sizes, room), leastItem)
 }
 
 // shrinkableItems lists the parts of a run of messages that may shrink: all but the

@@ -62,7 +62,7 @@ func (foldStage) recentStart(d *Draft, w []int) int {
 
 // foldOlder folds the messages before end.
 func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
-	share, all := d.summaryRoom()
+	share, all := SummaryRoom(d.Available)
 	from, folds, runs, prose, since := 0, 0, 0, "", 0
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To && e.To <= end {
@@ -156,12 +156,6 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 		}
 	}
 	return -1
-}
-
-// summaryRoom returns the most tokens that one fold and that all folds may have.
-func (d *Draft) summaryRoom() (one, all int) {
-	one, all = SummaryRoom(d.Available)
-	return one, all
 }
 
 // lastRunEnd returns where the last run ends that is there; 0 where there is none.

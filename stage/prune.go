@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -122,12 +123,7 @@ func (s pruneStage) pruneCandidates(d *Draft) []toolResult {
 			}
 		}
 	})
-	slices.SortStableFunc(results, func(a, b toolResult) int {
-		if a.message != b.message {
-			return a.message - b.message
-		}
-		return a.index - b.index
-	})
+	slices.SortStableFunc(results, func(a, b toolResult) int { return cmp.Or(a.message-b.message, a.index-b.index) })
 	return results
 }
 

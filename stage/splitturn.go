@@ -74,20 +74,10 @@ func (s splitTurnStage) shortenTail(d *Draft, from, room int) []plan.Edit {
 		return nil
 	}
 	items := slices.DeleteFunc(d.shrinkableItems(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
-	total := 0
-	for i := range items {
-		total += items[i].tokens
-	}
-	limit := max(capFor(items, total-over), leastTail)
-	var edits []plan.Edit
-	for _, it := range items {
-		if it.tokens <= limit {
-			continue
-		}
-		if e, ok := d.squeezePart(it, limit); ok {
-			e.Stage, e.Why = s.Name(), "the last exchanges of the turn are larger than their room"
-			edits = append(edits, e)
-		}
+	limit := max(capFor(items, tokensOf(items)-over), leastTail)
+	edits := d.squeezeItems(items, limit, false)
+	for i := range edits {
+		edits[i].Stage, edits[i].Why = s.Name(), "the last exchanges of the turn are larger than their room"
 	}
 	return edits
 }
@@ -198,14 +188,9 @@ func (d *Draft) summarizeEarlier(ctx context.Context, a, b int, keep []int, max 
 	if b <= a || max < leastFold/2 {
 		return ""
 	}
-	inside := keep[:0:0]
-	for _, k := range keep {
-		if k < b {
-			inside = append(inside, k)
-		}
-	}
+	inside, _ := slices.BinarySearch(keep, b)
 	out, err := d.summarizeFold(ctx, summary.Input{
-		History: d.History, From: a, To: b, Keep: inside, Turn: a, Focus: d.Config.Focus,
+		History: d.History, From: a, To: b, Keep: keep[:inside:inside], Turn: a, Focus: d.Config.Focus,
 		Max: max, Counter: d.Counter, Kinds: d.Kinds,
 	})
 	if err != nil {
@@ -284,17 +269,15 @@ func resultShare(d *Draft, from, to, whole int) int {
 		return 0
 	}
 	var results []item
-	total := 0
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			if m.Parts[k].Kind == chat.ToolResult {
-				it := item{i, k, d.Counter.Text(m.Parts[k].Text) + 2*leastItem}
-				results, total = append(results, it), total+it.tokens
+				results = append(results, item{i, k, d.Counter.Text(m.Parts[k].Text) + 2*leastItem})
 			}
 		}
 	}
-	if total <= whole {
+	if tokensOf(results) <= whole {
 		return whole
 	}
 	return capFor(results, whole) - 2*leastItem

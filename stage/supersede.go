@@ -59,11 +59,11 @@ func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]
 		}
 		if len(r.part.Text) >= minRepeat {
 			whole[maphash.String(seed, r.part.Text)] = r.message
-			eachLine(r.part.Text, func(line string) {
-				if len(line) >= minLine {
+			for line := range strings.Lines(r.part.Text) {
+				if line = strings.TrimSuffix(line, "\n"); len(line) >= minLine {
 					lines[maphash.String(seed, line)] = r.message
 				}
-			})
+			}
 		}
 	}
 	// found is newest first; the oldest go first.
@@ -139,14 +139,19 @@ func (s supersedeStage) maskSuperseded(d *Draft, r *toolResult, access *work.Acc
 		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), d.redeemHint(handle)),
 			fmt.Sprintf("the same output at message %d", at))
 	}
-	repeated := 0
-	eachLine(text, func(line string) {
-		if len(line) >= minLine {
-			if at, ok := lines[maphash.String(seed, line)]; ok && at > r.message {
-				repeated += len(line)
-			}
+	standsAgain := func(line string) bool {
+		if len(line) < minLine {
+			return false
 		}
-	})
+		at, ok := lines[maphash.String(seed, line)]
+		return ok && at > r.message
+	}
+	repeated := 0
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); standsAgain(line) {
+			repeated += len(line)
+		}
+	}
 	if float64(repeated) < supersedeMin*float64(len(text)) || repeated == 0 {
 		return plan.Edit{}, false
 	}
@@ -158,17 +163,15 @@ func (s supersedeStage) maskSuperseded(d *Draft, r *toolResult, access *work.Acc
 		}
 		skipped = 0
 	}
-	eachLine(text, func(line string) {
-		if len(line) >= minLine {
-			if at, ok := lines[maphash.String(seed, line)]; ok && at > r.message {
-				skipped++
-				return
-			}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); standsAgain(line) {
+			skipped++
+			continue
 		}
 		flush()
 		b.WriteString(line)
 		b.WriteByte('\n')
-	})
+	}
 	flush()
 	fmt.Fprintf(&b, "[original: %s]", d.redeemHint(handle))
 	return try(b.String(), fmt.Sprintf("%d %% of its lines stand again later", 100*repeated/len(text)))
@@ -182,18 +185,6 @@ func rangeOf(op work.FileOp) string {
 		return fmt.Sprintf("%s from line %d", op.Path, op.From)
 	}
 	return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
-}
-
-func eachLine(s string, f func(line string)) {
-	for len(s) > 0 {
-		i := strings.IndexByte(s, '\n')
-		if i < 0 {
-			f(s)
-			return
-		}
-		f(s[:i])
-		s = s[i+1:]
-	}
 }
 
 // toolResult is a result that stands whole in the draft's view.

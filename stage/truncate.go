@@ -61,7 +61,7 @@ func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]p
 		bytes -= sum(b[end:next])
 		end = next
 	}
-	if e, ok := s.drop(d, start, end); ok {
+	if e, ok := dropRun(d, s.Name(), start, end); ok {
 		edits = append(edits, e)
 	}
 	if left <= 0 && bytes <= 0 || d.LastUser < 0 || d.LastUser+1 >= d.Live {
@@ -83,7 +83,7 @@ func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]p
 		bytes -= sum(b[end:next])
 		end = next
 	}
-	if e, ok := s.drop(d, start, end); ok {
+	if e, ok := dropRun(d, s.Name(), start, end); ok {
 		edits = append(edits, e)
 	}
 	return edits, nil
@@ -134,10 +134,6 @@ func (d *Draft) firstExchange(w []int, before int) int {
 	return end
 }
 
-func (s truncateStage) drop(d *Draft, from, to int) (plan.Edit, bool) {
-	return dropRun(d, s.Name(), from, to)
-}
-
 // dropRun returns a drop of the messages between from and to that may go.
 func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
 	a, b, keep, ok := d.Run(from, to)
@@ -162,14 +158,11 @@ func (s halfStage) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edi
 	if d.LastUser >= 0 {
 		older = min(older, d.LastUser)
 	}
-	var starts []int
-	for _, t := range d.Outline.Turns {
-		starts = append(starts, t.From)
-	}
-	if len(starts) < 2 {
+	turns := d.Outline.Turns
+	if len(turns) < 2 {
 		return nil, nil
 	}
-	end := min(starts[len(starts)/2], older)
+	end := min(turns[len(turns)/2].From, older)
 	if e, ok := dropRun(d, s.Name(), 0, end); ok {
 		return []plan.Edit{e}, nil
 	}

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -61,12 +62,7 @@ func New(f Family, o *Options) *Counter {
 		c.opts = *o
 	}
 	c.sized = c.opts.Image == 0
-	fill := func(v *int, standard int) {
-		if *v == 0 {
-			*v = standard
-		}
-		*v = max(*v, 0)
-	}
+	fill := func(v *int, standard int) { *v = max(cmp.Or(*v, standard), 0) }
 	fill(&c.opts.Image, 1024)
 	fill(&c.opts.Document, 1024)
 	fill(&c.opts.PerConversation, p.conversation)

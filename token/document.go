@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,18 +22,9 @@ func (c *Counter) documentTokens(p *chat.Part) int {
 	if p.Text != "" {
 		return c.Text(p.Text)
 	}
-	media, data := p.Media, p.Data
-	if rest, ok := strings.CutPrefix(data, "data:"); ok {
-		if head, body, ok := strings.Cut(rest, ","); ok {
-			media, data = head, body
-		}
-	}
-	media, _, _ = strings.Cut(strings.ToLower(media), ";")
-	if strings.Contains(data[:min(len(data), 16)], "://") {
-		return c.opts.Document
-	}
+	media, data, elsewhere := fileData(p)
 	switch head := decodeHead(data); {
-	case strings.HasPrefix(media, "image/") && media != "image/svg+xml", strings.HasPrefix(media, "audio/"), strings.HasPrefix(media, "video/"):
+	case elsewhere, strings.HasPrefix(media, "image/") && media != "image/svg+xml", strings.HasPrefix(media, "audio/"), strings.HasPrefix(media, "video/"):
 	case bytes.HasPrefix(head, []byte("%PDF")):
 		return max(countPDFPages(data)*c.profile.page, c.opts.Document)
 	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
@@ -50,15 +42,9 @@ func FileText(p *chat.Part) (string, bool) {
 	if p.Text != "" {
 		return p.Text, true
 	}
-	media, data := p.Media, p.Data
-	if rest, ok := strings.CutPrefix(data, "data:"); ok {
-		if head, body, ok := strings.Cut(rest, ","); ok {
-			media, data = head, body
-		}
-	}
-	media, _, _ = strings.Cut(strings.ToLower(media), ";")
+	media, data, elsewhere := fileData(p)
 	switch head := decodeHead(data); {
-	case strings.Contains(data[:min(len(data), 16)], "://"), bytes.HasPrefix(head, []byte("%PDF")):
+	case elsewhere, bytes.HasPrefix(head, []byte("%PDF")):
 	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
 		var b bytes.Buffer
 		eachChunk(data, func(chunk []byte, _ bool) int { b.Write(chunk); return 0 })
@@ -69,22 +55,29 @@ func FileText(p *chat.Part) (string, bool) {
 	return "", false
 }
 
+// fileData returns the media type and the data of a file; elsewhere says that the data
+// are only its address.
+func fileData(p *chat.Part) (media, data string, elsewhere bool) {
+	media, data = p.Media, p.Data
+	if rest, ok := strings.CutPrefix(data, "data:"); ok {
+		if head, body, ok := strings.Cut(rest, ","); ok {
+			media, data = head, body
+		}
+	}
+	media, _, _ = strings.Cut(strings.ToLower(media), ";")
+	return media, data, strings.Contains(data[:min(len(data), 16)], "://")
+}
+
 // leastFile is the length from which data of no known type are taken for a file
 // and not for the name of one.
 const leastFile = 64
 
 // isTextMedia reports whether a media type says that a file is text.
 func isTextMedia(media string) bool {
-	if strings.HasPrefix(media, "text/") {
-		return true
-	}
-	for _, kind := range [...]string{"json", "xml", "yaml", "javascript", "ecmascript", "typescript", "csv", "toml", "sql", "graphql", "x-sh"} {
-		if strings.Contains(media, kind) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(media, "text/") || slices.ContainsFunc(textMedia, func(kind string) bool { return strings.Contains(media, kind) })
 }
+
+var textMedia = []string{"json", "xml", "yaml", "javascript", "ecmascript", "typescript", "csv", "toml", "sql", "graphql", "x-sh"}
 
 // isText reports whether bytes, perhaps cut in a character, read as text.
 func isText(b []byte) bool {

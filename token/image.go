@@ -8,7 +8,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -20,11 +19,8 @@ import (
 // imageTokens returns the tokens of an image: by its size where the header is in the
 // request and nobody set a price, else a fixed number.
 func (c *Counter) imageTokens(p *chat.Part) int {
-	data := p.Data
-	if rest, ok := strings.CutPrefix(data, "data:"); ok {
-		_, data, _ = strings.Cut(rest, ",")
-	}
-	if !c.sized || strings.Contains(data[:min(len(data), 16)], "://") {
+	_, data, elsewhere := fileData(p)
+	if !c.sized || elsewhere {
 		return c.opts.Image
 	}
 	w, h := imageSize(base64Reader(data[:min(len(data), mostHeader*4/3)]))

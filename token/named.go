@@ -11,14 +11,10 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// Estimator estimates the tokens of a text. A [Counter] is one.
-type Estimator interface {
-	Text(s string) int
-}
-
-// ConversationEstimator also estimates whole conversations. A [Counter] is one.
+// ConversationEstimator estimates texts and whole conversations. A [Counter] is one.
 type ConversationEstimator interface {
-	Estimator
+	// Text returns the tokens of a text.
+	Text(s string) int
 
 	// Messages returns the tokens of the messages with all framing.
 	Messages(s chat.Sequence) int

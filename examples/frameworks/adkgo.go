@@ -13,14 +13,13 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
 // ADK returns callbacks for an agent's configuration. They change the request of a call;
 // the session keeps the whole history.
 func ADK(w *winnow.Winnow) (llmagent.BeforeModelCallback, llmagent.AfterModelCallback) {
-	adapter := adapt.New(w, adkToChat, adkFromChat)
+	adapter := winnow.NewAdapter(w, adkToChat, adkFromChat)
 	var waiting sync.Map // what to tell of an answer, by the invocation
 	before := func(ctx agent.Context, r *model.LLMRequest) (*model.LLMResponse, error) {
 		view, answered, err := adapter.Fit(ctx, adkRequest(r), r.Contents)

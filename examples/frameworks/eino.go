@@ -10,19 +10,18 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
 // Eino returns a middleware for the Handlers of an agent's configuration. It wraps the
 // model, so that the agent's state keeps the whole history.
 func Eino(w *winnow.Winnow) adk.ChatModelAgentMiddleware {
-	return &einoMiddleware{adapter: adapt.New(w, einoToChat, einoFromChat)}
+	return &einoMiddleware{adapter: winnow.NewAdapter(w, einoToChat, einoFromChat)}
 }
 
 type einoMiddleware struct {
 	*adk.BaseChatModelAgentMiddleware
-	adapter *adapt.Adapter[*schema.Message]
+	adapter *winnow.Adapter[*schema.Message]
 }
 
 // WrapModel puts winnow before the model of a call.
@@ -32,7 +31,7 @@ func (e *einoMiddleware) WrapModel(_ context.Context, m model.BaseChatModel, _ *
 
 type einoModel struct {
 	next    model.BaseChatModel
-	adapter *adapt.Adapter[*schema.Message]
+	adapter *winnow.Adapter[*schema.Message]
 }
 
 // Generate calls the model with what fits.

@@ -9,14 +9,13 @@ import (
 	"github.com/firebase/genkit/go/ai"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
 // Genkit returns a middleware for ai.WithMiddleware. The request that the response
 // carries, and with it its history, stays whole.
 func Genkit(w *winnow.Winnow) ai.ModelMiddleware {
-	adapter := adapt.New(w, genkitToChat, genkitFromChat)
+	adapter := winnow.NewAdapter(w, genkitToChat, genkitFromChat)
 	return func(next ai.ModelFunc) ai.ModelFunc {
 		return func(ctx context.Context, req *ai.ModelRequest, stream ai.ModelStreamCallback) (*ai.ModelResponse, error) {
 			view, answered, err := adapter.Fit(ctx, genkitRequest(req), req.Messages)

@@ -11,19 +11,18 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
 // LangChain returns a model that calls another with what fits. Agents, chains and memory
 // keep the whole history.
 func LangChain(w *winnow.Winnow, model llms.Model) llms.Model {
-	return &langChainModel{model, adapt.New(w, langChainToChat, langChainFromChat)}
+	return &langChainModel{model, winnow.NewAdapter(w, langChainToChat, langChainFromChat)}
 }
 
 type langChainModel struct {
 	llms.Model
-	adapter *adapt.Adapter[llms.MessageContent]
+	adapter *winnow.Adapter[llms.MessageContent]
 }
 
 // GenerateContent calls the model with what fits.

@@ -9,14 +9,13 @@ import (
 	"trpc.group/trpc-go/trpc-agent-go/model"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
 // TRPCAgent returns callbacks for llmagent.WithModelCallbacks. They change the request of
 // a call; the session keeps the whole history.
 func TRPCAgent(w *winnow.Winnow) *model.Callbacks {
-	adapter := adapt.New(w, trpcToChat, trpcFromChat)
+	adapter := winnow.NewAdapter(w, trpcToChat, trpcFromChat)
 	type answeredKey struct{}
 	before := func(ctx context.Context, args *model.BeforeModelArgs) (*model.BeforeModelResult, error) {
 		view, answered, err := adapter.Fit(ctx, trpcRequest(args.Request), args.Request.Messages)

@@ -58,21 +58,10 @@ func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
 // message was appended to a history that was measured before, it looks at that
 // message alone.
 func (m *Meter) sumByKind(v Viewer) Kinds {
-	h, key, n := v.History(), v.Key(), v.Len()
+	h := v.History()
 	summed, _ := v.(Summed)
-	var k Kinds
-	from := 0
-	m.mu.Lock()
-	for back := 0; back <= lookBack && back <= h.Len() && back <= n; back++ {
-		if back > 0 && v.Raw(n-back) != h.Len()-back {
-			break
-		}
-		if known, ok := m.kinds[mark{key, h.Chain(h.Len() - back)}]; ok && known.messages == n-back {
-			k, from = known.Kinds, n-back
-			break
-		}
-	}
-	m.mu.Unlock()
+	known, from := m.kinds.Nearest(v, v.Key(), func(k knownKinds) int { return k.messages })
+	k, n := known.Kinds, v.Len()
 	for i := from; i < n; i++ {
 		if raw := v.Raw(i); raw >= 0 {
 			m.addKinds(&k, v.At(i), m.counter.At(h, raw), nil)
@@ -80,12 +69,7 @@ func (m *Meter) sumByKind(v Viewer) Kinds {
 		}
 		m.addKinds(&k, v.At(i), m.counter.Message(v.At(i)), func(part int) bool { return summed != nil && summed.Summary(i, part) })
 	}
-	m.mu.Lock()
-	if m.kinds == nil || len(m.kinds) >= ringSize {
-		m.kinds = make(map[mark]knownKinds)
-	}
-	m.kinds[mark{key, h.Chain(h.Len())}] = knownKinds{k, n}
-	m.mu.Unlock()
+	m.kinds.Put(h, v.Key(), knownKinds{k, n})
 	return k
 }
 

@@ -34,28 +34,15 @@ type Totals struct {
 // Meter measures views. It is safe for concurrent use.
 type Meter struct {
 	counter *token.Counter
+	totals  Memory[string, Totals]
+	kinds   Memory[string, knownKinds]
 
 	mu    sync.Mutex
-	marks map[mark]Totals
-	ring  []mark
-	next  int
 	fixed map[uint64]fixed // by content
-	kinds map[mark]knownKinds
 }
 
 // fixed is the measure of what every request of a conversation carries.
 type fixed struct{ system, tools chat.Size }
-
-type mark struct {
-	key   string
-	chain chat.Hash
-}
-
-// How many totals a meter remembers, and how many messages back it looks for one.
-const (
-	ringSize = 1024
-	lookBack = 256
-)
 
 // NewMeter returns a meter that counts with c; nil is a counter for
 // [token.Unknown], which the zero value counts with too.
@@ -69,53 +56,23 @@ func (m *Meter) Counter() *token.Counter { return m.counter }
 // Measure returns the totals of a view. After a message was appended to a
 // history that was measured before, it looks at that message alone.
 func (m *Meter) Measure(v Viewer) Totals {
-	h := v.History()
-	key := v.Key()
 	n := v.Len()
-	here := mark{key, h.Chain(h.Len())}
-
-	m.mu.Lock()
-	t, ok := m.marks[here]
-	if ok {
-		m.mu.Unlock()
+	t, from := m.totals.Nearest(v, v.Key(), func(t Totals) int { return t.Messages })
+	switch {
+	case from == n:
 		return t
-	}
-	// Messages of the view and of the history run in step at the end, so a
-	// total for a history that is shorter by some messages is one for a view
-	// that is shorter by as many.
-	from := 0
-	for back := 1; back <= lookBack && back <= h.Len() && back <= n; back++ {
-		if v.Raw(n-back) != h.Len()-back {
-			break
-		}
-		if t, ok = m.marks[mark{key, h.Chain(h.Len() - back)}]; ok && t.Messages == n-back {
-			from = n - back
-			break
-		}
-		t = Totals{}
-	}
-	m.mu.Unlock()
-	if from == 0 {
-		t = Totals{}
-	}
-
-	if n-from < 256 {
+	case n-from < 256:
 		t = m.addRun(t, v, from, n)
-	} else {
+	default:
 		t = t.plus(m.addParallel(v, from, n))
 	}
-	m.rememberTotals(here, t)
+	m.totals.Put(v.History(), v.Key(), t)
 	return t
 }
 
 // Known returns totals that were measured before, for a history under a key.
 // It costs nothing and allocates nothing.
-func (m *Meter) Known(h chat.History, key string) (Totals, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t, ok := m.marks[mark{key, h.Chain(h.Len())}]
-	return t, ok
-}
+func (m *Meter) Known(h chat.History, key string) (Totals, bool) { return m.totals.Get(h, key) }
 
 // addParallel adds up a long run on all cores.
 func (m *Meter) addParallel(v Viewer, from, to int) Totals {
@@ -192,22 +149,4 @@ func hasMedia(parts []chat.Part) bool {
 	return slices.ContainsFunc(parts, func(p chat.Part) bool {
 		return p.Kind == chat.Image || p.Kind == chat.Document || hasMedia(p.Content)
 	})
-}
-
-func (m *Meter) rememberTotals(k mark, t Totals) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.marks == nil {
-		m.marks = make(map[mark]Totals)
-	}
-	if _, ok := m.marks[k]; !ok {
-		if len(m.ring) < ringSize {
-			m.ring = append(m.ring, k)
-		} else {
-			delete(m.marks, m.ring[m.next])
-			m.ring[m.next] = k
-			m.next = (m.next + 1) % ringSize
-		}
-	}
-	m.marks[k] = t
 }

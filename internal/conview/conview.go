@@ -91,12 +91,7 @@ func ByID[T any](all []T, id string, idOf func(*T) string) (one T, err error) {
 }
 
 func containsAll(s string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(s, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(s, w) })
 }
 
 // isPinned reports whether a pin is on a message, or on a part of it; part -1 asks
@@ -238,12 +233,7 @@ func partText(p *chat.Part) string {
 		return "(" + p.Kind.String() + ")"
 	}
 	if p.Text == "" {
-		var b strings.Builder
-		for i := range p.Content {
-			b.WriteString(partText(&p.Content[i]))
-			b.WriteByte('\n')
-		}
-		return strings.TrimSuffix(b.String(), "\n")
+		return strings.TrimSuffix(partsText(p.Content), "\n")
 	}
 	return p.Text
 }

@@ -19,11 +19,7 @@ const maxFiles = 200
 // model sees in a view of it.
 func listFiles(v plan.View, kinds *work.Kinds) *control.Files {
 	out := &control.Files{Files: []control.File{}}
-	set, err := workingSet(v.History(), kinds)
-	var seenOf func(string) lineCounts
-	if err == nil {
-		seenOf, err = seenLines(v, kinds)
-	}
+	set, seenOf, err := filesAndSeen(v, kinds)
 	if err != nil {
 		out.Note = err.Error()
 		return out
@@ -47,6 +43,16 @@ func listFiles(v plan.View, kinds *work.Kinds) *control.Files {
 		out.Files = append(out.Files, x)
 	}
 	return out
+}
+
+// filesAndSeen reads the files of a view's history, and what the view shows of each.
+func filesAndSeen(v plan.View, kinds *work.Kinds) (*workset.Set, func(path string) lineCounts, error) {
+	set, err := workingSet(v.History(), kinds)
+	if err != nil {
+		return nil, nil, err
+	}
+	seenOf, err := seenLines(v, kinds)
+	return set, seenOf, err
 }
 
 // workingSet reads the files of a history.

@@ -16,11 +16,7 @@ const maxLine = 2000
 // fileText returns one file of a history as it stands, with what the model sees of
 // it in a view. The error wraps [control.ErrUnknown].
 func fileText(v plan.View, kinds *work.Kinds, path string) (*control.FileText, error) {
-	set, err := workingSet(v.History(), kinds)
-	if err != nil {
-		return nil, err
-	}
-	seenOf, err := seenLines(v, kinds)
+	set, seenOf, err := filesAndSeen(v, kinds)
 	if err != nil {
 		return nil, err
 	}

@@ -23,31 +23,18 @@ const (
 func findHints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.Hint {
 	hidden := hiddenFrom(h.Len(), plans)
 	type result struct{ message, part, again, hiddenAt int }
-	calls := map[string]string{} // by id
 	known := map[string]*result{}
-	for i := range h.Len() {
-		m := h.At(i)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			switch p.Kind {
-			case chat.ToolCall:
-				calls[p.ID] = p.Name + " " + p.Args
-			case chat.ToolResult:
-				call := calls[p.ID]
-				if call == "" || p.Failed {
-					continue
-				}
-				r := known[call]
-				if r == nil {
-					r = &result{}
-					known[call] = r
-				} else if i >= r.hiddenAt {
-					r.again++
-				}
-				r.message, r.part, r.hiddenAt = i, k, hidden[i]
-			}
+	eachAnswer(h, func(i, k int, p *chat.Part) {
+		call := p.Name + " " + p.Args
+		r := known[call]
+		if r == nil {
+			r = &result{}
+			known[call] = r
+		} else if i >= r.hiddenAt {
+			r.again++
 		}
-	}
+		r.message, r.part, r.hiddenAt = i, k, hidden[i]
+	})
 	out := []control.Hint{}
 	for _, r := range known {
 		if r.again >= hintAfter {
@@ -68,32 +55,37 @@ func findHints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.H
 // shows the file elsewhere does not matter: the agent went to read it.
 func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *work.Kinds) int {
 	hidden := hiddenFrom(h.Len(), plans)
-	calls := map[string]*chat.Part{}
 	last := map[string]int{} // message of the newest result, by path
 	again := 0
-	for i := range h.Len() {
-		m := h.At(i)
+	eachAnswer(h, func(i, _ int, call *chat.Part) {
+		for _, o := range kinds.Access(call).Ops {
+			was, known := last[o.Path]
+			if o.Kind == work.ToolRead && known && i >= hidden[was] && i >= from {
+				again++
+			}
+			if o.Kind == work.ToolRead || o.Kind == work.ToolWrite || o.Kind == work.ToolEdit {
+				last[o.Path] = i
+			}
+		}
+	})
+	return again
+}
+
+// eachAnswer calls f with the place of every result that did not fail, and with the
+// call that it answers.
+func eachAnswer(h chat.History, f func(message, part int, call *chat.Part)) {
+	calls := map[string]*chat.Part{}
+	for i, m := range h.All() {
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			if p.Kind == chat.ToolCall {
 				calls[p.ID] = p
 			}
-			call := calls[p.ID]
-			if p.Kind != chat.ToolResult || p.Failed || call == nil {
-				continue
-			}
-			for _, o := range kinds.Access(call).Ops {
-				was, known := last[o.Path]
-				if o.Kind == work.ToolRead && known && i >= hidden[was] && i >= from {
-					again++
-				}
-				if o.Kind == work.ToolRead || o.Kind == work.ToolWrite || o.Kind == work.ToolEdit {
-					last[o.Path] = i
-				}
+			if call := calls[p.ID]; p.Kind == chat.ToolResult && !p.Failed && call != nil {
+				f(i, k, call)
 			}
 		}
 	}
-	return again
 }
 
 // hiddenFrom says for each of n messages how long the history was when a plan hid

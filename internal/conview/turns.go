@@ -25,7 +25,7 @@ func newTeller(m *Moment) *teller {
 	t := &teller{Moment: m, shown: make(map[string]bool)}
 	var b strings.Builder
 	for i := range m.View.Len() {
-		b.WriteString(partsText(m.View.At(i)))
+		b.WriteString(partsText(m.View.At(i).Parts))
 	}
 	t.index = typed.NewIndex(b.String())
 	if seen, err := seenLines(m.View, m.Kinds); err == nil { // else no file is said to be there

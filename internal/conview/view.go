@@ -88,8 +88,7 @@ func (m *Moment) viewRuns(v plan.View, s *winnow.Status) []control.Run {
 		add("fixed", "what only the provider sees", -1, "", unseen)
 	}
 	if s.Tokens.System > 0 {
-		system := chat.Message{Parts: m.Request.System}
-		add("fixed", "system prompt", -1, partsText(&system), s.Tokens.System)
+		add("fixed", "system prompt", -1, partsText(m.Request.System), s.Tokens.System)
 	}
 	if len(m.Request.Tools) > 0 {
 		var names []string
@@ -133,10 +132,10 @@ const (
 	maxView = 1 << 20
 )
 
-func partsText(m *chat.Message) string {
+func partsText(parts []chat.Part) string {
 	var b strings.Builder
-	for k := range m.Parts {
-		b.WriteString(partText(&m.Parts[k]) + "\n")
+	for k := range parts {
+		b.WriteString(partText(&parts[k]) + "\n")
 	}
 	return b.String()
 }

@@ -16,21 +16,9 @@ func Anthropic(raw jsontext.Value) (chat.Message, error) {
 		return m, wrongType(raw, "a message")
 	}
 	f := fields{}
-	var role, body, usage jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "role":
-			role = v
-		case "content":
-			body = v
-		case "id":
-			m.ID = f.str(k, v)
-		case "model":
-			m.Model = f.str(k, v)
-		case "usage":
-			usage = v
-		}
-	}
+	var role, body, id, model, usage jsontext.Value
+	Find(raw, To("role", &role), To("content", &body), To("id", &id), To("model", &model), To("usage", &usage))
+	m.ID, m.Model = f.str("id", id), f.str("model", model)
 	var err error
 	if m.Role, err = Role(f.str("role", role)); err != nil {
 		return m, errorAt(firstError(f.err, err), "role")

@@ -156,16 +156,9 @@ func decodeMedia(b *block) (chat.Part, error) {
 // decodeSource reads where Anthropic's images and documents come from.
 func decodeSource(p *chat.Part, raw jsontext.Value) error {
 	f := fields{}
-	for k, v := range Members(raw) {
-		switch k {
-		case "media_type":
-			p.Media = f.str(k, v)
-		case "data", "url", "file_id":
-			p.Data = f.str(k, v)
-		case "content":
-			p.Text = f.words(k, v)
-		}
-	}
+	var media, data, content jsontext.Value
+	Find(raw, To("media_type", &media), To("data", &data), To("url", &data), To("file_id", &data), To("content", &content))
+	p.Media, p.Data, p.Text = f.str("media_type", media), f.str("data", data), f.words("content", content)
 	if p.Kind == chat.Document && strings.HasPrefix(p.Media, "text/") && p.Text == "" && Str(raw, "type") == "text" {
 		p.Text, p.Data = p.Data, ""
 	}
@@ -296,12 +289,6 @@ func (f *fields) boolean(name string, v jsontext.Value) bool {
 	b, err := Bool(v)
 	f.err = firstError(f.err, errorAt(err, name))
 	return b
-}
-
-func (f *fields) int(name string, v jsontext.Value) int {
-	n, err := Int(v)
-	f.err = firstError(f.err, errorAt(err, name))
-	return n
 }
 
 // words reads a string, or an array of text blocks as lines.

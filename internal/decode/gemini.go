@@ -18,22 +18,14 @@ func Gemini(raw jsontext.Value) (chat.Message, error) {
 		return m, wrongType(raw, "a content")
 	}
 	var role, parts jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "role":
-			role = v
-		case "parts":
-			parts = v
-		}
-	}
+	Find(raw, To("role", &role), To("parts", &parts))
 	f := fields{}
+	var err error
 	if r := f.str("role", role); r != "" {
-		var err error
 		if m.Role, err = Role(r); err != nil {
 			return m, errorAt(err, "role")
 		}
 	}
-	var err error
 	m.Parts, err = GeminiParts(parts)
 	return m, firstError(f.err, errorAt(err, "parts"))
 }
@@ -114,17 +106,12 @@ func geminiPart(raw jsontext.Value, depth int) (chat.Part, error) {
 
 func geminiMedia(p *chat.Part, raw jsontext.Value) {
 	p.Kind = chat.Document
-	for k, v := range Members(raw) {
-		s, _ := String(v)
-		switch k {
-		case "mimeType", "mime_type":
-			p.Media = s
-		case "data", "fileUri", "file_uri":
-			p.Data = s
-		case "displayName", "display_name":
-			p.Name = s
-		}
-	}
+	var media, data, name jsontext.Value
+	Find(
+		raw, To("mimeType", &media), To("mime_type", &media), To("data", &data), To("fileUri", &data), To("file_uri", &data),
+		To("displayName", &name), To("display_name", &name),
+	)
+	p.Media, p.Data, p.Name = Str(media), Str(data), Str(name)
 	if strings.HasPrefix(p.Media, "image/") {
 		p.Kind = chat.Image
 	}
@@ -134,26 +121,17 @@ func geminiMedia(p *chat.Part, raw jsontext.Value) {
 // an error) stands for that.
 func functionResponse(p *chat.Part, raw jsontext.Value, depth int) error {
 	f := fields{}
-	p.Kind = chat.ToolResult
-	for k, v := range Members(raw) {
-		switch k {
-		case "id":
-			p.ID = f.str(k, v)
-		case "name":
-			p.Name = f.str(k, v)
-		case "response":
-			p.Text, p.Failed = decodeResponse(v)
-		case "parts":
-			if depth > maxDepth {
-				p.Content = []chat.Part{opaquePart("nested", v)}
-				continue
-			}
-			parts, err := geminiParts(v, depth)
-			f.err = firstError(f.err, errorAt(err, k))
-			p.Content = parts
-		}
+	var id, name, response, parts jsontext.Value
+	Find(raw, To("id", &id), To("name", &name), To("response", &response), To("parts", &parts))
+	p.Kind, p.ID, p.Name = chat.ToolResult, f.str("id", id), f.str("name", name)
+	p.Text, p.Failed = decodeResponse(response)
+	if parts != nil && depth > maxDepth {
+		p.Content = []chat.Part{opaquePart("nested", parts)}
+		return f.err
 	}
-	return f.err
+	var err error
+	p.Content, err = geminiParts(parts, depth)
+	return firstError(f.err, errorAt(err, "parts"))
 }
 
 func decodeResponse(raw jsontext.Value) (text string, failed bool) {

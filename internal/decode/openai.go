@@ -2,6 +2,7 @@ package decode
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -123,9 +124,7 @@ func appendReasoning(parts []chat.Part, plain, details, blocks jsontext.Value) (
 	}
 	f := fields{}
 	if s := f.words("reasoning_content", plain); s != "" {
-		parts = append(parts, chat.Part{})
-		copy(parts[n+1:], parts[n:])
-		parts[n] = chat.Part{Kind: chat.Thinking, Text: s}
+		parts = slices.Insert(parts, n, chat.Part{Kind: chat.Thinking, Text: s})
 	}
 	return parts, f.err
 }
@@ -156,16 +155,9 @@ func openAICall(raw jsontext.Value) (chat.Part, error) {
 // decodeFunction reads a name and arguments.
 func decodeFunction(raw jsontext.Value) (chat.Part, error) {
 	f := fields{}
-	p := chat.Part{Kind: chat.ToolCall, Args: "{}"}
-	for k, v := range Members(raw) {
-		switch k {
-		case "name":
-			p.Name = f.str(k, v)
-		case "arguments":
-			p.Args = argumentsObject(v)
-		}
-	}
-	return p, f.err
+	var name, args jsontext.Value
+	Find(raw, To("name", &name), To("arguments", &args))
+	return chat.Part{Kind: chat.ToolCall, Name: f.str("name", name), Args: argumentsObject(args)}, f.err
 }
 
 func countElements(raw jsontext.Value) int {

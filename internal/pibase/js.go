@@ -1,6 +1,7 @@
 package pibase
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -204,7 +205,6 @@ type member struct {
 func orderedMembers(v jsontext.Value) []member {
 	var list []member
 	at := make(map[string]int)
-	numbered := 0
 	for k, m := range decode.Members(v) {
 		if i, ok := at[k]; ok {
 			list[i].value = m
@@ -212,34 +212,18 @@ func orderedMembers(v jsontext.Value) []member {
 		}
 		at[k] = len(list)
 		list = append(list, member{k, m})
-		if _, ok := arrayIndex(k); ok {
-			numbered++
-		}
 	}
-	if numbered > 0 {
-		slices.SortStableFunc(list, func(a, b member) int {
-			x, xok := arrayIndex(a.name)
-			y, yok := arrayIndex(b.name)
-			switch {
-			case xok && yok:
-				return int(int64(x) - int64(y))
-			case xok:
-				return -1
-			case yok:
-				return 1
-			}
-			return 0
-		})
-	}
+	slices.SortStableFunc(list, func(a, b member) int { return cmp.Compare(arrayIndex(a.name), arrayIndex(b.name)) })
 	return list
 }
 
-func arrayIndex(name string) (uint32, bool) {
-	if name == "" || name[0] == '0' && len(name) > 1 || name[0] == '+' {
-		return 0, false
-	}
+// arrayIndex returns the whole number that a name is, or more than any where it is none.
+func arrayIndex(name string) uint64 {
 	n, err := strconv.ParseUint(name, 10, 32)
-	return uint32(n), err == nil && n < math.MaxUint32
+	if err != nil || name[0] == '0' && len(name) > 1 {
+		return math.MaxUint32
+	}
+	return n
 }
 
 // writeQuoted writes a string with the escapes of JavaScript, which are jsontext's

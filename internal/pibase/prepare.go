@@ -138,10 +138,7 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	if len(p.History) == 0 && len(p.Prefix) == 0 {
 		return nil, TooSmall
 	}
-	for _, m := range p.History {
-		p.Files.AddMessage(m)
-	}
-	for _, m := range p.Prefix {
+	for _, m := range slices.Concat(p.History, p.Prefix) {
 		p.Files.AddMessage(m)
 	}
 	return p, ""

@@ -215,36 +215,31 @@ func CurrentSystem(msgs []*Message) *Message {
 }
 
 func (m *Message) setSection(s Section) {
-	for i := range m.Sections {
-		if m.Sections[i].Name == s.Name {
-			if s.Gone {
-				m.Sections = append(m.Sections[:i:i], m.Sections[i+1:]...)
-			} else {
-				m.Sections[i] = s
-			}
-			return
-		}
-	}
-	if !s.Gone {
+	i := slices.IndexFunc(m.Sections, func(o Section) bool { return o.Name == s.Name })
+	switch {
+	case i >= 0 && s.Gone:
+		m.Sections = slices.Delete(m.Sections, i, i+1)
+	case i >= 0:
+		m.Sections[i] = s
+	case !s.Gone:
 		m.Sections = append(m.Sections, s)
 	}
 }
 
+func (m *Message) findTool(name string) int {
+	return slices.IndexFunc(m.Added, func(t Tool) bool { return t.Name == name })
+}
+
 func (m *Message) removeTool(name string) {
-	for i := range m.Added {
-		if m.Added[i].Name == name {
-			m.Added = append(m.Added[:i:i], m.Added[i+1:]...)
-			return
-		}
+	if i := m.findTool(name); i >= 0 {
+		m.Added = slices.Delete(m.Added, i, i+1)
 	}
 }
 
 func (m *Message) addTool(t Tool) {
-	for i := range m.Added {
-		if m.Added[i].Name == t.Name {
-			m.Added[i] = t
-			return
-		}
+	if i := m.findTool(t.Name); i >= 0 {
+		m.Added[i] = t
+	} else {
+		m.Added = append(m.Added, t)
 	}
-	m.Added = append(m.Added, t)
 }

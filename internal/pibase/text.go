@@ -2,8 +2,9 @@ package pibase
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/winnow-llm/winnow/internal/decode"
 )
@@ -204,20 +205,8 @@ func (f *FileOps) Lists() (read, modified []string) {
 // sortUnits sorts by 16-bit units, in which characters beyond the first plane
 // stand before the private ones of it.
 func sortUnits(list []string) {
-	key := func(s string) string {
-		var b strings.Builder
-		for _, r := range s {
-			if r >= 0x10000 {
-				r -= 0x10000
-				b.WriteString(encodeHalf(0xD800 + r>>10))
-				b.WriteString(encodeHalf(0xDC00 + r&0x3FF))
-			} else {
-				b.WriteRune(r)
-			}
-		}
-		return b.String()
-	}
-	sort.Slice(list, func(i, j int) bool { return key(list[i]) < key(list[j]) })
+	units := func(s string) []uint16 { return utf16.Encode([]rune(s)) }
+	slices.SortFunc(list, func(a, b string) int { return slices.Compare(units(a), units(b)) })
 }
 
 // Footer returns the lists of files as pi puts them under a summary.

@@ -89,22 +89,13 @@ func Split(h chat.Sequence, i int) []Span {
 
 // Words returns what a person typed in message i, "" where nobody did.
 func Words(h chat.Sequence, i int) string {
-	m := h.At(i)
-	if m.Role != chat.User && m.Role != chat.Tool {
-		return ""
-	}
-	var b strings.Builder
-	spans := Split(h, i)
-	for k := range spans {
-		if spans[k].Kind != Typed {
-			continue
+	var words []string
+	for _, s := range Split(h, i) {
+		if s.Kind == Typed {
+			words = append(words, s.Text(h.At(i)))
 		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(spans[k].Text(m))
 	}
-	return b.String()
+	return strings.Join(words, "\n")
 }
 
 // reader reads the texts of one message.

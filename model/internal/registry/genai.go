@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/json"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -44,19 +44,9 @@ func (m matcher) matches(name string) bool {
 		re, err := regexp.Compile(m.Regex)
 		return err == nil && re.MatchString(name)
 	case len(m.Or) > 0:
-		for _, o := range m.Or {
-			if o.matches(name) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(m.Or, func(o matcher) bool { return o.matches(name) })
 	}
-	for _, a := range m.And {
-		if !a.matches(name) {
-			return false
-		}
-	}
-	return len(m.And) > 0
+	return len(m.And) > 0 && !slices.ContainsFunc(m.And, func(a matcher) bool { return !a.matches(name) })
 }
 
 // stepped is a price that may depend on the size of the prompt.
@@ -93,22 +83,17 @@ type genaiPrices struct {
 
 func (g genaiPrices) toPrices() prices {
 	p := prices{rates: rates{in: g.In.base, out: g.Out.base, read: g.Read.base, write: g.Write.base}}
-	over := map[int]*tier{}
+	over := tierSet{}
 	each := func(s stepped, set func(*rates, float64)) {
 		for _, st := range s.steps {
-			if over[st.Start] == nil {
-				over[st.Start] = &tier{over: st.Start}
-			}
-			set(&over[st.Start].rates, st.Price)
+			set(over.at(st.Start), st.Price)
 		}
 	}
 	each(g.In, func(r *rates, v float64) { r.in = v })
 	each(g.Out, func(r *rates, v float64) { r.out = v })
 	each(g.Read, func(r *rates, v float64) { r.read = v })
 	each(g.Write, func(r *rates, v float64) { r.write = v })
-	for _, n := range sortedKeys(over) {
-		p.tiers = append(p.tiers, *over[n])
-	}
+	p.tiers = over.sorted()
 	return p
 }
 
@@ -155,17 +140,15 @@ func pricesInForce(raw json.RawMessage) (genaiPrices, error) {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return genaiPrices{}, err
 	}
-	start := func(i int) string {
-		if c := list[i].Constraint; c != nil {
-			return c.StartDate
-		}
-		return "0"
-	}
-	sort.SliceStable(list, func(i, j int) bool { return start(i) < start(j) })
 	var g genaiPrices
+	latest := ""
 	for i := range list {
-		if d := start(i); d != "" && d <= asOf {
-			g = list[i].Prices
+		start := "0"
+		if c := list[i].Constraint; c != nil {
+			start = c.StartDate
+		}
+		if start != "" && start >= latest && start <= asOf {
+			g, latest = list[i].Prices, start
 		}
 	}
 	return g, nil

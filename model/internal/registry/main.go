@@ -23,25 +23,19 @@ func main() {
 	shared, _ := corpus.Path() // where there is none, reading it says so
 	out := flag.String("out", "registry.txt", "file to write; - is standard output")
 	in := flag.String("in", filepath.Join(shared, "models"), "folder with the public registries")
-	verbose := flag.Bool("v", false, "print where the registries disagree")
 	flag.Parse()
-	if err := run(*in, *out, *verbose); err != nil {
+	if err := run(*in, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "registry:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in, out string, verbose bool) error {
+func run(in, out string) error {
 	src, err := readSources(in)
 	if err != nil {
 		return fmt.Errorf("reading the public registries in %s: %w; set WINNOW_CORPUS to the folder that holds them", in, err)
 	}
-	facts, quarrels := mergeSources(src)
-	if verbose {
-		for _, q := range quarrels {
-			fmt.Fprintln(os.Stderr, q)
-		}
-	}
+	facts := mergeSources(src)
 	var b bytes.Buffer
 	st := writeRegistry(&b, facts)
 	if out == "-" {
@@ -51,7 +45,6 @@ func run(in, out string, verbose bool) error {
 	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "registry: %d models of %d providers in %d lines, %d bytes; %d disagreements about the window\n",
-		len(facts), st.providers, st.lines, b.Len(), len(quarrels))
+	fmt.Fprintf(os.Stderr, "registry: %d models of %d providers in %d lines, %d bytes\n", len(facts), st.providers, st.lines, b.Len())
 	return nil
 }

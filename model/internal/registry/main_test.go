@@ -22,18 +22,17 @@ func TestCommittedFileIsCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts, quarrels := mergeSources(src)
+		facts := mergeSources(src)
 		var b bytes.Buffer
 		writeRegistry(&b, facts)
 		if !bytes.Equal(b.Bytes(), want) {
 			t.Fatal("model/registry.txt is not what the generator writes: run go generate ./model")
 		}
-		t.Logf("%d models, %d disagreements about the window", len(facts), len(quarrels))
 	}
 }
 
 func TestMissingInputIsNamed(t *testing.T) {
-	err := run(t.TempDir(), "-", false)
+	err := run(t.TempDir(), "-")
 	if err == nil || !strings.Contains(err.Error(), "no merged_by_source.json") || !strings.Contains(err.Error(), "WINNOW_CORPUS") {
 		t.Fatalf("got %v", err)
 	}
@@ -71,7 +70,7 @@ func TestPricesOfTwoDatesAreNotMixed(t *testing.T) {
 	if want := (rates{in: 2, out: 10, read: 0.2, write: 2.5}); got.rates != want || len(got.tiers) != 0 {
 		t.Fatalf("got %+v, want %+v without tiers: the long write is more than four times the input", got, want)
 	}
-	s.table = map[string]tableRow{"claude-x": {In: 1, Out: 5, R: 0.1, W: 1.25, W1h: 2}}
+	s.table = map[string]tableRow{"claude-x": {tableRates: tableRates{In: 1, Out: 5, R: 0.1, W: 1.25, W1h: 2}}}
 	if got := s.mergePrices(k); got.rates != (rates{1, 5, 0.1, 1.25, 2}) {
 		t.Fatalf("the measured table does not speak first: %+v", got)
 	}

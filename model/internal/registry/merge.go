@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -61,7 +60,8 @@ var documented = map[id]int{
 //
 // Models that only the measured table knows take the limits they lack from
 // the latest earlier version with the same window.
-func mergeSources(s *sources) (facts []fact, quarrels []string) {
+func mergeSources(s *sources) []fact {
+	var facts []fact
 	for k, by := range s.limits {
 		f := fact{id: k, prices: s.mergePrices(k), minPrefix: s.minPrefix[k]}
 		f.limits = mergeLimits(by)
@@ -75,9 +75,6 @@ func mergeSources(s *sources) (facts []fact, quarrels []string) {
 				}
 			}
 		}
-		if q := describeQuarrel(k, by); q != "" {
-			quarrels = append(quarrels, q)
-		}
 		facts = append(facts, f)
 	}
 	facts = addTable(s, addGenai(s, facts))
@@ -88,13 +85,9 @@ func mergeSources(s *sources) (facts []fact, quarrels []string) {
 	}
 	lowerWeakWindows(s, facts)
 	slices.SortFunc(facts, func(a, b fact) int {
-		if c := strings.Compare(a.provider, b.provider); c != 0 {
-			return c
-		}
-		return strings.Compare(a.model, b.model)
+		return cmp.Or(strings.Compare(a.provider, b.provider), strings.Compare(a.model, b.model))
 	})
-	slices.Sort(quarrels)
-	return facts, quarrels
+	return facts
 }
 
 var dated = regexp.MustCompile(`[-@](20\d{6}|20\d\d-\d\d-\d\d)$`)
@@ -130,37 +123,12 @@ func mergeLimits(by map[string]limits) limits {
 	return l
 }
 
-// describeQuarrel says where sources name different windows. litellm's number does
-// not disagree when it is another source's input limit.
-func describeQuarrel(k id, by map[string]limits) string {
-	seen, input := map[int]bool{}, map[int]bool{}
-	for src, v := range by {
-		input[v.input] = true
-		if src != "ll" {
-			seen[v.context] = true
-		}
-	}
-	if n := by["ll"].context; n > 0 && !input[n] {
-		seen[n] = true
-	}
-	if len(seen) < 2 {
-		return ""
-	}
-	var parts []string
-	for _, src := range sortedKeys(by) {
-		parts = append(parts, fmt.Sprintf("%s %d", src, by[src].context))
-	}
-	return fmt.Sprintf("%s/%s: %s", k.provider, k.model, strings.Join(parts, ", "))
-}
-
 // mergePrices merges what the sources charge for a model.
 func (s *sources) mergePrices(k id) prices {
 	var hand prices
-	for _, g := range s.genai[k.provider] {
-		if g.match.matches(strings.ToLower(k.model)) {
-			hand = g.prices
-			break
-		}
+	genai := s.genai[k.provider]
+	if i := slices.IndexFunc(genai, func(g genaiModel) bool { return g.match.matches(strings.ToLower(k.model)) }); i >= 0 {
+		hand = genai[i].prices
 	}
 	var table prices
 	if row, ok := s.table[k.model]; ok && makerOf(k.model) == k.provider {
@@ -169,30 +137,22 @@ func (s *sources) mergePrices(k id) prices {
 	cline, modelsDev, litellm := s.cline[k].sane(), s.modelsDev[k].sane(), s.litellm[k].sane()
 	hand = hand.sane()
 	order := []prices{table, cline, modelsDev, litellm, hand}
-	var p prices
-	for _, o := range order {
-		if o.in > 0 || o.out > 0 {
-			p = o
-			break
-		}
-	}
-	if p.in == 0 && p.out == 0 {
+	first := slices.IndexFunc(order, func(o prices) bool { return o.in > 0 || o.out > 0 })
+	if first < 0 {
 		return prices{}
 	}
+	p := order[first]
 	agrees := func(o prices) bool { return o.in == p.in && o.out == p.out }
 	for _, o := range []prices{hand, cline, modelsDev, litellm} {
 		if agrees(o) {
-			p.read, p.write, p.long = firstPositive(p.read, o.read), firstPositive(p.write, o.write), firstPositive(p.long, o.long)
+			p.read, p.write, p.long = cmp.Or(p.read, o.read), cmp.Or(p.write, o.write), cmp.Or(p.long, o.long)
 		}
 	}
 	if table.in > 0 {
 		return p // its tiers are complete
 	}
-	for _, o := range []prices{hand, modelsDev, litellm} {
-		if agrees(o) {
-			p.tiers = o.tiers
-			break
-		}
+	if by := []prices{hand, modelsDev, litellm}; slices.ContainsFunc(by, agrees) {
+		p.tiers = by[slices.IndexFunc(by, agrees)].tiers
 	}
 	return p
 }
@@ -218,13 +178,6 @@ func (r rates) sane() rates {
 		r.long = 0
 	}
 	return r
-}
-
-func firstPositive(a, b float64) float64 {
-	if a > 0 {
-		return a
-	}
-	return b
 }
 
 // makerOf returns the provider whose own model it is.

@@ -31,6 +31,23 @@ type prices struct {
 	tiers []tier
 }
 
+// tierSet holds tiers by the prompt that they are for.
+type tierSet map[int]*tier
+
+func (s tierSet) at(over int) *rates {
+	if s[over] == nil {
+		s[over] = &tier{over: over}
+	}
+	return &s[over].rates
+}
+
+func (s tierSet) sorted() (list []tier) {
+	for _, over := range sortedKeys(s) {
+		list = append(list, *s[over])
+	}
+	return list
+}
+
 // sources is what the public registries say, by provider and model.
 type sources struct {
 	limits    map[id]map[string]limits // by source: md, cl, ll, cw
@@ -210,7 +227,7 @@ func readLiteLLM(s *sources, data []byte) error {
 		}
 		k := id{canonicalProvider(provider), strings.TrimPrefix(model, "bedrock/")}
 		var p prices
-		over := map[int]*tier{}
+		over := tierSet{}
 		for field, v := range m {
 			n, ok := v.(float64)
 			if !ok {
@@ -218,17 +235,12 @@ func readLiteLLM(s *sources, data []byte) error {
 			}
 			if t := litellmTier.FindStringSubmatch(field); t != nil {
 				size, _ := strconv.Atoi(t[2])
-				if over[size] == nil {
-					over[size] = &tier{over: size * 1000}
-				}
-				set(&over[size].rates, t[1], n)
+				set(over.at(size*1000), t[1], n)
 				continue
 			}
 			set(&p.rates, field, n)
 		}
-		for _, size := range sortedKeys(over) {
-			p.tiers = append(p.tiers, *over[size])
-		}
+		p.tiers = over.sorted()
 		s.litellm[k] = p
 		if n, ok := m["prompt_cache_min_tokens"].(float64); ok && n > 0 {
 			s.minPrefix[k] = int(n)
@@ -242,12 +254,18 @@ func readLiteLLM(s *sources, data []byte) error {
 func perMillion(v float64) float64 { return math.Round(v*1e12) / 1e6 }
 
 type tableRow struct {
-	In, W, W1h, R, Out float64
-	Ctx                int
-	Tier               *struct {
-		Over               int
-		In, W, W1h, R, Out float64
+	tableRates
+	Ctx  int
+	Tier *struct {
+		tableRates
+		Over int
 	}
+}
+
+type tableRates struct{ In, W, W1h, R, Out float64 }
+
+func (t tableRates) toRates() rates {
+	return rates{in: t.In, out: t.Out, read: t.R, write: t.W, long: t.W1h}
 }
 
 func readTable(s *sources, data []byte) error {
@@ -260,9 +278,9 @@ func readTable(s *sources, data []byte) error {
 }
 
 func (t tableRow) toPrices() prices {
-	p := prices{rates: rates{in: t.In, out: t.Out, read: t.R, write: t.W, long: t.W1h}}
+	p := prices{rates: t.toRates()}
 	if t.Tier != nil {
-		p.tiers = []tier{{t.Tier.Over, rates{in: t.Tier.In, out: t.Tier.Out, read: t.Tier.R, write: t.Tier.W, long: t.Tier.W1h}}}
+		p.tiers = []tier{{t.Tier.Over, t.Tier.toRates()}}
 	}
 	return p
 }

@@ -1,4 +1,4 @@
-package adapt_test
+package winnow_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/adapt"
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -21,16 +20,16 @@ type message struct {
 func toChat(m *message) chat.Message   { return m.Message }
 func fromChat(m chat.Message) *message { return &message{Message: m} }
 
-func newAdapter(t testing.TB) *adapt.Adapter[*message] {
+func newAdapter(t testing.TB) *winnow.Adapter[*message] {
 	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000, OutputReserve: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return adapt.New(w, toChat, fromChat)
+	return winnow.NewAdapter(w, toChat, fromChat)
 }
 
-// work returns a conversation about a subject with that number of exchanges.
-func work(subject string, exchanges int) []*message {
+// adapterWork returns a conversation about a subject with that number of exchanges.
+func adapterWork(subject string, exchanges int) []*message {
 	all := []*message{{chat.TextMessage(chat.System, "Be careful."), "s"}, {chat.TextMessage(chat.User, "Find the slow query."), "u"}}
 	for i := range exchanges {
 		id := fmt.Sprintf("call_%d", i)
@@ -43,12 +42,12 @@ func work(subject string, exchanges int) []*message {
 // The model gets views that fit and obey the rules, of messages that are the framework's
 // own wherever they were left alone. A view only grows until the next rewrite, though
 // other conversations that start with the same words come between.
-func TestFit(t *testing.T) {
+func TestAdapterFits(t *testing.T) {
 	a := newAdapter(t)
 	last, grown, rewrites := map[string][]*message{}, 0, 0
 	for n := range 60 {
 		for _, subject := range []string{"db", "web"} {
-			all := work(subject, n)
+			all := adapterWork(subject, n)
 			view, answered, err := a.Fit(context.Background(), chat.Request{}, all)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +75,7 @@ func TestFit(t *testing.T) {
 			if size/3 > 7000 {
 				t.Fatalf("%s %d: %d bytes are sent in a window of 8,000 tokens", subject, n, size)
 			}
-			if prefix(last[subject], view) {
+			if viewStarts(last[subject], view) {
 				grown++
 			} else {
 				rewrites++
@@ -90,15 +89,15 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// prefix reports whether one view starts with what the other says.
-func prefix(of, view []*message) bool {
+// viewStarts reports whether one view starts with what the other says.
+func viewStarts(of, view []*message) bool {
 	return len(of) <= len(view) && slices.EqualFunc(of, view[:len(of)], func(a, b *message) bool { return a.Digest() == b.Digest() })
 }
 
 // A branch that leaves a conversation behind its compaction goes on with that plan.
-func TestBranch(t *testing.T) {
+func TestAdapterBranch(t *testing.T) {
 	a := newAdapter(t)
-	all := work("db", 40)
+	all := adapterWork("db", 40)
 	view, _, err := a.Fit(context.Background(), chat.Request{}, all)
 	if err != nil {
 		t.Fatal(err)
@@ -112,13 +111,13 @@ func TestBranch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !prefix(view, next) {
+		if !viewStarts(view, next) {
 			t.Errorf("%s: the branch was compacted anew", text)
 		}
 	}
 }
 
-func TestCannotFit(t *testing.T) {
+func TestAdapterCannotFit(t *testing.T) {
 	_, _, err := newAdapter(t).Fit(context.Background(), chat.Request{}, []*message{{chat.TextMessage(chat.System, strings.Repeat("Rule. ", 9000)), nil}, {chat.TextMessage(chat.User, "Hi"), nil}})
 	if _, ok := err.(*winnow.CannotFitError); !ok {
 		t.Errorf("%v", err)

@@ -1,10 +1,21 @@
-// Package adapt puts winnow between an agent framework and its model, in the
-// framework's own messages.
+package winnow
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Adapter puts winnow between an agent framework and its model, in the framework's own
+// messages, which are of type M. It is safe for concurrent use.
 //
 // A framework hands the whole conversation to its model with every call, and has a place
 // where that call can be wrapped. Call [Adapter.Fit] there and pass on what it returns:
 //
-//	a := adapt.New(w, toChat, fromChat) // once for all conversations of a model
+//	a := winnow.NewAdapter(w, toChat, fromChat) // once for all conversations of a model
 //
 //	view, answered, err := a.Fit(ctx, chat.Request{Tools: tools}, messages)
 //	if err != nil {
@@ -21,45 +32,31 @@
 //
 // The folder examples/frameworks has adapters for eino, ADK, Genkit, LangChainGo and
 // tRPC-Agent-Go to copy.
-package adapt
-
-import (
-	"context"
-	"slices"
-	"sync"
-
-	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
-)
-
-// Adapter fits the conversations of a framework whose messages are of type M. It is safe
-// for concurrent use.
 type Adapter[M any] struct {
-	w        *winnow.Winnow
+	w        *Winnow
 	toChat   func(M) chat.Message
 	fromChat func(chat.Message) M
 
 	mu    sync.Mutex
-	known []*known // the one used last at the end
+	known []*adapted // the one used last at the end
 }
 
-// most is how many conversations are remembered. One that was forgotten is compacted
-// anew when it comes back.
-const most = 256
+// mostAdapted is how many conversations an adapter remembers. One that was forgotten is
+// compacted anew when it comes back.
+const mostAdapted = 256
 
-// known is a conversation as it was last seen.
-type known struct {
-	track *winnow.Track
+// adapted is a conversation as it was last seen.
+type adapted struct {
+	track *Track
 	len   int
 	chain chat.Hash
 }
 
-// New returns an adapter. toChat says what a message of the framework means; what it
+// NewAdapter returns an adapter. toChat says what a message of the framework means; what it
 // cannot express may be a part of kind [chat.Opaque], so that it is counted. fromChat
 // makes a message of the framework: of the user with a text in place of older messages,
 // or of any role with shorter parts than toChat was given.
-func New[M any](w *winnow.Winnow, toChat func(M) chat.Message, fromChat func(chat.Message) M) *Adapter[M] {
+func NewAdapter[M any](w *Winnow, toChat func(M) chat.Message, fromChat func(chat.Message) M) *Adapter[M] {
 	return &Adapter[M]{w: w, toChat: toChat, fromChat: fromChat}
 }
 
@@ -70,7 +67,7 @@ func New[M any](w *winnow.Winnow, toChat func(M) chat.Message, fromChat func(cha
 // Call answered with the model's answer and what the provider reported for it, if that is
 // known; usage that says nothing is passed over.
 //
-// The errors are those of [winnow.Winnow.Fit].
+// The errors are those of [Winnow.Fit].
 func (a *Adapter[M]) Fit(ctx context.Context, req chat.Request, messages []M) (view []M, answered func(answer M, usage chat.Usage), err error) {
 	msgs := make([]chat.Message, len(messages))
 	for i, m := range messages {
@@ -100,7 +97,7 @@ func (a *Adapter[M]) Fit(ctx context.Context, req chat.Request, messages []M) (v
 
 // findConversation returns the conversation that a history continues. A branch has a track of its
 // own, which starts with the plan that covers most of it.
-func (a *Adapter[M]) findConversation(h chat.History) *known {
+func (a *Adapter[M]) findConversation(h chat.History) *adapted {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	best := -1
@@ -113,15 +110,15 @@ func (a *Adapter[M]) findConversation(h chat.History) *known {
 			base = p
 		}
 	}
-	var k *known
+	var k *adapted
 	if best >= 0 {
 		k = a.known[best]
 		a.known = slices.Delete(a.known, best, best+1)
 	} else {
-		k = &known{track: a.w.Track()}
+		k = &adapted{track: a.w.Track()}
 		k.track.Use(base, 0)
 	}
-	if len(a.known) == most {
+	if len(a.known) == mostAdapted {
 		a.known = slices.Delete(a.known, 0, 1)
 	}
 	k.len, k.chain = h.Len(), h.Chain(h.Len())
