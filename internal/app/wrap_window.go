@@ -36,7 +36,7 @@ func windowLine(o *transport.Options, name, from string, agent model.Window, fix
 	}
 	window := w.Window()
 	if least := max(leastPrompt, fixed/2); status.Limits.Available < least {
-		return "", usageErrorf("a window of %s tokens is too small: no request fits into it, since a prompt has at least about %s; raise --window (12k is 12,000), or leave it out to have the model's own", number(window.Tokens), number(least))
+		return "", usageErrorf("a window of %s tokens is too small: no request fits into it, since a prompt has at least about %s; write a larger one, such as --window 64k, or leave --window out to have the model's own", number(window.Tokens), number(least))
 	}
 	why := ""
 	switch {
