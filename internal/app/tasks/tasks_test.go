@@ -258,7 +258,7 @@ func TestTasksInSmallWindow(t *testing.T) {
 	folder := t.TempDir()
 	writeTask(t, folder, "port", "4711", 24)
 	var b bytes.Buffer
-	err := tasksCommand(t.Context(), []string{"-tasks", folder, "-agent", describeAgent(t, folder, "16"), "-out", filepath.Join(folder, "out"), "-stop", "6", "-budget", "0", "-window", "2048", "-timeout", "1h", "-upstream", "openai=" + url}, &b)
+	err := tasksCommand(t.Context(), []string{"-tasks", folder, "-agent", describeAgent(t, folder, "16"), "-out", filepath.Join(folder, "out"), "-stop", "5", "-budget", "0", "-window", "2048", "-timeout", "1h", "-upstream", "openai=" + url}, &b)
 	t.Logf("%v\n%s", err, &b)
 	alone, with, _ := strings.Cut(b.String(), "port, winnow: ")
 	if err != nil || strings.Contains(alone, " 9 steps") || !strings.Contains(with, " 9 steps") || !strings.Contains(with, "| 1 | 1 |\n\n") {
