@@ -152,7 +152,8 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// writeTask writes a task whose hidden test looks for the port. Its files have so many lines.
+// writeTask writes a task whose hidden test looks for the port. lines is the length of
+// each file.
 func writeTask(t *testing.T, folder, name, port string, lines int) {
 	t.Helper()
 	files := map[string]string{
@@ -226,8 +227,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// refusing is a model of 2,048 tokens that calls no tools: it refuses a longer prompt.
-func refusing(w http.ResponseWriter, r *http.Request) {
+// refuseLongPrompts is a model of 2,048 tokens that calls no tools.
+func refuseLongPrompts(w http.ResponseWriter, r *http.Request) {
 	var ask struct{ Messages []message }
 	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
 		return
@@ -251,7 +252,7 @@ func refusing(w http.ResponseWriter, r *http.Request) {
 func TestTasksInSmallWindow(t *testing.T) {
 	url := os.Getenv("WINNOW_REAL_MODEL")
 	if url == "" {
-		server := httptest.NewServer(http.HandlerFunc(refusing))
+		server := httptest.NewServer(http.HandlerFunc(refuseLongPrompts))
 		defer server.Close()
 		url = server.URL
 	}
