@@ -108,12 +108,12 @@ func TestKnownAgent(t *testing.T) {
 	_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 1_000_000})
 	for _, c := range []struct{ header, agent, model, want string }{
 		{"python-requests/2", "", "claude-opus-4-5", "0.90 of the room"},
-		{"python-requests/2", "pi", "claude-opus-4-5", "0.95 of the 183616 at which the agent compacts or stops by itself"},
-		{claudeCLI, "", "claude-opus-4-6", "0.95 of the 167000 at which the agent compacts or stops by itself"},
-		{claudeCLI, "", "claude-opus-5-5", "0.95 of the 967000 at which the agent compacts or stops by itself"},
-		{claudeCLI, "claude", "claude-opus-4-6", "0.95 of the 177000 at which the agent compacts or stops by itself"},
-		{claudeCLI, "claude", "claude-opus-5-5", "0.95 of the 977000 at which the agent compacts or stops by itself"},
-		{codexCLI, "claude", "gpt-5.5", "0.95 of the 244800 at which the agent compacts or stops by itself"},
+		{"python-requests/2", "pi", "claude-opus-4-5", "0.95 of the 183,616 tokens at which the agent compacts or stops by itself"},
+		{claudeCLI, "", "claude-opus-4-6", "0.95 of the 167,000 tokens at which the agent compacts or stops by itself"},
+		{claudeCLI, "", "claude-opus-5-5", "0.95 of the 967,000 tokens at which the agent compacts or stops by itself"},
+		{claudeCLI, "claude", "claude-opus-4-6", "0.95 of the 177,000 tokens at which the agent compacts or stops by itself"},
+		{claudeCLI, "claude", "claude-opus-5-5", "0.95 of the 977,000 tokens at which the agent compacts or stops by itself"},
+		{codexCLI, "claude", "gpt-5.5", "0.95 of the 244,800 tokens at which the agent compacts or stops by itself"},
 	} {
 		var log strings.Builder
 		tr := newTransport(t, transport.Options{

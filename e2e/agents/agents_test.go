@@ -97,7 +97,7 @@ var all = []agent{
 		files: func(gateway string) map[string]string {
 			config := "name: e2e\nversion: 0.0.1\nschema: v1\nmodels:\n  - name: m\n    provider: openai\n    model: gpt-4.1\n    apiKey: sk-e2e-continue-4711\n    roles: [chat]\n"
 			if gateway != "" {
-				config += "    apiBase: " + gateway + "/v1/\n    defaultCompletionOptions: {contextLength: 100000000, maxTokens: 32000}\n"
+				config += "    apiBase: " + gateway + "/v1/\n    defaultCompletionOptions: {contextLength: 100000000}\n"
 			}
 			return map[string]string{".continue/config.yaml": config}
 		},

@@ -14,7 +14,8 @@ import (
 )
 
 // told makes agents that compact by themselves in a window that they are told: what
-// they do without winnow. Gemini CLI cannot be told and has its model's.
+// they do without winnow. Gemini CLI cannot be told and has its model's; Cline compacts by
+// its list of models, whatever its settings say of the window.
 var told = map[string]func(a *agent, window int){
 	"claude": func(a *agent, window int) {
 		env := a.env
@@ -33,11 +34,29 @@ var told = map[string]func(a *agent, window int){
 		files := a.files
 		a.files = func(string) map[string]string { return files("") }
 	},
-	"opencode": func(a *agent, window int) {
+	"opencode": func(a *agent, window int) { tellOpencode(a, "OPENCODE", window) },
+	"kilo":     func(a *agent, window int) { tellOpencode(a, "KILO", window) },
+	"continue": func(a *agent, window int) {
+		files := a.files
+		a.files = func(gateway string) map[string]string {
+			config := files("")[".continue/config.yaml"] + fmt.Sprintf("    apiBase: %s/v1/\n    defaultCompletionOptions: {contextLength: %d}\n", gateway, window)
+			return map[string]string{".continue/config.yaml": config}
+		}
+	},
+	"qwen": func(a *agent, window int) {
+		a.files = func(string) map[string]string {
+			return map[string]string{".qwen/settings.json": fmt.Sprintf(`{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true},"model":{"generationConfig":{"contextWindowSize":%d}}}`, window)}
+		}
+	},
+	"dsh": func(a *agent, window int) {
+		a.files = func(string) map[string]string {
+			return map[string]string{".dsh/cordis.patch.yml": fmt.Sprintf("- id: llm-deepseek\n  config: {maxTokens: 32000, models: [{id: deepseek-v4-flash, contextWindow: %d}]}\n", window)}
+		}
+	},
+	"copilot": func(a *agent, window int) {
+		env := a.env
 		a.env = func(gateway string) []string {
-			config := fmt.Sprintf(`{"permission":"allow","snapshot":false,"lsp":false,"provider":{"anthropic":{"options":{"baseURL":%q},"models":{%q:{"limit":{"context":%d,"output":32000}}}}}}`,
-				gateway+"/v1", a.model, window)
-			return []string{"ANTHROPIC_API_KEY=" + a.key, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_CONFIG_CONTENT=" + config}
+			return append(env(""), "COPILOT_PROVIDER_BASE_URL="+gateway, "COPILOT_PROVIDER_MAX_PROMPT_TOKENS="+strconv.Itoa(window))
 		}
 	},
 	"pi": func(a *agent, window int) {
@@ -45,6 +64,15 @@ var told = map[string]func(a *agent, window int){
 			return map[string]string{".pi/agent/models.json": fmt.Sprintf(`{"providers":{"anthropic":{"baseUrl":%q,"modelOverrides":{%q:{"contextWindow":%d}}}}}`, gateway, a.model, window)}
 		}
 	},
+}
+
+// tellOpencode tells opencode or Kilo its window.
+func tellOpencode(a *agent, prefix string, window int) {
+	a.env = func(gateway string) []string {
+		config := fmt.Sprintf(`{"permission":"allow","snapshot":false,"lsp":false,"provider":{"anthropic":{"options":{"baseURL":%q},"models":{%q:{"limit":{"context":%d,"output":32000}}}}}}`,
+			gateway+"/v1", a.model, window)
+		return []string{"ANTHROPIC_API_KEY=" + a.key, prefix + "_DISABLE_AUTOUPDATE=1", prefix + "_CONFIG_CONTENT=" + config}
+	}
 }
 
 // realSources are folders with sources in three languages, as far as this machine
@@ -154,7 +182,11 @@ func TestFacts(t *testing.T) {
 		a.ask(os.Getenv("WINNOW_MODEL"))
 		for _, window := range list {
 			t.Run(fmt.Sprintf("%s/%d", a.name, window), func(t *testing.T) {
-				files, err := strconv.Atoi(envOr("WINNOW_FILES", strconv.Itoa(60*window/100_000)))
+				most := 60 * window / 100_000
+				if a.name == "kilo" { // alone it ends at its fourth compaction
+					most = 33 * window / 100_000
+				}
+				files, err := strconv.Atoi(envOr("WINNOW_FILES", strconv.Itoa(most)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -166,7 +198,7 @@ func TestFacts(t *testing.T) {
 				under, out := a.readFiles(t, window, files, true)
 				factRow(t, a, window, "wrap", under, alone)
 				t.Logf("wrap says:\n%s\nmissed:\n%s", lines(out, "winnow: "), strings.Join(under.Missed, "\n"))
-				if !under.Ended || under.Refused != 0 || under.Repeats != 0 || under.Lost != 0 {
+				if !under.Ended || under.Refused != 0 || under.Repeats != 0 || under.Lost != 0 && a.pause == "" {
 					t.Errorf("under winnow: %+v\n%s", under, tail(out))
 				}
 				if under.Summaries != 0 {

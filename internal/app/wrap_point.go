@@ -346,20 +346,12 @@ func pointContinue(p *pointing) error {
 
 // raiseContinue puts Continue's own compaction out of reach. It counts the
 // history that it holds, not what providers report, and would compact however
-// little is sent. The output that it asks for stays what it was: 35 % of the
-// window, 64,000 tokens at most.
+// little is sent.
 func raiseContinue(model map[string]any) {
 	options, _ := model["defaultCompletionOptions"].(map[string]any)
 	if options == nil {
 		options = map[string]any{}
 		model["defaultCompletionOptions"] = options
-	}
-	if _, ok := options["maxTokens"]; !ok {
-		window, ok := options["contextLength"].(int)
-		if !ok {
-			window = 200_000
-		}
-		options["maxTokens"] = min(window*35/100, 64_000)
 	}
 	options["contextLength"] = 100_000_000
 }

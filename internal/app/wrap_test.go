@@ -92,7 +92,7 @@ func TestWrapPoints(t *testing.T) {
 		"cn": {
 			args:  []string{"--auto"},
 			files: map[string]string{".continue/config.yaml": "name: t\nmodels:\n  - {name: m, provider: openai, model: gpt-4.1, apiKey: secret}\n  - {name: n, provider: ollama, model: x}\n"},
-			want:  []string{"arg --config\n", "apiBase: GW/v1/", "contextLength: 100000000", "maxTokens: 64000", "apiKey: secret", "arg --auto"},
+			want:  []string{"arg --config\n", "apiBase: GW/v1/", "contextLength: 100000000", "apiKey: secret", "arg --auto"},
 			said:  []string{"its model n bypasses the gateway: the provider is ollama"},
 		},
 		"cline": {
@@ -171,7 +171,7 @@ func TestWindowLine(t *testing.T) {
 	}{
 		{&o, "claude", "--model sonnet", "window: 1,000,000 tokens, what claude-sonnet-5-5 has (by --model)"},
 		{&o, "claude", "--model=claude-sonnet-4-6", "window: 200,000 tokens, Claude Code's for this model without [1m]: claude-sonnet-4-6 (by --model)"},
-		{&o, "pi", "--model claude-opus-4-5", "it compacts from 174,436 tokens on: 0.95 of the 183616 at which the agent compacts or stops by itself"},
+		{&o, "pi", "--model claude-opus-4-5", "it compacts from 174,436 tokens on: 0.95 of the 183,616 tokens at which the agent compacts or stops by itself"},
 		{&o, "claude", "--model claude-opus-4-6[1m]", "window: 1,000,000 tokens, Claude Code's with [1m]: claude-opus-4-6[1m] (by --model)"},
 		{&o, "pi", "--model nobody-knows-this", "assumed, as the registry does not know nobody-knows-this (by --model)"},
 		{&o, "pi", "", eachWindow},

@@ -15,8 +15,9 @@ import (
 // eachWindow is the line of a gateway that cannot know the models of its requests.
 const eachWindow = "window: that of each request's model, from the registry, or what its agent or a local server uses of it; --window sets another"
 
-// leastConversation is the room for a conversation below which a window is too small.
-const leastConversation = 20_000
+// leastConversation is the room for a conversation below which a window is too small,
+// leastPrompt the room below which no request fits.
+const leastConversation, leastPrompt = 20_000, 500
 
 // windowLine says which window holds for a model, why, and from which size on the
 // gateway compacts. agent is the window that the agent is known to use, fixed what
@@ -34,6 +35,9 @@ func windowLine(o *transport.Options, name, from string, agent model.Window, fix
 		return "", err
 	}
 	window := w.Window()
+	if least := max(leastPrompt, fixed/2); status.Limits.Available < least {
+		return "", usageErrorf("a window of %s tokens is too small: no request fits into it, since a prompt has at least about %s; write a larger one, such as --window 64k, or leave --window out to have the model's own", number(window.Tokens), number(least))
+	}
 	why := ""
 	switch {
 	case window.Source == model.WindowSet:

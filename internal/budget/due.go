@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -34,12 +35,12 @@ func (s *Status) explainRule(by rule) string {
 		}
 		return fmt.Sprintf("%.2f of the room", s.Trigger.Threshold)
 	case byOwn:
-		return fmt.Sprintf("%.2f of the %d at which the agent compacts or stops by itself", OwnShare, s.Trigger.Own)
+		return fmt.Sprintf("%.2f of the %s tokens at which the agent compacts or stops by itself", OwnShare, text.Number(s.Trigger.Own))
 	case byCold:
 		return fmt.Sprintf("%.2f of the room: the provider's cache no longer has the prompt, so a rewrite costs nothing extra", ColdThreshold)
 	case byReserve:
 		if kept := s.Trigger.keptReserve(s.Limits); kept < s.Trigger.Reserve {
-			return fmt.Sprintf("the window less a reserve of %d; the %d that are set are too much for it", kept, s.Trigger.Reserve)
+			return fmt.Sprintf("the window less a reserve of %s; the %s that are set are too much for it", text.Number(kept), text.Number(s.Trigger.Reserve))
 		}
 		return "the window less the reserve"
 	case byTokens:

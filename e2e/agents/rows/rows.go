@@ -95,6 +95,8 @@ var names = []struct{ agent, name string }{
 	{"continue", "Continue"},
 	{"cline", "Cline"},
 	{"kilo", "Kilo"},
+	{"dsh", "DeepSeek Harness"},
+	{"copilot", "Copilot CLI"},
 	{"claude", "Claude Code"},
 }
 

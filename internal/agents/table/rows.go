@@ -150,7 +150,7 @@ var rows = []Agent{
 		Pointed:    "apiBase of the models, in a copy of its config file",
 		Window:     "its model's",
 		Compaction: "put out of reach: contextLength is raised in the copy, since cn counts its own history",
-		Settings:   "config.yaml, for each model: apiBase: GATEWAY/v1/\nand below it defaultCompletionOptions: {contextLength: 100000000, maxTokens: 64000}",
+		Settings:   "config.yaml, for each model: apiBase: GATEWAY/v1/\nand below it defaultCompletionOptions: {contextLength: 100000000}",
 		Requests:   Requests{Summary: []string{"please provide a concise summary of our conversation so far, capturing the key context"}},
 		Own:        Own{Share: 0.8, Off: true},
 		Server:     Server{Files: []Place{{"", ".continue", "config.yaml"}}, Project: ".continue/mcpServers/winnow.yaml"},

@@ -171,7 +171,8 @@ func (r *Report) HTML(w io.Writer, made time.Time) error {
 	return err
 }
 
-// Headline says in words what the sessions cost, and would have cost with winnow.
+// Headline says in words what the sessions cost and would have cost with winnow, and what
+// was read again.
 func (r *Report) Headline() []string {
 	t := &r.Total
 	source := "by the usage that their files record"
@@ -184,6 +185,9 @@ func (r *Report) Headline() []string {
 	}
 	if t.Ours > t.Dollars && t.Compactions > 0 {
 		lines[1] += " With nothing set winnow keeps more in the context than your agents did, which is what the difference pays for."
+	}
+	if t.Compactions > 0 {
+		lines = append(lines, fmt.Sprintf("After compactions text was read again %s; with winnow %s.", timesInWords(t.Rereads), timesInWords(t.OurRereads)))
 	}
 	return lines
 }
@@ -205,9 +209,9 @@ func (r *Report) Lines() []string {
 	lines := []string{
 		fmt.Sprintf("Your agents compacted %s %s (%s automatically), which removed %s tokens from their contexts.",
 			text.Plural(r.Compacted, "session"), timesInWords(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
-		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before. With winnow: %s, %s, %s of waiting.",
+		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before. With winnow: %s, %s of waiting.",
 			formatMinutes(t.Minutes), formatDollars(t.Spent), formatDollars(t.Summaries), formatDollars(t.Again), text.Plural(t.Rereads, "re-read"),
-			text.Plural(t.Rewrites, "rewrite"), text.Plural(t.OurRereads, "re-read"), formatMinutes(t.OurMinutes)),
+			text.Plural(t.Rewrites, "rewrite"), formatMinutes(t.OurMinutes)),
 	}
 	if t.Ready.Of > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s right after a compaction to text that the agent had seen, %s could be made from what was left. With winnow it would have been %s.",

@@ -54,7 +54,7 @@ func (b *bench) newMeter(arm string) (*meter, error) {
 	for _, u := range b.upstreams {
 		o.Upstreams = replaceUpstream(o.Upstreams, u)
 	}
-	o.Transport = transport.Options{Settings: winnow.Settings{Window: b.window, Disabled: arm == alone}, Label: rand.Text()}
+	o.Transport = transport.Options{Settings: winnow.Settings{Window: b.window}, Observe: arm == alone, Label: rand.Text()}
 	g, err := gateway.New(&o)
 	return &meter{Gateway: g, began: time.Now()}, err
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -65,10 +66,23 @@ func workAsAgent() error {
 			}
 			out, _ := exec.Command("sh", "-c", args.Command).CombinedOutput()
 			conversation = append(conversation, message{Role: "tool", Content: string(out), ID: last.Calls[0].ID})
-		case last.Role == "assistant":
+		case last.Role == "assistant" && len(conversation[1].Calls) > 0:
 			return nil
+		case last.Role == "assistant":
+			// A model that cannot call tools is shown file after file; its last words are
+			// its answer.
+			next := fmt.Sprintf("notes-%d.txt", len(conversation)/2-1)
+			text, err := os.ReadFile(next)
+			if err != nil {
+				return os.WriteFile("answer", []byte(last.Content), 0o600)
+			}
+			conversation = append(conversation, message{Role: "user", Content: next + ":\n" + string(text) + "Which port does the server listen on?"})
 		default:
-			body, err := json.Marshal(map[string]any{"model": "gpt-4.1", "messages": conversation})
+			ask := map[string]any{"model": "gpt-4.1", "messages": conversation}
+			if most, err := strconv.Atoi(os.Getenv("TASKS_TEST_AGENT")); err == nil {
+				ask["max_tokens"] = most
+			}
+			body, err := json.Marshal(ask)
 			if err != nil {
 				return err
 			}
@@ -138,15 +152,16 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// writeTask writes a task whose hidden test looks for the port.
-func writeTask(t *testing.T, folder, name, port string) {
+// writeTask writes a task whose hidden test looks for the port. lines is the length of
+// each file.
+func writeTask(t *testing.T, folder, name, port string, lines int) {
 	t.Helper()
 	files := map[string]string{
 		"task.json":       `{"instruction": "Write the port down.", "setup": "touch ready", "test": "sh check.sh"}`,
 		"hidden/check.sh": "test -f ready && grep -q " + port + " answer",
 	}
 	for i := range 8 {
-		files[fmt.Sprintf("repo/notes-%d.txt", i)] = strings.Repeat(fmt.Sprintf("The harbour of island %d has a crane and a shed.\n", i), 150)
+		files[fmt.Sprintf("repo/notes-%d.txt", i)] = strings.Repeat(fmt.Sprintf("The harbour of island %d has a crane and a shed.\n", i), lines)
 	}
 	files["repo/notes-0.txt"] += "The server listens on port 4711.\n"
 	for file, text := range files {
@@ -160,22 +175,30 @@ func writeTask(t *testing.T, folder, name, port string) {
 	}
 }
 
-// Two tasks, of which one cannot be solved, are worked on alone and with winnow: agents
-// are stopped in the middle and go on, a budget ends the series, the same command goes
-// on with it, and nothing is done twice.
-func TestTasks(t *testing.T) {
-	folder := t.TempDir()
-	writeTask(t, folder, "port", "4711")
-	writeTask(t, folder, "riddle", "4712")
+// describeAgent writes the description of the agent that this program is. A number asks for
+// answers of at most that many tokens.
+func describeAgent(t *testing.T, folder, tokens string) string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	described := filepath.Join(folder, "agent.json")
-	text := fmt.Sprintf(`{"env": {"TASKS_TEST_AGENT": "$RESUME"}, "start": "exec '%s'", "compact": "echo compacted", "resume": "exec '%s'"}`, self, self)
+	text := fmt.Sprintf(`{"env": {"TASKS_TEST_AGENT": "%s"}, "start": "exec '%s'", "compact": "echo compacted", "resume": "exec '%s'"}`, tokens, self, self)
 	if err := os.WriteFile(described, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return described
+}
+
+// Two tasks, of which one cannot be solved, are worked on alone and with winnow: agents
+// are stopped in the middle and go on, a budget ends the series, the same command goes
+// on with it, and nothing is done twice.
+func TestTasks(t *testing.T) {
+	folder := t.TempDir()
+	writeTask(t, folder, "port", "4711", 150)
+	writeTask(t, folder, "riddle", "4712", 150)
+	described := describeAgent(t, folder, "any")
 	model := &scripted{steps: map[string]int{}}
 	server := httptest.NewServer(model)
 	defer server.Close()
@@ -189,7 +212,7 @@ func TestTasks(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	model.steps = map[string]int{} // a run that was broken off begins anew
-	text, err = run("10")
+	text, err := run("10")
 	if err != nil {
 		t.Fatal(err, text)
 	}
@@ -201,6 +224,46 @@ func TestTasks(t *testing.T) {
 	before := model.requests
 	if again, err := run("10"); err != nil || model.requests != before || !strings.HasSuffix(text, again) {
 		t.Errorf("%v: %d requests more\n%s", err, model.requests-before, again)
+	}
+}
+
+// refuseLongPrompts is a model of 2,048 tokens that calls no tools.
+func refuseLongPrompts(w http.ResponseWriter, r *http.Request) {
+	var ask struct{ Messages []message }
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+		return
+	}
+	tokens := 0
+	for _, m := range ask.Messages {
+		tokens += 8 + len(m.Content)*2/7
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if tokens > 2048 {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"error": {"message": "This model's maximum context length is 2048 tokens. However, you requested %d tokens.", "code": "context_length_exceeded"}}`, tokens)
+		return
+	}
+	fmt.Fprintf(w, `{"id": "1", "choices": [{"index": 0, "message": {"role": "assistant", "content": "The harbour has a crane."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": %d, "completion_tokens": 8}}`, tokens)
+}
+
+// A task has more files than a model of 2,048 tokens can read at once. Alone the agent is
+// left alone, so it ends when the model refuses a request; with winnow it is compacted in
+// the middle and reads every file. WINNOW_REAL_MODEL names the server of a real model.
+func TestTasksInSmallWindow(t *testing.T) {
+	url := os.Getenv("WINNOW_REAL_MODEL")
+	if url == "" {
+		server := httptest.NewServer(http.HandlerFunc(refuseLongPrompts))
+		defer server.Close()
+		url = server.URL
+	}
+	folder := t.TempDir()
+	writeTask(t, folder, "port", "4711", 24)
+	var b bytes.Buffer
+	err := tasksCommand(t.Context(), []string{"-tasks", folder, "-agent", describeAgent(t, folder, "16"), "-out", filepath.Join(folder, "out"), "-stop", "5", "-budget", "0", "-window", "2048", "-timeout", "1h", "-upstream", "openai=" + url}, &b)
+	t.Logf("%v\n%s", err, &b)
+	alone, with, _ := strings.Cut(b.String(), "port, winnow: ")
+	if err != nil || strings.Contains(alone, " 9 steps") || !strings.Contains(with, " 9 steps") || !strings.Contains(with, "| 1 | 1 |\n\n") {
+		t.Error("alone it was not refused, or with winnow it was not compacted or did not end")
 	}
 }
 

@@ -212,7 +212,7 @@ func (m *Model) compactWithFocus() tea.Cmd {
 	if m.busy != nil {
 		return m.startJob("", nil) // says what is under way
 	}
-	m.input = m.newInput("Compact with focus:", "what summaries should pay attention to; enter compacts, esc cancels", func(focus string) tea.Cmd {
+	m.input = m.newInput("Compact with focus:", "what summaries should tell; enter compacts, esc cancels", func(focus string) tea.Cmd {
 		return m.startJob("compacting", func(ctx context.Context) doneMsg {
 			c, err := m.s.Compact(ctx, focus)
 			if err != nil {

@@ -120,12 +120,14 @@ func (m *Model) titleLine() string {
 	if m.sn != nil {
 		name = cmp.Or(name, m.sn.name, m.sn.id)
 		if m.sn.model != "" {
-			model = "  " + shortenTo(strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/"), 40)
+			model = strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/")
 		}
 	}
 	note := shortenTo(m.o.Note, m.width/2)
 	room := m.width - ansi.StringWidthWc(note) - 2
-	left := strong.Styled(" "+shortenTo(name, max(room-2, 8))) + quiet.Styled(model)
+	name = shortenTo(name, max(room-2, 8))
+	model = shortenTo(model, min(room-ansi.StringWidthWc(name)-4, 40))
+	left := strong.Styled(" "+name) + quiet.Styled("  "+model)
 	return fitWidth(left, room+1) + inkMask.Styled(note) + " "
 }
 

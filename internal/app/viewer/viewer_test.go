@@ -185,6 +185,13 @@ func TestBusy(t *testing.T) {
 	v.has("called off").hasNot("in progress")
 }
 
+// A long title leaves a gap before what is said beside it.
+func TestLongTitle(t *testing.T) {
+	s := small(t)
+	must(t, s.SetModel(t.Context(), "openai", "gpt-5.3-codex-spark"))
+	view(t, s, Options{Title: strings.Repeat("long-", 10), Note: "not kept"}, 80, 24).has("long-  openai/gpt", "…  not kept")
+}
+
 // A line of input can be edited, and a paste that is too long is cut.
 func TestInput(t *testing.T) {
 	v := view(t, small(t), Options{}, 80, 24).keys("c", "one two", "ctrl+w").has("Compact with focus: one")

@@ -25,7 +25,7 @@ export function percent(n: number, of: number): string {
 
 export function dollars(d: number | null | undefined): string {
   if (d === null || d === undefined) return unknown
-  const digits = Math.abs(d) >= 100 ? 0 : Math.abs(d) >= 1 ? 2 : 4
+  const digits = d === 0 || Math.abs(d) >= 100 ? 0 : Math.abs(d) >= 1 ? 2 : 4
   return (d < 0 ? '−' : '') + '$' + Math.abs(d).toFixed(digits)
 }
 

@@ -95,17 +95,17 @@ function Tallies({ r }: { r: Report }) {
     <table class="rows">
       <caption>All that this plan does to {plural(r.messages_before, 'message')}, with the plans before it; the model sees {num(r.messages_after)}</caption>
       <thead><tr><th scope="col"><span class="hidden">Fate</span></th><th scope="col" class="num">Messages</th><th scope="col" class="num">Tokens before</th><th scope="col" class="num">after</th></tr></thead>
-      <tbody>{rows.map(([name, t]) => <tr key={name}><th scope="row">{name}</th><td class="num">{num(t.messages)}</td><td class="num">{num(t.tokens_before)}</td><td class="num">{num(t.tokens_after)}</td></tr>)}</tbody>
+      <tbody>{rows.map(([name, t]) => <tr key={name}><th scope="row">{name}</th><td class="num" data-label="messages">{num(t.messages)}</td><td class="num" data-label="tokens before">{num(t.tokens_before)}</td><td class="num" data-label="after">{num(t.tokens_after)}</td></tr>)}</tbody>
     </table>
     {r.stages.length > 0 && <table class="rows">
       <caption>By stage</caption>
       <thead><tr><th scope="col">Stage</th><th scope="col" class="num">Edits</th><th scope="col" class="num">Tokens saved</th></tr></thead>
-      <tbody>{r.stages.map((s) => <tr key={s.name}><th scope="row">{s.name}</th><td class="num">{num(s.edits)}</td><td class="num">{num(s.saved)}</td></tr>)}</tbody>
+      <tbody>{r.stages.map((s) => <tr key={s.name}><th scope="row">{s.name}</th><td class="num" data-label="edits">{num(s.edits)}</td><td class="num" data-label="tokens saved">{num(s.saved)}</td></tr>)}</tbody>
     </table>}
     {r.evidence && Object.keys(r.evidence).length > 0 && <table class="rows">
       <caption>Evidence that can still be read</caption>
       <thead><tr><th scope="col">Class</th><th scope="col" class="num">Kept</th><th scope="col" class="num">of</th></tr></thead>
-      <tbody>{Object.entries(r.evidence).map(([name, s]) => <tr key={name}><th scope="row">{name.replace(/_/g, ' ')}</th><td class="num">{num(s.kept)} <span class="facts">{percent(s.kept, s.total)}</span></td><td class="num">{num(s.total)}</td></tr>)}</tbody>
+      <tbody>{Object.entries(r.evidence).map(([name, s]) => <tr key={name}><th scope="row">{name.replace(/_/g, ' ')}</th><td class="num" data-label="kept">{num(s.kept)} <span class="facts">{percent(s.kept, s.total)}</span></td><td class="num" data-label="of">{num(s.total)}</td></tr>)}</tbody>
     </table>}
   </div>
 }
