@@ -232,6 +232,8 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	m = append(m, did("6", "grep", `{"pattern":"leaseTimer"}`, "")...)
 	m = append(m, did("7", "grep", `{"pattern":"heartbeat"}`, strings.Repeat("/w/beat.go: heartbeat is sent here\n/w/pulse.go: heartbeat is read there\n", 20))...)
 	shell("8", "npm run build", "> tsc\nsrc/lease.ts(66,10): error TS2304: Cannot find name 'leaseTimer'.\n"+lines("noise", 40)+"npm error Lifecycle script `build` failed with error:\nexit status 1")
+	m = append(m, did("f", "deploy", `{"env":"test"}`, "over the quota")...)
+	m[len(m)-1].Parts[0].Failed = true
 	shell("9", "npx jest lease", lines("log", 40)+"\n  ✓ error: the lease failed (2 ms)\n"+lines("log", 40))
 	m = append(m, said("The build fails; the timer is missing."))
 	for i := range 6 {
@@ -243,7 +245,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
 	view := text(r.View)
 	for _, want := range []string{
-		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md",
+		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go (changed once), may have changed since",
 		"\n- searched for `heartbeat`\n  /w/beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {
