@@ -87,7 +87,7 @@ func TestAppendCopies(t *testing.T) {
 }
 
 // TestEmptyTextBesideCall makes no plan for a model that says nothing beside its
-// calls, and writes bodies that every provider takes.
+// calls, and writes bodies that every provider takes, whatever ids the calls have.
 func TestEmptyTextBesideCall(t *testing.T) {
 	w, err := winnow.New(nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestEmptyTextBesideCall(t *testing.T) {
 	c := w.Conversation(chat.Request{})
 	c.Append(chat.TextMessage(chat.User, "go"))
 	for i := range 50 {
-		id := fmt.Sprint("c", i)
+		id := fmt.Sprintf("f:%d.0", i)
 		c.Append(chat.Message{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Text}, chat.Call(id, "f", "{}")}}, chat.ResultMessage(id, "ok"))
 		r, err := c.Fit(t.Context())
 		if err != nil || r.Plan != nil {

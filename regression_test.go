@@ -208,6 +208,11 @@ func TestRegressionPendingCallAtTail(t *testing.T) {
 		t.Error(ps[0].Message)
 	}
 	contains(t, "the view", text(later.View), "approved and deployed")
+	h = chat.NewHistory(user("deploy"), chat.CallMessage("", chat.Call("ask", "deploy", `{"env":"prod"}`)))
+	closed := fit(t, w, chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Close: true}})
+	if last := closed.View.At(closed.View.Len() - 1); !last.Has(chat.ToolResult) {
+		t.Errorf("the call that nobody will answer is left open: %s", text(closed.View))
+	}
 }
 
 // A user's message that arrives while a plan is being made is not lost: a plan

@@ -72,7 +72,7 @@ func TestRewriteReadsWhatIsNew(t *testing.T) {
 	}
 	first, again := allocs(len(msgs)), allocs(20)
 	t.Logf("first %.0f allocations, again %.0f", first, again)
-	if again > first/4 {
+	if again > first/8 {
 		t.Errorf("a rewrite after ten exchanges makes %.0f allocations, the first one %.0f", again, first)
 	}
 }
@@ -190,14 +190,15 @@ func TestEditsWithoutAPlaceAreTold(t *testing.T) {
 	contains(t, "the view", text(r.View), "waitTwiceAsLong(2)")
 }
 
-// A patch names the function that it changes; of two equal lines the view has that
-// one changed.
+// A patch names the function that it changes, and an insertion the line that it
+// pushes down: the view has the file as it is then.
 func TestPatchChangesTheNamedPlace(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 16_000, OutputReserve: 2000})
 	msgs := append(coding(0, 30), user("Mend the second one."))
 	msgs = append(msgs, did("r", "Read", `{"file_path":"/w/two.go"}`, "package two\n\nfunc first() int {\n\treturn 1\n}\n\nfunc second() int {\n\treturn 1\n}\n")...)
 	msgs = append(msgs, did("p", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: /w/two.go\n@@ func second() int {\n-\treturn 1\n+\treturn 2\n*** End Patch"}`, "Done!")...)
+	msgs = append(msgs, did("i", "insert_content", `{"path":"/w/two.go","line":7,"content":"// second returns 2."}`, "Done!")...)
 	msgs = append(append(msgs, said("It returns 2.")), coding(30, 40)...)
 	r := fit(t, w, chat.Request{History: chat.NewHistory(append(msgs, user("And now?"))...)}, winnow.State{})
-	contains(t, "the view", text(r.View), "func first() int {\n\treturn 1\n}\n\nfunc second() int {\n\treturn 2\n}")
+	contains(t, "the view", text(r.View), "func first() int {\n\treturn 1\n}\n\n// second returns 2.\nfunc second() int {\n\treturn 2\n}")
 }

@@ -217,9 +217,13 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	shell := func(id, command, out string) {
 		m = append(m, did(id, "bash", fmt.Sprintf(`{"command":%q}`, command), out)...)
 	}
+	shell("a", "cat /w/jobs.go", "package queue\n\nconst jobs = 3\n")
+	m = append(m, did("b", "edit", `{"file_path":"/w/jobs.go","old_string":"const jobs = 3","new_string":"const jobs = 900 // stashed"}`, "The file has been updated.")...)
+	shell("c", "git --no-pager stash", "Saved working directory and index state")
+	m = append(m, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/AGENTS.md\nYou must run the linter."}}})
 	shell("1", "cat /w/queue.go", "package queue\n\nconst limit = 3 // jobs\n\nfunc run() {}\n\nfunc stop() {}\n\nfunc wait() {}\n")
 	m = append(m, did("2", "edit", `{"file_path":"/w/queue.go","old_string":"const limit = 3 // jobs","new_string":"const limit = 700 // undone"}`, "The file has been updated.")...)
-	shell("3", "git checkout /w/queue.go", "Updated 1 path from the index")
+	shell("3", "git -c core.pager= -C /w checkout queue.go", "Updated 1 path from the index")
 	shell("4", "git push origin queue", "Process running with session ID 4711")
 	for i := range 3 {
 		m = append(m, did(fmt.Sprint("p", i), "write_stdin", fmt.Sprintf(`{"session_id":4711,"chars":"","yield_time_ms":%d}`, i), "Process running with session ID 4711")...)
@@ -228,6 +232,9 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	m = append(m, did("6", "grep", `{"pattern":"leaseTimer"}`, "")...)
 	m = append(m, did("7", "grep", `{"pattern":"heartbeat"}`, strings.Repeat("/w/beat.go: heartbeat is sent here\n/w/pulse.go: heartbeat is read there\n", 20))...)
 	shell("8", "npm run build", "> tsc\nsrc/lease.ts(66,10): error TS2304: Cannot find name 'leaseTimer'.\n"+lines("noise", 40)+"npm error Lifecycle script `build` failed with error:\nexit status 1")
+	m = append(m, did("f", "deploy", `{"env":"test"}`, "over the quota")...)
+	m[len(m)-1].Parts[0].Failed = true
+	shell("9", "npx jest lease", lines("log", 40)+"\n  ✓ error: the lease failed (2 ms)\n"+lines("log", 40))
 	m = append(m, said("The build fails; the timer is missing."))
 	for i := range 6 {
 		m = append(m, user(fmt.Sprintf("Look at table %d.", i)))
@@ -238,15 +245,15 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
 	view := text(r.View)
 	for _, want := range []string{
-		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.",
-		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}",
+		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "- called deploy(env=test), failed",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go (changed once), may have changed since",
 		"\n- searched for `heartbeat`\n  /w/beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "still running", "User: # Context"} {
+	for _, not := range []string{"700 // undone", "the lease failed", "still running", "User: # Context"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}

@@ -197,7 +197,7 @@ func TestCommandHooks(t *testing.T) {
 			s := create(t, &session.Options{Live: func(string, string) session.Live {
 				return session.Live{Settings: winnow.Settings{Window: 12_000, OutputReserve: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500}}, Hooks: []session.Command{hook}}
 			}})
-			say(t, s, user("look"), chat.CallMessage("", chat.Call("c", "bash", "{}")), chat.ResultMessage("c", strings.Repeat("b", 9000)), answer("long"))
+			say(t, s, user("look"), chat.CallMessage("", chat.Call("c", "bash", "make all")), chat.ResultMessage("c", strings.Repeat("b", 9000)), answer("long"))
 			turns(t, s, 0, 12, 2500)
 			start := time.Now()
 			_, err := s.Compact(t.Context(), "look")
@@ -214,7 +214,7 @@ func TestCommandHooks(t *testing.T) {
 	}
 	data, err := os.ReadFile(seen)
 	must(t, err)
-	for _, want := range []string{`"event":"before_compact"`, `"reason":"manual"`, `"focus":"look"`, `"first_kept":"`, `"conversation":"`, `"session":"`} {
+	for _, want := range []string{`"event":"before_compact"`, `"reason":"manual"`, `"focus":"look"`, `"first_kept":"`, `"conversation":"`, `"session":"`, `bash(make all)`} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("the question has no %s", want)
 		}

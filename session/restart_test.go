@@ -71,4 +71,7 @@ func TestNameStays(t *testing.T) {
 			t.Errorf("the name is %q in %q, %q and the list's %q", got, s.Name(), st.Name, list[0].Name)
 		}
 	}
+	if list[0].Title != "first" {
+		t.Errorf("the list's title is %q", list[0].Title)
+	}
 }

@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/kit/memnet"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -67,12 +69,15 @@ func sendWords(t *testing.T, tr *transport.Transport, url string, messages int) 
 
 // TestLocalWindow: a local server is asked once in a while for its window, and what
 // is sent fits into it; a window that is set wins.
-func TestLocalWindow(t *testing.T) {
+// The question may take a second, so its clock is that of a bubble.
+func TestLocalWindow(t *testing.T) { synctest.Test(t, testLocalWindow) }
+
+func testLocalWindow(t *testing.T) {
 	o := &ollama{window: 8192}
-	srv := httptest.NewServer(o)
-	defer srv.Close()
+	srv := memnet.Start(t, o)
+	base := srv.Client().Transport
 	now := time.Unix(1_800_000_000, 0)
-	tr := newTransport(t, transport.Options{AskLocal: true, Now: func() time.Time { return now }})
+	tr := newTransport(t, transport.Options{Base: base, AskLocal: true, Now: func() time.Time { return now }})
 	for _, messages := range []int{1, 21} {
 		if got := sendWords(t, tr, srv.URL, messages).Get(transport.HeaderAvailable); got != "7692" {
 			t.Errorf("%s tokens are available, want the server's 8192 less 500", got)
@@ -85,7 +90,7 @@ func TestLocalWindow(t *testing.T) {
 	if got := sendWords(t, tr, srv.URL, 1).Get(transport.HeaderAvailable); got != "15884" {
 		t.Errorf("%s tokens are available after the server was restarted", got)
 	}
-	set := newTransport(t, transport.Options{AskLocal: true, Settings: winnow.Settings{Window: 30_000}})
+	set := newTransport(t, transport.Options{Base: base, AskLocal: true, Settings: winnow.Settings{Window: 30_000}})
 	if got := sendWords(t, set, srv.URL, 1).Get(transport.HeaderAvailable); got != "29500" {
 		t.Errorf("%s tokens are available of a window that was set to 30,000", got)
 	}

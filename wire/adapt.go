@@ -155,7 +155,7 @@ func (a *adapter) acceptableID(id string) string {
 }
 
 func plainRune(r rune) rune {
-	if r < 0x80 && plainID(string(r)) {
+	if plainID(string(r)) {
 		return r
 	}
 	return '_'

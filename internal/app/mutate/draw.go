@@ -239,7 +239,7 @@ func (m *mutation) findNoticingTest(root, dir string, o *options, passed map[str
 		case says == broken:
 			return broken, nil
 		case says == fails:
-			m.Test = "does not end"
+			m.Test = "crashes or does not end"
 			if f := regexp.MustCompile(`--- FAIL: ([^ ]+)`).FindStringSubmatch(text); f != nil {
 				m.Test = f[1]
 			}

@@ -220,10 +220,10 @@ func (m *mutation) runTest(root, overlay string) (says, text string, err error) 
 	text = string(b)
 	var exit *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && (strings.Contains(text, "--- FAIL") || strings.Contains(text, "panic: test timed out")):
-		return fails, text, nil
-	case errors.As(err, &exit):
+	case errors.As(err, &exit) && strings.Contains(text, "[build failed]"):
 		return broken, text, nil
+	case errors.As(err, &exit):
+		return fails, text, nil // or crashes, or does not end
 	case err != nil:
 		return "", text, err
 	case !strings.Contains(text, "--- PASS"):
