@@ -87,7 +87,7 @@ func TestReserveHolds(t *testing.T) {
 			t.Errorf("a reserve of half of %d: starts at %d (%s)", window, got, why)
 		}
 	}
-	if got, why := start(winnow.Settings{Preset: "pi", Window: 16_000, OutputReserve: 1000}); got != 4000 || !strings.Contains(why, "a reserve of 12000; the 16384 that are set are too much") {
+	if got, why := start(winnow.Settings{Preset: "pi", Window: 16_000, OutputReserve: 1000}); got != 4000 || !strings.Contains(why, "a reserve of 12,000; the 16,384 that are set are too much") {
 		t.Errorf("a reserve of the whole window: starts at %d (%s)", got, why)
 	}
 	// The rewrite leaves less than what starts one.

@@ -246,14 +246,14 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	view := text(r.View)
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "- called deploy(env=test), failed",
-		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go (changed once), may have changed since",
-		"\n- searched for `heartbeat`\n  /w/beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go, may have changed since", "const jobs = 3",
+		"\n- searched for `heartbeat`\n  beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "the lease failed", "still running", "User: # Context"} {
+	for _, not := range []string{"700 // undone", "900 // stashed", "the lease failed", "still running", "User: # Context"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}

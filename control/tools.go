@@ -142,7 +142,10 @@ type marked struct {
 	Message *int   `json:"message"`
 }
 
-func (t *tools) pin(ctx context.Context, a marked) (string, error) { return t.mark(ctx, a, t.s.Pin) }
+func (t *tools) pin(ctx context.Context, a marked) (string, error) {
+	return t.mark(ctx, a, t.s.Pin)
+}
+
 func (t *tools) unpin(ctx context.Context, a marked) (string, error) {
 	return t.mark(ctx, a, t.s.Unpin)
 }

@@ -136,8 +136,10 @@ func (l *load) run(duration time.Duration, size int) {
 	}
 	g, err := gateway.New(&gateway.Options{
 		Upstreams: everywhere(provider), Grace: grace,
-		Transport: transport.Options{Settings: winnow.Settings{Window: window}, Memory: 128 << 20, Store: store,
-			StoreWait: grace}, // a slow disk is not what is tried here
+		Transport: transport.Options{
+			Settings: winnow.Settings{Window: window}, Memory: 128 << 20, Store: store,
+			StoreWait: grace, // a slow disk is not what is tried here
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestMCPSteers(t *testing.T) {
 	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), MCP: serveTools, Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
 	header := http.Header{"Authorization": {alice}}
 	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Header: header, Result: secretResult("alice")}
-	c.Drive(t, 25, nil)
+	c.Drive(t, 28, nil)
 	b := board{url, []string{"Authorization", alice}}
 	conv := b.only(t)
 	s, err := connect(t, url, header)

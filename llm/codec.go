@@ -127,8 +127,9 @@ func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) e
 	if err := s.Event(e); err != nil {
 		return false, err
 	}
-	if string(e.Data) == "[DONE]" || s.Failure() != nil {
-		return true, nil // the answer holds the failure
+	failed := s.Failure() != nil // the answer holds it
+	if failed || string(e.Data) == "[DONE]" {
+		return true, nil
 	}
 	if err := c.emitWords(e.Name, e.Data, emit); err != nil {
 		return false, err
