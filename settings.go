@@ -122,7 +122,8 @@ type Systems struct {
 	// stages run if its own are not enough.
 	Stages []string `json:"stages,omitempty" yaml:"stages,omitempty"`
 
-	// ItemBytes and ItemLines limit a single item (defaults 51,200 and 2,000).
+	// ItemBytes and ItemLines limit a single item (defaults 51,200 and 2,000). The newest
+	// result may be larger, where there is room.
 	// ItemKeep says what stays of a larger item, and of a larger tool output in the
 	// loop: "both" (the default) is head, tail and the lines between that report
 	// errors; "head" and "tail" are one end.

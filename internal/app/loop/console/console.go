@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -81,7 +82,7 @@ func Open(in, out *os.File, o Options) (*Console, error) {
 		m.rememberLine(line)
 		c.events <- Event{Kind: Line, Text: line}
 	}
-	c.program = tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(c.screen), tea.WithoutSignalHandler(), tea.WithFilter(knownSize))
+	c.program = tea.NewProgram(m, tea.WithInput(&keys{File: in}), tea.WithOutput(c.screen), tea.WithoutSignalHandler(), tea.WithFilter(knownSize))
 	go func() {
 		_, err := c.program.Run()
 		c.err = err
@@ -112,6 +113,38 @@ func (s *screen) Write(p []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// keys reads the terminal without splitting a letter, or the end of a paste, between two
+// reads. The library drops the first half where the second comes 50 ms later, as it does on
+// a busy machine.
+type keys struct {
+	*os.File
+	half []byte
+}
+
+func (k *keys) Read(p []byte) (int, error) {
+	n := copy(p, k.half)
+	k.half = k.half[:0]
+	got, err := k.File.Read(p[n:])
+	n += got
+	if whole := n - splitEnd(p[:n]); err == nil && whole > 0 {
+		k.half = append(k.half, p[whole:n]...)
+		n = whole
+	}
+	return n, err
+}
+
+// splitEnd returns how many bytes at the end of p are the beginning of a letter or of
+// the end of a paste, which has more bytes before it than anybody types at once.
+func splitEnd(p []byte) int {
+	for i := 1; i < min(len(p)+1, len(ansi.BracketedPasteEnd)); i++ {
+		tail := p[len(p)-i:]
+		if !utf8.FullRune(tail) || len(p) > 256 && strings.HasPrefix(ansi.BracketedPasteEnd, string(tail)) {
+			return i
+		}
+	}
+	return 0
 }
 
 // knownSize gives a terminal that does not know its size the usual one.

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -74,5 +76,36 @@ func TestHostileHistory(t *testing.T) {
 	typing(m, "enter")
 	if e := <-m.c.events; e.Text != strings.Repeat("x\n", 30)+strings.Repeat("y\n", 30) {
 		t.Errorf("sent: %q", e.Text)
+	}
+}
+
+// A letter, or the end of a paste, that arrives in two pieces is read in one.
+func TestNothingIsReadInHalves(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	k, buf := &keys{File: in}, make([]byte, 4096)
+	paste := strings.Repeat("x", 300)
+	for _, s := range []struct{ write, read string }{
+		{"a\xc3", "a"},
+		{"\xa4b\xf0\x9f\x91", "äb"},
+		{"\xa9", "👩"},
+		{"\xe6", "\xe6"},   // nothing else is there: the terminal may write another encoding
+		{"c\x1b", "c\x1b"}, // a key
+		{paste + "\x1b[20", paste},
+		{"1~", "\x1b[201~"},
+	} {
+		if _, err := out.WriteString(s.write); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := k.Read(buf); err != nil || string(buf[:n]) != s.read {
+			t.Errorf("%q: read %q, want %q (%v)", s.write, buf[:n], s.read, err)
+		}
+	}
+	_ = out.Close()
+	if n, err := k.Read(buf); n != 0 || err != io.EOF {
+		t.Errorf("at the end: %q %v", buf[:n], err)
 	}
 }
