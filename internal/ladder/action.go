@@ -103,8 +103,8 @@ func (r *Reading) readAction(k int) action {
 	switch {
 	case acc.Path != "" && acc.Kind == work.ToolEdit:
 		for _, e := range work.Edits(s.call, r.kinds, "") {
-			a.plus += work.CountLines(e.New)
-			a.minus += work.CountLines(e.Old)
+			plus, minus := work.CountChanges(e.Old, e.New)
+			a.plus, a.minus = a.plus+plus, a.minus+minus
 		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == work.ToolRead || acc.Kind == work.ToolSearch && acc.Query == ""):

@@ -286,10 +286,14 @@ const leastLines = 8
 
 // writeFile writes what is shown of a file.
 func (f *filler) writeFile(b *strings.Builder, v *fileView) {
-	about := ""
-	switch n := v.file.Edits; {
+	about, n := "", v.file.Edits
+	switch {
+	case n == 1 && v.file.Made:
+		about = " (written here)"
 	case n == 1:
 		about = " (changed once)"
+	case n > 1 && v.file.Made:
+		about = fmt.Sprintf(" (written here, %d changes since)", n-1)
 	case n > 1:
 		about = fmt.Sprintf(" (changed %d times)", n)
 	}
@@ -314,6 +318,12 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 			p.text = text.String()
 			if g.From > 0 {
 				p.where = fmt.Sprintf("lines %d-%d", g.From+from, g.From+i-1)
+				if from == i-1 {
+					p.where = fmt.Sprintf("line %d", g.From+from)
+				}
+				if total := v.file.Total(); total > 0 {
+					p.where += fmt.Sprintf(" of %d", total)
+				}
 			}
 			if from == 0 && i == len(marks) && v.file.Complete {
 				p.where = "the whole file"
@@ -346,7 +356,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 var doubtNotes = map[workset.Cause]string{
 	workset.Command:  ", may have changed since: a command ran",
 	workset.SubAgent: ", may have changed since: another agent worked",
-	workset.Differs:  ", may have changed since: another part of the file had",
+	workset.Differs:  ", may have changed since: other parts of the file have",
 }
 
 // writeFenced writes text between fences that do not occur in it.
