@@ -147,13 +147,19 @@ func (r *Reading) actionLine(a *action, root string) string {
 // describeCall says what a call did.
 func (r *Reading) describeCall(s *step, a *action, root string) string {
 	acc := &s.access
-	files := shortPath(root, acc.Path)
+	named := func(p string) string {
+		if acc.Kind == work.ToolEdit && slices.Contains(acc.Ops, work.FileOp{Kind: work.ToolDelete, Path: p}) {
+			return shortPath(root, p) + " (deleted)"
+		}
+		return shortPath(root, p)
+	}
+	files := named(acc.Path)
 	for i, p := range acc.Paths {
 		if i == 4 {
 			files += fmt.Sprintf(" and %d more", len(acc.Paths)-i)
 			break
 		}
-		files += ", " + shortPath(root, p)
+		files += ", " + named(p)
 	}
 	switch {
 	case acc.Path != "" && acc.Kind == work.ToolRead:

@@ -302,9 +302,11 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		doubt       workset.Cause
 	}
 	var parts []part
+	newer := false // lines are left out that a message shows
 	for k := range v.file.Regions {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
+		newer = newer || f.leavesShown(g, marks)
 		for i := 0; i < len(marks); i++ {
 			if !marks[i] {
 				continue
@@ -349,7 +351,21 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		}
 		writeFenced(b, where, p.Text)
 	}
+	if newer {
+		b.WriteString("More of it stands in the newest messages.\n")
+	}
 	writeOutline(b, v)
+}
+
+// leavesShown reports whether lines of a region are left out because a message that the
+// view shows has them.
+func (f *filler) leavesShown(g *workset.Region, marks []bool) bool {
+	for i := range g.Lines {
+		if (marks == nil || !marks[i]) && f.isShown(g.Lines[i].Touched) {
+			return true
+		}
+	}
+	return false
 }
 
 // doubtNotes say why lines may have changed since they were seen.

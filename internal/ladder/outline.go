@@ -19,8 +19,8 @@ import (
 // languages by rules on lines, which stand in a table; a caller may bring a
 // parser. Beside them stand the lines that the agent edited, quoted or searched
 // for, and comments that somebody will look for. Where not all of them fit, every
-// rank has at most half of what the ranks before it left, values seven eighths, and
-// short lines come first; a second round takes what still fits.
+// rank has at most half of what the ranks before it left, values and signatures seven
+// eighths, and short lines come first; a second round takes what still fits.
 //
 // An example: a file has the lines below and its outline 40 tokens.
 //
@@ -28,9 +28,9 @@ import (
 //	   1  package queue                                  heading     5   at most 20: taken
 //	   4  "errors"; "time"                               imported    9   at most  8: not taken
 //	   8  const limit = 64                               value       8   at most 31: taken
-//	  10  var errFull = errors.New("the queue is full")  signature  15   at most  3: not taken
+//	  10  var errFull = errors.New("the queue is full")  signature  15   at most 13: not taken
 //	  12  func Push(j Job, wait time.Duration) error     signature  14   second round: 16 left
-//	  20  func Pop() (Job, bool)                         signature  11   at most 14: taken
+//	  20  func Pop() (Job, bool)                         signature  11   at most 24: taken
 //
 // Lines 1, 8, 12 and 20 are shown, in 38 tokens. (errFull counts as a signature,
 // because something computes it.)
@@ -97,7 +97,7 @@ func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, t
 	}
 	for r := range ranks {
 		share := 2
-		if r == value {
+		if r == value || r == signature {
 			share = 8
 		}
 		take(r, (most-tokens)-(most-tokens)/share)
