@@ -286,16 +286,14 @@ const leastLines = 8
 
 // writeFile writes what is shown of a file.
 func (f *filler) writeFile(b *strings.Builder, v *fileView) {
-	about, n := "", v.file.Edits
-	switch {
-	case n == 1 && v.file.Made:
+	about := ""
+	switch n := v.file.Edits; {
+	case v.file.Made && n == 1:
 		about = " (written here)"
-	case n == 1:
-		about = " (changed once)"
-	case n > 1 && v.file.Made:
-		about = fmt.Sprintf(" (written here, %d changes since)", n-1)
-	case n > 1:
-		about = fmt.Sprintf(" (changed %d times)", n)
+	case v.file.Made:
+		about = " (written here, " + changed(n-1) + " since)"
+	case n > 0:
+		about = " (" + changed(n) + ")"
 	}
 	type part struct {
 		where, text string
@@ -355,6 +353,14 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		b.WriteString("More of it stands in the newest messages.\n")
 	}
 	writeOutline(b, v)
+}
+
+// changed says how often a file was changed.
+func changed(times int) string {
+	if times == 1 {
+		return "changed once"
+	}
+	return fmt.Sprintf("changed %d times", times)
 }
 
 // leavesShown reports whether lines of a region are left out because a message that the

@@ -149,12 +149,13 @@ func (f *File) isCounted() bool {
 	return f.total >= 0 && f.doubtSince(f.tally) == Certain
 }
 
-// Total returns how many lines the file has, 0 where that is not certain.
+// Total returns how many lines the file has, as far as the agent knows; 0 where
+// that is not known.
 func (f *File) Total() int {
-	if !f.isCounted() {
+	if f.doubtSince(f.tally) > Turn {
 		return 0
 	}
-	return f.total
+	return max(0, f.total)
 }
 
 // noteEdit notes that a call changed the file, once for all its edits.
