@@ -226,6 +226,7 @@ func TestOutlineInState(t *testing.T) {
 	line("package pool")
 	line("const retries = 17")
 	for i := range 60 {
+		line("// It is kept below /var/%d and in no other place.", i)
 		line("func step%d(in int) int {", i)
 		for k := range 12 {
 			line("\tin += table[%d] * weight[in+%d] // carried", k, i*k)
@@ -249,7 +250,7 @@ func TestOutlineInState(t *testing.T) {
 	)
 	form := Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 40_000, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
 	shown, outline, _ := strings.Cut(form.State, "outline, with line numbers")
-	for _, want := range []string{"package pool", "const retries = 17", "948: func step59(in int) int", "674: \treturn clampTo41(in)", "return clampTo7(in)"} {
+	for _, want := range []string{"package pool", "const retries = 17", "1008: func step59(in int) int", "716: \treturn clampTo41(in)", "return clampTo7(in)"} {
 		if !strings.Contains(shown+outline, want) {
 			t.Errorf("no %q", want)
 		}
@@ -259,6 +260,9 @@ func TestOutlineInState(t *testing.T) {
 	}
 	if strings.Contains(outline, "carried") || strings.Contains(outline, "as ever") {
 		t.Error("a word that stands in every line picks lines")
+	}
+	if strings.Count(outline, "func step") < 40 {
+		t.Error("comments take the place of declarations")
 	}
 	if strings.Contains(outline, "default:") {
 		t.Error("a keyword picks a line")
