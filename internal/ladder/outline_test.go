@@ -202,6 +202,7 @@ func TestOutlineOfPieces(t *testing.T) {
 	}{
 		{"a.go", "\treturn 1\n}\n\nfunc next(a int,\n\tb int) error {\n\treturn", []string{"func next(a int, b int) error {"}},
 		{"a.go", "func one() {\n}\n\nfunc two(\n\ta int,\n) {\n\tif x {", []string{"func one()", "func two(a int) {"}},
+		{"a.go", "package p\n\nfunc one() {\n\tif x {", []string{"package p", "func one() {"}},
 		{"a.py", "def f(\n    a,\n    b=3,\n):\n    pass", []string{"def f(a, b=3):"}},
 	} {
 		var got []string
@@ -286,6 +287,13 @@ func TestOutlineBesideLines(t *testing.T) {
 	var b strings.Builder
 	writeOutline(&b, view)
 	if got, want := b.String(), "outline:\n```\nfunc b() {\nfunc c() {\nfunc d() {\n```\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	first := outlineLine{region: &workset.Region{From: 7}, text: "func first() {"}
+	view.outline = append([]outlineLine{first}, view.outline...)
+	b.Reset()
+	writeOutline(&b, view)
+	if got, want := b.String(), "7: func first() {\n?: func b() {\n?: func c() {\n?: func d() {\n"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
