@@ -296,6 +296,27 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			[]string{"limit = 700 // of a"},
 			[]string{"limit = 3", "may have changed since"},
 		},
+		{
+			"a file that was written here says so, with the changes since",
+			[][]string{{"cat > /w/a.go <<'EOF'\n" + source("a") + "EOF", ""}, {"cat > /w/b.go <<'EOF'\n" + source("b") + "EOF", ""}, mend("/w/a.go")},
+			[]string{"/w/a.go (written here, changed once since)", "/w/b.go (written here)"},
+			nil,
+		},
+		{
+			"a patch is one change, and tells what it deletes",
+			[][]string{
+				cat("/w/a.go", source("a")), cat("/w/b.go", source("b")),
+				{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: /w/a.go\n@@\n-const limit = 3 // of a\n+const limit = 700 // of a\n@@\n-text of a line 7\n+text of a line seven\n*** Delete File: /w/b.go\n*** End Patch\nEOF", "Done!"},
+			},
+			[]string{"### /w/a.go (changed once)"},
+			[]string{"### /w/b.go"},
+		},
+		{
+			"what a search found was not read",
+			[][]string{cat("/w/a.go", source("a")), {"grep -rn limit /w/found", "/w/found/x.go:3:const limit = 3 // of x\n/w/found/y.go:3:const limit = 3 // of y"}},
+			[]string{"text of a line 7"},
+			[]string{"Not shown, though read or changed before: "},
+		},
 		{"a copy is named", [][]string{cat("/w/a.go", source("a")), {"cp /w/a.go /w/b.go", ""}}, []string{"/w/b.go (a copy of /w/a.go)"}, []string{"### /w/b.go", "a.go (changed"}},
 		{
 			"a copy that was changed is shown",

@@ -103,8 +103,8 @@ func (r *Reading) readAction(k int) action {
 	switch {
 	case acc.Path != "" && acc.Kind == work.ToolEdit:
 		for _, e := range work.Edits(s.call, r.kinds, "") {
-			a.plus += work.CountLines(e.New)
-			a.minus += work.CountLines(e.Old)
+			plus, minus := work.CountChanges(e.Old, e.New)
+			a.plus, a.minus = a.plus+plus, a.minus+minus
 		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == work.ToolRead || acc.Kind == work.ToolSearch && acc.Query == ""):
@@ -147,13 +147,19 @@ func (r *Reading) actionLine(a *action, root string) string {
 // describeCall says what a call did.
 func (r *Reading) describeCall(s *step, a *action, root string) string {
 	acc := &s.access
-	files := shortPath(root, acc.Path)
+	named := func(p string) string {
+		if acc.Kind == work.ToolEdit && slices.Contains(acc.Ops, work.FileOp{Kind: work.ToolDelete, Path: p}) {
+			return shortPath(root, p) + " (deleted)"
+		}
+		return shortPath(root, p)
+	}
+	files := named(acc.Path)
 	for i, p := range acc.Paths {
 		if i == 4 {
 			files += fmt.Sprintf(" and %d more", len(acc.Paths)-i)
 			break
 		}
-		files += ", " + shortPath(root, p)
+		files += ", " + named(p)
 	}
 	switch {
 	case acc.Path != "" && acc.Kind == work.ToolRead:

@@ -288,19 +288,23 @@ const leastLines = 8
 func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	about := ""
 	switch n := v.file.Edits; {
-	case n == 1:
-		about = " (changed once)"
-	case n > 1:
-		about = fmt.Sprintf(" (changed %d times)", n)
+	case v.file.Made && n == 1:
+		about = " (written here)"
+	case v.file.Made:
+		about = " (written here, " + changed(n-1) + " since)"
+	case n > 0:
+		about = " (" + changed(n) + ")"
 	}
 	type part struct {
 		where, text string
 		doubt       workset.Cause
 	}
 	var parts []part
+	newer := false // lines are left out that a message shows
 	for k := range v.file.Regions {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
+		newer = newer || f.leavesShown(g, marks)
 		for i := 0; i < len(marks); i++ {
 			if !marks[i] {
 				continue
@@ -314,6 +318,12 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 			p.text = text.String()
 			if g.From > 0 {
 				p.where = fmt.Sprintf("lines %d-%d", g.From+from, g.From+i-1)
+				if from == i-1 {
+					p.where = fmt.Sprintf("line %d", g.From+from)
+				}
+				if total := v.file.Total(); total > 0 {
+					p.where += fmt.Sprintf(" of %d", total)
+				}
 			}
 			if from == 0 && i == len(marks) && v.file.Complete {
 				p.where = "the whole file"
@@ -339,14 +349,36 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		}
 		writeFenced(b, where, p.Text)
 	}
+	if newer {
+		b.WriteString("More of it stands in the newest messages.\n")
+	}
 	writeOutline(b, v)
+}
+
+// changed says how often a file was changed.
+func changed(times int) string {
+	if times == 1 {
+		return "changed once"
+	}
+	return fmt.Sprintf("changed %d times", times)
+}
+
+// leavesShown reports whether lines of a region are left out because a message that the
+// view shows has them.
+func (f *filler) leavesShown(g *workset.Region, marks []bool) bool {
+	for i := range g.Lines {
+		if (marks == nil || !marks[i]) && f.isShown(g.Lines[i].Touched) {
+			return true
+		}
+	}
+	return false
 }
 
 // doubtNotes say why lines may have changed since they were seen.
 var doubtNotes = map[workset.Cause]string{
 	workset.Command:  ", may have changed since: a command ran",
 	workset.SubAgent: ", may have changed since: another agent worked",
-	workset.Differs:  ", may have changed since: another part of the file had",
+	workset.Differs:  ", may have changed since: other parts of the file have",
 }
 
 // writeFenced writes text between fences that do not occur in it.

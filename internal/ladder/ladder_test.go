@@ -222,6 +222,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	h = h.Append(chat.CallMessage("", chat.Call("e", "Edit", `{"file_path":"/w/q.go","old_string":"a","new_string":"b"}`)), chat.ResultMessage("e", "The file has been updated."))
 	h = h.Append(ran("2", "go test ./... | tail -3", "a log of the test\nerror: expected by a test\nok  \tapp/queue\t0.1s")...)
 	h = h.Append(chat.CallMessage("", chat.Call("f", "Edit", `{"file_path":"/w/q.go","old_string":"b","new_string":"c"}`)), chat.ResultMessage("f", "The file has been updated."))
+	h = h.Append(chat.CallMessage("", chat.Call("p", "apply_patch", "*** Begin Patch\n*** Update File: /w/keep.go\n@@\n same\n-one\n+two\n+three\n*** Delete File: /w/old.go\n*** End Patch")), chat.ResultMessage("p", "Done!"))
 	h = h.Append(ran("3", "git commit -m wip", "error: pathspec did not match\nexit status 1")...)
 	h = h.Append(ran("4", "git add . && git commit -m 'mend the queue'", "[main 3f2a9b1] mend the queue\n 1 file changed")...)
 	h = h.Append(ran("5", "gh pr create --fill", "Process exited with code 0\nOutput:\nerror: failed to push some refs to 'https://h/app'\nhttps://h/app/pull/7\nhelp: https://h/help")...)
@@ -245,7 +246,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	for _, want := range []string{
 		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
 		"User: (whole after this text) Now write the changelog.", "done, not to be done again: ran `gh pr create",
-		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", `TODO {} \;`,
+		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", "keep.go, old.go (deleted) (+2 -1)", `TODO {} \;`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told", want)

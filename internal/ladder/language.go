@@ -92,11 +92,11 @@ func (l *language) markDefinitions(lines []string, from int) []mark {
 		if r == ranks {
 			continue
 		}
-		m := mark{i, r, line}
+		m := mark{i, i, r, line}
 		if (r == signature || r == imported) && !l.columns { // its parameters or names may go on
 			for open := countUnclosed(line, r); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += countUnclosed(lines[i], r) {
 				i++
-				m.text = joinCode(m.text, lines[i])
+				m.text, m.last = joinCode(m.text, lines[i]), i
 			}
 		}
 		marks = append(marks, m)

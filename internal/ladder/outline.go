@@ -19,8 +19,8 @@ import (
 // languages by rules on lines, which stand in a table; a caller may bring a
 // parser. Beside them stand the lines that the agent edited, quoted or searched
 // for, and comments that somebody will look for. Where not all of them fit, every
-// rank has at most half of what the ranks before it left, values seven eighths, and
-// short lines come first; a second round takes what still fits.
+// rank has at most half of what the ranks before it left, values and signatures seven
+// eighths, and short lines come first; a second round takes what still fits.
 //
 // An example: a file has the lines below and its outline 40 tokens.
 //
@@ -28,9 +28,9 @@ import (
 //	   1  package queue                                  heading     5   at most 20: taken
 //	   4  "errors"; "time"                               imported    9   at most  8: not taken
 //	   8  const limit = 64                               value       8   at most 31: taken
-//	  10  var errFull = errors.New("the queue is full")  signature  15   at most  3: not taken
+//	  10  var errFull = errors.New("the queue is full")  signature  15   at most 13: not taken
 //	  12  func Push(j Job, wait time.Duration) error     signature  14   second round: 16 left
-//	  20  func Pop() (Job, bool)                         signature  11   at most 14: taken
+//	  20  func Pop() (Job, bool)                         signature  11   at most 24: taken
 //
 // Lines 1, 8, 12 and 20 are shown, in 38 tokens. (errFull counts as a signature,
 // because something computes it.)
@@ -41,8 +41,9 @@ type rank uint8
 const (
 	heading   rank = iota // the package or module, a title
 	wanted                // edited, quoted or searched for
-	value                 // a constant, a top-level value, a comment with a fact
+	value                 // a constant, a top-level value
 	signature             // what is defined, with its parameters and defaults
+	remark                // a comment with a fact
 	imported              // an import
 	ranks
 )
@@ -96,7 +97,7 @@ func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, t
 	}
 	for r := range ranks {
 		share := 2
-		if r == value {
+		if r == value || r == signature {
 			share = 8
 		}
 		take(r, (most-tokens)-(most-tokens)/share)
@@ -120,12 +121,14 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 	}
 	lang := languageOf(file.Path)
 	hits := f.sought.countHits(file)
+	has := map[string]bool{}
 	for k := range file.Regions {
 		g := &file.Regions[k]
 		for _, m := range f.markLines(file.Path, g, hits) {
-			if g.From == 0 && m.rank == wanted {
-				continue // it says nothing where it cannot be looked up
+			if g.From == 0 && (m.rank == wanted || has[m.text]) {
+				continue // it says nothing where it cannot be looked up, or not twice
 			}
+			has[m.text] = true
 			o.lines = append(o.lines, outlineLine{g, m.line, m.text, lang.rankByLiteral(m), f.countTokens(m.text) + 3})
 		}
 	}
@@ -151,9 +154,9 @@ var givesLiteral = regexp.MustCompile(`[\w\])] ?= ?-?[\d"'` + "`" + `]`)
 
 // mark is a line of a region that belongs into an outline.
 type mark struct {
-	line int
-	rank rank
-	text string
+	line, last int // of what the text is put together from
+	rank       rank
+	text       string
 }
 
 // markLines finds the lines of a region that belong into the outline.
@@ -170,7 +173,9 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 	marks := f.findDefinitions(path, lang, lines)
 	has := make(map[int]bool, len(marks))
 	for _, m := range marks {
-		has[m.line] = true
+		for i := m.line; i <= m.last; i++ {
+			has[i] = true
+		}
 	}
 	for i, l := range lines {
 		code := strings.TrimSpace(l)
@@ -179,9 +184,9 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 		}
 		switch {
 		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || f.sought.matchesLine(code, hits): // edited lines tell nothing of a file that was mostly rewritten
-			marks = append(marks, mark{i, wanted, l})
+			marks = append(marks, mark{i, i, wanted, l})
 		case lang.hasTellingComment(code):
-			marks = append(marks, mark{i, value, l})
+			marks = append(marks, mark{i, i, remark, l})
 		}
 	}
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.line, b.line) })
@@ -196,7 +201,7 @@ func (f *filler) findDefinitions(path string, lang *language, lines []string) []
 		left := guard.Do("outline", func() {
 			for _, i := range f.Outline(path, lines) {
 				if i >= 0 && i < len(lines) && len(lines[i]) <= outlineWidth {
-					marks = append(marks, mark{i, signature, lines[i]})
+					marks = append(marks, mark{i, i, signature, lines[i]})
 				}
 			}
 		})
@@ -233,17 +238,21 @@ func joinImports(marks []mark) []mark {
 // writeOutline writes the outline of a file, without the lines that are shown.
 func writeOutline(b *strings.Builder, v *fileView) {
 	var text strings.Builder
-	what, lines := "outline", 0
+	what, lines, unnumbered := "outline", 0, ""
 	for _, l := range v.outline {
 		if marks := v.lines[l.region]; marks != nil && marks[l.line] {
 			continue
 		}
 		if l.region.From > 0 {
 			fmt.Fprintf(&text, "%d: ", l.region.From+l.line)
-			what = "outline, with line numbers; read a range for its text"
+			what, unnumbered = "outline, with line numbers; read a range for its text", "?: " // they come last
+		} else {
+			text.WriteString(unnumbered)
 		}
 		text.WriteString(l.text + "\n")
-		lines++
+		if l.rank != imported {
+			lines++
+		}
 	}
 	if lines >= leastOutlined {
 		writeFenced(b, what, text.String())

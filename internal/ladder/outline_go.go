@@ -31,7 +31,10 @@ func parseGo(lang *language, lines []string) []mark {
 	if at == 0 && g.lineOf(file.Package) < g.until {
 		g.addSource(file.Package, file.Name.End(), heading)
 	}
-	last := 0 // the line behind the last declaration that was read
+	last := 0 // the line behind what was read last
+	if len(g.marks) > 0 {
+		last = g.lineOf(file.Name.End()) + 1
+	}
 	for _, d := range file.Decls {
 		if g.lineOf(d.End()) >= g.until {
 			break
@@ -70,21 +73,21 @@ func (g *goLines) addSource(from, to token.Pos, r rank) {
 	if len(text) > outlineWidth {
 		text = text[:strings.LastIndexByte(text[:outlineWidth], ' ')+1] + "…"
 	}
-	g.addMark(g.lineOf(from), r, text)
+	g.addMark(g.lineOf(from), g.lineOf(to), r, text)
 }
 
 // addMark shows a line that is not shown yet.
-func (g *goLines) addMark(i int, r rank, text string) {
+func (g *goLines) addMark(i, last int, r rank, text string) {
 	if n := len(g.marks); n > 0 && g.marks[n-1].line == i {
 		return
 	}
-	g.marks = append(g.marks, mark{i, r, text})
+	g.marks = append(g.marks, mark{i, last, r, text})
 }
 
 // addWholeLine shows the line that a position stands in as it is.
 func (g *goLines) addWholeLine(p token.Pos, r rank) {
 	if i := g.lineOf(p); len(g.lines[i]) <= outlineWidth {
-		g.addMark(i, r, g.lines[i])
+		g.addMark(i, i, r, g.lines[i])
 	}
 }
 

@@ -202,6 +202,7 @@ func TestOutlineOfPieces(t *testing.T) {
 	}{
 		{"a.go", "\treturn 1\n}\n\nfunc next(a int,\n\tb int) error {\n\treturn", []string{"func next(a int, b int) error {"}},
 		{"a.go", "func one() {\n}\n\nfunc two(\n\ta int,\n) {\n\tif x {", []string{"func one()", "func two(a int) {"}},
+		{"a.go", "package p\n\nfunc one() {\n\tif x {", []string{"package p", "func one() {"}},
 		{"a.py", "def f(\n    a,\n    b=3,\n):\n    pass", []string{"def f(a, b=3):"}},
 	} {
 		var got []string
@@ -226,6 +227,7 @@ func TestOutlineInState(t *testing.T) {
 	line("package pool")
 	line("const retries = 17")
 	for i := range 60 {
+		line("// It is kept below /var/%d and in no other place.", i)
 		line("func step%d(in int) int {", i)
 		for k := range 12 {
 			line("\tin += table[%d] * weight[in+%d] // carried", k, i*k)
@@ -249,7 +251,7 @@ func TestOutlineInState(t *testing.T) {
 	)
 	form := Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 40_000, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
 	shown, outline, _ := strings.Cut(form.State, "outline, with line numbers")
-	for _, want := range []string{"package pool", "const retries = 17", "948: func step59(in int) int", "674: \treturn clampTo41(in)", "return clampTo7(in)"} {
+	for _, want := range []string{"package pool", "const retries = 17", "1008: func step59(in int) int", "716: \treturn clampTo41(in)", "return clampTo7(in)"} {
 		if !strings.Contains(shown+outline, want) {
 			t.Errorf("no %q", want)
 		}
@@ -259,6 +261,9 @@ func TestOutlineInState(t *testing.T) {
 	}
 	if strings.Contains(outline, "carried") || strings.Contains(outline, "as ever") {
 		t.Error("a word that stands in every line picks lines")
+	}
+	if strings.Count(outline, "func step") < 40 {
+		t.Error("comments take the place of declarations")
 	}
 	if strings.Contains(outline, "default:") {
 		t.Error("a keyword picks a line")
@@ -282,6 +287,13 @@ func TestOutlineBesideLines(t *testing.T) {
 	var b strings.Builder
 	writeOutline(&b, view)
 	if got, want := b.String(), "outline:\n```\nfunc b() {\nfunc c() {\nfunc d() {\n```\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	first := outlineLine{region: &workset.Region{From: 7}, text: "func first() {"}
+	view.outline = append([]outlineLine{first}, view.outline...)
+	b.Reset()
+	writeOutline(&b, view)
+	if got, want := b.String(), "7: func first() {\n?: func b() {\n?: func c() {\n?: func d() {\n"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
+	"github.com/winnow-llm/winnow/internal/workset"
 )
 
 const (
@@ -66,7 +67,16 @@ func (f *filler) writeNotes(room int) string {
 	return head + strings.Join(append(slices.Clone(f.Notes[from:]), ""), "\n")
 }
 
-// listUnshown lists the files that were read or changed and are not shown.
+// mostUnshown bounds the names of files that are not shown.
+const mostUnshown = 40
+
+// wasOpened reports whether a file was read or changed, and not only found by a search.
+func wasOpened(file *workset.File) bool {
+	return file.Edits > 0 || file.Complete || slices.ContainsFunc(file.Regions, func(g workset.Region) bool { return len(g.Lines) >= leastRun })
+}
+
+// listUnshown lists the files that were read or changed and are not shown, those that
+// were changed first.
 func (f *filler) listUnshown() string {
 	var names []string
 	known := map[string]bool{} // a name may stand for two paths
@@ -74,8 +84,10 @@ func (f *filler) listUnshown() string {
 		known[shortPath(f.root, v.file.Path)] = true
 	}
 	room, more := f.listing+min(max(0, f.left), f.Whole/40), 0
-	for _, file := range f.readPresent().listed {
-		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
+	files := slices.Clone(f.readPresent().listed)
+	slices.SortStableFunc(files, func(a, b *workset.File) int { return min(1, b.Edits) - min(1, a.Edits) })
+	for _, file := range files {
+		if f.views[file] != nil || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
 			continue
 		}
 		name := shortPath(f.root, file.Path)
@@ -87,7 +99,7 @@ func (f *filler) listUnshown() string {
 			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
 		}
 		n := f.countTokens(name) + 2
-		if n > room {
+		if n > room || len(names) == mostUnshown {
 			more++
 			continue
 		}

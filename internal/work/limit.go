@@ -99,6 +99,45 @@ func CountLines(s string) int {
 	return n
 }
 
+// mostCompared bounds the lines on each side that are compared with all of the other.
+const mostCompared = 400
+
+// CountChanges counts the lines that an edit puts in and takes out: those that stand in
+// both texts, in the same order, stay.
+func CountChanges(old, now string) (plus, minus int) {
+	a, b := linesOf(old), linesOf(now)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if max(len(a), len(b)) > mostCompared {
+		return len(b), len(a)
+	}
+	same := make([]int, len(b)+1) // the most that stay of the lines so far and the first of b
+	for _, l := range a {
+		before := 0
+		for k := range b {
+			up := same[k+1]
+			if l == b[k] {
+				same[k+1] = before + 1
+			} else {
+				same[k+1] = max(up, same[k])
+			}
+			before = up
+		}
+	}
+	return len(b) - same[len(b)], len(a) - same[len(b)]
+}
+
+func linesOf(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
 // headOf returns the start of s, whole lines where that loses less than half.
 func headOf(s string, bytes, lines int) string {
 	end := min(len(s), max(bytes, 0))

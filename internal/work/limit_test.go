@@ -45,6 +45,24 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// Lines that an edit repeats are neither put in nor taken out.
+func TestCountChanges(t *testing.T) {
+	for _, tc := range []struct {
+		old, now    string
+		plus, minus int
+	}{
+		{"", "a\nb\n", 2, 0},
+		{"a\nb", "", 0, 2},
+		{"a\nb\nc\n", "a\nB\nc\n", 1, 1},
+		{"a\nb\nc\nd\ne\n", "a\nx\nb\nc\ny\ne\n", 2, 1},
+		{strings.Repeat("old\n", 1000) + "end\n", strings.Repeat("new\n", 900) + "end\n", 900, 1000},
+	} {
+		if plus, minus := CountChanges(tc.old, tc.now); plus != tc.plus || minus != tc.minus {
+			t.Errorf("%.20q to %.20q: +%d -%d, want +%d -%d", tc.old, tc.now, plus, minus, tc.plus, tc.minus)
+		}
+	}
+}
+
 func TestLimitAnySize(t *testing.T) {
 	texts := []string{
 		strings.Repeat("日本語のテキスト、", 400),

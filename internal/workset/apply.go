@@ -215,8 +215,8 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {
 		return p.Text != old && strings.Contains(old, p.Text) // replaced with it
 	})...)
-	for i := range f.Loose {
-		if p := &f.Loose[i]; strings.Count(p.Text, old) == 1 {
+	for i := range f.Loose { // ends of blocks alone may stand anywhere
+		if p := &f.Loose[i]; isTelling(old) && strings.Count(p.Text, old) == 1 {
 			*p = Piece{strings.Replace(p.Text, old, now, 1), at.msg}
 			now = ""
 			break
@@ -255,10 +255,13 @@ func (f *File) dropOutdated(old []string) {
 	f.tidyRegions()
 }
 
-// addLoose keeps new text whose place is not known.
+// addLoose keeps new text whose place is not known. It takes the place of older text
+// that it repeats.
 func (f *File) addLoose(text string, at moment) {
 	f.total = -1
 	if text != "" {
+		newest := max(0, len(f.Loose)-mostReplaced)
+		f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool { return strings.Contains(text, p.Text) })...)
 		f.Loose = append(f.Loose, Piece{text, at.msg})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
@@ -84,9 +85,9 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 	named := strings.Contains(e.Code, "tempfile") || strings.Contains(e.Code, "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k, f := range s.files {
-		if strings.Contains(e.Code, path.Base(k)) {
+		named = named || strings.Contains(e.Code, path.Base(k))
+		if namesFile(e.Code, k) {
 			f.doubts.raise(at, Command)
-			named = true
 			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
 				f.returnTo(f.committed)
 				f.doubts.raise(at, Command)
@@ -96,6 +97,27 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 	if !named && !e.Only {
 		s.doubts.raise(at, Command)
 	}
+}
+
+// namesFile reports whether code may name the file with a path: by its name, and no
+// other folder before that.
+func namesFile(code, key string) bool {
+	dir, name := path.Split(key)
+	for i := strings.Index(code, name); i >= 0; i = strings.Index(code, name) {
+		from := 1 + strings.LastIndexFunc(code[:i], func(r rune) bool {
+			return r != '/' && r != '.' && r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
+		folder := code[from:i]
+		if up := strings.LastIndex(folder, "./"); up >= 0 {
+			folder = folder[up+2:]
+		}
+		open := folder == "/" || from > 0 && strings.IndexByte("$%*})]~@", code[from-1]) >= 0 // something stands before it
+		if open || strings.HasSuffix("/"+dir, "/"+folder) || strings.HasSuffix("/"+folder, "/"+dir) {
+			return true
+		}
+		code = code[i+len(name):]
+	}
+	return false
 }
 
 // changeTree follows what git does with all changes since the last commit, as far as

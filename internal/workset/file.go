@@ -74,14 +74,18 @@ type File struct {
 	// file, changed it or showed it; -1 where none did.
 	Touched, Edited, Read int
 
-	// Edits counts the changes.
+	// Edits counts the calls that changed the file. Made says that the first of them
+	// wrote it, and nothing was known of it before.
 	Edits int
+	Made  bool
 
 	// CopyOf is the file that this one was copied from, if nothing has touched it since.
 	CopyOf *File
 
 	committed *File // as it was before the changes that are not committed; nil without such
 	stashed   *File // as it was when they were stashed
+
+	counted int // when a change was counted last
 
 	total  int     // the number of lines, -1 where it is not known
 	tally  int     // when the number of lines was known
@@ -145,6 +149,23 @@ func (f *File) isCounted() bool {
 	return f.total >= 0 && f.doubtSince(f.tally) == Certain
 }
 
+// Total returns how many lines the file has, as far as the agent knows; 0 where
+// that is not known.
+func (f *File) Total() int {
+	if f.doubtSince(f.tally) > Turn {
+		return 0
+	}
+	return max(0, f.total)
+}
+
+// noteEdit notes that a call changed the file, once for all its edits.
+func (f *File) noteEdit(at moment) {
+	if f.counted != at.now {
+		f.Edits++
+	}
+	f.Touched, f.Edited, f.counted = at.msg, at.msg, at.now
+}
+
 // moment is a place in the history: the message, and the set's clock.
 type moment struct{ msg, now int }
 
@@ -189,7 +210,7 @@ func (f *File) copyText(from *File) {
 
 // copyNow returns a copy of the file as it stands.
 func (f *File) copyNow() *File {
-	c := &File{Edited: f.Edited, Edits: f.Edits, committed: f.committed}
+	c := &File{Edited: f.Edited, Edits: f.Edits, Made: f.Made, committed: f.committed}
 	c.copyText(f)
 	return c
 }
@@ -197,7 +218,7 @@ func (f *File) copyNow() *File {
 // returnTo makes the file what it was before.
 func (f *File) returnTo(before *File) {
 	f.copyText(before)
-	f.Edits, f.committed = before.Edits, before.committed
+	f.Edits, f.Made, f.committed = before.Edits, before.Made, before.committed
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {

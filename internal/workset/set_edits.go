@@ -39,8 +39,8 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 		if f.committed == nil {
 			f.committed = f.copyNow()
 		}
-		f.Touched, f.Edited = at.msg, at.msg
-		f.Edits++
+		f.Made = f.Made || e.Whole && e.Kind == work.Change && f.Touched < 0
+		f.noteEdit(at)
 		switch e.Kind {
 		case work.Move:
 			if e.New != "" { // where it went is known
@@ -79,8 +79,8 @@ func (s *Set) removeFiles(p string, at moment) {
 	for name, f := range s.files {
 		if ok, err := path.Match(k, name); name == k || strings.HasPrefix(name, k+"/") || ok && err == nil {
 			f.forgetText()
-			f.Deleted, f.Touched, f.Edited = true, at.msg, at.msg
-			f.Edits++
+			f.Deleted = true
+			f.noteEdit(at)
 		}
 	}
 }
@@ -92,8 +92,8 @@ func (s *Set) copyFile(from *File, p string, at moment) *File {
 		to.committed = to.copyNow()
 	}
 	to.copyText(from)
-	to.Touched, to.Edited, to.Deleted, to.CopyOf = at.msg, at.msg, false, nil
-	to.Edits++
+	to.Deleted, to.CopyOf = false, nil
+	to.noteEdit(at)
 	return to
 }
 

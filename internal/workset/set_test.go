@@ -158,7 +158,19 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/a.go", "content", "x\n"), "File created successfully")
 			sh(k, "cat >> a.go <<'E'\ny\nE", "")
 		}, "@1\nx\ny\ncomplete\n"},
-		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n@0\n?three\n"},
+		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@2\nzwei\n@0\n?one\n@0\n?three\n"},
+		{"a read that shows what stood before it", func(k *talk) {
+			k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":3}`, "     2→zero\n     3→one\n     4→two")
+		}, "@2\nzero\none\ntwo\n"},
+		{"a read that ends before", func(k *talk) {
+			k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":9}`, "     1→one\n     2→new")
+		}, "@1\none\nnew\ncomplete\n"},
+		{"text put in again", func(k *talk) {
+			for range 2 {
+				k.call("apply_patch", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n \t}\n+again() {\n+\t}\n }\n*** End Patch", "Success. Updated the following files:\nM /w/a.go")
+			}
+		}, "@1\n?one\n?two\n?three\n~\t}\nagain() {\n\t}\n}\n\n"},
+		{"a program that names another folder", func(k *talk) { sh(k, "npx prettier --write other/a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a note that it was changed", func(k *talk) {
 			k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter."}}})
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},

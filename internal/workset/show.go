@@ -12,7 +12,8 @@ const maxRegions = 512
 // showLines places lines that a tool showed, by their numbers. End says what the file
 // has behind them. The lines that were known but are shown otherwise are evidence
 // of a change that nobody saw: then the rest of the file is doubted, and what
-// follows loses its numbers.
+// follows loses its numbers, or goes where the file ends before it. If the first of
+// the lines differ already, what stands before them may have moved too.
 func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	if len(texts) == 0 || from < 1 || from > 1<<30 || len(f.Regions) > maxRegions && len(texts) < 4 {
 		return
@@ -24,9 +25,15 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	}
 	if f.contradictsKnown(from, texts, end) {
 		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
+		moved := f.startsOtherwise(from, texts)
+		f.cutAt(from - 1)
 		f.cutAt(to)
 		for i := range f.Regions {
-			if r := &f.Regions[i]; r.From > 0 && r.end() > to {
+			switch r := &f.Regions[i]; {
+			case r.From == 0:
+			case r.From > to && end != unknownEnd:
+				r.Lines = nil
+			case r.end() > to || moved && r.end() == from-1:
 				r.From = 0
 			}
 		}
@@ -84,6 +91,20 @@ func (f *File) contradictsKnown(from int, texts []string, end ending) bool {
 		for n := max(from, r.From); n <= min(to, r.end()); n++ {
 			if r.Lines[n-r.From].Text != texts[n-from] {
 				return true
+			}
+		}
+	}
+	return false
+}
+
+// startsOtherwise reports whether the first shown line that says something, of those
+// whose numbers are known, is another one.
+func (f *File) startsOtherwise(from int, texts []string) bool {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		for n := from; r.From > 0 && n >= r.From && n <= min(from+len(texts)-1, r.end()); n++ {
+			if was, is := r.Lines[n-r.From].Text, texts[n-from]; was != is || len(strings.TrimSpace(is)) >= 8 {
+				return was != is
 			}
 		}
 	}
