@@ -225,10 +225,11 @@ func (x *layout) summaryInput() summary.Input {
 
 // redeemFold says how what a fold leaves out is had back.
 func (d *Draft) redeemFold(handle string) string {
+	by := d.redeemHint(handle)
 	if d.Config.RecallTool == "" {
-		return "`winnow recall HANDLE` shows what is left out; original: " + handle
+		by += "; `winnow recall " + handle + "` shows it"
 	}
-	return "What is left out stands in the original: " + d.redeemHint(handle)
+	return "What is left out stands in the original: " + by
 }
 
 // ladderReading returns the history as the ladder reads it, read once.
