@@ -225,11 +225,10 @@ func (x *layout) summaryInput() summary.Input {
 
 // redeemFold says how what a fold leaves out is had back.
 func (d *Draft) redeemFold(handle string) string {
-	by := d.redeemHint(handle)
 	if d.Config.RecallTool == "" {
-		by += "; `winnow recall " + handle + "` shows it"
+		return "`winnow recall " + handle + "` shows what is left out; original: " + handle
 	}
-	return "What is left out stands in the original: " + by
+	return "What is left out stands in the original: " + d.redeemHint(handle)
 }
 
 // ladderReading returns the history as the ladder reads it, read once.

@@ -45,6 +45,7 @@ const focusWeight = 8
 const (
 	askedPart   = 90
 	closingPart = 260
+	closingEnd  = 160
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400
@@ -179,7 +180,7 @@ func (f *filler) wordsItem(k int) *item {
 	case s.closing:
 		x := f.newItem(k,
 			form{text: firstLines(s.text, closingPart), weight: weights.Closing},
-			form{text: withoutMiddle(s.text, closingPart), weight: weights.ClosingEnds},
+			form{text: withoutMiddle(s.text, closingPart, closingEnd), weight: weights.ClosingEnds},
 			form{text: s.text, weight: weights.ClosingWhole})
 		x.closing = true
 		return x

@@ -26,7 +26,7 @@ type Weights struct {
 
 var weights = Weights{
 	Named: 4, Called: 4, Unsure: 0.5, Scratch: 0.25, Age: 1000, Size: 20,
-	Asked: 1000, AskedMore: 1000, AskedWhole: 8, Closing: 400, ClosingEnds: 32, ClosingWhole: 8, Remark: 2, RemarkWhole: 1, Report: 4, ReportWhole: 1,
+	Asked: 1000, AskedMore: 1000, AskedWhole: 8, Closing: 400, ClosingEnds: 200, ClosingWhole: 8, Remark: 2, RemarkWhole: 1, Report: 4, ReportWhole: 1,
 	Notice: 2, NoticeWhole: 1, Once: 16, Change: 2, Run: 1, Look: 0.5, Result: 0.3, ResultWhole: 0.1, Outline: 0.1,
 }
 

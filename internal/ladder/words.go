@@ -100,16 +100,16 @@ func firstLines(text string, n int) string {
 	return head + "…"
 }
 
-// withoutMiddle returns the beginning and the end of a text, about n bytes of each: what
-// the reader is asked or offered stands at the end.
-func withoutMiddle(text string, n int) string {
-	head := firstLines(text, n)
+// withoutMiddle returns the beginning of a text, up to about most bytes, and its last n:
+// what the reader is asked or offered stands at the end.
+func withoutMiddle(text string, most, n int) string {
+	head := firstLines(text, most)
 	rest := max(len(head), len(text)-n)
 	if len(text)-rest < n/2 {
 		return text
 	}
 	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
-		if at := strings.Index(text[rest:], end); at >= 0 && at < n/2 {
+		if at := strings.Index(text[rest:], end); at >= 0 && at < n*3/4 {
 			return head + "\n" + strings.TrimSpace(text[rest+at+len(end):])
 		}
 	}
@@ -191,18 +191,18 @@ func announcesNext(s string) bool {
 	s = strings.ReplaceAll(s, "’", "'")
 	return quote.HasFold(s,
 		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
-		"still active", "still running", "still working", "no handoff", "no done ", "continuing ", "waiting ",
+		"no handoff", "no done ", "continuing ", "waiting ",
 		"checking ", "running ", "looking at ", "i'm checking", "i'm looking", "i'm running", "i'm reading", "i'm waiting", "i'm opening", "i'm inspecting",
 	) && !strings.Contains(s, "because")
 }
 
-// onlyAnnounces reports whether a remark says nothing but what comes next, and names
-// nothing by a number or in code.
+// onlyAnnounces reports whether a remark says nothing but what comes next, or that all is
+// as it was, and names nothing by a number or in code.
 func onlyAnnounces(text string) bool {
 	some := false
 	for l := range strings.Lines(text) {
 		for s := range typed.Sentences(strings.TrimSpace(l), remarkMarks) {
-			says := announcesNext(s)
+			says := announcesNext(s) || quote.HasFold(s, "still ") && !tellsDecision(s)
 			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
 				return false
 			}
