@@ -220,7 +220,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	shell("a", "cat /w/jobs.go", "package queue\n\nconst jobs = 3\n")
 	m = append(m, did("b", "edit", `{"file_path":"/w/jobs.go","old_string":"const jobs = 3","new_string":"const jobs = 900 // stashed"}`, "The file has been updated.")...)
 	shell("c", "git --no-pager stash", "Saved working directory and index state")
-	m = append(m, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/AGENTS.md\nYou must run the linter.\n" + lines("convention", 60)}}})
+	m = append(m, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/AGENTS.md\nYou must run the linter."}}})
 	shell("1", "cat /w/queue.go", "package queue\n\nconst limit = 3 // jobs\n\nfunc run() {}\n\nfunc stop() {}\n\nfunc wait() {}\n")
 	m = append(m, did("2", "edit", `{"file_path":"/w/queue.go","old_string":"const limit = 3 // jobs","new_string":"const limit = 700 // undone"}`, "The file has been updated.")...)
 	shell("3", "git -c core.pager= -C /w checkout queue.go", "Updated 1 path from the index")
@@ -245,7 +245,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
 	view := text(r.View)
 	for _, want := range []string{
-		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "convention line 59", "`winnow recall w", "- called deploy(env=test), failed",
+		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "`winnow recall w", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go, may have changed since", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {
