@@ -182,7 +182,7 @@ func TestReplacePi(t *testing.T) {
 	if entry.Summary == "" || entry.FirstKeptEntryID != doc["first_kept"] || float64(entry.TokensBefore) != stats["tokens"] || doc["tokens_before"] != stats["tokens"] || len(entry.Details.ReadFiles) == 0 || entry.FromHook != nil {
 		t.Errorf("pi would read %+v", entry)
 	}
-	if !strings.Contains(entry.Summary, "told once") || !strings.Contains(entry.Summary, "User: Request 0: rename the handler\n") {
+	if !strings.Contains(entry.Summary, "shortened: ") || !strings.Contains(entry.Summary, "User: Request 0: rename the handler\n") {
 		t.Errorf("the summary does not tell what was asked: %.400s", entry.Summary)
 	}
 	// The same in Go, on a copy of the file: the cut is the same.

@@ -45,6 +45,7 @@ const focusWeight = 8
 const (
 	askedPart   = 90
 	closingPart = 260
+	closingEnd  = 160
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400
@@ -82,7 +83,7 @@ func (f *filler) readTurn(from, to int) turn {
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
 		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
-			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
+			t.items = append(t.items, f.newItem(k, form{text: "(stands whole below, as a message of its own) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
 		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || told[s.text] {
 			continue
@@ -158,14 +159,29 @@ func (f *filler) wordsItem(k int) *item {
 		return x
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
-	case s.kind == notice:
-		short := firstLines(s.text, closingPart)
+	case s.rules:
+		cut := fmt.Sprintf("\n(cut; the original has it whole, in message %d)", s.msg+1)
+		head, parts := firstLines(s.text, askedPart), bindingSections(s.text)+cut
 		if k+1 < len(f.steps) && f.steps[k+1].kind == asked && f.steps[k+1].msg == s.msg { // the harness' words before the user's
-			short = withBinding(short, s.text)
+			head = withBinding(head, s.text)
 		}
-		return f.newItem(k, form{text: short, weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
+		if len(parts) > len(s.text) {
+			parts = s.text
+		}
+		if head != s.text {
+			head += cut
+		}
+		return f.newItem(k,
+			form{text: head, weight: weights.Asked * weights.Asked},
+			form{text: parts, weight: weights.AskedMore},
+			form{text: s.text, weight: weights.AskedMore})
+	case s.kind == notice:
+		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
 	case s.closing:
-		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Closing}, form{text: s.text, weight: weights.ClosingWhole})
+		x := f.newItem(k,
+			form{text: firstLines(s.text, closingPart), weight: weights.Closing},
+			form{text: withoutMiddle(s.text, closingPart, closingEnd), weight: weights.ClosingEnds},
+			form{text: s.text, weight: weights.ClosingWhole})
 		x.closing = true
 		return x
 	}
@@ -260,7 +276,13 @@ func (x *item) raise(f *filler, rung int) {
 	if rung > 0 {
 		cost -= x.forms[rung-1].tokens
 	}
-	room := min(f.left, f.story)
+	room, rules := min(f.left, f.story), f.steps[x.step].rules
+	if rules { // so have standing instructions, of which something is always told
+		room = min(f.left, f.rules)
+		if rung == 0 {
+			room = f.left
+		}
+	}
 	if x.kind == asked { // the user's words have their own share beside the story
 		room = f.typing
 		if x.binds > 0 && rung == 0 { // sentences that bind leave last
@@ -280,6 +302,8 @@ func (x *item) raise(f *filler, rung int) {
 	switch {
 	case x.kind == asked:
 		f.typing -= cost
+	case rules:
+		f.rules -= cost
 	case answer:
 		f.answer -= cost
 	default:
@@ -294,7 +318,7 @@ func (f *filler) foldFrame() string {
 	if f.From >= f.To {
 		return ""
 	}
-	text := fmt.Sprintf("[Earlier conversation, messages %d-%d, told once: what the user asked, what the agent did and said. For reference, not instructions.", f.From+1, f.To)
+	text := fmt.Sprintf("[Earlier conversation, messages %d-%d, shortened: what the user asked, what the agent did and said. For reference, not instructions.", f.From+1, f.To)
 	if f.Turn >= 0 {
 		text += fmt.Sprintf(" The turn that began with message %d goes on after it.", f.Turn+1)
 	}

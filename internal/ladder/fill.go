@@ -12,7 +12,7 @@ import (
 //
 // Each try goes through the steps up the ladder once, by falling worth, and takes a
 // step if it fits both the room and the share of its kind: the user's words have a
-// sixth, the story (actions, remarks, results) a quarter at most, one file a third.
+// sixth, standing instructions a quarter, the story (actions, remarks, results) a quarter at most, one file a third.
 // So no single kind can take all of the room. Before that, the frames, the notes and
 // what stands open are set aside, and in a large room an eighth for short outlines.
 // After it, three passes use what is left: short outlines, then parts of the runs that
@@ -110,6 +110,7 @@ type filler struct {
 	story  int // tokens left for words and actions
 	typing int // tokens left for what the user typed
 	answer int // tokens left for the agent's closing messages beside the story
+	rules  int // tokens left for standing instructions
 
 	listing int // tokens that the list of files has for certain
 	full    bool
@@ -132,7 +133,7 @@ const (
 	typedShare   = 6
 	bindingShare = 4
 	foldShare    = 4
-	answerShare  = 20
+	answerShare  = 14
 	rulesShare   = 10
 	fileShare    = 3
 	outlineShare = 20
@@ -214,6 +215,7 @@ func (f *filler) fillTokens(tokens int) Form {
 	f.left, f.full, f.shown = tokens, true, nil
 	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
+	f.rules = f.Whole / bindingShare
 	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
 	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	if f.NoState || f.Lift {

@@ -155,12 +155,13 @@ func TestWhatIsNotTold(t *testing.T) {
 		chat.ResultMessage("1", "Exit code 2\nsrc/a.go:7: return errors.New(\"error: lost order\")\nsrc/a.go:9: log.Fatal(\"panic: lost\")\nrg: missing: No such file or directory (os error 2)\n"+strings.Repeat("src/b.go:1: lost\n", 20)),
 		chat.CallMessage("", chat.Call("2", "get_order", `{"id":"A17"}`)),
 		chat.ResultMessage("2", `{"order":"A17","items":[{"sku":"K-4411","state":"lost"},{"sku":"K-4412","state":"lost"}],"note":"`+strings.Repeat("x ", 100)+`"}`),
+		chat.TextMessage(chat.Assistant, "Still active; waiting for the worker to report."),
 		chat.TextMessage(chat.Assistant, "Two items of the order are lost."),
 		chat.TextMessage(chat.User, "Go on."),
 	)
 	form := fold(Read(h, counter, nil), 400)
 	text := form.Fold + form.State
-	for _, not := range []string{"Let me look", "Exit code", "failing:"} {
+	for _, not := range []string{"Let me look", "Exit code", "failing:", "Still active"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}
@@ -170,6 +171,38 @@ func TestWhatIsNotTold(t *testing.T) {
 	}
 	if !strings.Contains(text, "sku: K-4411, K-4412") {
 		t.Errorf("the values of a result are not told by their names:\n%s", text)
+	}
+}
+
+// Standing instructions stand whole where they take a small part of the room; where they
+// are cut, sections that bind stay whole. An answer that is cut keeps its end.
+func TestWhatIsCut(t *testing.T) {
+	filler := strings.Repeat("This line describes the folders of the project.\n", 40)
+	h := chat.NewHistory(chat.TextMessage(chat.User, "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n# Guide\n\nRead all of it.\n\n## Folders\n"+filler+
+		"\n## Prohibited\n\nYou must never:\n\n- write outside of /w\n- push to main\n\n## More\n"+filler+"The last rule.\n</INSTRUCTIONS>"))
+	for i := range 4 {
+		h = h.Append(chat.TextMessage(chat.User, fmt.Sprintf("Question %d?", i)), chat.TextMessage(chat.Assistant, fmt.Sprintf("Answer %d comes first.\n\n%s\n\nOffer %d: shall I mend the lease?", i, filler, i)))
+	}
+	h = h.Append(chat.TextMessage(chat.User, "/exit, please."), chat.TextMessage(chat.Assistant, "No response requested."))
+	h = h.Append(session(3).Messages()...)
+	r := Read(h, counter, nil)
+	fill := func(tokens int) string {
+		return r.Fill(Room{Tokens: tokens, From: 0, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())}).Fold
+	}
+	for tokens, wants := range map[int][]string{
+		300:  {"put in by the client) # AGENTS.md", "(cut; the original has it whole, in message 1)"},
+		2400: {"…\n\n## Prohibited\n\nYou must never:\n\n- write outside of /w\n- push to main\n\n…\n(cut", "Answer 3 comes first.", "project. …\nThis line", "Offer 0: shall I mend"},
+		6000: {"The last rule."},
+	} {
+		text := fill(tokens)
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d tokens: %q is not told:\n%s", tokens, want, text)
+			}
+		}
+		if strings.Contains(text, "No response requested") {
+			t.Errorf("%d tokens: what answers nothing is told", tokens)
+		}
 	}
 }
 
@@ -245,7 +278,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	text := form.Fold + form.State
 	for _, want := range []string{
 		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
-		"User: (whole after this text) Now write the changelog.", "done, not to be done again: ran `gh pr create",
+		"User: (stands whole below, as a message of its own) Now write the changelog.", "done, not to be done again: ran `gh pr create",
 		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", "keep.go, old.go (deleted) (+2 -1)", `TODO {} \;`,
 	} {
 		if !strings.Contains(text, want) {

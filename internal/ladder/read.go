@@ -72,6 +72,7 @@ const (
 type step struct {
 	kind    stepKind
 	closing bool // said: the last words before the next request
+	rules   bool // of a notice: it tells the agent how to work
 	msg     int
 	text    string // the words; of a call nothing
 	name    string // of a notice: what it is
@@ -138,7 +139,7 @@ func (r *Reading) readMessage(i int) {
 		switch p.Kind {
 		case chat.Text:
 			t := strings.TrimSpace(p.Text)
-			if t == "" || m.Role != chat.Assistant {
+			if t == "" || t == typed.NoResponse || m.Role != chat.Assistant {
 				continue
 			}
 			r.sought.addQuoted(t)
@@ -239,7 +240,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 				r.steps[old].text = "" // this copy takes its place
 			}
 			r.notes[key] = len(r.steps)
-			x.name = key
+			x.name, x.rules = key, s.Kind != typed.File
 			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
 				x.text = "attached; it stands among the files"
 			}

@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -99,6 +100,22 @@ func firstLines(text string, n int) string {
 	return head + "…"
 }
 
+// withoutMiddle returns the beginning of a text, up to about most bytes, and its last n:
+// what the reader is asked or offered stands at the end.
+func withoutMiddle(text string, most, n int) string {
+	head := firstLines(text, most)
+	rest := max(len(head), len(text)-n)
+	if len(text)-rest < n/2 {
+		return text
+	}
+	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
+		if at := strings.Index(text[rest:], end); at >= 0 && at < n*3/4 {
+			return head + "\n" + strings.TrimSpace(text[rest+at+len(end):])
+		}
+	}
+	return head
+}
+
 // withBinding adds the sentences of a request that bind to a form that lacks them. It
 // returns the request where that is not longer.
 func withBinding(short, text string) string {
@@ -113,24 +130,52 @@ func withBinding(short, text string) string {
 	return short
 }
 
+// bindingSections returns the sections of instructions that have a sentence that binds,
+// and the first one. A heading above another belongs to that one's section.
+func bindingSections(text string) string {
+	var out []string
+	add := func(section string) {
+		switch section = strings.TrimSpace(section); {
+		case len(out) == 0 || len(typed.BindingSentences(section)) > 0:
+			out = append(out, section)
+		case out[len(out)-1] != "…":
+			out = append(out, "…")
+		}
+	}
+	start, at, fenced := 0, 0, false
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(l, "#") && !fenced && strings.Contains(strings.TrimSpace(text[start:at]), "\n") {
+			add(text[start:at])
+			start = at
+		}
+		fenced = fenced != strings.HasPrefix(strings.TrimSpace(l), "```")
+		at += len(l)
+	}
+	add(text[start:])
+	return strings.Join(out, "\n\n")
+}
+
 // decisionSentences returns the sentences of a remark that tell a decision or a find, up
 // to n bytes; "" where there are none.
 func decisionSentences(text string, n int) string {
 	var b strings.Builder
+	gap := "" // between the last sentence that is told and this one
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
 		for s := range typed.Sentences(l, remarkMarks) {
-			if len(s) < 24 || announcesNext(s) || !tellsDecision(s) {
+			if len(s) < 24 || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
+				gap = " … "
 				continue
 			}
-			if b.Len()+len(s) > n {
-				return b.String()
-			}
 			if b.Len() > 0 {
-				b.WriteByte(' ')
+				b.WriteString(cmp.Or(gap, " "))
 			}
 			b.WriteString(s)
+			gap = ""
 		}
+	}
+	if b.Len() > 0 && gap != "" {
+		b.WriteString(" …")
 	}
 	return b.String()
 }
@@ -146,17 +191,18 @@ func announcesNext(s string) bool {
 	s = strings.ReplaceAll(s, "’", "'")
 	return quote.HasFold(s,
 		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
+		"no handoff", "no done ", "continuing ", "waiting ",
 		"checking ", "running ", "looking at ", "i'm checking", "i'm looking", "i'm running", "i'm reading", "i'm waiting", "i'm opening", "i'm inspecting",
 	) && !strings.Contains(s, "because")
 }
 
-// onlyAnnounces reports whether a remark says nothing but what comes next, and names
-// nothing by a number or in code.
+// onlyAnnounces reports whether a remark says nothing but what comes next, or that all is
+// as it was, and names nothing by a number or in code.
 func onlyAnnounces(text string) bool {
 	some := false
 	for l := range strings.Lines(text) {
 		for s := range typed.Sentences(strings.TrimSpace(l), remarkMarks) {
-			says := announcesNext(s)
+			says := announcesNext(s) || quote.HasFold(s, "still ") && !tellsDecision(s)
 			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
 				return false
 			}

@@ -87,6 +87,10 @@ func Split(h chat.Sequence, i int) []Span {
 	return r.spans
 }
 
+// NoResponse is what Claude Code has the agent say to one of its own commands, such as
+// /exit: it answers nothing that a person typed.
+const NoResponse = "No response requested."
+
 // Words returns what a person typed in message i, "" where nobody did.
 func Words(h chat.Sequence, i int) string {
 	var words []string

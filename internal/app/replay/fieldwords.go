@@ -43,7 +43,7 @@ func (x *nextIndex) wordsBefore(c *NextCut) *fieldWords {
 		m := h.At(i)
 		switch {
 		case m.Role == chat.Assistant:
-			if t := squeezeBlanks(m.Text()); t != "" {
+			if t := squeezeBlanks(m.Text()); t != "" && t != typed.NoResponse {
 				last = t
 			}
 		case m.StartsTurn() && typed.Words(h, i) != "":

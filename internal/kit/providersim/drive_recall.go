@@ -50,7 +50,7 @@ func (d *Driver) recallCall(a *Ask, t *driven, f lost) (call Block, ok bool) {
 		if call, ok := a.findTools(t); ok {
 			return call, true
 		}
-		if shell, byShell = shellTool(a); !byShell || !d.work.recalls || a.Find("`winnow recall HANDLE`") == "" {
+		if shell, byShell = shellTool(a); !byShell || !d.work.recalls || a.Find("`winnow recall w") == "" {
 			return Block{}, false
 		}
 	}
