@@ -286,11 +286,11 @@ func TestViewIsFitToHandOver(t *testing.T) {
 		}, []string{"`bun test a`: 28 pass", "lease_test.go:7: got 3, want 4"}, []string{"(pass)", "--- PASS"}},
 		{"a run that passed has one line, that of what ran", [][]string{
 			{"mise run lint", lines("[lint] looks at", 40) + "\n[lint:go] 0 issues.\nFinished in 12.83s\n"},
-			{"make tools", lines("go: downloading app/tool", 40) + "\nbuilt 3 programs\n"},
+			{"make tools", lines("go: downloading app/tool", 40) + "\nmake: fetching the key failed\nbuilt 3 programs\n"},
 			{"go test ./... -run TestLease", "ok  \tapp/lease\t0.7s\nok  \tapp/queue\t0.2s [no tests to run]\n"},
 			{"bd create lease", "✓ Created issue: app-7k — lease\n  Priority: P2\n  Status: open\n" + lines("hint", 20)},
 			{"git rebase --continue", "[detached HEAD 3ec0053] mend the queue\n 1 file changed\nSuccessfully rebased and updated refs/heads/queue.\n"},
-		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "`: ok app/lease 0.7s", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
+		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "fetching the key failed", "`: ok app/lease 0.7s", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
 		{"a run that failed says what, and whether it passed later", [][]string{
 			{"python lease.py", "Exit code: 1\nOutput:\nImportError:\n\nImportError: numpy failed to import\n"},
 			{"pnpm test", "Exit code: 1\nOutput:\n    1) keeps the lease\n[66:0412/02:ERROR:net/trust.cc:807] Error parsing certificate:\n1 test failed.\n"},

@@ -210,7 +210,7 @@ func (f *filler) resultItem(a *action) *item {
 		return &noItem
 	}
 	if s.access.Kind == work.ToolShell {
-		text = withoutLines(withoutPassed(text, a.failed), progress.MatchString)
+		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
 	line, found := f.actionLine(a, f.root), s.access.Kind == work.ToolSearch
 	if found {

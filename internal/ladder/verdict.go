@@ -146,8 +146,11 @@ func withoutPassed(text string, failed bool) string {
 	return withoutLines(text, work.PassesTest)
 }
 
-// progress are the lines in which a program says what it is at.
-var progress = regexp.MustCompile(`(?i)^\W*(?:[\w.:@+/-]+\W+){0,3}?(?:(?:down|up)load(?:ing|ed)?|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already|checksum|\d+/\d+)\b|━|\b\d{1,3}%`)
+// progress is how programs say what they are at.
+var progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
+
+// saysProgress reports whether a line says no more than what a program is at.
+func saysProgress(l string) bool { return progress.MatchString(l) && work.Clearness(l) == 0 }
 
 // withoutLines leaves off the lines of a text of which something is true.
 func withoutLines(text string, off func(line string) bool) string {
