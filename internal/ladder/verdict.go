@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -150,7 +151,10 @@ func withoutPassed(text string, failed bool) string {
 var progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
 
 // saysProgress reports whether a line says no more than what a program is at.
-func saysProgress(l string) bool { return progress.MatchString(l) && work.Clearness(l) == 0 }
+// An expression takes long for what few lines say.
+func saysProgress(l string) bool {
+	return find.Any(l, "ing ", "]", "━", "equirement ") && progress.MatchString(l) && work.Clearness(l) == 0
+}
 
 // withoutLines leaves off the lines of a text of which something is true.
 func withoutLines(text string, off func(line string) bool) string {
