@@ -231,7 +231,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	m = append(m, did("5", "write_stdin", `{"session_id":4711,"chars":""}`, "Process exited with code 0\nOutput:\n * [new branch] queue -> queue")...)
 	m = append(m, did("6", "grep", `{"pattern":"leaseTimer"}`, "")...)
 	m = append(m, did("7", "grep", `{"pattern":"heartbeat"}`, strings.Repeat("/w/beat.go: heartbeat is sent here\n/w/pulse.go: heartbeat is read there\n", 20))...)
-	shell("8", "npm run build", "> tsc\nsrc/lease.ts(66,10): error TS2304: Cannot find name 'leaseTimer'.\n"+lines("noise", 40)+"npm error Lifecycle script `build` failed with error:\nexit status 1")
+	shell("8", "npm run build", "> tsc\nsrc/lease.ts(66,10): error TS2304: Cannot find name 'leaseTimer'.\n"+lines("noise", 40)+"npm error: the script `build` failed\nexit status 1")
 	m = append(m, did("f", "deploy", `{"env":"test"}`, "over the quota")...)
 	m[len(m)-1].Parts[0].Failed = true
 	shell("9", "npx jest lease", lines("log", 40)+"\n  ✓ error: the lease failed (2 ms)\n"+lines("log", 40))
@@ -253,7 +253,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "900 // stashed", "the lease failed", "still running", "User: # Context"} {
+	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "User: # Context"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}
@@ -284,6 +284,26 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"bun test a", lines("(pass) a fails when it should:", 30) + "\n 28 pass\n 0 fail\n"},
 			{"go test -v ./b", lines("--- PASS: TestB", 30) + "\n--- FAIL: TestLease\n    lease_test.go:7: got 3, want 4\nFAIL\tapp/b\t0.1s\nexit status 1"},
 		}, []string{"`bun test a`: 28 pass", "lease_test.go:7: got 3, want 4"}, []string{"(pass)", "--- PASS"}},
+		{"a run that passed has one line, that of what ran", [][]string{
+			{"mise run lint", lines("[lint] looks at", 40) + "\n[lint:go] 0 issues.\nFinished in 12.83s\n"},
+			{"make tools", lines("go: downloading app/tool", 40) + "\nmake: fetching the key failed\nbuilt 3 programs\n"},
+			{"go test ./... -run TestLease", "ok  \tapp/lease\t0.7s\nok  \tapp/queue\t0.2s [no tests to run]\n"},
+			{"bd create lease", "✓ Created issue: app-7k — lease\n  Priority: P2\n  Status: open\n" + lines("hint", 20)},
+			{"git rebase --continue", "[detached HEAD 3ec0053] mend the queue\n 1 file changed\nSuccessfully rebased and updated refs/heads/queue.\n"},
+		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "fetching the key failed", "`: ok app/lease 0.7s", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
+		{"a run that failed says what, and whether it passed later", [][]string{
+			{"python lease.py", "Exit code: 1\nOutput:\nImportError:\n\nImportError: numpy failed to import\n"},
+			{"pnpm test", "Exit code: 1\nOutput:\n    1) keeps the lease\n[66:0412/02:ERROR:net/trust.cc:807] Error parsing certificate:\n1 test failed.\n"},
+			{"make check", "Exit code: 2\nOutput:\na.go:3:1: undefined: limit\n"},
+			{"make check", "Exit code: 0\nOutput:\nall is well\n"},
+			{"go test ./...", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s\nok  \tapp/lease\t0.7s\nFAIL\n"},
+		}, []string{
+			"exit 1: ImportError: numpy failed", "exit 1: 1) keeps the lease; 1 test failed.", "`make check`, failed, later passed: a.go:3:1: undefined: limit",
+			"`go test ./...`: --- FAIL: TestQueue; FAIL app/queue 0.1s",
+		}, []string{"failing: `make check"}},
+		{"a search says where it looked, and that it found nothing", [][]string{
+			{"rg -n lease a b c d e", "Exit code: 1\nOutput:\n"}, {"find lib -name '*.proto'", "(no output)"}, {"wc -l b/queue.go", "737 b/queue.go"},
+		}, []string{"searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
 		{
 			"what was stashed is not there",
 			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash", "Saved working directory and index state"}},

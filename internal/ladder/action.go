@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -31,6 +32,7 @@ type action struct {
 	looks   bool // a read or search: told together with its neighbours
 	subject string
 	shows   string // an error that a result shows among other things
+	mended  bool   // it failed, and the turn made it pass later
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
@@ -62,7 +64,38 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		list = append(list, a)
 	}
 	r.acts = list
-	return slices.DeleteFunc(list, func(a action) bool { return a.times == 0 })
+	list = slices.DeleteFunc(list, func(a action) bool { return a.times == 0 })
+	r.markMended(list, from, to)
+	return list
+}
+
+// mendedBy is how many commands that succeeded later are asked whether they settle a
+// failure.
+const mendedBy = 8
+
+// markMended marks the commands of a turn that failed and that the turn made pass later.
+func (r *Reading) markMended(list []action, from, to int) {
+	var passed []string // the next one last
+	n := len(list)
+	for k := to - 1; k >= from; k-- {
+		s := &r.steps[k]
+		told := n > 0 && list[n-1].step == k
+		if told {
+			n--
+		}
+		if s.kind != did || s.result == nil || s.access.Kind != work.ToolShell {
+			continue
+		}
+		switch a := r.newAction(k); {
+		case a.failed || a.shows != "":
+			settles := func(later string) bool { return settlesFailure(later, a.subject, a.shows) }
+			if told {
+				list[n].mended = slices.ContainsFunc(passed[max(0, len(passed)-mendedBy):], settles)
+			}
+		case runningID(s.result.Text) == "":
+			passed = append(passed, a.subject)
+		}
+	}
 }
 
 // sameResult reports whether two calls returned the same.
@@ -96,8 +129,12 @@ func (r *Reading) readAction(k int) action {
 		if s.lines > 0 || acc.Kind == work.ToolRead && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors
 		}
-		if a.shows = shownError(text); a.shows != "" && !a.failed && allPassed(tallyLine(text)) {
-			a.shows = "" // what a test that passed printed
+		least := 3
+		if _, exit, known := work.Status(s.result); known && exit == 0 && !strings.ContainsAny(acc.Command, "|;\n") {
+			least = 4 // it may show a text about errors
+		}
+		if l := clearestError(text); work.Clearness(l) >= least && (a.failed || !allPassed(tallyLine(text))) { // else what a test that passed printed
+			a.shows = l
 		}
 	}
 	switch {
@@ -137,7 +174,7 @@ func (r *Reading) actionLine(a *action, root string) string {
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
-	text += r.verdictOf(s, a)
+	text += r.verdictOf(s, a, root)
 	if s.result != nil {
 		r.told[*a] = text
 	}
@@ -153,9 +190,12 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		}
 		return shortPath(root, p)
 	}
-	files := named(acc.Path)
+	files, most := named(acc.Path), 4
+	if acc.Kind == work.ToolSearch {
+		most = 2
+	}
 	for i, p := range acc.Paths {
-		if i == 4 {
+		if i == most {
 			files += fmt.Sprintf(" and %d more", len(acc.Paths)-i)
 			break
 		}
@@ -175,9 +215,13 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		}
 		return text
 	case acc.Kind == work.ToolSearch && acc.Query != "":
-		text := "searched for `" + quote.Line(quote.ClipLine(acc.Query, commandWidth/2)) + "`"
+		text := "searched for `"
+		if findsFiles.MatchString(cmp.Or(acc.Command, s.call.Name)) {
+			text = "looked for files named `"
+		}
+		text += quote.Line(quote.ClipLine(acc.Query, commandWidth/2)) + "`"
 		if acc.Path != "" && acc.Path != "." {
-			text += " in " + shortPath(root, acc.Path)
+			text += " in " + files
 		}
 		return text
 	case acc.Command != "":
@@ -187,6 +231,9 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 	}
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
+
+// findsFiles are the commands and tools that look for files by their names.
+var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
 
 // clipMiddle returns a command of at most about n bytes: its end tells as much of what
 // it was for as its beginning, and tells it from its like.

@@ -93,7 +93,7 @@ func (f *filler) readTurn(from, to int) turn {
 	}
 	for _, a := range actions {
 		t.items = append(t.items, f.actionItem(&a))
-		if f.steps[a.step].result == nil {
+		if f.steps[a.step].result == nil || a.mended {
 			continue
 		}
 		if x := f.itemOnce(f.results, a.step, func(int) *item { return f.resultItem(&a) }); len(x.forms) > 0 {
@@ -196,6 +196,7 @@ func (f *filler) actionItem(a *action) *item {
 	s := &f.steps[a.step]
 	weight := weights.Run
 	switch {
+	case a.mended:
 	case a.shows != "" && !a.failed: // nothing else tells of it
 		weight = 2 * weights.Once
 	case a.once:
@@ -217,7 +218,7 @@ var noItem item
 // resultItem makes an item of a result that belongs to no file.
 func (f *filler) resultItem(a *action) *item {
 	s := &f.steps[a.step]
-	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
+	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) || strings.HasSuffix(a.subject, " --help") {
 		return &noItem
 	}
 	text := withoutFrame(s.result.Text)
@@ -225,16 +226,16 @@ func (f *filler) resultItem(a *action) *item {
 		return &noItem
 	}
 	if s.access.Kind == work.ToolShell {
-		text = withoutPassed(text, a.failed)
+		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
 	line, found := f.actionLine(a, f.root), s.access.Kind == work.ToolSearch
-	if found && f.root != "" {
-		text = strings.ReplaceAll(text, f.root+"/", "")
+	if found {
+		text = pathsBelow(f.root, text)
 	}
 	whole, _ := work.Limit(text, resultMost, 160)
 	x := f.newItem(a.step,
-		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
-		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
+		form{text: keyLines(text, line, resultPart/2, found, a.failed), weight: weights.Result},
+		form{text: keyLines(text, line, resultPart, found, a.failed), weight: weights.Result / 2},
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x

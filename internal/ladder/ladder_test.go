@@ -166,8 +166,11 @@ func TestWhatIsNotTold(t *testing.T) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}
 	}
-	if got := keyLines("ctx := context.Background()\nif err := run(ctx); err != nil {\nport: 8080\nmode = fast\n", "", resultPart, false); got != "port: 8080\nmode = fast" {
-		t.Errorf("told as values: %q", got)
+	log := "error: no lease\n" + strings.Repeat("a line of a log, one of very many of them\n", 9) + "  }\n4 jobs ran\nstored in /tmp/jobs\n"
+	for failed, want := range map[bool]string{false: "a line of a log, one of very many of them\n4 jobs ran", true: "error: no lease\n4 jobs ran"} {
+		if got := keyLines(log, "stored in /tmp/jobs", 60, false, failed); got != want {
+			t.Errorf("failed %v: told by %q, want %q", failed, got, want)
+		}
 	}
 	if !strings.Contains(text, "sku: K-4411, K-4412") {
 		t.Errorf("the values of a result are not told by their names:\n%s", text)

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // verdictOf says how a call ended: with what it reports first where it failed,
 // with what a short result says otherwise.
-func (r *Reading) verdictOf(s *step, a *action) string {
+func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	if s.result == nil {
 		return ", no result yet"
 	}
@@ -28,37 +29,43 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	case failed:
 		text = ", failed"
 	case s.access.Command != "" && runningID(s.result.Text) != "":
-		text = ", still running"
+		text = ", still running when last asked"
 	}
-	why := ""
+	if a.mended {
+		text = ", failed, later passed"
+	}
+	if s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)) {
+		return ": nothing found"
+	}
+	why, tally := "", ""
+	if s.access.Kind == work.ToolShell && s.lines == 0 {
+		tally = tallyLine(s.result.Text)
+	}
 	switch {
-	case failed:
-		why = lastLine(s.result.Text)
-		if lines := work.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
-			why = lines[0]
+	case failed || a.shows != "" && !a.once:
+		why = cmp.Or(a.shows, clearestError(s.result.Text), lastLine(s.result.Text))
+		if someFailed.MatchString(tally) {
+			why = cmp.Or(strings.TrimSpace(failedTest.FindString(quote.Clean(s.result.Text))), why)
 		}
-		if exit == 1 && s.access.Kind == work.ToolSearch && withoutFrame(s.result.Text) == "" {
-			return ": nothing found"
+		if tally != "" && !strings.Contains(why, tally) {
+			why = quote.ClipLine(pathsBelow(root, why), verdictWidth*2/3) + "; " + tally
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
-	case s.access.Kind == work.ToolShell && s.lines == 0 && tallyLine(s.result.Text) != "":
-		why = tallyLine(s.result.Text)
-		if a.shows != "" {
-			why = quote.ClipLine(a.shows, verdictWidth*2/3) + "; " + why
-		}
-	case a.shows != "":
-		why = a.shows
+	case tally != "":
+		why = tally
+	case a.looks && s.access.Kind == work.ToolSearch && s.lines == 0 && len(s.result.Text) <= verdictWidth:
+		why = s.result.Text
 	case work.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite:
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
 	case s.access.Kind == work.ToolShell:
-		why = jsonValues(withoutFrame(s.result.Text), "", verdictWidth)
+		why = cmp.Or(jsonValues(withoutFrame(s.result.Text), "", verdictWidth), strings.TrimSpace(ticked.FindString(s.result.Text)))
 		if l := lastLine(s.result.Text); why == "" && sumsUp(l) {
 			why = l
 		}
 	}
-	why = quote.Line(quote.ClipLine(withoutFrame(why), verdictWidth))
+	why = quote.Line(quote.ClipLine(pathsBelow(root, withoutFrame(why)), verdictWidth))
 	if shown := mediaOf(s.result); shown != "" {
 		why = strings.TrimSpace(why + " " + shown)
 	}
@@ -68,16 +75,30 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	return text + ": " + why
 }
 
-// shownError returns a line of a result that does nothing but report an error; ""
+// pathsBelow returns a text with its paths as seen from a folder.
+func pathsBelow(root, text string) string {
+	if root == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, root+"/", "")
+}
+
+// foundNothing is the result of a search without a hit.
+var foundNothing = regexp.MustCompile(`(?i)^(?:$|\(?no (?:files|match|result|output)|(?:found )?0 (?:match|file|result)|\(?\w+ completed with no output)`)
+
+// clearestError returns the line of a result that says most clearly what failed; ""
 // where there is none.
-func shownError(text string) string {
+func clearestError(text string) string {
 	for _, l := range work.ErrorLines(text, 1) {
-		if work.Clearness(l) >= 3 {
+		if len(l) > len("Error: ") {
 			return l
 		}
 	}
 	return ""
 }
+
+// failedTest is how test runners name a test that failed.
+var failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
 
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
@@ -92,17 +113,22 @@ func besideLines(text string) string {
 var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
-var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|\b\d+ issues?[.:]?$|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+
+// talliesNone are tallies that say less than others.
+var talliesNone = regexp.MustCompile(`^(?:0 |PASS$|FAIL$)|\[no test`)
 
 // tallyLine returns the last line of an output that counts what passed and failed; ""
 // where none does. A count of none is not told while there is another.
 func tallyLine(text string) (tally string) {
 	text = quote.Clean(text[max(0, len(text)-2000):])
 	for _, l := range slices.Backward(strings.Split(text, "\n")) {
-		if l = strings.TrimSpace(l); l != "" && len(l) <= verdictWidth && tallied.MatchString(l) {
-			if tally = l; !strings.HasPrefix(l, "0 ") {
-				break
-			}
+		switch l = strings.TrimSpace(l); {
+		case l == "" || len(l) > verdictWidth || !tallied.MatchString(l):
+		case talliesNone.MatchString(l):
+			tally = cmp.Or(tally, l)
+		case tally != "FAIL" || someFailed.MatchString(l): // else of another package
+			return l
 		}
 	}
 	return tally
@@ -121,6 +147,15 @@ func withoutPassed(text string, failed bool) string {
 	return withoutLines(text, work.PassesTest)
 }
 
+// progress is how programs say what they are at.
+var progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
+
+// saysProgress reports whether a line says no more than what a program is at.
+// An expression takes long for what few lines say.
+func saysProgress(l string) bool {
+	return find.Any(l, "ing ", "]", "━", "equirement ") && progress.MatchString(l) && work.Clearness(l) == 0
+}
+
 // withoutLines leaves off the lines of a text of which something is true.
 func withoutLines(text string, off func(line string) bool) string {
 	var b strings.Builder
@@ -133,12 +168,15 @@ func withoutLines(text string, off func(line string) bool) string {
 }
 
 // someFailed are the words of a tally in which not everything passed.
-var someFailed = regexp.MustCompile(`(?i:\b[1-9]\d* (?:tests? |suites? )?(?:fail|error|problem))|\bFAIL`)
+var someFailed = regexp.MustCompile(`(?i:\b[1-9]\d* (?:tests? |suites? )?(?:fail|error|problem|issue))|\bFAIL`)
 
 // allPassed reports whether a tally says that nothing failed.
 func allPassed(tally string) bool {
 	return tally != "" && !someFailed.MatchString(tally)
 }
+
+// ticked is a line in which a program says that something is done.
+var ticked = regexp.MustCompile(`(?m)^\s*(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`)
 
 // summing are words of a line that says how something went.
 var summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
@@ -188,7 +226,7 @@ func lastLine(text string) string {
 // by how much they tell.
 var made = [...]*regexp.Regexp{
 	regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
-	regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
+	regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|successfully rebased|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
 	regexp.MustCompile(` -> |://`),
 }
 

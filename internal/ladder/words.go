@@ -227,38 +227,48 @@ func tellsDecision(s string) bool {
 }
 
 // keyLines returns the lines of a result that say most, up to n bytes, without what
-// is told already: those that report errors, and those that give names their values.
+// is told already: the last ones, and before them the clearest error of what failed.
 // Of a search or a list it returns the first lines, and how many there are.
-func keyLines(text, told string, n int, found bool) string {
+func keyLines(text, told string, n int, found, failed bool) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
 	}
-	var b strings.Builder
+	var lines []string
 	put := func(l string) (fits bool) {
-		if b.Len()+min(len(l), 160) > n {
-			return false
+		if l = quote.ClipLine(l, 160); strings.Contains(told, l) || !found && slices.Contains(lines, l) || isHarnessFrame(l) || !hasWord.MatchString(l) {
+			return true
 		}
-		if l = quote.ClipLine(l, 160); l != "" && !strings.Contains(told, l) {
-			b.WriteString(l)
-			b.WriteByte('\n')
+		if n -= len(l) + 1; n >= 0 {
+			lines = append(lines, l)
 		}
-		return true
+		return n >= 0
 	}
-	if !found {
-		for _, l := range work.ErrorLines(text, 3) {
+	if found {
+		for l := range strings.Lines(text) {
+			if !put(strings.TrimSpace(l)) {
+				lines = append(lines, fmt.Sprintf("(… %d lines in all)", work.CountLines(text)))
+				break
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	if failed {
+		for _, l := range work.ErrorLines(text, 2) {
 			put(l)
 		}
 	}
-	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); found && !put(l) {
-			fmt.Fprintf(&b, "(… %d lines in all)", work.CountLines(text))
+	first := len(lines)
+	for _, l := range slices.Backward(strings.Split(text, "\n")) {
+		if !put(strings.TrimSpace(l)) {
 			break
-		} else if !found && b.Len() < n && work.GivesValue(l) && !isHarnessFrame(l) {
-			put(l)
 		}
 	}
-	return strings.TrimSpace(b.String())
+	slices.Reverse(lines[first:])
+	return strings.Join(lines, "\n")
 }
+
+// hasWord tells a line with a word or a number from brackets and rules.
+var hasWord = regexp.MustCompile(`[\pL\pN]`)
 
 // jsonValues returns the values of a JSON document by their names, each once and
 // up to n bytes in all: first those with digits, which calls refer to. It is ""

@@ -175,6 +175,9 @@ func scoreLine(line string) (best, at int) {
 	}
 	if best >= 2 {
 		best -= codePenalty(line)
+		if strings.IndexByte(strings.TrimSpace(line), ' ') < 0 { // a word alone, as FAIL, does not say what
+			best = min(best, 2)
+		}
 	}
 	if best < 2 {
 		return 0, 0
@@ -195,7 +198,7 @@ func scoreWord(s string, a, b int) int {
 	}
 	w := s[a:b]
 	score := errorWords[strings.ToLower(w)]
-	colon := b < len(s) && (s[b] == ':' || s[b] == '!' || s[b] == '[')
+	colon := b+1 < len(s) && (s[b] == ':' || s[b] == '!' || s[b] == '[') // and what follows
 	if score == 0 {
 		if !isErrorName(w) {
 			return 0
@@ -253,6 +256,9 @@ func partOfName(s string, a, b int) bool {
 		return false
 	}
 	next := b+1 < len(s) && byteKinds[s[b+1]] != 0
+	if next && s[b] == ':' && a > 0 && s[a-1] == ':' {
+		return true // the level in a line of a log
+	}
 	switch s[b] {
 	case '.', '-':
 		return next && byteKinds[s[b+1]] != byteDigit
