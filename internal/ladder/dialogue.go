@@ -234,8 +234,8 @@ func (f *filler) resultItem(a *action) *item {
 	}
 	whole, _ := work.Limit(text, resultMost, 160)
 	x := f.newItem(a.step,
-		form{text: keyLines(text, line, resultPart/2, found, a.failed), weight: weights.Result},
-		form{text: keyLines(text, line, resultPart, found, a.failed), weight: weights.Result / 2},
+		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
+		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x

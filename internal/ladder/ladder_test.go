@@ -166,10 +166,10 @@ func TestWhatIsNotTold(t *testing.T) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}
 	}
-	log := "error: no lease\n" + strings.Repeat("a line of a log, one of very many of them\n", 9) + "  }\n4 jobs ran\nstored in /tmp/jobs\n"
-	for failed, want := range map[bool]string{false: "a line of a log, one of very many of them\n4 jobs ran", true: "error: no lease\n4 jobs ran"} {
-		if got := keyLines(log, "stored in /tmp/jobs", 60, false, failed); got != want {
-			t.Errorf("failed %v: told by %q, want %q", failed, got, want)
+	log := strings.Repeat("a line of a log, one of very many of them\n", 9) + "  }\n4 jobs ran\nstored in /tmp/jobs\n"
+	for before, want := range map[string]string{"error: no lease\nport: 8080\n": "error: no lease\nport: 8080", "": "4 jobs ran"} {
+		if got := keyLines(before+log, "stored in /tmp/jobs", 40, false); got != want {
+			t.Errorf("told by %q, want %q", got, want)
 		}
 	}
 	if !strings.Contains(text, "sku: K-4411, K-4412") {

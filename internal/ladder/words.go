@@ -227,9 +227,10 @@ func tellsDecision(s string) bool {
 }
 
 // keyLines returns the lines of a result that say most, up to n bytes, without what
-// is told already: the last ones, and before them the clearest error of what failed.
+// is told already: those that report errors and those that give names their values, else
+// the last ones.
 // Of a search or a list it returns the first lines, and how many there are.
-func keyLines(text, told string, n int, found, failed bool) string {
+func keyLines(text, told string, n int, found bool) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
 	}
@@ -252,18 +253,23 @@ func keyLines(text, told string, n int, found, failed bool) string {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if failed {
-		for _, l := range work.ErrorLines(text, 2) {
-			put(l)
+	for _, l := range work.ErrorLines(text, 3) {
+		put(l)
+	}
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); work.GivesValue(l) && !put(l) {
+			break
 		}
 	}
-	first := len(lines)
+	if len(lines) > 0 {
+		return strings.Join(lines, "\n")
+	}
 	for _, l := range slices.Backward(strings.Split(text, "\n")) {
 		if !put(strings.TrimSpace(l)) {
 			break
 		}
 	}
-	slices.Reverse(lines[first:])
+	slices.Reverse(lines)
 	return strings.Join(lines, "\n")
 }
 
