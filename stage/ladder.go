@@ -188,7 +188,7 @@ func (x *layout) fillFold(prose string) (left int) {
 	}
 	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
 	d.makePart(partSummary, func() { form = d.ladderReading().Fill(in) })
-	fold := d.editRun(plan.Fold, ladderStage{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
+	fold := d.editRun(plan.Fold, ladderStage{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, shortened", x.to-x.from-len(x.keep)))
 	fold.Prose = prose
 	x.edits = []plan.Edit{fold}
 	left = x.room - fold.After.Tokens
@@ -226,7 +226,7 @@ func (x *layout) summaryInput() summary.Input {
 // redeemFold says how what a fold leaves out is had back.
 func (d *Draft) redeemFold(handle string) string {
 	if d.Config.RecallTool == "" {
-		return "`winnow recall " + handle + "` shows what is left out; original: " + handle
+		return "What is left out stands in the original: " + handle + " (`winnow recall` shows it)"
 	}
 	return "What is left out stands in the original: " + d.redeemHint(handle)
 }

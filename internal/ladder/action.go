@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -31,8 +32,10 @@ type action struct {
 	failed  bool
 	looks   bool // a read or search: told together with its neighbours
 	subject string
+	folder  string // in which a command ran, where it says so
 	shows   string // an error that a result shows among other things
 	mended  bool   // it failed, and the turn made it pass later
+	refused bool   // the user or the harness did not let it run
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
@@ -51,7 +54,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 				a.times, list[at].times = list[at].times, 0
 			}
 		}
-		key := fmt.Sprint(s.access.Kind, a.failed, a.shows != "", a.subject)
+		key := fmt.Sprint(s.access.Kind, a.failed, a.shows != "", a.subject, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
@@ -75,7 +78,7 @@ const mendedBy = 8
 
 // markMended marks the commands of a turn that failed and that the turn made pass later.
 func (r *Reading) markMended(list []action, from, to int) {
-	var passed []string // the next one last
+	var passed []*action // the next one last
 	n := len(list)
 	for k := to - 1; k >= from; k-- {
 		s := &r.steps[k]
@@ -87,13 +90,14 @@ func (r *Reading) markMended(list []action, from, to int) {
 			continue
 		}
 		switch a := r.newAction(k); {
+		case a.refused:
 		case a.failed || a.shows != "":
-			settles := func(later string) bool { return settlesFailure(later, a.subject, a.shows) }
+			settles := func(later *action) bool { return r.settlesFailure(later, &a, a.shows) }
 			if told {
 				list[n].mended = slices.ContainsFunc(passed[max(0, len(passed)-mendedBy):], settles)
 			}
 		case runningID(s.result.Text) == "":
-			passed = append(passed, a.subject)
+			passed = append(passed, &a)
 		}
 	}
 }
@@ -124,7 +128,11 @@ func (r *Reading) readAction(k int) action {
 		a.failed, _, _ = work.Status(s.result)
 	}
 	acc := &s.access
-	if s.result != nil && acc.Kind != work.ToolSearch && !work.StartsAgent(s.call.Name) {
+	if s.result != nil {
+		a.refused = refusalIn(s, a.failed) != ""
+		a.failed = a.failed || a.refused
+	}
+	if s.result != nil && !a.refused && acc.Kind != work.ToolSearch && !work.StartsAgent(s.call.Name) {
 		text := s.result.Text
 		if s.lines > 0 || acc.Kind == work.ToolRead && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors
@@ -151,7 +159,7 @@ func (r *Reading) readAction(k int) action {
 		a.looks = !a.failed
 		a.subject = acc.Query + "\x00" + acc.Path
 	case acc.Command != "":
-		a.subject = trimCommand(acc.Command)
+		a.folder, a.subject = cutFolder(s.call, acc.Command)
 		a.once = !a.failed && doneOnce(a.subject)
 	default:
 		a.subject = s.call.Name + s.call.Args
@@ -225,7 +233,11 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		}
 		return text
 	case acc.Command != "":
-		return "ran `" + quote.Line(clipMiddle(trimCommand(acc.Command), commandWidth)) + "`"
+		text := "ran `" + quote.Line(clipMiddle(a.subject, commandWidth)) + "`"
+		if folder := r.awayFolder(a); folder != "" {
+			text += " in " + shortPath(root, folder)
+		}
+		return text
 	case acc.Path != "" && acc.Kind == work.ToolSearch:
 		return "listed " + files
 	}
@@ -344,15 +356,58 @@ func (r *Reading) commonRoot() string {
 // heredoc is the start of a text inside a command, with the word that ends it.
 var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
 
-// trimCommand returns a command on one line, without a change of folder before
-// it and without what only limits its output or joins its two streams.
-func trimCommand(c string) string {
-	c = strings.TrimSpace(c)
-	if strings.HasPrefix(c, "cd ") {
-		if at := strings.Index(c, "&&"); at > 0 && at < 200 {
-			c = strings.TrimSpace(c[at+2:])
+// cutFolder returns the folder that a command is run in, "" where it does not say, and
+// the command without it.
+func cutFolder(call *chat.Part, command string) (folder, rest string) {
+	work.Members(call.Args, func(key, raw string) bool {
+		switch key {
+		case "workdir", "cwd", "workingdirectory", "workingdir":
+			folder = work.Text(raw)
+		}
+		return folder == ""
+	})
+	command = strings.TrimSpace(command)
+	if cd := changesFolder.FindStringSubmatch(command); cd != nil {
+		folder, command = work.Join(folder, cd[1]), command[len(cd[0]):]
+	}
+	if folder != "" {
+		folder = path.Clean(folder)
+	}
+	return folder, trimCommand(command)
+}
+
+// changesFolder is a change of folder before a command.
+var changesFolder = regexp.MustCompile(`^cd ["']?([^"'&;|\n]{1,200}?)["']?\s*(?:&&|;|\n)\s*`)
+
+// usualFolder returns the folder above all files in which most commands ran: nothing
+// is said of it.
+func (r *Reading) usualFolder(root string) (usual string) {
+	counts := map[string]int{}
+	for k := range r.steps {
+		if s := &r.steps[k]; s.kind == did && s.access.Kind == work.ToolShell {
+			f := r.newAction(k).folder
+			if work.IsAbs(f) && (root == "" || strings.HasPrefix(slashedPath(root)+"/", slashedPath(f)+"/")) {
+				if counts[f]++; counts[f] > counts[usual] {
+					usual = f
+				}
+			}
 		}
 	}
+	return usual
+}
+
+// awayFolder returns the folder of a command that ran in another than the usual one.
+func (r *Reading) awayFolder(a *action) string {
+	if a.folder == r.usual {
+		return ""
+	}
+	return a.folder
+}
+
+// trimCommand returns a command on one line, without what only limits its output or
+// joins its two streams.
+func trimCommand(c string) string {
+	c = strings.TrimSpace(c)
 	if first, rest, more := strings.Cut(c, "\n"); more {
 		c = first
 		if here := heredoc.FindStringSubmatch(first); here != nil { // its text is told as a file

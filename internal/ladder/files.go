@@ -1,15 +1,18 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -335,12 +338,12 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.doubt != parts[0].doubt }) {
 		same = parts[0].doubt
 	}
-	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtNotes[same])
+	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, f.doubtNote(v.file, same))
 	for _, p := range parts {
 		if p.doubt == same {
 			p.doubt = workset.Certain
 		}
-		writeFenced(b, p.where+doubtNotes[p.doubt], p.text)
+		writeFenced(b, p.where+f.doubtNote(v.file, p.doubt), p.text)
 	}
 	for _, p := range v.pieces {
 		where := "somewhere in it"
@@ -374,12 +377,55 @@ func (f *filler) leavesShown(g *workset.Region, marks []bool) bool {
 	return false
 }
 
-// doubtNotes say why lines may have changed since they were seen.
-var doubtNotes = map[workset.Cause]string{
-	workset.Command:  ", may have changed since: a command ran",
-	workset.SubAgent: ", may have changed since: another agent worked",
-	workset.Differs:  ", may have changed since: other parts of the file have",
+// doubtNote says why lines of a file may have changed since they were seen, where a
+// reason can be named.
+func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
+	why := ""
+	switch doubt {
+	case workset.Command:
+		if why = f.changingCommand(file); why == "" {
+			return ""
+		}
+		why = "`" + why + "` ran"
+	case workset.SubAgent:
+		why = "another agent worked"
+	case workset.Differs:
+		why = "other parts of the file have"
+	default:
+		return ""
+	}
+	return ", may have changed since: " + why
 }
+
+// mostDoubted is how many steps back a command is looked for that changed a file.
+const mostDoubted = 1000
+
+// changingCommand returns the newest command since a file was read that names the file,
+// or that changes files without naming them; "" where there is none.
+func (f *filler) changingCommand(file *workset.File) string {
+	known := f.readPresent().doubts
+	if why, ok := known[file]; ok {
+		return why
+	}
+	known[file] = ""
+	name := baseName(file.Path)
+	for k := len(f.steps) - 1; k >= max(0, len(f.steps)-mostDoubted) && f.steps[k].msg > file.Touched; k-- {
+		s := &f.steps[k]
+		if s.kind != did || s.result == nil || s.access.Kind != work.ToolShell {
+			continue
+		}
+		a := f.newAction(k)
+		program := changesMany.FindString(a.subject)
+		if !a.refused && (program != "" || strings.Contains(a.subject, name)) {
+			known[file] = quote.Line(cmp.Or(strings.TrimLeft(program, " :/"), clipMiddle(a.subject, 60)))
+			break
+		}
+	}
+	return known[file]
+}
+
+// changesMany are commands that change files which they do not name.
+var changesMany = regexp.MustCompile(`\bgit (?:checkout|switch|merge|rebase|pull|stash|reset|restore|apply|am|cherry-pick|revert|clean)\b|(?:^|[ :/])(?:fmt|format|gofmt|prettier|black|isort|rustfmt|codemod|generate|codegen|patch)\b|--(?:fix|write)\b|\b(?:sed|perl) -\w*i`)
 
 // writeFenced writes text between fences that do not occur in it.
 func writeFenced(b *strings.Builder, what, text string) {

@@ -154,7 +154,7 @@ func TestWhatIsNotTold(t *testing.T) {
 		chat.CallMessage("Let me look around first, and then at the tests.", chat.Call("1", "Bash", `{"command":"rg -n lost src missing"}`)),
 		chat.ResultMessage("1", "Exit code 2\nsrc/a.go:7: return errors.New(\"error: lost order\")\nsrc/a.go:9: log.Fatal(\"panic: lost\")\nrg: missing: No such file or directory (os error 2)\n"+strings.Repeat("src/b.go:1: lost\n", 20)),
 		chat.CallMessage("", chat.Call("2", "get_order", `{"id":"A17"}`)),
-		chat.ResultMessage("2", `{"order":"A17","items":[{"sku":"K-4411","state":"lost"},{"sku":"K-4412","state":"lost"}],"note":"`+strings.Repeat("x ", 100)+`"}`),
+		chat.ResultMessage("2", `{"order":"A17","items":[{"sku":"K-4411","state":"lost"},{"sku":"K-4412","state":"lost"}],"note":"`+strings.Repeat("x ", 1000)+`"}`),
 		chat.TextMessage(chat.Assistant, "Still active; waiting for the worker to report."),
 		chat.TextMessage(chat.Assistant, "Two items of the order are lost."),
 		chat.TextMessage(chat.User, "Go on."),

@@ -98,3 +98,52 @@ func TestUnsettled(t *testing.T) {
 		t.Errorf("what failed is gone, and told as failing: %s", got)
 	}
 }
+
+// A command is told with its folder where that is another than the usual one, and
+// neither merged with its like in another folder nor mended by it. A refusal is told with
+// the user's words, and not as a failure.
+func TestFoldersAndRefusals(t *testing.T) {
+	run := func(id, command string) chat.Message {
+		return chat.CallMessage("", chat.Call(id, "Bash", `{"command":"`+command+`"}`))
+	}
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Build all."),
+		run("1", "cd /w && make"), chat.ResultMessage("1", "built"),
+		run("2", "cd /w && git status"), chat.ResultMessage("2", "clean"),
+		run("3", "cd /w/web && make"), chat.ResultMessage("3", "Exit code 2\nmake: *** [web] Error 2"),
+		run("4", "cd /w && make"), chat.ResultMessage("4", "built"),
+		run("5", "cd /w && git push"), chat.ResultMessage("5", "Exit code 1\nThe user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nwait for the review"),
+		run("6", "source .secrets/env"), chat.ResultMessage("6", `Blocked: command references protected directory ".secrets"`),
+		chat.TextMessage(chat.User, "Go on."),
+	)
+	form := fold(Read(h, counter, nil), 2000)
+	text := form.Fold + form.State
+	for _, want := range []string{
+		"- ran `make` 2 times", "- ran `make` in /w/web, exit 2: make: *** [web] Error 2\n", "- ran `git push`, refused by the user, who said: wait for the review\n",
+		"refused: Blocked: command references protected directory", "refused, not to be tried again as it was: ran `git push`",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "failing: `git push`") {
+		t.Errorf("a refusal is told as a failure:\n%s", text)
+	}
+}
+
+// A file is in doubt where a command names it or changes files without naming them; of
+// other commands nothing is said.
+func TestDoubtNote(t *testing.T) {
+	for command, want := range map[string]string{"python3 build.py": "", "git checkout main": ", may have changed since: `git checkout` ran", "goimports -w a.go": ", may have changed since: `goimports -w a.go` ran"} {
+		h := chat.NewHistory(
+			chat.TextMessage(chat.User, "Mend it."),
+			chat.CallMessage("", chat.Call("1", "Read", `{"file_path":"/w/a.go"}`)),
+			chat.ResultMessage("1", "1\tpackage a\n2\t\n3\tfunc A() {}\n4\t\n5\tfunc B() {}\n6\t\n7\tfunc C() {}\n"),
+			chat.CallMessage("", chat.Call("2", "Bash", `{"command":"`+command+`"}`)), chat.ResultMessage("2", "done"),
+			chat.TextMessage(chat.User, "Go on."),
+		)
+		if form := fold(Read(h, counter, nil), 2000); !strings.Contains(form.State, "### /w/a.go"+want+"\n") {
+			t.Errorf("%s: want %q in\n%s", command, want, form.State)
+		}
+	}
+}

@@ -39,7 +39,8 @@ type Reading struct {
 	results  map[int]*item     // of results, by step
 	told     map[action]string // lines of actions, below folder
 	outlines map[*workset.File]outline
-	folder   string
+	folder   string // below which paths are told
+	usual    string // in which commands run unless they say so
 	now      *present
 
 	// Memory that every fill uses again.
@@ -54,6 +55,7 @@ type present struct {
 	listed []*workset.File // all that are there
 	lists  *lists
 	errors []failure
+	doubts map[*workset.File]string // the commands that may have changed them
 	root   string
 }
 
@@ -241,6 +243,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 			}
 			r.notes[key] = len(r.steps)
 			x.name, x.rules = key, s.Kind != typed.File
+			x.text = strings.TrimSpace(rulesTag.ReplaceAllString(text, ""))
 			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
 				x.text = "attached; it stands among the files"
 			}
@@ -252,6 +255,9 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 		}
 	}
 }
+
+// rulesTag is a tag that clients put around instructions.
+var rulesTag = regexp.MustCompile(`(?i)</?[a-z_ ]*instructions>\n?`)
 
 // closeTurn marks the agent's last words as those that end a turn.
 func (r *Reading) closeTurn() {
@@ -269,7 +275,8 @@ func (r *Reading) readPresent() *present {
 	if r.now != nil {
 		return r.now
 	}
-	p := &present{lists: r.readLists(), errors: r.unsettledFailures(3), root: r.commonRoot()}
+	p := &present{lists: r.readLists(), root: r.commonRoot(), doubts: map[*workset.File]string{}}
+	usual := r.usualFolder(p.root)
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue
@@ -279,11 +286,12 @@ func (r *Reading) readPresent() *present {
 			p.files = append(p.files, file)
 		}
 	}
-	if r.folder != p.root {
-		r.folder = p.root
+	if r.folder != p.root || r.usual != usual {
+		r.folder, r.usual = p.root, usual
 		clear(r.told)
 		clear(r.results)
 	}
+	p.errors = r.unsettledFailures(3)
 	r.now = p
 	return p
 }

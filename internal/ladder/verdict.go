@@ -21,6 +21,9 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	if work.Interrupted(s.result) {
 		return ", stopped before its end"
 	}
+	if a.refused {
+		return ", " + quote.Line(refusalIn(s, true))
+	}
 	failed, exit, known := work.Status(s.result)
 	text := ""
 	switch {
@@ -51,7 +54,7 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 			why = quote.ClipLine(pathsBelow(root, why), verdictWidth*2/3) + "; " + tally
 		}
 	case a.once:
-		why = lastTelling(s.result.Text)
+		why = cmp.Or(jsonValues(withoutFrame(s.result.Text), "", verdictWidth), lastTelling(s.result.Text))
 	case tally != "":
 		why = tally
 	case a.looks && s.access.Kind == work.ToolSearch && s.lines == 0 && len(s.result.Text) <= verdictWidth:
@@ -73,6 +76,36 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 		return text
 	}
 	return text + ": " + why
+}
+
+// refusals are the words of a result with which a user, a client or a system refuses a
+// call: those of users first.
+var refusals = [...]*regexp.Regexp{
+	regexp.MustCompile(`(?i)\buser (?:doesn't want to|does not want to|rejected|denied|declined|refused)|\b(?:rejected|denied|declined|refused) by (?:the )?user\b`),
+	regexp.MustCompile(`(?i)\bpermission to (?:use|run|read|write|edit)\b.*\bdenied|\bhaven't granted\b|\bnot granted\b|\brule\b.*\bprevents you\b|\bblocked(?:: | by )|\bprotected (?:folder|directory|file|path)|\bpermission denied\b|\boperation not permitted\b`),
+}
+
+// refusalWidth bounds what is told of a refusal, in bytes.
+const refusalWidth = 400
+
+// refusalIn says who refused a call and in which words; "" where nobody did.
+func refusalIn(s *step, failed bool) string {
+	head := quote.Clip(withoutFrame(s.result.Text), 2*refusalWidth)
+	if !failed && (s.lines > 0 || len(head) > refusalWidth/2) { // it shows a text that speaks of it
+		return ""
+	}
+	if refusals[0].MatchString(head) {
+		if _, said, ok := strings.Cut(head, "the user said:"); ok {
+			return "refused by the user, who said: " + quote.ClipLine(said, refusalWidth)
+		}
+		return "refused by the user"
+	}
+	for l := range strings.Lines(head) {
+		if refusals[1].MatchString(l) {
+			return "refused: " + quote.ClipLine(l, refusalWidth)
+		}
+	}
+	return ""
 }
 
 // pathsBelow returns a text with its paths as seen from a folder.

@@ -277,8 +277,8 @@ func keyLines(text, told string, n int, found bool) string {
 var hasWord = regexp.MustCompile(`[\pL\pN]`)
 
 // jsonValues returns the values of a JSON document by their names, each once and
-// up to n bytes in all: first those with digits, which calls refer to. It is ""
-// where the text is something else.
+// up to n bytes in all: first those with digits, which calls refer to, then words, then
+// the beginnings of texts. It is "" where the text is something else.
 func jsonValues(text, told string, n int) string {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return ""
@@ -296,7 +296,7 @@ func jsonValues(text, told string, n int) string {
 		}
 		v, pointer := tok.String(), dec.StackPointer()
 		kind, at := dec.StackIndex(dec.StackDepth())
-		if k := tok.Kind(); k != '"' && k != '0' || kind == '{' && at%2 == 1 || len(v) < 3 || len(v) > 60 || strings.Contains(told, v) {
+		if k := tok.Kind(); k != '"' && k != '0' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
 		name := pointer.LastToken()
@@ -304,7 +304,10 @@ func jsonValues(text, told string, n int) string {
 			pointer = pointer.Parent()
 			name = pointer.LastToken()
 		}
-		if !slices.Contains(values[name], v) {
+		if serves.MatchString(name + ": " + v) { // the service, not who calls it
+			continue
+		}
+		if v = quote.ClipLine(v, n/3); !slices.Contains(values[name], v) {
 			if values[name] == nil {
 				names = append(names, name)
 			}
@@ -312,10 +315,10 @@ func jsonValues(text, told string, n int) string {
 		}
 	}
 	var b strings.Builder
-	for _, digits := range [...]bool{true, false} {
+	for rank := range 3 {
 		for _, name := range names {
 			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
-				return strings.ContainsAny(v, "0123456789") != digits || strings.Contains(b.String(), v)
+				return rankValue(v) != rank || strings.Contains(b.String(), v)
 			})
 			if l := quote.ClipLine(name+": "+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
 				b.WriteString(l + "\n")
@@ -323,6 +326,21 @@ func jsonValues(text, told string, n int) string {
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// serves are values of which a service keeps its own account: when a record was
+// written, and the keys of what it refers to.
+var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
+
+// rankValue says how soon a value is told.
+func rankValue(v string) int {
+	switch {
+	case len(v) > 60:
+		return 2
+	case strings.ContainsAny(v, "0123456789"):
+		return 0
+	}
+	return 1
 }
 
 // isHarnessFrame reports whether a line is one with which a harness frames an output.

@@ -150,7 +150,9 @@ func instMarker(s string) bool {
 	return HasFold(s, "[inst]", "[/inst]", "[system_prompt]", "[available_tools]", "[tool_calls]", "[tool_results]")
 }
 
-var roleWords = []string{"system", "user", "human", "assistant", "developer", "tool", "model", "ai"}
+// Words that speak for a role where they begin a line. "model:" and "tool:" are left:
+// they are keys of settings far more often.
+var roleWords = []string{"system", "user", "human", "assistant", "developer", "ai"}
 
 // Words that a line in brackets may not start with: the labels of Serialize
 // and of a fold's text.
@@ -175,10 +177,8 @@ func lineMarker(s string) int {
 		if HasFold(s[i+1:], bracketWords...) {
 			return i
 		}
-	case c == '=' || c == '-':
-		if isDivider(s[i:]) {
-			return i
-		}
+	case strings.HasPrefix(s[i:], "====="):
+		return i
 	default:
 		for _, w := range roleWords {
 			if c|0x20 == w[0] && HasFold(s[i:], w) {
@@ -220,13 +220,6 @@ func OwnHeading(h string) bool {
 		}
 	}
 	return HasFold(h, "instruction", "new instruction")
-}
-
-// isDivider reports whether a line separates two summaries.
-func isDivider(s string) bool {
-	line, _, _ := strings.Cut(s, "\n")
-	line = strings.TrimRight(line, " \t\r")
-	return line == Divider || strings.HasPrefix(line, "=====")
 }
 
 // Divider separates the summary of the history from that of a split turn.
