@@ -16,7 +16,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if refusedToRun(res.Text) {
+	if work.Refused(res) || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
 	failed, exit, known := work.Status(res)
@@ -43,12 +43,6 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	}
 	shownAt := s.tick()
 	splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
-}
-
-// refusedToRun reports whether a command was not run at all.
-func refusedToRun(text string) bool {
-	head := text[:min(len(text), 300)]
-	return strings.Contains(head, "doesn't want to proceed") || strings.HasPrefix(head, "<tool_use_error>")
 }
 
 // changesFiles reports whether a command that could not be read holds a word that
