@@ -35,6 +35,9 @@ const (
 	commandName     = "command-name"
 )
 
+// commandArgs are the arguments of such a command, where it has any.
+var commandArgs = regexp.MustCompile(`^\s*<command-args>\s*[^\s<]`)
+
 // skillResult starts the result of a call of Claude Code's tool Skill. The
 // skill's text is the next one.
 const skillResult = "Launching skill: "
@@ -260,8 +263,9 @@ func isHook(s string) bool {
 	return hookLine.MatchString(s) && strings.Contains(s[:min(endOfLine(s), 140)], ":")
 }
 
-// clientCommand is a whole text that is a command to the client: /compact.
-var clientCommand = regexp.MustCompile(`^/[^/ .\n\t]{1,38}$`)
+// clientCommand is a whole text that is a command to the client: /compact. Those of
+// skills and plug-ins have a colon.
+var clientCommand = regexp.MustCompile(`^/[^/ .:\n\t]{1,38}$`)
 
 // resultHead is how Cline's results start, whose answer is the next text:
 // `[read_file for 'a.go'] Result:`.

@@ -48,9 +48,14 @@ type Span struct {
 	// part's Text. Spaces around a span belong to no span.
 	Part, From, To int
 
-	// Name is the path of a File or Instructions and the name of a Skill, "" where
-	// the text does not tell.
+	// Name is the path of a File or Instructions, the name of a Skill, and the command
+	// that typed words were given to as arguments; "" where the text does not tell.
 	Name string
+}
+
+// Words returns what a person typed: a command stands before its arguments.
+func (s *Span) Words(m *chat.Message) string {
+	return strings.TrimSpace(s.Name + " " + s.Text(m))
 }
 
 // Text returns the span's text in the message it was split from.
@@ -96,7 +101,7 @@ func Words(h chat.Sequence, i int) string {
 	var words []string
 	for _, s := range Split(h, i) {
 		if s.Kind == Typed {
-			words = append(words, s.Text(h.At(i)))
+			words = append(words, s.Words(h.At(i)))
 		}
 	}
 	return strings.Join(words, "\n")
@@ -111,6 +116,7 @@ type reader struct {
 	next  Kind            // of the next text, if it has no shape of its own; Typed expects nothing
 	until string          // what ends a span that goes on in the next text
 	open  Span            // that span's kind and name
+	given string          // the command whose arguments come next
 	lost  map[string]bool // closing tags that do not come any more in this text
 }
 
@@ -142,6 +148,9 @@ func (r *reader) addSpan(k Kind, name, s string, from, to int) {
 	}
 	if k == Typed && r.m.Synthetic {
 		k, name = markedKind(s[from:to])
+	}
+	if k == Typed {
+		name, r.given = r.given, ""
 	}
 	r.spans = append(r.spans, Span{Kind: k, Part: r.part, From: from, To: to, Name: name})
 }
@@ -317,6 +326,11 @@ func (r *reader) readTagged(s string, at int, head bool) int {
 		end = len(s)
 	}
 	if t.typed || name == commandName && strings.HasPrefix(strings.TrimSpace(s), commandWithText) {
+		if name == commandName && commandArgs.MatchString(s[end:]) {
+			r.given = strings.TrimSpace(s[inner:stop])
+			r.addSpan(Client, "", s, at, end)
+			return end
+		}
 		r.addAround(s, at, inner, stop, end)
 		return end
 	}

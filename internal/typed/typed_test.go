@@ -22,7 +22,7 @@ func show(m *chat.Message, spans []Span) string {
 		s := &spans[k]
 		switch {
 		case s.Kind == Typed:
-			list = append(list, fmt.Sprintf("typed %q", s.Text(m)))
+			list = append(list, fmt.Sprintf("typed %q", s.Words(m)))
 		case s.Name != "":
 			list = append(list, s.Kind.String()+" "+s.Name)
 		default:
@@ -55,9 +55,10 @@ func TestSplit(t *testing.T) {
 		"report":               {[]string{"<task-notification>\n<task-id>a1</task-id>\n<result>All done.</result>\n</task-notification>\nFull transcript available at: /tmp/a1.output"}, "report, report"},
 		"queue record":         {[]string{`{"task_id":"a1","description":"x","task_type":"local_agent"}`}, "client"},
 		"client's command":     {[]string{"<command-name>/exit</command-name>\n <command-message>exit</command-message>\n <command-args></command-args>", "<local-command-stdout>Bye!</local-command-stdout>"}, "client, client, client, client"},
-		"command with a text":  {[]string{"<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>12 --fix</command-args>", "# Review\nRead all."}, `client, client, typed "/review", client, client, typed "12 --fix", client, skill`},
+		"command with a text":  {[]string{"<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>12 --fix</command-args>", "# Review\nRead all."}, `client, client, client, typed "/review 12 --fix", client, skill`},
 		"skill":                {[]string{"Base directory for this skill: /s/pdf\n\n# PDF\nRead."}, "skill /s/pdf"},
 		"interrupted":          {[]string{"[Request interrupted by user]", "No, the other."}, `client, typed "No, the other."`},
+		"skill by its name":    {[]string{"/skill:pdf"}, `typed "/skill:pdf"`},
 		"slash":                {[]string{"/clear"}, "client"},
 		"path, no slash":       {[]string{"/etc/hosts"}, `typed "/etc/hosts"`},
 		"summary":              {[]string{"This session is being continued from a previous conversation that ran out of context."}, "client"},

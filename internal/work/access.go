@@ -50,9 +50,9 @@ type Access struct {
 	// Paths are further files, of patches and of edits to several files.
 	Paths []string
 
-	// Command is what a shell runs, Query what a search looks for or the
-	// address that is fetched.
-	Command, Query string
+	// Command is what a shell runs, Folder where it does so: "" is where the shell is,
+	// "?" not known. Query is what a search looks for, or the address that is fetched.
+	Command, Folder, Query string
 
 	// Ops is every single thing that the call does to a file.
 	Ops []FileOp
@@ -62,7 +62,7 @@ type Access struct {
 // not a JSON object, only the name counts. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
 	c := Read(call, k.Of(call.Name), Context{Bare: true})
-	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query}
+	a := Access{Kind: c.Tool, Command: c.Command, Folder: c.Folder, Query: c.Query}
 	shell, moves, same := a.Kind == ToolShell, false, true
 	for i := range c.Ops {
 		o := &c.Ops[i]

@@ -88,7 +88,7 @@ func TestAccessOfCommands(t *testing.T) {
 	}{
 		{"cat a.go", Access{Kind: ToolRead, Path: "a.go"}},
 		{"cat 'my file.txt'", Access{Kind: ToolRead, Path: "my file.txt"}},
-		{"cd /w && cat a.go", Access{Kind: ToolRead, Path: "/w/a.go"}},
+		{"cd /w && cat a.go", Access{Kind: ToolRead, Path: "/w/a.go", Folder: "/w"}},
 		{"cat a.go | head -20", Access{Kind: ToolRead, Path: "a.go", From: 1, To: 20}},
 		{"nl -ba src/a.go | sed -n '10,20p'", Access{Kind: ToolRead, Path: "src/a.go", From: 10, To: 20}},
 		{"sed -n '1,5p' a.go", Access{Kind: ToolRead, Path: "a.go", From: 1, To: 5}},

@@ -9,15 +9,27 @@ import (
 )
 
 // Effect says that a program may have changed files which its command does not
-// spell out: those whose names stand in Code, or any where none do. Where Script is
-// set, the text of that file takes the place of Code, and what it changes depends on
-// whether it writes files.
+// spell out: those below its folder whose names stand in Code, or those of its reach
+// where none do. Where Script is set, the text of that file takes the place of Code,
+// and what it changes depends on whether it writes files.
 type Effect struct {
 	Code   string // what the program was given or runs
 	Script string // the file with the text that it runs
+	Dir    string // the folder it runs in, "" where that is not known
 	Tree   Tree   // what becomes of the changes since the last commit
-	Only   bool   // it changes no others than those it names
+	Reach  Reach
 }
+
+// Reach is which files a program may change that it does not name.
+type Reach uint8
+
+// The reaches of programs.
+const (
+	AnyFile Reach = iota
+	NoOther       // none
+	Edited        // those that were edited since: the others are formatted already
+	Listed        // those that its output lists, where it does
+)
 
 // Tree is what a program does with changes that are not committed, to the files that it
 // names or to all.
@@ -39,19 +51,33 @@ func (s *step) possibleEffects() []Effect {
 	code, may := s.possibleEffect()
 	tree := s.tree
 	switch {
-	case !s.certain:
+	case !s.certain || s.name == "git-reset" && slices.ContainsFunc(s.operands(""), func(w word) bool { return w.text != "HEAD" }):
 		tree = Stay
 	case tree == Stash && s.has("pop", "apply"):
 		tree = Unstash
 	}
-	if may || tree == Commit {
-		only := (s.may == asTask || s.may == formats) && code != "" && !strings.ContainsAny(code, "*?{[")
-		return []Effect{{Code: code, Tree: tree, Only: only}}
+	e := Effect{Code: code, Tree: tree, Dir: s.dir}
+	if s.lost {
+		e.Dir = ""
 	}
-	if script := s.scriptFile(); script != "" {
-		return []Effect{{Code: code, Script: script}}
+	script := s.scriptFile()
+	switch {
+	case !may && tree != Commit && script == "":
+		return nil
+	case !may && tree != Commit:
+		e.Script = script
+	case s.may == itsFiles && !strings.ContainsAny(code, "$`"):
+		e.Reach = NoOther
+	case s.may != asTask && s.may != formats && s.may != nothing && !s.has("-m"):
+	case code != "" && !strings.ContainsAny(code, "*?{["):
+		e.Reach = NoOther
+	case !nameHas(s.name+" "+s.joinWords(), generating):
+		e.Reach = Edited
 	}
-	return nil
+	if s.name == "git-pull" || s.name == "git-merge" {
+		e.Reach = Listed
+	}
+	return []Effect{e}
 }
 
 // possibleEffect reports whether the step may change files besides its operations, and
@@ -62,7 +88,7 @@ func (s *step) possibleEffect() (code string, may bool) {
 	case noFile:
 		return "", false
 	case anyFile:
-		return "", s.does != patches || !IsPatch(doc.text)
+		return "", s.does != patches || !IsPatch(doc.text) && s.scriptFile() == ""
 	case itsFiles: // what is certain the operations tell
 		return s.joinWords(), !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
 	case formats:
@@ -90,7 +116,13 @@ func (s *step) possibleEffect() (code string, may bool) {
 		return "", false
 	}
 	f := s.operands("")
-	return "", changesByName(s.name) || len(f) > 0 && len(f[0].text) <= 20 && changesByName(f[0].text)
+	if len(f) == 0 || len(f[0].text) > 20 || !changesByName(f[0].text) {
+		return "", changesByName(s.name)
+	}
+	if path.Ext(f[len(f)-1].text) != "" {
+		code = s.joinWords()
+	}
+	return code, true
 }
 
 // joinWords returns the step's words as one text.
@@ -131,14 +163,19 @@ func (s *step) runsTask() (code string, may bool) {
 
 // changesByName reports whether the words of a task's or a program's name say that
 // it changes files.
-func changesByName(name string) bool {
-	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
-		switch w {
-		case "fmt", "format", "fix", "autofix", "prettify", "tidy", "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "scaffold", "bump":
-			return true
-		}
-	}
-	return false
+func changesByName(name string) bool { return nameHas(name, formatting) || nameHas(name, generating) }
+
+// The words of tasks that rewrite what is there, and of those that write anew.
+const (
+	formatting = "fmt format fix autofix prettify tidy"
+	generating = "generate gen codegen codemod migrate rewrite scaffold bump"
+)
+
+// nameHas reports whether a name has one of these words.
+func nameHas(name, words string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }), func(w string) bool {
+		return slices.Contains(strings.Fields(words), w)
+	})
 }
 
 // runsEach judges a program that runs another one for each of many files.
@@ -176,7 +213,10 @@ func (s *step) runsScript(code string) (string, bool) {
 	}
 	switch s.name {
 	case "bash", "sh", "zsh":
-		return code, code != ""
+		inner := Call{Command: code}
+		inner.readCommand(s.dir, false)
+		changes := slices.ContainsFunc(inner.Ops, func(o Op) bool { return o.Changes() })
+		return code, changes || len(inner.Effects) > 0
 	case "sed", "gsed": // what is certain the operations tell
 		return s.joinWords(), s.inPlace() && !s.certain
 	case "perl", "ruby":
@@ -188,15 +228,20 @@ func (s *step) runsScript(code string) (string, bool) {
 	}
 	for i, w := range s.args {
 		if w.text == "-m" && i+2 < len(s.args) {
-			return "", changesByName(s.args[i+2].text)
+			return s.joinWords(), changesByName(s.args[i+2].text)
 		}
 	}
 	return code, WritesFiles(code)
 }
 
-// scriptFile returns the file whose program an interpreter runs, "" where that is
-// not known.
+// scriptFile returns the file whose program an interpreter runs or whose patch is
+// applied, "" where that is not known.
 func (s *step) scriptFile() string {
+	if s.does == patches {
+		for _, w := range append(s.operands(""), s.orInput(nil)...) {
+			return s.knownPath(w)
+		}
+	}
 	if s.may != asScript || s.has("-m", "-c") || s.does != runs && s.does != rewrites {
 		return ""
 	}

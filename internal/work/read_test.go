@@ -45,27 +45,30 @@ func TestEffects(t *testing.T) {
 	for src, want := range map[string]*Effect{
 		"go test ./format/... -run TestGenerate": nil,
 		"go generate ./...":                      {},
-		"go get example.org/x":                   {Code: goFiles, Only: true},
+		"go get example.org/x":                   {Code: goFiles, Reach: NoOther},
 		"npx prettier --check a.ts":              nil,
-		"npx prettier --write a.ts":              {Code: "--write a.ts ", Only: true},
-		"npx prettier --write 'src/*.ts'":        {Code: "--write src/*.ts "},
-		"npx biome format --write a.ts b.ts":     {Code: "format --write a.ts b.ts ", Only: true},
-		"npx biome check --write src":            {},
-		"golangci-lint run --fix ./...":          {},
+		"npx prettier --write a.ts":              {Code: "--write a.ts ", Reach: NoOther},
+		"npx prettier --write 'src/*.ts'":        {Code: "--write src/*.ts ", Reach: Edited},
+		"npx biome format --write a.ts b.ts":     {Code: "format --write a.ts b.ts ", Reach: NoOther},
+		"npx biome check --write src":            {Reach: Edited},
+		"golangci-lint run --fix ./...":          {Reach: Edited},
 		"black --check .":                        nil,
 		"clang-format --dry-run a.c":             nil,
-		"black .":                                {},
+		"black .":                                {Reach: Edited},
 		"git stash list":                         nil,
+		"git pull --ff-only":                     {Reach: Listed},
+		"bash -c 'sed -n 1,20p a.go; go test'":   nil,
 		"git -C sub checkout main":               {Code: "main ", Tree: Undo},
 		"grep -rl x . | xargs sed -i s/x/y/":     {},
 		"find . -name '*.go' -exec cat {} +":     nil,
 		"bash -c 'bash -c \"cat > a\"'":          {Code: "\nbash -c \"cat > a\""},
 		"python gen.py":                          {Script: "/w/gen.py"},
 		"make build":                             nil,
-		"make fmt":                               {},
+		"make fmt":                               {Reach: Edited},
 	} {
 		var got *Effect
 		for _, e := range readCommand(t, src).Effects {
+			e.Dir = ""
 			got = &e
 		}
 		if (got == nil) != (want == nil) || got != nil && *got != *want {

@@ -41,6 +41,20 @@ func Interrupted(result *chat.Part) bool {
 	return interruptions.In(head) || interruptions.In(tail)
 }
 
+// Refused reports whether a result says that the user or the harness did not let the
+// call be done: nothing went wrong, and nothing happened.
+func Refused(result *chat.Part) bool {
+	const longest = 2000 // a file may speak of permissions too
+	return len(result.Text) < longest && notAllowed.In(result.Text[:min(len(result.Text), 200)])
+}
+
+// notAllowed is what clients write where a person or a rule of theirs said no.
+var notAllowed = find.Folded(
+	"doesn't want to proceed", "doesn't want to take this action", "user rejected", "user denied", "rejected by user", "rejected by the user",
+	"denied by the user", "user cancelled", "permission to use", "haven't granted it yet", "denied by your permission settings",
+	"requires approval", "blocked: command", "blocked by hook", "hook blocked", "hook denied", "rejected permission",
+)
+
 // interruptions are what tools write about commands that did not come to their end.
 var interruptions = find.Folded(
 	"timed out after", "command timed out", "request interrupted by user", "command was aborted", "process killed",

@@ -46,3 +46,17 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]bool{
+		"The user doesn't want to proceed with this tool use. The tool use was rejected.": true,
+		"Permission to use Bash with command rm has been denied.":                         true,
+		"exec command rejected by user":                                                   true,
+		"cat: /root/x: Permission denied":                                                 false,
+		"Error: the server refused a connection.":                                         false,
+	} {
+		if got := Refused(&chat.Part{Kind: chat.ToolResult, Text: text, Failed: true}); got != want {
+			t.Errorf("Refused(%q) = %v", text, got)
+		}
+	}
+}

@@ -66,7 +66,16 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 	case seds:
 		c := s.sedCall()
 		ranges, ok := c.printedRanges()
-		return ok && len(c.files) == 0 && shown != nil && len(ranges) == 1 && shown.narrowLines(ranges[0][0], ranges[0][1]) && c.strict && out.show
+		if !ok || len(c.files) > 0 || shown == nil || len(ranges) > 1 && !out.Numbered {
+			return false
+		}
+		last := ranges[len(ranges)-1][1]
+		for _, r := range ranges { // of numbered lines each tells its place
+			if r[0] < ranges[0][0] || last > 0 && (r[1] == 0 || r[1] > last) {
+				return false
+			}
+		}
+		return shown.narrowLines(ranges[0][0], last) && c.strict && out.show
 	case shows:
 		return len(s.args) == 0 && s.name == "cat"
 	case searches:

@@ -74,9 +74,6 @@ func (f *File) replacePlace(p place, now string, at moment) place {
 	for k := p.line; k < stop; k++ { // a doubted line stays doubted
 		seen.now = min(seen.now, r.Lines[k].seen)
 	}
-	if c := f.doubtSince(seen.now); c != Certain {
-		f.doubts.raise(at, c) // the text may really stand elsewhere
-	}
 	texts := strings.Split(r.Lines[p.line].Text[:p.at]+now+tail, "\n")
 	last := len(texts) - 1
 	switch {

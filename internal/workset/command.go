@@ -2,7 +2,9 @@ package workset
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,7 +16,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if refusedToRun(res.Text) {
+	if work.Refused(res) || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
 	failed, exit, known := work.Status(res)
@@ -31,22 +33,16 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
 			e.Tree = work.Stay // not done, or not to the end
 		}
-		s.doubtBy(e, at)
+		s.doubtBy(e, &o, at)
 	}
 	if !c.Clear && changesFiles(c.Command) {
-		s.doubts.raise(at, Command)
+		s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
 	}
 	if !c.Clear || o.running {
 		return
 	}
 	shownAt := s.tick()
 	splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
-}
-
-// refusedToRun reports whether a command was not run at all.
-func refusedToRun(text string) bool {
-	head := text[:min(len(text), 300)]
-	return strings.Contains(head, "doesn't want to proceed") || strings.HasPrefix(head, "<tool_use_error>")
 }
 
 // changesFiles reports whether a command that could not be read holds a word that
@@ -68,9 +64,9 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 	}
 }
 
-// doubtBy marks what a program may have changed: the files that it names, or all
-// where it names none.
-func (s *Set) doubtBy(e work.Effect, at moment) {
+// doubtBy marks what a program may have changed: the files that it names, or those of
+// its reach where it names none.
+func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, at) {
 		return
 	}
@@ -78,25 +74,83 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 		if f := s.files[s.fileKey(e.Script)]; f != nil {
 			e.Code = f.knownText()
 		}
-		if !work.WritesFiles(e.Code) {
+		if !work.WritesFiles(e.Code) && !work.IsPatch(e.Code) {
 			return
 		}
 	}
-	named := strings.Contains(e.Code, "tempfile") || strings.Contains(e.Code, "/tmp/")
+	listed, all := []string(nil), true
+	if e.Reach == work.Listed {
+		listed, all = o.changedFiles()
+	} else if e.Tree == work.Stay && nothingDone.In(o.text) {
+		return
+	}
+	dir := s.effectFolder(e.Dir)
+	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
-	for k, f := range s.files {
+	for k := range s.files {
 		named = named || strings.Contains(e.Code, path.Base(k))
-		if namesFile(e.Code, k) {
-			f.doubts.raise(at, Command)
+	}
+	for k, f := range s.files {
+		switch {
+		case namesFile(e.Code, k) || e.Reach == work.NoOther && matchesFile(e.Code, k):
 			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
 				f.returnTo(f.committed)
-				f.doubts.raise(at, Command)
 			}
+		case named || !strings.HasPrefix(k, dir), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
+			!all && !slices.ContainsFunc(listed, func(p string) bool { return strings.HasSuffix(k, p) }):
+			continue
+		}
+		f.doubts.raise(at, Command)
+	}
+	if e.Reach == work.Edited && !named {
+		s.formatted = at.now
+	}
+}
+
+// effectFolder returns the folder whose files a program changes that runs in dir: the
+// session's where dir is in it, since programs find the root of a project.
+func (s *Set) effectFolder(dir string) string {
+	if dir == "" || s.base == "" {
+		return ""
+	}
+	dir, base := s.fileKey(dir)+"/", s.fileKey(s.base)+"/"
+	if strings.HasPrefix(dir, base) {
+		return base
+	}
+	return dir
+}
+
+// changedFiles returns the ends of the paths that git lists as changed, and whether
+// there may be more.
+func (o *output) changedFiles() (ends []string, more bool) {
+	for line := range strings.Lines(o.text) {
+		if m := statLine.FindStringSubmatch(line); m != nil {
+			ends = append(ends, strings.TrimPrefix(m[1], "..."))
+		}
+		if m := statSum.FindStringSubmatch(line); m != nil {
+			return ends, m[1] != strconv.Itoa(len(ends))
 		}
 	}
-	if !named && !e.Only {
-		s.doubts.raise(at, Command)
+	return nil, !nothingDone.In(o.text)
+}
+
+// nothingDone is what git and formatters write where they changed no file.
+var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.")
+
+// What git writes of the files that it changed: one line for each, and their number.
+var (
+	statLine = regexp.MustCompile(`^ (\S.*?) +\|  *(?:\d|Bin)`)
+	statSum  = regexp.MustCompile(`^ (\d+) files? changed`)
+)
+
+// matchesFile reports whether a pattern among these words may be meant for a file.
+func matchesFile(code, key string) bool {
+	for w := range strings.FieldsSeq(code) {
+		if ok, _ := path.Match(path.Base(w), path.Base(key)); ok && strings.ContainsAny(w, "*?") {
+			return true
+		}
 	}
+	return false
 }
 
 // namesFile reports whether code may name the file with a path: by its name, and no
@@ -146,11 +200,8 @@ func (s *Set) changeTree(tree work.Tree, at moment) bool {
 	}
 	switch tree {
 	case work.Stash:
-		s.stashedAt, s.unstashed = at.now, s.doubts
+		s.stashedAt = at.now
 	case work.Unstash:
-		if s.doubts.strong == s.stashedAt {
-			s.doubts.strong, s.doubts.cause = s.unstashed.strong, s.unstashed.cause
-		}
 		s.stashedAt = 0
 	}
 	return tree == work.Unstash || tree == work.Commit

@@ -28,6 +28,9 @@ func commandOutput(s string) output {
 			o.running = true
 		}
 		if line == "Output:" {
+			if strings.HasPrefix(rest, "Warning: truncated output ") || strings.HasPrefix(rest, "Total output lines: ") {
+				_, rest, _ = strings.Cut(rest, "\n\n")
+			}
 			o.text = rest
 			return o
 		}

@@ -154,11 +154,20 @@ func (d *divider) takeBare(k int) bool {
 		}
 		d.putLines(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
 		return true
+	case d.list[k+1].Found && d.list[k+1].Path == "" && n > 0 && n < rest && d.isFound(d.pos+n) && !d.isFound(d.pos+n-1):
+		d.putLines(s, n, false)
+		return true
 	case d.whole && n != work.ToEnd && d.sumLines(k) == rest:
 		d.putLines(s, n, false)
 		return true
 	}
 	return false
+}
+
+// isFound reports whether a line of the output is one that a search in files found.
+func (d *divider) isFound(at int) bool {
+	_, _, _, ok := foundLine(d.lines[at], false)
+	return ok
 }
 
 // sumLines returns how many lines the streams from k on print if none is short; -1
@@ -194,30 +203,30 @@ func (d *divider) putLines(s *work.Stream, n int, end bool) {
 	d.emit(run)
 }
 
-// takeNumbered gives a stream its lines by their numbers.
+// takeNumbered gives a stream its lines by their numbers, which rise, in one run or in
+// several.
 func (d *divider) takeNumbered(s *work.Stream) bool {
-	first, n := 0, 0
-	var lines []string
-	for d.pos < len(d.lines) {
+	run := shown{path: s.Path, from: s.From}
+	start, last := d.pos, len(d.lines)
+	if d.blanks {
+		last--
+	}
+	for ; d.pos < len(d.lines); d.pos++ {
 		k, _, text, ok := numberAt(d.lines[d.pos])
-		if !ok || n > 0 && k != n+1 || n == 0 && k < s.From {
+		next := run.from + len(run.lines)
+		if !ok || k < next || s.Count != work.ToEnd && k >= s.From+s.Count {
 			break
 		}
-		if n == 0 {
-			first = k
+		if k > next {
+			d.emit(run)
+			run = shown{path: s.Path, from: k}
 		}
-		n = k
-		lines = append(lines, text)
-		d.pos++
+		if d.pos < last {
+			run.lines = append(run.lines, text)
+		}
 	}
-	sure := len(lines)
-	if d.blanks && d.pos == len(d.lines) {
-		sure--
-	}
-	if sure > 0 {
-		d.emit(shown{path: s.Path, from: first, lines: lines[:sure]})
-	}
-	return len(lines) > 0
+	d.emit(run)
+	return d.pos > start
 }
 
 // takeFound reads the lines of a search, each with its number.
