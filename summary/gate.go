@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
@@ -22,7 +21,8 @@ type asks struct {
 }
 
 // checkSummary returns every reason to refuse a summary of in's region, each with the
-// name of its rule in front; nil when there is none.
+// name of its rule in front; nil when there is none. An answer that declines the task, or
+// calls a tool in words, lacks the sections.
 func checkSummary(text string, in Input, ask asks) (problems []string) {
 	in, err := in.withDefaults()
 	if err != nil {
@@ -39,12 +39,6 @@ func checkSummary(text string, in Input, ask asks) (problems []string) {
 	}
 	if ranOut(ask.stop) {
 		refuse("cut_off: the answer stops in the middle (%s); it has to be shorter", ask.stop)
-	}
-	if looksLikeCall(text) {
-		refuse("tool_call: the answer is a tool call written as text")
-	}
-	if phrase := refusalPhrase(text); phrase != "" {
-		refuse("refusal: the answer declines the task (%q)", phrase)
 	}
 	n := in.Counter.Text(text)
 	if most := in.regionTokens(n); n >= most {
@@ -83,38 +77,6 @@ func ranOut(stop string) bool {
 	return false
 }
 
-// looksLikeCall reports whether an answer is nothing but a call of a tool that
-// was written down as text.
-func looksLikeCall(s string) bool {
-	s = strings.TrimSpace(strings.Trim(strings.TrimPrefix(s, "```json"), "`"))
-	if quote.HasFold(s, "<tool_call", "<function", "<invoke", "<antml", "<|tool", "[tool_calls]", "[assistant tool calls]", "<tool_use") {
-		return true
-	}
-	return s != "" && strings.IndexByte("{[", s[0]) >= 0 && strings.IndexByte("}]", s[len(s)-1]) >= 0 &&
-		find.Any(s, `"name"`, `"tool"`, `"function"`) && find.Any(s, `"arguments"`, `"input"`, `"parameters"`)
-}
-
-// refusals are the words with which models decline.
-var refusals = []string{
-	"i can't help", "i cannot help", "i can't assist", "i cannot assist", "i'm unable to", "i am unable to", "i'm not able to", "i am not able to",
-	"i can't provide", "i cannot provide", "i can't summar", "i cannot summar", "i won't be able", "i must decline", "i'm sorry, but", "i am sorry, but",
-	"sorry, i can", "as an ai", "i don't have access to", "i do not have access to", "there is no conversation", "no conversation was provided",
-	"please provide the conversation", "what would you like me to",
-}
-
-// refusalPhrase returns the words with which an answer declines, or "". Only the
-// beginning is looked at: a summary may well report that somebody declined.
-func refusalPhrase(s string) string {
-	if line, _, _ := strings.Cut(s, "\n"); sectionName(line) != "" {
-		return ""
-	}
-	low := strings.ToLower(strings.ReplaceAll(quote.Clip(s, 300), "’", "'"))
-	if i := slices.IndexFunc(refusals, func(p string) bool { return strings.Contains(low, p) }); i >= 0 {
-		return refusals[i]
-	}
-	return ""
-}
-
 // isDegenerate reports text that repeats itself over and over, or is mostly not
 // words at all.
 func isDegenerate(s string) bool {
@@ -122,16 +84,6 @@ func isDegenerate(s string) bool {
 		return false
 	}
 	s = quote.Clip(s, 32<<10)
-	lines, times, most := 0, map[string]int{}, 0
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		lines++
-		if times[line]++; len(line) > 8 {
-			most = max(most, times[line])
-		}
-	}
 	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	fours := map[string]bool{}
 	for i := 4; i <= len(words); i++ {
@@ -147,7 +99,7 @@ func isDegenerate(s string) bool {
 	// One run of letters without an end is noise: no language with blanks writes
 	// like that.
 	endless := slices.ContainsFunc(words, func(w string) bool { return len(w) >= 600 && w[0] < 0x80 })
-	return lines > 12 && most > lines/3 || len(words) > 64 && len(fours) < len(words)/4 || letters*3 < all || endless
+	return len(words) > 64 && len(fours) < len(words)/3 || letters*3 < all || endless
 }
 
 // mostConstraints is how many sentences are compared word by word: a pasted

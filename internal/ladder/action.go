@@ -233,7 +233,8 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		}
 		return text
 	case acc.Command != "":
-		text := "ran `" + quote.Line(clipMiddle(a.subject, commandWidth)) + "`"
+		_, command := cutFolder(s.call, acc.Command)
+		text := "ran `" + quote.Line(clipMiddle(command, commandWidth)) + "`"
 		if folder := r.awayFolder(a); folder != "" {
 			text += " in " + shortPath(root, folder)
 		}

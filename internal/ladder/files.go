@@ -425,7 +425,7 @@ func (f *filler) changingCommand(file *workset.File) string {
 }
 
 // changesMany are commands that change files which they do not name.
-var changesMany = regexp.MustCompile(`\bgit (?:checkout|switch|merge|rebase|pull|stash|reset|restore|apply|am|cherry-pick|revert|clean)\b|(?:^|[ :/])(?:fmt|format|gofmt|prettier|black|isort|rustfmt|codemod|generate|codegen|patch)\b|--(?:fix|write)\b|\b(?:sed|perl) -\w*i`)
+var changesMany = regexp.MustCompile(`\bgit (?:-[^|&;]*? )?(?:checkout|switch|merge|rebase|pull|stash|reset|restore|apply|am|cherry-pick|revert|clean)\b|(?:^|[ :/])(?:fmt|format|gofmt|prettier|black|isort|rustfmt|codemod|generate|codegen|patch)\b|--(?:fix|write)\b|\b(?:sed|perl) -\w*i`)
 
 // writeFenced writes text between fences that do not occur in it.
 func writeFenced(b *strings.Builder, what, text string) {

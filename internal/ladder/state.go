@@ -241,7 +241,7 @@ type failure struct {
 
 // unsettledFailures returns at most that number of the newest failures: of a call
 // that the agent made again, only the last try counts. Reads and searches only
-// looked. Of an earlier turn a failure counts if nothing succeeded after it.
+// looked. What was committed or published since is taken to work.
 func (r *Reading) unsettledFailures(most int) []failure {
 	var list []failure
 	var passed []*action // commands that succeeded later
@@ -264,7 +264,8 @@ func (r *Reading) unsettledFailures(most int) []failure {
 			if s.access.Command != "" && !a.failed {
 				passed = append(passed, &a)
 			}
-		case len(passed) > 0 && (k < r.typed || wrongCall.MatchString(why)): // it went on without it
+		case len(passed) > 0 && wrongCall.MatchString(why): // it went on without it
+		case slices.ContainsFunc(passed, func(later *action) bool { return later.once }): // nobody commits what fails
 		case r.namesDeleted(s.access.Command): // what failed is gone
 		case s.access.Command == "" || !slices.ContainsFunc(passed, settles):
 			source := work.Headline(s.call, 160)
@@ -274,11 +275,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 			case s.access.Command != "":
 				source = a.subject
 			}
-			e := failure{source: source, line: why, msg: s.msg}
-			if len(list) == 0 {
-				e.first = firstCause(s.result.Text, why)
-			}
-			list = append(list, e)
+			list = append(list, failure{source, why, s.msg, firstCause(s.result.Text, why)})
 		}
 	}
 	return list

@@ -42,7 +42,25 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		return
 	}
 	shownAt := s.tick()
-	splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
+	splitOutput(c.Streams, &o, func(run shown) {
+		if end, ok := strings.CutPrefix(run.path, diffFile); ok {
+			run.path = s.pathWith(end)
+		}
+		s.showAll(run, shownAt)
+	})
+}
+
+// pathWith returns the path of the known file that ends so, "" where none or several do.
+func (s *Set) pathWith(end string) (found string) {
+	for k, f := range s.files {
+		if strings.HasSuffix("/"+k, "/"+end) {
+			if found != "" {
+				return ""
+			}
+			found = f.Path
+		}
+	}
+	return found
 }
 
 // changesFiles reports whether a command that could not be read holds a word that

@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Each run is handed to emit.
 func splitOutput(list []work.Stream, o *output, emit func(shown)) {
-	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
+	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found || s.Diff }) || o.hasShellError() {
 		return // it shows no file
 	}
 	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
@@ -60,6 +61,8 @@ func (d *divider) takeStream(k int) bool {
 		return true
 	case s.Found:
 		return d.takeFound(s, d.streamLimit(k))
+	case s.Diff:
+		return d.takeDiff(d.streamLimit(k))
 	case s.Numbered && s.Path != "":
 		return d.takeNumbered(s)
 	case s.Path != "":
@@ -228,6 +231,38 @@ func (d *divider) takeNumbered(s *work.Stream) bool {
 	d.emit(run)
 	return d.pos > start
 }
+
+// takeDiff reads the lines that a diff shows of files as they stand.
+func (d *divider) takeDiff(limit int) bool {
+	file, left := "", 0 // of the hunk's lines
+	var run shown
+	for ; d.pos < limit; d.pos++ {
+		line := d.lines[d.pos]
+		m := hunkHead.FindStringSubmatch(line)
+		switch {
+		case left > 0 && line != "" && (line[0] == ' ' || line[0] == '+'):
+			run.lines = append(run.lines, line[1:])
+			if left--; left == 0 {
+				d.emit(run)
+			}
+		case strings.HasPrefix(line, diffFile):
+			file = line
+		case m != nil:
+			run.path, run.lines = file, nil
+			run.from, _ = strconv.Atoi(m[1])
+			if left = 1; m[2] != "" {
+				left, _ = strconv.Atoi(m[2])
+			}
+		}
+	}
+	return true
+}
+
+// diffFile stands before the path of a file below the root of its project.
+const diffFile = "+++ b/"
+
+// hunkHead starts a hunk of a diff.
+var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)
 
 // takeFound reads the lines of a search, each with its number.
 func (d *divider) takeFound(s *work.Stream, limit int) bool {
