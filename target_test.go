@@ -245,8 +245,8 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
 	view := text(r.View)
 	for _, want := range []string{
-		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "(`winnow recall` shows it)", "- called deploy(env=test), failed",
-		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go, may have changed since", "const jobs = 3",
+		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go\n", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {
 		if !strings.Contains(view, want) {
@@ -288,9 +288,10 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"mise run lint", lines("[lint] looks at", 40) + "\n[lint:go] 0 issues.\nFinished in 12.83s\n"},
 			{"make tools", lines("go: downloading app/tool", 40) + "\nmake: fetching the key failed\nbuilt 3 programs\n"},
 			{"go test ./... -run TestLease", "ok  \tapp/lease\t0.7s\nok  \tapp/queue\t0.2s [no tests to run]\n"},
+			{"go test ./...", "ok  \tapp/lease\t0.7s\nok  \tapp/queue\t(cached)\nok  \tapp/text\t(cached)\n"},
 			{"bd create lease", "✓ Created issue: app-7k — lease\n  Priority: P2\n  Status: open\n" + lines("hint", 20)},
 			{"git rebase --continue", "[detached HEAD 3ec0053] mend the queue\n 1 file changed\nSuccessfully rebased and updated refs/heads/queue.\n"},
-		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "fetching the key failed", "`: ok app/lease 0.7s", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
+		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "fetching the key failed", "`: ok app/lease 0.7s", "`go test ./...`: ok, all 3 packages", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
 		{"a run that failed says what, and whether it passed later", [][]string{
 			{"python lease.py", "Exit code: 1\nOutput:\nImportError:\n\nImportError: numpy failed to import\n"},
 			{"pnpm test", "Exit code: 1\nOutput:\n    1) keeps the lease\n[66:0412/02:ERROR:net/trust.cc:807] Error parsing certificate:\n1 test failed.\n"},
@@ -307,7 +308,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 		{
 			"what was stashed is not there",
 			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash", "Saved working directory and index state"}},
-			[]string{"limit = 3 // of a", "may have changed since"},
+			[]string{"limit = 3 // of a"},
 			[]string{"limit = 700"},
 		},
 		{

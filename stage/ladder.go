@@ -226,7 +226,7 @@ func (x *layout) summaryInput() summary.Input {
 // redeemFold says how what a fold leaves out is had back.
 func (d *Draft) redeemFold(handle string) string {
 	if d.Config.RecallTool == "" {
-		return "What is left out stands in the original: " + handle + " (`winnow recall` shows it)"
+		return "`winnow recall " + handle + "` shows what is left out; original: " + handle
 	}
 	return "What is left out stands in the original: " + d.redeemHint(handle)
 }

@@ -54,7 +54,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 				a.times, list[at].times = list[at].times, 0
 			}
 		}
-		key := fmt.Sprint(s.access.Kind, a.failed, a.shows != "", a.subject, "\x00", r.awayFolder(&a))
+		key := fmt.Sprint(s.access.Kind, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus

@@ -385,13 +385,13 @@ func (t *turn) isTold() bool {
 	return slices.ContainsFunc(t.items, func(x *item) bool { return x.rung >= 0 })
 }
 
-// writeTurn writes one turn and returns how many of its edits and commands are missing.
+// writeTurn writes one turn and returns how many of its actions are missing.
 func (f *filler) writeTurn(b *strings.Builder, t *turn) (missing int) {
 	looking := false // the line of reads and searches is open
 	for i := range t.items {
 		x := t.items[i]
 		if x.rung < 0 {
-			if x.kind == did && !x.looks {
+			if x.kind == did {
 				missing++
 			}
 			continue

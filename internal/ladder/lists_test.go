@@ -101,7 +101,7 @@ func TestUnsettled(t *testing.T) {
 
 // A command is told with its folder where that is another than the usual one, and
 // neither merged with its like in another folder nor mended by it. A refusal is told with
-// the user's words, and not as a failure.
+// the user's words, not as a failure, and no more where it was done later. The branch is told.
 func TestFoldersAndRefusals(t *testing.T) {
 	run := func(id, command string) chat.Message {
 		return chat.CallMessage("", chat.Call(id, "Bash", `{"command":"`+command+`"}`))
@@ -109,7 +109,7 @@ func TestFoldersAndRefusals(t *testing.T) {
 	h := chat.NewHistory(
 		chat.TextMessage(chat.User, "Build all."),
 		run("1", "cd /w && make"), chat.ResultMessage("1", "built"),
-		run("2", "cd /w && git status"), chat.ResultMessage("2", "clean"),
+		run("2", "cd /w && git status"), chat.ResultMessage("2", "On branch queue\nYour branch is ahead of 'origin/queue' by 2 commits.\n\nnothing to commit, working tree clean"),
 		run("3", "cd /w/web && make"), chat.ResultMessage("3", "Exit code 2\nmake: *** [web] Error 2"),
 		run("4", "cd /w && make"), chat.ResultMessage("4", "built"),
 		run("5", "cd /w && git push"), chat.ResultMessage("5", "Exit code 1\nThe user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nwait for the review"),
@@ -128,6 +128,13 @@ func TestFoldersAndRefusals(t *testing.T) {
 	}
 	if strings.Contains(text, "failing: `git push`") {
 		t.Errorf("a refusal is told as a failure:\n%s", text)
+	}
+	if want := "git status said in message 4: On branch queue; Your branch is ahead of 'origin/queue' by 2 commits.; nothing to commit"; !strings.Contains(form.State, want) {
+		t.Errorf("%q is missing in\n%s", want, form.State)
+	}
+	h = h.Append(run("7", "cd /w && git push"), chat.ResultMessage("7", "queue -> queue"), chat.TextMessage(chat.User, "Good."))
+	if form := fold(Read(h, counter, nil), 2000); strings.Contains(form.State, "again as it was: ran `git push`") || !strings.Contains(form.State, "again as it was: ran `source") {
+		t.Errorf("what was done later is told as refused, or another one is not:\n%s", form.State)
 	}
 }
 

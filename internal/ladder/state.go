@@ -124,6 +124,9 @@ func (f *filler) describeStanding(room int) string {
 	head := standsHead + "\n"
 	room -= f.countTokens(head)
 	put := func(text string) {
+		if text == "" {
+			return
+		}
 		text = "- " + quote.Line(text) + "\n"
 		if n := f.countTokens(text); n <= room {
 			room -= n
@@ -136,9 +139,10 @@ func (f *filler) describeStanding(room int) string {
 	for _, a := range f.newestActions(2, func(a *action) bool { return a.once }) {
 		put("done, not to be done again: " + f.actionLine(&a, f.root))
 	}
-	for _, a := range f.newestActions(3, func(a *action) bool { return a.refused }) {
+	for _, a := range f.newestActions(3, func(a *action) bool { return a.refused && !f.isAllowed(a) }) {
 		put("refused, not to be tried again as it was: " + f.actionLine(&a, f.root))
 	}
+	put(f.describeBranch())
 	var open []string
 	done := 0
 	for _, t := range found.todos {
@@ -180,6 +184,45 @@ func (f *filler) describeStanding(room int) string {
 	}
 	return head + b.String()
 }
+
+// isAllowed reports whether what was refused was done later, so or otherwise: the user
+// wanted something else first.
+func (f *filler) isAllowed(a *action) bool {
+	programs := programsOf(a.subject)
+	for k := a.step + 1; k < len(f.steps); k++ {
+		s := &f.steps[k]
+		if s.kind != did || s.result == nil || s.access.Kind != f.steps[a.step].access.Kind {
+			continue
+		}
+		later := f.newAction(k)
+		if later.failed || later.refused {
+			continue
+		}
+		if later.subject == a.subject || s.access.Command != "" && isPart(programs, programsOf(later.subject)) {
+			return true
+		}
+	}
+	return false
+}
+
+// describeBranch says where the repository stood when git was last asked: its branch, and
+// what is not committed or pushed. It is "" where the view shows the answer.
+func (f *filler) describeBranch() string {
+	for k := len(f.steps) - 1; k >= 0; k-- {
+		s := &f.steps[k]
+		if s.kind != did || s.result == nil || !strings.Contains(s.access.Command, "git status") {
+			continue
+		}
+		if found := branchLine.FindAllString(quote.Clip(s.result.Text, 4<<10), 3); len(found) > 0 && !f.isShown(s.msg) {
+			return fmt.Sprintf("git status said in message %d: %s", s.msg+1, quote.ClipLine(strings.Join(found, "; "), 240))
+		}
+		return ""
+	}
+	return ""
+}
+
+// branchLine are the lines in which git says where a repository stands.
+var branchLine = regexp.MustCompile(`(?m)^(?:On branch |HEAD detached |Your branch |## |nothing to commit|Changes (?:not staged|to be committed)|(?:interactive )?rebase in progress).*`)
 
 // newestActions returns the newest actions of some kind that the view does not show, the
 // older first.

@@ -42,7 +42,10 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	}
 	why, tally := "", ""
 	if s.access.Kind == work.ToolShell && s.lines == 0 {
-		tally = tallyLine(s.result.Text)
+		tally = strings.TrimSuffix(tallyLine(s.result.Text), ":")
+		if n := len(passedPackage.FindAllStringIndex(s.result.Text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
+			tally = fmt.Sprintf("ok, all %d packages", n)
+		}
 	}
 	switch {
 	case failed || a.shows != "" && !a.once:
@@ -147,6 +150,9 @@ var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
 var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|\b\d+ issues?[.:]?$|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+
+// passedPackage is how go test says that the tests of a package passed.
+var passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
 
 // talliesNone are tallies that say less than others.
 var talliesNone = regexp.MustCompile(`^(?:0 |PASS$|FAIL$)|\[no test`)

@@ -343,6 +343,9 @@ func (r *reader) readTagged(s string, at int, head bool) int {
 		kind, label = reminderKind(strings.TrimSpace(s[inner:stop]))
 	}
 	r.addSpan(kind, label, s, at, end)
+	if kind == Skill && strings.Contains(s[at:inner], " location=") { // pi's: what follows was typed behind its name
+		r.given = "/skill:" + label
+	}
 	return end
 }
 
