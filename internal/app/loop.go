@@ -102,9 +102,13 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	tty := a.terminalInput() != nil && isTerminal(a.stdout) && !a.asJSON
+	ctx := cmd.Context()
+	if tty { // Ctrl-C cancels a turn
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	h, err := a.newLoopHost(ctx, f, tty)
 	if err != nil {
 		return err
@@ -119,11 +123,7 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 		h.leaveSession(s)
 		return err
 	}
-	o := loop.Options{Output: f.maxTokens, Trust: f.yes}
-	if tty {
-		return a.loopTerminal(ctx, h, s, spec, o)
-	}
-	return a.loopPlain(ctx, h, s, spec, o)
+	return a.talk(ctx, h, s, spec, loop.Options{Output: f.maxTokens, Trust: f.yes}, tty)
 }
 
 // startDriver starts a driver with tools that work in this folder.

@@ -253,6 +253,12 @@ func (h *loopHost) leaveSession(s *session.Session) {
 	}
 }
 
+// hasMessages reports whether a session has any.
+func hasMessages(s *session.Session) bool {
+	c, err := s.Context()
+	return err == nil && c.Request.History.Len() > 0
+}
+
 // customLoop is the entry in which a session keeps its own system prompt.
 const customLoop = "winnow.loop"
 

@@ -309,7 +309,7 @@ func doHelp(_ context.Context, d *Driver, _ string) error {
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "%-18s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), c.About)
 	}
-	b.WriteString("Everything else is a message to the model. Alt-Enter or \\ before Enter starts a new line.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
+	b.WriteString("Everything else is a message to the model; a line that ends in \\ goes on in the next one.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
 	d.note("%s", b.String())
 	return nil
 }
