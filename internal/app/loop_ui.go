@@ -152,7 +152,7 @@ func (u *loopUI) Confirm(ctx context.Context, q tools.Action) (loop.Reply, error
 	if !u.tty {
 		return loop.No, errors.New("there is no terminal to ask for permission on; --yes allows every call")
 	}
-	what := map[tools.Need]string{tools.Write: "wants to change a file", tools.Run: "wants to run a command", tools.Outside: "wants to read outside this folder"}[q.Need]
+	what := map[tools.Need]string{tools.Write: "wants to change a file", tools.Run: "wants to run a command"}[q.Need]
 	text := u.st.Warm("The model "+what+": ") + u.st.Bold(plainText(q.Title))
 	for l := range strings.SplitSeq(plainText(q.Detail), "\n") {
 		switch {
