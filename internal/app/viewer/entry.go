@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"charm.land/bubbles/v2/viewport"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -36,13 +37,18 @@ func (m *Model) layOutText(pane, width, height int) {
 		pars = m.originalText
 	}
 	m.drawn.lines[pane] = append([]line{}, wrapParagraphs(pars(), width-2)...)
-	var lines []string
-	for _, l := range m.drawn.lines[pane] {
-		lines = append(lines, fitWidth(" "+markMatches(l.text, l.ink, m.find), width))
+	setLines(text, m.drawn.lines[pane], width, m.find)
+}
+
+// setLines shows the beginning of a text.
+func setLines(v *viewport.Model, text []line, width int, find *regexp.Regexp) {
+	lines := make([]string, len(text))
+	for i, l := range text {
+		lines[i] = fitWidth(" "+markMatches(l.text, l.ink, find), width)
 	}
-	text.SetWidth(width)
-	text.SetContentLines(lines)
-	text.GotoTop()
+	v.SetWidth(width)
+	v.SetContentLines(lines)
+	v.GotoTop()
 }
 
 // viewText returns what the model sees of the entry at the cursor: its message, or

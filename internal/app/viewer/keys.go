@@ -95,7 +95,7 @@ func keyGroups() []group {
 		{early, []binding{
 			bind("q ctrl+c", "q  Ctrl+C", "cancel what is in progress; everything written stays", func(*Model) tea.Cmd { return tea.Quit }),
 			bind("esc", "", "", noCommand((*Model).cancelJobOrSearch)),
-			bind("? f1", "", "", noCommand(func(m *Model) { m.openPager("Keys", m.helpText()) })),
+			bind("? f1", "", "", noCommand(func(m *Model) { m.help = new(viewport.New()) })),
 		}},
 	}
 }
@@ -176,8 +176,12 @@ func (m *Model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 			m.say("nothing was changed")
 		}
 		return nil
-	case m.pager != nil:
-		m.readOn(k)
+	case m.help != nil:
+		if name == "esc" || name == "q" || name == "enter" || name == "?" {
+			m.help = nil
+			return nil
+		}
+		*m.help, _ = m.help.Update(k)
 		return nil
 	}
 	for _, g := range m.keys {
@@ -215,47 +219,6 @@ func (m *Model) readEntry() {
 		return
 	}
 	m.focusPane(m.talk)
-}
-
-// pager shows one text on all of the screen's body.
-type pager struct {
-	viewport.Model
-	title string
-	pars  []paragraph
-}
-
-// openPager opens the pager.
-func (m *Model) openPager(title string, pars []paragraph) {
-	m.pager = &pager{Model: viewport.New(), title: title, pars: pars}
-	m.pager.KeyMap.PageDown.SetKeys("pgdown", "ctrl+f", "space")
-	m.pager.KeyMap.PageUp.SetKeys("pgup", "ctrl+b")
-}
-
-func (p *pager) resize(width, height int) {
-	p.SetHeight(height)
-	if p.Width() == width {
-		return
-	}
-	p.SetWidth(width)
-	var lines []string
-	for _, l := range wrapParagraphs(p.pars, width-4) {
-		lines = append(lines, fitWidth("  "+l.ink.Styled(l.text), width))
-	}
-	p.SetContentLines(lines)
-}
-
-// readOn moves in the pager, or closes it.
-func (m *Model) readOn(k tea.KeyPressMsg) {
-	switch k.String() {
-	case "esc", "q", "enter", "?":
-		m.pager = nil
-	case "home", "g":
-		m.pager.GotoTop()
-	case "end", "G":
-		m.pager.GotoBottom()
-	default:
-		m.pager.Model, _ = m.pager.Update(k)
-	}
 }
 
 // mostTyped is how many characters a line of input takes.

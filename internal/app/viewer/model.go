@@ -61,7 +61,7 @@ type Model struct {
 	drawn drawn                 // what they show
 
 	keys  []group
-	pager *pager
+	help  *viewport.Model
 	input *input
 	ask   *question
 	busy  *job

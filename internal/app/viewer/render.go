@@ -60,8 +60,11 @@ func (m *Model) layOutPanes() {
 			m.layOutText(a.pane, a.width, h)
 		}
 	}
-	if m.pager != nil {
-		m.pager.resize(m.width, h)
+	if m.help != nil {
+		m.help.SetHeight(h)
+		if m.help.Width() != m.width {
+			setLines(m.help, wrapParagraphs(m.helpText(), m.width-4), m.width, nil)
+		}
 	}
 }
 
@@ -87,11 +90,11 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// drawPanes returns the lines of the pager, or of all panes beside each other.
+// drawPanes returns the lines of the help, or of all panes beside each other.
 func (m *Model) drawPanes() []string {
 	switch {
-	case m.pager != nil:
-		return strings.Split(m.pager.View(), "\n")
+	case m.help != nil:
+		return strings.Split(m.help.View(), "\n")
 	case m.sn == nil:
 		return append([]string{" reading…"}, make([]string, m.bodyHeight()-1)...)
 	}
@@ -135,8 +138,8 @@ func (m *Model) titleLine() string {
 
 // headingLine returns the line above the panes with their names.
 func (m *Model) headingLine() string {
-	if m.pager != nil {
-		return m.paneName(m.pager.title, "", m.width, true)
+	if m.help != nil {
+		return m.paneName("Keys", "", m.width, true)
 	}
 	var names []string
 	for _, a := range m.paneAreas() {
@@ -167,7 +170,7 @@ func (m *Model) meterLine() string {
 	case m.sn != nil:
 		left = quiet.Styled(" measuring…")
 	}
-	if n := m.tree.len(); m.sn != nil && m.pager == nil {
+	if n := m.tree.len(); m.sn != nil && m.help == nil {
 		right = fmt.Sprintf("%s of %s ", number(min(m.tree.cursor+1, n)), number(n))
 	}
 	if len(right)+20 > m.width {
@@ -254,7 +257,7 @@ func (m *Model) keyHints() []key.Binding {
 			out = append(out, key.NewBinding(key.WithKeys(pairs[i]), key.WithHelp(pairs[i], pairs[i+1])))
 		}
 	}
-	if m.pager != nil {
+	if m.help != nil {
 		add("↑↓", "read", "esc", "back")
 		return out
 	}
