@@ -231,8 +231,7 @@ func (u *loopUI) Tree(ctx context.Context, s *session.Session) error {
 	if u.tty {
 		return u.a.viewSession(ctx, s, viewer.Options{})
 	}
-	showLoopTree(u.a.stdout, u.st, s)
-	return nil
+	return u.a.showTree(&opened{Session: s, name: s.ID()}, &pageFlags{limit: 200, fromStart: func() bool { return false }})
 }
 
 // Meter prints what fills the window.
