@@ -40,9 +40,11 @@ func (a *app) loopCommand() *cobra.Command {
   winnow loop --continue                       continue where you left off
   echo "What is here?" | winnow loop --model sim`,
 		Long: `Runs a chat with a model in the terminal. The model can list folders and read files
-of this folder; winnow asks you before the model writes a file or runs a command, with
-which it can reach anything else. The conversation is stored, survives a crash, and is compacted when
-the window fills up; /undo undoes that, and /help lists the commands.
+of this folder; winnow asks you before the model writes a file or runs a command,
+with which it can reach anything else. The conversation is stored, survives a crash,
+and is compacted when the window fills up; /undo undoes that, and /help lists the
+commands. Ctrl-C cancels a turn, and a line that ends in a backslash goes on in the
+next one.
 
 Without a terminal every line of standard input is a message; answers go to standard
 output, everything else to standard error. With --json winnow prints events instead,
