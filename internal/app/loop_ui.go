@@ -291,10 +291,13 @@ func (a *app) talk(ctx context.Context, h *loopHost, s *session.Session, spec st
 	}
 	say := ui.say
 	h.tell.Store(&say)
+	interrupts := make(chan os.Signal, 1)
 	if tty {
+		signal.Notify(interrupts, os.Interrupt)
+		defer signal.Stop(interrupts)
 		ui.greet(d)
 	}
-	err = a.submitLines(ctx, d, ui)
+	err = a.submitLines(ctx, d, ui, interrupts)
 	h.tell.Store(nil)
 	if closed := d.Close(); err == nil {
 		err = closed
@@ -310,15 +313,10 @@ func (a *app) talk(ctx context.Context, h *loopHost, s *session.Session, spec st
 
 // submitLines submits one line after the other. At a terminal they wait in the
 // driver, elsewhere each is read when the one before is done.
-func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *loopUI) error {
+func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *loopUI, interrupts <-chan os.Signal) error {
 	more := make(chan struct{})
 	defer close(more)
 	lines, ended := ui.readLines(ctx, more)
-	interrupts := make(chan os.Signal, 1)
-	if ui.tty {
-		signal.Notify(interrupts, os.Interrupt)
-		defer signal.Stop(interrupts)
-	}
 	struck, unknown := false, 0 // Ctrl-C was the last key; lines that were not commands
 	for {
 		select {
