@@ -40,9 +40,11 @@ func (a *app) loopCommand() *cobra.Command {
   winnow loop --continue                       continue where you left off
   echo "What is here?" | winnow loop --model sim`,
 		Long: `Runs a chat with a model in the terminal. The model can list folders and read files
-here; winnow asks you before the model writes a file, runs a command or reads
-elsewhere. The conversation is stored, survives a crash, and is compacted when
-the window fills up; /undo undoes that, and /help lists the commands.
+of this folder; winnow asks you before the model writes a file or runs a command,
+with which it can reach anything else. The conversation is stored, survives a crash,
+and is compacted when the window fills up; /undo undoes that, and /help lists the
+commands. Ctrl-C cancels a turn, and a line that ends in a backslash goes on in the
+next one.
 
 Without a terminal every line of standard input is a message; answers go to standard
 output, everything else to standard error. With --json winnow prints events instead,
@@ -102,9 +104,13 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	tty := a.terminalInput() != nil && isTerminal(a.stdout) && !a.asJSON
+	ctx := cmd.Context()
+	if tty { // Ctrl-C cancels a turn
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	h, err := a.newLoopHost(ctx, f, tty)
 	if err != nil {
 		return err
@@ -119,11 +125,7 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 		h.leaveSession(s)
 		return err
 	}
-	o := loop.Options{Output: f.maxTokens, Trust: f.yes}
-	if tty {
-		return a.loopTerminal(ctx, h, s, spec, o)
-	}
-	return a.loopPlain(ctx, h, s, spec, o)
+	return a.talk(ctx, h, s, spec, loop.Options{Output: f.maxTokens, Trust: f.yes}, tty)
 }
 
 // startDriver starts a driver with tools that work in this folder.

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/loop"
@@ -157,7 +156,7 @@ func (h *loopHost) close() {
 // available, counted with four bytes a token, where that is less than the usual
 // limit. A model calls several tools at once.
 func (h *loopHost) outputLimit() stage.OutputLimit {
-	set := h.currentSettings()
+	set := h.live.Session("", "").Settings.WithDefaults()
 	l := stage.OutputLimit{Bytes: set.ItemBytes, Lines: set.ItemLines, Keep: set.ItemKeep, Full: h.keepOutput}
 	if l.Bytes <= 0 {
 		l.Bytes = stage.OutputBytes
@@ -171,14 +170,6 @@ func (h *loopHost) outputLimit() stage.OutputLimit {
 		}
 	}
 	return l
-}
-
-// currentSettings returns the settings in force, with their defaults.
-func (h *loopHost) currentSettings() winnow.Settings {
-	if h.live == nil {
-		return winnow.Settings{}.WithDefaults()
-	}
-	return h.live.Session("", "").Settings.WithDefaults()
 }
 
 // keepOutput keeps the whole output of a tool that is shown shortened, in a file
@@ -199,7 +190,7 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 		}
 		h.outputs = dir
 	}
-	if h.live != nil && h.live.Session("", "").Redact {
+	if h.live.Session("", "").Redact {
 		output, _ = (&session.Redactor{}).Text(output)
 	}
 	f, err := os.CreateTemp(h.outputs, "*.txt")
@@ -213,7 +204,7 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 // remainingTokens returns the tokens that a tool's file may have a share of, a
 // quarter of those left in the window, and that share.
 func (h *loopHost) remainingTokens() (tokens int, share float64) {
-	if share = h.currentSettings().FileShare; share <= 0 {
+	if share = h.live.Session("", "").Settings.WithDefaults().FileShare; share <= 0 {
 		share = 1
 	}
 	if d := h.recall.Load(); d != nil {
@@ -251,6 +242,12 @@ func (h *loopHost) leaveSession(s *session.Session) {
 	if h.f.session == "" && !h.f.resume && !hasMessages(s) {
 		_ = h.store.Delete(context.Background(), s.ID()) // it stays then, and does no harm
 	}
+}
+
+// hasMessages reports whether a session has any.
+func hasMessages(s *session.Session) bool {
+	c, err := s.Context()
+	return err == nil && c.Request.History.Len() > 0
 }
 
 // customLoop is the entry in which a session keeps its own system prompt.

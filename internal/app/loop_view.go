@@ -117,23 +117,6 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.Verdict(&status))
 }
 
-// showLoopTree prints the newest entries of a session's tree.
-func showLoopTree(w io.Writer, st style, s *session.Session) {
-	const most = 200
-	items := s.Tree(max(0, s.Len()-most), most)
-	for _, it := range items {
-		mark := " "
-		switch {
-		case it.Leaf:
-			mark = "*"
-		case it.OnPath:
-			mark = "|"
-		}
-		what := cmp.Or(it.Role, string(it.Type))
-		fmt.Fprintf(w, "%s %s%s  %-10s %s\n", mark, strings.Repeat("  ", it.Depth), st.Dim(it.ID), what, brief(it.Text, max(20, st.Columns()-26-2*it.Depth)))
-	}
-}
-
 // plainText leaves out of a text the control characters, with which a model, a
 // file or a name could steer the terminal.
 func plainText(s string) string {

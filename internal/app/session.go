@@ -319,6 +319,16 @@ func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool,
 	return o, err
 }
 
+// openWith opens the session that a person named, under [app.sessionOptions].
+func (a *app) openWith(cmd *cobra.Command, f *storeFlags, name string, write bool, mf *modelFlags, summarize bool, flags ...func(*loaded)) (*opened, *session.Options, error) {
+	o, err := a.sessionOptions(cmd, mf, summarize, flags...)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.openSession(cmd.Context(), f, name, o, write)
+	return s, o, err
+}
+
 // recoverFlag is the flag of the session commands that opens damaged sessions.
 const recoverFlag = "recover"
 

@@ -60,13 +60,9 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	case bf.focus != "" && !bf.summary:
 		return usageErrorf("--focus is for a summary; give --summary too")
 	}
-	o, err := a.sessionOptions(cmd, nil, bf.summary, func(l *loaded) {
+	s, o, err := a.openWith(cmd, f, name, !bf.fork, nil, bf.summary, func(l *loaded) {
 		l.Summarizer = cmp.Or(bf.summarize, l.Summarizer)
 	})
-	if err != nil {
-		return err
-	}
-	s, err := a.openSession(cmd.Context(), f, name, o, !bf.fork)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	if cf.target < 0 || cf.target >= 1 {
 		return usageErrorf("--target %v: must be a share between 0 and 1", cf.target)
 	}
-	o, err := a.sessionOptions(cmd, &cf.modelFlags, true, func(l *loaded) {
+	s, _, err := a.openWith(cmd, f, args[0], true, &cf.modelFlags, true, func(l *loaded) {
 		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
 		if cf.target > 0 {
 			l.Target = cf.target
@@ -88,10 +88,6 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 		}
 		l.KeepRecent = cmp.Or(cf.keepRecent, l.KeepRecent)
 	})
-	if err != nil {
-		return err
-	}
-	s, err := a.openSession(cmd.Context(), f, args[0], o, true)
 	if err != nil {
 		return err
 	}
@@ -193,11 +189,7 @@ type sessionRewound struct {
 }
 
 func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) error {
-	o, err := a.sessionOptions(cmd, nil, false)
-	if err != nil {
-		return err
-	}
-	s, err := a.openSession(cmd.Context(), f, args[0], o, true)
+	s, _, err := a.openWith(cmd, f, args[0], true, nil, false)
 	if err != nil {
 		return err
 	}

@@ -71,11 +71,7 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 	case ef.to == string(transcript.NeuroLink) && ef.view:
 		return usageErrorf("--view: the tags of neurolink say what is hidden, and all messages are written; leave --view out")
 	}
-	o, err := a.sessionOptions(cmd, nil, false)
-	if err != nil {
-		return err
-	}
-	s, err := a.openSession(cmd.Context(), f, name, o, false)
+	s, o, err := a.openWith(cmd, f, name, false, nil, false)
 	if err != nil {
 		return err
 	}

@@ -185,11 +185,7 @@ type statsDocument struct {
 }
 
 func (a *app) sessionStats(cmd *cobra.Command, f *storeFlags, mf *modelFlags, name string) error {
-	o, err := a.sessionOptions(cmd, mf, false)
-	if err != nil {
-		return err
-	}
-	s, err := a.openSession(cmd.Context(), f, name, o, false)
+	s, o, err := a.openWith(cmd, f, name, false, mf, false)
 	if err != nil {
 		return err
 	}

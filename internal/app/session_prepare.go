@@ -228,11 +228,7 @@ func hashText(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s
 
 // prepareOwn says what the fold of winnow would summarise.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
-	o, err := a.sessionOptions(cmd, &modelFlags{preset: pf.preset}, false)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.openSession(cmd.Context(), f, name, o, false)
+	s, o, err := a.openWith(cmd, f, name, false, &modelFlags{preset: pf.preset}, false)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (a *app) treeCommand() *cobra.Command {
   winnow tree 019a8c1f 3f2a91bc                one entry in full
   winnow tree 019a8c1f --view --limit 0        what the model sees, as a list`,
 		Long: `Shows the tree of a session with its branches, compactions and labels, and the
-conversation as the model sees it beside the original. There you can pin messages,
+entry at the cursor as the model sees it beside the original. There you can pin messages,
 compact with a focus, undo a compaction, and move the leaf to another entry; ? lists
 the keys.
 

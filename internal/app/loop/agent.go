@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -49,7 +48,6 @@ type Agent struct {
 	ui      UI
 	o       Options
 
-	mu     sync.Mutex
 	always map[string]bool // tools that the person allowed for the session
 
 	stuck atomic.Bool // the last compaction that was announced found nothing
@@ -60,16 +58,10 @@ type Agent struct {
 // ErrInterrupted says that the person cancelled what ran.
 var ErrInterrupted = errors.New("interrupted")
 
-// NewAgent returns an agent that works in a session. The session's options
+// newAgent returns an agent that works in a session. The session's options
 // should offer the tools of the box.
-func NewAgent(s *session.Session, m Model, box *tools.Box, ui UI, o Options) *Agent {
+func newAgent(s *session.Session, m Model, box *tools.Box, ui UI, o Options) *Agent {
 	return &Agent{session: s, model: m, box: box, ui: ui, o: o, always: make(map[string]bool)}
-}
-
-func (a *Agent) emit(e Event) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ui.Event(e)
 }
 
 func (a *Agent) autoCompacts() bool { return a.o.Auto == nil || a.o.Auto() }
@@ -87,7 +79,7 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 			return err
 		}
 	}
-	a.emit(Event{Kind: Asked, Text: text})
+	a.ui.Event(Event{Kind: Asked, Text: text})
 	for range maxSteps {
 		answer, err := a.askModel(ctx)
 		if err != nil {
@@ -106,7 +98,7 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 			return ErrInterrupted
 		}
 	}
-	a.emit(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)})
+	a.ui.Event(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)})
 	return nil
 }
 
@@ -114,11 +106,11 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 func (a *Agent) noteUnusualStop(stop string) {
 	switch stop {
 	case wire.StopLength:
-		a.emit(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
+		a.ui.Event(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
 	case wire.StopFilter:
-		a.emit(Event{Kind: Note, Text: "the provider withheld the answer"})
+		a.ui.Event(Event{Kind: Note, Text: "the provider withheld the answer"})
 	case wire.StopRefusal:
-		a.emit(Event{Kind: Note, Text: "the model refused"})
+		a.ui.Event(Event{Kind: Note, Text: "the model refused"})
 	}
 }
 
@@ -136,7 +128,7 @@ func (a *Agent) askModel(ctx context.Context) (*wire.Answer, error) {
 			Messages: chat.Messages(call.Messages), Output: a.o.Output,
 			Room: max(l.Context-call.Status.Count.Upper(), l.Reserve), // what is kept free is never too much to ask for
 		}, func(words string) error {
-			a.emit(Event{Kind: Words, Text: words})
+			a.ui.Event(Event{Kind: Words, Text: words})
 			return nil
 		})
 		if err == nil {
@@ -161,9 +153,9 @@ func (a *Agent) prepareCall(ctx context.Context) (session.Call, error) {
 	due := f.Next == NextCompacts || f.Next == NextStuck
 	if due {
 		if f.Next == NextCompacts {
-			a.emit(Event{Kind: Filled, Fill: f})
+			a.ui.Event(Event{Kind: Filled, Fill: f})
 		}
-		a.emit(Event{Kind: Compacting, Text: "threshold"})
+		a.ui.Event(Event{Kind: Compacting, Text: "threshold"})
 	}
 	a.session.SetAuto(a.autoCompacts())
 	call, err := a.session.Next(ctx)
@@ -180,7 +172,7 @@ func (a *Agent) prepareCall(ctx context.Context) (session.Call, error) {
 		a.stuck.Store(true)
 	}
 	for _, n := range call.Notes {
-		a.emit(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(n, "session "+a.session.ID()+": compact: ")})
+		a.ui.Event(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(n, "session "+a.session.ID()+": compact: ")})
 	}
 	return call, nil
 }
@@ -190,7 +182,7 @@ func (a *Agent) recoverOverflow(ctx context.Context, over *llm.OverflowError) er
 	if !a.autoCompacts() {
 		return fmt.Errorf("%w; automatic compaction is off: /compact makes room, then /retry", over)
 	}
-	a.emit(Event{Kind: Compacting, Text: "overflow"})
+	a.ui.Event(Event{Kind: Compacting, Text: "overflow"})
 	c, err := a.session.Overflowed(ctx, a.overflowLimit(over))
 	if err != nil {
 		return err
@@ -221,7 +213,7 @@ func (a *Agent) keepAnswer(ctx context.Context, answer *wire.Answer) error {
 	if _, err := a.session.Answered(context.WithoutCancel(ctx), m, answer.Usage); err != nil {
 		return err
 	}
-	a.emit(Event{Kind: Answered, Text: m.Text()})
+	a.ui.Event(Event{Kind: Answered, Text: m.Text()})
 	return nil
 }
 
@@ -280,7 +272,7 @@ func callsIn(m *chat.Message) []chat.Part {
 // Settle answers calls at the session's end that never got a result, as after
 // a crash, so that the conversation can go on.
 func (a *Agent) Settle(ctx context.Context) error {
-	open, err := Open(a.session)
+	open, err := openCalls(a.session)
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -292,32 +284,19 @@ func (a *Agent) Settle(ctx context.Context) error {
 	return err
 }
 
-// Open returns the calls of a session's last answer that have no result yet.
-func Open(s *session.Session) ([]chat.Part, error) {
+// openCalls returns the calls of a session's last answer that have no result yet.
+func openCalls(s *session.Session) ([]chat.Part, error) {
 	c, err := s.Context()
 	if err != nil {
 		return nil, err
 	}
 	h := c.Request.History
-	answered := make(map[string]bool)
-	for i := h.Len() - 1; i >= 0; i-- {
-		m := h.At(i)
-		if m.Role != chat.Tool && !m.Has(chat.ToolResult) {
-			var open []chat.Part
-			for _, call := range callsIn(m) {
-				if !answered[call.ID] {
-					open = append(open, call)
-				}
-			}
-			return open, nil
-		}
-		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.ToolResult {
-				answered[m.Parts[k].ID] = true
-			}
-		}
+	all := chat.NewOutline(h).Exchanges
+	if len(all) == 0 || all[len(all)-1].To != h.Len() {
+		return nil, nil
 	}
-	return nil, nil
+	last := all[len(all)-1]
+	return slices.DeleteFunc(callsIn(h.At(last.From)), func(c chat.Part) bool { return !slices.Contains(last.Open, c.ID) }), nil
 }
 
 // callResult returns the answer to a call.

@@ -2,47 +2,33 @@ package loop
 
 import (
 	"context"
-	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 )
 
-// atOnce is how many calls that need no consent run at the same time.
-const atOnce = 4
-
 // runCalls runs the calls of one answer and returns a result for every one of
-// them, in their order. Calls that only read run side by side; one that needs
-// consent runs alone, after those before it. When ctx ends, what has not run
-// is answered as cancelled.
+// them, in their order. When ctx ends, what has not run is answered as cancelled.
 func (a *Agent) runCalls(ctx context.Context, calls []chat.Part) []chat.Message {
 	results := make([]chat.Message, len(calls))
-	slots := make(chan struct{}, atOnce)
-	var wg sync.WaitGroup
 	for i, c := range calls {
+		e := Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: c.Name, Failed: true}
 		action, err := a.box.Look(c.Name, c.Args)
 		if err != nil {
-			a.emit(Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: c.Name, Text: err.Error(), Failed: true})
-			results[i] = callResult(c, err.Error(), true)
-			continue
+			e.Text = err.Error()
+		} else {
+			e.Title = action.Title
+			e.Text, e.Refused = a.askPermission(ctx, action)
 		}
-		if action.Need == tools.None {
-			wg.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				results[i] = a.runCall(ctx, c, action)
-			})
-			continue
+		if e.Text == "" {
+			e.Kind, e.Failed = Called, false
+			a.ui.Event(e)
+			e.Kind = Returned
+			e.Text, e.Failed = a.box.Do(ctx, action)
 		}
-		wg.Wait()
-		if ok, why := a.askPermission(ctx, action); !ok {
-			a.emit(Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: action.Title, Text: why, Failed: true, Refused: true})
-			results[i] = callResult(c, why, true)
-			continue
-		}
-		results[i] = a.runCall(ctx, c, action)
+		a.ui.Event(e)
+		results[i] = callResult(c, e.Text, e.Failed)
 	}
-	wg.Wait()
 	return results
 }
 
@@ -52,41 +38,26 @@ const (
 	notRun     = "Not run: the user interrupted."
 )
 
-// askPermission asks the person, unless that was settled before.
-func (a *Agent) askPermission(ctx context.Context, action tools.Action) (bool, string) {
-	if ctx.Err() != nil {
-		return false, notRun
-	}
+// askPermission asks the person, unless the call needs no consent or that was settled
+// before. It returns why the call does not run, "" where it does.
+func (a *Agent) askPermission(ctx context.Context, action tools.Action) (why string, refused bool) {
 	key := action.Tool + " " + string(action.Need)
-	a.mu.Lock()
-	settled := a.o.Trust || a.always[key]
-	a.mu.Unlock()
-	if settled {
-		return true, ""
+	switch {
+	case ctx.Err() != nil:
+		return notRun, true
+	case action.Need == tools.None || a.o.Trust || a.always[key]:
+		return "", false
 	}
 	reply, err := a.ui.Confirm(ctx, action)
 	switch {
 	case ctx.Err() != nil:
-		return false, notRun
+		return notRun, true
 	case err != nil:
-		return false, "Not run: " + err.Error()
+		return "Not run: " + err.Error(), true
 	case reply == Always:
-		a.mu.Lock()
 		a.always[key] = true
-		a.mu.Unlock()
 	case reply != Yes:
-		return false, notAllowed
+		return notAllowed, true
 	}
-	return true, ""
-}
-
-// runCall runs one call.
-func (a *Agent) runCall(ctx context.Context, c chat.Part, action tools.Action) chat.Message {
-	if ctx.Err() != nil {
-		return callResult(c, notRun, true)
-	}
-	a.emit(Event{Kind: Called, Tool: c.Name, Call: c.ID, Title: action.Title})
-	text, failed := a.box.Do(ctx, action)
-	a.emit(Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: action.Title, Text: text, Failed: failed})
-	return callResult(c, text, failed)
+	return "", false
 }

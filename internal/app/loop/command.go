@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -110,7 +111,7 @@ func (d *Driver) errorText(err error) string {
 
 func doUndo(ctx context.Context, d *Driver, _ string) error {
 	a := d.currentAgent()
-	last, ok := Standing(a.session)
+	last, ok := a.session.LastCompaction()
 	if !ok {
 		d.note("there is no compaction to undo")
 		return nil
@@ -161,7 +162,7 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 		if err := s.Pin(ctx, e.ID); err != nil {
 			return err
 		}
-		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, text.Brief(messageWords(e.Message), titleLength))
+		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, text.Brief(conview.About(chat.Messages{*e.Message}, 0, 0), titleLength))
 		return nil
 	}
 	if id == "" {
@@ -169,22 +170,6 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 		return nil
 	}
 	return fmt.Errorf("there is no message %q in this conversation; /tree shows the ids", id)
-}
-
-// messageWords returns what a message says, in words.
-func messageWords(m *chat.Message) string {
-	if t := m.Text(); t != "" {
-		return t
-	}
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; p.Kind {
-		case chat.ToolCall:
-			return p.Name + " " + p.Args
-		case chat.ToolResult:
-			return p.Text
-		}
-	}
-	return ""
 }
 
 func doUnpin(ctx context.Context, d *Driver, id string) error {
@@ -309,7 +294,7 @@ func doHelp(_ context.Context, d *Driver, _ string) error {
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "%-18s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), c.About)
 	}
-	b.WriteString("Everything else is a message to the model. Alt-Enter or \\ before Enter starts a new line.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
+	b.WriteString("Everything else is a message to the model; a line that ends in \\ goes on in the next one.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
 	d.note("%s", b.String())
 	return nil
 }

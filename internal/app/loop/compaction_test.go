@@ -221,7 +221,7 @@ func TestUndo(t *testing.T) {
 	}
 	b.must(d, "/undo")
 	whole(t, d.Session())
-	if _, ok := loop.Standing(d.Session()); ok {
+	if _, ok := d.Session().LastCompaction(); ok {
 		t.Error("a compaction still stands")
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -60,8 +62,7 @@ type Driver struct {
 // NewDriver starts a driver for a session, with the model of that name. The
 // driver closes the session.
 func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session.Session, model string, o Options) (*Driver, error) {
-	d := &Driver{host: host, box: box, o: o, done: make(chan struct{})}
-	d.ui = &oneAtATime{UI: ui}
+	d := &Driver{host: host, ui: ui, box: box, o: o, done: make(chan struct{})}
 	d.wake = sync.NewCond(&d.mu)
 	d.o.Auto = d.isAuto
 	if err := d.setModel(ctx, s, model); err != nil {
@@ -75,18 +76,6 @@ func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session
 	}
 	go d.processLines()
 	return d, nil
-}
-
-// oneAtATime keeps events from overtaking each other.
-type oneAtATime struct {
-	UI
-	mu sync.Mutex
-}
-
-func (u *oneAtATime) Event(e Event) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.UI.Event(e)
 }
 
 // setModel has the named model answer from now on, and notes that in a session.
@@ -116,9 +105,9 @@ func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) 
 // openSession makes a session the present one and puts it in order.
 func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 	d.mu.Lock()
-	a := NewAgent(s, d.model, d.box, d.ui, d.o)
+	a := newAgent(s, d.model, d.box, d.ui, d.o)
 	d.mu.Unlock()
-	open, err := Open(s)
+	open, err := openCalls(s)
 	if err == nil {
 		err = a.Settle(ctx)
 	}
@@ -129,10 +118,14 @@ func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
+	c, err := s.Context()
+	if err != nil {
+		return err
+	}
 	d.mu.Lock()
 	d.agent = a
 	d.mu.Unlock()
-	d.ui.Event(Event{Kind: Opened, Session: s.ID(), Text: nameOf(s), Fill: fill})
+	d.ui.Event(Event{Kind: Opened, Session: s.ID(), Text: cmp.Or(s.Name(), text.Brief(conview.Title(c.Request.History), titleLength)), Fill: fill})
 	for _, n := range s.Notes() {
 		d.note("%s", n)
 	}
@@ -147,23 +140,6 @@ func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 
 // titleLength is how many characters of a text name a session.
 const titleLength = 60
-
-// nameOf returns a session's name, or how its first message begins.
-func nameOf(s *session.Session) string {
-	if n := s.Name(); n != "" {
-		return n
-	}
-	c, err := s.Context()
-	if err != nil {
-		return ""
-	}
-	for _, m := range c.Request.History.All() {
-		if m.StartsTurn() {
-			return text.Brief(m.Text(), titleLength)
-		}
-	}
-	return ""
-}
 
 // lastMessage returns the newest message of a session; nil before the first.
 func lastMessage(s *session.Session) *chat.Message {

@@ -100,7 +100,7 @@ const (
 )
 
 // UI shows a conversation and asks its person. Its methods are called by
-// several goroutines, Event one at a time.
+// several goroutines.
 type UI interface {
 	// Event shows what happened. It must not call back into the driver.
 	Event(Event)

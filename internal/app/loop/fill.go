@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/budget"
@@ -66,12 +65,12 @@ func (a *Agent) Finish(ctx context.Context, cut bool) error {
 			f.Next = NextLater
 		}
 		if !a.told || f.Next != NextStuck {
-			a.emit(Event{Kind: Filled, Fill: f})
+			a.ui.Event(Event{Kind: Filled, Fill: f})
 		}
 		a.told = false
 	}
 	if asked := a.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
-		a.emit(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
+		a.ui.Event(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
 	}
 	a.session.SetAuto(a.autoCompacts() && !cut)
 	c, err := a.session.End(ctx)
@@ -79,14 +78,14 @@ func (a *Agent) Finish(ctx context.Context, cut bool) error {
 	case ctx.Err() != nil && c == nil:
 		return ErrInterrupted
 	case errors.Is(err, session.ErrNothing): // only somebody who asked for it is told
-		a.emit(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problemText(err), "nothing to compact: ")})
+		a.ui.Event(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problemText(err), "nothing to compact: ")})
 	case err != nil:
 		return err
 	case c != nil:
 		a.reportCompaction(c)
 	case f != nil && f.Next == NextCompacts:
 		a.stuck.Store(true)
-		a.emit(Event{Kind: Note, Text: "not compacted: nothing can be made smaller now, or a hook called it off"})
+		a.ui.Event(Event{Kind: Note, Text: "not compacted: nothing can be made smaller now, or a hook called it off"})
 	case f != nil && f.Level != LevelWarning:
 		a.stuck.Store(false)
 	}
@@ -103,7 +102,7 @@ func (a *Agent) Request(ctx context.Context, focus string) error {
 
 // Compact compacts now.
 func (a *Agent) Compact(ctx context.Context, focus string) error {
-	a.emit(Event{Kind: Compacting, Text: "manual"})
+	a.ui.Event(Event{Kind: Compacting, Text: "manual"})
 	c, err := a.session.Compact(ctx, focus)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -125,32 +124,5 @@ func (a *Agent) reportCompaction(c *session.Compacted) {
 	if c.Entry.Compaction != nil {
 		e.Reason, e.Focus = c.Entry.Compaction.Reason, c.Entry.Compaction.Focus
 	}
-	a.emit(Event{Kind: Compacted, Compaction: &e})
-}
-
-// Standing returns the newest compaction on the path that is in force: neither
-// taken back nor a taking back itself; false when there is none.
-func Standing(s *session.Session) (session.Entry, bool) {
-	var list []session.Entry
-	took := make(map[string]session.Entry) // by rewind: what it took back
-	for _, e := range s.Compactions() {
-		if e.Compaction == nil {
-			continue
-		}
-		of := e.Compaction.Rewinds
-		if of == "" {
-			list = append(list, e)
-			continue
-		}
-		if i := slices.IndexFunc(list, func(c session.Entry) bool { return c.ID == of }); i >= 0 {
-			took[e.ID] = list[i]
-			list = slices.Delete(list, i, i+1)
-		} else if back, ok := took[of]; ok { // a rewind was taken back
-			list = append(list, back)
-		}
-	}
-	if len(list) == 0 {
-		return session.Entry{}, false
-	}
-	return list[len(list)-1], true
+	a.ui.Event(Event{Kind: Compacted, Compaction: &e})
 }

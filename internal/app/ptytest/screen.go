@@ -196,11 +196,6 @@ func (s *screen) handleControl(params string, final byte, whole string) {
 
 func (s *screen) isAlternate() bool { return s.vt.Mode()&vt10x.ModeAltScreen != 0 }
 
-func (s *screen) cursor() (x, y int, shown bool) {
-	c := s.vt.Cursor()
-	return c.X, c.Y, s.vt.CursorVisible()
-}
-
 func (s *screen) text() string {
 	cols, rows := s.vt.Size()
 	var b strings.Builder

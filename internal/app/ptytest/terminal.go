@@ -25,21 +25,14 @@ const Deadline = 2 * time.Minute
 
 // What keys send.
 const (
-	Enter     = "\r"
-	Esc       = "\x1b"
-	Tab       = "\t"
-	Backspace = "\x7f"
-	Up        = "\x1b[A"
-	Down      = "\x1b[B"
-	Left      = "\x1b[D"
-	PageUp    = "\x1b[5~"
-	PageDown  = "\x1b[6~"
-	Home      = "\x1b[H"
-	End       = "\x1b[F"
-	CtrlC     = "\x03"
-	CtrlD     = "\x04"
-	CtrlU     = "\x15"
-	CtrlZ     = "\x1a"
+	Enter    = "\r"
+	Esc      = "\x1b"
+	Tab      = "\t"
+	Down     = "\x1b[B"
+	PageDown = "\x1b[6~"
+	CtrlC    = "\x03"
+	CtrlD    = "\x04"
+	CtrlU    = "\x15"
 )
 
 // T is the part of a test that a terminal needs. A program that is not a test can
@@ -68,8 +61,6 @@ type Terminal struct {
 	screen  *screen
 	changed chan struct{} // closed and renewed with every piece of output
 	output  int
-	last    []byte // the end of the output as it came, once it is wanted
-	keep    bool
 }
 
 // Start runs a command in a new terminal. Where the command has no
@@ -132,9 +123,6 @@ func (tt *Terminal) readAll() {
 			tt.mu.Lock()
 			reply := tt.screen.write(buf[:n])
 			tt.output += n
-			if tt.keep && len(tt.last) < mostStacks {
-				tt.last = append(tt.last, buf[:n]...)
-			}
 			close(tt.changed)
 			tt.changed = make(chan struct{})
 			tt.mu.Unlock()
@@ -233,13 +221,6 @@ func (tt *Terminal) Screen() string { return look(tt, (*screen).text) }
 // Cells returns the screen, line by line.
 func (tt *Terminal) Cells() [][]Cell { return look(tt, (*screen).cells) }
 
-// Cursor returns where the cursor is and whether it is shown.
-func (tt *Terminal) Cursor() (x, y int, shown bool) {
-	tt.mu.Lock()
-	defer tt.mu.Unlock()
-	return tt.screen.cursor()
-}
-
 // AltScreen reports whether the command has the alternate screen up.
 func (tt *Terminal) AltScreen() bool { return look(tt, (*screen).isAlternate) }
 
@@ -301,50 +282,17 @@ func (tt *Terminal) Wait() int {
 	return tt.code
 }
 
-// mostStacks is how much of a command's stacks is shown.
-const mostStacks = 256 << 10
-
-// failStuck fails the test over a command that does not do what it should: with
-// the screen, and with what the command was doing, which a Go program tells
-// when it is made to quit. What hangs once in a thousand runs is found no other
-// way.
+// failStuck fails the test over a command that does not do what it should, with the
+// screen. SIGQUIT makes a Go program print there what it was doing.
 func (tt *Terminal) failStuck(format string, args ...any) {
 	tt.t.Helper()
-	reading := "goes on"
-	select {
-	case <-tt.read:
-		reading = "has ended"
-	default:
-	}
-	state := tt.processState()
-	tt.mu.Lock()
-	screen, output := tt.screen.text(), tt.output
-	tt.keep = true
-	tt.mu.Unlock()
+	screen := tt.Screen()
 	tt.Signal(syscall.SIGQUIT)
 	select {
 	case <-tt.exited:
 	case <-time.After(Deadline / 4):
 	}
-	tt.mu.Lock()
-	stacks := strings.ReplaceAll(string(tt.last), "\r\n", "\n")
-	tt.mu.Unlock()
-	tt.t.Fatalf("ptytest: %s; %d bytes of output, reading it %s; the screen:\n%s\nwhat it did: %s\n%s", fmt.Sprintf(format, args...), output, reading, screen, state, stacks)
-}
-
-// processState says where the system has the command: asleep, stopped, waiting for a
-// disk. It is "" where that is not to be had.
-func (tt *Terminal) processState() string {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tt.cmd.Process.Pid))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(status)) {
-		if s, ok := strings.CutPrefix(line, "State:"); ok {
-			return strings.TrimSpace(s)
-		}
-	}
-	return ""
+	tt.t.Fatalf("ptytest: %s; the screen:\n%s\nwhat it did:\n%s", fmt.Sprintf(format, args...), screen, tt.Screen())
 }
 
 // Insane returns what a command that is over left wrong with the terminal:

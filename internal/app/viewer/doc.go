@@ -1,5 +1,5 @@
-// Package viewer shows a session on the whole terminal: the tree of its entries,
-// the conversation as the model sees it, and as it was.
+// Package viewer shows a session on the whole terminal: the tree of its entries, and
+// the entry at its cursor as the model sees it and as it was.
 //
 // [New] makes a [Model] of an open session, which [Run] shows until the person
 // leaves. Everything the person does goes through the session: pin, compact
@@ -12,7 +12,7 @@
 //
 // Long sessions stay fluid because only what is on the screen is looked at. The
 // tree is listed by places, which hold no text; entries beside the path are read as
-// they come on the screen. A message is wrapped as far as the screen shows it.
+// they come on the screen. Of a message of megabytes the beginning is shown.
 // Nothing that a transcript holds reaches the terminal before it was cleaned of
 // escape sequences, controls and characters that change the order of others.
 package viewer

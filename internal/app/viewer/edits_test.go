@@ -1,11 +1,11 @@
 package viewer
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -25,44 +25,24 @@ func TestEdits(t *testing.T) {
 	if v.focus != paneView {
 		t.Fatalf("the first pane is %d", v.focus)
 	}
-	c := v.conv[paneView]
-	b := c.at(c.cursor)
-	if b.edit < 0 || v.sn.plan.Edits[b.edit].Kind != "fold" {
-		t.Fatalf("the cursor is not at a fold: %+v", b)
+	_, msg, e := v.selectedItem()
+	if e == nil || e.Kind != plan.Fold || msg != e.From {
+		t.Fatalf("the cursor is at message %d with %+v, not at the first of a fold", msg, e)
 	}
-	h := v.conv[paneHistory]
-	if got, want := h.at(h.cursor).msg, v.sn.plan.Edits[b.edit].From; got != want {
-		t.Errorf("beside the fold stands message %d, not its first original %d", got, want)
-	}
-	if screen := v.screen(); !strings.Contains(screen, "summary of ") {
-		t.Errorf("the fold is not on the screen:\n%s", screen)
-	}
-	for _, pane := range []string{"2", "3"} {
-		v.keys(pane, "g")
-		var down, up []int
-		for range 200 {
-			v.keys("]")
-			if strings.Contains(v.message, "last edit") {
+	v.has("summary of ", "user #0 = folded")
+	v.keys("1", "g", "k")
+	for _, key := range []string{"]", "["} {
+		n := 0
+		for ; n < 200; n++ {
+			if v.keys(key); strings.Contains(v.message, " edit") {
 				break
 			}
-			down = append(down, v.conv[v.focus].cursor)
-		}
-		v.keys("G")
-		for range 200 {
-			v.keys("[")
-			if strings.Contains(v.message, "first edit") {
-				break
+			if _, _, e := v.selectedItem(); e == nil {
+				t.Fatalf("%s stops where nothing is changed", key)
 			}
-			up = append([]int{v.conv[v.focus].cursor}, up...)
 		}
-		if len(down) == 0 || fmt.Sprint(down) != fmt.Sprint(up) {
-			t.Errorf("pane %s: down through %v, up through %v", pane, down, up)
-		}
-		c := v.conv[v.focus]
-		for _, k := range down {
-			if c.blockState(c.at(k)) == kept {
-				t.Errorf("pane %s: block %d is kept", pane, k)
-			}
+		if want := map[string]string{"]": "the last edit", "[": "the first edit"}[key]; !strings.Contains(v.message, want) || n == 0 {
+			t.Errorf("%s went through %d edits and says %q", key, n, v.message)
 		}
 	}
 }

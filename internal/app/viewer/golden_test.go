@@ -26,22 +26,21 @@ func TestScreens(t *testing.T) {
 		{"start-200", atWork, 200, 50, Options{}, nil},
 		{"compacted-80", atWork, 80, 24, Options{}, []string{"c", "the limiter", "enter"}},
 		{"compacted-200", atWork, 200, 50, Options{}, []string{"c", "the limiter", "enter"}},
-		{"fold-80", atWork, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j"}},
-		{"fold-200", atWork, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "enter", "j", "j"}},
-		{"difference-80", atWork, 80, 24, Options{}, []string{"c", "enter", "d"}},
+		{"fold-80", atWork, 80, 24, Options{}, []string{"c", "enter", "2"}},
+		{"fold-200", atWork, 200, 50, Options{}, []string{"c", "enter", "1", "j", "j"}},
 		{"branches-80", small, 80, 24, Options{Title: "garden.jsonl", Note: "changes are not kept", Hello: "this is a transcript"}, nil},
 		{"branches-120", small, 120, 24, Options{}, []string{"g", "j", "j", "j", "j", "j"}},
-		{"masked-80", small, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j", "j", "j"}},
-		{"masked-200", small, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "j", "j", "enter"}},
+		{"masked-80", small, 80, 24, Options{}, []string{"c", "enter", "1", "g", "j", "j", "j", "2"}},
+		{"masked-200", small, 200, 50, Options{}, []string{"c", "enter", "1", "g", "j", "j", "j"}},
 		{"all-80", small, 80, 24, Options{}, []string{"a", "G"}},
 		{"help-80", small, 80, 24, Options{}, []string{"?"}},
 		{"help-200", small, 200, 50, Options{}, []string{"?"}},
 		{"focus-80", small, 80, 24, Options{}, []string{"c", "the hedge"}},
 		{"move-80", small, 80, 24, Options{}, []string{"g", "j", "m"}},
 		{"undo-80", small, 80, 24, Options{}, []string{"c", "enter", "u"}},
-		{"error-80", small, 80, 24, Options{}, []string{"g", "p"}},
-		{"entry-80", small, 80, 24, Options{}, []string{"c", "enter", "1", "enter"}},
-		{"tiny-40", small, 40, 10, Options{}, []string{"3", "g"}},
+		{"error-80", small, 80, 24, Options{}, []string{"u"}},
+		{"entry-80", small, 80, 24, Options{}, []string{"c", "enter", "1", "G", "enter"}},
+		{"tiny-40", small, 40, 10, Options{}, []string{"g", "j", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := view(t, c.make(t), c.o, c.cols, c.rows).keys(c.keys...)
@@ -76,7 +75,7 @@ func golden(t *testing.T, name, got string) {
 // The screen has colours, and after a compaction its fold is at the cursor.
 func TestColours(t *testing.T) {
 	p := view(t, atWork(t), Options{}, 80, 24).keys("c", "the limiter", "enter").View().Content
-	if !strings.Contains(p, "\x1b[") || !strings.Contains(strings.SplitN(trimmed(ansi.Strip(p)), "\n", 4)[2], "▌= summary of") {
+	if !strings.Contains(p, "\x1b[") || !strings.Contains(strings.SplitN(trimmed(ansi.Strip(p)), "\n", 4)[2], "= summary of") {
 		t.Errorf("the fold is not at the cursor:\n%q", p)
 	}
 }

@@ -31,13 +31,16 @@ func bind(keys, shown, does string, do func(*Model) tea.Cmd) binding {
 	return binding{key.NewBinding(key.WithKeys(strings.Fields(keys)...), key.WithHelp(shown, does)), do}
 }
 
-// onPane makes what moves the cursor a thing that a key does.
-func onPane(f func(*pane)) func(*Model) tea.Cmd {
-	return func(m *Model) tea.Cmd {
-		f(m.focusedPane())
-		m.syncPanes(m.focus)
-		return nil
-	}
+// moveBy makes a key move the cursor of the tree by lines, or scroll a text.
+func moveBy(lines func(height int) int) func(*Model) tea.Cmd {
+	return noCommand(func(m *Model) {
+		n := lines(m.bodyHeight())
+		if text := &m.texts[m.focus]; m.focus != paneTree {
+			text.SetYOffset(text.YOffset() + n)
+			return
+		}
+		m.tree.choose(m.tree.cursor + n)
+	})
 }
 
 // noCommand makes what needs no command a thing that a key does.
@@ -53,6 +56,7 @@ const early = "Leaving"
 
 // keyGroups returns all keys, in the order of the help.
 func keyGroups() []group {
+	const all = 1 << 40
 	to := func(n int) func(*Model) tea.Cmd { return noCommand(func(m *Model) { m.focusPane(n) }) }
 	turn := func(n int) func(*Model) tea.Cmd {
 		return noCommand(func(m *Model) { m.focusPane((m.focus + n + panes) % panes) })
@@ -61,26 +65,23 @@ func keyGroups() []group {
 	edit := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.nextEdit(n) } }
 	return []group{
 		{"Moving", []binding{
-			bind("up k", "↑ ↓  k j", "one line or message; a long message is read line by line", onPane(func(p *pane) { p.step(-1) })),
-			bind("down j", "", "", onPane(func(p *pane) { p.step(1) })),
-			bind("pgup ctrl+b", "PgUp PgDn", "one page (also ctrl+b, ctrl+f)", onPane(func(p *pane) { p.page(-1) })),
-			bind("pgdown ctrl+f space", "", "", onPane(func(p *pane) { p.page(1) })),
-			bind("home g", "g G", "to the top, to the bottom (also Home, End)", onPane(func(p *pane) { p.jumpToEnd(false) })),
-			bind("end G", "", "", onPane(func(p *pane) { p.jumpToEnd(true) })),
+			bind("up k", "↑ ↓  k j", "one entry of the tree, or one line of a text", moveBy(func(int) int { return -1 })),
+			bind("down j", "", "", moveBy(func(int) int { return 1 })),
+			bind("pgup ctrl+b", "PgUp PgDn", "one page (also ctrl+b, ctrl+f)", moveBy(func(h int) int { return 1 - h })),
+			bind("pgdown ctrl+f space", "", "", moveBy(func(h int) int { return h - 1 })),
+			bind("home g", "g G", "to the top, to the bottom (also Home, End)", moveBy(func(int) int { return -all })),
+			bind("end G", "", "", moveBy(func(int) int { return all })),
 			bind("tab right l", "Tab  ← →", "to the next pane; 1 tree, 2 as the model sees it, 3 as it was", turn(1)),
 			bind("shift+tab left h", "", "", turn(-1)),
 			bind("1", "", "", to(paneTree)), bind("2", "", "", to(paneView)), bind("3", "", "", to(paneHistory)),
-			bind("/", "/  n N", "search in this pane; the next, the one before", noCommand(func(m *Model) {
+			bind("/", "/  n N", "search in all entries; the next, the one before", noCommand(func(m *Model) {
 				m.input = m.newInput("Search:", "words, whatever their case", m.startSearch)
 			})),
 			bind("n", "", "", again(1)), bind("N", "", "", again(-1)),
 			bind("]", "]  [", "the next edit, the one before", edit(1)), bind("[", "", "", edit(-1)),
 		}},
 		{"Looking", []binding{
-			bind("enter e r", "Enter", "fold or drop: its originals; masked: the original; long: all of it; in the tree: the entry", noCommand((*Model).openSelected)),
-			bind("f", "f", "show the whole message, or only its beginning", noCommand((*Model).showWhole)),
-			bind("d", "d", "the difference of both panes at the cursor: what was, and what the model sees instead", noCommand((*Model).showDifference)),
-			bind("i", "i", "details of the edit at the cursor, with its handle", noCommand((*Model).explainEdit)),
+			bind("enter", "Enter", "read the entry at the cursor; again goes back to the tree", noCommand((*Model).readEntry)),
 			bind("a", "a", "all entries in the tree, also settings, labels and pins", noCommand((*Model).listAll)),
 		}},
 		{"Doing", []binding{
@@ -94,7 +95,7 @@ func keyGroups() []group {
 		{early, []binding{
 			bind("q ctrl+c", "q  Ctrl+C", "cancel what is in progress; everything written stays", func(*Model) tea.Cmd { return tea.Quit }),
 			bind("esc", "", "", noCommand((*Model).cancelJobOrSearch)),
-			bind("? f1", "", "", noCommand(func(m *Model) { m.openPager("Keys", m.helpText()) })),
+			bind("? f1", "", "", noCommand(func(m *Model) { m.help = new(viewport.New()) })),
 		}},
 	}
 }
@@ -175,8 +176,12 @@ func (m *Model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 			m.say("nothing was changed")
 		}
 		return nil
-	case m.pager != nil:
-		m.readOn(k)
+	case m.help != nil:
+		if name == "esc" || name == "q" || name == "enter" || name == "?" {
+			m.help = nil
+			return nil
+		}
+		*m.help, _ = m.help.Update(k)
 		return nil
 	}
 	for _, g := range m.keys {
@@ -207,55 +212,13 @@ func (m *Model) focusPane(pane int) {
 	}
 }
 
-// focusedPane returns the pane that has the focus.
-func (m *Model) focusedPane() *pane {
-	if m.focus == paneTree {
-		return &m.tree.pane
-	}
-	return &m.conv[m.focus].pane
-}
-
-// pager shows one text on all of the screen's body.
-type pager struct {
-	viewport.Model
-	title string
-	pars  []paragraph
-}
-
-// openPager opens the pager.
-func (m *Model) openPager(title string, pars []paragraph) {
-	m.pager = &pager{Model: viewport.New(), title: title, pars: pars}
-	m.pager.KeyMap.PageDown.SetKeys("pgdown", "ctrl+f", "space")
-	m.pager.KeyMap.PageUp.SetKeys("pgup", "ctrl+b")
-}
-
-func (p *pager) resize(width, height int) {
-	p.SetHeight(height)
-	if p.Width() == width {
+// readEntry goes from the tree to the text of its entry, and back.
+func (m *Model) readEntry() {
+	if m.focus != paneTree {
+		m.focusPane(paneTree)
 		return
 	}
-	p.SetWidth(width)
-	f := newFlow(p.pars, width-4)
-	f.reach(all)
-	lines := make([]string, len(f.lines))
-	for i, l := range f.lines {
-		lines[i] = fitWidth("  "+l.ink.Styled(l.text), width)
-	}
-	p.SetContentLines(lines)
-}
-
-// readOn moves in the pager, or closes it.
-func (m *Model) readOn(k tea.KeyPressMsg) {
-	switch k.String() {
-	case "esc", "q", "enter", "?":
-		m.pager = nil
-	case "home", "g":
-		m.pager.GotoTop()
-	case "end", "G":
-		m.pager.GotoBottom()
-	default:
-		m.pager.Model, _ = m.pager.Update(k)
-	}
+	m.focusPane(m.talk)
 }
 
 // mostTyped is how many characters a line of input takes.

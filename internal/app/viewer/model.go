@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"charm.land/bubbles/v2/spinner"
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/session"
@@ -50,16 +51,17 @@ type Model struct {
 
 	width, height int
 	focus         int
-	talk          int // the pane of the conversation that was used last
+	talk          int // the pane of text that was used last
 
 	sn     *snapshot
 	status *budget.Status
 
-	tree treePane
-	conv [panes]*conversation // of the two panes with messages
+	tree  treePane
+	texts [panes]viewport.Model // of the two panes with text
+	drawn drawn                 // what they show
 
 	keys  []group
-	pager *pager
+	help  *viewport.Model
 	input *input
 	ask   *question
 	busy  *job
@@ -94,8 +96,8 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 	}
 	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
 	m.ctx, m.stop = context.WithCancel(ctx)
-	m.conv[paneView], m.conv[paneHistory] = newConversation(false), newConversation(true)
-	m.tree.s, m.tree.items = s, &m.tree
+	m.texts[paneView], m.texts[paneHistory] = viewport.New(), viewport.New()
+	m.tree.s = s
 	m.keys, m.spin = keyGroups(), spinner.New(spinner.WithSpinner(spinner.MiniDot))
 	return m
 }
@@ -142,10 +144,10 @@ type (
 		cut  bool
 	}
 	foundMsg struct {
-		pane, at int
-		find     *regexp.Regexp
-		nth, of  int // which of how many places
-		wrapped  bool
+		at      int // the row of the tree, or -1
+		find    *regexp.Regexp
+		nth, of int // which of how many places
+		wrapped bool
 	}
 )
 
@@ -226,15 +228,10 @@ func (m *Model) handleLoaded(msg loadedMsg) tea.Cmd {
 	begun := m.sn != nil
 	m.sn = msg.sn
 	m.tree.reset(m.sn)
-	m.conv[paneView].reset(m.sn)
-	m.conv[paneHistory].reset(m.sn)
 	if k, ok := m.sn.byID[msg.to]; (!begun || msg.cut) && m.showFold() {
 		// Nobody asked for anything else.
 	} else if ok {
 		m.tree.choose(int(m.tree.f.at[k]))
-		m.syncPanes(paneTree)
-	} else {
-		m.syncPanes(m.focus)
 	}
 	return m.measureContext()
 }
@@ -270,45 +267,4 @@ func (m *Model) handleDone(msg doneMsg) tea.Cmd {
 		m.message += " · written to " + m.o.File
 	}
 	return m.loadSnapshot(msg.to, msg.cut) // also after a failure: what stands on the disk counts
-}
-
-// syncPanes makes the other panes show what one of them has at its cursor.
-func (m *Model) syncPanes(pane int) {
-	if m.sn == nil {
-		return
-	}
-	h, row := -1, 0 // the message, and the line on which it stands
-	if pane == paneTree {
-		if r, ok := m.tree.current(); ok {
-			h, row = m.messageNear(int(r.place)), min(m.tree.rowOf(m.tree.cursor), m.bodyHeight()/3)
-		}
-	} else if c := m.conv[pane]; c.len() > 0 {
-		b := c.at(c.cursor)
-		h, row = b.msg, min(max(c.rowOf(c.cursor), 0), m.bodyHeight()*2/3)
-		if b.edit >= 0 {
-			h = m.sn.plan.Edits[b.edit].From
-		}
-	}
-	if h < 0 || h >= m.sn.history.Len() {
-		return
-	}
-	for _, p := range []int{paneView, paneHistory} {
-		if p != pane {
-			m.conv[p].align(m.conv[p].of[h], row)
-		}
-	}
-	if k := m.sn.entry[h]; pane != paneTree && k >= 0 {
-		m.tree.choose(int(m.tree.f.at[k]))
-	}
-}
-
-// messageNear returns the message that an entry on the path holds, or the last
-// one before it; -1 on other branches.
-func (m *Model) messageNear(place int) int {
-	for k := place; k >= 0 && m.sn.places[k].OnPath; k = m.sn.places[k].Parent {
-		if h := m.sn.message[k]; h >= 0 {
-			return int(h)
-		}
-	}
-	return -1
 }

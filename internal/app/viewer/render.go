@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
-	"github.com/winnow-llm/winnow/plan"
 )
 
 // area is a pane's place on the screen.
@@ -58,11 +57,14 @@ func (m *Model) layOutPanes() {
 		if a.pane == paneTree {
 			m.tree.resize(a.width, h)
 		} else {
-			m.conv[a.pane].resize(a.width, h)
+			m.layOutText(a.pane, a.width, h)
 		}
 	}
-	if m.pager != nil {
-		m.pager.resize(m.width, h)
+	if m.help != nil {
+		m.help.SetHeight(h)
+		if m.help.Width() != m.width {
+			setLines(m.help, wrapParagraphs(m.helpText(), m.width-4), m.width, nil)
+		}
 	}
 }
 
@@ -88,21 +90,24 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// drawPanes returns the lines of the pager, or of all panes beside each other.
+// drawPanes returns the lines of the help, or of all panes beside each other.
 func (m *Model) drawPanes() []string {
 	switch {
-	case m.pager != nil:
-		return strings.Split(m.pager.View(), "\n")
+	case m.help != nil:
+		return strings.Split(m.help.View(), "\n")
 	case m.sn == nil:
 		return append([]string{" reading…"}, make([]string, m.bodyHeight()-1)...)
 	}
 	out := make([]string, m.bodyHeight())
 	for i, a := range m.paneAreas() {
-		rows := m.tree.draw
-		if a.pane != paneTree {
-			rows = m.conv[a.pane].draw
+		var rows []string
+		if a.pane == paneTree {
+			rows = m.tree.draw(m.focus == a.pane, m.find)
+		} else {
+			rows = strings.Split(m.texts[a.pane].View(), "\n")
 		}
-		for n, row := range rows(m.focus == a.pane, m.find) {
+		for n, row := range rows {
+			row = fitWidth(row, a.width)
 			if i > 0 {
 				row = quiet.Styled("│") + row
 			}
@@ -133,8 +138,8 @@ func (m *Model) titleLine() string {
 
 // headingLine returns the line above the panes with their names.
 func (m *Model) headingLine() string {
-	if m.pager != nil {
-		return m.paneName(m.pager.title, "", m.width, true)
+	if m.help != nil {
+		return m.paneName("Keys", "", m.width, true)
 	}
 	var names []string
 	for _, a := range m.paneAreas() {
@@ -165,9 +170,8 @@ func (m *Model) meterLine() string {
 	case m.sn != nil:
 		left = quiet.Styled(" measuring…")
 	}
-	if p := m.focusedPane(); m.sn != nil && m.pager == nil {
-		n := p.items.len()
-		right = fmt.Sprintf("%s of %s ", number(min(p.cursor+1, n)), number(n))
+	if n := m.tree.len(); m.sn != nil && m.help == nil {
+		right = fmt.Sprintf("%s of %s ", number(min(m.tree.cursor+1, n)), number(n))
 	}
 	if len(right)+20 > m.width {
 		right = ""
@@ -253,25 +257,15 @@ func (m *Model) keyHints() []key.Binding {
 			out = append(out, key.NewBinding(key.WithKeys(pairs[i]), key.WithHelp(pairs[i], pairs[i+1])))
 		}
 	}
-	if m.pager != nil {
+	if m.help != nil {
 		add("↑↓", "read", "esc", "back")
 		return out
 	}
 	add("?", "help", "q", "quit", "tab", "pane")
 	if m.sn != nil {
-		_, _, e := m.selectedItem()
-		switch {
-		case m.focus == paneTree:
-			add("enter", "entry")
-			if r, ok := m.tree.current(); ok && !m.sn.places[r.place].OnPath {
-				add("m", "move the leaf here")
-			}
-		case e == nil:
-			add("enter", "more")
-		case e.Kind == plan.Fold || e.Kind == plan.Drop:
-			add("enter", "originals", "d", "difference", "i", "why")
-		default:
-			add("enter", "original", "d", "difference", "i", "why")
+		add("enter", map[bool]string{true: "read", false: "tree"}[m.focus == paneTree])
+		if r, ok := m.tree.current(); ok && !m.sn.places[r.place].OnPath {
+			add("m", "move the leaf here")
 		}
 	}
 	add("c", "compact", "u", "undo", "p", "pin", "m", "move", "/", "search", "L", "label")

@@ -7,10 +7,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
 
-// startSearch looks for words in the pane from the cursor on.
+// startSearch looks for words in the entries from the cursor on.
 func (m *Model) startSearch(typed string) tea.Cmd {
 	m.find, m.words = nil, typed
 	if typed == "" {
@@ -20,24 +21,15 @@ func (m *Model) startSearch(typed string) tea.Cmd {
 	return m.searchAgain(1)
 }
 
-// searchAgain looks for the next place, or the one before.
+// searchAgain looks for the next entry, or the one before.
 func (m *Model) searchAgain(step int) tea.Cmd {
 	if m.find == nil {
 		return m.refuse("there is no search to repeat; / starts one")
 	}
-	pane, find := m.focus, m.find
-	if pane == paneTree {
-		sn, f, from := m.sn, m.tree.f, m.tree.cursor
-		return m.runInBackground(func(ctx context.Context) tea.Msg {
-			return seekMatch(ctx, foundMsg{pane: pane, find: find}, len(f.rows), from, step, func(k int) bool {
-				return matchEntry(m.s, sn, int(f.rows[k].place), find)
-			})
-		})
-	}
-	was := *m.conv[pane] // the pane may change meanwhile
+	find, sn, f, from := m.find, m.sn, m.tree.f, m.tree.cursor
 	return m.runInBackground(func(ctx context.Context) tea.Msg {
-		return seekMatch(ctx, foundMsg{pane: pane, find: find}, was.len(), was.cursor, step, func(k int) bool {
-			return matchParts(was.blockMessage(was.at(k)).Parts, find)
+		return seekMatch(ctx, foundMsg{find: find}, len(f.rows), from, step, func(k int) bool {
+			return matchEntry(m.s, sn, int(f.rows[k].place), find)
 		})
 	})
 }
@@ -107,58 +99,55 @@ func (m *Model) handleFound(msg foundMsg) {
 	case msg.find != m.find:
 		return
 	case msg.at < 0:
-		m.refuse("%q is not in this pane; tab goes to another", m.words)
+		m.refuse("%q is not in this session", m.words)
 		return
 	case msg.wrapped:
 		m.say("%d of %d; the search continued from the other end", msg.nth+1, msg.of)
 	default:
 		m.say("%d of %d", msg.nth+1, msg.of)
 	}
-	if msg.pane == paneTree {
-		m.tree.choose(msg.at)
-	} else {
-		c := m.conv[msg.pane]
-		c.align(min(msg.at, c.len()-1), c.height/3)
-		c.goTo(m.find)
+	m.tree.choose(msg.at)
+	m.layOutPanes()
+	for p, lines := range m.drawn.lines {
+		for n, l := range lines {
+			if m.find.MatchString(l.text) {
+				m.texts[p].SetYOffset(max(0, n-m.bodyHeight()/3))
+				break
+			}
+		}
 	}
-	m.syncPanes(msg.pane)
 }
 
-// nextEdit goes to the next thing that the plan changed, or the one before, in
-// the pane of messages that was used last.
+// nextEdit goes to the next message that the plan changed, or the one before.
 func (m *Model) nextEdit(step int) tea.Cmd {
 	if m.sn.plan == nil || len(m.sn.plan.Edits) == 0 {
 		return m.refuse("nothing is changed: no plan is in force; c compacts")
 	}
-	c := m.conv[m.talk]
-	at, here := slices.BinarySearch(c.edits, c.cursor)
-	if step < 0 || here {
-		at += step
+	_, _, last := m.selectedItem()
+	for k := m.tree.cursor + step; k >= 0 && k < len(m.tree.f.rows); k += step {
+		e := m.sn.editOf(int(m.sn.message[m.tree.f.rows[k].place]))
+		if e != nil && e != last {
+			m.tree.choose(k)
+			return nil
+		}
+		last = e
 	}
-	if at < 0 || at >= len(c.edits) {
-		m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
-		return nil
-	}
-	m.focusPane(m.talk)
-	c.align(c.edits[at], c.height/3)
-	m.syncPanes(m.talk)
+	m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
 	return nil
 }
 
-// showFold shows the last fold beside its originals, where there is one, because that
-// is what people come to see, and what a compaction just made.
+// showFold shows the last fold beside its first original, where there is one, because
+// that is what people come to see, and what a compaction just made.
 func (m *Model) showFold() bool {
-	c := m.conv[paneView]
-	for k := c.len() - 1; k >= 0; k-- {
-		b := c.at(k)
-		if b.edit < 0 || m.sn.plan.Edits[b.edit].Kind != "fold" {
-			continue
+	if m.sn.plan == nil {
+		return false
+	}
+	for _, e := range slices.Backward(m.sn.plan.Edits) {
+		if e.Kind == plan.Fold && m.sn.entry[e.From] >= 0 {
+			m.tree.choose(int(m.tree.f.at[m.sn.entry[e.From]]))
+			m.focusPane(paneView)
+			return true
 		}
-		m.focusPane(paneView)
-		m.layOutPanes() // a narrow screen has given it no lines so far
-		c.align(k, 0)
-		m.syncPanes(paneView)
-		return true
 	}
 	return false
 }

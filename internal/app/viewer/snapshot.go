@@ -125,6 +125,23 @@ func (sn *snapshot) indexView() {
 	}
 }
 
+// editOf returns the edit that changed a message, nil for none.
+func (sn *snapshot) editOf(msg int) *plan.Edit {
+	if msg < 0 || sn.state[msg] == kept || sn.shown[msg] < 0 {
+		return nil
+	}
+	o := sn.view.Origin(int(sn.shown[msg]))
+	if o.Edit >= 0 {
+		return &sn.plan.Edits[o.Edit]
+	}
+	for _, i := range o.Edits {
+		if e := &sn.plan.Edits[i]; e.From == msg {
+			return e
+		}
+	}
+	return nil
+}
+
 // row is one line of the tree.
 type row struct {
 	place  int32

@@ -76,7 +76,7 @@ func markMatches(s string, look ansi.Style, find *regexp.Regexp) string {
 	return b.String() + look.Styled(s[at:])
 }
 
-// paragraph is a piece of a message that starts on a line of its own. Its text
+// paragraph is a piece of a text that starts on a line of its own. Its text
 // is as it came and is cleaned as it is wrapped.
 type paragraph struct {
 	ink  ansi.Style
@@ -85,70 +85,32 @@ type paragraph struct {
 	rule bool // a line across, with the text in it
 }
 
-// flow is text wrapped to a width, line by line as far as it is asked for.
-type flow struct {
-	pars  []paragraph // those that are not wrapped yet
-	off   int         // how much of the first of them is
-	bytes int         // of all of them together
-	width int
-	lines []line
-}
-
 type line struct {
 	ink  ansi.Style
 	text string
 }
 
-func newFlow(pars []paragraph, width int) *flow {
-	f := &flow{pars: pars, width: max(width, 8)}
-	for i := range pars {
-		f.bytes += len(pars[i].text)
-	}
-	return f
-}
+// mostShown is how many bytes of a paragraph are shown.
+const mostShown = 256 << 10
 
-// stride is how much of a text is wrapped at once.
-const stride = 8 << 10
-
-// reach finds lines until there are n, and reports whether there are.
-func (f *flow) reach(n int) bool {
-	for len(f.lines) < n && len(f.pars) > 0 {
-		p := &f.pars[0]
+// wrapParagraphs wraps a text to a width.
+func wrapParagraphs(pars []paragraph, width int) []line {
+	var out []line
+	width = max(width, 8)
+	for _, p := range pars {
 		if p.rule {
-			f.lines = append(f.lines, line{p.ink, drawRule(p.text, f.width)})
-			f.pars = f.pars[1:]
+			out = append(out, line{p.ink, drawRule(p.text, width)})
 			continue
 		}
-		next := text.Head(p.text[f.off:], stride)
-		if i := strings.LastIndexAny(next, "\n "); i >= 0 && len(p.text)-f.off > stride {
-			next = next[:i+1]
-		}
-		clean, lead := strings.TrimSuffix(termsafe.Plain(next), "\n"), spaces(p.hang)
-		if f.off == 0 {
-			lead = text.Runes(clean, p.hang) // it has no wide ones: it is a sign, spaces or a name of ours
-			clean = clean[len(lead):]
-		}
-		for _, l := range wrapLines(clean, f.width-p.hang) {
-			f.lines = append(f.lines, line{p.ink, lead + l})
+		clean := strings.TrimSuffix(termsafe.Plain(text.Head(p.text, mostShown)), "\n")
+		lead := text.Runes(clean, p.hang) // it has no wide ones: it is a sign, spaces or a name of ours
+		for _, l := range wrapLines(clean[len(lead):], width-p.hang) {
+			out = append(out, line{p.ink, lead + l})
 			lead = spaces(p.hang)
 		}
-		if f.off += len(next); f.off >= len(p.text) {
-			f.pars, f.off = f.pars[1:], 0
+		if len(p.text) > mostShown {
+			out = append(out, line{quiet, "⋯ winnow tree SESSION ENTRY prints all " + show.Size(int64(len(p.text)))})
 		}
 	}
-	return len(f.lines) >= n
-}
-
-// find returns the line in which words stand, perhaps with the next one, or -1.
-func (f *flow) find(words *regexp.Regexp) int {
-	for n := 0; f.reach(n + 1); n++ {
-		s := f.lines[n].text
-		if f.reach(n + 2) {
-			s += " " + strings.TrimLeft(f.lines[n+1].text, " ")
-		}
-		if words.MatchString(s) {
-			return n
-		}
-	}
-	return -1
+	return out
 }

@@ -14,9 +14,7 @@ func FuzzClean(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, w int) {
 		w = 8 + (w%200+200)%200
-		f := newFlow([]paragraph{{text: s}}, w)
-		f.reach(all)
-		for _, l := range append(f.lines, line{text: shortenTo(s, w)}) {
+		for _, l := range append(wrapParagraphs([]paragraph{{text: s}}, w), line{text: shortenTo(s, w)}) {
 			if n := ansi.StringWidthWc(l.text); n > w {
 				t.Fatalf("%q is %d wide, not %d: %q", s, n, w, l.text)
 			}

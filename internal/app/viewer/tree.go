@@ -12,7 +12,9 @@ import (
 
 // treePane shows the tree, a line for each entry.
 type treePane struct {
-	pane
+	width, height int
+	cursor, top   int
+
 	s    *session.Session
 	sn   *snapshot
 	f    *forest
@@ -42,8 +44,6 @@ func (t *treePane) len() int {
 	return len(t.f.rows)
 }
 
-func (t *treePane) has(k, n int) bool { return k < t.len() && n == 0 }
-
 func (t *treePane) reset(sn *snapshot) {
 	id := ""
 	if r, ok := t.current(); ok {
@@ -59,11 +59,15 @@ func (t *treePane) reset(sn *snapshot) {
 	t.choose(t.cursor)
 }
 
-// choose moves the cursor to a line.
+// choose moves the cursor to a line, and shows it.
 func (t *treePane) choose(k int) {
-	t.cursor = k
-	t.clamp()
-	t.reveal()
+	t.cursor = max(min(k, t.len()-1), 0)
+	t.top = max(min(t.top, t.cursor, t.len()-t.height), t.cursor-t.height+1, 0)
+}
+
+func (t *treePane) resize(width, height int) {
+	t.width, t.height = width, max(height, 1)
+	t.choose(t.cursor)
 }
 
 func (t *treePane) current() (row, bool) {
@@ -141,16 +145,23 @@ func shortID(id string) string { return id[:min(len(id), 8)] }
 
 // draw returns the pane's lines.
 func (t *treePane) draw(focused bool, find *regexp.Regexp) []string {
-	return t.drawRows(func(k, _ int) string {
-		line := t.entryLine(k, find)
+	out := make([]string, t.height)
+	for i := range out {
+		line, k := "", t.top+i
 		switch {
+		case t.len() == 0 && i == 0:
+			line = quiet.Styled("   nothing yet")
+		case k >= t.len():
 		case k == t.cursor && focused:
-			return cursor.Styled(fitWidth("▸"+ansi.Strip(line), t.width)) // stripes of many colours would be hard to read
+			line = cursor.Styled(fitWidth("▸"+ansi.Strip(t.entryLine(k, find)), t.width)) // stripes of many colours would be hard to read
 		case k == t.cursor:
-			return quiet.Styled("▌") + line
+			line = quiet.Styled("▌") + t.entryLine(k, find)
+		default:
+			line = " " + t.entryLine(k, find)
 		}
-		return " " + line
-	})
+		out[i] = fitWidth(line, t.width)
+	}
+	return out
 }
 
 // entryLine returns a line without the cursor before it.

@@ -16,57 +16,19 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// The panes follow each other: what one has at its cursor, the others show.
+// The panes of text follow the tree: what the model sees of its entry, and what it was.
 func TestPanesFollow(t *testing.T) {
 	v := view(t, atWork(t), Options{}, 200, 50).keys("c", "enter", "1", "g", "j", "j", "j")
-	h := v.conv[paneHistory]
-	if b := h.at(h.cursor); b.msg != 2 {
-		t.Errorf("the history is at message %d, want 2", b.msg)
-	}
-	w := v.conv[paneView]
-	if b := w.at(w.cursor); b.edit < 0 {
-		t.Errorf("the view is at %+v, want the fold that hides message 2", b)
-	}
-	v.keys("3", "G")
-	if r, _ := v.tree.current(); v.sn.places[r.place].Type != session.TypeMessage {
-		t.Error("the tree did not follow to the last message")
-	}
-	if b := w.at(w.cursor); b.msg != v.sn.history.Len()-1 {
-		t.Errorf("the view is at %+v, want the last message", b)
-	}
-}
-
-// A fold opens into its originals, each of which can be chosen and pinned.
-func TestOpenFold(t *testing.T) {
-	s := atWork(t)
-	v := view(t, s, Options{}, 80, 24).keys("c", "enter", "2", "g", "j").has("summary of 156 messages")
-	before := v.conv[paneView].len()
-	v.keys("enter").has("originals below")
-	if n := v.conv[paneView].len() - before; n != 156 {
-		t.Errorf("%d originals, want 156", n)
-	}
-	v.keys("j", "j", "p").has("pinned: the next compaction undoes what was done to it")
-	if pins := s.Pins(); len(pins) != 1 {
-		t.Fatalf("pins: %v", pins)
-	}
-	if v.conv[paneView].len() != before+156 {
-		t.Error("the fold closed because of the pin")
-	}
-	c := v.conv[paneView]
-	if b := c.at(c.cursor); b.msg != 1 || !b.inside {
-		t.Errorf("the cursor is at %+v, want the original 1", b)
-	}
-	v.keys("k", "k", "enter").hasNot("originals below")
-	if v.conv[paneView].len() != before {
-		t.Error("the fold did not close")
-	}
+	v.has("summary of 156 messages", "tool #2 list_files internal/ = folded", "internal/api/errors.go")
+	v.keys("G").has("this entry is not a message on the path").keys("k")
+	v.hasNot("summary of").has("user #168")
 }
 
 // A pinned message stands in the view after the next compaction, and an undo
 // brings everything back.
 func TestPinCompactUndo(t *testing.T) {
 	s := atWork(t)
-	v := view(t, s, Options{}, 80, 24).keys("3", "g", "j", "p").has("* pinned")
+	v := view(t, s, Options{}, 80, 24).keys("g", "j", "p", "3").has("* pinned")
 	v.keys("c", "the limiter", "enter").has("u undoes it")
 	if st := v.sn.state[0]; st != kept {
 		t.Errorf("the pinned message is %s", st.word())
@@ -83,12 +45,12 @@ func TestPinCompactUndo(t *testing.T) {
 	if v.sn.view.Len() != v.sn.history.Len() {
 		t.Error("not everything is back")
 	}
-	v.keys("u").has("there is no compaction to undo")
+	v.keys("1", "g", "u").has("there is no compaction to undo")
 }
 
 // A single edit can be taken back by itself.
 func TestUndoOneEdit(t *testing.T) {
-	v := view(t, small(t), Options{}, 80, 24).keys("c", "enter", "2", "g", "j", "j", "j").has("~ tool #2", "masked")
+	v := view(t, small(t), Options{}, 80, 24).keys("c", "enter", "1", "g", "j", "j", "j", "2").has("tool #2", "~ masked")
 	edits := len(v.sn.plan.Edits)
 	v.keys("u").has("only this mask").keys("e").has("undone:")
 	if n := 0; v.sn.plan != nil {
@@ -111,7 +73,7 @@ func TestMove(t *testing.T) {
 		t.Fatal("the leaf moved")
 	}
 	v.keys("m", "y").has("the leaf is here now", "The roses")
-	v.keys("2", "G").has("The roses have 世界 labels and red blooms.")
+	v.keys("2").has("The roses have 世界 labels and red blooms.")
 	v.keys("1", "/", "pruned", "enter", "m", "s").has("Summary with focus:").keys("roses", "enter").has("summary of the abandoned branch")
 	e, err := s.Entry(s.Leaf())
 	must(t, err)
@@ -137,8 +99,8 @@ func TestSearch(t *testing.T) {
 	long := strings.Repeat("hay hay hay\n", 200) + "the Needle\n" + strings.Repeat("hay\n", 200)
 	req := chat.Request{History: chat.NewHistory(chat.TextMessage(chat.User, "first"), chat.TextMessage(chat.Assistant, long), chat.TextMessage(chat.User, "last"))}
 	v := view(t, imported(t, req, winnow.Settings{Window: 100000}), Options{}, 80, 24)
-	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "1 of 1; the search continued from the other end")
-	v.keys("/", "nowhere", "enter").has(`"nowhere" is not in this pane`)
+	v.keys("3", "/", "NEEDLE", "enter").has("the Needle", "1 of 1; the search continued from the other end")
+	v.keys("/", "nowhere", "enter").has(`"nowhere" is not in this session`)
 	v.keys("esc", "n").has("/ starts one")
 	v.keys("1", "/", "last", "enter").has("last")
 	if v.tree.cursor != 2 {
@@ -152,7 +114,7 @@ func TestErrors(t *testing.T) {
 	v.keys("p").has("! only messages on the path")
 	v.keys("u").has("! there is no compaction to undo")
 	v.keys("c", "enter").has("! ")
-	v.keys("m").has("! choose an entry")
+	v.keys("m").has("! there is no entry yet")
 	v.keys("2", "j", "k", "pgdown", "enter", "f", "i", "G", "g", "n", "N", "/", "x", "enter", "3", "enter")
 	v = view(t, small(t), Options{}, 80, 24)
 	must(t, v.s.Close())
@@ -236,27 +198,16 @@ func TestRandomKeys(t *testing.T) {
 
 var entries = flag.Int("entries", 10_000, "how long the session of TestLarge is")
 
-// Of a session of many thousand entries with a message of megabytes, only what is on
-// the screen is looked at.
+// A session of many thousand entries with a message of megabytes is looked at; of that
+// message the screen has the beginning.
 func TestLarge(t *testing.T) {
 	n := *entries
 	v := view(t, large(t, n), Options{}, 200, 50)
-	v.keys("g", "j", "pgdown", "G", "k", "pgup", "2", "g", "pgdown", "j", "G", "k", "3", "g", "G", "pgup")
-	for _, p := range []int{paneView, paneHistory} {
-		lines := 0
-		for _, f := range v.conv[p].flows {
-			lines += len(f.lines)
-		}
-		if flows := len(v.conv[p].flows); flows > mostFlows || lines > 20000 {
-			t.Errorf("%d messages and %d lines were wrapped for a few screens", flows, lines)
-		}
+	v.keys("g", "j", "pgdown", "G", "k", "pgup", "2", "g", "pgdown", "j", "1", "g", "j").has("megabytes")
+	if lines := len(v.drawn.lines[paneView]); lines > 10_000 {
+		t.Errorf("%d lines of the large message were wrapped", lines)
 	}
-	v.keys("g", "j", "enter").has("megabytes")
-	v.keys("pgdown", "pgdown", "j", "j")
-	c := v.conv[paneHistory]
-	if _, f := c.blockFlow(c.top); len(f.lines) > 2000 {
-		t.Errorf("%d lines of the large message were wrapped for three pages", len(f.lines))
-	}
+	v.keys("2", "G").has("prints all")
 	v.keys("/", fmt.Sprintf("answer %d", n-7), "enter").has(fmt.Sprintf("answer %d", n-7))
 }
 

@@ -79,17 +79,18 @@ func TestTools(t *testing.T) {
 		{"read_file", `{"path":"none.txt"}`, "none.txt: no such file", true, ""},
 		{"read_file", `{"path":"."}`, ".git/\na.txt  14 bytes\n", false, ""},
 		{"read_file", `{"path":"sub"}`, "b.go  25 bytes\ndeep/\n", false, ""},
-		{"read_file", `{"path":"/"}`, "", false, tools.Outside},
+		{"read_file", `{"path":"/"}`, "outside the working folder", true, ""},
 		{"edit_file", `{"path":"sub","old":"x","new":"y"}`, "is a folder", true, ""},
 		{"read_file", `{"path":"bin.dat"}`, "is not text", true, ""},
 		{"read_file", `{"path":"empty.txt"}`, "(nothing)", false, ""},
 		{"read_file", `{"path":""}`, "path is missing", true, ""},
-		{"read_file", `{"path":"a\u0000b"}`, "NUL", true, ""},
+		{"read_file", `{"path":"a\u0000b"}`, "a\x00b: ", true, ""},
 		{"read_file", `{"path":3}`, "must be a string", true, ""},
 		{"read_file", `not json`, "not a JSON object", true, ""},
-		{"read_file", `{"path":` + quoted(outside) + `}`, "secret", false, tools.Outside},
-		{"read_file", `{"path":"../x"}`, "no such file", true, tools.Outside},
-		{"read_file", `{"path":"link.txt"}`, "secret", false, tools.Outside},
+		{"read_file", `{"path":` + quoted(outside) + `}`, "outside the working folder", true, ""},
+		{"read_file", `{"path":"../x"}`, "outside the working folder", true, ""},
+		{"read_file", `{"path":"link.txt"}`, "link.txt: path escapes from parent", true, ""},
+		{"write_file", `{"path":"dangling.txt","content":"x"}`, "path escapes from parent", true, tools.Write},
 		{"write_file", `{"path":"new/d.txt","content":"four\n"}`, "new/d.txt written, 5 bytes", false, tools.Write},
 		{"write_file", `{"path":"a.txt"}`, "content is missing", true, ""},
 		{"write_file", `{"path":"sub","content":"x"}`, "sub: ", true, tools.Write},
@@ -98,7 +99,7 @@ func TestTools(t *testing.T) {
 		{"edit_file", `{"path":"a.txt","old":"e","new":"E","all":true}`, "edited in 3 place", false, tools.Write},
 		{"edit_file", `{"path":"a.txt","old":"nowhere","new":"x"}`, "is not in a.txt", true, ""},
 		{"edit_file", `{"path":"a.txt","old":"","new":"x"}`, "must be a piece", true, ""},
-		{"edit_file", `{"path":"link.txt","old":"guess","new":"x"}`, "outside the working folder", true, ""},
+		{"edit_file", `{"path":"link.txt","old":"guess","new":"x"}`, "path escapes from parent", true, ""},
 		{"run", `{"command":"pwd; echo oops >&2; exit 3"}`, "oops\n[exit code 3]", true, tools.Run},
 		{"run", `{"command":"cat"}`, "(nothing)", false, tools.Run},
 		{"run", `{"command":"test -t 0 || tty < /dev/tty"}`, "", true, tools.Run},
@@ -111,9 +112,6 @@ func TestTools(t *testing.T) {
 		if !strings.Contains(text, c.want) || failed != c.failed || need != c.need {
 			t.Errorf("%s %s: %q, failed %v, needs %q; want %q, %v, %q", c.tool, c.args, text, failed, need, c.want, c.failed, c.need)
 		}
-	}
-	if a, err := b.Look("write_file", `{"path":"dangling.txt","content":"x"}`); err != nil || !strings.Contains(a.Title, "dangling.txt") {
-		t.Errorf("%+v, %v", a, err)
 	}
 }
 
