@@ -245,7 +245,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
 	view := text(r.View)
 	for _, want := range []string{
-		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "(`winnow recall` shows it)", "- called deploy(env=test), failed",
+		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "(`winnow recall w", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "### /w/jobs.go, may have changed since", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {

@@ -225,10 +225,11 @@ func (x *layout) summaryInput() summary.Input {
 
 // redeemFold says how what a fold leaves out is had back.
 func (d *Draft) redeemFold(handle string) string {
+	hint := d.redeemHint(handle)
 	if d.Config.RecallTool == "" {
-		return "What is left out stands in the original: " + handle + " (`winnow recall` shows it)"
+		hint += " (`winnow recall " + handle + "` shows it)"
 	}
-	return "What is left out stands in the original: " + d.redeemHint(handle)
+	return "What is left out stands in the original: " + hint
 }
 
 // ladderReading returns the history as the ladder reads it, read once.
