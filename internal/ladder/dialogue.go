@@ -238,7 +238,7 @@ func (f *filler) resultItem(a *action) *item {
 	if found {
 		text = pathsBelow(f.root, text)
 	}
-	whole, _ := work.Limit(text, resultMost, 160)
+	whole, _ := work.Limit(withoutLines(text, func(l string) bool { return strings.TrimSpace(l) == "" }), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
 		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},

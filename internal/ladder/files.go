@@ -416,13 +416,16 @@ func (f *filler) changingCommand(file *workset.File) string {
 		}
 		a := f.newAction(k)
 		program := changesMany.FindString(a.subject)
-		if !a.refused && (program != "" || strings.Contains(a.subject, name)) {
+		if !a.refused && (program != "" || strings.Contains(a.subject, name) && !keepsFiles.MatchString(a.subject)) {
 			known[file] = quote.Line(cmp.Or(strings.TrimLeft(program, " :/"), clipMiddle(a.subject, 60)))
 			break
 		}
 	}
 	return known[file]
 }
+
+// keepsFiles are commands that name files and leave them as they are.
+var keepsFiles = regexp.MustCompile(`^git (?:add|commit|diff|show|log|status|blame|branch|push|grep|ls-files)\b`)
 
 // changesMany are commands that change files which they do not name.
 var changesMany = regexp.MustCompile(`\bgit (?:-[^|&;]*? )?(?:checkout|switch|merge|rebase|pull|stash|reset|restore|apply|am|cherry-pick|revert|clean)\b|(?:^|[ :/])(?:fmt|format|gofmt|prettier|black|isort|rustfmt|codemod|generate|codegen|patch)\b|--(?:fix|write)\b|\b(?:sed|perl) -\w*i`)

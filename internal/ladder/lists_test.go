@@ -82,7 +82,7 @@ func TestUnsettled(t *testing.T) {
 		}
 		return strings.Join(list, "; ")
 	}
-	want := "Edit a.go: <tool_use_error>String to replace not found in file.</tool_use_error>; make lint: make: *** [lint] Error 2; go test ./...: --- FAIL: TestA (0.00s)"
+	want := "Edit a.go: String to replace not found in file.; make lint: make: *** [lint] Error 2; go test ./...: --- FAIL: TestA (0.00s)"
 	if got := told(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

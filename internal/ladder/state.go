@@ -1,7 +1,6 @@
 package ladder
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -139,7 +138,16 @@ func (f *filler) describeStanding(room int) string {
 	for _, a := range f.newestActions(2, func(a *action) bool { return a.once }) {
 		put("done, not to be done again: " + f.actionLine(&a, f.root))
 	}
-	for _, a := range f.newestActions(3, func(a *action) bool { return a.refused && !f.isAllowed(a) }) {
+	told := map[string]bool{}
+	for _, a := range f.newestActions(3, func(a *action) bool {
+		if !a.refused || f.isAllowed(a) {
+			return false
+		}
+		why := refusalIn(&f.steps[a.step], true)
+		fresh := !told[why] || !strings.Contains(why, ":") // the same rule stands once
+		told[why] = true
+		return fresh
+	}) {
 		put("refused, not to be tried again as it was: " + f.actionLine(&a, f.root))
 	}
 	put(f.describeBranch())
@@ -392,7 +400,7 @@ func failureOf(s *step, a *action) string {
 		}
 		return a.shows
 	}
-	return cmp.Or(a.shows, clearestError(s.result.Text), lastLine(s.result.Text))
+	return whyFailed(s, a)
 }
 
 // firstCause returns the first lines of an output that say what went wrong, and the

@@ -49,7 +49,7 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	}
 	switch {
 	case failed || a.shows != "" && !a.once:
-		why = cmp.Or(a.shows, clearestError(s.result.Text), lastLine(s.result.Text))
+		why = whyFailed(s, a)
 		if someFailed.MatchString(tally) {
 			why = cmp.Or(strings.TrimSpace(failedTest.FindString(quote.Clean(s.result.Text))), why)
 		}
@@ -85,7 +85,7 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 // call: those of users first.
 var refusals = [...]*regexp.Regexp{
 	regexp.MustCompile(`(?i)\buser (?:doesn't want to|does not want to|rejected|denied|declined|refused)|\b(?:rejected|denied|declined|refused) by (?:the )?user\b`),
-	regexp.MustCompile(`(?i)\bpermission to (?:use|run|read|write|edit)\b.*\bdenied|\bhaven't granted\b|\bnot granted\b|\brule\b.*\bprevents you\b|\bblocked(?:: | by )|\bprotected (?:folder|directory|file|path)|\bpermission denied\b|\boperation not permitted\b`),
+	regexp.MustCompile(`(?i)\bpermission to (?:use|run|read|write|edit)\b.*\bdenied|\bhaven't granted\b|\bnot granted\b|\brule\b.*\bprevents you\b|^\W*blocked(?:: | by )|\bprotected (?:folder|directory|file|path)|\bpermission denied\b|\boperation not permitted\b`),
 }
 
 // refusalWidth bounds what is told of a refusal, in bytes.
@@ -103,7 +103,8 @@ func refusalIn(s *step, failed bool) string {
 		}
 		return "refused by the user"
 	}
-	for l := range strings.Lines(head) {
+	first, _, _ := strings.Cut(head, "\n")
+	for _, l := range [...]string{first, clearestError(head)} {
 		if refusals[1].MatchString(l) {
 			return "refused: " + quote.ClipLine(l, refusalWidth)
 		}
@@ -121,6 +122,16 @@ func pathsBelow(root, text string) string {
 
 // foundNothing is the result of a search without a hit.
 var foundNothing = regexp.MustCompile(`(?i)^(?:$|\(?no (?:files|match|result|output)|(?:found )?0 (?:match|file|result)|\(?\w+ completed with no output)`)
+
+// whyFailed returns the line of a result that says why a call failed. An edit that found
+// no place says so first, and then quotes the code that it looked for.
+func whyFailed(s *step, a *action) string {
+	if a.failed && s.access.Kind == work.ToolEdit {
+		first, _, _ := strings.Cut(withoutFrame(s.result.Text), "\n")
+		return first
+	}
+	return cmp.Or(a.shows, clearestError(s.result.Text), lastLine(s.result.Text))
+}
 
 // clearestError returns the line of a result that says most clearly what failed; ""
 // where there is none.

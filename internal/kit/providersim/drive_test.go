@@ -234,7 +234,7 @@ func TestDriveRecallsByShell(t *testing.T) {
 	d := NewDriver(DriveOptions{Pause: -1, Steps: 3, Lag: 1, Recall: true})
 	_, url := sim(t, Options{Drive: d})
 	const tools = `"tools":[{"name":"bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}}]`
-	seen := d.work.finalLine(2) + " `winnow recall wk3ptjzmt` shows what is left out; original: wk3ptjzmt"
+	seen := d.work.finalLine(2) + " What is left out stands in the original: wk3ptjzmt (`winnow recall wk3ptjzmt` shows it)"
 	for i, test := range []struct{ text, want string }{
 		{seen, "winnow recall --history 'retry_limit_002'"},
 		{seen + "\nwk3ptjzmt from=120 (message 3, user): retry_limit_002 …\n", "winnow recall wk3ptjzmt --from 20 --lines 600"},
