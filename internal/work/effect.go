@@ -213,10 +213,11 @@ func (s *step) runsScript(code string) (string, bool) {
 	}
 	switch s.name {
 	case "bash", "sh", "zsh":
-		inner := Call{Command: code}
-		inner.readCommand(s.dir, false)
-		changes := slices.ContainsFunc(inner.Ops, func(o Op) bool { return o.Changes() })
-		return code, changes || len(inner.Effects) > 0
+		if s.inner {
+			return code, code != ""
+		}
+		list, _, clear := listSteps(code, s.dir)
+		return code, !clear || slices.ContainsFunc(list, step.changesFiles)
 	case "sed", "gsed": // what is certain the operations tell
 		return s.joinWords(), s.inPlace() && !s.certain
 	case "perl", "ruby":
@@ -232,6 +233,14 @@ func (s *step) runsScript(code string) (string, bool) {
 		}
 	}
 	return code, WritesFiles(code)
+}
+
+// changesFiles reports whether a step of a command that another one runs may change
+// files.
+func (s step) changesFiles() bool {
+	s.inner = true
+	ops, _ := pipelineOps([]step{s})
+	return len(s.possibleEffects()) > 0 || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() })
 }
 
 // scriptFile returns the file whose program an interpreter runs or whose patch is

@@ -17,12 +17,13 @@ type step struct {
 	lost    bool   // the folder is not known
 	certain bool   // it runs, and once, if the command line succeeds
 	piped   bool   // it reads what the step before it wrote
+	inner   bool   // a command runs it that another one was given
 }
 
 // newStep returns the step that runs a program with these words where another
 // step runs. The commands of git are programs of their own.
 func newStep(name string, args []word, beside *step) step {
-	s := step{name: name, args: args, dir: beside.dir, lost: beside.lost}
+	s := step{name: name, args: args, dir: beside.dir, lost: beside.lost, inner: beside.inner}
 	if name == "git" {
 		s.useSubcommand()
 	}

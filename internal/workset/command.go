@@ -44,20 +44,24 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	shownAt := s.tick()
 	splitOutput(c.Streams, &o, func(run shown) {
 		if end, ok := strings.CutPrefix(run.path, diffFile); ok {
-			run.path = s.pathWith(end)
+			f := s.fileWith(end)
+			if f == nil || !f.contradictsKnown(run.from, run.lines, unknownEnd) {
+				return // a look at what was done is no sign that it is needed next
+			}
+			run.path = f.Path
 		}
 		s.showAll(run, shownAt)
 	})
 }
 
-// pathWith returns the path of the known file that ends so, "" where none or several do.
-func (s *Set) pathWith(end string) (found string) {
+// fileWith returns the known file whose path ends so, nil where none or several do.
+func (s *Set) fileWith(end string) (found *File) {
 	for k, f := range s.files {
 		if strings.HasSuffix("/"+k, "/"+end) {
-			if found != "" {
-				return ""
+			if found != nil {
+				return nil
 			}
-			found = f.Path
+			found = f
 		}
 	}
 	return found
