@@ -70,7 +70,7 @@ repeated, rewrites and the size of the prompt before the first cut, summaries, t
 how many came from the cache, and dollars.
 
 GET /sim/requests shows how many requests were accepted and refused, and the hashes
-of the last bodies; POST /sim/reset clears both. Headers of a request:
+of the last bodies. Headers of a request:
 
   Sim-Window    the window in tokens
   Sim-Answer    what the answer holds: text, tools, calls=N or quote=WORD; thinking,
@@ -78,8 +78,8 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
   Sim-Overflow  how it reports that a prompt is too long: error, limit (another
                 wording), 413, empty, finish (a reason to stop, in a 200), stream
                 (an event before any content), late (one after some), silent
-  Sim-Fault     how it fails: status=429, retry-after=2, code=NAME, drop, delay=2s,
-                slow=50ms, reset-after=N, stall-after=N, half-event=N, end-after=N,
+  Sim-Fault     how it fails: status=429, retry-after=2, drop, delay=2s, slow=50ms,
+                reset-after=N, stall-after=N, half-event=N, end-after=N,
                 error-after=N, garbage, empty, big=BYTES`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			// What follows --drive is its value only with "=", as it may also stand alone.

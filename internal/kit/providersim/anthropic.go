@@ -1,14 +1,9 @@
 package providersim
 
-import "strings"
-
 // anthropicDialect is POST /v1/messages and /v1/messages/count_tokens.
 type anthropicDialect struct{}
 
 func (anthropicDialect) name() string { return Anthropic }
-
-// dropBeta is the header value that drop_block needs.
-const dropBeta = "thinking-binding-controls-2026-08-01"
 
 func (d anthropicDialect) readRequest(c *call) *refusal {
 	v := c.v
@@ -27,9 +22,6 @@ func (d anthropicDialect) readRequest(c *call) *refusal {
 		}
 	}
 	if r := d.buildPrompt(c, msgs); r != nil {
-		return r
-	}
-	if r := d.continueThread(c); r != nil {
 		return r
 	}
 	d.briefAgent(c, msgs)
@@ -54,8 +46,6 @@ func (anthropicDialect) checkFields(c *call) *refusal {
 		return badRequest(ruleField, "max_tokens: must be greater than or equal to 1")
 	case c.settings.Output > 0 && c.maxOutput > c.settings.Output:
 		return badRequest(ruleOutput, "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", c.maxOutput, c.settings.Output, c.model)
-	case v.get("compaction").ok() && v.get("context_management").ok():
-		return badRequest(ruleField, "compaction: cannot be combined with context_management")
 	}
 	thinking := v.get("thinking")
 	if thinking.get("type").str() == "enabled" {
@@ -67,7 +57,7 @@ func (anthropicDialect) checkFields(c *call) *refusal {
 			return badRequest(ruleField, "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
 		}
 	}
-	if thinking.get("block_binding").ok() && !hasBeta(c, dropBeta) {
+	if thinking.get("block_binding").ok() { // a beta, which is not simulated
 		return badRequest(ruleField, "thinking.block_binding: Extra inputs are not permitted")
 	}
 	names := map[string]bool{}
@@ -84,26 +74,11 @@ func (anthropicDialect) checkFields(c *call) *refusal {
 	return nil
 }
 
-// hasBeta tells whether the request carries a value of anthropic-beta.
-func hasBeta(c *call, name string) bool {
-	for _, h := range c.http.Header.Values("Anthropic-Beta") {
-		for b := range strings.SplitSeq(h, ",") {
-			if strings.TrimSpace(b) == name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // buildPrompt makes the prompt and checks what is signed in it, since signatures are
 // about the prompt before them.
 func (d anthropicDialect) buildPrompt(c *call, msgs []blockMessage) *refusal {
 	p := newPrompt(c.s.opts.Count, false)
 	c.prompt = p
-	if id := threadID(c.v.get("thread")); id != "" {
-		p.add("thread", []byte(id), 0, markNone)
-	}
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), cacheMark(t), "cache_control")
 	}
@@ -116,29 +91,15 @@ func (d anthropicDialect) buildPrompt(c *call, msgs []blockMessage) *refusal {
 		}
 	}
 	bound := c.s.opts.bindsThinking(c.model)
-	drop := c.v.path("thinking", "block_binding", "prefix_mismatch_behavior").str() == "drop_block"
 	for i, m := range msgs {
 		p.addMessage()
 		for j, b := range m.blocks {
-			switch b.kind {
-			case "thinking":
+			if b.kind == "thinking" {
 				switch c.s.signer.checkThinking(b.v.get("signature").str(), b.v.get("thinking").bytes(), p.sum, bound) {
 				case altered:
 					return badRequest(ruleSigned, "messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
 				case moved:
-					if drop {
-						continue
-					}
-					return badRequest(ruleBound, "messages.%d.content.%d: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the `%s` value in the `anthropic-beta` header.", i, j, dropBeta)
-				}
-			case "compaction":
-				if sig := b.v.get("signature"); sig.ok() {
-					switch c.s.signer.checkSummary(sig.str(), b.v.get("content").bytes()) {
-					case altered:
-						return badRequest("compaction_signature_invalid", "messages.%d.content.%d: the `signature` of this `compaction` block is not valid", i, j).withCode("compaction_signature_invalid")
-					case moved:
-						return badRequest("compaction_content_mismatch", "messages.%d.content.%d: the `content` of this `compaction` block is not what was signed", i, j).withCode("compaction_content_mismatch")
-					}
+					return badRequest(ruleBound, "messages.%d.content.%d: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.", i, j)
 				}
 			}
 			d.addBlock(p, m.role, b)
@@ -208,34 +169,6 @@ func cacheMark(v value) mark {
 	return markShort
 }
 
-// threadID returns the message that a request continues.
-func threadID(thread value) string {
-	if id := thread.get("previous_message_id"); id.ok() {
-		return id.str()
-	}
-	return thread.path("continue", "previous_message_id").str()
-}
-
-// continueThread continues a conversation that the server holds.
-func (anthropicDialect) continueThread(c *call) *refusal {
-	th := c.v.get("thread")
-	if th.get("type").str() != "continue" && !th.get("continue").ok() {
-		return nil
-	}
-	id := threadID(th)
-	st, ok := c.s.held.find(id)
-	if !ok {
-		r := badRequest("thread_not_found", "thread: no message %s to continue", id).withCode("thread_not_found")
-		r.status, r.kind = 404, "not_found_error"
-		return r
-	}
-	if !c.counting && !c.s.held.carryOn(id) {
-		return badRequest("thread_already_continued", "thread: message %s was already continued", id).withCode("thread_already_continued")
-	}
-	c.carried = st.tokens
-	return nil
-}
-
 // briefAgent tells the agent what the request is about.
 func (anthropicDialect) briefAgent(c *call, msgs []blockMessage) {
 	a := &c.ask
@@ -273,7 +206,6 @@ func (anthropicDialect) briefAgent(c *call, msgs []blockMessage) {
 			a.LastText = textTail(b.v.get("content"))
 		}
 	}
-	c.compaction = c.v.path("compaction", "type").str() == "summarize"
 }
 
 // textTail returns the end of a text, enough for an agent to find something in it.

@@ -39,8 +39,6 @@ func (anthropicDialect) stopReason(c *call) string {
 		return "max_tokens"
 	case stopWindow:
 		return "model_context_window_exceeded"
-	case stopCompaction:
-		return "compaction"
 	}
 	return "end_turn"
 }
@@ -48,32 +46,18 @@ func (anthropicDialect) stopReason(c *call) string {
 // usageObject returns the usage object; output counts the tokens written so far.
 func (anthropicDialect) usageObject(c *call, output int) object {
 	u := c.usage
-	plain := u.input - u.read - u.written
-	o := func(plain, read, written, long, out int) object {
-		return object{
-			"input_tokens", plain, "cache_creation_input_tokens", written, "cache_read_input_tokens", read,
-			"cache_creation",
-			object{"ephemeral_5m_input_tokens", written - long, "ephemeral_1h_input_tokens", long},
-			"output_tokens", out,
-		}
+	return object{
+		"input_tokens", u.input - u.read - u.written, "cache_creation_input_tokens", u.written, "cache_read_input_tokens", u.read,
+		"cache_creation",
+		object{"ephemeral_5m_input_tokens", u.written - u.writtenLong, "ephemeral_1h_input_tokens", u.writtenLong},
+		"output_tokens", output, "output_tokens_details", object{"thinking_tokens", u.thinking}, "service_tier", "standard",
 	}
-	if c.compaction {
-		// What a compaction costs stands under iterations only.
-		part := append(object{"type", "compaction"}, o(plain, u.read, u.written, u.writtenLong, output)...)
-		return o(0, 0, 0, 0, 0).set("iterations", list{part})
-	}
-	return o(plain, u.read, u.written, u.writtenLong, output).
-		set("output_tokens_details", object{"thinking_tokens", u.thinking}).set("service_tier", "standard")
 }
 
 // contentList returns the blocks as the client gets them.
 func (d anthropicDialect) contentList(c *call) list {
 	out := list{}
 	for _, b := range c.blocks {
-		if c.compaction {
-			out = append(out, object{"type", "compaction", "content", b.Text, "signature", c.s.signer.signSummary([]byte(b.Text))})
-			continue
-		}
 		out = append(out, d.blockObject(b))
 	}
 	return out
@@ -100,20 +84,14 @@ func (d anthropicDialect) answerEvents(c *call) []event {
 	for i, b := range c.blocks {
 		delta := func(o object) { send("content_block_delta", object{"index", i, "delta", o}) }
 		start := func(o object) { send("content_block_start", object{"index", i, "content_block", o}) }
-		switch {
-		case c.compaction:
-			start(object{"type", "compaction", "content", ""})
-			for _, p := range cutIntoDeltas(b.Text) {
-				delta(object{"type", "compaction_delta", "content", p})
-			}
-			delta(object{"type", "signature_delta", "signature", c.s.signer.signSummary([]byte(b.Text))})
-		case b.Kind == Thinking:
+		switch b.Kind {
+		case Thinking:
 			start(object{"type", "thinking", "thinking", "", "signature", ""})
 			for _, p := range cutIntoDeltas(b.Text) {
 				delta(object{"type", "thinking_delta", "thinking", p})
 			}
 			delta(object{"type", "signature_delta", "signature", b.signature})
-		case b.Kind == Call:
+		case Call:
 			start(object{"type", "tool_use", "id", b.id, "name", b.Name, "input", object{}})
 			delta(object{"type", "input_json_delta", "partial_json", ""})
 			for _, p := range cutIntoDeltas(b.Args) {

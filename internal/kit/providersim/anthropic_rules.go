@@ -255,7 +255,7 @@ func prefillRule(c *call, msgs []blockMessage) *refusal {
 }
 
 // placeRule: blocks that may stand in some places only.
-func placeRule(c *call, msgs []blockMessage) *refusal {
+func placeRule(_ *call, msgs []blockMessage) *refusal {
 	summaries := 0
 	for i, m := range msgs {
 		for j, b := range m.blocks {
@@ -276,15 +276,6 @@ func placeRule(c *call, msgs []blockMessage) *refusal {
 				}
 			}
 		}
-	}
-	if c.v.path("compaction", "type").str() != "summarize" {
-		return nil
-	}
-	if len(msgs) < 2 {
-		return badRequest("compaction_nothing_to_summarize", "compaction: there is nothing to summarize").withCode("compaction_nothing_to_summarize")
-	}
-	if msgs[len(msgs)-1].has("tool_result") {
-		return badRequest("compaction_incomplete_turn", "compaction: the last turn is not complete").withCode("compaction_incomplete_turn")
 	}
 	return nil
 }

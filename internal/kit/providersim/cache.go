@@ -99,10 +99,8 @@ func (c *cache) accountMarked(owner uint64, p *prompt, least int, now time.Time)
 	return u
 }
 
-// accountImplicit accounts for a prompt that is cached by itself, in grains. upto, if
-// not negative, is where the client's last breakpoint is, in canonical bytes:
-// nothing after it is written.
-func (c *cache) accountImplicit(owner uint64, p *prompt, least int, life time.Duration, upto int, now time.Time) usage {
+// accountImplicit accounts for a prompt that is cached by itself, in grains.
+func (c *cache) accountImplicit(owner uint64, p *prompt, least int, life time.Duration, now time.Time) usage {
 	u := usage{input: p.tokens}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,15 +111,11 @@ func (c *cache) accountImplicit(owner uint64, p *prompt, least int, life time.Du
 	if t := p.tokensAt(n * grain); t >= least {
 		u.read = t - t%128
 	}
-	whole := len(p.grains)
-	if upto >= 0 {
-		whole = min(whole, upto/grain)
-	}
-	total := p.tokensAt(whole * grain)
+	total := p.tokensAt(len(p.grains) * grain)
 	if total < least {
 		return u
 	}
-	for _, g := range p.grains[:max(whole, n)] {
+	for _, g := range p.grains {
 		c.put(cacheKey{owner, g}, now.Add(life), now)
 	}
 	u.written = max(0, total-u.read)
@@ -164,12 +158,6 @@ func (c *cache) sweep(now time.Time) {
 	if len(c.entries) >= c.room*3/4 {
 		clear(c.entries)
 	}
-}
-
-func (c *cache) reset() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.entries)
 }
 
 // dollars returns what a request costs.

@@ -154,21 +154,6 @@ func TestImplicitCache(t *testing.T) {
 	}
 }
 
-func TestExplicitBreakpoints(t *testing.T) {
-	_, url := sim(t, Options{})
-	body := func(tail string) string {
-		return rm(`{"role":"user","content":[{"type":"input_text","text":`+js(tokens(2000, "a"))+`,"prompt_cache_breakpoint":{}},{"type":"input_text","text":`+js(tail)+`}]}`,
-			`"prompt_cache_options":{"mode":"explicit"}`)
-	}
-	for i, want := range []int{0, 1900} {
-		_, text := post(t, url+"/v1/responses", body(tokens(2000, "tail")))
-		d := parse(t, text).path("usage", "input_tokens_details")
-		if read := d.get("cached_tokens").num(-1); read < want || read > want+150 {
-			t.Errorf("request %d: read %d, want about %d: what stands after the breakpoint is not cached", i, read, want)
-		}
-	}
-}
-
 func TestPrices(t *testing.T) {
 	p := Price{In: 5, Write: 6.25, Write1h: 10, Read: 0.5, Out: 25}
 	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-12 }

@@ -46,7 +46,6 @@ const (
 	stopCalls
 	stopLength
 	stopWindow
-	stopCompaction
 )
 
 // event is one event of a stream.
@@ -75,12 +74,10 @@ type call struct {
 
 	maxOutput int
 	sumCounts bool // prompt and wanted output share the window
-	carried   int  // tokens that the provider holds for this request
 	ask       Ask
 
 	prompt *prompt
 	life   time.Duration // of what is cached without marks; 0: marks decide
-	upto   int
 
 	compaction bool
 
@@ -90,8 +87,8 @@ type call struct {
 	created time.Time
 }
 
-// inputTokens returns the size of the prompt with what the provider holds.
-func (c *call) inputTokens() int { return c.prompt.tokens + c.carried }
+// inputTokens returns the size of the prompt.
+func (c *call) inputTokens() int { return c.prompt.tokens }
 
 // billedUsage returns the usage that is paid for: Gemini reports thoughts beside the
 // output, the others inside it.
@@ -129,7 +126,6 @@ func (c *call) letAgentAnswer(big int) {
 	switch {
 	case c.compaction:
 		c.blocks = []Block{{Kind: Text, Text: writeProse(c.ask.Rand, c.ask.LastText, 6)}}
-		c.stopped = stopCompaction
 		if c.s.opts.Drive != nil {
 			c.blocks[0].Text = c.s.opts.Drive.writeCompaction(&c.ask, c.s.signer.encryptedToken(c.makeNonce(0)))
 		}

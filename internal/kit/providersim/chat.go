@@ -169,22 +169,11 @@ func addContentPart(c *call, role string, part value) {
 		t := part.firstOf("text", "refusal")
 		p.add(role, t.bytes(), p.countText(t), markNone)
 	case "image_url", "input_image":
-		p.addValue(role, part, mediaTokens(false, 0), markNone, "prompt_cache_breakpoint")
+		p.addValue(role, part, mediaTokens(false, 0), markNone)
 	case "input_audio", "file", "input_file":
-		p.addValue(role, part, mediaTokens(true, len(part.raw)), markNone, "prompt_cache_breakpoint")
+		p.addValue(role, part, mediaTokens(true, len(part.raw)), markNone)
 	default:
-		p.addValue(role, part, p.countJSON(part), markNone, "prompt_cache_breakpoint")
-	}
-	if part.get("prompt_cache_breakpoint").ok() {
-		c.noteBreakpoint()
-	}
-}
-
-// noteBreakpoint notes where the client wants the cache to end, for the mode in
-// which it decides.
-func (c *call) noteBreakpoint() {
-	if c.v.path("prompt_cache_options", "mode").str() == "explicit" {
-		c.upto = c.prompt.size
+		p.addValue(role, part, p.countJSON(part), markNone)
 	}
 }
 

@@ -228,7 +228,7 @@ func countTokens(t testing.TB, _ string, c *client, n int) int {
 	s := New(Options{Seed: 7})
 	defer s.Close()
 	v := parse(t, d.body())
-	k := &call{s: s, v: v, model: c.model, settings: s.opts.settingsFor(c.model), upto: -1}
+	k := &call{s: s, v: v, model: c.model, settings: s.opts.settingsFor(c.model)}
 	switch c.dialect {
 	case Chat:
 		k.d = chatDialect{}

@@ -13,7 +13,7 @@
 //	POST /v1beta/models/{model}:generateContent    Gemini; also :countTokens,
 //	                                               :streamGenerateContent[?alt=sse]
 //	POST /v1internal:generateContent               Gemini with a Google account
-//	GET  /sim/requests, POST /sim/reset            what it was asked so far
+//	GET  /sim/requests                             what it was asked so far
 //
 // Six things are promised.
 //
@@ -48,6 +48,7 @@
 // It is safe for concurrent use, leaves no goroutine behind and holds a bounded
 // amount of memory.
 //
-// Not simulated: Bedrock, WebSockets (a 426 sends clients back to HTTP), the
-// providers' own context editing, server-side tools.
+// Not simulated: Bedrock, WebSockets (a 426 sends clients back to HTTP),
+// conversations that the provider holds, Anthropic's own compaction, the providers'
+// context editing, server-side tools.
 package providersim

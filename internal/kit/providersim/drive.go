@@ -165,14 +165,6 @@ func (d *Driver) Report() []DriveTask {
 	return out
 }
 
-func (d *Driver) reset() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	clear(d.tasks)
-	clear(d.sealed)
-	d.order = nil
-}
-
 // summaryRequest knows the words by which agents ask for a summary of a
 // conversation, in order to put it in the conversation's place.
 var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary|concise checkpoint of|update the existing structured summary`)

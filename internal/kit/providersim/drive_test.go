@@ -256,7 +256,6 @@ func TestDriveCompactions(t *testing.T) {
 	for path, body := range map[string]string{
 		"/v1/responses/compact": `{"model":"gpt-5.5","input":[{"role":"user","content":"work"}]}`,
 		"/v1/responses":         `{"model":"gpt-5.5","input":[{"role":"user","content":"work"},{"type":"compaction_trigger"}]}`,
-		"/v1/messages":          am(aUser+","+aDone+","+aUser, `"compaction":{"type":"summarize"}`),
 	} {
 		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
 		if status, text := post(t, url+path, body); status != http.StatusOK {

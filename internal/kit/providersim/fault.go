@@ -19,12 +19,6 @@ type Fault struct {
 	Status     int // status=N
 	RetryAfter int // retry-after=N
 
-	// Code answers 400 with a code that the provider has for states that are
-	// not simulated, such as compaction_tool_changes_mismatch or
-	// thread_fingerprint_mismatch; compaction_unavailable is a 529 and
-	// thread_not_found a 404.
-	Code string // code=NAME
-
 	// Drop closes the connection before anything is answered.
 	Drop bool // drop
 
@@ -86,8 +80,6 @@ func ParseFault(text string) (Fault, error) {
 			}
 		case "retry-after":
 			f.RetryAfter, err = strconv.Atoi(arg)
-		case "code":
-			f.Code = arg
 		case "drop":
 			f.Drop = true
 		case "delay":
@@ -123,8 +115,6 @@ func (f Fault) name() string {
 		return "drop"
 	case f.Status != 0:
 		return "status_" + strconv.Itoa(f.Status)
-	case f.Code != "":
-		return f.Code
 	case f.Kind != FaultNone:
 		return string(f.Kind)
 	case f.Big > 0:
@@ -139,20 +129,10 @@ func (f Fault) name() string {
 
 // refusal returns what the fault tells instead of an answer, or nil.
 func (f Fault) refusal(dialect string) *refusal {
-	switch {
-	case f.Code != "":
-		r := badRequest(f.Code, "%s", strings.ReplaceAll(f.Code, "_", " ")).withCode(f.Code)
-		switch f.Code {
-		case "compaction_unavailable":
-			r.status, r.kind = 529, "overloaded_error"
-		case "thread_not_found":
-			r.status, r.kind = http.StatusNotFound, "not_found_error"
-		}
-		return r
-	case f.Status != 0:
-		return providerFailure(dialect, f.Status, f.RetryAfter)
+	if f.Status == 0 {
+		return nil
 	}
-	return nil
+	return providerFailure(dialect, f.Status, f.RetryAfter)
 }
 
 // pickFault picks the request's fault: the header's, else by chance.

@@ -99,31 +99,6 @@ func TestOpenAIErrorShape(t *testing.T) {
 	}
 }
 
-func TestResponsesStateHeldByTheServer(t *testing.T) {
-	_, url := sim(t, Options{})
-	tools := `"tools":[{"type":"function","name":"read","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}]`
-	_, body := post(t, url+"/v1/responses", rm(rUser, tools), "Sim-Answer", "calls=1")
-	first := parse(t, body)
-	out := first.get("output").elems
-	callID := out[len(out)-1].get("call_id").str()
-	result := `{"type":"function_call_output","call_id":"` + callID + `","output":"x"}`
-	previous := `"previous_response_id":"` + first.get("id").str() + `"`
-	status, body := post(t, url+"/v1/responses", rm(result, tools, previous))
-	if status != 200 {
-		t.Fatalf("continued response refused: %s", body)
-	}
-	if a, b := first.path("usage", "input_tokens").num(0), parse(t, body).path("usage", "input_tokens").num(0); b <= a {
-		t.Errorf("input_tokens %d after %d: what the server holds must count", b, a)
-	}
-	if status, body = post(t, url+"/v1/responses", rm(rUser, tools, previous)); status != 400 || !strings.Contains(body, "No tool output found for function call "+callID) {
-		t.Errorf("unanswered held call: %d %s", status, body)
-	}
-	ref := `{"type":"item_reference","id":"` + out[len(out)-1].get("id").str() + `"}`
-	if status, body = post(t, url+"/v1/responses", rm(rUser+","+ref+","+result, tools)); status != 200 {
-		t.Errorf("reference to a stored call: %s", body)
-	}
-}
-
 // TestResponsesCompact compacts by the endpoint for it: its item stands for what
 // came before, and is taken back.
 func TestResponsesCompact(t *testing.T) {

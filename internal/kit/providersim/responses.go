@@ -22,35 +22,25 @@ func (d responsesDialect) readRequest(c *call) *refusal {
 	c.life = openaiLife(v)
 	input := v.get("input")
 	items := input.elems
-	previous := v.get("previous_response_id").str()
 	switch {
 	case c.model == "" && !c.counting:
 		return badRequest(ruleField, "Missing required parameter: 'model'.").withParam("model").withCode("missing_required_parameter")
-	case !input.ok() && previous == "" && !v.firstOf("prompt", "conversation").ok():
+	case !input.ok():
 		return badRequest(ruleField, "Missing required parameter: 'input'.").withParam("input").withCode("missing_required_parameter")
-	case input.ok() && !input.isString() && !input.isArray():
+	case !input.isString() && !input.isArray():
 		return badRequest(ruleField, "Invalid type for 'input': expected one of an array of objects or string.").withParam("input").withCode("invalid_type")
 	case v.get("max_output_tokens").ok() && c.maxOutput < 16:
 		return badRequest(ruleField, "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", c.maxOutput).withParam("max_output_tokens").withCode("integer_below_min_value")
 	case c.settings.Output > 0 && c.maxOutput > c.settings.Output:
 		return badRequest(ruleOutput, "max_output_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", c.maxOutput, c.settings.Output, c.maxOutput).withParam("max_output_tokens")
 	}
-	var before heldState
-	if previous != "" {
-		st, ok := c.s.held.find(previous)
-		if !ok {
-			return badRequest("previous_response_not_found", "Previous response with id '%s' not found.", previous).withParam("previous_response_id").withCode("previous_response_not_found")
-		}
-		before = st
-		c.carried = st.tokens
+	if id := v.get("previous_response_id").str(); id != "" { // nothing is held here
+		return badRequest("previous_response_not_found", "Previous response with id '%s' not found.", id).withParam("previous_response_id").withCode("previous_response_not_found")
 	}
-	for _, rule := range []func(*call, []value) *refusal{d.checkKinds, d.checkReasoning, d.checkTrigger} {
+	for _, rule := range []func(*call, []value) *refusal{d.checkKinds, d.checkReasoning, d.checkTrigger, d.checkPairs} {
 		if r := rule(c, items); r != nil {
 			return r
 		}
-	}
-	if r := d.checkPairs(c, items, before.calls); r != nil {
-		return r
 	}
 	d.buildPrompt(c)
 	d.briefAgent(c, items)
@@ -69,7 +59,7 @@ func itemKind(v value) string {
 }
 
 // checkKinds: every item says what it is, and a message who speaks.
-func (responsesDialect) checkKinds(c *call, items []value) *refusal {
+func (responsesDialect) checkKinds(_ *call, items []value) *refusal {
 	for i, it := range items {
 		switch itemKind(it) {
 		case "":
@@ -84,12 +74,9 @@ func (responsesDialect) checkKinds(c *call, items []value) *refusal {
 				return r
 			}
 		case "item_reference":
-			id := it.get("id").str()
-			if _, ok := c.s.held.findItem(id); !ok {
-				r := badRequest("item_not_found", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", id).withParam("input")
-				r.status = http.StatusNotFound
-				return r
-			}
+			r := badRequest("item_not_found", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.get("id").str()).withParam("input")
+			r.status = http.StatusNotFound
+			return r
 		}
 	}
 	return nil
@@ -153,23 +140,14 @@ func modelWrote(it value) bool {
 
 // checkPairs: every call that the client must answer is answered further on, and
 // every output has its call before it.
-func (responsesDialect) checkPairs(c *call, items []value, held []string) *refusal {
+func (responsesDialect) checkPairs(_ *call, items []value) *refusal {
 	open := map[string]string{} // call id -> kind
 	var order []string
-	for _, id := range held {
-		open[id] = "function_call"
-		order = append(order, id)
-	}
 	done := map[string]bool{}
 	for _, it := range items {
 		kind := itemKind(it)
 		id := it.firstOf("call_id", "id").str()
 		switch {
-		case kind == "item_reference":
-			if callID, _ := c.s.held.findItem(id); callID != "" {
-				open[callID] = "function_call"
-				order = append(order, callID)
-			}
 		case clientCall(kind):
 			if kind == "shell_call" && it.path("environment", "type").str() == "container_auto" {
 				continue // runs at the provider
@@ -214,9 +192,6 @@ func (responsesDialect) checkTrigger(c *call, items []value) *refusal {
 func (d responsesDialect) buildPrompt(c *call) {
 	p := newPrompt(c.s.opts.Count, true)
 	c.prompt = p
-	if id := c.v.get("previous_response_id"); id.ok() {
-		p.add("previous", id.bytes(), 0, markNone)
-	}
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)
 	}

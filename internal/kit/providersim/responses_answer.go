@@ -101,7 +101,7 @@ func (d responsesDialect) responseObject(c *call, status string, failed *refusal
 	o := object{
 		"id", c.makeID("resp_", 0), "object", "response", "created_at", c.created.Unix(), "status", status,
 		"error", fault, "incomplete_details", incomplete, "model", c.model, "output", output,
-		"parallel_tool_calls", c.ask.Parallel, "previous_response_id", orNull(c.v.get("previous_response_id").str()),
+		"parallel_tool_calls", c.ask.Parallel, "previous_response_id", nil,
 		"store", c.v.get("store").kind != 'f', "tool_choice", "auto", "tools",
 		list{},
 		"usage", usage,

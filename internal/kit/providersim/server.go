@@ -25,7 +25,6 @@ type Server struct {
 	mux    *http.ServeMux
 	signer *signer
 	cache  *cache
-	held   *heldStates
 	stats  stats
 	number atomic.Uint64
 
@@ -41,7 +40,6 @@ func New(o Options) *Server {
 		mux:    http.NewServeMux(),
 		signer: newSigner(o.Seed),
 		cache:  newCache(cacheRoom),
-		held:   newHeldStates(),
 		closed: make(chan struct{}),
 	}
 	s.stats.init(o.Keep)
@@ -60,7 +58,6 @@ func New(o Options) *Server {
 	}
 	s.mux.HandleFunc("POST /{call}", s.codeAssist)
 	s.mux.HandleFunc("GET /sim/requests", s.serveReport)
-	s.mux.HandleFunc("POST /sim/reset", s.serveReset)
 	if o.Drive != nil {
 		s.mux.HandleFunc("GET /sim/drive", s.serveDrive)
 	}
@@ -111,7 +108,7 @@ func (s *Server) handlerFor(d dialect, counting bool) http.HandlerFunc {
 // serveRequest answers one request. Its record is complete before the first byte of the
 // answer leaves, so that a client that has its answer finds it in the report.
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect, counting bool) {
-	c := &call{s: s, d: d, http: r, counting: counting, upto: -1, created: s.opts.Now()}
+	c := &call{s: s, d: d, http: r, counting: counting, created: s.opts.Now()}
 	body, refused := s.readBody(r, d)
 	sum := sha256.Sum256(body)
 	c.rec = Record{
@@ -153,7 +150,6 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect,
 	}
 	s.accountUsage(c)
 	c.letAgentAnswer(fault.Big)
-	s.held.keepAnswer(c)
 	if c.stream {
 		out.sendStream(c, d.answerEvents(c))
 		return
@@ -204,9 +200,8 @@ func (s *Server) accountUsage(c *call) {
 	if c.life == 0 {
 		c.usage = s.cache.accountMarked(owner, c.prompt, c.settings.CacheMin, now)
 	} else {
-		c.usage = s.cache.accountImplicit(owner, c.prompt, c.settings.CacheMin, c.life, c.upto, now)
+		c.usage = s.cache.accountImplicit(owner, c.prompt, c.settings.CacheMin, c.life, now)
 	}
-	c.usage.input += c.carried
 }
 
 // cacheOwner returns the cache's owner: credential, model and what the client says.

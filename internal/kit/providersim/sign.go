@@ -19,11 +19,10 @@ type signer struct {
 
 // Purposes keep one kind of signature from passing as another.
 const (
-	forText    = "thinking text"
-	forPrefix  = "thinking prefix"
-	forOpaque  = "opaque"
-	forSummary = "compaction"
-	forMark    = "mark"
+	forText   = "thinking text"
+	forPrefix = "thinking prefix"
+	forOpaque = "opaque"
+	forMark   = "mark"
 )
 
 func newSigner(seed uint64) *signer {
@@ -122,22 +121,4 @@ func (s *signer) checkThought(text string) bool {
 		b, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 	}
 	return s.checkOpaque(b, err)
-}
-
-// signSummary signs the content of a compaction block.
-func (s *signer) signSummary(content []byte) string {
-	return base64.StdEncoding.EncodeToString(s.sealHalves(s.mac(forSummary), s.mac(forSummary, content)))
-}
-
-// checkSummary judges a compaction block's signature: altered is one that this
-// server did not make, moved one for another content.
-func (s *signer) checkSummary(sig string, content []byte) verdict {
-	first, second, own := s.splitHalves(base64.StdEncoding.DecodeString(sig))
-	if !own || !hmac.Equal(first, s.mac(forSummary)) {
-		return altered
-	}
-	if !hmac.Equal(second, s.mac(forSummary, content)) {
-		return moved
-	}
-	return sound
 }

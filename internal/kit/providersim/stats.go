@@ -37,7 +37,7 @@ type Tokens struct {
 	Output  int `json:"output"`
 }
 
-// Report is what the server was asked since it started or was reset. GET
+// Report is what the server was asked since it started. GET
 // /sim/requests shows it as JSON, with the share of the cache.
 type Report struct {
 	Accepted int `json:"accepted"` // answered; broken streams of accepted requests count too
@@ -70,11 +70,7 @@ type stats struct {
 }
 
 func (s *stats) init(keep int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if keep > 0 {
-		s.keep = keep
-	}
+	s.keep = keep
 	s.sum = Report{RefusedBy: map[string]int{}, Faults: map[string]int{}, Dialects: map[string]int{}}
 }
 
@@ -119,17 +115,6 @@ func (s *Server) Report() Report {
 	return r
 }
 
-// Reset forgets all requests, cached prompts and held conversations. Signatures
-// stay valid.
-func (s *Server) Reset() {
-	s.stats.init(0)
-	s.cache.reset()
-	s.held.reset()
-	if s.opts.Drive != nil {
-		s.opts.Drive.reset()
-	}
-}
-
 func (s *Server) serveReport(w http.ResponseWriter, _ *http.Request) {
 	r := s.Report()
 	w.Header().Set("Content-Type", "application/json")
@@ -137,9 +122,4 @@ func (s *Server) serveReport(w http.ResponseWriter, _ *http.Request) {
 		Report
 		CacheShare float64 `json:"cache_share"`
 	}{r, r.CacheShare()})
-}
-
-func (s *Server) serveReset(w http.ResponseWriter, _ *http.Request) {
-	s.Reset()
-	w.WriteHeader(http.StatusNoContent)
 }

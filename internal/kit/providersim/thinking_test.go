@@ -50,38 +50,6 @@ func TestThinkingIsBoundToItsPrefix(t *testing.T) {
 	send("tools changed", func(d *client) { d.more = strings.Replace(d.more, `"read"`, `"open"`, 1) }, boundText)
 	send("text changed", func(d *client) { d.history[1] = strings.Replace(d.history[1], `"thinking":"`, `"thinking":"x`, 1) },
 		"messages.1.content.0: Invalid `signature` in `thinking` block")
-	drop := func(d *client) {
-		d.history[0] = strings.Replace(d.history[0], "fix", "mend", 1)
-		d.more = strings.Replace(d.more, `"budget_tokens":1024`, `"budget_tokens":1024,"block_binding":{"prefix_mismatch_behavior":"drop_block"}`, 1)
-	}
-	send("changed with drop_block", drop, "", "anthropic-beta", dropBeta)
-	send("drop_block without the header", drop, "Extra inputs are not permitted")
-}
-
-// What is answered after a block was dropped stays valid, whether the client
-// sends the dropped block again or not.
-func TestDropBlockGoesOn(t *testing.T) {
-	_, url := sim(t, Options{})
-	c := boundLoop(t, url, "claude-fable-5-1")
-	c.history[0] = strings.Replace(c.history[0], "fix", "mend", 1)
-	c.more = strings.Replace(c.more, `"type":"enabled","budget_tokens":1024`, `"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}`, 1)
-	_, text := post(t, url+c.path(), c.body(), "Sim-Answer", "calls=1", "anthropic-beta", dropBeta)
-	c.take(t, parse(t, text), "ok")
-	strict := func() string { return strings.Replace(c.body(), `"drop_block"`, `"error"`, 1) }
-	if status, body := post(t, url+c.path(), strict(), "anthropic-beta", dropBeta); status != 400 || !strings.Contains(body, "messages.1.content.0") {
-		t.Errorf("the first block is still of another conversation: %d %s", status, body)
-	}
-	v := parse(t, c.history[1])
-	var kept []string
-	for _, b := range v.get("content").elems {
-		if b.get("type").str() != "thinking" {
-			kept = append(kept, string(b.raw))
-		}
-	}
-	c.history[1] = assistant(strings.Join(kept, ","))
-	if status, body := post(t, url+c.path(), strict(), "anthropic-beta", dropBeta); status != 200 {
-		t.Errorf("without the dropped block: %d %s", status, body)
-	}
 }
 
 func TestOlderModelsDoNotBind(t *testing.T) {
