@@ -54,7 +54,7 @@ func TestInsights(t *testing.T) {
 	}
 	for _, want := range []string{
 		"1 session since ", "1 of them compacted, 1 file left out (--verbose says why)", "compacted 1 session once (1 automatically)",
-		"You waited 22 s", "The sessions cost $", "With winnow: $", "text was read again once; with winnow 0 times.", "the worst moments", "after the compaction Claude Code read 1 file again", "winnow page ~/.claude", "the sessions that suffered most", "Claude Code", "~/.claude/projects", "Next: winnow check ~/.claude",
+		"You waited 15 s", "The sessions cost $", "With winnow: $", "text was read again once; with winnow 0 times.", "the worst moments", "after the compaction Claude Code read 1 file again", "winnow page ~/.claude", "the sessions that suffered most", "Claude Code", "~/.claude/projects", "Next: winnow check ~/.claude",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)
