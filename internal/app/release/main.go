@@ -1,11 +1,10 @@
 // Command release writes what a release needs beside its programs: the licences of
 // everything that is in one, and the list of components (SPDX). goreleaser runs it
-// (.goreleaser.yaml); it builds, packs and sums up by itself. Of its archives, packages
-// for npm and Homebrew and the script that installs are made.
+// (.goreleaser.yaml); it builds, packs and sums up by itself, and scripts/packages makes
+// packages of its archives.
 //
 //	go run ./internal/app/release -for linux/amd64 -licences FILE [-program FILE]
 //	go run ./internal/app/release -version v0.1.0 -at 2026-11-17T00:00:00Z -spdx FILE
-//	go run ./internal/app/release -packages dist
 package main
 
 import (
@@ -33,7 +32,6 @@ func main() {
 	list := flag.String("spdx", "", "write the components of the programs for all platforms to `FILE`")
 	version := flag.String("version", "", "with -spdx: the release's `NAME`, such as v0.1.0")
 	at := flag.String("at", "", "with -spdx: the `TIME` of the commit")
-	dir := flag.String("packages", "", "make packages of the archives in `FOLDER`, for npm and Homebrew, and the script that installs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -43,8 +41,6 @@ func main() {
 		err = writeLicences(ctx, *text, *platform, *program)
 	case *list != "":
 		err = writeComponents(ctx, *list, *version, *at)
-	case *dir != "":
-		err = writePackages(*dir)
 	default:
 		flag.Usage()
 		os.Exit(2)

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,23 +20,30 @@ const program = "#!/bin/sh\necho \"winnow: $*\"\nexit 3\n"
 
 // releaseFolder makes a folder with archives as goreleaser does.
 func releaseFolder(t *testing.T) string {
+	if runtime.GOOS != "linux" {
+		t.Skip("packages are made on Linux, with GNU tar")
+	}
+	needs(t, "bash", "unzip")
 	dir := t.TempDir()
 	for _, p := range platforms {
 		name := "winnow_0.1.0_" + strings.ReplaceAll(p, "/", "_")
 		var out bytes.Buffer
+		files := map[string]string{"winnow": program, "LICENSE": "Apache", "LICENSES.txt": "others", "README.md": "# winnow", "NOTICE": "notice"}
 		if strings.HasPrefix(p, "windows") {
 			z := zip.NewWriter(&out)
-			w, err := z.Create(name + "/winnow.exe")
-			if err != nil {
-				t.Fatal(err)
+			for file, text := range files {
+				w, err := z.Create(name + "/" + strings.Replace(file, "winnow", "winnow.exe", 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = w.Write([]byte(text))
 			}
-			_, _ = w.Write([]byte("MZ"))
 			z.Close()
 			name += ".zip"
 		} else {
 			z := gzip.NewWriter(&out)
 			w := tar.NewWriter(z)
-			for file, text := range map[string]string{"winnow": program, "LICENSE": "Apache", "LICENSES.txt": "others", "README.md": "# winnow", "NOTICE": "notice"} {
+			for file, text := range files {
 				if err := w.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o755, Size: int64(len(text))}); err != nil {
 					t.Fatal(err)
 				}
@@ -52,8 +60,8 @@ func releaseFolder(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "SHA256SUMS"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := writePackages(dir); err != nil {
-		t.Fatal(err)
+	if out, err := exec.Command("../../../scripts/packages", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
 }
@@ -76,7 +84,7 @@ func needs(t *testing.T, programs ...string) {
 func TestNpm(t *testing.T) {
 	needs(t, "npm", "node")
 	dir := releaseFolder(t)
-	own := fmt.Sprintf("winnow-llm-%s-%s", nodeName(runtime.GOOS), nodeName(runtime.GOARCH))
+	own := fmt.Sprintf("winnow-llm-%s-%s", runtime.GOOS, strings.Replace(runtime.GOARCH, "amd64", "x64", 1))
 	install := func(packages ...string) string {
 		t.Helper()
 		at := t.TempDir()
@@ -140,7 +148,7 @@ func TestFormula(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprintf("/v0.1.0/%s\"\n      sha256 \"%s\"", name, sha256Hex(data)); !strings.Contains(string(formula), want) {
+		if want := fmt.Sprintf("/v0.1.0/%s\"\n      sha256 \"%x\"", name, sha256.Sum256(data)); !strings.Contains(string(formula), want) {
 			t.Errorf("%s is not in\n%s", want, formula)
 		}
 	}

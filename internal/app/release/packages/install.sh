@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs winnow {{.Version}} into ~/.local/bin, or into the folder that BIN names.
+# Installs winnow @VERSION@ into ~/.local/bin, or into the folder that BIN names.
 set -eu
-release=${RELEASE:-{{.Base}}} bin=${BIN:-$HOME/.local/bin}
+release=${RELEASE:-https://github.com/winnow-llm/winnow/releases/download/v@VERSION@} bin=${BIN:-$HOME/.local/bin}
 fail() { echo "install: $*" >&2; exit 1; }
 case $(uname -s) in
 Linux) os=linux ;;
@@ -13,11 +13,12 @@ x86_64 | amd64) arch=amd64 ;;
 aarch64 | arm64) arch=arm64 ;;
 *) fail "there is no program for $(uname -m); build it: go install github.com/winnow-llm/winnow/cmd/winnow@latest" ;;
 esac
-name=winnow_{{.Version}}_${os}_$arch
+name=winnow_@VERSION@_${os}_$arch
 case $name in
-{{- range .Unix}}
-winnow_{{$.Version}}_{{.OS}}_{{.Arch}}) sum={{$.Sum .OS .Arch}} ;;
-{{- end}}
+*_linux_amd64) sum=@SUM_linux_amd64@ ;;
+*_linux_arm64) sum=@SUM_linux_arm64@ ;;
+*_darwin_amd64) sum=@SUM_darwin_amd64@ ;;
+*_darwin_arm64) sum=@SUM_darwin_arm64@ ;;
 esac
 command -v curl > /dev/null || fail "curl is not installed"
 dir=$(mktemp -d)

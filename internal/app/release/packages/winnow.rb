@@ -1,27 +1,27 @@
 class Winnow < Formula
   desc "Keeps LLM agents inside their context window"
   homepage "https://github.com/winnow-llm/winnow"
-  version "{{.Version}}"
+  version "@VERSION@"
   license "Apache-2.0"
 
   on_macos do
     on_arm do
-      url "{{.URL "darwin" "arm64"}}"
-      sha256 "{{.Sum "darwin" "arm64"}}"
+      url "https://github.com/winnow-llm/winnow/releases/download/v@VERSION@/winnow_@VERSION@_darwin_arm64.tar.gz"
+      sha256 "@SUM_darwin_arm64@"
     end
     on_intel do
-      url "{{.URL "darwin" "amd64"}}"
-      sha256 "{{.Sum "darwin" "amd64"}}"
+      url "https://github.com/winnow-llm/winnow/releases/download/v@VERSION@/winnow_@VERSION@_darwin_amd64.tar.gz"
+      sha256 "@SUM_darwin_amd64@"
     end
   end
   on_linux do
     on_arm do
-      url "{{.URL "linux" "arm64"}}"
-      sha256 "{{.Sum "linux" "arm64"}}"
+      url "https://github.com/winnow-llm/winnow/releases/download/v@VERSION@/winnow_@VERSION@_linux_arm64.tar.gz"
+      sha256 "@SUM_linux_arm64@"
     end
     on_intel do
-      url "{{.URL "linux" "amd64"}}"
-      sha256 "{{.Sum "linux" "amd64"}}"
+      url "https://github.com/winnow-llm/winnow/releases/download/v@VERSION@/winnow_@VERSION@_linux_amd64.tar.gz"
+      sha256 "@SUM_linux_amd64@"
     end
   end
 
