@@ -10,16 +10,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +27,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
-	"github.com/winnow-llm/winnow/transcript"
 )
 
 // options are what a sweep looks at.
@@ -118,14 +114,11 @@ func sweepSessions(dirs []string, o *options) ([]string, error) {
 		}
 	}
 
-	type key struct {
-		format transcript.Format
-		window int
+	rows := make(map[int]*tally, len(o.windows))
+	for _, w := range o.windows {
+		rows[w] = new(tally)
 	}
-	var (
-		rows     = make(map[key]*tally)
-		failures []string
-	)
+	var failures []string
 	var mu sync.Mutex
 	crew := replay.Crew{Progress: func(done, total int, what string) {
 		if done%20 == 0 || done == total {
@@ -133,15 +126,10 @@ func sweepSessions(dirs []string, o *options) ([]string, error) {
 		}
 	}}
 	err = crew.Each(context.Background(), len(jobs), "sessions at a window", func(i int) error {
-		j := jobs[i]
-		t, bad := fitPrefixes(j, o)
+		t, bad := fitPrefixes(jobs[i], o)
 		mu.Lock()
 		defer mu.Unlock()
-		k := key{j.session.Format, j.window}
-		if rows[k] == nil {
-			rows[k] = new(tally)
-		}
-		rows[k].add(t)
+		rows[jobs[i].window].add(t)
 		failures = append(failures, bad...)
 		return nil
 	})
@@ -149,28 +137,14 @@ func sweepSessions(dirs []string, o *options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-
-	keys := slices.SortedFunc(maps.Keys(rows), func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.window, b.window), cmp.Compare(a.format, b.format))
-	})
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "window\tformat\tsessions\tprefixes\tfrom scratch\tas it is\tplan kept\tplanned\twaited\tcannot fit\tnot lasting\t%\tkept tokens %\tslowest ms\t")
-	totals := make(map[int]*tally)
-	print := func(window int, name string, t *tally) {
-		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", window, name, t.sessions, t.boundaries, t.scratch,
+	fmt.Fprintln(out, "window\tsessions\tprefixes\tfrom scratch\tas it is\tplan kept\tplanned\twaited\tcannot fit\tnot lasting\t%\tkept tokens %\tslowest ms\t")
+	for _, w := range o.windows {
+		t := rows[w]
+		fmt.Fprintf(out, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", w, t.sessions, t.boundaries, t.scratch,
 			t.asIs, t.kept, t.planned, t.waited, t.cannot, t.short, 100*float64(t.cannot+t.short)/float64(max(1, t.boundaries)),
 			100*float64(t.tokensAfter)/float64(max(1, t.tokensBefore)), float64(t.slowestUs)/1000)
-	}
-	for _, k := range keys {
-		print(k.window, string(k.format), rows[k])
-		if totals[k.window] == nil {
-			totals[k.window] = new(tally)
-		}
-		totals[k.window].add(*rows[k])
-	}
-	for _, w := range o.windows {
-		print(w, "all", totals[w])
-		if n := totals[w].cannot + totals[w].short; w >= 128000 && n > 0 {
+		if n := t.cannot + t.short; w >= 128000 && n > 0 {
 			failures = append(failures, fmt.Sprintf("%d prefixes cannot fit into %d tokens", n, w))
 		}
 	}
