@@ -24,5 +24,5 @@ figures:
 	go test -tags docs ./docs -count=1 -run TestFigures -update
 
 pictures:
-	go run ./internal/app/pictures docs
+	go test ./internal/app -run TestPicture -count=1 -picture $(CURDIR)/docs/tree.svg
 	cd e2e && go run ./page/pictures ../docs

@@ -35,8 +35,7 @@ const (
 	CtrlU    = "\x15"
 )
 
-// T is the part of a test that a terminal needs. A program that is not a test can
-// bring its own.
+// T is the part of a test that a terminal needs.
 type T interface {
 	Helper()
 	Fatalf(format string, args ...any)

@@ -1,16 +1,66 @@
 //go:build unix
 
-package main
+package app
 
 import (
 	"bytes"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
+
+var picture = flag.String("picture", "", "draw the README's picture of winnow tree to `FILE`")
+
+// TestPicture draws winnow tree on the demo's session, compacted, as it stands on the
+// screen (make pictures).
+func TestPicture(t *testing.T) {
+	if *picture == "" {
+		t.Skip("make pictures draws it")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	winnow := func(args ...string) *exec.Cmd { // away from the settings and sessions of this machine's user
+		cmd := exec.Command("winnow", args...)
+		cmd.Dir = dir
+		cmd.Env = []string{"TERM=xterm-256color", "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+		return cmd
+	}
+	text, err := winnow("session", "import", "session.json", "--json").Output()
+	var imported struct {
+		Sessions []struct{ Session string }
+	}
+	if err != nil || json.Unmarshal(text, &imported) != nil || len(imported.Sessions) != 1 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	id := imported.Sessions[0].Session
+	if text, err := winnow("session", "compact", id).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	term := ptytest.Start(t, 150, 36, winnow("tree", id))
+	term.WaitFor("? help")
+	term.WaitGone("reading")
+	term.WaitFor("folded") // the summary and what it stands for are side by side
+	term.WaitFor(" saved") // what is drawn last
+	if err := os.WriteFile(*picture, drawSVG(term.Cells()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	term.Send("q")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
 
 // Sizes of a character cell and of the frame, in SVG units.
 const (
