@@ -50,7 +50,7 @@ type Reading struct {
 }
 
 // mostKept is how many steps are kept as they are told. In a session of a million
-// steps that would take half as much memory again as the steps.
+// steps that would take as much memory again as the steps themselves.
 const mostKept = 1 << 14
 
 // present is what is known of the end of a history. It is read anew when the
