@@ -67,7 +67,8 @@ func TestRegressionSingleMessageLargerThanWindow(t *testing.T) {
 }
 
 // The newest result has 3 MB: its head and tail fill the room that there is, beside the
-// conversation before it, and say where the rest is.
+// conversation before it, and say where the rest is. So they do where the thinking that
+// the loop starts with must stay or go with it.
 func TestRegressionHugeNewestResult(t *testing.T) {
 	var b strings.Builder
 	for i := 0; b.Len() < 3_000_000; i++ {
@@ -79,16 +80,24 @@ func TestRegressionHugeNewestResult(t *testing.T) {
 		msgs = append(msgs, did(fmt.Sprint(i), "read", fmt.Sprintf(`{"path":"a%d.go"}`, i), lines("r", 60))...)
 	}
 	msgs = append(append(msgs, user("read the log")), did("last", "bash", `{"command":"cat log"}`, huge)...)
-	for _, window := range []int{64_000, 1_000_000} {
+	thinks := slices.Clone(msgs)
+	call := &thinks[len(thinks)-2]
+	call.Parts = append([]chat.Part{{Kind: chat.Thinking, Text: "The log tells.", Signature: "sig"}}, call.Parts...)
+	for _, c := range []struct {
+		window int
+		msgs   []chat.Message
+		rules  chat.Rules
+	}{{64_000, msgs, chat.Rules{}}, {1_000_000, msgs, chat.Rules{}}, {64_000, thinks, thinkingRules}, {1_000_000, thinks, thinkingRules}} {
+		window := c.window
 		w := newWinnow(t, winnow.Settings{Window: window})
-		r := fit(t, w, chat.Request{History: chat.NewHistory(msgs...)}, winnow.State{})
+		r := fit(t, w, chat.Request{History: chat.NewHistory(c.msgs...), Rules: c.rules}, winnow.State{})
 		aim, got := w.Target(r.After.Limits), r.After.Count.Tokens
 		shown := r.View.At(r.View.Len() - 1).Parts[0].Text
 		if got < aim*9/10 || got > aim*11/10 {
-			t.Errorf("window %d: %d tokens, though %d are aimed at", window, got, aim)
+			t.Errorf("window %d, %s: %d tokens, though %d are aimed at", window, c.rules.Name, got, aim)
 		}
 		e := r.Plan.Edits[len(r.Plan.Edits)-1]
-		if !strings.HasPrefix(shown, huge[:2000]) || !strings.Contains(shown, huge[len(huge)-2000:]) || !strings.Contains(shown, "original: "+e.Handle) {
+		if !strings.Contains(shown, huge[:2000]) || !strings.Contains(shown, huge[len(huge)-2000:]) || !strings.Contains(shown, "original: "+e.Handle) {
 			t.Errorf("window %d: %q … %q", window, shown[:80], shown[len(shown)-80:])
 		}
 	}

@@ -121,14 +121,17 @@ func TestAtLeast(t *testing.T) {
 	}
 	h := chat.NewHistory(m...)
 	count := token.New(token.O200K, nil)
-	for _, protect := range []int{3000, 9000, 12_000} {
+	for _, protect := range []int{0, 3000, 9000, 12_000} {
 		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, OutputReserve: 500, Target: 0.2, Systems: winnow.Systems{PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}}})
 		r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true, BestEffort: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
+		if protect == 0 && !r.Changed {
+			t.Error("what nobody set is not lowered in a small window")
+		}
 		whole := 0
-		for i := h.Len() - 1; i >= 0; i-- {
+		for i := h.Len() - 1; i >= 0 && protect > 0; i-- {
 			p := h.At(i).Parts[0]
 			if p.Kind != chat.ToolResult {
 				continue

@@ -217,13 +217,14 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	shell := func(id, command, out string) {
 		m = append(m, did(id, "bash", fmt.Sprintf(`{"command":%q}`, command), out)...)
 	}
-	shell("a", "cat /w/jobs.go", "package queue\n\nconst jobs = 3\n")
+	shell("a", "stamp=$(date); cat /w/jobs.go", "package queue\n\nconst jobs = 3\n")
 	m = append(m, did("b", "edit", `{"file_path":"/w/jobs.go","old_string":"const jobs = 3","new_string":"const jobs = 900 // stashed"}`, "The file has been updated.")...)
 	shell("c", "git --no-pager stash", "Saved working directory and index state")
-	m = append(m, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/AGENTS.md\nYou must run the linter."}}})
+	m = append(m, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "\n/w/AGENTS.md\nYou must run the linter."}}})
 	shell("1", "cat /w/queue.go", "package queue\n\nconst limit = 3 // jobs\n\nfunc run() {}\n\nfunc stop() {}\n\nfunc wait() {}\n")
 	m = append(m, did("2", "edit", `{"file_path":"/w/queue.go","old_string":"const limit = 3 // jobs","new_string":"const limit = 700 // undone"}`, "The file has been updated.")...)
 	shell("3", "git -c core.pager= -C /w checkout queue.go", "Updated 1 path from the index")
+	m = append(m, did("g", "read", `{"file_path":"/w/notes.md"}`, "     1→# What went wrong\n     2→--- FAIL: TestBeat (0.00s)\n     3→src/beat.ts(9,1): error TS1005: ';' expected.\n")...)
 	shell("4", "git push origin queue", "Process running with session ID 4711")
 	for i := range 3 {
 		m = append(m, did(fmt.Sprint("p", i), "write_stdin", fmt.Sprintf(`{"session_id":4711,"chars":"","yield_time_ms":%d}`, i), "Process running with session ID 4711")...)
@@ -253,7 +254,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "User: # Context"} {
+	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "User: # Context", "read notes.md:", "read notes.md,"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}

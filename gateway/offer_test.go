@@ -75,6 +75,9 @@ func TestOfferedTools(t *testing.T) {
 					if bytes.Contains(a.Raw, []byte("recall")) {
 						t.Errorf("the caller sees a call: %s", a.Raw)
 					}
+					if stream && dialect == wire.Anthropic && !bytes.HasPrefix(a.Raw, []byte("event: message_start")) {
+						t.Errorf("the answer starts with %.40q", a.Raw)
+					}
 					var answer *wire.Answer
 					if stream {
 						answer, err = wire.ReadStream(dialect, bytes.NewReader(a.Raw))

@@ -3,6 +3,7 @@ package session_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -84,5 +85,22 @@ func TestLargeSessionThatIsOverwritten(t *testing.T) {
 	must(t, os.WriteFile(path, append([]byte("{}\n"), data...), 0o600))
 	if _, err := large.CopyTo(context.Background(), store(t), &session.Options{}); err == nil || !strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("a file that was written over is copied: %v", err)
+	}
+}
+
+// Half a line that another process wrote is read once the rest of it is there.
+func TestSyncWaitsForTheRestOfALine(t *testing.T) {
+	s := create(t, nil)
+	ids := say(t, s, user("one"))
+	f, err := os.OpenFile(s.Info().Path, os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	defer f.Close()
+	line := fmt.Sprintf(`{"type":"message","id":"0a0b0c0d","parentId":%q,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"two"}]}}`+"\n", ids[0])
+	for i, half := range []string{line[:60], line[60:]} {
+		_, err := f.WriteString(half)
+		must(t, err)
+		if n, err := s.Sync(t.Context()); n != i || err != nil {
+			t.Errorf("part %d: %d entries are new, %v", i+1, n, err)
+		}
 	}
 }

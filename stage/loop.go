@@ -128,7 +128,8 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 		}
 	}
 	room = max(room, d.Available/8)
-	e, ok := turnFold(ctx, d, turnRun{from: split, to: n, most: room, whole: room * 3 / 4, live: true})
+	whole := max(room*3/4, room-room/16-512-100*(n-split)) // the rest is for the lines of the steps
+	e, ok := turnFold(ctx, d, turnRun{from: split, to: n, most: room, whole: whole, live: true})
 	if !ok || !r.takeEdits("split-turn", append(edits, e), true) {
 		return false, nil
 	}

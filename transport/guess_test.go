@@ -119,4 +119,12 @@ func TestGuessHeals(t *testing.T) {
 	if n := availableFor(t, tr, url, "three", short); n < 200_000 || before > 30_000 {
 		t.Errorf("room for %d tokens, then for %d though twice what was refused was taken", before, n)
 	}
+
+	result := `go"},{"type":"function_call","call_id":"1","name":"read","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":"` + words(5000) + `"},{"role":"user","content":"go on`
+	availableFor(t, tr, url, "four", result) // made smaller, and taken
+	before = availableFor(t, tr, url, "four", short)
+	availableFor(t, tr, url, "four", words(3000)) // taken, above the guess
+	if n := availableFor(t, tr, url, "four", short); n <= before {
+		t.Errorf("room for %d tokens, then for %d though more was taken", before, n)
+	}
 }

@@ -112,7 +112,7 @@ func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Comple
 
 // refusalError returns the error for a call that the provider refuses.
 func (m *caller) refusalError(status int, v wire.Verdict) error {
-	err := &llm.Error{Provider: string(m.end.Dialect), Model: m.model, Status: status, Verdict: v, Tries: 1}
+	err := &llm.Error{Provider: string(m.end.Dialect), Model: m.model, Status: status, Verdict: v}
 	if v.Kind == wire.KindOverflow {
 		return &llm.OverflowError{Err: err}
 	}

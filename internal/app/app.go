@@ -289,7 +289,7 @@ func fileOf(w io.Writer) *os.File {
 }
 
 // leastRoom is what a process may always take.
-const leastRoom = 640 << 20
+const leastRoom = 720 << 20
 
 // makeRoom has the garbage of reading a large file collected before the process
 // has taken twice the file's size. By default Go lets garbage grow to the size of

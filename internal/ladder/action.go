@@ -115,7 +115,7 @@ func (r *Reading) newAction(k int) action {
 		return *s.read
 	}
 	a := r.readAction(k)
-	if s.result != nil {
+	if s.result != nil && k < mostKept {
 		s.read = &a
 	}
 	return a
@@ -183,7 +183,7 @@ func (r *Reading) actionLine(a *action, root string) string {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
 	text += r.verdictOf(s, a, root)
-	if s.result != nil {
+	if s.result != nil && a.step < mostKept {
 		r.told[*a] = text
 	}
 	return text

@@ -53,7 +53,8 @@ func (r *Reading) readMedia(i int, m *chat.Message) {
 			r.steps[r.typed].text += "\n" + line
 			continue
 		}
-		r.steps = append(r.steps, step{kind: notice, msg: i, text: line, name: p.Kind.String()})
+		r.names[len(r.steps)] = p.Kind.String()
+		r.steps = append(r.steps, step{kind: notice, msg: i, text: line})
 	}
 }
 

@@ -23,11 +23,10 @@ type item struct {
 	kind    stepKind
 	looks   bool
 	closing bool
-	step    int // its place in the order
-	msg     int
+	rung    int8  // the form that is shown, -1 for none
+	binds   int32 // sentences that bind, all of them in the lowest form
+	step    int   // its place in the order
 	forms   []form
-	rung    int // the form that is shown, -1 for none
-	binds   int // sentences that bind, all of them in the lowest form
 }
 
 // form is one form of an item.
@@ -83,7 +82,7 @@ func (f *filler) isFolded(msg int) bool {
 func (f *filler) readTurn(from, to int) turn {
 	actions := f.turnActions(from, to, f.isFolded)
 	told := map[string]bool{}
-	t := turn{from: f.steps[from].msg, items: make([]*item, 0, to-from+len(actions))}
+	t := turn{from: f.steps[from].msg, items: make([]*item, 0, to-from)}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
 		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
@@ -110,17 +109,21 @@ func (f *filler) readTurn(from, to int) turn {
 
 // itemOnce returns the item of a step, which is made once.
 func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *item {
-	if known[k] == nil {
-		known[k] = make(k)
+	x := known[k]
+	if x == nil {
+		x = make(k)
+		if k < mostKept {
+			known[k] = x
+		}
 	}
-	return known[k]
+	return x
 }
 
 // newItem returns an item of forms, from short to whole, without those that are not
 // longer than the one before.
 func (f *filler) newItem(k int, forms ...form) *item {
 	s := &f.steps[k]
-	x := &item{kind: s.kind, step: k, msg: s.msg, rung: -1}
+	x := &item{kind: s.kind, step: k, rung: -1}
 	last := ""
 	for _, m := range forms {
 		if m.text == "" || m.text == last {
@@ -159,7 +162,7 @@ func (f *filler) wordsItem(k int) *item {
 			form{text: withBinding(firstLines(s.text, askedPart), s.text), weight: weight},
 			form{text: withBinding(shortenPastes(s.text), s.text), weight: weights.AskedMore},
 			form{text: s.text, weight: weights.AskedWhole})
-		x.binds = binds
+		x.binds = int32(binds)
 		return x
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
@@ -213,7 +216,7 @@ func (f *filler) actionItem(a *action) *item {
 		weight = weights.Change
 	}
 	text := f.actionLine(a, f.root)
-	x := &item{kind: did, step: a.step, msg: s.msg, rung: -1, looks: a.looks}
+	x := &item{kind: did, step: a.step, rung: -1, looks: a.looks}
 	x.forms = []form{{text: text, tokens: f.countTokens(text) + 2, weight: weight}}
 	return x
 }
@@ -266,15 +269,15 @@ func (x *item) appendRaises(f *filler, steps []raise) []raise {
 		if find.Any(m.text, f.focus...) {
 			weight *= focusWeight
 		}
-		worth = min(worth, f.worthPerToken(weight, x.msg, m.tokens-tokens))
+		worth = min(worth, f.worthPerToken(weight, f.steps[x.step].msg, m.tokens-tokens))
 		tokens = m.tokens
-		steps = append(steps, raise{worth: worth, item: x, rung: k})
+		steps = append(steps, raise{worth: worth, item: x, rung: int8(k)})
 	}
 	return steps
 }
 
 // raise puts an item one rung higher if there is room.
-func (x *item) raise(f *filler, rung int) {
+func (x *item) raise(f *filler, rung int8) {
 	if x.rung != rung-1 {
 		f.full = false
 		return
@@ -408,7 +411,7 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) (missing int) {
 		case said:
 			b.WriteString("Agent: " + text + "\n")
 		case notice:
-			b.WriteString("(" + quote.Line(f.steps[x.step].name) + ", put in by the client) " + text + "\n")
+			b.WriteString("(" + quote.Line(f.names[x.step]) + ", put in by the client) " + text + "\n")
 		case report:
 			b.WriteString("Report of a sub-agent: " + text + "\n")
 		case result:

@@ -93,7 +93,7 @@ type Form struct {
 type raise struct {
 	worth float64
 	item  *item // of the dialogue
-	rung  int
+	rung  int8
 	run   *run          // of a file
 	file  *workset.File // whose outline it is
 }
@@ -280,7 +280,7 @@ func (f *filler) fillTokens(tokens int) Form {
 	for t := range f.turns {
 		for _, x := range f.turns[t].items {
 			if x.rung < 0 {
-				form.Unbound += x.binds
+				form.Unbound += int(x.binds)
 			}
 		}
 	}

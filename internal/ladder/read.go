@@ -30,11 +30,13 @@ type Reading struct {
 	runs   map[string]int // by id: the newest step of a command that runs in the background
 	typed  int            // the step of the newest request, -1 where there is none
 	notes  map[string]int // by name: the step of the newest notice
+	names  map[int]string // by step: what a notice is
 	sizes  map[*workset.File]*fileSizes
 	sought sought         // what outlines show because the agent asked for it
 	left   *guard.LeftOut // why the files are missing; nil where they are there
 
-	// Items and outlines made before, for the next try and the next rewrite.
+	// Items and outlines made before, for the next try and the next rewrite: those of
+	// the first mostKept steps.
 	items    map[int]*item     // of words, by step
 	results  map[int]*item     // of results, by step
 	told     map[action]string // lines of actions, below folder
@@ -47,6 +49,10 @@ type Reading struct {
 	raises []raise // the most worth first
 	acts   []action
 }
+
+// mostKept is how many steps are kept as they are told. In a session of a million
+// steps that would take as much memory again as the steps themselves.
+const mostKept = 1 << 14
 
 // present is what is known of the end of a history. It is read anew when the
 // history goes on.
@@ -77,7 +83,6 @@ type step struct {
 	rules   bool // of a notice: it tells the agent how to work
 	msg     int
 	text    string // the words; of a call nothing
-	name    string // of a notice: what it is
 	*deed          // nil where nothing was called: a history may have a million steps
 }
 
@@ -101,7 +106,7 @@ func Read(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *work.Kinds) *Reading {
 	r := &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
-		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
+		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, names: map[int]string{}, sizes: map[*workset.File]*fileSizes{},
 		items: map[int]*item{}, results: map[int]*item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
 	r.Extend(h.Head(to))
@@ -225,7 +230,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 	}
 	for _, s := range typed.Split(r.history, i) {
 		text := strings.TrimSpace(s.Text(m))
-		x := step{kind: notice, msg: i, text: text, name: s.Name}
+		x := step{kind: notice, msg: i, text: text}
 		switch s.Kind {
 		case typed.Typed:
 			r.closeTurn()
@@ -241,8 +246,8 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 			if old, ok := r.notes[key]; ok {
 				r.steps[old].text = "" // this copy takes its place
 			}
-			r.notes[key] = len(r.steps)
-			x.name, x.rules = key, s.Kind != typed.File
+			r.notes[key], r.names[len(r.steps)] = len(r.steps), key
+			x.rules = s.Kind != typed.File
 			x.text = strings.TrimSpace(rulesTag.ReplaceAllString(text, ""))
 			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
 				x.text = "attached; it stands among the files"

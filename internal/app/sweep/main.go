@@ -32,7 +32,7 @@ import (
 // options are what a sweep looks at.
 type options struct {
 	windows []int
-	sample  int // sessions of each folder; 0 is all
+	sample  int // files with sessions; 0 is all
 	seed    uint64
 	scratch int // one of this number of prefixes is fitted from scratch; 0 is none
 }
@@ -40,7 +40,7 @@ type options struct {
 func main() {
 	windows := flag.String("windows", "16000,64000,200000", "windows, in tokens")
 	var o options
-	flag.IntVar(&o.sample, "sample", 0, "look at so many sessions only, drawn by the seed; 0 is all")
+	flag.IntVar(&o.sample, "sample", 0, "look at so many files only, drawn by the seed; 0 is all")
 	flag.Uint64Var(&o.seed, "seed", 1, "draws the sample and the prefixes that are fitted from scratch")
 	flag.IntVar(&o.scratch, "scratch", 20, "of so many prefixes one is fitted from scratch too; 0 is none")
 	flag.Parse()
@@ -95,6 +95,14 @@ type job struct {
 }
 
 func sweepSessions(dirs []string, o *options) ([]string, error) {
+	if o.sample > 0 {
+		files, err := replay.Files(dirs...)
+		if err != nil {
+			return nil, err
+		}
+		rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(files), func(i, k int) { files[i], files[k] = files[k], files[i] })
+		dirs = files[:min(o.sample, len(files))]
+	}
 	data, err := replay.Load(dirs...)
 	if err != nil {
 		return nil, err
@@ -103,10 +111,6 @@ func sweepSessions(dirs []string, o *options) ([]string, error) {
 		return nil, errors.New(data.Skipped[0])
 	}
 	sessions := data.Sessions
-	if o.sample > 0 && o.sample < len(sessions) {
-		rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(sessions), func(i, k int) { sessions[i], sessions[k] = sessions[k], sessions[i] })
-		sessions = sessions[:o.sample]
-	}
 	var jobs []job
 	for i := range sessions {
 		for _, w := range o.windows {
