@@ -67,11 +67,6 @@ const (
 	failed
 )
 
-func newBackground(t *Transport) *background {
-	ctx, stop := context.WithCancel(context.Background())
-	return &background{t: t, ctx: ctx, stop: stop, slots: make(chan struct{}, maxWorkers)}
-}
-
 // holdsFor reports whether the preparation holds for a history of a key under a plan.
 func (p *preparation) holdsFor(k planstore.Key, h chat.History, base plan.ID) bool {
 	return p.key == k && p.base == base && h.StartsWith(p.len, p.chain)
@@ -183,11 +178,6 @@ func (b *background) drop(p *preparation) {
 	}
 	p.cancel()
 	b.remove(p)
-}
-
-// forget drops what is prepared for conversations of a key.
-func (b *background) forget(k planstore.Key) {
-	b.dropWhere(func(p *preparation) bool { return p.key == k })
 }
 
 // dropWhere drops some of the preparations.

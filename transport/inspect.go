@@ -134,7 +134,7 @@ func (t *Transport) forgetKey(ctx context.Context, k planstore.Key) (plans, orig
 	t.memory.forget(k)
 	t.offered.forget(k)
 	if t.background != nil {
-		t.background.forget(k)
+		t.background.dropWhere(func(p *preparation) bool { return p.key == k })
 	}
 	return t.opts.Store.Remove(ctx, k)
 }
