@@ -186,7 +186,8 @@ func TestRateLimit(t *testing.T) {
 					_, _ = w.Write([]byte(a.plain(answered)))
 				}
 			})
-			c, p := a.client(t, s, Options{Retries: 3, Now: func() time.Time { return now }})
+			c, p := a.client(t, s, Options{Retries: 3})
+			c.now = func() time.Time { return now }
 			got, err := c.ask(t, stream)
 			checkAnswer(t, got, err)
 			if p.String() != "[7s 11s 4s]" || s.count() != 4 {
