@@ -332,23 +332,11 @@ func capFor(items []item, room int) int {
 // user's last request and pins.
 func (d *Draft) shrinkableItems(from, to int) []item {
 	var items []item
-	d.eachVisible(from, to, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if !d.mayMask(i, k) || p.Signature != "" && p.Kind != chat.Thinking {
-				continue
-			}
-			n := d.Counter.Part(p)
-			if e := maskOf(masks, k); e != nil {
-				if e.Stage == "repair" {
-					continue
-				}
-				n = e.After.Tokens
-			}
-			items = append(items, item{i, k, n})
+	for p := range d.visibleParts(from, to) {
+		if d.mayMask(p.message, p.index) && (p.Signature == "" || p.Kind == chat.Thinking) && (p.mask == nil || p.mask.Stage != "repair") {
+			items = append(items, d.asItem(p))
 		}
-	})
+	}
 	return items
 }
 
