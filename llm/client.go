@@ -134,7 +134,7 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 		if e.Verdict.RetryAfter > 0 {
 			pause = e.Verdict.RetryAfter
 		}
-		if n > c.retries || !e.Retryable() || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
+		if n > c.retries || !e.Verdict.Retryable || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
 			return a, e.asTypedError()
 		}
 		wait = min(2*wait, c.maxWait)
