@@ -14,8 +14,8 @@ import (
 // for each sidechain. Where somebody put several logs together, each is read so.
 func readClaude(in *input) ([]Session, error) {
 	t := claudeTree{in: in, byID: map[string]int{}, main: in.newBuilder()}
-	for v, line := range in.eachValue() {
-		t.addRecord(record{line, v})
+	for r := range in.eachRecord() {
+		t.addRecord(r)
 	}
 	parts := t.splitLogs()
 	if parts[0] != &t {
