@@ -138,11 +138,11 @@ func (o *offering) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	if q.All || o.plan == "" {
 		return o.t.Recaller(o.tenant).Search(ctx, q)
 	}
-	p, key, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
+	k, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
-	p, h, err := o.t.historyOf(ctx, o.tenant, key, p)
+	p, h, err := o.t.historyOf(ctx, k)
 	if err != nil {
 		return recall.Results{}, err
 	}
