@@ -127,7 +127,7 @@ func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) e
 	if err := s.Event(e); err != nil {
 		return false, err
 	}
-	if string(e.Data) == "[DONE]" || s.Failure() != nil { // its answer holds the failure
+	if ended := string(e.Data) == "[DONE]" || s.Failure() != nil; ended { // the answer holds the failure
 		return true, nil
 	}
 	if err := c.emitWords(e.Name, e.Data, emit); err != nil {
