@@ -44,7 +44,7 @@ var engine = map[string][]string{
 	"internal/work":       {"chat", "internal/find", "internal/jsonspan", "internal/quote"},
 	"internal/workset":    {"chat", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
-	"internal/quote":      {},
+	"internal/quote":      {"internal/text"},
 	"internal/ladder":     {"chat", "token", "internal/find", "internal/guard", "internal/notes", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
 	"internal/notes":      {"internal/quote"},
 }

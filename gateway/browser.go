@@ -54,11 +54,6 @@ type browsers struct {
 	now   func() time.Time
 }
 
-func newBrowsers(ctx context.Context, s transport.Store) (*browsers, error) {
-	key, err := deriveSecret(ctx, s, "winnow browsers")
-	return &browsers{key: key, spent: s, now: time.Now}, err
-}
-
 // What a token is for: one is never taken for the other.
 const (
 	forAddress = "address"

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,10 +73,11 @@ func New(opts *Options) (*Gateway, error) {
 	if g.tenants, err = transport.NewTenants(context.Background(), t.Store, t.Credentials); err != nil {
 		return nil, err
 	}
-	if g.owner, err = OwnerToken(context.Background(), t.Store); err != nil {
-		return nil, fmt.Errorf("gateway: the store's secret cannot be read: %w", err)
+	g.browsers = &browsers{spent: t.Store, now: time.Now}
+	if g.owner, err = OwnerToken(context.Background(), t.Store); err == nil {
+		g.browsers.key, err = deriveSecret(context.Background(), t.Store, "winnow browsers")
 	}
-	if g.browsers, err = newBrowsers(context.Background(), t.Store); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("gateway: the store's secret cannot be read: %w", err)
 	}
 	t.Tenant = tenantOf
@@ -85,7 +87,7 @@ func New(opts *Options) (*Gateway, error) {
 	}
 	g.proxy = &httputil.ReverseProxy{
 		Rewrite: rewriteRequest, Transport: g.transport, FlushInterval: -1, ErrorHandler: g.serveUpstreamError,
-		BufferPool: newBuffers(), ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		BufferPool: &buffers{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	g.registerRoutes()
 	return g, nil
@@ -116,7 +118,9 @@ func (g *Gateway) registerRoutes() {
 	g.routePage()
 	g.mux.HandleFunc("POST /winnow/address", g.requireProvenCaller(g.makeAddress))
 	g.mux.HandleFunc(enterPath+"{token}", g.requireOwnHost(g.enterBrowser))
-	tools := http.HandlerFunc(noMCP)
+	tools := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "winnow: this gateway does not serve MCP; run winnow mcp instead, or set Options.MCP")
+	})
 	if g.opts.MCP != nil {
 		tools = g.opts.MCP(g.controlFor).ServeHTTP
 	}

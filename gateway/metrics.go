@@ -157,10 +157,6 @@ func (m *measured) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 // buffers are what answers are copied through.
 type buffers struct{ pool sync.Pool }
 
-func newBuffers() *buffers {
-	return &buffers{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
-}
-
 // Get returns a buffer.
 func (b *buffers) Get() []byte { return *b.pool.Get().(*[]byte) }
 

@@ -62,9 +62,3 @@ func (g *Gateway) controlFor(r *http.Request) control.Source {
 	}
 	return g.transport.Control(tenantOf(r))
 }
-
-// noMCP answers where MCP is not served: what is the gateway's own never reaches
-// an upstream.
-func noMCP(w http.ResponseWriter, _ *http.Request) {
-	refuse(w, http.StatusNotFound, "winnow: this gateway does not serve MCP; run winnow mcp instead, or set Options.MCP")
-}

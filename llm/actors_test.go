@@ -318,10 +318,6 @@ func (s *stage) count() int {
 func (a *actor) client(t testing.TB, s *stage, o Options) (*Client, *pauses) {
 	t.Helper()
 	p := &pauses{}
-	if o.Sleep == nil {
-		o.Sleep = p.sleep
-	}
-	o.Rand = func() float64 { return 0.5 }
 	o.Transport = s.Client().Transport
 	if strings.HasPrefix(a.spec, "sagemaker") {
 		o.Auth = &keyed{set: func(h http.Header) { h.Set(a.header, a.value) }, next: o.Transport}
@@ -331,6 +327,7 @@ func (a *actor) client(t testing.TB, s *stage, o Options) (*Client, *pauses) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.sleep, c.rand = p.sleep, func() float64 { return 0.5 }
 	return c, p
 }
 

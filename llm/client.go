@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -22,9 +23,12 @@ type Client struct {
 	window                          int
 	timeout, idle, backoff, maxWait time.Duration
 	retries, maxAnswer              int
-	now                             func() time.Time
-	sleep                           func(context.Context, time.Duration) error
-	rand                            func() float64
+
+	// The clock, the pause between tries, and numbers from 0 to 1 that spread pauses:
+	// tests put in their own.
+	now   func() time.Time
+	sleep func(context.Context, time.Duration) error
+	rand  func() float64
 }
 
 // New returns a client for "provider/model", for example
@@ -48,7 +52,7 @@ func New(spec string, o *Options) (*Client, error) {
 		provider: p.name, model: model, codec: s.codec, plain: s.plain, stream: s.stream, header: s.header,
 		redact: newRedactor(secrets), source: s.source,
 		window: full.Window, timeout: full.Timeout, idle: full.IdleTimeout, backoff: full.Backoff, maxWait: full.MaxWait,
-		retries: full.Retries, maxAnswer: full.MaxAnswer, now: full.Now, sleep: full.Sleep, rand: full.Rand,
+		retries: full.Retries, maxAnswer: full.MaxAnswer, now: time.Now, sleep: sleepContext, rand: rand.Float64,
 	}
 	c.http = http.Client{
 		Transport: rt,
@@ -130,7 +134,7 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 		if e.Verdict.RetryAfter > 0 {
 			pause = e.Verdict.RetryAfter
 		}
-		if n > c.retries || !e.Retryable() || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
+		if n > c.retries || !e.Verdict.Retryable || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
 			return a, e.asTypedError()
 		}
 		wait = min(2*wait, c.maxWait)

@@ -142,7 +142,7 @@ func TestOverflowIsNeverRetried(t *testing.T) {
 				t.Fatalf("err = %v (limit %d, want %d)", err, over.ContextLimit(), a.limitTold)
 			}
 			var e *Error
-			if !errors.As(err, &e) || e.Status != a.overflowStatus || e.Verdict.Kind != wire.KindOverflow || e.Retryable() || e.RequestID != "req-77" {
+			if !errors.As(err, &e) || e.Status != a.overflowStatus || e.Verdict.Kind != wire.KindOverflow || e.Verdict.Retryable || e.RequestID != "req-77" {
 				t.Errorf("error = %+v", e)
 			}
 			if s.count() != before+1 || len(p.all) != 0 {
@@ -186,7 +186,8 @@ func TestRateLimit(t *testing.T) {
 					_, _ = w.Write([]byte(a.plain(answered)))
 				}
 			})
-			c, p := a.client(t, s, Options{Retries: 3, Now: func() time.Time { return now }})
+			c, p := a.client(t, s, Options{Retries: 3})
+			c.now = func() time.Time { return now }
 			got, err := c.ask(t, stream)
 			checkAnswer(t, got, err)
 			if p.String() != "[7s 11s 4s]" || s.count() != 4 {
@@ -243,7 +244,7 @@ func TestBackoff(t *testing.T) {
 	c, p := a.client(t, s, Options{Retries: 8, Backoff: 4 * time.Second, MaxWait: 20 * time.Second})
 	_, err := c.Complete(t.Context(), hello())
 	var e *Error
-	if !errors.As(err, &e) || e.Tries != 9 || e.Verdict.Kind != wire.KindOverloaded || !e.Retryable() {
+	if !errors.As(err, &e) || e.Tries != 9 || e.Verdict.Kind != wire.KindOverloaded || !e.Verdict.Retryable {
 		t.Errorf("err = %v", err)
 	}
 	if p.String() != "[4s 8s 16s 20s 20s 20s 20s 20s]" {
@@ -268,7 +269,7 @@ func TestNoPauseBeyondTheEnd(t *testing.T) {
 	c, p := a.client(t, s, Options{Timeout: 10 * time.Second})
 	_, err := c.Complete(t.Context(), hello())
 	var e *Error
-	if !errors.As(err, &e) || e.RetryAfter() != 30*time.Second || len(p.all) != 0 {
+	if !errors.As(err, &e) || e.Verdict.RetryAfter != 30*time.Second || len(p.all) != 0 {
 		t.Errorf("%v, pauses %v", err, p)
 	}
 }
@@ -287,7 +288,7 @@ func TestCancelled(t *testing.T) {
 				_, err = c.Complete(ctx, hello())
 			}
 			var e *Error
-			if !errors.Is(err, context.Canceled) || !errors.As(err, &e) || e.Retryable() {
+			if !errors.Is(err, context.Canceled) || !errors.As(err, &e) || e.Verdict.Retryable {
 				t.Errorf("err = %v", err)
 			}
 		}

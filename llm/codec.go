@@ -127,7 +127,7 @@ func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) e
 	if err := s.Event(e); err != nil {
 		return false, err
 	}
-	if string(e.Data) == "[DONE]" || hasFailure(s) {
+	if ended := string(e.Data) == "[DONE]" || s.Failure() != nil; ended { // the answer holds the failure
 		return true, nil
 	}
 	if err := c.emitWords(e.Name, e.Data, emit); err != nil {
@@ -135,9 +135,6 @@ func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) e
 	}
 	return s.Done() && (c.dialect == wire.Anthropic || c.dialect == wire.Responses), nil
 }
-
-// hasFailure reports whether the stream told of a failure. Its answer holds it.
-func hasFailure(s *wire.Stream) bool { return s.Failure() != nil }
 
 // streamEndError says what the end of a stream means for its answer.
 func streamEndError(s *wire.Stream, err error) error {

@@ -1,215 +1,171 @@
 package llm
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
-	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// maxBlocks bounds the pieces of a streamed answer.
-const maxBlocks = 10_000
+// Converse says what Anthropic's messages say in names of its own, whichever model
+// answers. So its answers are written as Anthropic's, which package wire reads.
 
 // decodeAnswer reads a body that is not streamed.
 func (c *converse) decodeAnswer(raw []byte) (*wire.Answer, error) {
 	if err := decode.Valid(raw); err != nil {
 		return nil, err
 	}
-	v := jsontext.Value(raw)
-	content := decode.Path(v, "output", "message", "content")
+	content := decode.Path(raw, "output", "message", "content")
 	if content.Kind() != '[' {
 		return nil, errors.New("there is no output.message.content")
 	}
-	g := &gathered{done: true, reason: decode.Str(v, "stopReason")}
+	w := jsonwrite.Object()
+	w.Str("role", "assistant")
+	w.OpenMember("content", '[')
 	for i, b := range decode.Elements(content) {
-		p, err := conversePart(b)
-		if err != nil {
-			return nil, fmt.Errorf("block %d: %w", i, err)
+		w.Open('{')
+		if !writeBlock(w, b) {
+			return nil, fmt.Errorf("block %d has no content", i)
 		}
-		g.blocks = append(g.blocks, &block{part: p})
+		w.Close('}')
 	}
-	if err := g.readUsage(decode.Member(v, "usage")); err != nil {
+	w.Close(']')
+	rename(w, raw, "stopReason", "stop_reason")
+	writeUsage(w, raw)
+	w.Close('}')
+	a, err := wire.ParseAnswer(wire.Anthropic, w.B)
+	if err != nil {
 		return nil, err
 	}
-	return g.finish(c.model), nil
+	return c.finish(a), nil
 }
 
-// conversePart reads one block: an object with one member that names its kind.
-func conversePart(b jsontext.Value) (chat.Part, error) {
+// writeBlock writes the members of a block, which has one that names its kind.
+func writeBlock(w *jsonwrite.Writer, b jsontext.Value) bool {
 	for name, v := range decode.Members(b) {
-		switch name {
-		case "text":
-			s, err := decode.String(v)
-			return chat.Part{Kind: chat.Text, Text: s}, err
-		case "toolUse":
-			p := chat.Part{Kind: chat.ToolCall, ID: decode.Str(v, "toolUseId"), Name: decode.Str(v, "name"), Args: "{}"}
-			if in := decode.Member(v, "input"); in.Kind() == '{' {
-				p.Args = string(in)
-			}
-			return p, nil
-		case "reasoningContent":
-			t := decode.Member(v, "reasoningText")
-			if t.Kind() == '{' {
-				return chat.Part{Kind: chat.Thinking, Text: decode.Str(t, "text"), Signature: decode.Str(t, "signature")}, nil
-			}
+		switch thought := decode.Member(v, "reasoningText"); {
+		case name == "text":
+			w.Str("type", "text")
+			w.Raw("text", string(v))
+		case name == "toolUse":
+			writeCall(w, v)
+		case name == "reasoningContent" && thought.Kind() == '{':
+			w.Str("type", "thinking")
+			rename(w, thought, "text", "thinking", "signature", "signature")
+		default:
+			w.Str("type", name)
+			w.Raw(name, string(v))
 		}
-		return chat.Part{Kind: chat.Opaque, Name: name, Data: string(b)}, nil
+		return true
 	}
-	return chat.Part{}, errors.New("a block without content")
+	return false
 }
 
-// gathered is an answer on its way.
-type gathered struct {
-	blocks  []*block
-	reason  string
-	usage   chat.Usage
-	done    bool
-	failure *wire.Verdict
+func writeCall(w *jsonwrite.Writer, v jsontext.Value) {
+	w.Str("type", "tool_use")
+	w.Str("id", decode.Str(v, "toolUseId"))
+	w.Str("name", decode.Str(v, "name"))
+	if in := decode.Member(v, "input"); in.Kind() == '{' {
+		w.Raw("input", string(in))
+	}
 }
 
-type block struct {
-	part                  chat.Part
-	text, args, signature []byte
+func writeUsage(w *jsonwrite.Writer, v jsontext.Value) {
+	if u := decode.Member(v, "usage"); u.Kind() == '{' {
+		w.OpenMember("usage", '{')
+		rename(w, u, "inputTokens", "input_tokens", "outputTokens", "output_tokens", "cacheReadInputTokens", "cache_read_input_tokens", "cacheWriteInputTokens", "cache_creation_input_tokens")
+		w.Close('}')
+	}
+}
+
+// rename writes members of an object under other names: each name with the new one.
+func rename(w *jsonwrite.Writer, v jsontext.Value, names ...string) {
+	for pair := range slices.Chunk(names, 2) {
+		if m := decode.Member(v, pair[0]); m != nil {
+			w.Raw(pair[1], string(m))
+		}
+	}
 }
 
 // readStream reads a stream of Converse.
 func (c *converse) readStream(r io.Reader, emit func(string) error) (*wire.Answer, error) {
-	frames := frameReader{r: r}
-	g := &gathered{}
-	for {
-		f, err := frames.next()
-		if err == nil && f.exception != "" {
-			g.failure = f.verdict()
-			return g.finish(c.model), nil
-		}
-		if err == nil {
-			err = g.takeEvent(f.event, f.payload, emit)
-		}
-		switch {
-		case err == nil && g.done && f.event == "metadata":
-			return g.finish(c.model), nil // the last event
-		case err == nil:
-		case g.done && !errors.As(err, new(callerError)):
-			return g.finish(c.model), nil
-		case err == io.EOF:
-			return g.finish(c.model), io.ErrUnexpectedEOF
-		default:
-			return g.finish(c.model), err
-		}
+	a, err := (&sse{dialect: wire.Anthropic}).readStream(&payloads{frames: frameReader{r: r}, convert: convertEvent}, emit)
+	if a.Reason != "" && !errors.As(err, new(callerError)) {
+		err = nil // all that matters has arrived
 	}
+	return c.finish(a), err
 }
 
-// takeEvent takes one event of the stream.
-func (g *gathered) takeEvent(name string, v jsontext.Value, emit func(string) error) error {
+// convertEvent returns an event of the stream as server-sent events of Anthropic's.
+func convertEvent(f *frame) ([]byte, error) {
+	v := jsontext.Value(f.payload)
 	if err := decode.Valid(v); err != nil {
-		return fmt.Errorf("event %s: %w", text.Clip(name, 40), err)
+		return nil, err
 	}
-	switch name {
+	w := jsonwrite.Object()
+	end := ""
+	switch f.event {
 	case "contentBlockStart":
-		b, err := g.blockAt(v)
-		if err != nil {
-			return err
+		w.Str("type", "content_block_start")
+		w.OpenMember("content_block", '{')
+		if call := decode.Path(v, "start", "toolUse"); call.Kind() == '{' {
+			writeCall(w, call)
+		} else {
+			w.Str("type", "text")
 		}
-		if t := decode.Path(v, "start", "toolUse"); t.Kind() == '{' {
-			b.part = chat.Part{Kind: chat.ToolCall, ID: decode.Str(t, "toolUseId"), Name: decode.Str(t, "name")}
-		}
+		w.Close('}')
 	case "contentBlockDelta":
-		b, err := g.blockAt(v)
-		if err != nil {
-			return err
-		}
-		return b.add(decode.Member(v, "delta"), emit)
+		w.Str("type", "content_block_delta")
+		w.OpenMember("delta", '{')
+		writeDelta(w, decode.Member(v, "delta"))
+		w.Close('}')
 	case "messageStop":
-		g.reason, g.done = decode.Str(v, "stopReason"), true
-	case "metadata":
-		return g.readUsage(decode.Member(v, "usage"))
+		w.Str("type", "message_delta")
+		w.OpenMember("delta", '{')
+		rename(w, v, "stopReason", "stop_reason")
+		w.Close('}')
+	case "metadata": // the last event
+		w.Str("type", "message_delta")
+		writeUsage(w, v)
+		end = "data: {\"type\":\"message_stop\"}\n\n"
+	default:
+		return nil, nil
 	}
-	return nil
+	rename(w, v, "contentBlockIndex", "index")
+	w.Close('}')
+	return fmt.Appendf(nil, "data: %s\n\n%s", bytes.ReplaceAll(bytes.ReplaceAll(w.B, []byte("\n"), nil), []byte("\r"), nil), end), nil
 }
 
-func (g *gathered) blockAt(v jsontext.Value) (*block, error) {
-	n, err := decode.Int(decode.Member(v, "contentBlockIndex"))
-	if err != nil || n < 0 || n >= maxBlocks {
-		return nil, fmt.Errorf("block %s of an answer", text.Clip(string(decode.Member(v, "contentBlockIndex")), 20))
+// writeDelta writes what goes on with a block.
+func writeDelta(w *jsonwrite.Writer, v jsontext.Value) {
+	thought := decode.Member(v, "reasoningContent")
+	for _, d := range [...]struct {
+		of             jsontext.Value
+		from, kind, to string
+	}{
+		{v, "text", "text_delta", "text"},
+		{decode.Member(v, "toolUse"), "input", "input_json_delta", "partial_json"},
+		{thought, "text", "thinking_delta", "thinking"},
+		{thought, "signature", "signature_delta", "signature"},
+	} {
+		if decode.Member(d.of, d.from) != nil {
+			w.Str("type", d.kind)
+			rename(w, d.of, d.from, d.to)
+			return
+		}
 	}
-	for len(g.blocks) <= n {
-		g.blocks = append(g.blocks, new(block))
-	}
-	return g.blocks[n], nil
 }
 
-// add goes on with a block.
-func (b *block) add(delta jsontext.Value, emit func(string) error) error {
-	if t := decode.Member(delta, "text"); t.Kind() == '"' {
-		s, err := decode.String(t)
-		if err != nil {
-			return err
-		}
-		b.text = append(b.text, s...)
-		if s != "" {
-			if err := emit(s); err != nil {
-				return err
-			}
-		}
-	}
-	b.args = append(b.args, decode.Str(delta, "toolUse", "input")...)
-	if r := decode.Member(delta, "reasoningContent"); r.Kind() == '{' {
-		b.part.Kind = chat.Thinking
-		b.text = append(b.text, decode.Str(r, "text")...)
-		b.signature = append(b.signature, decode.Str(r, "signature")...)
-	}
-	return nil
-}
-
-func (g *gathered) readUsage(u jsontext.Value) error {
-	if u.Kind() != '{' {
-		return nil
-	}
-	var x struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheWriteInputTokens int }
-	if err := json.Unmarshal(u, &x); err != nil {
-		return fmt.Errorf("usage: %w", err)
-	}
-	g.usage = chat.Usage{Input: x.InputTokens, Output: x.OutputTokens, CacheRead: x.CacheReadInputTokens, CacheWrite: x.CacheWriteInputTokens}
-	return nil
-}
-
-// finish makes the answer of what came so far.
-func (g *gathered) finish(model string) *wire.Answer {
-	a := &wire.Answer{Model: model, Usage: g.usage, Reason: g.reason, Failure: g.failure}
-	a.Message = chat.Message{Role: chat.Assistant, Model: model}
-	for _, b := range g.blocks {
-		p := b.part
-		p.Text += string(b.text)
-		p.Signature += string(b.signature)
-		if p.Kind == chat.ToolCall && p.Args == "" {
-			if p.Args = string(b.args); p.Args == "" {
-				p.Args = "{}"
-			}
-		}
-		if p.Kind == chat.Text && p.Text == "" {
-			continue
-		}
-		a.Message.Parts = append(a.Message.Parts, p)
-	}
-	if g.usage != (chat.Usage{}) {
-		u := g.usage
-		a.Message.Usage = &u
-	}
-	a.Stop = converseStops[g.reason]
-	if g.failure != nil {
-		a.Stop = wire.StopError
-	}
+// finish names the model, which Converse does not, and leaves out blocks without words.
+func (c *converse) finish(a *wire.Answer) *wire.Answer {
+	a.Model, a.Message.Model = c.model, c.model
+	a.Message.Parts = slices.DeleteFunc(a.Message.Parts, func(p chat.Part) bool { return p.Kind == chat.Text && p.Text == "" })
 	return a
-}
-
-var converseStops = map[string]string{
-	"end_turn": wire.StopEnd, "stop_sequence": wire.StopEnd, "tool_use": wire.StopTools, "max_tokens": wire.StopLength,
-	"model_context_window_exceeded": wire.StopOverflow, "guardrail_intervened": wire.StopFilter, "content_filtered": wire.StopFilter,
-	"malformed_model_output": wire.StopError, "malformed_tool_use": wire.StopError,
 }

@@ -109,12 +109,12 @@ func TestConverseAnswer(t *testing.T) {
 
 func TestConverseStreamCalls(t *testing.T) {
 	b := awsEvent("contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"t1","name":"read"}}}`)
-	b = append(b, awsEvent("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{\"path\":"}}}`)...)
+	b = append(b, awsEvent("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":`+"\r\n"+`{"input":"{\"path\":  "}}}`)...)
 	b = append(b, awsEvent("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"\"a.go\"}"}}}`)...)
 	b = append(b, awsEvent("contentBlockStart", `{"contentBlockIndex":2,"start":{"toolUse":{"toolUseId":"t2","name":"list"}}}`)...)
 	b = append(b, awsEvent("messageStop", `{"stopReason":"tool_use"}`)...)
 	a, err := (&converse{}).readStream(bytes.NewReader(b), func(string) error { return nil })
-	if err != nil || len(a.Message.Parts) != 2 || a.Message.Parts[0].Args != `{"path":"a.go"}` || a.Message.Parts[1].Args != "{}" || a.Stop != wire.StopTools {
+	if err != nil || len(a.Message.Parts) != 2 || a.Message.Parts[0].Args != `{"path":  "a.go"}` || a.Message.Parts[1].Args != "{}" || a.Stop != wire.StopTools {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, bad := range []string{`{"contentBlockIndex":-1,"delta":{}}`, `{"contentBlockIndex":99999,"delta":{}}`, `{"delta":{}`} {
@@ -192,11 +192,11 @@ func FuzzFrameContents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, headers, payload []byte) {
 		var fr frame
 		_ = fr.readHeaders(headers)
-		g := &gathered{}
-		for _, name := range []string{fr.event, "contentBlockStart", "contentBlockDelta", "messageStop", "metadata"} {
-			_ = g.takeEvent(name, payload, func(string) error { return nil })
+		var stream []byte
+		for _, name := range []string{"contentBlockStart", "contentBlockDelta", "messageStop", "metadata"} {
+			stream = append(stream, awsEvent(name, string(payload))...)
 		}
-		a := g.finish("m")
+		a, _ := (&converse{model: "m"}).readStream(bytes.NewReader(stream), func(string) error { return nil })
 		out, err := (&converse{}).encodeRequest(&Request{Messages: chat.Messages{a.Message}}, false)
 		if err != nil || !json.Valid(out) {
 			t.Fatalf("%v: %s", err, out)

@@ -7,9 +7,8 @@
 //	a, err := c.Complete(ctx, &llm.Request{Messages: chat.Messages{chat.TextMessage(chat.User, "Hello")}})
 //	fmt.Println(a.Message.Text(), a.Usage)
 //
-// [Client.Stream] hands on the words as they arrive, [Client.Usage] says what
-// all calls together have cost, and [Client.Model] is a model for the
-// summariser of package summary. [Providers] lists who can be called: OpenAI and
+// [Client.Stream] hands on the words as they arrive, and [Client.Model] is a model
+// for the summariser of package summary. [Providers] lists who can be called: OpenAI and
 // everybody who speaks its chat completions, Azure, Anthropic, Google AI,
 // Vertex, Bedrock and SageMaker.
 //

@@ -19,7 +19,9 @@ import (
 type Error struct {
 	Provider, Model string
 
-	// Verdict says what the failure means and whether trying again may help.
+	// Verdict says what the failure means, whether the same call may succeed later, and
+	// how long the provider asks to wait. A request that is too long or wrong (HTTP 400)
+	// may not, whatever else the answer says.
 	Verdict wire.Verdict
 
 	// Status is the HTTP status, 0 when there was no answer. It is 200 when the
@@ -89,13 +91,6 @@ func (e *Error) hint() string {
 // Unwrap returns the cause, such as [context.Canceled]; nil when the provider
 // itself answered with the failure.
 func (e *Error) Unwrap() error { return e.cause }
-
-// Retryable reports whether the same call may succeed later. A request that is
-// too long or wrong (HTTP 400) may not, whatever else the answer says.
-func (e *Error) Retryable() bool { return e.Verdict.Retryable }
-
-// RetryAfter returns how long the provider asks to wait; 0 if it does not say.
-func (e *Error) RetryAfter() time.Duration { return e.Verdict.RetryAfter }
 
 // asTypedError returns the error as callers get it.
 func (e *Error) asTypedError() error {

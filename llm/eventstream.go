@@ -147,11 +147,12 @@ func (f *frame) verdict() *wire.Verdict {
 	return &v
 }
 
-// payloads is the reader of what SageMaker's frames carry: the bytes of the
-// container's own stream.
+// payloads is the reader of what frames carry: with SageMaker the bytes of the
+// container's own stream, else what convert makes of a frame.
 type payloads struct {
-	frames frameReader
-	rest   []byte
+	frames  frameReader
+	convert func(*frame) ([]byte, error)
+	rest    []byte
 }
 
 func (p *payloads) Read(b []byte) (int, error) {
@@ -164,6 +165,11 @@ func (p *payloads) Read(b []byte) (int, error) {
 			return 0, f.verdict()
 		}
 		p.rest = f.payload
+		if p.convert != nil {
+			if p.rest, err = p.convert(&f); err != nil {
+				return 0, err
+			}
+		}
 	}
 	n := copy(b, p.rest)
 	p.rest = p.rest[n:]

@@ -3,7 +3,6 @@ package llm
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"time"
@@ -64,12 +63,6 @@ type Options struct {
 
 	// Getenv reads the environment. The default is [os.Getenv].
 	Getenv func(name string) string
-
-	// Now, Sleep and Rand are the clock, the pause between tries and numbers
-	// from 0 to 1 that spread pauses. Tests put in their own.
-	Now   func() time.Time
-	Sleep func(ctx context.Context, d time.Duration) error
-	Rand  func() float64
 }
 
 // withDefaults returns the options with everything filled in.
@@ -89,15 +82,6 @@ func (o *Options) withDefaults() Options {
 	out.Transport = cmp.Or(out.Transport, http.DefaultTransport)
 	if out.Getenv == nil {
 		out.Getenv = os.Getenv
-	}
-	if out.Now == nil {
-		out.Now = time.Now
-	}
-	if out.Sleep == nil {
-		out.Sleep = sleepContext
-	}
-	if out.Rand == nil {
-		out.Rand = rand.Float64
 	}
 	return out
 }

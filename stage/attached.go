@@ -20,20 +20,11 @@ func (d *Draft) attachedFiles() []item {
 	if d.LastUser < 0 {
 		return nil
 	}
-	d.eachVisible(d.LastUser, d.LastUser+1, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind != chat.Document || p.Signature != "" || d.Pinned(i, k) {
-				continue
-			}
-			n := d.Counter.Part(p)
-			if e := maskOf(masks, k); e != nil {
-				n = e.After.Tokens
-			}
-			items = append(items, item{i, k, n})
+	for p := range d.visibleParts(d.LastUser, d.LastUser+1) {
+		if p.Kind == chat.Document && p.Signature == "" && !d.Pinned(p.message, p.index) {
+			items = append(items, d.asItem(p))
 		}
-	})
+	}
 	return items
 }
 

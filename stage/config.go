@@ -123,10 +123,3 @@ func (c *Config) itemLimits() (bytes, lines int) {
 	}
 	return bytes, lines
 }
-
-func (c *Config) summarizerOrBuiltin() summary.Summarizer {
-	if c.Summarizer != nil {
-		return c.Summarizer
-	}
-	return summary.Builtin()
-}

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -352,6 +353,35 @@ func (d *Draft) eachVisible(from, to int, f func(i int, edits []plan.Edit)) {
 		}
 		f(i, edits[first:next])
 	}
+}
+
+// visiblePart is a part that stands in the view, and the edit that masks it; nil for
+// none.
+type visiblePart struct {
+	*chat.Part
+	message, index int
+	mask           *plan.Edit
+}
+
+// visibleParts ranges over the parts of the messages that stand in the view.
+func (d *Draft) visibleParts(from, to int) iter.Seq[visiblePart] {
+	return func(yield func(visiblePart) bool) {
+		more := true
+		d.eachVisible(from, to, func(i int, masks []plan.Edit) {
+			m := d.History.At(i)
+			for k := 0; more && k < len(m.Parts); k++ {
+				more = yield(visiblePart{&m.Parts[k], i, k, maskOf(masks, k)})
+			}
+		})
+	}
+}
+
+// asItem returns a part with its tokens in the view.
+func (d *Draft) asItem(p visiblePart) item {
+	if p.mask != nil {
+		return item{p.message, p.index, p.mask.After.Tokens}
+	}
+	return item{p.message, p.index, d.Counter.Part(p.Part)}
 }
 
 // containsSorted reports whether a sorted list holds i.

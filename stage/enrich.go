@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -38,7 +39,7 @@ func (d *Draft) makePart(part string, do func()) bool { return !d.noteLeftOut(gu
 // summarizeFold asks for the text of a fold. Where the built-in summariser fails, the
 // text is what is known without reading: that there was something.
 func (d *Draft) summarizeFold(ctx context.Context, in summary.Input) (out summary.Output, err error) {
-	if !d.makePart(partSummary, func() { out, err = d.Config.summarizerOrBuiltin().Summarize(ctx, in) }) {
+	if !d.makePart(partSummary, func() { out, err = cmp.Or(d.Config.Summarizer, summary.Builtin()).Summarize(ctx, in) }) {
 		return summary.Output{Text: "[Earlier messages, without a summary]", Used: "none"}, nil
 	}
 	return out, err

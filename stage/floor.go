@@ -81,7 +81,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 	if r.attemptToFit(func() { r.shareRoom(ctx) }) {
 		return nil
 	}
-	if r.liveFits() && (r.attemptToFit(r.truncateToFit) || r.attemptToFit(func() { r.truncateToFit(); r.shrinkLive(true) })) {
+	if r.liveTokens() <= r.goal.Available && (r.attemptToFit(r.truncateToFit) || r.attemptToFit(func() { r.truncateToFit(); r.shrinkLive(true) })) {
 		return nil
 	}
 	if r.attemptToFit(func() { r.shrinkLive(false) }) {
@@ -154,11 +154,8 @@ func (r *run) attemptToFit(do func()) bool {
 	return false
 }
 
-// liveFits reports whether what the next call is about fits as it is, with
-// what every request carries and the user's last request.
-func (r *run) liveFits() bool { return r.liveTokens() <= r.goal.Available }
-
-// liveTokens returns the tokens of that.
+// liveTokens returns the tokens of what the next call is about as it is, with what
+// every request carries and the user's last request.
 func (r *run) liveTokens() int {
 	d := r.d
 	n := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
@@ -180,13 +177,6 @@ func (r *run) truncateToFit() {
 	need.Images = 0
 	if edits, err := (truncateStage{}).Propose(context.Background(), r.d, need); err == nil && len(edits) > 0 {
 		r.acceptEdits("truncate", edits)
-	}
-}
-
-// unkeepSystem lets system messages in the middle go like any other message.
-func (d *Draft) unkeepSystem() {
-	for _, i := range d.keptSystem() {
-		d.keep[i] = false
 	}
 }
 
@@ -342,23 +332,11 @@ func capFor(items []item, room int) int {
 // user's last request and pins.
 func (d *Draft) shrinkableItems(from, to int) []item {
 	var items []item
-	d.eachVisible(from, to, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if !d.mayMask(i, k) || p.Signature != "" && p.Kind != chat.Thinking {
-				continue
-			}
-			n := d.Counter.Part(p)
-			if e := maskOf(masks, k); e != nil {
-				if e.Stage == "repair" {
-					continue
-				}
-				n = e.After.Tokens
-			}
-			items = append(items, item{i, k, n})
+	for p := range d.visibleParts(from, to) {
+		if d.mayMask(p.message, p.index) && (p.Signature == "" || p.Kind == chat.Thinking) && (p.mask == nil || p.mask.Stage != "repair") {
+			items = append(items, d.asItem(p))
 		}
-	})
+	}
 	return items
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
 )
 
 // The user's newest images stay as they are beside a fold, at most mostImages, and
@@ -20,17 +19,11 @@ const (
 func (d *Draft) keepImages(w []int, room int) []bool {
 	keep := slices.Clone(d.keep)
 	images := make([]int, d.Live) // by message
-	d.eachVisible(0, d.Live, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		if m.Role != chat.User || m.Has(chat.ToolResult) {
-			return
+	for p := range d.visibleParts(0, d.Live) {
+		if m := d.History.At(p.message); p.Kind == chat.Image && p.mask == nil && m.Role == chat.User && !m.Has(chat.ToolResult) {
+			images[p.message]++
 		}
-		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.Image && maskOf(masks, k) == nil {
-				images[i]++
-			}
-		}
-	})
+	}
 	most, left := mostImages, room/imagesPart
 	for i := d.Live - 1; i >= 0 && most > 0; i-- {
 		if images[i] == 0 || keep[i] {

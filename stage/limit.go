@@ -27,30 +27,26 @@ func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan
 	maxBytes, maxLines := d.Config.itemLimits()
 	maxTokens := max(d.Available/4, 64)
 	images, bytes := need.Images, need.Bytes
-	d.eachVisible(0, d.History.Len(), func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if maskOf(masks, k) != nil || !d.mayMask(i, k) {
+	for p := range d.visibleParts(0, d.History.Len()) {
+		if p.mask != nil || !d.mayMask(p.message, p.index) {
+			continue
+		}
+		if n := imagesIn(p.Part); n > 0 && images > 0 || bytes > 0 && mediaIn(p.Part) > 0 {
+			if e, ok := d.withoutMedia(l.Name(), p.message, p.index); ok {
+				images -= n
+				bytes -= e.Before.Bytes - e.After.Bytes
+				edits = append(edits, e)
 				continue
 			}
-			if n := imagesIn(p); n > 0 && images > 0 || bytes > 0 && mediaIn(p) > 0 {
-				if e, ok := d.withoutMedia(l.Name(), i, k); ok {
-					images -= n
-					bytes -= e.Before.Bytes - e.After.Bytes
-					edits = append(edits, e)
-					continue
-				}
-			}
-			size := len(p.Text) + len(p.Args)
-			if i >= d.Live || size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
-				continue // a token has at least one byte
-			}
-			if e, ok := d.shortenPart(l.Name(), i, k, maxTokens); ok {
-				edits = append(edits, e)
-			}
 		}
-	})
+		size := len(p.Text) + len(p.Args)
+		if p.message >= d.Live || size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
+			continue // a token has at least one byte
+		}
+		if e, ok := d.shortenPart(l.Name(), p.message, p.index, maxTokens); ok {
+			edits = append(edits, e)
+		}
+	}
 	return edits, nil
 }
 

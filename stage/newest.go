@@ -24,13 +24,9 @@ func (d *Draft) newestCut() int {
 		from = d.Outline.Exchanges[x].From
 	}
 	whole := make(map[plan.Ref]bool)
-	d.eachVisible(from, n, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			e := maskOf(masks, k)
-			whole[plan.Ref{From: i, Part: k}] = e == nil || e.Stage == "repair" || strings.Contains(e.Text, m.Parts[k].Text)
-		}
-	})
+	for p := range d.visibleParts(from, n) {
+		whole[plan.Ref{From: p.message, Part: p.index}] = p.mask == nil || p.mask.Stage == "repair" || strings.Contains(p.mask.Text, p.Text)
+	}
 	cut := 0
 	for i := from; i < n; i++ {
 		m := d.History.At(i)

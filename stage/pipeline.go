@@ -187,7 +187,9 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	}
 	d.must = goal.Summarise
 	if goal.Hard {
-		d.unkeepSystem()
+		for _, i := range d.keptSystem() {
+			d.keep[i] = false
+		}
 	}
 	system, tools := p.Meter.Fixed(req)
 	defer func() { p.readings.Put(d.read) }()

@@ -111,18 +111,11 @@ func (s pruneStage) pruneCandidates(d *Draft) []toolResult {
 		edge = results[len(results)-1].message
 	}
 	// Long arguments of calls that are as old as the oldest protected result.
-	d.eachVisible(0, edge, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		if m.Role != chat.Assistant {
-			return
+	for p := range d.visibleParts(0, edge) {
+		if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && p.mask == nil && d.History.At(p.message).Role == chat.Assistant && d.mayMask(p.message, p.index) && !s.isExcepted(d, p.Name) {
+			results = append(results, toolResult{message: p.message, index: p.index, part: p.Part, call: p.Part, tokens: d.Counter.Part(p.Part)})
 		}
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && maskOf(masks, k) == nil && d.mayMask(i, k) && !s.isExcepted(d, p.Name) {
-				results = append(results, toolResult{message: i, index: k, part: p, call: p, tokens: d.Counter.Part(p)})
-			}
-		}
-	})
+	}
 	slices.SortStableFunc(results, func(a, b toolResult) int { return cmp.Or(a.message-b.message, a.index-b.index) })
 	return results
 }
@@ -137,19 +130,15 @@ func (pruneStage) isExcepted(d *Draft, tool string) bool {
 // maskThinking returns masks that remove the thinking of turns before the current one.
 func (s pruneStage) maskThinking(d *Draft) []plan.Edit {
 	var edits []plan.Edit
-	d.eachVisible(0, min(d.LastUser, d.Live), func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		if m.Role != chat.Assistant || len(m.Parts) < 2 {
-			return
+	for p := range d.visibleParts(0, min(d.LastUser, d.Live)) {
+		m := d.History.At(p.message)
+		if p.Kind != chat.Thinking || p.mask != nil || m.Role != chat.Assistant || len(m.Parts) < 2 || !d.mayMask(p.message, p.index) {
+			continue
 		}
-		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.Thinking && maskOf(masks, k) == nil && d.mayMask(i, k) {
-				if e, ok := d.maskPart(s.Name(), i, k, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
-					edits = append(edits, e)
-				}
-			}
+		if e, ok := d.maskPart(s.Name(), p.message, p.index, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
+			edits = append(edits, e)
 		}
-	})
+	}
 	return edits
 }
 

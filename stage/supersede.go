@@ -199,22 +199,18 @@ type toolResult struct {
 // and that may be edited, oldest first.
 func (d *Draft) editableResults(from, to int) []toolResult {
 	var out []toolResult
-	d.eachVisible(from, to, func(i int, masks []plan.Edit) {
-		m := d.History.At(i)
-		single := len(m.Parts) == 1
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind != chat.ToolResult || maskOf(masks, k) != nil || !d.mayMask(i, k) {
-				continue
-			}
-			r := toolResult{message: i, index: k, part: p, call: d.Call(i, k), failed: p.Failed}
-			if single {
-				r.tokens = d.tokensAt(i)
-			} else {
-				r.tokens = d.Counter.Part(p)
-			}
-			out = append(out, r)
+	for p := range d.visibleParts(from, to) {
+		i, k := p.message, p.index
+		if p.Kind != chat.ToolResult || p.mask != nil || !d.mayMask(i, k) {
+			continue
 		}
-	})
+		r := toolResult{message: i, index: k, part: p.Part, call: d.Call(i, k), failed: p.Failed}
+		if len(d.History.At(i).Parts) == 1 {
+			r.tokens = d.tokensAt(i)
+		} else {
+			r.tokens = d.Counter.Part(p.Part)
+		}
+		out = append(out, r)
+	}
 	return out
 }

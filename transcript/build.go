@@ -202,7 +202,7 @@ func resultsFirst(m *chat.Message, after []chat.Message) {
 	var rest []chat.Message
 	n := 0
 	for i := range after {
-		if answersCall(&after[i], calls) {
+		if slices.ContainsFunc(after[i].Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && calls[p.ID] }) {
 			after[n] = after[i]
 			n++
 		} else {
@@ -210,11 +210,6 @@ func resultsFirst(m *chat.Message, after []chat.Message) {
 		}
 	}
 	copy(after[n:], rest)
-}
-
-// answersCall reports whether m carries a result of one of these calls.
-func answersCall(m *chat.Message, calls map[string]bool) bool {
-	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && calls[p.ID] })
 }
 
 // textPart returns a text part.

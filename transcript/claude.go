@@ -14,8 +14,8 @@ import (
 // for each sidechain. Where somebody put several logs together, each is read so.
 func readClaude(in *input) ([]Session, error) {
 	t := claudeTree{in: in, byID: map[string]int{}, main: in.newBuilder()}
-	for v, line := range in.eachValue() {
-		t.addRecord(record{line, v})
+	for r := range in.eachRecord() {
+		t.addRecord(r)
 	}
 	parts := t.splitLogs()
 	if parts[0] != &t {
@@ -169,7 +169,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 			return
 		}
 		if r.summary {
-			b.claudeSummary(&m, r.line)
+			b.lastCompaction(r.line).Summary = m.Text()
 			return
 		}
 		m.Wire, m.ID, m.Time = 0, r.uuid, decode.Millis(r.stamp)
@@ -209,11 +209,6 @@ func (b *builder) joinAnswer(m *chat.Message, id string) bool {
 		}
 	}
 	return false
-}
-
-// claudeSummary keeps the summary that the client continued with.
-func (b *builder) claudeSummary(m *chat.Message, line int) {
-	b.lastCompaction(line).Summary = m.Text()
 }
 
 // claudeAttachment reads what the client put before the model without the

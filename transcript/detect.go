@@ -3,10 +3,12 @@ package transcript
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // Detect returns the format of a file's content and, in words, what it saw. The
@@ -101,7 +103,7 @@ func classifyObject(raw jsontext.Value) (Format, string) {
 	if f, what := classifyRecord(k); f != "" {
 		return f, what
 	}
-	if f := messageFormat(k); f != "" {
+	if f := arrayFormat(slices.Concat([]byte{'['}, raw, []byte{']'})); f != "" {
 		return f, fmt.Sprintf("a message in the shape of %s", f)
 	}
 	names := make([]string, 0, 6)
@@ -233,70 +235,28 @@ func classifyArray(raw jsontext.Value) (Format, string) {
 	return "", "an array of something other than messages"
 }
 
-// arrayFormat tells apart arrays of messages. The first message that could
-// only be of one shape decides; messages that fit several are OpenAI's.
+// arrayFormat tells apart arrays of messages, as [wire.Detect] does. NeuroLink's have
+// tags of their own.
 func arrayFormat(raw jsontext.Value) Format {
-	found := Format("")
-	for i, v := range decode.Elements(raw) {
-		f := messageFormat(keysOf(v))
-		switch {
-		case f == NeuroLink, found == "" && f != "":
-			found = f
-		case found == OpenAI && f == Anthropic:
-			found = f
-		case i == 0 && f == "":
-			return ""
-		}
-		if found == NeuroLink || found == Gemini {
-			return found
-		}
-		if isDecisive(v, found) {
-			break
+	for _, v := range decode.Elements(raw) {
+		if isTagged(v) {
+			return NeuroLink
 		}
 	}
-	return found
+	d, _ := wire.Detect(raw)
+	return Format(d)
 }
 
-// isDecisive reports whether a message could be of no other shape.
-func isDecisive(raw jsontext.Value, f Format) bool {
-	return f == OpenAI && decode.Member(raw, "tool_calls") != nil || f == OpenAI && decode.Member(raw, "tool_call_id") != nil
-}
-
-// messageFormat returns the shape that a single message has, or "".
-func messageFormat(k keys) Format {
-	role := k.str("role")
-	switch {
-	case role == "tool_call", role == "tool_result", role != "" && (k["condenseId"] != nil || k["condenseParent"] != nil ||
-		k["truncationId"] != nil || k["truncationParent"] != nil || k["isTruncationMarker"] != nil):
-		return NeuroLink
-	case k["parts"].Kind() == '[' && (role == "user" || role == "model" || role == "function" || role == ""):
-		return Gemini
-	case role != "":
-		for _, b := range decode.Elements(k["content"]) {
-			switch decode.Str(b, "type") {
-			case "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use":
-				return Anthropic
-			case "image", "document":
-				if decode.Member(b, "source") != nil {
-					return Anthropic
-				}
-			case "input_text", "output_text", "input_image":
-				return Responses
-			}
+// isTagged reports whether a message can only be one of NeuroLink's.
+func isTagged(raw jsontext.Value) bool {
+	role, tagged := "", false
+	for name, v := range decode.Members(raw) {
+		switch name {
+		case "role":
+			role = decode.Str(v)
+		case "condenseId", "condenseParent", "truncationId", "truncationParent", "isTruncationMarker":
+			tagged = true
 		}
-		if k.str("type") == "message" {
-			return Responses
-		}
-		if _, err := decode.Role(role); err == nil {
-			return OpenAI
-		}
-	case itemType(k.str("type")):
-		return Responses
 	}
-	return ""
-}
-
-func itemType(t string) bool {
-	return t == "reasoning" || t == "function_call" || t == "function_call_output" || t == "item_reference" ||
-		strings.HasSuffix(t, "_call") || strings.HasSuffix(t, "_call_output")
+	return role == "tool_call" || role == "tool_result" || tagged && role != ""
 }

@@ -15,10 +15,6 @@ func readNeuroLink(in *input) ([]Session, error) {
 	var lines *builder
 	for r := range in.eachRecord() {
 		switch {
-		case r.raw.Kind() == '[' && decode.Member(firstElement(r.raw), "messages") != nil:
-			for _, v := range decode.Elements(r.raw) {
-				out = append(out, in.neuroLinkSession(v))
-			}
 		case r.raw.Kind() == '[', decode.Member(r.raw, "messages") != nil:
 			out = append(out, in.neuroLinkSession(r.raw))
 		default:

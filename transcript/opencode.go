@@ -17,20 +17,15 @@ func readOpenCode(in *input) ([]Session, error) {
 	lines := in.newBuilder()
 	for r := range in.eachRecord() {
 		messages := decode.Member(r.raw, "messages")
-		switch {
-		case messages != nil:
-			b := in.newBuilder()
-			info := decode.Member(r.raw, "info")
-			b.s.ID, b.s.Title = decode.Str(info, "id"), decode.Str(info, "title")
-			b.openCodeMessages(messages, decode.Str(info, "revert", "messageID"), decode.Str(info, "revert", "partID"))
-			out = append(out, b.finish())
-		case r.raw.Kind() == '[':
-			for _, m := range decode.Elements(r.raw) {
-				lines.openCodeMessage(m)
-			}
-		default:
+		if messages == nil {
 			lines.openCodeMessage(r.raw)
+			continue
 		}
+		b := in.newBuilder()
+		info := decode.Member(r.raw, "info")
+		b.s.ID, b.s.Title = decode.Str(info, "id"), decode.Str(info, "title")
+		b.openCodeMessages(messages, decode.Str(info, "revert", "messageID"), decode.Str(info, "revert", "partID"))
+		out = append(out, b.finish())
 	}
 	if len(lines.msgs) > 0 || len(out) == 0 {
 		out = append(out, lines.finish())

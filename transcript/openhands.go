@@ -215,8 +215,8 @@ func recalledParts(words string, extras jsontext.Value) []chat.Part {
 // readOpenHandsV1 reads event streams of OpenHands 1.x.
 func readOpenHandsV1(in *input) ([]Session, error) {
 	h := in.newOpenHands()
-	for e := range in.eachValue() {
-		h.eventV1(e)
+	for r := range in.eachRecord() {
+		h.eventV1(r.raw)
 	}
 	return []Session{h.finish()}, nil
 }

@@ -61,23 +61,6 @@ func (in *input) eachRecord() iter.Seq[record] {
 	}
 }
 
-// eachValue ranges over the records with their lines, and over the elements of those
-// that are arrays.
-func (in *input) eachValue() iter.Seq2[jsontext.Value, int] {
-	return func(yield func(jsontext.Value, int) bool) {
-		for r := range in.eachRecord() {
-			if r.raw.Kind() != '[' && !yield(r.raw, r.line) {
-				return
-			}
-			for _, v := range decode.Elements(r.raw) {
-				if !yield(v, in.lineOf(v)) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // spreadArrays puts the elements of an array in its place where they are sessions or
 // lines of a log, as tools leave them that gather several values into one.
 func (in *input) spreadArrays() {
@@ -104,18 +87,17 @@ func isGathered(raw jsontext.Value, f Format) bool {
 		return false
 	}
 	first := firstElement(raw)
-	switch {
-	case first.Kind() != '{':
-		return false
-	case plainFormat(f):
+	switch f {
+	case OpenAI, Responses, Anthropic, Gemini:
 		return isBody(first) // an array of messages stays one
+	case NeuroLink:
+		return decode.Member(first, "messages") != nil
+	case GeminiCLI:
+		return decode.Member(first, "sessionId") != nil
+	case OpenHandsV0:
+		return first.Kind() == '{' // else pairs of action and observation
 	}
-	k := keysOf(first)
-	if f, _ := classifyDocument(k); f != "" {
-		return true
-	}
-	f, _ = classifyRecord(k)
-	return f != ""
+	return true
 }
 
 // noteProblem keeps the first problem, for the case that nothing can be read at all.

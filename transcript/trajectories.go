@@ -13,8 +13,8 @@ import (
 // the model saw; where it is missing, the trajectory's answers and observations do.
 func readSWEAgent(in *input) ([]Session, error) {
 	var out []Session
-	for doc := range in.eachValue() {
-		out = append(out, in.sweSession(doc))
+	for r := range in.eachRecord() {
+		out = append(out, in.sweSession(r.raw))
 	}
 	return out, nil
 }
@@ -133,8 +133,8 @@ func joinOutput(msgs []chat.Message) []chat.Message {
 // readTau reads tau-bench results: a list of tasks, each with its messages.
 func readTau(in *input) ([]Session, error) {
 	var out []Session
-	for doc := range in.eachValue() {
-		b := in.newBuilder()
+	for r := range in.eachRecord() {
+		b, doc := in.newBuilder(), r.raw
 		b.s.ID = "task-" + scalarText(decode.Member(doc, "task_id")) + "-trial-" + scalarText(decode.Member(doc, "trial"))
 		for _, v := range decode.Elements(decode.Member(doc, "traj")) {
 			if m, ok := b.readOpenAI(v); ok {
@@ -160,10 +160,10 @@ func scalarText(v jsontext.Value) string {
 // of its own, the agent never sees; it is counted and left out.
 func readTau2(in *input) ([]Session, error) {
 	var out []Session
-	for doc := range in.eachValue() {
-		info, sims := decode.Member(doc, "info"), decode.Member(doc, "simulations")
+	for r := range in.eachRecord() {
+		info, sims := decode.Member(r.raw, "info"), decode.Member(r.raw, "simulations")
 		if sims.Kind() != '[' {
-			out = append(out, in.readSimulation(info, doc))
+			out = append(out, in.readSimulation(info, r.raw))
 		}
 		for _, sim := range decode.Elements(sims) {
 			out = append(out, in.readSimulation(info, sim))

@@ -67,11 +67,6 @@ const (
 	failed
 )
 
-func newBackground(t *Transport) *background {
-	ctx, stop := context.WithCancel(context.Background())
-	return &background{t: t, ctx: ctx, stop: stop, slots: make(chan struct{}, maxWorkers)}
-}
-
 // holdsFor reports whether the preparation holds for a history of a key under a plan.
 func (p *preparation) holdsFor(k planstore.Key, h chat.History, base plan.ID) bool {
 	return p.key == k && p.base == base && h.StartsWith(p.len, p.chain)
@@ -185,11 +180,6 @@ func (b *background) drop(p *preparation) {
 	b.remove(p)
 }
 
-// forget drops what is prepared for conversations of a key.
-func (b *background) forget(k planstore.Key) {
-	b.dropWhere(func(p *preparation) bool { return p.key == k })
-}
-
 // dropWhere drops some of the preparations.
 func (b *background) dropWhere(which func(*preparation) bool) {
 	b.mu.Lock()
@@ -219,10 +209,10 @@ func (b *background) prepareEdits(ctx context.Context, p *preparation, w *winnow
 		r, err = w.Fit(context.WithValue(ctx, writtenKey{}, notes), req, s)
 		return err
 	}()
-	wrote, refused := notes.tallyCalls(b.t)
+	wrote, refused, used := notes.tallyCalls(b.t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.purse.pay(b.t.summaryPrices(w), notes)
+	b.purse.spent += b.t.summaryPrices(w).Cost(used)
 	var cannot *winnow.CannotFitError
 	switch {
 	case ctx.Err() != nil:
@@ -372,9 +362,9 @@ type written struct {
 
 type writtenKey struct{}
 
-// tallyCalls adds what the calls cost and returns how many summaries are good, and
-// why another is not.
-func (w *written) tallyCalls(t *Transport) (wrote int, refused string) {
+// tallyCalls adds what the calls cost and returns how many summaries are good, why
+// another is not, and the tokens of all.
+func (w *written) tallyCalls(t *Transport) (wrote int, refused string, used chat.Usage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.tally(func(s *Stats) {
@@ -382,7 +372,7 @@ func (w *written) tallyCalls(t *Transport) (wrote int, refused string) {
 		s.SummaryInput += int64(w.input)
 		s.SummaryOutput += int64(w.output)
 	})
-	return w.wrote, w.refused
+	return w.wrote, w.refused, chat.Usage{Input: w.input, Output: w.output}
 }
 
 // noting is a summariser that notes what it wrote where the context says.

@@ -103,43 +103,40 @@ func (t *Transport) linkPlan(ctx context.Context, tenant Tenant, p *plan.Plan) (
 	if p.Linked() {
 		return p, nil
 	}
-	parent, _, err := t.findStoredPlan(ctx, tenant, p.Parent)
+	before, err := t.findStoredPlan(ctx, tenant, p.Parent)
 	if err != nil {
 		return nil, err
 	}
-	if parent, err = t.linkPlan(ctx, tenant, parent); err != nil {
+	parent, err := t.linkPlan(ctx, tenant, before.Plan)
+	if err != nil {
 		return nil, err
 	}
 	return p.Link(parent)
 }
 
-// planAndOwner returns a plan and whose it is.
-func (s *controller) planAndOwner(ctx context.Context, id plan.ID) (*plan.Plan, planstore.Key, error) {
+// planByID returns a plan and whose it is.
+func (s *controller) planByID(ctx context.Context, id plan.ID) (planstore.Kept, error) {
 	for _, tenant := range s.tenants {
-		p, k, err := s.t.findStoredPlan(ctx, tenant, id)
-		if err == nil {
-			return p, k, nil
-		}
-		if !errors.Is(err, ErrNotFound) {
-			return nil, k, err
+		if k, err := s.t.findStoredPlan(ctx, tenant, id); !errors.Is(err, ErrNotFound) {
+			return k, err
 		}
 	}
-	return nil, planstore.Key{}, fmt.Errorf("%w: plan %s", control.ErrUnknown, id)
+	return planstore.Kept{}, fmt.Errorf("%w: plan %s", control.ErrUnknown, id)
 }
 
 // Plan implements [control.Source].
 func (s *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
-	p, _, err := s.planAndOwner(ctx, id)
-	return p, err
+	k, err := s.planByID(ctx, id)
+	return k.Plan, err
 }
 
 // Planned implements [conview.Backend].
 func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
-	_, k, err := s.planAndOwner(ctx, id)
+	k, err := s.planByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	m, x, err := s.t.applyStoredPlan(ctx, k.Tenant, id)
+	m, x, err := s.t.applyStoredPlan(ctx, k)
 	if errors.Is(err, ErrNoHistory) {
 		err = goneError()
 	}

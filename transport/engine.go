@@ -38,12 +38,6 @@ const (
 	maxLessons = 4096
 )
 
-func newEngines(o *Options) *engines {
-	return &engines{
-		opts: o, made: make(map[engineKey]*winnow.Winnow), lessons: make(map[endpointModel]lesson),
-	}
-}
-
 // engineFor returns the engine for a model.
 func (e *engines) engineFor(m endpointModel) (*winnow.Winnow, error) {
 	e.mu.Lock()

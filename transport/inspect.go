@@ -25,27 +25,22 @@ func (t *Transport) Plans(ctx context.Context, tenant Tenant) ([]planstore.Entry
 }
 
 // findStoredPlan returns a tenant's plan and where it is stored.
-func (t *Transport) findStoredPlan(ctx context.Context, tenant Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
+func (t *Transport) findStoredPlan(ctx context.Context, tenant Tenant, id plan.ID) (planstore.Kept, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
 	if errors.Is(err, ErrNotFound) {
-		x, err := t.opts.Store.Former(ctx, tenant, id)
-		return x.Plan, x.Key, err
+		return t.opts.Store.Former(ctx, tenant, id)
 	}
-	if err != nil {
-		return nil, e.Key, err
+	k := planstore.Kept{Key: e.Key}
+	if err == nil {
+		k.Plan, err = t.opts.Store.Plan(ctx, e.Key, e.Prefix)
 	}
-	p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
-	return p, e.Key, err
+	return k, err
 }
 
 // applyStoredPlan returns the conversation of a plan under it, by the newest request that is
-// at hand. The error wraps [ErrNotFound] or [ErrNoHistory].
-func (t *Transport) applyStoredPlan(ctx context.Context, tenant Tenant, id plan.ID) (*conview.Moment, *recent, error) {
-	p, k, err := t.findStoredPlan(ctx, tenant, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, x, err := t.requestOf(ctx, tenant, k, p)
+// at hand. The error wraps [ErrNoHistory].
+func (t *Transport) applyStoredPlan(ctx context.Context, k planstore.Kept) (*conview.Moment, *recent, error) {
+	p, x, err := t.requestOf(ctx, k)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,28 +59,24 @@ func (t *Transport) applyStoredPlan(ctx context.Context, tenant Tenant, id plan.
 // Recall returns the original behind a handle of a tenant's plan. The error
 // wraps [ErrNotFound], [ErrNoHistory] or [plan.ErrNoHandle].
 func (t *Transport) Recall(ctx context.Context, tenant Tenant, id plan.ID, handle string) (plan.Original, error) {
-	p, key, err := t.findStoredPlan(ctx, tenant, id)
+	k, err := t.findStoredPlan(ctx, tenant, id)
 	if err != nil {
 		return plan.Original{}, err
 	}
-	p, h, err := t.historyOf(ctx, tenant, key, p)
-	if err != nil {
-		return plan.Original{}, err
-	}
-	return plan.Recall(h, p, handle)
+	return t.originalBehind(ctx, k, handle)
 }
 
 // historyOf returns the messages that a plan applies to, and the plan as it applies
 // there. The error wraps [ErrNoHistory].
-func (t *Transport) historyOf(ctx context.Context, tenant Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, chat.History, error) {
-	if tenant == planstore.Files {
-		h, err := planstore.FileOf(ctx, t.opts.Store, key, p)
+func (t *Transport) historyOf(ctx context.Context, k planstore.Kept) (*plan.Plan, chat.History, error) {
+	if k.Key.Tenant == planstore.Files {
+		h, err := planstore.FileOf(ctx, t.opts.Store, k.Key, k.Plan)
 		if errors.Is(err, ErrNotFound) {
 			err = ErrNoHistory
 		}
-		return p, h, err
+		return k.Plan, h, err
 	}
-	p, x, err := t.requestOf(ctx, tenant, key, p)
+	p, x, err := t.requestOf(ctx, k)
 	if err != nil {
 		return nil, chat.History{}, err
 	}
@@ -94,20 +85,20 @@ func (t *Transport) historyOf(ctx context.Context, tenant Tenant, key planstore.
 
 // requestOf returns a request that a plan applies to, and the plan as it applies
 // there. The error wraps [ErrNoHistory].
-func (t *Transport) requestOf(ctx context.Context, tenant Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, *recent, error) {
-	if x := t.memory.findCovered(tenant, p); x != nil {
-		return p, x, nil
+func (t *Transport) requestOf(ctx context.Context, k planstore.Kept) (*plan.Plan, *recent, error) {
+	if x := t.memory.findCovered(k.Key.Tenant, k.Plan); x != nil {
+		return k.Plan, x, nil
 	}
 	if t.originals == nil {
 		return nil, nil, ErrNoHistory
 	}
-	all, err := t.originals.Originals(ctx, key, p.Len)
+	all, err := t.originals.Originals(ctx, k.Key, k.Plan.Len)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range all {
-		if q, body := readOriginal(&all[i], p); q != nil {
-			return q, &recent{said: said{body, endpointModel{tenant: tenant, model: all[i].Model}, key}}, nil
+		if q, body := readOriginal(&all[i], k.Plan); q != nil {
+			return q, &recent{said: said{body, endpointModel{tenant: k.Key.Tenant, model: all[i].Model}, k.Key}}, nil
 		}
 	}
 	return nil, nil, ErrNoHistory
@@ -134,7 +125,7 @@ func (t *Transport) forgetKey(ctx context.Context, k planstore.Key) (plans, orig
 	t.memory.forget(k)
 	t.offered.forget(k)
 	if t.background != nil {
-		t.background.forget(k)
+		t.background.dropWhere(func(p *preparation) bool { return p.key == k })
 	}
 	return t.opts.Store.Remove(ctx, k)
 }

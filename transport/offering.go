@@ -90,7 +90,7 @@ func (t *Transport) offerTools(req *http.Request, end Endpoint, raw []byte) *off
 		return nil // it takes its own tools or functions
 	}
 	o := &offering{t: t, req: req, end: end, body: body, tenant: t.opts.Tenant(req)}
-	o.tools = o.offeredTools()
+	o.tools = append(recall.Tools(o), recall.NoteTool(o.writeNote))
 	for _, tool := range o.tools {
 		if slices.ContainsFunc(body.Request().Tools, func(d chat.ToolDef) bool {
 			return d.Name == tool.Def.Name || strings.HasSuffix(d.Name, "_"+tool.Def.Name)
@@ -104,11 +104,6 @@ func (t *Transport) offerTools(req *http.Request, end Endpoint, raw []byte) *off
 	}
 	o.past = t.offered.restore(keyOf(o.tenant, end.Dialect, body.Request().History), body.Request().History)
 	return o
-}
-
-// offeredTools returns the tools that are offered.
-func (o *offering) offeredTools() []recall.Tool {
-	return append(recall.Tools(o), recall.NoteTool(o.writeNote))
 }
 
 // writeNote notes something in the conversation that the model has before it.
@@ -143,11 +138,11 @@ func (o *offering) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	if q.All || o.plan == "" {
 		return o.t.Recaller(o.tenant).Search(ctx, q)
 	}
-	p, key, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
+	k, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
-	p, h, err := o.t.historyOf(ctx, o.tenant, key, p)
+	p, h, err := o.t.historyOf(ctx, k)
 	if err != nil {
 		return recall.Results{}, err
 	}

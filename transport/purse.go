@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 )
 
@@ -38,13 +37,6 @@ func (p *purse) isEmpty(t *Transport) bool {
 		t.opts.Log.Warn("no more summaries by a model today; the built-in summariser writes them", "dollars", p.spent, "cap", limit)
 	}
 	return true
-}
-
-// pay takes the price of a written summary out of the purse.
-func (p *purse) pay(prices model.Prices, w *written) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p.spent += prices.Cost(chat.Usage{Input: w.input, Output: w.output})
 }
 
 // summaryPrices returns what the tokens of a summary cost for a conversation of

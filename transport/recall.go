@@ -51,7 +51,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 			if seen[here] {
 				continue
 			}
-			o, err := r.t.originalBehind(ctx, tenant, k, handle)
+			o, err := r.t.originalBehind(ctx, k, handle)
 			if errors.Is(err, ErrNoHistory) {
 				continue
 			}
@@ -89,8 +89,8 @@ func (t *Transport) nameConversation(ctx context.Context, k planstore.Key) strin
 }
 
 // originalBehind returns what a plan hides behind a handle.
-func (t *Transport) originalBehind(ctx context.Context, tenant Tenant, k planstore.Kept, handle string) (plan.Original, error) {
-	p, h, err := t.historyOf(ctx, tenant, k.Key, k.Plan)
+func (t *Transport) originalBehind(ctx context.Context, k planstore.Kept, handle string) (plan.Original, error) {
+	p, h, err := t.historyOf(ctx, k)
 	if err != nil {
 		return plan.Original{}, err
 	}
@@ -148,7 +148,7 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		if err != nil {
 			return recall.Results{}, err
 		}
-		p, h, err := r.t.historyOf(ctx, e.Key.Tenant, e.Key, p)
+		p, h, err := r.t.historyOf(ctx, planstore.Kept{Key: e.Key, Plan: p})
 		if errors.Is(err, ErrNoHistory) {
 			continue
 		}

@@ -103,7 +103,12 @@ func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Comple
 		v.Message = "" // it may quote the request
 		return summary.Completion{}, m.refusalError(resp.StatusCode, v)
 	}
-	a, err := m.readAnswer(raw)
+	var a *wire.Answer
+	if m.stream {
+		a, err = wire.ReadStream(m.end.Dialect, bytes.NewReader(raw))
+	} else {
+		a, err = wire.ParseAnswer(m.end.Dialect, raw)
+	}
 	if err != nil {
 		return summary.Completion{}, err
 	}
@@ -148,12 +153,4 @@ func (m *caller) encodePrompt(p *summary.Prompt) ([]byte, error) {
 		return json.Marshal(map[string]any{"model": m.model, "project": m.project, "request": json.RawMessage(body)})
 	}
 	return body, nil
-}
-
-// readAnswer reads what the model wrote.
-func (m *caller) readAnswer(raw []byte) (*wire.Answer, error) {
-	if !m.stream {
-		return wire.ParseAnswer(m.end.Dialect, raw)
-	}
-	return wire.ReadStream(m.end.Dialect, bytes.NewReader(raw))
 }

@@ -68,13 +68,14 @@ func New(o *Options) (*Transport, error) {
 		}
 	}
 	t.room = semaphore.NewWeighted(t.opts.Unpacked)
-	t.engines = newEngines(&t.opts)
+	t.engines = &engines{opts: &t.opts, made: make(map[engineKey]*winnow.Winnow), lessons: make(map[endpointModel]lesson)}
 	t.memory = newMemory(t.opts.Memory)
 	if t.opts.Same {
 		t.opts.Summarizer = same{t.opts.SummarizerTimeout}
 	}
 	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
-		t.background = newBackground(t)
+		t.background = &background{t: t, slots: make(chan struct{}, maxWorkers)}
+		t.background.ctx, t.background.stop = context.WithCancel(context.Background())
 	}
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -88,8 +89,8 @@ type accumulator interface {
 	takeEvent(name string, data jsontext.Value) error
 	// takeWhole takes an answer that is not streamed.
 	takeWhole(v jsontext.Value) error
-	// fillAnswer fills in the answer from what came so far.
-	fillAnswer(a *Answer)
+	// parts returns the parts of the answer so far.
+	parts() []chat.Part
 }
 
 // Stream follows an answer that arrives as server-sent events. It is an
@@ -99,6 +100,7 @@ type Stream struct {
 	d       Dialect
 	scan    eventScanner
 	acc     accumulator
+	said    Answer // without its message, as far as it came
 	events  int
 	content bool
 	done    bool
@@ -188,20 +190,54 @@ func (s *Stream) Failure() *Verdict { return s.failure }
 
 // Answer returns what came so far.
 func (s *Stream) Answer() *Answer {
-	a := &Answer{Message: chat.Message{Role: chat.Assistant}}
-	s.acc.fillAnswer(a)
-	if s.failure != nil {
-		a.Failure, a.Stop = s.failure, StopError
-	}
-	if a.Stop == "" && a.Reason == "" && a.Message.Has(chat.ToolCall) && s.done {
-		a.Stop = StopTools
-	}
+	a := s.said
+	a.Message = chat.Message{ID: a.ID, Role: chat.Assistant, Model: a.Model, Parts: s.acc.parts()}
 	if a.Usage != (chat.Usage{}) {
 		u := a.Usage
 		a.Message.Usage = &u
 	}
-	a.Message.ID, a.Message.Model = a.ID, a.Model
-	return a
+	calls := a.Message.Has(chat.ToolCall)
+	switch a.Stop = s.stopOf(a.Reason); {
+	case s.failure != nil:
+		a.Failure, a.Stop = s.failure, StopError
+	case calls && a.Stop == StopEnd && s.d != Anthropic, calls && a.Reason == "" && s.done:
+		a.Stop = StopTools // some servers do not tell the two apart
+	}
+	return &a
+}
+
+// stops is what reasons to stop mean, in all dialects.
+var stops = map[string]string{
+	"stop": StopEnd, "eos": StopEnd, "end_turn": StopEnd, "stop_sequence": StopEnd, "completed": StopEnd, "STOP": StopEnd,
+	"tool_calls": StopTools, "function_call": StopTools, "tool_use": StopTools,
+	"length": StopLength, "max_tokens": StopLength, "max_output_tokens": StopLength, "incomplete": StopLength, "MAX_TOKENS": StopLength,
+	"content_filter": StopFilter, "safety": StopFilter, "SAFETY": StopFilter, "RECITATION": StopFilter, "BLOCKLIST": StopFilter,
+	"PROHIBITED_CONTENT": StopFilter, "SPII": StopFilter, "IMAGE_SAFETY": StopFilter, "LANGUAGE": StopFilter, "OTHER": StopFilter,
+	"content_filtered": StopFilter, "guardrail_intervened": StopFilter, // Bedrock
+	"error": StopError, "failed": StopError, "cancelled": StopError, "malformed_model_output": StopError, "malformed_tool_use": StopError,
+	"refusal": StopRefusal, "pause_turn": StopPause, "compaction": StopCompact,
+}
+
+// stopOf returns what a reason to stop means; "" where that is not known. That the
+// window was full is told in several words (model_context_window_exceeded,
+// context_length_exceeded), the same in every dialect. Gemini has a name for each
+// fault.
+func (s *Stream) stopOf(reason string) string {
+	if stop, ok := stops[reason]; ok {
+		return stop
+	}
+	if r := strings.ToLower(reason); strings.Contains(r, "context_window") || strings.Contains(r, "context_length") {
+		return StopOverflow
+	}
+	if s.d == Gemini && reason != "" {
+		return StopError
+	}
+	return ""
+}
+
+// takeHead takes over an answer's id and model where they are told.
+func (s *Stream) takeHead(id, model string) {
+	s.said.ID, s.said.Model = cmp.Or(id, s.said.ID), cmp.Or(model, s.said.Model)
 }
 
 // streamedAt returns the piece of an answer that a member of an event numbers.

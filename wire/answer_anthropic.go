@@ -13,13 +13,9 @@ const maxBlocks = 10_000
 
 // anthropicAnswer gathers an answer of Anthropic's messages.
 type anthropicAnswer struct {
-	s         *Stream
-	id, model string
-	message   chat.Message // of an answer in one piece
-	blocks    []*anthropicStreamed
-	usage     chat.Usage
-	all       chat.Usage // over the provider's iterations
-	reason    string
+	s      *Stream
+	blocks []*anthropicStreamed
+	all    chat.Usage // over the provider's iterations
 }
 
 type anthropicStreamed struct {
@@ -32,10 +28,12 @@ func (a *anthropicAnswer) takeWhole(v jsontext.Value) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range m.Parts {
+		a.blocks = append(a.blocks, &anthropicStreamed{start: p})
+	}
 	a.s.done = true
-	a.message = m
-	a.id, a.model = m.ID, m.Model
-	a.reason = decode.Str(v, "stop_reason")
+	a.s.takeHead(m.ID, m.Model)
+	a.s.said.Reason = decode.Str(v, "stop_reason")
 	return a.addUsage(decode.Member(v, "usage"))
 }
 
@@ -43,7 +41,7 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 	switch name {
 	case "message_start":
 		m := decode.Member(v, "message")
-		a.id, a.model = decode.Str(m, "id"), decode.Str(m, "model")
+		a.s.takeHead(decode.Str(m, "id"), decode.Str(m, "model"))
 		return a.addUsage(decode.Member(m, "usage"))
 	case "content_block_start":
 		b, err := streamedAt(&a.blocks, v, "index")
@@ -75,7 +73,7 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 			return appendBounded(&b.signature, decode.Member(d, "signature"))
 		}
 	case "message_delta":
-		a.reason = cmp.Or(decode.Str(v, "delta", "stop_reason"), a.reason)
+		a.s.said.Reason = cmp.Or(decode.Str(v, "delta", "stop_reason"), a.s.said.Reason)
 		return a.addUsage(decode.Member(v, "usage"))
 	case "message_stop":
 		a.s.done = true
@@ -93,7 +91,7 @@ func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
 	if err != nil {
 		return err
 	}
-	a.usage = largerUsage(a.usage, *u)
+	used := largerUsage(a.s.said.Usage, *u)
 	var all chat.Usage
 	for _, it := range decode.Elements(decode.Member(v, "iterations")) {
 		if it.Kind() != '{' {
@@ -105,13 +103,16 @@ func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
 		}
 		all = sumUsage(all, *i)
 	}
-	a.all = largerUsage(a.all, all)
+	all = largerUsage(a.all, all)
+	a.all, a.s.said.Usage = all, used
+	a.s.said.Extra = chat.Usage{
+		Input: max(0, all.Input-used.Input), CacheRead: max(0, all.CacheRead-used.CacheRead), CacheWrite: max(0, all.CacheWrite-used.CacheWrite),
+		Output: max(0, all.Output-used.Output), Thinking: max(0, all.Thinking-used.Thinking),
+	}
 	return nil
 }
 
-func (a *anthropicAnswer) fillAnswer(out *Answer) {
-	out.ID, out.Model, out.Reason = a.id, a.model, a.reason
-	out.Message.Parts = append(out.Message.Parts, a.message.Parts...)
+func (a *anthropicAnswer) parts() (parts []chat.Part) {
 	for _, b := range a.blocks {
 		p := b.start
 		p.Text += string(b.text)
@@ -119,20 +120,9 @@ func (a *anthropicAnswer) fillAnswer(out *Answer) {
 			p.Args = string(b.args)
 		}
 		p.Signature += string(b.signature)
-		out.Message.Parts = append(out.Message.Parts, p)
+		parts = append(parts, p)
 	}
-	out.Usage = a.usage
-	out.Extra = chat.Usage{
-		Input: max(0, a.all.Input-a.usage.Input), CacheRead: max(0, a.all.CacheRead-a.usage.CacheRead),
-		CacheWrite: max(0, a.all.CacheWrite-a.usage.CacheWrite), Output: max(0, a.all.Output-a.usage.Output),
-		Thinking: max(0, a.all.Thinking-a.usage.Thinking),
-	}
-	out.Stop = stopOf(anthropicStops, a.reason)
-}
-
-var anthropicStops = map[string]string{
-	"end_turn": StopEnd, "stop_sequence": StopEnd, "tool_use": StopTools, "max_tokens": StopLength,
-	"refusal": StopRefusal, "pause_turn": StopPause, "compaction": StopCompact,
+	return parts
 }
 
 func largerUsage(a, b chat.Usage) chat.Usage {

@@ -12,12 +12,10 @@ import (
 // openAIAnswer gathers an answer of chat completions: its first choice.
 type openAIAnswer struct {
 	s                       *Stream
-	id, model, reason       string
 	message                 chat.Message // of an answer in one piece
 	thought, words, refusal []byte
 	signature               string // of the thought
 	calls                   []*openAIStreamed
-	usage                   chat.Usage
 }
 
 type openAIStreamed struct {
@@ -30,15 +28,14 @@ type openAIStreamed struct {
 }
 
 func (a *openAIAnswer) takeHead(v jsontext.Value) error {
-	a.id = cmp.Or(decode.Str(v, "id"), a.id)
-	a.model = cmp.Or(decode.Str(v, "model"), a.model)
+	a.s.takeHead(decode.Str(v, "id"), decode.Str(v, "model"))
 	for _, path := range [...][]string{{"usage"}, {"x_groq", "usage"}} {
 		if u := decode.Path(v, path...); u.Kind() == '{' {
 			n, err := decode.OpenAIUsage(u)
 			if err != nil {
 				return err
 			}
-			a.usage = largerUsage(a.usage, *n)
+			a.s.said.Usage = largerUsage(a.s.said.Usage, *n)
 		}
 	}
 	return nil
@@ -50,7 +47,7 @@ func (a *openAIAnswer) takeWhole(v jsontext.Value) error {
 	}
 	a.s.done = true
 	for _, c := range decode.Elements(decode.Member(v, "choices")) {
-		a.reason = finishReason(c)
+		a.s.said.Reason = finishReason(c)
 		m := decode.Member(c, "message")
 		if m.Kind() != '{' {
 			return fmt.Errorf("a choice without a message")
@@ -78,7 +75,7 @@ func (a *openAIAnswer) takeEvent(_ string, v jsontext.Value) error {
 			continue
 		}
 		if r := finishReason(c); r != "" {
-			a.reason = r
+			a.s.said.Reason = r
 			a.s.done = true // [DONE] is a courtesy that some servers forget
 		}
 		if err := a.takeDelta(decode.Member(c, "delta")); err != nil {
@@ -211,8 +208,7 @@ func (a *openAIAnswer) takeFunction(c *openAIStreamed, f jsontext.Value, custom 
 	return appendBounded(&c.args, args)
 }
 
-func (a *openAIAnswer) fillAnswer(out *Answer) {
-	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
+func (a *openAIAnswer) parts() []chat.Part {
 	parts := append([]chat.Part(nil), a.message.Parts...)
 	if len(a.thought) > 0 || a.signature != "" {
 		parts = append(parts, chat.Part{Kind: chat.Thinking, Text: string(a.thought), Signature: a.signature})
@@ -236,14 +232,5 @@ func (a *openAIAnswer) fillAnswer(out *Answer) {
 		}
 		parts = append(parts, p)
 	}
-	out.Message.Parts = parts
-	if out.Stop = stopOf(openAIStops, a.reason); out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
-		out.Stop = StopTools // some servers do not tell the two apart
-	}
-}
-
-var openAIStops = map[string]string{
-	"stop": StopEnd, "eos": StopEnd, "end_turn": StopEnd, "stop_sequence": StopEnd,
-	"tool_calls": StopTools, "function_call": StopTools, "tool_use": StopTools, "length": StopLength, "max_tokens": StopLength,
-	"content_filter": StopFilter, "safety": StopFilter, "error": StopError,
+	return parts
 }

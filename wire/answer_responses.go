@@ -11,11 +11,9 @@ import (
 
 // responsesAnswer gathers an answer of OpenAI's responses.
 type responsesAnswer struct {
-	s                 *Stream
-	id, model, reason string
-	items             []*responsesStreamed
-	parts             []chat.Part // of the finished response
-	usage             chat.Usage
+	s     *Stream
+	items []*responsesStreamed
+	whole []chat.Part // of the finished response
 }
 
 // responsesStreamed is an item on its way: whole once it is done.
@@ -27,24 +25,24 @@ type responsesStreamed struct {
 
 func (a *responsesAnswer) takeWhole(v jsontext.Value) error {
 	a.s.done = true
-	a.id = cmp.Or(decode.Str(v, "id"), a.id)
-	a.model = cmp.Or(decode.Str(v, "model"), a.model)
+	a.s.takeHead(decode.Str(v, "id"), decode.Str(v, "model"))
 	if u := decode.Member(v, "usage"); u.Kind() == '{' {
 		n, err := decode.ResponsesUsage(u)
 		if err != nil {
 			return err
 		}
-		a.usage = *n
+		a.s.said.Usage = *n
 	}
-	a.reason = decode.Str(v, "status")
-	switch a.reason {
+	reason := decode.Str(v, "status")
+	switch reason {
 	case "incomplete":
-		a.reason = cmp.Or(decode.Str(v, "incomplete_details", "reason"), a.reason)
+		reason = cmp.Or(decode.Str(v, "incomplete_details", "reason"), reason)
 	case "failed":
 		a.s.noteFailure(v)
 	case "in_progress", "queued":
 		a.s.done = false
 	}
+	a.s.said.Reason = reason
 	var parts []chat.Part
 	for i, item := range decode.Elements(decode.Member(v, "output")) {
 		m, err := decode.Item(item)
@@ -54,7 +52,7 @@ func (a *responsesAnswer) takeWhole(v jsontext.Value) error {
 		parts = append(parts, m.Parts...)
 	}
 	if len(parts) > 0 {
-		a.parts = parts
+		a.whole = parts
 		a.s.content = true
 	}
 	return nil
@@ -64,7 +62,7 @@ func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 	switch name {
 	case "response.created", "response.in_progress", "response.queued":
 		r := decode.Member(v, "response")
-		a.id, a.model = decode.Str(r, "id"), decode.Str(r, "model")
+		a.s.takeHead(decode.Str(r, "id"), decode.Str(r, "model"))
 	case "response.completed", "response.incomplete", "response.failed", "response.done", "response.cancelled":
 		return a.takeWhole(decode.Member(v, "response"))
 	case "response.output_item.added": // a long thought has begun, and its caller may show that
@@ -93,24 +91,17 @@ func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 	return nil
 }
 
-func (a *responsesAnswer) fillAnswer(out *Answer) {
-	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
-	out.Message.Parts = append([]chat.Part(nil), a.parts...)
-	if len(a.parts) == 0 { // it broke off, or the server does not repeat what it sent
-		for _, it := range a.items {
-			if it.done {
-				out.Message.Parts = append(out.Message.Parts, it.parts...)
-			} else if len(it.words) > 0 {
-				out.Message.Parts = append(out.Message.Parts, chat.Part{Kind: chat.Text, Text: string(it.words)})
-			}
+func (a *responsesAnswer) parts() []chat.Part {
+	parts := append([]chat.Part(nil), a.whole...)
+	if len(parts) > 0 {
+		return parts
+	}
+	for _, it := range a.items { // it broke off, or the server does not repeat what it sent
+		if it.done {
+			parts = append(parts, it.parts...)
+		} else if len(it.words) > 0 {
+			parts = append(parts, chat.Part{Kind: chat.Text, Text: string(it.words)})
 		}
 	}
-	if out.Stop = stopOf(responsesStops, a.reason); out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
-		out.Stop = StopTools
-	}
-}
-
-var responsesStops = map[string]string{
-	"completed": StopEnd, "max_output_tokens": StopLength, "incomplete": StopLength, "content_filter": StopFilter,
-	"failed": StopError, "cancelled": StopError,
+	return parts
 }

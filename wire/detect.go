@@ -76,7 +76,12 @@ func detectList(v jsontext.Value) (Dialect, bool) {
 		return Anthropic, true
 	}
 	for _, m := range decode.Elements(v) {
-		if _, err := decode.Role(decode.Str(m, "role")); err == nil && decode.Member(m, "content") != nil {
+		_, err := decode.Role(decode.Str(m, "role"))
+		switch {
+		case err != nil:
+		case decode.Str(m, "type") == "message":
+			return Responses, true
+		case decode.Member(m, "content") != nil:
 			return OpenAI, true
 		}
 		break
@@ -116,7 +121,7 @@ func listOf(v jsontext.Value) (d Dialect, marks int, sure bool) {
 		case "tool", "function":
 			return OpenAI, 0, true
 		case "":
-			if kind.Kind() == '"' {
+			if k := decode.Str(kind); k == "reasoning" || k == "item_reference" || strings.HasSuffix(k, "_call") || strings.HasSuffix(k, "_output") {
 				return Responses, 0, true
 			}
 		}

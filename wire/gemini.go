@@ -91,13 +91,6 @@ func geminiResponse(p *chat.Part) []byte {
 	return append(appendQuoted([]byte(`{"output":`), p.Text), '}')
 }
 
-func geminiRole(m *chat.Message) string {
-	if m.Role == chat.Assistant {
-		return "model"
-	}
-	return "user"
-}
-
 // geminiPart renders a part; nil for one that cannot be sent.
 func geminiPart(p *chat.Part, find callFinder) []byte {
 	var out []byte
@@ -161,7 +154,11 @@ func geminiID(id string, find callFinder) string {
 
 // renderGemini writes a message anew; nil for one of which nothing can be sent.
 func renderGemini(m *chat.Message, find callFinder) []byte {
-	out := append([]byte(`{"role":"`), geminiRole(m)...)
+	role := "user"
+	if m.Role == chat.Assistant {
+		role = "model"
+	}
+	out := append([]byte(`{"role":"`), role...)
 	out = append(out, `","parts":[`...)
 	var pieces []piece
 	for i := range m.Parts {

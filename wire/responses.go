@@ -242,7 +242,10 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 		if strings.HasPrefix(p.Signature, "{") && decode.Str([]byte(p.Signature), "type") == "reasoning" {
 			return []piece{{data: []byte(p.Signature)}} // pi keeps the whole item there
 		}
-		out = append([]byte(`{"type":"reasoning","summary":[`), summaryText(p.Text)...)
+		out = []byte(`{"type":"reasoning","summary":[`)
+		if p.Text != "" {
+			out = append(out, textBlock("summary_text", p.Text)...)
+		}
 		out = append(appendQuoted(append(out, `],"encrypted_content":`...), p.Signature), '}')
 	case chat.Opaque:
 		if decode.Valid([]byte(p.Data)) != nil || decode.Str([]byte(p.Data), "type") == "" {
@@ -257,13 +260,6 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 		out = responsesMessage(role, []piece{{data: c}})
 	}
 	return []piece{{data: out}}
-}
-
-func summaryText(text string) []byte {
-	if text == "" {
-		return nil
-	}
-	return textBlock("summary_text", text)
 }
 
 func responsesMessage(role chat.Role, content []piece) []byte {

@@ -165,19 +165,6 @@ func (p *pending) takeOpen() []string {
 	return out
 }
 
-// pickMembers finds the last values of some members in one pass; those that are
-// missing stay nil.
-func pickMembers(v jsontext.Value, out []jsontext.Value, names ...string) {
-	for name, value := range decode.Members(v) {
-		for i, want := range names {
-			if name == want {
-				out[i] = value
-				break
-			}
-		}
-	}
-}
-
 // isBlank reports whether a JSON string has no words.
 func isBlank(v jsontext.Value) bool {
 	if v.Kind() != '"' {

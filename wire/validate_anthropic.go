@@ -42,9 +42,9 @@ func (c *checker) checkAnthropic() {
 			c.addProblem(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
 			continue
 		}
-		var f [2]jsontext.Value
-		pickMembers(m, f[:], "role", "content")
-		role := decode.Str(f[0])
+		var name, content jsontext.Value
+		decode.Find(m, decode.To("role", &name), decode.To("content", &content))
+		role := decode.Str(name)
 		switch role {
 		case "user", "assistant":
 			if first && role != "user" {
@@ -62,7 +62,7 @@ func (c *checker) checkAnthropic() {
 		if role == "assistant" {
 			last = i
 		}
-		a.checkMessage(i, role, f[1])
+		a.checkMessage(i, role, content)
 	}
 	a.reportUnanswered()
 	for _, id := range slices.Sorted(maps.Keys(a.server)) {
@@ -131,13 +131,16 @@ type anthropicFields struct {
 }
 
 func (a *anthropicCheck) readBlock(b jsontext.Value) anthropicFields {
-	var f [9]jsontext.Value
-	pickMembers(b, f[:], "type", "text", "id", "tool_use_id", "input", "content", "signature", "data", "cache_control")
-	out := anthropicFields{kind: decode.Str(f[0]), text: f[1], id: f[2], useID: f[3], input: f[4], content: f[5], sign: f[6], marked: a.countMark(f[8])}
-	if out.kind == "redacted_thinking" {
-		out.sign = f[7]
+	var f anthropicFields
+	var kind, data, mark jsontext.Value
+	decode.Find(
+		b, decode.To("type", &kind), decode.To("text", &f.text), decode.To("id", &f.id), decode.To("tool_use_id", &f.useID), decode.To("input", &f.input),
+		decode.To("content", &f.content), decode.To("signature", &f.sign), decode.To("data", &data), decode.To("cache_control", &mark),
+	)
+	if f.kind, f.marked = decode.Str(kind), a.countMark(mark); f.kind == "redacted_thinking" {
+		f.sign = data
 	}
-	return out
+	return f
 }
 
 func (a *anthropicCheck) checkMessage(i int, role string, content jsontext.Value) {

@@ -25,9 +25,12 @@ func (c *checker) checkOpenAI() {
 			c.addProblem(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
 			continue
 		}
-		var f [7]jsontext.Value
-		pickMembers(m, f[:], "role", "content", "tool_call_id", "tool_calls", "function_call", "audio", "refusal")
-		role, content := decode.Str(f[0]), f[1]
+		var name, content, answers, list, function, audio, refusal jsontext.Value
+		decode.Find(
+			m, decode.To("role", &name), decode.To("content", &content), decode.To("tool_call_id", &answers), decode.To("tool_calls", &list),
+			decode.To("function_call", &function), decode.To("audio", &audio), decode.To("refusal", &refusal),
+		)
+		role := decode.Str(name)
 		if role != "tool" {
 			unanswered()
 		}
@@ -35,10 +38,10 @@ func (c *checker) checkOpenAI() {
 		case "system", "developer", "user":
 			c.checkOpenAIContent(i, content, role, true)
 		case "assistant":
-			c.checkAssistant(i, f[:], &calls)
+			c.checkAssistant(i, content, list, function.Kind() == '{' || audio.Kind() == '{' || refusal.Kind() == '"', &calls)
 		case "tool":
 			c.checkOpenAIContent(i, content, role, true)
-			id := decode.Str(f[2])
+			id := decode.Str(answers)
 			known, twice := calls.answer(id)
 			switch {
 			case id == "":
@@ -82,11 +85,9 @@ func (c *checker) checkOpenAIContent(i int, content jsontext.Value, role string,
 	}
 }
 
-// checkAssistant checks a model's message, of which the members stand in the order
-// in which they were picked.
-func (c *checker) checkAssistant(i int, f []jsontext.Value, calls *pending) {
-	content, list := f[1], f[3]
-	other := f[4].Kind() == '{' || f[5].Kind() == '{' || f[6].Kind() == '"'
+// checkAssistant checks a model's message: its content, the list of its calls, and
+// whether it says something other than these.
+func (c *checker) checkAssistant(i int, content, list jsontext.Value, other bool, calls *pending) {
 	n := 0
 	calls.at = i
 	seen := map[string]bool{}

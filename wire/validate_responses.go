@@ -31,19 +31,19 @@ func (c *checker) checkResponses() {
 			c.addProblem(RuleShape, i, "", "%s where an item is expected", decode.TypeName(m))
 			continue
 		}
-		var f [5]jsontext.Value
-		pickMembers(m, f[:], "type", "role", "call_id", "content", "id")
-		kind, id := decode.Str(f[0]), decode.Str(f[2])
-		if kind == "" && f[1] != nil {
+		var typ, role, callID, content, own jsontext.Value
+		decode.Find(m, decode.To("type", &typ), decode.To("role", &role), decode.To("call_id", &callID), decode.To("content", &content), decode.To("id", &own))
+		kind, id := decode.Str(typ), decode.Str(callID)
+		if kind == "" && role != nil {
 			kind = "message"
 		}
 		switch {
 		case kind == "":
 			c.addProblem(RuleShape, i, "", "the item has no type; add one")
 		case kind == "message":
-			c.checkItemMessage(i, decode.Str(f[1]), f[3])
+			c.checkItemMessage(i, decode.Str(role), content)
 		case kind == "reasoning":
-			c.checkReasoning(i, decode.Str(f[4]))
+			c.checkReasoning(i, decode.Str(own))
 		case kind == "compaction_trigger":
 			if i != len(c.elems)-1 {
 				c.addProblem(ruleCompaction, i, "", "the 'compaction_trigger' item must be the final input item; move it there")
@@ -65,7 +65,7 @@ func (c *checker) checkResponses() {
 			}
 			calls[id] = &itemCall{at: i, kind: kind}
 			order = append(order, id)
-		case strings.HasSuffix(kind, "_output") && f[2].Kind() == '"':
+		case strings.HasSuffix(kind, "_output") && callID.Kind() == '"':
 			call := calls[id]
 			switch {
 			case call == nil && !elsewhere:

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/wire/internal/classify"
@@ -98,18 +97,4 @@ func (a *Answer) Overflow(window, estimate int) (Verdict, bool) {
 		return Verdict{}, false
 	}
 	return v, true
-}
-
-// stopOf returns what a reason to stop means in a dialect; "" where that is not
-// known. That the window was full is told in several words
-// (model_context_window_exceeded, context_length_exceeded), the same in every
-// dialect.
-func stopOf(stops map[string]string, reason string) string {
-	if s, ok := stops[reason]; ok {
-		return s
-	}
-	if r := strings.ToLower(reason); strings.Contains(r, "context_window") || strings.Contains(r, "context_length") {
-		return StopOverflow
-	}
-	return ""
 }

@@ -208,7 +208,7 @@ func String(v jsontext.Value) (string, error) {
 		return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
 	}
 	buf, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
-	if err != nil && !validButForUTF8(v) {
+	if err != nil && !v.IsValid(jsontext.AllowInvalidUTF8(true)) { // unquoting mends what is only not UTF-8
 		return "", &Error{Problem: "a string that is not valid JSON"}
 	}
 	return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
@@ -237,12 +237,6 @@ func unquoteShort(body []byte) ([]byte, bool) {
 }
 
 var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// validButForUTF8 reports whether the only thing wrong with a string is its
-// encoding, which unquoting has mended.
-func validButForUTF8(v jsontext.Value) bool {
-	return v.IsValid(jsontext.AllowInvalidUTF8(true))
-}
 
 // Int returns a JSON number as an integer, cut towards zero. Null and a missing value are 0.
 func Int(v jsontext.Value) (int, error) {

@@ -5,6 +5,8 @@ package quote
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Text makes text safe to stand inside a quotation. Text that tries to end it,
@@ -261,15 +263,7 @@ var Headings = []string{
 }
 
 // Clip cuts text to at most n bytes at a character's edge.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:max(n, 0)]
-}
+func Clip(s string, n int) string { return text.Head(s, max(n, 0)) }
 
 // ClipLine returns text on one line of at most about n bytes, with dots where
 // something was cut off.

@@ -43,9 +43,6 @@ type Options struct {
 
 	// Transport sends signed requests. The default is [http.DefaultTransport].
 	Transport http.RoundTripper
-
-	// Now is the clock. The default is [time.Now].
-	Now func() time.Time
 }
 
 // Signer signs requests and sends them. It is safe for concurrent use.
@@ -64,11 +61,8 @@ func New(ctx context.Context, service string, o *Options) (*Signer, error) {
 	if service != "bedrock" && service != "sagemaker" {
 		return nil, &llm.SetupError{Provider: "aws", Problem: fmt.Sprintf("%q is not a supported service", service), Hint: "use bedrock or sagemaker"}
 	}
-	s := &Signer{service: service, region: o.Region, credentials: o.Credentials, next: o.Transport, now: o.Now, sign: v4.NewSigner()}
+	s := &Signer{service: service, region: o.Region, credentials: o.Credentials, next: o.Transport, now: time.Now, sign: v4.NewSigner()}
 	s.next = cmp.Or(s.next, http.DefaultTransport)
-	if s.now == nil {
-		s.now = time.Now
-	}
 	if s.credentials == nil || s.region == "" {
 		var load []func(*config.LoadOptions) error
 		if o.Profile != "" {

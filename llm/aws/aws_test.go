@@ -136,10 +136,11 @@ func TestBedrockAndSageMaker(t *testing.T) {
 					t.Errorf("path %s, headers %v", r.URL.EscapedPath(), r.Header)
 				}
 			}, tt.reply)
-			auth, err := New(t.Context(), tt.service, &Options{Region: "eu-west-1", Credentials: fixed(session), Now: func() time.Time { return now }})
+			auth, err := New(t.Context(), tt.service, &Options{Region: "eu-west-1", Credentials: fixed(session)})
 			if err != nil {
 				t.Fatal(err)
 			}
+			auth.now = func() time.Time { return now }
 			c, err := llm.New(tt.spec, &llm.Options{Auth: auth, BaseURL: s.URL, Getenv: func(string) string { return "" }})
 			if err != nil {
 				t.Fatal(err)
