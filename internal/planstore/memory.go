@@ -54,6 +54,7 @@ func NewMemory(b Bounds) *Memory {
 		known:  list.New(),
 		at:     make(map[Key]*list.Element),
 		book:   newBook(),
+		spent:  make(map[string]time.Time), limits: make(map[bookID][]byte), prepared: make(map[preparedID]Preparation),
 	}
 }
 

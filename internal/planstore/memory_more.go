@@ -128,9 +128,6 @@ func (m *Memory) KeepLimits(_ context.Context, t Tenant, name string, value []by
 	if _, ok := m.limits[k]; !ok && len(m.limits) >= m.bounds.Plans {
 		clear(m.limits) // they are learned again
 	}
-	if m.limits == nil {
-		m.limits = make(map[bookID][]byte)
-	}
 	m.limits[k] = value
 	return nil
 }
@@ -140,16 +137,9 @@ func (m *Memory) Spend(_ context.Context, name string, until time.Time) (bool, e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.bounds.Now()
-	for name, until := range m.spent {
-		if now.After(until) {
-			delete(m.spent, name)
-		}
-	}
+	maps.DeleteFunc(m.spent, func(_ string, until time.Time) bool { return now.After(until) })
 	if _, again := m.spent[name]; again {
 		return false, nil
-	}
-	if m.spent == nil {
-		m.spent = make(map[string]time.Time)
 	}
 	m.spent[name] = until
 	return true, nil
@@ -194,8 +184,8 @@ func (m *Memory) PutPrepared(_ context.Context, k Key, p Preparation) error {
 	if _, there := m.prepared[id]; there {
 		return nil
 	}
-	if m.prepared == nil || len(m.prepared) >= m.bounds.Plans {
-		m.prepared = make(map[preparedID]Preparation) // forgotten work is prepared again
+	if len(m.prepared) >= m.bounds.Plans {
+		clear(m.prepared) // forgotten work is prepared again
 	}
 	m.prepared[id] = p
 	return nil
