@@ -46,7 +46,7 @@ func Open(ctx context.Context, address string, o *Options) (session.Store, error
 	s := &store{db: db}
 	s.Store = &rows.Store{
 		DB: db, Name: db.Name(), Timeout: c.Timeout, Hint: addHint,
-		Index: rows.Index{Renew: s.indexNew, Search: searchWords, Match: matchQuery},
+		Index: rows.Index{Add: addWords, Words: func(text string) string { return strings.Join(indexWords(text), " ") }, Search: searchWords, Match: matchQuery},
 	}
 	if _, _, err := db.Prepare(ctx, schema); err != nil {
 		db.Close()

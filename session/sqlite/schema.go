@@ -35,6 +35,10 @@ var migrations = []string{
 	`ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
 	UPDATE sessions SET title = coalesce((SELECT substr(coalesce(record ->> '$.message.content[0].text', record ->> '$.message.content'), 1, 100)
 		FROM (SELECT session, seq, CAST(raw AS TEXT) AS record FROM entries) WHERE session = key AND seq <= 12 AND record ->> '$.message.role' = 'user' ORDER BY seq LIMIT 1), '');`,
+	`ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+	CREATE INDEX sessions_to_index ON sessions (key) WHERE indexed < entries;
+	DELETE FROM words;
+	DROP TABLE indexed;`,
 }
 
 // prepareTables makes or migrates the tables.

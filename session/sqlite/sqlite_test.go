@@ -83,14 +83,16 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Sessions of tables without titles have them once the tables are brought up to date.
+// Sessions of tables without titles have them once the tables are brought up to date,
+// and are found by their words.
 func TestTitlesOfOlderTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, err := Open(path, nil)
 	must(t, err)
 	newSession(t, s, "a", "Fix the build.")
 	newSession(t, s, "b")
-	_, err = write(s).Exec("ALTER TABLE sessions DROP COLUMN title; PRAGMA user_version = 1")
+	_, err = write(s).Exec(`DROP INDEX sessions_to_index; ALTER TABLE sessions DROP COLUMN indexed; ALTER TABLE sessions DROP COLUMN title;
+		CREATE TABLE indexed (up_to INTEGER NOT NULL); INSERT INTO indexed VALUES (1); INSERT INTO words (rowid, text) VALUES (1, 'Fix the build.'); PRAGMA user_version = 1`)
 	must(t, err)
 	must(t, s.Close())
 	s, err = Open(path, nil)
@@ -100,6 +102,11 @@ func TestTitlesOfOlderTables(t *testing.T) {
 	must(t, err)
 	if len(list) != 2 || list[0].Title != "" || list[1].Title != "Fix the build." {
 		t.Errorf("%+v", list)
+	}
+	hits, err := session.Search(t.Context(), s, "build", 0)
+	must(t, err)
+	if len(hits) != 1 || hits[0].Session != "a" {
+		t.Errorf("%+v", hits)
 	}
 }
 

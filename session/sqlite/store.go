@@ -38,7 +38,7 @@ type store struct {
 }
 
 // words are what SQLite says otherwise than PostgreSQL.
-var words = strings.NewReplacer("winnow.", "", "clock_timestamp()", "CAST(unixepoch('subsec') * 1000 AS INTEGER)")
+var words = strings.NewReplacer("winnow.", "", "for update skip locked", "", "clock_timestamp()", "CAST(unixepoch('subsec') * 1000 AS INTEGER)")
 
 // application marks our databases, so that no other is taken for one.
 const application = 0x77696e6e // "winn"
@@ -55,7 +55,7 @@ func Open(path string, o *Options) (session.Store, error) {
 	s := &store{path: path}
 	s.Store = &rows.Store{
 		DB: s, Name: path, Hint: addHint,
-		Index: rows.Index{Renew: s.indexNew, Search: searchWords, Match: matchQuery, Forget: forgetWords},
+		Index: rows.Index{Add: addWords, Words: func(text string) string { return text }, Search: searchWords, Match: matchQuery, Forget: forgetWords},
 	}
 	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "foreign_keys(1)", "synchronous(FULL)", "cache_size(-16000)"}}
 	err := s.checkFile(q)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/sqldb"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
 	"github.com/winnow-llm/winnow/session/internal/find"
@@ -36,8 +37,10 @@ type Store struct {
 
 // Index is how a database finds words.
 type Index struct {
-	// Renew indexes the entries added since the last search.
-	Renew func(ctx context.Context) error
+	// Add indexes the words of an entry, by the key of its session, its number there
+	// and what Words makes of its text.
+	Add   string
+	Words func(text string) string
 
 	// Search finds the ids of sessions and records by what Match makes of a query, and
 	// by how many are wanted.
@@ -177,7 +180,7 @@ func (s *Store) Search(ctx context.Context, query string, limit int) (hits []ses
 	if limit <= 0 {
 		limit = 50
 	}
-	if err := s.Index.Renew(ctx); err != nil {
+	if err := s.indexNew(ctx); err != nil {
 		return nil, err
 	}
 	err = s.RunStatements(ctx, "search", "", 0, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
@@ -191,6 +194,44 @@ func (s *Store) Search(ctx context.Context, query string, limit int) (hits []ses
 	})
 	return hits, err
 }
+
+// indexNew indexes the entries added since the last search, a session and a piece
+// at a time so that writers do not wait long. It leaves sessions that another process
+// indexes at this moment.
+func (s *Store) indexNew(ctx context.Context) error {
+	const piece = 500
+	for more := true; more; {
+		if err := s.RunStatements(ctx, "search", "", piece, sqldb.Work{Tx: true, Durable: true}, func(ctx context.Context, tx sqldb.Conn) error {
+			var key, from int64
+			more = false
+			if err := tx.Query(ctx, `select key, indexed from winnow.sessions where indexed < entries order by key limit 1 for update skip locked`, nil, func(r sqldb.Row) error {
+				more = true
+				return r.Scan(&key, &from)
+			}); err != nil || !more {
+				return err
+			}
+			var all []sqldb.Statement
+			if err := tx.Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq limit $3`, []any{key, from, piece}, func(r sqldb.Row) error {
+				var raw []byte
+				err := r.Scan(&from, &raw)
+				if words := s.Index.Words(text.Head(session.RecordText(raw), maxIndexed)); words != "" {
+					all = append(all, sqldb.Statement{Query: s.Index.Add, Args: []any{key, from, words}})
+				}
+				return err
+			}); err != nil {
+				return err
+			}
+			return tx.Batch(ctx, append(all, sqldb.Statement{Query: `update winnow.sessions set indexed = $2 where key = $1`, Args: []any{key, from}}))
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxIndexed is how many bytes of an entry's words are indexed. What follows
+// in a longer one is mostly more of the same tool output.
+const maxIndexed = 256 << 10
 
 // moment reads a time, which SQLite keeps in milliseconds since 1970.
 type moment time.Time
@@ -357,7 +398,3 @@ func sizeOf(recs [][]byte) int {
 	}
 	return n
 }
-
-// MaxIndexed is how many bytes of an entry's words are indexed. What follows
-// in a longer one is mostly more of the same tool output.
-const MaxIndexed = 256 << 10
