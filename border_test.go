@@ -22,7 +22,7 @@ var engine = map[string][]string{
 	"chat":            {},
 	"token":           {"chat", "token/internal/boundary", "internal/o200k"},
 	"model":           {"chat", "token", "model/internal/fold"},
-	"internal/budget": {"chat", "token", "internal/text"},
+	"internal/budget": {"chat", "token", "plan", "internal/text"},
 	"plan":            {"chat"},
 	"summary":         {"chat", "token", "internal/find", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
 	"stage":           {"chat", "token", "internal/budget", "plan", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},

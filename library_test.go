@@ -48,7 +48,7 @@ func TestZeroValues(t *testing.T) {
 					case f.Type().IsVariadic() && k == f.Type().NumIn()-1:
 					case in == reflect.TypeFor[context.Context]():
 						args = append(args, reflect.ValueOf(t.Context()))
-					case in == reflect.TypeFor[chat.Sequence](), in == reflect.TypeFor[budget.Viewer]():
+					case in == reflect.TypeFor[chat.Sequence]():
 						args = append(args, reflect.ValueOf(plan.View{}))
 					case in.Kind() == reflect.Pointer && in != reflect.TypeFor[*plan.Plan]():
 						args = append(args, reflect.New(in.Elem()))

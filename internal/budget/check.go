@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -113,7 +114,7 @@ func (m *Meter) Fixed(req *chat.Request) (system, tools chat.Size) {
 // limits. Where the ledger has an anchor for the view, the count is what the
 // provider reported last plus the estimate of what came after. A nil ledger is
 // allowed.
-func (m *Meter) Check(req *chat.Request, v Viewer, l Limits, tr Trigger, ledger *token.Ledger) Status {
+func (m *Meter) Check(req *chat.Request, v plan.View, l Limits, tr Trigger, ledger *token.Ledger) Status {
 	return m.Status(req, m.Measure(v), v.Key(), l, tr, ledger)
 }
 

@@ -1,6 +1,9 @@
 package budget
 
-import "github.com/winnow-llm/winnow/chat"
+import (
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
 
 // Kinds say what the tokens of a request are spent on, by kind of content. They
 // add up to the whole of it.
@@ -21,19 +24,11 @@ func (k Kinds) Sum() int {
 	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments + k.Summaries + k.Unseen
 }
 
-// Summed is a [Viewer] that knows what plans put in place of messages.
-type Summed interface {
-	// Summary reports whether a part of message i of the view stands for messages
-	// of the history: a summary, a marker for dropped messages, or files as they
-	// stand.
-	Summary(i, part int) bool
-}
-
 // Kinds adds up a request's tokens by kind, for a view of its history, as the
 // provider counts them by the status of that view: what is fixed is as it is there,
 // and the kinds of the messages have what is left, in proportion. They add up to the
 // status' total.
-func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
+func (m *Meter) Kinds(v plan.View, s *Status) Kinds {
 	k := m.sumByKind(v)
 	all := [...]*int{&k.System, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments, &k.Summaries}
 	sum, largest, left := k.Sum(), all[0], s.Tokens.Total-s.Limits.Fixed
@@ -57,9 +52,8 @@ func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
 // sumByKind adds up the messages of a view by kind, as the counter counts them. After a
 // message was appended to a history that was measured before, it looks at that
 // message alone.
-func (m *Meter) sumByKind(v Viewer) Kinds {
+func (m *Meter) sumByKind(v plan.View) Kinds {
 	h := v.History()
-	summed, _ := v.(Summed)
 	known, from := m.kinds.Nearest(v, v.Key(), func(k knownKinds) int { return k.messages })
 	k, n := known.Kinds, v.Len()
 	for i := from; i < n; i++ {
@@ -67,7 +61,7 @@ func (m *Meter) sumByKind(v Viewer) Kinds {
 			m.addKinds(&k, v.At(i), m.counter.At(h, raw), nil)
 			continue
 		}
-		m.addKinds(&k, v.At(i), m.counter.Message(v.At(i)), func(part int) bool { return summed != nil && summed.Summary(i, part) })
+		m.addKinds(&k, v.At(i), m.counter.Message(v.At(i)), func(part int) bool { return v.Summary(i, part) })
 	}
 	m.kinds.Put(h, v.Key(), knownKinds{k, n})
 	return k

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // Memory remembers what was found out about views, so that a view which has grown at
@@ -42,7 +43,7 @@ func (m *Memory[K, T]) Get(h chat.History, key K) (T, bool) {
 //
 // Messages of the view and of the history run in step at the end, so an entry for a
 // history that is shorter by some messages is one for a view that is shorter by as many.
-func (m *Memory[K, T]) Nearest(v Viewer, key K, messages func(T) int) (t T, from int) {
+func (m *Memory[K, T]) Nearest(v plan.View, key K, messages func(T) int) (t T, from int) {
 	h, n := v.History(), v.Len()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,21 +6,9 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
-
-// Viewer is a history with or without a plan applied. [plan.View] is one.
-type Viewer interface {
-	chat.Sequence
-	// History is what the view was made of.
-	History() chat.History
-	// Raw returns the index in the history of message i of the view, when it
-	// stands there untouched, and -1 otherwise.
-	Raw(i int) int
-	// Key names the plan applied to the history: views of equal histories with
-	// equal keys are equal, and growing the history only adds to their end.
-	Key() string
-}
 
 // Totals measure a view's messages.
 type Totals struct {
@@ -55,7 +43,7 @@ func (m *Meter) Counter() *token.Counter { return m.counter }
 
 // Measure returns the totals of a view. After a message was appended to a
 // history that was measured before, it looks at that message alone.
-func (m *Meter) Measure(v Viewer) Totals {
+func (m *Meter) Measure(v plan.View) Totals {
 	n := v.Len()
 	t, from := m.totals.Nearest(v, v.Key(), func(t Totals) int { return t.Messages })
 	switch {
@@ -75,7 +63,7 @@ func (m *Meter) Measure(v Viewer) Totals {
 func (m *Meter) Known(h chat.History, key string) (Totals, bool) { return m.totals.Get(h, key) }
 
 // addParallel adds up a long run on all cores.
-func (m *Meter) addParallel(v Viewer, from, to int) Totals {
+func (m *Meter) addParallel(v plan.View, from, to int) Totals {
 	workers := min(runtime.GOMAXPROCS(0), 8)
 	parts := make([]Totals, workers)
 	var wg sync.WaitGroup
@@ -107,7 +95,7 @@ func (t Totals) plus(u Totals) Totals {
 	return t
 }
 
-func (m *Meter) addRun(t Totals, v Viewer, from, to int) Totals {
+func (m *Meter) addRun(t Totals, v plan.View, from, to int) Totals {
 	h := v.History()
 	for i := from; i < to; i++ {
 		msg := v.At(i)
