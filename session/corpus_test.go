@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/neurolink"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -56,7 +57,9 @@ func realSession(t *testing.T, in *transcript.Session) {
 	ctx := t.Context()
 	w, err := winnow.New(nil)
 	must(t, err)
-	tokens := w.Meter().Measure(whole{in.History}).Tokens
+	all, err := plan.Apply(in.History, nil)
+	must(t, err)
+	tokens := w.Meter().Measure(all).Tokens
 	o := &session.Options{Settings: winnow.Settings{Window: max(12000, tokens/2+4000), OutputReserve: 1000, KeepRecent: 1500}, Manual: true}
 	st := store(t)
 	s, err := session.Import(ctx, st, session.Header{ID: "real", Dir: "/project"}, in.Request(), o)
@@ -202,15 +205,6 @@ func sameWords(a, b *chat.Message) bool {
 	}
 	return true
 }
-
-// whole is a history as a view of itself.
-type whole struct{ h chat.History }
-
-func (w whole) History() chat.History  { return w.h }
-func (w whole) Key() string            { return "" }
-func (w whole) Len() int               { return w.h.Len() }
-func (w whole) At(i int) *chat.Message { return w.h.At(i) }
-func (w whole) Raw(i int) int          { return i }
 
 // TestFormats does the same with the small files of every format that can be
 // read, NeuroLink's among them.
