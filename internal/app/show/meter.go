@@ -52,7 +52,7 @@ type Item struct {
 
 // Spend adds up a request's tokens by kind, as its status counts them. With items
 // set it also returns the largest ones.
-func Spend(m *budget.Meter, v budget.Viewer, status *budget.Status, items int) (Spent, []Item) {
+func Spend(m *budget.Meter, v plan.View, status *budget.Status, items int) (Spent, []Item) {
 	l := &status.Limits
 	s := Spent{Kinds: m.Kinds(v, status), Reserve: l.Context - l.Available}
 	s.Free = max(0, l.Available-s.Sum())
