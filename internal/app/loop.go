@@ -43,8 +43,8 @@ func (a *app) loopCommand() *cobra.Command {
 of this folder; winnow asks you before the model writes a file or runs a command,
 with which it can reach anything else. The conversation is stored, survives a crash,
 and is compacted when the window fills up; /undo undoes that, and /help lists the
-commands. Ctrl-C cancels a turn, and a line that ends in a backslash goes on in the
-next one.
+commands. Ctrl-C cancels a turn. A line that ends in a backslash goes on in the next
+one, and several lines can be pasted between three quotes: """ at their start and end.
 
 Without a terminal every line of standard input is a message; answers go to standard
 output, everything else to standard error. With --json winnow prints events instead,

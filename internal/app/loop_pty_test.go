@@ -198,7 +198,7 @@ func begun(_ *providersim.Ask, event int) <-chan struct{} {
 }
 
 // An answer streams in; a line that is entered meanwhile waits its turn, and one that
-// ends in a backslash goes on.
+// ends in a backslash goes on, as does what begins with three quotes.
 func TestLoopStreams(t *testing.T) {
 	t.Parallel()
 	words := make(chan struct{}, 20) // events that may be sent, some words each
@@ -222,11 +222,15 @@ func TestLoopStreams(t *testing.T) {
 	k.enter(`the second\`)
 	k.enter("line")
 	k.WaitFor("queued: the second line")
+	k.enter(`"""a third:`)
+	k.enter("line two, pasted")
+	k.enter(`"""`)
+	k.WaitFor("queued: a third: line two, pasted")
 	close(words) // all of them
 	k.WaitFor("The other answer.")
 	k.ready()
 	h := k.leave()
-	if h.Len() != 4 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second\nline" {
+	if h.Len() != 6 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second\nline" || h.At(4).Text() != "a third:\nline two, pasted" {
 		t.Errorf("%d messages, the last says %q", h.Len(), lastText(h))
 	}
 	if !strings.Contains(k.Screen(), "to continue: winnow loop --session ") {

@@ -252,11 +252,15 @@ func (u *loopUI) Meter(c session.Context, st budget.Status, pins int) error {
 	return nil
 }
 
+// quotes stand around a message of several lines.
+const quotes = `"""`
+
 // maxLine is the longest message on standard input.
 const maxLine = 64 << 20
 
 // readLines hands on the lines of standard input, and asks before each whether to go
-// on. At a terminal a line that ends in a backslash goes on in the next one.
+// on. At a terminal a line that ends in a backslash goes on in the next one, and what
+// begins with three quotes goes on up to the next three: several lines can be pasted.
 func (u *loopUI) readLines(ctx context.Context, more <-chan struct{}) (<-chan string, <-chan error) {
 	lines, ended := make(chan string), make(chan error, 1)
 	go func() {
@@ -266,6 +270,12 @@ func (u *loopUI) readLines(ctx context.Context, more <-chan struct{}) (<-chan st
 			line := sc.Text()
 			for u.tty && strings.HasSuffix(line, `\`) && sc.Scan() {
 				line = strings.TrimSuffix(line, `\`) + "\n" + sc.Text()
+			}
+			if text, quoted := strings.CutPrefix(line, quotes); u.tty && quoted {
+				for !strings.HasSuffix(text, quotes) && sc.Scan() {
+					text += "\n" + sc.Text()
+				}
+				line = strings.TrimSpace(strings.TrimSuffix(text, quotes))
 			}
 			select {
 			case lines <- line:

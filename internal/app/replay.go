@@ -18,7 +18,7 @@ type replayFlags struct {
 	policies, windows, models  []string
 	trigger                    float64
 	costs, edits, field, alone bool
-	search, moments            bool
+	search                     bool
 	fixed, targets             []string
 	at                         float64
 	limit                      int
@@ -41,7 +41,6 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --search                          does one search find what is hidden?
-  winnow replay sessions/ --moments                         rewrites after a pause, at a task's end
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
 		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
 measures whether the text of the agent's next edits is still there, what it would have
@@ -101,10 +100,6 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 	if f.search {
 		o := &replay.PlaceOptions{Places: eachPlace(o.Windows, fixed)}
 		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Searches(cmd.Context(), d, o) })
-	}
-	if f.moments {
-		o := &replay.PlaceOptions{Places: eachPlace(o.Windows, fixed)}
-		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Moments(cmd.Context(), d, o) })
 	}
 	if f.alone {
 		return a.replayAlone(cmd, args, f, o.Windows, fixed)

@@ -17,7 +17,6 @@ import (
 func (f *replayFlags) addField(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
 	fl.BoolVar(&f.search, "search", false, "only measure what one search in what is hidden finds of the next edits")
-	fl.BoolVar(&f.moments, "moments", false, "only measure what rewrites after a pause and at the end of a task gain")
 	fl.BoolVar(&f.alone, "alone", false, "only compare whole sessions with the agents that wrote them, alone with their own compaction: when, how often, dollars, waits")
 	fl.StringSliceVar(&f.fixed, "fixed", nil, "`TOKENS` of system prompt and tools in every request; winnow then decides itself when to compact")
 	fl.StringSliceVar(&f.targets, "targets", nil, "with --field: whole prompts in `TOKENS` to aim at besides (default 80000,100000,120000; none)")

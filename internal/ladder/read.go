@@ -235,7 +235,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 		case typed.Typed:
 			r.closeTurn()
 			r.typed = len(r.steps)
-			x.kind = asked
+			x.kind, x.text = asked, s.Words(m)
 		case typed.Report:
 			x.kind, x.text = report, reportText(text)
 		case typed.Skill, typed.Instructions, typed.File:

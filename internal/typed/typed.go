@@ -55,7 +55,10 @@ type Span struct {
 
 // Words returns what a person typed: a command stands before its arguments.
 func (s *Span) Words(m *chat.Message) string {
-	return strings.TrimSpace(s.Name + " " + s.Text(m))
+	if s.Name == "" {
+		return s.Text(m)
+	}
+	return s.Name + " " + s.Text(m)
 }
 
 // Text returns the span's text in the message it was split from.

@@ -5,9 +5,20 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"
 )
+
+// generated returns sessions of as many sources.
+func generated(n int, o replaygen.Options) *Data {
+	d := &Data{Fingerprint: "generated"}
+	for i := range n {
+		s := replaygen.Session(uint64(i+1), o)
+		d.Sessions = append(d.Sessions, Session{Session: s, File: s.ID, Source: s.ID})
+	}
+	return d
+}
 
 func TestFlatten(t *testing.T) {
 	for _, c := range []struct{ in, keys, values string }{
