@@ -82,14 +82,18 @@ func (c *Command) runProgram(ctx context.Context, question map[string]any, answe
 		return err
 	}
 	cmd := exec.CommandContext(ctx, c.Run[0], c.Run[1:]...)
+	separate(cmd)
 	cmd.Dir = c.Dir
 	cmd.Stdin = bytes.NewReader(append(in, '\n'))
 	var out, said limited
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.WaitDelay = 500 * time.Millisecond // for children that keep the pipes open
 	err = cmd.Run()
-	if ctx.Err() != nil {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s did not answer within %v", c.Run[0], c.timeLimit())
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", c.Run[0], ctx.Err())
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if msg := plain.Brief(said.String(), 200); msg != "" {

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package session
+
+import "os/exec"
+
+func separate(*exec.Cmd) {}
