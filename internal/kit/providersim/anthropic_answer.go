@@ -50,7 +50,10 @@ func (anthropicDialect) usageObject(c *call, output int) object {
 		"input_tokens", u.input - u.read - u.written, "cache_creation_input_tokens", u.written, "cache_read_input_tokens", u.read,
 		"cache_creation",
 		object{"ephemeral_5m_input_tokens", u.written - u.writtenLong, "ephemeral_1h_input_tokens", u.writtenLong},
-		"output_tokens", output, "output_tokens_details", object{"thinking_tokens", u.thinking}, "service_tier", "standard",
+		"output_tokens", output,
+		"output_tokens_details",
+		object{"thinking_tokens", u.thinking},
+		"service_tier", "standard",
 	}
 }
 
