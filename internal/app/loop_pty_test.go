@@ -204,7 +204,7 @@ func TestLoopStreams(t *testing.T) {
 	words := make(chan struct{}, 20) // events that may be sent, some words each
 	k := newTalk(t, providersim.Options{
 		Agent: func(a *providersim.Ask) []providersim.Block {
-			if strings.Contains(a.LastText, "second") {
+			if strings.Contains(a.LastText, "line") {
 				return says("The other answer.")
 			}
 			return says(longAnswer(500))
@@ -227,7 +227,7 @@ func TestLoopStreams(t *testing.T) {
 	k.enter(`"""`)
 	k.WaitFor("queued: a third: line two, pasted")
 	close(words) // all of them
-	k.WaitFor("The other answer.")
+	k.Until("both answers", func(s string) bool { return strings.Count(s, "The other answer.") == 2 })
 	k.ready()
 	h := k.leave()
 	if h.Len() != 6 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second\nline" || h.At(4).Text() != "a third:\nline two, pasted" {

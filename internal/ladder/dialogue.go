@@ -241,7 +241,11 @@ func (f *filler) resultItem(a *action) *item {
 	if found {
 		text = pathsBelow(f.root, text)
 	}
-	whole, _ := work.Limit(withoutLines(text, func(l string) bool { return strings.TrimSpace(l) == "" }), resultMost, 160)
+	told := func(l string) bool { // it is blank, or stands above
+		l = strings.TrimSpace(l)
+		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(l))
+	}
+	whole, _ := work.Limit(withoutLines(text, told), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
 		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
@@ -249,6 +253,10 @@ func (f *filler) resultItem(a *action) *item {
 	x.kind, x.step = result, a.step
 	return x
 }
+
+// leastTold is the length in bytes from which a line that an action's line tells is left
+// out of its result.
+const leastTold = 16
 
 // result is the kind of an item that shows what a call returned.
 const result stepKind = 255

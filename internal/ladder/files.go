@@ -1,18 +1,15 @@
 package ladder
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
-	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -383,10 +380,11 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 	why := ""
 	switch doubt {
 	case workset.Command:
-		if why = f.changingCommand(file); why == "" {
+		command := file.DoubtedBy()
+		if command == "" {
 			return ""
 		}
-		why = "`" + why + "` ran"
+		why = "`" + quote.Line(clipMiddle(trimCommand(command), 60)) + "` ran"
 	case workset.SubAgent:
 		why = "another agent worked"
 	case workset.Differs:
@@ -396,39 +394,6 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 	}
 	return ", may have changed since: " + why
 }
-
-// mostDoubted is how many steps back a command is looked for that changed a file.
-const mostDoubted = 1000
-
-// changingCommand returns the newest command since a file was read that names the file,
-// or that changes files without naming them; "" where there is none.
-func (f *filler) changingCommand(file *workset.File) string {
-	known := f.readPresent().doubts
-	if why, ok := known[file]; ok {
-		return why
-	}
-	known[file] = ""
-	name := baseName(file.Path)
-	for k := len(f.steps) - 1; k >= max(0, len(f.steps)-mostDoubted) && f.steps[k].msg > file.Touched; k-- {
-		s := &f.steps[k]
-		if s.kind != did || s.result == nil || s.access.Kind != work.ToolShell {
-			continue
-		}
-		a := f.newAction(k)
-		program := changesMany.FindString(a.subject)
-		if !a.refused && (program != "" || strings.Contains(a.subject, name) && !keepsFiles.MatchString(a.subject)) {
-			known[file] = quote.Line(cmp.Or(strings.TrimLeft(program, " :/"), clipMiddle(a.subject, 60)))
-			break
-		}
-	}
-	return known[file]
-}
-
-// keepsFiles are commands that name files and leave them as they are.
-var keepsFiles = regexp.MustCompile(`^git (?:add|commit|diff|show|log|status|blame|branch|push|grep|ls-files)\b`)
-
-// changesMany are commands that change files which they do not name.
-var changesMany = regexp.MustCompile(`\bgit (?:-[^|&;]*? )?(?:checkout|switch|merge|rebase|pull|stash|reset|restore|apply|am|cherry-pick|revert|clean)\b|(?:^|[ :/])(?:fmt|format|gofmt|prettier|black|isort|rustfmt|codemod|generate|codegen|patch)\b|--(?:fix|write)\b|\b(?:sed|perl) -\w*i`)
 
 // writeFenced writes text between fences that do not occur in it.
 func writeFenced(b *strings.Builder, what, text string) {

@@ -141,7 +141,7 @@ func TestFoldersAndRefusals(t *testing.T) {
 // A file is in doubt where a command names it or changes files without naming them; of
 // other commands nothing is said.
 func TestDoubtNote(t *testing.T) {
-	for command, want := range map[string]string{"python3 build.py": "", "git checkout main": ", may have changed since: `git checkout` ran", "goimports -w a.go": ", may have changed since: `goimports -w a.go` ran"} {
+	for command, want := range map[string]string{"python3 build.py": "", "git checkout main": ", may have changed since: `git checkout main` ran", "goimports -w a.go": ", may have changed since: `goimports -w a.go` ran"} {
 		h := chat.NewHistory(
 			chat.TextMessage(chat.User, "Mend it."),
 			chat.CallMessage("", chat.Call("1", "Read", `{"file_path":"/w/a.go"}`)),

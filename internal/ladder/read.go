@@ -61,7 +61,6 @@ type present struct {
 	listed []*workset.File // all that are there
 	lists  *lists
 	errors []failure
-	doubts map[*workset.File]string // the commands that may have changed them
 	root   string
 }
 
@@ -280,7 +279,7 @@ func (r *Reading) readPresent() *present {
 	if r.now != nil {
 		return r.now
 	}
-	p := &present{lists: r.readLists(), root: r.commonRoot(), doubts: map[*workset.File]string{}}
+	p := &present{lists: r.readLists(), root: r.commonRoot()}
 	usual := r.usualFolder(p.root)
 	for _, file := range r.set.Files() {
 		if file.Deleted {

@@ -135,7 +135,7 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(f.steps[f.typed].msg) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
-	for _, a := range f.newestActions(2, func(a *action) bool { return a.once }) {
+	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isAllowed(a) }) {
 		put("done, not to be done again: " + f.actionLine(&a, f.root))
 	}
 	told := map[string]bool{}
@@ -193,8 +193,8 @@ func (f *filler) describeStanding(room int) string {
 	return head + b.String()
 }
 
-// isAllowed reports whether what was refused was done later, so or otherwise: the user
-// wanted something else first.
+// isAllowed reports whether an action was done again later, so or otherwise: it may be
+// repeated, and one that was refused only had to wait.
 func (f *filler) isAllowed(a *action) bool {
 	programs := programsOf(a.subject)
 	for k := a.step + 1; k < len(f.steps); k++ {
@@ -295,7 +295,8 @@ type failure struct {
 // looked. What was committed or published since is taken to work.
 func (r *Reading) unsettledFailures(most int) []failure {
 	var list []failure
-	var passed []*action // commands that succeeded later
+	var passed []*action        // commands that succeeded later
+	worked := map[string]bool{} // tools without files whose call succeeded later
 	seen, from := map[string]bool{}, r.history.Len()-recent
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
 		s := &r.steps[k]
@@ -315,9 +316,12 @@ func (r *Reading) unsettledFailures(most int) []failure {
 			if s.access.Command != "" && !a.failed {
 				passed = append(passed, &a)
 			}
+			if s.access.Command+s.access.Path == "" {
+				worked[s.call.Name] = true
+			}
 		case len(passed) > 0 && wrongCall.MatchString(why): // it went on without it
 		case slices.ContainsFunc(passed, func(later *action) bool { return later.once }): // nobody commits what fails
-		case r.namesDeleted(s.access.Command): // what failed is gone
+		case r.namesDeleted(s.access.Command), worked[s.call.Name]: // what failed is gone, or was called anew
 		case s.access.Command == "" || !slices.ContainsFunc(passed, settles):
 			source := work.Headline(s.call, 160)
 			switch {

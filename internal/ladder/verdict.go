@@ -130,7 +130,10 @@ func whyFailed(s *step, a *action) string {
 		first, _, _ := strings.Cut(withoutFrame(s.result.Text), "\n")
 		return first
 	}
-	return cmp.Or(a.shows, clearestError(s.result.Text), lastLine(s.result.Text))
+	if why := cmp.Or(a.shows, clearestError(s.result.Text)); why != "" || len(s.result.Text) > verdictWidth {
+		return cmp.Or(why, lastLine(s.result.Text))
+	}
+	return withoutFrame(s.result.Text) // such as what a command found of several things
 }
 
 // clearestError returns the line of a result that says most clearly what failed; ""

@@ -19,6 +19,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	if work.Refused(res) || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
+	at.by = c.Command
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
 	edits := c.Changes()
@@ -156,8 +157,9 @@ func (o *output) changedFiles() (ends []string, more bool) {
 	return nil, !nothingDone.In(o.text)
 }
 
-// nothingDone is what git and formatters write where they changed no file.
-var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.")
+// nothingDone is what git and formatters write where they changed no file, or got nothing.
+var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
+	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
 
 // What git writes of the files that it changed: one line for each, and their number.
 var (

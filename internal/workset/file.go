@@ -117,6 +117,7 @@ func endOf(text string) ending {
 type doubts struct {
 	light, strong int // on the set's clock
 	cause         Cause
+	by            string // the command, where one is the cause
 }
 
 func (d *doubts) raise(at moment, c Cause) {
@@ -124,7 +125,7 @@ func (d *doubts) raise(at moment, c Cause) {
 		d.light = at.now
 		return
 	}
-	d.strong, d.cause = at.now, c
+	d.strong, d.cause, d.by = at.now, c, at.by
 }
 
 // of returns what may have changed a line that was last seen then.
@@ -166,8 +167,16 @@ func (f *File) noteEdit(at moment) {
 	f.Touched, f.Edited, f.counted = at.msg, at.msg, at.now
 }
 
-// moment is a place in the history: the message, and the set's clock.
-type moment struct{ msg, now int }
+// DoubtedBy returns the command that may have changed the file since it was last seen; ""
+// where it is not known.
+func (f *File) DoubtedBy() string { return f.by }
+
+// moment is a place in the history: the message, the set's clock, and the command that
+// runs then.
+type moment struct {
+	msg, now int
+	by       string
+}
 
 // isComplete reports whether all lines of the file are known by their numbers.
 func (f *File) isComplete() bool {

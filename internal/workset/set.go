@@ -383,7 +383,7 @@ func (s *Set) takeChange(edits []work.Op, res *chat.Part, at moment) {
 	last := edits[len(edits)-1]
 	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
 		if f := s.files[s.fileKey(last.Path)]; f != nil {
-			f.doubts.raise(moment{at.msg, at.now - 1}, Command)
+			f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Command)
 		}
 	}
 	if last.Kind != work.Delete && last.Kind != work.Move {

@@ -24,7 +24,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 		f.total = -1
 	}
 	if f.contradictsKnown(from, texts, end) {
-		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
+		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
 		moved := f.startsOtherwise(from, texts)
 		f.cutAt(from - 1)
 		f.cutAt(to)
