@@ -228,7 +228,7 @@ func (s *Session) branchProse(ctx context.Context, in summary.Input) (string, er
 	if sum == nil {
 		sum = summary.Builtin()
 	}
-	out, err := sum.Summarize(ctx, in)
+	out, err := summary.Guard(sum).Summarize(ctx, in)
 	return out.Text, err
 }
 

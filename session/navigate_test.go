@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // A9: what a move does, by what it goes to.
@@ -80,6 +81,29 @@ func TestNavigateAborted(t *testing.T) {
 	}
 	if s.Leaf() != ids[11] || s.Len() != 12 {
 		t.Errorf("leaf %s, %d entries", s.Leaf(), s.Len())
+	}
+}
+
+// unruly writes far more than it may, or panics.
+type unruly struct{ panics bool }
+
+func (w unruly) Summarize(context.Context, summary.Input) (summary.Output, error) {
+	if w.panics {
+		panic("a fault of the caller's")
+	}
+	return summary.Output{Text: strings.Repeat("words of a branch ", 100_000), Used: "own"}, nil
+}
+
+// A caller's summariser that writes too much or panics does no harm to a branch's summary.
+func TestNavigateGuards(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		s := create(t, &session.Options{Summarizer: unruly{panics}})
+		ids := turns(t, s, 0, 2, 2500)
+		got, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{Summarise: true})
+		must(t, err)
+		if n := len(got.Summary.Branch.Summary); n == 0 || n > 10_000 {
+			t.Errorf("panics %v: a summary of %d bytes", panics, n)
+		}
 	}
 }
 

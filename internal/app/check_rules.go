@@ -88,7 +88,7 @@ func splitView(v plan.View) (raw, told *typed.Index) {
 			if v.Summary(i, k) {
 				b = &made
 			}
-			if m.Parts[k].Kind == chat.Text || m.Parts[k].Kind == chat.ToolResult {
+			if m.Parts[k].Kind == chat.Text { // a result that repeats a rule is not the user's
 				b.WriteString(m.Parts[k].Text + "\n")
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // The shapes were read in clients' sources and in recorded requests and sessions,
@@ -312,9 +314,13 @@ func markedKind(s string) (Kind, string) {
 	return File, line
 }
 
-// IsInstructions reports whether a file holds instructions for agents.
+// IsInstructions reports whether a file holds instructions for agents. What came with
+// somebody else's code instructs nobody.
 func IsInstructions(file string) bool {
 	file = strings.ReplaceAll(file, `\`, "/")
+	if find.Any("/"+file, "/node_modules/", "/vendor/", "/site-packages/", "/.cargo/", "/pkg/mod/") {
+		return false
+	}
 	switch path.Base(file) {
 	case "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules", ".clinerules", ".windsurfrules", "copilot-instructions.md":
 		return true

@@ -33,6 +33,15 @@ func show(m *chat.Message, spans []Span) string {
 }
 
 // Split tells a client's additions to a message from the typed words beside them.
+// Instructions are those of the project, not of code that came from elsewhere.
+func TestIsInstructions(t *testing.T) {
+	for file, want := range map[string]bool{"/w/AGENTS.md": true, `C:\w\CLAUDE.md`: true, "AGENTS.md": true, "/w/node_modules/x/AGENTS.md": false, "vendor/x/CLAUDE.md": false, "/w/agents.go": false} {
+		if IsInstructions(file) != want {
+			t.Errorf("%s: %v", file, !want)
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
 	reminder := func(s string) string { return "<system-reminder>\n" + s + "\n</system-reminder>" }
 	for name, c := range map[string]struct {

@@ -27,9 +27,6 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 			s.removeFiles(e.Path, at)
 			continue
 		}
-		if e.New != "" && (e.Kind == work.Move || e.Kind == work.Copy) && s.moveFolder(e, at) {
-			continue
-		}
 		f := s.fileAt(e.Path)
 		s.work.Spend(len(s.files) + f.knownBytes())
 		if s.watch != nil {
@@ -60,20 +57,6 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 			s.window = e.Path
 		}
 	}
-}
-
-// moveFolder moves or copies the files below a path one by one, and reports whether there
-// were any.
-func (s *Set) moveFolder(e *work.Op, at moment) bool {
-	var all []work.Op
-	s.work.Spend(len(s.files))
-	for name, f := range s.files {
-		if below, ok := strings.CutPrefix(name, s.fileKey(e.Path)+"/"); ok && !f.Deleted {
-			all = append(all, work.Op{Kind: e.Kind, Path: f.Path, New: e.New + "/" + below})
-		}
-	}
-	s.applyEdits(all, at)
-	return len(all) > 0
 }
 
 // knownBytes returns about how many bytes the known lines of a file have.

@@ -166,7 +166,6 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a pattern", func(k *talk) { sh(k, "sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"removed", func(k *talk) { sh(k, "rm a.go", "") }, "deleted\n"},
 		{"moved away", func(k *talk) { sh(k, "git mv a.go b.go", "") }, "deleted\n"},
-		{"moved with its folder, and back", func(k *talk) { sh(k, "mkdir b && mv a.go b/a.go && mv b c && mv c/a.go a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"moved away and back", func(k *talk) { sh(k, "mv a.go b.go && mv b.go a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"written over by a program", func(k *talk) { sh(k, "go doc > a.go", "") }, ""},
 		{"lines put at the end", func(k *talk) {
