@@ -95,7 +95,7 @@ Where these presets differ from their systems on purpose:
 | system | there | here |
 |---|---|---|
 | umbra | a call that went well is "completed" | "done"; one that failed never is, whether its result is JSON or not |
-| umbra | the list of calls names tool, two arguments and status | and what the result said, with its errors and every ` + "`file:line`" + ` |
+| umbra | the list of calls names tool, two arguments and status | and what the result said, with its errors and each ` + "`file:line`" + `, up to 40 of a result and as long as there is room |
 | umbra, picoclaw | old messages go one by one, or half of them | whole turns go; a marker says how many messages are gone and how to get them back |
 | pi, operator-use | a file counts as read or modified when a call names it | not when that call failed; files that were created and deleted are listed by themselves too |
 | pi, operator-use | a cut splits the turn that it falls into | the turn stays whole where that costs 2,000 tokens at most |
