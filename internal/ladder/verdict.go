@@ -43,8 +43,10 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	why, tally := "", ""
 	if s.access.Kind == work.ToolShell && s.lines == 0 {
 		tally = strings.TrimSuffix(tallyLine(s.result.Text), ":")
-		if n := len(passedPackage.FindAllStringIndex(s.result.Text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
-			tally = fmt.Sprintf("ok, all %d packages", n)
+		if strings.HasPrefix(tally, "ok ") {
+			if n := len(passedPackage.FindAllStringIndex(s.result.Text, -1)); n > 1 {
+				tally = fmt.Sprintf("ok, all %d packages", n)
+			}
 		}
 	}
 	switch {
@@ -93,7 +95,7 @@ const refusalWidth = 400
 
 // refusalIn says who refused a call and in which words; "" where nobody did.
 func refusalIn(s *step, failed bool) string {
-	head := quote.Clip(withoutFrame(s.result.Text), 2*refusalWidth)
+	head := quote.Clip(withoutFrame(quote.Clip(s.result.Text, 4*refusalWidth)), 2*refusalWidth)
 	if !failed && (s.lines > 0 || len(head) > refusalWidth/2) { // it shows a text that speaks of it
 		return ""
 	}
