@@ -23,7 +23,7 @@ import (
 )
 
 // histories is how many random histories the property test looks at:
-// WINNOW_HISTORIES, by default 1,000, and 100,000 where the test may take long.
+// WINNOW_HISTORIES, by default 1,000, and 20,000 where the test may take long.
 func histories(t *testing.T) int {
 	if s := os.Getenv("WINNOW_HISTORIES"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -33,7 +33,7 @@ func histories(t *testing.T) int {
 		return n
 	}
 	if longrun.Asked() {
-		return 100_000
+		return 20_000
 	}
 	return race.Fewer(1000)
 }
