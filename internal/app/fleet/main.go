@@ -5,7 +5,6 @@
 //	fleet [up]       three gateways, some conversations, and what they made
 //	fleet bench      the same load on a file and on 1, 2 and 3 gateways with PostgreSQL
 //	fleet outage     PostgreSQL is killed under load, and comes back
-//	fleet million    lookups and a prune with very many conversations in the store
 //	fleet storm      very many clients at once
 package main
 
@@ -34,7 +33,6 @@ var (
 	seconds  = flag.Int("seconds", 20, "how long each load lasts")
 	clients  = flag.Int("clients", 8, "agents at the same time")
 	away     = flag.Int("away", 60, "seconds that PostgreSQL is gone (outage)")
-	many     = flag.Int("conversations", 1_000_000, "conversations (million)")
 	buffers  = flag.String("buffers", "256MB", "PostgreSQL's shared_buffers")
 	stay     = flag.Bool("stay", false, "leave everything running until a key is pressed (up)")
 	gateways = flag.Int("gateways", 3, "gateways (up, outage, storm)")
@@ -42,7 +40,7 @@ var (
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: fleet [flags] [up|bench|outage|million|storm]")
+		fmt.Fprintln(os.Stderr, "usage: fleet [flags] [up|bench|outage|storm]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -75,8 +73,6 @@ func run(what string) error {
 		return benchStores(f, load)
 	case "outage":
 		return measureOutage(f)
-	case "million":
-		return compareMillion(f)
 	case "storm":
 		return measureStorm(f, load)
 	}
@@ -157,7 +153,7 @@ func benchStores(f *fleet, load time.Duration) error {
 			return err
 		}
 	}
-	return measureOperations(f)
+	return nil
 }
 
 // diskOf asks winnow how large a store is.
