@@ -117,14 +117,14 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// The row "shipped" is the engine with nothing set: what the library, the
+// The row "winnow" is the engine with nothing set: what the library, the
 // gateway and sessions run then.
-func TestShipped(t *testing.T) {
-	p, err := peers.ByName("shipped")
+func TestNothingSet(t *testing.T) {
+	p, err := peers.ByName("winnow")
 	if err != nil || len(p) != 1 {
 		t.Fatalf("%d policies, %v", len(p), err)
 	}
-	if o, ok := p[0].(replay.Ours); !ok || !reflect.DeepEqual(o, replay.Ours{Label: "shipped"}) || !replay.IsOurs(o.Label) {
+	if o, ok := p[0].(replay.Ours); !ok || !reflect.DeepEqual(o, replay.Ours{Label: "winnow"}) || !replay.IsOurs(o.Label) {
 		t.Errorf("%+v", p[0])
 	}
 }

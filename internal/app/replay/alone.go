@@ -134,7 +134,7 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: prices.Name}
 	counter := token.New(counting, nil)
 	for n, p := range places {
-		all := append([]Policy{o.Alone}, Presets()[:2]...)
+		all := append([]Policy{o.Alone}, Presets()...)
 		if n == 0 {
 			all = append(all, o.Frontier...)
 		}

@@ -110,7 +110,7 @@ func (b *Board) CheapestPeer() *Row {
 
 // IsOurs reports whether a policy is the engine under some settings.
 func IsOurs(policy string) bool {
-	return policy == "winnow" || policy == "shipped" || strings.HasPrefix(policy, "winnow ")
+	return policy == "winnow" || strings.HasPrefix(policy, "winnow ")
 }
 
 // What is asked of the field.

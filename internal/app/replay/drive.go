@@ -47,12 +47,10 @@ type Outcome struct {
 
 	// Edits are the agent's edits whose old text stood earlier, and of those the
 	// ones for which it was in the context; Rereads is how often it was not and had
-	// to be read again, Again what that cost by price model. Chain is V right after
-	// the first, second, third and fifth rewrite.
+	// to be read again, Again what that cost by price model.
 	Edits   Tally
 	Rereads int
 	Again   []float64
-	Chain   [len(chained)]Tally
 
 	// Rewritten is what the views right after the first five rewrites hold.
 	Rewritten Rewritten

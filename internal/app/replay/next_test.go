@@ -217,7 +217,7 @@ func TestRunNext(t *testing.T) {
 
 func TestViewersByName(t *testing.T) {
 	got, err := ViewersByName("winnow", "Thrifty", "target-12000", "shipped")
-	if err != nil || len(got) != 4 || got[0].Settings.Preset != "default" || got[2].Target != 12000 || got[3].Settings.Preset != "" {
+	if err != nil || len(got) != 4 || got[0].Name != "default" || got[2].Target != 12000 || got[3].Name != "default" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, name := range []string{"nobody", "target-x", "target-12"} {

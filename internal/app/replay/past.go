@@ -135,7 +135,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		return p, nil, err
 	}
 	d.look = v.seeOwnRequest
-	ours, err := d.run(ctx, Ours{Label: "shipped"})
+	ours, err := d.run(ctx, Ours{Label: "winnow"})
 	if err != nil {
 		return p, nil, err
 	}

@@ -175,13 +175,12 @@ func (b *book) hash(m *chat.Message) chat.Hash {
 	return d
 }
 
-// Presets returns the engine by preset, and as every surface runs it when
-// nothing is set.
+// Presets returns the engine as every surface runs it when nothing is set, which is
+// the preset default, and thrifty.
 func Presets() []Policy {
 	return []Policy{
-		Ours{Label: "winnow", Settings: winnow.Settings{Preset: "default"}},
+		Ours{Label: "winnow"},
 		Ours{Label: "winnow thrifty", Settings: winnow.Settings{Preset: "thrifty"}},
-		Ours{Label: "shipped"},
 	}
 }
 

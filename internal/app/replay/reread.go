@@ -23,11 +23,8 @@ import (
 // rereadOutput is what the agent writes to read something again, in tokens.
 const rereadOutput = 150
 
-// chained are the rewrites of a session after which the next edits are looked at.
-var chained = [...]int{1, 2, 3, lastChained}
-
-// lastChained is the last rewrite of a session whose view is looked at.
-const lastChained = 5
+// lastMeasured is the last rewrite of a session whose view is looked at.
+const lastMeasured = 5
 
 // rereader follows what the context of one replay shows.
 type rereader struct {
@@ -146,7 +143,7 @@ func (a Rewritten) plus(b Rewritten) Rewritten {
 
 // measureRewrite looks at the view right after a rewrite, if it is one of the first.
 func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
-	if out.Rewrites > lastChained {
+	if out.Rewrites > lastMeasured {
 		return
 	}
 	c := NextCut{At: i}
@@ -169,9 +166,6 @@ func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 	v.Stale = r.countStale(&c, now)
 	v.Bare = r.bareIn(now)
 	out.Rewritten = out.Rewritten.plus(v)
-	if k := slices.Index(chained[:], out.Rewrites); k >= 0 {
-		out.Chain[k] = out.Chain[k].plus(v.Ready)
-	}
 }
 
 // medianStep returns the median time between two answers of a session; 0 where it has

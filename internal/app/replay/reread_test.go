@@ -105,10 +105,7 @@ func TestRereads(t *testing.T) {
 	if got.After != size(5, 7)+size(17, 19)-2*d.fixed {
 		t.Errorf("views after rewrites have %d tokens", got.After)
 	}
-	// The first rewrite left nothing of the four edits that followed.
-	if got.Chain[0] != (Tally{0, 4}) {
-		t.Errorf("after the first rewrite: %+v", got.Chain[0])
-	}
+	// The rewrites left nothing of the edits that followed.
 	// A tail of the same size had nothing either, and an agent that wrote no words
 	// has nothing to search with.
 	if r := got.Rewritten; r.Ready != (Tally{0, 5}) || r.Tail != (Tally{0, 5}) || r.Found != (Tally{0, 5}) {

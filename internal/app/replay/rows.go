@@ -45,9 +45,6 @@ type Row struct {
 	ListShare    *float64 `json:"list_share"`
 	Stale        *float64 `json:"stale"`
 	ReadyBetween *Span    `json:"edits_ready_interval"`
-	V2           *float64 `json:"v_rewrite_2"` // after the second rewrite alone
-	V3           *float64 `json:"v_rewrite_3"`
-	V5           *float64 `json:"v_rewrite_5"`
 
 	// What the agent had to read again over the whole session. InContext is the
 	// share of its edits whose old text was in the request sent. DollarsAgain is
@@ -83,15 +80,11 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)), AgainByModel: make([]float64, len(models)),
 		}
 		var edits Tally
-		var chain [len(chained)]Tally
 		var held Rewritten
 		after := 0
 		for i := range outs {
 			o := &outs[i]
 			edits = edits.plus(o.Edits)
-			for k := range chain {
-				chain[k] = chain[k].plus(o.Chain[k])
-			}
 			held = held.plus(o.Rewritten)
 			after += o.After
 			r.Rereads += o.Rereads
@@ -120,7 +113,6 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 		r.Edits, r.InContext = edits.Of, shareOrNil(edits)
 		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = shareOrNil(held.Ready), shareOrNil(held.Tail), shareOrNil(held.Naive), shareOrNil(held.Found)
 		r.ListShare, r.Stale = shareOrNil(held.Bare), shareOrNil(held.Stale)
-		r.V2, r.V3, r.V5 = shareOrNil(chain[1]), shareOrNil(chain[2]), shareOrNil(chain[3])
 		r.ViewTokens = after / max(1, r.Rewrites)
 		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
 		if len(models) > 0 {

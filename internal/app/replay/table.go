@@ -60,7 +60,7 @@ func (b *Board) leadGrid(window int) grid {
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "without")
 	}
-	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "with search", "stale", "bare lists")
+	g.head = append(g.head, "lost", "view tokens", "with search", "stale", "bare lists")
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		if r.File != All || r.Window != window {
@@ -74,7 +74,7 @@ func (b *Board) leadGrid(window int) grid {
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
 		}
-		g.rows = append(g.rows, append(row, formatHours(r.LostMS), text.Number(r.ViewTokens), twoDigits(r.V2), twoDigits(r.V3), twoDigits(r.V5), twoDigits(r.Recalled), threeDigits(r.Stale), threeDigits(r.ListShare)))
+		g.rows = append(g.rows, append(row, formatHours(r.LostMS), text.Number(r.ViewTokens), twoDigits(r.Recalled), threeDigits(r.Stale), threeDigits(r.ListShare)))
 	}
 	return g
 }
@@ -236,7 +236,7 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 const (
 	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text; lines a heap of unique lines; oracle a view that knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
 	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of winnow's own text that stand in rows without a sentence."
-	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are with re-reads, and beside that without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. A number behind † counts views that are invalid and requests that overflow: such a row does not compete."
+	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are with re-reads, and beside that without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. A number behind † counts views that are invalid and requests that overflow: such a row does not compete."
 	replayLong = "%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field."
 	costLong   = "Means over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests."
 )
@@ -251,8 +251,7 @@ overflows is measured on the easier requests only.
 
 | policy | what it does, as its authors document it |
 |---|---|
-| winnow, thrifty | the engine with its presets, exactly as the library has them; no LLM. The column timed is of a second run that tells the engine how long each pause was |
-| shipped | the engine when nothing is set, as the library, the gateway and sessions run it then; the window and where to start are the replay's |
+| winnow, thrifty | the engine when nothing is set, as the library, the gateway and sessions run it then, and with the preset thrifty; the window and where to start are the replay's; no LLM. The column timed is of a second run that tells the engine how long each pause was |
 | sliding window | drops the oldest messages until half of the window is left |
 | picoclaw | drops the older half of the turns; a single turn stays, however long |
 | umbra | all but three exchanges of the current turn become a list of calls, then old messages go one by one; nothing is remembered between requests |

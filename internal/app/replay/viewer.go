@@ -26,26 +26,23 @@ type Viewer struct {
 	Target   int // tokens; 0 leaves that to the settings
 }
 
-// Viewers returns what the board of next edits compares: targets, presets, and
-// the engine with nothing set.
+// Viewers returns what the board of next edits compares: targets, the preset thrifty,
+// and the engine with nothing set, which is the preset default.
 func Viewers() []Viewer {
 	var out []Viewer
 	for _, n := range []int{16000, 22000, 30000} {
 		out = append(out, Viewer{Name: fmt.Sprintf("target %d", n), Target: n})
 	}
-	for _, name := range []string{"thrifty", "default"} {
-		out = append(out, Viewer{Name: name, Settings: winnow.Settings{Preset: name}})
-	}
-	return append(out, Viewer{Name: "shipped"})
+	return append(out, Viewer{Name: "thrifty", Settings: winnow.Settings{Preset: "thrifty"}}, Viewer{Name: "default"})
 }
 
-// ViewersByName returns viewers: default (or winnow), thrifty, shipped,
-// and target-N for any number of tokens.
+// ViewersByName returns viewers: default (or winnow, or shipped), thrifty, and
+// target-N for any number of tokens.
 func ViewersByName(names ...string) ([]Viewer, error) {
 	var out []Viewer
 	for _, name := range names {
 		n := strings.TrimPrefix(plainName(name), "winnow-")
-		if n == "winnow" {
+		if n == "winnow" || n == "shipped" {
 			n = "default"
 		}
 		if tokens, ok := strings.CutPrefix(n, "target-"); ok {
@@ -56,7 +53,7 @@ func ViewersByName(names ...string) ([]Viewer, error) {
 		}
 		i := slices.IndexFunc(Viewers(), func(v Viewer) bool { return v.Name == n })
 		if i < 0 {
-			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty, shipped and target-N", name)
+			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty and target-N", name)
 		}
 		out = append(out, Viewers()[i])
 	}
