@@ -139,19 +139,14 @@ func (a *app) openMeasured(cmd *cobra.Command, file *agents.File, in *inputFlags
 	if err != nil {
 		return nil, err
 	}
-	if err := mf.applyToSettings(cmd, l, s); err != nil {
-		return nil, err
-	}
-	w, err := l.newEngine()
+	w, err := l.engineFor(cmd, mf, s)
 	return &measured{l, w, input, s}, err
 }
 
 // measureSession makes the document for one session.
 func measureSession(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
 	req := s.Request
-	state := s.Known(w)
-	state.Encoded = s.Size("")
-	status, err := w.Check(req, state)
+	status, err := w.Check(req, knownState(w, s))
 	if err != nil {
 		return nil, status, err
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
@@ -205,14 +204,11 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 // measureBriefly measures one session.
 func measureBriefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (checkedBrief, error) {
 	var b checkedBrief
-	if err := mf.applyToSettings(cmd, &l, s); err != nil {
-		return b, err
-	}
-	w, err := l.newEngine()
+	w, err := l.engineFor(cmd, mf, s)
 	if err != nil {
 		return b, err
 	}
-	status, err := w.Check(s.Request, winnow.State{Ask: winnow.Ask{Encoded: s.Size("")}})
+	status, err := w.Check(s.Request, knownState(w, s))
 	if err != nil {
 		return b, err
 	}

@@ -115,6 +115,22 @@ func (f *modelFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Se
 	return l.adoptAgentWindow(s)
 }
 
+// engineFor puts flags into settings, and makes the engine for a session.
+func (l *loaded) engineFor(cmd *cobra.Command, f *modelFlags, s *source.Session) (*winnow.Winnow, error) {
+	if err := f.applyToSettings(cmd, l, s); err != nil {
+		return nil, err
+	}
+	return l.newEngine()
+}
+
+// knownState returns what a session's file tells about it: what its provider reported,
+// and how large the whole body is.
+func knownState(w *winnow.Winnow, s *source.Session) winnow.State {
+	state := s.Known(w)
+	state.Encoded = s.Size("")
+	return state
+}
+
 // adoptAgentWindow takes over the window that a session's agent worked in. For another
 // model than the session's it says nothing.
 func (l *loaded) adoptAgentWindow(s *source.Session) error {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/source"
@@ -224,11 +223,13 @@ func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := w.Check(s.Request, winnow.State{Ask: winnow.Ask{Encoded: s.Size("")}})
+	state := knownState(w, s)
+	before, err := w.Check(s.Request, state)
 	if err != nil {
 		return nil, err
 	}
-	after, err := w.Check(s.Request, winnow.State{Plan: v.Plan(), Ask: winnow.Ask{Encoded: s.Size("")}})
+	state.Plan = v.Plan()
+	after, err := w.Check(s.Request, state)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,20 @@ func askAll(t *testing.T, path string, want int) {
 	ask(&compact, "compact", "--dry-run")
 	var watch watched
 	ask(&watch, "watch", "--once")
-	said := map[string]int{"compact": compact.Before, "watch": watch.Tokens}
+	var several checkedMany
+	ask(&several, "check", path)
+	said := map[string]int{"compact": compact.Before, "watch": watch.Tokens, "check of several": several.Sessions[0].Tokens}
+	plan, made := filepath.Join(t.TempDir(), "plan.json"), applied{}
+	ask(&made, "compact", "--force", "--target", strconv.Itoa(total*9/10), "--plan", plan)
+	if _, err := os.Stat(plan); err == nil {
+		code, out, stderr := command(t, "", "plan", "apply", plan, path, "--json")
+		var again applied
+		if code != exitDone || json.Unmarshal([]byte(out), &again) != nil || again.Before != total || again.After != made.After {
+			t.Errorf("%s: compact says %d -> %d tokens, plan apply %d -> %d: %s", path, total, made.After, again.Before, again.After, stderr)
+		}
+	} else {
+		t.Errorf("%s: no plan was made", path)
+	}
 	others(t, path, said)
 	for who, tokens := range said {
 		if tokens != total {

@@ -172,10 +172,7 @@ func (a *app) measureFile(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*
 		return nil, err
 	}
 	s := &in.Sessions[0]
-	if err := mf.applyToSettings(cmd, l, s); err != nil {
-		return nil, err
-	}
-	w, err := l.newEngine()
+	w, err := l.engineFor(cmd, mf, s)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ package peers
 
 import "github.com/winnow-llm/winnow/internal/app/replay"
 
-// Policies returns every policy that a board compares: ours by preset and as
-// every surface runs when nothing is set, and the peers.
+// Policies returns every policy that a board compares: ours with nothing set and
+// thrifty, and the peers.
 func Policies() []replay.Policy {
 	return append(replay.Presets(),
 		replay.None(),

@@ -19,7 +19,7 @@ import (
 // the view, or one search in what the view hides finds it. The agent searches with the
 // path and the words that it wrote last before the edit.
 
-// PlaceOptions say where searches, or moments, are measured. The zero value is the usual
+// PlaceOptions say where searches are measured. The zero value is the usual
 // places.
 type PlaceOptions struct {
 	Places []Place
