@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -159,7 +158,7 @@ func (r *Reading) readAction(k int) action {
 		a.looks = !a.failed
 		a.subject = acc.Query + "\x00" + acc.Path
 	case acc.Command != "":
-		a.folder, a.subject = cutFolder(s.call, acc.Command)
+		a.folder, a.subject = acc.Folder, trimCommand(acc.Rest)
 		a.once = !a.failed && doneOnce(a.subject)
 	default:
 		a.subject = s.call.Name + s.call.Args
@@ -233,8 +232,7 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		}
 		return text
 	case acc.Command != "":
-		_, command := cutFolder(s.call, acc.Command)
-		text := "ran `" + quote.Line(clipMiddle(command, commandWidth)) + "`"
+		text := "ran `" + quote.Line(clipMiddle(trimCommand(acc.Rest), commandWidth)) + "`"
 		if folder := r.awayFolder(a); folder != "" {
 			text += " in " + shortPath(root, folder)
 		}
@@ -356,29 +354,6 @@ func (r *Reading) commonRoot() string {
 
 // heredoc is the start of a text inside a command, with the word that ends it.
 var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
-
-// cutFolder returns the folder that a command is run in, "" where it does not say, and
-// the command without it.
-func cutFolder(call *chat.Part, command string) (folder, rest string) {
-	work.Members(call.Args, func(key, raw string) bool {
-		switch key {
-		case "workdir", "cwd", "workingdirectory", "workingdir":
-			folder = work.Text(raw)
-		}
-		return folder == ""
-	})
-	command = strings.TrimSpace(command)
-	if cd := changesFolder.FindStringSubmatch(command); cd != nil {
-		folder, command = work.Join(folder, cd[1]), command[len(cd[0]):]
-	}
-	if folder != "" {
-		folder = path.Clean(folder)
-	}
-	return folder, trimCommand(command)
-}
-
-// changesFolder is a change of folder before a command.
-var changesFolder = regexp.MustCompile(`^cd ["']?([^"'&;|\n]{1,200}?)["']?\s*(?:&&|;|\n)\s*`)
 
 // usualFolder returns the folder above all files in which most commands ran: nothing
 // is said of it.

@@ -118,13 +118,15 @@ type Call struct {
 	Effects []Effect
 	Folder  string
 	Clear   bool
+
+	dir string // the folder that its arguments name
 }
 
 // Read reads a call of a tool of some kind. Whether it was done stands in its
 // result.
 func Read(call *chat.Part, tool Tool, in Context) *Call {
-	c := &Call{Tool: tool}
 	a := readArgs(call.Args)
+	c := &Call{Tool: tool, dir: a.dir}
 	a.bare = in.Bare
 	c.Query = a.query
 	if kind, ok := modes[a.mode]; ok && tool != ToolShell {

@@ -16,7 +16,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if work.Refused(res) || strings.HasPrefix(res.Text, "<tool_use_error>") {
+	if wasRefused(res.Text) {
 		return
 	}
 	at.by = c.Command
@@ -53,6 +53,13 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		}
 		s.showAll(run, shownAt)
 	})
+}
+
+// wasRefused reports whether a command was not run. A longer text may speak of
+// permissions too.
+func wasRefused(text string) bool {
+	_, undone := work.Refusal(text[:min(len(text), 200)])
+	return undone && len(text) < 2000 || strings.HasPrefix(text, "<tool_use_error>")
 }
 
 // fileWith returns the known file whose path ends so, nil where none or several do.

@@ -375,7 +375,7 @@ func (s *Set) takeChange(edits []work.Op, res *chat.Part, at moment) {
 		return
 	}
 	failed, _, _ := work.Status(res)
-	if failed || saysRefused(res.Text) {
+	if failed || work.Undone(res.Text) {
 		return
 	}
 	s.applyEdits(edits, at)
