@@ -387,7 +387,14 @@ func trimCommand(c string) string {
 	if first, rest, more := strings.Cut(c, "\n"); more {
 		c = first
 		if here := heredoc.FindStringSubmatch(first); here != nil { // its text is told as a file
-			_, rest, _ = strings.Cut("\n"+rest+"\n", "\n"+here[1]+"\n")
+			text, after, _ := strings.Cut("\n"+rest+"\n", "\n"+here[1]+"\n")
+			rest = after
+			head, _, _ := strings.Cut(first, here[0])
+			if head, ok := strings.CutSuffix(head, "$(cat "); ok { // or it is a message, of which the title is told
+				title, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+				end, more, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(after), ")"), "\n")
+				c, rest = head+title+end, more
+			}
 		}
 		if rest = strings.Join(strings.Fields(quote.Clip(rest, 2*commandWidth)), " "); rest != "" {
 			c += " ⏎ " + rest
