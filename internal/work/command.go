@@ -282,7 +282,8 @@ func (s *step) patchOps() []Op {
 }
 
 // moveOps returns what mv and cp do. A target without a slash at its end may be a
-// folder; it is taken for a file where it has the source's extension.
+// folder; it is taken for a file where it has the source's extension. Without any
+// extension the source may be a folder too: all below it moves along.
 func (s *step) moveOps(f []word) (ops []Op) {
 	if len(f) < 2 {
 		return nil
@@ -293,6 +294,7 @@ func (s *step) moveOps(f []word) (ops []Op) {
 	}
 	to, from := f[len(f)-1], f[:len(f)-1]
 	folder := strings.HasSuffix(to.text, "/") || len(from) > 1 || to.text == "." || to.text == ".." || s.has("-t")
+	plain := (s.name == "cp" || s.does == renames) && !s.has("-t", "-r", "-R", "-a", "-n")
 	for _, w := range from {
 		target := to
 		if folder {
@@ -300,9 +302,8 @@ func (s *step) moveOps(f []word) (ops []Op) {
 		}
 		ext := path.Ext(target.text)
 		source, made := s.fileOp(kind, w), s.fileOp(Unclear, target)
-		plain := s.name == "cp" || s.does == renames
-		if plain && !s.has("-t", "-r", "-R", "-a", "-n") && (folder || ext != "" && ext == path.Ext(w.text)) && !made.Unsure {
-			source.New = made.Path
+		if plain && (folder || ext == path.Ext(w.text) && (ext != "" || kind == Move)) && !made.Unsure {
+			source.New, source.All = made.Path, ext == "" && !folder
 			ops = append(ops, source)
 			continue
 		}

@@ -87,7 +87,7 @@ type Op struct {
 	Query string // what a search looks for
 
 	Whole   bool // New is the whole file, or what it is cannot be read
-	All     bool // every occurrence of Old is replaced
+	All     bool // every occurrence of Old is replaced; of a move, New may be a folder
 	Lines   bool // Old and New are whole lines, each with its newline
 	Newline bool // with New empty, the newline behind Old goes too
 	Unsure  bool // Path depends on something that is not known

@@ -104,6 +104,26 @@ func TestShapesOfReads(t *testing.T) {
 	}
 }
 
+// The files below a folder that is moved go on under their new names.
+func TestMovedFolders(t *testing.T) {
+	for command, want := range map[string]string{
+		"mv pkg lib":                   "/w/lib/sub/a.go",
+		"git mv pkg lib":               "/w/lib/sub/a.go",
+		"mv pkg/sub pkg/new && ls":     "/w/pkg/new/a.go",
+		"mv pkg other":                 "/w/other/pkg/sub/a.go", // there is such a folder
+		"mv pkg other/ && mv other x2": "/w/x2/pkg/sub/a.go",
+		"mv pkg pkg/sub":               "/w/pkg/sub/a.go", // which fails
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/pkg/sub/a.go"}`, "     1→one\n     2→two")
+		k.call("Read", `{"file_path":"/w/other/b.go"}`, "     1→one")
+		k.call("Bash", object("command", "cd /w && "+command), "")
+		if got := drawn(k.set().File(want)); got != "@1\none\ntwo\ncomplete\n" {
+			t.Errorf("%s: %s is\n%s", command, want, got)
+		}
+	}
+}
+
 // What comes after a read changes the file, or makes it doubtful.
 func TestWhatChangesFiles(t *testing.T) {
 	sh := func(k *talk, c, out string) { k.call("Bash", object("command", "cd /w && "+c), out) }
