@@ -97,7 +97,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
 func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
-	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, at) {
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
 		return
 	}
 	if e.Script != "" {
@@ -114,7 +114,6 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	} else if e.Tree == work.Stay && nothingDone.In(o.text) {
 		return
 	}
-	dir := s.effectFolder(e.Dir)
 	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k := range s.files {
@@ -126,7 +125,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
 				f.returnTo(f.committed)
 			}
-		case named || !strings.HasPrefix(k, dir), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
+		case named || !s.mayReach(e.Dir, k), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
 			!all && !slices.ContainsFunc(listed, func(p string) bool { return strings.HasSuffix(k, p) }):
 			continue
 		}
@@ -137,18 +136,26 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	}
 }
 
-// effectFolder returns the folder whose files a program changes that runs in dir: the
-// session's where dir is in it, since programs find the root of a project.
-func (s *Set) effectFolder(dir string) string {
-	if dir == "" || s.base == "" {
-		return ""
+// mayReach reports whether a program that runs in dir may change the file with a key.
+// Programs find the root of a project: that of the session where dir is in it, and any
+// folder above dir but a home while the session's is not known.
+func (s *Set) mayReach(dir, key string) bool {
+	if !work.IsAbs(dir) {
+		return true
 	}
-	dir, base := s.fileKey(dir)+"/", s.fileKey(s.base)+"/"
-	if strings.HasPrefix(dir, base) {
-		return base
+	dir = s.fileKey(dir)
+	root := dir
+	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
+		root = base
 	}
-	return dir
+	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
+		root = path.Dir(root)
+	}
+	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
 }
+
+// noProject are folders with many projects.
+var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
 
 // changedFiles returns the ends of the paths that git lists as changed, and whether
 // there may be more.
@@ -207,13 +214,14 @@ func namesFile(code, key string) bool {
 
 // changeTree follows what git does with all changes since the last commit, as far as
 // files were known before them, and reports whether everything is as certain as it was.
-func (s *Set) changeTree(tree work.Tree, at moment) bool {
+func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 	if tree == work.Unstash && s.stashedAt == 0 {
 		return false
 	}
-	for _, f := range s.files {
+	for k, f := range s.files {
 		known := f.committed != nil && len(f.committed.Regions) > 0
 		switch {
+		case !s.mayReach(dir, k):
 		case tree == work.Commit:
 			f.committed = nil
 		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:

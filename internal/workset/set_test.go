@@ -158,6 +158,10 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"packages and another file", func(k *talk) { sh(k, "npm install && npx prettier --write other.ts", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"another branch", func(k *talk) { sh(k, "git checkout other", "Switched to branch 'other'") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a branch of another repository", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			k.call("Bash", object("command", "git -C /v switch other && cd /v && git checkout . && git stash"), "Switched to branch 'other'")
+		}, "@1\none\n2\nthree\ncomplete\n"},
 		{"a new branch", func(k *talk) { sh(k, "git checkout -b other", "Switched to a new branch 'other'") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"perhaps copied over", func(k *talk) { sh(k, "test -f b.go || cp c.go a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"a formatter after an edit", func(k *talk) {
