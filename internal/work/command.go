@@ -17,7 +17,7 @@ func (c *Call) readCommand(dir string, bare bool) {
 			j++
 		}
 		ops, out := pipelineOps(list[i:j])
-		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out)
+		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out...)
 	}
 	if !bare {
 		for i := range list {
@@ -48,7 +48,8 @@ func (o *Op) keepCertain() {
 }
 
 // pipelineOps returns what the programs of a pipe do, and what comes out of it.
-func pipelineOps(list []step) (ops []Op, out Stream) {
+func pipelineOps(list []step) (ops []Op, streams []Stream) {
+	var out Stream
 	for k := range list {
 		s := &list[k]
 		own, prints := s.fileOps()
@@ -83,12 +84,21 @@ func pipelineOps(list []step) (ops []Op, out Stream) {
 		ops = append(ops, own...)
 	}
 	ops = slices.DeleteFunc(ops, func(o Op) bool { return o.Path == "" && o.Kind != Run })
-	if out.show && len(ops) == 1 && ops[0].Kind == Show && !ops[0].Unsure && ops[0].From >= 0 {
-		out.setLines(&ops[0])
-	} else if out.show {
-		out = Stream{}
+	if !out.show {
+		return ops, []Stream{out}
 	}
-	return ops, out
+	last := 0
+	for i := range ops {
+		o := &ops[i]
+		sorted := i == 0 || o.Path != ops[0].Path || o.From > last && last > 0 // else sed prints lines twice, or in another order
+		if o.Kind != Show || o.Unsure || o.From < 0 || !sorted || out.Numbered && i > 0 {
+			return ops, []Stream{{}}
+		}
+		out.setLines(o)
+		streams = append(streams, out)
+		last = o.To
+	}
+	return ops, streams
 }
 
 // fileOps returns what one program does to files, apart from where its output goes,
@@ -106,7 +116,7 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 	case shows:
 		if !given { // else it copies or writes a here document, and the redirection says where
 			ops = s.opOnEach(Show, s.orInput(f))
-			out.show = s.isPlainShow() && len(ops) == 1
+			out.show = s.isPlainShow() && len(ops) > 0
 			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 		}
 	case ends:

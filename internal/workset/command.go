@@ -24,7 +24,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	o := commandOutput(res.Text)
 	edits := c.Changes()
 	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.files[s.fileKey(e.Path)] == nil })
+		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.File(e.Path) == nil })
 		for i := range edits {
 			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
 		}
@@ -43,7 +43,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		return
 	}
 	shownAt := s.tick()
-	splitOutput(c.Streams, &o, func(run shown) {
+	for _, left := range splitOutput(c.Streams, &o, s.File, func(run shown) {
 		if end, ok := strings.CutPrefix(run.path, diffFile); ok {
 			f := s.fileWith(end)
 			if f == nil || !f.contradictsKnown(run.from, run.lines, unknownEnd) {
@@ -52,7 +52,11 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 			run.path = f.Path
 		}
 		s.showAll(run, shownAt)
-	})
+	}) {
+		if f := s.File(left.Path); f != nil && !o.mayShow(f, &left) {
+			f.doubts.raise(moment{msg: at.msg, now: shownAt.now - 1}, Differs)
+		}
+	}
 }
 
 // wasRefused reports whether a command was not run. A longer text may speak of
@@ -101,7 +105,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 		return
 	}
 	if e.Script != "" {
-		if f := s.files[s.fileKey(e.Script)]; f != nil {
+		if f := s.File(e.Script); f != nil {
 			e.Code = f.knownText()
 		}
 		if !work.WritesFiles(e.Code) && !work.IsPatch(e.Code) {
