@@ -1,6 +1,10 @@
 package workset
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
+)
 
 // Attach takes in a file that stands in the user's message added last, and returns
 // how many lines of it have their place now. The lines carry their numbers, or
@@ -15,7 +19,7 @@ func (s *Set) Attach(path, text string, whole bool) int {
 	if first, lines, rest, ok := readNumbered(text); ok && len(lines) > 1 && strings.TrimSpace(rest) == "" {
 		s.showAll(shown{path, first, lines, unknownEnd, false}, s.tick())
 	} else if whole && text != "" {
-		s.showAll(shown{path, 1, linesOf(text), vagueEnd, true}, s.tick())
+		s.showAll(shown{path, 1, work.LinesOf(text), vagueEnd, true}, s.tick())
 	}
 	return s.lines - before
 }
