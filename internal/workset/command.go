@@ -40,9 +40,34 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	}
 	shownAt := s.tick()
 	show := func(run shown) { s.showAll(run, shownAt) }
-	for _, left := range splitOutput(c.Streams, &o, s.File, show) {
-		if f := s.File(left.Path); f != nil && !o.mayShow(f, &left) {
-			f.doubts.raise(moment{msg: at.msg, now: shownAt.now - 1}, Differs)
+	s.doubtHidden(splitOutput(c.Streams, &o, s.File, show), &o, moment{msg: at.msg, now: shownAt.now - 1})
+}
+
+// doubtHidden doubts the files of streams whose lines are somewhere in the output, where
+// it lacks a line that is known of them.
+func (s *Set) doubtHidden(list []work.Stream, o *output, at moment) {
+	lines, whole := o.lines()
+	if len(list) == 0 || !whole {
+		return
+	}
+	shows := map[string]bool{"": true}
+	for _, l := range lines {
+		shows[strings.TrimSpace(l)] = true
+	}
+	for _, st := range list {
+		f := s.File(st.Path)
+		if f == nil || st.Found || st.Numbered {
+			continue
+		}
+		lacks := slices.ContainsFunc(f.Regions, func(r Region) bool {
+			from, to := max(0, st.From-r.From), len(r.Lines)
+			if st.Count != work.ToEnd {
+				to = min(to, st.From+st.Count-r.From)
+			}
+			return r.From > 0 && from < to && slices.ContainsFunc(r.Lines[from:to], func(l Line) bool { return !shows[strings.TrimSpace(l.Text)] })
+		})
+		if lacks {
+			f.doubts.raise(at, Differs)
 		}
 	}
 }

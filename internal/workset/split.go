@@ -30,29 +30,6 @@ func splitOutput(list []work.Stream, o *output, known func(path string) *File, e
 	return nil
 }
 
-// mayShow reports whether the output may show what is known of the lines of a stream: all
-// of them stand somewhere in it.
-func (o *output) mayShow(f *File, s *work.Stream) bool {
-	lines, whole := o.lines()
-	if !whole || s.Found {
-		return true
-	}
-	shows := map[string]bool{"": true}
-	for _, l := range lines {
-		shows[strings.TrimSpace(l)] = true
-	}
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		for k := range r.Lines {
-			n := r.From + k
-			if n >= s.From && (s.Count == work.ToEnd || n < s.From+s.Count) && r.From > 0 && !shows[strings.TrimSpace(r.Lines[k].Text)] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // hasShellError reports whether the shell, or a program that shows files, says that a
 // file could not be shown.
 func (o *output) hasShellError() bool {
@@ -122,7 +99,7 @@ func (d *divider) streamLimit(k int) int {
 }
 
 // findMarker finds the lines that the command prints after stream k, at most n lines
-// on; -1 where there are none or several. Exactly n lines on they are certain.
+// on; -1 where there are none or more than it prints. Exactly n lines on they are certain.
 func (d *divider) findMarker(k, n int) int {
 	if k+1 >= len(d.list) {
 		return len(d.lines)
@@ -134,7 +111,7 @@ func (d *divider) findMarker(k, n int) int {
 	if d.matchesAt(mark, d.pos+n) && n < len(d.lines)-d.pos {
 		return d.pos + n
 	}
-	var at []int
+	var at []int // where they stand
 	for i := d.pos; i < len(d.lines); i++ {
 		if d.matchesAt(mark, i) {
 			at = append(at, i)
@@ -147,8 +124,9 @@ func (d *divider) findMarker(k, n int) int {
 		}
 	}
 	near := len(at) > 0 && at[0] <= d.pos+n
-	if !near || strings.Join(mark, "") == "" || !(d.whole && len(at) == markers) && len(at) > 1 && at[1] <= d.pos+n {
-		return -1 // blank lines stand in files too
+	several := len(at) > 1 && at[1] <= d.pos+n
+	if !near || several && !(d.whole && len(at) == markers) || strings.Join(mark, "") == "" { // blank lines stand in files too
+		return -1
 	}
 	return at[0]
 }
@@ -186,6 +164,8 @@ func (d *divider) takeBare(k int) bool {
 		}
 		d.putLines(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
 		return true
+	case d.trimmed && d.pos == 0 && s.From > 1 && d.sumLines(k) != rest:
+		return false // blank lines may be missing
 	case d.goesOnInFile(k):
 		d.putLines(s, min(n, rest), false)
 		return true
