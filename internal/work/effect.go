@@ -27,6 +27,7 @@ const (
 	AnyFile Reach = iota
 	NoOther       // none
 	Edited        // those that were edited since: the others are formatted already
+	Listed        // those that its output lists, where it does
 	Changed       // those that were changed ever: what is not committed goes or comes back
 )
 
@@ -53,6 +54,9 @@ func (s *step) possibleEffects() []Effect {
 		e.Reach = NoOther
 	case !nameHas(s.name+" "+s.joinWords(), generating):
 		e.Reach = Edited
+	}
+	if s.name == "git-pull" || s.name == "git-merge" {
+		e.Reach = Listed
 	}
 	return []Effect{e}
 }

@@ -105,7 +105,7 @@ const mostCompared = 400
 // CountChanges counts the lines that an edit puts in and takes out: those that stand in
 // both texts, in the same order, stay.
 func CountChanges(old, now string) (plus, minus int) {
-	a, b := LinesOf(old), LinesOf(now)
+	a, b := linesOf(old), linesOf(now)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -131,8 +131,7 @@ func CountChanges(old, now string) (plus, minus int) {
 	return len(b) - same[len(b)], len(a) - same[len(b)]
 }
 
-// LinesOf cuts a text into its lines.
-func LinesOf(s string) []string {
+func linesOf(s string) []string {
 	if s == "" {
 		return nil
 	}

@@ -21,6 +21,7 @@ const (
 	rewrites // changes them where it is told to do so in place
 	patches
 	fetches // puts what it gets into a file
+	compares
 )
 
 // mayChange is what a program may do to files that its words do not spell out.
@@ -106,6 +107,7 @@ var programs = programTable(map[string]program{
 	"patch git-apply":                      {does: patches, may: anyFile, unless: dryRun},
 	"curl wget":                            {does: fetches},
 	"git-checkout git-switch":              {may: aBranch},
+	"git-diff":                             {does: compares, unless: "--cached --staged -R --word-diff --no-index"},
 	"git-stash":                            {may: anyFile, unless: "list show drop create clear"},
 	"git-reset":                            {may: anyFile, when: "--hard --merge --keep"},
 	"git-pull git-merge git-rebase git-cherry-pick":     {may: anyFile},

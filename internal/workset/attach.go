@@ -1,10 +1,6 @@
 package workset
 
-import (
-	"strings"
-
-	"github.com/winnow-llm/winnow/internal/work"
-)
+import "strings"
 
 // Attach takes in a file that stands in the user's message added last, and returns
 // how many lines of it have their place now. The lines carry their numbers, or
@@ -19,7 +15,7 @@ func (s *Set) Attach(path, text string, whole bool) int {
 	if first, lines, rest, ok := readNumbered(text); ok && len(lines) > 1 && strings.TrimSpace(rest) == "" {
 		s.showAll(shown{path, first, lines, unknownEnd, false}, s.tick())
 	} else if whole && text != "" {
-		s.showAll(shown{path, 1, work.LinesOf(text), vagueEnd, true}, s.tick())
+		s.showAll(shown{path, 1, linesOf(text), vagueEnd, true}, s.tick())
 	}
 	return s.lines - before
 }

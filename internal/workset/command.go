@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -39,7 +40,16 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		return
 	}
 	shownAt := s.tick()
-	show := func(run shown) { s.showAll(run, shownAt) }
+	show := func(run shown) {
+		if end, ok := strings.CutPrefix(run.path, diffFile); ok {
+			f := s.fileWith(end)
+			if f == nil || !f.contradictsKnown(run.from, run.lines, unknownEnd) {
+				return // a look at what was done is no sign that it is needed next
+			}
+			run.path = f.Path
+		}
+		s.showAll(run, shownAt)
+	}
 	s.doubtHidden(splitOutput(c.Streams, &o, s.File, show), &o, moment{msg: at.msg, now: shownAt.now - 1})
 }
 
@@ -79,6 +89,19 @@ func wasRefused(text string) bool {
 	return undone && len(text) < 2000 || strings.HasPrefix(text, "<tool_use_error>")
 }
 
+// fileWith returns the known file whose path ends so, nil where none or several do.
+func (s *Set) fileWith(end string) (found *File) {
+	for k, f := range s.files {
+		if strings.HasSuffix("/"+k, "/"+end) {
+			if found != nil {
+				return nil
+			}
+			found = f
+		}
+	}
+	return found
+}
+
 // changesFiles reports whether a command that could not be read holds a word that
 // changes files.
 func changesFiles(src string) bool {
@@ -109,7 +132,10 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 			return
 		}
 	}
-	if nothingDone.In(o.text) {
+	listed, all := []string(nil), true
+	if e.Reach == work.Listed {
+		listed, all = o.changedFiles()
+	} else if nothingDone.In(o.text) {
 		return
 	}
 	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
@@ -120,7 +146,8 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	for k, f := range s.files {
 		switch {
 		case namesFile(e.Code, k) || e.Reach == work.NoOther && matchesFile(e.Code, k):
-		case named || !s.mayReach(e.Dir, k), e.Reach == work.Changed && f.Edits == 0, e.Reach == work.Edited && f.counted <= s.formatted:
+		case named || !s.mayReach(e.Dir, k), e.Reach == work.Changed && f.Edits == 0, e.Reach == work.Edited && f.counted <= s.formatted,
+			!all && !slices.ContainsFunc(listed, func(p string) bool { return strings.HasSuffix(k, p) }):
 			continue
 		}
 		f.doubts.raise(at, Command)
@@ -131,34 +158,49 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 }
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
-// Programs find the root of a project: that of the session where dir is in it. While
-// the session's is not known, it may be any folder above dir that is not for projects
-// of all kinds.
+// Programs find the root of a project: that of the session where dir is in it, and any
+// folder above dir but a home while the session's is not known.
 func (s *Set) mayReach(dir, key string) bool {
 	if !work.IsAbs(dir) {
 		return true
 	}
-	root := s.fileKey(dir)
-	if base := s.fileKey(s.base); s.base != "" {
-		if strings.HasPrefix(root+"/", base+"/") {
-			root = base
-		}
-		return strings.HasPrefix(key, root+"/")
+	dir = s.fileKey(dir)
+	root := dir
+	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
+		root = base
 	}
-	for !strings.HasPrefix(key, root+"/") {
-		if root = path.Dir(root); manyProjects.MatchString(root) {
-			return false
-		}
+	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
+		root = path.Dir(root)
 	}
-	return true
+	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
 }
 
-// manyProjects are folders with projects of all kinds.
-var manyProjects = regexp.MustCompile(`^(?:\.|/|[a-z]:|(?:[a-z]:)?/(?:Users|home)(?:/[^/]+)?|/root|/tmp)$`)
+// noProject are folders with many projects.
+var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
+
+// changedFiles returns the ends of the paths that git lists as changed, and whether
+// there may be more.
+func (o *output) changedFiles() (ends []string, more bool) {
+	for line := range strings.Lines(o.text) {
+		if m := statLine.FindStringSubmatch(line); m != nil {
+			ends = append(ends, strings.TrimPrefix(m[1], "..."))
+		}
+		if m := statSum.FindStringSubmatch(line); m != nil {
+			return ends, m[1] != strconv.Itoa(len(ends))
+		}
+	}
+	return nil, !nothingDone.In(o.text)
+}
 
 // nothingDone is what git and formatters write where they changed no file, or got nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
 	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host", "No local changes to save")
+
+// What git writes of the files that it changed: one line for each, and their number.
+var (
+	statLine = regexp.MustCompile(`^ (\S.*?) +\|  *(?:\d|Bin)`)
+	statSum  = regexp.MustCompile(`^ (\d+) files? changed`)
+)
 
 // matchesFile reports whether a pattern among these words may be meant for a file.
 func matchesFile(code, key string) bool {

@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // between them, or by the end of a file that is known. Each run is handed to emit. It
 // returns the streams whose lines are somewhere in the output.
 func splitOutput(list []work.Stream, o *output, known func(path string) *File, emit func(shown)) (left []work.Stream) {
-	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
+	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found || s.Diff }) || o.hasShellError() {
 		return nil // it shows no file
 	}
 	d := divider{closed: strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
@@ -63,6 +64,8 @@ func (d *divider) takeStream(k int) bool {
 		return true
 	case s.Found:
 		return d.takeFound(s, d.streamLimit(k))
+	case s.Diff:
+		return d.takeDiff(d.streamLimit(k))
 	case s.Numbered && s.Path != "":
 		return d.takeNumbered(s)
 	case s.Path != "":
@@ -166,6 +169,9 @@ func (d *divider) takeBare(k int) bool {
 		return true
 	case d.trimmed && d.pos == 0 && s.From > 1 && d.sumLines(k) != rest:
 		return false // blank lines may be missing
+	case d.list[k+1].Found && d.list[k+1].Path == "" && n > 0 && n < rest && d.isFound(d.pos+n) && !d.isFound(d.pos+n-1):
+		d.putLines(s, n, false)
+		return true
 	case d.goesOnInFile(k):
 		d.putLines(s, min(n, rest), false)
 		return true
@@ -219,6 +225,12 @@ func (d *divider) knownCount(s *work.Stream) int {
 		return 0
 	}
 	return n
+}
+
+// isFound reports whether a line of the output is one that a search in files found.
+func (d *divider) isFound(at int) bool {
+	_, _, _, ok := foundLine(d.lines[at], false)
+	return ok
 }
 
 // sumLines returns how many lines the streams from k on print if none is short; -1
@@ -279,6 +291,38 @@ func (d *divider) takeNumbered(s *work.Stream) bool {
 	d.emit(run)
 	return d.pos > start
 }
+
+// takeDiff reads the lines that a diff shows of files as they stand.
+func (d *divider) takeDiff(limit int) bool {
+	file, left := "", 0 // of the hunk's lines
+	var run shown
+	for ; d.pos < limit; d.pos++ {
+		line := d.lines[d.pos]
+		m := hunkHead.FindStringSubmatch(line)
+		switch {
+		case left > 0 && line != "" && (line[0] == ' ' || line[0] == '+'):
+			run.lines = append(run.lines, line[1:])
+			if left--; left == 0 {
+				d.emit(run)
+			}
+		case strings.HasPrefix(line, diffFile):
+			file = line
+		case m != nil:
+			run.path, run.lines = file, nil
+			run.from, _ = strconv.Atoi(m[1])
+			if left = 1; m[2] != "" {
+				left, _ = strconv.Atoi(m[2])
+			}
+		}
+	}
+	return true
+}
+
+// diffFile stands before the path of a file below the root of its project.
+const diffFile = "+++ b/"
+
+// hunkHead starts a hunk of a diff.
+var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)
 
 // takeFound reads the lines of a search, each with its number.
 func (d *divider) takeFound(s *work.Stream, limit int) bool {
