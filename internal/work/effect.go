@@ -16,6 +16,7 @@ type Effect struct {
 	Code   string // what the program was given or runs
 	Script string // the file with the text that it runs
 	Dir    string // the folder it runs in, "" where that is not known
+	Tree   Tree   // what becomes of the changes since the last commit
 	Reach  Reach
 }
 
@@ -28,7 +29,19 @@ const (
 	NoOther       // none
 	Edited        // those that were edited since: the others are formatted already
 	Listed        // those that its output lists, where it does
-	Changed       // those that were changed ever: what is not committed goes or comes back
+)
+
+// Tree is what a program does with changes that are not committed, to the files that it
+// names or to all.
+type Tree uint8
+
+// What becomes of the changes.
+const (
+	Stay    Tree = iota
+	Undo         // they are gone
+	Stash        // they are gone until they are brought back
+	Unstash      // those that were stashed are back
+	Commit       // they are there for good
 )
 
 // possibleEffects returns what the step may change besides its operations: at most one.
@@ -36,17 +49,23 @@ const (
 // them.
 func (s *step) possibleEffects() []Effect {
 	code, may := s.possibleEffect()
-	e := Effect{Code: code, Dir: s.dir}
+	tree := s.tree
+	switch {
+	case !s.certain || s.name == "git-reset" && slices.ContainsFunc(s.operands(""), func(w word) bool { return w.text != "HEAD" }):
+		tree = Stay
+	case tree == Stash && s.has("pop", "apply"):
+		tree = Unstash
+	}
+	e := Effect{Code: code, Tree: tree, Dir: s.dir}
 	if s.lost {
 		e.Dir = ""
 	}
-	switch script := s.scriptFile(); {
-	case !may && script == "":
+	script := s.scriptFile()
+	switch {
+	case !may && tree != Commit && script == "":
 		return nil
-	case !may:
+	case !may && tree != Commit:
 		e.Script = script
-	case s.undoesChanges(code):
-		e.Reach = Changed
 	case s.may == itsFiles && !strings.ContainsAny(code, "$`"):
 		e.Reach = NoOther
 	case s.may != asTask && s.may != formats && s.may != nothing && !s.has("-m"):
@@ -59,18 +78,6 @@ func (s *step) possibleEffects() []Effect {
 		e.Reach = Listed
 	}
 	return []Effect{e}
-}
-
-// undoesChanges reports whether git takes away the changes that are not committed, or
-// brings them back.
-func (s *step) undoesChanges(code string) bool {
-	switch {
-	case !s.certain:
-		return false
-	case s.name == "git-reset":
-		return !slices.ContainsFunc(s.operands(""), func(w word) bool { return w.text != "HEAD" })
-	}
-	return s.name == "git-stash" || s.may == aBranch && code == ""
 }
 
 // possibleEffect reports whether the step may change files besides its operations, and

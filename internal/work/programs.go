@@ -48,6 +48,7 @@ type program struct {
 	silent bool   // it prints nothing
 
 	may   mayChange
+	tree  Tree
 	names string // files that its tasks may change
 
 	// It does so only if it is given one of the words in when, and none of those
@@ -92,7 +93,7 @@ var programs = programTable(map[string]program{
 	"diff cmp wc md5sum sha1sum sha256sum": {does: acts, kind: Search},
 	"rm":                                   {does: acts, kind: Delete, silent: true, may: itsFiles},
 	"unlink rmdir shred del trash":         {does: acts, kind: Delete},
-	"git-restore":                          {does: acts, kind: Unclear, valued: "s", unless: "--staged -S", may: aBranch},
+	"git-restore":                          {does: acts, kind: Unclear, valued: "s", unless: "--staged -S", may: aBranch, tree: Undo},
 	"git-rm":                               {does: acts, kind: Delete, unless: "--cached"},
 	"touch":                                {does: acts, kind: Touch, valued: "drt", silent: true},
 	"truncate ed ex":                       {does: acts, kind: Unclear, valued: "s", may: itsFiles},
@@ -106,10 +107,11 @@ var programs = programTable(map[string]program{
 	"apply_patch applypatch":               {does: patches},
 	"patch git-apply":                      {does: patches, may: anyFile, unless: dryRun},
 	"curl wget":                            {does: fetches},
-	"git-checkout git-switch":              {may: aBranch},
+	"git-checkout git-switch":              {may: aBranch, tree: Undo},
 	"git-diff":                             {does: compares, unless: "--cached --staged -R --word-diff --no-index"},
-	"git-stash":                            {may: anyFile, unless: "list show drop create clear"},
-	"git-reset":                            {may: anyFile, when: "--hard --merge --keep"},
+	"git-commit":                           {tree: Commit},
+	"git-stash":                            {may: anyFile, tree: Stash, unless: "list show drop create clear"},
+	"git-reset":                            {may: anyFile, tree: Undo, when: "--hard --merge --keep"},
 	"git-pull git-merge git-rebase git-cherry-pick":     {may: anyFile},
 	"git-revert git-am git-clean git-submodule git-lfs": {may: anyFile},
 	"git-bisect git-filter-branch git-sparse-checkout":  {may: anyFile},

@@ -58,7 +58,7 @@ func TestEffects(t *testing.T) {
 		"git stash list":                         nil,
 		"git pull --ff-only":                     {Reach: Listed},
 		"bash -c 'sed -n 1,20p a.go; go test'":   nil,
-		"git -C sub checkout main":               {Code: "main "},
+		"git -C sub checkout main":               {Code: "main ", Tree: Undo},
 		"grep -rl x . | xargs sed -i s/x/y/":     {},
 		"find . -name '*.go' -exec cat {} +":     nil,
 		"bash -c 'bash -c \"cat > a\"'":          {Code: "\nbash -c \"cat > a\""},

@@ -31,6 +31,9 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	}
 	s.applyEdits(edits, at)
 	for _, e := range c.Effects {
+		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
+			e.Tree = work.Stay // not done, or not to the end
+		}
 		s.doubtBy(e, &o, at)
 	}
 	if !c.Clear && changesFiles(c.Command) {
@@ -124,6 +127,9 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
 func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
+		return
+	}
 	if e.Script != "" {
 		if f := s.File(e.Script); f != nil {
 			e.Code = f.knownText()
@@ -135,7 +141,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	listed, all := []string(nil), true
 	if e.Reach == work.Listed {
 		listed, all = o.changedFiles()
-	} else if nothingDone.In(o.text) {
+	} else if e.Tree == work.Stay && nothingDone.In(o.text) {
 		return
 	}
 	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
@@ -146,7 +152,10 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	for k, f := range s.files {
 		switch {
 		case namesFile(e.Code, k) || e.Reach == work.NoOther && matchesFile(e.Code, k):
-		case named || !s.mayReach(e.Dir, k), e.Reach == work.Changed && f.Edits == 0, e.Reach == work.Edited && f.counted <= s.formatted,
+			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
+				f.returnTo(f.committed)
+			}
+		case named || !s.mayReach(e.Dir, k), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
 			!all && !slices.ContainsFunc(listed, func(p string) bool { return strings.HasSuffix(k, p) }):
 			continue
 		}
@@ -194,7 +203,7 @@ func (o *output) changedFiles() (ends []string, more bool) {
 
 // nothingDone is what git and formatters write where they changed no file, or got nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
-	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host", "No local changes to save")
+	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
 
 // What git writes of the files that it changed: one line for each, and their number.
 var (
@@ -231,6 +240,40 @@ func namesFile(code, key string) bool {
 		code = code[i+len(name):]
 	}
 	return false
+}
+
+// changeTree follows what git does with all changes since the last commit, as far as
+// files were known before them, and reports whether everything is as certain as it was.
+func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
+	if tree == work.Unstash && s.stashedAt == 0 {
+		return false
+	}
+	for k, f := range s.files {
+		known := f.committed != nil && len(f.committed.Regions) > 0
+		switch {
+		case !s.mayReach(dir, k):
+		case tree == work.Commit:
+			f.committed = nil
+		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:
+			f.returnTo(f.stashed)
+		case tree == work.Unstash && f.stashed != nil: // changed in between
+			f.doubts.raise(at, Command)
+		case tree == work.Stash && known:
+			f.stashed = f.copyNow()
+			f.returnTo(f.committed)
+		case tree == work.Stash:
+			f.stashed = nil
+		case known: // Undo
+			f.returnTo(f.committed)
+		}
+	}
+	switch tree {
+	case work.Stash:
+		s.stashedAt = at.now
+	case work.Unstash:
+		s.stashedAt = 0
+	}
+	return tree == work.Unstash || tree == work.Commit
 }
 
 // knownText returns the known lines of a file.

@@ -82,6 +82,9 @@ type File struct {
 	// CopyOf is the file that this one was copied from, if nothing has touched it since.
 	CopyOf *File
 
+	committed *File // as it was before the changes that are not committed; nil without such
+	stashed   *File // as it was when they were stashed
+
 	counted int // when a change was counted last
 
 	total  int     // the number of lines, -1 where it is not known
@@ -222,6 +225,19 @@ func (f *File) copyText(from *File) {
 		f.Regions = append(f.Regions, Region{r.From, slices.Clone(r.Lines)})
 	}
 	f.total, f.tally, f.end, f.doubts = from.total, from.tally, from.end, from.doubts
+}
+
+// copyNow returns a copy of the file as it stands.
+func (f *File) copyNow() *File {
+	c := &File{Edited: f.Edited, Edits: f.Edits, Made: f.Made, committed: f.committed}
+	c.copyText(f)
+	return c
+}
+
+// returnTo makes the file what it was before.
+func (f *File) returnTo(before *File) {
+	f.copyText(before)
+	f.Edits, f.Made, f.committed = before.Edits, before.Made, before.committed
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {

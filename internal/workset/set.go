@@ -29,6 +29,7 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	home   string          // the folder that ~ stands for, "" while it is not known
 
+	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
 
 	work guard.Work // the work done for all files

@@ -40,6 +40,9 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 			s.copyFile(f, e.New, at).CopyOf = f
 			continue
 		}
+		if f.committed == nil {
+			f.committed = f.copyNow()
+		}
 		f.Made = f.Made || e.Whole && e.Kind == work.Change && f.Touched < 0
 		f.noteEdit(at)
 		switch e.Kind {
@@ -115,6 +118,9 @@ func (s *Set) moveFolder(from, to string) bool {
 // copyFile gives the file with a path the text of another one.
 func (s *Set) copyFile(from *File, p string, at moment) *File {
 	to := s.fileAt(p)
+	if to.committed == nil {
+		to.committed = to.copyNow()
+	}
 	to.copyText(from)
 	to.Deleted, to.CopyOf = false, nil
 	to.noteEdit(at)
