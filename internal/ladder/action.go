@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -159,7 +158,7 @@ func (r *Reading) readAction(k int) action {
 		a.looks = !a.failed
 		a.subject = acc.Query + "\x00" + acc.Path
 	case acc.Command != "":
-		a.folder, a.subject = cutFolder(s.call, acc.Command)
+		a.folder, a.subject = acc.Folder, trimCommand(acc.Rest)
 		a.once = !a.failed && doneOnce(a.subject)
 	default:
 		a.subject = s.call.Name + s.call.Args
@@ -233,8 +232,7 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		}
 		return text
 	case acc.Command != "":
-		_, command := cutFolder(s.call, acc.Command)
-		text := "ran `" + quote.Line(clipMiddle(command, commandWidth)) + "`"
+		text := "ran `" + quote.Line(clipMiddle(trimCommand(acc.Rest), commandWidth)) + "`"
 		if folder := r.awayFolder(a); folder != "" {
 			text += " in " + shortPath(root, folder)
 		}
@@ -357,29 +355,6 @@ func (r *Reading) commonRoot() string {
 // heredoc is the start of a text inside a command, with the word that ends it.
 var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
 
-// cutFolder returns the folder that a command is run in, "" where it does not say, and
-// the command without it.
-func cutFolder(call *chat.Part, command string) (folder, rest string) {
-	work.Members(call.Args, func(key, raw string) bool {
-		switch key {
-		case "workdir", "cwd", "workingdirectory", "workingdir":
-			folder = work.Text(raw)
-		}
-		return folder == ""
-	})
-	command = strings.TrimSpace(command)
-	if cd := changesFolder.FindStringSubmatch(command); cd != nil {
-		folder, command = work.Join(folder, cd[1]), command[len(cd[0]):]
-	}
-	if folder != "" {
-		folder = path.Clean(folder)
-	}
-	return folder, trimCommand(command)
-}
-
-// changesFolder is a change of folder before a command.
-var changesFolder = regexp.MustCompile(`^cd ["']?([^"'&;|\n]{1,200}?)["']?\s*(?:&&|;|\n)\s*`)
-
 // usualFolder returns the folder above all files in which most commands ran: nothing
 // is said of it.
 func (r *Reading) usualFolder(root string) (usual string) {
@@ -412,7 +387,14 @@ func trimCommand(c string) string {
 	if first, rest, more := strings.Cut(c, "\n"); more {
 		c = first
 		if here := heredoc.FindStringSubmatch(first); here != nil { // its text is told as a file
-			_, rest, _ = strings.Cut("\n"+rest+"\n", "\n"+here[1]+"\n")
+			text, after, _ := strings.Cut("\n"+rest+"\n", "\n"+here[1]+"\n")
+			rest = after
+			head, _, _ := strings.Cut(first, here[0])
+			if head, ok := strings.CutSuffix(head, "$(cat "); ok { // or it is a message, of which the title is told
+				title, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+				end, more, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(after), ")"), "\n")
+				c, rest = head+title+end, more
+			}
 		}
 		if rest = strings.Join(strings.Fields(quote.Clip(rest, 2*commandWidth)), " "); rest != "" {
 			c += " ⏎ " + rest

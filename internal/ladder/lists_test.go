@@ -114,12 +114,13 @@ func TestFoldersAndRefusals(t *testing.T) {
 		run("4", "cd /w && make"), chat.ResultMessage("4", "built"),
 		run("5", "cd /w && git push"), chat.ResultMessage("5", "Exit code 1\nThe user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nwait for the review"),
 		run("6", "source .secrets/env"), chat.ResultMessage("6", `Blocked: command references protected directory ".secrets"`),
+		run("7", `git commit -qm \"$(cat <<'EOF'\nqueue: keep order\n\nIt was lost.\nEOF\n)\" && make`), chat.ResultMessage("7", "built"),
 		chat.TextMessage(chat.User, "Go on."),
 	)
 	form := fold(Read(h, counter, nil), 2000)
 	text := form.Fold + form.State
 	for _, want := range []string{
-		"- ran `make` 2 times", "- ran `make` in /w/web, exit 2: make: *** [web] Error 2\n", "- ran `git push`, refused by the user, who said: wait for the review\n",
+		"- ran `git commit -qm \"queue: keep order\" && make`", "- ran `make` 2 times", "- ran `make` in /w/web, exit 2: make: *** [web] Error 2\n", "- ran `git push`, refused by the user, who said: wait for the review\n",
 		"refused: Blocked: command references protected directory", "refused, not to be tried again as it was: ran `git push`",
 	} {
 		if !strings.Contains(text, want) {

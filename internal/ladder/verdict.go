@@ -83,35 +83,15 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	return text + ": " + why
 }
 
-// refusals are the words of a result with which a user, a client or a system refuses a
-// call: those of users first.
-var refusals = [...]*regexp.Regexp{
-	regexp.MustCompile(`(?i)\buser (?:doesn't want to|does not want to|rejected|denied|declined|refused)|\b(?:rejected|denied|declined|refused) by (?:the )?user\b`),
-	regexp.MustCompile(`(?i)\bpermission to (?:use|run|read|write|edit)\b.*\bdenied|\bhaven't granted\b|\bnot granted\b|\brule\b.*\bprevents you\b|^\W*blocked(?:: | by )|\bprotected (?:folder|directory|file|path)|\bpermission denied\b|\boperation not permitted\b`),
-}
-
-// refusalWidth bounds what is told of a refusal, in bytes.
-const refusalWidth = 400
-
 // refusalIn says who refused a call and in which words; "" where nobody did.
 func refusalIn(s *step, failed bool) string {
-	head := quote.Clip(withoutFrame(quote.Clip(s.result.Text, 4*refusalWidth)), 2*refusalWidth)
-	if !failed && (s.lines > 0 || len(head) > refusalWidth/2) { // it shows a text that speaks of it
+	const shortText = 200 // a longer one may speak of a refusal
+	head := withoutFrame(quote.Clip(s.result.Text, 8*shortText))
+	if !failed && (s.lines > 0 || len(head) > shortText) {
 		return ""
 	}
-	if refusals[0].MatchString(head) {
-		if _, said, ok := strings.Cut(head, "the user said:"); ok {
-			return "refused by the user, who said: " + quote.ClipLine(said, refusalWidth)
-		}
-		return "refused by the user"
-	}
-	first, _, _ := strings.Cut(head, "\n")
-	for _, l := range [...]string{first, clearestError(head)} {
-		if refusals[1].MatchString(l) {
-			return "refused: " + quote.ClipLine(l, refusalWidth)
-		}
-	}
-	return ""
+	words, _ := work.Refusal(head)
+	return words
 }
 
 // pathsBelow returns a text with its paths as seen from a folder.

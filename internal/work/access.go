@@ -1,7 +1,10 @@
 package work
 
 import (
+	"path"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -50,9 +53,10 @@ type Access struct {
 	// Paths are further files, of patches and of edits to several files.
 	Paths []string
 
-	// Command is what a shell runs, Folder where it does so: "" is where the shell is,
-	// "?" not known. Query is what a search looks for, or the address that is fetched.
-	Command, Folder, Query string
+	// Command is what a shell runs, and Rest that without a change of folder at its
+	// start. Folder is where it runs, "" where the call does not say. Query is what a
+	// search looks for, or the address that is fetched.
+	Command, Rest, Folder, Query string
 
 	// Ops is every single thing that the call does to a file.
 	Ops []FileOp
@@ -62,7 +66,10 @@ type Access struct {
 // not a JSON object, only the name counts. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
 	c := Read(call, k.Of(call.Name), Context{Bare: true})
-	a := Access{Kind: c.Tool, Command: c.Command, Folder: c.Folder, Query: c.Query}
+	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query}
+	if a.Command != "" {
+		a.Folder, a.Rest = cutFolder(c.dir, a.Command)
+	}
 	shell, moves, same := a.Kind == ToolShell, false, true
 	for i := range c.Ops {
 		o := &c.Ops[i]
@@ -97,6 +104,21 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	}
 	return a
 }
+
+// cutFolder takes a change of folder off the start of a command that runs in dir.
+func cutFolder(dir, command string) (folder, rest string) {
+	rest = strings.TrimSpace(command)
+	if cd := changesFolder.FindStringSubmatch(rest); cd != nil {
+		dir, rest = Join(dir, cd[1]), rest[len(cd[0]):]
+	}
+	if dir != "" {
+		dir = path.Clean(dir)
+	}
+	return dir, rest
+}
+
+// changesFolder is a change of folder before a command.
+var changesFolder = regexp.MustCompile(`^cd ["']?([^"'&;|\n]{1,200}?)["']?\s*(?:&&|;|\n)\s*`)
 
 // addOp adds what an operation does to its file. What is done to a file several
 // times in a row counts once.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -134,7 +135,7 @@ func TestAccessOfCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tt.want.Command = tt.command
+		tt.want.Command, tt.want.Rest = tt.command, strings.TrimSpace(strings.TrimPrefix(tt.command, "cd /w && "))
 		if got := access("bash", string(args)); !reflect.DeepEqual(got, withOps(tt.want)) {
 			t.Errorf("%q\n got %+v\nwant %+v", tt.command, got, tt.want)
 		}

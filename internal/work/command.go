@@ -17,7 +17,7 @@ func (c *Call) readCommand(dir string, bare bool) {
 			j++
 		}
 		ops, out := pipelineOps(list[i:j])
-		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out)
+		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out...)
 	}
 	if !bare {
 		for i := range list {
@@ -48,7 +48,8 @@ func (o *Op) keepCertain() {
 }
 
 // pipelineOps returns what the programs of a pipe do, and what comes out of it.
-func pipelineOps(list []step) (ops []Op, out Stream) {
+func pipelineOps(list []step) (ops []Op, streams []Stream) {
+	var out Stream
 	for k := range list {
 		s := &list[k]
 		own, prints := s.fileOps()
@@ -83,12 +84,21 @@ func pipelineOps(list []step) (ops []Op, out Stream) {
 		ops = append(ops, own...)
 	}
 	ops = slices.DeleteFunc(ops, func(o Op) bool { return o.Path == "" && o.Kind != Run })
-	if out.show && len(ops) == 1 && ops[0].Kind == Show && !ops[0].Unsure && ops[0].From >= 0 {
-		out.setLines(&ops[0])
-	} else if out.show {
-		out = Stream{}
+	if !out.show {
+		return ops, []Stream{out}
 	}
-	return ops, out
+	last := 0
+	for i := range ops {
+		o := &ops[i]
+		sorted := i == 0 || o.Path != ops[0].Path || o.From > last && last > 0 // else sed prints lines twice, or in another order
+		if o.Kind != Show || o.Unsure || o.From < 0 || !sorted || out.Numbered && i > 0 {
+			return ops, []Stream{{}}
+		}
+		out.setLines(o)
+		streams = append(streams, out)
+		last = o.To
+	}
+	return ops, streams
 }
 
 // fileOps returns what one program does to files, apart from where its output goes,
@@ -106,7 +116,7 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 	case shows:
 		if !given { // else it copies or writes a here document, and the redirection says where
 			ops = s.opOnEach(Show, s.orInput(f))
-			out.show = s.isPlainShow() && len(ops) == 1
+			out.show = s.isPlainShow() && len(ops) > 0
 			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 		}
 	case ends:
@@ -282,7 +292,8 @@ func (s *step) patchOps() []Op {
 }
 
 // moveOps returns what mv and cp do. A target without a slash at its end may be a
-// folder; it is taken for a file where it has the source's extension.
+// folder; it is taken for a file where it has the source's extension. Without any
+// extension the source may be a folder too: all below it moves along.
 func (s *step) moveOps(f []word) (ops []Op) {
 	if len(f) < 2 {
 		return nil
@@ -293,6 +304,7 @@ func (s *step) moveOps(f []word) (ops []Op) {
 	}
 	to, from := f[len(f)-1], f[:len(f)-1]
 	folder := strings.HasSuffix(to.text, "/") || len(from) > 1 || to.text == "." || to.text == ".." || s.has("-t")
+	plain := (s.name == "cp" || s.does == renames) && !s.has("-t", "-r", "-R", "-a", "-n")
 	for _, w := range from {
 		target := to
 		if folder {
@@ -300,9 +312,8 @@ func (s *step) moveOps(f []word) (ops []Op) {
 		}
 		ext := path.Ext(target.text)
 		source, made := s.fileOp(kind, w), s.fileOp(Unclear, target)
-		plain := s.name == "cp" || s.does == renames
-		if plain && !s.has("-t", "-r", "-R", "-a", "-n") && (folder || ext != "" && ext == path.Ext(w.text)) && !made.Unsure {
-			source.New = made.Path
+		if plain && (folder || ext == path.Ext(w.text) && (ext != "" || kind == Move)) && !made.Unsure {
+			source.New, source.All = made.Path, ext == "" && !folder
 			ops = append(ops, source)
 			continue
 		}

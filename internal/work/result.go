@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // Status tells how a call ended, from its result: whether it failed, and the
@@ -41,18 +42,53 @@ func Interrupted(result *chat.Part) bool {
 	return interruptions.In(head) || interruptions.In(tail)
 }
 
-// Refused reports whether a result says that the user or the harness did not let the
-// call be done: nothing went wrong, and nothing happened.
-func Refused(result *chat.Part) bool {
-	const longest = 2000 // a file may speak of permissions too
-	return len(result.Text) < longest && notAllowed.In(result.Text[:min(len(result.Text), 200)])
+// refusalWidth bounds what is told of a refusal, in bytes.
+const refusalWidth = 400
+
+// Refusal says who refused a call and in which words, from the start of its result; ""
+// where nobody did. Where a person or the client refused it, nothing was done of it:
+// a system may have refused only a part.
+func Refusal(text string) (words string, undone bool) {
+	head := quote.Clip(text, 2*refusalWidth)
+	if refusedByUser.MatchString(head) {
+		if _, said, ok := strings.Cut(head, "the user said:"); ok {
+			return "refused by the user, who said: " + quote.ClipLine(said, refusalWidth), true
+		}
+		return "refused by the user", true
+	}
+	lines := ErrorLines(head, 1)
+	first, _, _ := strings.Cut(head, "\n")
+	for _, l := range append([]string{first}, lines...) {
+		undone = refusedByClient.MatchString(l)
+		if undone || refusedBySystem.MatchString(l) {
+			return "refused: " + quote.ClipLine(l, refusalWidth), undone
+		}
+	}
+	return "", false
 }
 
-// notAllowed is what clients write where a person or a rule of theirs said no.
-var notAllowed = find.Folded(
-	"doesn't want to proceed", "doesn't want to take this action", "user rejected", "user denied", "rejected by user", "rejected by the user",
-	"denied by the user", "user cancelled", "permission to use", "haven't granted it yet", "denied by your permission settings",
-	"requires approval", "blocked: command", "blocked by hook", "hook blocked", "hook denied", "rejected permission",
+// The words of a result with which a user, a client or a system refuses a call.
+var (
+	refusedByUser   = regexp.MustCompile(`(?i)\buser (?:doesn't want to|does not want to|rejected|denied|declined|refused|cancelled)|\b(?:rejected|denied|declined|refused) by (?:the )?user\b`)
+	refusedByClient = regexp.MustCompile(`(?i)\bpermission to (?:use|run|read|write|edit)\b.*\bdenied|\bhaven't granted\b|\bnot granted\b|\brule\b.*\bprevents you\b|^\W*blocked(?:: | by )|\bdenied by your permission settings\b|\brequires approval\b|\bhook (?:blocked|denied)\b|\brejected permission\b`)
+	refusedBySystem = regexp.MustCompile(`(?i)\bprotected (?:folder|directory|file|path)|\bpermission denied\b|\boperation not permitted\b`)
+)
+
+// Undone reports whether a tool says that it did not do what it should: it refused, or
+// found no file or no place for it.
+func Undone(text string) bool {
+	head := text[:min(len(text), 400)]
+	return find.AnyStart(strings.TrimLeft(head, " \n"), "Error", "ERROR", "error:") || undone.In(head)
+}
+
+// undone are what tools write near the start of a result when they did not do what
+// they should.
+var undone = find.Words(
+	"<tool_use_error>", "doesn't want to proceed", "verification failed", "No replacement was performed",
+	"String to replace not found", "Could not find", "could not find", "oldString not found", "has not been read yet", "modified since read",
+	"was rejected", "No such file", "does not exist", "ENOENT", "Operation aborted", "User denied", "Permission denied", "permission denied",
+	"Invalid patch", "Failed to ", "failed to apply", "No changes", "must be unique", "no occurrences", "0 occurrences", "Unable to",
+	"File not found", "EISDIR", "Invalid `",
 )
 
 // interruptions are what tools write about commands that did not come to their end.

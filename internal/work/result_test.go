@@ -55,8 +55,8 @@ func TestRefused(t *testing.T) {
 		"cat: /root/x: Permission denied":                                                 false,
 		"Error: the server refused a connection.":                                         false,
 	} {
-		if got := Refused(&chat.Part{Kind: chat.ToolResult, Text: text, Failed: true}); got != want {
-			t.Errorf("Refused(%q) = %v", text, got)
+		if _, got := Refusal(text); got != want {
+			t.Errorf("Refusal(%q) = %v", text, got)
 		}
 	}
 }

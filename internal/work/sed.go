@@ -90,6 +90,6 @@ func (s *step) sedOps(redirected bool) (ops []Op, out Stream) {
 			ops = append(ops, o)
 		}
 	}
-	out.show = prints && c.strict && len(ops) == 1
+	out.show = prints && c.strict && len(c.files) == 1
 	return ops, out
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Stream is what one pipeline of a command line prints, as far as that is known.
+// Stream is what one pipeline of a command line prints, as far as that is known, or
+// what it prints of one file or range of several.
 type Stream struct {
 	Path string // the file whose lines it prints, "" for anything else
 
@@ -20,7 +21,7 @@ type Stream struct {
 	Silent  bool     // it prints nothing
 	Dir     string   // where the paths of found lines start
 
-	show bool // what it prints are the lines of its only operation
+	show bool // what it prints are the lines of its operations
 }
 
 // ToEnd is the count of lines that go on to the end of the file.

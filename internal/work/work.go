@@ -87,7 +87,7 @@ type Op struct {
 	Query string // what a search looks for
 
 	Whole   bool // New is the whole file, or what it is cannot be read
-	All     bool // every occurrence of Old is replaced
+	All     bool // every occurrence of Old is replaced; of a move, New may be a folder
 	Lines   bool // Old and New are whole lines, each with its newline
 	Newline bool // with New empty, the newline behind Old goes too
 	Unsure  bool // Path depends on something that is not known
@@ -118,13 +118,15 @@ type Call struct {
 	Effects []Effect
 	Folder  string
 	Clear   bool
+
+	dir string // the folder that its arguments name
 }
 
 // Read reads a call of a tool of some kind. Whether it was done stands in its
 // result.
 func Read(call *chat.Part, tool Tool, in Context) *Call {
-	c := &Call{Tool: tool}
 	a := readArgs(call.Args)
+	c := &Call{Tool: tool, dir: a.dir}
 	a.bare = in.Bare
 	c.Query = a.query
 	if kind, ok := modes[a.mode]; ok && tool != ToolShell {

@@ -16,7 +16,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if work.Refused(res) || strings.HasPrefix(res.Text, "<tool_use_error>") {
+	if wasRefused(res.Text) {
 		return
 	}
 	at.by = c.Command
@@ -24,7 +24,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	o := commandOutput(res.Text)
 	edits := c.Changes()
 	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.files[s.fileKey(e.Path)] == nil })
+		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.File(e.Path) == nil })
 		for i := range edits {
 			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
 		}
@@ -43,7 +43,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		return
 	}
 	shownAt := s.tick()
-	splitOutput(c.Streams, &o, func(run shown) {
+	show := func(run shown) {
 		if end, ok := strings.CutPrefix(run.path, diffFile); ok {
 			f := s.fileWith(end)
 			if f == nil || !f.contradictsKnown(run.from, run.lines, unknownEnd) {
@@ -52,7 +52,44 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 			run.path = f.Path
 		}
 		s.showAll(run, shownAt)
-	})
+	}
+	s.doubtHidden(splitOutput(c.Streams, &o, s.File, show), &o, moment{msg: at.msg, now: shownAt.now - 1})
+}
+
+// doubtHidden doubts the files of streams whose lines are somewhere in the output, where
+// it lacks a line that is known of them.
+func (s *Set) doubtHidden(list []work.Stream, o *output, at moment) {
+	lines, whole := o.lines()
+	if len(list) == 0 || !whole {
+		return
+	}
+	shows := map[string]bool{"": true}
+	for _, l := range lines {
+		shows[strings.TrimSpace(l)] = true
+	}
+	for _, st := range list {
+		f := s.File(st.Path)
+		if f == nil || st.Found || st.Numbered {
+			continue
+		}
+		lacks := slices.ContainsFunc(f.Regions, func(r Region) bool {
+			from, to := max(0, st.From-r.From), len(r.Lines)
+			if st.Count != work.ToEnd {
+				to = min(to, st.From+st.Count-r.From)
+			}
+			return r.From > 0 && from < to && slices.ContainsFunc(r.Lines[from:to], func(l Line) bool { return !shows[strings.TrimSpace(l.Text)] })
+		})
+		if lacks {
+			f.doubts.raise(at, Differs)
+		}
+	}
+}
+
+// wasRefused reports whether a command was not run. A longer text may speak of
+// permissions too.
+func wasRefused(text string) bool {
+	_, undone := work.Refusal(text[:min(len(text), 200)])
+	return undone && len(text) < 2000 || strings.HasPrefix(text, "<tool_use_error>")
 }
 
 // fileWith returns the known file whose path ends so, nil where none or several do.
@@ -90,11 +127,11 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
 func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
-	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, at) {
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
 		return
 	}
 	if e.Script != "" {
-		if f := s.files[s.fileKey(e.Script)]; f != nil {
+		if f := s.File(e.Script); f != nil {
 			e.Code = f.knownText()
 		}
 		if !work.WritesFiles(e.Code) && !work.IsPatch(e.Code) {
@@ -107,7 +144,6 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	} else if e.Tree == work.Stay && nothingDone.In(o.text) {
 		return
 	}
-	dir := s.effectFolder(e.Dir)
 	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k := range s.files {
@@ -119,7 +155,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
 				f.returnTo(f.committed)
 			}
-		case named || !strings.HasPrefix(k, dir), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
+		case named || !s.mayReach(e.Dir, k), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
 			!all && !slices.ContainsFunc(listed, func(p string) bool { return strings.HasSuffix(k, p) }):
 			continue
 		}
@@ -130,18 +166,26 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	}
 }
 
-// effectFolder returns the folder whose files a program changes that runs in dir: the
-// session's where dir is in it, since programs find the root of a project.
-func (s *Set) effectFolder(dir string) string {
-	if dir == "" || s.base == "" {
-		return ""
+// mayReach reports whether a program that runs in dir may change the file with a key.
+// Programs find the root of a project: that of the session where dir is in it, and any
+// folder above dir but a home while the session's is not known.
+func (s *Set) mayReach(dir, key string) bool {
+	if !work.IsAbs(dir) {
+		return true
 	}
-	dir, base := s.fileKey(dir)+"/", s.fileKey(s.base)+"/"
-	if strings.HasPrefix(dir, base) {
-		return base
+	dir = s.fileKey(dir)
+	root := dir
+	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
+		root = base
 	}
-	return dir
+	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
+		root = path.Dir(root)
+	}
+	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
 }
+
+// noProject are folders with many projects.
+var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
 
 // changedFiles returns the ends of the paths that git lists as changed, and whether
 // there may be more.
@@ -200,13 +244,14 @@ func namesFile(code, key string) bool {
 
 // changeTree follows what git does with all changes since the last commit, as far as
 // files were known before them, and reports whether everything is as certain as it was.
-func (s *Set) changeTree(tree work.Tree, at moment) bool {
+func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 	if tree == work.Unstash && s.stashedAt == 0 {
 		return false
 	}
-	for _, f := range s.files {
+	for k, f := range s.files {
 		known := f.committed != nil && len(f.committed.Regions) > 0
 		switch {
+		case !s.mayReach(dir, k):
 		case tree == work.Commit:
 			f.committed = nil
 		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:

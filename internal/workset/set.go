@@ -219,7 +219,7 @@ func (s *Set) readNotes(text string) {
 		}
 		line := rest[strings.LastIndexByte(rest[:i], '\n')+1 : i]
 		if _, p, ok := strings.Cut(line, "Note: "); ok {
-			if f := s.files[s.fileKey(p)]; f != nil {
+			if f := s.File(p); f != nil {
 				f.doubts.raise(s.tick(), Command)
 			}
 			_, after, _ := strings.Cut(rest[i:], "\n")
@@ -308,7 +308,7 @@ func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
 	if unchangedFile.In(head) {
-		if f := s.files[s.fileKey(op.Path)]; f != nil {
+		if f := s.File(op.Path); f != nil {
 			f.confirmLines(op.From, op.To, at)
 		}
 		return
@@ -375,14 +375,14 @@ func (s *Set) takeChange(edits []work.Op, res *chat.Part, at moment) {
 		return
 	}
 	failed, _, _ := work.Status(res)
-	if failed || saysRefused(res.Text) {
+	if failed || work.Undone(res.Text) {
 		return
 	}
 	s.applyEdits(edits, at)
 	text := plainNewlines(res.Text)
 	last := edits[len(edits)-1]
 	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
-		if f := s.files[s.fileKey(last.Path)]; f != nil {
+		if f := s.File(last.Path); f != nil {
 			f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Command)
 		}
 	}

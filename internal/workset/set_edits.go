@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"maps"
 	"path"
 	"strings"
 
@@ -27,6 +28,9 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 			s.removeFiles(e.Path, at)
 			continue
 		}
+		if e.Kind == work.Move && s.moveFolder(e.Path, e.New) {
+			continue
+		}
 		f := s.fileAt(e.Path)
 		s.work.Spend(len(s.files) + f.knownBytes())
 		if s.watch != nil {
@@ -43,7 +47,7 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 		f.noteEdit(at)
 		switch e.Kind {
 		case work.Move:
-			if e.New != "" { // where it went is known
+			if e.New != "" && !e.All { // else it may be in a folder of that name
 				s.copyFile(f, e.New, at)
 			}
 			f.forgetText()
@@ -83,6 +87,32 @@ func (s *Set) removeFiles(p string, at moment) {
 			f.noteEdit(at)
 		}
 	}
+}
+
+// moveFolder gives the files below a folder their new names and reports whether there
+// are any. A target below which files are known takes the folder in.
+func (s *Set) moveFolder(from, to string) bool {
+	old, now := s.fileKey(from)+"/", s.fileKey(to)+"/"
+	if strings.HasPrefix(now, old) {
+		return false
+	}
+	s.work.Spend(2 * len(s.files))
+	for k := range s.files {
+		if strings.HasPrefix(k, now) {
+			now += path.Base(old) + "/"
+			break
+		}
+	}
+	moved := map[string]*File{}
+	for k, f := range s.files {
+		if rest, ok := strings.CutPrefix(k, old); ok && !f.Deleted {
+			delete(s.files, k)
+			f.Path = now + rest
+			moved[f.Path] = f
+		}
+	}
+	maps.Copy(s.files, moved)
+	return len(moved) > 0
 }
 
 // copyFile gives the file with a path the text of another one.

@@ -83,7 +83,11 @@ func TestShapesOfReads(t *testing.T) {
 		{"a pipe that changes lines", "exec_command", shell("cat a | tr a-z A-Z"), codex + "ONE\n", "unknown"},
 		{"head", "exec_command", shell("head -n 2 a"), codex + "one\ntwo\n", "@1\none\ntwo\n"},
 		{"two ranges by their counts", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\nsix\n", "@1\none\ntwo\n@5\nfive\nsix\n"},
-		{"two ranges, one short", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\n", "unknown"},
+		{"two ranges, one short", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\n", "@1\none\ntwo\n@5\nfive\n"},
+		{"two ranges of one call", "exec_command", shell("sed -n '1,2p;5,6p' a"), codex + "one\ntwo\nfive\n", "@1\none\ntwo\n@5\nfive\n"},
+		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "@1\none\ntwo\n"},
+		{"the same line between several", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\none\ntwo\n---\ny\n", "@1\none\ntwo\ncomplete\n"},
+		{"that line in a file", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\n---\none\n---\ny\n", "unknown"},
 		{"a line between", "exec_command", shell("sed -n '5,9p' a; echo '--- b'; sed -n '1,9p' b"), codex + "five\nsix\n--- b\nx\n", "@5\nfive\nsix\n"},
 		{"left out in the middle", "exec_command", shell("cat a"), "Chunk ID: 1\nProcess exited with code 0\nTotal output lines: 90\nOutput:\none\ntw…31 tokens truncated…ine\nninety\n", "@1\none\n"},
 		{"found lines", "exec_command", shell("rg -n 'o' a"), codex + "2:two\n4:four\n", "@2\ntwo\n@4\nfour\n"},
@@ -101,6 +105,44 @@ func TestShapesOfReads(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
 			}
 		})
+	}
+}
+
+// The files below a folder that is moved go on under their new names.
+func TestMovedFolders(t *testing.T) {
+	for command, want := range map[string]string{
+		"mv pkg lib":                   "/w/lib/sub/a.go",
+		"git mv pkg lib":               "/w/lib/sub/a.go",
+		"mv pkg/sub pkg/new && ls":     "/w/pkg/new/a.go",
+		"mv pkg other":                 "/w/other/pkg/sub/a.go", // there is such a folder
+		"mv pkg other/ && mv other x2": "/w/x2/pkg/sub/a.go",
+		"mv pkg pkg/sub":               "/w/pkg/sub/a.go", // which fails
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/pkg/sub/a.go"}`, "     1→one\n     2→two")
+		k.call("Read", `{"file_path":"/w/other/b.go"}`, "     1→one")
+		k.call("Bash", object("command", "cd /w && "+command), "")
+		if got := drawn(k.set().File(want)); got != "@1\none\ntwo\ncomplete\n" {
+			t.Errorf("%s: %s is\n%s", command, want, got)
+		}
+	}
+}
+
+// A command that shows several files shows those that are known anew, and makes them
+// doubtful where its output holds them otherwise.
+func TestChainedReads(t *testing.T) {
+	const old, other = "first line of a\nsecond line of a\nthird line of a\nfourth line of a\n", "first line of b\nsecond line of b\n"
+	for _, tc := range []struct{ name, output, a, b string }{
+		{"as they were", old + other, "@1\n" + old + "complete\n", "@1\n" + other},
+		{"one changed", strings.Replace(old, "first", "1st", 1) + other, "@1\n" + strings.Replace(old, "first", "1st", 1) + "complete\n", "@1\n" + other},
+		{"its end changed", strings.Replace(old, "fourth", "4th", 1) + other, "@1\n?" + strings.ReplaceAll(strings.TrimSpace(old), "\n", "\n?") + "\ncomplete\n", "unknown"},
+	} {
+		var k talk
+		k.call("Write", object("file_path", "/w/a.go", "content", old), "File created successfully")
+		k.call("Bash", object("command", "cd /w && sed -n 1,80p a.go && sed -n 1,200p b.go"), tc.output)
+		if a, b := drawn(k.set().File("/w/a.go")), drawn(k.set().File("/w/b.go")); a != tc.a || strings.TrimSuffix(b, "complete\n") != tc.b {
+			t.Errorf("%s: a.go\n%sb.go\n%s", tc.name, a, b)
+		}
 	}
 }
 
@@ -138,6 +180,10 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"packages and another file", func(k *talk) { sh(k, "npm install && npx prettier --write other.ts", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"another branch", func(k *talk) { sh(k, "git checkout other", "Switched to branch 'other'") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a branch of another repository", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			k.call("Bash", object("command", "git -C /v switch other && cd /v && git checkout . && git stash"), "Switched to branch 'other'")
+		}, "@1\none\n2\nthree\ncomplete\n"},
 		{"a new branch", func(k *talk) { sh(k, "git checkout -b other", "Switched to a new branch 'other'") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"perhaps copied over", func(k *talk) { sh(k, "test -f b.go || cp c.go a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"a formatter after an edit", func(k *talk) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // shown is a run of a file's lines in a tool's result.
@@ -171,7 +172,7 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 		}
 		return first, lines, end, true
 	}
-	if had && body != s && !strings.Contains(s[:len(s)-len(body)], "<content>") || saysRefused(s) {
+	if had && body != s && !strings.Contains(s[:len(s)-len(body)], "<content>") || work.Undone(s) {
 		return 0, nil, unknownEnd, false
 	}
 	return bareResult(s, from, to)
@@ -267,20 +268,3 @@ func stripReminder(s string) string {
 	}
 	return s
 }
-
-// saysRefused reports whether a result says that a call did not do what it should.
-func saysRefused(s string) bool {
-	head := s[:min(len(s), 400)]
-	t := strings.TrimLeft(head, " \n")
-	return strings.HasPrefix(t, "Error") || strings.HasPrefix(t, "ERROR") || strings.HasPrefix(t, "error:") || refusals.In(head)
-}
-
-// refusals are what tools write near the start of a result when they did not do
-// what they should.
-var refusals = find.Words(
-	"<tool_use_error>", "doesn't want to proceed", "verification failed", "No replacement was performed",
-	"String to replace not found", "Could not find", "could not find", "oldString not found", "has not been read yet", "modified since read",
-	"was rejected", "No such file", "does not exist", "ENOENT", "Operation aborted", "User denied", "Permission denied", "permission denied",
-	"Invalid patch", "Failed to ", "failed to apply", "No changes", "must be unique", "no occurrences", "0 occurrences", "Unable to",
-	"File not found", "EISDIR", "Invalid `",
-)

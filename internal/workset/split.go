@@ -11,22 +11,24 @@ import (
 )
 
 // splitOutput gives each pipeline of a command line its lines of the output, where it
-// is certain which they are: by counts, by numbers, or by lines that the command
-// prints between them. Each run is handed to emit.
-func splitOutput(list []work.Stream, o *output, emit func(shown)) {
+// is certain which they are: by counts, by numbers, by lines that the command prints
+// between them, or by the end of a file that is known. Each run is handed to emit. It
+// returns the streams whose lines are somewhere in the output.
+func splitOutput(list []work.Stream, o *output, known func(path string) *File, emit func(shown)) (left []work.Stream) {
 	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found || s.Diff }) || o.hasShellError() {
-		return // it shows no file
+		return nil // it shows no file
 	}
-	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
+	d := divider{closed: strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
 	d.lines, d.whole = o.lines()
 	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
 	d.trimmed = o.trimmed && !d.closed
 	d.blanks = d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") })
 	for k := range d.list {
 		if !d.takeStream(k) {
-			break
+			return d.list[k:]
 		}
 	}
+	return nil
 }
 
 // hasShellError reports whether the shell, or a program that shows files, says that a
@@ -46,6 +48,7 @@ type divider struct {
 	trimmed bool
 	closed  bool // the output ends with a newline
 	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
+	known   func(path string) *File
 	emit    func(shown)
 }
 
@@ -99,7 +102,7 @@ func (d *divider) streamLimit(k int) int {
 }
 
 // findMarker finds the lines that the command prints after stream k, at most n lines
-// on; -1 where there are none or several. Exactly n lines on they are certain.
+// on; -1 where there are none or more than it prints. Exactly n lines on they are certain.
 func (d *divider) findMarker(k, n int) int {
 	if k+1 >= len(d.list) {
 		return len(d.lines)
@@ -111,19 +114,24 @@ func (d *divider) findMarker(k, n int) int {
 	if d.matchesAt(mark, d.pos+n) && n < len(d.lines)-d.pos {
 		return d.pos + n
 	}
-	found := -1
-	for i := d.pos; i <= min(d.pos+n, len(d.lines)); i++ {
+	var at []int // where they stand
+	for i := d.pos; i < len(d.lines); i++ {
 		if d.matchesAt(mark, i) {
-			if found >= 0 {
-				return -1
-			}
-			found = i
+			at = append(at, i)
 		}
 	}
-	if found >= 0 && strings.Join(mark, "") == "" {
-		return -1 // blank lines stand in files too
+	markers := 0 // that are still to come
+	for _, s := range d.list[k+1:] {
+		if slices.Equal(s.Literal, mark) {
+			markers++
+		}
 	}
-	return found
+	near := len(at) > 0 && at[0] <= d.pos+n
+	several := len(at) > 1 && at[1] <= d.pos+n
+	if !near || several && !(d.whole && len(at) == markers) || strings.Join(mark, "") == "" { // blank lines stand in files too
+		return -1
+	}
+	return at[0]
 }
 
 // takeBare gives a stream its lines where they have no numbers.
@@ -148,7 +156,9 @@ func (d *divider) takeBare(k int) bool {
 		return true
 	case d.list[k+1].Literal != nil:
 		limit := n
-		if n == work.ToEnd {
+		if c := d.knownCount(s); c > 0 {
+			limit = c
+		} else if n == work.ToEnd {
 			limit = rest
 		}
 		next := d.findMarker(k, limit)
@@ -157,14 +167,64 @@ func (d *divider) takeBare(k int) bool {
 		}
 		d.putLines(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
 		return true
+	case d.trimmed && d.pos == 0 && s.From > 1 && d.sumLines(k) != rest:
+		return false // blank lines may be missing
 	case d.list[k+1].Found && d.list[k+1].Path == "" && n > 0 && n < rest && d.isFound(d.pos+n) && !d.isFound(d.pos+n-1):
 		d.putLines(s, n, false)
 		return true
-	case d.whole && n != work.ToEnd && d.sumLines(k) == rest:
-		d.putLines(s, n, false)
+	case d.goesOnInFile(k):
+		d.putLines(s, min(n, rest), false)
 		return true
 	}
+	if c := d.knownCount(s); c > 0 {
+		d.putLines(s, c, c != n)
+		return true
+	}
+	if most := d.sumLines(k + 1); d.whole && n != work.ToEnd && most >= 0 && rest-most <= n { // the first ones are certain
+		d.putLines(s, max(0, rest-most), false)
+		return rest-most == n
+	}
 	return false
+}
+
+// goesOnInFile reports whether all that follows stream k are later lines of its file: they
+// are printed only if all of its own are.
+func (d *divider) goesOnInFile(k int) bool {
+	end := 0
+	for _, s := range d.list[k:] {
+		if s.Path != d.list[k].Path || s.Found || s.Numbered || s.From <= end || end == work.ToEnd {
+			return false
+		}
+		if end = work.ToEnd; s.Count != work.ToEnd {
+			end = s.From + s.Count - 1
+		}
+	}
+	return d.whole && d.list[k].Count != work.ToEnd
+}
+
+// knownCount returns how many lines a stream prints of a file that is known, where the
+// output repeats the last of them in their place; 0 where that is not certain.
+func (d *divider) knownCount(s *work.Stream) int {
+	f := d.known(s.Path)
+	if f == nil {
+		return 0
+	}
+	n := s.Count
+	if left := f.total - s.From + 1; f.isCounted() && (n == work.ToEnd || left < n) {
+		n = left
+	}
+	tells := false
+	for i := n; i > max(0, n-3); i-- {
+		l := f.line(s.From + i - 1)
+		if l == nil || d.pos+i >= len(d.lines) || l.Text != d.lines[d.pos+i-1] {
+			return 0
+		}
+		tells = tells || len(strings.TrimSpace(l.Text)) >= 8
+	}
+	if !tells {
+		return 0
+	}
+	return n
 }
 
 // isFound reports whether a line of the output is one that a search in files found.
