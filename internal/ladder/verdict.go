@@ -16,6 +16,9 @@ import (
 // with what a short result says otherwise.
 func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	if s.result == nil {
+		if a.step < r.typed { // the user went on without it
+			return ", stopped before its end"
+		}
 		return ", no result yet"
 	}
 	if work.Interrupted(s.result) {
