@@ -112,7 +112,7 @@ func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *ite
 	x := known[k]
 	if x == nil {
 		x = make(k)
-		if k < mostKept {
+		if k < mostKept && k+1 < len(f.steps) { // the last one may change
 			known[k] = x
 		}
 	}
@@ -192,7 +192,11 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: withoutPlans(s.text), weight: weights.RemarkWhole})
+	whole := s.text
+	if k+1 < len(f.steps) { // which tells what came next
+		whole = withoutPlans(whole)
+	}
+	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.
