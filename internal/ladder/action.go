@@ -212,14 +212,8 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		files += ", " + named(p)
 	}
 	switch {
-	case acc.Path != "" && acc.Kind == work.ToolRead:
-		return "read " + files
-	case acc.Path != "" && acc.Kind == work.ToolWrite:
-		return "wrote " + files
-	case acc.Path != "" && acc.Kind == work.ToolDelete:
-		return "deleted " + files
-	case acc.Path != "" && acc.Kind == work.ToolEdit:
-		text := "edited " + files
+	case acc.Path != "" && fileVerbs[acc.Kind] != "":
+		text := fileVerbs[acc.Kind] + " " + files
 		if a.plus+a.minus > 0 && !a.failed {
 			text += fmt.Sprintf(" (+%d -%d)", a.plus, a.minus)
 		}
@@ -246,6 +240,9 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 	}
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
+
+// fileVerbs say what is done to files.
+var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wrote", work.ToolDelete: "deleted", work.ToolEdit: "edited"}
 
 // findsFiles are the commands and tools that look for files by their names.
 var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
@@ -275,9 +272,6 @@ var onceWords = []string{
 }
 
 func doneOnce(command string) bool {
-	if strings.Contains(command, "git init") { // to try something out
-		return false
-	}
 	return find.Any(command, onceWords...) || onceVerb.MatchString(command) || removesPath(command)
 }
 

@@ -40,31 +40,12 @@ const (
 // shortenPastes returns a request whose pastes have only their first and last
 // lines.
 func shortenPastes(text string) string {
-	if len(text) < pasteBytes/4 && strings.Count(text, "\n") < pasteLines {
-		return text
-	}
 	blocks := strings.Split(text, "\n\n")
-	var out []string
-	fence := -1 // where an open fence began in out
-	for _, b := range blocks {
-		out = append(out, b)
-		if n := strings.Count(b, "```"); n%2 == 1 {
-			if fence < 0 {
-				fence = len(out) - 1
-				continue
-			}
-			whole := strings.Join(out[fence:], "\n\n")
-			out = append(out[:fence], shortenPaste(whole, 8))
-			fence = -1
-			continue
-		}
-		if fence < 0 {
-			out[len(out)-1] = shortenPaste(b, pasteLines)
-		}
+	for i := range blocks {
+		blocks[i] = shortenPaste(blocks[i], pasteLines)
 	}
-	short := strings.Join(out, "\n\n")
 	// What is long in spite of its blank lines is a paste as a whole.
-	return shortenPaste(short, 4*pasteLines)
+	return shortenPaste(strings.Join(blocks, "\n\n"), 4*pasteLines)
 }
 
 // shortenPaste shortens a text of more than that many lines in its middle.
