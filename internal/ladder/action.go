@@ -247,8 +247,8 @@ var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wro
 // findsFiles are the commands and tools that look for files by their names.
 var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
 
-// clipMiddle returns a command of at most about n bytes, cut between words: its end tells
-// as much of what it was for as its beginning, and tells it from its like.
+// clipMiddle returns a command of at most about n bytes, cut between words or parts of a path:
+// its end tells as much of what it was for as its beginning, and tells it from its like.
 func clipMiddle(command string, n int) string {
 	command = strings.Join(strings.Fields(command), " ")
 	if len(command) <= n {
@@ -258,8 +258,8 @@ func clipMiddle(command string, n int) string {
 	if at := strings.LastIndexByte(head, ' '); at > n/3 {
 		head = head[:at]
 	}
-	if at := strings.IndexByte(tail, ' '); at >= 0 && at < n/5 {
-		tail = tail[at+1:]
+	if at := strings.IndexAny(tail, " /"); at >= 0 && at < n/5 {
+		tail = strings.TrimSpace(tail[at:])
 	}
 	return head + " … " + tail
 }

@@ -79,6 +79,7 @@ func TestRemarksWithoutPlans(t *testing.T) {
 		"The `Text` component has no cache. Let me add one:":               "The `Text` component has no cache.",
 		"I’m waiting for the hook to finish.":                              "",
 		"I'll use the lock because two writers race.":                      "I'll use the lock because two writers race.",
+		"I’ll remove it, but I must not push to main.":                     "I’ll remove it, but I must not push to main.",
 		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
 	} {
 		if got := withoutPlans(text); got != want {

@@ -169,7 +169,7 @@ func announcesNext(s string) bool {
 	if strings.HasSuffix(s, ":") && !tellsDecision(s) {
 		return true
 	}
-	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !strings.Contains(s, "because")
+	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than")
 }
 
 // announces are the words with which an agent says what it does next, or that it waits.
