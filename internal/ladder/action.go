@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -53,7 +52,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 				a.times, list[at].times = list[at].times, 0
 			}
 		}
-		key := fmt.Sprint(s.access.Kind, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
+		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
@@ -133,8 +132,11 @@ func (r *Reading) readAction(k int) action {
 	}
 	if s.result != nil && !a.refused && acc.Kind != work.ToolSearch && !work.StartsAgent(s.call.Name) {
 		text := s.result.Text
-		if s.lines > 0 || acc.Kind == work.ToolRead && !a.failed {
+		switch {
+		case s.lines > 0 || acc.Kind == work.ToolRead && !a.failed:
 			text = besideLines(text) // lines of files may speak of errors
+		case !a.failed && isManual(withoutFrame(text)):
+			text = ""
 		}
 		least := 3
 		if _, exit, known := work.Status(s.result); known && exit == 0 && !strings.ContainsAny(acc.Command, "|;\n") {
@@ -209,14 +211,8 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 		files += ", " + named(p)
 	}
 	switch {
-	case acc.Path != "" && acc.Kind == work.ToolRead:
-		return "read " + files
-	case acc.Path != "" && acc.Kind == work.ToolWrite:
-		return "wrote " + files
-	case acc.Path != "" && acc.Kind == work.ToolDelete:
-		return "deleted " + files
-	case acc.Path != "" && acc.Kind == work.ToolEdit:
-		text := "edited " + files
+	case acc.Path != "" && fileVerbs[acc.Kind] != "":
+		text := fileVerbs[acc.Kind] + " " + files
 		if a.plus+a.minus > 0 && !a.failed {
 			text += fmt.Sprintf(" (+%d -%d)", a.plus, a.minus)
 		}
@@ -243,21 +239,27 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
 
+// fileVerbs say what is done to files.
+var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wrote", work.ToolDelete: "deleted", work.ToolEdit: "edited"}
+
 // findsFiles are the commands and tools that look for files by their names.
 var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
 
-// clipMiddle returns a command of at most about n bytes: its end tells as much of what
-// it was for as its beginning, and tells it from its like.
+// clipMiddle returns a command of at most about n bytes, cut between words or parts of a path:
+// its end tells as much of what it was for as its beginning, and tells it from its like.
 func clipMiddle(command string, n int) string {
 	command = strings.Join(strings.Fields(command), " ")
 	if len(command) <= n {
 		return command
 	}
-	end := len(command) - n/3
-	for end < len(command) && !utf8.RuneStart(command[end]) {
-		end++
+	head, tail := quote.Clip(command, n*3/5), strings.ToValidUTF8(command[len(command)-n*2/5:], "")
+	if at := strings.LastIndexByte(head, ' '); at > n/3 {
+		head = head[:at]
 	}
-	return strings.TrimRight(quote.Clip(command, n-n/3), " ") + " … " + strings.TrimLeft(command[end:], " ")
+	if at := strings.IndexAny(tail, " /"); at >= 0 && at < n/5 {
+		tail = strings.TrimSpace(tail[at:])
+	}
+	return head + " … " + tail
 }
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
@@ -268,9 +270,6 @@ var onceWords = []string{
 }
 
 func doneOnce(command string) bool {
-	if strings.Contains(command, "git init") { // to try something out
-		return false
-	}
 	return find.Any(command, onceWords...) || onceVerb.MatchString(command) || removesPath(command)
 }
 

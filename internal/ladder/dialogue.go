@@ -47,7 +47,7 @@ const (
 	closingEnd  = 160
 	remarkPart  = 300
 	reportPart  = 600
-	resultPart  = 400
+	resultPart  = 480
 	resultMost  = 8000
 )
 
@@ -112,7 +112,7 @@ func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *ite
 	x := known[k]
 	if x == nil {
 		x = make(k)
-		if k < mostKept {
+		if k < mostKept && k+1 < len(f.steps) { // the last one may change
 			known[k] = x
 		}
 	}
@@ -192,10 +192,11 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	if onlyAnnounces(s.text) {
-		return f.newItem(k)
+	whole := s.text
+	if k+1 < len(f.steps) { // which tells what came next
+		whole = withoutPlans(whole)
 	}
-	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: s.text, weight: weights.RemarkWhole})
+	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.
@@ -227,7 +228,7 @@ var noItem item
 // resultItem makes an item of a result that belongs to no file.
 func (f *filler) resultItem(a *action) *item {
 	s := &f.steps[a.step]
-	if s.result == nil || a.refused || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) || strings.HasSuffix(a.subject, " --help") {
+	if s.result == nil || a.refused || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
 		return &noItem
 	}
 	text := withoutFrame(s.result.Text)
@@ -243,9 +244,10 @@ func (f *filler) resultItem(a *action) *item {
 	}
 	told := func(l string) bool { // it is blank, or stands above
 		l = strings.TrimSpace(l)
-		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(l))
+		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
-	whole, _ := work.Limit(withoutLines(text, told), resultMost, 160)
+	found = found || !a.failed && isManual(text)
+	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
 		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},

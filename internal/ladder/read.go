@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/guard"
@@ -171,7 +172,7 @@ func (r *Reading) readMessage(i int) {
 			}
 			delete(r.calls, p.ID)
 			s := &r.steps[at]
-			s.result, s.lines = p, r.set.Placed(p)
+			s.result, s.lines = asShown(p), r.set.Placed(p)
 			if s.access.Command != "" {
 				if id := runningID(p.Text); id != "" {
 					r.runs[id] = at
@@ -263,15 +264,53 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 // rulesTag is a tag that clients put around instructions.
 var rulesTag = regexp.MustCompile(`(?i)</?[a-z_ ]*instructions>\n?`)
 
-// closeTurn marks the agent's last words as those that end a turn.
+// closeTurn marks the agent's last words as those that end a turn. The skills that the
+// turn used do not bind the next one.
 func (r *Reading) closeTurn() {
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].kind != asked; k-- {
-		if r.steps[k].kind == said {
-			r.steps[k].closing = true
-			delete(r.items, k)
-			return
+		if r.steps[k].kind != said {
+			continue
+		}
+		r.steps[k].closing = true
+		delete(r.items, k)
+		for name, at := range r.notes {
+			if at < k && strings.HasPrefix(name, typed.Skill.String()) {
+				r.steps[at].rules = false
+				delete(r.items, at)
+			}
+		}
+		return
+	}
+}
+
+// asShown returns a result with what a terminal shows of it in the end: a line that was
+// written over, as progress bars are, has its last state.
+func asShown(p *chat.Part) *chat.Part {
+	if !strings.ContainsAny(p.Text, "\b\r") {
+		return p
+	}
+	var b strings.Builder
+	var line []byte
+	over := false // the next letter begins the line anew
+	for i := range len(p.Text) {
+		switch c := p.Text[i]; {
+		case c == '\b':
+			_, n := utf8.DecodeLastRune(line)
+			line = line[:len(line)-n]
+		case c == '\r':
+			over = true
+		case c == '\n':
+			b.Write(append(line, c))
+			line, over = line[:0], false
+		case over:
+			line, over = append(line[:0], c), false
+		default:
+			line = append(line, c)
 		}
 	}
+	shown := *p
+	shown.Text = b.String() + string(line)
+	return &shown
 }
 
 // readPresent reads the end of the history, once.

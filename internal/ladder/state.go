@@ -218,7 +218,13 @@ func (f *filler) isAllowed(a *action) bool {
 func (f *filler) describeBranch() string {
 	for k := len(f.steps) - 1; k >= 0; k-- {
 		s := &f.steps[k]
-		if s.kind != did || s.result == nil || !strings.Contains(s.access.Command, "git status") {
+		if s.kind != did || s.result == nil {
+			continue
+		}
+		if a := f.newAction(k); a.once || a.plus+a.minus > 0 || s.access.Kind == work.ToolWrite { // it is not as it was
+			return ""
+		}
+		if !strings.Contains(s.access.Command, "git status") {
 			continue
 		}
 		if found := branchLine.FindAllString(quote.Clip(s.result.Text, 4<<10), 3); len(found) > 0 && !f.isShown(s.msg) {

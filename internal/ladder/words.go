@@ -40,31 +40,12 @@ const (
 // shortenPastes returns a request whose pastes have only their first and last
 // lines.
 func shortenPastes(text string) string {
-	if len(text) < pasteBytes/4 && strings.Count(text, "\n") < pasteLines {
-		return text
-	}
 	blocks := strings.Split(text, "\n\n")
-	var out []string
-	fence := -1 // where an open fence began in out
-	for _, b := range blocks {
-		out = append(out, b)
-		if n := strings.Count(b, "```"); n%2 == 1 {
-			if fence < 0 {
-				fence = len(out) - 1
-				continue
-			}
-			whole := strings.Join(out[fence:], "\n\n")
-			out = append(out[:fence], shortenPaste(whole, 8))
-			fence = -1
-			continue
-		}
-		if fence < 0 {
-			out[len(out)-1] = shortenPaste(b, pasteLines)
-		}
+	for i := range blocks {
+		blocks[i] = shortenPaste(blocks[i], pasteLines)
 	}
-	short := strings.Join(out, "\n\n")
 	// What is long in spite of its blank lines is a paste as a whole.
-	return shortenPaste(short, 4*pasteLines)
+	return shortenPaste(strings.Join(blocks, "\n\n"), 4*pasteLines)
 }
 
 // shortenPaste shortens a text of more than that many lines in its middle.
@@ -163,7 +144,7 @@ func decisionSentences(text string, n int) string {
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
 		for s := range typed.Sentences(l, remarkMarks) {
-			if len(s) < 24 || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
+			if len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
 				gap = " … "
 				continue
 			}
@@ -185,32 +166,35 @@ const remarkMarks = ".!?。！？"
 
 // announcesNext reports whether a sentence only says what comes next.
 func announcesNext(s string) bool {
-	if strings.HasSuffix(s, ":") {
+	if strings.HasSuffix(s, ":") && !tellsDecision(s) {
 		return true
 	}
-	s = strings.ReplaceAll(s, "’", "'")
-	return quote.HasFold(s,
-		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
-		"no handoff", "no done ", "continuing ", "waiting ",
-		"checking ", "running ", "looking at ", "i'm checking", "i'm looking", "i'm running", "i'm reading", "i'm waiting", "i'm opening", "i'm inspecting",
-	) && !strings.Contains(s, "because")
+	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than")
 }
 
-// onlyAnnounces reports whether a remark says nothing but what comes next, or that all is
-// as it was, and names nothing by a number or in code.
-func onlyAnnounces(text string) bool {
-	some := false
-	for l := range strings.Lines(text) {
-		for s := range typed.Sentences(strings.TrimSpace(l), remarkMarks) {
-			says := announcesNext(s) || quote.HasFold(s, "still ") && !tellsDecision(s)
-			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
-				return false
-			}
-			some = some || says
+// announces are the words with which an agent says what it does next, or that it waits.
+var announces = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also),? )?(?:let(?: me|'s) |i(?:'ll| will|'m going to) |i (?:need to|should|want to) (?:check|see|look|read|find|verify|run|understand)|` +
+	`(?:i'm (?:now )?)?(?:check|look|runn|read|wait|open|inspect|verify|search|load|continu|do|push|pull|committ|rerunn)ing )|^(?:now|next)\b|^still (?:active|running|waiting|in progress)`)
+
+// withoutPlans returns a remark without the sentences at its end that say what comes
+// next, which the actions tell; "" where it says nothing else.
+func withoutPlans(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		last := ""
+		for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
+			last = s
+		}
+		if short := strings.TrimSuffix(text, last); last == "" || len(short) == len(text) || !announcesNext(last) {
+			return text
+		} else if text = short; len(text) < leastRemark {
+			return ""
 		}
 	}
-	return some
 }
+
+// leastRemark is the length of a sentence in bytes below which it says nothing.
+const leastRemark = 24
 
 // tellsWords are those with which an agent says what it decided or found out.
 var tellsWords = []string{
@@ -226,10 +210,18 @@ func tellsDecision(s string) bool {
 	return strings.ContainsAny(s, "`0123456789") || find.Any(strings.ToLower(s), tellsWords...)
 }
 
+// isManual reports whether a text is a page to read: it begins with a heading, with
+// fields between lines of dashes, or with how a program is used.
+func isManual(text string) bool {
+	return len(text) > 800 && manual.MatchString(text[:800])
+}
+
+var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
+
 // keyLines returns the lines of a result that say most, up to n bytes, without what
 // is told already: those that report errors and those that give names their values, else
 // the last ones.
-// Of a search or a list it returns the first lines, and how many there are.
+// Of a search, a list or a manual it returns the first lines, and how many there are.
 func keyLines(text, told string, n int, found bool) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
@@ -276,9 +268,10 @@ func keyLines(text, told string, n int, found bool) string {
 // hasWord tells a line with a word or a number from brackets and rules.
 var hasWord = regexp.MustCompile(`[\pL\pN]`)
 
-// jsonValues returns the values of a JSON document by their names, each once and
-// up to n bytes in all: first those with digits, which calls refer to, then words, then
-// the beginnings of texts. It is "" where the text is something else.
+// jsonValues returns the values of a JSON document by their names and those of their
+// owners, each once and up to n bytes in all: first reasons and values with digits, which
+// calls refer to, then words, then the beginnings of texts. It is "" where the text is
+// something else.
 func jsonValues(text, told string, n int) string {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return ""
@@ -296,13 +289,14 @@ func jsonValues(text, told string, n int) string {
 		}
 		v, pointer := tok.String(), dec.StackPointer()
 		kind, at := dec.StackIndex(dec.StackDepth())
-		if k := tok.Kind(); k != '"' && k != '0' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
+		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
-		name := pointer.LastToken()
-		for name != "" && strings.Trim(name, "0123456789") == "" { // the place in an array
-			pointer = pointer.Parent()
-			name = pointer.LastToken()
+		name := ""
+		for ; pointer != "" && !strings.Contains(name, "."); pointer = pointer.Parent() {
+			if t := pointer.LastToken(); strings.Trim(t, "0123456789") != "" && (name == "" || !strings.ContainsAny(t, "0123456789")) { // else a place in a list
+				name = strings.TrimSuffix(t+"."+name, ".")
+			}
 		}
 		if serves.MatchString(name + ": " + v) { // the service, not who calls it
 			continue
@@ -318,7 +312,7 @@ func jsonValues(text, told string, n int) string {
 	for rank := range 3 {
 		for _, name := range names {
 			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
-				return rankValue(v) != rank || strings.Contains(b.String(), v)
+				return rankValue(name, v) != rank || strings.Contains(b.String(), v)
 			})
 			if l := quote.ClipLine(name+": "+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
 				b.WriteString(l + "\n")
@@ -333,8 +327,10 @@ func jsonValues(text, told string, n int) string {
 var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
 
 // rankValue says how soon a value is told.
-func rankValue(v string) int {
+func rankValue(name, v string) int {
 	switch {
+	case reasons.MatchString(name):
+		return 0
 	case len(v) > 60:
 		return 2
 	case strings.ContainsAny(v, "0123456789"):
@@ -342,6 +338,9 @@ func rankValue(v string) int {
 	}
 	return 1
 }
+
+// reasons are the names of texts that say why something is as it is.
+var reasons = regexp.MustCompile(`(?i)\b(?:reason(?:ing)?|error|message)$`)
 
 // isHarnessFrame reports whether a line is one with which a harness frames an output.
 func isHarnessFrame(l string) bool {

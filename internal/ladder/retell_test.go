@@ -1,0 +1,101 @@
+package ladder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// A value of a JSON result stands beside the name of its owner, and a reason is told.
+func TestValuesHaveOwners(t *testing.T) {
+	got := jsonValues(`{"dob":"1982-10-19","saved_passengers":[{"dob":"1992-11-19"},{"dob":"1990-10-11"}],"cards":{"card_29":{"last_four":"7803"}},"note":"`+
+		strings.Repeat("word ", 90)+`","graders":[{"passed":false,"reason":"`+strings.Repeat("the answer names no source ", 4)+`"}]}`, "", 240)
+	for _, want := range []string{"dob: 1982-10-19\n", "saved_passengers.dob: 1992-11-19, 1990-10-11", "cards.last_four: 7803", "graders.reason: the answer names no source"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A manual is told by its first lines, and what it says of errors is not the command's.
+func TestManual(t *testing.T) {
+	page := "---\nname: bench\n---\n# Bench\n\nRun evals.\n\n" + strings.Repeat("A line of the manual about graders and their ways.\n", 40) +
+		"Error: this is what a run says that failed\nport: 8080\n" + strings.Repeat("More of it.\n", 20)
+	h := chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Load the skill.")}, ran("1", "tool skills get bench", page)...)...)
+	got := Read(h, counter, nil).Fill(Room{Tokens: 400, From: 0, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())}).Fold
+	if !strings.Contains(got, "bench`\n  name: bench\n  # Bench\n  Run evals.") || !strings.Contains(got, "lines in all)") || strings.Contains(got, "8080") || strings.Contains(got, "Error:") {
+		t.Error(got)
+	}
+}
+
+// Output that was written over is told as a terminal shows it in the end.
+func TestWrittenOver(t *testing.T) {
+	bar := strings.Repeat("50 %\b\b\b\b", 2000) + "done\r\nfetch 1\rfetch 2\rfetched 3 files\n"
+	h := chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Build.")}, ran("1", "make", bar)...)...)
+	if got := fold(Read(h, counter, nil), 2000).Fold; !strings.Contains(got, "ran `make`: done fetched 3 files") {
+		t.Error(got)
+	}
+}
+
+// A skill of a finished turn is data of that turn, and stands whole while it is in use.
+func TestSkillOfFinishedTurn(t *testing.T) {
+	skill := "Base directory for this skill: /s/review\n\n# Review\n\nYou must read every file.\n" + strings.Repeat("This line describes the review.\n", 60)
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Review the branch."), chat.TextMessage(chat.User, skill), chat.TextMessage(chat.Assistant, "The branch is fine."))
+	if r := Read(h, counter, nil); !r.steps[1].rules {
+		t.Error("a skill in use does not hold")
+	}
+	if r := Read(h.Append(chat.TextMessage(chat.User, "Now the release.")), counter, nil); r.steps[1].rules {
+		t.Error("the skill of a finished turn holds")
+	}
+}
+
+// What git said is told until something changes the folder.
+func TestOldStatus(t *testing.T) {
+	h := chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Go on.")}, ran("1", "git status", "On branch main\nnothing to commit, working tree clean")...)...)
+	if got := fold(Read(h, counter, nil), 2000).State; !strings.Contains(got, "git status said in message 2: On branch main") {
+		t.Error(got)
+	}
+	h = h.Append(ran("2", "git commit -am x", "[main 3f2a9b1] x")...)
+	if got := fold(Read(h, counter, nil), 2000).State; strings.Contains(got, "git status said") {
+		t.Error(got)
+	}
+}
+
+// A long command keeps its first and last words whole.
+func TestClipMiddle(t *testing.T) {
+	got := clipMiddle("go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay", 60)
+	if want := "go test ./internal/ladder … ./cmd/winnow/replay"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Of remarks on the way the finds are told, without what comes next.
+func TestRemarksWithoutPlans(t *testing.T) {
+	for text, want := range map[string]string{
+		"Now let me update `listCheckpoints()` to fill the fields.": "",
+		"Good. Let me check:":                                              "",
+		"The `Text` component has no cache. Let me add one:":               "The `Text` component has no cache.",
+		"I’m waiting for the hook to finish.":                              "",
+		"I'll use the lock because two writers race.":                      "I'll use the lock because two writers race.",
+		"I’ll remove it, but I must not push to main.":                     "I’ll remove it, but I must not push to main.",
+		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
+	} {
+		if got := withoutPlans(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A call that the user did not wait for is not told as one that still runs.
+func TestNoResult(t *testing.T) {
+	edit := func(id string) chat.Message {
+		return chat.CallMessage("", chat.Call(id, "Edit", fmt.Sprintf(`{"file_path":"/w/a.go","old_string":"x%s","new_string":"y"}`, id)))
+	}
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."), edit("1"), chat.ResultMessage("1", "The file has been updated."), edit("2"), chat.TextMessage(chat.User, "Stop."))
+	got := fold(Read(h, counter, nil), 2000).Fold
+	if !strings.Contains(got, "(+1 -1)\n") || !strings.Contains(got, ", stopped before its end") || strings.Contains(got, "no result yet") {
+		t.Error(got)
+	}
+}
