@@ -337,7 +337,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			"what a search found was not read",
 			[][]string{cat("/w/a.go", source("a")), {"grep -rn limit /w/found", "/w/found/x.go:3:const limit = 3 // of x\n/w/found/y.go:3:const limit = 3 // of y"}},
 			[]string{"text of a line 7"},
-			[]string{"Not shown, though read or changed before: "},
+			[]string{"Not shown, though "},
 		},
 		{"a copy is named", [][]string{cat("/w/a.go", source("a")), {"cp /w/a.go /w/b.go", ""}}, []string{"/w/b.go (a copy of /w/a.go)"}, []string{"### /w/b.go", "a.go (changed"}},
 		{
