@@ -377,3 +377,19 @@ func TestViewIsFitToHandOver(t *testing.T) {
 		})
 	}
 }
+
+// A target is met from below too, where the next exchange is larger than what fold and
+// state leave: its file stands in one of the two only.
+func TestTargetMetBesideLargeExchange(t *testing.T) {
+	m := []chat.Message{user("Read them.")}
+	for i := range 5 {
+		m = append(m, did(fmt.Sprint("a", i), "Read", `{"file_path":"/w/a.txt"}`, lines("first", 500))...)
+	}
+	m = append(m, did("b", "Read", `{"file_path":"/w/b.txt"}`, lines("second", 1900))...)
+	m = append(m, said("They are read."), user("Go on."))
+	const target = 30_000
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: target}})
+	if n := r.Report().After.Tokens; n > target || n < target*95/100 {
+		t.Errorf("%d tokens for a target of %d", n, target)
+	}
+}
