@@ -103,8 +103,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
 			if l.Edited && to-i <= around || to-i < leastRun || !f.isShown(l.Touched) {
-				// What the agent wrote is as it wrote it, whatever ran since.
-				sure := l.Edited || !slices.ContainsFunc(g.Lines[x.from:x.to], func(n workset.Line) bool { return n.Doubt >= workset.Command })
+				sure := !slices.ContainsFunc(g.Lines[x.from:x.to], func(n workset.Line) bool { return n.Doubt >= workset.Command })
 				x.tokens = sizes[x.to] - sizes[x.from] + runFrame
 				add(x, l.Touched, sure)
 			}

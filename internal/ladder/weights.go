@@ -4,8 +4,8 @@ package ladder
 // test TestWithout of package replay.
 type Weights struct {
 	// How many times more a run of lines is wanted whose file the newest request
-	// names, or the newest calls; that was read, and of which a line is in doubt; whose
-	// file is in a folder for files that nobody keeps.
+	// names, or the newest calls; of which a line is in doubt; whose file is in a
+	// folder for files that nobody keeps.
 	Named, Called, Unsure, Scratch float64
 
 	// What is added to an item's age and to its tokens before they count.
