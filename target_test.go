@@ -337,7 +337,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			"what a search found was not read",
 			[][]string{cat("/w/a.go", source("a")), {"grep -rn limit /w/found", "/w/found/x.go:3:const limit = 3 // of x\n/w/found/y.go:3:const limit = 3 // of y"}},
 			[]string{"text of a line 7"},
-			[]string{"Not shown, though read or changed before: "},
+			[]string{"Not shown, though "},
 		},
 		{"a copy is named", [][]string{cat("/w/a.go", source("a")), {"cp /w/a.go /w/b.go", ""}}, []string{"/w/b.go (a copy of /w/a.go)"}, []string{"### /w/b.go", "a.go (changed"}},
 		{
@@ -375,5 +375,21 @@ func TestViewIsFitToHandOver(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A target is met from below too, where the next exchange is larger than what fold and
+// state leave: its file stands in one of the two only.
+func TestTargetMetBesideLargeExchange(t *testing.T) {
+	m := []chat.Message{user("Read them.")}
+	for i := range 5 {
+		m = append(m, did(fmt.Sprint("a", i), "Read", `{"file_path":"/w/a.txt"}`, lines("first", 500))...)
+	}
+	m = append(m, did("b", "Read", `{"file_path":"/w/b.txt"}`, lines("second", 1900))...)
+	m = append(m, said("They are read."), user("Go on."))
+	const target = 30_000
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: target}})
+	if n := r.Report().After.Tokens; n > target || n < target*95/100 {
+		t.Errorf("%d tokens for a target of %d", n, target)
 	}
 }

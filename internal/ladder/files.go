@@ -103,10 +103,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
 			if l.Edited && to-i <= around || to-i < leastRun || !f.isShown(l.Touched) {
-				sure := true
-				for n := x.from; n < x.to && sure; n++ {
-					sure = g.Lines[n].Doubt < workset.Command
-				}
+				sure := !slices.ContainsFunc(g.Lines[x.from:x.to], func(n workset.Line) bool { return n.Doubt >= workset.Command })
 				x.tokens = sizes[x.to] - sizes[x.from] + runFrame
 				add(x, l.Touched, sure)
 			}
@@ -309,7 +306,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 			if !marks[i] {
 				continue
 			}
-			p, from := part{where: "lines of it"}, i
+			p, from := part{}, i
 			var text strings.Builder
 			for ; i < len(marks) && marks[i]; i++ {
 				p.doubt = max(p.doubt, g.Lines[i].Doubt)
@@ -340,7 +337,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		if p.doubt == same {
 			p.doubt = workset.Certain
 		}
-		writeFenced(b, p.where+f.doubtNote(v.file, p.doubt), p.text)
+		writeFenced(b, strings.TrimPrefix(p.where+f.doubtNote(v.file, p.doubt), ", "), p.text)
 	}
 	for _, p := range v.pieces {
 		where := "somewhere in it"
@@ -388,20 +385,24 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 	case workset.SubAgent:
 		why = "another agent worked"
 	case workset.Differs:
-		why = "other parts of the file have"
+		return ", may have changed since"
 	default:
 		return ""
 	}
 	return ", may have changed since: " + why
 }
 
-// writeFenced writes text between fences that do not occur in it.
+// writeFenced writes text between fences that do not occur in it, and what it is, where
+// that can be said.
 func writeFenced(b *strings.Builder, what, text string) {
+	if what != "" {
+		what += ":\n"
+	}
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	b.WriteString(what + ":\n" + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n")
+	b.WriteString(what + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n")
 }
 
 // madeEnds are the ends of such files' names.

@@ -330,6 +330,7 @@ func TestFilesInFewWords(t *testing.T) {
 	for i := range 40 {
 		read(fmt.Sprintf("/w/a/folder/of/the/project/file%d.go", i), 1)
 	}
+	h = h.Append(chat.CallMessage("", chat.Call("e0", "Edit", `{"file_path":"/w/a/folder/of/the/project/file3.go","old_string":"line 7","new_string":"line seven"}`)), chat.ResultMessage("e0", "The file has been updated."))
 	read("/w/main.go", 1)
 	read("/w/main.go", 100)
 	h = h.Append(ran("g", "go generate ./...", "")...)
@@ -345,6 +346,11 @@ func TestFilesInFewWords(t *testing.T) {
 	}
 	if strings.Contains(state, "handleSecond") || !strings.Contains(state, "handle the second") {
 		t.Errorf("a name alone is shown as text of a file, or a text is not:\n%s", state)
+	}
+	none := Read(h, counter, nil).newFiller(Room{Whole: 1500, Shown: make([]bool, n)})
+	none.listing = 100
+	if got, want := none.listUnshown(), "Not shown, though changed before: /w/other.go, file3.go\nNot shown, though read before: /w/main.go, file39.go, "; !strings.HasPrefix(got, want) {
+		t.Errorf("a file that was changed is not told as changed:\n%s", got)
 	}
 	if !strings.Contains(state, " more files") {
 		t.Errorf("files that are not listed are not counted:\n%s", state)

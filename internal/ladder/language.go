@@ -1,6 +1,9 @@
 package ladder
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // language says how the lines of a kind of file are read. Words are separated by
 // blanks.
@@ -145,6 +148,27 @@ func (l *language) rankOf(code string, depth int) rank {
 	}
 	return ranks
 }
+
+// nameIn returns the name of what a line of code defines; "" where it has none, as in
+// data.
+func (l *language) nameIn(code string) string {
+	if l.flat >= 0 || l.columns {
+		return ""
+	}
+	head, _, _ := strings.Cut(code, "=")
+	if found := beforeParameters.FindStringSubmatch(head); found != nil {
+		return found[1]
+	}
+	for w := range namesIn(head) {
+		if !inWordList(modifiers, w) && !inWordList(l.defines, w) && !inWordList(l.values, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// beforeParameters is a name with parameters, maybe of types too, behind it.
+var beforeParameters = regexp.MustCompile(`(\w+)(?:<[^(]*>|\[[^(]*\])?\(`)
 
 // firstWord cuts the first word off a line.
 func firstWord(code string) (word, rest string) {

@@ -18,22 +18,26 @@ import (
 // number, so that a range can be read again. Go is read by its own parser, other
 // languages by rules on lines, which stand in a table; a caller may bring a
 // parser. Beside them stand the lines that the agent edited, quoted or searched
-// for, and comments that somebody will look for. Where not all of them fit, every
-// rank has at most half of what the ranks before it left, values and signatures seven
-// eighths, and short lines come first; a second round takes what still fits.
+// for, and comments that somebody will look for. Where not all of them fit, what is
+// defined has its name and number first, several on a line: half of what the heading
+// left. Then every rank has at most half of what the ranks before it left, values and
+// signatures seven eighths, and short lines come first. A second round takes what still
+// fits.
 //
-// An example: a file has the lines below and its outline 40 tokens.
+// An example: a file has the lines below and its outline 36 tokens.
 //
-//	line  text                                           rank       tokens
-//	   1  package queue                                  heading     5   at most 20: taken
-//	   4  "errors"; "time"                               imported    9   at most  8: not taken
-//	   8  const limit = 64                               value       8   at most 31: taken
-//	  10  var errFull = errors.New("the queue is full")  signature  15   at most 13: not taken
-//	  12  func Push(j Job, wait time.Duration) error     signature  14   second round: 16 left
-//	  20  func Pop() (Job, bool)                         signature  11   at most 24: taken
+//	line  text                                           rank       tokens, of its name
+//	   1  package queue                                  heading     5
+//	   4  "errors"; "time"                               imported    9
+//	   8  const limit = 64                               value       8
+//	  10  var errFull = errors.New("the queue is full")  signature  15
+//	  12  func Push(j Job, wait time.Duration) error     signature  14, 4
+//	  20  func Pop() (Job, bool)                         signature  11, 4
 //
-// Lines 1, 8, 12 and 20 are shown, in 38 tokens. (errFull counts as a signature,
-// because something computes it.)
+// The heading is taken (at most 18), then both names (at most 16), the value (at most
+// 21) and Pop whole for 7 more (at most 14). Of the 8 left, Push would need 10. Lines 1,
+// 8 and 20 are shown, and `12: Push`. (errFull counts as a signature, because something
+// computes it.)
 
 // rank says what a line tells. A lower one comes first.
 type rank uint8
@@ -51,11 +55,20 @@ const (
 // outlineLine is a line of a file that its outline shows.
 type outlineLine struct {
 	region *workset.Region
-	line   int // of the region
-	text   string
+	line   int    // of the region
+	text   string // the line, or the name in it
+	name   string // of what it defines; "" where the line has no shorter form
 	rank   rank
-	tokens int
+	named  bool               // the text is the name
+	costs  [wholeLine + 1]int // tokens of its forms
 }
+
+// The forms of an outline's line.
+const (
+	noLine = iota
+	nameOnly
+	wholeLine
+)
 
 // outline is what could be shown of a file, as long as the file stays as it is
 // and nothing else was asked for.
@@ -80,34 +93,40 @@ const (
 // tokens, in order.
 func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, tokens int) {
 	all := f.wholeOutline(file)
-	taken := make([]bool, len(all))
+	forms := make([]int, len(all))
 	bySize := make([]int, len(all)) // short ones first: more of them fit
 	for i := range bySize {
 		bySize[i] = i
 	}
-	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(all[a].tokens, all[b].tokens) })
-	take := func(r rank, limit int) {
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(all[a].costs[wholeLine], all[b].costs[wholeLine]) })
+	raise := func(form, limit int, wanted func(*outlineLine) bool) {
 		for _, i := range bySize {
-			if n := all[i].tokens; all[i].rank == r && !taken[i] && n <= limit {
-				taken[i] = true
-				tokens += n
-				limit -= n
+			cost := all[i].costs[form] - all[i].costs[forms[i]]
+			if forms[i] < form && cost <= limit && wanted(&all[i]) {
+				forms[i] = form
+				tokens += cost
+				limit -= cost
 			}
 		}
 	}
-	for r := range ranks {
-		share := 2
-		if r == value || r == signature {
-			share = 8
+	for _, kept := range [...]int{1, 0} { // what a rank leaves to others; the second round takes what fits
+		for r := range ranks {
+			share := 2
+			if r == value || r == signature {
+				share = 8
+			}
+			raise(wholeLine, (most-tokens)-kept*(most-tokens)/share, func(l *outlineLine) bool { return l.rank == r })
+			if r == heading {
+				raise(nameOnly, (most-tokens)-kept*(most-tokens)/2, func(l *outlineLine) bool { return l.name != "" })
+			}
 		}
-		take(r, (most-tokens)-(most-tokens)/share)
 	}
-	for r := range ranks {
-		take(r, most-tokens)
-	}
-	for i := range all {
-		if taken[i] {
-			lines = append(lines, all[i])
+	for i, l := range all {
+		if l.named = forms[i] == nameOnly; l.named {
+			l.text = l.name
+		}
+		if forms[i] != noLine {
+			lines = append(lines, l)
 		}
 	}
 	return lines, tokens
@@ -129,7 +148,13 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 				continue // it says nothing where it cannot be looked up, or not twice
 			}
 			has[m.text] = true
-			o.lines = append(o.lines, outlineLine{g, m.line, m.text, lang.rankByLiteral(m), f.countTokens(m.text) + 3})
+			l := outlineLine{region: g, line: m.line, text: m.text, rank: lang.rankByLiteral(m)}
+			l.costs[wholeLine] = f.countTokens(m.text) + 3
+			if m.rank == signature {
+				l.name = lang.nameIn(m.text)
+				l.costs[nameOnly] = f.countTokens(l.name) + 3
+			}
+			o.lines = append(o.lines, l)
 		}
 	}
 	f.outlines[file] = o
@@ -239,17 +264,25 @@ func joinImports(marks []mark) []mark {
 func writeOutline(b *strings.Builder, v *fileView) {
 	var text strings.Builder
 	what, lines, unnumbered := "outline", 0, ""
+	names := false // what stands there last is a name
 	for _, l := range v.outline {
 		if marks := v.lines[l.region]; marks != nil && marks[l.line] {
 			continue
 		}
+		switch {
+		case names && l.named:
+			text.WriteString(", ")
+		case text.Len() > 0:
+			text.WriteByte('\n')
+		}
+		names = l.named
 		if l.region.From > 0 {
 			fmt.Fprintf(&text, "%d: ", l.region.From+l.line)
 			what, unnumbered = "outline, with line numbers; read a range for its text", "?: " // they come last
 		} else {
 			text.WriteString(unnumbered)
 		}
-		text.WriteString(l.text + "\n")
+		text.WriteString(l.text)
 		if l.rank != imported {
 			lines++
 		}

@@ -276,6 +276,61 @@ func TestOutlineInState(t *testing.T) {
 	}
 }
 
+// Where signatures have no room, each function still has its name and number, though
+// values and comments would fill the outline.
+func TestOutlineNamesFunctions(t *testing.T) {
+	var body strings.Builder
+	n := 0
+	line := func(format string, args ...any) {
+		n++
+		fmt.Fprintf(&body, "%6d→%s\n", n, fmt.Sprintf(format, args...))
+	}
+	line("package explain")
+	at := map[string]int{}
+	for i := range 35 {
+		line("const limitOf%d = %d // since 20%02d, see /etc/limits/%d", i, 1000+i, i, i)
+		line("func (e *explainer) Explain%d(ctx context.Context, plan *Plan, options ...Option) (*Explanation, error) {", i)
+		at[fmt.Sprintf("Explain%d", i)] = n
+		for k := range 16 {
+			line("\te.total += plan.cost[%d] * e.weight(ctx, options, %d)", k, i*k)
+		}
+		line("}")
+	}
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Look at it."),
+		chat.CallMessage("", chat.Call("1", "Read", `{"file_path":"/w/explain.go"}`)), chat.ResultMessage("1", body.String()),
+		chat.TextMessage(chat.Assistant, "Read."),
+	)
+	f := Read(h, counter, nil).newFiller(Room{Tokens: 1100, Whole: 20_000, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
+	file := f.readPresent().files[0]
+	most := counter.Text(body.String()) / shortPart
+	lines, tokens := f.outlineOf(file, most)
+	var b strings.Builder
+	writeOutline(&b, &fileView{file: file, outline: lines})
+	for name, line := range at {
+		if text := fmt.Sprintf("%d: ", line); !strings.Contains(b.String(), text+name) && !strings.Contains(b.String(), text+"func (e *explainer) "+name+"(") {
+			t.Errorf("%s is not found by its number", name)
+		}
+	}
+	if !strings.Contains(b.String(), "const limitOf3 = 1003") || tokens > most || counter.Text(b.String()) > most*11/10+20 {
+		t.Errorf("%d tokens of %d, or no values", counter.Text(b.String()), most)
+	}
+	if t.Failed() {
+		t.Log(b.String())
+	}
+	for code, want := range map[string]string{
+		"func (f *filler) outlineOf(file int) error {": "outlineOf", "func Map[K comparable](m K)": "Map", "type Store interface {": "Store",
+		"var errFull = errors.New(1)": "errFull",
+	} {
+		if got := languageOf("a.go").nameIn(code); got != want {
+			t.Errorf("%q names %q", code, got)
+		}
+	}
+	if got := languageOf("a.ts").nameIn("export default async function open<T>(path: string) {"); got != "open" {
+		t.Error(got)
+	}
+}
+
 // An outline repeats no line that is shown, and promises no numbers where it has none.
 func TestOutlineBesideLines(t *testing.T) {
 	file := &workset.File{Path: "a.go", Regions: []workset.Region{{Lines: []workset.Line{{Text: "func a() {\t"}, {Text: "func b() {"}, {Text: "func c() {"}, {Text: "func d() {"}}}}}

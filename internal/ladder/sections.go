@@ -95,7 +95,7 @@ func (s *sections) addSpoken(line string) {
 
 // pathOf returns the path in a file's heading.
 func pathOf(head string) string {
-	for _, end := range []string{" (changed ", " (written here", ", may have changed since: "} {
+	for _, end := range []string{" (changed ", " (written here", ", may have changed since"} {
 		head, _, _ = strings.Cut(head, end)
 	}
 	return head

@@ -32,9 +32,7 @@ func (f *filler) writeState(standing string) string {
 			f.writeFile(&b, v)
 		}
 	}
-	if list := f.listUnshown(); list != "" {
-		b.WriteString(list)
-	}
+	b.WriteString(f.listUnshown())
 	b.WriteString(f.noted)
 	b.WriteString(standing)
 	if b.Len() == 0 {
@@ -74,44 +72,43 @@ func wasOpened(file *workset.File) bool {
 	return file.Edits > 0 || file.Complete || slices.ContainsFunc(file.Regions, func(g workset.Region) bool { return len(g.Lines) >= leastRun })
 }
 
-// listUnshown lists the files that were read or changed and are not shown, those that
-// were changed first.
+// listUnshown lists the files that are not shown: those that were changed, then those
+// that were only read.
 func (f *filler) listUnshown() string {
-	var names []string
 	known := map[string]bool{} // a name may stand for two paths
 	for _, v := range f.shown {
 		known[shortPath(f.root, v.file.Path)] = true
 	}
-	room, more := f.listing+min(max(0, f.left), f.Whole/40), 0
-	files := slices.Clone(f.readPresent().listed)
-	slices.SortStableFunc(files, func(a, b *workset.File) int { return min(1, b.Edits) - min(1, a.Edits) })
-	for _, file := range files {
-		if f.views[file] != nil || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
-			continue
+	room, most := f.listing+min(max(0, f.left), f.Whole/40), mostUnshown
+	list := func(what string, wanted func(*workset.File) bool) string {
+		var names []string
+		more := 0
+		for _, file := range f.readPresent().listed {
+			name := shortPath(f.root, file.Path)
+			if !wanted(file) || f.views[file] != nil || known[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
+				continue
+			}
+			known[name] = true
+			if c := copiedFrom(file); c != nil {
+				name += " (a copy of " + shortPath(f.root, c.Path) + ")"
+			}
+			n := f.countTokens(name) + 2
+			if n > room || most == 0 {
+				more++
+				continue
+			}
+			room, most = room-n, most-1
+			names = append(names, name)
 		}
-		name := shortPath(f.root, file.Path)
-		if known[name] {
-			continue
+		if more > 0 {
+			names = append(names, plural(more, "more file"))
 		}
-		known[name] = true
-		if c := copiedFrom(file); c != nil {
-			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
+		if len(names) == 0 {
+			return ""
 		}
-		n := f.countTokens(name) + 2
-		if n > room || len(names) == mostUnshown {
-			more++
-			continue
-		}
-		room -= n
-		names = append(names, name)
+		return "Not shown, though " + what + " before: " + strings.Join(names, ", ") + "\n"
 	}
-	if more > 0 {
-		names = append(names, plural(more, "more file"))
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "Not shown, though read or changed before: " + strings.Join(names, ", ") + "\n"
+	return list("changed", func(file *workset.File) bool { return file.Edits > 0 }) + list("read", func(file *workset.File) bool { return file.Edits == 0 })
 }
 
 // describeStanding says where the work stands, in at most that many tokens: the
