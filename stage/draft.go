@@ -189,7 +189,8 @@ func (d *Draft) Pinned(i, part int) bool {
 
 // Editable reports whether a stage may mask the part of message i with a text:
 // the view shows it, the next call is not about it, nothing pins it, and the
-// provider takes it altered.
+// provider takes it altered. The text for a tool call is a JSON object: the
+// arguments that the view shows.
 func (d *Draft) Editable(i, part int) bool {
 	if i < 0 || i >= d.Live || part < 0 || part >= len(d.History.At(i).Parts) || !d.mayMask(i, part) {
 		return false
