@@ -35,12 +35,7 @@ const (
 var kindNames = [...]string{"typed", "client", "skill", "report", "file", "instructions", "told"}
 
 // String returns the kind's name.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "unknown"
-}
+func (k Kind) String() string { return kindNames[k] }
 
 // Span is a piece of a message that has one origin.
 type Span struct {
