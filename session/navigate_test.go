@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,26 +85,49 @@ func TestNavigateAborted(t *testing.T) {
 	}
 }
 
-// unruly writes far more than it may, or panics.
-type unruly struct{ panics bool }
+// unruly writes a text, whatever it is asked for, or panics.
+type unruly struct{ text string }
 
 func (w unruly) Summarize(context.Context, summary.Input) (summary.Output, error) {
-	if w.panics {
+	if w.text == "" {
 		panic("a fault of the caller's")
 	}
-	return summary.Output{Text: strings.Repeat("words of a branch ", 100_000), Used: "own"}, nil
+	return summary.Output{Text: w.text, Used: "own"}, nil
 }
 
-// A caller's summariser that writes too much or panics does no harm to a branch's summary.
+// What a caller's summariser writes of a branch is refused where it does harm, or is none: B4.
 func TestNavigateGuards(t *testing.T) {
-	for _, panics := range []bool{false, true} {
-		s := create(t, &session.Options{Summarizer: unruly{panics}})
-		ids := turns(t, s, 0, 2, 2500)
-		got, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{Summarise: true})
-		must(t, err)
-		if n := len(got.Summary.Branch.Summary); n == 0 || n > 10_000 {
-			t.Errorf("panics %v: a summary of %d bytes", panics, n)
+	words := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "word%d ", i)
 		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		name    string
+		branch  int // its letters
+		text    string
+		refused bool
+	}{
+		{"a good one", 60_000, words(100), false},
+		{"a panic", 2500, "", true},
+		{"no words", 2500, "-- ** 12 --", true},
+		{"larger than the branch", 2500, words(1200), true},
+		{"larger than its limit", 60_000, words(3500), true},
+		{"one phrase again and again", 60_000, strings.Repeat("words of a branch ", 100), true},
+		{"names that nobody gave", 60_000, "Fixed billing.go, rates.go, post.go and totals.go for QQ-99.", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := inWindow(t, "pi", 40_000, session.Options{Summarizer: unruly{c.text}})
+			ids := turns(t, s, 0, 2, c.branch)
+			got, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{Summarise: true})
+			must(t, err)
+			said := got.Summary.Branch.Summary
+			if refused := c.text == "" || !strings.Contains(said, c.text); said == "" || refused != c.refused {
+				t.Errorf("refused %v, and the summary has %d bytes", refused, len(said))
+			}
+		})
 	}
 }
 

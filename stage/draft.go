@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/budget"
 	"github.com/winnow-llm/winnow/internal/ladder"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
@@ -110,10 +111,18 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 
 // findLive finds the user's last request and what the next call is about: the
 // last message, with its exchange where it belongs to one. Of several user
-// messages in a row only the last must stay; the others are turns like any.
+// messages in a row only the last must stay; the others are turns like any. A
+// message in which nobody typed anything is a request only where there is no other.
 func (d *Draft) findLive() {
 	n := d.History.Len()
-	for d.LastUser = n - 1; d.LastUser >= 0 && !d.History.At(d.LastUser).StartsTurn(); d.LastUser-- {
+	for i := n - 1; i >= 0; i-- {
+		if d.History.At(i).StartsTurn() {
+			d.LastUser = max(d.LastUser, i)
+			if typed.Words(d.History, i) != "" {
+				d.LastUser = i
+				break
+			}
+		}
 	}
 	i := max(n-1, 0)
 	if n > 0 {
@@ -180,7 +189,8 @@ func (d *Draft) Pinned(i, part int) bool {
 
 // Editable reports whether a stage may mask the part of message i with a text:
 // the view shows it, the next call is not about it, nothing pins it, and the
-// provider takes it altered.
+// provider takes it altered. The text for a tool call is a JSON object: the
+// arguments that the view shows.
 func (d *Draft) Editable(i, part int) bool {
 	if i < 0 || i >= d.Live || part < 0 || part >= len(d.History.At(i).Parts) || !d.mayMask(i, part) {
 		return false

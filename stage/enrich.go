@@ -12,7 +12,6 @@ import (
 // The parts that only enrich a view. Each is made behind a guard: a view without
 // it is still one that fits and is valid.
 const (
-	partFiles   = "files"
 	partSummary = "summary"
 	partCalls   = "calls"
 )

@@ -246,27 +246,27 @@ func (r *run) askForParts(ctx context.Context, problems []string) ([]part, error
 		p, err := r.summarisePiece(ctx, from, r.in.To, false, r.most, problems)
 		return []part{p}, err
 	}
-	history := part{text: r.in.Previous}
-	turn := part{}
+	parts := []part{{text: r.in.Previous}, {}}
 	share := r.most * (r.in.Turn - from) / max(r.in.To-from, 1)
 	share = min(max(share, r.most/4), r.most*3/4)
-	jobs := []func() error{func() (err error) {
-		turn, err = r.summarisePiece(ctx, max(r.in.Turn, from), r.in.To, true, r.most-share, problems)
-		return err
-	}}
+	var jobs []func() error
 	if r.in.Turn > from {
-		jobs = append([]func() error{func() (err error) {
-			history, err = r.summarisePiece(ctx, from, r.in.Turn, false, share, problems)
+		jobs = append(jobs, func() (err error) {
+			parts[0], err = r.summarisePiece(ctx, from, r.in.Turn, false, share, problems)
 			return err
-		}}, jobs...)
+		})
 	}
+	jobs = append(jobs, func() (err error) {
+		parts[1], err = r.summarisePiece(ctx, max(r.in.Turn, from), r.in.To, true, r.most-share, problems)
+		return err
+	})
 	if err := r.runJobs(jobs); err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(history.text) == "" {
-		return []part{turn}, nil
+	if strings.TrimSpace(parts[0].text) == "" {
+		parts = parts[1:]
 	}
-	return []part{history, turn}, nil
+	return parts, nil
 }
 
 // runJobs runs jobs, at once or one after the other, and returns the first error.

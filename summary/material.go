@@ -31,18 +31,18 @@ func (r *run) naturalForm(from, to, room int) string {
 
 // summarisePiece summarises messages from to to-1.
 func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most int, problems []string) (part, error) {
-	t, previous := taskFirst, ""
+	task, previous := taskFirst, ""
 	switch {
 	case turn:
-		t = taskTurn
+		task = taskTurn
 	case r.in.Previous != "":
-		t, previous = taskUpdate, r.previousNotes()
+		task, previous = taskUpdate, r.previousNotes()
 	}
 	prompt := func(transcript string) Prompt {
 		return Prompt{
 			System: systemPrompt,
 			// Ten tokens are about six words.
-			Text:   betweenTags("notes", previous) + betweenTags("transcript", transcript) + writeInstruction(t, r.in, max(60, most*6/10), problems),
+			Text:   betweenTags("notes", previous) + betweenTags("transcript", transcript) + writeInstruction(task, r.in, max(60, most*6/10), problems),
 			Output: min(r.o.Output, 2*most+1024), // models do not count well, and some think first
 		}
 	}

@@ -19,13 +19,12 @@ type Prompt struct {
 	Output int
 }
 
-// task is what a prompt asks for.
-type task uint8
-
+// What a prompt asks for: a summary of messages, one brought up to date with more
+// messages, or one of the first part of a turn that goes on.
 const (
-	taskFirst  task = iota // a summary of messages
-	taskUpdate             // a summary brought up to date with more messages
-	taskTurn               // a summary of the first part of a turn that goes on
+	taskFirst  = "Write the notes for the transcript."
+	taskUpdate = "The notes between <notes> tags cover what came before the transcript. Write new notes that cover both: keep what still holds, replace what the transcript overtakes, add what is new. Do not shorten a statement for its age alone."
+	taskTurn   = "The transcript is the first part of a turn that is still going on; its later part stays as it is. Write notes on this part alone: what the user asked for in it, what was done and found so far, and what the later part needs to know."
 )
 
 const systemPrompt = `You write handover notes for an AI agent whose conversation has grown too long. Whoever continues the work sees your notes, the newest messages and, of the older part, what the user asked, what was done in a line each, and files as they stand. Write what these do not show: what it is all for, what was decided and why, what was tried in vain.
@@ -34,16 +33,9 @@ Report what the transcript says and nothing it does not say. Where something was
 Write in the language in which the user writes; keep the section headings in English as given.`
 
 // writeInstruction writes the part of a prompt that says what to do.
-func writeInstruction(t task, in *Input, words int, problems []string) string {
+func writeInstruction(task string, in *Input, words int, problems []string) string {
 	var b strings.Builder
-	switch t {
-	case taskFirst:
-		b.WriteString("Write the notes for the transcript.")
-	case taskUpdate:
-		b.WriteString("The notes between <notes> tags cover what came before the transcript. Write new notes that cover both: keep what still holds, replace what the transcript overtakes, add what is new. Do not shorten a statement for its age alone.")
-	case taskTurn:
-		b.WriteString("The transcript is the first part of a turn that is still going on; its later part stays as it is. Write notes on this part alone: what the user asked for in it, what was done and found so far, and what the later part needs to know.")
-	}
+	b.WriteString(task)
 	b.WriteString("\n\nUse exactly these headings, in this order, each on a line of its own. Under a heading write short bullet points. Where there is nothing to say, write \"none\".\n")
 	for _, s := range sections {
 		if in.asksFor(s.name) {

@@ -236,6 +236,8 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 			r.closeTurn()
 			r.typed = len(r.steps)
 			x.kind, x.text = asked, s.Words(m)
+		case typed.Told:
+			x.kind, x.text = said, strings.TrimPrefix(text, "Agent: ")
 		case typed.Report:
 			x.kind, x.text = report, reportText(text)
 		case typed.Skill, typed.Instructions, typed.File:

@@ -11,8 +11,8 @@ import (
 )
 
 // BindingSentences returns the sentences of a text that bind its reader: with must,
-// never, only, always, do not, instead of, use this not that. It passes over code
-// blocks.
+// never, only, always, have to, do not, instead of, use this not that. It passes over
+// code blocks.
 func BindingSentences(text string) []string {
 	// Nobody states a constraint in a sentence outside these lengths.
 	const shortest, longest = 6, 500
@@ -28,7 +28,7 @@ func BindingSentences(text string) []string {
 			continue
 		}
 		for s := range Sentences(t, ".!?;。！？；") {
-			s = strings.TrimSpace(strings.TrimLeft(s, "-*•#> \t"))
+			s = strings.TrimSpace(strings.TrimLeft(s, "-*•#>… \t"))
 			if len(s) >= shortest && len(s) <= longest && hasBindingWord(s) {
 				all = append(all, s)
 			}
@@ -74,9 +74,11 @@ func endsAbbreviation(s string) bool {
 // hasBindingWord reports whether a sentence has a word that binds.
 func hasBindingWord(s string) bool {
 	var prev, prev2 string
+	asks := strings.HasSuffix(s, "?")
 	for w := range strings.FieldsFuncSeq(strings.ReplaceAll(s, "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
 		low := strings.ToLower(w)
-		if bindingWord(low, prev, prev2) || w[0] >= utf8.RuneSelf && bindsInScript(low) {
+		asks = asks || slices.Contains(asking, prev2)
+		if bindingWord(low, prev, prev2) || bindsAgent(low, prev, prev2, asks) || w[0] >= utf8.RuneSelf && bindsInScript(low) {
 			return true
 		}
 		prev2, prev = prev, low
@@ -108,6 +110,32 @@ func bindingWord(w, prev, prev2 string) bool {
 		return prev2 == "ne" || strings.HasPrefix(prev, "n'")
 	}
 	return slices.Contains(bindsAfter[w], prev)
+}
+
+// asking are words behind which a sentence tells of its writer, asks or supposes: it binds
+// nobody by what has to be.
+var asking = []string{"i", "i'm", "i'll", "i'd", "i've", "me", "my", "we", "if", "no", "there", "that", "what", "which", "can", "could"}
+
+// bindsAgent judges a word that binds the agent unless the sentence asks.
+func bindsAgent(w, prev, prev2 string, asks bool) bool {
+	switch w {
+	case "circumstances":
+		return prev == "no"
+	case "ever":
+		return prev == "don't" || prev == "dont" || prev == "not"
+	case "to":
+		must := prev == "have" || prev == "has" || prev == "need" || prev == "needs"
+		return must && (!asks || prev == "have" && prev2 == "we")
+	case "refrain":
+		return !asks
+	case "new":
+		return prev == "no" && !asks
+	case "change", "break", "modify":
+		return !asks && (prev == "cannot" || prev == "can't" || prev == "not" && prev2 == "can")
+	case "changed", "broken", "modified":
+		return !asks && prev == "be" && (prev2 == "cannot" || prev2 == "can't")
+	}
+	return false
 }
 
 // bindsAfter are words that bind behind certain others.

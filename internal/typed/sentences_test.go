@@ -24,3 +24,20 @@ func TestBindingSentences(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+// What has to be binds the agent; what the user has to do, asks or supposes does not.
+func TestBindingSentencesOfNeed(t *testing.T) {
+	for _, s := range []string{
+		"You have to run the tests first.", "It needs to work offline.", "We have to stay on Go 1.21.", "Under no circumstances touch main.",
+		"No new dependencies.", "The API cannot change.", "The schema can't be changed.", "Please refrain from it.", "Make sure it builds.", "I don't ever want to see that.",
+	} {
+		if len(BindingSentences(s)) == 0 {
+			t.Errorf("does not bind: %s", s)
+		}
+	}
+	for _, s := range []string{"I have to go.", "Do I need to restart?", "I also need to book a flight.", "Ask if you need to.", "There is no need to wait.", "There are no new errors."} {
+		if len(BindingSentences(s)) > 0 {
+			t.Errorf("binds: %s", s)
+		}
+	}
+}

@@ -212,11 +212,29 @@ var starts = [...]start{
 
 	// winnow, in a session that was written from a view.
 	{kind: Client, text: "[How things stand now, put together from", end: "[End of how things stand]"},
+	{kind: Client, text: "[Earlier messages", end: "\n"},
 
 	// aider.
 	{kind: File, text: "I have *added these files to the chat*"},
 	{kind: Client, text: "Here are summaries of some files present in my git repository."},
 }
+
+// A fold that winnow wrote, in a session that was written from a view: a dialogue
+// between two lines. foldBelow starts a request that stands in a message of its own too.
+const (
+	foldHead   = "[Earlier conversation, messages "
+	foldEnd    = "\n[End of the earlier conversation]"
+	foldUser   = "User: "
+	foldBelow  = "(stands whole below, as a message of its own) "
+	foldNotice = ", put in by the client) "
+)
+
+// foldSpeaker starts what somebody says in a fold. foldAction starts the line of an
+// action there, told from a list in what the user typed by its verb and its object.
+var (
+	foldSpeaker = regexp.MustCompile(`(?m)^(?:User: |Agent: |Report of a sub-agent: |\(.*, put in by the client\) |\[\d+ (?:turn|action)s? (?:left out|of these)|\[End of |## Where it stands$)`)
+	foldAction  = regexp.MustCompile("(?m)^- (?:(?:read|wrote|deleted|edited|listed) \\S+(?:$|[,;:] | [\\d(])|(?:ran|searched for|looked for files named) `|called )")
+)
 
 // inReminder says what reminders of other kinds start with.
 var inReminder = [...]start{

@@ -11,6 +11,7 @@
 package typed
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,17 +29,13 @@ const (
 	Report                   // what a sub-agent or a task in the background reported
 	File                     // a file, or part of one, that was attached
 	Instructions             // standing instructions: AGENTS.md, CLAUDE.md, rules of the repository
+	Told                     // what the agent said and did, as a fold of winnow tells it
 )
 
-var kindNames = [...]string{"typed", "client", "skill", "report", "file", "instructions"}
+var kindNames = [...]string{"typed", "client", "skill", "report", "file", "instructions", "told"}
 
 // String returns the kind's name.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "unknown"
-}
+func (k Kind) String() string { return kindNames[k] }
 
 // Span is a piece of a message that has one origin.
 type Span struct {
@@ -252,6 +249,13 @@ func (r *reader) readShape(s string, at int, head bool) int {
 		return 0
 	}
 	rest := s[at:]
+	if strings.HasPrefix(rest, foldHead) {
+		if k := strings.Index(rest, foldEnd); k >= 0 {
+			end := at + k + len(foldEnd)
+			r.readFold(s[:end], at)
+			return end
+		}
+	}
 	if isHook(rest) || isObservation(rest) || at == 0 && clientCommand.MatchString(strings.TrimSpace(s)) {
 		r.addSpan(Client, "", s, at, len(s))
 		return len(s)
@@ -299,6 +303,41 @@ func (r *reader) readStarted(s string, at int, b *start) int {
 	}
 	r.addSpan(b.kind, name, s, at, end)
 	return end
+}
+
+// readFold reads the fold s[at:], in which only what the user said was typed.
+func (r *reader) readFold(s string, at int) {
+	for at < len(s) {
+		kind, name, next := Told, "", nextMark(s, at, foldSpeaker)
+		switch s[at] {
+		case 'U':
+			kind, next = Typed, nextMark(s[:next], at, foldAction)
+			if at += len(foldUser); strings.HasPrefix(s[at:], foldBelow) {
+				kind = Client
+			}
+		case '[', '#':
+			kind, next = Client, nextMark(s[:next], at, foldAction)
+		case '(':
+			what, _, _ := strings.Cut(s[at+1:next], foldNotice)
+			for _, k := range [...]Kind{Skill, Instructions} {
+				if of, ok := strings.CutPrefix(what, k.String()+" "); ok {
+					kind, name, next = k, of, nextMark(s[:next], at, foldAction)
+					at += len("(") + len(what) + len(foldNotice)
+				}
+			}
+		}
+		r.addSpan(kind, name, s, at, next)
+		at = next
+	}
+}
+
+// nextMark returns where the next line after the one at at starts that has a mark.
+func nextMark(s string, at int, mark *regexp.Regexp) int {
+	at += endOfLine(s[at:])
+	if m := mark.FindStringIndex(s[at:]); m != nil {
+		return at + m[0]
+	}
+	return len(s)
 }
 
 func endOfLine(s string) int {

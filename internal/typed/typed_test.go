@@ -44,6 +44,8 @@ func TestIsInstructions(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	reminder := func(s string) string { return "<system-reminder>\n" + s + "\n</system-reminder>" }
+	fold := "[Earlier conversation, messages 1-9, shortened: x.]\n(instructions /w, put in by the client) Use tabs.\n\nUser: Fix it:\n- read all of it\n- never push\n" +
+		"- read a.go; read b.go\n- ran `make`: ok\n  User's tests pass\nAgent: It must stay.\n[1 turn left out, messages 4-5]\n\nUser: (stands whole below, as a message of its own) Go\n[End of the earlier conversation]"
 	for name, c := range map[string]struct {
 		texts []string
 		want  string
@@ -81,6 +83,8 @@ func TestSplit(t *testing.T) {
 		"Cline's task":         {[]string{"<task>\nFix it.\n</task><environment_details>\n# Time\n</environment_details>"}, `client, typed "Fix it.", client, client`},
 		"Cline's result":       {[]string{"[read_file for 'a.go'] Result:", "package a", "<environment_details>\nx\n</environment_details>"}, "client, client, client"},
 		"Copilot's request":    {[]string{"<context>\nThe current date is x.\n</context>\n<userRequest>\nFix it.\n</userRequest>"}, `client, client, typed "Fix it.", client`},
+		"winnow's fold":        {[]string{fold}, `client, instructions /w, typed "Fix it:\n- read all of it\n- never push", told, told, client, client, client`},
+		"winnow's state":       {[]string{"[How things stand now, put together from x.]\n## Files\n[End of how things stand]"}, "client"},
 		"a person's own frame": {[]string{"<context>\nWe sell hats.\n</context>\nWrite a slogan."}, `typed "<context>\nWe sell hats.\n</context>\nWrite a slogan."`},
 	} {
 		m := user(c.texts...)
