@@ -117,6 +117,7 @@ func (r *Reading) Extend(h chat.History) {
 	from := r.first + len(r.before) - 1
 	r.history = h
 	r.steps = slices.Grow(r.steps, h.Len()-from)
+	r.before = slices.Grow(r.before, h.Len()-from)
 	for i := from; i < h.Len(); i++ {
 		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
 		r.readMessage(i)
