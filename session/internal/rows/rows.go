@@ -286,18 +286,16 @@ type Log struct {
 	mu     sync.Mutex
 	seen   int64
 	closed bool
-	near   [16]nearby // rows that were read again, by the piece modulo their number
+	piece  int64     // how many rows are read at once where not all are
+	near   [8]nearby // pieces that were read again, by their number modulo 8
 }
 
 // nearby is a piece of the rows: records are read again one after another, by several
 // goroutines at once.
 type nearby struct {
-	piece int64 // 1 + which; 0 for none
-	recs  []session.Record
+	number int64 // from 1; 0 for none
+	recs   []session.Record
 }
-
-// nearbyRows is how many rows a piece of them has.
-const nearbyRows = 64
 
 var _ session.Log = (*Log)(nil)
 
@@ -326,17 +324,30 @@ func (l *Log) Close() error {
 
 // Load reads the records added since the last time.
 func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.loadRows(ctx, math.MaxInt)
 }
 
-// LoadPiece reads some of the records added since the last time.
-func (l *Log) LoadPiece(ctx context.Context, _ int) ([]session.Record, error) {
-	return l.loadRows(ctx, 4*nearbyRows)
-}
-
-func (l *Log) loadRows(ctx context.Context, most int) ([]session.Record, error) {
+// LoadPiece reads about size bytes of the records added since the last time. The first
+// few say how large they are.
+func (l *Log) LoadPiece(ctx context.Context, size int) ([]session.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.piece > 0 {
+		return l.loadRows(ctx, l.piece)
+	}
+	const few = 64
+	recs, err := l.loadRows(ctx, few)
+	bytes := 1
+	for i := range recs {
+		bytes += len(recs[i].Raw)
+	}
+	l.piece = int64(min(max(size*len(recs)/bytes, 8), 4096))
+	return recs, err
+}
+
+func (l *Log) loadRows(ctx context.Context, most int64) ([]session.Record, error) {
 	l.group.Reset()
 	recs, err := l.selectRows(ctx, l.seen, most)
 	if n := len(recs); n > 0 {
@@ -349,17 +360,16 @@ func (l *Log) loadRows(ctx context.Context, most int) ([]session.Record, error) 
 func (l *Log) Reread(at int64, raw []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	piece := (at - 1) / nearbyRows
-	i := int(at - 1 - piece*nearbyRows)
-	near := &l.near[piece%int64(len(l.near))]
-	if near.piece != piece+1 || i >= len(near.recs) {
-		recs, err := l.selectRows(context.Background(), piece*nearbyRows, nearbyRows)
+	number, i := (at-1)/l.piece, (at-1)%l.piece
+	near := &l.near[number%int64(len(l.near))]
+	if near.number != number+1 || i >= int64(len(near.recs)) {
+		recs, err := l.selectRows(context.Background(), number*l.piece, l.piece)
 		if err != nil {
 			return err
 		}
-		*near = nearby{piece + 1, recs}
+		*near = nearby{number + 1, recs}
 	}
-	if i >= len(near.recs) || near.recs[i].At != at || len(near.recs[i].Raw) != len(raw) {
+	if i >= int64(len(near.recs)) || near.recs[i].At != at || len(near.recs[i].Raw) != len(raw) {
 		return l.s.missing("read", l.header.ID)
 	}
 	copy(raw, near.recs[i].Raw)
@@ -367,7 +377,7 @@ func (l *Log) Reread(at int64, raw []byte) error {
 }
 
 // selectRows returns at most that many records after the one numbered after.
-func (l *Log) selectRows(ctx context.Context, after int64, most int) (recs []session.Record, err error) {
+func (l *Log) selectRows(ctx context.Context, after, most int64) (recs []session.Record, err error) {
 	if l.closed {
 		return nil, session.ErrClosed
 	}
