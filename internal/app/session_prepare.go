@@ -228,7 +228,7 @@ func hashText(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s
 
 // entriesAtOnce is how many entries are decoded to look for one: a session may have a
 // million.
-const entriesAtOnce = 1 << 14
+const entriesAtOnce = 1 << 12
 
 // prepareOwn says what the fold of winnow would summarise.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
