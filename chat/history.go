@@ -34,12 +34,15 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // History is the messages of one conversation, oldest first. The zero value is
 // an empty history. A history never changes; copies are cheap and share memory.
 type History struct {
-	msgs []Message
-	sums []sums
-	own  *owner
+	msgs    []Message
+	digests []Hash
+	chains  []Hash // of every whole run of stride messages
+	own     *owner
 }
 
-type sums struct{ digest, chain Hash }
+// stride is for how many messages a history holds one chain. The others are computed:
+// a million small messages would take 24 MB more for theirs.
+const stride = 4
 
 // owner says how much of a backing array is taken, so that of two histories
 // that grow from one prefix only the first grows in place. So all histories with
@@ -57,8 +60,9 @@ func NewHistory(msgs ...Message) History { return History{}.appendAll(msgs) }
 // OwnHistory is [NewHistory] of a slice that belongs to the history from now on:
 // the messages of a long conversation are not there twice while it is made.
 func OwnHistory(msgs []Message) History {
-	h := History{own: &owner{}, msgs: msgs[:len(msgs):len(msgs)], sums: make([]sums, len(msgs))}
-	h.own.taken.Store(int64(len(msgs)))
+	n := len(msgs)
+	h := History{own: &owner{}, msgs: msgs[:n:n], digests: make([]Hash, n), chains: make([]Hash, n/stride)}
+	h.own.taken.Store(int64(n))
 	h.link(0)
 	return h
 }
@@ -75,7 +79,7 @@ func (h History) Append(msgs ...Message) History {
 func (h History) appendAll(msgs []Message) History {
 	n, m := len(h.msgs), len(h.msgs)+len(msgs)
 	next := History{own: h.own}
-	if h.own == nil || m > cap(h.msgs) || m > cap(h.sums) || !h.own.taken.CompareAndSwap(int64(n), int64(m)) {
+	if h.own == nil || m > cap(h.msgs) || m > cap(h.digests) || !h.own.taken.CompareAndSwap(int64(n), int64(m)) {
 		room := m
 		if n > 0 {
 			room = max(n+n/8+8, m) // twice as much would stay empty in most conversations
@@ -83,11 +87,12 @@ func (h History) appendAll(msgs []Message) History {
 		next.own = &owner{}
 		next.own.taken.Store(int64(m))
 		next.msgs = append(make([]Message, 0, room), h.msgs...)
-		next.sums = append(make([]sums, 0, room), h.sums...)
+		next.digests = append(make([]Hash, 0, room), h.digests...)
+		next.chains = append(make([]Hash, 0, room/stride), h.chains...)
 	} else {
-		next.msgs, next.sums = h.msgs, h.sums
+		next.msgs, next.digests, next.chains = h.msgs, h.digests, h.chains
 	}
-	next.msgs, next.sums = append(next.msgs, msgs...), next.sums[:m]
+	next.msgs, next.digests, next.chains = append(next.msgs, msgs...), next.digests[:m], next.chains[:m/stride]
 	next.link(n)
 	return next
 }
@@ -97,11 +102,9 @@ func (h History) link(n int) {
 	for i := n; i < len(h.msgs); i++ {
 		h.msgs[i].Parts = boundDepth(h.msgs[i].Parts, 0)
 	}
-	digestAll(h.msgs[n:], h.sums[n:])
-	prev := h.Chain(n)
-	for i := n; i < len(h.msgs); i++ {
-		prev = linkHash(prev, h.sums[i].digest)
-		h.sums[i].chain = prev
+	digestAll(h.msgs[n:], h.digests[n:])
+	for k := n / stride; k < len(h.chains); k++ {
+		h.chains[k] = h.linkFrom(k, (k+1)*stride)
 	}
 }
 
@@ -133,12 +136,12 @@ func boundDepth(parts []Part, depth int) []Part {
 }
 
 // digestAll digests messages, on two goroutines when there is enough to do.
-func digestAll(msgs []Message, out []sums) {
+func digestAll(msgs []Message, out []Hash) {
 	const few = 512
 	run := func(from, to int) {
 		d := newDigester()
 		for i := from; i < to; i++ {
-			out[i].digest = d.digestMessage(&msgs[i])
+			out[i] = d.digestMessage(&msgs[i])
 		}
 	}
 	if len(msgs) < few {
@@ -174,18 +177,29 @@ func (h History) All() iter.Seq2[int, *Message] {
 
 // Head returns the history of the first n messages.
 func (h History) Head(n int) History {
-	return History{msgs: h.msgs[:n], sums: h.sums[:n], own: h.own}
+	return History{msgs: h.msgs[:n], digests: h.digests[:n], chains: h.chains[:n/stride], own: h.own}
 }
 
 // Digest returns the hash of message i's content.
-func (h History) Digest(i int) Hash { return h.sums[i].digest }
+func (h History) Digest(i int) Hash { return h.digests[i] }
 
 // Chain returns the hash of the first n messages; Chain(0) is the zero hash.
 func (h History) Chain(n int) Hash {
-	if n == 0 {
-		return Hash{}
+	if n > 0 && n%stride == 0 {
+		return h.chains[n/stride-1]
 	}
-	return h.sums[n-1].chain
+	return h.linkFrom(n/stride, n)
+}
+
+// linkFrom computes the hash of the first n messages from the first k chains.
+func (h History) linkFrom(k, n int) (chain Hash) {
+	if k > 0 {
+		chain = h.chains[k-1]
+	}
+	for i := k * stride; i < n; i++ {
+		chain = linkHash(chain, h.digests[i])
+	}
+	return chain
 }
 
 // StartsWith reports whether the first n messages have that hash.

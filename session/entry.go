@@ -113,6 +113,8 @@ type BranchSummary struct {
 	From           string // the leaf that was left
 	Read, Modified []string
 	FromHook       bool
+
+	created, deleted []string // among the modified
 }
 
 // parseEntry decodes a record in full.
@@ -152,6 +154,7 @@ func parseEntry(raw jsontext.Value) Entry {
 func parseBranch(p pifile.Entry) *BranchSummary {
 	b := &BranchSummary{Summary: decode.Str(p.Summary), From: decode.Str(p.From), FromHook: pifile.Set(p.FromHook)}
 	b.Read, b.Modified = filesOf(p)
+	b.created, b.deleted = changesOf(p)
 	return b
 }
 
@@ -168,7 +171,7 @@ func parseCompaction(p pifile.Entry) *Compaction {
 	c.TokensAfter, _ = decode.Int(decode.Member(own, "tokensAfter"))
 	c.notLasted, _ = decode.Int(decode.Member(own, "notLasted"))
 	c.Supplied = pifile.Set(decode.Member(own, "supplied"))
-	c.Created, c.Deleted = pifile.Strings(decode.Member(own, "createdFiles")), pifile.Strings(decode.Member(own, "deletedFiles"))
+	c.Created, c.Deleted = changesOf(p)
 	c.edits = pifile.Strings(decode.Member(own, "edits"))
 	if made := decode.Member(own, "plan"); made.Kind() == '{' {
 		c.Plan, _ = plan.Decode(made)
@@ -180,4 +183,10 @@ func parseCompaction(p pifile.Entry) *Compaction {
 // filesOf returns the files that a compaction or a branch summary names.
 func filesOf(p pifile.Entry) (read, modified []string) {
 	return pifile.Strings(decode.Member(p.Details, "readFiles")), pifile.Strings(decode.Member(p.Details, "modifiedFiles"))
+}
+
+// changesOf returns which of the files it names as modified were created and deleted.
+func changesOf(p pifile.Entry) (created, deleted []string) {
+	own := decode.Member(p.Details, "winnow")
+	return pifile.Strings(decode.Member(own, "createdFiles")), pifile.Strings(decode.Member(own, "deletedFiles"))
 }

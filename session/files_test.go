@@ -34,11 +34,12 @@ func TestFilesFlow(t *testing.T) {
 	turns(t, s, 0, 12, 2500)
 	fork := touch(t, s, "read", "third.go")
 	touch(t, s, "write", "branch.go")
+	say(t, s, chat.CallMessage("", chat.Call("left", "bash", `{"command":"rm sixth.go"}`)), chat.ResultMessage("left", "ok"))
 	touch(t, s, "read", "branch_read.go")
 	moved, err := s.Navigate(ctx, fork[3], session.NavigateOptions{Summarise: true})
 	must(t, err)
 	if text := moved.Summary.Branch.Summary; moved.Summary.Branch.FromHook ||
-		!strings.HasSuffix(text, "<read-files>\nbranch_read.go\n</read-files>\n\n<modified-files>\nbranch.go\n</modified-files>") {
+		!strings.HasSuffix(text, "<read-files>\nbranch_read.go\n</read-files>\n\n<modified-files>\nbranch.go\nsixth.go\n</modified-files>") {
 		t.Errorf("from hook %v, the branch's summary ends with %q", moved.Summary.Branch.FromHook, text[max(0, len(text)-200):])
 	}
 	turns(t, s, 20, 12, 2500)
@@ -50,13 +51,13 @@ func TestFilesFlow(t *testing.T) {
 			t.Errorf("%s is not among the files read: %v", f, made.Read)
 		}
 	}
-	for _, f := range []string{"second.go", "branch.go"} {
+	for _, f := range []string{"second.go", "branch.go", "fourth.go"} {
 		if !slices.Contains(made.Modified, f) {
 			t.Errorf("%s is not among the files modified: %v", f, made.Modified)
 		}
 	}
-	if !slices.Equal(made.Created, []string{"second.go"}) || !slices.Equal(made.Deleted, []string{"fifth.go"}) ||
-		!strings.Contains(made.Summary, "<created-files>\nsecond.go\n</created-files>\n\n<deleted-files>\nfifth.go\n</deleted-files>") {
+	if !slices.Equal(made.Created, []string{"branch.go", "second.go"}) || !slices.Equal(made.Deleted, []string{"fifth.go", "sixth.go"}) ||
+		!strings.Contains(made.Summary, "<created-files>\nbranch.go\nsecond.go\n</created-files>\n\n<deleted-files>\nfifth.go\nsixth.go\n</deleted-files>") {
 		t.Errorf("created %v, deleted %v", made.Created, made.Deleted)
 	}
 	footer := "\n\n<read-files>\n" + strings.Join(made.Read, "\n") + "\n</read-files>\n\n<modified-files>\n" + strings.Join(made.Modified, "\n") + "\n</modified-files>"

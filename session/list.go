@@ -352,6 +352,7 @@ func (s *Session) Stats() (Stats, error) {
 			st.Usage.Output += u.Output
 			st.Usage.CacheRead += u.CacheRead
 			st.Usage.CacheWrite += u.CacheWrite
+			st.Usage.CacheWriteLong += u.CacheWriteLong
 			st.Usage.Thinking += u.Thinking
 		}
 	}

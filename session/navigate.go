@@ -59,7 +59,7 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 		return out, nil
 	}
 	var supplied *BranchSummary
-	if hooks := s.allHooks(); len(hooks) > 0 {
+	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeNavigate != nil }) {
 		d := s.beforeNavigate(ctx, BeforeNavigate{
 			Session: s.ID(), Target: target, OldLeaf: out.OldLeaf, Ancestor: out.Ancestor,
 			Left: s.parseEntries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
@@ -204,18 +204,11 @@ func (s *Session) summariseBranch(ctx context.Context, t *trip, focus string) (*
 	}); err != nil {
 		return nil, err
 	}
-	b.Read, b.Modified = summary.Files(h, t.first, h.Len(), s.o.Kinds)
 	s.mu.Lock()
-	for _, i := range t.left { // branches that were left on this one
-		if n := &s.tree.nodes[i]; n.kind == TypeBranchSummary {
-			old := parseBranch(pifile.Parse(n.raw))
-			b.Read, b.Modified = append(b.Read, old.Read...), append(b.Modified, old.Modified...)
-		}
-	}
+	f := s.gatherFiles(h, t.first, h.Len(), t.left)
 	s.mu.Unlock()
-	b.Modified = sortUnique(b.Modified)
-	b.Read = slices.DeleteFunc(sortUnique(b.Read), func(f string) bool { return slices.Contains(b.Modified, f) })
-	b.Summary += summary.ChangeFooter(summary.Changes(h, t.first, h.Len(), s.o.Kinds)) + summary.FileFooter(b.Read, b.Modified)
+	b.Read, b.Modified, b.created, b.deleted = f.read, f.modified, f.created, f.deleted
+	b.Summary += f.footer()
 	return b, nil
 }
 
@@ -239,6 +232,12 @@ func branchDraft(b *BranchSummary) draft {
 	w.OpenMember("details", '{')
 	w.List("readFiles", b.Read)
 	w.List("modifiedFiles", b.Modified)
+	if len(b.created)+len(b.deleted) > 0 {
+		w.OpenMember("winnow", '{')
+		w.List("createdFiles", b.created)
+		w.List("deletedFiles", b.deleted)
+		w.Close('}')
+	}
 	w.Close('}')
 	if b.FromHook { // as in a compaction
 		w.Flag("fromHook", true)

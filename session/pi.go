@@ -32,7 +32,8 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		c.FirstKept = s.tree.nodes[l.first[kept]].id
 	}
 	if !c.Supplied {
-		s.fillFiles(&c, kept)
+		f := s.gatherFiles(s.line.history, 0, kept, s.line.path)
+		c.Read, c.Modified, c.Created, c.Deleted = f.read, f.modified, f.created, f.deleted
 		c.Summary = summaryFor(view, kept, &c)
 	}
 	var edits []placed
@@ -115,26 +116,60 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 	return strings.Join(parts, "\n\n") + summary.ChangeFooter(c.Created, c.Deleted) + summary.FileFooter(c.Read, c.Modified)
 }
 
-// fillFiles fills in which files the messages before kept, and the branches that
-// were left on the way, have read and modified. A compaction of pi's own may know
-// of more than its messages show.
-func (s *Session) fillFiles(c *Compaction, kept int) {
-	read, modified := summary.Files(s.line.history, 0, kept, s.o.Kinds)
-	for _, i := range s.line.path {
+// files are those that a stretch of a session touched. Created and deleted ones are
+// among the modified.
+type files struct{ read, modified, created, deleted []string }
+
+// gatherFiles returns the files of messages from to to-1, and those that nodes name:
+// branches that were left, and compactions of pi's own, which may know of more than
+// their messages show.
+func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) files {
+	var f files
+	isCreated := map[string]bool{} // false: it was deleted
+	add := func(read, modified, created, deleted []string) {
+		f.read, f.modified = append(f.read, read...), append(f.modified, modified...)
+		for _, path := range modified {
+			if !isCreated[path] { // it is there again
+				delete(isCreated, path)
+			}
+		}
+		for _, path := range created {
+			isCreated[path] = true
+		}
+		for _, path := range deleted {
+			isCreated[path] = false
+		}
+	}
+	for _, i := range nodes {
 		switch n := &s.tree.nodes[i]; n.kind {
 		case TypeBranchSummary:
 			b := parseBranch(pifile.Parse(n.raw))
-			read, modified = append(read, b.Read...), append(modified, b.Modified...)
+			add(b.Read, b.Modified, b.created, b.deleted)
 		case TypeCompaction:
 			if p := pifile.Parse(n.raw); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
-				r, m := filesOf(p)
-				read, modified = append(read, r...), append(modified, m...)
+				read, modified := filesOf(p)
+				add(read, modified, nil, nil)
 			}
 		}
 	}
-	c.Created, c.Deleted = summary.Changes(s.line.history, 0, kept, s.o.Kinds)
-	c.Modified = sortUnique(modified)
-	c.Read = slices.DeleteFunc(sortUnique(read), func(f string) bool { return slices.Contains(c.Modified, f) })
+	read, modified := summary.Files(h, from, to, s.o.Kinds)
+	created, deleted := summary.Changes(h, from, to, s.o.Kinds)
+	add(read, modified, created, deleted)
+	for path, is := range isCreated {
+		if is {
+			f.created = append(f.created, path)
+		} else {
+			f.deleted = append(f.deleted, path)
+		}
+	}
+	f.created, f.deleted, f.modified = sortUnique(f.created), sortUnique(f.deleted), sortUnique(f.modified)
+	f.read = slices.DeleteFunc(sortUnique(f.read), func(path string) bool { return slices.Contains(f.modified, path) })
+	return f
+}
+
+// footer lists the files for the end of a summary.
+func (f *files) footer() string {
+	return summary.ChangeFooter(f.created, f.deleted) + summary.FileFooter(f.read, f.modified)
 }
 
 func sortUnique(list []string) []string {

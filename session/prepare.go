@@ -59,15 +59,14 @@ func (s *Session) prepareSummary(ctx context.Context, snap *snapshot) (summary.P
 	p := in.Preparation(firstKept(r.Plan, snap.req.History))
 	set := snap.w.Settings()
 	p.TokensBefore, p.Options.KeepRecent, p.Options.Compacted = r.Before.Count.Tokens, set.KeepRecent, planLen(snap.state.Plan)
-	var c Compaction
 	s.mu.Lock()
-	s.fillFiles(&c, p.KeptFrom)
+	f := s.gatherFiles(s.line.history, 0, p.KeptFrom, s.line.path)
 	p.KeptID = ""
 	if p.KeptFrom < len(s.line.first) {
 		p.KeptID = s.tree.nodes[s.line.first[p.KeptFrom]].id
 	}
 	s.mu.Unlock()
-	p.Read, p.Modified, p.Footer = c.Read, c.Modified, summary.ChangeFooter(c.Created, c.Deleted)+summary.FileFooter(c.Read, c.Modified)
+	p.Read, p.Modified, p.Footer = f.read, f.modified, f.footer()
 	return p, "", nil
 }
 

@@ -38,7 +38,8 @@ type Record struct {
 	Raw  []byte
 	Line int // where it stands in its file or table, from 1
 
-	// At is where its bytes begin in its file; 0 where they cannot be read there again.
+	// At is where its bytes begin in its file, or its number in its table; 0 where they
+	// cannot be read there again.
 	At int64
 }
 

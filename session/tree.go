@@ -60,8 +60,11 @@ func (t *tree) addPieces(ctx context.Context, log rereader, size int64) error {
 			return err
 		}
 		if len(t.nodes) == 0 { // so that nothing is moved when the next ones come
-			n, read := int64(len(recs)), recs[len(recs)-1].At
-			t.reserve(int(min(size, n*size/max(1, read))))
+			n, read := int64(len(recs)), int64(1)
+			for i := range recs {
+				read += int64(len(recs[i].Raw))
+			}
+			t.reserve(int(min(size, n*size/read)))
 		}
 		first := t.addRecords(recs)
 		letGo(t.nodes[first:])

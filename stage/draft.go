@@ -79,7 +79,7 @@ type Draft struct {
 	read     *ladder.Reading // the history as the ladder reads it; nil until it is asked for
 	readings *ladder.Cache
 
-	counts []int // by message: its tokens and 1, or 0 while they are not counted
+	counts []int32 // by message: its tokens and 1, or 0 while they are not counted
 
 	must      bool // a summary was asked for
 	again     bool // and what it tells of was summarised before
@@ -261,12 +261,12 @@ func (d *Draft) Tokens(from, to int) int {
 // forgotten them.
 func (d *Draft) tokensAt(i int) int {
 	if d.counts == nil {
-		d.counts = make([]int, d.History.Len())
+		d.counts = make([]int32, d.History.Len())
 	}
 	if d.counts[i] == 0 {
-		d.counts[i] = d.Counter.At(d.History, i) + 1
+		d.counts[i] = int32(d.Counter.At(d.History, i)) + 1
 	}
-	return d.counts[i] - 1
+	return int(d.counts[i]) - 1
 }
 
 // sizeOfRun measures the messages of a run that go.

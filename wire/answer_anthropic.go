@@ -91,7 +91,7 @@ func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
 	if err != nil {
 		return err
 	}
-	used := largerUsage(a.s.said.Usage, *u)
+	used := combineUsage(a.s.said.Usage, *u, largerOf)
 	var all chat.Usage
 	for _, it := range decode.Elements(decode.Member(v, "iterations")) {
 		if it.Kind() != '{' {
@@ -101,14 +101,11 @@ func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
 		if err != nil {
 			return err
 		}
-		all = sumUsage(all, *i)
+		all = combineUsage(all, *i, func(a, b int) int { return a + b })
 	}
-	all = largerUsage(a.all, all)
+	all = combineUsage(a.all, all, largerOf)
 	a.all, a.s.said.Usage = all, used
-	a.s.said.Extra = chat.Usage{
-		Input: max(0, all.Input-used.Input), CacheRead: max(0, all.CacheRead-used.CacheRead), CacheWrite: max(0, all.CacheWrite-used.CacheWrite),
-		Output: max(0, all.Output-used.Output), Thinking: max(0, all.Thinking-used.Thinking),
-	}
+	a.s.said.Extra = combineUsage(all, used, func(a, b int) int { return max(0, a-b) })
 	return nil
 }
 
@@ -125,16 +122,12 @@ func (a *anthropicAnswer) parts() (parts []chat.Part) {
 	return parts
 }
 
-func largerUsage(a, b chat.Usage) chat.Usage {
+// combineUsage makes one usage of two, number by number.
+func combineUsage(a, b chat.Usage, of func(a, b int) int) chat.Usage {
 	return chat.Usage{
-		Input: max(a.Input, b.Input), CacheRead: max(a.CacheRead, b.CacheRead), CacheWrite: max(a.CacheWrite, b.CacheWrite),
-		Output: max(a.Output, b.Output), Thinking: max(a.Thinking, b.Thinking),
+		Input: of(a.Input, b.Input), CacheRead: of(a.CacheRead, b.CacheRead), CacheWrite: of(a.CacheWrite, b.CacheWrite),
+		CacheWriteLong: of(a.CacheWriteLong, b.CacheWriteLong), Output: of(a.Output, b.Output), Thinking: of(a.Thinking, b.Thinking),
 	}
 }
 
-func sumUsage(a, b chat.Usage) chat.Usage {
-	return chat.Usage{
-		Input: a.Input + b.Input, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
-		Output: a.Output + b.Output, Thinking: a.Thinking + b.Thinking,
-	}
-}
+func largerOf(a, b int) int { return max(a, b) }

@@ -35,7 +35,7 @@ func (a *openAIAnswer) takeHead(v jsontext.Value) error {
 			if err != nil {
 				return err
 			}
-			a.s.said.Usage = largerUsage(a.s.said.Usage, *n)
+			a.s.said.Usage = combineUsage(a.s.said.Usage, *n, largerOf)
 		}
 	}
 	return nil

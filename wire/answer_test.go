@@ -12,7 +12,7 @@ import (
 )
 
 const anthropicStream = `event: message_start
-data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"usage":{"input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"output_tokens":1}}}
+data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"usage":{"input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"cache_creation":{"ephemeral_1h_input_tokens":40},"output_tokens":1}}}
 
 event: content_block_start
 data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
@@ -51,7 +51,7 @@ event: content_block_delta
 data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"\"a.go\"}"}}
 
 event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":42,"iterations":[{"type":"compaction","input_tokens":5000,"output_tokens":300},{"type":"message","input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"output_tokens":42}]}}
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":42,"iterations":[{"type":"compaction","input_tokens":5000,"cache_creation":{"ephemeral_1h_input_tokens":7},"output_tokens":300},{"type":"message","input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"cache_creation":{"ephemeral_1h_input_tokens":40},"output_tokens":42}]}}
 
 event: message_stop
 data: {"type":"message_stop"}
@@ -61,8 +61,8 @@ data: {"type":"message_stop"}
 const anthropicWhole = `{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[
  {"type":"thinking","thinking":"Let me see.","signature":"sig=="},{"type":"text","text":"Grüße 😀"},
  {"type":"tool_use","id":"toolu_1","name":"read","input":{"path":"a.go"}}],
- "stop_reason":"tool_use","usage":{"input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"output_tokens":42,
- "iterations":[{"type":"compaction","input_tokens":5000,"output_tokens":300},{"type":"message","input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"output_tokens":42}]}}`
+ "stop_reason":"tool_use","usage":{"input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"cache_creation":{"ephemeral_1h_input_tokens":40},"output_tokens":42,
+ "iterations":[{"type":"compaction","input_tokens":5000,"cache_creation":{"ephemeral_1h_input_tokens":7},"output_tokens":300},{"type":"message","input_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":50,"cache_creation":{"ephemeral_1h_input_tokens":40},"output_tokens":42}]}}`
 
 const openAIStream = `: keep-alive
 
@@ -161,8 +161,8 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s: arguments %s", c.d, p.Args)
 			}
 		}
-		if c.d == Anthropic && (whole.Extra.Input != 5000 || whole.Extra.Output != 300) {
-			t.Errorf("the provider's own compaction costs %+v", whole.Extra)
+		if c.d == Anthropic && (whole.Extra.Input != 5000 || whole.Extra.Output != 300 || whole.Extra.CacheWriteLong != 7 || whole.Usage.CacheWriteLong != 40) {
+			t.Errorf("the answer costs %+v, the provider's own compaction %+v", whole.Usage, whole.Extra)
 		}
 	}
 }

@@ -291,14 +291,20 @@ func fileOf(w io.Writer) *os.File {
 // leastRoom is what a process may always take.
 const leastRoom = 720 << 20
 
-// makeRoom has the garbage of reading a large file collected before the process
-// has taken twice the file's size. By default Go lets garbage grow to the size of
-// what is in use. GOMEMLIMIT takes precedence.
+// makeRoom is [makeRoomFor] for a file.
 func makeRoom(path string) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() < fileinput.Large || os.Getenv("GOMEMLIMIT") != "" {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		makeRoomFor(info.Size())
+	}
+}
+
+// makeRoomFor has the garbage of reading a large session collected before the process
+// has taken twice the session's size. By default Go lets garbage grow to the size of
+// what is in use. GOMEMLIMIT takes precedence.
+func makeRoomFor(size int64) {
+	if size < fileinput.Large || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	const program = 48 << 20 // its own code and stacks
-	debug.SetMemoryLimit(max(leastRoom, 2*info.Size()) - program)
+	debug.SetMemoryLimit(max(leastRoom, 2*size) - program)
 }

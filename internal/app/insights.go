@@ -238,8 +238,9 @@ func (a *app) showNowhere(r *insights.Report, left string) {
 	st.Prose(out, "", "Name the files or folders where your agents keep theirs: winnow insights FOLDER. winnow demo shows what winnow does without any.", nil)
 }
 
-// shortPath writes a path as people do: from the home folder on.
+// shortPath writes a path as people do: from the home folder on, and on one line.
 func (a *app) shortPath(path string) string {
+	path = strings.NewReplacer("\n", `\u000a`, "\t", `\u0009`).Replace(path)
 	home := a.homeDir()
 	if rest, err := filepath.Rel(cmp.Or(home, "/nowhere"), path); home != "" && err == nil && !strings.HasPrefix(rest, "..") {
 		return filepath.Join("~", rest)

@@ -82,6 +82,14 @@ func TestInsights(t *testing.T) {
 	if code, stdout, _ = command(t, "", "insights", claude, "--all", "--json"); code != exitDone || !strings.Contains(stdout, `"sessions": 1,`) || strings.Count(stdout, `"worst"`) != 1 {
 		t.Errorf("one file: exit %d: %s", code, stdout)
 	}
+	// A path stays on its line.
+	forged := filepath.Join(home, "a\nforged\x1b[2J.jsonl")
+	if err := os.Rename(claude, forged); err != nil {
+		t.Fatal(err)
+	}
+	if _, stdout, _ = command(t, "", "insights", forged, "--all"); !strings.Contains(stdout, `winnow page ~/a\u000aforged\u001b[2J.jsonl`) || strings.Contains(stdout, "\nforged") {
+		t.Errorf("a line of the path's own:\n%s", stdout)
+	}
 	if code, _, stderr = command(t, "", "insights", filepath.Join(home, "nowhere")); code != exitFailed || !strings.Contains(stderr, "name a session file or a folder") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

@@ -28,7 +28,8 @@ type outputs struct {
 type output struct {
 	path string
 	temp string // "" for devices, which are written where they are
-	data []byte
+	from io.WriterTo
+	size int64 // bytes that were written
 }
 
 // newOutputs prepares outputs for an input, which they must not overwrite and
@@ -52,10 +53,15 @@ func writeOutput(path string, data []byte) error {
 
 // add notes a file to be written.
 func (o *outputs) add(path string, data []byte) error {
+	return o.addFrom(path, bytes.NewReader(data))
+}
+
+// addFrom notes a file whose bytes are not all in memory.
+func (o *outputs) addFrom(path string, from io.WriterTo) error {
 	if err := o.checkPath(path); err != nil {
 		return err
 	}
-	o.files = append(o.files, output{path: path, data: data})
+	o.files = append(o.files, output{path: path, from: from})
 	return nil
 }
 
@@ -164,7 +170,12 @@ func (o *outputs) writeTemp(f *output) error {
 	mode := o.mode
 	if info, err := os.Stat(f.path); err == nil {
 		if !info.Mode().IsRegular() {
-			return os.WriteFile(f.path, f.data, mode)
+			t, err := os.OpenFile(f.path, os.O_WRONLY|os.O_TRUNC, mode)
+			if err != nil {
+				return err
+			}
+			f.size, err = f.from.WriteTo(t)
+			return errors.Join(err, t.Close())
 		}
 		mode = info.Mode().Perm() // a file that is written anew keeps its mode
 		if real, err := filepath.EvalSymlinks(f.path); err == nil {
@@ -176,7 +187,7 @@ func (o *outputs) writeTemp(f *output) error {
 		return err
 	}
 	f.temp = t.Name()
-	if _, err = t.Write(f.data); err == nil {
+	if f.size, err = f.from.WriteTo(t); err == nil {
 		err = t.Chmod(mode)
 	}
 	return errors.Join(err, t.Close())

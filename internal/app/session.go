@@ -74,9 +74,14 @@ func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *se
 		return nil, err
 	}
 	id, err := findSession(ctx, store, name)
+	var log session.Log
 	if err == nil {
+		log, err = store.Open(ctx, id)
+	}
+	if err == nil {
+		makeRoomFor(log.Info().Bytes)
 		var s *session.Session
-		if s, err = session.Open(ctx, store, id, o); err == nil {
+		if s, err = session.New(ctx, log, o); err == nil {
 			return a.sayNotes(&opened{Session: s, name: name, store: store}), nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -103,34 +104,45 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		}
 	}
 	id := s.ID()
-	x, err := gatherExport(s.Session, ef)
-	s.Close()
-	s = nil // nothing but its messages is held while they are written: they may be a gigabyte
-	var data []byte
+	var from io.WriterTo = s
 	var messages int
 	var left []string
-	if err == nil {
-		data, messages, left, err = x.write(ef)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: it cannot be written as %s: %w", name, ef.to, err)
+	if ef.to == string(transcript.Pi) {
+		c, err := s.Context()
+		if err != nil {
+			return err
+		}
+		messages = c.Request.History.Len()
+	} else {
+		x, err := gatherExport(s.Session)
+		s.Close()
+		s = nil // nothing but its messages is held while they are written: they may be a gigabyte
+		var data []byte
+		if err == nil {
+			data, messages, left, err = x.write(ef)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: it cannot be written as %s: %w", name, ef.to, err)
+		}
+		from = bytes.NewReader(data)
 	}
 	for _, x := range left {
 		a.say("%s", x)
 	}
 	if ef.out == "-" {
-		_, err := a.dataWriter().Write(data)
+		_, err := from.WriteTo(a.dataWriter())
 		return err
 	}
-	if err := outs.add(ef.out, data); err != nil {
+	if err := outs.addFrom(ef.out, from); err != nil {
 		return err
 	}
 	if err := outs.write(); err != nil {
 		return err
 	}
-	doc := map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": len(data), "messages": messages, "left_out": append([]string{}, left...)}
+	size := outs.files[0].size
+	doc := map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": size, "messages": messages, "left_out": append([]string{}, left...)}
 	return a.printReport(doc, func() {
-		fmt.Fprintf(a.stdout, "%s: %s, %s\n", ef.out, plural(messages, "message"), sizeText(int64(len(data))))
+		fmt.Fprintf(a.stdout, "%s: %s, %s\n", ef.out, plural(messages, "message"), sizeText(size))
 	})
 }
 
@@ -138,23 +150,16 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 type export struct {
 	id, name string
 	context  session.Context
-	whole    []byte   // all of it, as a file of pi
 	left     []string // what is not written
 }
 
 // gatherExport takes from a session what is written of it.
-func gatherExport(s *session.Session, ef *exportFlags) (*export, error) {
+func gatherExport(s *session.Session) (*export, error) {
 	c, err := s.Context()
 	if err != nil {
 		return nil, err
 	}
 	x := &export{id: s.ID(), name: s.Name(), context: c}
-	if transcript.Format(ef.to) == transcript.Pi {
-		var buf bytes.Buffer
-		_, err = s.WriteTo(&buf)
-		x.whole = buf.Bytes()
-		return x, err
-	}
 	branches := 0
 	for _, p := range s.Places() {
 		if p.Children == 0 {
@@ -171,10 +176,7 @@ func gatherExport(s *session.Session, ef *exportFlags) (*export, error) {
 // has no place for.
 func (x *export) write(ef *exportFlags) (data []byte, messages int, left []string, err error) {
 	c := &x.context
-	switch transcript.Format(ef.to) {
-	case transcript.Pi:
-		return x.whole, c.Request.History.Len(), nil, nil
-	case transcript.NeuroLink:
+	if ef.to == string(transcript.NeuroLink) {
 		tagged, masks, err := neurolink.Export(c.Request.History, c.View.Plan())
 		if err != nil {
 			return nil, 0, nil, err

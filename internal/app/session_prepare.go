@@ -226,6 +226,10 @@ func preparePi(file *pibase.File, n, keepRecent int) *prepared {
 
 func hashText(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
 
+// entriesAtOnce is how many entries are decoded to look for one: a session may have a
+// million.
+const entriesAtOnce = 1 << 12
+
 // prepareOwn says what the fold of winnow would summarise.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
 	s, o, err := a.openWith(cmd, f, name, false, &modelFlags{preset: pf.preset}, false)
@@ -237,14 +241,13 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 	if err != nil {
 		return nil, err
 	}
-	page := s.Page(0, n)
 	doc := &prepared{Session: name, Policy: policyOwn, Entries: n}
 	if n == 0 {
 		doc.Reason = "the session is empty"
 		return doc, nil
 	}
 	if n < s.Len() {
-		o.Leaf = page[n-1].ID
+		o.Leaf = s.Page(n-1, 1)[0].ID
 		s.Close()
 		if s, err = a.openSession(cmd.Context(), f, name, o, false); err != nil {
 			return nil, err
@@ -265,8 +268,12 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 		return doc, nil
 	}
 	doc.Possible, doc.FirstKept, doc.SplitTurn, doc.Previous = true, p.KeptID, p.Split, p.Previous != ""
-	if i := slices.IndexFunc(page, func(e session.Entry) bool { return e.ID == p.KeptID }); i >= 0 {
-		doc.FirstKeptIndex = &i
+	for i := 0; i < n && doc.FirstKeptIndex == nil; i += entriesAtOnce {
+		page := s.Page(i, min(entriesAtOnce, n-i))
+		if k := slices.IndexFunc(page, func(e session.Entry) bool { return e.ID == p.KeptID }); k >= 0 {
+			k += i
+			doc.FirstKeptIndex = &k
+		}
 	}
 	history, prefix := p.History(), p.TurnPrefix()
 	doc.Summarize, doc.TurnPrefix = len(history), len(prefix)

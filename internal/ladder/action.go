@@ -43,7 +43,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	last := map[string]int{} // by the action: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
-		if s.kind != did || !in(s.msg) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) {
+		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) {
 			continue
 		}
 		a := r.newAction(k)

@@ -49,12 +49,12 @@ func (r *Reading) readMedia(i int, m *chat.Message) {
 				line = "[attached " + quote.Line(p.Name) + ": it stands among the files]"
 			}
 		}
-		if r.typed >= 0 && r.steps[r.typed].msg == i {
+		if r.typed >= 0 && int(r.steps[r.typed].msg) == i {
 			r.steps[r.typed].text += "\n" + line
 			continue
 		}
 		r.names[len(r.steps)] = p.Kind.String()
-		r.steps = append(r.steps, step{kind: notice, msg: i, text: line})
+		r.steps = append(r.steps, step{kind: notice, msg: int32(i), text: line})
 	}
 }
 

@@ -63,7 +63,7 @@ func (f *filler) readTurns() []turn {
 		for to < len(f.steps) && f.steps[to].kind != asked {
 			to++
 		}
-		if f.steps[from].msg < f.To && f.steps[to-1].msg >= f.From {
+		if int(f.steps[from].msg) < f.To && int(f.steps[to-1].msg) >= f.From {
 			if t := f.readTurn(from, to); len(t.items) > 0 {
 				turns = append(turns, t)
 			}
@@ -82,13 +82,13 @@ func (f *filler) isFolded(msg int) bool {
 func (f *filler) readTurn(from, to int) turn {
 	actions := f.turnActions(from, to, f.isFolded)
 	told := map[string]bool{}
-	t := turn{from: f.steps[from].msg, items: make([]*item, 0, to-from)}
+	t := turn{from: int(f.steps[from].msg), items: make([]*item, 0, to-from)}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
-		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !f.isFolded(s.msg) { // told where it stood
+		if at := int(s.msg); s.kind == asked && at >= f.From && at < f.To && !f.isFolded(at) { // told where it stood
 			t.items = append(t.items, f.newItem(k, form{text: "(stands whole below, as a message of its own) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
-		if !f.isFolded(s.msg) || s.kind == did || s.text == "" || told[s.text] {
+		if !f.isFolded(int(s.msg)) || s.kind == did || s.text == "" || told[s.text] {
 			continue
 		}
 		told[s.text] = s.kind == report || s.kind == said // as a service that is down says the same again
@@ -279,7 +279,7 @@ func (x *item) appendRaises(f *filler, steps []raise) []raise {
 		if find.Any(m.text, f.focus...) {
 			weight *= focusWeight
 		}
-		worth = min(worth, f.worthPerToken(weight, f.steps[x.step].msg, m.tokens-tokens))
+		worth = min(worth, f.worthPerToken(weight, int(f.steps[x.step].msg), m.tokens-tokens))
 		tokens = m.tokens
 		steps = append(steps, raise{worth: worth, item: x, rung: int8(k)})
 	}

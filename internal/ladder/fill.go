@@ -89,12 +89,18 @@ type Form struct {
 	Unbound int
 }
 
-// raise is one step up the ladder.
+// raise is one step up the ladder. A history may have a million.
 type raise struct {
 	worth float64
 	item  *item // of the dialogue
 	rung  int8
-	run   *run          // of a file
+	file  int32 // where there is no item: its place among the fileRaises
+}
+
+// fileRaise is what a step of a file shows.
+type fileRaise struct {
+	worth float64
+	run   *run
 	file  *workset.File // whose outline it is
 }
 
@@ -118,6 +124,7 @@ type filler struct {
 	noted string // the notes
 	open  string // what is open, for a fold that says so
 	turns []turn
+	files []fileRaise
 	views map[*workset.File]*fileView
 	shown []*fileView
 }
@@ -197,14 +204,17 @@ func (r *Reading) newFiller(room Room) *filler {
 			forms += len(x.forms)
 		}
 	}
-	f.raises = slices.Grow(f.raises[:0], forms)
+	if !f.NoState {
+		f.files = f.fileRaises()
+	}
+	f.raises = slices.Grow(f.raises[:0], forms+len(f.files))
 	for t := range f.turns {
 		for _, x := range f.turns[t].items {
 			f.raises = x.appendRaises(f, f.raises)
 		}
 	}
-	if !f.NoState {
-		f.raises = f.fileRaises(f.raises)
+	for k := range f.files {
+		f.raises = append(f.raises, raise{worth: f.files[k].worth, file: int32(k)})
 	}
 	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
 	return f
@@ -248,22 +258,19 @@ func (f *filler) fillTokens(tokens int) Form {
 	var partial []*run
 	for k := range f.raises {
 		s := &f.raises[k]
-		switch {
-		case s.item != nil:
+		if s.item != nil {
 			s.item.raise(f, s.rung)
-		case s.run != nil:
-			if !f.takeRun(s.run, f.Whole/fileShare) {
-				partial = append(partial, s.run)
-			}
-		default:
-			f.takeOutline(s.file, part)
+		} else if of := &f.files[s.file]; of.run == nil {
+			f.takeOutline(of.file, part)
+		} else if !f.takeRun(of.run, f.Whole/fileShare) {
+			partial = append(partial, of.run)
 		}
 	}
 	f.left += short
 	if short > 0 {
 		for k := range f.raises {
-			if s := &f.raises[k]; s.file != nil {
-				f.takeOutline(s.file, shortPart)
+			if s := &f.raises[k]; s.item == nil && f.files[s.file].run == nil {
+				f.takeOutline(f.files[s.file].file, shortPart)
 			}
 		}
 	}
@@ -290,8 +297,8 @@ func (f *filler) fillTokens(tokens int) Form {
 	return form
 }
 
-// fileRaises adds the steps of all files.
-func (f *filler) fileRaises(steps []raise) []raise {
+// fileRaises returns the steps of all files.
+func (f *filler) fileRaises() (steps []fileRaise) {
 	for _, file := range f.readPresent().files {
 		rules, spent := typed.IsInstructions(file.Path), f.isSpent(file)
 		best, touched := 0.0, file.Touched
@@ -300,12 +307,12 @@ func (f *filler) fileRaises(steps []raise) []raise {
 				x.worth *= 1000
 			}
 			if best = max(best, x.worth); !spent {
-				steps = append(steps, raise{worth: x.worth, run: &x})
+				steps = append(steps, fileRaise{worth: x.worth, run: &x})
 			}
 		}
 		if best > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
-			steps = append(steps, raise{worth: f.worthPerToken(f.weightOf(file)*weights.Outline, touched, about), file: file})
+			steps = append(steps, fileRaise{worth: f.worthPerToken(f.weightOf(file)*weights.Outline, touched, about), file: file})
 		}
 	}
 	return steps

@@ -52,7 +52,7 @@ func (r *Reading) readLists() *lists {
 			l.readAgent(s.call, result)
 		} else {
 			l.readTodos(s.call, result)
-			l.told = s.msg
+			l.told = int(s.msg)
 		}
 	}
 	return l

@@ -26,7 +26,7 @@ type Reading struct {
 	set    *workset.Set
 	steps  []step
 	first  int            // the first message that was read
-	before []int          // by message, from the first: the tokens of all that were read before it
+	before []int32        // by message, from the first: the tokens of all that were read before it
 	calls  map[string]int // by id: the step of a call that waits for its result
 	runs   map[string]int // by id: the newest step of a command that runs in the background
 	typed  int            // the step of the newest request, -1 where there is none
@@ -81,7 +81,7 @@ type step struct {
 	kind    stepKind
 	closing bool // said: the last words before the next request
 	rules   bool // of a notice: it tells the agent how to work
-	msg     int
+	msg     int32
 	text    string // the words; of a call nothing
 	*deed          // nil where nothing was called: a history may have a million steps
 }
@@ -105,7 +105,7 @@ func Read(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 // tells of nothing else.
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *work.Kinds) *Reading {
 	r := &Reading{
-		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
+		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int32{0},
 		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, names: map[int]string{}, sizes: map[*workset.File]*fileSizes{},
 		items: map[int]*item{}, results: map[int]*item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
@@ -118,8 +118,9 @@ func (r *Reading) Extend(h chat.History) {
 	from := r.first + len(r.before) - 1
 	r.history = h
 	r.steps = slices.Grow(r.steps, h.Len()-from)
+	r.before = slices.Grow(r.before, h.Len()-from)
 	for i := from; i < h.Len(); i++ {
-		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
+		r.before = append(r.before, r.before[i-r.first]+int32(r.counter.At(h, i)))
 		r.readMessage(i)
 	}
 	if from < h.Len() {
@@ -150,14 +151,14 @@ func (r *Reading) readMessage(i int) {
 				continue
 			}
 			r.sought.addQuoted(t)
-			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && r.steps[n-1].msg == i {
+			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && int(r.steps[n-1].msg) == i {
 				r.steps[n-1].text += "\n\n" + t
 				continue
 			}
-			r.steps = append(r.steps, step{kind: said, msg: i, text: t})
+			r.steps = append(r.steps, step{kind: said, msg: int32(i), text: t})
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
-			s := step{kind: did, msg: i, deed: &deed{call: p, access: r.kinds.Access(p)}}
+			s := step{kind: did, msg: int32(i), deed: &deed{call: p, access: r.kinds.Access(p)}}
 			if id := r.polledRun(p); id != "" {
 				s.polls = r.runs[id] + 1
 				s.access = r.steps[s.polls-1].access
@@ -179,7 +180,7 @@ func (r *Reading) readMessage(i int) {
 				}
 			}
 			if t := strings.TrimSpace(p.Text); work.StartsAgent(s.call.Name) && t != "" && !onlyStarted(t) {
-				r.steps = append(r.steps, step{kind: report, msg: i, text: t})
+				r.steps = append(r.steps, step{kind: report, msg: int32(i), text: t})
 			}
 		}
 	}
@@ -230,7 +231,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 	}
 	for _, s := range typed.Split(r.history, i) {
 		text := strings.TrimSpace(s.Text(m))
-		x := step{kind: notice, msg: i, text: text}
+		x := step{kind: notice, msg: int32(i), text: text}
 		switch s.Kind {
 		case typed.Typed:
 			r.closeTurn()
@@ -344,7 +345,7 @@ func (r *Reading) readPresent() *present {
 // tokensAfter returns how many tokens the history has after message i.
 func (r *Reading) tokensAfter(i int) int {
 	n := len(r.before) - 1
-	return r.before[n] - r.before[min(max(i-r.first, 0)+1, n)]
+	return int(r.before[n] - r.before[min(max(i-r.first, 0)+1, n)])
 }
 
 func (r *Reading) countTokens(s string) int {

@@ -129,7 +129,7 @@ func (f *filler) describeStanding(room int) string {
 			b.WriteString(text)
 		}
 	}
-	if f.typed >= 0 && f.isFolded(f.steps[f.typed].msg) { // else it stands in the view
+	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
 	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isAllowed(a) }) {
@@ -162,7 +162,7 @@ func (f *filler) describeStanding(room int) string {
 		}
 	}
 	count := fmt.Sprintf("done: %d of %s", done, plural(len(found.todos), "thing")+" to do")
-	switch old := f.typed >= 0 && found.told < f.steps[f.typed].msg; {
+	switch old := f.typed >= 0 && found.told < int(f.steps[f.typed].msg); {
 	case len(found.todos) == 0 && found.plan != "" && !f.isShown(found.told):
 		put(fmt.Sprintf("the plan of message %d: ", found.told+1) + f.counter.Truncate(quote.Line(found.plan), room-24))
 	case len(found.todos) == 0 || old && len(open) == 0:
@@ -224,7 +224,7 @@ func (f *filler) describeBranch() string {
 		if !strings.Contains(s.access.Command, "git status") {
 			continue
 		}
-		if found := branchLine.FindAllString(quote.Clip(s.result.Text, 4<<10), 3); len(found) > 0 && !f.isShown(s.msg) {
+		if found := branchLine.FindAllString(quote.Clip(s.result.Text, 4<<10), 3); len(found) > 0 && !f.isShown(int(s.msg)) {
 			return fmt.Sprintf("git status said in message %d: %s", s.msg+1, quote.ClipLine(strings.Join(found, "; "), 240))
 		}
 		return ""
@@ -240,7 +240,7 @@ var branchLine = regexp.MustCompile(`(?m)^(?:On branch |HEAD detached |Your bran
 func (f *filler) newestActions(most int, wanted func(*action) bool) []action {
 	var list []action
 	for k := len(f.steps) - 1; k >= 0 && len(list) < most; k-- {
-		if s := &f.steps[k]; s.kind == did && s.result != nil && !f.isShown(s.msg) {
+		if s := &f.steps[k]; s.kind == did && s.result != nil && !f.isShown(int(s.msg)) {
 			if a := f.newAction(k); wanted(&a) && !slices.ContainsFunc(list, func(b action) bool { return a.subject == b.subject }) {
 				list = append(list, a)
 			}
@@ -301,7 +301,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 	var passed []*action        // commands that succeeded later
 	worked := map[string]bool{} // tools without files whose call succeeded later
 	seen, from := map[string]bool{}, r.history.Len()-recent
-	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
+	for k := len(r.steps) - 1; k >= 0 && int(r.steps[k].msg) >= from && len(list) < most; k-- {
 		s := &r.steps[k]
 		if s.deed == nil || s.result == nil || s.access.Kind == work.ToolRead || s.access.Kind == work.ToolSearch {
 			continue
@@ -333,7 +333,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 			case s.access.Command != "":
 				source = a.subject
 			}
-			list = append(list, failure{source, why, s.msg, firstCause(s.result.Text, why)})
+			list = append(list, failure{source, why, int(s.msg), firstCause(s.result.Text, why)})
 		}
 	}
 	return list

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
 )
@@ -107,14 +106,6 @@ func (l *log) reopen(path string) error {
 	l.path, l.header, l.r = path, h, f
 	l.offset, l.line, l.started, l.torn = 0, 0, false, false
 	return nil
-}
-
-// tighten takes the permissions of others away from the file. A file that
-// somebody names is left as it is until it is written to.
-func (l *log) tighten() {
-	if err := private.Tighten(l.path); err != nil {
-		l.note("%v", err)
-	}
 }
 
 func (l *log) note(format string, args ...any) {
@@ -301,7 +292,6 @@ func (l *log) writeRecords(ctx context.Context, recs [][]byte) error {
 			return writeError("append to", l.path, err)
 		}
 		l.w = w
-		l.tighten()
 	}
 	w, r, path := l.w, l.r, l.path
 	l.mu.Unlock()

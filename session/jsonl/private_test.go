@@ -63,9 +63,9 @@ func TestPrivate(t *testing.T) {
 	}})
 }
 
-// TestPrivateFile holds that a file outside of a store is tightened when it is
-// written to, and not before.
-func TestPrivateFile(t *testing.T) {
+// TestNamedFileKeepsItsMode holds that a file which somebody names is not tightened,
+// also where it stands in the folder of a store.
+func TestNamedFileKeepsItsMode(t *testing.T) {
 	store, err := jsonl.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -78,17 +78,14 @@ func TestPrivateFile(t *testing.T) {
 	if err := errors.Join(log.Close(), os.Chmod(path, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	file, err := jsonl.OpenFile(path, nil)
+	file, err := store.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if m := modeOf(t, path); m != 0o644 {
-		t.Errorf("a file that is only read has mode %v", m)
 	}
 	if err := file.Append([]byte(`{"type":"custom","id":"aa000001","parentId":null,"timestamp":"2026-03-01T09:00:00.000Z","customType":"x"}`))(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if m := modeOf(t, path); m != 0o600 {
+	if m := modeOf(t, path); m != 0o644 {
 		t.Errorf("a file that was written to has mode %v", m)
 	}
 	if err := file.Close(); err != nil {

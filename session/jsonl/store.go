@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/defaults"
+	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -159,8 +160,10 @@ func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path != id { // a file of the store's, not one that somebody names
-		l.tighten()
+	if path != id { // a file that somebody names keeps its mode
+		if err := private.Tighten(l.path); err != nil {
+			l.note("%v", err)
+		}
 	}
 	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -75,6 +76,32 @@ func (s *Store) Explain(op, id string, err error) error {
 
 // Create makes a session with its first records, in one transaction.
 func (s *Store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
+	return s.create(ctx, h, len(recs), func(add func([][]byte) error) error { return add(recs) })
+}
+
+// CreateStream is Create with records that are not all there at once.
+func (s *Store) CreateStream(ctx context.Context, h session.Header, recs iter.Seq2[[]byte, error]) (session.Log, error) {
+	return s.create(ctx, h, 1_000_000, func(add func([][]byte) error) error {
+		var part [][]byte
+		sum := 0
+		for raw, err := range recs {
+			if err != nil {
+				return err
+			}
+			part, sum = append(part, raw), sum+len(raw)
+			if sum >= maxStatement {
+				if err := add(part); err != nil {
+					return err
+				}
+				part, sum = nil, 0
+			}
+		}
+		return add(part)
+	})
+}
+
+// create makes a session and has its records added, about that many.
+func (s *Store) create(ctx context.Context, h session.Header, records int, fill func(add func([][]byte) error) error) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.Name, Problem: "a session needs an id"}
 	}
@@ -82,7 +109,7 @@ func (s *Store) Create(ctx context.Context, h session.Header, recs ...[]byte) (s
 		h.Time = time.Now()
 	}
 	raw := session.HeaderRecord(h)
-	err := s.RunStatements(ctx, "create", h.ID, len(recs), sqldb.Work{Tx: true, Durable: true}, func(ctx context.Context, tx sqldb.Conn) error {
+	err := s.RunStatements(ctx, "create", h.ID, records, sqldb.Work{Tx: true, Durable: true}, func(ctx context.Context, tx sqldb.Conn) error {
 		var key int64
 		if err := tx.Query(ctx, `insert into winnow.sessions (id, header, created, modified, bytes, entries, name, title)
 			values ($1, $2, clock_timestamp(), clock_timestamp(), $3, 0, '', '') on conflict (id) do nothing returning key`,
@@ -92,7 +119,7 @@ func (s *Store) Create(ctx context.Context, h session.Header, recs ...[]byte) (s
 		if key == 0 {
 			return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
 		}
-		return addRecords(ctx, tx, key, h.ID, recs)
+		return fill(func(recs [][]byte) error { return addRecords(ctx, tx, key, h.ID, recs) })
 	})
 	if err != nil {
 		return nil, err
@@ -259,6 +286,15 @@ type Log struct {
 	mu     sync.Mutex
 	seen   int64
 	closed bool
+	piece  int64     // how many rows are read at once where not all are
+	near   [8]nearby // pieces that were read again, by their number modulo 8
+}
+
+// nearby is a piece of the rows: records are read again one after another, by several
+// goroutines at once.
+type nearby struct {
+	number int64 // from 1; 0 for none
+	recs   []session.Record
 }
 
 var _ session.Log = (*Log)(nil)
@@ -287,26 +323,76 @@ func (l *Log) Close() error {
 }
 
 // Load reads the records added since the last time.
-func (l *Log) Load(ctx context.Context) (recs []session.Record, err error) {
+func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.loadRows(ctx, math.MaxInt)
+}
+
+// LoadPiece reads about size bytes of the records added since the last time. The first
+// few say how large they are.
+func (l *Log) LoadPiece(ctx context.Context, size int) ([]session.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.piece > 0 {
+		return l.loadRows(ctx, l.piece)
+	}
+	const few = 64
+	recs, err := l.loadRows(ctx, few)
+	bytes := 1
+	for i := range recs {
+		bytes += len(recs[i].Raw)
+	}
+	l.piece = int64(min(max(size*len(recs)/bytes, 8), 4096))
+	return recs, err
+}
+
+func (l *Log) loadRows(ctx context.Context, most int64) ([]session.Record, error) {
 	l.group.Reset()
+	recs, err := l.selectRows(ctx, l.seen, most)
+	if n := len(recs); n > 0 {
+		l.seen = recs[n-1].At
+	}
+	return recs, err
+}
+
+// Reread reads a record again by its number.
+func (l *Log) Reread(at int64, raw []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number, i := (at-1)/l.piece, (at-1)%l.piece
+	near := &l.near[number%int64(len(l.near))]
+	if near.number != number+1 || i >= int64(len(near.recs)) {
+		recs, err := l.selectRows(context.Background(), number*l.piece, l.piece)
+		if err != nil {
+			return err
+		}
+		*near = nearby{number + 1, recs}
+	}
+	if i >= int64(len(near.recs)) || near.recs[i].At != at || len(near.recs[i].Raw) != len(raw) {
+		return l.s.missing("read", l.header.ID)
+	}
+	copy(raw, near.recs[i].Raw)
+	return nil
+}
+
+// selectRows returns at most that many records after the one numbered after.
+func (l *Log) selectRows(ctx context.Context, after, most int64) (recs []session.Record, err error) {
 	if l.closed {
 		return nil, session.ErrClosed
 	}
 	err = l.s.RunStatements(ctx, "read", l.header.ID, 100_000, sqldb.Work{}, func(ctx context.Context, c sqldb.Conn) error {
-		return c.Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, []any{l.key, l.seen}, func(r sqldb.Row) error {
+		recs = nil
+		return c.Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq limit $3`, []any{l.key, after, most}, func(r sqldb.Row) error {
 			var rec session.Record
-			err := r.Scan(&rec.Line, &rec.Raw)
+			err := r.Scan(&rec.At, &rec.Raw)
+			rec.Line = int(rec.At)
 			recs = append(recs, rec)
 			return err
 		})
 	})
 	if err != nil {
 		return nil, err
-	}
-	if n := len(recs); n > 0 {
-		l.seen = int64(recs[n-1].Line)
 	}
 	return recs, nil
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -203,16 +205,45 @@ func (b *Box) editedText(name string, in *arguments) (now string, places int, er
 	return strings.ReplaceAll(old, in.Old, in.New), places, nil
 }
 
-// writeFile writes a file, with the folders that it needs. An old one keeps its mode.
+// writeFile writes a file, with the folders that it needs: beside its place first, so
+// that nobody sees a part of it. An old one keeps its mode.
 func (b *Box) writeFile(name, content string) error {
 	err := b.root.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
-		err = b.root.WriteFile(name, []byte(content), 0o644)
+		err = b.replaceFile(name, content)
 	}
 	if err != nil {
 		return pathError(name, err)
 	}
 	return nil
+}
+
+func (b *Box) replaceFile(name, content string) error {
+	info, err := b.root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() { // a link stays one
+		return b.root.WriteFile(name, []byte(content), 0o644)
+	}
+	mode := fs.FileMode(0o644)
+	if err == nil {
+		mode = info.Mode().Perm()
+		f, err := b.root.OpenFile(name, os.O_WRONLY, 0) // a folder's permission to rename is not the file's
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	temp := filepath.Join(filepath.Dir(name), ".winnow-"+rand.Text()+".tmp")
+	err = b.root.WriteFile(temp, []byte(content), mode)
+	if err == nil && info != nil {
+		err = b.root.Chmod(temp, mode) // also what the umask took
+	}
+	if err == nil {
+		err = b.root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = b.root.Remove(temp)
+	}
+	return err
 }
 
 // detailLines is how much of a change is shown.

@@ -3,6 +3,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,8 +130,22 @@ func TestChange(t *testing.T) {
 	if data, _ := os.ReadFile(path); string(data) != "one\ntwo\nthree\n" {
 		t.Errorf("looking changed it: %q", data)
 	}
+	before, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if text, failed := b.Do(t.Context(), a); failed {
 		t.Error(text)
+	}
+	// It was written beside its place: who reads it at that moment reads it whole.
+	if data, err := io.ReadAll(before); string(data) != "one\ntwo\nthree\n" {
+		t.Errorf("a reader sees %q, %v", data, err)
+	}
+	if err := before.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".winnow-*")); len(left) > 0 {
+		t.Errorf("it left %v", left)
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o755 {
