@@ -101,6 +101,9 @@ func TestCallWithoutThinkingBeforeWords(t *testing.T) {
 		if !r.Changed || !bytes.Contains(out, []byte(call)) || bytes.Contains(out, []byte(`"type":"thinking"`)) {
 			t.Errorf("pinned %v: the call does not stand without its thinking: changed %v\n%s", pinned, r.Changed, out)
 		}
+		if last := r.View.At(r.View.Len() - 2); last.Role != chat.Assistant || last.Has(chat.ToolCall) {
+			t.Errorf("pinned %v: nothing stands between the results and the user's words\n%s", pinned, out)
+		}
 	}
 }
 

@@ -202,3 +202,19 @@ func TestPatchChangesTheNamedPlace(t *testing.T) {
 	r := fit(t, w, chat.Request{History: chat.NewHistory(append(msgs, user("And now?"))...)}, winnow.State{})
 	contains(t, "the view", text(r.View), "func first() int {\n\treturn 1\n}\n\n// second returns 2.\nfunc second() int {\n\treturn 2\n}")
 }
+
+// An edit of a text that is not known quite so, because something else changed the file
+// meanwhile, takes what is known of that text out of the file as it stands.
+func TestOutdatedLinesGo(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 16_000, OutputReserve: 2000})
+	msgs := append(coding(0, 30), user("Mend the limits."))
+	msgs = append(msgs, did("r", "Read", `{"file_path":"/w/limits.go"}`, "const limitOfReaders = 10\nconst limitOfWriters = 20\nconst limitOfWaiters = 30\nconst limitOfClosers = 40\n\nfunc limit() int { return limitOfReaders }\n")...)
+	msgs = append(msgs, did("e", "Edit", `{"file_path":"/w/limits.go","old_string":"const limitOfReaders = 10\nconst limitOfWriters = 20\nconst limitOfWaiters = 30\nconst limitOfClosers = 41\n","new_string":"const limitOfReaders = 99\n"}`, "The file /w/limits.go has been updated.")...)
+	msgs = append(append(msgs, said("There is one limit.")), coding(30, 40)...)
+	r := fit(t, w, chat.Request{History: chat.NewHistory(append(msgs, user("And now?"))...)}, winnow.State{})
+	view := text(r.View)
+	contains(t, "the view", view, "const limitOfReaders = 99")
+	if strings.Contains(view, "limitOfReaders = 10") {
+		t.Errorf("outdated lines stand in the view:\n%s", view)
+	}
+}

@@ -106,10 +106,11 @@ func TestUsersWordsStay(t *testing.T) {
 		m = append(m, did(fmt.Sprint("t", i), "bash", fmt.Sprintf(`{"command":"go test ./mod/m%d"}`, i), lines(fmt.Sprint("run", i), 40)+fmt.Sprintf("mod/m%d/retry.go:%d: undefined: leaseTimer%d\nexit status 1\n", i, 100+i, i))...)
 		m = append(m, said(fmt.Sprintf("Done with m%d.", i)))
 	}
+	m[0] = user("<task>\n" + asked[0] + "\n</task>") // as Cline sends it
 	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, OutputReserve: 500, Economy: winnow.EconomyOff})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
 	view := text(r.View)
-	contains(t, "the view", view, asked...)
+	contains(t, "the view", view, append(asked, "User: "+asked[0])...)
 	files, runs, errs := 0, 0, 0
 	for i := range 40 {
 		if strings.Contains(view, fmt.Sprintf("m%d/retry.go", i)) {

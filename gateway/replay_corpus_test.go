@@ -38,9 +38,8 @@ func readLong(file string) (chat.Request, bool) {
 
 // replayBoth replays a session with and without the gateway, and returns a row of
 // the table.
-func replayBoth(t *testing.T, name string, r chat.Request, d wire.Dialect, window int) string {
+func replayBoth(t *testing.T, p *replay, name string, window int) string {
 	t.Helper()
-	p := &replay{d: d, model: models[d], request: r, most: 60}
 	y := through(t, p, window)
 	alone, refused := p.alone(t, window)
 	without := "all"
@@ -50,7 +49,7 @@ func replayBoth(t *testing.T, name string, r chat.Request, d wire.Dialect, windo
 	if refused == wire.KindOverflow && y.plans == 0 {
 		t.Errorf("without the gateway it overflows after %d requests, with it no plan was made", alone)
 	}
-	return fmt.Sprintf("| %s | %d | %s | %d of %d | %d | %d | %d | %d | %s |\n", name, window, d, y.answered, y.sent, y.cannotFit, y.mended, y.plans, y.rewrites, without)
+	return fmt.Sprintf("| %s | %d | %s | %d of %d | %d | %d | %d | %d | %s |\n", name, window, p.d, y.answered, y.sent, y.cannotFit, y.mended, y.plans, y.rewrites, without)
 }
 
 // TestReplayCorpus does the same with a dozen real sessions, where they are at
@@ -74,7 +73,8 @@ func TestReplayCorpus(t *testing.T) {
 		}
 		window, d := replayWindows[n%3], wire.Dialects()[n%4]
 		t.Run(fmt.Sprintf("%s/%d/%s", d, window, filepath.Base(file)), func(t *testing.T) {
-			table += replayBoth(t, fmt.Sprint("session ", n), r, d, window)
+			p := &replay{d: d, model: models[d], request: r, most: 60}
+			table += replayBoth(t, p, fmt.Sprint("session ", n), window)
 		})
 		n++
 	}
@@ -84,11 +84,12 @@ func TestReplayCorpus(t *testing.T) {
 	t.Log("\n" + table)
 }
 
-// TestReplayEverySession does the same with every real session at every window in
-// every dialect. WINNOW_REPLAY is how long it may take; the order is drawn by
-// WINNOW_SEED, so another night sees others first, and it says what share it saw.
-// Sessions that passed are noted in the file WINNOW_REPLAY_DONE and left out when
-// it is run again.
+// TestReplayEverySession does the same with every real session, at every window in
+// every dialect: in its first pass each session once, at a window and in a dialect
+// that the next session does not have, and from a request that is drawn, so that
+// long sessions are seen near their end too. WINNOW_REPLAY is how long it may take;
+// WINNOW_SEED draws the order. It says what share it saw. Replays that passed are
+// noted in the file WINNOW_REPLAY_DONE and left out when it is run again.
 func TestReplayEverySession(t *testing.T) {
 	limit, err := time.ParseDuration(os.Getenv("WINNOW_REPLAY"))
 	if err != nil {
@@ -100,54 +101,51 @@ func TestReplayEverySession(t *testing.T) {
 	if err := errors.Join(err, second); err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, more...)
 	seed, _ := strconv.ParseUint(os.Getenv("WINNOW_SEED"), 10, 64)
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(files), func(i, k int) { files[i], files[k] = files[k], files[i] })
+	draw := rand.New(rand.NewPCG(seed, 0))
+	type session struct {
+		name    string
+		request chat.Request
+		from    int
+	}
+	var sessions []session
+	for _, file := range append(files, more...) {
+		if r, ok := readLong(file); ok {
+			name, _ := filepath.Rel(dir, file)
+			sessions = append(sessions, session{name, r, draw.IntN(r.History.Len())})
+		}
+	}
+	draw.Shuffle(len(sessions), func(i, k int) { sessions[i], sessions[k] = sessions[k], sessions[i] })
 	done := openDone(t, os.Getenv("WINNOW_REPLAY_DONE"))
 
 	start := time.Now()
-	long, now, before, failed := 0, 0, 0, 0
-	for _, file := range files {
-		name, _ := filepath.Rel(dir, file)
-		r, ok := readLong(file)
+	each := len(replayWindows) * len(wire.Dialects())
+	now, before, failed := 0, 0, 0
+	for i := range each * len(sessions) {
+		s := &sessions[i%len(sessions)]
+		k := i%len(sessions) + i/len(sessions)
+		window, d := replayWindows[k%each/len(wire.Dialects())], wire.Dialects()[k%len(wire.Dialects())]
+		name := fmt.Sprintf("%s/%d/%s", d, window, s.name)
 		switch {
-		case !ok:
-			continue
 		case done.has(name):
 			before++
 		case time.Since(start) < limit:
 			now++
-			since := time.Now()
-			if replayEverywhere(t, name, r) {
+			if t.Run(name, func(t *testing.T) {
+				row := replayBoth(t, &replay{d: d, model: models[d], request: s.request, from: s.from, most: 60}, s.name, window)
+				fmt.Printf("%6.0f s %s", time.Since(start).Seconds(), row)
+			}) {
 				done.add(t, name)
 			} else {
 				failed++
 			}
-			fmt.Printf("%6.0f s: %d sessions, %d failed; the last has %d messages and took %.1f s\n", time.Since(start).Seconds(), now, failed, r.History.Len(), time.Since(since).Seconds())
 		}
-		long++
 	}
-	fmt.Printf("seed %d: replayed %d sessions now and %d before, %.0f %% of %d with 40 messages or more, each at %d windows in %d dialects; %d failed\n",
-		seed, now, before, 100*float64(now+before)/float64(max(1, long)), long, len(replayWindows), len(wire.Dialects()), failed)
-	if long == 0 {
+	fmt.Printf("seed %d: %d replays now and %d before, %.0f %% of %d sessions with 40 messages or more at %d windows in %d dialects; %d failed\n",
+		seed, now, before, 100*float64(now+before)/float64(max(1, each*len(sessions))), len(sessions), len(replayWindows), len(wire.Dialects()), failed)
+	if len(sessions) == 0 {
 		t.Error("no session was replayed")
 	}
-}
-
-// replayEverywhere replays a session at every window in every dialect.
-func replayEverywhere(t *testing.T, name string, r chat.Request) bool {
-	passed := true
-	for _, window := range replayWindows {
-		for _, d := range wire.Dialects() {
-			passed = t.Run(fmt.Sprintf("%s/%d/%s", d, window, filepath.Base(name)), func(t *testing.T) {
-				row := replayBoth(t, name, r, d, window)
-				if t.Failed() {
-					t.Log("\n" + replayHead + row)
-				}
-			}) && passed
-		}
-	}
-	return passed
 }
 
 // doneFile lists the finished replays, line by line; without a path it keeps nothing.

@@ -33,14 +33,15 @@ type replay struct {
 	d       wire.Dialect
 	model   string
 	request chat.Request
-	from    int // the first message that is answered
-	most    int // requests
-	marks   int // cache markers that were sent
+	from    int    // the first message that is answered
+	most    int    // requests
+	marks   int    // cache markers that were sent
+	body    []byte // the last one
 }
 
 // tally is what came of a replay. Mended are requests that were answered after
-// the provider had called them too long.
-type tally struct{ sent, answered, cannotFit, mended, plans, rewrites int }
+// the provider had called them too long, broken those that no provider takes as they came.
+type tally struct{ sent, answered, cannotFit, mended, broken, plans, rewrites int }
 
 func (y tally) String() string {
 	return fmt.Sprintf("%d of %d answered, %d whose floor does not fit, %d mended, %d plans, %d rewrites", y.answered, y.sent, y.cannotFit, y.mended, y.plans, y.rewrites)
@@ -65,6 +66,7 @@ func (p *replay) requests(t testing.TB, urls []string, each func(i, status int, 
 			body = withMarks(t, body)
 			p.marks += bytes.Count(body, []byte(mark))
 		}
+		p.body = body
 		resp, err := http.Post(urls[sent%len(urls)]+path, "application/json", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -173,13 +175,14 @@ func (p *replay) through(t *testing.T, urls []string, stats func() transport.Sta
 	p.requests(t, urls, func(i, status int, text []byte) bool {
 		now := stats()
 		cannot := now.CannotFit > was.CannotFit
+		broken := status == http.StatusBadRequest && len(wire.Validate(p.d, p.body)) > 0
 		y.sent++
 		if n := s.Report().Refused; n > refused {
 			refused = n
 			if now.Recovered > was.Recovered {
 				y.mended++
 			}
-			if !cannot {
+			if !cannot && !broken {
 				t.Errorf("the request before message %d was refused: %v", i, s.Report().RefusedBy)
 			}
 		}
@@ -188,13 +191,15 @@ func (p *replay) through(t *testing.T, urls []string, stats func() transport.Sta
 			y.answered++
 		case cannot:
 			y.cannotFit++
+		case broken:
+			y.broken++
 		default:
 			t.Fatalf("request before message %d: %d %.400s\n%+v", i, status, text, now)
 		}
 		sent := unmarked(t, got.Last())
 		if !strings.HasPrefix(sent, before) {
 			y.rewrites++
-			if now.Plans == was.Plans && !cannot {
+			if now.Plans == was.Plans && !cannot && !broken {
 				t.Errorf("the request before message %d is sent otherwise than the one before it, at %d of %d, without a new plan", i, differ(before, sent), len(before))
 			}
 		}
@@ -202,7 +207,7 @@ func (p *replay) through(t *testing.T, urls []string, stats func() transport.Sta
 		return true
 	})
 	y.plans = int(was.Plans)
-	if y.answered+y.cannotFit != y.sent || was.Failed+was.Invalid+was.Unreadable+was.StoreFails > 0 {
+	if y.answered+y.cannotFit+y.broken != y.sent || was.Failed+was.Invalid+was.Unreadable+was.StoreFails > 0 {
 		t.Errorf("%v; refused %v; %+v", y, s.Report().RefusedBy, was)
 	}
 	return y

@@ -199,6 +199,15 @@ func TestLateOverflow(t *testing.T) {
 type brokenStore struct {
 	planstore.Store
 	put, heads error
+	note       error // of the first note
+}
+
+func (s *brokenStore) Note(ctx context.Context, c planstore.Conversation, r *control.Request, l planstore.Links) error {
+	if err := s.note; err != nil {
+		s.note = nil
+		return err
+	}
+	return s.Store.Note(ctx, c, r, l)
 }
 
 func (s *brokenStore) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
@@ -232,6 +241,22 @@ func TestStoreFails(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestBeginningIsNotedAgain loses the first note of a conversation. The note of its
+// answered request makes up for it: a fork is told apart from it.
+func TestBeginningIsNotedAgain(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }))
+	defer up.Close()
+	store := &brokenStore{Store: planstore.NewMemory(planstore.Bounds{}), note: errors.New("disk full")}
+	tr := newTransport(t, transport.Options{Store: store, Tenant: func(*http.Request) planstore.Tenant { return "x" }})
+	for i, last := range []string{"Now the parser.", "Now the printer."} {
+		post(t, tr, up.URL+"/v1/chat/completions", []byte(`{"model":"gpt-5","messages":[{"role":"user","content":"Go."},{"role":"assistant","content":"Where?"},{"role":"user","content":"`+last+`"}]}`))
+		list, err := tr.Control("x").Conversations(t.Context(), control.List{})
+		if err != nil || len(list) != i+1 {
+			t.Fatalf("%d conversations, %v, after %d", len(list), err, i+1)
+		}
 	}
 }
 

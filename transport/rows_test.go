@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // The tests of this file hold rows of docs/rows.md that the others of this package
@@ -53,6 +54,30 @@ func TestUntouchedMessagesKeepTheirBytes(t *testing.T) {
 	end := body[bytes.Index(body, []byte(m[len(m)-7])):]
 	if !bytes.HasSuffix(sent, end) {
 		t.Errorf("the last messages are not the bytes that came:\n%.300s", sent[max(0, len(sent)-len(end)):])
+	}
+}
+
+// Some clients count calls anew in every turn, and Anthropic refuses an id that comes
+// again. The later call and its result get another id below the trigger too, in the
+// same bytes each time; everything else is sent as it came.
+func TestRepeatedIDsAreRenamed(t *testing.T) {
+	var sent []byte
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, _ = io.ReadAll(r.Body)
+		fmt.Fprint(w, `{}`)
+	}))
+	defer up.Close()
+	call := `{"role":"assistant", "content":[{"type":"tool_use","id":"call_0","name":"ls","input":{ }}]}`
+	result := ` {"role":"user","content":[{"tool_use_id":"call_0","type":"tool_result","content":"a.go","x":1}]}`
+	first := `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"List it."},` + call + `,` + result
+	body := first + `,` + call + `,` + result
+	want := first + `,` + strings.Replace(call, "call_0", "call_0_2", 1) + `,` + strings.Replace(result, "call_0", "call_0_2", 1)
+	tr := newTransport(t, transport.Options{})
+	for _, more := range []string{`]}`, `,{"role":"assistant","content":"Done."},{"role":"user","content":"And now?"}]}`} {
+		resp, _ := post(t, tr, up.URL+"/v1/messages", []byte(body+more))
+		if string(sent) != want+more || len(wire.Validate(wire.Anthropic, sent)) > 0 || resp.Header.Get(transport.HeaderPlan) != "" {
+			t.Errorf("sent is\n%s\nand not\n%s", sent, want+more)
+		}
 	}
 }
 

@@ -25,22 +25,26 @@ type bit struct {
 
 // Encode returns the body for a view of the body's history. With no plan, or
 // one that changes nothing, these are the bytes that came; the caller must not
-// change what is returned.
+// change what is returned. In a body of Anthropic's a call whose id an earlier call
+// has gets another one, with its result: the provider refuses it otherwise.
 //
 // The error wraps [plan.ErrMismatch] when the view is of another history.
 func (b *Body) Encode(v plan.View) ([]byte, error) {
+	w := writer{b: b, v: v}
+	if b.dialect == Anthropic {
+		w.renamed = renameRepeated(v)
+	}
 	p := v.Plan()
-	if p == nil {
+	if p == nil && w.renamed == nil {
 		return b.applyOutputLimit(b.raw), nil
 	}
 	h := v.History()
 	if n := b.req.History.Len(); h.Len() != n || h.Chain(n) != b.req.History.Chain(n) {
 		return nil, fmt.Errorf("wire: the view is of another history (%d messages) than this body's (%d messages): %w; apply the plan to the history of the body", h.Len(), n, plan.ErrMismatch)
 	}
-	if len(b.elems) == 0 || len(p.Edits) == 0 && len(p.Strip) == 0 && p.Join == plan.JoinNone {
+	if len(b.elems) == 0 || w.renamed == nil && len(p.Edits) == 0 && len(p.Strip) == 0 && p.Join == plan.JoinNone {
 		return b.applyOutputLimit(b.raw), nil
 	}
-	w := writer{b: b, v: v}
 	w.writeMessages()
 	return b.applyOutputLimit(w.out), nil
 }
@@ -57,8 +61,9 @@ type writer struct {
 	v   plan.View
 	out []byte
 
-	count int  // elements in the list so far
-	run   span // elements that wait to be copied as they stand
+	renamed map[int]*chat.Message // messages with ids that are not those of the history
+	count   int                   // elements in the list so far
+	run     span                  // elements that wait to be copied as they stand
 }
 
 func (w *writer) writeMessages() {
@@ -70,12 +75,8 @@ func (w *writer) writeMessages() {
 		w.out = append(w.out, '[')
 	}
 	w.run = span{0, b.lead}
-	var renamed map[int]*chat.Message
-	if b.dialect == Anthropic {
-		renamed = renameRepeated(w.v)
-	}
 	for i := range w.v.Len() {
-		if k := w.v.Raw(i); k >= 0 && !text && renamed[i] == nil {
+		if k := w.v.Raw(i); k >= 0 && !text && w.renamed[i] == nil {
 			from, to := b.elementRange(k)
 			if w.run.To != from {
 				w.flushRun()
@@ -86,7 +87,7 @@ func (w *writer) writeMessages() {
 		}
 		w.flushRun()
 		for _, p := range w.changedPieces(i, text) {
-			if m := renamed[i]; m != nil {
+			if m := w.renamed[i]; m != nil {
 				p.data = renameBlocks(p.data, m)
 			}
 			w.writeSeparator(p.sep)

@@ -65,7 +65,7 @@ func TestResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range regexp.MustCompile(`(?m)^\| ([ABS][0-9.]+) \|`).FindAllStringSubmatch(string(doc), -1) {
+	for _, r := range regexp.MustCompile(`(?m)^\| ([ABRS][0-9.]+) \|`).FindAllStringSubmatch(string(doc), -1) {
 		if !rows[r[1]] {
 			t.Errorf("no mutation takes out what row %s asks for", r[1])
 			rows[r[1]] = true

@@ -178,7 +178,7 @@ func (d *Driver) readCall(a *Ask, shell Tool, file int, byShell bool) Block {
 	path := d.files.paths[file-1]
 	tool, parameter, ok := readTool(a)
 	if !ok || byShell && shell.Name != "" {
-		return shell.shellCall("cat " + path)
+		return shell.shellCall(fmt.Sprintf("cat %s; sleep %.1f", path, d.work.pause.Seconds()))
 	}
 	return tool.callWith(object{parameter, d.files.folder + "/" + path})
 }
