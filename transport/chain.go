@@ -35,7 +35,7 @@ func findLongest(ctx context.Context, s Store, k planstore.Key, h chat.History, 
 			return known, nil
 		}
 		p, err := s.Plan(ctx, k, head.Prefix)
-		if errors.Is(err, ErrNotFound) { // gone in the meantime
+		if errors.Is(err, planstore.ErrNotFound) { // gone in the meantime
 			continue
 		}
 		if err != nil {

@@ -74,7 +74,7 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	}
 	if _, err := store.Preparation(ctx, j.Key, j.Base); err == nil {
 		return nil
-	} else if !errors.Is(err, ErrNotFound) {
+	} else if !errors.Is(err, planstore.ErrNotFound) {
 		return err
 	}
 	body, err := t.jobConversation(ctx, j)

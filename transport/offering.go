@@ -138,7 +138,7 @@ func (o *offering) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	if q.All || o.plan == "" {
 		return o.t.Recaller(o.tenant).Search(ctx, q)
 	}
-	k, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
+	k, err := o.t.opts.Store.ByID(ctx, o.tenant, o.plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
