@@ -161,20 +161,32 @@ func (s *eventScanner) dispatchEvent(emit func(Event) error) error {
 	return emit(e)
 }
 
-// ReadStream reads a stream of events to its end. Where it breaks off, the answer so
-// far comes with the error.
-func ReadStream(d Dialect, r io.Reader) (*Answer, error) {
+// ReadStream reads a stream of events up to the end of its answer: a server may hold the
+// connection open after that. It hands the words of the answer on as they come, where
+// words is not nil, and returns an error of that function as it is. Where the stream
+// breaks off, the answer so far comes with the error.
+func ReadStream(d Dialect, r io.Reader, words func(string) error) (*Answer, error) {
 	s, events := NewStream(d), NewEvents(r)
+	s.follow = words != nil
 	for {
 		e, err := events.Next()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return s.Answer(), s.Close()
-		}
-		if err == nil {
+		case err != nil && s.done: // all that matters has arrived
+			return s.Answer(), nil
+		case err == nil:
 			err = s.Event(e)
+		}
+		if err == nil && len(s.fresh) > 0 {
+			err = words(string(s.fresh))
+			s.fresh = s.fresh[:0]
 		}
 		if err != nil {
 			return s.Answer(), err
+		}
+		if string(e.Data) == "[DONE]" || s.failure != nil || s.done && (d == Anthropic || d == Responses) {
+			return s.Answer(), s.Close()
 		}
 	}
 }
