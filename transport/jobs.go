@@ -81,7 +81,7 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	base, err := findLongest(ctx, t.opts.Store, j.Key, body.Request().History, nil)
+	base, err := findLongest(ctx, t.opts.Store, j.Key, body.Request().History, nil, "")
 	if err != nil {
 		return err
 	}

@@ -82,8 +82,8 @@ func findEdit(p *plan.Plan, handle string) plan.Edit {
 // nameConversation names a conversation for people.
 func (t *Transport) nameConversation(ctx context.Context, k planstore.Key) string {
 	if k.Tenant == planstore.Files {
-		if names, err := planstore.FileNames(ctx, t.opts.Store, k); err == nil && len(names) > 0 {
-			return names[0]
+		if leaves, _, err := t.opts.Store.Leaves(ctx, k); err == nil && len(leaves) > 0 {
+			return leaves[0].Label
 		}
 	}
 	return "conversation " + k.First.String()[:8]

@@ -14,8 +14,6 @@ const maxLine = 16 << 20
 type Event struct {
 	// Name is the event's type; "" is the default, "message".
 	Name string
-	// ID is the last id that the stream has set.
-	ID string
 	// Data is its data, lines joined by newlines. It is valid until the next event.
 	Data []byte
 }
@@ -67,7 +65,6 @@ type eventScanner struct {
 	line    []byte // the beginning of a line
 	data    []byte
 	name    string
-	id      string
 	lines   int  // data lines of the event
 	begun   bool // the first bytes of the stream were seen
 	afterCR bool // the last byte was a carriage return
@@ -144,16 +141,12 @@ func (s *eventScanner) takeLine(line []byte, emit func(Event) error) error {
 		s.data = append(s.data, value...)
 	case "event":
 		s.name = string(value)
-	case "id":
-		if bytes.IndexByte(value, 0) < 0 {
-			s.id = string(value)
-		}
 	}
 	return nil
 }
 
 func (s *eventScanner) dispatchEvent(emit func(Event) error) error {
-	lines, e := s.lines, Event{Name: s.name, ID: s.id, Data: s.data}
+	lines, e := s.lines, Event{Name: s.name, Data: s.data}
 	s.data, s.lines, s.name = s.data[:0], 0, ""
 	if lines == 0 {
 		return nil
