@@ -27,7 +27,7 @@ async function tries(base) {
       out[name] = r.type + " " + r.status + " " + (await r.text()).slice(0, 400);
     } catch (e) { out[name] = "refused: " + e.message; }
   };
-  for (const path of ["/", "/metrics", "/readyz", "/winnow/plans", "/winnow/search?q=timeout", "/winnow/recall/wk3ptjzmt"]) {
+  for (const path of ["/", "/metrics", "/readyz", "/winnow/conversations", "/winnow/search?q=timeout", "/winnow/recall/wk3ptjzmt"]) {
     await ask("get " + path, path, {});
     await ask("no-cors " + path, path, {mode: "no-cors"});
     await ask("with credentials " + path, path, {credentials: "include"});
@@ -35,7 +35,7 @@ async function tries(base) {
   const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_history","arguments":{"words":"timeout","all":true}}}';
   await ask("mcp", "/mcp", {method: "POST", body: call, headers: {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}});
   await ask("mcp as text", "/mcp", {method: "POST", body: call, headers: {"Content-Type": "text/plain"}});
-  await ask("delete", "/winnow/plans", {method: "DELETE"});
+  await ask("delete", "/winnow/conversations", {method: "DELETE"});
   await ask("model", "/v1/messages", {method: "POST", body: '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}', headers: {"Content-Type": "text/plain"}});
   for (const tag of ["script", "img", "iframe"]) {
     const e = document.createElement(tag);

@@ -175,12 +175,18 @@ func asked(t *testing.T, url string) requests {
 	return r
 }
 
-// plans returns how many plans the gateway holds for a credential.
+// plans returns how many plans the gateway made for a credential.
 func plans(t *testing.T, credential http.Header) int {
 	t.Helper()
-	var doc struct{ Plans []any }
-	getJSON(t, processes.gateway+"/winnow/plans", credential, &doc)
-	return len(doc.Plans)
+	var doc struct {
+		Conversations []struct{ Totals struct{ Compactions int } }
+	}
+	getJSON(t, processes.gateway+"/winnow/conversations", credential, &doc)
+	n := 0
+	for _, c := range doc.Conversations {
+		n += c.Totals.Compactions
+	}
+	return n
 }
 
 func getJSON(t *testing.T, url string, header http.Header, into any) {

@@ -59,7 +59,7 @@ func TestPageKeepsNoToken(t *testing.T) {
 	at := "/winnow/conversations/" + list.Conversations[0].ID
 	getJSON(t, g.url+at, own, &d)
 	plan := "/winnow/plans/" + d.Plans[len(d.Plans)-1].ID
-	for _, path := range []string{"/winnow/conversations", at, at + "/messages", at + "/files", at + "/file?path=services/part00/handler0.go", at + "/hints", at + "/search?q=total", "/winnow/search?q=total", plan, plan + "/report", plan + "/patch", "/winnow/plans"} {
+	for _, path := range []string{"/winnow/conversations", at, at + "/messages", at + "/files", at + "/file?path=services/part00/handler0.go", at + "/hints", at + "/search?q=total", "/winnow/search?q=total", plan, plan + "/report", plan + "/patch"} {
 		var doc json.RawMessage
 		getJSON(t, g.url+path, own, &doc)
 		clean(path, string(doc))

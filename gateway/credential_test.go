@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -34,14 +33,8 @@ func TestUnknownCredentials(t *testing.T) {
 		agent.Drive(t, 20, nil)
 		plans := func(header ...string) (int, int) {
 			t.Helper()
-			status, text := get(t, url+"/winnow/plans", header...)
-			var doc struct{ Plans []any }
-			if status == http.StatusOK {
-				if err := json.Unmarshal([]byte(text), &doc); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return status, len(doc.Plans)
+			status, _ := get(t, url+"/winnow/conversations", header...)
+			return status, len(listPlans(t, url, header...))
 		}
 		if status, n := plans(c.name, c.value); c.listed != (status == http.StatusOK && n > 0) {
 			t.Errorf("%s: %d, %d plans of its own", c.name, status, n)

@@ -19,10 +19,10 @@
 //	GET /healthz                                is it up
 //	GET /readyz                                 does it take calls, can it keep plans
 //	GET /metrics                                counters in Prometheus' text format
-//	GET /winnow/plans                           the caller's plans, those used last first
-//	GET /winnow/plans/{id}                      one of them
-//	GET /winnow/plans/{id}/report               what it keeps, reduces and removes
-//	GET /winnow/plans/{id}/recall/{handle}      the original behind a handle
+//	GET /winnow/conversations                   the caller's, those used last first
+//	GET /winnow/conversations/{id}              one of them, with its plans
+//	GET /winnow/plans/{id}/report               what a plan keeps, reduces and removes
+//	GET /winnow/recall/{handle}                 the original behind a handle
 //
 // where requests with the same credential or key have the same caller; the first
 // four need none. All but the two about health are served under the gateway's own

@@ -44,26 +44,21 @@ func TestDeleteConversation(t *testing.T) {
 	alice, bob := client("alice", "The task of Alice is "+secret+"."), client("bob", "The task of Bob.")
 	alice.Drive(t, 25, nil)
 	bob.Drive(t, 25, nil)
-	plans := func(who string) (ids []string) {
-		var all struct{ Plans []struct{ ID string } }
-		_, text := get(t, url+"/winnow/plans", "Authorization", "Bearer "+who)
-		if err := json.Unmarshal([]byte(text), &all); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range all.Plans {
-			ids = append(ids, p.ID)
-		}
-		return ids
+	plans := func(who string) []string { return listPlans(t, url, "Authorization", "Bearer "+who) }
+	var all struct{ Conversations []struct{ ID string } }
+	_, list := get(t, url+"/winnow/conversations", "Authorization", "Bearer alice")
+	if err := json.Unmarshal([]byte(list), &all); err != nil || len(all.Conversations) != 1 {
+		t.Fatalf("%v: %s", err, list)
 	}
-	ids := plans("alice")
-	if len(ids) == 0 || len(plans("bob")) == 0 || !inFiles(t, path, secret) {
-		t.Fatalf("there is nothing to remove: %v", ids)
+	at := url + "/winnow/conversations/" + all.Conversations[0].ID
+	if len(plans("alice")) == 0 || len(plans("bob")) == 0 || !inFiles(t, path, secret) {
+		t.Fatal("there is nothing to remove")
 	}
-	if resp, _ := ask(t, http.MethodDelete, url+"/winnow/plans/"+ids[0], "", "Authorization", "Bearer bob"); resp.StatusCode != http.StatusNotFound {
+	if resp, _ := ask(t, http.MethodDelete, at, "", "Authorization", "Bearer bob"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("another tenant removes it: %d", resp.StatusCode)
 	}
-	resp, text := ask(t, http.MethodDelete, url+"/winnow/plans/"+ids[0], "", "Authorization", "Bearer alice")
-	if resp.StatusCode != http.StatusOK || !strings.Contains(text, `"conversations_removed":`) || strings.Contains(text, `"plans_removed":0`) {
+	resp, text := ask(t, http.MethodDelete, at, "", "Authorization", "Bearer alice")
+	if resp.StatusCode != http.StatusOK || !strings.Contains(text, all.Conversations[0].ID) {
 		t.Fatalf("%d %s", resp.StatusCode, text)
 	}
 	if left := plans("alice"); len(left) > 0 {
@@ -75,7 +70,7 @@ func TestDeleteConversation(t *testing.T) {
 	if len(plans("bob")) == 0 {
 		t.Error("the other tenant's plans are gone")
 	}
-	if resp, _ := ask(t, http.MethodDelete, url+"/winnow/plans/"+ids[0], "", "Authorization", "Bearer alice"); resp.StatusCode != http.StatusNotFound {
+	if resp, _ := ask(t, http.MethodDelete, at, "", "Authorization", "Bearer alice"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("removed twice: %d", resp.StatusCode)
 	}
 	alice.Drive(t, 3, nil)

@@ -109,9 +109,6 @@ func (g *Gateway) registerRoutes() {
 	g.mux.HandleFunc("GET /readyz", g.serveReady)
 	g.mux.HandleFunc("GET /{$}", g.requireOwnHost(g.serveHome))
 	g.mux.HandleFunc("GET /metrics", g.requireOwnHost(g.showMetrics))
-	g.mux.HandleFunc("GET /winnow/plans", g.requireProvenCaller(g.listPlans))
-	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.requireProvenCaller(g.forgetPlan))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.requireProvenCaller(g.recallOriginal))
 	for pattern, handle := range controlhttp.Routes(g.controlFor) {
 		g.mux.HandleFunc(pattern, g.requireProvenCaller(handle))
 	}
@@ -133,7 +130,7 @@ func (g *Gateway) registerRoutes() {
 		})
 	}
 	g.mux.HandleFunc("/winnow/", g.requireOwnHost(g.requireKnownKey(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/conversations, /winnow/conversations/ID, /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/patch, /winnow/recall/HANDLE, /winnow/search?q=WORDS, and POST /winnow/fit")
+		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/conversations, /winnow/conversations/ID, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/patch, /winnow/recall/HANDLE, /winnow/search?q=WORDS, and POST /winnow/fit")
 	})))
 	g.mux.HandleFunc("POST "+fitPath, g.requireKnownKey(g.serveFit))
 	g.mux.HandleFunc("POST "+fitPath+"/", g.requireKnownKey(g.serveFit))
@@ -185,6 +182,11 @@ func joinSlashes(path string) string {
 
 // Stats returns what the transport did so far.
 func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
+
+// Prepare writes the summary of a job, see [transport.Transport.Prepare].
+func (g *Gateway) Prepare(ctx context.Context, j transport.Job) error {
+	return g.transport.Prepare(ctx, j)
+}
 
 // Account adds up the requests sent since a moment under the transport's label.
 func (g *Gateway) Account(ctx context.Context, since time.Time) (transport.Account, error) {

@@ -29,14 +29,32 @@ import (
 
 const window = 24_000
 
+// listPlans returns the ids of the plans that a caller sees.
+func listPlans(t *testing.T, url string, header ...string) (ids []string) {
+	t.Helper()
+	var list struct{ Conversations []struct{ ID string } }
+	status, text := get(t, url+"/winnow/conversations", header...)
+	if status == http.StatusOK {
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range list.Conversations {
+		var detail struct{ Plans []struct{ ID string } }
+		_, text := get(t, url+"/winnow/conversations/"+c.ID, header...)
+		if err := json.Unmarshal([]byte(text), &detail); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range detail.Plans {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
 func planCount(t *testing.T, url string) int {
 	t.Helper()
-	_, text := get(t, url+"/winnow/plans", "Authorization", "Bearer one")
-	var doc struct{ Plans []any }
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
-	return len(doc.Plans)
+	return len(listPlans(t, url, "Authorization", "Bearer one"))
 }
 
 func differ(a, b string) int {
@@ -62,18 +80,17 @@ func TestTenants(t *testing.T) {
 			}
 			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Result: agentclient.Output, Header: http.Header{header: {alice}}}
 			c.Drive(t, 25, nil)
-			status, list := get(t, url+"/winnow/plans", header, alice)
-			var doc struct{ Plans []struct{ ID string } }
-			if err := json.Unmarshal([]byte(list), &doc); err != nil || status != 200 || len(doc.Plans) == 0 {
-				t.Fatalf("%d %s", status, list)
+			ids := listPlans(t, url, header, alice)
+			if len(ids) == 0 {
+				t.Fatal("there is no plan")
 			}
-			id := doc.Plans[0].ID
+			id := ids[len(ids)-1]
 			_, text := get(t, url+"/winnow/plans/"+id, header, alice)
 			var plan struct{ Edits []struct{ Handle string } }
 			if err := json.Unmarshal([]byte(text), &plan); err != nil || len(plan.Edits) == 0 {
 				t.Fatalf("%v %s", err, text)
 			}
-			paths := []string{"/winnow/plans/" + id, "/winnow/plans/" + id + "/report", "/winnow/plans/" + id + "/recall/" + plan.Edits[0].Handle}
+			paths := []string{"/winnow/plans/" + id, "/winnow/plans/" + id + "/report", "/winnow/recall/" + plan.Edits[0].Handle}
 			for _, path := range paths {
 				if status, text := get(t, url+path, header, alice); status != 200 || len(text) < 20 {
 					t.Errorf("%s: %d %s", path, status, text)
@@ -82,16 +99,16 @@ func TestTenants(t *testing.T) {
 					t.Errorf("%s for another tenant: %d %s", path, status, text)
 				}
 			}
-			if _, text := get(t, url+paths[2], header, alice); !strings.Contains(text, "content") {
+			if _, text := get(t, url+paths[2], header, alice); !strings.Contains(text, `"lines":[{`) {
 				t.Errorf("recall: %.300s", text)
 			}
-			if _, text := get(t, url+"/winnow/plans", header, bob); !strings.Contains(text, `"plans":[]`) {
+			if _, text := get(t, url+"/winnow/conversations", header, bob); !strings.Contains(text, `"conversations":[]`) {
 				t.Errorf("another tenant's list: %s", text)
 			}
 			if with == nil {
 				return
 			}
-			for _, path := range append(paths, "/winnow/plans", "/v1/models", "/v1/chat/completions") {
+			for _, path := range append(paths, "/winnow/conversations", "/v1/models", "/v1/chat/completions") {
 				for _, key := range []string{"", "wrong", "the-key-of-alice-000"} {
 					status, text := get(t, url+path, header, key)
 					if status != 401 || strings.Contains(text, "key") || strings.Contains(text, "alice") {

@@ -98,7 +98,7 @@ Point an agent's base URL here. The gateway's own pages:
   /healthz         whether it is up
   /readyz          whether it takes calls and can store plans
   /metrics         counters in Prometheus' text format
-  /winnow/plans    your plans: send the credential or key of the conversation
+  /winnow/conversations    yours: send the credential or key of the conversation
   /winnow/recall/HANDLE, /winnow/search?q=WORDS    what plans hide, likewise
 %s`, version, tools)
 }

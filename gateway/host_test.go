@@ -18,7 +18,7 @@ func TestOwnPagesByName(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
 	defer up.Close()
 	_, url := start(t, gateway.Options{Upstreams: everywhere(up.URL), Hosts: []string{"Winnow.Example.com", "[2001:db8::1]:8484"}})
-	own := []string{"/", "/metrics", "/winnow/plans", "/winnow/plans/x", "/winnow/plans/x/report", "/winnow/plans/x/recall/y", "/winnow/else"}
+	own := []string{"/", "/metrics", "/winnow/conversations", "/winnow/plans/x", "/winnow/plans/x/report", "/winnow/recall/y", "/winnow/else"}
 	for _, c := range []struct {
 		host, origin string
 		served       bool
@@ -88,7 +88,7 @@ func TestHome(t *testing.T) {
 	defer up.Close()
 	_, url := start(t, gateway.Options{Upstreams: everywhere(up.URL), Version: "v1.2.3", Keys: map[string]string{"a-key-that-is-long-enough": "one"}})
 	status, text := get(t, url+"/", "Authorization", "Bearer sk-ant-secret")
-	if status != http.StatusOK || !strings.Contains(text, "winnow v1.2.3") || !strings.Contains(text, "/winnow/plans") || strings.Contains(text, "secret") {
+	if status != http.StatusOK || !strings.Contains(text, "winnow v1.2.3") || !strings.Contains(text, "/winnow/conversations") || strings.Contains(text, "secret") {
 		t.Errorf("%d %s", status, text)
 	}
 	if resp, text := ask(t, http.MethodHead, url+"/", "", "User-Agent", "claude-cli/2.0"); resp.StatusCode != http.StatusOK || text != "" {

@@ -80,7 +80,7 @@ func TestOfferedTools(t *testing.T) {
 					}
 					var answer *wire.Answer
 					if stream {
-						answer, err = wire.ReadStream(dialect, bytes.NewReader(a.Raw))
+						answer, err = wire.ReadStream(dialect, bytes.NewReader(a.Raw), nil)
 					} else {
 						answer, err = wire.ParseAnswer(dialect, a.Raw)
 					}

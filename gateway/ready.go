@@ -42,7 +42,7 @@ func (g *Gateway) storeFails(ctx context.Context) string {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), readyWithin) // others get this answer too
 	defer stop()
-	_, err := g.transport.Plans(ctx, "ready")
+	_, err := g.opts.Transport.Store.List(ctx, "ready", 1)
 	if err == nil {
 		err = g.opts.Transport.Store.Check(ctx)
 	}

@@ -53,31 +53,22 @@ func TestRecallAfterRestart(t *testing.T) {
 				const secret = "the password of the vault is xyzzy-93"
 				c := &agentclient.Client{Dialect: d, URL: url, Header: http.Header{header: {alice}}, Result: func(n int) string { return agentclient.Output(n) + secret + "\n" + agentclient.Output(n+1) }}
 				c.Drive(t, 25, nil)
-				type listed struct{ Plans []struct{ ID string } }
-				plans := func(url string) listed {
-					_, list := get(t, url+"/winnow/plans", header, alice)
-					var all listed
-					if err := json.Unmarshal([]byte(list), &all); err != nil || len(all.Plans) == 0 {
-						t.Fatalf("%v %s", err, list)
-					}
-					return all
-				}
 				before := make(map[string]string)
 				var reports []string
-				for _, p := range plans(url).Plans {
-					_, text := get(t, url+"/winnow/plans/"+p.ID, header, alice)
+				for _, id := range listPlans(t, url, header, alice) {
+					_, text := get(t, url+"/winnow/plans/"+id, header, alice)
 					var plan struct {
 						Edits []struct{ Kind, Handle string }
 					}
 					if err := json.Unmarshal([]byte(text), &plan); err != nil {
 						t.Fatal(err)
 					}
-					reports = append(reports, "/winnow/plans/"+p.ID+"/report")
+					reports = append(reports, "/winnow/plans/"+id+"/report")
 					for _, e := range plan.Edits {
 						if e.Kind == "state" {
 							continue // it stands for no messages
 						}
-						at := "/winnow/plans/" + p.ID + "/recall/" + e.Handle
+						at := "/winnow/recall/" + e.Handle
 						status, text := get(t, url+at, header, alice)
 						if status != http.StatusOK {
 							t.Fatalf("%s: %d %s", at, status, text)
@@ -107,7 +98,7 @@ func TestRecallAfterRestart(t *testing.T) {
 					switch {
 					case keep && (status != http.StatusOK || text != want):
 						t.Errorf("%s: %d %.200s", at, status, text)
-					case !keep && (status != http.StatusGone || !strings.Contains(text, "--keep-originals") || !strings.Contains(text, "send its next request")):
+					case !keep && (status != http.StatusGone || !strings.Contains(text, "--keep-originals") || !strings.Contains(text, "next request")):
 						t.Errorf("%s: %d %.200s", at, status, text)
 					}
 					if status, text := get(t, url+at, header, bob); status != http.StatusNotFound || strings.Contains(text, "xyzzy") || strings.Contains(text, "originals") {

@@ -1,14 +1,10 @@
 package llm
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -105,92 +101,5 @@ func (c *sse) readStream(r io.Reader, emit func(string) error) (*wire.Answer, er
 	if c.framed {
 		r = &payloads{frames: frameReader{r: r}}
 	}
-	s := wire.NewStream(c.dialect)
-	events := wire.NewEvents(r)
-	for {
-		last, err := c.takeEvent(s, events, emit)
-		if err != nil {
-			return s.Answer(), streamEndError(s, err)
-		}
-		if last {
-			return s.Answer(), s.Close() // a server may hold the connection open
-		}
-	}
-}
-
-// takeEvent takes one event of a stream and reports whether it is the last that matters.
-func (c *sse) takeEvent(s *wire.Stream, events *wire.Events, emit func(string) error) (last bool, err error) {
-	e, err := events.Next()
-	if err != nil {
-		return false, err
-	}
-	if err := s.Event(e); err != nil {
-		return false, err
-	}
-	if ended := string(e.Data) == "[DONE]" || s.Failure() != nil; ended { // the answer holds the failure
-		return true, nil
-	}
-	if err := c.emitWords(e.Name, e.Data, emit); err != nil {
-		return false, err
-	}
-	return s.Done() && (c.dialect == wire.Anthropic || c.dialect == wire.Responses), nil
-}
-
-// streamEndError says what the end of a stream means for its answer.
-func streamEndError(s *wire.Stream, err error) error {
-	switch {
-	case err == io.EOF:
-		return s.Close()
-	case s.Done() && !errors.As(err, new(callerError)):
-		return nil // all that matters has arrived
-	}
-	return err
-}
-
-// emitWords hands on the words in an event.
-func (c *sse) emitWords(name string, data jsontext.Value, emit func(string) error) error {
-	give := func(v jsontext.Value) error {
-		if s, err := decode.String(v); err == nil && s != "" && v.Kind() == '"' {
-			return emit(s)
-		}
-		return nil
-	}
-	switch c.dialect {
-	case wire.Anthropic:
-		switch d := decode.Member(data, "delta"); decode.Str(d, "type") {
-		case "text_delta":
-			return give(decode.Member(d, "text"))
-		}
-		return give(decode.Path(data, "content_block", "text"))
-	case wire.Gemini:
-		for _, candidate := range decode.Elements(decode.Member(data, "candidates")) {
-			for _, p := range decode.Elements(decode.Path(candidate, "content", "parts")) {
-				if thought, _ := decode.Bool(decode.Member(p, "thought")); !thought {
-					if err := give(decode.Member(p, "text")); err != nil {
-						return err
-					}
-				}
-			}
-			break
-		}
-	case wire.Responses:
-		name = cmp.Or(decode.Str(data, "type"), name)
-		if name == "response.output_text.delta" || name == "response.refusal.delta" {
-			return give(decode.Member(data, "delta"))
-		}
-	default:
-		for _, choice := range decode.Elements(decode.Member(data, "choices")) {
-			if n, _ := decode.Int(decode.Member(choice, "index")); n != 0 {
-				continue
-			}
-			d := decode.Member(choice, "delta")
-			if err := give(decode.Member(d, "content")); err != nil {
-				return err
-			}
-			if err := give(decode.Member(d, "refusal")); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return wire.ReadStream(c.dialect, r, emit)
 }

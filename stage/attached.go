@@ -72,14 +72,12 @@ func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
 	text, ok := token.FileText(p)
 	if !ok {
-		e, ok := d.maskPart("limit", it.message, it.part, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
-		return e, ok && e.After.Tokens < it.tokens
+		return d.maskItem(it, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
 	}
 	note := fmt.Sprintf("[%s, shortened from %d bytes, %d lines; original: %s]", name, len(text), countLines(text), handle)
 	room := most - d.Counter.Text(note) - 2
 	if room >= 8 {
 		note += "\n" + d.headTail(text, 8*room, 1<<30, room)
 	}
-	e, ok := d.maskPart("limit", it.message, it.part, note, "attached files are larger than what remains")
-	return e, ok && e.After.Tokens < it.tokens
+	return d.maskItem(it, note, "attached files are larger than what remains")
 }

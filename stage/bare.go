@@ -56,6 +56,5 @@ func (d *Draft) bareMask(it item) (plan.Edit, bool) {
 	default:
 		return plan.Edit{}, false
 	}
-	e, ok := d.maskPart("limit", it.message, it.part, text, "what must stay is larger than what is available")
-	return e, ok && e.After.Tokens < it.tokens
+	return d.maskItem(it, text, "what must stay is larger than what is available")
 }

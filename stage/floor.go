@@ -355,26 +355,28 @@ func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
 	}
 	switch p.Kind {
 	case chat.ToolCall:
-		e, ok := d.maskPart("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), d.redeemHint(handle)), why)
-		return e, ok && e.After.Tokens < it.tokens
+		return d.maskItem(it, shortArgs(p.Args, max(2*room, 40), d.redeemHint(handle)), why)
 	case chat.Thinking:
 		if d.lead >= 0 && it.part == 0 && it.message >= d.lead || len(m.Parts) == 1 {
 			return plan.Edit{}, false
 		}
-		e, ok := d.maskPart("limit", it.message, it.part, "", why)
-		return e, ok
+		return d.maskPart("limit", it.message, it.part, "", why)
 	case chat.Text, chat.ToolResult, chat.Document:
 		text := note
 		if room >= 8 && p.Text != "" {
 			text = d.headTail(p.Text, 6*room, 1<<30, room) + "\n" + note
 		}
-		e, ok := d.maskPart("limit", it.message, it.part, text, why)
-		return e, ok && e.After.Tokens < it.tokens
+		return d.maskItem(it, text, why)
 	case chat.Image:
-		e, ok := d.maskPart("limit", it.message, it.part, note, why)
-		return e, ok
+		return d.maskPart("limit", it.message, it.part, note, why)
 	}
 	return plan.Edit{}, false
+}
+
+// maskItem returns a mask of an item that makes it smaller than it stands in the view.
+func (d *Draft) maskItem(it item, text, why string) (plan.Edit, bool) {
+	e, ok := d.maskPart("limit", it.message, it.part, text, why)
+	return e, ok && e.After.Tokens < it.tokens
 }
 
 // cannotFit lists what is left, largest first.

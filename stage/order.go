@@ -45,10 +45,6 @@ func (r *run) orderStages(stages []Stage) []Stage {
 	return first
 }
 
-// lastResort is a stage that loses more than it is worth while the request is
-// below the trigger.
-type lastResort interface{ lastResort() bool }
-
 // isFoldStage reports whether a stage makes a summary of older messages.
 func isFoldStage(s Stage) bool {
 	return s.Name() == foldStage{}.Name() || s.Name() == ladderStage{}.Name()

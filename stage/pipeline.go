@@ -363,8 +363,8 @@ func (r *run) runStages(ctx context.Context) error {
 		if need == (chat.Size{}) && !asked {
 			return nil
 		}
-		if l, ok := s.(lastResort); ok && l.lastResort() && !r.isOver(r.goal.Trigger) {
-			continue
+		if s.Name() == (truncateStage{}).Name() && !r.isOver(r.goal.Trigger) {
+			continue // it loses more than it is worth below the trigger
 		}
 		edits, err := proposeGuarded(ctx, s, r.d, need)
 		if err != nil {

@@ -15,8 +15,6 @@ type truncateStage struct{}
 // Name returns "truncate".
 func (truncateStage) Name() string { return "truncate" }
 
-func (truncateStage) lastResort() bool { return true }
-
 // marker is about what the text has, in tokens, that stands for dropped messages.
 const marker = 32
 

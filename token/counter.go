@@ -14,19 +14,6 @@ type Options struct {
 	// of MB/s instead of hundreds) and closer. The default is tables alone.
 	Exact bool
 
-	// Image is what one picture costs, Document what a file costs whose content
-	// is not known, whatever their size in bytes. A file of text costs that text,
-	// also where it comes in base64, and a PDF a number of tokens for each page
-	// (258 by Gemini's tokenizer, 2,000 to 3,000 by the others). By default a
-	// picture costs what the provider charges for its width and height, and 1,024
-	// where these are not known, as a document does; a negative value makes them free.
-	Image, Document int
-
-	// PerMessage is the framing of each message and PerConversation that of the
-	// whole. The default is the family's measured value; a negative value is none.
-	// The framing of calls and results is separate and stays.
-	PerMessage, PerConversation int
-
 	// CacheSize is the number of messages whose counts are remembered. The
 	// default is 65,536; a negative value remembers none.
 	CacheSize int
@@ -38,10 +25,9 @@ type Options struct {
 type Counter struct {
 	family  Family
 	profile *profile
-	opts    Options
+	exact   bool
 	text    func(string) int
 	cache   *cache
-	sized   bool     // pictures cost what they measure
 	named   *formula // another system's estimator counts; nil where this package does
 }
 
@@ -57,29 +43,28 @@ func New(f Family, o *Options) *Counter {
 	if !ok {
 		f, p = Unknown, profiles[Unknown]
 	}
-	c := &Counter{family: f, profile: p}
-	if o != nil {
-		c.opts = *o
-	}
-	c.sized = c.opts.Image == 0
-	fill := func(v *int, standard int) { *v = max(cmp.Or(*v, standard), 0) }
-	fill(&c.opts.Image, 1024)
-	fill(&c.opts.Document, 1024)
-	fill(&c.opts.PerConversation, p.conversation)
-	if c.opts.PerMessage != 0 {
-		fill(&c.opts.PerMessage, 0)
-		framed := *p
-		framed.step, framed.message = c.opts.PerMessage, c.opts.PerMessage
-		c.profile = &framed
-	}
-	if fill(&c.opts.CacheSize, 1<<16); c.opts.CacheSize > 0 {
-		c.cache = newCache(c.opts.CacheSize)
-	}
-	if c.text = byTable(f, p); c.opts.Exact {
+	c := &Counter{family: f, profile: p, exact: o != nil && o.Exact, cache: o.newCache()}
+	if c.text = byTable(f, p); c.exact {
 		c.text = byVocabulary(f, p)
 	}
 	return c
 }
+
+// newCache returns what remembers counts; nil for nothing.
+func (o *Options) newCache() *cache {
+	size := 1 << 16
+	if o != nil {
+		size = cmp.Or(o.CacheSize, size)
+	}
+	if size < 0 {
+		return nil
+	}
+	return newCache(size)
+}
+
+// unknownMedia is what a picture costs whose size is not known, and a file whose
+// content is not.
+const unknownMedia = 1024
 
 // standard counts where nobody made a counter.
 var standard = sync.OnceValue(func() *Counter { return New(Unknown, nil) })
@@ -102,7 +87,7 @@ func (c *Counter) Method() Method {
 	switch {
 	case c.named != nil:
 		return ByFormula
-	case !c.opts.Exact:
+	case !c.exact:
 		return Estimated
 	case c.family == O200K:
 		return Exact
@@ -116,7 +101,7 @@ func (c *Counter) Band() float64 {
 	if c.named != nil {
 		return 0 // that system has none
 	}
-	if c.opts.Exact {
+	if c.exact {
 		return c.profile.exactBand
 	}
 	return c.profile.tableBand
@@ -163,7 +148,7 @@ func (c *Counter) Part(p *chat.Part) int {
 		return c.Text(p.Text)
 	case chat.Thinking:
 		if p.Text == "" {
-			return c.blobTokens(len(p.Data) + len(p.Signature))
+			return blobTokens(len(p.Data) + len(p.Signature))
 		}
 		return c.Text(p.Text)
 	case chat.ToolCall:
@@ -201,7 +186,7 @@ func (c *Counter) Message(m *chat.Message) int {
 	if m.Role == chat.Assistant {
 		return n + c.profile.step
 	}
-	if own || c.opts.PerMessage > 0 {
+	if own {
 		n += c.profile.message
 	}
 	return n
@@ -261,7 +246,13 @@ func (c *Counter) Tools(defs []chat.ToolDef) int {
 }
 
 // Conversation returns the framing of a whole conversation.
-func (c *Counter) Conversation() int { return c.orDefault().opts.PerConversation }
+func (c *Counter) Conversation() int {
+	c = c.orDefault()
+	if c.named != nil {
+		return c.named.none
+	}
+	return c.profile.conversation
+}
 
 // Messages returns the tokens of a whole conversation without system prompt
 // and tools.

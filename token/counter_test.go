@@ -79,19 +79,6 @@ func TestMessageFraming(t *testing.T) {
 	if got := c.Message(&chat.Message{Role: chat.User}); got != 4 {
 		t.Errorf("an empty message costs %d, want its framing", got)
 	}
-	flat := New(Claude5, &Options{PerMessage: 7, PerConversation: 24, Image: 1500, Document: -1})
-	for _, r := range []chat.Role{chat.System, chat.User, chat.Assistant, chat.Tool} {
-		if got, want := flat.Message(text(r)), words+7; got != want {
-			t.Errorf("a %s message with framing of 7 costs %d, want %d", r, got, want)
-		}
-	}
-	none := New(Claude5, &Options{PerMessage: -1, PerConversation: -1})
-	if got := none.Message(text(chat.Assistant)) + none.Conversation(); got != words {
-		t.Errorf("without framing the message costs %d, want %d", got, words)
-	}
-	if flat.Conversation() != 24 || flat.Part(&chat.Part{Kind: chat.Image}) != 1500 || flat.Part(&chat.Part{Kind: chat.Document}) != 0 {
-		t.Error("the options for conversation, image or document are not used")
-	}
 }
 
 func TestRequestIsTheSum(t *testing.T) {
@@ -295,7 +282,7 @@ func TestCountersShareAHistory(t *testing.T) {
 	h := chat.NewHistory(msgs...)
 	longer := h.Append(chat.TextMessage(chat.Assistant, "One way on."))
 	forked := h.Append(chat.TextMessage(chat.Assistant, "Another way on, with more to say about it than the first."))
-	counters := []*Counter{New(O200K, nil), New(Claude, nil), New(O200K, &Options{PerMessage: 9}), New(Unknown, &Options{CacheSize: -1})}
+	counters := []*Counter{New(O200K, nil), New(Claude, nil), New(O200K, &Options{CacheSize: 9}), New(Unknown, &Options{CacheSize: -1})}
 	var wg sync.WaitGroup
 	for _, c := range counters {
 		wg.Go(func() {

@@ -26,13 +26,13 @@ func (c *Counter) documentTokens(p *chat.Part) int {
 	switch head := decodeHead(data); {
 	case elsewhere, strings.HasPrefix(media, "image/") && media != "image/svg+xml", strings.HasPrefix(media, "audio/"), strings.HasPrefix(media, "video/"):
 	case bytes.HasPrefix(head, []byte("%PDF")):
-		return max(countPDFPages(data)*c.profile.page, c.opts.Document)
+		return max(countPDFPages(data)*c.profile.page, unknownMedia)
 	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
 		return c.encodedTextTokens(data)
 	case isTextMedia(media): // not base64, or not quite
 		return c.Text(data)
 	}
-	return c.opts.Document
+	return unknownMedia
 }
 
 // FileText returns the text of a file that is handed over as such, decoded where

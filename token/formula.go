@@ -17,15 +17,7 @@ func newFormula(f Family, o *Options) *Counter {
 	if err != nil {
 		return nil
 	}
-	c := &Counter{family: f, profile: profiles[Unknown], text: e.Text, named: &formula{e, e.Messages(chat.Messages{})}}
-	c.opts.PerConversation, c.opts.CacheSize = c.named.none, 1<<16
-	if o != nil && o.CacheSize != 0 {
-		c.opts.CacheSize = max(o.CacheSize, 0)
-	}
-	if c.opts.CacheSize > 0 {
-		c.cache = newCache(c.opts.CacheSize)
-	}
-	return c
+	return &Counter{family: f, profile: profiles[Unknown], text: e.Text, named: &formula{e, e.Messages(chat.Messages{})}, cache: o.newCache()}
 }
 
 // messageTokens returns what a message adds to a conversation.

@@ -17,15 +17,15 @@ import (
 // header.
 
 // imageTokens returns the tokens of an image: by its size where the header is in the
-// request and nobody set a price, else a fixed number.
+// request, else a fixed number.
 func (c *Counter) imageTokens(p *chat.Part) int {
 	_, data, elsewhere := fileData(p)
-	if !c.sized || elsewhere {
-		return c.opts.Image
+	if elsewhere {
+		return unknownMedia
 	}
 	w, h := imageSize(base64Reader(data[:min(len(data), mostHeader*4/3)]))
 	if w <= 0 || h <= 0 {
-		return c.opts.Image
+		return unknownMedia
 	}
 	return c.profile.pictureTokens(float64(w), float64(h))
 }

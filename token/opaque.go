@@ -18,7 +18,7 @@ func (c *Counter) opaqueTokens(data string) int {
 			end++
 		}
 		if end-i >= longRun {
-			n += c.Text(data[from:i]) + c.blobTokens(end-i)
+			n += c.Text(data[from:i]) + blobTokens(end-i)
 			from = end
 		}
 		i = end
@@ -29,8 +29,8 @@ func (c *Counter) opaqueTokens(data string) int {
 // blobTokens returns the cost of n base64 characters that stand for something else:
 // hidden reasoning is about a token per four bytes of what they decode to, and
 // nothing costs more than a picture.
-func (c *Counter) blobTokens(n int) int {
-	return min(n*3/16, c.opts.Image)
+func blobTokens(n int) int {
+	return min(n*3/16, unknownMedia)
 }
 
 var base64Byte = func() (t [256]bool) {

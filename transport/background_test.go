@@ -169,7 +169,7 @@ func TestPrepared(t *testing.T) {
 			t.Error("what is sent does not extend what was sent")
 		}
 	}
-	all, err := tr.Plans(t.Context(), tr.Tenant(&http.Request{URL: mustURL(t, url)}))
+	all, err := store.List(t.Context(), tr.Tenant(&http.Request{URL: mustURL(t, url)}), 9)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v %v", all, err)
 	}

@@ -166,30 +166,15 @@ func (c *conversation) placeRequest(h chat.History, known *plan.Plan) (err error
 // inForce returns the plan in force for a history; nil for none. A plan that is
 // at hand already is not read again.
 func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, known *plan.Plan) (*plan.Plan, error) {
-	if c.known && !c.behind && c.Plan == "" {
+	switch {
+	case !c.known || c.behind:
+		return findLongest(ctx, t.opts.Store, c.Key, h, known, "")
+	case c.Plan == "":
 		return nil, nil
-	}
-	if !c.known || c.behind {
-		return findLongest(ctx, t.opts.Store, c.Key, h, known)
-	}
-	if known != nil && known.ID() == c.Plan {
+	case known != nil && known.ID() == c.Plan:
 		return known, nil
 	}
-	heads, err := t.opts.Store.Heads(ctx, c.Key)
-	if err != nil {
-		return nil, err
-	}
-	for _, head := range heads {
-		if head.ID != c.Plan || !h.StartsWith(head.Len, head.Prefix) {
-			continue
-		}
-		p, err := t.opts.Store.Plan(ctx, c.Key, head.Prefix)
-		if err == nil && p.ID() == c.Plan && p.Covers(h) {
-			return p, nil
-		}
-	}
-	// The store has forgotten it.
-	return findLongest(ctx, t.opts.Store, c.Key, h, known)
+	return findLongest(ctx, t.opts.Store, c.Key, h, known, c.Plan) // the longest where the store has forgotten it
 }
 
 // pinsAndNotes returns what is pinned and what is noted in a history.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
@@ -20,13 +21,21 @@ func keyOf(t Tenant, d wire.Dialect, h chat.History) planstore.Key {
 
 // findLongest returns the plan with the longest sealed prefix that this history
 // starts with, nil for none. The chain decides: a conversation that differs in
-// any message of the prefix has another hash and gets nothing. A plan that is
-// at hand already is not read again: it has its view built.
-func findLongest(ctx context.Context, s Store, k planstore.Key, h chat.History, known *plan.Plan) (*plan.Plan, error) {
+// any message of the prefix has another hash and gets nothing. The plan that is wanted,
+// if any, goes before longer ones. A plan that is at hand already is not read again: it
+// has its view built.
+func findLongest(ctx context.Context, s Store, k planstore.Key, h chat.History, known *plan.Plan, wanted plan.ID) (*plan.Plan, error) {
 	heads, err := s.Heads(ctx, k)
 	if err != nil {
 		return nil, err
 	}
+	rank := func(x planstore.Head) int {
+		if x.ID == wanted {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(heads, func(a, b planstore.Head) int { return rank(a) - rank(b) })
 	for _, head := range heads {
 		if !h.StartsWith(head.Len, head.Prefix) {
 			continue
@@ -35,7 +44,7 @@ func findLongest(ctx context.Context, s Store, k planstore.Key, h chat.History, 
 			return known, nil
 		}
 		p, err := s.Plan(ctx, k, head.Prefix)
-		if errors.Is(err, ErrNotFound) { // gone in the meantime
+		if errors.Is(err, planstore.ErrNotFound) { // gone in the meantime
 			continue
 		}
 		if err != nil {

@@ -98,7 +98,7 @@ func (w *world) check(k talk) {
 		}
 	}
 	h := k.history()
-	got, err := findLongest(w.t.Context(), w.store, keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), h, nil)
+	got, err := findLongest(w.t.Context(), w.store, keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), h, nil, "")
 	switch {
 	case err != nil:
 		w.t.Fatal(err)

@@ -283,7 +283,7 @@ func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := s.t.forgetKey(ctx, c.Key); err != nil {
+	if err := s.t.forgetKey(ctx, c.Key); err != nil {
 		return nil, err
 	}
 	var ids []string

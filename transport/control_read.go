@@ -103,7 +103,7 @@ func (t *Transport) linkPlan(ctx context.Context, tenant Tenant, p *plan.Plan) (
 	if p.Linked() {
 		return p, nil
 	}
-	before, err := t.findStoredPlan(ctx, tenant, p.Parent)
+	before, err := t.opts.Store.ByID(ctx, tenant, p.Parent)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (t *Transport) linkPlan(ctx context.Context, tenant Tenant, p *plan.Plan) (
 // planByID returns a plan and whose it is.
 func (s *controller) planByID(ctx context.Context, id plan.ID) (planstore.Kept, error) {
 	for _, tenant := range s.tenants {
-		if k, err := s.t.findStoredPlan(ctx, tenant, id); !errors.Is(err, ErrNotFound) {
+		if k, err := s.t.opts.Store.ByID(ctx, tenant, id); !errors.Is(err, planstore.ErrNotFound) {
 			return k, err
 		}
 	}
@@ -137,9 +137,6 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 		return nil, err
 	}
 	m, x, err := s.t.applyStoredPlan(ctx, k)
-	if errors.Is(err, ErrNoHistory) {
-		err = goneError()
-	}
 	if err != nil {
 		return nil, err
 	}

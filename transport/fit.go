@@ -68,9 +68,8 @@ func (t *Transport) Fit(ctx context.Context, body []byte) (fitted []byte, done h
 // callFor is the request that a body is for, and what it asks: the one of [WithCall],
 // else one of which nothing but the body is known.
 func callFor(ctx context.Context, body []byte) (req *http.Request, end Endpoint, err error) {
-	req, told := ctx.Value(callKey{}).(*http.Request)
-	ok := false
-	if told {
+	req, ok := ctx.Value(callKey{}).(*http.Request)
+	if ok {
 		end, ok = EndpointOf(req)
 		err = errors.New("transport: the request is none of a conversation; name a path of the provider's API, such as /v1/messages")
 	} else {

@@ -74,14 +74,14 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	}
 	if _, err := store.Preparation(ctx, j.Key, j.Base); err == nil {
 		return nil
-	} else if !errors.Is(err, ErrNotFound) {
+	} else if !errors.Is(err, planstore.ErrNotFound) {
 		return err
 	}
 	body, err := t.jobConversation(ctx, j)
 	if err != nil {
 		return err
 	}
-	base, err := findLongest(ctx, t.opts.Store, j.Key, body.Request().History, nil)
+	base, err := findLongest(ctx, t.opts.Store, j.Key, body.Request().History, nil, "")
 	if err != nil {
 		return err
 	}

@@ -55,8 +55,7 @@ type offering struct {
 	defs   []chat.ToolDef
 
 	past   []wire.Insertion // earlier calls
-	rounds []chat.Message   // the messages since the request came
-	count  int              // of rounds
+	rounds []chat.Message   // the messages since the request came, two of each round
 	output int              // tokens that the model wrote in them
 	last   []byte           // the body of the last round, before it was compacted
 	plan   plan.ID          // under which it was sent
@@ -138,7 +137,7 @@ func (o *offering) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	if q.All || o.plan == "" {
 		return o.t.Recaller(o.tenant).Search(ctx, q)
 	}
-	k, err := o.t.findStoredPlan(ctx, o.tenant, o.plan)
+	k, err := o.t.opts.Store.ByID(ctx, o.tenant, o.plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
@@ -218,12 +217,11 @@ func (o *offering) answerCalls(calls []chat.Part) (results []chat.Part) {
 // nil where the answer is the caller's.
 func (o *offering) nextRound(a *wire.Answer) (*http.Response, error) {
 	calls, _, others := o.splitCalls(&a.Message)
-	if len(calls) == 0 || others || a.Failure != nil || o.count >= maxRounds {
+	if len(calls) == 0 || others || a.Failure != nil || len(o.rounds) >= 2*maxRounds {
 		return nil, nil //nolint:nilnil,nilerr // there is nothing to ask
 	}
 	o.rounds = append(o.rounds, a.Message, chat.Message{Role: chat.Tool, Parts: o.answerCalls(calls)})
 	o.output += a.Usage.Output
-	o.count++
 	return o.sendRound()
 }
 

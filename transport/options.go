@@ -89,7 +89,7 @@ type Options struct {
 	StoreWait time.Duration
 
 	// KeepOriginals has the store keep conversations themselves, so that
-	// [Transport.Recall] and [Transport.Control] can answer after a restart. Then
+	// [Transport.Recaller] and [Transport.Control] can answer after a restart. Then
 	// content is stored, so it is off unless asked for.
 	KeepOriginals bool
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
@@ -52,7 +53,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 				continue
 			}
 			o, err := r.t.originalBehind(ctx, k, handle)
-			if errors.Is(err, ErrNoHistory) {
+			if errors.Is(err, control.ErrGone) {
 				continue
 			}
 			if err != nil {
@@ -81,8 +82,8 @@ func findEdit(p *plan.Plan, handle string) plan.Edit {
 // nameConversation names a conversation for people.
 func (t *Transport) nameConversation(ctx context.Context, k planstore.Key) string {
 	if k.Tenant == planstore.Files {
-		if names, err := planstore.FileNames(ctx, t.opts.Store, k); err == nil && len(names) > 0 {
-			return names[0]
+		if leaves, _, err := t.opts.Store.Leaves(ctx, k); err == nil && len(leaves) > 0 {
+			return leaves[0].Label
 		}
 	}
 	return "conversation " + k.First.String()[:8]
@@ -97,8 +98,9 @@ func (t *Transport) originalBehind(ctx context.Context, k planstore.Kept, handle
 	return plan.Recall(h, p, handle)
 }
 
-// maxSearched is how many conversations one search looks into.
-const maxSearched = 32
+// A search looks into that number of conversations, and for them through that number of
+// plans.
+const maxSearched, maxListed = 32, 1000
 
 // Search implements [recall.Source]. The conversation that was used last is the
 // one whose request came last, and after a restart the one whose plan was used
@@ -142,14 +144,14 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		}
 		seen[e.Key] = true
 		p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, planstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return recall.Results{}, err
 		}
 		p, h, err := r.t.historyOf(ctx, planstore.Kept{Key: e.Key, Plan: p})
-		if errors.Is(err, ErrNoHistory) {
+		if errors.Is(err, control.ErrGone) {
 			continue
 		}
 		if err != nil {

@@ -154,17 +154,9 @@ func (r *result) recordRequest() {
 // requestRow returns the request as a record.
 func (r *result) requestRow(heard *Outcome) control.Request {
 	c, d := r.c, r.d
-	s := &d.sent.status
-	row := control.Request{
-		Model: c.whose.model, Gateway: c.t.opts.Name, Messages: c.history().Len(), Sent: d.sent.view.Len(),
-		Tokens: d.sent.tokens(), Method: s.Count.Method, Kinds: c.engine.Meter().Kinds(d.sent.view, s),
-		Window: s.Limits.Context, Available: d.sent.available(), CommitAt: s.Commit.At,
-		New: d.planned, Why: d.why, Passed: string(d.passed), Overflows: heard.Overflows, Status: heard.Status,
-	}
-	row.CompactAt, row.CompactWhy = s.Due()
-	if p := d.sent.plan; p != nil {
-		row.Plan, row.Saved = p.ID(), d.sent.saved
-	}
+	row := conview.MeasuredRequest(c.engine, d.sent.view, &d.sent.status)
+	row.Model, row.Gateway, row.Plan, row.Saved = c.whose.model, c.t.opts.Name, d.sent.plan.ID(), d.sent.saved
+	row.New, row.Why, row.Passed, row.Overflows, row.Status = d.planned, d.why, string(d.passed), heard.Overflows, heard.Status
 	if heard.Usage.Prompt() <= 0 {
 		return row
 	}

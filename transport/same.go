@@ -105,7 +105,7 @@ func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Comple
 	}
 	var a *wire.Answer
 	if m.stream {
-		a, err = wire.ReadStream(m.end.Dialect, bytes.NewReader(raw))
+		a, err = wire.ReadStream(m.end.Dialect, bytes.NewReader(raw), nil)
 	} else {
 		a, err = wire.ParseAnswer(m.end.Dialect, raw)
 	}

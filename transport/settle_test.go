@@ -141,7 +141,7 @@ func TestReplaced(t *testing.T) {
 			if same := bytes.Equal(one.last(), two.last()); same != c.shared || len(two.last()) > len(one.last()) || len(two.last()) >= len(two.bodies[0]) {
 				t.Errorf("the first sends %d bytes, the second %d", len(one.last()), len(two.last()))
 			}
-			all, err := b.Plans(t.Context(), b.Tenant(resp.Request))
+			all, err := store.List(t.Context(), b.Tenant(resp.Request), 9)
 			if err != nil || len(all) != 1 || all[0].ID != plan.ID(resp.Header.Get(transport.HeaderPlan)) {
 				t.Errorf("in force is %v, %v; want %s", all, err, resp.Header.Get(transport.HeaderPlan))
 			}

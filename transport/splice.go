@@ -83,7 +83,7 @@ func (s *splice) endRound() {
 	if resp == nil && err == nil {
 		hides := s.o.finishAnswer(a, s.shown)
 		for _, e := range s.held {
-			if e.doc == nil || !hides && s.o.count == 0 {
+			if e.doc == nil || !hides && len(s.o.rounds) == 0 {
 				s.emitEvent(e.Event)
 				continue
 			}
@@ -158,7 +158,7 @@ func (s *splice) renumberPart(doc document, name string) (changed, shown bool) {
 func (s *splice) takeAnthropic(e wire.Event, doc document) {
 	switch doc.str("type") {
 	case "message_start":
-		if s.o.count > 0 {
+		if len(s.o.rounds) > 0 {
 			return
 		}
 	case "message_delta", "message_stop":
@@ -181,10 +181,10 @@ func (s *splice) takeAnthropic(e wire.Event, doc document) {
 }
 
 func (s *splice) takeResponses(e wire.Event, doc document) {
-	changed := s.o.count > 0
+	changed := len(s.o.rounds) > 0
 	switch kind := doc.str("type"); kind {
 	case "response.created", "response.in_progress", "response.queued":
-		if s.o.count > 0 {
+		if len(s.o.rounds) > 0 {
 			return
 		}
 	case "response.completed", "response.incomplete", "response.failed":
@@ -226,7 +226,7 @@ func (s *splice) takeOpenAI(e wire.Event, doc document) {
 		return
 	}
 	delta := choice.child("delta")
-	changed, empty := s.o.count > 0, len(delta) == 0
+	changed, empty := len(s.o.rounds) > 0, len(delta) == 0
 	if s.first == nil {
 		s.first = doc["id"]
 	}

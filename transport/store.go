@@ -21,9 +21,6 @@ type Bounds = planstore.Bounds
 // Tenant is who a plan belongs to: a hash, never a credential itself.
 type Tenant = planstore.Tenant
 
-// ErrNotFound says that a store holds no such plan for this tenant.
-var ErrNotFound = planstore.ErrNotFound
-
 // NewMemory returns an empty store that ends with the process: at most 4,096 plans
 // and 256 MB of them, unless the bounds say otherwise.
 func NewMemory(b Bounds) Store { return planstore.NewMemory(b) }

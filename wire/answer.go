@@ -106,6 +106,9 @@ type Stream struct {
 	done    bool
 	failure *Verdict
 	err     error
+
+	follow bool   // words are handed on
+	fresh  []byte // words that were not yet
 }
 
 // maxAnswer bounds what is kept of an answer. No model writes that much.
@@ -251,6 +254,21 @@ func streamedAt[T any](list *[]*T, event jsontext.Value, member string) (*T, err
 		*list = append(*list, new(T))
 	}
 	return (*list)[n], nil
+}
+
+// say notes words of the answer that are to be handed on.
+func (s *Stream) say(words string) {
+	if s.follow {
+		s.fresh = append(s.fresh, words...)
+	}
+}
+
+// appendWords appends to the words of an answer that is being streamed.
+func (s *Stream) appendWords(to *[]byte, v jsontext.Value) error {
+	n := len(*to)
+	err := appendBounded(to, v)
+	s.say(string((*to)[n:]))
+	return err
 }
 
 // appendBounded appends to a text that is being streamed, within bounds.

@@ -49,7 +49,9 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 			return err
 		}
 		a.s.content = true
-		b.start, err = decode.Block(decode.Member(v, "content_block"))
+		if b.start, err = decode.Block(decode.Member(v, "content_block")); b.start.Kind == chat.Text {
+			a.s.say(b.start.Text)
+		}
 		return err
 	case "content_block_delta":
 		b, err := streamedAt(&a.blocks, v, "index")
@@ -64,7 +66,7 @@ func (a *anthropicAnswer) takeEvent(name string, v jsontext.Value) error {
 		}
 		switch kind {
 		case "text_delta":
-			return appendBounded(&b.text, decode.Member(d, "text"))
+			return a.s.appendWords(&b.text, decode.Member(d, "text"))
 		case "input_json_delta":
 			return appendBounded(&b.args, decode.Member(d, "partial_json"))
 		case "thinking_delta":

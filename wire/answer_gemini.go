@@ -60,6 +60,9 @@ func (a *geminiAnswer) takeEvent(_ string, v jsontext.Value) error {
 func (a *geminiAnswer) addPart(p chat.Part) error {
 	words := p.Kind == chat.Text || p.Kind == chat.Thinking
 	a.s.content = a.s.content || p.Text != "" || !words
+	if p.Kind == chat.Text {
+		a.s.say(p.Text)
+	}
 	n := len(a.all)
 	if words && n > 0 && a.all[n-1].Kind == p.Kind && a.all[n-1].Signature == "" {
 		if len(a.texts[n-1])+len(p.Text) > maxAnswer {

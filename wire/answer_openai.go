@@ -96,7 +96,7 @@ func (a *openAIAnswer) takeDelta(d jsontext.Value) error {
 			err = a.takePieces(v)
 		case name == "content" && text:
 			a.s.content = true
-			err = appendBounded(&a.words, v)
+			err = a.s.appendWords(&a.words, v)
 		case (name == "reasoning_content" || name == "reasoning") && text && !thought: // servers send both
 			thought, a.s.content = true, true
 			err = appendBounded(&a.thought, v)
@@ -106,7 +106,7 @@ func (a *openAIAnswer) takeDelta(d jsontext.Value) error {
 			}
 		case name == "refusal":
 			a.s.content = true
-			err = appendBounded(&a.refusal, v)
+			err = a.s.appendWords(&a.refusal, v)
 		case name == "tool_calls":
 			for _, c := range decode.Elements(v) {
 				if err = a.takeCall(c); err != nil {
@@ -131,19 +131,15 @@ func (a *openAIAnswer) takePieces(v jsontext.Value) error {
 		if err != nil {
 			return err
 		}
-		to := &a.words
-		switch part.Kind {
-		case chat.Text:
-		case chat.Thinking:
-			to = &a.thought
-		default:
-			continue
+		text := jsontext.Value(appendQuoted(nil, part.Text))
+		switch {
+		case part.Text == "":
+		case part.Kind == chat.Text:
+			a.s.content, err = true, a.s.appendWords(&a.words, text)
+		case part.Kind == chat.Thinking:
+			a.s.content, err = true, appendBounded(&a.thought, text)
 		}
-		if part.Text == "" {
-			continue
-		}
-		a.s.content = true
-		if err := appendBounded(to, appendQuoted(nil, part.Text)); err != nil {
+		if err != nil {
 			return err
 		}
 	}

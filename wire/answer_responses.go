@@ -84,7 +84,7 @@ func (a *responsesAnswer) takeEvent(name string, v jsontext.Value) error {
 			return err
 		}
 		a.s.content = true
-		return appendBounded(&it.words, decode.Member(v, "delta"))
+		return a.s.appendWords(&it.words, decode.Member(v, "delta"))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
 		a.s.content = true
 	}

@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 			"with a BOM": strings.NewReader("\ufeff" + c.stream),
 		}
 		for how, r := range readers {
-			got, err := ReadStream(c.d, r)
+			got, err := ReadStream(c.d, r, nil)
 			if err != nil {
 				t.Fatalf("%s %s: %v", c.d, how, err)
 			}

@@ -14,8 +14,6 @@ const maxLine = 16 << 20
 type Event struct {
 	// Name is the event's type; "" is the default, "message".
 	Name string
-	// ID is the last id that the stream has set.
-	ID string
 	// Data is its data, lines joined by newlines. It is valid until the next event.
 	Data []byte
 }
@@ -67,7 +65,6 @@ type eventScanner struct {
 	line    []byte // the beginning of a line
 	data    []byte
 	name    string
-	id      string
 	lines   int  // data lines of the event
 	begun   bool // the first bytes of the stream were seen
 	afterCR bool // the last byte was a carriage return
@@ -144,16 +141,12 @@ func (s *eventScanner) takeLine(line []byte, emit func(Event) error) error {
 		s.data = append(s.data, value...)
 	case "event":
 		s.name = string(value)
-	case "id":
-		if bytes.IndexByte(value, 0) < 0 {
-			s.id = string(value)
-		}
 	}
 	return nil
 }
 
 func (s *eventScanner) dispatchEvent(emit func(Event) error) error {
-	lines, e := s.lines, Event{Name: s.name, ID: s.id, Data: s.data}
+	lines, e := s.lines, Event{Name: s.name, Data: s.data}
 	s.data, s.lines, s.name = s.data[:0], 0, ""
 	if lines == 0 {
 		return nil
@@ -161,20 +154,32 @@ func (s *eventScanner) dispatchEvent(emit func(Event) error) error {
 	return emit(e)
 }
 
-// ReadStream reads a stream of events to its end. Where it breaks off, the answer so
-// far comes with the error.
-func ReadStream(d Dialect, r io.Reader) (*Answer, error) {
+// ReadStream reads a stream of events up to the end of its answer: a server may hold the
+// connection open after that. It hands the words of the answer on as they come, where
+// words is not nil, and returns an error of that function as it is. Where the stream
+// breaks off, the answer so far comes with the error.
+func ReadStream(d Dialect, r io.Reader, words func(string) error) (*Answer, error) {
 	s, events := NewStream(d), NewEvents(r)
+	s.follow = words != nil
 	for {
 		e, err := events.Next()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return s.Answer(), s.Close()
-		}
-		if err == nil {
+		case err != nil && s.done: // all that matters has arrived
+			return s.Answer(), nil
+		case err == nil:
 			err = s.Event(e)
+		}
+		if err == nil && len(s.fresh) > 0 {
+			err = words(string(s.fresh))
+			s.fresh = s.fresh[:0]
 		}
 		if err != nil {
 			return s.Answer(), err
+		}
+		if string(e.Data) == "[DONE]" || s.failure != nil || s.done && (d == Anthropic || d == Responses) {
+			return s.Answer(), s.Close()
 		}
 	}
 }

@@ -42,10 +42,11 @@ const docRequest = `
 curl -s -o answer.json -H "Winnow-Key: secret-of-the-docs" -H 'content-type: application/json' -d @session.json http://$(address serve)/v1/chat/completions
 `
 
-// docPlans finds the plan that the gateway made for the key's owner.
+// docPlans finds the conversation of the key's owner, and the plan that the gateway made.
 const docPlans = `
 export OPENAI_API_KEY=sk-doc
-plan() { curl -s -H "Authorization: Bearer $OPENAI_API_KEY" http://$(address serve)/winnow/plans | grep -o '"id":"[0-9a-f]*"' | tail -1 | cut -d'"' -f4; }
+plan() { curl -s -H "Authorization: Bearer $OPENAI_API_KEY" http://$(address serve)/winnow/conversations | grep -o '"plan":"[0-9a-f]*"' | tail -1 | cut -d'"' -f4; }
+conversation() { curl -s -H "Authorization: Bearer $OPENAI_API_KEY" http://$(address serve)/winnow/conversations | grep -o '"id":"[0-9a-f]*"' | tail -1 | cut -d'"' -f4; }
 `
 
 // docAgents stand in for the real ones, which e2e/agents runs: they note what they were
@@ -104,7 +105,7 @@ eval "start jobs $(unit winnow-work.service)"
 		before: docAgents + docPlans + `rm session.json
 your-program() { [ -n "$ANTHROPIC_BASE_URL" ] && command curl -sSf "$ANTHROPIC_BASE_URL/healthz"; }
 `,
-		words: map[string]string{"/plans/ID": "/plans/$(plan)", "-d @session.json": `-d @session.json -H "Authorization: Bearer $OPENAI_API_KEY"`},
+		words: map[string]string{"/conversations/ID": "/conversations/$(conversation)", "-d @session.json": `-d @session.json -H "Authorization: Bearer $OPENAI_API_KEY"`},
 		after: `grep -q '"choices"' answer.json
 `,
 	},

@@ -145,27 +145,13 @@ func (s *fileSource) Search(ctx context.Context, q recall.Query) (recall.Results
 	if err != nil {
 		return recall.Results{}, err
 	}
-	k, p, err := s.planOf(ctx, c.Plan)
+	k, err := s.store.ByID(ctx, planstore.Files, c.Plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
-	h, err := planstore.FileOf(ctx, s.store, k, p)
+	h, err := planstore.FileOf(ctx, s.store, k.Key, k.Plan)
 	if err != nil {
 		return recall.Results{}, err
 	}
-	return recall.Limited(recall.Hidden(h, p, q.Words, c.Label), c.Label, q), nil
-}
-
-// planOf returns a plan by its id, also one that gave way to another session's.
-func (s *fileSource) planOf(ctx context.Context, id plan.ID) (planstore.Key, *plan.Plan, error) {
-	e, err := s.store.Find(ctx, planstore.Files, id)
-	if errors.Is(err, planstore.ErrNotFound) {
-		k, err := s.store.Former(ctx, planstore.Files, id)
-		return k.Key, k.Plan, err
-	}
-	if err != nil {
-		return e.Key, nil, err
-	}
-	p, err := s.store.Plan(ctx, e.Key, e.Prefix)
-	return e.Key, p, err
+	return recall.Limited(recall.Hidden(h, k.Plan, q.Words, c.Label), c.Label, q), nil
 }

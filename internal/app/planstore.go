@@ -35,7 +35,7 @@ func (a *app) planStoreCommand() *cobra.Command {
   winnow store copy plans.db postgres://winnow@db/winnow`,
 		Long: `The gateway stores plans in a file or in PostgreSQL, and with --keep-originals also
 conversations. These commands are for the owner of that store; a caller of the
-gateway removes a conversation with DELETE /winnow/plans/ID.`,
+gateway removes a conversation with DELETE /winnow/conversations/ID.`,
 	}
 	cmd.PersistentFlags().StringVar(&path, "store", "", "`PATH` of the file with the plans, or postgres://USER@HOST/DATABASE (default: in the user's cache folder)")
 	most := 100
@@ -89,7 +89,8 @@ overwritten.
 
 ID is the id of a plan or the beginning of one, as shown by winnow store ls and by
 the header Winnow-Plan. A running gateway still has the conversation in memory until
-it has not been used for a while: send it DELETE /winnow/plans/ID, or restart it.`,
+it has not been used for a while: send it DELETE /winnow/conversations/ID, or restart
+it.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
 	}

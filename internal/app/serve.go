@@ -86,8 +86,8 @@ elsewhere cannot read them. Calls, /healthz and /readyz accept any name.
 
 Answers carry Winnow-Tokens (the counted size of the prompt) and, if a plan was
 applied, Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
-key of the conversation /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report,
-/winnow/plans/ID/recall/HANDLE, /winnow/recall/HANDLE and /winnow/search?q=WORDS.
+key of the conversation /winnow/conversations, /winnow/conversations/ID,
+/winnow/plans/ID/report, /winnow/recall/HANDLE and /winnow/search?q=WORDS.
 /mcp has the last two as tools for models (see winnow help mcp).
 
 Reports and recall need the conversation. The gateway holds it in memory while it is

@@ -80,13 +80,6 @@ func show[I ~string, D any](s server, ask func(control.Source, context.Context, 
 	return s.answer(func(r *http.Request, c control.Source) (any, error) { return ask(c, r.Context(), I(r.PathValue("id"))) })
 }
 
-// act acts on the conversation that has the id of the address.
-func act[A, D any](s server, do func(control.Source, context.Context, string, A) (D, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		serveAction(w, r, func(a A) (D, error) { return do(s.of(r), r.Context(), r.PathValue("id"), a) })
-	}
-}
-
 func previewCompaction(c control.Source, ctx context.Context, id string, a control.Compact) (*control.View, error) {
 	return c.View(ctx, id, &a)
 }
@@ -138,43 +131,46 @@ func (s server) recallLines(w http.ResponseWriter, r *http.Request) {
 	replyOrRefuse(w, p, err)
 }
 
-// serveAction reads the body of an action and answers with what it did.
-func serveAction[A, D any](w http.ResponseWriter, r *http.Request, do func(A) (D, error)) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		Refuse(w, http.StatusUnsupportedMediaType, "winnow: send the action as application/json")
-		return
+// act reads the body of an action, acts on the conversation that has the id of the
+// address, and answers with what that did.
+func act[A, D any](s server, do func(control.Source, context.Context, string, A) (D, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+			Refuse(w, http.StatusUnsupportedMediaType, "winnow: send the action as application/json")
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
+		if err != nil {
+			Refuse(w, http.StatusBadRequest, "winnow: the action cannot be read: "+err.Error())
+			return
+		}
+		fields := make(map[string]json.RawMessage)
+		var a A
+		err = json.Unmarshal(body, &fields)
+		if _, mark := any(a).(control.Mark); err == nil && mark && fields["part"] == nil {
+			fields["part"] = json.RawMessage("-1") // the whole message
+			body, err = json.Marshal(fields)
+		}
+		if err == nil {
+			d := json.NewDecoder(strings.NewReader(string(body)))
+			d.DisallowUnknownFields()
+			err = d.Decode(&a)
+		}
+		if err != nil {
+			Refuse(w, http.StatusBadRequest, "winnow: the action is not valid: "+err.Error()+"; see docs/control.md")
+			return
+		}
+		if _, ok := fields["plan"]; !ok {
+			Refuse(w, http.StatusBadRequest, `winnow: the action does not name the plan that it is based on; add "plan", which GET /winnow/conversations/ID shows, "" for none`)
+			return
+		}
+		if _, mark := any(a).(control.Mark); mark && fields["message"] == nil {
+			Refuse(w, http.StatusBadRequest, `winnow: name the message, as in {"plan": ID, "message": 3}`)
+			return
+		}
+		done, err := do(s.of(r), r.Context(), r.PathValue("id"), a)
+		replyOrRefuse(w, done, err)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
-	if err != nil {
-		Refuse(w, http.StatusBadRequest, "winnow: the action cannot be read: "+err.Error())
-		return
-	}
-	fields := make(map[string]json.RawMessage)
-	var a A
-	err = json.Unmarshal(body, &fields)
-	if _, mark := any(a).(control.Mark); err == nil && mark && fields["part"] == nil {
-		fields["part"] = json.RawMessage("-1") // the whole message
-		body, err = json.Marshal(fields)
-	}
-	if err == nil {
-		d := json.NewDecoder(strings.NewReader(string(body)))
-		d.DisallowUnknownFields()
-		err = d.Decode(&a)
-	}
-	if err != nil {
-		Refuse(w, http.StatusBadRequest, "winnow: the action is not valid: "+err.Error()+"; see docs/control.md")
-		return
-	}
-	if _, ok := fields["plan"]; !ok {
-		Refuse(w, http.StatusBadRequest, `winnow: the action does not name the plan that it is based on; add "plan", which GET /winnow/conversations/ID shows, "" for none`)
-		return
-	}
-	if _, mark := any(a).(control.Mark); mark && fields["message"] == nil {
-		Refuse(w, http.StatusBadRequest, `winnow: name the message, as in {"plan": ID, "message": 3}`)
-		return
-	}
-	done, err := do(a)
-	replyOrRefuse(w, done, err)
 }
 
 // readNumbers reads parameters, names and places in turn, or says what is wrong with

@@ -64,14 +64,3 @@ func FileOf(ctx context.Context, s Store, k Key, p *plan.Plan) (chat.History, er
 	}
 	return chat.History{}, fmt.Errorf("%w: the conversation of plan %s is not kept", ErrNotFound, p.ID())
 }
-
-// FileNames returns the paths under which conversations were kept that begin as the
-// one of a key.
-func FileNames(ctx context.Context, s Store, k Key) ([]string, error) {
-	leaves, _, err := s.Leaves(ctx, k)
-	var out []string
-	for i := range leaves {
-		out = append(out, leaves[i].Label)
-	}
-	return out, err
-}

@@ -167,18 +167,6 @@ func (m *Memory) List(_ context.Context, t Tenant, most int) ([]Entry, error) {
 	return out, nil
 }
 
-// Find implements [Store].
-func (m *Memory) Find(_ context.Context, t Tenant, id plan.ID) (Entry, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for e := m.order.Front(); e != nil; e = e.Next() {
-		if x := e.Value.(*kept); x.key.Tenant == t && x.plan.ID() == id {
-			return Entry{Head: HeadOf(x.plan), Key: x.key, Used: x.used}, nil
-		}
-	}
-	return Entry{}, ErrNotFound
-}
-
 // MaxMarks bounds the points remembered under one key: that number of conversations
 // that begin alike keep their counts.
 const MaxMarks = 64

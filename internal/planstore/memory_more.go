@@ -69,11 +69,16 @@ func (p *page) gaveWay(was *plan.Plan) {
 	p.former = p.former[max(0, len(p.former)-maxFormer):]
 }
 
-// Former implements [Store].
-func (m *Memory) Former(_ context.Context, t Tenant, id plan.ID) (Kept, error) {
+// ByID implements [Store].
+func (m *Memory) ByID(_ context.Context, t Tenant, id plan.ID) (Kept, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := m.formerWhere(t, func(p *plan.Plan) bool { return p.ID() == id })
+	for e := m.order.Front(); e != nil; e = e.Next() {
+		if x := e.Value.(*kept); x.key.Tenant == t && x.plan.ID() == id {
+			found = []Kept{{x.key, x.plan}}
+		}
+	}
 	if len(found) == 0 {
 		return Kept{}, ErrNotFound
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -58,6 +59,17 @@ type Item struct {
 	Mark     *Mark
 	Original *Original
 	Leaf     *Leaf
+}
+
+// Leaf is all that a book holds of one conversation: which plan is in force, how
+// it came to that, what is pinned and what waits to be taken back.
+type Leaf struct {
+	Conversation
+	Links    []Link
+	Requests []control.Request
+	Settled  []control.PlanInfo
+	Pins     []Pin        // that were set in it
+	Former   []*plan.Plan // that gave way, see [Store.ByID]
 }
 
 // Sums are numbers about a store.

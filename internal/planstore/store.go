@@ -98,10 +98,6 @@ type Store interface {
 	// List returns at most that number of a tenant's plans, those used last first.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
-	// Find returns where a tenant's plan is kept, by its id. The error wraps
-	// [ErrNotFound].
-	Find(ctx context.Context, t Tenant, id plan.ID) (Entry, error)
-
 	// Mark keeps the usage reported up to a point, in place of the mark for the
 	// point before. When it returns nil, the mark outlives this process as far as
 	// the store does: without it the next request is counted otherwise, and may be
@@ -118,10 +114,10 @@ type Store interface {
 	// and after them those that gave way. It does not count as a use of them.
 	ByHandle(ctx context.Context, t Tenant, handle string) ([]Kept, error)
 
-	// Former returns a plan that was in force in a conversation and gave way to
-	// another for the same messages, as at an undo. It is read, and never comes into
-	// force again. The error wraps [ErrNotFound].
-	Former(ctx context.Context, t Tenant, id plan.ID) (Kept, error)
+	// ByID returns a tenant's plan by its id: one that is kept, or one that was in force
+	// in a conversation and gave way to another for the same messages, as at an undo. It
+	// does not count as a use of it. The error wraps [ErrNotFound].
+	ByID(ctx context.Context, t Tenant, id plan.ID) (Kept, error)
 
 	// Remove forgets everything under a key: plans, marks, and conversations that
 	// were kept. Conversations that begin alike share a key, and go together. When

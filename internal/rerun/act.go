@@ -66,16 +66,11 @@ func (r *Rerun) putInForce(what string, p *plan.Plan, info control.PlanInfo) (st
 	return conview.Went(what, info.Before, r.status.Count.Tokens), nil
 }
 
-// holdsPlan reports whether edits of a plan are in force.
-func (r *Rerun) holdsPlan(id plan.ID) bool {
-	return slices.Contains(r.plan.Makers(), id)
-}
-
 // isUndone reports whether a plan was taken back: one after it says so.
 func (r *Rerun) isUndone(id plan.ID) bool {
 	return slices.ContainsFunc(r.plans, func(p control.PlanInfo) bool {
 		return p.By == "undo" && p.Undid == id
-	}) && !r.holdsPlan(id)
+	}) && !slices.Contains(r.plan.Makers(), id)
 }
 
 // Mark implements [conview.Backend].

@@ -90,11 +90,7 @@ func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (
 
 // Search implements [recall.Source].
 func (r *Rerun) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
-	m, err := r.Moment(ctx, r.id)
-	if err != nil {
-		return recall.Results{}, err
-	}
-	return recall.Limited(recall.Hidden(m.View.History(), m.View.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
+	return r.Find(ctx, r.id, q)
 }
 
 // Locate implements [control.Source].

@@ -103,13 +103,6 @@ func (r *Rerun) nextRequest(requests []control.Request) control.Next {
 	return conview.Next(append(requests, coming), coming.Plan, nil)
 }
 
-// Tokens returns the size of the next prompt.
-func (r *Rerun) Tokens() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.status.Count.Tokens
-}
-
 // Since waits for what is done about the conversation.
 func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
 	for {

@@ -239,7 +239,7 @@ func (c *Client) Take(a *Answer) error {
 	var got *wire.Answer
 	var err error
 	if c.Stream {
-		got, err = wire.ReadStream(c.Dialect, bytes.NewReader(a.Raw))
+		got, err = wire.ReadStream(c.Dialect, bytes.NewReader(a.Raw), nil)
 	} else {
 		got, err = wire.ParseAnswer(c.Dialect, a.Raw)
 	}

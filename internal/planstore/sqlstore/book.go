@@ -270,11 +270,13 @@ func (s *Store) KeptLeaves(ctx context.Context, k planstore.Key) (leaves []plans
 		leaves, pins = nil, nil
 		return c.Batch(ctx, []Statement{
 			{Query: selectLeaf + `where tenant = $1 and first = $2 order by used desc, id limit $3`, Args: keyArgs(k, planstore.MaxLeaves), Read: appendTo(&leaves, scanLeaf)},
-			{Query: `select id, len, chain, part, pinned, note, noted from winnow.pins where tenant = $1 and first = $2 order by seq`, Args: keyArgs(k), Read: appendTo(&pins, scanPin)},
+			{Query: selectPins + `where tenant = $1 and first = $2 order by seq`, Args: keyArgs(k), Read: appendTo(&pins, scanPin)},
 		})
 	})
 	return leaves, pins, err
 }
+
+const selectPins = `select id, len, chain, part, pinned, note, noted from winnow.pins `
 
 func scanPin(r Row) (p planstore.Pin, err error) {
 	err = r.Scan(&p.Conversation, &p.Len, (*hash)(&p.Chain), &p.Part, &p.On, &p.Note, &p.Noted)
@@ -291,19 +293,27 @@ func collectFlushed[T any](ctx context.Context, s *Store, what string, scan func
 
 // Links implements [planstore.Book].
 func (s *Store) Links(ctx context.Context, c planstore.Conversation) ([]planstore.Link, error) {
-	all, err := collectFlushed(ctx, s, "read a conversation", func(r Row) (l planstore.Links, err error) {
-		var packed []byte
-		err = r.Scan(&l.From, &packed)
-		for ; len(packed) >= len(planstore.Link{}); packed = packed[len(planstore.Link{}):] {
-			l.Links = append(l.Links, planstore.Link(packed))
-		}
-		return l, err
-	}, `select start, links from winnow.links where tenant = $1 and id = $2 order by start`, string(c.Key.Tenant), c.ID)
-	var out []planstore.Link
-	for _, l := range all {
-		out = l.Put(out)
+	all, err := collectFlushed(ctx, s, "read a conversation", scanLinks, selectLinks, string(c.Key.Tenant), c.ID)
+	return joinLinks(all), err
+}
+
+const selectLinks = `select start, links from winnow.links where tenant = $1 and id = $2 order by start`
+
+func scanLinks(r Row) (l planstore.Links, err error) {
+	var packed []byte
+	err = r.Scan(&l.From, &packed)
+	for ; len(packed) >= len(planstore.Link{}); packed = packed[len(planstore.Link{}):] {
+		l.Links = append(l.Links, planstore.Link(packed))
 	}
-	return out, err
+	return l, err
+}
+
+// joinLinks puts pieces together, in their order.
+func joinLinks(pieces []planstore.Links) (all []planstore.Link) {
+	for _, l := range pieces {
+		all = l.Put(all)
+	}
+	return all
 }
 
 // packLinks returns links as bytes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/planstore/pack"
 	"github.com/winnow-llm/winnow/plan"
@@ -179,7 +180,7 @@ func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, e
 	}
 	all := make([]exported, len(leaves))
 	for i := range leaves {
-		l, err := planstore.ReadLeaf(ctx, s, leaves[i])
+		l, err := s.readLeaf(ctx, leaves[i])
 		if err != nil {
 			return nil, err
 		}
@@ -187,6 +188,35 @@ func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, e
 		all[i].setPlace([]byte(l.ID))
 	}
 	return advancePlace(all, nil, at)
+}
+
+// readLeaf reads all about a conversation.
+func (s *Store) readLeaf(ctx context.Context, c planstore.Conversation) (l *planstore.Leaf, err error) {
+	var links []planstore.Links
+	err = s.runWork(ctx, Work{What: "export conversations", Most: slowly}, func(ctx context.Context, conn Conn) error {
+		l, links = &planstore.Leaf{Conversation: c}, nil
+		args := []any{string(c.Key.Tenant), c.ID}
+		return conn.Batch(ctx, []Statement{
+			{Query: selectLinks, Args: args, Read: appendTo(&links, scanLinks)},
+			{Query: `select body from winnow.requests where tenant = $1 and id = $2 order by n`, Args: args, Read: appendTo(&l.Requests, scanJSON[control.Request])},
+			{Query: `select body from winnow.settled where tenant = $1 and id = $2 order by n`, Args: args, Read: appendTo(&l.Settled, scanJSON[control.PlanInfo])},
+			{Query: `select body from winnow.former where tenant = $1 and id = $2 order by plan`, Args: args, Read: appendTo(&l.Former, scanPlan)},
+			{Query: selectPins + `where tenant = $1 and id = $2 order by seq`, Args: args, Read: appendTo(&l.Pins, scanPin)},
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.Links = joinLinks(links)
+	return l, nil
+}
+
+func scanPlan(r Row) (*plan.Plan, error) {
+	var body []byte
+	if err := r.Scan(&body); err != nil {
+		return nil, err
+	}
+	return plan.Decode(body)
 }
 
 // Import implements [planstore.Owner].

@@ -170,11 +170,6 @@ func (s *Store) List(ctx context.Context, t planstore.Tenant, most int) ([]plans
 	return s.listEntries(ctx, `where tenant = $1 order by used desc, seq desc limit $2`, string(t), most)
 }
 
-// Find implements [planstore.Store].
-func (s *Store) Find(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Entry, error) {
-	return firstOf(s.listEntries(ctx, `where tenant = $1 and id = $2 order by used desc limit 1`, string(t), string(id)))
-}
-
 // firstOf returns the first of what was read. The error wraps [planstore.ErrNotFound]
 // where that is nothing.
 func firstOf[T any](all []T, err error) (one T, _ error) {
@@ -247,10 +242,10 @@ func (s *Store) scanKept(t planstore.Tenant) func(Row) (planstore.Kept, error) {
 	}
 }
 
-// Former implements [planstore.Store].
-func (s *Store) Former(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Kept, error) {
-	return firstOf(collectRows(ctx, s, Work{What: "read a plan"}, s.scanKept(t),
-		`select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and f.plan = $2 limit 1`, string(t), string(id)))
+// ByID implements [planstore.Store].
+func (s *Store) ByID(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Kept, error) {
+	return firstOf(collectRows(ctx, s, Work{What: "read a plan"}, s.scanKept(t), `select first, body from winnow.plans where tenant = $1 and id = $2
+		union all select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and f.plan = $2 limit 1`, string(t), string(id)))
 }
 
 // Tenants implements [planstore.Store].

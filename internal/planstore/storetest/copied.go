@@ -45,15 +45,18 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 }
 
 // Same fails where two books hold something else of a tenant's conversation.
-func Same(t *testing.T, a, b planstore.Store, tenant, id string) {
+func Same(t *testing.T, a, b planstore.Owner, tenant, id string) {
 	t.Helper()
-	read := func(s planstore.Store) string {
-		all, err := s.Conversations(t.Context(), planstore.Tenant(tenant), id, 2)
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%d conversations, %v", len(all), err)
-		}
-		l, err := planstore.ReadLeaf(t.Context(), s, all[0])
-		must(t, err)
+	read := func(s planstore.Owner) string {
+		l := &planstore.Leaf{}
+		must(t, s.Export(t.Context(), "", func(items []planstore.Item, _ string) error {
+			for _, x := range items {
+				if x.Leaf != nil && x.Key.Tenant == planstore.Tenant(tenant) && x.Leaf.ID == id {
+					l = x.Leaf
+				}
+			}
+			return nil
+		}))
 		utc := func(at *time.Time) { *at = at.UTC().Truncate(time.Millisecond) }
 		utc(&l.Created)
 		utc(&l.Used)
@@ -114,19 +117,16 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	c := Leaf("x", h)
 	first := Plan(t, h, "one")
 	settle(t, s, c, h, "", first, first)
-	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
-		t.Errorf("one that is in force: %v", err)
-	}
 	second := foldOn(t, first, h, "two")
 	must(t, s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil))
 	third := foldOn(t, first, h, "three")
 	settle(t, s, c, h, second.ID(), third, third)
 	for _, p := range []*plan.Plan{first, second} {
-		x, err := s.Former(ctx, "x", p.ID())
+		x, err := s.ByID(ctx, "x", p.ID())
 		if err != nil || x.Key != c.Key || x.Plan.ID() != p.ID() || x.Plan.Edits[0].Text != p.Edits[0].Text {
 			t.Errorf("%+v, %v", x, err)
 		}
-		if _, err := s.Former(ctx, "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		if _, err := s.ByID(ctx, "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("another tenant reads it: %v", err)
 		}
 		if p == second { // the first has none
@@ -139,7 +139,7 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	if _, _, err := s.Remove(ctx, c.Key); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+	if _, err := s.ByID(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
 		t.Errorf("after the conversation was removed: %v", err)
 	}
 }

@@ -117,13 +117,13 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if all, err := s.List(t.Context(), "y", 10); len(all) != 0 || err != nil {
 			t.Errorf("list of another tenant: %v, %v", all, err)
 		}
-		if e, err := s.Find(t.Context(), "x", p.ID()); err != nil || e.ID != p.ID() || e.Key != key("x", h) || e.Prefix != p.Prefix {
+		if e, err := s.ByID(t.Context(), "x", p.ID()); err != nil || e.Plan.ID() != p.ID() || e.Key != key("x", h) {
 			t.Errorf("found %+v, %v", e, err)
 		}
-		if e, err := s.Find(t.Context(), "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		if e, err := s.ByID(t.Context(), "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("another tenant finds %+v, %v", e, err)
 		}
-		if e, err := s.Find(t.Context(), "x", "0123456789abcdef"); !errors.Is(err, planstore.ErrNotFound) {
+		if e, err := s.ByID(t.Context(), "x", "0123456789abcdef"); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("a plan that is not there: %+v, %v", e, err)
 		}
 		if all, err := s.List(t.Context(), "x", 10); len(all) != 1 || err != nil || all[0].ID != p.ID() || all[0].Key != key("x", h) {
@@ -148,7 +148,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if len(heads)+len(marks) > 0 || err != nil || err2 != nil {
 			t.Errorf("left are %v and %v; %v, %v", heads, marks, err, err2)
 		}
-		if _, err := s.Find(t.Context(), "x", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		if _, err := s.ByID(t.Context(), "x", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("the plan is found: %v", err)
 		}
 		if all, err := s.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {

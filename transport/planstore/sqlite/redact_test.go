@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
@@ -97,7 +98,7 @@ func TestRedactedStore(t *testing.T) {
 				}
 				tr, store := open()
 				defer store.Close()
-				all, err := tr.Plans(t.Context(), tester)
+				all, err := store.List(t.Context(), tester, 1000)
 				if err != nil || len(all) == 0 {
 					t.Fatal(len(all), err)
 				}
@@ -111,11 +112,11 @@ func TestRedactedStore(t *testing.T) {
 					}
 					hiding := slices.DeleteFunc(slices.Clone(p.Edits), func(e plan.Edit) bool { return e.Kind == plan.State || e.From == e.To })
 					for _, edit := range hiding[:min(2, len(hiding))] {
-						o, err := tr.Recall(t.Context(), tester, e.ID, edit.Handle)
-						if err != nil || len(o.Messages) == 0 {
+						page, err := tr.Recaller(tester).Recall(t.Context(), edit.Handle, recall.Range{})
+						if err != nil || page.Total == 0 {
 							t.Fatalf("plan %s of %d, handle %s: %v", e.ID, len(all), edit.Handle, err)
 						}
-						if text := fmt.Sprintf("%+v", o.Messages); redact && strings.Contains(text, secret) {
+						if text := fmt.Sprintf("%+v", page.Lines); redact && strings.Contains(text, secret) {
 							t.Errorf("recall shows what is not to be kept: %.300s", text)
 						}
 					}

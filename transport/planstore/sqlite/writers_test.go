@@ -87,13 +87,12 @@ func (w *writers) RoundTrip(req *http.Request) (*http.Response, error) {
 	for id := range w.forced {
 		var p *plan.Plan
 		if id != "" {
-			e, err := w.store.Find(req.Context(), tester, id)
+			k, err := w.store.ByID(req.Context(), tester, id)
 			if err != nil {
-				continue // it was replaced
-			}
-			if p, err = w.store.Plan(req.Context(), e.Key, e.Prefix); err != nil {
-				w.t.Error(err)
 				continue
+			}
+			if p, err = w.store.Plan(req.Context(), k.Key, k.Plan.Prefix); err != nil || p.ID() != id {
+				continue // it was replaced
 			}
 		}
 		v, err := plan.Apply(h, p)
