@@ -83,6 +83,10 @@ func (l *lists) readTodos(call *chat.Part, result string) {
 		one.readMember(key, raw)
 		return true
 	})
+	if !found && plan != "" {
+		list = readChecklist(plan)
+		found = len(list) > 0
+	}
 	switch {
 	case looks:
 	case found:
@@ -161,6 +165,24 @@ func todoStatus(s string) string {
 		return "cancelled"
 	}
 	return quote.ClipLine(s, 24)
+}
+
+// checkbox is a line of a list in Markdown: "- [ ] text".
+var checkbox = regexp.MustCompile(`(?m)^[ \t*0-9.-]*\[([ xX~/>-])\][ \t]*(.*\S)`)
+
+// readChecklist reads such lines.
+func readChecklist(s string) (list []todo) {
+	for _, found := range checkbox.FindAllStringSubmatch(s, mostTodos) {
+		status := "in_progress"
+		switch found[1] {
+		case "x", "X":
+			status = "completed"
+		case " ":
+			status = "pending"
+		}
+		list = append(list, todo{text: quote.ClipLine(found[2], 300), status: status})
+	}
+	return list
 }
 
 // mergeTodo adds or changes one entry.

@@ -42,6 +42,7 @@ func TestLists(t *testing.T) {
 		{readSteps(ranTool("1", "TaskCreate", `{"subject":"A","description":"long"}`, "Task #1 created successfully: A"),
 			ranTool("2", "TaskCreate", `{"subject":"B","description":"long"}`, "Task #2 created successfully: B"),
 			ranTool("3", "TaskUpdate", `{"taskId":"1","status":"completed"}`, "Updated task #1 status")), "1|A|completed; 2|B|pending"},
+		{readSteps(ranTool("1", "write_todos", `{"todos":"- [x] A\n- [ ] B\n  - [~] C\n"}`, "ok")), "|A|completed; |B|pending; |C|in_progress"},
 		{readSteps(ranTool("1", "TodoWrite", `{"todos":[{"content":"A","status":"pending"}]}`, "ok"), ranTool("2", "TodoWrite", `{"todos":[]}`, "ok")), ""},
 		{readSteps(ranTool("1", "Bash", `{"command":"todo","todos":[{"content":"A","status":"x"}]}`, "ok")), ""},
 	}

@@ -40,12 +40,22 @@ const (
 // shortenPastes returns a request whose pastes have only their first and last
 // lines.
 func shortenPastes(text string) string {
-	blocks := strings.Split(text, "\n\n")
-	for i := range blocks {
-		blocks[i] = shortenPaste(blocks[i], pasteLines)
+	var out []string
+	fence := -1 // where an open fence began in out
+	for b := range strings.SplitSeq(text, "\n\n") {
+		out = append(out, b)
+		switch odd := strings.Count(b, "```")%2 == 1; {
+		case odd && fence < 0:
+			fence = len(out) - 1
+		case odd:
+			whole := strings.Join(out[fence:], "\n\n")
+			out, fence = append(out[:fence], shortenPaste(whole, 8)), -1
+		case fence < 0:
+			out[len(out)-1] = shortenPaste(b, pasteLines)
+		}
 	}
 	// What is long in spite of its blank lines is a paste as a whole.
-	return shortenPaste(strings.Join(blocks, "\n\n"), 4*pasteLines)
+	return shortenPaste(strings.Join(out, "\n\n"), 4*pasteLines)
 }
 
 // shortenPaste shortens a text of more than that many lines in its middle.
