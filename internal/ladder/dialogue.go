@@ -47,7 +47,7 @@ const (
 	closingEnd  = 160
 	remarkPart  = 300
 	reportPart  = 600
-	resultPart  = 480
+	resultPart  = 400
 	resultMost  = 8000
 )
 

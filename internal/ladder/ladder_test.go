@@ -172,7 +172,7 @@ func TestWhatIsNotTold(t *testing.T) {
 			t.Errorf("told by %q, want %q", got, want)
 		}
 	}
-	if !strings.Contains(text, "items.sku: K-4411, K-4412") {
+	if !strings.Contains(text, "sku: K-4411, K-4412") {
 		t.Errorf("the values of a result are not told beside their names:\n%s", text)
 	}
 }

@@ -108,13 +108,13 @@ func TestFoldersAndRefusals(t *testing.T) {
 	}
 	h := chat.NewHistory(
 		chat.TextMessage(chat.User, "Build all."),
+		run("0", `git commit -qm \"$(cat <<'EOF'\nqueue: keep order\n\nIt was lost.\nEOF\n)\" && make`), chat.ResultMessage("0", "built"),
 		run("1", "cd /w && make"), chat.ResultMessage("1", "built"),
 		run("2", "cd /w && git status"), chat.ResultMessage("2", "On branch queue\nYour branch is ahead of 'origin/queue' by 2 commits.\n\nnothing to commit, working tree clean"),
 		run("3", "cd /w/web && make"), chat.ResultMessage("3", "Exit code 2\nmake: *** [web] Error 2"),
 		run("4", "cd /w && make"), chat.ResultMessage("4", "built"),
 		run("5", "cd /w && git push"), chat.ResultMessage("5", "Exit code 1\nThe user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nwait for the review"),
 		run("6", "source .secrets/env"), chat.ResultMessage("6", `Blocked: command references protected directory ".secrets"`),
-		run("7", `git commit -qm \"$(cat <<'EOF'\nqueue: keep order\n\nIt was lost.\nEOF\n)\" && make`), chat.ResultMessage("7", "built"),
 		chat.TextMessage(chat.User, "Go on."),
 	)
 	form := fold(Read(h, counter, nil), 2000)
@@ -130,7 +130,7 @@ func TestFoldersAndRefusals(t *testing.T) {
 	if strings.Contains(text, "failing: `git push`") {
 		t.Errorf("a refusal is told as a failure:\n%s", text)
 	}
-	if want := "git status said in message 4: On branch queue; Your branch is ahead of 'origin/queue' by 2 commits.; nothing to commit"; !strings.Contains(form.State, want) {
+	if want := "git status said in message 6: On branch queue; Your branch is ahead of 'origin/queue' by 2 commits.; nothing to commit"; !strings.Contains(form.State, want) {
 		t.Errorf("%q is missing in\n%s", want, form.State)
 	}
 	h = h.Append(run("7", "cd /w && git push"), chat.ResultMessage("7", "queue -> queue"), chat.TextMessage(chat.User, "Good."))

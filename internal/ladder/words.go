@@ -278,17 +278,17 @@ func keyLines(text, told string, n int, found bool) string {
 // hasWord tells a line with a word or a number from brackets and rules.
 var hasWord = regexp.MustCompile(`[\pL\pN]`)
 
-// jsonValues returns the values of a JSON document by their names and those of their
-// owners, each once and up to n bytes in all: first reasons and values with digits, which
-// calls refer to, then words, then the beginnings of texts. It is "" where the text is
-// something else.
+// jsonValues returns the values of a JSON document by their names, each once and up to n
+// bytes in all: first reasons and values with digits, which calls refer to, then words,
+// then the beginnings of texts. A name that comes again elsewhere stands with its owner.
+// It is "" where the text is something else.
 func jsonValues(text, told string, n int) string {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return ""
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var names []string
-	values := map[string][]string{}
+	values, owners := map[string][]string{}, map[string]string{}
 	for dec.InputOffset() < 16<<10 {
 		tok, err := dec.ReadToken()
 		if err != nil {
@@ -302,14 +302,23 @@ func jsonValues(text, told string, n int) string {
 		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
-		name := ""
-		for ; pointer != "" && !strings.Contains(name, "."); pointer = pointer.Parent() {
-			if t := pointer.LastToken(); strings.Trim(t, "0123456789") != "" && (name == "" || !strings.ContainsAny(t, "0123456789")) { // else a place in a list
-				name = strings.TrimSuffix(t+"."+name, ".")
+		name, owner := "", ""
+		for ; pointer != "" && owner == ""; pointer = pointer.Parent() {
+			switch t := pointer.LastToken(); {
+			case strings.Trim(t, "0123456789") == "": // the place in a list
+			case name == "":
+				name = t
+			default:
+				owner = t
 			}
 		}
 		if serves.MatchString(name + ": " + v) { // the service, not who calls it
 			continue
+		}
+		if first, ok := owners[name]; !ok {
+			owners[name] = owner
+		} else if first != owner {
+			name = owner + "." + name
 		}
 		if v = quote.ClipLine(v, n/3); !slices.Contains(values[name], v) {
 			if values[name] == nil {
