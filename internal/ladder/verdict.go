@@ -71,7 +71,7 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
 	case s.access.Kind == work.ToolShell:
-		why = jsonValues(withoutFrame(s.result.Text), "", verdictWidth)
+		why = cmp.Or(jsonValues(withoutFrame(s.result.Text), "", verdictWidth), strings.TrimSpace(ticked.FindString(s.result.Text)))
 		if l := lastLine(s.result.Text); why == "" && sumsUp(l) {
 			why = l
 		}
@@ -212,6 +212,9 @@ var someFailed = regexp.MustCompile(`(?i:\b[1-9]\d* (?:tests? |suites? )?(?:fail
 func allPassed(tally string) bool {
 	return tally != "" && !someFailed.MatchString(tally)
 }
+
+// ticked is a line in which a program says that something is done.
+var ticked = regexp.MustCompile(`(?m)^\s*(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`)
 
 // summing are words of a line that says how something went.
 var summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
