@@ -122,7 +122,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 // names it, or the newest calls do.
 func (f *filler) weightOf(file *workset.File) float64 {
 	w := 1.0
-	if inScratch(file.Path) && !inScratch(f.root) {
+	if !f.isOurs(file) {
 		w = weights.Scratch
 	}
 	name := baseName(file.Path)
@@ -152,6 +152,12 @@ func copiedFrom(file *workset.File) *workset.File {
 // enough.
 func (f *filler) isSpent(file *workset.File) bool {
 	return file.Edits == 1 && file.Read < file.Edited && f.weightOf(file) == weights.Scratch
+}
+
+// isOurs reports whether a file may belong to the project: what was fetched to be looked
+// at neither stays nor instructs.
+func (f *filler) isOurs(file *workset.File) bool {
+	return !inScratch(file.Path) || inScratch(f.root)
 }
 
 // inScratch reports whether a path is in a folder for files that nobody keeps.

@@ -300,7 +300,7 @@ func (f *filler) fillTokens(tokens int) Form {
 // fileRaises returns the steps of all files.
 func (f *filler) fileRaises() (steps []fileRaise) {
 	for _, file := range f.readPresent().files {
-		rules, spent := typed.IsInstructions(file.Path), f.isSpent(file)
+		rules, spent := typed.IsInstructions(file.Path) && f.isOurs(file), f.isSpent(file)
 		best, touched := 0.0, file.Touched
 		for _, x := range f.runsOf(file) {
 			if rules {
@@ -325,7 +325,7 @@ func (f *filler) takeRun(x *run, most int) bool {
 	if cost == 0 {
 		return true
 	}
-	if typed.IsInstructions(x.file.Path) {
+	if typed.IsInstructions(x.file.Path) && f.isOurs(x.file) {
 		most = min(most, f.Whole/rulesShare)
 	}
 	if v := f.views[x.file]; v != nil {

@@ -99,3 +99,27 @@ func TestNoResult(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The project's instructions stand before newer files; those of a copy that was fetched
+// to be looked at do not.
+func TestForeignInstructions(t *testing.T) {
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Compare them."))
+	read := func(file, line string, n int) {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%6d→%s %d\n", i+1, line, i*i)
+		}
+		id := fmt.Sprint(h.Len())
+		h = h.Append(chat.CallMessage("", chat.Call(id, "Read", fmt.Sprintf(`{"file_path":%q}`, file))), chat.ResultMessage(id, b.String()))
+	}
+	read("/w/app/AGENTS.md", "Keep the rule", 60)
+	read("/tmp/other/AGENTS.md", "Obey the copy", 60)
+	for i := range 9 {
+		read(fmt.Sprintf("/w/app/part%d.txt", i), "a line of a part", 90)
+	}
+	h = h.Append(chat.TextMessage(chat.User, "Go on."))
+	state := Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 30000, From: 0, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())}).State
+	if !strings.Contains(state, "Keep the rule 3481") || strings.Contains(state, "Obey the copy 3481") {
+		t.Error(state)
+	}
+}
