@@ -151,10 +151,15 @@ func ModelLine(name, how string, l budget.Limits) string {
 	case how != "exact":
 		who = name + " (" + how + ")"
 	}
-	if l.Reserve == 0 {
-		return fmt.Sprintf("%s: window %s for the prompt alone, %s available", who, number(l.Context), number(l.Available))
+	reserve := " for the prompt alone"
+	if l.Reserve > 0 {
+		reserve = ", output reserve " + number(l.Reserve)
 	}
-	return fmt.Sprintf("%s: window %s, output reserve %s, %s available", who, number(l.Context), number(l.Reserve), number(l.Available))
+	text := fmt.Sprintf("%s: window %s%s, %s available", who, number(l.Context), reserve, number(l.Available))
+	if l.Fixed > l.Room { // else what is left for the messages shows in the account
+		text += fmt.Sprintf("\nsystem prompt and tools take %s of them: this window is too small for such an agent", number(l.Fixed))
+	}
+	return text
 }
 
 // Window says where a window is known from that is not the model's.
