@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
@@ -176,7 +177,9 @@ func (f *freezer) freezeOriginal(ctx context.Context, h *control.Hunk) (*frozenP
 		return nil, err
 	}
 	for i := range page.Lines {
-		f.room -= len(page.Lines[i].Text) + 16
+		l := &page.Lines[i]
+		l.Text = strings.Clone(l.Text) // else it holds the whole original
+		f.room -= len(l.Text) + 16
 	}
 	return &frozenPage{page, h.From, string(h.Role)}, nil
 }
