@@ -74,7 +74,7 @@ func describeHunk(x *control.Hunk, h chat.History, e *plan.Edit) {
 	}
 	x.Role = h.At(e.From).Role
 	if e.Part < 0 {
-		x.Old, x.OldBytes = clipText(hiddenText(h, e), control.MaxHunk)
+		x.Old, x.OldBytes = hiddenText(h, e)
 		x.About = text.Plural(e.To-e.From-len(e.Keep), "message")
 		return
 	}
@@ -89,8 +89,9 @@ func describeHunk(x *control.Hunk, h chat.History, e *plan.Edit) {
 	}
 }
 
-// hiddenText returns the beginning of the messages that an edit hides.
-func hiddenText(h chat.History, e *plan.Edit) string {
+// hiddenText returns the beginning of the messages that an edit hides, and the bytes of
+// all of them.
+func hiddenText(h chat.History, e *plan.Edit) (head string, bytes int) {
 	var b strings.Builder
 	for i := e.From; i < e.To; i++ {
 		if slices.Contains(e.Keep, i) {
@@ -99,10 +100,14 @@ func hiddenText(h chat.History, e *plan.Edit) string {
 		m := h.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			fmt.Fprintf(&b, "[%d %s%s] %s\n", i, m.Role, kindNote(p), partText(p))
+			line := fmt.Sprintf("[%d %s%s] %s\n", i, m.Role, kindNote(p), partText(p))
+			if b.Len() == bytes { // else it is full
+				b.WriteString(text.Head(line, control.MaxHunk-bytes))
+			}
+			bytes += len(line)
 		}
 	}
-	return b.String()
+	return strings.ToValidUTF8(b.String(), "�"), bytes
 }
 
 func kindNote(p *chat.Part) string {
