@@ -161,13 +161,16 @@ func (r *Reading) readAction(k int) action {
 		a.subject = acc.Query + "\x00" + acc.Path
 	case acc.Command != "":
 		a.folder, a.subject = acc.Folder, trimCommand(acc.Rest)
-		a.once = !a.failed && doneOnce(a.subject)
+		a.once = !a.failed && doneOnce(a.subject) && (s.result == nil || !stopsHalfway.MatchString(s.result.Text))
 	default:
 		a.subject = s.call.Name + s.call.Args
 		a.once = !a.failed && changesWorld(s.call.Name) && !work.AboutTodos(s.call.Name)
 	}
 	return a
 }
+
+// stopsHalfway are the lines with which git leaves conflicts to be resolved.
+var stopsHalfway = regexp.MustCompile(`(?m)^(?:Automatic merge failed|CONFLICT \(|error: could not apply)`)
 
 func filesOf(a *work.Access) string {
 	return strings.Join(append([]string{a.Path}, a.Paths...), "\x00")

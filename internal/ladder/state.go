@@ -83,7 +83,12 @@ func (f *filler) listUnshown() string {
 	list := func(what string, wanted func(*workset.File) bool) string {
 		var names []string
 		more := 0
-		for _, file := range f.readPresent().listed {
+		listed := f.readPresent().listed
+		for i := range 2 * len(listed) { // the project's own first
+			file := listed[i%len(listed)]
+			if f.isOurs(file) != (i < len(listed)) {
+				continue
+			}
 			name := shortPath(f.root, file.Path)
 			if !wanted(file) || f.views[file] != nil || known[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
 				continue
@@ -137,7 +142,8 @@ func (f *filler) describeStanding(room int) string {
 	}
 	told := map[string]bool{}
 	for _, a := range f.newestActions(3, func(a *action) bool {
-		if !a.refused || f.isAllowed(a) {
+		kind := f.steps[a.step].access.Kind
+		if !a.refused || f.isAllowed(a) || kind == work.ToolEdit && f.typed > a.step { // the user has said more since
 			return false
 		}
 		why := refusalIn(&f.steps[a.step], true)
