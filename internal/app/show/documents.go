@@ -157,7 +157,7 @@ func ModelLine(name, how string, l budget.Limits) string {
 	}
 	text := fmt.Sprintf("%s: window %s%s, %s available", who, number(l.Context), reserve, number(l.Available))
 	if l.Fixed > l.Room { // else what is left for the messages shows in the account
-		text += fmt.Sprintf("\nsystem prompt and tools take %s of them: this window is too small for such an agent", number(l.Fixed))
+		text += fmt.Sprintf("\nsystem prompt and tools take %s of them:\nthis window is too small for such an agent", number(l.Fixed))
 	}
 	return text
 }
