@@ -162,7 +162,7 @@ func TestKeptRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(out.Text, "ABC-1234") != 1 || !strings.Contains(out.Text, "User: (stands whole below, as a message of its own) Also look at ticket ABC-1234") {
+	if strings.Count(out.Text, "ABC-1234") != 1 || !strings.Contains(out.Text, "User: (stands whole below; what follows here was done for it) Also look at ticket ABC-1234") {
 		t.Errorf("a request that stays is not told in its place:\n%s", out.Text)
 	}
 }

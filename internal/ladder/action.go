@@ -43,7 +43,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	last := map[string]int{} // by the action: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
-		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) {
+		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || work.AsksUser(s.call.Name) && s.result != nil && !s.result.Failed {
 			continue
 		}
 		a := r.newAction(k)
@@ -267,7 +267,7 @@ func clipMiddle(command string, n int) string {
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = []string{
-	"git commit", "git push", "git merge ", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
+	"git commit", "git push", "git merge ", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c", "git worktree add", "git remote set-url",
 	"npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
 	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "drop table", "sendmail", "vercel --prod",
 }
@@ -277,17 +277,21 @@ func doneOnce(command string) bool {
 }
 
 // removesPath reports whether a command takes a path away for good: one that it names
-// again afterwards is made anew.
+// again afterwards is made anew, and nobody misses a scratch file.
 func removesPath(command string) bool {
 	m := removal.FindStringSubmatchIndex(command)
-	return m != nil && !strings.Contains(command[m[1]:], command[m[2]:m[3]])
+	if m == nil {
+		return false
+	}
+	path := strings.Trim(command[m[2]:m[3]], `"'`)
+	return !strings.Contains(command[m[1]:], path) && !inScratch(path) && !strings.HasPrefix(path, "$")
 }
 
 var removal = regexp.MustCompile(`\brm(?: -\S+)*? -\S*[rf]\S*(?: -\S+)* (\S+)`)
 
 // onceVerb are verbs of programs that no table lists, as words by themselves, and of
 // programs that look things up too.
-var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)|git tag (?:-[asmfd]|[\w"'])|(?:gh (?:pr|issue|release)|glab mr) (?:create|merge|close|comment|edit|review|upload|delete)`)
+var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)|(?:^|[;&] )\w[\w-]* create |git tag (?:-[asmfd]|[\w"'])|(?:gh (?:pr|issue|release)|glab mr) (?:create|merge|close|comment|edit|review|upload|delete)`)
 
 // worldWords are the verbs of tools that change something outside the files.
 var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}

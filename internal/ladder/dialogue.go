@@ -86,7 +86,7 @@ func (f *filler) readTurn(from, to int) turn {
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
 		if at := int(s.msg); s.kind == asked && at >= f.From && at < f.To && !f.isFolded(at) { // told where it stood
-			t.items = append(t.items, f.newItem(k, form{text: "(stands whole below, as a message of its own) " + firstLines(s.text, askedPart), weight: weights.Asked}))
+			t.items = append(t.items, f.newItem(k, form{text: "(stands whole below; what follows here was done for it) " + firstLines(s.text, askedPart), weight: weights.Asked}))
 		}
 		if !f.isFolded(int(s.msg)) || s.kind == did || s.text == "" || told[s.text] {
 			continue

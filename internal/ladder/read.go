@@ -179,8 +179,12 @@ func (r *Reading) readMessage(i int) {
 					r.runs[id] = at
 				}
 			}
-			if t := strings.TrimSpace(p.Text); work.StartsAgent(s.call.Name) && t != "" && !onlyStarted(t) {
+			switch t := strings.TrimSpace(p.Text); {
+			case t == "":
+			case work.StartsAgent(s.call.Name) && !onlyStarted(t):
 				r.steps = append(r.steps, step{kind: report, msg: int32(i), text: t})
+			case work.AsksUser(s.call.Name) && !p.Failed && refusalIn(s, true) == "":
+				r.steps = append(r.steps, step{kind: asked, msg: int32(i), text: withoutFrame(t)})
 			}
 		}
 	}

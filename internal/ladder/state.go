@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/notes"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -280,10 +279,11 @@ func (f *filler) hasReported(id string) bool {
 
 // onlyStarted reports whether a result says no more than that a sub-agent runs.
 func onlyStarted(text string) bool {
-	head := strings.ToLower(quote.Clip(text, 600))
-	return find.Any(head, "launched", "running", "in the background", "pending", "spawned", "queued") ||
-		len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
+	return len(text) < 2000 && started.MatchString(quote.Clip(text, 600)) ||
+		len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(strings.ToLower(text), "complete")
 }
+
+var started = regexp.MustCompile(`(?i)\b(?:launched|running|in the background|pending|spawned|queued)\b`)
 
 // keepersBack is how many messages back a sub-agent's end is looked for.
 const keepersBack = 4000

@@ -148,7 +148,7 @@ func besideLines(text string) string {
 var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
-var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|\b\d+ issues?[.:]?$|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|\b\d+ issues?[.:]?$|(?-i:^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:))`)
 
 // passedPackage is how go test says that the tests of a package passed.
 var passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)

@@ -225,7 +225,7 @@ const (
 	foldHead   = "[Earlier conversation, messages "
 	foldEnd    = "\n[End of the earlier conversation]"
 	foldUser   = "User: "
-	foldBelow  = "(stands whole below, as a message of its own) "
+	foldBelow  = "(stands whole below; what follows here was done for it) "
 	foldNotice = ", put in by the client) "
 )
 

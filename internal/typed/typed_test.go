@@ -45,7 +45,7 @@ func TestIsInstructions(t *testing.T) {
 func TestSplit(t *testing.T) {
 	reminder := func(s string) string { return "<system-reminder>\n" + s + "\n</system-reminder>" }
 	fold := "[Earlier conversation, messages 1-9, shortened: x.]\n(instructions /w, put in by the client) Use tabs.\n\nUser: Fix it:\n- read all of it\n- never push\n" +
-		"- read a.go; read b.go\n- ran `make`: ok\n  User's tests pass\nAgent: It must stay.\n[1 turn left out, messages 4-5]\n\nUser: (stands whole below, as a message of its own) Go\n[End of the earlier conversation]"
+		"- read a.go; read b.go\n- ran `make`: ok\n  User's tests pass\nAgent: It must stay.\n[1 turn left out, messages 4-5]\n\nUser: (stands whole below; what follows here was done for it) Go\n[End of the earlier conversation]"
 	for name, c := range map[string]struct {
 		texts []string
 		want  string

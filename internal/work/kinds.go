@@ -200,6 +200,12 @@ func AboutTodos(name string) bool {
 	return find.Any(strings.ToLower(name), "todo", "plan", "task", "checklist")
 }
 
+// AsksUser reports whether a tool of that name asks the user, whose answer it returns.
+func AsksUser(name string) bool {
+	bare := Plain(bareName(name))
+	return bare == "question" || find.Any(bare, "askuser", "askquestion", "askfollowup", "requestuserinput")
+}
+
 // StartsAgent reports whether a tool of that name hands work to another agent.
 func StartsAgent(name string) bool {
 	bare := strings.ToLower(bareName(name))

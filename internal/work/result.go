@@ -75,11 +75,21 @@ var (
 )
 
 // Undone reports whether a tool says that it did not do what it should: it refused, or
-// found no file or no place for it.
+// found no file or no place for it. Behind the words of success, or a line's number, the
+// text is that of the file.
 func Undone(text string) bool {
 	head := text[:min(len(text), 400)]
-	return find.AnyStart(strings.TrimLeft(head, " \n"), "Error", "ERROR", "error:") || undone.In(head)
+	if find.AnyStart(strings.TrimLeft(head, " \n"), "Error", "ERROR", "error:") {
+		return true
+	}
+	if at := quotesFile.FindStringIndex(head); at != nil {
+		head = head[:at[0]]
+	}
+	return undone.In(head)
 }
+
+// quotesFile is how a result goes on with the text of a file.
+var quotesFile = regexp.MustCompile(`(?m)\bhas been (?:updated|edited|created)\b|\bSuccessfully |^Success\b|^[ \t]*\d+(?:→|\t|: |\|)|^<content>`)
 
 // undone are what tools write near the start of a result when they did not do what
 // they should.

@@ -74,6 +74,9 @@ func (s *Set) Add(h chat.History, i int) {
 			s.readNotes(p.Text[max(0, len(p.Text)-4096):])
 		case chat.Text:
 			if m.Role == chat.User {
+				if path, rest, _ := strings.Cut(p.Text, "\n"); work.IsAbs(path) && len(path) < maxPath && ownNumbers(rest) { // somebody else changed it
+					s.numberedLines(path, rest)
+				}
 				s.readNotes(p.Text)
 			}
 		}
@@ -202,9 +205,6 @@ func (s *Set) readNotes(text string) {
 		if dir, _, ok := strings.Cut(text[i+5:], "</cwd>"); ok {
 			s.settleIn(dir)
 		}
-	}
-	if p, rest, _ := strings.Cut(text, "\n"); work.IsAbs(p) && len(p) < maxPath && ownNumbers(rest) { // a file that somebody else changed
-		s.numberedLines(p, rest)
 	}
 	if !anyNote.In(text) {
 		return
