@@ -256,6 +256,31 @@ func TestFleetPartlyCutOff(t *testing.T) {
 	c.print(t)
 }
 
+// TestFleetLosesConnections ends all connections of a gateway again and again, below what
+// runs in the background. Such a statement fails by itself: the database answers on a new
+// connection, never counts as gone, and requests go on.
+func TestFleetLosesConnections(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Shared(t)
+	database := server.Database(t)
+	f := newFleet(t, database, mate{})
+	k := f.talk(wire.OpenAI, false, true)
+	dead := 0
+	for range 12 {
+		f.must(k, 0)
+		f.written(0)
+		server.Exec(t, database, `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
+		if _, err := f.stores[0].Sums(t.Context()); err != nil {
+			dead++
+		}
+	}
+	_, text := get(t, f.urls[0]+"/metrics")
+	if !strings.Contains(text, "winnow_store_lost_total 0\n") {
+		t.Errorf("%d statements on dead connections closed the gate:\n%s", dead, text)
+	}
+	t.Logf("%d statements met a dead connection", dead)
+}
+
 // TestFleetKilled ends gateways with kill -9 and restarts the database while
 // conversations go on: what is sent under one plan only grows, nothing is refused,
 // and no plan is lost.

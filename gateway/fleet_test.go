@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
+	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/wire"
@@ -29,6 +30,7 @@ type fleet struct {
 	t        *testing.T
 	urls     []string
 	gateways []*gateway.Gateway
+	stores   []planstore.Owner
 	provider *providersim.Server
 	got      *simtest.Bodies
 	log      *locked
@@ -74,7 +76,7 @@ func newFleetBefore(t *testing.T, provider providersim.Options, database string,
 			Transport: transport.Options{Store: store, Now: now, Name: m.name, Settings: winnow.Settings{Window: window, Target: m.target}},
 		})
 		t.Cleanup(func() { _ = store.Close() })
-		f.urls, f.gateways = append(f.urls, url), append(f.gateways, g)
+		f.urls, f.gateways, f.stores = append(f.urls, url), append(f.gateways, g), append(f.stores, store)
 	}
 	return f
 }

@@ -210,7 +210,7 @@ func (m *mutation) writeOverlay(root, dir string) (string, error) {
 // that a feature's absence makes odd.
 func (m *mutation) runTest(root, overlay string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	args := []string{"test", "-v", "-vet=off", "-timeout", "10m", "-failfast", "-run", run, m.Pkg}
+	args := []string{"test", "-v", "-vet=off", "-tags", "docs", "-timeout", "10m", "-failfast", "-run", run, m.Pkg}
 	if overlay != "" {
 		args = slices.Insert(args, 1, "-count=1", "-overlay="+overlay)
 	}

@@ -28,6 +28,7 @@ var drivers = map[string]string{
 	"./transport":                "gateway",
 	"./gateway":                  "gateway",
 	"./llm":                      "model client",
+	"./docs":                     "`Fit`", // TestFiftyRounds
 	"./internal/kit/providersim": "`sim`",
 }
 

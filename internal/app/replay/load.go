@@ -105,7 +105,7 @@ func isSession(name string) bool {
 	name = strings.TrimSuffix(name, ".gz")
 	switch filepath.Ext(name) {
 	case ".json", ".jsonl", ".traj":
-		return true
+		return !strings.HasSuffix(name, ".plan.json") // winnow compact writes plans beside sessions
 	}
 	return false
 }

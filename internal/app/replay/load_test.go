@@ -23,6 +23,7 @@ func TestLoad(t *testing.T) {
 	write("b/one.json", good)
 	write("a/two.json", good)
 	write("a/notes.md", "no session")
+	write("a/two.json.plan.json", `{"winnow_plan":2}`)
 	write("a/broken.json", "{")
 	write("SOURCES.tsv", "x\ty")
 	d, err := Load(dir)
