@@ -320,8 +320,9 @@ func (s *Store) usageStatements(late waitingMarks) ([]Statement, error) {
 			return nil, s.Failed("write usage", err)
 		}
 		all = append(all, Statement{
-			Query: insertMark + `on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
-			Args:  keyArgs(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
+			Query: `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7))
+				on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
+			Args: keyArgs(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
 		})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(late.used), compareKeys) {
@@ -329,8 +330,6 @@ func (s *Store) usageStatements(late waitingMarks) ([]Statement, error) {
 	}
 	return all, nil
 }
-
-const insertMark = `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7)) `
 
 func compareKeys(a, b planstore.Key) int {
 	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), bytes.Compare(a.First[:], b.First[:]))
