@@ -164,7 +164,7 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 		if err != nil {
 			return winnow.Status{}, err
 		}
-		return at.w.Check(at.x.body.Request(), at.state)
+		return at.engine.Check(at.body.Request(), at.restingState())
 	})
 	if d.Plans, err = s.settledPlans(ctx, &c); err != nil {
 		return nil, err

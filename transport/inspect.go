@@ -18,15 +18,15 @@ func (t *Transport) applyStoredPlan(ctx context.Context, k planstore.Kept) (*con
 	if err != nil {
 		return nil, nil, err
 	}
-	w, st, err := t.engineAndState(ctx, x, p)
+	c, err := t.resumeRequest(ctx, x, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &conview.Moment{Request: x.body.Request(), Engine: w}
+	m := &conview.Moment{Request: x.body.Request(), Engine: c.engine}
 	if m.View, err = plan.Apply(x.history(), p); err != nil {
 		return nil, nil, err
 	}
-	m.Status, err = w.Check(m.Request, st)
+	m.Status, err = c.engine.Check(m.Request, c.restingState())
 	return m, x, err
 }
 

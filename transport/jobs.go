@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/model"
@@ -92,16 +91,13 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	if err := t.engines.readLesson(ctx, whose); err != nil {
 		return err
 	}
-	engine, s, err := t.engineAndState(ctx, &recent{said: said{body, whose, j.Key}}, base)
+	c, err := t.resumeRequest(ctx, &recent{said: said{body, whose, j.Key}}, base)
 	if err != nil {
 		return err
 	}
-	s.Learned, s.Encoded = t.engines.learnedLimits(whose), body.Size
-	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(engine.Settings())}
-	req := body.Request()
-	req.Rules.LeadThinking = false // see background.startPreparation
 	p := &preparation{key: j.Key, len: j.Len, chain: j.Chain, base: j.Base}
-	t.background.prepareEdits(ctx, p, engine, req, s)
+	req, state := c.whatToPrepare()
+	t.background.prepareEdits(ctx, p, c.engine, req, state)
 	switch p.state {
 	case ready, needless:
 		return store.PutPrepared(ctx, j.Key, planstore.Preparation{Len: p.len, Chain: p.chain, Base: p.base, Release: p.release, Edits: p.edits})
