@@ -104,14 +104,7 @@ func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, e
 	return m.usePlan(e), nil
 }
 
-// Put implements [Store].
-func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) (*plan.Plan, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.putLocked(k, p), nil
-}
-
-// putLocked puts a plan. The caller holds the lock.
+// putLocked keeps a plan, unless there is one for its prefix. The caller holds the lock.
 func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	if e := m.plans[k][p.Prefix]; e != nil {
 		return m.usePlan(e)

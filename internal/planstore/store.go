@@ -9,7 +9,7 @@
 // the text of the edits.
 //
 // What is promised: the first plan for a prefix stays until somebody replaces
-// it who knows it ([Store.Put], [Book.Act]); a plan that was accepted is
+// it who knows it ([Book.Settle], [Book.Act]); a plan that was accepted is
 // found again, after the process was killed too where the store is a file; one
 // tenant never sees what belongs to another; and the store stays within its
 // [Bounds].
@@ -88,13 +88,6 @@ type Store interface {
 	// Plan returns a plan by its prefix. The error wraps [ErrNotFound].
 	Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error)
 
-	// Put keeps a plan unless one is kept for the same key and prefix already,
-	// and returns the plan that is in force there: this one, or the first. The
-	// caller uses that. So all who plan the same messages at the same moment send
-	// the same bytes. When the error is nil, the plan that is returned is durable,
-	// as far as the store can be.
-	Put(ctx context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
-
 	// List returns at most that number of a tenant's plans, those used last first.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
@@ -170,7 +163,7 @@ type Store interface {
 	// the owner of the store alone.
 	Tenants(ctx context.Context) ([]Tenant, error)
 
-	// Check writes something of a plan's size, as durably as Put does: reading alone
+	// Check writes something of a plan's size, as durably as Settle does: reading alone
 	// does not tell whether plans can be kept, because a full disk can be read. It
 	// returns why that fails; [Reason] says it for people.
 	Check(ctx context.Context) error

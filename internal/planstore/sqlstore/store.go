@@ -131,33 +131,6 @@ func (s *Store) planRow(k planstore.Key, p *plan.Plan, instead plan.ID) ([]any, 
 	return keyArgs(k, p.Prefix[:], p.Len, string(p.ID()), body, len(body), s.now()), err
 }
 
-// Put implements [planstore.Store].
-func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
-	row, err := s.planRow(k, p, "")
-	if err != nil {
-		return nil, s.Failed("write a plan", err)
-	}
-	inForce := p
-	err = s.runWork(ctx, Work{What: "write a plan", Durable: true}, func(ctx context.Context, c Conn) error {
-		for {
-			n, err := c.Exec(ctx, insertPlan+`on conflict (tenant, first, prefix) do nothing`, row...)
-			if err != nil || n > 0 {
-				return err
-			}
-			if inForce, err = s.readPlan(ctx, c, k, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
-				return err
-			} // else it was forgotten at this moment
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	if inForce == p {
-		s.pruneSometimes(ctx)
-	}
-	return inForce, nil
-}
-
 // pruneSometimes forgets what is out of bounds, now and then.
 func (s *Store) pruneSometimes(ctx context.Context) {
 	if !s.o.PrunedElsewhere && s.puts.Add(1)%64 == 0 {

@@ -31,14 +31,14 @@ func runFirst(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.St
 		s := open(t, planstore.Bounds{})
 		one, two := Plan(t, h, "one"), Plan(t, h, "two")
 		for _, p := range []*plan.Plan{one, two, one} {
-			if q, err := s.Put(t.Context(), k, p); err != nil || q.ID() != one.ID() || q.Edits[0].Text != "one" {
+			if q, err := Put(t.Context(), s, k, p); err != nil || q.ID() != one.ID() || q.Edits[0].Text != "one" {
 				t.Fatalf("%v, %v; want the first one", q, err)
 			}
 		}
 		inForce(t, s, one.ID())
 		other := k
 		other.Tenant = "y"
-		if q, err := s.Put(t.Context(), other, two); err != nil || q.ID() != two.ID() {
+		if q, err := Put(t.Context(), s, other, two); err != nil || q.ID() != two.ID() {
 			t.Errorf("another tenant gets %v, %v", q, err)
 		}
 	})

@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -63,6 +64,13 @@ func Plan(t testing.TB, h chat.History, text string) *plan.Plan {
 	return p
 }
 
+// Put keeps a plan in a conversation of its own, and returns the plan that is in force
+// for its prefix then.
+func Put(ctx context.Context, s planstore.Store, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, p.Prefix), Len: p.Len, Chain: p.Prefix}
+	return s.Settle(ctx, c, chat.History{}, "", p, control.PlanInfo{})
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -80,7 +88,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	}
 	put := func(t *testing.T, s planstore.Store, k planstore.Key, p *plan.Plan) {
 		t.Helper()
-		if q, err := s.Put(t.Context(), k, p); err != nil || q.ID() != p.ID() {
+		if q, err := Put(t.Context(), s, k, p); err != nil || q.ID() != p.ID() {
 			t.Fatalf("%v, %v", q, err)
 		}
 	}
@@ -301,7 +309,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 					h := History(fmt.Sprint(i), 5+2*j)
 					k := key(fmt.Sprint("tenant", i%2), h)
 					p := Plan(t, h, "x")
-					if _, err := s.Put(t.Context(), k, p); err != nil {
+					if _, err := Put(t.Context(), s, k, p); err != nil {
 						t.Error(err)
 					}
 					if q, err := s.Plan(t.Context(), k, p.Prefix); err != nil || q.ID() != p.ID() {

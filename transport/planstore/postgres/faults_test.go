@@ -35,7 +35,7 @@ func TestDatabaseKilled(t *testing.T) {
 		h := storetest.History(name, 5)
 		k := planstore.Key{Tenant: "x", First: h.Chain(1)}
 		p := storetest.Plan(t, h, name)
-		_, err := s.Put(t.Context(), k, p)
+		_, err := storetest.Put(t.Context(), s, k, p)
 		if err == nil {
 			mu.Lock()
 			accepted[p.Prefix] = k
