@@ -148,11 +148,7 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 // checkSpent checks that what works once does so for all who share a store.
 func checkSpent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
 	clock := NewClock()
-	s := open(t, planstore.Bounds{Now: clock.Now})
-	all := []planstore.Store{s, s}
-	if beside != nil {
-		all[1] = beside(t, s)
-	}
+	all := shared(t, open, beside, planstore.Bounds{Now: clock.Now})
 	soon := time.Now().Add(time.Hour) // by the clock of a database, too
 	if clock.Now().After(soon) {
 		soon = clock.Now().Add(time.Hour)

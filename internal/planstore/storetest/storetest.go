@@ -222,7 +222,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			}
 		}
 	})
-	runFirst(t, open, beside)
+	t.Run("a race", func(t *testing.T) { runRace(t, shared(t, open, beside, planstore.Bounds{})) })
 	runHandles(t, open)
 	runBook(t, open, reopen, beside)
 	t.Run("originals", func(t *testing.T) {
@@ -323,18 +323,13 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		}
 		wg.Wait()
 	})
-	if reopen == nil {
-		return
+}
+
+// shared opens a store twice, where it can be shared.
+func shared(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store, b planstore.Bounds) []planstore.Store {
+	s := open(t, b)
+	if beside == nil {
+		return []planstore.Store{s, s}
 	}
-	t.Run("reopened", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
-		h := History("a", 5)
-		p := Plan(t, h, "kept")
-		put(t, s, key("x", h), p)
-		s = reopen(t, s)
-		q, err := s.Plan(t.Context(), key("x", h), p.Prefix)
-		if err != nil || q.ID() != p.ID() || q.Edits[0].Text != "kept" {
-			t.Errorf("%v, %v", q, err)
-		}
-	})
+	return []planstore.Store{s, beside(t, s)}
 }
