@@ -30,7 +30,7 @@ func (t *Transport) Control(tenants ...Tenant) control.Source {
 
 // ControlAll is Control for all tenants that the store has: for its owner.
 func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
-	t.records.wait(ctx) // somebody may have come just now
+	t.records.wait() // somebody may have come just now
 	tenants, err := t.opts.Store.Tenants(ctx)
 	return t.Control(tenants...), err
 }
@@ -50,7 +50,7 @@ func goneError() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) 
 
 // conversationByID returns one by its id, or by the beginning of it.
 func (s *controller) conversationByID(ctx context.Context, id string) (planstore.Conversation, error) {
-	s.t.records.wait(ctx)
+	s.t.records.wait()
 	var found []planstore.Conversation
 	for _, tenant := range s.tenants {
 		if id == "" {
@@ -67,7 +67,7 @@ func (s *controller) conversationByID(ctx context.Context, id string) (planstore
 
 // Conversations implements [control.Source].
 func (s *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
-	s.t.records.wait(ctx)
+	s.t.records.wait()
 	var all []planstore.Conversation
 	limit, words := conview.ListLimit(q), conview.Words(q.Words)
 	most := limit

@@ -160,7 +160,7 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 // Locate implements [control.Steering]. Of conversations that have the same
 // handle, forks of one another, it is the one used last.
 func (s *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	s.t.records.wait(ctx)
+	s.t.records.wait()
 	for _, tenant := range s.tenants {
 		plans, err := s.t.opts.Store.ByHandle(ctx, tenant, handle)
 		if err != nil {

@@ -70,7 +70,7 @@ func (t *Transport) requestOf(ctx context.Context, k planstore.Kept) (*plan.Plan
 
 // forgetKey forgets the conversations under a key.
 func (t *Transport) forgetKey(ctx context.Context, k planstore.Key) error {
-	t.records.wait(ctx)
+	t.records.wait()
 	// From memory too, and from there first: a caller at the same time must not
 	// find there what is gone from the store.
 	t.memory.forget(k)
