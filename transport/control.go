@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
@@ -86,10 +87,14 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	out := []control.Conversation{}
 	for i := range all {
 		x := known[conversationID{all[i].Key.Tenant, all[i].ID}]
-		c, _, _, err := s.listedConversation(ctx, &all[i], x)
-		if err != nil {
-			return nil, err
+		v := &seen{belonging: belonging{Conversation: all[i]}}
+		if x != nil {
+			var err error
+			if v, err = s.lookAt(ctx, &all[i], x); err != nil {
+				return nil, err
+			}
 		}
+		c := v.listed()
 		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.history(), words)) {
 			continue
 		}
@@ -100,44 +105,21 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	return out, nil
 }
 
-// listedConversation returns a conversation as lists show it, and the pins and notes in
-// force in it.
-func (s *controller) listedConversation(ctx context.Context, c *planstore.Conversation, x *recent) (out control.Conversation, pins []control.Pin, notes []control.Note, err error) {
-	out = control.Conversation{
-		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
-		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
-		Last: c.Last, Totals: c.Totals,
-	}
-	if x == nil {
-		return out, []control.Pin{}, []control.Note{}, nil
-	}
-	out.Title = conview.Title(x.history())
-	pins, notes, err = s.listPinsAndNotes(ctx, c, x)
-	out.Pins = len(pins)
-	return out, pins, notes, err
+// seen is a conversation as it is looked at.
+type seen struct {
+	belonging
+	x      *recent // its longest request that is at hand; nil for none
+	leaves []planstore.Conversation
 }
 
-// listPinsAndNotes returns the pins and the notes in force in a conversation, in order.
-func (s *controller) listPinsAndNotes(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, []control.Note, error) {
-	leaves, all, err := s.t.opts.Store.Leaves(ctx, c.Key)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := []control.Pin{}
-	written, pins := planstore.Notes(planstore.In(all, lineageOf(leaves, *c), x.history()))
-	for _, p := range pins {
-		y := control.Pin{Message: p.Len - 1, Part: p.Part}
-		if p.Conversation != c.ID {
-			y.From = p.Conversation
-		}
-		out = append(out, y)
-	}
-	slices.SortFunc(out, func(a, b control.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
-	return out, append([]control.Note{}, written...), nil
+// lookAt reads where a conversation belongs.
+func (s *controller) lookAt(ctx context.Context, c *planstore.Conversation, x *recent) (*seen, error) {
+	leaves, pins, err := s.t.opts.Store.Leaves(ctx, c.Key)
+	return &seen{belonging{Conversation: *c, lineage: lineageOf(leaves, *c), known: true, pins: pins}, x, leaves}, err
 }
 
-// Conversation implements [control.Source].
-func (s *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+// findSeen returns the conversation with an id, or with the beginning of one.
+func (s *controller) findSeen(ctx context.Context, id string) (*seen, error) {
 	c, err := s.conversationByID(ctx, id)
 	if err != nil {
 		return nil, err
@@ -146,12 +128,50 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if err != nil && !errors.Is(err, control.ErrGone) {
 		return nil, err
 	}
-	d := &control.Detail{Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
-	if d.Conversation, d.Pinned, d.Notes, err = s.listedConversation(ctx, &c, x); err != nil {
+	return s.lookAt(ctx, &c, x)
+}
+
+// listed returns a conversation as lists show it.
+func (v *seen) listed() control.Conversation {
+	c := &v.Conversation
+	out := control.Conversation{
+		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
+		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
+		Last: c.Last, Totals: c.Totals,
+	}
+	if v.x != nil {
+		out.Title, out.Pins = conview.Title(v.x.history()), len(v.shownPins(v.x.history()))
+	}
+	return out
+}
+
+// shownPins returns the pins in force in a history, in order.
+func (c *belonging) shownPins(h chat.History) []control.Pin {
+	out := []control.Pin{}
+	_, pins := planstore.Notes(planstore.In(c.pins, c.lineage, h))
+	for _, p := range pins {
+		y := control.Pin{Message: p.Len - 1, Part: p.Part}
+		if p.Conversation != c.ID {
+			y.From = p.Conversation
+		}
+		out = append(out, y)
+	}
+	slices.SortFunc(out, func(a, b control.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
+	return out
+}
+
+// Conversation implements [control.Source].
+func (s *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	c, err := s.findSeen(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	if x == nil {
+	d := &control.Detail{Conversation: c.listed(), Pinned: []control.Pin{}, Notes: []control.Note{}, Forks: []control.Fork{}, Requests: []control.Request{}}
+	if c.x == nil {
 		d.Why = whatToDo
+	} else {
+		_, notes := c.pinsAndNotes(c.x.history())
+		d.Readable, d.Pinned, d.Notes = true, c.shownPins(c.x.history()), append(d.Notes, notes...)
 	}
 	requests, err := s.t.opts.Store.Requests(ctx, c.Key.Tenant, c.ID, 0)
 	if err != nil {
@@ -160,23 +180,19 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	d.Requests = append(d.Requests, requests...)
 	d.Earlier = c.Totals.Requests - len(requests)
 	d.Next = conview.Next(requests, c.Plan, func() (winnow.Status, error) {
-		at, err := s.findResting(ctx, c.ID)
+		at, err := s.restingOf(ctx, c)
 		if err != nil {
 			return winnow.Status{}, err
 		}
 		return at.engine.Check(at.body.Request(), at.restingState())
 	})
-	if d.Plans, err = s.settledPlans(ctx, &c); err != nil {
+	if d.Plans, err = s.settledPlans(ctx, &c.Conversation); err != nil {
 		return nil, err
 	}
 	conview.MarkPlans(d.Plans, requests)
-	leaves, _, err := s.t.opts.Store.Leaves(ctx, c.Key)
-	if err != nil {
-		return nil, err
-	}
-	for i := range leaves {
-		if leaves[i].Parent == c.ID {
-			d.Forks = append(d.Forks, control.Fork{ID: leaves[i].ID, Shared: leaves[i].Shared})
+	for i := range c.leaves {
+		if x := &c.leaves[i]; x.Parent == c.ID {
+			d.Forks = append(d.Forks, control.Fork{ID: x.ID, Shared: x.Shared})
 		}
 	}
 	return d, nil
@@ -221,15 +237,12 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 			}
 			continue
 		}
-		x, err := s.longestRequest(ctx, &c)
-		if err != nil && !errors.Is(err, control.ErrGone) {
+		v, err := s.findSeen(ctx, c.ID)
+		if err != nil {
 			return nil, err
 		}
-		ch := &control.Change{Revision: c.Revision, Requests: []control.Request{}}
-		if ch.Conversation, _, _, err = s.listedConversation(ctx, &c, x); err != nil {
-			return nil, err
-		}
-		if revision > c.Revision { // it was lost when the process was killed
+		ch := &control.Change{Revision: v.Revision, Requests: []control.Request{}, Conversation: v.listed()}
+		if revision > v.Revision { // it was lost when the process was killed
 			ch.Missed = true
 			return ch, nil
 		}

@@ -50,13 +50,11 @@ func (a *action) finish(ctx context.Context, p *plan.Plan, info control.PlanInfo
 	}
 	a.t.records.wakeWaiters()
 	a.t.opts.Log.Info("a conversation was acted on", "what", info.By, "conversation", a.conv.ID, "plan", string(p.ID()))
-	c, err := a.s.conversationByID(ctx, a.conv.ID)
+	c, err := a.s.findSeen(ctx, a.conv.ID)
 	if err != nil {
 		return nil, err
 	}
-	done := &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say}
-	done.Conversation, _, _, err = a.s.listedConversation(ctx, &c, a.last)
-	return done, err
+	return &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say, Conversation: c.listed()}, nil
 }
 
 // act puts a plan in force in place of the one that is, or keeps a pin, or what is to

@@ -15,32 +15,31 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// findResting returns a conversation without a request under way, as its longest
-// request that is at hand would come again.
+// findResting returns a conversation without a request under way.
 func (s *controller) findResting(ctx context.Context, id string) (*conversation, error) {
-	c, err := s.conversationByID(ctx, id)
+	c, err := s.findSeen(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.longestRequest(ctx, &c)
+	return s.restingOf(ctx, c)
+}
+
+// restingOf returns a conversation as its longest request that is at hand would come
+// again.
+func (s *controller) restingOf(ctx context.Context, c *seen) (*conversation, error) {
+	if c.x == nil {
+		return nil, goneError()
+	}
+	base, err := s.t.inForce(ctx, &c.belonging, c.x.history(), nil)
 	if err != nil {
 		return nil, err
 	}
-	leaves, pins, err := s.t.opts.Store.Leaves(ctx, c.Key)
+	r, err := s.t.resumeRequest(ctx, c.x, base)
 	if err != nil {
 		return nil, err
 	}
-	at := belonging{Conversation: c, lineage: lineageOf(leaves, c), known: true, pins: pins}
-	base, err := s.t.inForce(ctx, &at, x.history(), nil)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.t.resumeRequest(ctx, x, base)
-	if err != nil {
-		return nil, err
-	}
-	r.conv = at
-	r.pins, r.notes = at.pinsAndNotes(x.history())
+	r.conv = c.belonging
+	r.pins, r.notes = c.pinsAndNotes(c.x.history())
 	return r, nil
 }
 
@@ -85,13 +84,9 @@ func (s *controller) Moment(ctx context.Context, id string) (*conview.Moment, er
 }
 
 func (s *controller) momentOf(ctx context.Context, c *conversation) (*conview.Moment, error) {
-	pins, _, err := s.listPinsAndNotes(ctx, &c.conv.Conversation, c.last)
-	if err != nil {
-		return nil, err
-	}
 	v, err := plan.Apply(c.history(), c.base)
 	return &conview.Moment{
-		Request: c.body.Request(), View: v, Pins: pins, Engine: c.engine, Kinds: s.t.opts.Kinds, Where: s.t.nameConversation(ctx, c.key), State: c.restingState(),
+		Request: c.body.Request(), View: v, Pins: c.conv.shownPins(c.history()), Engine: c.engine, Kinds: s.t.opts.Kinds, Where: s.t.nameConversation(ctx, c.key), State: c.restingState(),
 		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &c.conv.Conversation) },
 	}, err
 }
@@ -149,10 +144,8 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 	if err != nil {
 		return nil, err
 	}
-	if c, err := s.conversationByID(ctx, x.conv); err == nil {
-		if m.Pins, _, err = s.listPinsAndNotes(ctx, &c, x); err != nil {
-			return nil, err
-		}
+	if c, err := s.findSeen(ctx, x.conv); err == nil {
+		m.Pins = c.shownPins(x.history())
 	}
 	return m, nil
 }
