@@ -46,11 +46,12 @@ var ErrMoved = errors.New("transport: the conversation has moved on")
 // sharedStore returns the store where summaries are prepared by jobs, nil where they
 // are prepared here: jobs need the conversation, so it must be kept, and as it
 // is.
-func (t *Transport) sharedStore() Store {
+func (t *Transport) sharedStore() planstore.Preparations {
 	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil || t.opts.Same { // a credential is kept nowhere
 		return nil
 	}
-	return t.opts.Store
+	shared, _ := t.opts.Store.(planstore.Preparations)
+	return shared
 }
 
 // enqueueJob has a job prepare a fold for a request's conversation.

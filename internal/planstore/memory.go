@@ -31,7 +31,6 @@ type Memory struct {
 	secret    []byte
 	spent     map[string]time.Time // used-up names, and until when they are kept
 	limits    map[bookID][]byte    // by tenant and name
-	prepared  map[preparedID]Preparation
 }
 
 var _ Store = (*Memory)(nil)
@@ -54,7 +53,7 @@ func NewMemory(b Bounds) *Memory {
 		known:  list.New(),
 		at:     make(map[Key]*list.Element),
 		book:   newBook(),
-		spent:  make(map[string]time.Time), limits: make(map[bookID][]byte), prepared: make(map[preparedID]Preparation),
+		spent:  make(map[string]time.Time), limits: make(map[bookID][]byte),
 	}
 }
 

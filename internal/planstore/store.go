@@ -130,14 +130,6 @@ type Store interface {
 	// messages, shortest first, at most [MaxOriginals].
 	Originals(ctx context.Context, k Key, atLeast int) ([]Original, error)
 
-	// PutPrepared keeps what one process prepared for all that use the store, unless
-	// there is something for the same key and plan already.
-	PutPrepared(ctx context.Context, k Key, p Preparation) error
-
-	// Preparation returns what is prepared for a key and the plan in force. The
-	// error wraps [ErrNotFound].
-	Preparation(ctx context.Context, k Key, base plan.ID) (Preparation, error)
-
 	// Limits returns what a tenant's requests have taught about the limits of a
 	// model, so that no request is refused for it once more when the next process
 	// starts; none where nothing is kept. The name says which model it is about, at
@@ -173,6 +165,33 @@ type Store interface {
 
 	// Close ends the use of the store.
 	Close() error
+}
+
+// Preparations is what a [Store] can do that several processes share: it keeps what one
+// of them prepared for all.
+type Preparations interface {
+	// PutPrepared keeps what one process prepared, unless there is something for the
+	// same key and plan already.
+	PutPrepared(ctx context.Context, k Key, p Preparation) error
+
+	// Preparation returns what is prepared for a key and the plan in force. The
+	// error wraps [ErrNotFound].
+	Preparation(ctx context.Context, k Key, base plan.ID) (Preparation, error)
+}
+
+// Preparation is what a conversation will need when it reaches its trigger, made
+// ahead of time. It is edits: they become a plan when a request uses them.
+type Preparation struct {
+	// Len and Chain are the messages that it was made for, Base the plan in
+	// force then.
+	Len   int       `json:"len"`
+	Chain chat.Hash `json:"chain"`
+	Base  plan.ID   `json:"base"`
+
+	// Release are edits of that plan that give way, Edits those that are added.
+	// There are none where nothing is needed.
+	Release []plan.Ref  `json:"release"`
+	Edits   []plan.Edit `json:"edits"`
 }
 
 // Bounds limit what a store keeps. The zero value takes the defaults.

@@ -43,7 +43,10 @@ type Store struct {
 	originals, keeps atomic.Int64
 }
 
-var _ planstore.Owner = (*Store)(nil)
+var (
+	_ planstore.Owner        = (*Store)(nil)
+	_ planstore.Preparations = (*Store)(nil)
+)
 
 // New returns the store in a database whose tables are there.
 func New(db DB, o Options) *Store {
@@ -232,7 +235,7 @@ func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
 	}, `select tenant from winnow.plans union select tenant from winnow.conversations order by tenant`)
 }
 
-// PutPrepared implements [planstore.Store].
+// PutPrepared implements [planstore.Preparations].
 func (s *Store) PutPrepared(ctx context.Context, k planstore.Key, p planstore.Preparation) error {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -243,7 +246,7 @@ func (s *Store) PutPrepared(ctx context.Context, k planstore.Key, p planstore.Pr
 	return err
 }
 
-// Preparation implements [planstore.Store].
+// Preparation implements [planstore.Preparations].
 func (s *Store) Preparation(ctx context.Context, k planstore.Key, base plan.ID) (p planstore.Preparation, err error) {
 	return firstOf(collectRows(ctx, s, Work{What: "read what was prepared"}, scanJSON[planstore.Preparation],
 		`select body from winnow.prepared where tenant = $1 and first = $2 and base = $3`, keyArgs(k, string(base))...))
