@@ -143,14 +143,14 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 			continue
 		}
 		seen[e.Key] = true
-		p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+		k, err := r.t.opts.Store.ByID(ctx, e.Key.Tenant, e.ID)
 		if errors.Is(err, planstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return recall.Results{}, err
 		}
-		p, h, err := r.t.historyOf(ctx, planstore.Kept{Key: e.Key, Plan: p})
+		p, h, err := r.t.historyOf(ctx, k)
 		if errors.Is(err, control.ErrGone) {
 			continue
 		}

@@ -92,17 +92,6 @@ func sizeOf(p *plan.Plan) int64 {
 // HeadOf returns the head of a plan.
 func HeadOf(p *plan.Plan) Head { return Head{Len: p.Len, Prefix: p.Prefix, ID: p.ID()} }
 
-// Plan implements [Store].
-func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.plans[k][prefix]
-	if e == nil {
-		return nil, ErrNotFound
-	}
-	return m.usePlan(e), nil
-}
-
 // putLocked keeps a plan, unless there is one for its prefix. The caller holds the lock.
 func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	if e := m.plans[k][p.Prefix]; e != nil {

@@ -85,9 +85,6 @@ type Store interface {
 	// asks is about to use one of these plans, so none of them is old.
 	Heads(ctx context.Context, k Key) ([]Head, error)
 
-	// Plan returns a plan by its prefix. The error wraps [ErrNotFound].
-	Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error)
-
 	// List returns at most that number of a tenant's plans, those used last first.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -90,32 +89,6 @@ func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, e
 		s.late.noteUse(k)
 	}
 	return heads, err
-}
-
-// Plan implements [planstore.Store].
-func (s *Store) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (p *plan.Plan, err error) {
-	err = s.runWork(ctx, Work{What: "read a plan"}, func(ctx context.Context, c Conn) error {
-		p, err = s.readPlan(ctx, c, k, prefix)
-		return err
-	})
-	return p, err
-}
-
-func (s *Store) readPlan(ctx context.Context, c Conn, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
-	var body []byte
-	var age int64
-	err := c.Query(ctx, `select body, winnow.clock($4) - used from winnow.plans where tenant = $1 and first = $2 and prefix = $3`,
-		keyArgs(k, prefix[:], s.now()), func(r Row) error { return r.Scan(&body, &age) })
-	if err != nil {
-		return nil, err
-	}
-	if body == nil {
-		return nil, planstore.ErrNotFound
-	}
-	if age > s.freshness().Microseconds() {
-		s.late.noteUse(k)
-	}
-	return plan.Decode(body)
 }
 
 // The table has one row for each key and prefix: the plan in force there. It is

@@ -180,7 +180,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			must(t, s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}))
 			must(t, s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}))
 			s = reopen(t, s)
-			if q, err := s.Plan(t.Context(), c.Key, p.Prefix); err != nil || q.ID() != p.ID() || q.Edits[0].Text != "one" {
+			if q, err := At(t.Context(), s, c.Key, p.Prefix); err != nil || q.ID() != p.ID() || q.Edits[0].Text != "one" {
 				t.Errorf("%v, %v", q, err)
 			}
 			_, pins, err := s.Leaves(t.Context(), c.Key)

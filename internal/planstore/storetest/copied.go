@@ -91,7 +91,7 @@ func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	// Who goes on with the copy finds the plan in force there.
 	h := History("copied", 9)
 	c := Leaf("x", h)
-	p, err := to.Plan(t.Context(), c.Key, h.Chain(9))
+	p, err := At(t.Context(), to, c.Key, h.Chain(9))
 	must(t, err)
 	pin := &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}
 	if err := to.Act(t.Context(), c, plan.ID(""), nil, control.PlanInfo{}, pin); err == nil {

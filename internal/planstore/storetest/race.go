@@ -81,7 +81,7 @@ func runRace(t *testing.T, stores []planstore.Store) {
 			t.Fatalf("round %d: %d replaced the same plan", round, winners)
 		}
 		for _, s := range stores {
-			if p, err := s.Plan(t.Context(), k, h.Chain(h.Len())); err != nil || p.ID() != got[0] {
+			if p, err := At(t.Context(), s, k, h.Chain(h.Len())); err != nil || p.ID() != got[0] {
 				t.Fatalf("round %d: %v, %v is in force; want %s", round, p, err, got[0])
 			}
 			if heads, err := s.Heads(t.Context(), k); err != nil || len(heads) != round+1 || heads[0].ID != got[0] {

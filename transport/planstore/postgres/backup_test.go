@@ -41,7 +41,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("secret %q, %v", have, err)
 	}
 	h := storetest.History("7", 5)
-	if p, err := again.Plan(t.Context(), planstore.Key{Tenant: "x", First: h.Chain(1)}, h.Chain(5)); err != nil || p.Edits[0].Text != "plan 7" {
+	if p, err := storetest.At(t.Context(), again, planstore.Key{Tenant: "x", First: h.Chain(1)}, h.Chain(5)); err != nil || p.Edits[0].Text != "plan 7" {
 		t.Errorf("%v, %v", p, err)
 	}
 	if _, err := storetest.Put(t.Context(), again, planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, storetest.History("new", 7), "new")); err != nil {

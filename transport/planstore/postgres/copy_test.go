@@ -108,7 +108,7 @@ func TestCopy(t *testing.T) {
 		storetest.Same(t, from, s, "tenant1", two)
 		h := storetest.History("50", 5)
 		k := planstore.Key{Tenant: "tenant2", First: h.Chain(1)}
-		p, err := s.Plan(t.Context(), k, h.Chain(5))
+		p, err := storetest.At(t.Context(), s, k, h.Chain(5))
 		if err != nil || p.Edits[0].Text != "plan 50" {
 			t.Errorf("%v, %v", p, err)
 		}

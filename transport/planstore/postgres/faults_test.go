@@ -88,7 +88,7 @@ func TestDatabaseKilled(t *testing.T) {
 		}
 	}
 	for prefix, k := range accepted {
-		if _, err := s.Plan(t.Context(), k, prefix); err != nil {
+		if _, err := storetest.At(t.Context(), s, k, prefix); err != nil {
 			t.Fatalf("of %d plans that were accepted one is gone: %v", len(accepted), err)
 		}
 	}
