@@ -210,7 +210,7 @@ func TestMemoryBounds(t *testing.T) {
 	for _, all := range m.rooms {
 		n += len(all)
 	}
-	if n != m.order.Len() || n < 10 {
-		t.Errorf("%d in rooms, %d in order", n, m.order.Len())
+	if n != len(m.all) || n < 10 {
+		t.Errorf("%d in rooms, %d in order", n, len(m.all))
 	}
 }

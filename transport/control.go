@@ -260,8 +260,7 @@ func (m *memory) longestRequests(tenants []Tenant) map[conversationID]*recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make(map[conversationID]*recent)
-	for e := m.order.Front(); e != nil; e = e.Next() {
-		x := e.Value.(*recent)
+	for _, x := range slices.Backward(m.all) {
 		id := conversationID{x.whose.tenant, x.conv}
 		if x.conv == "" || !slices.Contains(tenants, x.whose.tenant) {
 			continue
