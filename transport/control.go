@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/recall"
-	"github.com/winnow-llm/winnow/wire"
 )
 
 // Control shows the conversations of tenants and acts on them. With several tenants
@@ -279,29 +278,16 @@ func (s *controller) longestRequest(ctx context.Context, c *planstore.Conversati
 	if x := s.t.memory.longestRequests([]Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
 		return x, nil
 	}
-	if s.t.originals == nil {
-		return nil, goneError()
-	}
-	all, err := s.t.originals.Originals(ctx, c.Key, 1)
-	if err != nil {
-		return nil, err
-	}
 	links, err := s.t.opts.Store.Links(ctx, *c)
 	if err != nil {
 		return nil, err
 	}
-	for i := len(all) - 1; i >= 0; i-- { // the longest first
-		o := &all[i]
-		if o.Len < 1 || o.Len > len(links) || links[o.Len-1] != planstore.LinkOf(o.Prefix) {
-			continue
-		}
-		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
-		if err != nil {
-			continue
-		}
-		if h := body.Request().History; h.Len() == o.Len && h.Chain(o.Len) == o.Prefix { // secrets were not taken out of it
-			return &recent{said: said{body, endpointModel{tenant: c.Key.Tenant, model: o.Model}, c.Key}, conv: c.ID}, nil
-		}
+	x, err := s.t.readOriginals(ctx, c.Key, 1, true, func(o *planstore.Original, h chat.History) bool {
+		return o.Len <= len(links) && links[o.Len-1] == planstore.LinkOf(o.Prefix) &&
+			h.Len() == o.Len && h.Chain(o.Len) == o.Prefix // else secrets were taken out of it
+	})
+	if err == nil {
+		x.conv = c.ID
 	}
-	return nil, goneError()
+	return x, err
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // applyStoredPlan returns the conversation of a plan under it, by the newest request that is
@@ -53,19 +55,36 @@ func (t *Transport) requestOf(ctx context.Context, k planstore.Kept) (*plan.Plan
 	if x := t.memory.findCovered(k.Key.Tenant, k.Plan); x != nil {
 		return k.Plan, x, nil
 	}
+	var p *plan.Plan
+	x, err := t.readOriginals(ctx, k.Key, k.Plan.Len, false, func(o *planstore.Original, h chat.History) bool {
+		p = planOver(o, h, k.Plan)
+		return p != nil
+	})
+	return p, x, err
+}
+
+// readOriginals returns the shortest of the stored conversations under a key that is
+// wanted, or the longest, as a request that was seen. The error wraps
+// [control.ErrGone].
+func (t *Transport) readOriginals(ctx context.Context, k planstore.Key, atLeast int, longest bool, wanted func(*planstore.Original, chat.History) bool) (*recent, error) {
 	if t.originals == nil {
-		return nil, nil, goneError()
+		return nil, goneError()
 	}
-	all, err := t.originals.Originals(ctx, k.Key, k.Plan.Len)
+	all, err := t.originals.Originals(ctx, k, atLeast)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	if longest {
+		slices.Reverse(all)
 	}
 	for i := range all {
-		if q, body := readOriginal(&all[i], k.Plan); q != nil {
-			return q, &recent{said: said{body, endpointModel{tenant: k.Key.Tenant, model: all[i].Model}, k.Key}}, nil
+		o := &all[i]
+		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
+		if err == nil && wanted(o, body.Request().History) {
+			return &recent{said: said{body, endpointModel{tenant: k.Tenant, model: o.Model}, k}}, nil
 		}
 	}
-	return nil, nil, goneError()
+	return nil, goneError()
 }
 
 // forgetKey forgets the conversations under a key.
