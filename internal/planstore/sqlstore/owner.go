@@ -76,10 +76,7 @@ func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Ite
 	if err := s.Flush(ctx); err != nil { // what waits belongs to it
 		return err
 	}
-	at, err := readPlace(after)
-	if err != nil {
-		return s.Failed("export", fmt.Errorf("the place to go on from cannot be read: %w", err))
-	}
+	at := readPlace(after)
 	from := max(0, slices.IndexFunc(copies, func(t copied) bool { return t.name == at.Table }))
 	for i := range copies[from:] {
 		t := &copies[from+i]
@@ -114,16 +111,14 @@ func (p place) text() (string, error) {
 	return base64.RawStdEncoding.EncodeToString(b.Bytes()), err
 }
 
-// readPlace reads a place; "" is the start.
-func readPlace(text string) (p place, err error) {
-	if text == "" {
-		return p, nil
-	}
+// readPlace reads a place; "" is the start, and so is one that another version wrote:
+// what is there already stays.
+func readPlace(text string) (p place) {
 	data, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil {
-		return p, err
+	if err != nil || gob.NewDecoder(bytes.NewReader(data)).Decode(&p) != nil {
+		return place{}
 	}
-	return p, gob.NewDecoder(bytes.NewReader(data)).Decode(&p)
+	return p
 }
 
 // exportRows reads some rows behind a key, in its order, with what hangs on them.
