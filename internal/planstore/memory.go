@@ -21,8 +21,6 @@ type Memory struct {
 	order *list.List // of *kept, used last in front
 	size  int64      // of all of them
 	marks map[Key][]Mark
-	known *list.List // of Key, of marks, newest in front
-	at    map[Key]*list.Element
 	made  int
 
 	book book
@@ -50,8 +48,6 @@ func NewMemory(b Bounds) *Memory {
 		plans:  make(map[Key]map[chat.Hash]*list.Element),
 		order:  list.New(),
 		marks:  make(map[Key][]Mark),
-		known:  list.New(),
-		at:     make(map[Key]*list.Element),
 		book:   newBook(),
 		spent:  make(map[string]time.Time), limits: make(map[bookID][]byte),
 	}
@@ -158,17 +154,13 @@ func (m *Memory) Mark(_ context.Context, k Key, mark Mark, before chat.Hash) err
 	defer m.mu.Unlock()
 	all := slices.DeleteFunc(slices.Clone(m.marks[k]), func(x Mark) bool { return x.Chain == before || x.Chain == mark.Chain })
 	all = append(all, mark)
-	m.marks[k] = all[max(0, len(all)-MaxMarks):]
-	if e := m.at[k]; e != nil {
-		m.known.MoveToFront(e)
-	} else {
-		m.at[k] = m.known.PushFront(k)
-	}
-	if m.known.Len() > m.bounds.Plans {
-		old := m.known.Remove(m.known.Back()).(Key)
+	for old := range m.marks { // any: its conversations are counted anew
+		if len(m.marks) < m.bounds.Plans {
+			break
+		}
 		delete(m.marks, old)
-		delete(m.at, old)
 	}
+	m.marks[k] = all[max(0, len(all)-MaxMarks):]
 	return nil
 }
 

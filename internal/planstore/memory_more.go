@@ -107,10 +107,6 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 	}
 	m.forgetBook(k)
 	delete(m.marks, k)
-	if e := m.at[k]; e != nil {
-		m.known.Remove(e)
-		delete(m.at, k)
-	}
 	before := len(m.originals)
 	m.originals = slices.DeleteFunc(m.originals, func(x keptOriginal) bool { return x.key == k })
 	return plans, before - len(m.originals), nil
