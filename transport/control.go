@@ -82,7 +82,7 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 		all = append(all, some...)
 	}
 	slices.SortStableFunc(all, func(a, b planstore.Conversation) int { return b.Used.Compare(a.Used) })
-	known := s.t.memory.longestRequests(s.tenants)
+	known := s.t.memory.longestRequests(s.tenants...)
 	out := []control.Conversation{}
 	for i := range all {
 		x := known[conversationID{all[i].Key.Tenant, all[i].ID}]
@@ -255,13 +255,11 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 
 // longestRequests returns the longest request that is remembered of each of the
 // tenants' conversations.
-func (m *memory) longestRequests(tenants []Tenant) map[conversationID]*recent {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *memory) longestRequests(tenants ...Tenant) map[conversationID]*recent {
 	out := make(map[conversationID]*recent)
-	for _, x := range slices.Backward(m.all) {
+	for _, x := range m.listRequests(tenants...) {
 		id := conversationID{x.whose.tenant, x.conv}
-		if x.conv == "" || !slices.Contains(tenants, x.whose.tenant) {
+		if x.conv == "" {
 			continue
 		}
 		if was := out[id]; was == nil || was.history().Len() < x.history().Len() {
@@ -275,7 +273,7 @@ func (m *memory) longestRequests(tenants []Tenant) map[conversationID]*recent {
 // memory, or in the store where that may keep them. The error wraps
 // [control.ErrGone].
 func (s *controller) longestRequest(ctx context.Context, c *planstore.Conversation) (*recent, error) {
-	if x := s.t.memory.longestRequests([]Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
+	if x := s.t.memory.longestRequests(c.Key.Tenant)[conversationID{c.Key.Tenant, c.ID}]; x != nil {
 		return x, nil
 	}
 	links, err := s.t.opts.Store.Links(ctx, *c)

@@ -52,8 +52,10 @@ func (t *Transport) historyOf(ctx context.Context, k planstore.Kept) (*plan.Plan
 // requestOf returns a request that a plan applies to, and the plan as it applies
 // there. The error wraps [control.ErrGone].
 func (t *Transport) requestOf(ctx context.Context, k planstore.Kept) (*plan.Plan, *recent, error) {
-	if x := t.memory.findCovered(k.Key.Tenant, k.Plan); x != nil {
-		return k.Plan, x, nil
+	for _, x := range t.memory.listRequests(k.Key.Tenant) {
+		if k.Plan.Covers(x.history()) {
+			return k.Plan, x, nil
+		}
 	}
 	var p *plan.Plan
 	x, err := t.readOriginals(ctx, k.Key, k.Plan.Len, false, func(o *planstore.Original, h chat.History) bool {

@@ -148,26 +148,12 @@ func (m *memory) forget(k planstore.Key) {
 	}
 }
 
-// findCovered returns a remembered request that a plan of this id or prefix applies to.
-func (m *memory) findCovered(t Tenant, p *plan.Plan) *recent {
+// listRequests returns the tenants' requests that are remembered, the newest first.
+func (m *memory) listRequests(tenants ...Tenant) (out []*recent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, x := range slices.Backward(m.all) {
-		if x.whose.tenant == t && p.Covers(x.history()) {
-			return x
-		}
-	}
-	return nil
-}
-
-// listCompacted returns the tenants' requests that were sent under a plan, the
-// newest first.
-func (m *memory) listCompacted(tenants []Tenant, most int) []*recent {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var out []*recent
-	for _, x := range slices.Backward(m.all) {
-		if len(out) < most && slices.Contains(tenants, x.whose.tenant) && x.track != nil && x.track.Plan() != nil {
+		if slices.Contains(tenants, x.whose.tenant) {
 			out = append(out, x)
 		}
 	}

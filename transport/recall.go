@@ -119,7 +119,13 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		searched++
 		at = where
 	}
-	for _, x := range r.t.memory.listCompacted(r.tenants, most) {
+	for _, x := range r.t.memory.listRequests(r.tenants...) {
+		if searched >= most {
+			break
+		}
+		if x.track == nil || x.track.Plan() == nil {
+			continue
+		}
 		seen[x.key] = true
 		look(x.history(), x.track.Plan(), r.t.nameConversation(ctx, x.key))
 	}
