@@ -120,7 +120,7 @@ func (t *Transport) offerAll() bool {
 	}
 	u.mu.Unlock()
 	for _, x := range now {
-		err := t.settleOffer(x)
+		err := t.settleOffer(context.Background(), x)
 		if errors.Is(err, planstore.ErrGone) {
 			break
 		}
@@ -139,8 +139,7 @@ func (t *Transport) offerAll() bool {
 
 // settleOffer stores a plan that was made while the store was gone, unless a
 // better one is there.
-func (t *Transport) settleOffer(x *offer) error {
-	ctx := context.Background()
+func (t *Transport) settleOffer(ctx context.Context, x *offer) error {
 	c, err := t.findConversation(ctx, x.conv.Key, x.h)
 	if err != nil {
 		return err

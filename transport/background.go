@@ -91,8 +91,7 @@ func (c *conversation) prepareAhead(now winnow.Status) {
 // startPreparation begins a preparation for a conversation that has none. When all workers
 // are busy the next request asks again.
 func (b *background) startPreparation(c *conversation, tokens, available int) {
-	req := c.requestToPlan()
-	h := req.History
+	h := c.history()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || b.purse.isEmpty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
@@ -128,11 +127,7 @@ func (b *background) startPreparation(c *conversation, tokens, available int) {
 		})
 		return
 	}
-	// An open tool loop may be rewritten here: what is prepared is checked
-	// again when it is used, and then the loop will have ended.
-	req.Rules.LeadThinking = false
-	state := c.engineState()
-	state.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
+	req, state := c.whatToPrepare()
 	engine := c.engine
 	if b.t.opts.Same {
 		ctx = context.WithValue(ctx, callerKey{}, c.asCaller())
@@ -142,6 +137,16 @@ func (b *background) startPreparation(c *conversation, tokens, available int) {
 		defer cancel()
 		b.prepareEdits(ctx, p, engine, req, state)
 	})
+}
+
+// whatToPrepare returns the request and the state that edits are prepared from.
+func (c *conversation) whatToPrepare() (chat.Request, winnow.State) {
+	// An open tool loop may be rewritten here: what is prepared is checked
+	// again when it is used, and then the loop will have ended.
+	req, s := c.requestToPlan(), c.engineState()
+	req.Rules.LeadThinking = false
+	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
+	return req, s
 }
 
 // lowerTarget returns the target to aim at where preparation starts, so that the

@@ -43,15 +43,15 @@ func findLongest(ctx context.Context, s Store, k planstore.Key, h chat.History, 
 		if known != nil && known.Prefix == head.Prefix && known.ID() == head.ID {
 			return known, nil
 		}
-		p, err := s.Plan(ctx, k, head.Prefix)
+		x, err := s.ByID(ctx, k.Tenant, head.ID)
 		if errors.Is(err, planstore.ErrNotFound) { // gone in the meantime
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if p.Covers(h) {
-			return p, nil
+		if x.Plan.Covers(h) {
+			return x.Plan, nil
 		}
 	}
 	return nil, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -81,7 +82,7 @@ func (w *world) seal(k talk) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.store.Put(w.t.Context(), keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), p); err != nil {
+	if _, err := storetest.Put(w.t.Context(), w.store, keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), p); err != nil {
 		w.t.Fatal(err)
 	}
 	w.plans = append(w.plans, sealed{talk{k.tenant, slices.Clone(k.words)}, p.ID()})
@@ -209,7 +210,7 @@ func TestMemoryBounds(t *testing.T) {
 	for _, all := range m.rooms {
 		n += len(all)
 	}
-	if n != m.order.Len() || n < 10 {
-		t.Errorf("%d in rooms, %d in order", n, m.order.Len())
+	if n != len(m.all) || n < 10 {
+		t.Errorf("%d in rooms, %d in order", n, len(m.all))
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/recall"
-	"github.com/winnow-llm/winnow/wire"
 )
 
 // Control shows the conversations of tenants and acts on them. With several tenants
@@ -30,7 +30,7 @@ func (t *Transport) Control(tenants ...Tenant) control.Source {
 
 // ControlAll is Control for all tenants that the store has: for its owner.
 func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
-	t.records.wait(ctx) // somebody may have come just now
+	t.records.wait() // somebody may have come just now
 	tenants, err := t.opts.Store.Tenants(ctx)
 	return t.Control(tenants...), err
 }
@@ -50,7 +50,7 @@ func goneError() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) 
 
 // conversationByID returns one by its id, or by the beginning of it.
 func (s *controller) conversationByID(ctx context.Context, id string) (planstore.Conversation, error) {
-	s.t.records.wait(ctx)
+	s.t.records.wait()
 	var found []planstore.Conversation
 	for _, tenant := range s.tenants {
 		if id == "" {
@@ -67,7 +67,7 @@ func (s *controller) conversationByID(ctx context.Context, id string) (planstore
 
 // Conversations implements [control.Source].
 func (s *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
-	s.t.records.wait(ctx)
+	s.t.records.wait()
 	var all []planstore.Conversation
 	limit, words := conview.ListLimit(q), conview.Words(q.Words)
 	most := limit
@@ -82,14 +82,18 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 		all = append(all, some...)
 	}
 	slices.SortStableFunc(all, func(a, b planstore.Conversation) int { return b.Used.Compare(a.Used) })
-	known := s.t.memory.longestRequests(s.tenants)
+	known := s.t.memory.longestRequests(s.tenants...)
 	out := []control.Conversation{}
 	for i := range all {
 		x := known[conversationID{all[i].Key.Tenant, all[i].ID}]
-		c, _, _, err := s.listedConversation(ctx, &all[i], x)
-		if err != nil {
-			return nil, err
+		v := &seen{belonging: belonging{Conversation: all[i]}}
+		if x != nil {
+			var err error
+			if v, err = s.lookAt(ctx, &all[i], x); err != nil {
+				return nil, err
+			}
 		}
+		c := v.listed()
 		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.history(), words)) {
 			continue
 		}
@@ -100,44 +104,21 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	return out, nil
 }
 
-// listedConversation returns a conversation as lists show it, and the pins and notes in
-// force in it.
-func (s *controller) listedConversation(ctx context.Context, c *planstore.Conversation, x *recent) (out control.Conversation, pins []control.Pin, notes []control.Note, err error) {
-	out = control.Conversation{
-		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
-		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
-		Last: c.Last, Totals: c.Totals,
-	}
-	if x == nil {
-		return out, []control.Pin{}, []control.Note{}, nil
-	}
-	out.Title = conview.Title(x.history())
-	pins, notes, err = s.listPinsAndNotes(ctx, c, x)
-	out.Pins = len(pins)
-	return out, pins, notes, err
+// seen is a conversation as it is looked at.
+type seen struct {
+	belonging
+	x      *recent // its longest request that is at hand; nil for none
+	leaves []planstore.Conversation
 }
 
-// listPinsAndNotes returns the pins and the notes in force in a conversation, in order.
-func (s *controller) listPinsAndNotes(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, []control.Note, error) {
-	leaves, all, err := s.t.opts.Store.Leaves(ctx, c.Key)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := []control.Pin{}
-	written, pins := planstore.Notes(planstore.In(all, lineageOf(leaves, *c), x.history()))
-	for _, p := range pins {
-		y := control.Pin{Message: p.Len - 1, Part: p.Part}
-		if p.Conversation != c.ID {
-			y.From = p.Conversation
-		}
-		out = append(out, y)
-	}
-	slices.SortFunc(out, func(a, b control.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
-	return out, append([]control.Note{}, written...), nil
+// lookAt reads where a conversation belongs.
+func (s *controller) lookAt(ctx context.Context, c *planstore.Conversation, x *recent) (*seen, error) {
+	leaves, pins, err := s.t.opts.Store.Leaves(ctx, c.Key)
+	return &seen{belonging{Conversation: *c, lineage: lineageOf(leaves, *c), known: true, pins: pins}, x, leaves}, err
 }
 
-// Conversation implements [control.Source].
-func (s *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+// findSeen returns the conversation with an id, or with the beginning of one.
+func (s *controller) findSeen(ctx context.Context, id string) (*seen, error) {
 	c, err := s.conversationByID(ctx, id)
 	if err != nil {
 		return nil, err
@@ -146,12 +127,50 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if err != nil && !errors.Is(err, control.ErrGone) {
 		return nil, err
 	}
-	d := &control.Detail{Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
-	if d.Conversation, d.Pinned, d.Notes, err = s.listedConversation(ctx, &c, x); err != nil {
+	return s.lookAt(ctx, &c, x)
+}
+
+// listed returns a conversation as lists show it.
+func (v *seen) listed() control.Conversation {
+	c := &v.Conversation
+	out := control.Conversation{
+		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
+		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
+		Last: c.Last, Totals: c.Totals,
+	}
+	if v.x != nil {
+		out.Title, out.Pins = conview.Title(v.x.history()), len(v.shownPins(v.x.history()))
+	}
+	return out
+}
+
+// shownPins returns the pins in force in a history, in order.
+func (c *belonging) shownPins(h chat.History) []control.Pin {
+	out := []control.Pin{}
+	_, pins := planstore.Notes(planstore.In(c.pins, c.lineage, h))
+	for _, p := range pins {
+		y := control.Pin{Message: p.Len - 1, Part: p.Part}
+		if p.Conversation != c.ID {
+			y.From = p.Conversation
+		}
+		out = append(out, y)
+	}
+	slices.SortFunc(out, func(a, b control.Pin) int { return cmp.Or(a.Message-b.Message, a.Part-b.Part) })
+	return out
+}
+
+// Conversation implements [control.Source].
+func (s *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	c, err := s.findSeen(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	if x == nil {
+	d := &control.Detail{Conversation: c.listed(), Pinned: []control.Pin{}, Notes: []control.Note{}, Forks: []control.Fork{}, Requests: []control.Request{}}
+	if c.x == nil {
 		d.Why = whatToDo
+	} else {
+		_, notes := c.pinsAndNotes(c.x.history())
+		d.Readable, d.Pinned, d.Notes = true, c.shownPins(c.x.history()), append(d.Notes, notes...)
 	}
 	requests, err := s.t.opts.Store.Requests(ctx, c.Key.Tenant, c.ID, 0)
 	if err != nil {
@@ -160,23 +179,19 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	d.Requests = append(d.Requests, requests...)
 	d.Earlier = c.Totals.Requests - len(requests)
 	d.Next = conview.Next(requests, c.Plan, func() (winnow.Status, error) {
-		at, err := s.findResting(ctx, c.ID)
+		at, err := s.restingOf(ctx, c)
 		if err != nil {
 			return winnow.Status{}, err
 		}
-		return at.w.Check(at.x.body.Request(), at.state)
+		return at.engine.Check(at.body.Request(), at.restingState())
 	})
-	if d.Plans, err = s.settledPlans(ctx, &c); err != nil {
+	if d.Plans, err = s.settledPlans(ctx, &c.Conversation); err != nil {
 		return nil, err
 	}
 	conview.MarkPlans(d.Plans, requests)
-	leaves, _, err := s.t.opts.Store.Leaves(ctx, c.Key)
-	if err != nil {
-		return nil, err
-	}
-	for i := range leaves {
-		if leaves[i].Parent == c.ID {
-			d.Forks = append(d.Forks, control.Fork{ID: leaves[i].ID, Shared: leaves[i].Shared})
+	for i := range c.leaves {
+		if x := &c.leaves[i]; x.Parent == c.ID {
+			d.Forks = append(d.Forks, control.Fork{ID: x.ID, Shared: x.Shared})
 		}
 	}
 	return d, nil
@@ -221,15 +236,12 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 			}
 			continue
 		}
-		x, err := s.longestRequest(ctx, &c)
-		if err != nil && !errors.Is(err, control.ErrGone) {
+		v, err := s.findSeen(ctx, c.ID)
+		if err != nil {
 			return nil, err
 		}
-		ch := &control.Change{Revision: c.Revision, Requests: []control.Request{}}
-		if ch.Conversation, _, _, err = s.listedConversation(ctx, &c, x); err != nil {
-			return nil, err
-		}
-		if revision > c.Revision { // it was lost when the process was killed
+		ch := &control.Change{Revision: v.Revision, Requests: []control.Request{}, Conversation: v.listed()}
+		if revision > v.Revision { // it was lost when the process was killed
 			ch.Missed = true
 			return ch, nil
 		}
@@ -243,14 +255,11 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 
 // longestRequests returns the longest request that is remembered of each of the
 // tenants' conversations.
-func (m *memory) longestRequests(tenants []Tenant) map[conversationID]*recent {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *memory) longestRequests(tenants ...Tenant) map[conversationID]*recent {
 	out := make(map[conversationID]*recent)
-	for e := m.order.Front(); e != nil; e = e.Next() {
-		x := e.Value.(*recent)
+	for _, x := range m.listRequests(tenants...) {
 		id := conversationID{x.whose.tenant, x.conv}
-		if x.conv == "" || !slices.Contains(tenants, x.whose.tenant) {
+		if x.conv == "" {
 			continue
 		}
 		if was := out[id]; was == nil || was.history().Len() < x.history().Len() {
@@ -264,32 +273,19 @@ func (m *memory) longestRequests(tenants []Tenant) map[conversationID]*recent {
 // memory, or in the store where that may keep them. The error wraps
 // [control.ErrGone].
 func (s *controller) longestRequest(ctx context.Context, c *planstore.Conversation) (*recent, error) {
-	if x := s.t.memory.longestRequests([]Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
+	if x := s.t.memory.longestRequests(c.Key.Tenant)[conversationID{c.Key.Tenant, c.ID}]; x != nil {
 		return x, nil
-	}
-	if s.t.originals == nil {
-		return nil, goneError()
-	}
-	all, err := s.t.originals.Originals(ctx, c.Key, 1)
-	if err != nil {
-		return nil, err
 	}
 	links, err := s.t.opts.Store.Links(ctx, *c)
 	if err != nil {
 		return nil, err
 	}
-	for i := len(all) - 1; i >= 0; i-- { // the longest first
-		o := &all[i]
-		if o.Len < 1 || o.Len > len(links) || links[o.Len-1] != planstore.LinkOf(o.Prefix) {
-			continue
-		}
-		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
-		if err != nil {
-			continue
-		}
-		if h := body.Request().History; h.Len() == o.Len && h.Chain(o.Len) == o.Prefix { // secrets were not taken out of it
-			return &recent{said: said{body, endpointModel{tenant: c.Key.Tenant, model: o.Model}, c.Key}, conv: c.ID}, nil
-		}
+	x, err := s.t.readOriginals(ctx, c.Key, 1, true, func(o *planstore.Original, h chat.History) bool {
+		return o.Len <= len(links) && links[o.Len-1] == planstore.LinkOf(o.Prefix) &&
+			h.Len() == o.Len && h.Chain(o.Len) == o.Prefix // else secrets were taken out of it
+	})
+	if err == nil {
+		x.conv = c.ID
 	}
-	return nil, goneError()
+	return x, err
 }

@@ -3,8 +3,6 @@ package transport
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/winnow-llm/winnow"
@@ -17,53 +15,61 @@ import (
 
 // action is something that is done to a conversation at rest.
 type action struct {
-	*resting
+	*conversation
 	s   *controller
 	req chat.Request
+	now winnow.State
 	was winnow.Status
 }
 
 // beginAction reads what an action is about. Whether its base is in force is decided
 // when it is written; looking before saves the work.
 func (s *controller) beginAction(ctx context.Context, id string, base plan.ID) (*action, error) {
-	at, err := s.findResting(ctx, id)
+	c, err := s.findResting(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if at.conv.Plan != base {
-		return nil, &control.ConflictError{Base: base, InForce: at.conv.Plan}
+	if c.conv.Plan != base {
+		return nil, &control.ConflictError{Base: base, InForce: c.conv.Plan}
 	}
-	a := &action{resting: at, s: s, req: at.x.body.Request()}
-	if a.state.Plan.ID() != base {
+	if c.base.ID() != base {
 		// The request that is at hand is older than the plan, or the store has
 		// forgotten it.
 		return nil, goneError()
 	}
-	a.was, err = a.w.Check(a.req, a.state)
+	a := &action{conversation: c, s: s, req: c.body.Request(), now: c.restingState()}
+	a.was, err = c.engine.Check(a.req, a.now)
 	return a, err
 }
 
-// putInForce puts a plan in force, or a pin, and says what that did.
-func (a *action) putInForce(ctx context.Context, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin, say string) (*control.Done, error) {
-	t := a.s.t
-	info = conview.DescribePlan(info, p)
-	info.Parent, info.Request = a.conv.Plan, a.conv.Totals.Requests+1
-	if err := t.opts.Store.Act(ctx, a.conv, a.conv.Plan, p, info, pin); err != nil {
+// finish writes what was decided, a plan, a pin or what is to be undone later, and says
+// what that did.
+func (a *action) finish(ctx context.Context, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin, say string) (*control.Done, error) {
+	if err := a.act(p, info, pin); err != nil {
 		return nil, err
 	}
-	if p != nil {
-		t.tally(func(s *Stats) { s.Plans++ })
-		t.background.dropOutdated(a.conv.Key, a.req.History, a.conv.Plan)
-	}
-	t.records.wakeWaiters()
-	t.opts.Log.Info("a conversation was acted on", "what", info.By, "conversation", a.conv.ID, "plan", string(p.ID()))
-	c, err := a.s.conversationByID(ctx, a.conv.ID)
+	a.t.records.wakeWaiters()
+	a.t.opts.Log.Info("a conversation was acted on", "what", info.By, "conversation", a.conv.ID, "plan", string(p.ID()))
+	c, err := a.s.findSeen(ctx, a.conv.ID)
 	if err != nil {
 		return nil, err
 	}
-	done := &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say}
-	done.Conversation, _, _, err = a.s.listedConversation(ctx, &c, a.x)
-	return done, err
+	return &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say, Conversation: c.listed()}, nil
+}
+
+// act puts a plan in force in place of the one that is, or keeps a pin, or what is to
+// be undone.
+func (c *conversation) act(p *plan.Plan, info control.PlanInfo, pin *planstore.Pin) error {
+	was := c.base.ID()
+	info = conview.DescribePlan(info, p)
+	info.Parent, info.Request = was, c.conv.Totals.Requests+1
+	if err := c.t.opts.Store.Act(c.ctx(), c.conv.Conversation, was, p, info, pin); err != nil || p == nil {
+		return err
+	}
+	c.t.tally(func(s *Stats) { s.Plans++ })
+	c.t.background.dropOutdated(c.key, c.history(), was)
+	c.base, c.conv.Plan, c.conv.Wanted = p, p.ID(), ""
+	return nil
 }
 
 // Compact implements [control.Source].
@@ -72,36 +78,28 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	if err != nil {
 		return nil, err
 	}
-	st := a.state
-	st.Ask.Encoded = a.x.body.Size
+	st := a.now
 	if st.Plan != nil { // so that it can be taken back whole
-		if p, err := s.t.linkPlan(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
+		if p, err := s.t.linkPlan(ctx, a.key.Tenant, st.Plan); err == nil {
 			st.Plan = p
 		}
 	}
-	r, err := conview.Compact(ctx, a.w, a.req, st, ask)
+	r, err := conview.Compact(ctx, a.engine, a.req, st, ask)
 	if err != nil {
 		return nil, err
 	}
-	in := a.asIncoming(ctx)
-	if err := in.redactPlan(a.req, st, &r); err != nil {
+	if err := a.redactPlan(a.req, st, &r); err != nil {
 		return nil, err
 	}
-	if _, err := in.encodeView(r.View); err != nil {
+	if _, err := a.encodeView(r.View); err != nil {
 		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
 	info := control.PlanInfo{By: "compact", Why: "it was asked for", Focus: ask.Focus, Before: r.Before.Count.Tokens, After: r.After.Count.Tokens}
-	done, err := a.putInForce(ctx, r.Plan, info, nil, conview.Went("Compacted", info.Before, info.After))
+	done, err := a.finish(ctx, r.Plan, info, nil, conview.Went("Compacted", info.Before, info.After))
 	if err == nil {
-		in.keepOriginal(st.Plan)
+		a.keepOriginal(st.Plan)
 	}
 	return done, err
-}
-
-// asIncoming returns the request at hand as if it came now.
-func (a *action) asIncoming(ctx context.Context) *incoming {
-	req := (&http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}).WithContext(ctx)
-	return &incoming{t: a.s.t, req: req, end: Endpoint{Dialect: a.x.body.Dialect()}, raw: a.x.body.Raw(), said: a.x.said, engine: a.w}
 }
 
 // Undo implements [control.Source].
@@ -110,12 +108,12 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if err != nil {
 		return nil, err
 	}
-	if a.state.Plan == nil || len(a.state.Plan.Edits) == 0 {
+	if a.base == nil || len(a.base.Edits) == 0 {
 		return nil, fmt.Errorf("%w: there is no plan in force to undo", control.ErrNothing)
 	}
-	p, err := s.t.linkPlan(ctx, a.conv.Key.Tenant, a.state.Plan)
+	p, err := s.t.linkPlan(ctx, a.key.Tenant, a.base)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the plans before plan %s are no longer stored", control.ErrGone, a.state.Plan.ID())
+		return nil, fmt.Errorf("%w: the plans before plan %s are no longer stored", control.ErrGone, a.base.ID())
 	}
 	of := ask.Undo
 	if of == "" {
@@ -131,17 +129,17 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.asIncoming(ctx).encodeView(view); err != nil {
+	if _, err := a.encodeView(view); err != nil {
 		if !hasOpenLoop(&a.req) {
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
 		n := a.was.Count.Tokens
-		return a.putInForce(ctx, nil, control.PlanInfo{By: "undo", Undid: of, Before: n, After: n}, nil,
+		return a.finish(ctx, nil, control.PlanInfo{By: "undo", Undid: of, Before: n, After: n}, nil,
 			"It will be undone when this turn is over: until then, thinking in this turn depends on what was sent.")
 	}
-	st := a.state
+	st := a.now
 	st.Plan = q
-	after, err := a.w.Check(a.req, st)
+	after, err := a.engine.Check(a.req, st)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +148,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if !after.Fits {
 		say += " That does not fit, so the next request will be compacted again; pin what must stay."
 	}
-	return a.putInForce(ctx, q, info, nil, say)
+	return a.finish(ctx, q, info, nil, say)
 }
 
 // hasOpenLoop reports whether the request ends in a tool loop whose thinking must
@@ -196,15 +194,7 @@ func (c *conversation) undoPlan(of plan.ID, why string) error {
 	if err != nil {
 		return err
 	}
-	info := conview.DescribePlan(control.PlanInfo{By: "undo", Why: why, Undid: of, Before: was.Count.Tokens, After: now.Count.Tokens}, q)
-	info.Parent, info.Request = p.ID(), c.conv.Totals.Requests+1
-	if err := c.t.opts.Store.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {
-		return err
-	}
-	c.t.tally(func(s *Stats) { s.Plans++ })
-	c.t.background.dropOutdated(c.key, req.History, p.ID())
-	c.base, c.conv.Plan, c.conv.Wanted = q, q.ID(), ""
-	return nil
+	return c.act(q, control.PlanInfo{By: "undo", Why: why, Undid: of, Before: was.Count.Tokens, After: now.Count.Tokens}, nil)
 }
 
 // newestUndoable returns the plan that an undo means which names none: the last one that
@@ -233,7 +223,7 @@ func (s *controller) Mark(ctx context.Context, id string, m control.Mark, on boo
 	if err != nil {
 		return nil, err
 	}
-	at, err := s.momentOf(ctx, a.resting)
+	at, err := s.momentOf(ctx, a.conversation)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +233,7 @@ func (s *controller) Mark(ctx context.Context, id string, m control.Mark, on boo
 	}
 	pin := &planstore.Pin{Conversation: a.conv.ID, Len: m.Message + 1, Chain: a.req.History.Chain(m.Message + 1), Part: m.Part, On: on}
 	n := a.was.Count.Tokens
-	return a.putInForce(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
+	return a.finish(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
 }
 
 // Note implements [control.Steering].
@@ -253,7 +243,7 @@ func (s *controller) Note(ctx context.Context, id string, w control.Write) (*con
 		return nil, err
 	}
 	h := a.req.History
-	c, err := conview.CheckNote(a.state.Notes, w, h.Len(), s.t.opts.Now())
+	c, err := conview.CheckNote(a.notes, w, h.Len(), s.t.opts.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -263,14 +253,14 @@ func (s *controller) Note(ctx context.Context, id string, w control.Write) (*con
 	n := a.was.Count.Tokens
 	info := control.PlanInfo{By: "note", Before: n, After: n}
 	if c.Gone != nil {
-		done, err := a.putInForce(ctx, nil, info, at(c.Gone), c.Say)
+		done, err := a.finish(ctx, nil, info, at(c.Gone), c.Say)
 		if err != nil || c.Added == nil {
 			return done, err
 		}
 	}
 	pin := at(c.Added)
 	pin.On, pin.Note, pin.Noted = true, c.Added.Text, c.Added.Time.UnixMilli()
-	return a.putInForce(ctx, nil, info, pin, c.Say)
+	return a.finish(ctx, nil, info, pin, c.Say)
 }
 
 // Delete implements [control.Source].

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
@@ -12,58 +15,63 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// resting is a conversation without a request under way.
-type resting struct {
-	conv  planstore.Conversation
-	x     *recent // its longest request that is at hand
-	w     *winnow.Winnow
-	state winnow.State
+// findResting returns a conversation without a request under way.
+func (s *controller) findResting(ctx context.Context, id string) (*conversation, error) {
+	c, err := s.findSeen(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.restingOf(ctx, c)
 }
 
-// findResting returns a conversation and what the engine should know about it.
-func (s *controller) findResting(ctx context.Context, id string) (*resting, error) {
-	c, err := s.conversationByID(ctx, id)
+// restingOf returns a conversation as its longest request that is at hand would come
+// again.
+func (s *controller) restingOf(ctx context.Context, c *seen) (*conversation, error) {
+	if c.x == nil {
+		return nil, goneError()
+	}
+	base, err := s.t.inForce(ctx, &c.belonging, c.x.history(), nil)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.longestRequest(ctx, &c)
+	r, err := s.t.resumeRequest(ctx, c.x, base)
 	if err != nil {
 		return nil, err
 	}
-	leaves, pins, err := s.t.opts.Store.Leaves(ctx, c.Key)
-	if err != nil {
-		return nil, err
-	}
-	at := belonging{Conversation: c, lineage: lineageOf(leaves, c), known: true, pins: pins}
-	base, err := s.t.inForce(ctx, &at, x.history(), nil)
-	if err != nil {
-		return nil, err
-	}
-	w, st, err := s.t.engineAndState(ctx, x, base)
-	st.Learned, st.Encoded = s.t.engines.learnedLimits(x.whose), x.body.Size
-	st.Pins, st.Notes = at.pinsAndNotes(x.history())
-	return &resting{c, x, w, st}, err
+	r.conv = c.belonging
+	r.pins, r.notes = c.pinsAndNotes(c.x.history())
+	return r, nil
 }
 
-// engineAndState returns the engine for a request that was seen, and what it should know
+// resumeRequest returns the conversation of a request that was seen, as if it came now,
 // under a plan. Where the request is not remembered the store knows how far its
 // conversation has come.
-func (t *Transport) engineAndState(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, winnow.State, error) {
+func (t *Transport) resumeRequest(ctx context.Context, x *recent, p *plan.Plan) (*conversation, error) {
 	w, err := t.engines.engineFor(x.whose)
 	if err != nil {
-		return nil, winnow.State{}, err
+		return nil, err
 	}
-	steps, notLasted := x.steps, 0
+	req := (&http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}).WithContext(ctx)
+	in := &incoming{t: t, req: req, end: Endpoint{Dialect: x.body.Dialect()}, raw: x.body.Raw(), said: x.said, engine: w}
+	c := &conversation{incoming: in, progress: x.progress, base: p, last: x}
+	c.at = time.Time{} // nobody sends it, so no pause counts
 	if x.track == nil {
 		mark, err := findMark(ctx, t.opts.Store, x.key, x.history())
 		if err != nil {
-			return nil, winnow.State{}, err
+			return nil, err
 		}
-		steps, notLasted = mark.Steps, mark.NotLasted
+		c.steps, c.notLasted = mark.Steps, mark.NotLasted
 	}
-	track := x.track.Resume(w.Meter().Counter().Family(), steps)
-	track.Use(p, notLasted)
-	return w, track.State(), nil
+	c.resumeTrack()
+	return c, nil
+}
+
+// restingState is [conversation.engineState] where nobody waits for an answer, so that a
+// summariser may be asked.
+func (c *conversation) restingState() winnow.State {
+	s := c.engineState()
+	s.BuiltIn = false
+	return s
 }
 
 // Moment implements [conview.Backend].
@@ -75,15 +83,11 @@ func (s *controller) Moment(ctx context.Context, id string) (*conview.Moment, er
 	return s.momentOf(ctx, r)
 }
 
-func (s *controller) momentOf(ctx context.Context, r *resting) (*conview.Moment, error) {
-	pins, _, err := s.listPinsAndNotes(ctx, &r.conv, r.x)
-	if err != nil {
-		return nil, err
-	}
-	v, err := plan.Apply(r.x.history(), r.state.Plan)
+func (s *controller) momentOf(ctx context.Context, c *conversation) (*conview.Moment, error) {
+	v, err := plan.Apply(c.history(), c.base)
 	return &conview.Moment{
-		Request: r.x.body.Request(), View: v, Pins: pins, Engine: r.w, Kinds: s.t.opts.Kinds, Where: s.t.nameConversation(ctx, r.conv.Key), State: r.state,
-		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &r.conv) },
+		Request: c.body.Request(), View: v, Pins: c.conv.shownPins(c.history()), Engine: c.engine, Kinds: s.t.opts.Kinds, Where: s.t.nameConversation(ctx, c.key), State: c.restingState(),
+		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &c.conv.Conversation) },
 	}, err
 }
 
@@ -140,10 +144,8 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 	if err != nil {
 		return nil, err
 	}
-	if c, err := s.conversationByID(ctx, x.conv); err == nil {
-		if m.Pins, _, err = s.listPinsAndNotes(ctx, &c, x); err != nil {
-			return nil, err
-		}
+	if c, err := s.findSeen(ctx, x.conv); err == nil {
+		m.Pins = c.shownPins(x.history())
 	}
 	return m, nil
 }
@@ -151,7 +153,7 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 // Locate implements [control.Steering]. Of conversations that have the same
 // handle, forks of one another, it is the one used last.
 func (s *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	s.t.records.wait(ctx)
+	s.t.records.wait()
 	for _, tenant := range s.tenants {
 		plans, err := s.t.opts.Store.ByHandle(ctx, tenant, handle)
 		if err != nil {

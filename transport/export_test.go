@@ -14,7 +14,7 @@ func (t *Transport) Preparing() int { return len(t.background.slots) }
 func (t *Transport) Newest() *winnow.Track {
 	t.memory.mu.Lock()
 	defer t.memory.mu.Unlock()
-	return t.memory.order.Front().Value.(*recent).track
+	return t.memory.all[len(t.memory.all)-1].track
 }
 
 // Tenant returns whose a request is.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 // applyStoredPlan returns the conversation of a plan under it, by the newest request that is
@@ -18,15 +20,15 @@ func (t *Transport) applyStoredPlan(ctx context.Context, k planstore.Kept) (*con
 	if err != nil {
 		return nil, nil, err
 	}
-	w, st, err := t.engineAndState(ctx, x, p)
+	c, err := t.resumeRequest(ctx, x, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &conview.Moment{Request: x.body.Request(), Engine: w}
+	m := &conview.Moment{Request: x.body.Request(), Engine: c.engine}
 	if m.View, err = plan.Apply(x.history(), p); err != nil {
 		return nil, nil, err
 	}
-	m.Status, err = w.Check(m.Request, st)
+	m.Status, err = c.engine.Check(m.Request, c.restingState())
 	return m, x, err
 }
 
@@ -50,27 +52,46 @@ func (t *Transport) historyOf(ctx context.Context, k planstore.Kept) (*plan.Plan
 // requestOf returns a request that a plan applies to, and the plan as it applies
 // there. The error wraps [control.ErrGone].
 func (t *Transport) requestOf(ctx context.Context, k planstore.Kept) (*plan.Plan, *recent, error) {
-	if x := t.memory.findCovered(k.Key.Tenant, k.Plan); x != nil {
-		return k.Plan, x, nil
-	}
-	if t.originals == nil {
-		return nil, nil, goneError()
-	}
-	all, err := t.originals.Originals(ctx, k.Key, k.Plan.Len)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range all {
-		if q, body := readOriginal(&all[i], k.Plan); q != nil {
-			return q, &recent{said: said{body, endpointModel{tenant: k.Key.Tenant, model: all[i].Model}, k.Key}}, nil
+	for _, x := range t.memory.listRequests(k.Key.Tenant) {
+		if k.Plan.Covers(x.history()) {
+			return k.Plan, x, nil
 		}
 	}
-	return nil, nil, goneError()
+	var p *plan.Plan
+	x, err := t.readOriginals(ctx, k.Key, k.Plan.Len, false, func(o *planstore.Original, h chat.History) bool {
+		p = planOver(o, h, k.Plan)
+		return p != nil
+	})
+	return p, x, err
+}
+
+// readOriginals returns the shortest of the stored conversations under a key that is
+// wanted, or the longest, as a request that was seen. The error wraps
+// [control.ErrGone].
+func (t *Transport) readOriginals(ctx context.Context, k planstore.Key, atLeast int, longest bool, wanted func(*planstore.Original, chat.History) bool) (*recent, error) {
+	if t.originals == nil {
+		return nil, goneError()
+	}
+	all, err := t.originals.Originals(ctx, k, atLeast)
+	if err != nil {
+		return nil, err
+	}
+	if longest {
+		slices.Reverse(all)
+	}
+	for i := range all {
+		o := &all[i]
+		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
+		if err == nil && wanted(o, body.Request().History) {
+			return &recent{said: said{body, endpointModel{tenant: k.Tenant, model: o.Model}, k}}, nil
+		}
+	}
+	return nil, goneError()
 }
 
 // forgetKey forgets the conversations under a key.
 func (t *Transport) forgetKey(ctx context.Context, k planstore.Key) error {
-	t.records.wait(ctx)
+	t.records.wait()
 	// From memory too, and from there first: a caller at the same time must not
 	// find there what is gone from the store.
 	t.memory.forget(k)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
@@ -47,11 +47,12 @@ var ErrMoved = errors.New("transport: the conversation has moved on")
 // sharedStore returns the store where summaries are prepared by jobs, nil where they
 // are prepared here: jobs need the conversation, so it must be kept, and as it
 // is.
-func (t *Transport) sharedStore() Store {
+func (t *Transport) sharedStore() planstore.Preparations {
 	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil || t.opts.Same { // a credential is kept nowhere
 		return nil
 	}
-	return t.opts.Store
+	shared, _ := t.opts.Store.(planstore.Preparations)
+	return shared
 }
 
 // enqueueJob has a job prepare a fold for a request's conversation.
@@ -77,31 +78,33 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	} else if !errors.Is(err, planstore.ErrNotFound) {
 		return err
 	}
-	body, err := t.jobConversation(ctx, j)
+	x, err := t.readOriginals(ctx, j.Key, j.Len, false, func(o *planstore.Original, h chat.History) bool {
+		return wire.Dialect(o.Dialect) == j.Dialect && h.Len() == j.Len && h.StartsWith(j.Len, j.Chain)
+	})
+	if errors.Is(err, control.ErrGone) {
+		return fmt.Errorf("it is not kept: %w", ErrMoved)
+	}
 	if err != nil {
 		return err
 	}
-	base, err := findLongest(ctx, t.opts.Store, j.Key, body.Request().History, nil, "")
+	base, err := findLongest(ctx, t.opts.Store, j.Key, x.history(), nil, "")
 	if err != nil {
 		return err
 	}
 	if base.ID() != j.Base {
 		return fmt.Errorf("plan %s is in force: %w", base.ID(), ErrMoved)
 	}
-	whose := endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
-	if err := t.engines.readLesson(ctx, whose); err != nil {
+	x.whose = endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
+	if err := t.engines.readLesson(ctx, x.whose); err != nil {
 		return err
 	}
-	engine, s, err := t.engineAndState(ctx, &recent{said: said{body, whose, j.Key}}, base)
+	c, err := t.resumeRequest(ctx, x, base)
 	if err != nil {
 		return err
 	}
-	s.Learned, s.Encoded = t.engines.learnedLimits(whose), body.Size
-	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(engine.Settings())}
-	req := body.Request()
-	req.Rules.LeadThinking = false // see background.startPreparation
 	p := &preparation{key: j.Key, len: j.Len, chain: j.Chain, base: j.Base}
-	t.background.prepareEdits(ctx, p, engine, req, s)
+	req, state := c.whatToPrepare()
+	t.background.prepareEdits(ctx, p, c.engine, req, state)
 	switch p.state {
 	case ready, needless:
 		return store.PutPrepared(ctx, j.Key, planstore.Preparation{Len: p.len, Chain: p.chain, Base: p.base, Release: p.release, Edits: p.edits})
@@ -110,27 +113,6 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 		return err
 	}
 	return errors.New("transport: no summary was written; the log says why")
-}
-
-// jobConversation returns the conversation of a job from the store.
-func (t *Transport) jobConversation(ctx context.Context, j Job) (*wire.Body, error) {
-	all, err := t.originals.Originals(ctx, j.Key, j.Len)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range all {
-		if wire.Dialect(o.Dialect) != j.Dialect {
-			continue
-		}
-		body, err := wire.Parse(j.Dialect, o.Body)
-		if err != nil {
-			continue // another may do
-		}
-		if h := body.Request().History; h.Len() == j.Len && h.StartsWith(j.Len, j.Chain) {
-			return body, nil
-		}
-	}
-	return nil, fmt.Errorf("it is not kept: %w", ErrMoved)
 }
 
 // takeStored returns what some process has prepared for a history under a plan.

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"container/list"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,12 +51,12 @@ type memory struct {
 
 	mu    sync.Mutex
 	size  int64
-	order *list.List // of *recent, newest in front
-	rooms map[room][]*list.Element
+	all   []*recent // newest last
+	rooms map[room][]*recent
 }
 
 func newMemory(limit int64) *memory {
-	return &memory{limit: limit, order: list.New(), rooms: make(map[room][]*list.Element)}
+	return &memory{limit: limit, rooms: make(map[room][]*recent)}
 }
 
 // perRoom bounds how many requests one body is compared with.
@@ -67,10 +66,7 @@ const perRoom = 96
 // nil for none.
 func (m *memory) findByBytes(r room, raw []byte) *recent {
 	m.mu.Lock()
-	all := make([]*recent, 0, len(m.rooms[r]))
-	for _, e := range m.rooms[r] {
-		all = append(all, e.Value.(*recent))
-	}
+	all := slices.Clone(m.rooms[r])
 	m.mu.Unlock()
 	var best *recent
 	most := 0
@@ -94,8 +90,7 @@ func (m *memory) findContinued(r room, h chat.History) *recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var best *recent
-	for _, e := range m.rooms[r] {
-		x := e.Value.(*recent)
+	for _, x := range m.rooms[r] {
 		if continuesRequest(h, x) && (best == nil || x.history().Len() >= best.history().Len()) {
 			best = x
 		}
@@ -108,21 +103,20 @@ func (m *memory) add(x, instead *recent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := x.history()
-	for _, e := range m.rooms[x.room()] {
-		old := e.Value.(*recent)
+	for _, old := range m.rooms[x.room()] {
 		g := old.history()
 		if old == instead || g.Len() == h.Len() && g.Chain(g.Len()) == h.Chain(h.Len()) {
-			m.remove(e)
+			m.remove(old)
 			break
 		}
 	}
 	if all := m.rooms[x.room()]; len(all) >= perRoom {
 		m.remove(all[0])
 	}
-	m.rooms[x.room()] = append(m.rooms[x.room()], m.order.PushFront(x))
+	m.all, m.rooms[x.room()] = append(m.all, x), append(m.rooms[x.room()], x)
 	m.size += x.size()
-	for m.size > m.limit && m.order.Len() > 1 {
-		m.remove(m.order.Back())
+	for m.size > m.limit && len(m.all) > 1 {
+		m.remove(m.all[0])
 	}
 }
 
@@ -133,10 +127,11 @@ func (x *recent) size() int64 {
 	return 2*int64(len(x.body.Raw())) + message*int64(x.history().Len()) + 4096
 }
 
-func (m *memory) remove(e *list.Element) {
-	x := m.order.Remove(e).(*recent)
+func (m *memory) remove(x *recent) {
+	is := func(o *recent) bool { return o == x }
+	m.all = slices.DeleteFunc(m.all, is)
 	m.size -= x.size()
-	all := slices.DeleteFunc(m.rooms[x.room()], func(o *list.Element) bool { return o == e })
+	all := slices.DeleteFunc(m.rooms[x.room()], is)
 	if m.rooms[x.room()] = all; len(all) == 0 {
 		delete(m.rooms, x.room())
 	}
@@ -146,35 +141,19 @@ func (m *memory) remove(e *list.Element) {
 func (m *memory) forget(k planstore.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for e := m.order.Front(); e != nil; {
-		next := e.Next()
-		if e.Value.(*recent).key == k {
-			m.remove(e)
+	for _, x := range slices.Clone(m.all) {
+		if x.key == k {
+			m.remove(x)
 		}
-		e = next
 	}
 }
 
-// findCovered returns a remembered request that a plan of this id or prefix applies to.
-func (m *memory) findCovered(t Tenant, p *plan.Plan) *recent {
+// listRequests returns the tenants' requests that are remembered, the newest first.
+func (m *memory) listRequests(tenants ...Tenant) (out []*recent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for e := m.order.Front(); e != nil; e = e.Next() {
-		if x := e.Value.(*recent); x.whose.tenant == t && p.Covers(x.history()) {
-			return x
-		}
-	}
-	return nil
-}
-
-// listCompacted returns the tenants' requests that were sent under a plan, the
-// newest first.
-func (m *memory) listCompacted(tenants []Tenant, most int) []*recent {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var out []*recent
-	for e := m.order.Front(); e != nil && len(out) < most; e = e.Next() {
-		if x := e.Value.(*recent); slices.Contains(tenants, x.whose.tenant) && x.track != nil && x.track.Plan() != nil {
+	for _, x := range slices.Backward(m.all) {
+		if slices.Contains(tenants, x.whose.tenant) {
 			out = append(out, x)
 		}
 	}

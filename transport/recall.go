@@ -119,7 +119,13 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		searched++
 		at = where
 	}
-	for _, x := range r.t.memory.listCompacted(r.tenants, most) {
+	for _, x := range r.t.memory.listRequests(r.tenants...) {
+		if searched >= most {
+			break
+		}
+		if x.track == nil || x.track.Plan() == nil {
+			continue
+		}
 		seen[x.key] = true
 		look(x.history(), x.track.Plan(), r.t.nameConversation(ctx, x.key))
 	}
@@ -143,14 +149,14 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 			continue
 		}
 		seen[e.Key] = true
-		p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+		k, err := r.t.opts.Store.ByID(ctx, e.Key.Tenant, e.ID)
 		if errors.Is(err, planstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return recall.Results{}, err
 		}
-		p, h, err := r.t.historyOf(ctx, planstore.Kept{Key: e.Key, Plan: p})
+		p, h, err := r.t.historyOf(ctx, k)
 		if errors.Is(err, control.ErrGone) {
 			continue
 		}

@@ -11,67 +11,21 @@ import (
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
-// What became of a request is recorded when its answer has ended, by a worker
-// that runs while there is something to record: nobody waits for it. A reader of
-// records waits until nothing is left.
-
-// recorder writes into the book what became of requests.
+// recorder tells who looks at conversations what is going on with them.
 type recorder struct {
-	mu      sync.Mutex
-	queue   []func()
-	running bool
-	idle    chan struct{} // closed when the worker ends; nil when none runs
+	// writing is held by those who write down what became of a request, when its
+	// answer has ended.
+	writing sync.RWMutex
 
 	// changed is closed when something was recorded or done, and made anew.
+	mu      sync.Mutex
 	changed chan struct{}
 }
 
-// maxQueued is how many requests may wait to be recorded; more are not.
-const maxQueued = 4096
-
-// add has something recorded.
-func (r *recorder) add(work func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.queue) >= maxQueued {
-		return
-	}
-	r.queue = append(r.queue, work)
-	if !r.running {
-		r.running, r.idle = true, make(chan struct{})
-		go r.run()
-	}
-}
-
-func (r *recorder) run() {
-	for {
-		r.mu.Lock()
-		if len(r.queue) == 0 {
-			r.running = false
-			close(r.idle)
-			r.mu.Unlock()
-			return
-		}
-		work := r.queue[0]
-		r.queue = r.queue[1:]
-		r.mu.Unlock()
-		work()
-		r.wakeWaiters()
-	}
-}
-
-// wait returns when all is recorded that was added before.
-func (r *recorder) wait(ctx context.Context) {
-	r.mu.Lock()
-	idle := r.idle
-	r.mu.Unlock()
-	if idle == nil {
-		return
-	}
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
+// wait returns when all is recorded that ended before.
+func (r *recorder) wait() {
+	r.writing.Lock()
+	defer r.writing.Unlock()
 }
 
 // wakeWaiters wakes those who wait for a change.
@@ -122,6 +76,8 @@ func (in *incoming) conversationLabel() string {
 // recordRequest notes what became of the request.
 func (r *result) recordRequest() {
 	c := r.c
+	c.t.records.writing.RLock()
+	defer c.t.records.writing.RUnlock()
 	if r.d.kind == passedOn || c.end.Counting || c.conv.ID == "" || r.d.sent.view.Len() == 0 {
 		return
 	}
@@ -140,21 +96,18 @@ func (r *result) recordRequest() {
 	r.told.Lock()
 	heard := r.heard
 	r.told.Unlock()
-	at := c.t.opts.Now()
-	ctx := context.WithoutCancel(c.ctx())
-	c.t.records.add(func() {
-		row := r.requestRow(&heard)
-		row.Time = at.UTC()
-		if err := c.t.opts.Store.Note(ctx, leaf, &row, links); err != nil {
-			c.t.tally(func(s *Stats) { s.StoreFails++ })
-		}
-	})
+	row := r.requestRow(&heard)
+	if err := c.t.opts.Store.Note(context.WithoutCancel(c.ctx()), leaf, &row, links); err != nil {
+		c.t.tally(func(s *Stats) { s.StoreFails++ })
+	}
+	c.t.records.wakeWaiters()
 }
 
 // requestRow returns the request as a record.
 func (r *result) requestRow(heard *Outcome) control.Request {
 	c, d := r.c, r.d
 	row := conview.MeasuredRequest(c.engine, d.sent.view, &d.sent.status)
+	row.Time = c.t.opts.Now().UTC()
 	row.Model, row.Gateway, row.Plan, row.Saved = c.whose.model, c.t.opts.Name, d.sent.plan.ID(), d.sent.saved
 	row.New, row.Why, row.Passed, row.Overflows, row.Status = d.planned, d.why, string(d.passed), heard.Overflows, heard.Status
 	if heard.Usage.Prompt() <= 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/wire"
 )
 
 // Redactor takes secrets out of what is stored. [session.Redactor] is one.
@@ -121,31 +120,26 @@ func (in *incoming) redactPlan(req chat.Request, s winnow.State, r *winnow.Resul
 	return nil
 }
 
-// readOriginal reads a conversation that was stored for a plan. One that was redacted
-// has other hashes than the plan was made for; its own say that it is the one,
-// and the plan is returned as it applies to it.
-func readOriginal(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
-	body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
-	if err != nil {
-		return nil, nil
-	}
-	h := body.Request().History
+// planOver returns a plan as it applies to a conversation that was stored for it; nil
+// where it does not. A conversation that was redacted has other hashes than the plan
+// was made for; its own say that it is the one.
+func planOver(o *planstore.Original, h chat.History, p *plan.Plan) *plan.Plan {
 	if p.Covers(h) {
-		return p, body
+		return p
 	}
 	if o.Len != p.Len || o.Prefix != p.Prefix || h.Len() < p.Len {
-		return nil, nil
+		return nil
 	}
 	data, err := json.Marshal(&plan.Plan{
 		Prefix: h.Chain(p.Len), Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
 		Results: p.Results, Parent: p.Parent,
 	})
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	q, err := plan.Decode(data) // that gives it an id of its own
 	if err != nil {
-		return nil, nil
+		return nil
 	}
-	return q, body
+	return q
 }

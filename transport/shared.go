@@ -109,37 +109,28 @@ func (c *conversation) findPlan(h chat.History) {
 		return
 	}
 	if c.last != nil && c.last.provisional && remembered != nil {
-		c.settleLate(remembered)
+		c.settleLate(h, remembered)
 	}
 }
 
 // settleLate has the store keep a plan that was made while it was gone. A plan
 // that another gateway made meanwhile, for the same messages or for more, is in
 // force instead.
-func (c *conversation) settleLate(p *plan.Plan) {
-	if !mayReplace(p, c.base) {
-		return
+func (c *conversation) settleLate(h chat.History, p *plan.Plan) {
+	err := c.t.settleOffer(c.ctx(), &offer{c.conv.Conversation, h, p, c.madeAway(p)})
+	if err == nil {
+		c.t.removeOffer(c.conv.Conversation, nil)
+		err = c.placeRequest(h, p)
 	}
-	inForce, err := c.settlePlan(p, c.madeAway(p))
-	switch {
-	case err != nil:
+	if err != nil {
 		c.reportFailure("store", err)
 		c.base, c.provisional = p, true
-	case inForce.ID() == p.ID():
-		c.t.removeOffer(c.conv.Conversation, nil)
-		c.base = p // its view is built
-		c.t.tally(func(s *Stats) { s.SettledLate++ })
-	default:
-		c.base = inForce
-		c.t.tally(func(s *Stats) { s.Conflicts++ })
 	}
 }
 
 // madeAway says how a plan came about that the store gets later.
 func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
-	info := conview.DescribePlan(control.PlanInfo{By: "request", Why: "made while the store could not be reached", Request: c.conv.Totals.Requests + 1}, p)
-	info.Parent, info.Saved = c.base.ID(), tokensSaved(p)-tokensSaved(c.base)
-	return info
+	return conview.DescribePlan(control.PlanInfo{By: "request", Why: "made while the store could not be reached", Request: c.conv.Totals.Requests + 1}, p)
 }
 
 // offerLater notes that the plan under which this request is sent is not in the

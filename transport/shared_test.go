@@ -39,11 +39,11 @@ func (r remote) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, e
 	return r.Store.Heads(ctx, k)
 }
 
-func (r remote) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
+func (r remote) ByID(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Kept, error) {
 	if err := r.err(); err != nil {
-		return nil, err
+		return planstore.Kept{}, err
 	}
-	return r.Store.Plan(ctx, k, prefix)
+	return r.Store.ByID(ctx, t, id)
 }
 
 func (r remote) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {

@@ -84,7 +84,7 @@ func New(o *Options) (*Transport, error) {
 // became of requests is recorded. The transport can still be used: it prepares
 // nothing any more.
 func (t *Transport) Close() {
-	t.records.wait(context.Background())
+	t.records.wait()
 	t.outage.close()
 	if t.background != nil {
 		t.background.close()

@@ -40,22 +40,14 @@ func WriteInsights(report any) ([]byte, error) {
 
 // inOneFile returns the page with all that it is made of.
 func inOneFile(about About) ([]byte, error) {
-	index, err := dist.ReadFile("dist/index.html")
-	if err != nil {
-		return nil, err
+	parts := make(map[string][]byte)
+	for name := range types {
+		var err error
+		if parts[name], err = dist.ReadFile("dist/" + name); err != nil {
+			return nil, err
+		}
 	}
-	js, err := dist.ReadFile("dist/app.js")
-	if err != nil {
-		return nil, err
-	}
-	css, err := dist.ReadFile("dist/app.css")
-	if err != nil {
-		return nil, err
-	}
-	licences, err := dist.ReadFile("dist/LICENSES.txt")
-	if err != nil {
-		return nil, err
-	}
+	index, js, css, licences := parts["index.html"], parts["app.js"], parts["app.css"], parts["LICENSES.txt"]
 	// The policy of the served page, with what it is made of named by hashes.
 	rules := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", policyHash(js), policyHash(css))
 	index = bytes.Replace(index, []byte(`<meta charset="utf-8">`), fmt.Appendf(nil, "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">", rules), 1)

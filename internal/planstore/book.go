@@ -110,10 +110,13 @@ type Book interface {
 
 	// Settle puts a plan in force for a conversation whose history is h, and
 	// keeps the conversation where it is not kept yet. It returns the plan that
-	// is in force then. Where another plan than base is in force, nothing changes:
-	// Settle returns the plan in force, as long as it covers h. A request that is
-	// older than the plan in force does not change what that is; for it Settle is
-	// [Store.Put].
+	// is in force then, and the caller uses that: so all who plan the same messages
+	// at the same moment send the same bytes. Where another plan than base is in
+	// force, nothing changes: Settle returns the plan in force, as long as it covers
+	// h. A request that is older than the plan in force does not change what that
+	// is; for it the plan is kept, or the one that is there for its prefix
+	// returned. When the error is nil, the plan that is returned is durable, as far
+	// as the store can be.
 	Settle(ctx context.Context, c Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error)
 
 	// Act is Settle for an action: where base is not in force, the error is a

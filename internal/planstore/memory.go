@@ -21,8 +21,6 @@ type Memory struct {
 	order *list.List // of *kept, used last in front
 	size  int64      // of all of them
 	marks map[Key][]Mark
-	known *list.List // of Key, of marks, newest in front
-	at    map[Key]*list.Element
 	made  int
 
 	book book
@@ -31,7 +29,6 @@ type Memory struct {
 	secret    []byte
 	spent     map[string]time.Time // used-up names, and until when they are kept
 	limits    map[bookID][]byte    // by tenant and name
-	prepared  map[preparedID]Preparation
 }
 
 var _ Store = (*Memory)(nil)
@@ -51,10 +48,8 @@ func NewMemory(b Bounds) *Memory {
 		plans:  make(map[Key]map[chat.Hash]*list.Element),
 		order:  list.New(),
 		marks:  make(map[Key][]Mark),
-		known:  list.New(),
-		at:     make(map[Key]*list.Element),
 		book:   newBook(),
-		spent:  make(map[string]time.Time), limits: make(map[bookID][]byte), prepared: make(map[preparedID]Preparation),
+		spent:  make(map[string]time.Time), limits: make(map[bookID][]byte),
 	}
 }
 
@@ -93,25 +88,7 @@ func sizeOf(p *plan.Plan) int64 {
 // HeadOf returns the head of a plan.
 func HeadOf(p *plan.Plan) Head { return Head{Len: p.Len, Prefix: p.Prefix, ID: p.ID()} }
 
-// Plan implements [Store].
-func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.plans[k][prefix]
-	if e == nil {
-		return nil, ErrNotFound
-	}
-	return m.usePlan(e), nil
-}
-
-// Put implements [Store].
-func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) (*plan.Plan, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.putLocked(k, p), nil
-}
-
-// putLocked puts a plan. The caller holds the lock.
+// putLocked keeps a plan, unless there is one for its prefix. The caller holds the lock.
 func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	if e := m.plans[k][p.Prefix]; e != nil {
 		return m.usePlan(e)
@@ -177,17 +154,13 @@ func (m *Memory) Mark(_ context.Context, k Key, mark Mark, before chat.Hash) err
 	defer m.mu.Unlock()
 	all := slices.DeleteFunc(slices.Clone(m.marks[k]), func(x Mark) bool { return x.Chain == before || x.Chain == mark.Chain })
 	all = append(all, mark)
-	m.marks[k] = all[max(0, len(all)-MaxMarks):]
-	if e := m.at[k]; e != nil {
-		m.known.MoveToFront(e)
-	} else {
-		m.at[k] = m.known.PushFront(k)
-	}
-	if m.known.Len() > m.bounds.Plans {
-		old := m.known.Remove(m.known.Back()).(Key)
+	for old := range m.marks { // any: its conversations are counted anew
+		if len(m.marks) < m.bounds.Plans {
+			break
+		}
 		delete(m.marks, old)
-		delete(m.at, old)
 	}
+	m.marks[k] = all[max(0, len(all)-MaxMarks):]
 	return nil
 }
 

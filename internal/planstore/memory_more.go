@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -108,11 +107,6 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 	}
 	m.forgetBook(k)
 	delete(m.marks, k)
-	maps.DeleteFunc(m.prepared, func(id preparedID, _ Preparation) bool { return id.key == k })
-	if e := m.at[k]; e != nil {
-		m.known.Remove(e)
-		delete(m.at, k)
-	}
 	before := len(m.originals)
 	m.originals = slices.DeleteFunc(m.originals, func(x keptOriginal) bool { return x.key == k })
 	return plans, before - len(m.originals), nil
@@ -158,51 +152,4 @@ func (m *Memory) Secret(context.Context) ([]byte, error) {
 		m.secret = []byte(rand.Text())
 	}
 	return m.secret, nil
-}
-
-// Preparation is what a conversation will need when it reaches its trigger, made
-// ahead of time. It is edits: they become a plan when a request uses them.
-type Preparation struct {
-	// Len and Chain are the messages that it was made for, Base the plan in
-	// force then.
-	Len   int       `json:"len"`
-	Chain chat.Hash `json:"chain"`
-	Base  plan.ID   `json:"base"`
-
-	// Release are edits of that plan that give way, Edits those that are added.
-	// There are none where nothing is needed.
-	Release []plan.Ref  `json:"release"`
-	Edits   []plan.Edit `json:"edits"`
-}
-
-// preparedID is what something is prepared for.
-type preparedID struct {
-	key  Key
-	base plan.ID
-}
-
-// PutPrepared implements [Store].
-func (m *Memory) PutPrepared(_ context.Context, k Key, p Preparation) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id := preparedID{k, p.Base}
-	if _, there := m.prepared[id]; there {
-		return nil
-	}
-	if len(m.prepared) >= m.bounds.Plans {
-		clear(m.prepared) // forgotten work is prepared again
-	}
-	m.prepared[id] = p
-	return nil
-}
-
-// Preparation implements [Store].
-func (m *Memory) Preparation(_ context.Context, k Key, base plan.ID) (Preparation, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p, ok := m.prepared[preparedID{k, base}]
-	if !ok {
-		return Preparation{}, ErrNotFound
-	}
-	return p, nil
 }

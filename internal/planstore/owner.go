@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/plan"
 )
 
 // Owner is what a [Store] can do for its owner: look at what all tenants have
@@ -50,26 +47,12 @@ type Owner interface {
 // known in the other.
 var ErrSecret = errors.New("the stores derive tenants from credentials with different secrets, so no caller would find what is copied; copy into an empty store")
 
-// Item is one thing that a store keeps: a plan, a mark, a conversation as it was
-// sent, or what the book holds of one.
+// Item is a row of a store's tables, with the rows that hang on it. Stores whose
+// tables are the same give them to one another; nobody else reads them.
 type Item struct {
-	Key      Key
-	Used     time.Time
-	Plan     *plan.Plan
-	Mark     *Mark
-	Original *Original
-	Leaf     *Leaf
-}
-
-// Leaf is all that a book holds of one conversation: which plan is in force, how
-// it came to that, what is pinned and what waits to be taken back.
-type Leaf struct {
-	Conversation
-	Links    []Link
-	Requests []control.Request
-	Settled  []control.PlanInfo
-	Pins     []Pin        // that were set in it
-	Former   []*plan.Plan // that gave way, see [Store.ByID]
+	Table string
+	Row   []any
+	With  []Item
 }
 
 // Sums are numbers about a store.

@@ -9,7 +9,7 @@
 // the text of the edits.
 //
 // What is promised: the first plan for a prefix stays until somebody replaces
-// it who knows it ([Store.Put], [Book.Act]); a plan that was accepted is
+// it who knows it ([Book.Settle], [Book.Act]); a plan that was accepted is
 // found again, after the process was killed too where the store is a file; one
 // tenant never sees what belongs to another; and the store stays within its
 // [Bounds].
@@ -85,16 +85,6 @@ type Store interface {
 	// asks is about to use one of these plans, so none of them is old.
 	Heads(ctx context.Context, k Key) ([]Head, error)
 
-	// Plan returns a plan by its prefix. The error wraps [ErrNotFound].
-	Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error)
-
-	// Put keeps a plan unless one is kept for the same key and prefix already,
-	// and returns the plan that is in force there: this one, or the first. The
-	// caller uses that. So all who plan the same messages at the same moment send
-	// the same bytes. When the error is nil, the plan that is returned is durable,
-	// as far as the store can be.
-	Put(ctx context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
-
 	// List returns at most that number of a tenant's plans, those used last first.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
@@ -137,14 +127,6 @@ type Store interface {
 	// messages, shortest first, at most [MaxOriginals].
 	Originals(ctx context.Context, k Key, atLeast int) ([]Original, error)
 
-	// PutPrepared keeps what one process prepared for all that use the store, unless
-	// there is something for the same key and plan already.
-	PutPrepared(ctx context.Context, k Key, p Preparation) error
-
-	// Preparation returns what is prepared for a key and the plan in force. The
-	// error wraps [ErrNotFound].
-	Preparation(ctx context.Context, k Key, base plan.ID) (Preparation, error)
-
 	// Limits returns what a tenant's requests have taught about the limits of a
 	// model, so that no request is refused for it once more when the next process
 	// starts; none where nothing is kept. The name says which model it is about, at
@@ -170,7 +152,7 @@ type Store interface {
 	// the owner of the store alone.
 	Tenants(ctx context.Context) ([]Tenant, error)
 
-	// Check writes something of a plan's size, as durably as Put does: reading alone
+	// Check writes something of a plan's size, as durably as Settle does: reading alone
 	// does not tell whether plans can be kept, because a full disk can be read. It
 	// returns why that fails; [Reason] says it for people.
 	Check(ctx context.Context) error
@@ -180,6 +162,33 @@ type Store interface {
 
 	// Close ends the use of the store.
 	Close() error
+}
+
+// Preparations is what a [Store] can do that several processes share: it keeps what one
+// of them prepared for all.
+type Preparations interface {
+	// PutPrepared keeps what one process prepared, unless there is something for the
+	// same key and plan already.
+	PutPrepared(ctx context.Context, k Key, p Preparation) error
+
+	// Preparation returns what is prepared for a key and the plan in force. The
+	// error wraps [ErrNotFound].
+	Preparation(ctx context.Context, k Key, base plan.ID) (Preparation, error)
+}
+
+// Preparation is what a conversation will need when it reaches its trigger, made
+// ahead of time. It is edits: they become a plan when a request uses them.
+type Preparation struct {
+	// Len and Chain are the messages that it was made for, Base the plan in
+	// force then.
+	Len   int       `json:"len"`
+	Chain chat.Hash `json:"chain"`
+	Base  plan.ID   `json:"base"`
+
+	// Release are edits of that plan that give way, Edits those that are added.
+	// There are none where nothing is needed.
+	Release []plan.Ref  `json:"release"`
+	Edits   []plan.Edit `json:"edits"`
 }
 
 // Bounds limit what a store keeps. The zero value takes the defaults.

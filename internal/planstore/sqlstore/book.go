@@ -39,8 +39,8 @@ func scanLeaf(r Row) (planstore.Conversation, error) {
 	return c, nil
 }
 
-// leafRow returns a conversation as its row.
-func leafRow(c *planstore.Conversation, created, used any) ([]any, error) {
+// leafRow returns a conversation as the row of one that begins now.
+func (s *Store) leafRow(c *planstore.Conversation) ([]any, error) {
 	totals, err := json.Marshal(&c.Totals)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func leafRow(c *planstore.Conversation, created, used any) ([]any, error) {
 			return nil, err
 		}
 	}
-	return keyArgs(c.Key, c.ID, c.Parent, c.Shared, c.Dialect, c.Model, created, used,
+	return keyArgs(c.Key, c.ID, c.Parent, c.Shared, c.Dialect, c.Model, s.now(), s.now(),
 		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Wanted), c.Revision, totals, last), nil
 }
 
@@ -65,7 +65,7 @@ func (s *Store) holdConversation(ctx context.Context, tx Conn, c planstore.Conve
 			return append(kept, c)[0], err
 		}
 		c.Revision, c.Totals, c.Last = 0, control.Totals{}, nil
-		row, err := leafRow(&c, s.now(), s.now())
+		row, err := s.leafRow(&c)
 		if err != nil {
 			return c, err
 		}
@@ -77,7 +77,7 @@ func (s *Store) holdConversation(ctx context.Context, tx Conn, c planstore.Conve
 
 // keepStatement returns the statement that writes a conversation that is held.
 func (s *Store) keepStatement(c *planstore.Conversation) (Statement, error) {
-	row, err := leafRow(c, nil, s.now())
+	row, err := s.leafRow(c)
 	if err != nil {
 		return Statement{}, err
 	}
@@ -165,17 +165,14 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 		}
 		all := []Statement{keep}
 		if pin != nil {
-			all = append(all, Statement{Query: insertPin + `do update set pinned = excluded.pinned, note = excluded.note, noted = excluded.noted, seq = winnow.next_pins()`, Args: pinRow(c.Key, pin)})
+			all = append(all, Statement{Query: insertPin, Args: keyArgs(c.Key, pin.Conversation, pin.Len, pin.Chain[:], pin.Part, pin.On, pin.Note, pin.Noted)})
 		}
 		return x.tx.Batch(x.ctx, all)
 	})
 }
 
-const insertPin = `insert into winnow.pins (tenant, first, id, len, chain, part, pinned, note, noted) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (tenant, id, chain, part) `
-
-func pinRow(k planstore.Key, p *planstore.Pin) []any {
-	return keyArgs(k, p.Conversation, p.Len, p.Chain[:], p.Part, p.On, p.Note, p.Noted)
-}
+const insertPin = `insert into winnow.pins (tenant, first, id, len, chain, part, pinned, note, noted) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	on conflict (tenant, id, chain, part) do update set pinned = excluded.pinned, note = excluded.note, noted = excluded.noted, seq = winnow.next_pins()`
 
 // inForce returns the plan in force; nil where it is not kept.
 func (x *settling) inForce() (*plan.Plan, error) {
@@ -270,13 +267,11 @@ func (s *Store) KeptLeaves(ctx context.Context, k planstore.Key) (leaves []plans
 		leaves, pins = nil, nil
 		return c.Batch(ctx, []Statement{
 			{Query: selectLeaf + `where tenant = $1 and first = $2 order by used desc, id limit $3`, Args: keyArgs(k, planstore.MaxLeaves), Read: appendTo(&leaves, scanLeaf)},
-			{Query: selectPins + `where tenant = $1 and first = $2 order by seq`, Args: keyArgs(k), Read: appendTo(&pins, scanPin)},
+			{Query: `select id, len, chain, part, pinned, note, noted from winnow.pins where tenant = $1 and first = $2 order by seq`, Args: keyArgs(k), Read: appendTo(&pins, scanPin)},
 		})
 	})
 	return leaves, pins, err
 }
-
-const selectPins = `select id, len, chain, part, pinned, note, noted from winnow.pins `
 
 func scanPin(r Row) (p planstore.Pin, err error) {
 	err = r.Scan(&p.Conversation, &p.Len, (*hash)(&p.Chain), &p.Part, &p.On, &p.Note, &p.Noted)
@@ -293,11 +288,14 @@ func collectFlushed[T any](ctx context.Context, s *Store, what string, scan func
 
 // Links implements [planstore.Book].
 func (s *Store) Links(ctx context.Context, c planstore.Conversation) ([]planstore.Link, error) {
-	all, err := collectFlushed(ctx, s, "read a conversation", scanLinks, selectLinks, string(c.Key.Tenant), c.ID)
-	return joinLinks(all), err
+	pieces, err := collectFlushed(ctx, s, "read a conversation", scanLinks,
+		`select start, links from winnow.links where tenant = $1 and id = $2 order by start`, string(c.Key.Tenant), c.ID)
+	var all []planstore.Link
+	for _, l := range pieces {
+		all = l.Put(all)
+	}
+	return all, err
 }
-
-const selectLinks = `select start, links from winnow.links where tenant = $1 and id = $2 order by start`
 
 func scanLinks(r Row) (l planstore.Links, err error) {
 	var packed []byte
@@ -306,14 +304,6 @@ func scanLinks(r Row) (l planstore.Links, err error) {
 		l.Links = append(l.Links, planstore.Link(packed))
 	}
 	return l, err
-}
-
-// joinLinks puts pieces together, in their order.
-func joinLinks(pieces []planstore.Links) (all []planstore.Link) {
-	for _, l := range pieces {
-		all = l.Put(all)
-	}
-	return all
 }
 
 // packLinks returns links as bytes.

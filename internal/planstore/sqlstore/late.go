@@ -40,38 +40,11 @@ type late struct {
 
 	one sync.Mutex // writes
 
-	mu      sync.Mutex
-	marks   waitingMarks
-	flying  waitingMarks // being written
-	notes   []note
-	moved   movedLeaves // by notes
-	writing movedLeaves // by notes that are being written
-	counts  Late
-}
-
-// waitingMarks are marks, the points that they took the place of, and the keys whose
-// plans were used.
-type waitingMarks struct {
-	marks map[markKey]waitingMark
-	gone  map[markKey]bool
-	used  map[planstore.Key]bool
-}
-
-func newWaiting() waitingMarks {
-	return waitingMarks{make(map[markKey]waitingMark), make(map[markKey]bool), make(map[planstore.Key]bool)}
-}
-
-// add adds what came later.
-func (w waitingMarks) add(later waitingMarks) {
-	for at := range later.gone {
-		delete(w.marks, at)
-		w.gone[at] = true
-	}
-	for at, m := range later.marks {
-		delete(w.gone, at)
-		w.marks[at] = m
-	}
-	maps.Copy(w.used, later.used)
+	mu     sync.Mutex
+	marks  map[markKey]*waitingMark
+	used   map[planstore.Key]bool // keys whose plans were
+	notes  []*note
+	counts Late
 }
 
 // Late is how much waits to be written, was written and was given up.
@@ -90,10 +63,10 @@ type markKey struct {
 	chain chat.Hash
 }
 
+// waitingMark is a mark at a place; nil where another one took its place.
 type waitingMark struct {
-	mark planstore.Mark
+	mark *planstore.Mark
 	used any
-	at   time.Time // by this process's clock
 }
 
 // note is a request that waits to be written.
@@ -106,7 +79,7 @@ type note struct {
 func (l *late) startWriter(s *Store) {
 	ctx, stop := context.WithCancel(context.Background())
 	l.s, l.stop, l.wake, l.done = s, stop, make(chan struct{}, 1), make(chan struct{})
-	l.marks = newWaiting()
+	l.marks, l.used = make(map[markKey]*waitingMark), make(map[planstore.Key]bool)
 	go func() {
 		defer close(l.done)
 		for {
@@ -138,7 +111,7 @@ func (l *late) wakeWriter() {
 // noteUse notes that the plans under a key are in use.
 func (l *late) noteUse(k planstore.Key) {
 	l.mu.Lock()
-	l.marks.used[k] = true
+	l.used[k] = true
 	l.mu.Unlock()
 	l.wakeWriter()
 }
@@ -149,8 +122,17 @@ func (s *Store) Late() Late {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.counts
-	c.Waiting = int64(len(l.marks.marks) + len(l.flying.marks))
+	c.Waiting = countMarks(l.marks)
 	return c
+}
+
+func countMarks(all map[markKey]*waitingMark) (n int64) {
+	for _, w := range all {
+		if w.mark != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Mark implements [planstore.Store]. The mark is written a moment later.
@@ -168,27 +150,23 @@ func (s *Store) Mark(_ context.Context, k planstore.Key, m planstore.Mark, befor
 
 // Recover has a mark written that an earlier process may have left behind.
 func (s *Store) Recover(x LateMark) {
-	w := waitingMark{mark: x.Mark, at: s.o.Local()}
+	x.Mark.At = s.o.Local()
+	w := &waitingMark{mark: &x.Mark}
 	if x.Used != 0 {
 		w.used = x.Used
 	}
 	l := &s.late
 	l.mu.Lock()
-	all := l.marks.marks
-	if x.Before != x.Mark.Chain {
-		was := markKey{x.Key, x.Before}
-		delete(all, was)
-		l.marks.gone[was] = true
-	}
-	this := markKey{x.Key, x.Mark.Chain}
-	delete(l.marks.gone, this)
-	all[this] = w
-	for m := range all {
-		if len(all) <= mostLate {
+	l.marks[markKey{x.Key, x.Before}] = &waitingMark{}
+	l.marks[markKey{x.Key, x.Mark.Chain}] = w
+	for at, old := range l.marks {
+		if len(l.marks) <= mostLate {
 			break
 		}
-		delete(all, m)
-		l.counts.Lost++
+		delete(l.marks, at)
+		if old.mark != nil {
+			l.counts.Lost++
+		}
 	}
 	l.mu.Unlock()
 	l.wakeWriter()
@@ -196,7 +174,7 @@ func (s *Store) Recover(x LateMark) {
 
 // Marks implements [planstore.Store]. Those that wait here are among them.
 func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {
-	waiting := s.late.waitingUnder(k) // before what is kept is read, or it could be in neither
+	waiting := s.late.marksUnder(k) // before what is kept is read, or it could be in neither
 	now := s.o.Local()
 	kept, err := collectRows(ctx, s, Work{What: "read usage"}, func(r Row) (planstore.Mark, error) {
 		m := planstore.Mark{Steps: []token.Step{}}
@@ -212,38 +190,29 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 	if err != nil {
 		return nil, err
 	}
-	return waiting.over(k, kept), nil
-}
-
-// waitingUnder returns what waits under a key.
-func (l *late) waitingUnder(k planstore.Key) waitingMarks {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.flying.marks)+len(l.flying.gone)+len(l.marks.marks)+len(l.marks.gone) == 0 {
-		return waitingMarks{}
-	}
-	out := newWaiting()
-	out.add(l.flying)
-	out.add(l.marks)
-	maps.DeleteFunc(out.marks, func(at markKey, _ waitingMark) bool { return at.key != k })
-	return out
-}
-
-// over returns marks with those that wait in their places.
-func (w waitingMarks) over(k planstore.Key, kept []planstore.Mark) []planstore.Mark {
-	kept = slices.DeleteFunc(kept, func(m planstore.Mark) bool {
-		at := markKey{k, m.Chain}
-		_, newer := w.marks[at]
-		return newer || w.gone[at]
-	})
-	for _, m := range w.marks {
-		m.mark.At = m.at
-		kept = append(kept, m.mark)
+	kept = slices.DeleteFunc(kept, func(m planstore.Mark) bool { return waiting[m.Chain] != nil })
+	for _, w := range waiting {
+		if w.mark != nil {
+			kept = append(kept, *w.mark)
+		}
 	}
 	slices.SortStableFunc(kept, func(a, b planstore.Mark) int {
 		return cmp.Or(cmp.Compare(b.Len, a.Len), b.At.Compare(a.At))
 	})
-	return kept[:min(len(kept), planstore.MaxMarks)]
+	return kept[:min(len(kept), planstore.MaxMarks)], nil
+}
+
+// marksUnder returns what waits under a key, by its place.
+func (l *late) marksUnder(k planstore.Key) map[chat.Hash]*waitingMark {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make(map[chat.Hash]*waitingMark)
+	for at, w := range l.marks {
+		if at.key == k {
+			out[at.chain] = w
+		}
+	}
+	return out
 }
 
 // notesAtOnce is how many requests one transaction writes. Thousands may wait after
@@ -251,17 +220,15 @@ func (w waitingMarks) over(k planstore.Key, kept []planstore.Mark) []planstore.M
 const notesAtOnce = 512
 
 // Flush writes all that waits: marks and uses together with the first requests, and
-// further requests in pieces. Where that fails, the rest waits on.
+// further requests in pieces. What was not written waits on.
 func (s *Store) Flush(ctx context.Context) error {
 	l := &s.late
 	l.one.Lock() // requests in their order
 	defer l.one.Unlock()
 	l.mu.Lock()
-	marks, notes := l.marks, l.notes
-	l.flying, l.marks = marks, newWaiting()
-	l.writing, l.moved, l.notes = l.moved, nil, nil
+	marks, used, notes := maps.Clone(l.marks), maps.Clone(l.used), slices.Clone(l.notes)
 	l.mu.Unlock()
-	usage, err := s.usageStatements(marks)
+	usage, err := s.usageStatements(marks, used)
 	for err == nil && len(usage)+len(notes) > 0 {
 		piece := notes[:min(len(notes), notesAtOnce)]
 		// It does not wait for the disk: a database that loses its power loses what it
@@ -272,46 +239,38 @@ func (s *Store) Flush(ctx context.Context) error {
 			}
 			return tx.Batch(ctx, usage)
 		}); err == nil {
-			usage, notes = nil, notes[len(piece):]
-			l.noteWritten(&marks)
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	marks.add(l.marks)
-	l.flying, l.marks, l.writing = waitingMarks{}, marks, nil
-	if len(notes) > 0 {
-		l.notes = append(slices.Clip(notes), l.notes...)
-		l.moved = nil
-		for i := range l.notes {
-			l.moved.add(l.notes[i].leaf)
+			l.dropWritten(marks, used, piece)
+			marks, used, usage, notes = nil, nil, nil, notes[len(piece):]
 		}
 	}
 	return err
 }
 
-// noteWritten counts marks that need not wait any more.
-func (l *late) noteWritten(marks *waitingMarks) {
+// dropWritten forgets what need not wait any more.
+func (l *late) dropWritten(marks map[markKey]*waitingMark, used map[planstore.Key]bool, notes []*note) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(marks.marks)+len(marks.gone)+len(marks.used) > 0 {
+	if len(marks)+len(used) > 0 {
 		l.counts.Writes++
-		l.counts.Written += int64(len(marks.marks))
+		l.counts.Written += countMarks(marks)
 	}
-	*marks = newWaiting()
+	maps.DeleteFunc(l.marks, func(at markKey, w *waitingMark) bool { return marks[at] == w })
+	maps.DeleteFunc(l.used, func(k planstore.Key, _ bool) bool { return used[k] })
+	if n := len(notes); n > 0 { // the first, of which some may have been given up
+		l.notes = l.notes[slices.Index(l.notes, notes[n-1])+1:]
+	}
 }
 
 // usageStatements returns what writes marks and uses. Rows are taken in the same order by all
 // processes, so that none waits for another which waits for it.
-func (s *Store) usageStatements(late waitingMarks) ([]Statement, error) {
-	points := slices.AppendSeq(slices.Collect(maps.Keys(late.marks)), maps.Keys(late.gone))
-	slices.SortFunc(points, func(a, b markKey) int {
+func (s *Store) usageStatements(marks map[markKey]*waitingMark, used map[planstore.Key]bool) ([]Statement, error) {
+	points := slices.SortedFunc(maps.Keys(marks), func(a, b markKey) int {
 		return cmp.Or(compareKeys(a.key, b.key), bytes.Compare(a.chain[:], b.chain[:]))
 	})
 	var all []Statement
 	for _, at := range points {
-		m, ok := late.marks[at]
-		if !ok {
+		m := marks[at]
+		if m.mark == nil {
 			all = append(all, Statement{Query: `delete from winnow.marks where tenant = $1 and first = $2 and chain = $3`, Args: keyArgs(at.key, at.chain[:])})
 			continue
 		}
@@ -320,17 +279,16 @@ func (s *Store) usageStatements(late waitingMarks) ([]Statement, error) {
 			return nil, s.Failed("write usage", err)
 		}
 		all = append(all, Statement{
-			Query: insertMark + `on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
-			Args:  keyArgs(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
+			Query: `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7))
+				on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
+			Args: keyArgs(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
 		})
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(late.used), compareKeys) {
+	for _, k := range slices.SortedFunc(maps.Keys(used), compareKeys) {
 		all = append(all, Statement{Query: `update winnow.plans set used = winnow.clock($3) where tenant = $1 and first = $2 and used < winnow.clock($3)`, Args: keyArgs(k, s.now())})
 	}
 	return all, nil
 }
-
-const insertMark = `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7)) `
 
 func compareKeys(a, b planstore.Key) int {
 	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), bytes.Compare(a.First[:], b.First[:]))

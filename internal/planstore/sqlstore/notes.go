@@ -23,36 +23,24 @@ func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Req
 		l.notes = l.notes[1:]
 		l.counts.Lost++
 	}
-	l.notes = append(l.notes, note{c, r, links})
-	l.moved.add(c)
+	l.notes = append(l.notes, &note{c, r, links})
 	l.mu.Unlock()
 	l.wakeWriter()
 	return nil
 }
 
-// movedLeaves are conversations as their last request left them. Every request asks
-// for them, so they are found by their key.
-type movedLeaves map[planstore.Key][]planstore.Conversation
-
-// add adds what came later.
-func (m *movedLeaves) add(c planstore.Conversation) {
-	if *m == nil {
-		*m = make(movedLeaves)
-	}
-	all := (*m)[c.Key]
-	if i := slices.IndexFunc(all, func(x planstore.Conversation) bool { return x.ID == c.ID }); i >= 0 {
-		all[i] = c
-		return
-	}
-	(*m)[c.Key] = append(all, c)
-}
-
-// Noted returns the conversations whose requests wait under a key.
-func (s *Store) Noted(k planstore.Key) []planstore.Conversation {
+// Noted returns the conversations whose requests wait under a key, each as one of them
+// left it, the newest last.
+func (s *Store) Noted(k planstore.Key) (all []planstore.Conversation) {
 	l := &s.late
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Concat(l.writing[k], l.moved[k])
+	for _, n := range l.notes {
+		if n.leaf.Key == k {
+			all = append(all, n.leaf)
+		}
+	}
+	return all
 }
 
 // Moved returns conversations with some of them moved on, or added, in front.
@@ -75,9 +63,9 @@ func Moved(all, noted []planstore.Conversation, at time.Time) []planstore.Conver
 // writeNotes writes requests, without waiting for the disk. Conversations are
 // held in the same order by all processes, so that none waits for another which
 // waits for it.
-func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []note) error {
+func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []*note) error {
 	notes = slices.Clone(notes)
-	slices.SortStableFunc(notes, func(a, b note) int {
+	slices.SortStableFunc(notes, func(a, b *note) int {
 		return cmp.Or(cmp.Compare(a.leaf.Key.Tenant, b.leaf.Key.Tenant), cmp.Compare(a.leaf.ID, b.leaf.ID))
 	})
 	for from := 0; from < len(notes); {
@@ -94,15 +82,14 @@ func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []note) error {
 }
 
 // writeLeaf writes the requests of one conversation.
-func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []note) error {
+func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []*note) error {
 	c, err := s.holdConversation(ctx, tx, notes[0].leaf)
 	if err != nil {
 		return err
 	}
 	var all []Statement
 	was := c.Revision
-	for i := range notes {
-		n := &notes[i]
+	for _, n := range notes {
 		if n.request != nil {
 			c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
 			c.Revision++

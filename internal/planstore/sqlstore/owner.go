@@ -1,16 +1,16 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/base64"
+	"encoding/gob"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
-	"github.com/winnow-llm/winnow/internal/planstore/pack"
-	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 )
 
 // Sums implements [planstore.Owner].
@@ -35,25 +35,27 @@ func (s *Store) Sums(ctx context.Context) (planstore.Sums, error) {
 	return out, err
 }
 
-// place is how far an export came: the table, and the last row of it.
-type place struct {
-	Table  string `json:"t"`
-	Seq    int64  `json:"s,omitempty"`
-	Tenant string `json:"n,omitempty"`
-	First  []byte `json:"f,omitempty"`
-	Last   []byte `json:"l,omitempty"`
+// copied is a table as it is copied, row by row. What hangs on a row goes with it. A
+// row's number, seq, orders rows, and is given anew where they are written.
+type copied struct {
+	name    string
+	columns string   // first those by which the rows are ordered, then the others
+	key     int      // how many of them order the rows
+	with    []copied // of a conversation, by its tenant and id
 }
 
-// exports are the tables, in the order in which they are given out, with what
-// reads a piece of each.
-var exports = []struct {
-	table string
-	read  func(context.Context, *Store, *place) ([]planstore.Item, error)
-}{
-	{"plans", exportPlans},
-	{"marks", exportMarks},
-	{"originals", exportOriginals},
-	{"conversations", exportLeaves},
+// copies are the tables, in the order in which they are given out.
+var copies = []copied{
+	{name: "plans", columns: "seq, tenant, first, prefix, len, id, body, size, used", key: 1},
+	{name: "marks", columns: "tenant, first, chain, len, steps, not_lasted, used", key: 3},
+	{name: "originals", columns: "tenant, first, prefix, len, dialect, model, body, size, used", key: 3},
+	{name: "conversations", columns: "tenant, id, first, parent, shared, dialect, model, created, used, len, chain, label, folder, plan, wanted, revision, totals, last", key: 2, with: []copied{
+		{name: "links", columns: "tenant, id, start, links", key: 3},
+		{name: "requests", columns: "tenant, id, n, revision, body", key: 3},
+		{name: "settled", columns: "tenant, id, n, body", key: 3},
+		{name: "former", columns: "tenant, id, plan, body", key: 3},
+		{name: "pins", columns: "seq, tenant, first, id, len, chain, part, pinned, note, noted", key: 1},
+	}},
 }
 
 const (
@@ -63,38 +65,38 @@ const (
 	leafPiece   = 20
 )
 
+// place is how far an export came: the table, and the key of the last row of it.
+type place struct {
+	Table string
+	Key   []any
+}
+
 // Export implements [planstore.Owner].
 func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Item, string) error) error {
 	if err := s.Flush(ctx); err != nil { // what waits belongs to it
 		return err
 	}
-	at := place{Table: exports[0].table}
-	if after != "" {
-		if err := json.Unmarshal([]byte(after), &at); err != nil {
-			return s.Failed("export", fmt.Errorf("the place to go on from cannot be read: %w", err))
-		}
-	}
-	reached := false
-	for _, e := range exports {
-		if reached = reached || e.table == at.Table; !reached {
-			continue
-		}
-		if e.table != at.Table {
-			at = place{Table: e.table}
+	at := readPlace(after)
+	from := max(0, slices.IndexFunc(copies, func(t copied) bool { return t.name == at.Table }))
+	for i := range copies[from:] {
+		t := &copies[from+i]
+		if at.Table != t.name {
+			at = place{Table: t.name}
 		}
 		for {
-			items, err := e.read(ctx, s, &at)
+			items, err := s.exportRows(ctx, t, at.Key)
 			if err != nil {
 				return err
 			}
 			if len(items) == 0 {
 				break
 			}
-			to, err := json.Marshal(at)
+			at.Key = items[len(items)-1].Row[:t.key]
+			to, err := at.text()
 			if err != nil {
 				return err
 			}
-			if err := f(items, string(to)); err != nil {
+			if err := f(items, to); err != nil {
 				return err
 			}
 		}
@@ -102,216 +104,129 @@ func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Ite
 	return nil
 }
 
-// exported is a row and its place.
-type exported struct {
-	planstore.Item
-	place
+// text returns a place as text that [readPlace] reads.
+func (p place) text() (string, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(p)
+	return base64.RawStdEncoding.EncodeToString(b.Bytes()), err
 }
 
-// advancePlace returns the items of rows, and moves a place behind them.
-func advancePlace(all []exported, err error, at *place) ([]planstore.Item, error) {
-	if err != nil || len(all) == 0 {
-		return nil, err
+// readPlace reads a place; "" is the start, and so is one that another version wrote:
+// what is there already stays.
+func readPlace(text string) (p place) {
+	data, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil || gob.NewDecoder(bytes.NewReader(data)).Decode(&p) != nil {
+		return place{}
 	}
-	items := make([]planstore.Item, len(all))
-	for i := range all {
-		items[i] = all[i].Item
+	return p
+}
+
+// exportRows reads some rows behind a key, in its order, with what hangs on them.
+func (s *Store) exportRows(ctx context.Context, t *copied, after []any) (items []planstore.Item, err error) {
+	where, most := "true", exportPiece
+	if len(after) > 0 {
+		where = `(` + t.order() + `) > (` + placeholders(t.key) + `)`
 	}
-	table := at.Table
-	*at = all[len(all)-1].place
-	at.Table = table
-	return items, nil
-}
-
-// asArgs returns a place as arguments.
-func (p *place) asArgs(most int) []any {
-	return []any{p.Tenant, append([]byte{}, p.First...), append([]byte{}, p.Last...), most}
-}
-
-// setPlace says that a place is that of an item, whose last column is given.
-func (e *exported) setPlace(last []byte) {
-	e.Tenant, e.place.First, e.Last = string(e.Item.Key.Tenant), e.Item.Key.First[:], last
-}
-
-func exportPlans(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collectRows(ctx, s, Work{What: "export plans", Most: slowly}, func(r Row) (e exported, err error) {
-		var body []byte
-		if err = r.Scan(&e.Seq, &e.Key.Tenant, (*hash)(&e.Key.First), (*micros)(&e.Used), &body); err == nil {
-			e.Plan, err = plan.Decode(body)
-		}
-		return e, err
-	}, `select seq, tenant, first, used, body from winnow.plans where seq > $1 order by seq limit $2`, at.Seq, exportPiece)
-	return advancePlace(all, err, at)
-}
-
-func exportMarks(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collectRows(ctx, s, Work{What: "export marks", Most: slowly}, func(r Row) (e exported, err error) {
-		m := &planstore.Mark{Steps: []token.Step{}}
-		var steps []byte
-		if err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), (*hash)(&m.Chain), (*micros)(&e.Used), &m.Len, &steps, &m.NotLasted); err == nil {
-			err = json.Unmarshal(steps, &m.Steps)
-		}
-		e.Mark = m
-		e.setPlace(m.Chain[:])
-		return e, err
-	}, `select tenant, first, chain, used, len, steps, not_lasted from winnow.marks where (tenant, first, chain) > ($1, $2, $3) order by tenant, first, chain limit $4`, at.asArgs(exportPiece)...)
-	return advancePlace(all, err, at)
-}
-
-func exportOriginals(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	all, err := collectRows(ctx, s, Work{What: "export originals", Most: slowly}, func(r Row) (e exported, err error) {
-		o := &planstore.Original{}
-		var body []byte
-		if err = r.Scan(&e.Key.Tenant, (*hash)(&e.Key.First), (*hash)(&o.Prefix), (*micros)(&e.Used), &o.Len, &o.Dialect, &o.Model, &body); err == nil {
-			o.Body, err = pack.Unpack(body)
-		}
-		e.Original = o
-		e.setPlace(o.Prefix[:])
-		return e, err
-	}, `select tenant, first, prefix, used, len, dialect, model, body from winnow.originals where (tenant, first, prefix) > ($1, $2, $3) order by tenant, first, prefix limit $4`, at.asArgs(exportPiece)...)
-	return advancePlace(all, err, at)
-}
-
-func exportLeaves(ctx context.Context, s *Store, at *place) ([]planstore.Item, error) {
-	leaves, err := collectRows(ctx, s, Work{What: "export conversations", Most: slowly}, scanLeaf,
-		selectLeaf+`where (tenant, id) > ($1, $2) order by tenant, id limit $3`, at.Tenant, string(at.Last), leafPiece)
-	if err != nil {
-		return nil, err
+	if t.with != nil {
+		most = leafPiece
 	}
-	all := make([]exported, len(leaves))
-	for i := range leaves {
-		l, err := s.readLeaf(ctx, leaves[i])
-		if err != nil {
-			return nil, err
+	err = s.runWork(ctx, Work{What: "export " + t.name, Most: slowly}, func(ctx context.Context, c Conn) error {
+		items = nil
+		if err := c.Query(ctx, t.selectWhere(where)+fmt.Sprint(` limit `, most), after, t.readInto(&items)); err != nil {
+			return err
 		}
-		all[i].Item = planstore.Item{Key: l.Key, Used: l.Used, Leaf: l}
-		all[i].setPlace([]byte(l.ID))
-	}
-	return advancePlace(all, nil, at)
-}
-
-// readLeaf reads all about a conversation.
-func (s *Store) readLeaf(ctx context.Context, c planstore.Conversation) (l *planstore.Leaf, err error) {
-	var links []planstore.Links
-	err = s.runWork(ctx, Work{What: "export conversations", Most: slowly}, func(ctx context.Context, conn Conn) error {
-		l, links = &planstore.Leaf{Conversation: c}, nil
-		args := []any{string(c.Key.Tenant), c.ID}
-		return conn.Batch(ctx, []Statement{
-			{Query: selectLinks, Args: args, Read: appendTo(&links, scanLinks)},
-			{Query: `select body from winnow.requests where tenant = $1 and id = $2 order by n`, Args: args, Read: appendTo(&l.Requests, scanJSON[control.Request])},
-			{Query: `select body from winnow.settled where tenant = $1 and id = $2 order by n`, Args: args, Read: appendTo(&l.Settled, scanJSON[control.PlanInfo])},
-			{Query: `select body from winnow.former where tenant = $1 and id = $2 order by plan`, Args: args, Read: appendTo(&l.Former, scanPlan)},
-			{Query: selectPins + `where tenant = $1 and id = $2 order by seq`, Args: args, Read: appendTo(&l.Pins, scanPin)},
-		})
+		var all []Statement
+		for i := range items {
+			for k := range t.with {
+				of := &t.with[k]
+				all = append(all, Statement{Query: of.selectWhere(`tenant = $1 and id = $2`), Args: items[i].Row[:2], Read: of.readInto(&items[i].With)})
+			}
+		}
+		return c.Batch(ctx, all)
 	})
-	if err != nil {
-		return nil, err
-	}
-	l.Links = joinLinks(links)
-	return l, nil
+	return items, err
 }
 
-func scanPlan(r Row) (*plan.Plan, error) {
-	var body []byte
-	if err := r.Scan(&body); err != nil {
-		return nil, err
+// order returns the columns by which rows are ordered.
+func (t *copied) order() string {
+	return strings.Join(strings.Split(t.columns, ", ")[:t.key], ", ")
+}
+
+// selectWhere returns the statement that reads rows in their order.
+func (t *copied) selectWhere(which string) string {
+	return `select ` + t.columns + ` from winnow.` + t.name + ` where ` + which + ` order by ` + t.order()
+}
+
+// readInto adds rows to a list.
+func (t *copied) readInto(to *[]planstore.Item) func(Row) error {
+	return appendTo(to, func(r Row) (planstore.Item, error) {
+		x := planstore.Item{Table: t.name, Row: make([]any, strings.Count(t.columns, ",")+1)}
+		into := make([]any, len(x.Row))
+		for i := range into {
+			into[i] = &x.Row[i]
+		}
+		return x, r.Scan(into...)
+	})
+}
+
+// insert writes a row, unless there is one with its key.
+func (t *copied) insert(row []any) Statement {
+	names := strings.Split(t.columns, ", ")
+	if names[0] == "seq" {
+		names, row = names[1:], row[1:]
 	}
-	return plan.Decode(body)
+	if i := slices.Index(names, "pinned"); i >= 0 { // some databases have numbers for it
+		row = slices.Clone(row)
+		row[i] = row[i] == true || row[i] == int64(1)
+	}
+	return Statement{Query: fmt.Sprintf(`insert into winnow.%s (%s) values (%s) on conflict do nothing`, t.name, strings.Join(names, ", "), placeholders(len(names))), Args: row}
+}
+
+// placeholders returns $1, $2 and so on, of that number.
+func placeholders(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprint("$", i+1)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Import implements [planstore.Owner].
 func (s *Store) Import(ctx context.Context, items []planstore.Item, from, at string) (added int, err error) {
 	err = s.runWork(ctx, Work{What: "import", Tx: true, Durable: true, Most: slowly}, func(ctx context.Context, tx Conn) error {
-		added = 0
 		counts := make([]int64, len(items))
-		var all []Statement
-		for i, it := range items {
-			if it.Leaf != nil {
-				if counts[i], err = importLeaf(ctx, tx, it.Leaf); err != nil {
-					return err
-				}
-				continue
+		all := make([]Statement, len(items))
+		for i := range items {
+			t := findCopied(copies, items[i].Table)
+			if t == nil {
+				return fmt.Errorf("no table %s is known", items[i].Table)
 			}
-			one, err := importRow(it)
-			if err != nil {
-				return err
-			}
-			one.Changed = &counts[i]
-			all = append(all, one)
+			all[i] = t.insert(items[i].Row)
+			all[i].Changed = &counts[i]
 		}
-		all = append(all, Statement{Query: `insert into winnow.copies (source, place) values ($1, $2) on conflict (source) do update set place = excluded.place`, Args: []any{from, at}})
 		if err := tx.Batch(ctx, all); err != nil {
 			return err
 		}
-		for _, n := range counts {
-			added += int(n)
+		added, all = 0, nil
+		for i := range items {
+			added += int(counts[i])
+			for _, x := range items[i].With {
+				if counts[i] > 0 { // what is there stays as it is
+					all = append(all, findCopied(findCopied(copies, items[i].Table).with, x.Table).insert(x.Row))
+				}
+			}
 		}
-		return nil
+		return tx.Batch(ctx, append(all, Statement{Query: `insert into winnow.copies (source, place) values ($1, $2) on conflict (source) do update set place = excluded.place`, Args: []any{from, at}}))
 	})
 	s.originals.Store(-1)
 	return added, err
 }
 
-// importRow keeps a plan, a mark or a conversation, unless there is one.
-func importRow(it planstore.Item) (Statement, error) {
-	used := it.Used.UnixMicro()
-	switch {
-	case it.Plan != nil:
-		body, err := json.Marshal(it.Plan)
-		return Statement{
-			Query: insertPlan + `on conflict (tenant, first, prefix) do nothing`,
-			Args:  keyArgs(it.Key, it.Plan.Prefix[:], it.Plan.Len, string(it.Plan.ID()), body, len(body), used),
-		}, err
-	case it.Mark != nil:
-		steps, err := json.Marshal(it.Mark.Steps)
-		return Statement{Query: insertMark + `on conflict do nothing`, Args: keyArgs(it.Key, it.Mark.Chain[:], it.Mark.Len, steps, it.Mark.NotLasted, used)}, err
+func findCopied(all []copied, name string) *copied {
+	if i := slices.IndexFunc(all, func(t copied) bool { return t.name == name }); i >= 0 {
+		return &all[i]
 	}
-	o := it.Original
-	body, err := pack.Pack(o.Body)
-	return Statement{Query: insertOriginal + `on conflict do nothing`, Args: keyArgs(it.Key, o.Prefix[:], o.Len, o.Dialect, o.Model, body, len(body), used)}, err
-}
-
-// importLeaf keeps what another book holds of a conversation, unless this one
-// has it, and returns how many were new.
-func importLeaf(ctx context.Context, tx Conn, l *planstore.Leaf) (int64, error) {
-	row, err := leafRow(&l.Conversation, l.Created.UnixMicro(), l.Used.UnixMicro())
-	if err != nil {
-		return 0, err
-	}
-	n, err := tx.Exec(ctx, insertLeaf, row...)
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	tenant := string(l.Key.Tenant)
-	var all []Statement
-	for i := range l.Requests {
-		one, err := requestRow(&l.Conversation, &l.Requests[i])
-		if err != nil {
-			return 0, err
-		}
-		all = append(all, one)
-	}
-	for i := range l.Settled {
-		body, err := json.Marshal(&l.Settled[i])
-		if err != nil {
-			return 0, err
-		}
-		all = append(all, Statement{Query: `insert into winnow.settled (tenant, id, n, body) values ($1, $2, $3, $4)`, Args: []any{tenant, l.ID, i + 1, body}})
-	}
-	for i := range l.Pins {
-		all = append(all, Statement{Query: insertPin + `do nothing`, Args: pinRow(l.Key, &l.Pins[i])})
-	}
-	for _, p := range l.Former {
-		body, err := p.MarshalJSON()
-		if err != nil {
-			return 0, err
-		}
-		all = append(all, Statement{Query: `insert into winnow.former (tenant, id, plan, body) values ($1, $2, $3, $4) on conflict do nothing`, Args: []any{tenant, l.ID, string(p.ID()), body}})
-	}
-	if len(l.Links) > 0 {
-		all = append(all, linksRow(&l.Conversation, planstore.Links{Links: l.Links}))
-	}
-	return n, tx.Batch(ctx, all)
+	return nil
 }
 
 // Place implements [planstore.Owner].

@@ -20,8 +20,8 @@ var keysOf = map[string]string{
 	"prepared": "tenant, first, base", "conversations": "tenant, id", "limits": "tenant, name",
 }
 
-// Prune implements [planstore.Owner]. It forgets what is too old first, then the
-// oldest of what is too much. It works in small batches, and several at a time do no
+// Prune implements [planstore.Owner]. Of each table it forgets what is too old first,
+// then the oldest of what is too much. It works in small batches, and several at a time do no
 // harm.
 func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned, error) {
 	b = b.WithDefaults(s.o.Bounds.Plans, s.o.Bounds.Size)
@@ -33,24 +33,20 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 	for _, t := range []struct {
 		table string
 		count *int64
-	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Conversations}, {"prepared", &other}, {"conversations", &conversations}, {"limits", &other}} {
-		if err := s.pruneOld(ctx, t.count, t.table, b); err != nil {
-			return p, err
-		}
-	}
-	for _, t := range []struct {
-		table string
-		count *int64
 		most  int64
 		size  bool
 	}{
 		{"plans", &p.Plans, int64(b.Plans), false},
 		{"plans", &p.Plans, b.Size, true},
 		{"marks", &p.Marks, int64(b.Plans), false},
+		{"originals", &p.Conversations, b.Originals, true},
+		{"prepared", &other, int64(b.Plans), false},
 		{"conversations", &conversations, int64(b.Plans), false},
 		{"limits", &other, int64(b.Plans), false},
-		{"originals", &p.Conversations, b.Originals, true},
 	} {
+		if err := s.pruneOld(ctx, t.count, t.table, b); err != nil {
+			return p, err
+		}
 		if err := s.pruneExcess(ctx, t.count, t.table, t.most, t.size); err != nil {
 			return p, err
 		}

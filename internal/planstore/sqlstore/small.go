@@ -25,8 +25,9 @@ func (s *Store) PutOriginal(ctx context.Context, k planstore.Key, o planstore.Or
 			all = append(all, Statement{Query: `delete from winnow.originals where tenant = $1 and first = $2 and prefix = $3`, Args: keyArgs(k, before[:])})
 		}
 		return c.Batch(ctx, append(all, Statement{
-			Query: insertOriginal + `on conflict (tenant, first, prefix) do update set len = excluded.len, dialect = excluded.dialect, model = excluded.model, body = excluded.body, size = excluded.size, used = excluded.used`,
-			Args:  keyArgs(k, o.Prefix[:], o.Len, o.Dialect, o.Model, body, len(body), s.now()),
+			Query: `insert into winnow.originals (tenant, first, prefix, len, dialect, model, body, size, used) values ($1, $2, $3, $4, $5, $6, $7, $8, winnow.clock($9))
+				on conflict (tenant, first, prefix) do update set len = excluded.len, dialect = excluded.dialect, model = excluded.model, body = excluded.body, size = excluded.size, used = excluded.used`,
+			Args: keyArgs(k, o.Prefix[:], o.Len, o.Dialect, o.Model, body, len(body), s.now()),
 		}))
 	})
 	if err != nil || s.o.PrunedElsewhere {
@@ -40,8 +41,6 @@ func (s *Store) PutOriginal(ctx context.Context, k planstore.Key, o planstore.Or
 	var gone int64
 	return s.pruneExcess(ctx, &gone, "originals", s.o.Bounds.Originals, true)
 }
-
-const insertOriginal = `insert into winnow.originals (tenant, first, prefix, len, dialect, model, body, size, used) values ($1, $2, $3, $4, $5, $6, $7, $8, winnow.clock($9)) `
 
 // Originals implements [planstore.Store].
 func (s *Store) Originals(ctx context.Context, k planstore.Key, atLeast int) ([]planstore.Original, error) {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -43,7 +42,10 @@ type Store struct {
 	originals, keeps atomic.Int64
 }
 
-var _ planstore.Owner = (*Store)(nil)
+var (
+	_ planstore.Owner        = (*Store)(nil)
+	_ planstore.Preparations = (*Store)(nil)
+)
 
 // New returns the store in a database whose tables are there.
 func New(db DB, o Options) *Store {
@@ -89,32 +91,6 @@ func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, e
 	return heads, err
 }
 
-// Plan implements [planstore.Store].
-func (s *Store) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (p *plan.Plan, err error) {
-	err = s.runWork(ctx, Work{What: "read a plan"}, func(ctx context.Context, c Conn) error {
-		p, err = s.readPlan(ctx, c, k, prefix)
-		return err
-	})
-	return p, err
-}
-
-func (s *Store) readPlan(ctx context.Context, c Conn, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
-	var body []byte
-	var age int64
-	err := c.Query(ctx, `select body, winnow.clock($4) - used from winnow.plans where tenant = $1 and first = $2 and prefix = $3`,
-		keyArgs(k, prefix[:], s.now()), func(r Row) error { return r.Scan(&body, &age) })
-	if err != nil {
-		return nil, err
-	}
-	if body == nil {
-		return nil, planstore.ErrNotFound
-	}
-	if age > s.freshness().Microseconds() {
-		s.late.noteUse(k)
-	}
-	return plan.Decode(body)
-}
-
 // The table has one row for each key and prefix: the plan in force there. It is
 // written by a single statement, so the database decides who is first.
 
@@ -129,33 +105,6 @@ func (s *Store) planRow(k planstore.Key, p *plan.Plan, instead plan.ID) ([]any, 
 	}
 	body, err := write()
 	return keyArgs(k, p.Prefix[:], p.Len, string(p.ID()), body, len(body), s.now()), err
-}
-
-// Put implements [planstore.Store].
-func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
-	row, err := s.planRow(k, p, "")
-	if err != nil {
-		return nil, s.Failed("write a plan", err)
-	}
-	inForce := p
-	err = s.runWork(ctx, Work{What: "write a plan", Durable: true}, func(ctx context.Context, c Conn) error {
-		for {
-			n, err := c.Exec(ctx, insertPlan+`on conflict (tenant, first, prefix) do nothing`, row...)
-			if err != nil || n > 0 {
-				return err
-			}
-			if inForce, err = s.readPlan(ctx, c, k, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
-				return err
-			} // else it was forgotten at this moment
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	if inForce == p {
-		s.pruneSometimes(ctx)
-	}
-	return inForce, nil
 }
 
 // pruneSometimes forgets what is out of bounds, now and then.
@@ -259,7 +208,7 @@ func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
 	}, `select tenant from winnow.plans union select tenant from winnow.conversations order by tenant`)
 }
 
-// PutPrepared implements [planstore.Store].
+// PutPrepared implements [planstore.Preparations].
 func (s *Store) PutPrepared(ctx context.Context, k planstore.Key, p planstore.Preparation) error {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -270,7 +219,7 @@ func (s *Store) PutPrepared(ctx context.Context, k planstore.Key, p planstore.Pr
 	return err
 }
 
-// Preparation implements [planstore.Store].
+// Preparation implements [planstore.Preparations].
 func (s *Store) Preparation(ctx context.Context, k planstore.Key, base plan.ID) (p planstore.Preparation, err error) {
 	return firstOf(collectRows(ctx, s, Work{What: "read what was prepared"}, scanJSON[planstore.Preparation],
 		`select body from winnow.prepared where tenant = $1 and first = $2 and base = $3`, keyArgs(k, string(base))...))

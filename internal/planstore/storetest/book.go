@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -83,33 +82,6 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		all, err := s.Settled(t.Context(), "x", c.ID)
 		if err != nil || len(all) != 3 || all[0].ID != first.ID() || all[1].By != "undo" || all[2].ID != second.ID() {
 			t.Errorf("settled %+v, %v", all, err)
-		}
-	})
-	t.Run("of many actions one succeeds", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
-		h := History("a", 7)
-		c := Leaf("x", h)
-		base := foldOn(t, nil, h, "base")
-		settle(t, s, c, h, "", base, base)
-		var done sync.WaitGroup
-		errs := make([]error, 8)
-		for i := range errs {
-			p := foldOn(t, base, h, fmt.Sprint("by ", i))
-			done.Go(func() { errs[i] = s.Act(t.Context(), c, base.ID(), p, control.PlanInfo{}, nil) })
-		}
-		done.Wait()
-		won := 0
-		for _, err := range errs {
-			var other *control.ConflictError
-			switch {
-			case err == nil:
-				won++
-			case !errors.As(err, &other):
-				t.Error(err)
-			}
-		}
-		if won != 1 {
-			t.Errorf("%d of %d actions on one plan succeeded", won, len(errs))
 		}
 	})
 	t.Run("requests", func(t *testing.T) {
@@ -208,6 +180,9 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			must(t, s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}))
 			must(t, s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}))
 			s = reopen(t, s)
+			if q, err := At(t.Context(), s, c.Key, p.Prefix); err != nil || q.ID() != p.ID() || q.Edits[0].Text != "one" {
+				t.Errorf("%v, %v", q, err)
+			}
 			_, pins, err := s.Leaves(t.Context(), c.Key)
 			if now := leaf(t, s, c); now.Plan != p.ID() || now.Revision != 3 || now.Last == nil || now.Last.Tokens != 7 || len(pins) != 1 || pins[0].Part != 0 || err != nil {
 				t.Errorf("after it was opened again: %+v, pins %v, %v", now, pins, err)

@@ -23,7 +23,7 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 		put := func(tenant planstore.Tenant, h chat.History, p *plan.Plan) {
 			clock.Add(time.Minute)
-			if _, err := s.Put(t.Context(), planstore.Key{Tenant: tenant, First: h.Chain(1)}, p); err != nil {
+			if _, err := Put(t.Context(), s, planstore.Key{Tenant: tenant, First: h.Chain(1)}, p); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -63,6 +64,25 @@ func Plan(t testing.TB, h chat.History, text string) *plan.Plan {
 	return p
 }
 
+// Put keeps a plan in a conversation of its own, and returns the plan that is in force
+// for its prefix then.
+func Put(ctx context.Context, s planstore.Store, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, p.Prefix), Len: p.Len, Chain: p.Prefix}
+	return s.Settle(ctx, c, chat.History{}, "", p, control.PlanInfo{})
+}
+
+// At returns the plan that is kept for a prefix.
+func At(ctx context.Context, s planstore.Store, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
+	heads, err := s.Heads(ctx, k)
+	for _, x := range heads {
+		if x.Prefix == prefix {
+			found, err := s.ByID(ctx, k.Tenant, x.ID)
+			return found.Plan, err
+		}
+	}
+	return nil, errors.Join(err, planstore.ErrNotFound)
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -80,7 +100,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	}
 	put := func(t *testing.T, s planstore.Store, k planstore.Key, p *plan.Plan) {
 		t.Helper()
-		if q, err := s.Put(t.Context(), k, p); err != nil || q.ID() != p.ID() {
+		if q, err := Put(t.Context(), s, k, p); err != nil || q.ID() != p.ID() {
 			t.Fatalf("%v, %v", q, err)
 		}
 	}
@@ -97,7 +117,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if err != nil || len(heads) != 2 || heads[0].ID != second.ID() || heads[1].ID != third.ID() {
 			t.Fatalf("heads %v, %v; want the longest, then the one that replaced another for its prefix", heads, err)
 		}
-		p, err := s.Plan(t.Context(), k, heads[1].Prefix)
+		p, err := At(t.Context(), s, k, heads[1].Prefix)
 		if err != nil || p.ID() != third.ID() || !p.Covers(short) || !p.Covers(long) {
 			t.Errorf("plan %v, %v", p, err)
 		}
@@ -111,7 +131,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if heads, err := s.Heads(t.Context(), other); len(heads) != 0 || err != nil {
 			t.Errorf("heads of another tenant: %v, %v", heads, err)
 		}
-		if p, err := s.Plan(t.Context(), other, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
+		if p, err := At(t.Context(), s, other, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("plan of another tenant: %v, %v", p, err)
 		}
 		if all, err := s.List(t.Context(), "y", 10); len(all) != 0 || err != nil {
@@ -214,7 +234,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			}
 		}
 	})
-	runFirst(t, open, beside)
+	t.Run("a race", func(t *testing.T) { runRace(t, shared(t, open, beside, planstore.Bounds{})) })
 	runHandles(t, open)
 	runBook(t, open, reopen, beside)
 	t.Run("originals", func(t *testing.T) {
@@ -301,10 +321,10 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 					h := History(fmt.Sprint(i), 5+2*j)
 					k := key(fmt.Sprint("tenant", i%2), h)
 					p := Plan(t, h, "x")
-					if _, err := s.Put(t.Context(), k, p); err != nil {
+					if _, err := Put(t.Context(), s, k, p); err != nil {
 						t.Error(err)
 					}
-					if q, err := s.Plan(t.Context(), k, p.Prefix); err != nil || q.ID() != p.ID() {
+					if q, err := At(t.Context(), s, k, p.Prefix); err != nil || q.ID() != p.ID() {
 						t.Errorf("%v, %v", q, err)
 					}
 					if err := s.Mark(t.Context(), k, planstore.Mark{Len: h.Len(), Chain: h.Chain(h.Len())}, h.Chain(h.Len()-2)); err != nil {
@@ -315,18 +335,13 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		}
 		wg.Wait()
 	})
-	if reopen == nil {
-		return
+}
+
+// shared opens a store twice, where it can be shared.
+func shared(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store, b planstore.Bounds) []planstore.Store {
+	s := open(t, b)
+	if beside == nil {
+		return []planstore.Store{s, s}
 	}
-	t.Run("reopened", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
-		h := History("a", 5)
-		p := Plan(t, h, "kept")
-		put(t, s, key("x", h), p)
-		s = reopen(t, s)
-		q, err := s.Plan(t.Context(), key("x", h), p.Prefix)
-		if err != nil || q.ID() != p.ID() || q.Edits[0].Text != "kept" {
-			t.Errorf("%v, %v", q, err)
-		}
-	})
+	return []planstore.Store{s, beside(t, s)}
 }

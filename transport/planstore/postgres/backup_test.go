@@ -23,7 +23,7 @@ func TestBackup(t *testing.T) {
 	}
 	for i := range 50 {
 		h := storetest.History(fmt.Sprint(i), 5)
-		if _, err := s.Put(t.Context(), planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, h, fmt.Sprint("plan ", i))); err != nil {
+		if _, err := storetest.Put(t.Context(), s, planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, h, fmt.Sprint("plan ", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,10 +41,10 @@ func TestBackup(t *testing.T) {
 		t.Errorf("secret %q, %v", have, err)
 	}
 	h := storetest.History("7", 5)
-	if p, err := again.Plan(t.Context(), planstore.Key{Tenant: "x", First: h.Chain(1)}, h.Chain(5)); err != nil || p.Edits[0].Text != "plan 7" {
+	if p, err := storetest.At(t.Context(), again, planstore.Key{Tenant: "x", First: h.Chain(1)}, h.Chain(5)); err != nil || p.Edits[0].Text != "plan 7" {
 		t.Errorf("%v, %v", p, err)
 	}
-	if _, err := again.Put(t.Context(), planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, storetest.History("new", 7), "new")); err != nil {
+	if _, err := storetest.Put(t.Context(), again, planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, storetest.History("new", 7), "new")); err != nil {
 		t.Error(err)
 	}
 }

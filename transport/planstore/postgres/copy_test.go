@@ -62,7 +62,7 @@ func TestCopy(t *testing.T) {
 		clock.Add(time.Second)
 		h := storetest.History(fmt.Sprint(i), 5)
 		k := planstore.Key{Tenant: planstore.Tenant(fmt.Sprint("tenant", i%3)), First: h.Chain(1)}
-		if _, err := from.Put(t.Context(), k, storetest.Plan(t, h, fmt.Sprint("plan ", i))); err != nil {
+		if _, err := storetest.Put(t.Context(), from, k, storetest.Plan(t, h, fmt.Sprint("plan ", i))); err != nil {
 			t.Fatal(err)
 		}
 		if err := from.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: h.Chain(5), Steps: []token.Step{{Messages: i}}, NotLasted: i}, chat.Hash{}); err != nil {
@@ -82,7 +82,7 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	rest, err := planstore.Copy(t.Context(), from, to, "a file")
-	const all = 2*conversations + conversations/10 + 3 // and a plan and two conversations of the book
+	const all = 3*conversations + conversations/10 + 3 // and a plan and two conversations of the book
 	if err != nil || !rest.Resumed || rest.Added != all-first.Added || rest.Read != rest.Added {
 		t.Fatalf("%+v, %v", rest, err)
 	}
@@ -108,7 +108,7 @@ func TestCopy(t *testing.T) {
 		storetest.Same(t, from, s, "tenant1", two)
 		h := storetest.History("50", 5)
 		k := planstore.Key{Tenant: "tenant2", First: h.Chain(1)}
-		p, err := s.Plan(t.Context(), k, h.Chain(5))
+		p, err := storetest.At(t.Context(), s, k, h.Chain(5))
 		if err != nil || p.Edits[0].Text != "plan 50" {
 			t.Errorf("%v, %v", p, err)
 		}
@@ -119,7 +119,7 @@ func TestCopy(t *testing.T) {
 	}
 	other := file("other.db")
 	h := storetest.History("x", 5)
-	if _, err := other.Put(t.Context(), planstore.Key{First: h.Chain(1)}, storetest.Plan(t, h, "x")); err != nil {
+	if _, err := storetest.Put(t.Context(), other, planstore.Key{First: h.Chain(1)}, storetest.Plan(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := planstore.Copy(t.Context(), from, other, "a file"); !errors.Is(err, planstore.ErrSecret) {

@@ -35,7 +35,7 @@ func TestDatabaseKilled(t *testing.T) {
 		h := storetest.History(name, 5)
 		k := planstore.Key{Tenant: "x", First: h.Chain(1)}
 		p := storetest.Plan(t, h, name)
-		_, err := s.Put(t.Context(), k, p)
+		_, err := storetest.Put(t.Context(), s, k, p)
 		if err == nil {
 			mu.Lock()
 			accepted[p.Prefix] = k
@@ -88,7 +88,7 @@ func TestDatabaseKilled(t *testing.T) {
 		}
 	}
 	for prefix, k := range accepted {
-		if _, err := s.Plan(t.Context(), k, prefix); err != nil {
+		if _, err := storetest.At(t.Context(), s, k, prefix); err != nil {
 			t.Fatalf("of %d plans that were accepted one is gone: %v", len(accepted), err)
 		}
 	}

@@ -28,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 		for i := range text {
 			text[i] = byte('a' + r.IntN(26)) // what repeats itself is packed
 		}
-		_, err := s.Put(t.Context(), planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, h, string(text)))
+		_, err := storetest.Put(t.Context(), s, planstore.Key{Tenant: "x", First: h.Chain(1)}, storetest.Plan(t, h, string(text)))
 		return err
 	}
 	n := 0

@@ -27,7 +27,7 @@ type Options struct {
 	Timeout time.Duration
 
 	// PrunedElsewhere leaves it to others to forget what is out of bounds, by
-	// Prune. Otherwise this store does so, now and then after a Put.
+	// Prune. Otherwise this store does so, now and then after a plan was kept.
 	PrunedElsewhere bool
 
 	// Local is this machine's clock, by which readers are told when marks were

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
@@ -29,7 +30,7 @@ func TestDamaged(t *testing.T) {
 		}
 		for i := range 50 {
 			p := &plan.Plan{Len: 3, Prefix: chat.Hash{byte(i)}, Edits: []plan.Edit{{Kind: plan.Drop, From: 0, To: 2, Part: -1, Text: strings.Repeat(fmt.Sprint(i), 3000)}}}
-			if _, err := s.Put(ctx, planstore.Key{Tenant: "t"}, p); err != nil {
+			if _, err := storetest.Put(ctx, s, planstore.Key{Tenant: "t"}, p); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -75,7 +75,7 @@ func TestShared(t *testing.T) {
 	}
 	h := storetest.History("a", 5)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
-	if _, err := stores[0].Put(t.Context(), k, storetest.Plan(t, h, "x")); err != nil {
+	if _, err := storetest.Put(t.Context(), stores[0], k, storetest.Plan(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; ; i++ {
@@ -103,7 +103,7 @@ func TestClose(t *testing.T) {
 	}
 	h := storetest.History("a", 5)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
-	_, put := s.Put(t.Context(), k, storetest.Plan(t, h, "x"))
+	_, put := storetest.Put(t.Context(), s, k, storetest.Plan(t, h, "x"))
 	_, asked := s.Heads(t.Context(), k)
 	_, marks := s.Marks(t.Context(), k)
 	_, _, leaves := s.Leaves(t.Context(), k)

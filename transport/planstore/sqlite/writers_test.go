@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
@@ -91,7 +92,7 @@ func (w *writers) RoundTrip(req *http.Request) (*http.Response, error) {
 			if err != nil {
 				continue
 			}
-			if p, err = w.store.Plan(req.Context(), k.Key, k.Plan.Prefix); err != nil || p.ID() != id {
+			if p, err = storetest.At(req.Context(), w.store, k.Key, k.Plan.Prefix); err != nil || p.ID() != id {
 				continue // it was replaced
 			}
 		}
