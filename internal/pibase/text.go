@@ -82,9 +82,7 @@ func (m *Message) bashText() string {
 const resultUnits = 2000
 
 // Serialize returns messages as the text that pi has summarised.
-func Serialize(msgs []*Message) string { return replaceHalves(serializeRaw(msgs)) }
-
-func serializeRaw(msgs []*Message) string {
+func Serialize(msgs []*Message) string {
 	var text strings.Builder
 	add := func(who, words string) {
 		if text.Len() > 0 {
@@ -152,7 +150,7 @@ func (f *FileOps) AddMessage(m *Message) {
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Type == "toolCall" {
-			f.Add(b.Name, decodeString(decode.Member(b.Arguments, "path")))
+			f.Add(b.Name, decode.Str(b.Arguments, "path"))
 		}
 	}
 }
@@ -218,5 +216,5 @@ func Footer(read, modified []string) string {
 	if len(modified) > 0 {
 		s += "\n\n<modified-files>\n" + strings.Join(modified, "\n") + "\n</modified-files>"
 	}
-	return replaceHalves(s)
+	return s
 }
