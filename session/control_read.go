@@ -61,7 +61,7 @@ func (c *controller) eachSession(ctx context.Context, f func(*opened, *reading) 
 				continue
 			}
 			o = &opened{s: s, info: infos[i]}
-			r, err := o.refresh(ctx)
+			r, err := o.refresh()
 			found := err == nil && f(o, r)
 			_ = s.Close() // it was only read
 			if found {

@@ -49,7 +49,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 		if !s.line.carriesPlan(&s.tree, i) {
 			continue
 		}
-		if s.tree.nodes[i].id == id || string(s.planOf(i)) == id {
+		if s.tree.nodes[i].id == id || string(s.planOf(i).ID()) == id {
 			at = i
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 		}
 		return entry, l.plan, nil
 	}
-	of := s.planOf(at)
+	of := s.planOf(at).ID()
 	if s.line.plan == nil || of == "" {
 		return missing()
 	}
@@ -134,19 +134,19 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	return handle, q, nil
 }
 
-// planOf returns the id of the plan that an entry put in force, "" for none.
-func (s *Session) planOf(i int32) plan.ID {
+// planOf returns the plan that an entry put in force, nil for none.
+func (s *Session) planOf(i int32) *plan.Plan {
 	n := &s.tree.nodes[i]
 	if n.kind == TypeCompaction {
 		if c := parseCompaction(pifile.Parse(n.raw)); c.Plan != nil {
-			return c.Plan.ID()
+			return c.Plan
 		}
 	}
 	l, err := s.lineTo(i)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return l.plan.ID()
+	return l.plan
 }
 
 // standing returns the nodes on the path that count as compactions, and those of them
