@@ -224,11 +224,7 @@ func (tt *Terminal) Cells() [][]Cell { return look(tt, (*screen).cells) }
 func (tt *Terminal) AltScreen() bool { return look(tt, (*screen).isAlternate) }
 
 // Output returns how many bytes the command has written so far.
-func (tt *Terminal) Output() int {
-	tt.mu.Lock()
-	defer tt.mu.Unlock()
-	return tt.output
-}
+func (tt *Terminal) Output() int { return look(tt, func(*screen) int { return tt.output }) }
 
 // WaitFor waits until a text stands on the screen, on one line.
 func (tt *Terminal) WaitFor(text string) {
