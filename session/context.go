@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -91,9 +90,6 @@ func (s *Session) settingsFor(provider, model string) winnow.Settings {
 	settings := s.o.Settings
 	if s.o.Live != nil {
 		settings = s.o.Live(provider, model).Settings
-	}
-	for _, change := range s.line.settings {
-		_ = json.Unmarshal(change, &settings) // names that are not settings any more are passed over
 	}
 	settings.Model = cmp.Or(settings.Model, model)
 	return settings
