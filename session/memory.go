@@ -97,7 +97,7 @@ func (s *memorySession) add(recs [][]byte) {
 		s.recs = append(s.recs, bytes.Clone(r))
 		s.bytes += int64(len(r)) + 1
 	}
-	s.modified = time.Now()
+	s.modified = time.Now().UTC()
 }
 
 func (s *memorySession) info() Info {

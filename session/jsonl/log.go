@@ -120,7 +120,7 @@ func (l *log) Info() session.Info {
 	defer l.mu.Unlock()
 	info := session.Info{Header: l.header, Path: l.path}
 	if st, err := l.r.Stat(); err == nil {
-		info.Modified, info.Bytes = st.ModTime(), st.Size()
+		info.Modified, info.Bytes = st.ModTime().UTC(), st.Size()
 	}
 	return info
 }

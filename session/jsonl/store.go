@@ -287,7 +287,7 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 				return nil // it is continued in its copy
 			}
 		}
-		all = append(all, session.Info{Header: h, Modified: info.ModTime(), Bytes: info.Size(), Path: path})
+		all = append(all, session.Info{Header: h, Modified: info.ModTime().UTC(), Bytes: info.Size(), Path: path})
 		return nil
 	})
 	if err != nil {
