@@ -207,7 +207,7 @@ func TestPort(t *testing.T) { // B
 	if c := p.Context([]*Message{user(long(40)), result(long(40))}); c.Tokens != 20 || c.Index != -1 {
 		t.Errorf("context %+v", c)
 	}
-	f := NewFileOps()
+	f := FileOps{}
 	for _, m := range []*Message{call("read", `{"path":"a"}`), call("read", `{"path":"b"}`), call("edit", `{"path":"b"}`), call("write", `{"path":"c"}`), user("read")} {
 		f.AddMessage(m)
 	}

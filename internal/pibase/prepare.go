@@ -88,7 +88,7 @@ type Preparation struct {
 	TokensBefore    int
 	Previous        string
 	HasPrevious     bool
-	Files           *FileOps
+	Files           FileOps
 }
 
 // The reasons why there is nothing to prepare, in pi's words.
@@ -108,14 +108,15 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	for i := range proj.Entries {
 		items[i] = newItem(proj.Entries[i].Entry, proj.Entries[i].Messages)
 	}
-	p := &Preparation{Files: NewFileOps()}
+	p := &Preparation{Files: FileOps{}}
 	from := 0
 	if len(items) > 0 && items[0].entry.Type == "compaction" {
 		c := items[0].entry
 		p.Previous, p.HasPrevious = c.Summary, true
 		from = 1
 		if !c.FromHook {
-			p.Files.addDetails(c)
+			p.Files.addPaths(false, c.Read...)
+			p.Files.addPaths(true, c.Modified...)
 		}
 	}
 	p.TokensBefore = estimateProjected(proj, path).Tokens
