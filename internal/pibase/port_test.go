@@ -80,7 +80,7 @@ func (Port) Start(path []*Entry, compaction int) int {
 func (Port) CutPoints(path []*Entry, from, to int) []int {
 	var at []int
 	for i := from; i < to; i++ {
-		if newItem(path[i], path[i].ownMessages()).cut {
+		if p := (Projected{path[i], path[i].ownMessages()}); p.has((*Message).cutPoint) {
 			at = append(at, i)
 		}
 	}

@@ -97,9 +97,9 @@ func TestUsage(t *testing.T) { // A1.1 to A1.8
 // cutOf finds the cut in entries from to to-1 as they stand in the file,
 // without any projection.
 func cutOf(path []*Entry, from, to, keepRecent int) Cut {
-	items := make([]item, len(path))
+	items := make([]Projected, len(path))
 	for i, e := range path {
-		items[i] = newItem(e, e.ownMessages())
+		items[i] = Projected{e, e.ownMessages()}
 	}
 	return findCut(items, from, to, keepRecent, nil)
 }
