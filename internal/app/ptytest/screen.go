@@ -150,22 +150,15 @@ func (s *screen) handleControl(seq string) {
 func (s *screen) isAlternate() bool { return s.vt.Mode()&vt10x.ModeAltScreen != 0 }
 
 func (s *screen) text() string {
-	cols, rows := s.vt.Size()
 	var b strings.Builder
-	line := make([]rune, 0, cols)
-	for y := range rows {
-		line = line[:0]
-		for x := range cols {
-			switch r := s.vt.Cell(x, y).Char; r {
-			case second:
-			case 0:
-				line = append(line, ' ')
-			default:
-				line = append(line, r)
+	for _, row := range s.cells() {
+		var line []rune
+		for _, c := range row {
+			if c.Rune != 0 {
+				line = append(line, c.Rune)
 			}
 		}
-		b.WriteString(strings.TrimRight(string(line), " "))
-		b.WriteByte('\n')
+		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
 	}
 	return b.String()
 }
