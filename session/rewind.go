@@ -112,17 +112,15 @@ func (s *Session) planData(p *plan.Plan) ([]byte, error) {
 // withoutEdit takes a single edit back, by its handle.
 func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	p := s.line.plan
-	at := -1
-	if p != nil && handle != "" {
-		at = slices.IndexFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
-	}
-	if at < 0 {
+	taken := editWith(p, handle)
+	if taken == nil {
 		return "", nil, s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
 	}
-	release := []plan.Ref{p.Edits[at].Ref()}
+	release := []plan.Ref{taken.Ref()}
 	hides := false // what a state tells is there to be read once no messages are hidden
-	for i, e := range p.Edits {
-		hides = hides || i != at && e.From < e.To && (e.Kind == plan.Fold || e.Kind == plan.Drop)
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		hides = hides || e != taken && e.From < e.To && (e.Kind == plan.Fold || e.Kind == plan.Drop)
 	}
 	if state := (plan.Edit{Kind: plan.State}); !hides {
 		release = append(release, state.Ref())
