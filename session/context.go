@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -72,7 +71,7 @@ type engine struct {
 // The caller holds the lock.
 func (s *Session) engineFor() (*winnow.Winnow, error) {
 	settings := s.settingsFor(s.line.provider, s.line.model)
-	if s.engine.w != nil && equalSettings(s.engine.settings, settings) {
+	if s.engine.w != nil && reflect.DeepEqual(s.engine.settings, settings) {
 		return s.engine.w, nil
 	}
 	w, err := s.newEngine(settings, s.o.Summarizer)
@@ -92,14 +91,9 @@ func (s *Session) settingsFor(provider, model string) winnow.Settings {
 	if s.o.Live != nil {
 		settings = s.o.Live(provider, model).Settings
 	}
-	for _, change := range s.line.settings {
-		_ = json.Unmarshal(change, &settings) // names that are not settings any more are passed over
-	}
 	settings.Model = cmp.Or(settings.Model, model)
 	return settings
 }
-
-func equalSettings(a, b winnow.Settings) bool { return reflect.DeepEqual(a, b) }
 
 func (s *Session) newEngine(settings winnow.Settings, writer summary.Summarizer) (*winnow.Winnow, error) {
 	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: writer, Kinds: s.o.Kinds}

@@ -56,9 +56,8 @@ type opened struct {
 	info Info
 	turn sync.Mutex // one action at a time
 
-	mu       sync.Mutex
-	revision int64
-	read     *reading
+	mu   sync.Mutex
+	read *reading
 }
 
 // Close closes the sessions that are open.
@@ -116,21 +115,20 @@ func (c *controller) currentReading(ctx context.Context, id string) (*opened, *r
 	if err := o.s.Follow(ctx); err != nil {
 		return nil, nil, err
 	}
-	r, err := o.refresh(ctx)
+	r, err := o.refresh()
 	return o, r, err
 }
 
 // refresh reads the session again where something was added to it.
-func (o *opened) refresh(ctx context.Context) (*reading, error) {
+func (o *opened) refresh() (*reading, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now := int64(o.s.Len()); o.read == nil || now != o.revision {
-		r, err := readAlong(ctx, o.s)
+	if now := int64(o.s.Len()); o.read == nil || now != o.read.revision {
+		r, err := readAlong(o.s)
 		if err != nil {
 			return nil, err
 		}
-		r.revision = now
-		o.read, o.revision = r, now
+		r.revision, o.read = now, r
 	}
 	return o.read, nil
 }

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -31,7 +29,7 @@ type reading struct {
 }
 
 // readAlong goes along the path to the leaf.
-func readAlong(ctx context.Context, s *Session) (*reading, error) {
+func readAlong(s *Session) (*reading, error) {
 	c, err := s.Context()
 	if err != nil {
 		return nil, err
@@ -59,7 +57,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 		if !e.Time.IsZero() {
 			r.used = e.Time.UTC()
 		}
-		if err := along.takeEntry(ctx, &e, int64(n+1)); err != nil {
+		if err := along.takeEntry(&e, int64(n+1)); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +82,7 @@ type along struct {
 	track    *winnow.Track // of the requests so far
 }
 
-func (a *along) takeEntry(ctx context.Context, e *Entry, revision int64) error {
+func (a *along) takeEntry(e *Entry, revision int64) error {
 	h := a.request.History
 	if a.message < h.Len() && h.At(a.message).ID == e.ID {
 		i := a.message
@@ -94,16 +92,10 @@ func (a *along) takeEntry(ctx context.Context, e *Entry, revision int64) error {
 		}
 		return nil
 	}
-	switch {
-	case e.Compaction != nil:
-		return a.takeCompaction(ctx, e)
-	case e.Type == TypeCustom && len(e.Data) > 0:
-		var doc struct{ Plan json.RawMessage } // one that only mends
-		if json.Unmarshal(e.Data, &doc) == nil && len(doc.Plan) > 0 {
-			if p, err := plan.Decode(doc.Plan); err == nil && p.Covers(h) {
-				a.now, a.known[p.ID()] = p, p
-			}
-		}
+	if e.Compaction != nil {
+		a.takeCompaction(e)
+	} else if p := planIn(e); p != nil && p.Covers(h) { // one that only mends
+		a.now, a.known[p.ID()] = p, p
 	}
 	return nil
 }
@@ -146,14 +138,14 @@ var whyMade = map[string]string{
 	"import": "taken over from the plan that came with it", "rewind": "takes a compaction back", "": "by the program that wrote the session",
 }
 
-func (a *along) takeCompaction(ctx context.Context, e *Entry) error {
+func (a *along) takeCompaction(e *Entry) {
 	c := e.Compaction
 	p := c.Plan
 	if p == nil && c.Reason == "" { // another program's: the session makes a plan of it
-		var err error
-		if p, err = a.foreignPlan(ctx, e.ID); err != nil {
-			return err
-		}
+		a.s.mu.Lock()
+		i, _ := a.s.tree.find(e.ID)
+		p = a.s.planOf(i)
+		a.s.mu.Unlock()
 	}
 	info := conview.DescribePlan(control.PlanInfo{
 		Time: e.Time.UTC(), By: "request", Request: len(a.requests) + 1, Why: whyMade[c.Reason], Focus: c.Focus,
@@ -185,21 +177,4 @@ func (a *along) takeCompaction(ctx context.Context, e *Entry) error {
 	a.now = p
 	a.plans = append(a.plans, info)
 	a.entries = append(a.entries, e.ID)
-	return nil
-}
-
-// foreignPlan returns the plan that the session makes of another program's compaction.
-func (a *along) foreignPlan(ctx context.Context, entry string) (*plan.Plan, error) {
-	o := a.s.o
-	o.Leaf = entry
-	copied, err := a.s.CopyTo(ctx, NewMemory(), &o)
-	if err != nil {
-		return nil, err
-	}
-	defer copied.Close()
-	c, err := copied.Context()
-	if err != nil {
-		return nil, err
-	}
-	return c.View.Plan(), nil
 }

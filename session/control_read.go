@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
@@ -61,7 +60,7 @@ func (c *controller) eachSession(ctx context.Context, f func(*opened, *reading) 
 				continue
 			}
 			o = &opened{s: s, info: infos[i]}
-			r, err := o.refresh(ctx)
+			r, err := o.refresh()
 			found := err == nil && f(o, r)
 			_ = s.Close() // it was only read
 			if found {
@@ -106,12 +105,11 @@ func (c *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
 func (c *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
 	var out *control.Place
 	err := c.eachSession(ctx, func(o *opened, r *reading) bool {
-		if !hasHandle(r.plan, handle) {
-			return false
+		e := editWith(r.plan, handle)
+		if e != nil {
+			out = &control.Place{Conversation: o.s.id, From: e.From, To: e.To, Part: e.Part}
 		}
-		e := r.plan.Edits[slices.IndexFunc(r.plan.Edits, func(e plan.Edit) bool { return e.Handle == handle })]
-		out = &control.Place{Conversation: o.s.id, From: e.From, To: e.To, Part: e.Part}
-		return true
+		return e != nil
 	})
 	if err == nil && out == nil {
 		err = fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)

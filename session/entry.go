@@ -29,14 +29,13 @@ const (
 
 // What winnow keeps in entries of type custom, which pi passes over.
 const (
-	customMessage  = "winnow.message"  // what pi's form of a message cannot hold
-	customPin      = "winnow.pin"      // a pin, set or taken off
-	customNote     = "winnow.note"     // a note, written or removed
-	customPlan     = "winnow.plan"     // a plan that only mends
-	customImport   = "winnow.import"   // when what follows was taken in from elsewhere
-	customSettings = "winnow.settings" // a change of settings
-	customWindow   = "winnow.window"   // the window of the agent that a conversation was taken in from
-	customLeaf     = "winnow.leaf"     // a bookmark: the leaf is its parent
+	customMessage = "winnow.message" // what pi's form of a message cannot hold
+	customPin     = "winnow.pin"     // a pin, set or taken off
+	customNote    = "winnow.note"    // a note, written or removed
+	customPlan    = "winnow.plan"    // a plan that only mends
+	customImport  = "winnow.import"  // when what follows was taken in from elsewhere
+	customWindow  = "winnow.window"  // the window of the agent that a conversation was taken in from
+	customLeaf    = "winnow.leaf"    // a bookmark: the leaf is its parent
 )
 
 // Entry is one entry of a session's tree. Which fields are set depends on its

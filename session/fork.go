@@ -159,7 +159,12 @@ func importToMemory(ctx context.Context, h Header, req *chat.Request, o *Options
 	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
 		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
 	}
-	s, err := createSession(ctx, NewMemory(), h, o)
+	var with Options
+	if o != nil {
+		with = *o
+	}
+	with.Leaf = "" // it comes with what is imported
+	s, err := createSession(ctx, NewMemory(), h, &with)
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,8 @@ type line struct {
 
 	imported int64 // when another client's messages were taken in, in milliseconds; 0 for never
 
-	settings []jsontext.Value // changes of settings, in order
-	skip     map[int32]bool   // compactions to pass over
-	read     *line            // a line of the same tree, whose messages are not decoded again
+	skip map[int32]bool // compactions to pass over
+	read *line          // a line of the same tree, whose messages are not decoded again
 
 	// known are the plans up to here, with what each of them replaced; nil where
 	// only the last one is read.
@@ -78,7 +77,7 @@ func (l *line) clone() *line {
 	c := *l
 	c.path, c.first, c.last, c.pos = slices.Clip(l.path), slices.Clip(l.first), slices.Clip(l.last), slices.Clip(l.pos)
 	c.system, c.tools, c.systems = slices.Clip(l.system), slices.Clip(l.tools), slices.Clip(l.systems)
-	c.notes, c.settings = slices.Clip(l.notes), slices.Clip(l.settings)
+	c.notes = slices.Clip(l.notes)
 	c.pins, c.edits, c.repeats, c.told = maps.Clone(l.pins), maps.Clone(l.edits), maps.Clone(l.repeats), maps.Clone(l.told)
 	return &c
 }
@@ -178,8 +177,6 @@ func (g *gathering) takeNode(i int32, m *chat.Message) {
 			}
 		case customWindow:
 			g.agent, g.agentModel = readWindow(decode.Member(n.raw, "data"))
-		case customSettings:
-			g.settings = append(g.settings, decode.Member(n.raw, "data"))
 		case customPin, customNote, customPlan:
 			g.events = append(g.events, event{i, g.base + len(g.msgs)})
 		}

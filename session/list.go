@@ -111,7 +111,8 @@ type order struct {
 	n     int // nodes it was made of
 	list  []int32
 	depth []int32
-	kids  []int32 // by node
+	kids  []int32 // by node, as is at: its place in the list
+	at    []int32
 }
 
 // Tree lists the tree: every entry before what follows it, a branch before the
@@ -121,29 +122,22 @@ func (s *Session) Tree(skip, limit int) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.entryOrder()
-	on := make([]bool, len(s.tree.nodes))
-	for _, i := range s.line.path {
-		on[i] = true
-	}
 	from := min(max(skip, 0), len(o.list))
 	to := min(from+max(limit, 0), len(o.list))
-	out := make([]Item, 0, to-from)
-	for k := from; k < to; k++ {
-		i := o.list[k]
-		e := parseEntry(s.tree.record(i))
+	out := make([]Item, to-from)
+	for k, p := range s.placesBetween(o, from, to) {
+		e := parseEntry(s.tree.record(o.list[from+k]))
 		it := Item{
-			ID: e.ID, Parent: e.Parent, Type: e.Type, Time: e.Time, Depth: int(o.depth[k]), Children: int(o.kids[i]),
-			OnPath: on[i], Leaf: i == s.line.leaf, Text: plain.Brief(entryText(&e), 120),
+			ID: p.ID, Parent: e.Parent, Type: p.Type, Time: e.Time, Depth: int(o.depth[from+k]), Children: p.Children,
+			OnPath: p.OnPath, Leaf: p.Leaf, Text: plain.Brief(entryText(&e), 120),
 		}
-		if e.Type == TypeMessage {
-			if it.Role = decode.Str(e.Raw, "message", "role"); it.Role == "toolResult" {
-				it.Role = string(chat.Tool) // one word for it everywhere
-			}
+		if p.Parent >= 0 {
+			it.Parent = s.tree.nodes[o.list[p.Parent]].id
 		}
-		if up := s.tree.parentOf(i); up >= 0 {
-			it.Parent = s.tree.nodes[up].id
+		if it.Role = decode.Str(e.Raw, "message", "role"); it.Role == "toolResult" {
+			it.Role = string(chat.Tool) // one word for it everywhere
 		}
-		out = append(out, it)
+		out[k] = it
 	}
 	return out
 }
@@ -153,7 +147,7 @@ func (s *Session) entryOrder() *order {
 	if s.order != nil && s.order.n == len(t.nodes) {
 		return s.order
 	}
-	o := &order{n: len(t.nodes), kids: make([]int32, len(t.nodes))}
+	o := &order{n: len(t.nodes), kids: make([]int32, len(t.nodes)), at: make([]int32, len(t.nodes))}
 	next := make([]int32, len(t.nodes))  // the next sibling
 	first := make([]int32, len(t.nodes)) // the first child
 	last := make([]int32, len(t.nodes))  // the last child
@@ -192,6 +186,7 @@ func (s *Session) entryOrder() *order {
 				continue
 			}
 			seen[at.node] = true
+			o.at[at.node] = int32(len(o.list))
 			o.list, o.depth = append(o.list, at.node), append(o.depth, at.depth)
 			deeper := at.depth
 			if o.kids[at.node] > 1 {

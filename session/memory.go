@@ -14,8 +14,7 @@ import (
 // memory is a store whose sessions end with the program.
 type memory struct {
 	mu       sync.Mutex
-	sessions map[string]*memorySession
-	closed   bool
+	sessions map[string]*memorySession // nil once it is closed
 }
 
 type memorySession struct {
@@ -32,7 +31,7 @@ func NewMemory() Store { return &memory{sessions: make(map[string]*memorySession
 func (m *memory) findSession(op, id string) (*memorySession, error) {
 	s := m.sessions[id]
 	switch {
-	case m.closed:
+	case m.sessions == nil:
 		return nil, ErrClosed
 	case s == nil:
 		return nil, &Error{Op: op, Session: id, Problem: "there is no such session in memory", Hint: "list the sessions to find it", Err: ErrNotFound}
@@ -45,17 +44,14 @@ func (m *memory) Create(_ context.Context, h Header, recs ...[]byte) (Log, error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.closed:
+	case m.sessions == nil:
 		return nil, ErrClosed
 	case h.ID == "":
 		return nil, &Error{Op: "create", Session: "memory", Problem: "a session needs an id"}
 	case m.sessions[h.ID] != nil:
 		return nil, &Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: ErrExists}
 	}
-	if h.Time.IsZero() {
-		h.Time = time.Now()
-	}
-	raw := HeaderRecord(h)
+	raw := HeaderRecord(h.withTimeAndID(time.Now()))
 	h, err := ParseHeader(raw)
 	if err != nil {
 		return nil, err
@@ -70,7 +66,8 @@ func (m *memory) Create(_ context.Context, h Header, recs ...[]byte) (Log, error
 func (m *memory) Open(_ context.Context, id string) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, err := m.findSession("open", id); err != nil {
+	_, err := m.findSession("open", id)
+	if err != nil {
 		return nil, err
 	}
 	return &memoryLog{m: m, id: id}, nil
@@ -97,7 +94,7 @@ func (s *memorySession) add(recs [][]byte) {
 		s.recs = append(s.recs, bytes.Clone(r))
 		s.bytes += int64(len(r)) + 1
 	}
-	s.modified = time.Now()
+	s.modified = time.Now().UTC()
 }
 
 func (s *memorySession) info() Info {
@@ -131,8 +128,7 @@ func (m *memory) Delete(_ context.Context, id string) error {
 func (m *memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.closed = true
-	clear(m.sessions)
+	m.sessions = nil
 	return nil
 }
 
@@ -161,7 +157,7 @@ func (l *memoryLog) Load(context.Context) ([]Record, error) {
 		return nil, err
 	}
 	var recs []Record
-	for ; l.read < len(s.recs); l.read++ {
+	for ; l.read < len(s.recs); l.read++ { // the header is line 1
 		recs = append(recs, Record{Raw: s.recs[l.read], Line: l.read + 2})
 	}
 	return recs, nil

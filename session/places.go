@@ -21,24 +21,23 @@ func (s *Session) Places() []Place {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.entryOrder()
-	out := make([]Place, len(o.list))
-	at := make([]int32, len(s.tree.nodes)) // where a node is listed
-	for i := range at {
-		at[i] = none
-	}
-	for k, i := range o.list {
-		at[i] = int32(k)
-		n := &s.tree.nodes[i]
-		p := Place{ID: n.id, Type: n.kind, Parent: none, Children: int(o.kids[i]), Leaf: i == s.line.leaf}
-		if up := s.tree.parentOf(i); up >= 0 {
-			p.Parent = int(at[up])
-		}
-		out[k] = p
-	}
+	return s.placesBetween(o, 0, len(o.list))
+}
+
+// placesBetween returns some places of an order. The caller holds the lock.
+func (s *Session) placesBetween(o *order, from, to int) []Place {
+	on := make([]bool, len(s.tree.nodes))
 	for _, i := range s.line.path {
-		if at[i] >= 0 {
-			out[at[i]].OnPath = true
+		on[i] = true
+	}
+	out := make([]Place, 0, to-from)
+	for _, i := range o.list[from:to] {
+		n := &s.tree.nodes[i]
+		p := Place{ID: n.id, Type: n.kind, Parent: none, Children: int(o.kids[i]), OnPath: on[i], Leaf: i == s.line.leaf}
+		if up := s.tree.parentOf(i); up >= 0 {
+			p.Parent = int(o.at[up])
 		}
+		out = append(out, p)
 	}
 	return out
 }

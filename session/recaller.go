@@ -85,7 +85,7 @@ func (r *recaller) originalIn(ctx context.Context, id, handle string) (plan.Orig
 			continue
 		}
 		e := parseEntry(raw)
-		if !hasHandle(planIn(&e), handle) {
+		if editWith(planIn(&e), handle) == nil {
 			continue // somebody's words
 		}
 		// What a plan hides is on the path to the entry that put it in force,
@@ -118,11 +118,16 @@ func planIn(e *Entry) *plan.Plan {
 	return nil
 }
 
-func hasHandle(p *plan.Plan, handle string) bool {
-	if p == nil {
-		return false
+// editWith returns the edit of a plan that has a handle, nil for none.
+func editWith(p *plan.Plan, handle string) *plan.Edit {
+	if p == nil || handle == "" {
+		return nil
 	}
-	return slices.ContainsFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
+	i := slices.IndexFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
+	if i < 0 {
+		return nil
+	}
+	return &p.Edits[i]
 }
 
 // Search implements [recall.Source].

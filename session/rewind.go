@@ -49,7 +49,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 		if !s.line.carriesPlan(&s.tree, i) {
 			continue
 		}
-		if s.tree.nodes[i].id == id || string(s.planOf(i)) == id {
+		if s.tree.nodes[i].id == id || string(s.planOf(i).ID()) == id {
 			at = i
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 		}
 		return entry, l.plan, nil
 	}
-	of := s.planOf(at)
+	of := s.planOf(at).ID()
 	if s.line.plan == nil || of == "" {
 		return missing()
 	}
@@ -112,17 +112,15 @@ func (s *Session) planData(p *plan.Plan) ([]byte, error) {
 // withoutEdit takes a single edit back, by its handle.
 func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	p := s.line.plan
-	at := -1
-	if p != nil && handle != "" {
-		at = slices.IndexFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
-	}
-	if at < 0 {
+	taken := editWith(p, handle)
+	if taken == nil {
 		return "", nil, s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
 	}
-	release := []plan.Ref{p.Edits[at].Ref()}
+	release := []plan.Ref{taken.Ref()}
 	hides := false // what a state tells is there to be read once no messages are hidden
-	for i, e := range p.Edits {
-		hides = hides || i != at && e.From < e.To && (e.Kind == plan.Fold || e.Kind == plan.Drop)
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		hides = hides || e != taken && e.From < e.To && (e.Kind == plan.Fold || e.Kind == plan.Drop)
 	}
 	if state := (plan.Edit{Kind: plan.State}); !hides {
 		release = append(release, state.Ref())
@@ -134,19 +132,19 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	return handle, q, nil
 }
 
-// planOf returns the id of the plan that an entry put in force, "" for none.
-func (s *Session) planOf(i int32) plan.ID {
+// planOf returns the plan that an entry put in force, nil for none.
+func (s *Session) planOf(i int32) *plan.Plan {
 	n := &s.tree.nodes[i]
 	if n.kind == TypeCompaction {
 		if c := parseCompaction(pifile.Parse(n.raw)); c.Plan != nil {
-			return c.Plan.ID()
+			return c.Plan
 		}
 	}
 	l, err := s.lineTo(i)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return l.plan.ID()
+	return l.plan
 }
 
 // standing returns the nodes on the path that count as compactions, and those of them

@@ -14,23 +14,23 @@ const Version = pifile.Version
 // Header says what a session is. It is written once, when the session is made.
 type Header struct {
 	// ID names the session in its store. Create makes one where it is empty.
-	ID string
+	ID string `json:"id"`
 
 	// Dir is the folder that the conversation is about.
-	Dir string
+	Dir string `json:"dir"`
 
 	// Parent is the session this one was forked from; "" for none.
-	Parent string
+	Parent string `json:"parent,omitempty"`
 
 	// Time is when the session was made.
-	Time time.Time
+	Time time.Time `json:"created"`
 
 	// Version is the format's version in the file, 1 to 3. Whatever it is, records
 	// are handed out in version 3.
-	Version int
+	Version int `json:"-"`
 
 	// Raw is the header's record.
-	Raw []byte
+	Raw []byte `json:"-"`
 }
 
 // Record is one line of a session: a JSON object of version 3.
@@ -50,14 +50,15 @@ type Info struct {
 	// Name is the session's name, if someone gave it one. Title is how the
 	// user's first message begins, for lists; "" where it stands far from the
 	// start.
-	Name, Title string
+	Name  string `json:"name"`
+	Title string `json:"title"`
 
 	// Modified is when something was last added, Bytes how much it takes.
-	Modified time.Time
-	Bytes    int64
+	Modified time.Time `json:"modified"`
+	Bytes    int64     `json:"bytes"`
 
 	// Path is the file that holds the session; "" in stores without files.
-	Path string
+	Path string `json:"path,omitempty"`
 }
 
 // Store keeps sessions: in memory ([NewMemory]), in files (session/jsonl) or in a

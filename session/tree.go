@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/pifile"
@@ -89,7 +88,7 @@ func (t *tree) addRecords(recs []Record) int {
 		for k, v := range decode.Members(n.raw) {
 			switch k {
 			case "type":
-				n.kind = internType(v)
+				n.kind = Type(decode.Str(v))
 				seen |= 1
 			case "id":
 				n.id = decode.Str(v)
@@ -282,23 +281,4 @@ func eachParallel(n, few int, f func(i int)) {
 		})
 	}
 	wg.Wait()
-}
-
-// internType returns a type without a new string for the usual ones.
-func internType(v jsontext.Value) Type {
-	if n := len(v); n > 2 {
-		switch string(v[1 : n-1]) {
-		case "message":
-			return TypeMessage
-		case "custom":
-			return TypeCustom
-		case "compaction":
-			return TypeCompaction
-		case "custom_message":
-			return TypeCustomMessage
-		case "context_edit":
-			return TypeContextEdit
-		}
-	}
-	return Type(decode.Str(v))
 }

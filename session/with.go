@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/summary"
@@ -50,7 +51,7 @@ func (s *Session) CompactWith(ctx context.Context, with With) (*Compacted, error
 func (s *Session) engineWith(with *With) (*winnow.Winnow, error) {
 	settings := s.settingsFor(s.line.provider, s.line.model)
 	changed := with.Settings.Or(settings)
-	if with.Summarizer == nil && equalSettings(changed, settings) {
+	if with.Summarizer == nil && reflect.DeepEqual(changed, settings) {
 		return nil, nil
 	}
 	writer := s.o.Summarizer

@@ -107,61 +107,52 @@ func isRegular(name string) bool {
 // file are read into a copy, to which nothing can be added; so is a transcript
 // of any other format.
 func (a *app) openSessionFile(ctx context.Context, name string, o *session.Options, write bool) (*opened, error) {
-	if name != "-" && !strings.HasSuffix(name, ".gz") {
-		s, err := a.openFile(ctx, &opened{name: name}, name, o)
-		if write || !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
+	copied := name == "-" || strings.HasSuffix(name, ".gz")
+	switch {
+	case copied && write:
+		return nil, usageErrorf("%s: winnow cannot add to a stream or a compressed file; import it with winnow session import", name)
+	case !copied:
+		if s, err := a.openFile(ctx, &opened{name: name}, name, o); write || !isOtherFormat(err) {
 			return s, err
 		}
-		in, err := a.openInput(name)
-		if err != nil {
-			return nil, err
-		}
-		return a.openTranscript(ctx, in, o)
-	}
-	if write {
-		return nil, usageErrorf("%s: winnow cannot add to a stream or a compressed file; import it with winnow session import", name)
 	}
 	in, err := a.openInput(name)
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.openData(ctx, in, o)
-	if errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer) {
-		return a.openTranscript(ctx, in, o)
+	if copied {
+		if s, err := a.openData(ctx, in, o); !isOtherFormat(err) {
+			return s, err
+		}
 	}
-	return s, err
-}
-
-// openTranscript reads a conversation of any format into a store that is gone
-// with it, so that it can be looked at.
-func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
 	if err := in.Recognise(""); err != nil {
 		return nil, err
 	}
 	a.sayWarnings(in)
-	chosen, err := a.chooseSession(in, "")
+	return a.openTranscript(ctx, in, "", o)
+}
+
+// isOtherFormat reports whether a file could not be opened as a session because it is
+// something else.
+func isOtherFormat(err error) bool {
+	return errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer)
+}
+
+// openTranscript makes a session in memory of the chosen conversation of a file of any
+// format, so that it can be looked at.
+func (a *app) openTranscript(ctx context.Context, in *source.Input, choice string, o *session.Options) (*opened, error) {
+	chosen, err := a.chooseSession(in, choice)
 	if err != nil {
 		return nil, err
 	}
-	with := session.Options{}
-	if o != nil {
-		with = *o
-	}
-	leaf := with.Leaf
-	with.Leaf, with.Provider, with.Model = "", providerOf(chosen), chosen.Model
-	h := session.Header{}
-	if uuidForm.MatchString(chosen.ID) {
-		h.ID = chosen.ID
-	}
-	memory := session.NewMemory()
-	s, err := session.Import(ctx, memory, h, chosen.Request, &with)
-	if err == nil && leaf != "" {
-		_ = s.Close() // it is in memory
-		with.Leaf = leaf
-		s, err = session.Open(ctx, memory, s.ID(), &with)
-	}
+	s, err := importConversation(ctx, session.NewMemory(), chosen, chosen.Request, nil, uuidOf(chosen), o)
 	if err != nil {
 		return nil, err
+	}
+	if chosen.Body == nil {
+		if err := s.Hear(chosen.Reported()); err != nil {
+			return nil, err
+		}
 	}
 	return &opened{Session: s, name: in.Name}, nil
 }

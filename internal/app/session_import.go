@@ -2,11 +2,13 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/plan"
@@ -114,7 +116,7 @@ func (im *importer) importFile(path string, in *inputFlags) error {
 	}
 	if input.Format == transcript.Pi {
 		// A file that lost its header is not a session file, but still a conversation.
-		if err := im.importPi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
+		if err := im.importPi(input); !isOtherFormat(err) {
 			return err
 		}
 	}
@@ -170,25 +172,38 @@ func (im *importer) importPi(input *source.Input) error {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// importSession takes in one conversation. An id that is one of its kind is kept, so
-// that a session is not taken in twice.
-func (im *importer) importSession(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
-	h := session.Header{}
-	if uuidForm.MatchString(from.ID) && !im.again {
-		h.ID = from.ID
+// uuidOf returns the id of a conversation that is one of its kind, so that a session is
+// not taken in twice; "" for any other.
+func uuidOf(from *source.Session) string {
+	if !uuidForm.MatchString(from.ID) {
+		return ""
 	}
-	title := from.Title
-	if title == "" && h.ID == "" {
+	return from.ID
+}
+
+// importConversation makes a session of a request and a plan of a conversation that was
+// read from a file.
+func importConversation(ctx context.Context, store session.Store, from *source.Session, req chat.Request, p *plan.Plan, id string, o *session.Options) (*session.Session, error) {
+	with := *o
+	with.Provider, with.Model, with.Agent = providerOf(from), from.Model, from.Window(o.Registry.Lookup(from.Model))
+	return session.ImportPlan(ctx, store, session.Header{ID: id}, req, p, &with)
+}
+
+// importSession takes in one conversation.
+func (im *importer) importSession(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
+	id, title, ctx := "", from.Title, im.cmd.Context()
+	if !im.again {
+		id = uuidOf(from)
+	}
+	if title == "" && id == "" {
 		title = from.ID
 	}
-	ctx, o := im.cmd.Context(), *im.o
-	o.Provider, o.Model, o.Agent = providerOf(from), from.Model, from.Window(o.Registry.Lookup(from.Model))
 	var s *session.Session
 	var err error
 	if tagged != nil {
 		req, p := from.Request, (*plan.Plan)(nil) // a plan hides what the tags hide
-		if req.History, p, err = neurolink.Import(tagged.Messages, o.Rules); err == nil {
-			s, err = session.ImportPlan(ctx, im.store, h, req, p, &o)
+		if req.History, p, err = neurolink.Import(tagged.Messages, im.o.Rules); err == nil {
+			s, err = importConversation(ctx, im.store, from, req, p, id, im.o)
 		}
 		if errors.Is(err, neurolink.ErrTags) || errors.Is(err, session.ErrPlan) {
 			im.app.say("%s: the tags do not fit the messages and are left out: %v", input.Name, err)
@@ -196,10 +211,10 @@ func (im *importer) importSession(input *source.Input, from *source.Session, tag
 		}
 	}
 	if s == nil && err == nil {
-		s, err = session.Import(ctx, im.store, h, from.Request, &o)
+		s, err = importConversation(ctx, im.store, from, from.Request, nil, id, im.o)
 	}
 	if err != nil {
-		return explainExists(input.Name, h.ID, err)
+		return explainExists(input.Name, id, err)
 	}
 	return im.nameAndReport(s, input, title)
 }

@@ -17,26 +17,6 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// sessionInfo is a session in a JSON list.
-type sessionInfo struct {
-	ID       string    `json:"id"`
-	Name     string    `json:"name"`
-	Title    string    `json:"title"`
-	Dir      string    `json:"dir"`
-	Parent   string    `json:"parent,omitempty"`
-	Created  time.Time `json:"created"`
-	Modified time.Time `json:"modified"`
-	Bytes    int64     `json:"bytes"`
-	Path     string    `json:"path,omitempty"`
-}
-
-func infoDocument(i *session.Info) sessionInfo {
-	return sessionInfo{
-		ID: i.ID, Name: i.Name, Title: i.Title, Dir: i.Dir, Parent: i.Parent,
-		Created: i.Time, Modified: i.Modified.UTC(), Bytes: i.Bytes, Path: i.Path,
-	}
-}
-
 func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
 	var p pageFlags
 	cmd := &cobra.Command{
@@ -66,11 +46,7 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 	from, to := p.shownRange(len(all))
 	list := all[from:to]
 	pg := page{Skip: p.skip, Limit: p.limit, More: to < len(all)}
-	docs := make([]sessionInfo, len(list))
-	for i := range list {
-		docs[i] = infoDocument(&list[i])
-	}
-	doc := map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg}
+	doc := map[string]any{"store": path, "sessions": append([]session.Info{}, list...), "total": len(all), "page": pg}
 	if len(all) == 0 {
 		return a.printLine(doc, "no sessions yet; winnow session import FILE adds one")
 	}

@@ -161,7 +161,7 @@ func readLargePi(name string) (*pibase.File, error) {
 func (a *app) readPi(cmd *cobra.Command, f *storeFlags, name string) (*pibase.File, error) {
 	var data []byte
 	written := func() error {
-		s, err := a.openSession(cmd.Context(), f, name, nil, false)
+		s, err := a.openSession(cmd.Context(), f, name, &session.Options{}, false)
 		if err != nil {
 			return err
 		}

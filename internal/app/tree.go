@@ -148,7 +148,7 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 	}
 	s, err := open()
 	switch {
-	case isFile && errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer):
+	case isFile && isOtherFormat(err):
 		return a.treeTranscript(ctx, name, f, o)
 	case errors.Is(err, session.ErrDamaged):
 		damage := err
@@ -189,21 +189,8 @@ func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *
 		}
 		return a.lookOnly(ctx, from, o, v)
 	}
-	chosen, err := a.chooseSession(in, f.session)
-	if err != nil {
-		return nil, v, err
-	}
-	o.Provider, o.Model, o.Agent = providerOf(chosen), chosen.Model, chosen.Window(o.Registry.Lookup(chosen.Model))
-	s, err := session.Import(ctx, session.NewMemory(), session.Header{}, chosen.Request, o)
-	if err != nil {
-		return nil, v, err
-	}
-	if chosen.Body == nil {
-		if err := s.Hear(chosen.Reported()); err != nil {
-			return nil, v, err
-		}
-	}
-	return &opened{Session: s, name: name}, v, nil
+	s, err := a.openTranscript(ctx, in, f.session, o)
+	return s, v, err
 }
 
 // notKept is said beside the title of what is only looked at.

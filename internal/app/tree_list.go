@@ -48,7 +48,7 @@ func (a *app) listTree(cmd *cobra.Command, args []string, f *treeFlags) error {
 
 // shownTree is the JSON document of the list.
 type shownTree struct {
-	sessionInfo
+	session.Info
 	Session  string            `json:"session"`
 	Leaf     string            `json:"leaf"`
 	Model    string            `json:"model"`
@@ -80,9 +80,9 @@ func (a *app) showTree(s *opened, p *pageFlags) error {
 	if err != nil {
 		return err
 	}
-	info, labels, pins := s.Info(), s.Labels(), s.Pins()
+	labels, pins := s.Labels(), s.Pins()
 	doc := shownTree{
-		sessionInfo: infoDocument(&info), Session: s.ID(), Leaf: s.Leaf(), Model: c.Model, Entries: s.Len(),
+		Info: s.Info(), Session: s.ID(), Leaf: s.Leaf(), Model: c.Model, Entries: s.Len(),
 		Items: []entryLine{}, Problems: append([]session.Problem{}, s.Problems()...), Page: page{from, p.limit, to < s.Len()},
 	}
 	doc.Name = s.Name()

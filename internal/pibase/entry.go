@@ -112,23 +112,15 @@ func Parse(raw jsontext.Value) Entry {
 		e.Message.Role = "custom"
 	}
 	e.Change = &Change{
-		Summary: decodeString(p.Summary), FirstKept: decodeString(p.FirstKept), FromHook: pifile.Set(p.FromHook),
-		Read: stringList(p.Details, "readFiles"), Modified: stringList(p.Details, "modifiedFiles"),
-		Provider: decodeString(p.Provider), Model: decodeString(p.Model), Thinking: decodeString(p.Thinking),
-		Target: decodeString(p.Target), Replacement: p.Replacement,
+		Summary: decode.Str(p.Summary), FirstKept: decode.Str(p.FirstKept), FromHook: pifile.Set(p.FromHook),
+		Read: pifile.Strings(decode.Member(p.Details, "readFiles")), Modified: pifile.Strings(decode.Member(p.Details, "modifiedFiles")),
+		Provider: decode.Str(p.Provider), Model: decode.Str(p.Model), Thinking: decode.Str(p.Thinking),
+		Target: decode.Str(p.Target), Replacement: p.Replacement,
 	}
 	if p.System.Kind() == '{' {
 		e.System = parseMessage(p.System)
 	}
 	return e
-}
-
-func stringList(v jsontext.Value, name string) []string {
-	var out []string
-	for _, e := range decode.Elements(decode.Member(v, name)) {
-		out = append(out, decodeString(e))
-	}
-	return out
 }
 
 // ownMessages returns what the entry adds to a context by itself.

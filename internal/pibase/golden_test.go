@@ -132,8 +132,8 @@ func TestGoldenPrepare(t *testing.T) {
 		got := goldenPrepare{
 			FirstKeptEntryIndex: index[p.FirstKept], IsSplitTurn: p.Split,
 			MessagesToSummarize: len(p.History), TurnPrefixMessages: len(p.Prefix), TokensBefore: p.TokensBefore,
-			HistoryTextChars: utf16Units(serializeRaw(p.History)), HistoryTextSha256: sum(Serialize(p.History)),
-			PrefixTextChars: utf16Units(serializeRaw(p.Prefix)), PrefixTextSha256: sum(Serialize(p.Prefix)),
+			HistoryTextChars: utf16Units(Serialize(p.History)), HistoryTextSha256: sum(Serialize(p.History)),
+			PrefixTextChars: utf16Units(Serialize(p.Prefix)), PrefixTextSha256: sum(Serialize(p.Prefix)),
 			ReadFiles: len(read), ModifiedFiles: len(modified), FileFooterSha256: sum(Footer(read, modified)),
 		}
 		if (c.Prepare.PreviousSummaryChars != nil) != p.HasPrevious || p.HasPrevious && utf16Units(p.Previous) != *c.Prepare.PreviousSummaryChars {

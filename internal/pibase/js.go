@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,143 +14,31 @@ import (
 )
 
 // Strings of JavaScript are sequences of 16-bit units and may hold half of a
-// surrogate pair. They are kept here as UTF-8 in which such a half has the
-// three bytes that it would have if it were a character; [replaceHalves] makes proper
-// UTF-8 of it, as JavaScript does when it writes a string out.
+// surrogate pair, for which JavaScript writes a replacement character. So does
+// package decode as it reads a string, and both count it as one unit: only what
+// [stringify] quotes from the record still shows the half.
 
 // utf16Units returns the length of a string as JavaScript counts it.
 func utf16Units(s string) int {
 	n := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c < utf8.RuneSelf:
-			i++
-		case halfAt(s, i):
-			i += 3
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			i += size
-			if r > 0xFFFF {
-				n++
-			}
-		}
-		n++
+	for _, r := range s {
+		n += utf16.RuneLen(r)
 	}
 	return n
 }
 
-// halfAt reports whether half of a surrogate pair stands at s[i].
-func halfAt(s string, i int) bool {
-	return s[i] == 0xED && i+2 < len(s) && s[i+1] >= 0xA0 && s[i+1] <= 0xBF && s[i+2]&0xC0 == 0x80
-}
-
-// headUnits returns the first n units of a string, which may end in half a pair.
+// headUnits returns the first n units of a string. Of a pair that is cut in two a
+// replacement character is left.
 func headUnits(s string, n int) string {
-	for i := 0; i < len(s); {
-		if n == 0 {
-			return s[:i]
+	for i, r := range s {
+		switch n -= utf16.RuneLen(r); {
+		case n == 0:
+			return s[:i+utf8.RuneLen(r)]
+		case n < 0:
+			return s[:i] + string(utf8.RuneError)
 		}
-		if halfAt(s, i) {
-			i += 3
-			n--
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r > 0xFFFF {
-			if n == 1 {
-				return s[:i] + encodeHalf(0xD800+(r-0x10000)>>10)
-			}
-			n--
-		}
-		i += size
-		n--
 	}
 	return s
-}
-
-func encodeHalf(r rune) string {
-	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
-}
-
-// replaceHalves returns the string with a replacement character for every half of a pair.
-func replaceHalves(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if halfAt(s, i) {
-			b.WriteRune(utf8.RuneError)
-			i += 3
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		b.WriteRune(r)
-		i += size
-	}
-	return b.String()
-}
-
-// decodeString reads a JSON string, halves of pairs included. Other values give "".
-func decodeString(v jsontext.Value) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	raw := []byte(v)
-	if i := strings.IndexByte(string(raw), '\\'); i < 0 {
-		s, _ := decode.String(v)
-		return s
-	}
-	b := make([]byte, 0, len(raw))
-	for i := 1; i < len(raw)-1; i++ {
-		if raw[i] != '\\' {
-			b = append(b, raw[i])
-			continue
-		}
-		i++
-		switch raw[i] {
-		case 'b':
-			b = append(b, '\b')
-		case 'f':
-			b = append(b, '\f')
-		case 'n':
-			b = append(b, '\n')
-		case 'r':
-			b = append(b, '\r')
-		case 't':
-			b = append(b, '\t')
-		case 'u':
-			r := hex4(raw, i+1)
-			i += 4
-			if r >= 0xD800 && r < 0xDC00 && i+6 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
-				if low := hex4(raw, i+3); low >= 0xDC00 && low < 0xE000 {
-					b = utf8.AppendRune(b, 0x10000+(r-0xD800)<<10+low-0xDC00)
-					i += 6
-					continue
-				}
-			}
-			if r >= 0xD800 && r < 0xE000 {
-				b = append(b, encodeHalf(r)...)
-			} else {
-				b = utf8.AppendRune(b, r)
-			}
-		default:
-			b = append(b, raw[i])
-		}
-	}
-	return string(b)
-}
-
-func hex4(b []byte, i int) rune {
-	if i+4 > len(b) {
-		return utf8.RuneError
-	}
-	n, err := strconv.ParseUint(string(b[i:i+4]), 16, 32)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(n)
 }
 
 // stringify writes a JSON value as JSON.stringify writes what JSON.parse made
@@ -166,7 +55,7 @@ func stringify(v jsontext.Value) string {
 func writeValue(b *strings.Builder, v jsontext.Value) {
 	switch v.Kind() {
 	case '"':
-		writeQuoted(b, decodeString(v))
+		writeString(b, v)
 	case '0':
 		b.WriteString(formatNumber(string(v)))
 	case '{':
@@ -175,8 +64,9 @@ func writeValue(b *strings.Builder, v jsontext.Value) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
+			b.WriteByte('"')
 			writeQuoted(b, m.name)
-			b.WriteByte(':')
+			b.WriteString(`":`)
 			writeValue(b, m.value)
 		}
 		b.WriteByte('}')
@@ -226,23 +116,56 @@ func arrayIndex(name string) uint64 {
 	return n
 }
 
-// writeQuoted writes a string with the escapes of JavaScript, which are jsontext's
-// but for halves of pairs.
+// writeQuoted writes a string without its quotes, with the escapes of JavaScript.
 func writeQuoted(b *strings.Builder, s string) {
+	quoted, _ := jsontext.AppendQuote(nil, s) // what is not UTF-8 is replaced
+	b.Write(quoted[1 : len(quoted)-1])
+}
+
+// writeString writes a JSON string anew. Halves of pairs stay escaped.
+func writeString(b *strings.Builder, v jsontext.Value) {
 	b.WriteByte('"')
-	for s != "" {
-		at := 0
-		for at < len(s) && !halfAt(s, at) {
-			at++
-		}
-		quoted, _ := jsontext.AppendQuote(nil, s[:at]) // what is not UTF-8 is replaced
-		b.Write(quoted[1 : len(quoted)-1])
-		if s = s[at:]; s != "" {
-			b.WriteString(`\u` + strconv.FormatUint(uint64(rune(s[0]&0x0F)<<12|rune(s[1]&0x3F)<<6|rune(s[2]&0x3F)), 16))
-			s = s[3:]
+	for rest := string(v[1 : len(v)-1]); rest != ""; {
+		at := findHalf(rest)
+		writeQuoted(b, decode.Str(jsontext.Value(`"`+rest[:at]+`"`)))
+		if rest = rest[at:]; rest != "" {
+			b.WriteString(strings.ToLower(rest[:len(`\ud800`)]))
+			rest = rest[len(`\ud800`):]
 		}
 	}
 	b.WriteByte('"')
+}
+
+// findHalf returns where the first half of a pair that stands alone is escaped in the
+// body of a JSON string, or its length.
+func findHalf(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		first, second := escapedUnit(s[i:]), rune(0)
+		if first > 0 {
+			second = escapedUnit(s[i+len(`\ud800`):])
+		}
+		switch {
+		case utf16.DecodeRune(first, second) != utf8.RuneError:
+			i += 2*len(`\ud800`) - 1
+		case utf16.IsSurrogate(first):
+			return i
+		default:
+			i++ // what is escaped
+		}
+	}
+	return len(s)
+}
+
+// escapedUnit returns the unit that a text begins with as an escape, 0 for none.
+func escapedUnit(s string) rune {
+	if len(s) < len(`\ud800`) || s[:2] != `\u` {
+		return 0
+	}
+	n, _ := strconv.ParseUint(s[2:len(`\ud800`)], 16, 16)
+	return rune(n)
 }
 
 // formatNumber writes a number as JavaScript prints it.

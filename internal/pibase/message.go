@@ -90,17 +90,17 @@ type Tool struct {
 func parseMessage(raw jsontext.Value) *Message {
 	p := pifile.ParseMessage(raw)
 	m := &Message{
-		Role: p.Role, Provider: decodeString(p.Provider), Model: decodeString(p.Model), Stop: decodeString(p.Stop), Usage: parseUsage(p.Usage),
-		Summary: decodeString(p.Summary),
+		Role: p.Role, Provider: decode.Str(p.Provider), Model: decode.Str(p.Model), Stop: decode.Str(p.Stop), Usage: parseUsage(p.Usage),
+		Summary: decode.Str(p.Summary),
 	}
 	m.setContent(p.Content)
 	for _, c := range decode.Elements(decode.Member(p.Nested, "calls")) {
-		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decodeString(decode.Member(c, "name")), Arguments: bytes.Clone(decode.Member(c, "arguments"))})
+		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decode.Str(c, "name"), Arguments: bytes.Clone(decode.Member(c, "arguments"))})
 	}
 	switch m.Role {
 	case "bashExecution":
 		m.Bash = &Bash{
-			Command: decodeString(p.Command), Output: decodeString(p.Output), FullOutput: decodeString(p.FullOutput),
+			Command: decode.Str(p.Command), Output: decode.Str(p.Output), FullOutput: decode.Str(p.FullOutput),
 			Cancelled: pifile.Set(p.Cancelled), Truncated: pifile.Set(p.Truncated), Excluded: pifile.Set(p.Excluded),
 		}
 		if p.Exit.Kind() == '0' {
@@ -109,13 +109,13 @@ func parseMessage(raw jsontext.Value) *Message {
 	case "system":
 		m.Standing = &Standing{}
 		for _, s := range orderedMembers(p.Sections) {
-			m.Sections = append(m.Sections, Section{s.name, decodeString(s.value), s.value.Kind() == 'n'})
+			m.Sections = append(m.Sections, Section{s.name, decode.Str(s.value), s.value.Kind() == 'n'})
 		}
 		for _, t := range decode.Elements(p.Added) {
-			m.Added = append(m.Added, Tool{decodeString(decode.Member(t, "name")), t})
+			m.Added = append(m.Added, Tool{decode.Str(t, "name"), t})
 		}
 		for _, t := range decode.Elements(p.Removed) {
-			m.Removed = append(m.Removed, decodeString(decode.Member(t, "name")))
+			m.Removed = append(m.Removed, decode.Str(t, "name"))
 		}
 	}
 	if f, err := strconv.ParseFloat(string(p.Time), 64); err == nil {
@@ -125,10 +125,10 @@ func parseMessage(raw jsontext.Value) *Message {
 }
 
 func (m *Message) setContent(v jsontext.Value) {
-	m.IsText, m.Text, m.Blocks = v.Kind() == '"', decodeString(v), nil
+	m.IsText, m.Text, m.Blocks = v.Kind() == '"', decode.Str(v), nil
 	for _, e := range decode.Elements(v) {
 		b := pifile.ParseBlock(e)
-		m.Blocks = append(m.Blocks, Block{b.Type, decodeString(b.Text), decodeString(b.ID), decodeString(b.Name), bytes.Clone(b.Arguments)})
+		m.Blocks = append(m.Blocks, Block{b.Type, decode.Str(b.Text), decode.Str(b.ID), decode.Str(b.Name), bytes.Clone(b.Arguments)})
 	}
 }
 

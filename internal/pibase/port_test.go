@@ -80,7 +80,7 @@ func (Port) Start(path []*Entry, compaction int) int {
 func (Port) CutPoints(path []*Entry, from, to int) []int {
 	var at []int
 	for i := from; i < to; i++ {
-		if newItem(path[i], path[i].ownMessages()).cut {
+		if p := (Projected{path[i], path[i].ownMessages()}); p.has((*Message).cutPoint) {
 			at = append(at, i)
 		}
 	}
@@ -207,7 +207,7 @@ func TestPort(t *testing.T) { // B
 	if c := p.Context([]*Message{user(long(40)), result(long(40))}); c.Tokens != 20 || c.Index != -1 {
 		t.Errorf("context %+v", c)
 	}
-	f := NewFileOps()
+	f := FileOps{}
 	for _, m := range []*Message{call("read", `{"path":"a"}`), call("read", `{"path":"b"}`), call("edit", `{"path":"b"}`), call("write", `{"path":"c"}`), user("read")} {
 		f.AddMessage(m)
 	}

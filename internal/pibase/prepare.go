@@ -12,66 +12,51 @@ type Cut struct {
 	Split bool
 }
 
-// item is an entry as the search for a cut sees it.
-type item struct {
-	entry  *Entry
-	tokens int
-	shown  int  // how many messages the model sees
-	cut    bool // what is kept may start here
-	turn   bool
+// estimate returns the tokens of an entry.
+func (p *Projected) estimate() (tokens int) {
+	for _, m := range p.Messages {
+		tokens += m.Estimate()
+	}
+	return tokens
 }
 
-func newItem(e *Entry, msgs []*Message) item {
-	it := item{entry: e, shown: len(msgs)}
-	for _, m := range msgs {
-		it.tokens += m.Estimate()
-		if e.Type != "compaction" {
-			it.cut = it.cut || m.cutPoint()
-			it.turn = it.turn || m.startsTurn()
-		}
-	}
-	return it
+// has reports whether a message of an entry, which is no compaction, is of some kind.
+func (p *Projected) has(is func(*Message) bool) bool {
+	return p.Entry.Type != "compaction" && slices.ContainsFunc(p.Messages, is)
 }
 
 // findCut walks back until enough is kept, then to a place where a cut is
 // allowed: the first one after that point, else the last one there is. Entries
 // before it that the model does not see are kept too.
-func findCut(items []item, from, to, keepRecent int, advance func(cut int, reached bool) bool) Cut {
-	first, last := -1, -1
+func findCut(items []Projected, from, to, keepRecent int, advance func(cut int, reached bool) bool) Cut {
+	var allowed []int
 	for i := from; i < to; i++ {
-		if items[i].cut {
-			if first < 0 {
-				first = i
-			}
-			last = i
+		if items[i].has((*Message).cutPoint) {
+			allowed = append(allowed, i)
 		}
 	}
-	if first < 0 {
+	if len(allowed) == 0 {
 		return Cut{Kept: from, Turn: -1}
 	}
-	cut, sum, reached := first, 0, false
+	cut, sum, reached := allowed[0], 0, false
 	for i := to - 1; i >= from && !reached; i-- {
-		if sum += items[i].tokens; items[i].tokens == 0 || sum < keepRecent {
+		n := items[i].estimate()
+		if sum += n; n == 0 || sum < keepRecent {
 			continue
 		}
-		reached, cut = true, last
-		for k := i; k < to; k++ {
-			if items[k].cut {
-				cut = k
-				break
-			}
-		}
+		next, _ := slices.BinarySearch(allowed, i)
+		reached, cut = true, allowed[min(next, len(allowed)-1)]
 	}
 	if advance != nil && advance(cut, reached) {
 		cut++
 	}
-	for cut > from && items[cut-1].entry.Type != "compaction" && items[cut-1].shown == 0 {
+	for cut > from && items[cut-1].Entry.Type != "compaction" && len(items[cut-1].Messages) == 0 {
 		cut--
 	}
 	c := Cut{Kept: cut, Turn: -1}
-	if cut < to && !items[cut].turn {
+	if cut < to && !items[cut].has((*Message).startsTurn) {
 		for i := cut; i >= from && c.Turn < 0; i-- {
-			if items[i].turn {
+			if items[i].has((*Message).startsTurn) {
 				c.Turn = i
 			}
 		}
@@ -88,7 +73,7 @@ type Preparation struct {
 	TokensBefore    int
 	Previous        string
 	HasPrevious     bool
-	Files           *FileOps
+	Files           FileOps
 }
 
 // The reasons why there is nothing to prepare, in pi's words.
@@ -104,18 +89,16 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 		return nil, AlreadyCompacted
 	}
 	proj := Project(path)
-	items := make([]item, len(proj.Entries))
-	for i := range proj.Entries {
-		items[i] = newItem(proj.Entries[i].Entry, proj.Entries[i].Messages)
-	}
-	p := &Preparation{Files: NewFileOps()}
+	items := proj.Entries
+	p := &Preparation{Files: FileOps{}}
 	from := 0
-	if len(items) > 0 && items[0].entry.Type == "compaction" {
-		c := items[0].entry
+	if len(items) > 0 && items[0].Entry.Type == "compaction" {
+		c := items[0].Entry
 		p.Previous, p.HasPrevious = c.Summary, true
 		from = 1
 		if !c.FromHook {
-			p.Files.addDetails(c)
+			p.Files.addPaths(false, c.Read...)
+			p.Files.addPaths(true, c.Modified...)
 		}
 	}
 	p.TokensBefore = estimateProjected(proj, path).Tokens
@@ -123,17 +106,17 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	cut := findCut(items, from, to, keepRecent, func(at int, reached bool) bool {
 		return reached && onlyRecovery(items[at+1:to])
 	})
-	if cut.Kept >= len(items) || items[cut.Kept].entry.ID == "" {
+	if cut.Kept >= len(items) || items[cut.Kept].Entry.ID == "" {
 		return nil, TooSmall
 	}
-	p.FirstKept, p.Split = items[cut.Kept].entry.ID, cut.Split
+	p.FirstKept, p.Split = items[cut.Kept].Entry.ID, cut.Split
 	end := cut.Kept
 	if cut.Split {
 		end = cut.Turn
-		p.Prefix = spokenMessages(proj.Entries[cut.Turn:cut.Kept])
+		p.Prefix = spokenMessages(items[cut.Turn:cut.Kept])
 	}
 	if end > from {
-		p.History = spokenMessages(proj.Entries[from:end])
+		p.History = spokenMessages(items[from:end])
 	}
 	if len(p.History) == 0 && len(p.Prefix) == 0 {
 		return nil, TooSmall
@@ -163,14 +146,14 @@ func spokenMessages(entries []Projected) []*Message {
 
 // onlyRecovery reports whether a suffix holds nothing but attempts that an
 // edit took out of the context, and what the model never sees.
-func onlyRecovery(suffix []item) bool {
+func onlyRecovery(suffix []Projected) bool {
 	omitted := make(map[string]bool)
 	attempt := false
 	for _, it := range suffix {
-		e := it.entry
+		e := it.Entry
 		visible := e.Type != "context_edit" && len(e.ownMessages()) > 0
 		switch {
-		case e.Type == "compaction" || visible && it.shown > 0:
+		case e.Type == "compaction" || visible && len(it.Messages) > 0:
 			return false
 		case visible:
 			omitted[e.ID] = true
@@ -180,7 +163,7 @@ func onlyRecovery(suffix []item) bool {
 	if !attempt {
 		return false
 	}
-	return !slices.ContainsFunc(suffix, func(it item) bool {
-		return it.entry.Type == "context_edit" && it.entry.Replacement.Kind() == '{' && !omitted[it.entry.Target]
+	return !slices.ContainsFunc(suffix, func(it Projected) bool {
+		return it.Entry.Type == "context_edit" && it.Entry.Replacement.Kind() == '{' && !omitted[it.Entry.Target]
 	})
 }

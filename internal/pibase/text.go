@@ -82,9 +82,7 @@ func (m *Message) bashText() string {
 const resultUnits = 2000
 
 // Serialize returns messages as the text that pi has summarised.
-func Serialize(msgs []*Message) string { return replaceHalves(serializeRaw(msgs)) }
-
-func serializeRaw(msgs []*Message) string {
+func Serialize(msgs []*Message) string {
 	var text strings.Builder
 	add := func(who, words string) {
 		if text.Len() > 0 {
@@ -132,17 +130,13 @@ func serializeRaw(msgs []*Message) string {
 	return text.String()
 }
 
-// FileOps is which files were read, written and edited.
-type FileOps struct{ Read, Written, Edited map[string]bool }
-
-// NewFileOps returns a FileOps without files.
-func NewFileOps() *FileOps {
-	return &FileOps{make(map[string]bool), make(map[string]bool), make(map[string]bool)}
-}
+// FileOps are the files that were read, written and edited: true is those that were
+// not only read.
+type FileOps map[string]bool
 
 // AddMessage adds what a message's calls did. Only the tools read, write and
 // edit count, by their argument path.
-func (f *FileOps) AddMessage(m *Message) {
+func (f FileOps) AddMessage(m *Message) {
 	blocks := m.Nested
 	if m.Role == "assistant" {
 		blocks = m.Blocks
@@ -151,50 +145,32 @@ func (f *FileOps) AddMessage(m *Message) {
 	}
 	for i := range blocks {
 		b := &blocks[i]
-		if b.Type == "toolCall" {
-			f.Add(b.Name, decodeString(decode.Member(b.Arguments, "path")))
+		if path := decode.Str(b.Arguments, "path"); b.Type == "toolCall" && path != "" {
+			switch b.Name {
+			case "read":
+				f.addPaths(false, path)
+			case "write", "edit":
+				f.addPaths(true, path)
+			}
 		}
 	}
 }
 
-// Add adds one call of a tool.
-func (f *FileOps) Add(tool, path string) {
-	if path == "" {
-		return
-	}
-	switch tool {
-	case "read":
-		f.Read[path] = true
-	case "write":
-		f.Written[path] = true
-	case "edit":
-		f.Edited[path] = true
-	}
-}
-
-func (f *FileOps) addDetails(e *Entry) {
-	for _, p := range e.Read {
-		f.Read[p] = true
-	}
-	for _, p := range e.Modified {
-		f.Edited[p] = true
+// addPaths adds files, modified ones or such that were read.
+func (f FileOps) addPaths(modified bool, paths ...string) {
+	for _, path := range paths {
+		f[path] = f[path] || modified
 	}
 }
 
 // Lists returns the files that were only read and those that were modified, in
 // the order of JavaScript's sort.
-func (f *FileOps) Lists() (read, modified []string) {
-	for p := range f.Read {
-		if !f.Written[p] && !f.Edited[p] {
-			read = append(read, p)
-		}
-	}
-	for p := range f.Edited {
-		modified = append(modified, p)
-	}
-	for p := range f.Written {
-		if !f.Edited[p] {
-			modified = append(modified, p)
+func (f FileOps) Lists() (read, modified []string) {
+	for path, is := range f {
+		if is {
+			modified = append(modified, path)
+		} else {
+			read = append(read, path)
 		}
 	}
 	sortUnits(read)
@@ -218,5 +194,5 @@ func Footer(read, modified []string) string {
 	if len(modified) > 0 {
 		s += "\n\n<modified-files>\n" + strings.Join(modified, "\n") + "\n</modified-files>"
 	}
-	return replaceHalves(s)
+	return s
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
 )
 
 func user(text string) *Message { return &Message{Role: "user", IsText: true, Text: text} }
@@ -96,9 +97,9 @@ func TestUsage(t *testing.T) { // A1.1 to A1.8
 // cutOf finds the cut in entries from to to-1 as they stand in the file,
 // without any projection.
 func cutOf(path []*Entry, from, to, keepRecent int) Cut {
-	items := make([]item, len(path))
+	items := make([]Projected, len(path))
 	for i, e := range path {
-		items[i] = newItem(e, e.ownMessages())
+		items[i] = Projected{e, e.ownMessages()}
 	}
 	return findCut(items, from, to, keepRecent, nil)
 }
@@ -314,10 +315,10 @@ func TestJavaScript(t *testing.T) {
 			t.Errorf("stringify(%s) is %s, want %s", in, got, want)
 		}
 	}
-	if s := decodeString(jsontext.Value(`"a\ud83dz"`)); utf16Units(s) != 3 || replaceHalves(s) != "a\uFFFDz" {
+	if s := decode.Str(jsontext.Value(`"a\ud83dz"`)); utf16Units(s) != 3 || s != "a\uFFFDz" {
 		t.Errorf("half a pair: %q has %d units", s, utf16Units(s))
 	}
-	if got := replaceHalves(headUnits("ab😀", 3)); got != "ab\uFFFD" {
+	if got := headUnits("ab😀", 3); got != "ab\uFFFD" {
 		t.Errorf("cut pair: %q", got)
 	}
 }
@@ -333,7 +334,7 @@ func FuzzRead(f *testing.F) {
 		path := Path(file.Entries, "")
 		if p, why := Prepare(path, 10); (p == nil) == (why == "") {
 			t.Fatal("a preparation and a reason, or neither")
-		} else if p != nil && utf16Units(serializeRaw(p.History)) < 0 {
+		} else if p != nil && utf16Units(Serialize(p.History)) < 0 {
 			t.Fatal("negative length")
 		}
 	})

@@ -113,11 +113,6 @@ const TimeForm = "2006-01-02T15:04:05.000Z"
 // Time returns the time in a record: a text, or milliseconds since 1970. What it
 // cannot read is the zero time.
 func Time(v jsontext.Value) time.Time {
-	if n := len(v); n == len(TimeForm)+2 && v[0] == '"' && v[n-2] == 'Z' {
-		if t, ok := quickTime(v[1 : n-1]); ok {
-			return t
-		}
-	}
 	if v.Kind() == '0' {
 		n, _ := decode.Int(v)
 		return time.UnixMilli(int64(n)).UTC()
@@ -127,27 +122,4 @@ func Time(v jsontext.Value) time.Time {
 		return time.Time{}
 	}
 	return t.UTC()
-}
-
-// quickTime reads the usual form, which takes a third of opening a long
-// session otherwise.
-func quickTime(b []byte) (time.Time, bool) {
-	num := func(from, to int) int {
-		n := 0
-		for _, c := range b[from:to] {
-			if c < '0' || c > '9' {
-				return -1
-			}
-			n = 10*n + int(c-'0')
-		}
-		return n
-	}
-	if b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' {
-		return time.Time{}, false
-	}
-	y, mo, d, h, mi, s, ms := num(0, 4), num(5, 7), num(8, 10), num(11, 13), num(14, 16), num(17, 19), num(20, 23)
-	if y < 0 || mo < 1 || mo > 12 || d < 1 || d > 31 || h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 || ms < 0 {
-		return time.Time{}, false
-	}
-	return time.Date(y, time.Month(mo), d, h, mi, s, ms*1e6, time.UTC), true
 }

@@ -344,8 +344,6 @@ func testReopen(t *testing.T, open Opener) {
 	must(t, s.SetName(ctx, "my session"))
 	_, err = s.Custom(ctx, "mine", map[string]int{"n": 1})
 	must(t, err)
-	_, err = s.Custom(ctx, "winnow.settings", map[string]int{"window": 9000})
-	must(t, err)
 	must(t, s.Close())
 	if _, err := s.Append(ctx, userMessage("late")); !errors.Is(err, session.ErrClosed) {
 		t.Errorf("appending to a closed session: %v", err)
@@ -355,9 +353,6 @@ func testReopen(t *testing.T, open Opener) {
 	must(t, err)
 	if again.Labels()[ids[0]] != "start" || len(again.Pins()) != 1 || again.Pins()[0] != ids[0] || again.Name() != "my session" || c.View.Len() == 0 {
 		t.Errorf("labels %v, pins %v, name %q, %d messages", again.Labels(), again.Pins(), again.Name(), c.View.Len())
-	}
-	if _, status, err := again.NeedsCompaction(); err != nil || status.Limits.Context != 9000 {
-		t.Errorf("the settings that stand in the session: a window of %d, %v", status.Limits.Context, err)
 	}
 	must(t, again.Label(ctx, ids[0], ""))
 	must(t, again.Unpin(ctx, ids[0]))

@@ -330,7 +330,7 @@ func TestCopyInTheWay(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
-	store, err := Open(dir, &Options{PerFolder: true})
+	store, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,8 +339,13 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got := filepath.Base(filepath.Dir(s.Info().Path)); got != "--home-me-a project--" {
-		t.Errorf("folder %q", got)
+	// As pi keeps it: in a folder for the folder that it is about.
+	folder := filepath.Join(dir, "--home-me-a project--")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(s.Info().Path, filepath.Join(folder, filepath.Base(s.Info().Path))); err != nil {
+		t.Fatal(err)
 	}
 	os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("x"), 0o600)
 	os.WriteFile(filepath.Join(dir, "bad.jsonl"), []byte("x"), 0o600)

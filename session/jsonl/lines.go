@@ -4,30 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/session"
 )
-
-// textLine is a line of a file.
-type textLine struct {
-	text []byte
-	n    int
-	at   int // where it starts in the data
-}
-
-// record is a JSON object that stands on a line.
-type record struct {
-	raw  []byte
-	line int
-	at   int // where it starts in the data; -1 where it was found on a damaged line
-}
 
 const lineSpace = " \t\r\x00"
 
-func splitLines(data []byte, from int) []textLine {
-	lines := make([]textLine, 0, bytes.Count(data, []byte{'\n'})+1)
+// splitLines returns the lines of data, of which the first is numbered from and begins
+// at a place in the file, without those that are empty.
+func splitLines(data []byte, from int, start int64) []session.Record {
+	lines := make([]session.Record, 0, bytes.Count(data, []byte{'\n'})+1)
 	for at := 0; at < len(data); from++ {
 		end := len(data)
 		if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
@@ -40,7 +30,7 @@ func splitLines(data []byte, from int) []textLine {
 		text = bytes.TrimLeft(text, lineSpace)
 		at = end - len(text)
 		if text = bytes.TrimRight(text, lineSpace); len(text) > 0 {
-			lines = append(lines, textLine{text, from, at})
+			lines = append(lines, session.Record{Raw: text, Line: from, At: start + int64(at)})
 		}
 		at = next
 	}
@@ -54,38 +44,36 @@ func isWholeObject(line []byte) bool {
 }
 
 // parseLines finds the records on lines, on all cores when there are many.
-func parseLines(lines []textLine) (recs []record, notes []string) {
+func parseLines(lines []session.Record) (recs []session.Record, notes []string) {
 	bad := make([]bool, len(lines))
-	check := func(from, to int) {
-		d := jsontext.NewDecoder(new(bytes.Buffer))
-		for i := from; i < to; i++ {
-			bad[i] = !isValidObject(d, lines[i].text)
-		}
-	}
 	const few = 1024
-	if workers := min(runtime.GOMAXPROCS(0), 8, len(lines)/few); workers > 1 {
-		var wg sync.WaitGroup
-		for w := range workers {
-			wg.Go(func() { check(len(lines)*w/workers, len(lines)*(w+1)/workers) })
-		}
-		wg.Wait()
-	} else {
-		check(0, len(lines))
+	workers := max(1, min(runtime.GOMAXPROCS(0), 8, len(lines)/few))
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			d := jsontext.NewDecoder(new(bytes.Buffer))
+			for i := len(lines) * w / workers; i < len(lines)*(w+1)/workers; i++ {
+				bad[i] = !isValidObject(d, lines[i].Raw)
+			}
+		})
 	}
-	recs = make([]record, 0, len(lines))
-	for i := range lines {
+	wg.Wait()
+	if !slices.Contains(bad, true) {
+		return lines, nil
+	}
+	for i, l := range lines {
 		if !bad[i] {
-			recs = append(recs, record{lines[i].text, lines[i].n, lines[i].at})
+			recs = append(recs, l)
 			continue
 		}
-		found := recoverLine(lines[i].text)
+		found := recoverLine(l.Raw)
 		for _, raw := range found {
-			recs = append(recs, record{raw, lines[i].n, -1})
+			recs = append(recs, session.Record{Raw: raw, Line: l.Line})
 		}
 		if len(found) == 0 {
-			notes = append(notes, fmt.Sprintf("line %d is not a record: it is left out", lines[i].n))
+			notes = append(notes, fmt.Sprintf("line %d is not a record: it is left out", l.Line))
 		} else {
-			notes = append(notes, fmt.Sprintf("line %d is damaged: %d records were found on it", lines[i].n, len(found)))
+			notes = append(notes, fmt.Sprintf("line %d is damaged: %d records were found on it", l.Line, len(found)))
 		}
 	}
 	return recs, notes
@@ -123,7 +111,7 @@ func recoverLine(text []byte) [][]byte {
 				end := int(d.InputOffset())
 				if entryTypes[decode.Str(v, "type")] {
 					found = append(found, text[end-len(v):end:end])
-					text = bytes.TrimLeft(text[end:], " \t\r\x00,")
+					text = bytes.TrimLeft(text[end:], lineSpace+",")
 					continue
 				}
 			}

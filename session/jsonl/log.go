@@ -120,7 +120,7 @@ func (l *log) Info() session.Info {
 	defer l.mu.Unlock()
 	info := session.Info{Header: l.header, Path: l.path}
 	if st, err := l.r.Stat(); err == nil {
-		info.Modified, info.Bytes = st.ModTime(), st.Size()
+		info.Modified, info.Bytes = st.ModTime().UTC(), st.Size()
 	}
 	return info
 }
@@ -244,9 +244,8 @@ func (l *log) takeRecords(data []byte) []session.Record {
 			end = last
 		}
 	}
-	start := l.offset
+	lines := splitLines(data[:end], l.line+1, l.offset)
 	l.offset += int64(end)
-	lines := splitLines(data[:end], l.line+1)
 	l.line += bytes.Count(data[:end], []byte{'\n'})
 	recs, notes := parseLines(lines)
 	for _, n := range notes {
@@ -259,14 +258,7 @@ func (l *log) takeRecords(data []byte) []session.Record {
 	if l.header.Version < session.Version {
 		recs = l.migrateRecords(recs)
 	}
-	out := make([]session.Record, len(recs))
-	for i := range recs {
-		out[i] = session.Record{Raw: recs[i].raw, Line: recs[i].line}
-		if recs[i].at >= 0 && l.header.Version == session.Version {
-			out[i].At = start + int64(recs[i].at)
-		}
-	}
-	return out
+	return recs
 }
 
 // Append queues records to be added to the file.

@@ -24,7 +24,7 @@ func copyPath(path string) string {
 // migrateRecords turns records of version 1 or 2 into version 3. Records of version 1
 // get ids, each the parent of the next. The ids depend on the records alone, so
 // they are the same every time.
-func (l *log) migrateRecords(recs []record) []record {
+func (l *log) migrateRecords(recs []session.Record) []session.Record {
 	if l.header.Version == 1 && len(l.old) > 0 && len(recs) > 0 {
 		l.note("the file of version 1 has grown since it was opened: open it again to see all of it")
 		return nil
@@ -34,12 +34,12 @@ func (l *log) migrateRecords(recs []record) []record {
 	taken := make(map[string]bool, len(recs))
 	if l.header.Version == 1 {
 		for i := range recs {
-			ids[i] = recordID(l.header.ID, recs[i].line, recs[i].raw, taken)
+			ids[i] = recordID(l.header.ID, recs[i].Line, recs[i].Raw, taken)
 			byIndex = append(byIndex, ids[i])
 		}
 	}
 	for i := range recs {
-		raw := recs[i].raw
+		raw := recs[i].Raw
 		if l.header.Version == 1 {
 			parent := ""
 			if i > 0 {
@@ -47,8 +47,8 @@ func (l *log) migrateRecords(recs []record) []record {
 			}
 			raw = pifile.WithPlace(raw, ids[i], parent, byIndex)
 		}
-		recs[i].raw = pifile.WithoutHookRole(raw)
-		l.old = append(l.old, recs[i].raw)
+		recs[i].Raw, recs[i].At = pifile.WithoutHookRole(raw), 0 // which the file does not have
+		l.old = append(l.old, recs[i].Raw)
 	}
 	return recs
 }

@@ -28,10 +28,6 @@ type Options struct {
 	// LockTimeout is how long to wait for another process; the default is 10
 	// seconds.
 	LockTimeout time.Duration
-
-	// PerFolder puts sessions into a folder for the folder they are about, as
-	// pi does. They are found either way.
-	PerFolder bool
 }
 
 func (o *Options) orDefault() Options {
@@ -89,16 +85,12 @@ func (s *store) CreateStream(_ context.Context, h session.Header, recs iter.Seq2
 	if path, err := s.findFile(h.ID); err == nil {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "there is one already, in " + path, Hint: "open it, or choose another id", Err: session.ErrExists}
 	}
-	dir := s.dir
-	if s.o.PerFolder && h.Dir != "" {
-		dir = filepath.Join(dir, folderName(h.Dir))
-	}
 	if h.Time.IsZero() {
 		h.Time = time.Now()
 	}
 	stamp := strings.NewReplacer(":", "-", ".", "-").Replace(h.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
-	path := filepath.Join(dir, stamp+"_"+h.ID+extension)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	path := filepath.Join(s.dir, stamp+"_"+h.ID+extension)
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, writeError("create", path, err)
 	}
 	if err := writeWhole(path, session.HeaderRecord(h), recs); err != nil {
@@ -142,12 +134,6 @@ func writeWhole(path string, header []byte, recs iter.Seq2[[]byte, error]) error
 		}
 	}
 	return syncDir(filepath.Dir(path))
-}
-
-// folderName returns the name of the folder that pi keeps a folder's sessions in.
-func folderName(dir string) string {
-	dir = strings.TrimLeft(dir, "/\\")
-	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(dir) + "--"
 }
 
 // Open opens a session by its id, or a file by its path.
@@ -301,7 +287,7 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 				return nil // it is continued in its copy
 			}
 		}
-		all = append(all, session.Info{Header: h, Modified: info.ModTime(), Bytes: info.Size(), Path: path})
+		all = append(all, session.Info{Header: h, Modified: info.ModTime().UTC(), Bytes: info.Size(), Path: path})
 		return nil
 	})
 	if err != nil {

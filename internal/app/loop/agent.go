@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/app/loop/tools"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/wire"
@@ -24,29 +23,23 @@ type Model interface {
 	Stream(ctx context.Context, req *llm.Request, text func(words string) error) (*wire.Answer, error)
 }
 
-// Options say how an agent works. The zero value works.
+// Options say how the agent works. The zero value works.
 type Options struct {
 	// Output is the most tokens of an answer; 0 leaves that to the provider.
 	Output int
 
 	// Trust runs every call without asking.
 	Trust bool
-
-	// Auto reports whether automatic compaction is on; nil is always.
-	Auto func() bool
 }
 
 // maxSteps is how many answers with calls one turn may have.
 const maxSteps = 100
 
-// Agent talks with a model in a session. Only one of its methods may run at a
-// time.
-type Agent struct {
+// agent talks with the driver's model in one session. Only one of its methods may run
+// at a time.
+type agent struct {
+	*Driver
 	session *session.Session
-	model   Model
-	box     *tools.Box
-	ui      UI
-	o       Options
 
 	always map[string]bool // tools that the person allowed for the session
 
@@ -58,20 +51,12 @@ type Agent struct {
 // ErrInterrupted says that the person cancelled what ran.
 var ErrInterrupted = errors.New("interrupted")
 
-// newAgent returns an agent that works in a session. The session's options
-// should offer the tools of the box.
-func newAgent(s *session.Session, m Model, box *tools.Box, ui UI, o Options) *Agent {
-	return &Agent{session: s, model: m, box: box, ui: ui, o: o, always: make(map[string]bool)}
-}
-
-func (a *Agent) autoCompacts() bool { return a.o.Auto == nil || a.o.Auto() }
-
-// Turn takes the user's message and works until the model has answered. With
+// answerMessage takes the user's message and works until the model has answered. With
 // an empty text it goes on from where the session stands. It returns
-// [ErrInterrupted] when ctx ends. [Agent.Finish] must follow in every case.
-func (a *Agent) Turn(ctx context.Context, text string) error {
+// [ErrInterrupted] when ctx ends. finishTurn must follow in every case.
+func (a *agent) answerMessage(ctx context.Context, text string) error {
 	a.session.Begin()
-	if err := a.Settle(ctx); err != nil {
+	if _, err := a.settleCalls(ctx); err != nil {
 		return err
 	}
 	if text != "" {
@@ -103,7 +88,7 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 }
 
 // noteUnusualStop reports an answer that ended in an unusual way.
-func (a *Agent) noteUnusualStop(stop string) {
+func (a *agent) noteUnusualStop(stop string) {
 	switch stop {
 	case wire.StopLength:
 		a.ui.Event(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
@@ -116,7 +101,7 @@ func (a *Agent) noteUnusualStop(stop string) {
 
 // askModel gets one answer and writes it into the session. A request that is too
 // long is compacted and sent again.
-func (a *Agent) askModel(ctx context.Context) (*wire.Answer, error) {
+func (a *agent) askModel(ctx context.Context) (*wire.Answer, error) {
 	for {
 		call, err := a.prepareCall(ctx)
 		if err != nil {
@@ -145,8 +130,8 @@ func (a *Agent) askModel(ctx context.Context) (*wire.Answer, error) {
 }
 
 // prepareCall prepares the next call, which may mean a compaction.
-func (a *Agent) prepareCall(ctx context.Context) (session.Call, error) {
-	f, err := a.Measure()
+func (a *agent) prepareCall(ctx context.Context) (session.Call, error) {
+	f, err := a.measureFill()
 	if err != nil {
 		return session.Call{}, err
 	}
@@ -157,7 +142,7 @@ func (a *Agent) prepareCall(ctx context.Context) (session.Call, error) {
 		}
 		a.ui.Event(Event{Kind: Compacting, Text: "threshold"})
 	}
-	a.session.SetAuto(a.autoCompacts())
+	a.session.SetAuto(a.isAuto())
 	call, err := a.session.Next(ctx)
 	if err != nil {
 		if due && ctx.Err() == nil {
@@ -178,8 +163,8 @@ func (a *Agent) prepareCall(ctx context.Context) (session.Call, error) {
 }
 
 // recoverOverflow makes room after a request that was too long.
-func (a *Agent) recoverOverflow(ctx context.Context, over *llm.OverflowError) error {
-	if !a.autoCompacts() {
+func (a *agent) recoverOverflow(ctx context.Context, over *llm.OverflowError) error {
+	if !a.isAuto() {
 		return fmt.Errorf("%w; automatic compaction is off: /compact makes room, then /retry", over)
 	}
 	a.ui.Event(Event{Kind: Compacting, Text: "overflow"})
@@ -194,7 +179,7 @@ func (a *Agent) recoverOverflow(ctx context.Context, over *llm.OverflowError) er
 // overflowLimit returns the provider's limit in the session's own tokens: where the
 // provider says how many it has counted, that count and the session's give the
 // proportion. The session deals with a limit that is unknown, or above that count.
-func (a *Agent) overflowLimit(over *llm.OverflowError) int {
+func (a *agent) overflowLimit(over *llm.OverflowError) int {
 	limit, actual := over.ContextLimit(), over.Err.Verdict.Actual
 	_, st, err := a.session.NeedsCompaction()
 	if err != nil || limit <= 0 || actual <= limit {
@@ -204,7 +189,7 @@ func (a *Agent) overflowLimit(over *llm.OverflowError) int {
 }
 
 // keepAnswer writes a whole answer into the session.
-func (a *Agent) keepAnswer(ctx context.Context, answer *wire.Answer) error {
+func (a *agent) keepAnswer(ctx context.Context, answer *wire.Answer) error {
 	m := answer.Message
 	if !hasContent(&m) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: "(no answer)"})
@@ -226,7 +211,7 @@ const (
 // keepPartial keeps what came of an answer that did not come to its end, and
 // returns the error to report. Thinking and calls are left out: half of them
 // means nothing, and a provider would refuse it.
-func (a *Agent) keepPartial(ctx context.Context, part *wire.Answer, err error) error {
+func (a *agent) keepPartial(ctx context.Context, part *wire.Answer, err error) error {
 	text := ""
 	if part != nil {
 		text = strings.TrimSpace(part.Message.Text())
@@ -269,19 +254,19 @@ func callsIn(m *chat.Message) []chat.Part {
 	return calls
 }
 
-// Settle answers calls at the session's end that never got a result, as after
-// a crash, so that the conversation can go on.
-func (a *Agent) Settle(ctx context.Context) error {
+// settleCalls answers calls at the session's end that never got a result, as after
+// a crash, so that the conversation can go on. It returns how many there were.
+func (a *agent) settleCalls(ctx context.Context) (int, error) {
 	open, err := openCalls(a.session)
 	if err != nil || len(open) == 0 {
-		return err
+		return 0, err
 	}
 	results := make([]chat.Message, len(open))
 	for i, c := range open {
 		results[i] = callResult(c, "not known: the session ended before this call returned", true)
 	}
 	_, err = a.session.Append(context.WithoutCancel(ctx), results...)
-	return err
+	return len(open), err
 }
 
 // openCalls returns the calls of a session's last answer that have no result yet.

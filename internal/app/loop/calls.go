@@ -9,7 +9,7 @@ import (
 
 // runCalls runs the calls of one answer and returns a result for every one of
 // them, in their order. When ctx ends, what has not run is answered as cancelled.
-func (a *Agent) runCalls(ctx context.Context, calls []chat.Part) []chat.Message {
+func (a *agent) runCalls(ctx context.Context, calls []chat.Part) []chat.Message {
 	results := make([]chat.Message, len(calls))
 	for i, c := range calls {
 		e := Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: c.Name, Failed: true}
@@ -40,7 +40,7 @@ const (
 
 // askPermission asks the person, unless the call needs no consent or that was settled
 // before. It returns why the call does not run, "" where it does.
-func (a *Agent) askPermission(ctx context.Context, action tools.Action) (why string, refused bool) {
+func (a *agent) askPermission(ctx context.Context, action tools.Action) (why string, refused bool) {
 	key := action.Tool + " " + string(action.Need)
 	switch {
 	case ctx.Err() != nil:

@@ -81,11 +81,11 @@ func (d *Driver) note(format string, args ...any) {
 
 func doCompact(ctx context.Context, d *Driver, focus string) error {
 	a := d.currentAgent()
-	err := a.Compact(ctx, focus)
+	err := a.compactNow(ctx, focus)
 	if !errors.Is(err, session.ErrNothing) {
 		return err
 	}
-	f, ferr := a.Measure()
+	f, ferr := a.measureFill()
 	if ferr != nil {
 		return ferr
 	}
@@ -120,7 +120,7 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	if err != nil {
 		return err
 	}
-	f, err := a.Measure()
+	f, err := a.measureFill()
 	if err != nil {
 		return err
 	}

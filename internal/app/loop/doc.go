@@ -2,12 +2,10 @@
 // tools, in a session that is compacted as it grows. It knows no terminal: a caller
 // that shows the conversation gives it a [UI].
 //
-// An [Agent] runs turns: [Agent.Turn] takes a user's message, asks the model,
-// runs the tools that it calls, and asks again until it has an answer;
-// [Agent.Finish] ends the turn, says how full the window is and compacts if
-// that is due. A [Driver] stands on top for a person: it takes lines as they are
-// typed, keeps them in order while an answer runs, and knows the commands that
-// start with a slash.
+// A [Driver] takes lines as a person types them, keeps them in order while an answer
+// runs, and knows the commands that start with a slash. A message begins a turn: the
+// model is asked, the tools that it calls are run, and it is asked again until it has
+// answered; then the driver says how full the window is and compacts if that is due.
 //
 //	d, err := loop.NewDriver(ctx, host, ui, box, session, "openai/gpt-5-mini", loop.Options{})
 //	d.Submit("Why does the build fail?")

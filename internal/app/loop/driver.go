@@ -45,7 +45,7 @@ type Driver struct {
 
 	mu     sync.Mutex
 	wake   *sync.Cond
-	agent  *Agent
+	agent  *agent
 	model  Model
 	spec   string // the model's name
 	queue  []string
@@ -64,7 +64,6 @@ type Driver struct {
 func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session.Session, model string, o Options) (*Driver, error) {
 	d := &Driver{host: host, ui: ui, box: box, o: o, done: make(chan struct{})}
 	d.wake = sync.NewCond(&d.mu)
-	d.o.Auto = d.isAuto
 	if err := d.setModel(ctx, s, model); err != nil {
 		return nil, err
 	}
@@ -96,25 +95,17 @@ func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.model, d.spec = m, name
-	if d.agent != nil {
-		d.agent.model = m
-	}
 	return nil
 }
 
 // openSession makes a session the present one and puts it in order.
 func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
-	d.mu.Lock()
-	a := newAgent(s, d.model, d.box, d.ui, d.o)
-	d.mu.Unlock()
-	open, err := openCalls(s)
-	if err == nil {
-		err = a.Settle(ctx)
-	}
+	a := &agent{Driver: d, session: s, always: make(map[string]bool)}
+	open, err := a.settleCalls(ctx)
 	if err != nil {
 		return err
 	}
-	fill, err := a.Measure()
+	fill, err := a.measureFill()
 	if err != nil {
 		return err
 	}
@@ -130,8 +121,8 @@ func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
 		d.note("%s", n)
 	}
 	switch last := lastMessage(s); {
-	case len(open) > 0:
-		d.note("%d call(s) were interrupted when the session ended and are marked so; /retry lets the model continue", len(open))
+	case open > 0:
+		d.note("%d call(s) were interrupted when the session ended and are marked so; /retry lets the model continue", open)
 	case last != nil && last.Role == chat.User:
 		d.note("the last message has no answer yet: /retry asks again")
 	}
@@ -153,7 +144,7 @@ func lastMessage(s *session.Session) *chat.Message {
 // Session returns the present session.
 func (d *Driver) Session() *session.Session { return d.currentAgent().session }
 
-func (d *Driver) currentAgent() *Agent {
+func (d *Driver) currentAgent() *agent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.agent
@@ -167,7 +158,7 @@ func (d *Driver) Model() string {
 }
 
 // Measure says how full the window is.
-func (d *Driver) Measure() (*Fill, error) { return d.currentAgent().Measure() }
+func (d *Driver) Measure() (*Fill, error) { return d.currentAgent().measureFill() }
 
 func (d *Driver) isAuto() bool {
 	d.mu.Lock()
@@ -191,7 +182,7 @@ func (d *Driver) Submit(line string) {
 	cmd, arg, isCommand := parseCommand(line)
 	switch {
 	case isCommand && cmd.Name == "compact" && d.turns:
-		err := d.agent.Request(d.base, arg) // only notes it, as long as the turn runs
+		err := d.agent.requestCompaction(d.base, arg) // only notes it, as long as the turn runs
 		d.mu.Unlock()
 		if err != nil {
 			d.note("not compacted: %s", problemText(err))
@@ -355,7 +346,7 @@ func (d *Driver) runTurn(text string) error {
 	a.session.Begin()
 	d.turns = true
 	d.mu.Unlock()
-	err := d.runCancellable(func(ctx context.Context) error { return a.Turn(ctx, text) })
+	err := d.runCancellable(func(ctx context.Context) error { return a.answerMessage(ctx, text) })
 	cut := errors.Is(err, ErrInterrupted)
 	d.mu.Lock()
 	d.turns = false
@@ -364,7 +355,7 @@ func (d *Driver) runTurn(text string) error {
 	if d.base.Err() != nil { // leaving: no compaction any more
 		return err
 	}
-	ferr := d.runCancellable(func(ctx context.Context) error { return a.Finish(ctx, cut) })
+	ferr := d.runCancellable(func(ctx context.Context) error { return a.finishTurn(ctx, cut) })
 	if err == nil {
 		err = ferr
 	} else if ferr != nil && !errors.Is(ferr, ErrInterrupted) && ferr.Error() != err.Error() { // once is enough

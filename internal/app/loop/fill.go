@@ -24,8 +24,8 @@ const (
 	NextStuck    = "stuck"
 )
 
-// Measure says how full the window is and what follows from it.
-func (a *Agent) Measure() (*Fill, error) {
+// measureFill says how full the window is and what follows from it.
+func (a *agent) measureFill() (*Fill, error) {
 	due, st, err := a.session.NeedsCompaction()
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (a *Agent) Measure() (*Fill, error) {
 	case st.ShouldCompact:
 		f.Level, f.Next = LevelWarning, NextCompacts
 		switch {
-		case !due || !a.autoCompacts():
+		case !due || !a.isAuto():
 			f.Next = NextOff
 		case a.stuck.Load():
 			f.Next = NextStuck
@@ -54,12 +54,12 @@ func fillOf(st *budget.Status) *Fill {
 	return f
 }
 
-// Finish ends a turn: it says how full the window is, and compacts where that
+// finishTurn ends a turn: it says how full the window is, and compacts where that
 // is due or was asked for. After a turn that the person cut off it compacts only on
 // request, since the rest can wait for the next message. A failure to compact
 // leaves the conversation as it was.
-func (a *Agent) Finish(ctx context.Context, cut bool) error {
-	f, err := a.Measure()
+func (a *agent) finishTurn(ctx context.Context, cut bool) error {
+	f, err := a.measureFill()
 	if err == nil {
 		if cut && f.Next == NextCompacts {
 			f.Next = NextLater
@@ -72,7 +72,7 @@ func (a *Agent) Finish(ctx context.Context, cut bool) error {
 	if asked := a.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
 		a.ui.Event(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
 	}
-	a.session.SetAuto(a.autoCompacts() && !cut)
+	a.session.SetAuto(a.isAuto() && !cut)
 	c, err := a.session.End(ctx)
 	switch {
 	case ctx.Err() != nil && c == nil:
@@ -92,16 +92,16 @@ func (a *Agent) Finish(ctx context.Context, cut bool) error {
 	return nil
 }
 
-// Request asks for a compaction at the end of the turn that runs, or sooner if
+// requestCompaction asks for a compaction at the end of the turn that runs, or sooner if
 // the window fills up before that.
-func (a *Agent) Request(ctx context.Context, focus string) error {
+func (a *agent) requestCompaction(ctx context.Context, focus string) error {
 	_, err := a.session.RequestCompaction(ctx, focus)
 	a.asked.Store(err == nil)
 	return err
 }
 
-// Compact compacts now.
-func (a *Agent) Compact(ctx context.Context, focus string) error {
+// compactNow compacts now.
+func (a *agent) compactNow(ctx context.Context, focus string) error {
 	a.ui.Event(Event{Kind: Compacting, Text: "manual"})
 	c, err := a.session.Compact(ctx, focus)
 	switch {
@@ -115,7 +115,7 @@ func (a *Agent) Compact(ctx context.Context, focus string) error {
 }
 
 // reportCompaction reports a compaction.
-func (a *Agent) reportCompaction(c *session.Compacted) {
+func (a *agent) reportCompaction(c *session.Compacted) {
 	a.stuck.Store(false)
 	e := Compaction{
 		Entry: c.Entry.ID, Before: c.Before.Count.Tokens, After: c.After.Count.Tokens,

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/hinshun/vt10x"
 	"github.com/mattn/go-runewidth"
 )
@@ -44,7 +44,8 @@ const (
 // what the emulator would misread.
 type screen struct {
 	vt    vt10x.Terminal
-	rest  []byte // an unfinished sequence or character
+	in    *ansi.Parser // of the last sequence
+	rest  []byte       // an unfinished sequence or character
 	reply []byte
 	last  rune
 
@@ -54,7 +55,7 @@ type screen struct {
 }
 
 func newScreen(cols, rows int) *screen {
-	s := &screen{modes: make(map[int]bool)}
+	s := &screen{in: ansi.NewParser(), modes: make(map[int]bool)}
 	s.vt = vt10x.New(vt10x.WithSize(cols, rows), vt10x.WithWriter(replier{s}))
 	return s
 }
@@ -72,37 +73,34 @@ func (s *screen) resize(cols, rows int) { s.vt.Resize(cols, rows) }
 func (s *screen) write(p []byte) []byte {
 	s.rest = append(s.rest, p...)
 	s.reply = nil
-	for len(s.rest) > 0 {
-		n := s.handleUnit(s.rest)
-		if n == 0 {
+	for len(s.rest) > 0 && utf8.FullRune(s.rest) {
+		seq, _, n, state := ansi.DecodeSequenceWc(string(s.rest), ansi.NormalState, s.in)
+		if state != ansi.NormalState { // it goes on
 			break
 		}
+		s.show(seq)
 		s.rest = s.rest[n:]
 	}
 	return s.reply
 }
 
-// handleUnit handles the first character or sequence and returns its length; 0 when
-// it is not there whole.
-func (s *screen) handleUnit(b []byte) int {
+// show shows one sequence or character.
+func (s *screen) show(seq string) {
 	switch {
-	case b[0] == 0x1b:
-		return s.handleEscape(b)
-	case b[0] == '\t': // the emulator loses its tab stops when it is resized
+	case seq == "\t": // the emulator loses its tab stops when it is resized
 		x := s.vt.Cursor().X
 		cols, _ := s.vt.Size()
 		s.pass(fmt.Sprintf("\x1b[%dG", min(x/8*8+8, cols-1)+1))
-		return 1
-	case b[0] < 0x20 || b[0] == 0x7f:
-		s.pass(string(b[:1]))
-		return 1
+	case strings.HasPrefix(seq, "\x1b["):
+		s.handleControl(seq)
+	case len(seq) > 1 && seq[0] == 0x1b && strings.IndexByte("]P_^X", seq[1]) >= 0: // titles, colours, queries
+	case seq[0] < 0x20 || seq[0] == 0x7f:
+		s.pass(seq)
+	default:
+		for _, r := range seq {
+			s.put(r)
+		}
 	}
-	if !utf8.FullRune(b) {
-		return 0
-	}
-	r, n := utf8.DecodeRune(b)
-	s.put(r)
-	return n
 }
 
 func (s *screen) put(r rune) {
@@ -119,100 +117,48 @@ func (s *screen) put(r rune) {
 
 func (s *screen) pass(text string) { _, _ = s.vt.Write([]byte(text)) }
 
-// handleEscape handles a sequence.
-func (s *screen) handleEscape(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '[':
-		for i := 2; i < len(b); i++ {
-			if b[i] >= 0x40 && b[i] <= 0x7e {
-				s.handleControl(string(b[2:i]), b[i], string(b[:i+1]))
-				return i + 1
-			}
+// handleControl handles a control sequence, which was parsed.
+func (s *screen) handleControl(seq string) {
+	cmd := ansi.Cmd(s.in.Command())
+	n, _ := s.in.Param(0, 0)
+	switch final := cmd.Final(); {
+	case cmd.Intermediate() != 0: // a query or a setting of no concern
+	case cmd.Prefix() == '?' && (final == 'h' || final == 'l'):
+		for _, p := range s.in.Params() {
+			s.modes[p.Param(0)] = final == 'h'
 		}
-		return 0
-	case ']', 'P', '_', '^', 'X': // strings: titles, colours, queries
-		for i := 2; i < len(b); i++ {
-			if b[i] == 7 {
-				return i + 1
-			}
-			if b[i] == 0x1b {
-				if i+1 == len(b) {
-					return 0
-				}
-				return i + 2
-			}
+		if final == 'h' || s.isAlternate() || !slices.Contains([]int{1049, 1047, 47}, n) { // else the emulator would enter the alternate screen
+			s.pass(seq)
 		}
-		return 0
-	case '(', ')', '*', '+', '#', ' ':
-		if len(b) < 3 {
-			return 0
-		}
-		s.pass(string(b[:3]))
-		return 3
-	}
-	s.pass(string(b[:2]))
-	return 2
-}
-
-// handleControl handles a control sequence: parameters and the letter that ends it.
-func (s *screen) handleControl(params string, final byte, whole string) {
-	mark := byte(0)
-	if params != "" && strings.IndexByte("<=>?", params[0]) >= 0 {
-		mark, params = params[0], params[1:]
-	}
-	switch {
-	case strings.ContainsAny(params, " !\"#$%&'()*+,-./"):
-		return // a query or a setting of no concern
-	case mark == '?' && (final == 'h' || final == 'l'):
-		for p := range strings.SplitSeq(params, ";") {
-			n, _ := strconv.Atoi(p)
-			s.modes[n] = final == 'h'
-		}
-		if final == 'l' && slices.Contains([]string{"1049", "1047", "47"}, params) && !s.isAlternate() {
-			return // the emulator would enter the alternate screen
-		}
-		s.pass(whole)
-	case mark == '>' && final == 'u':
+	case cmd.Prefix() == '>' && final == 'u':
 		s.keys++
-	case mark == '<' && final == 'u':
-		n, _ := strconv.Atoi(params)
+	case cmd.Prefix() == '<' && final == 'u':
 		s.keys = max(0, s.keys-max(n, 1))
-	case mark == '>' && final == 'm':
-		s.other = strings.HasPrefix(params, "4;") && params != "4;0"
-	case mark != 0:
-		return
+	case cmd.Prefix() == '>' && final == 'm':
+		level, _ := s.in.Param(1, 0)
+		s.other = n == 4 && level > 0
+	case cmd.Prefix() != 0:
 	case final == 'b': // repeat the last character
-		n, _ := strconv.Atoi(params)
 		for range max(n, 1) {
 			s.put(s.last)
 		}
 	default:
-		s.pass(whole)
+		s.pass(seq)
 	}
 }
 
 func (s *screen) isAlternate() bool { return s.vt.Mode()&vt10x.ModeAltScreen != 0 }
 
 func (s *screen) text() string {
-	cols, rows := s.vt.Size()
 	var b strings.Builder
-	line := make([]rune, 0, cols)
-	for y := range rows {
-		line = line[:0]
-		for x := range cols {
-			switch r := s.vt.Cell(x, y).Char; r {
-			case second:
-			case 0:
-				line = append(line, ' ')
-			default:
-				line = append(line, r)
+	for _, row := range s.cells() {
+		var line []rune
+		for _, c := range row {
+			if c.Rune != 0 {
+				line = append(line, c.Rune)
 			}
 		}
-		b.WriteString(strings.TrimRight(string(line), " "))
-		b.WriteByte('\n')
+		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
 	}
 	return b.String()
 }

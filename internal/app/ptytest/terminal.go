@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/creack/pty"
@@ -35,17 +36,9 @@ const (
 	CtrlU    = "\x15"
 )
 
-// T is the part of a test that a terminal needs.
-type T interface {
-	Helper()
-	Fatalf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Cleanup(func())
-}
-
 // Terminal is a command that runs in a pseudo-terminal, and its screen.
 type Terminal struct {
-	t      T
+	t      testing.TB
 	cmd    *exec.Cmd
 	master *os.File
 	slave  *os.File
@@ -65,7 +58,7 @@ type Terminal struct {
 // Start runs a command in a new terminal. Where the command has no
 // environment of its own it gets the present one with TERM=xterm-256color. The
 // command is ended with the test.
-func Start(t T, cols, rows int, cmd *exec.Cmd) *Terminal {
+func Start(t testing.TB, cols, rows int, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -224,11 +217,7 @@ func (tt *Terminal) Cells() [][]Cell { return look(tt, (*screen).cells) }
 func (tt *Terminal) AltScreen() bool { return look(tt, (*screen).isAlternate) }
 
 // Output returns how many bytes the command has written so far.
-func (tt *Terminal) Output() int {
-	tt.mu.Lock()
-	defer tt.mu.Unlock()
-	return tt.output
-}
+func (tt *Terminal) Output() int { return look(tt, func(*screen) int { return tt.output }) }
 
 // WaitFor waits until a text stands on the screen, on one line.
 func (tt *Terminal) WaitFor(text string) {

@@ -9,7 +9,6 @@ import (
 // snapshot is a session at one moment, as far as the screen needs it. It is made
 // outside the program's loop and never changed.
 type snapshot struct {
-	system  []chat.Part
 	history chat.History
 	view    plan.View
 	plan    *plan.Plan
@@ -39,7 +38,7 @@ func takeSnapshot(s *session.Session) (*snapshot, error) {
 		return nil, err
 	}
 	sn := &snapshot{
-		system: c.Request.System, history: c.Request.History, view: c.View, plan: c.View.Plan(),
+		history: c.Request.History, view: c.View, plan: c.View.Plan(),
 		places: s.Places(), labels: s.Labels(), pins: make(map[int]bool),
 		id: s.ID(), name: s.Name(), provider: c.Provider, model: c.Model, leaf: c.Leaf,
 	}

@@ -81,8 +81,7 @@ func markMatches(s string, look ansi.Style, find *regexp.Regexp) string {
 type paragraph struct {
 	ink  ansi.Style
 	text string
-	hang int  // how far all lines but the first are indented
-	rule bool // a line across, with the text in it
+	hang int // how far all lines but the first are indented
 }
 
 type line struct {
@@ -98,10 +97,6 @@ func wrapParagraphs(pars []paragraph, width int) []line {
 	var out []line
 	width = max(width, 8)
 	for _, p := range pars {
-		if p.rule {
-			out = append(out, line{p.ink, drawRule(p.text, width)})
-			continue
-		}
 		clean := strings.TrimSuffix(termsafe.Plain(text.Head(p.text, mostShown)), "\n")
 		lead := text.Runes(clean, p.hang) // it has no wide ones: it is a sign, spaces or a name of ours
 		for _, l := range wrapLines(clean[len(lead):], width-p.hang) {

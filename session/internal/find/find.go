@@ -4,6 +4,7 @@
 package find
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ type Word struct {
 	Text   string
 	Prefix bool // any ending will do
 	parts  []string
+	phrase string // as it stands among the words of a text, with spaces between
 }
 
 // Parse reads a query. Words without a letter or digit are left out. A star at
@@ -30,7 +32,11 @@ func Parse(query string) Query {
 		if len(parts) == 0 {
 			continue
 		}
-		q.Words = append(q.Words, Word{Text: text, Prefix: text != w, parts: parts})
+		phrase := " " + strings.Join(parts, " ")
+		if text == w {
+			phrase += " "
+		}
+		q.Words = append(q.Words, Word{text, text != w, parts, phrase})
 	}
 	return q
 }
@@ -53,32 +59,8 @@ func (q Query) Matches(text string) bool {
 			}
 		}
 	}
-	have := splitWords(text)
-	for i := range q.Words {
-		if !q.Words[i].standsIn(have) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *Word) standsIn(have []string) bool {
-	for i := 0; i+len(w.parts) <= len(have); i++ {
-		if w.startsAt(have[i:]) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *Word) startsAt(have []string) bool {
-	last := len(w.parts) - 1
-	for k, p := range w.parts {
-		if have[k] != p && (k != last || !w.Prefix || !strings.HasPrefix(have[k], p)) {
-			return false
-		}
-	}
-	return true
+	have := " " + strings.Join(splitWords(text), " ") + " "
+	return !slices.ContainsFunc(q.Words, func(w Word) bool { return !strings.Contains(have, w.phrase) })
 }
 
 // Snippet returns the place in a text where the first of the words stands, on

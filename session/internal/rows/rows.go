@@ -267,9 +267,9 @@ type moment time.Time
 func (m *moment) Scan(v any) error {
 	switch v := v.(type) {
 	case time.Time:
-		*m = moment(v)
+		*m = moment(v.UTC())
 	case int64:
-		*m = moment(time.UnixMilli(v))
+		*m = moment(time.UnixMilli(v).UTC())
 	default:
 		return fmt.Errorf("%T where a time is expected", v)
 	}
