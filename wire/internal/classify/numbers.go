@@ -2,6 +2,7 @@ package classify
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,7 @@ const maxMentions = 128
 
 // findMentions finds the numbers that can be counts of tokens.
 func findMentions(plain string) []mention {
-	toks := tokenise(dropStackTrace(plain))
+	toks := tokenise(plain)
 	var out []mention
 	for i, w := range toks {
 		n, ok := countOf(w)
@@ -79,132 +80,51 @@ func findMentions(plain string) []mention {
 	return out
 }
 
-// dropStackTrace leaves the lines of a stack trace out.
-func dropStackTrace(s string) string {
-	if !strings.Contains(s, "\n") {
-		return s
-	}
-	var b strings.Builder
-	for line := range strings.Lines(s) {
-		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "at ") && !strings.HasPrefix(t, `file "`) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
 // tokenise splits words, numbers and marks. Names with digits stay whole.
 func tokenise(s string) []string {
-	var out []string
-	for i := 0; i < len(s); {
-		c := s[i]
+	s = spacedNumber.ReplaceAllStringFunc(s, func(n string) string {
+		digits := strings.TrimRight(n, " tok")
+		return digits[:1] + strings.NewReplacer(" ", "", ".", "", "'", "").Replace(digits[1:]) + " tok"
+	})
+	for _, step := range beforeTokens {
+		s = step.what.ReplaceAllString(s, step.with)
+	}
+	out := tokens.FindAllString(s, -1)
+	for i, t := range out {
 		switch {
-		case c >= '0' && c <= '9':
-			if k, n := readSpacedNumber(s, i); k > i {
-				out = append(out, n)
-				i = k
-				continue
-			}
-			k := i + 1
-			for k < len(s) && (isWordByte(s[k]) || s[k] == ',' && groupAt(s, k) || s[k] == '.' && k+1 < len(s) && s[k+1] >= '0' && s[k+1] <= '9' || s[k] == '_' || s[k] == '-' && k+1 < len(s) && isWordByte(s[k+1]) && !strings.HasPrefix(s[k+1:], "tok")) {
-				k++
-			}
-			if s[k-1] == 'e' && k+1 < len(s) && s[k] == '+' && s[k+1] == '0' { // as programs print large ones
-				for k++; k < len(s) && s[k] >= '0' && s[k] <= '9'; k++ {
-				}
-			}
-			n := s[i:k]
-			if isClockPart(s, i, k) {
-				i = k
-				continue
-			}
-			if rest, ok := strings.CutPrefix(s[k:], " million"); ok {
-				n, k = n+"m", len(s)-len(rest)
-			}
-			out = append(out, n)
-			i = k
-		case isWordByte(c) || c >= 0x80:
-			k := i + 1
-			for k < len(s) && !(s[k-1] >= 0x80 && s[k] >= '0' && s[k] <= '9') && (isWordByte(s[k]) || s[k] >= 0x80 || (s[k] == '-' || s[k] == '.' || s[k] == '/') && k+1 < len(s) && isWordByte(s[k+1]) || s[k] == '_' && k+1 < len(s) && s[k+1] >= '0' && s[k+1] <= '9') {
-				k++
-			}
-			w := s[i:k]
-			switch {
-			case w == "plus":
-				w = "+"
-			case w == "http" || w == "https": // an address says nothing
-				for k < len(s) && s[k] > ' ' && strings.IndexByte(`"'<>)`, s[k]) < 0 {
-					k++
-				}
-				w = ","
-			}
-			out = append(out, w)
-			i = k
-		case (c == '<' || c == '>') && i+1 < len(s) && s[i+1] == '=':
-			out = append(out, s[i:i+2])
-			i += 2
-		case c == '-' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9': // below zero is a code
-			for i++; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-			}
-		case c == '_': // parts of an identifier are words
-			i++
-		case strings.IndexByte(".;,()[]><+:=", c) >= 0:
-			out = append(out, string(c))
-			i++
-		case c == '\n':
-			out = append(out, ".")
-			i++
-		default:
-			i++
+		case t == "plus":
+			out[i] = "+"
+		case t == "\n":
+			out[i] = "."
+		case t == "http" || t == "https" || strings.Contains(t, "://"): // an address says nothing
+			out[i] = ","
+		case t[0] == '-', t[0] >= '0' && t[0] <= '9' && strings.Contains(t, ":"): // a code; a time or a place in a file
+			out[i] = ":"
 		}
 	}
 	return out
 }
 
-// isClockPart: the number is a part of a time, an address or a place in a file, with
-// colons between digits, or one among many of a kind.
-func isClockPart(s string, i, k int) bool {
-	digit := func(at int) bool { return at >= 0 && at < len(s) && s[at] >= '0' && s[at] <= '9' }
-	if i > 1 && s[i-1] == '[' && isWordByte(s[i-2]) && k < len(s) && s[k] == ']' {
-		return true // messages[31], or a log's worker[31337]
-	}
-	return i > 0 && s[i-1] == ':' && digit(i-2) || k < len(s) && s[k] == ':' && digit(k+1)
+// spacedNumber is digits in groups of three with blanks, points or apostrophes between
+// them, where the word for tokens follows: 131 072 tokens.
+var spacedNumber = regexp.MustCompile(`(?:^|[^.,a-z0-9])\d{1,3}(?:[ .']\d{3})+ *tok`)
+
+// beforeTokens are steps that leave no number that counts nothing, and no doubt where one ends.
+var beforeTokens = []struct {
+	what *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`(?m)^\s*(?:at |file ").*$`), ""}, // a stack trace
+	{regexp.MustCompile(`([a-z0-9])\[\d+\]`), "$1[]"},     // messages[31], or a log's worker[31337]
+	{regexp.MustCompile(`\b(\d\w*)-tok`), "$1 tok"},       // a 128k-token window
+	{regexp.MustCompile(`(\d) million`), "${1}m"},         // 1 million
 }
 
-// readSpacedNumber reads digits in groups of three with blanks, points or apostrophes
-// between them, where the word for tokens follows: 131 072 tokens. It returns
-// the end, which is i if there are none.
-func readSpacedNumber(s string, i int) (int, string) {
-	k := i
-	for k < len(s) && s[k] >= '0' && s[k] <= '9' {
-		k++
-	}
-	if k-i > 3 || k+3 >= len(s) || i > 0 && (s[i-1] == '.' || isWordByte(s[i-1])) {
-		return i, ""
-	}
-	n := s[i:k]
-	for k+3 < len(s) && len(n) < 12 && (s[k] == ' ' || s[k] == '.' || s[k] == '\'') && groupAt(s, k) {
-		n += s[k+1 : k+4]
-		k += 4
-	}
-	if len(n) <= 3 || !strings.HasPrefix(strings.TrimLeft(s[k:], " "), "tok") {
-		return i, ""
-	}
-	return k, n
-}
-
-// groupAt reports whether a comma at k separates thousands.
-func groupAt(s string, k int) bool {
-	if k+3 >= len(s) {
-		return false
-	}
-	for i := k + 1; i <= k+3; i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return k+4 >= len(s) || s[k+4] < '0' || s[k+4] > '9'
-}
+var tokens = func() *regexp.Regexp {
+	const number = `\d(?:e\+0\d*|\w|,\d{3}(?:\b|[a-z_])|\.\d|-[a-z0-9])*`
+	const word = `(?:[^\x00-\x7f]+|[a-z][a-z0-9]*)(?:[^\x00-\x7f]+|[a-z][a-z0-9]*|[-./][a-z0-9]+|_\d[a-z0-9]*)*`
+	return regexp.MustCompile(`https?://[^\s"'<>)]*|` + number + `(?::` + number + `)*|` + word + `|-\d+|[<>]=?|[.;,()\[\]+:=\n]`)
+}()
 
 // countOf reads 1048575, 1,048,575, 131k, 131.1K, 128Ki, 1M and 1.048576e+06.
 func countOf(w string) (int, bool) {
