@@ -61,20 +61,18 @@ func (h *openHands) readEvents(raw jsontext.Value) {
 }
 
 func (h *openHands) readEvent(raw jsontext.Value) {
-	var id, stamp, source, action, observation, meta, args, cause, body, extras jsontext.Value
+	var from, kind, seen, words string
+	var id, stamp, meta, args, cause, extras jsontext.Value
 	decode.Find(
-		raw, decode.To("id", &id), decode.To("timestamp", &stamp), decode.To("source", &source), decode.To("action", &action),
-		decode.To("observation", &observation), decode.To("tool_call_metadata", &meta), decode.To("args", &args), decode.To("cause", &cause),
-		decode.To("content", &body), decode.To("extras", &extras),
+		raw, decode.To("id", &id), decode.To("timestamp", &stamp), decode.To("source", &from), decode.To("action", &kind),
+		decode.To("observation", &seen), decode.To("tool_call_metadata", &meta), decode.To("args", &args), decode.To("cause", &cause),
+		decode.To("content", &words), decode.To("extras", &extras),
 	)
 	m := chat.Message{ID: string(id), Time: decode.Millis(stamp)}
-	if observation.Kind() == '"' {
-		kind, _ := decode.String(observation)
-		h.addObservation(m, kind, raw, meta, cause, body, extras)
+	if seen != "" {
+		h.addObservation(m, seen, words, raw, meta, cause, extras)
 		return
 	}
-	kind, _ := decode.String(action)
-	from, _ := decode.String(source)
 	switch {
 	case kind == "system":
 		m.Role = chat.System
@@ -154,8 +152,7 @@ func (h *openHands) bareAction(m chat.Message, kind string, id, args jsontext.Va
 	h.addMessage(m)
 }
 
-func (h *openHands) addObservation(m chat.Message, kind string, raw, meta, cause, body, extras jsontext.Value) {
-	words, _ := decode.String(body)
+func (h *openHands) addObservation(m chat.Message, kind, words string, raw, meta, cause, extras jsontext.Value) {
 	id := decode.Str(meta, "tool_call_id")
 	if id == "" && len(cause) > 0 {
 		id = "event-" + string(cause)
