@@ -3,6 +3,7 @@ package classify
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,46 +31,8 @@ func findMentions(plain string) []mention {
 			break
 		}
 		m := mention{n: n}
-		start := i - 1
-		if i >= 3 && toks[i-1] == "," && toks[i-3] == "[" { // a range: [1, 4096]
-			start = i - 4
-			m.sign = "<="
-		}
-		if i >= 2 && (toks[i-1] == "to" || toks[i-1] == "and") { // between 1 and 4096
-			if low, ok := countOf(toks[i-2]); ok && low <= 1 {
-				start = i - 3
-				m.sign = "<="
-			}
-		}
-		for k := start; k >= 0 && len(m.before) < 8; k-- {
-			if _, num := countOf(toks[k]); num || toks[k] == "." || toks[k] == ";" || toks[k] == "," {
-				break
-			}
-			if toks[k] == ">" || toks[k] == ">=" || toks[k] == "<=" || toks[k] == "+" || toks[k] == "<" {
-				if len(m.before) == 0 || toks[k] == "+" {
-					m.sign = toks[k]
-				}
-				if toks[k] == "<=" && len(m.before) == 0 {
-					m.before = append([]string{"<="}, m.before...)
-				}
-				break
-			}
-			if w := toks[k]; w != "(" && w != ")" && w != ":" && w != "=" && w != "[" {
-				m.before = append([]string{w}, m.before...)
-			} else if w == ")" {
-				break
-			}
-		}
-		for k := i + 1; k < len(toks) && len(m.after) < 5; k++ {
-			if _, num := countOf(toks[k]); num || strings.ContainsAny(toks[k], ".;,()[]><+:") {
-				break
-			}
-			if toks[k] == "=" { // what stood before it is the next one's name
-				m.after = nil
-				break
-			}
-			m.after = append(m.after, toks[k])
-		}
+		m.readBefore(toks[:i])
+		m.readAfter(toks[i+1:])
 		if i > 0 && i+1 < len(toks) && toks[i-1] == "(" && toks[i+1] == ")" && strings.Contains(plain, "invalid param") {
 			continue // a code, as one provider writes it
 		}
@@ -78,6 +41,49 @@ func findMentions(plain string) []mention {
 		}
 	}
 	return out
+}
+
+// readBefore reads the words before the number, back to where others belong to
+// another number or sentence.
+func (m *mention) readBefore(words []string) {
+	for _, w := range slices.Backward(words) {
+		_, number := countOf(w)
+		switch w {
+		case ">", ">=", "<=", "<", "+":
+			if len(m.before) == 0 || w == "+" {
+				m.sign = w
+			}
+			return
+		case "(", ":", "=", "[":
+			continue
+		}
+		if number || len(m.before) == 8 || strings.ContainsAny(w[:1], ".;,)") {
+			return
+		}
+		m.before = slices.Insert(m.before, 0, w)
+	}
+}
+
+// readAfter reads the words after the number in the same way.
+func (m *mention) readAfter(words []string) {
+	for _, w := range words {
+		if w == "=" { // what stood before it is the next one's name
+			m.after = nil
+			return
+		}
+		if _, number := countOf(w); number || len(m.after) == 5 || strings.ContainsAny(w, ".;,()[]><+:") {
+			return
+		}
+		m.after = append(m.after, w)
+	}
+}
+
+// last returns the word before the number.
+func (m *mention) last() string {
+	if len(m.before) == 0 {
+		return ""
+	}
+	return m.before[len(m.before)-1]
 }
 
 // tokenise splits words, numbers and marks. Names with digits stay whole.
@@ -114,10 +120,12 @@ var beforeTokens = []struct {
 	what *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`(?m)^\s*(?:at |file ").*$`), ""}, // a stack trace
-	{regexp.MustCompile(`([a-z0-9])\[\d+\]`), "$1[]"},     // messages[31], or a log's worker[31337]
-	{regexp.MustCompile(`\b(\d\w*)-tok`), "$1 tok"},       // a 128k-token window
-	{regexp.MustCompile(`(\d) million`), "${1}m"},         // 1 million
+	{regexp.MustCompile(`(?m)^\s*(?:at |file ").*$`), ""},         // a stack trace
+	{regexp.MustCompile(`([a-z0-9])\[\d+\]`), "$1[]"},             // messages[31], or a log's worker[31337]
+	{regexp.MustCompile(`\b(\d\w*)-tok`), "$1 tok"},               // a 128k-token window
+	{regexp.MustCompile(`(\d) million`), "${1}m"},                 // 1 million
+	{regexp.MustCompile(`\[ *\d+ *, *(\d[^\s\]]*) *\]`), "<= $1"}, // a range: [1, 4096]
+	{regexp.MustCompile(`\b[01] (?:to|and) (\d)`), "<= $1"},       // between 1 and 4096
 }
 
 var tokens = func() *regexp.Regexp {
@@ -149,45 +157,36 @@ func countOf(w string) (int, bool) {
 	return int(x*scale + 0.5), true
 }
 
+// otherUnits are what numbers count that are not of tokens.
+var otherUnits = []string{
+	"bytes", "byte", "kb", "mb", "gb", "kib", "mib", "characters", "chars", "character", "seconds", "second", "s", "ms", "minutes",
+	"images", "image", "pages", "requests", "draft", "parameters", "words", "%",
+}
+
 // otherUnit: bytes, characters, seconds or things, not tokens.
 func (m *mention) otherUnit() bool {
-	if m.n < 16 {
+	if m.n < 16 || excess.MatchString(strings.Join(m.before, " ")) {
 		return true
 	}
-	switch n := len(m.before); {
-	case n > 0 && m.before[n-1] == "by", n > 1 && m.before[n-2] == "by", n > 2 && m.before[n-3] == "by" && m.before[n-2] == "at":
-		return true // exceeded by, by about, by at least
+	after := m.after
+	if len(after) > 1 && (after[0] == "input" || after[0] == "output") {
+		after = after[1:]
 	}
-	for i, w := range m.after {
-		if i > 1 {
-			break
-		}
-		switch w {
-		case "bytes", "byte", "kb", "mb", "gb", "kib", "mib", "characters", "chars", "character", "seconds", "second", "s", "ms", "minutes", "images", "image", "pages", "requests", "draft", "parameters", "words", "%":
-			return true
-		case "input", "output":
-			continue
-		}
-		if i == 0 && w != "input" {
-			break
-		}
-	}
-	return false
+	return len(after) > 0 && slices.Contains(otherUnits, after[0])
 }
+
+var excess = regexp.MustCompile(`(?:^| )by(?: at \S+| \S+)?$`) // exceeded by, by about, by at least
 
 // isReason: the number is a status with its reason or its body behind it.
 func (m *mention) isReason(rest []string) bool {
 	if m.n < 400 || m.n > 529 || m.sign != "" {
 		return false
 	}
-	if len(m.before) > 0 {
-		switch m.before[len(m.before)-1] {
-		case "failed", "returned", "response", "got", "api", "request", "openai", "unexpected":
-		default:
-			return len(rest) > 1 && (rest[0] == "bad" && rest[1] == "request" || rest[0] == "too" && rest[1] == "many")
-		}
+	switch m.last() {
+	case "", "failed", "returned", "response", "got", "api", "request", "openai", "unexpected":
+		return len(rest) == 0 || !strings.HasPrefix(rest[0], "token")
 	}
-	return len(rest) == 0 || !strings.HasPrefix(rest[0], "token")
+	return len(rest) > 1 && (rest[0] == "bad" && rest[1] == "request" || rest[0] == "too" && rest[1] == "many")
 }
 
 // isStatus: the number is a status or an error's code.
@@ -195,14 +194,9 @@ func (m *mention) isStatus(at int) bool {
 	if m.n < 100 || m.n > 599 {
 		return false
 	}
-	if at == 0 {
+	switch m.last() {
+	case "code", "status", "http", "error", "exception", "validationexception":
 		return true
 	}
-	for _, w := range m.before[max(0, len(m.before)-1):] {
-		switch w {
-		case "code", "status", "http", "error", "exception", "validationexception":
-			return true
-		}
-	}
-	return false
+	return at == 0
 }
