@@ -106,19 +106,19 @@ func (h *openHands) openHandsContent(args jsontext.Value) []chat.Part {
 	if s := decode.Str(args, "content"); s != "" {
 		parts = append(parts, textPart(s))
 	}
-	for _, u := range decode.Elements(decode.Member(args, "image_urls")) {
-		parts = append(parts, imageURL(u))
-	}
-	return parts
+	return append(parts, imagesAt(args)...)
 }
 
-// imageURL returns an image that is given by its address alone.
-func imageURL(u jsontext.Value) chat.Part {
-	p, err := decode.Block(jsontext.Value(`{"type":"image_url","image_url":` + string(u) + `}`))
-	if err != nil || p.Kind != chat.Image {
-		return chat.Part{Kind: chat.Opaque, Name: "image", Data: string(u)}
+// imagesAt returns the images that an object names by their addresses alone.
+func imagesAt(raw jsontext.Value) (parts []chat.Part) {
+	for _, u := range decode.Elements(decode.Member(raw, "image_urls")) {
+		p, err := decode.Block(jsontext.Value(`{"type":"image_url","image_url":` + string(u) + `}`))
+		if err != nil || p.Kind != chat.Image {
+			p = chat.Part{Kind: chat.Opaque, Name: "image", Data: string(u)}
+		}
+		parts = append(parts, p)
 	}
-	return p
+	return parts
 }
 
 // addAnswer adds the model's message that an action came from. Several actions
@@ -168,9 +168,7 @@ func (h *openHands) addObservation(m chat.Message, kind, words string, raw, meta
 			p.Text = strings.TrimPrefix(p.Text+"\n"+s, "\n") // how the command ended, which the model is told
 		}
 		p.Failed = kind == "error" || numberAt(extras, "metadata", "exit_code") > 0 || string(decode.Member(raw, "success")) == "false"
-		for _, u := range decode.Elements(decode.Member(extras, "image_urls")) {
-			p.Content = append(p.Content, imageURL(u))
-		}
+		p.Content = imagesAt(extras)
 		m.Parts = []chat.Part{p}
 		h.addMessage(m)
 	case kind == "error" || kind == "user_rejected":
@@ -301,12 +299,8 @@ func openHandsBlocks(raw jsontext.Value) []chat.Part {
 		}
 		return nil
 	case '{':
-		if urls := decode.Member(raw, "image_urls"); urls != nil {
-			var parts []chat.Part
-			for _, u := range decode.Elements(urls) {
-				parts = append(parts, imageURL(u))
-			}
-			return parts
+		if decode.Member(raw, "image_urls") != nil {
+			return imagesAt(raw)
 		}
 		p, err := decode.Block(raw)
 		if err != nil {

@@ -122,8 +122,8 @@ func resultsFirst(pieces []piece) []piece {
 
 // assembleElements writes the parts of a message that is a list with an element for
 // each of them. It takes those that stay from the list that find returns for the
-// bytes of a source; change writes those that edits touch, and render those that they made.
-func assembleElements(sources []source, find func(raw []byte) array, change func(elem []byte, b bit) []byte, render func(*chat.Part) []byte) (pieces []piece) {
+// bytes of a source; rewrite writes those that edits touch, and render those that they made.
+func assembleElements(sources []source, find func(raw []byte) array, rewrite func(elem []byte, b bit) []byte, render func(*chat.Part) []byte) (pieces []piece) {
 	for _, s := range sources {
 		var list array
 		if s.raw != nil {
@@ -134,7 +134,7 @@ func assembleElements(sources []source, find func(raw []byte) array, change func
 			if b.Part < 0 || b.Part >= len(list.elems) {
 				p.data = render(b.p)
 			} else if p = list.piece(b.Part); b.Fate != plan.Kept {
-				p.data = change(p.data, b)
+				p.data = rewrite(p.data, b)
 			}
 			p.result = b.p.Kind == chat.ToolResult
 			pieces = append(pieces, p)
