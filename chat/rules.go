@@ -206,7 +206,7 @@ func (c *Checker) Next(m *Message) []Problem {
 		default:
 			content++
 		}
-		c.images += countImages(p)
+		c.images += p.Size().Images
 	}
 	if content == 0 && c.rules.NonEmpty {
 		bad(RuleEmpty, -1, "the message has no content")
@@ -300,15 +300,4 @@ func (c *Checker) takeLate(id string) bool {
 		delete(c.late, id)
 	}
 	return true
-}
-
-func countImages(p *Part) int {
-	n := 0
-	if p.Kind == Image {
-		n = 1
-	}
-	for i := range p.Content {
-		n += countImages(&p.Content[i])
-	}
-	return n
 }

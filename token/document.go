@@ -3,9 +3,10 @@ package token
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +27,7 @@ func (c *Counter) documentTokens(p *chat.Part) int {
 	switch head := decodeHead(data); {
 	case elsewhere, strings.HasPrefix(media, "image/") && media != "image/svg+xml", strings.HasPrefix(media, "audio/"), strings.HasPrefix(media, "video/"):
 	case bytes.HasPrefix(head, []byte("%PDF")):
-		return max(countPDFPages(data)*c.profile.page, unknownMedia)
+		return max(countPDFPages(decodeFile(data))*c.profile.page, unknownMedia)
 	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
 		return c.encodedTextTokens(data)
 	case isTextMedia(media): // not base64, or not quite
@@ -46,9 +47,7 @@ func FileText(p *chat.Part) (string, bool) {
 	switch head := decodeHead(data); {
 	case elsewhere, bytes.HasPrefix(head, []byte("%PDF")):
 	case len(head) > 0 && isText(head) && (isTextMedia(media) || len(data) >= leastFile):
-		var b bytes.Buffer
-		eachChunk(data, func(chunk []byte, _ bool) int { b.Write(chunk); return 0 })
-		return strings.ToValidUTF8(b.String(), "\uFFFD"), true
+		return strings.ToValidUTF8(decodeFile(data), "\uFFFD"), true
 	case isTextMedia(media) && data != "":
 		return data, true
 	}
@@ -113,103 +112,44 @@ func decodeHead(data string) []byte {
 	return b
 }
 
-// eachChunk decodes data piece by piece, so that a file of many megabytes needs
-// little room. Each piece starts with what f left of the one before. It returns
-// the number of bytes that could not be decoded.
-func eachChunk(data string, f func(b []byte, last bool) (left int)) int {
-	r := base64Reader(data)
-	buf := make([]byte, 64<<10)
-	kept, read := 0, 0
-	for {
-		n, err := io.ReadFull(r, buf[kept:])
-		read += n
-		b := buf[:kept+n]
-		left := f(b, err != nil)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0
-		}
-		if err != nil {
-			return max(0, base64.RawStdEncoding.DecodedLen(len(data))-read)
-		}
-		kept = copy(buf, b[len(b)-min(left, len(b)/2):])
-	}
+// decodeFile returns what data in base64 hold, as far as they can be decoded.
+func decodeFile(data string) string {
+	var b strings.Builder
+	b.Grow(base64.StdEncoding.DecodedLen(len(data)))
+	_, _ = io.Copy(&b, base64Reader(data)) // what is damaged ends it
+	return b.String()
 }
 
 // encodedTextTokens returns the tokens of a text that comes in base64.
 func (c *Counter) encodedTextTokens(data string) int {
-	tokens, read := 0, 0
-	rest := eachChunk(data, func(b []byte, last bool) (left int) {
-		if !last { // no character and, if possible, no line is cut
-			if end := bytes.LastIndexByte(b, '\n') + 1; end > len(b)/2 {
-				left = len(b) - end
-			} else {
-				for left < utf8.UTFMax && !utf8.RuneStart(b[len(b)-1-left]) {
-					left++
-				}
-				left++
-			}
-			b = b[:len(b)-left]
-		}
-		read += len(b)
-		tokens += c.Text(string(b))
-		return left
-	})
-	if rest > 0 { // damaged: the rest is taken to be like what could be read
-		tokens += int(int64(tokens) * int64(rest) / int64(max(read, 1)))
-	}
-	return tokens
-}
-
-// countPDFPages estimates how many pages a PDF in base64 has: its page objects, or the
-// count in its page tree. Where both are compressed, a page is taken to have
-// pageBytes.
-func countPDFPages(data string) int {
-	n, most, size := 0, 0, 0
-	eachChunk(data, func(b []byte, last bool) int {
-		const overlap = 32
-		size += len(b)
-		scan := len(b)
-		if !last {
-			scan = max(0, len(b)-overlap)
-			size -= overlap
-		}
-		for at := 0; ; {
-			i := bytes.IndexByte(b[at:scan], '/')
-			if i < 0 {
-				break
-			}
-			at += i + 1
-			word := b[at:]
-			switch {
-			case bytes.HasPrefix(word, []byte("Type")):
-				word = bytes.TrimLeft(word[4:min(len(word), overlap)], " \r\n")
-				if bytes.HasPrefix(word, []byte("/Page")) && !bytes.HasPrefix(word, []byte("/Pages")) {
-					n++
-				}
-			case bytes.HasPrefix(word, []byte("Count ")):
-				most = max(most, leadingNumber(word[6:]))
-			}
-		}
-		return overlap
-	})
-	if n = max(n, most); n == 0 {
-		n = 1 + size/pageBytes
+	text := decodeFile(data)
+	n, read := c.Text(text), base64.StdEncoding.EncodedLen(len(text))
+	if whole := len(data) - strings.Count(data, "\n") - strings.Count(data, "\r"); read < whole {
+		n = int(int64(n) * int64(whole) / int64(max(read, 1))) // damaged: the rest is taken to be like what could be read
 	}
 	return n
 }
+
+// countPDFPages estimates how many pages a PDF has: its page objects, or the
+// count in its page tree. Where both are compressed, a page is taken to have
+// pageBytes.
+func countPDFPages(pdf string) int {
+	n := len(pdfPage.FindAllStringIndex(pdf, -1))
+	for _, m := range pdfCount.FindAllStringSubmatch(pdf, -1) {
+		count, _ := strconv.Atoi(m[1])
+		n = max(n, count)
+	}
+	if n == 0 {
+		n = 1 + len(pdf)/pageBytes
+	}
+	return n
+}
+
+var (
+	pdfPage  = regexp.MustCompile(`/Type[ \r\n]*/Page(?:[^s]|$)`)
+	pdfCount = regexp.MustCompile(`/Count (\d{1,6})`)
+)
 
 // pageBytes is what a page of a PDF has at least where nothing tells its pages:
 // few have less, so that the estimate is rather high.
 const pageBytes = 50_000
-
-// leadingNumber reads the digits at the beginning, up to a million.
-func leadingNumber(b []byte) int {
-	n := 0
-	for _, d := range b {
-		if d < '0' || d > '9' || n > 100_000 {
-			break
-		}
-		n = 10*n + int(d-'0')
-	}
-	return n
-}

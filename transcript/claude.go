@@ -51,19 +51,18 @@ func (r *claudeRecord) isMessage() bool { return r.kind == "user" || r.kind == "
 // addRecord puts a line into the tree, or among the records that are only counted.
 func (t *claudeTree) addRecord(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
-	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session, folder jsontext.Value
+	var agent, folder string
+	var onSide bool
 	decode.Find(
-		rec.raw, decode.To("type", &kind), decode.To("uuid", &uuid), decode.To("parentUuid", &parent), decode.To("logicalParentUuid", &logical),
-		decode.To("isSidechain", &side), decode.To("agentId", &agent), decode.To("message", &r.message), decode.To("timestamp", &r.stamp),
-		decode.To("isMeta", &meta), decode.To("isCompactSummary", &summary), decode.To("subtype", &subtype), decode.To("sessionId", &session),
+		rec.raw, decode.To("type", &r.kind), decode.To("uuid", &r.uuid), decode.To("parentUuid", &r.parent), decode.To("logicalParentUuid", &r.logical),
+		decode.To("isSidechain", &onSide), decode.To("agentId", &agent), decode.To("message", &r.message), decode.To("timestamp", &r.stamp),
+		decode.To("isMeta", &r.meta), decode.To("isCompactSummary", &r.summary), decode.To("subtype", &r.subtype), decode.To("sessionId", &r.session),
 		decode.To("cwd", &folder),
 	)
-	r.kind, r.uuid, r.parent, r.logical = decode.Str(kind), decode.Str(uuid), decode.Str(parent), decode.Str(logical)
-	r.meta, r.summary, r.subtype, r.session = decode.True(meta), decode.True(summary), decode.Str(subtype), decode.Str(session)
 	if r.session != "" && t.main.s.ID == "" {
 		t.main.s.ID = r.session
 	}
-	t.main.s.Folder = cmp.Or(t.main.s.Folder, decode.Str(folder))
+	t.main.s.Folder = cmp.Or(t.main.s.Folder, folder)
 	switch {
 	case r.kind == "summary":
 		t.main.s.Title = decode.Str(rec.raw, "summary")
@@ -80,10 +79,8 @@ func (t *claudeTree) addRecord(rec record) {
 		t.main.skip(orUnknown(r.kind))
 		return
 	}
-	if decode.True(side) {
-		if r.side = decode.Str(agent); r.side == "" {
-			r.side = t.sideOf(r.parent, r.uuid)
-		}
+	if onSide {
+		r.side = cmp.Or(agent, t.sideOf(r.parent, r.uuid))
 	}
 	if r.kind == "assistant" {
 		r.messageID = decode.Str(r.message, "id")

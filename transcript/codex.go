@@ -52,9 +52,9 @@ func (in *input) newCodex() *codex {
 }
 
 func (c *codex) readRecord(r record) {
-	var kind, payload, stamp jsontext.Value
-	decode.Find(r.raw, decode.To("type", &kind), decode.To("payload", &payload), decode.To("timestamp", &stamp))
-	t, _ := decode.String(kind)
+	var t string
+	var payload, stamp jsontext.Value
+	decode.Find(r.raw, decode.To("type", &t), decode.To("payload", &payload), decode.To("timestamp", &stamp))
 	if payload == nil {
 		c.readEarly(r, t)
 		return

@@ -61,20 +61,18 @@ func (h *openHands) readEvents(raw jsontext.Value) {
 }
 
 func (h *openHands) readEvent(raw jsontext.Value) {
-	var id, stamp, source, action, observation, meta, args, cause, body, extras jsontext.Value
+	var from, kind, seen, words string
+	var id, stamp, meta, args, cause, extras jsontext.Value
 	decode.Find(
-		raw, decode.To("id", &id), decode.To("timestamp", &stamp), decode.To("source", &source), decode.To("action", &action),
-		decode.To("observation", &observation), decode.To("tool_call_metadata", &meta), decode.To("args", &args), decode.To("cause", &cause),
-		decode.To("content", &body), decode.To("extras", &extras),
+		raw, decode.To("id", &id), decode.To("timestamp", &stamp), decode.To("source", &from), decode.To("action", &kind),
+		decode.To("observation", &seen), decode.To("tool_call_metadata", &meta), decode.To("args", &args), decode.To("cause", &cause),
+		decode.To("content", &words), decode.To("extras", &extras),
 	)
 	m := chat.Message{ID: string(id), Time: decode.Millis(stamp)}
-	if observation.Kind() == '"' {
-		kind, _ := decode.String(observation)
-		h.addObservation(m, kind, raw, meta, cause, body, extras)
+	if seen != "" {
+		h.addObservation(m, seen, words, raw, meta, cause, extras)
 		return
 	}
-	kind, _ := decode.String(action)
-	from, _ := decode.String(source)
 	switch {
 	case kind == "system":
 		m.Role = chat.System
@@ -108,19 +106,19 @@ func (h *openHands) openHandsContent(args jsontext.Value) []chat.Part {
 	if s := decode.Str(args, "content"); s != "" {
 		parts = append(parts, textPart(s))
 	}
-	for _, u := range decode.Elements(decode.Member(args, "image_urls")) {
-		parts = append(parts, imageURL(u))
-	}
-	return parts
+	return append(parts, imagesAt(args)...)
 }
 
-// imageURL returns an image that is given by its address alone.
-func imageURL(u jsontext.Value) chat.Part {
-	p, err := decode.Block(jsontext.Value(`{"type":"image_url","image_url":` + string(u) + `}`))
-	if err != nil || p.Kind != chat.Image {
-		return chat.Part{Kind: chat.Opaque, Name: "image", Data: string(u)}
+// imagesAt returns the images that an object names by their addresses alone.
+func imagesAt(raw jsontext.Value) (parts []chat.Part) {
+	for _, u := range decode.Elements(decode.Member(raw, "image_urls")) {
+		p, err := decode.Block(jsontext.Value(`{"type":"image_url","image_url":` + string(u) + `}`))
+		if err != nil || p.Kind != chat.Image {
+			p = chat.Part{Kind: chat.Opaque, Name: "image", Data: string(u)}
+		}
+		parts = append(parts, p)
 	}
-	return p
+	return parts
 }
 
 // addAnswer adds the model's message that an action came from. Several actions
@@ -154,8 +152,7 @@ func (h *openHands) bareAction(m chat.Message, kind string, id, args jsontext.Va
 	h.addMessage(m)
 }
 
-func (h *openHands) addObservation(m chat.Message, kind string, raw, meta, cause, body, extras jsontext.Value) {
-	words, _ := decode.String(body)
+func (h *openHands) addObservation(m chat.Message, kind, words string, raw, meta, cause, extras jsontext.Value) {
 	id := decode.Str(meta, "tool_call_id")
 	if id == "" && len(cause) > 0 {
 		id = "event-" + string(cause)
@@ -171,9 +168,7 @@ func (h *openHands) addObservation(m chat.Message, kind string, raw, meta, cause
 			p.Text = strings.TrimPrefix(p.Text+"\n"+s, "\n") // how the command ended, which the model is told
 		}
 		p.Failed = kind == "error" || numberAt(extras, "metadata", "exit_code") > 0 || string(decode.Member(raw, "success")) == "false"
-		for _, u := range decode.Elements(decode.Member(extras, "image_urls")) {
-			p.Content = append(p.Content, imageURL(u))
-		}
+		p.Content = imagesAt(extras)
 		m.Parts = []chat.Part{p}
 		h.addMessage(m)
 	case kind == "error" || kind == "user_rejected":
@@ -304,12 +299,8 @@ func openHandsBlocks(raw jsontext.Value) []chat.Part {
 		}
 		return nil
 	case '{':
-		if urls := decode.Member(raw, "image_urls"); urls != nil {
-			var parts []chat.Part
-			for _, u := range decode.Elements(urls) {
-				parts = append(parts, imageURL(u))
-			}
-			return parts
+		if decode.Member(raw, "image_urls") != nil {
+			return imagesAt(raw)
 		}
 		p, err := decode.Block(raw)
 		if err != nil {

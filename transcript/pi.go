@@ -42,9 +42,9 @@ type piEntry struct {
 }
 
 func newPiEntry(r record) piEntry {
-	var kind, id, parent jsontext.Value
-	decode.Find(r.raw, decode.To("type", &kind), decode.To("id", &id), decode.To("parentId", &parent))
-	return piEntry{r, decode.Str(kind), decode.Str(id), decode.Str(parent)}
+	e := piEntry{record: r}
+	decode.Find(r.raw, decode.To("type", &e.Type), decode.To("id", &e.ID), decode.To("parentId", &e.Parent))
+	return e
 }
 
 func (e *piEntry) isHeader() bool {

@@ -8,32 +8,21 @@ import (
 
 // assembleAnthropic writes a message: every part is one block of the content.
 func assembleAnthropic(m *chat.Message, sources []source) []piece {
-	base := frameSource(sources)
-	var pieces []piece
-	var isResult []bool
-	for _, s := range sources {
-		var content array
-		if s.raw != nil {
-			o := readObject(s.raw)
-			content = contentOf(o.get("content"))
-		}
-		for _, b := range s.bits {
-			pieces = append(pieces, anthropicPiece(content, b))
-			isResult = append(isResult, b.p.Kind == chat.ToolResult)
-		}
-	}
+	o := readObject(frameSource(sources).raw)
+	blocks := assembleElements(sources, anthropicContent, changeBlock, anthropicBlock)
 	if m.Role != chat.Assistant {
-		pieces = resultsFirst(pieces, isResult)
+		blocks = resultsFirst(blocks)
 	}
-	o := readObject(base.raw)
-	return []piece{{data: o.with(change{"content", contentValue(o.get("content"), pieces, "text")})}}
+	return []piece{{data: o.with(change{"content", contentValue(o.get("content"), blocks, "text")})}}
 }
+
+// anthropicContent returns the blocks of a message.
+func anthropicContent(raw []byte) array { return contentOf(decode.Member(raw, "content")) }
 
 // renameBlocks gives the calls and the results of a message the ids of m's, which
 // are as many and in the same order.
 func renameBlocks(message []byte, m *chat.Message) []byte {
-	o := readObject(message)
-	content := contentOf(o.get("content"))
+	o, content := readObject(message), anthropicContent(message)
 	ids := map[string][]string{}
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
@@ -60,25 +49,18 @@ func renameBlocks(message []byte, m *chat.Message) []byte {
 	return o.with(change{"content", content.with(pieces)})
 }
 
-func anthropicPiece(content array, b bit) piece {
-	if b.Part < 0 || b.Part >= len(content.elems) {
-		return piece{data: anthropicBlock(b.p)}
-	}
-	p := content.piece(b.Part)
+// changeBlock returns a block as edits leave it.
+func changeBlock(block []byte, b bit) []byte {
+	o := readObject(block)
 	switch {
-	case b.Fate == plan.Kept:
 	case b.Fate == plan.Quoted:
-		p.data = asText(p.data, "text", b.p.Text)
+		return asText(block, "text", b.p.Text)
 	case b.p.Kind == chat.ToolResult:
-		o := readObject(p.data)
-		p.data = o.with(change{"content", appendQuoted(nil, b.p.Text)})
+		return o.with(change{"content", appendQuoted(nil, b.p.Text)})
 	case b.p.Kind == chat.ToolCall:
-		o := readObject(p.data)
-		p.data = o.with(change{"input", argsObject(b.p.Args)})
-	default:
-		p.data = maskText(p.data, "text", b.p.Text)
+		return o.with(change{"input", argsObject(b.p.Args)})
 	}
-	return p
+	return maskText(block, "text", b.p.Text)
 }
 
 // anthropicBlock renders a part; nil for one that cannot be sent.
@@ -87,101 +69,57 @@ func anthropicBlock(p *chat.Part) []byte {
 	case chat.Text:
 		return textBlock("text", p.Text)
 	case chat.Thinking:
-		if p.Signature == "" {
+		switch {
+		case p.Signature == "":
 			return nil
+		case p.Text == "":
+			return objectOf("type", "redacted_thinking", "data", p.Signature)
 		}
-		if p.Text == "" {
-			return append(appendQuoted([]byte(`{"type":"redacted_thinking","data":`), p.Signature), '}')
-		}
-		out := appendQuoted([]byte(`{"type":"thinking","thinking":`), p.Text)
-		return append(appendQuoted(append(out, `,"signature":`...), p.Signature), '}')
+		return objectOf("type", "thinking", "thinking", p.Text, "signature", p.Signature)
 	case chat.ToolCall:
-		out := appendQuoted([]byte(`{"type":"tool_use","id":`), p.ID)
-		out = appendQuoted(append(out, `,"name":`...), p.Name)
-		out = append(append(out, `,"input":`...), argsObject(p.Args)...)
-		return append(out, '}')
+		return objectOf("type", "tool_use", "id", p.ID, "name", p.Name, "input", argsObject(p.Args))
 	case chat.ToolResult:
-		out := appendQuoted([]byte(`{"type":"tool_result","tool_use_id":`), p.ID)
-		out = append(out, `,"content":`...)
-		if len(p.Content) == 0 {
-			out = appendQuoted(out, p.Text)
-		} else {
-			out = append(out, '[')
-			if p.Text != "" {
-				out = append(append(out, textBlock("text", p.Text)...), ',')
-			}
-			n := len(out)
-			for i := range p.Content {
-				if c := anthropicBlock(&p.Content[i]); c != nil {
-					out = append(append(out, c...), ',')
-				}
-			}
-			if len(out) > n || p.Text != "" {
-				out = out[:len(out)-1]
-			}
-			out = append(out, ']')
+		var content any = p.Text
+		if len(p.Content) > 0 {
+			all := chat.Message{Parts: append([]chat.Part{{Kind: chat.Text, Text: p.Text}}, p.Content...)}
+			content = renderElements(&all, anthropicBlock)
 		}
-		if p.Failed {
-			out = append(out, `,"is_error":true`...)
-		}
-		return append(out, '}')
+		return objectOf("type", "tool_result", "tool_use_id", p.ID, "content", content, "is_error", p.Failed)
 	case chat.Image, chat.Document:
 		return anthropicMedia(p)
 	}
-	if decode.Valid([]byte(p.Data)) == nil && decode.Str([]byte(p.Data), "type") != "" {
-		return []byte(p.Data)
-	}
-	return nil
+	return typedJSON(p)
 }
 
 func anthropicMedia(p *chat.Part) []byte {
-	kind := "image"
-	if p.Kind == chat.Document {
-		kind = "document"
-	}
-	out := append([]byte(`{"type":"`), kind...)
-	out = append(out, `","source":`...)
+	var source []byte
 	switch {
 	case p.Text != "" && p.Data == "":
-		out = append(appendQuoted(append(out, `{"type":"text","media_type":"text/plain","data":`...), p.Text), '}')
+		source = objectOf("type", "text", "media_type", "text/plain", "data", p.Text)
 	case isAddress(p.Data):
-		out = append(appendQuoted(append(out, `{"type":"url","url":`...), p.Data), '}')
+		source = objectOf("type", "url", "url", p.Data)
 	case p.Media == "":
-		out = append(appendQuoted(append(out, `{"type":"file","file_id":`...), p.Data), '}')
+		source = objectOf("type", "file", "file_id", p.Data)
 	default:
-		out = appendQuoted(append(out, `{"type":"base64","media_type":`...), p.Media)
-		out = append(appendQuoted(append(out, `,"data":`...), p.Data), '}')
+		source = objectOf("type", "base64", "media_type", p.Media, "data", p.Data)
 	}
-	if p.Name != "" && p.Kind == chat.Document {
-		out = appendQuoted(append(out, `,"title":`...), p.Name)
+	if p.Kind == chat.Document {
+		return objectOf("type", "document", "source", source, "title", optional(p.Name))
 	}
-	return append(out, '}')
+	return objectOf("type", "image", "source", source)
 }
 
 // renderAnthropic writes a message anew; nil for one of which nothing can be sent.
 func renderAnthropic(m *chat.Message) []byte {
-	role := m.Role
-	if role == chat.Tool {
-		role = chat.User
-	}
-	out := append([]byte(`{"role":"`), role...)
-	out = append(out, `","content":`...)
 	if len(m.Parts) == 1 && m.Parts[0].Kind == chat.Text && !isSilent(&m.Parts[0]) {
-		return append(appendQuoted(out, m.Parts[0].Text), '}')
+		return objectOf("role", speakerOf(m.Role), "content", m.Parts[0].Text)
 	}
-	var pieces []piece
-	var isResult []bool
-	for i := range m.Parts {
-		if b := anthropicBlock(&m.Parts[i]); b != nil && !isSilent(&m.Parts[i]) {
-			pieces = append(pieces, piece{data: b})
-			isResult = append(isResult, m.Parts[i].Kind == chat.ToolResult)
-		}
-	}
+	pieces := renderElements(m, anthropicBlock)
 	if len(pieces) == 0 {
 		return nil
 	}
-	if role != chat.Assistant {
-		pieces = resultsFirst(pieces, isResult)
+	if m.Role != chat.Assistant {
+		pieces = resultsFirst(pieces)
 	}
-	return append(appendPieces(append(out, '['), pieces), "]}"...)
+	return objectOf("role", speakerOf(m.Role), "content", pieces)
 }

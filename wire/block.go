@@ -1,17 +1,33 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // textBlock returns a text block of that type.
-func textBlock(kind, text string) []byte {
-	out := append([]byte(`{"type":"`), kind...)
-	out = append(out, `","text":`...)
-	return append(appendQuoted(out, text), '}')
+func textBlock(kind, text string) []byte { return objectOf("type", kind, "text", text) }
+
+// typedJSON returns the JSON of an opaque part that says what it is; nil for any other.
+func typedJSON(p *chat.Part) []byte {
+	if p.Kind != chat.Opaque || decode.Valid([]byte(p.Data)) != nil || decode.Str([]byte(p.Data), "type") == "" {
+		return nil
+	}
+	return []byte(p.Data)
+}
+
+// speakerOf returns the role under which a message is written by those dialects in
+// which only results have a role of their own.
+func speakerOf(r chat.Role) string {
+	if r == chat.Tool {
+		r = chat.User
+	}
+	return string(r)
 }
 
 // contentOf returns a content value as an array: of its elements, of the one
@@ -48,16 +64,11 @@ func maskText(elem []byte, kind, text string) []byte {
 
 // asText returns a text block in place of an element, with its cache marker.
 func asText(elem []byte, kind, text string) []byte {
-	out := textBlock(kind, text)
-	if elem[0] != '{' {
-		return out
+	mark := decode.Member(elem, "cache_control")
+	if mark == nil {
+		return textBlock(kind, text)
 	}
-	o := readObject(elem)
-	if mark := o.get("cache_control"); mark != nil {
-		out = append(out[:len(out)-1], `,"cache_control":`...)
-		out = append(append(out, mark...), '}')
-	}
-	return out
+	return objectOf("type", kind, "text", text, "cache_control", []byte(mark))
 }
 
 // contentValue returns content made of these elements, which are objects or
@@ -71,9 +82,7 @@ func contentValue(base jsontext.Value, pieces []piece, kind string) []byte {
 	}
 	for i, p := range pieces {
 		if p.data[0] == '"' {
-			out := append([]byte(`{"type":"`), kind...)
-			out = append(append(append(out, `","text":`...), p.data...), '}')
-			pieces[i].data = out
+			pieces[i].data = objectOf("type", kind, "text", p.data)
 		}
 	}
 	a := array{}
@@ -95,24 +104,43 @@ func frameSource(sources []source) *source {
 
 // resultsFirst puts tool results before everything else, in order: a provider that
 // reads them in one message wants them there.
-func resultsFirst(pieces []piece, isResult []bool) []piece {
-	seen, late := false, false
-	for _, r := range isResult {
-		late = late || r && seen
-		seen = seen || !r
-	}
-	if !late {
+func resultsFirst(pieces []piece) []piece {
+	other := slices.IndexFunc(pieces, func(p piece) bool { return !p.result })
+	if other < 0 || !slices.ContainsFunc(pieces[other:], func(p piece) bool { return p.result }) {
 		return pieces
 	}
 	out := make([]piece, 0, len(pieces))
-	for _, want := range [...]bool{true, false} {
-		for i, p := range pieces {
-			if isResult[i] == want {
+	for _, results := range [...]bool{true, false} {
+		for _, p := range pieces {
+			if p.result == results {
 				out = append(out, piece{data: p.data})
 			}
 		}
 	}
 	return out
+}
+
+// assembleElements writes the parts of a message that is a list with an element for
+// each of them. It takes those that stay from the list that find returns for the
+// bytes of a source; rewrite writes those that edits touch, and render those that they made.
+func assembleElements(sources []source, find func(raw []byte) array, rewrite func(elem []byte, b bit) []byte, render func(*chat.Part) []byte) (pieces []piece) {
+	for _, s := range sources {
+		var list array
+		if s.raw != nil {
+			list = find(s.raw)
+		}
+		for _, b := range s.bits {
+			var p piece
+			if b.Part < 0 || b.Part >= len(list.elems) {
+				p.data = render(b.p)
+			} else if p = list.piece(b.Part); b.Fate != plan.Kept {
+				p.data = rewrite(p.data, b)
+			}
+			p.result = b.p.Kind == chat.ToolResult
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces
 }
 
 // callInput returns free-form input for arguments of the form {"input": text};
@@ -130,7 +158,15 @@ func argsObject(args string) []byte {
 	if v := jsontext.Value(args); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{' {
 		return v
 	}
-	return append(appendQuoted([]byte(`{"input":`), args), '}')
+	return objectOf("input", args)
+}
+
+// mediaURL returns the content of an image or a document as an address.
+func mediaURL(p *chat.Part) string {
+	if p.Media == "" || isAddress(p.Data) {
+		return p.Data
+	}
+	return "data:" + p.Media + ";base64," + p.Data
 }
 
 // isAddress tells where content lies from the content itself.

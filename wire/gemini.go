@@ -27,48 +27,28 @@ func geminiElement(raw []byte, part int) []byte {
 
 // assembleGemini writes a content: every part is one element of its parts.
 func assembleGemini(sources []source, find callFinder) []piece {
-	base := frameSource(sources)
-	var pieces []piece
-	for _, s := range sources {
-		var content array
-		if s.raw != nil {
-			content = geminiContent(s.raw)
-		}
-		for _, b := range s.bits {
-			pieces = append(pieces, geminiPiece(content, b, find))
-		}
-	}
-	o := readObject(base.raw)
+	render := func(p *chat.Part) []byte { return geminiPart(p, find) }
+	rewrite := func(elem []byte, b bit) []byte { return changeGeminiPart(elem, b, find) }
+	o := readObject(frameSource(sources).raw)
 	parts := o.array("parts")
-	return []piece{{data: o.with(change{"parts", parts.with(pieces)})}}
+	return []piece{{data: o.with(change{"parts", parts.with(assembleElements(sources, geminiContent, rewrite, render))})}}
 }
 
-func geminiPiece(content array, b bit, find callFinder) piece {
-	if b.Part < 0 || b.Part >= len(content.elems) {
-		return piece{data: geminiPart(b.p, find)}
-	}
-	p := content.piece(b.Part)
-	if p.data[0] != '{' {
-		if b.Fate != plan.Kept {
-			p.data = geminiPart(&chat.Part{Text: b.p.Text}, find)
-		}
-		return p
-	}
-	o := readObject(p.data)
+// changeGeminiPart returns a part as edits leave it.
+func changeGeminiPart(part []byte, b bit, find callFinder) []byte {
+	o := readObject(part)
 	switch {
-	case b.Fate == plan.Kept:
+	case part[0] != '{':
+		return geminiPart(&chat.Part{Text: b.p.Text}, find)
 	case b.Fate == plan.Quoted:
-		p.data = geminiPart(b.p, find)
 	case b.p.Kind == chat.ToolResult:
-		p.data = o.changeInner("functionResponse", "function_response", change{"response", geminiResponse(b.p)}, change{"parts", nil})
+		return o.changeInner("functionResponse", "function_response", change{"response", geminiResponse(b.p)}, change{"parts", nil})
 	case b.p.Kind == chat.ToolCall:
-		p.data = o.changeInner("functionCall", "function_call", change{"args", argsObject(b.p.Args)})
+		return o.changeInner("functionCall", "function_call", change{"args", argsObject(b.p.Args)})
 	case o.find("text") >= 0:
-		p.data = o.with(change{"text", appendQuoted(nil, b.p.Text)})
-	default:
-		p.data = geminiPart(b.p, find)
+		return o.with(change{"text", appendQuoted(nil, b.p.Text)})
 	}
-	return p
+	return geminiPart(b.p, find)
 }
 
 // changeInner changes members of the object at one of two names.
@@ -86,55 +66,40 @@ func (o *object) changeInner(name, other string, changes ...change) []byte {
 
 func geminiResponse(p *chat.Part) []byte {
 	if p.Failed {
-		return append(appendQuoted([]byte(`{"error":`), p.Text), '}')
+		return objectOf("error", p.Text)
 	}
-	return append(appendQuoted([]byte(`{"output":`), p.Text), '}')
+	return objectOf("output", p.Text)
 }
 
 // geminiPart renders a part; nil for one that cannot be sent.
 func geminiPart(p *chat.Part, find callFinder) []byte {
-	var out []byte
+	signature := optional(p.Signature)
 	switch p.Kind {
 	case chat.Text:
-		out = appendQuoted([]byte(`{"text":`), p.Text)
+		return objectOf("text", p.Text, "thoughtSignature", signature)
 	case chat.Thinking:
 		if p.Text == "" && p.Signature == "" {
 			return nil
 		}
-		out = appendQuoted([]byte(`{"thought":true,"text":`), p.Text)
+		return objectOf("thought", true, "text", p.Text, "thoughtSignature", signature)
 	case chat.ToolCall:
-		out = appendQuoted([]byte(`{"functionCall":{"name":`), p.Name)
-		if id := geminiID(p.ID, find); id != "" {
-			out = appendQuoted(append(out, `,"id":`...), id)
-		}
-		out = append(append(append(out, `,"args":`...), argsObject(p.Args)...), '}')
+		call := objectOf("name", p.Name, "id", optional(geminiID(p.ID, find)), "args", argsObject(p.Args))
+		return objectOf("functionCall", call, "thoughtSignature", signature)
 	case chat.ToolResult:
-		out = appendQuoted([]byte(`{"functionResponse":{"name":`), p.Name)
-		if id := geminiID(p.ID, find); id != "" {
-			out = appendQuoted(append(out, `,"id":`...), id)
-		}
-		out = append(append(append(out, `,"response":`...), geminiResponse(p)...), '}')
+		return objectOf("functionResponse", objectOf("name", p.Name, "id", optional(geminiID(p.ID, find)), "response", geminiResponse(p)))
 	case chat.Image, chat.Document:
 		switch {
 		case p.Data == "" && p.Text != "":
-			out = appendQuoted([]byte(`{"text":`), p.Text)
+			return objectOf("text", p.Text)
 		case isAddress(p.Data):
-			out = appendQuoted([]byte(`{"fileData":{"mimeType":`), p.Media)
-			out = append(appendQuoted(append(out, `,"fileUri":`...), p.Data), '}')
-		default:
-			out = appendQuoted([]byte(`{"inlineData":{"mimeType":`), p.Media)
-			out = append(appendQuoted(append(out, `,"data":`...), p.Data), '}')
+			return objectOf("fileData", objectOf("mimeType", p.Media, "fileUri", p.Data))
 		}
-	default:
-		if decode.Valid([]byte(p.Data)) == nil && decode.Member([]byte(p.Data), "type") == nil && jsontext.Value(p.Data).Kind() == '{' {
-			return []byte(p.Data)
-		}
-		return nil
+		return objectOf("inlineData", objectOf("mimeType", p.Media, "data", p.Data))
 	}
-	if p.Signature != "" && (p.Kind == chat.ToolCall || p.Kind == chat.Text || p.Kind == chat.Thinking) {
-		out = appendQuoted(append(out, `,"thoughtSignature":`...), p.Signature)
+	if decode.Valid([]byte(p.Data)) == nil && decode.Member([]byte(p.Data), "type") == nil && jsontext.Value(p.Data).Kind() == '{' {
+		return []byte(p.Data)
 	}
-	return append(out, '}')
+	return nil
 }
 
 // geminiID returns the id that a call has on the wire: "" where it has none
@@ -158,16 +123,9 @@ func renderGemini(m *chat.Message, find callFinder) []byte {
 	if m.Role == chat.Assistant {
 		role = "model"
 	}
-	out := append([]byte(`{"role":"`), role...)
-	out = append(out, `","parts":[`...)
-	var pieces []piece
-	for i := range m.Parts {
-		if b := geminiPart(&m.Parts[i], find); b != nil && !isSilent(&m.Parts[i]) {
-			pieces = append(pieces, piece{data: b})
-		}
-	}
+	pieces := renderElements(m, func(p *chat.Part) []byte { return geminiPart(p, find) })
 	if len(pieces) == 0 {
 		return nil
 	}
-	return append(appendPieces(out, pieces), "]}"...)
+	return objectOf("role", role, "parts", pieces)
 }

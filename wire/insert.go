@@ -61,7 +61,7 @@ func (b *Body) Insert(all []Insertion, tools []chat.ToolDef) ([]byte, error) {
 			return nil, err
 		}
 		p := list.piece(next)
-		pieces = append(pieces, piece{p.sep, joined})
+		pieces = append(pieces, piece{sep: p.sep, data: joined})
 		next++
 	}
 	for ; next < len(b.elems); next++ {
@@ -94,7 +94,7 @@ func (b *Body) spliceListAndTools(list []byte, tools []chat.ToolDef) ([]byte, er
 	}
 	edits := []edit{{b.list, list}}
 	if len(tools) > 0 {
-		own := decode.Member(jsontext.Value(append(appendTools([]byte{'{'}, b.dialect, tools), `"":0}`...)), "tools")
+		own := new(array).with(renderTools(b.dialect, tools))
 		declared := edit{span{b.list.To, b.list.To}, append([]byte(`,"tools":`), own...)}
 		for i := range b.fields {
 			if b.fields[i].name != "tools" {

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,23 +11,11 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Where a part stands in a message of chat completions.
-type corner uint8
-
-const (
-	atContent corner = iota
-	atBlocks         // thinking_blocks
-	atDetails        // reasoning_details
-	atReason         // reasoning_content or reasoning
-	atRefusal
-	atAudio
-	atCall
-	atFunction // function_call, of old
-)
-
+// slot is where a part stands in a message of chat completions: a member, and which
+// element of it where several parts stand there; -1 is the whole member.
 type slot struct {
-	corner corner
-	n      int // element, where the corner has several
+	member string
+	n      int
 }
 
 // reasonFields are the members in which servers put reasoning, often twice.
@@ -34,34 +24,39 @@ var reasonFields = [...]string{"reasoning_content", "reasoning", "reasoning_deta
 // openAISlots returns where each part of a message stands. It walks as
 // decoding does: reasoning, content, refusal, audio, calls.
 func openAISlots(o *object, m *chat.Message) []slot {
-	var after []slot // the reasoning
-	add := func(to []slot, c corner, n int) []slot {
+	add := func(to []slot, member string, n int) []slot {
 		for i := range n {
-			to = append(to, slot{c, i})
+			to = append(to, slot{member, i})
 		}
 		return to
 	}
-	after = add(after, atContent, len(contentOf(o.get("content")).elems))
+	after := add(nil, "content", len(contentOf(o.get("content")).elems)) // the reasoning
 	if s, _ := decode.String(o.get("refusal")); s != "" {
-		after = add(after, atRefusal, 1)
+		after = append(after, slot{"refusal", -1})
 	}
 	if o.get("audio").Kind() == '{' {
-		after = add(after, atAudio, 1)
+		after = append(after, slot{"audio", -1})
 	}
-	after = add(after, atCall, len(o.array("tool_calls").elems))
+	after = add(after, "tool_calls", len(o.array("tool_calls").elems))
 	if o.get("function_call").Kind() == '{' {
-		after = add(after, atFunction, 1)
+		after = append(after, slot{"function_call", -1})
 	}
 	// What is left over at the front is reasoning. Blocks count before details,
 	// and plain words stand first where neither has any.
 	slots := make([]slot, 0, len(m.Parts))
 	if lead := len(m.Parts) - len(after); lead > 0 {
-		where, n := atBlocks, len(o.array("thinking_blocks").elems)
+		list, n := "thinking_blocks", len(o.array("thinking_blocks").elems)
 		if n == 0 {
-			where, n = atDetails, len(o.array("reasoning_details").elems)
+			list, n = "reasoning_details", len(o.array("reasoning_details").elems)
 		}
-		slots = add(slots, atReason, max(0, lead-n))
-		slots = add(slots, where, min(n, lead))
+		if lead > n {
+			words := "reasoning_content"
+			if isNull(o.get(words)) {
+				words = "reasoning"
+			}
+			slots = append(slots, slot{words, -1})
+		}
+		slots = add(slots, list, min(n, lead))
 	}
 	return append(slots, after...)
 }
@@ -69,9 +64,9 @@ func openAISlots(o *object, m *chat.Message) []slot {
 // openAIParts gathers a message's members from its sources.
 type openAIParts struct {
 	content, calls []piece
-	reason         [4][]piece // of the first source that has reasoning, by field
-	thought        bool       // some reasoning was taken
-	lost           bool       // some reasoning was removed
+	reason         map[string][]piece // of the first source that has reasoning, by member
+	thought        bool               // some reasoning was taken
+	lost           bool               // some reasoning was removed
 	refusal, audio []byte
 	function       []byte
 }
@@ -120,23 +115,18 @@ func orNull(v []byte, old jsontext.Value) []byte {
 // changeReasoning adds the changes of the members with reasoning. When a part of it
 // goes, so do its other copies.
 func (g *openAIParts) changeReasoning(o *object, changes []change) []change {
-	if !g.lost && !g.thought {
-		return changes
-	}
-	for i, name := range reasonFields {
-		old := o.get(name)
+	for _, name := range reasonFields {
+		old, kept := o.get(name), g.reason[name]
 		switch {
-		case len(g.reason[i]) > 0 && old.Kind() == '[' && g.lost:
-			a := readArray(old)
-			changes = append(changes, change{name, a.with(g.reason[i])})
-		case len(g.reason[i]) > 0 && old == nil: // from a message that was joined
-			data := g.reason[i][0].data
-			if i > 1 {
-				data = append(appendPieces([]byte{'['}, g.reason[i]), ']')
+		case len(kept) == 0 && old != nil && g.lost:
+			changes = append(changes, change{name, nil})
+		case len(kept) > 0 && (old == nil || g.lost): // where there is none, it is from a message that was joined
+			data := kept[0].data
+			if name == "reasoning_details" || name == "thinking_blocks" {
+				list := o.array(name)
+				data = list.with(kept)
 			}
 			changes = append(changes, change{name, data})
-		case old != nil && g.lost && len(g.reason[i]) == 0:
-			changes = append(changes, change{name, nil})
 		}
 	}
 	return changes
@@ -153,75 +143,69 @@ func (g *openAIParts) addSource(s *source, base bool) {
 	slots := openAISlots(&o, s.orig)
 	content := contentOf(o.get("content"))
 	calls := o.array("tool_calls")
-	had, kept := 0, 0
-	for _, sl := range slots {
-		if sl.corner >= atBlocks && sl.corner <= atReason {
-			had++
-		}
-	}
-	first := !g.thought
+	kept, first := 0, !g.thought
 	for _, b := range s.bits {
 		if b.Part < 0 || b.Part >= len(slots) {
 			g.content = append(g.content, piece{data: openAIContent(b.p)})
 			continue
 		}
-		sl := slots[b.Part]
-		switch sl.corner {
-		case atContent:
-			p := content.piece(sl.n)
+		switch at := slots[b.Part]; at.member {
+		case "content":
+			p := content.piece(at.n)
 			if b.Fate != plan.Kept {
 				p.data = maskText(p.data, "text", b.p.Text)
 			}
 			g.content = append(g.content, p)
-		case atBlocks, atDetails, atReason:
-			kept++
-			if first {
-				g.keepReason(&o, sl)
-			}
-		case atRefusal:
+		case "refusal":
 			if g.refusal = o.get("refusal"); b.Fate != plan.Kept {
 				g.refusal = appendQuoted(nil, b.p.Text)
 			}
-		case atAudio:
+		case "audio":
 			g.audio = o.get("audio")
+		case "tool_calls", "function_call":
+			g.addCall(&o, calls, at, b)
 		default:
-			g.addCall(&o, calls, sl, b)
+			kept++
+			if first {
+				g.keepReason(&o, at)
+			}
+		}
+	}
+	had := 0
+	for _, at := range slots {
+		if slices.Contains(reasonFields[:], at.member) {
+			had++
 		}
 	}
 	g.lost = g.lost || base && kept < had
 	g.thought = g.thought || kept > 0
 }
 
-func (g *openAIParts) keepReason(o *object, sl slot) {
-	switch sl.corner {
-	case atReason:
-		name, i := reasonFields[0], 0
-		if isNull(o.get(name)) {
-			name, i = reasonFields[1], 1
-		}
-		g.reason[i] = []piece{{data: o.get(name)}}
-	case atDetails:
-		a := readArray(o.get(reasonFields[2]))
-		g.reason[2] = append(g.reason[2], a.piece(sl.n))
-	case atBlocks:
-		a := readArray(o.get(reasonFields[3]))
-		g.reason[3] = append(g.reason[3], a.piece(sl.n))
+func (g *openAIParts) keepReason(o *object, at slot) {
+	if g.reason == nil {
+		g.reason = make(map[string][]piece)
 	}
+	p := piece{data: o.get(at.member)}
+	if at.n >= 0 {
+		list := o.array(at.member)
+		p = list.piece(at.n)
+	}
+	g.reason[at.member] = append(g.reason[at.member], p)
 }
 
-func (g *openAIParts) addCall(o *object, calls array, sl slot, b bit) {
+func (g *openAIParts) addCall(o *object, calls array, at slot, b bit) {
 	if b.Fate == plan.Quoted {
 		g.content = append(g.content, piece{data: openAIContent(b.p)})
 		return
 	}
-	if sl.corner == atFunction {
+	if at.member == "function_call" {
 		f := readObject(o.get("function_call"))
 		if g.function = f.raw; b.Fate == plan.Masked {
 			g.function = f.with(change{"arguments", writeArguments(f.get("arguments"), b.p.Args)})
 		}
 		return
 	}
-	p := calls.piece(sl.n)
+	p := calls.piece(at.n)
 	if b.Fate == plan.Masked {
 		c := readObject(p.data)
 		switch {
@@ -254,53 +238,39 @@ func openAIContent(p *chat.Part) []byte {
 		return appendQuoted(nil, p.Text)
 	case chat.Image, chat.Document:
 		return openAIMedia(p)
-	case chat.Opaque:
-		if decode.Valid([]byte(p.Data)) == nil && decode.Str([]byte(p.Data), "type") != "" {
-			return []byte(p.Data)
-		}
 	}
-	return nil
+	return typedJSON(p)
 }
 
 func openAIMedia(p *chat.Part) []byte {
-	url := p.Data
-	if p.Media != "" && !isAddress(url) {
-		url = "data:" + p.Media + ";base64," + p.Data
-	}
 	switch {
 	case p.Kind == chat.Image:
-		return append(appendQuoted([]byte(`{"type":"image_url","image_url":{"url":`), url), "}}"...)
+		return objectOf("type", "image_url", "image_url", objectOf("url", mediaURL(p)))
 	case strings.HasPrefix(p.Media, "audio/"):
-		out := appendQuoted([]byte(`{"type":"input_audio","input_audio":{"data":`), p.Data)
-		return append(appendQuoted(append(out, `,"format":`...), strings.TrimPrefix(p.Media, "audio/")), "}}"...)
+		return objectOf("type", "input_audio", "input_audio", objectOf("data", p.Data, "format", strings.TrimPrefix(p.Media, "audio/")))
 	case p.Data == "" && p.Text != "":
 		return appendQuoted(nil, p.Text)
 	case p.Media == "":
-		return append(appendQuoted([]byte(`{"type":"file","file":{"file_id":`), p.Data), "}}"...)
+		return objectOf("type", "file", "file", objectOf("file_id", p.Data))
 	}
-	out := appendQuoted([]byte(`{"type":"file","file":{"filename":`), p.Name)
-	return append(appendQuoted(append(out, `,"file_data":`...), url), "}}"...)
+	return objectOf("type", "file", "file", objectOf("filename", p.Name, "file_data", mediaURL(p)))
 }
 
 // renderOpenAI writes a message anew: one element for each result it carries,
 // and one for the rest.
 func renderOpenAI(m *chat.Message) []piece {
 	var out, content, calls []piece
-	var reason []byte
+	reason := ""
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch p.Kind {
 		case chat.ToolResult:
-			out = append(out, openAIResult(p)...)
+			out = append(out, piece{data: openAIResult(p)})
 		case chat.ToolCall:
-			c := appendQuoted([]byte(`{"id":`), p.ID)
-			c = appendQuoted(append(c, `,"type":"function","function":{"name":`...), p.Name)
-			c = append(appendQuoted(append(c, `,"arguments":`...), p.Args), "}}"...)
-			calls = append(calls, piece{data: c})
+			function := objectOf("name", p.Name, "arguments", p.Args)
+			calls = append(calls, piece{data: objectOf("id", p.ID, "type", "function", "function", function)})
 		case chat.Thinking:
-			if p.Text != "" && reason == nil {
-				reason = appendQuoted(nil, p.Text)
-			}
+			reason = cmp.Or(reason, p.Text)
 		default:
 			if c := openAIContent(p); c != nil {
 				content = append(content, piece{data: c})
@@ -310,35 +280,19 @@ func renderOpenAI(m *chat.Message) []piece {
 	if len(out) > 0 && len(content)+len(calls) == 0 {
 		return out
 	}
-	role := m.Role
-	if role == chat.Tool {
-		role = chat.User
-	}
-	b := append([]byte(`{"role":"`), role...)
-	b = append(b, `","content":`...)
-	switch {
-	case len(content) > 0:
-		b = append(b, contentValue(nil, content, "text")...)
-	case len(calls) > 0:
-		b = append(b, "null"...)
-	default:
-		b = append(b, `""`...)
-	}
-	if reason != nil {
-		b = append(append(b, `,"reasoning_content":`...), reason...)
-	}
+	var words, list any = "", nil
 	if len(calls) > 0 {
-		b = append(appendPieces(append(b, `,"tool_calls":[`...), calls), ']')
+		words, list = []byte("null"), calls
 	}
-	return append(out, piece{data: append(b, '}')})
+	if len(content) > 0 {
+		words = contentValue(nil, content, "text")
+	}
+	return append(out, piece{data: objectOf("role", speakerOf(m.Role), "content", words, "reasoning_content", optional(reason), "tool_calls", list)})
 }
 
-func openAIResult(p *chat.Part) []piece {
-	var b []byte
+func openAIResult(p *chat.Part) []byte {
 	if name, old := strings.CutPrefix(p.ID, "function:"); old {
-		b = appendQuoted([]byte(`{"role":"function","name":`), name)
-	} else {
-		b = appendQuoted([]byte(`{"role":"tool","tool_call_id":`), p.ID)
+		return objectOf("role", "function", "name", name, "content", p.Text)
 	}
-	return []piece{{data: append(appendQuoted(append(b, `,"content":`...), p.Text), '}')}}
+	return objectOf("role", "tool", "tool_call_id", p.ID, "content", p.Text)
 }

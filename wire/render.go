@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -25,11 +25,16 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 	if !d.isKnown() {
 		return nil, unknownDialect(d)
 	}
-	out := []byte{'{'}
-	if model != "" && d != Gemini {
-		out = append(appendQuoted(append(out, `"model":`...), model), ',')
+	var members []any // beside the messages
+	if d != Gemini {
+		members = append(members, "model", optional(model))
 	}
-	out = appendOutput(out, d, model, r.Output)
+	switch {
+	case r.Output > 0 && d == Gemini:
+		members = append(members, "generationConfig", objectOf("maxOutputTokens", r.Output))
+	case r.Output > 0:
+		members = append(members, d.outputName(model), r.Output)
+	}
 	var first []piece
 	system, from := r.System, 0
 	for d == Anthropic && from < messages.Len() && messages.At(from).Role == chat.System {
@@ -43,16 +48,26 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		case OpenAI:
 			first = d.renderMessage(&m, noCalls)
 		case Responses:
-			out = append(appendQuoted(append(out, `"instructions":`...), m.Text()), ',')
+			members = append(members, "instructions", m.Text())
 		case Anthropic:
-			out = append(append(append(out, `"system":`...), systemBlocks(&m)...), ',')
+			var value any = m.Parts[0].Text
+			if len(m.Parts) > 1 {
+				value = renderElements(&m, anthropicBlock)
+			}
+			members = append(members, "system", value)
 		case Gemini:
 			if data := renderGemini(&chat.Message{Role: chat.User, Parts: system}, noCalls); data != nil {
-				out = append(append(append(out, `"systemInstruction":`...), data...), ',')
+				members = append(members, "systemInstruction", data)
 			}
 		}
 	}
-	out = appendTools(out, d, r.Tools)
+	if len(r.Tools) > 0 {
+		members = append(members, "tools", renderTools(d, r.Tools))
+	}
+	out := bytes.TrimSuffix(objectOf(members...), []byte{'}'})
+	if len(out) > 1 {
+		out = append(out, ',')
+	}
 	out = append(appendQuoted(out, d.listMember()), ':', '[')
 	return append(renderMessages(d, appendPieces(out, first), messages, from), "]}"...), nil
 }
@@ -138,17 +153,17 @@ func (d Dialect) renderMessage(m *chat.Message, find callFinder) []piece {
 	return []piece{{data: data}}
 }
 
-func systemBlocks(m *chat.Message) []byte {
-	if len(m.Parts) == 1 {
-		return appendQuoted(nil, m.Parts[0].Text)
-	}
-	var pieces []piece
+// renderElements renders the parts of a message that can be sent, each as an element
+// of a list.
+func renderElements(m *chat.Message, render func(*chat.Part) []byte) (pieces []piece) {
 	for i := range m.Parts {
-		if b := anthropicBlock(&m.Parts[i]); b != nil {
-			pieces = append(pieces, piece{data: b})
+		if p := &m.Parts[i]; !isSilent(p) {
+			if data := render(p); data != nil {
+				pieces = append(pieces, piece{data: data, result: p.Kind == chat.ToolResult})
+			}
 		}
 	}
-	return append(appendPieces([]byte{'['}, pieces), ']')
+	return pieces
 }
 
 // outputName returns the name under which an output limit is written. OpenAI's newer
@@ -163,22 +178,8 @@ func (d Dialect) outputName(model string) string {
 	return outputMembers[d][0]
 }
 
-func appendOutput(out []byte, d Dialect, model string, n int) []byte {
-	if n <= 0 {
-		return out
-	}
-	if d == Gemini {
-		out = strconv.AppendInt(append(out, `"generationConfig":{"maxOutputTokens":`...), int64(n), 10)
-		return append(out, "},"...)
-	}
-	out = append(appendQuoted(out, d.outputName(model)), ':')
-	return append(strconv.AppendInt(out, int64(n), 10), ',')
-}
-
-func appendTools(out []byte, d Dialect, tools []chat.ToolDef) []byte {
-	if len(tools) == 0 {
-		return out
-	}
+// renderTools returns the definitions of tools, of which there is at least one.
+func renderTools(d Dialect, tools []chat.ToolDef) []piece {
 	var pieces []piece
 	for i := range tools {
 		t := &tools[i]
@@ -186,25 +187,22 @@ func appendTools(out []byte, d Dialect, tools []chat.ToolDef) []byte {
 		if decode.Valid(schema) != nil {
 			schema = []byte(`{"type":"object"}`)
 		}
-		b := appendQuoted([]byte(`{"name":`), t.Name)
-		b = appendQuoted(append(b, `,"description":`...), t.Description)
-		if d == Anthropic {
-			b = append(b, `,"input_schema":`...)
-		} else {
-			b = append(b, `,"parameters":`...)
-		}
-		b = append(append(b, schema...), '}')
+		var b []byte
 		switch d {
-		case OpenAI:
-			b = append(append([]byte(`{"type":"function","function":`), b...), '}')
+		case Anthropic:
+			b = objectOf("name", t.Name, "description", t.Description, "input_schema", schema)
 		case Responses:
-			b = append([]byte(`{"type":"function",`), b[1:]...)
+			b = objectOf("type", "function", "name", t.Name, "description", t.Description, "parameters", schema)
+		default:
+			b = objectOf("name", t.Name, "description", t.Description, "parameters", schema)
+		}
+		if d == OpenAI {
+			b = objectOf("type", "function", "function", b)
 		}
 		pieces = append(pieces, piece{data: b})
 	}
-	out = append(out, `"tools":[`...)
 	if d == Gemini {
-		return append(appendPieces(append(out, `{"functionDeclarations":[`...), pieces), "]}],"...)
+		return []piece{{data: objectOf("functionDeclarations", pieces)}}
 	}
-	return append(appendPieces(out, pieces), "],"...)
+	return pieces
 }

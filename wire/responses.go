@@ -146,7 +146,7 @@ func (it *item) write(role chat.Role, untied bool) []piece {
 		}
 	}
 	if len(changes) > 0 {
-		return []piece{{it.sep, it.obj.with(changes...)}}
+		return []piece{{sep: it.sep, data: it.obj.with(changes...)}}
 	}
 	return []piece{it.piece}
 }
@@ -186,7 +186,8 @@ func outputKind(call string) string {
 // itemOutput writes what a tool answered in the form that its kind of item has.
 func itemOutput(kind, text string) []byte {
 	if kind == "shell_call_output" {
-		return append(appendQuoted([]byte(`[{"stdout":`), text), `,"stderr":"","outcome":{"type":"exit","exit_code":0}}]`...)
+		ended := objectOf("type", "exit", "exit_code", 0)
+		return new(array).with([]piece{{data: objectOf("stdout", text, "stderr", "", "outcome", ended)}})
 	}
 	return appendQuoted(nil, text)
 }
@@ -218,56 +219,56 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 	var out []byte
 	switch p.Kind {
 	case chat.ToolCall:
-		out = appendQuoted([]byte(`{"type":"function_call","call_id":`), p.ID)
-		out = appendQuoted(append(out, `,"name":`...), p.Name)
-		out = append(appendQuoted(append(out, `,"arguments":`...), p.Args), '}')
+		out = objectOf("type", "function_call", "call_id", p.ID, "name", p.Name, "arguments", p.Args)
 	case chat.ToolResult:
-		kind := "function_call_output"
-		if call := find(p.ID); call != nil {
-			kind = outputKind(decode.Str(call, "type"))
-		}
-		out = appendQuoted([]byte(`{"type":`), kind)
-		out = appendQuoted(append(out, `,"call_id":`...), p.ID)
-		switch kind {
-		case "tool_search_output":
-			return []piece{{data: append(out, `,"execution":"client","status":"completed","tools":[]}`...)}}
-		case "apply_patch_call_output":
-			out = append(out, `,"status":"failed"`...)
-		}
-		out = append(append(append(out, `,"output":`...), itemOutput(kind, p.Text)...), '}')
+		out = responsesResult(p, find)
 	case chat.Thinking:
-		if p.Signature == "" {
-			return nil
-		}
-		if strings.HasPrefix(p.Signature, "{") && decode.Str([]byte(p.Signature), "type") == "reasoning" {
-			return []piece{{data: []byte(p.Signature)}} // pi keeps the whole item there
-		}
-		out = []byte(`{"type":"reasoning","summary":[`)
-		if p.Text != "" {
-			out = append(out, textBlock("summary_text", p.Text)...)
-		}
-		out = append(appendQuoted(append(out, `],"encrypted_content":`...), p.Signature), '}')
+		out = responsesReasoning(p)
 	case chat.Opaque:
-		if decode.Valid([]byte(p.Data)) != nil || decode.Str([]byte(p.Data), "type") == "" {
-			return nil
-		}
-		out = []byte(p.Data)
+		out = typedJSON(p)
 	default:
-		c := responsesContent(role, p)
-		if c == nil {
-			return nil
+		if c := responsesContent(role, p); c != nil {
+			out = responsesMessage(role, []piece{{data: c}})
 		}
-		out = responsesMessage(role, []piece{{data: c}})
+	}
+	if out == nil {
+		return nil
 	}
 	return []piece{{data: out}}
 }
 
-func responsesMessage(role chat.Role, content []piece) []byte {
-	if role == chat.Tool {
-		role = chat.User
+// responsesResult renders a result as its call wants it.
+func responsesResult(p *chat.Part, find callFinder) []byte {
+	kind := "function_call_output"
+	if call := find(p.ID); call != nil {
+		kind = outputKind(decode.Str(call, "type"))
 	}
-	out := append([]byte(`{"type":"message","role":"`), role...)
-	return append(appendPieces(append(out, `","content":[`...), content), "]}"...)
+	status := ""
+	switch kind {
+	case "tool_search_output":
+		return objectOf("type", kind, "call_id", p.ID, "execution", "client", "status", "completed", "tools", []piece{})
+	case "apply_patch_call_output":
+		status = "failed"
+	}
+	return objectOf("type", kind, "call_id", p.ID, "status", optional(status), "output", itemOutput(kind, p.Text))
+}
+
+func responsesReasoning(p *chat.Part) []byte {
+	switch {
+	case p.Signature == "":
+		return nil
+	case strings.HasPrefix(p.Signature, "{") && decode.Str([]byte(p.Signature), "type") == "reasoning":
+		return []byte(p.Signature) // pi keeps the whole item there
+	}
+	var summary []piece
+	if p.Text != "" {
+		summary = []piece{{data: textBlock("summary_text", p.Text)}}
+	}
+	return objectOf("type", "reasoning", "summary", summary, "encrypted_content", p.Signature)
+}
+
+func responsesMessage(role chat.Role, content []piece) []byte {
+	return objectOf("type", "message", "role", speakerOf(role), "content", content)
 }
 
 func responsesContent(role chat.Role, p *chat.Part) []byte {
@@ -277,20 +278,15 @@ func responsesContent(role chat.Role, p *chat.Part) []byte {
 	case p.Kind != chat.Image && p.Kind != chat.Document:
 		return nil
 	}
-	url := p.Data
-	if p.Media != "" && !isAddress(url) {
-		url = "data:" + p.Media + ";base64," + p.Data
-	}
 	switch {
 	case p.Kind == chat.Image:
-		return append(appendQuoted([]byte(`{"type":"input_image","image_url":`), url), '}')
-	case isAddress(url):
-		return append(appendQuoted([]byte(`{"type":"input_file","file_url":`), url), '}')
+		return objectOf("type", "input_image", "image_url", mediaURL(p))
+	case isAddress(p.Data):
+		return objectOf("type", "input_file", "file_url", p.Data)
 	case p.Media == "":
-		return append(appendQuoted([]byte(`{"type":"input_file","file_id":`), url), '}')
+		return objectOf("type", "input_file", "file_id", p.Data)
 	}
-	out := appendQuoted([]byte(`{"type":"input_file","filename":`), p.Name)
-	return append(appendQuoted(append(out, `,"file_data":`...), url), '}')
+	return objectOf("type", "input_file", "filename", p.Name, "file_data", mediaURL(p))
 }
 
 // renderResponses writes a message anew, as the items it is made of. Words and

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -12,9 +13,49 @@ func appendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
 	return dst
 }
 
+// objectOf returns a JSON object of these members, names and values in turn. A string
+// is quoted, bytes are JSON already, pieces become an array. What is nil, or false,
+// leaves its member out.
+func objectOf(members ...any) []byte {
+	out := append(make([]byte, 0, 128), '{')
+	for i := 0; i < len(members); i += 2 {
+		if v, ok := members[i+1].(bool); members[i+1] == nil || ok && !v {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(appendQuoted(out, members[i].(string)), ':')
+		switch v := members[i+1].(type) {
+		case string:
+			out = appendQuoted(out, v)
+		case []byte:
+			out = append(out, v...)
+		case []piece:
+			out = append(appendPieces(append(out, '['), v), ']')
+		case int:
+			out = strconv.AppendInt(out, int64(v), 10)
+		case bool:
+			out = append(out, "true"...)
+		}
+	}
+	return append(out, '}')
+}
+
+// optional returns a string as a member's value, or nil where it is empty.
+func optional(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
 // piece is an element of an array that is written: its bytes and, where it
 // stood in an array before, what stood between it and its predecessor.
-type piece struct{ sep, data []byte }
+type piece struct {
+	sep, data []byte
+	result    bool // it is a tool's result
+}
 
 // appendPieces writes pieces one after the other.
 func appendPieces(dst []byte, pieces []piece) []byte {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -174,14 +175,7 @@ func isBlank(v jsontext.Value) bool {
 		return false
 	}
 	s, _ := decode.String(v)
-	for _, r := range s {
-		switch r {
-		case ' ', '\n', '\r', '\t', '\u00a0', '\v', '\f':
-		default:
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s, " \n\r\t\v\f\u00a0") == ""
 }
 
 func (c *checker) checkImages(limit int) {

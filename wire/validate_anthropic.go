@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,18 @@ type anthropicCheck struct {
 	server  map[string]int  // the provider's own calls without result, by message
 	used    map[string]bool // the provider's own calls, answered or not
 	compact int
-	words   bool // the message has more than white space
+	turns   []anthropicTurn // since the user last said something
+}
+
+// anthropicTurn is what counts in a message whose role is known.
+type anthropicTurn struct {
+	at             int
+	role           string
+	first          string // the kind of its first block
+	calls, results bool
+	other          bool // a block other than a result was read
+	words          bool // it has more than white space
+	due            bool // the results of the message before must be here
 }
 
 func (c *checker) checkAnthropic() {
@@ -42,9 +54,9 @@ func (c *checker) checkAnthropic() {
 			c.addProblem(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
 			continue
 		}
-		var name, content jsontext.Value
-		decode.Find(m, decode.To("role", &name), decode.To("content", &content))
-		role := decode.Str(name)
+		var role string
+		var content jsontext.Value
+		decode.Find(m, decode.To("role", &role), decode.To("content", &content))
 		switch role {
 		case "user", "assistant":
 			if first && role != "user" {
@@ -125,19 +137,19 @@ func (a *anthropicCheck) countMark(mark jsontext.Value) bool {
 
 // anthropicFields are the members of a block that count.
 type anthropicFields struct {
-	kind                                  string
-	text, id, useID, input, content, sign jsontext.Value
-	marked                                bool
+	kind, id, useID            string
+	text, input, content, sign jsontext.Value
+	marked                     bool
 }
 
 func (a *anthropicCheck) readBlock(b jsontext.Value) anthropicFields {
 	var f anthropicFields
-	var kind, data, mark jsontext.Value
+	var data, mark jsontext.Value
 	decode.Find(
-		b, decode.To("type", &kind), decode.To("text", &f.text), decode.To("id", &f.id), decode.To("tool_use_id", &f.useID), decode.To("input", &f.input),
+		b, decode.To("type", &f.kind), decode.To("text", &f.text), decode.To("id", &f.id), decode.To("tool_use_id", &f.useID), decode.To("input", &f.input),
 		decode.To("content", &f.content), decode.To("signature", &f.sign), decode.To("data", &data), decode.To("cache_control", &mark),
 	)
-	if f.kind, f.marked = decode.Str(kind), a.countMark(mark); f.kind == "redacted_thinking" {
+	if f.marked = a.countMark(mark); f.kind == "redacted_thinking" {
 		f.sign = data
 	}
 	return f
@@ -159,22 +171,26 @@ func (a *anthropicCheck) checkMessage(i int, role string, content jsontext.Value
 	default:
 		a.addProblem(RuleShape, i, "content", "%s where a string or an array of blocks is expected", decode.TypeName(content))
 	}
-	n, other, before := 0, false, len(a.problems)
-	a.words = false
+	a.turns = append(a.turns, anthropicTurn{at: i, role: role, due: due})
+	turn := &a.turns[len(a.turns)-1]
+	n, before := 0, len(a.problems)
 	for k, b := range decode.Elements(content) {
 		n++
-		a.checkBlock(i, k, role, b, due, &other)
+		a.checkBlock(turn, k, b)
 	}
 	if content.Kind() == '[' && n == 0 && !final {
 		a.addProblem(ruleEmpty, i, "content", "the message has no blocks; remove it or add a text")
-	} else if n > 0 && !a.words && len(a.problems) == before {
+	} else if n > 0 && !turn.words && len(a.problems) == before {
 		a.addProblem(ruleEmptyText, i, "content", "text content blocks must contain non-whitespace text; remove the message or say something")
 	}
 	if due {
 		a.reportUnanswered()
 	}
-	if role == "assistant" {
+	switch {
+	case role == "assistant":
 		a.waiting = len(a.calls.ids) > 0
+	case role == "user" && !turn.results:
+		a.turns = a.turns[:0]
 	}
 }
 
@@ -189,7 +205,8 @@ func (a *anthropicCheck) reportUnanswered() {
 	a.calls = pending{}
 }
 
-func (a *anthropicCheck) checkBlock(i, k int, role string, b jsontext.Value, due bool, other *bool) {
+func (a *anthropicCheck) checkBlock(t *anthropicTurn, k int, b jsontext.Value) {
+	i, role := t.at, t.role
 	path := fmt.Sprintf("content.%d", k)
 	if b.Kind() != '{' {
 		a.addProblem(RuleShape, i, path, "%s where a block is expected", decode.TypeName(b))
@@ -197,10 +214,11 @@ func (a *anthropicCheck) checkBlock(i, k int, role string, b jsontext.Value, due
 	}
 	f := a.readBlock(b)
 	kind := f.kind
-	if kind != "tool_result" {
-		*other = true
+	if k == 0 {
+		t.first = kind
 	}
-	a.words = a.words || kind != "text"
+	t.calls, t.results = t.calls || kind == "tool_use", t.results || kind == "tool_result"
+	t.other, t.words = t.other || kind != "tool_result", t.words || kind != "text"
 	switch {
 	case kind == "":
 		a.addProblem(RuleShape, i, path, "the block has no type; add one")
@@ -209,7 +227,7 @@ func (a *anthropicCheck) checkBlock(i, k int, role string, b jsontext.Value, due
 		if f.text.Kind() != '"' || len(f.text) == 2 {
 			a.addProblem(ruleEmptyText, i, path, "text content blocks must be non-empty; remove the block")
 		} else if !isBlank(f.text) {
-			a.words = true
+			t.words = true
 		}
 	case kind == "image":
 		a.images++
@@ -218,17 +236,15 @@ func (a *anthropicCheck) checkBlock(i, k int, role string, b jsontext.Value, due
 	case kind == "tool_use":
 		a.checkCall(i, path, role, &f)
 	case kind == "tool_result":
-		a.checkResult(i, path, role, &f, due, *other)
+		a.checkResult(t, path, &f)
 	case kind == "server_tool_use" || kind == "mcp_tool_use":
-		id := decode.Str(f.id)
-		a.server[id] = i
-		a.used[id] = true
+		a.server[f.id] = i
+		a.used[f.id] = true
 	case strings.HasSuffix(kind, "_tool_result"):
-		id := decode.Str(f.useID)
-		if !a.used[id] {
-			a.addProblem(ruleServerTool, i, path, "unexpected `tool_use_id` found in `%s` blocks: %s; it must have a corresponding `server_tool_use` block before it: remove both or keep both", kind, id)
+		if !a.used[f.useID] {
+			a.addProblem(ruleServerTool, i, path, "unexpected `tool_use_id` found in `%s` blocks: %s; it must have a corresponding `server_tool_use` block before it: remove both or keep both", kind, f.useID)
 		}
-		delete(a.server, id)
+		delete(a.server, f.useID)
 	case kind == "compaction":
 		if k != 0 || role == "system" {
 			a.addProblem(ruleCompaction, i, path, "a compaction block must come first in its message; move it there")
@@ -255,7 +271,7 @@ func (a *anthropicCheck) checkThinking(i int, path, role string, f *anthropicFie
 }
 
 func (a *anthropicCheck) checkCall(i int, path, role string, f *anthropicFields) {
-	id := decode.Str(f.id)
+	id := f.id
 	switch {
 	case role != "assistant":
 		a.addProblem(ruleRole, i, path, "a %s message has a `tool_use` block; only the assistant's can", role)
@@ -273,17 +289,17 @@ func (a *anthropicCheck) checkCall(i int, path, role string, f *anthropicFields)
 	a.calls.add(id)
 }
 
-func (a *anthropicCheck) checkResult(i int, path, role string, f *anthropicFields, due, other bool) {
-	id := decode.Str(f.useID)
+func (a *anthropicCheck) checkResult(t *anthropicTurn, path string, f *anthropicFields) {
+	i, id := t.at, f.useID
 	switch {
-	case role != "user":
-		a.addProblem(ruleRole, i, path, "a %s message has a `tool_result` block; only a user's can", role)
+	case t.role != "user":
+		a.addProblem(ruleRole, i, path, "a %s message has a `tool_result` block; only a user's can", t.role)
 		return
-	case other:
+	case t.other:
 		a.addProblem(ruleResultOrder, i, path, "a `tool_result` block comes after other content; put the results first")
 	}
 	known, twice := false, false
-	if due {
+	if t.due {
 		known, twice = a.calls.answer(id)
 	}
 	switch {
@@ -318,42 +334,20 @@ func plainID(s string) bool {
 // leadThinking checks the loop of calls and results that the body ends with:
 // with thinking enabled it must start with thinking.
 func (a *anthropicCheck) leadThinking() {
-	first, last := -1, -1
-	for i := len(a.elems) - 1; i >= 0; i-- {
-		m := a.elementAt(i)
-		content := decode.Member(m, "content")
-		role := decode.Str(m, "role")
-		if role == "user" && !hasBlock(content, "tool_result") {
-			break
-		}
-		if role == "assistant" {
-			if last < 0 {
-				last = i
-			}
-			first = i
+	var first, last *anthropicTurn // of the assistant
+	for i := range a.turns {
+		if t := &a.turns[i]; t.role == "assistant" {
+			first, last = cmp.Or(first, t), t
 		}
 	}
-	if first < 0 || last == len(a.elems)-1 || !hasBlock(decode.Member(a.elementAt(last), "content"), "tool_use") {
+	if first == nil || last.at == len(a.elems)-1 || !last.calls {
 		return
 	}
-	if !startsThinking(a.elementAt(first)) && !startsThinking(a.elementAt(last)) {
-		a.addProblem(ruleThinking, first, "content.0", "expected `thinking` or `redacted_thinking`: with thinking enabled the assistant's turn in a tool loop must start with it; keep that block, or fold the whole turn")
+	if !first.startsThinking() && !last.startsThinking() {
+		a.addProblem(ruleThinking, first.at, "content.0", "expected `thinking` or `redacted_thinking`: with thinking enabled the assistant's turn in a tool loop must start with it; keep that block, or fold the whole turn")
 	}
 }
 
-func hasBlock(content jsontext.Value, kind string) bool {
-	for _, b := range decode.Elements(content) {
-		if decode.Str(b, "type") == kind {
-			return true
-		}
-	}
-	return false
-}
-
-func startsThinking(m jsontext.Value) bool {
-	for _, b := range decode.Elements(decode.Member(m, "content")) {
-		k := decode.Str(b, "type")
-		return k == "thinking" || k == "redacted_thinking"
-	}
-	return false
+func (t *anthropicTurn) startsThinking() bool {
+	return t.first == "thinking" || t.first == "redacted_thinking"
 }

@@ -25,12 +25,12 @@ func (c *checker) checkOpenAI() {
 			c.addProblem(RuleShape, i, "", "%s where a message is expected; send an object with role and content", decode.TypeName(m))
 			continue
 		}
-		var name, content, answers, list, function, audio, refusal jsontext.Value
+		var role, id string
+		var content, list, function, audio, refusal jsontext.Value
 		decode.Find(
-			m, decode.To("role", &name), decode.To("content", &content), decode.To("tool_call_id", &answers), decode.To("tool_calls", &list),
+			m, decode.To("role", &role), decode.To("content", &content), decode.To("tool_call_id", &id), decode.To("tool_calls", &list),
 			decode.To("function_call", &function), decode.To("audio", &audio), decode.To("refusal", &refusal),
 		)
-		role := decode.Str(name)
 		if role != "tool" {
 			unanswered()
 		}
@@ -41,7 +41,6 @@ func (c *checker) checkOpenAI() {
 			c.checkAssistant(i, content, list, function.Kind() == '{' || audio.Kind() == '{' || refusal.Kind() == '"', &calls)
 		case "tool":
 			c.checkOpenAIContent(i, content, role, true)
-			id := decode.Str(answers)
 			known, twice := calls.answer(id)
 			switch {
 			case id == "":

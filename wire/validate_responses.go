@@ -31,9 +31,10 @@ func (c *checker) checkResponses() {
 			c.addProblem(RuleShape, i, "", "%s where an item is expected", decode.TypeName(m))
 			continue
 		}
-		var typ, role, callID, content, own jsontext.Value
-		decode.Find(m, decode.To("type", &typ), decode.To("role", &role), decode.To("call_id", &callID), decode.To("content", &content), decode.To("id", &own))
-		kind, id := decode.Str(typ), decode.Str(callID)
+		var kind string
+		var role, callID, content, own jsontext.Value
+		decode.Find(m, decode.To("type", &kind), decode.To("role", &role), decode.To("call_id", &callID), decode.To("content", &content), decode.To("id", &own))
+		id := decode.Str(callID)
 		if kind == "" && role != nil {
 			kind = "message"
 		}

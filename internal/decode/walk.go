@@ -152,21 +152,30 @@ func Member(raw jsontext.Value, name string) jsontext.Value {
 // Field is a member that [Find] looks for; see [To].
 type Field struct {
 	name string
-	to   *jsontext.Value
+	to   any
 }
 
-// To says where the value of a member goes.
-func To(name string, to *jsontext.Value) Field { return Field{name, to} }
+// To says where the value of a member goes. A string or a boolean gets what [Str] or
+// [True] finds there.
+func To[T jsontext.Value | string | bool](name string, to *T) Field { return Field{name, to} }
 
 // Find puts members of an object into their places in one pass: of each the last
 // one. The places of those that are missing keep what they have.
 func Find(raw jsontext.Value, fields ...Field) {
 	for k, v := range Members(raw) {
 		for i := range fields {
-			if fields[i].name == k {
-				*fields[i].to = v
-				break
+			if fields[i].name != k {
+				continue
 			}
+			switch to := fields[i].to.(type) {
+			case *jsontext.Value:
+				*to = v
+			case *string:
+				*to = Str(v)
+			case *bool:
+				*to = True(v)
+			}
+			break
 		}
 	}
 }

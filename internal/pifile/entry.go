@@ -52,9 +52,8 @@ type Entry struct {
 // Parse finds the members of an entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
 	e := Entry{Raw: raw}
-	var kind, id, parent jsontext.Value
 	decode.Find(
-		raw, decode.To("type", &kind), decode.To("id", &id), decode.To("parentId", &parent), decode.To("timestamp", &e.Time),
+		raw, decode.To("type", &e.Type), decode.To("id", &e.ID), decode.To("parentId", &e.Parent), decode.To("timestamp", &e.Time),
 		decode.To("message", &e.Message), decode.To("content", &e.Content), decode.To("summary", &e.Summary), decode.To("details", &e.Details),
 		decode.To("fromHook", &e.FromHook), decode.To("firstKeptEntryId", &e.FirstKept), decode.To("firstKeptEntryIndex", &e.KeptIndex),
 		decode.To("tokensBefore", &e.TokensBefore), decode.To("systemMessage", &e.System), decode.To("fromId", &e.From),
@@ -62,7 +61,6 @@ func Parse(raw jsontext.Value) Entry {
 		decode.To("targetId", &e.Target), decode.To("label", &e.Label), decode.To("replacement", &e.Replacement),
 		decode.To("customType", &e.Custom), decode.To("data", &e.Data),
 	)
-	e.Type, e.ID, e.Parent = decode.Str(kind), decode.Str(id), decode.Str(parent)
 	return e
 }
 

@@ -26,9 +26,8 @@ type Message struct {
 // ParseMessage finds the members of a message, which must be valid JSON.
 func ParseMessage(raw jsontext.Value) Message {
 	var m Message
-	var role jsontext.Value
 	decode.Find(
-		raw, decode.To("role", &role), decode.To("content", &m.Content), decode.To("timestamp", &m.Time), decode.To("provider", &m.Provider),
+		raw, decode.To("role", &m.Role), decode.To("content", &m.Content), decode.To("timestamp", &m.Time), decode.To("provider", &m.Provider),
 		decode.To("model", &m.Model), decode.To("stopReason", &m.Stop), decode.To("usage", &m.Usage), decode.To("toolCallId", &m.CallID),
 		decode.To("toolName", &m.Tool), decode.To("isError", &m.Failed), decode.To("nestedCalls", &m.Nested), decode.To("sections", &m.Sections),
 		decode.To("toolsAdded", &m.Added), decode.To("toolsRemoved", &m.Removed), decode.To("command", &m.Command), decode.To("output", &m.Output),
@@ -36,7 +35,6 @@ func ParseMessage(raw jsontext.Value) Message {
 		decode.To("truncated", &m.Truncated), decode.To("excludeFromContext", &m.Excluded), decode.To("summary", &m.Summary),
 		decode.To("tokensBefore", &m.TokensBefore),
 	)
-	m.Role = decode.Str(role)
 	return m
 }
 
@@ -93,13 +91,11 @@ type Block struct {
 // ParseBlock finds the members of a block, which must be valid JSON.
 func ParseBlock(raw jsontext.Value) Block {
 	var b Block
-	var kind jsontext.Value
 	decode.Find(
-		raw, decode.To("type", &kind), decode.To("text", &b.Text), decode.To("thinking", &b.Text), decode.To("id", &b.ID), decode.To("name", &b.Name),
+		raw, decode.To("type", &b.Type), decode.To("text", &b.Text), decode.To("thinking", &b.Text), decode.To("id", &b.ID), decode.To("name", &b.Name),
 		decode.To("textSignature", &b.Signature), decode.To("thinkingSignature", &b.Signature), decode.To("thoughtSignature", &b.Signature),
 		decode.To("arguments", &b.Arguments), decode.To("data", &b.Data), decode.To("mimeType", &b.Media),
 	)
-	b.Type = decode.Str(kind)
 	return b
 }
 

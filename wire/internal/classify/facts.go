@@ -1,10 +1,11 @@
 package classify
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -19,15 +20,16 @@ type facts struct {
 	// counts that servers give as fields of their own
 	limit, actual int
 
-	plain     string   // raw in lower case, wide marks as narrow ones
-	joined    string   // raw in lower case, letters only: names without their marks
-	text      string   // words only: identifiers taken apart, quotes gone
-	sentences []string // of text
-	empty     bool     // there was no body
+	plain     string    // raw in lower case, wide marks as narrow ones
+	joined    string    // raw in lower case, letters only: names without their marks
+	text      string    // words only: identifiers taken apart, quotes gone
+	sentences []string  // of text
+	mentions  []mention // of numbers in plain
+	empty     bool      // there was no body
 }
 
 const (
-	maxErrorText  = 64 << 10 // of an error, more says nothing new
+	maxErrorText  = 32 << 10 // of an error, more says nothing new
 	maxErrorDepth = 40       // JSON in strings in JSON
 	maxSentences  = 500      // the rest counts as one
 )
@@ -46,6 +48,7 @@ func readFacts(status int, body []byte) *facts {
 	f.joined = lettersOnly(f.plain)
 	f.text = plainWords(f.raw)
 	f.sentences = splitSentences(f.text)
+	f.mentions = findMentions(f.plain)
 	if f.status == 0 {
 		f.status = statusIn(f.texts)
 	}
@@ -89,36 +92,18 @@ func (f *facts) takeString(key, s string, depth int) {
 // readPairs reads codes out of text that is half JSON, or another language's form
 // of it: 'code': '1261', "type": "x", status_code=400.
 func (f *facts) readPairs(s string) {
-	for _, key := range [...]string{"code", "Code", "type", "Type", "status", "Status"} {
-		for at, n := 0, 0; n < 20; n++ {
-			i := strings.Index(s[at:], key)
-			if i < 0 {
-				break
-			}
-			at += i + len(key)
-			rest := strings.TrimLeft(s[at:], `\"'`)
-			if rest == "" || rest[0] != ':' && rest[0] != '=' {
-				continue
-			}
-			quoted := strings.TrimLeft(rest[1:], " ")
-			value := strings.TrimLeft(quoted, `\"'`)
-			end := strings.IndexFunc(value, func(r rune) bool { return !isCodeRune(r) })
-			if end < 0 {
-				end = len(value)
-			}
-			value = value[:min(end, 80)]
-			if n, err := strconv.Atoi(value); err == nil {
-				f.takeNumber("code", n)
-			} else if value != "" && quoted[0] != value[0] && !slices.Contains(f.codes, value) {
-				f.codes = append(f.codes, value)
-			}
+	for _, m := range pairs.FindAllStringSubmatch(s, 100) {
+		value := m[1] + m[2]
+		if n, err := strconv.Atoi(value); err == nil {
+			f.takeNumber("code", n)
+		} else if !slices.Contains(f.codes, value) {
+			f.codes = append(f.codes, value)
 		}
 	}
 }
 
-func isCodeRune(r rune) bool {
-	return r == '_' || r == '-' || r == '.' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
+// pairs are a number, or a word in quotes, behind a name.
+var pairs = regexp.MustCompile(`(?:[cC]ode|[tT]ype|[sS]tatus)[\\"']*[:=] *(?:(\d+)(?:[^\w.-]|$)|[\\"']+([\w.-]{1,80}))`)
 
 // narrow writes the wide marks of Chinese and Japanese as ASCII has them, and
 // the narrow spaces between groups of digits as nothing.
@@ -127,35 +112,17 @@ var narrow = strings.NewReplacer("（", "(", "）", ")", "，", ",", "、", ",",
 // unescapeRunes writes out what is left of \u8d85 and \xe8\xb6\x85 after the
 // quoting around them is gone.
 func unescapeRunes(s string) string {
-	if !strings.Contains(s, `\u`) && !strings.Contains(s, `\x`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			digits := 0
-			switch s[i+1] {
-			case 'u':
-				digits = 4
-			case 'x':
-				digits = 2
-			}
-			if digits > 0 && i+2+digits <= len(s) {
-				if n, err := strconv.ParseUint(s[i+2:i+2+digits], 16, 32); err == nil {
-					if digits == 4 {
-						b.WriteRune(rune(n))
-					} else {
-						b.WriteByte(byte(n))
-					}
-					i += 1 + digits
-					continue
-				}
-			}
+	plain := escapedRune.ReplaceAllStringFunc(s, func(escape string) string {
+		n, _ := strconv.ParseUint(escape[2:], 16, 32)
+		if escape[1] == 'x' {
+			return string([]byte{byte(n)})
 		}
-		b.WriteByte(s[i])
-	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+		return string(rune(n))
+	})
+	return strings.ToValidUTF8(plain, "\uFFFD")
 }
+
+var escapedRune = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}`)
 
 func lettersOnly(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -257,88 +224,54 @@ func (f *facts) innermostWords() string {
 	return best
 }
 
-// statusIn finds a status at the start of the words, or named as such.
+// statusIn finds a status at the start of the words, or named as such soon after.
 func statusIn(texts []string) int {
 	for _, t := range texts {
-		words := strings.FieldsFunc(t, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		for i, w := range words {
-			n, err := strconv.Atoi(w)
-			if err != nil || n < 400 || n > 599 || len(w) != 3 {
-				continue
-			}
-			if i == 0 || i <= 12 && slices.Contains(statusWords, strings.ToLower(words[i-1])) {
-				return n
-			}
+		if m := namedStatus().FindStringSubmatch(t); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			return n
 		}
 	}
 	return 0
 }
 
-// statusWords stand before a status.
-var statusWords = []string{"code", "status", "http", "error", "statuscode"}
+var namedStatus = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^[^\pL\pN]*(?:(?:[\pL\pN]+[^\pL\pN]+){0,11}?(?:code|status|http|error|statuscode)[^\pL\pN]+)?([45]\d\d)(?:[^\pL\pN]|$)`)
+})
 
 // plainWords takes identifiers apart (ContextWindowExceeded, context_length),
 // drops quotes, and lowers the case.
 func plainWords(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + 64)
-	prev := ' '
-	put := func(r rune) {
-		if r == ' ' && prev == ' ' {
-			return
-		}
-		b.WriteRune(r)
-		prev = r
+	for _, step := range plainSteps {
+		s = step.what.ReplaceAllString(s, step.with)
 	}
-	last := rune(0)
-	rs := []rune(s)
-	for i, r := range rs {
-		switch {
-		case r == '\\' && i+1 < len(rs) && (rs[i+1] == 'n' || rs[i+1] == 't' || rs[i+1] == 'r'):
-			put(' ')
-		case i > 0 && rs[i-1] == '\\' && (r == 'n' || r == 't' || r == 'r'):
-		case r == '_' || r == '`' || r == '"' || r == '\\' || r == '-' && unicode.IsLetter(last):
-			put(' ')
-		case r == '\'' || r == '’':
-			if unicode.IsLetter(last) && i+1 < len(rs) && unicode.IsLetter(rs[i+1]) {
-				put('\'')
-			} else {
-				put(' ')
-			}
-		case unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsUpper(last) && i+1 < len(rs) && unicode.IsLower(rs[i+1]) && i+2 < len(rs) && unicode.IsLower(rs[i+2])):
-			put(' ')
-			put(unicode.ToLower(r))
-		case r == '\n' || r == '\r':
-			put('\n')
-		case unicode.IsSpace(r):
-			put(' ')
-		default:
-			put(unicode.ToLower(r))
-		}
-		last = r
-	}
-	return b.String()
+	return strings.ToLower(s)
+}
+
+var plainSteps = []struct {
+	what *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`\\[ntr]|[_` + "`" + `"\\]`), " "},
+	{regexp.MustCompile(`(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll}\p{Ll})`), "$1$3 $2$4"},
+	{regexp.MustCompile(`(\pL)-`), "$1 "},
+	{regexp.MustCompile(`['’]`), "'"},
+	{regexp.MustCompile(`'(\PL|$)`), " $1"},
+	{regexp.MustCompile(`(^|\PL)'`), "$1 "},
+	{regexp.MustCompile(`[\r\n]`), "\n"},
+	{regexp.MustCompile(`[^\S\n]+`), " "},
 }
 
 // splitSentences splits at the ends of sentences and lines, not at points in numbers.
 func splitSentences(s string) []string {
-	var out []string
-	from := 0
-	for i := 0; i < len(s); i++ {
-		end := s[i] == '\n' || s[i] == ';' || s[i] == '!' || s[i] == '?'
-		end = end || s[i] == '.' && (i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\n')
-		if end && len(out) < maxSentences {
-			if t := strings.TrimSpace(s[from:i]); t != "" {
-				out = append(out, t)
-			}
-			from = i + 1
-		}
+	all := sentenceEnd.Split(s, maxSentences)
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
 	}
-	if t := strings.TrimSpace(s[from:]); t != "" {
-		out = append(out, t)
-	}
-	return out
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
+
+var sentenceEnd = regexp.MustCompile(`[\n;!?]|\.[ \n]|\.$`)
 
 // containsPhrase reports whether the words contain one of the phrases, at word boundaries
 // on the left.

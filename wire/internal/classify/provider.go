@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -58,21 +59,16 @@ var marks = []struct {
 	{"deepinfra", nil, []string{"deepinfra"}},
 	{"novita", nil, []string{"novita"}},
 	{"google", []string{"invalid_argument", "resource_exhausted", "permission_denied", "unauthenticated", "unavailable", "deadline_exceeded", "failed_precondition"}, []string{"google", "vertex", "gemini", "invalid_argument", "resource_exhausted", "input token count", "number of tokens allowed", "cached content is", "request payload size exceeds", "api key not valid. please pass", "function response parts", "function call turn", "generatecontentrequest", "valid role: user, model", "your input context is too long"}},
-	{"anthropic", []string{"rate_limit_error", "overloaded_error", "authentication_error", "permission_error", "not_found_error", "api_error", "billing_error"}, []string{"anthropic", "claude", "request_too_large", "overloaded_error", "rate_limit_error", "model_context_window_exceeded", "prompt is too long:", "exceed context limit", "input tokens per minute", "tool_use", "pdf pages may be provided", "messages.#", "messages: roles", "messages: text", "messages: final", "total text bytes", "message prefill", "long context", "credit balance is too low", "request would exceed your", "specified api usage limits", "budget_tokens"}},
+	{"anthropic", []string{"rate_limit_error", "overloaded_error", "authentication_error", "permission_error", "not_found_error", "api_error", "billing_error"}, []string{"anthropic", "claude", "request_too_large", "overloaded_error", "rate_limit_error", "model_context_window_exceeded", "prompt is too long:", "exceed context limit", "input tokens per minute", "tool_use", "pdf pages may be provided", "messages: roles", "messages: text", "messages: final", "total text bytes", "message prefill", "long context", "credit balance is too low", "request would exceed your", "specified api usage limits", "budget_tokens"}},
 	{"openai", []string{"context_length_exceeded", "insufficient_quota", "invalid_api_key", "model_not_found", "rate_limit_exceeded", "string_above_max_length", "array_above_max_length", "integer_above_max_value", "integer_below_min_value", "unsupported_value", "unsupported_parameter", "content_policy_violation", "max_tokens_per_request", "invalid_encrypted_content"}, []string{"openai", "this model's maximum context length", "context_length_exceeded", "insufficient_quota", "incorrect api key provided", "string_above_max_length", "exceeds the context window of this model", "exceeds this model's context window", "exceed the configured limit", "tool_calls", "exceeded your current quota", "in organization org-", "for organization org-", "no tool call found for function call output", "no tool output found for function call", "max 300000 tokens per request", "completion tokens, whereas"}},
 }
 
-// hasMark finds a mark; # stands for a digit at its end. Short names must be
-// the beginning of a word.
+// hasMark finds a mark. Short names must be the beginning of a word.
 func hasMark(s, mark string) bool {
 	if len(mark) <= 5 {
 		return containsPhrase(s, mark)
 	}
-	mark, digit := strings.CutSuffix(mark, "#")
-	if !digit {
-		return strings.Contains(s, mark)
-	}
-	return slices.ContainsFunc(strings.Split(s, mark)[1:], func(after string) bool { return after != "" && after[0] >= '0' && after[0] <= '9' })
+	return strings.Contains(s, mark)
 }
 
 // nameProvider names the server by its headers, its codes and its words.
@@ -147,6 +143,9 @@ func (f *facts) providerByMark() string {
 	return ""
 }
 
+// numberedMessage is how Anthropic names a place: messages.3.content.0.
+var numberedMessage = regexp.MustCompile(`messages\.\d`)
+
 // providerByWording tells apart those who use OpenAI's words in a way of their own, or
 // words that anybody might use.
 func (f *facts) providerByWording() string {
@@ -156,7 +155,7 @@ func (f *facts) providerByWording() string {
 		return "deepseek" // no code of its own for it
 	case !window && strings.Contains(f.plain, "reduce the length of the messages or completion"):
 		return "groq" // leaves the first half of the sentence out
-	case f.status == 529 || said == "overloaded":
+	case f.status == 529 || said == "overloaded" || numberedMessage.MatchString(f.plain):
 		return "anthropic"
 	case said == "insufficient balance" && f.status == 402:
 		return "deepseek"

@@ -100,7 +100,7 @@ func lastWords(near []string, words ...string) bool {
 // readNumbers reads the limit, the count and the wanted output out of the words.
 // The count includes the output where the server adds it.
 func (f *facts) readNumbers() (limit, actual, output int) {
-	ms := slices.DeleteFunc(findMentions(f.plain), func(m mention) bool {
+	ms := slices.DeleteFunc(slices.Clone(f.mentions), func(m mention) bool {
 		return slices.Contains(f.codes, strconv.Itoa(m.n)) || m.n == f.status && m.n >= 400
 	})
 	if len(ms) == 1 && ms[0].isExcess() {
@@ -223,7 +223,7 @@ func readComparison(ms []mention) (limit, actual int, ok bool) {
 
 // hasComparison: a count of tokens that is larger than the number after ">".
 func (f *facts) hasComparison() bool {
-	ms := findMentions(f.plain)
+	ms := f.mentions
 	for i := 1; i < len(ms); i++ {
 		if ms[i].sign == ">" && ms[i-1].n > ms[i].n && len(ms[i-1].after) > 0 && strings.HasPrefix(ms[i-1].after[0], "token") {
 			return true
