@@ -15,16 +15,15 @@ import (
 
 // replayFlags are the flags of winnow replay.
 type replayFlags struct {
-	policies, windows, models  []string
-	trigger                    float64
-	costs, edits, field, alone bool
-	search                     bool
-	fixed, targets             []string
-	at                         float64
-	limit                      int
-	read                       int
-	seed                       uint64
-	markdown, commit           string
+	policies, windows, models   []string
+	trigger                     float64
+	edits, field, alone, search bool
+	fixed, targets              []string
+	at                          float64
+	limit                       int
+	read                        int
+	seed                        uint64
+	markdown, commit            string
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -59,14 +58,13 @@ counted with the tables of the o200k vocabulary.`,
 	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the sessions that --limit does")
 	f.addField(fl)
-	fl.BoolVar(&f.costs, "costs", false, "also replay generated sessions of 400 requests, for the commit point")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
 	return cmd
 }
 
 func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs, Edits: len(f.policies) == 0}
+	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Edits: len(f.policies) == 0}
 	if f.trigger <= 0 || f.trigger > 1 {
 		return usageErrorf("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
@@ -225,9 +223,6 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 // machine.
 func reportArgs(f *replayFlags) []string {
 	args := []string{"replay", "SESSIONS"}
-	if f.costs {
-		args = append(args, "--costs")
-	}
 	if f.alone {
 		args = append(args, "--alone")
 	}

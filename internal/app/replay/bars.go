@@ -31,12 +31,6 @@ func (b *Board) Bars() []Bar {
 	}
 	b.nextBars(add)
 	b.replayBars(add)
-	for i := range b.Costs {
-		if c := &b.Costs[i]; c.When != atWindow && c.Cold == 0 {
-			add(c.Saved >= 0.40, fmt.Sprintf("400 requests, %s, %s, tail %s and summary %s: dollars saved", c.Model, c.When, text.Number(c.Tail), text.Number(c.Summary)),
-				"at least 40 %", "%.0f %%", 100*c.Saved)
-		}
-	}
 	return bars
 }
 

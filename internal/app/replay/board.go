@@ -45,10 +45,6 @@ type Options struct {
 	// Edits adds the board of next edits at single cuts.
 	Edits bool
 
-	// Costs adds generated sessions of 400 requests, with and without the commit
-	// point.
-	Costs bool
-
 	Crew
 }
 
@@ -86,7 +82,6 @@ type Board struct {
 	// Next is the board of next edits, where it was asked for.
 	Next *NextBoard `json:"next,omitempty"`
 
-	Costs   []Cost   `json:"costs,omitempty"`
 	Skipped []string `json:"skipped,omitempty"`
 }
 
@@ -105,7 +100,7 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 		b.Models = append(b.Models, o.Models[i].Name)
 	}
 	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
-	for _, part := range []func(context.Context) error{r.fillNextEdits, r.fillSessions, r.fillCosts} {
+	for _, part := range []func(context.Context) error{r.fillNextEdits, r.fillSessions} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}

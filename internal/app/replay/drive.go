@@ -85,9 +85,6 @@ type driver struct {
 	next *nextIndex
 	step time.Duration
 
-	// cold says which requests find the cache cold, whatever their time.
-	cold func(request int) bool
-
 	// clock tells the policy how long before each request the last one was.
 	clock bool
 
@@ -149,9 +146,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		cold := d.cold != nil && d.cold(out.Requests)
 		timed := prevTime > 0 && answer.Time > 0
-		at := Moment{Cold: cold}
+		var at Moment
 		if timed && d.clock {
 			at.Idle = time.Duration(answer.Time-prevTime) * time.Millisecond
 		}
@@ -188,9 +184,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 				}
 				out.After += prompt - d.fixed
 			}
-		}
-		if cold {
-			read = 0
 		}
 		out.Prompt += prompt
 		out.Read += read

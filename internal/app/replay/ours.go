@@ -16,10 +16,6 @@ import (
 type Ours struct {
 	Label    string
 	Settings winnow.Settings
-
-	// IgnoreCold makes the engine rewrite at the trigger only, never because the
-	// provider's cache is cold.
-	IgnoreCold bool
 }
 
 // Name returns the label.
@@ -50,39 +46,27 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &oursRun{
-		Setup: s, w: w, ignore: o.IgnoreCold,
-		track: w.Track(),
-	}, nil
+	return &oursRun{Setup: s, w: w, track: w.Track()}, nil
 }
 
 type oursRun struct {
 	Setup
-	w      *winnow.Winnow
-	track  *winnow.Track
-	ignore bool
+	w     *winnow.Winnow
+	track *winnow.Track
 
-	requests int
-	cold     int // requests that found the cache cold
-	sentAt   int // length of the history at the last request
-	sent     Sent
-	step     token.Step
+	sentAt int // length of the history at the last request; 0 before the first
+	sent   Sent
+	step   token.Step
 }
 
 func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, error) {
 	req := o.Request
 	req.History, req.Rules = h, Rules()
-	if o.requests > 0 {
+	if o.sentAt > 0 {
 		o.recordUsage(h)
 	}
-	o.requests++
-	if at.Cold {
-		o.cold++
-	}
 	s := o.track.State()
-	if !o.ignore {
-		s.Cold, s.Idle, s.ColdShare = at.Cold, at.Idle, float64(o.cold)/float64(o.requests)
-	}
+	s.Idle, s.ColdShare = at.Idle, 0 // reports here say nothing of the cache
 	r, err := o.w.Fit(ctx, req, s)
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError

@@ -47,9 +47,6 @@ type Happened interface{ Happened() }
 
 // Moment is what is known about a request besides its history.
 type Moment struct {
-	// Cold says that the provider's cache has lost this conversation.
-	Cold bool
-
 	// Idle is how long before this request the last one was answered; 0 is
 	// unknown.
 	Idle time.Duration

@@ -48,7 +48,6 @@ func (b *Board) tableSections(bars bool) []section {
 	for _, window := range b.Windows {
 		add(b.replayGrid(window), fmt.Sprintf("The same sessions without re-reads: %s tokens", text.Number(window)), "", fmt.Sprintf(replayLong, b.Replayed, 100*b.Trigger, llmBlocks))
 	}
-	add(b.costGrid(), "When to compact", "means of generated sessions of 400 requests in a window of 1,000,000 tokens", costLong)
 	return all
 }
 
@@ -97,23 +96,6 @@ func (b *Board) replayGrid(window int) grid {
 		}
 		g.rows = append(g.rows, append(row, fmt.Sprintf("%.0f %%", 100*r.ReadShare()), text.Number(r.Rewrites), text.Number(r.LLMCalls),
 			text.Number(r.Invalid), text.Number(r.Overflows), text.Number(r.Peak), formatHours(r.BlockedMS)))
-	}
-	return g
-}
-
-// costGrid returns the table of the generated session.
-func (b *Board) costGrid() grid {
-	g := grid{head: []string{"prices", "compacted at", "cold", "tail", "summary", "dollars", "saved", "rewrites", "peak"}, right: 2}
-	for i := range b.Costs {
-		c := &b.Costs[i]
-		saved := ""
-		if c.When != atWindow {
-			saved = fmt.Sprintf("%.0f %%", 100*c.Saved)
-		}
-		g.rows = append(g.rows, []string{
-			c.Model, c.When, fmt.Sprintf("%.0f %%", 100*c.Cold), text.Number(c.Tail), text.Number(c.Summary),
-			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.1f", c.Rewrites), text.Number(c.Peak),
-		})
 	}
 	return g
 }
@@ -238,7 +220,6 @@ const (
 	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of winnow's own text that stand in rows without a sentence."
 	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are with re-reads, and beside that without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. A number behind † counts views that are invalid and requests that overflow: such a row does not compete."
 	replayLong = "%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field."
-	costLong   = "Means over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests."
 )
 
 // howPlayed says what the rows of the peers rest on.
