@@ -50,9 +50,7 @@
 // # What this is not
 //
 // Presence is not understanding. A fact that stands in the context can still be
-// overlooked, and a fact that is gone may be found again by reading a file. A heap
-// of lines and one who knows the edits (lines, oracle) say how far V can be pushed by
-// means that help no agent.
+// overlooked, and a fact that is gone may be found again by reading a file.
 //
 // Policies other than winnow's own follow what their authors document. Where
 // one needs an LLM, a [StandIn] of a recorded summary's size takes its place, and the

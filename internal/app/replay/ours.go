@@ -3,10 +3,13 @@ package replay
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -92,4 +95,34 @@ func (o *oursRun) recordUsage(h chat.History) {
 	o.step.Answer = o.Tokens(h.At(o.sentAt))
 	o.step.Usage = chat.Usage{Input: o.Total(o.sent.Messages), Output: o.step.Answer}
 	o.track.Record(o.step)
+}
+
+// engineFor makes an engine that counts in a vocabulary, for an agent's window.
+func engineFor(set winnow.Settings, name string, f token.Family, agent model.Window) (*winnow.Winnow, error) {
+	set.Model = name
+	override, err := json.Marshal(map[string]any{"models": map[string]any{
+		name: map[string]any{"family": f.String()},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	registry, err := model.Default().WithOverrides(override)
+	if err != nil {
+		return nil, err
+	}
+	return winnow.New(&winnow.Options{Settings: set, Registry: registry, Agent: agent})
+}
+
+// viewMessages returns a view's messages: the history's own where they stay as
+// they are.
+func viewMessages(h chat.History, v plan.View) []*chat.Message {
+	msgs := make([]*chat.Message, v.Len())
+	for i := range msgs {
+		if raw := v.Raw(i); raw >= 0 {
+			msgs[i] = h.At(raw)
+		} else {
+			msgs[i] = v.At(i)
+		}
+	}
+	return msgs
 }

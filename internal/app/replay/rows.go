@@ -36,13 +36,12 @@ type Row struct {
 
 	// What the views right after the first five rewrites of each session hold: the
 	// share of the next edits that is ready (V), in views of the same size beside
-	// it, and with one search in what is hidden; the words of made texts that stand
-	// in bare lists, and the lines shown as current that the next read contradicts.
+	// it, and with one search in what is hidden; and the lines shown as current that
+	// the next read contradicts.
 	EditsReady   *float64 `json:"edits_ready"`
 	TailReady    *float64 `json:"tail_ready"`
 	NaiveReady   *float64 `json:"naive_ready"`
 	Recalled     *float64 `json:"recalled"`
-	ListShare    *float64 `json:"list_share"`
 	Stale        *float64 `json:"stale"`
 	ReadyBetween *Span    `json:"edits_ready_interval"`
 
@@ -112,7 +111,7 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 		}
 		r.Edits, r.InContext = edits.Of, shareOrNil(edits)
 		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = shareOrNil(held.Ready), shareOrNil(held.Tail), shareOrNil(held.Naive), shareOrNil(held.Found)
-		r.ListShare, r.Stale = shareOrNil(held.Bare), shareOrNil(held.Stale)
+		r.Stale = shareOrNil(held.Stale)
 		r.ViewTokens = after / max(1, r.Rewrites)
 		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
 		if len(models) > 0 {
@@ -164,6 +163,9 @@ func bootstrap[T any](list []T, plus func(T, T) T, figure func(T) float64) *Span
 	slices.Sort(got)
 	return &Span{got[resamplings*25/1000], got[resamplings*975/1000-1]}
 }
+
+// Span is where 95 of 100 resamplings of the sessions put a figure.
+type Span [2]float64
 
 // Tally counts what survives: Hit of Of.
 type Tally struct {

@@ -144,6 +144,19 @@ func (b *SearchBoard) Table(out io.Writer) error {
 	return p.err
 }
 
+// countFound counts the edits of a cut that are ready in a view, or found by one search
+// in what it hides.
+func (x *nextIndex) countFound(c *NextCut, msgs []*chat.Message, shown *shownView) (t Tally) {
+	in := map[*chat.Message]bool{}
+	for _, m := range msgs {
+		in[m] = true
+	}
+	for _, e := range c.Edits {
+		t.put(shown.isReady(e.Path, e.Old) || x.searchFinds(c, &e, in))
+	}
+	return t
+}
+
 // searchFinds reports whether one search in what a view hides finds an edit's old
 // text: the agent reads the best message that is found.
 func (x *nextIndex) searchFinds(c *NextCut, e *NextEdit, in map[*chat.Message]bool) bool {

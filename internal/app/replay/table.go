@@ -59,7 +59,7 @@ func (b *Board) leadGrid(window int) grid {
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "without")
 	}
-	g.head = append(g.head, "lost", "view tokens", "with search", "stale", "bare lists")
+	g.head = append(g.head, "lost", "view tokens", "with search", "stale")
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		if r.File != All || r.Window != window {
@@ -73,7 +73,7 @@ func (b *Board) leadGrid(window int) grid {
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
 		}
-		g.rows = append(g.rows, append(row, formatHours(r.LostMS), text.Number(r.ViewTokens), twoDigits(r.Recalled), threeDigits(r.Stale), threeDigits(r.ListShare)))
+		g.rows = append(g.rows, append(row, formatHours(r.LostMS), text.Number(r.ViewTokens), twoDigits(r.Recalled), threeDigits(r.Stale)))
 	}
 	return g
 }
@@ -216,8 +216,8 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 
 // What a reader of the tables should know.
 const (
-	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text; lines a heap of unique lines; oracle a view that knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
-	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of winnow's own text that stand in rows without a sentence."
+	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
+	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; stale: lines shown as current that the next read contradicts."
 	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are with re-reads, and beside that without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. A number behind † counts views that are invalid and requests that overflow: such a row does not compete."
 	replayLong = "%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field."
 )
@@ -268,4 +268,25 @@ func (p *page) table(title string, g grid) {
 	p.say("%s\n", title)
 	p.put(g.writeMarkdown)
 	p.say("")
+}
+
+// threeDigits writes a share with three digits, and a dash for none.
+func threeDigits(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return formatShare(*x)
+}
+
+// String writes both ends.
+func (s *Span) String() string {
+	if s == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f–%.2f", s[0], s[1])
+}
+
+// formatShare writes a share with three digits and no zero in front.
+func formatShare(x float64) string {
+	return strings.Replace(fmt.Sprintf("%.3f", x), "0.", ".", 1)
 }
