@@ -68,7 +68,7 @@ func (b *Board) replayBars(add func(met bool, what, want, format string, args ..
 		if pi != nil {
 			add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
 		}
-		add(r.Invalid+r.Overflows+r.Failed == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
+		add(r.Refused() == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
 	}
 }
 

@@ -24,9 +24,6 @@ type Ours struct {
 // Name returns the label.
 func (o Ours) Name() string { return o.Label }
 
-// Clocked says that the engine notices a cache that was lost in a pause.
-func (o Ours) Clocked() {}
-
 // Begin starts the engine.
 func (o Ours) Begin(s Setup) (Compactor, error) {
 	set := o.Settings

@@ -103,9 +103,7 @@ func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*cha
 		before := prompt + r.extra
 		added := r.readAgain(w)
 		out.Rereads++
-		for m := range d.prices {
-			out.Again[m] += rereadCost(&d.prices[m], before, added)
-		}
+		out.Again += rereadCost(&d.price, before, added)
 	}
 }
 
@@ -117,13 +115,6 @@ func rereadCost(m *model.Model, before, added int) float64 {
 		use.CacheRead, use.CacheWrite = 0, before+added
 	}
 	return m.Prices.Cost(use)
-}
-
-// chargeExtra charges what rides along in a request that was not the first to have it.
-func (d *driver) chargeExtra(out *Outcome, extra int) {
-	for m := range d.prices {
-		out.Again[m] += d.prices[m].Prices.Cost(chat.Usage{CacheRead: extra})
-	}
 }
 
 // Rewritten is what the views right after a session's first rewrites hold: V of
