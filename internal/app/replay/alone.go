@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/model"
@@ -37,25 +36,9 @@ const aloneFixed = 12_000
 type AloneOptions struct {
 	Places []AlonePlace // nil is [AlonePlaces]
 
-	// Alone is the agent without winnow, which is compared with our presets and, in
-	// the first place only, with Frontier.
-	Alone    Policy
-	Frontier []Policy
+	Alone Policy // the agent without winnow, which is compared with our presets
 
 	Crew
-}
-
-// Frontier returns the engine with other thresholds and targets: what more dollars
-// buy.
-func Frontier() []Policy {
-	var out []Policy
-	for _, at := range []float64{0.80, 0.95} {
-		out = append(out, Ours{Label: fmt.Sprintf("threshold %.2f", at), Settings: winnow.Settings{Threshold: at, Target: 0.45}})
-	}
-	for _, to := range []float64{0.25, 0.35, 0.60} {
-		out = append(out, Ours{Label: fmt.Sprintf("target %.2f", to), Settings: winnow.Settings{Target: to}})
-	}
-	return out
 }
 
 // AloneRow is one policy over the sessions of one agent in one place.
@@ -119,11 +102,8 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 	}
 	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: price.Name}
 	counter := token.New(counting, nil)
-	for n, p := range places {
-		all := append([]Policy{o.Alone}, Presets()...)
-		if n == 0 {
-			all = append(all, o.Frontier...)
-		}
+	all := append([]Policy{o.Alone}, Presets()...)
+	for _, p := range places {
 		ready := make([]*aloneSession, len(d.Sessions))
 		err := o.Each(ctx, len(ready), "reading sessions "+p.String(), func(i int) error {
 			ready[i] = p.prepareSession(&d.Sessions[i], counter, price)
@@ -357,4 +337,4 @@ measured rates, writes that summary. Every request has a fixed part for system p
 | waited, lost | the time spent waiting for summaries; the same with re-reads |
 | refused | requests that are too large or invalid |
 
-V to lost count the sessions that any row compacts. Rows with a threshold or a target show what other settings of winnow would cost and keep.`
+V to lost count the sessions that any row compacts.`
