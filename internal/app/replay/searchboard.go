@@ -136,11 +136,15 @@ func (b *SearchBoard) Table(out io.Writer) error {
 	p := &page{w: out}
 	p.say("Of the edits in the agent's next 100 calls, the old text stands in the view, or one search")
 	p.say("finds it, with the path and the words that the agent wrote last before the edit.\n")
-	p.say("%9s %8s %6s %6s %8s %11s %11s %9s", "window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden")
+	g := grid{head: []string{"window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden"}}
 	for _, r := range b.Places {
-		p.say("%9s %8s %6d %6d %8.3f %11.3f %11.3f %9.3f", text.Number(r.Window), text.Number(r.Fixed), r.Cuts, r.Ready.Of, r.Ready.Share(), r.First.Share(), r.Five.Share(), r.Whole.Share())
+		row := []string{text.Number(r.Window), text.Number(r.Fixed), text.Number(r.Cuts), text.Number(r.Ready.Of)}
+		for _, t := range []Tally{r.Ready, r.First, r.Five, r.Whole} {
+			row = append(row, formatShare(t.Share()))
+		}
+		g.rows = append(g.rows, row)
 	}
-	p.say("")
+	p.put(g.writeText)
 	return p.err
 }
 

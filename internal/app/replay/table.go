@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -102,27 +104,16 @@ func (b *Board) Table(w io.Writer) error {
 	return p.err
 }
 
+// writeText writes the table for a terminal.
 func (g grid) writeText(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	widths := make([]int, len(g.head))
-	for _, row := range append([][]string{g.head}, g.rows...) {
-		for i, c := range row {
-			widths[i] = max(widths[i], len([]rune(c)))
-		}
+	titles := slices.Clone(g.head)
+	for i := range min(g.right, len(titles)) {
+		titles[i] += "<" // words
 	}
-	for _, row := range append([][]string{g.head}, g.rows...) {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = c
-			if i >= g.right {
-				cells[i] = strings.Repeat(" ", widths[i]-len([]rune(c))) + c
-			}
-		}
-		if _, err := fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), " \t")); err != nil {
-			return err
-		}
-	}
-	return t.Flush()
+	var b bytes.Buffer
+	show.Style{}.Table(&b, titles, g.rows)
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // writeMarkdown writes the table as Markdown.
