@@ -201,7 +201,6 @@ overflows is measured on the easier requests only.
 | pi | keeps the newest 16,384 tokens; an LLM updates its summary of the rest from text that no cache has |
 | opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough, at the end of the conversation: what was sent before is read from the cache, which is kinder than its default mode, what came since is not |
 | codex | keeps the user's messages and an LLM's summary of everything |
-| masking | replaces all but the newest 10 tool results, at every step or when the window fills |
 `
 
 type page struct {
