@@ -321,8 +321,8 @@ func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
 
 // aloneMeans says what the columns are.
 const aloneMeans = `Whole recorded sessions: with winnow, with nothing set or with the preset thrifty, and with the agent alone that wrote them. Alone, the agent
-compacts at its own point and in its own way, waits for its summary and pays for it. Rows with * are simulated: a stand-in, which keeps facts at
-measured rates, writes that summary. Every request has a fixed part for system prompt and tools. Pauses are those of the files.
+compacts at its own point and in its own way, waits for its summary and pays for it. Rows with * are simulated: a stand-in of the usual size takes
+the place of that summary. Every request has a fixed part for system prompt and tools. Pauses are those of the files.
 
 | column | says |
 |---|---|

@@ -22,8 +22,8 @@ type Session struct {
 	// a file has several.
 	File string
 
-	// Source is the repository the session comes from: what occurs in many
-	// sources is common. It is the name of the folder that holds the file.
+	// Source is the repository that the session comes from: the name of the folder that
+	// holds the file.
 	Source string
 }
 
