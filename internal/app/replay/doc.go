@@ -17,7 +17,7 @@
 // taken off, the indentation behind them is not; blanks at the ends of lines do
 // not count; escapes are undone in the arguments of calls only; the plus signs of
 // a patch stay. Beside each view stand [Rivals] of the same size, in characters,
-// and what else the view holds ([Beside]): C is the share of the user's binding
+// and what else the view holds ([FieldRow]): C is the share of the user's binding
 // sentences (must, never, only …) of which 80 % of the words stand on one line.
 //
 // # The field
