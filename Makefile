@@ -12,7 +12,7 @@ check:
 
 # Measures on the sessions at hand and writes docs/field.md and docs/scoreboard.md.
 scoreboard: field
-	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --costs --commit "$$(git rev-parse --short HEAD)" \
+	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --commit "$$(git rev-parse --short HEAD)" \
 		--markdown docs/scoreboard.md
 
 # The first of the two, which the README's figures come from.

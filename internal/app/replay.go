@@ -15,16 +15,16 @@ import (
 
 // replayFlags are the flags of winnow replay.
 type replayFlags struct {
-	policies, windows, models  []string
-	trigger                    float64
-	costs, edits, field, alone bool
-	search                     bool
-	fixed, targets             []string
-	at                         float64
-	limit                      int
-	read                       int
-	seed                       uint64
-	markdown, commit           string
+	policies, windows           []string
+	model                       string
+	trigger                     float64
+	edits, field, alone, search bool
+	fixed, targets              []string
+	at                          float64
+	limit                       int
+	read                        int
+	seed                        uint64
+	markdown, commit            string
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -53,20 +53,19 @@ counted with the tables of the o200k vocabulary.`,
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies (default: all)")
 	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; own: those that the sessions were recorded in; none: no replay of whole sessions)")
-	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
+	fl.StringVar(&f.model, "model", "", "`MODEL` whose prices are charged (default claude-opus-5-5)")
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which every policy compacts")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
 	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the sessions that --limit does")
 	f.addField(fl)
-	fl.BoolVar(&f.costs, "costs", false, "also replay generated sessions of 400 requests, for the commit point")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
 	return cmd
 }
 
 func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs, Edits: len(f.policies) == 0}
+	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Edits: len(f.policies) == 0}
 	if f.trigger <= 0 || f.trigger > 1 {
 		return usageErrorf("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
@@ -80,12 +79,11 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 	if err != nil {
 		return err
 	}
-	for _, name := range f.models {
-		m := model.Default().Lookup(name)
-		if !m.Prices.Known() || m.Source.Guess() {
-			return usageErrorf("--model %s: its prices are not known; see winnow models", name)
+	if f.model != "" {
+		o.Model = model.Default().Lookup(f.model)
+		if !o.Model.Prices.Known() || o.Model.Source.Guess() {
+			return usageErrorf("--model %s: its prices are not known; see winnow models", f.model)
 		}
-		o.Models = append(o.Models, m)
 	}
 	if f.read != 0 {
 		return a.replayRead(cmd, args, f, o.Windows)
@@ -225,19 +223,19 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 // machine.
 func reportArgs(f *replayFlags) []string {
 	args := []string{"replay", "SESSIONS"}
-	if f.costs {
-		args = append(args, "--costs")
-	}
 	if f.alone {
 		args = append(args, "--alone")
 	}
 	for _, l := range []struct {
 		name   string
 		values []string
-	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}, {"--model", f.models}} {
+	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}} {
 		if len(l.values) > 0 {
 			args = append(args, l.name, strings.Join(l.values, ","))
 		}
+	}
+	if f.model != "" {
+		args = append(args, "--model", f.model)
 	}
 	return args
 }

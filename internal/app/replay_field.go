@@ -49,7 +49,7 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 // replayAlone prints whole sessions beside the agents that wrote them: in the usual
 // places, or in each window with each fixed part.
 func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
-	o := &replay.AloneOptions{Alone: peers.Alone(), Frontier: replay.Frontier()}
+	o := &replay.AloneOptions{Alone: peers.Alone()}
 	for _, p := range eachPlace(windows, fixed) {
 		o.Places = append(o.Places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
 	}

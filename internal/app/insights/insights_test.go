@@ -153,7 +153,7 @@ func checkAgainstReplay(t *testing.T, r *Report, window int) {
 		}
 		board, err := replay.Run(t.Context(), data, &replay.Options{
 			Policies: []replay.Policy{replay.Recorded(), replay.Ours{Label: "shipped"}},
-			Windows:  []int{got.Window}, Models: []model.Model{prices}, Heard: true,
+			Windows:  []int{got.Window}, Model: prices, Heard: true,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -27,10 +27,10 @@ func TestAlone(t *testing.T) {
 	if alone.Sessions != 1 || b.Row(place, replay.All, "alone").Sessions != 1 {
 		t.Error("an agent without a point of its own is compared")
 	}
-	if alone.Rewrites != 1 || alone.WaitedMS == 0 || *alone.First != 1 {
+	if alone.Rewrites != 1 || alone.Long.BlockedMS == 0 || *alone.First != 1 {
 		t.Errorf("alone: %+v", alone)
 	}
-	if ours.Rewrites == 0 || ours.WaitedMS > 0 || *ours.First < replay.AloneFirst || ours.Refused > 0 {
+	if ours.Rewrites == 0 || ours.Long.BlockedMS > 0 || *ours.First < replay.AloneFirst || ours.Refused > 0 {
 		t.Errorf("winnow: %+v", ours)
 	}
 	if len(b.Bars()) == 0 {

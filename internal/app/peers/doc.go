@@ -18,8 +18,6 @@ func Policies() []replay.Policy {
 		replay.Simple{Label: "pi", LLM: true, Start: piStep},
 		replay.Simple{Label: "opencode", LLM: true, Start: opencodeStep},
 		replay.Simple{Label: "codex", LLM: true, Start: codexStep},
-		replay.Simple{Label: "masking every step", Start: maskResults(false)},
-		replay.Simple{Label: "masking in batches", Start: maskResults(true)},
 	)
 }
 

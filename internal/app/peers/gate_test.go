@@ -106,10 +106,10 @@ func TestNextEdits(t *testing.T) {
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		if *r.Stale > 0.01 {
-			t.Errorf("%s: stale lines %.3f", r.Viewer, *r.Stale)
+			t.Errorf("%s: stale lines %.3f", r.Policy, *r.Stale)
 		}
-		if *field && r.V < bars[r.Viewer] {
-			t.Errorf("%s: V %.3f, must be at least %.2f", r.Viewer, r.V, bars[r.Viewer])
+		if *field && r.V < bars[r.Policy] {
+			t.Errorf("%s: V %.3f, must be at least %.2f", r.Policy, r.V, bars[r.Policy])
 		}
 	}
 }

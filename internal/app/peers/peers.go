@@ -25,61 +25,24 @@ func slidingStep(w *replay.Working) step {
 	}
 }
 
-// maskKeep is how many results stay.
-const maskKeep = 10
-
-// maskResults replaces all but the newest results: at every step, or in batches
-// when the trigger is reached.
-func maskResults(batch bool) func(*replay.Working) step {
-	return func(w *replay.Working) step {
-		return func(chat.History) replay.Sent {
-			if batch && !w.Over() {
-				return w.Sent()
-			}
-			kept := 0
-			masked, saved := clearResults(w, "[Output omitted]", func(i int, _ *chat.Message) bool {
-				kept++
-				return kept > maskKeep && w.From[i] >= 0
-			}, func(i int) { w.From[i] = -1 }) // masked: nothing more to do
-			if saved > 0 {
-				w.Set(masked, w.From)
-			}
-			return w.Sent()
-		}
-	}
-}
-
-// clearResults returns the list with the results of messages replaced by a text, and how
-// many tokens that saves. Messages with results are asked for newest first; done is
-// told of those that were replaced.
-func clearResults(w *replay.Working, text string, which func(i int, m *chat.Message) bool, done func(i int)) ([]*chat.Message, int) {
-	msgs, saved := slices.Clone(w.Msgs), 0
+// pruneOutput clears tool output: of the results that may go, those beyond the newest
+// protect tokens, if that saves more than a minimum.
+func pruneOutput(w *replay.Working, text string, protect, minimum int, may func(i int) bool) {
+	msgs, seen, saved := slices.Clone(w.Msgs), 0, 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := msgs[i]
-		if !m.Has(chat.ToolResult) || !which(i, m) {
+		if !m.Has(chat.ToolResult) || !may(i) || slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && p.Name == "skill" }) {
+			continue
+		}
+		if seen += w.Tokens(m); seen <= protect {
 			continue
 		}
 		short := replay.MaskResults(m, func(*chat.Part) string { return text })
 		if d := w.Tokens(m) - w.Tokens(short); d > 0 {
 			saved += d
 			msgs[i] = short
-			done(i)
 		}
 	}
-	return msgs, saved
-}
-
-// pruneOutput clears tool output: of the results that may go, those beyond the newest
-// protect tokens, if that saves more than a minimum.
-func pruneOutput(w *replay.Working, text string, protect, minimum int, may func(i int) bool) {
-	seen := 0
-	msgs, saved := clearResults(w, text, func(i int, m *chat.Message) bool {
-		if !may(i) || slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Kind == chat.ToolResult && p.Name == "skill" }) {
-			return false
-		}
-		seen += w.Tokens(m)
-		return seen > protect
-	}, func(int) {})
 	if saved > minimum {
 		w.Set(msgs, w.From)
 	}

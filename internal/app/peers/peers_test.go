@@ -105,7 +105,7 @@ func (c *checkedRun) Next(ctx context.Context, h chat.History, at replay.Moment)
 }
 
 func TestByName(t *testing.T) {
-	p, err := peers.ByName("winnow", "Masking every step")
+	p, err := peers.ByName("winnow", "Sliding window")
 	if err != nil {
 		t.Fatal(err)
 	}

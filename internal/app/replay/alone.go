@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/model"
@@ -37,25 +36,9 @@ const aloneFixed = 12_000
 type AloneOptions struct {
 	Places []AlonePlace // nil is [AlonePlaces]
 
-	// Alone is the agent without winnow, which is compared with our presets and, in
-	// the first place only, with Frontier.
-	Alone    Policy
-	Frontier []Policy
+	Alone Policy // the agent without winnow, which is compared with our presets
 
 	Crew
-}
-
-// Frontier returns the engine with other thresholds and targets: what more dollars
-// buy.
-func Frontier() []Policy {
-	var out []Policy
-	for _, at := range []float64{0.80, 0.95} {
-		out = append(out, Ours{Label: fmt.Sprintf("threshold %.2f", at), Settings: winnow.Settings{Threshold: at, Target: 0.45}})
-	}
-	for _, to := range []float64{0.25, 0.35, 0.60} {
-		out = append(out, Ours{Label: fmt.Sprintf("target %.2f", to), Settings: winnow.Settings{Target: to}})
-	}
-	return out
 }
 
 // AloneRow is one policy over the sessions of one agent in one place.
@@ -67,6 +50,7 @@ type AloneRow struct {
 	Sessions  int `json:"sessions"`
 	Compacted int `json:"compacted"` // sessions
 	Rewrites  int `json:"rewrites"`  // of the agent alone: summaries
+	Refused   int `json:"refused"`   // requests that are too large or invalid, or given up
 
 	// Cold are the rewrites after pauses in which the cache was lost. First is the
 	// smallest share of the agent's own first cut, or of its point where it makes
@@ -76,25 +60,10 @@ type AloneRow struct {
 	First *float64 `json:"first_share"`
 	Early int      `json:"early"`
 
-	// Over the sessions that any policy compacted: the share of next edits that is
-	// ready right after rewrites, with the range of 95 of 100 resamplings of the
-	// sessions, and in two views of the same size; dollars with the recorded pauses
-	// and with what had to be read again; and the time that was lost.
-	Long     int      `json:"long"` // such sessions
-	V        *float64 `json:"edits_ready"`
-	Between  *Span    `json:"between"`
-	Tail     *float64 `json:"tail_ready"`
-	Naive    *float64 `json:"naive_ready"`
-	Rereads  int      `json:"rereads"`
-	Dollars  float64  `json:"dollars"`
-	Warm     float64  `json:"dollars_without_pauses"`
-	Cached   float64  `json:"cached"`
-	WaitedMS int64    `json:"waited_ms"`
-	LostMS   int64    `json:"lost_ms"`
-	Refused  int      `json:"refused"` // requests that are too large or invalid, or given up
+	// Long is over the sessions that any policy compacted.
+	Long Row `json:"compacted_by_any"`
 
-	held       []Rewritten // by session
-	read, sent int
+	long []*Outcome
 }
 
 // AloneBoard is the result of a comparison.
@@ -126,49 +95,40 @@ type aloneSession struct {
 
 // Alone compares.
 func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
-	prices := model.Default().Lookup(shippedModel)
+	price := model.Default().Lookup(shippedModel)
 	places := o.Places
 	if places == nil {
 		places = AlonePlaces()
 	}
-	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: prices.Name}
+	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: price.Name}
 	counter := token.New(counting, nil)
-	for n, p := range places {
-		all := append([]Policy{o.Alone}, Presets()...)
-		if n == 0 {
-			all = append(all, o.Frontier...)
-		}
+	all := append([]Policy{o.Alone}, Presets()...)
+	for _, p := range places {
 		ready := make([]*aloneSession, len(d.Sessions))
 		err := o.Each(ctx, len(ready), "reading sessions "+p.String(), func(i int) error {
-			ready[i] = p.prepareSession(&d.Sessions[i], counter, prices)
+			ready[i] = p.prepareSession(&d.Sessions[i], counter, price)
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 		ready = slices.DeleteFunc(ready, func(s *aloneSession) bool { return s == nil })
-		outs := make([][]Outcome, len(ready))
-		for i := range outs {
-			outs[i] = make([]Outcome, len(all))
+		drivers := make([]driver, len(ready))
+		for i, s := range ready {
+			drivers[i] = s.d
 		}
-		err = o.Each(ctx, len(ready)*len(all), "sessions "+p.String(), func(i int) error {
-			var err error
-			s := ready[i/len(all)]
-			run := s.d
-			outs[i/len(all)][i%len(all)], err = run.run(ctx, all[i%len(all)])
-			return err
-		})
+		outs, err := o.playAll(ctx, "sessions "+p.String(), drivers, all)
 		if err != nil {
 			return nil, err
 		}
-		b.Rows = append(b.Rows, p.sumOutcomes(ready, outs, all)...)
+		b.Rows = append(b.Rows, p.sumRows(ready, outs, all)...)
 	}
 	return b, nil
 }
 
 // prepareSession returns what is needed to replay a session in a place; nil where its agent
 // has no point that is known or the session is far from it.
-func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, prices model.Model) *aloneSession {
+func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, price model.Model) *aloneSession {
 	agent, ok := table.OfFormat(string(s.Format))
 	if !ok || agent.Own.Point(million) == 0 {
 		return nil
@@ -192,7 +152,7 @@ func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, prices mo
 		return nil
 	}
 	out.d = driver{
-		index: x, window: window, trigger: 0.8, prices: []model.Model{prices}, own: true, works: works, clock: true,
+		index: x, window: window, trigger: 0.8, price: price, own: true, works: works, clock: true,
 		next: newNextIndex(&padding), step: medianStep(s.History),
 	}
 	return out
@@ -201,9 +161,9 @@ func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, prices mo
 // million is a window in which every agent whose point is known has one.
 const million = 1_000_000
 
-// sumOutcomes adds up the outcomes by agent and policy, and over all agents. The first
+// sumRows adds up the outcomes by agent and policy, and over all agents. The first
 // policy is the agent alone.
-func (p AlonePlace) sumOutcomes(ready []*aloneSession, outs [][]Outcome, all []Policy) []AloneRow {
+func (p AlonePlace) sumRows(ready []*aloneSession, outs [][]Outcome, all []Policy) []AloneRow {
 	names := []string{All}
 	for _, s := range ready {
 		if !slices.Contains(names, s.agent.Name) {
@@ -220,27 +180,11 @@ func (p AlonePlace) sumOutcomes(ready []*aloneSession, outs [][]Outcome, all []P
 					r.addSession(s, outs[i], k)
 				}
 			}
-			r.shareEdits()
-			if r.sent > 0 {
-				r.Cached = float64(r.read) / float64(r.sent)
-			}
+			r.Long = sumOutcomes(policy, p.Window, r.long)
 			rows = append(rows, r)
 		}
 	}
 	return rows
-}
-
-// shareEdits says how many of the next edits are ready, over the sessions added.
-func (r *AloneRow) shareEdits() {
-	var sum Rewritten
-	ready := make([]Tally, len(r.held))
-	for i, h := range r.held {
-		sum, ready[i] = sum.plus(h), h.Ready
-	}
-	r.V, r.Tail, r.Naive = shareOrNil(sum.Ready), shareOrNil(sum.Tail), shareOrNil(sum.Naive)
-	if r.V != nil {
-		r.Between = bootstrap(ready, Tally.plus, Tally.Share)
-	}
 }
 
 // addSession adds policy k on one session.
@@ -266,17 +210,9 @@ func (r *AloneRow) addSession(s *aloneSession, outs []Outcome, k int) {
 			r.Early++
 		}
 	}
-	if !slices.ContainsFunc(outs, func(o Outcome) bool { return o.Rewrites > 0 }) {
-		return
+	if slices.ContainsFunc(outs, func(o Outcome) bool { return o.Rewrites > 0 }) {
+		r.long = append(r.long, o)
 	}
-	r.Long++
-	r.held = append(r.held, o.Rewritten)
-	r.Rereads += o.Rereads
-	r.Dollars += o.Timed[0] + o.Again[0]
-	r.Warm += o.Dollars[0] + o.Again[0]
-	r.read, r.sent = r.read+o.Read, r.sent+o.Prompt
-	r.WaitedMS += o.Blocked.Milliseconds()
-	r.LostMS += o.Lost().Milliseconds()
 }
 
 // String says where.
@@ -309,9 +245,10 @@ func (b *AloneBoard) Bars() []Bar {
 		r := &b.Rows[i]
 		alone := b.Row(r.AlonePlace, r.Agent, "alone")
 		name := fmt.Sprintf("%s %s, %s: ", r.Policy, r.AlonePlace, r.Agent)
-		if most, ok := MostDollars[r.Policy]; ok && r.Agent == All && r.Window > 0 && r.Fixed > 0 && alone.Dollars > 0 {
-			bars = append(bars, Bar{name + "dollars, for one of the agent alone", fmt.Sprintf("at most %.2f", most), fmt.Sprintf("%.3f", r.Dollars/alone.Dollars), r.Dollars <= most*alone.Dollars},
-				Bar{name + "waits", "0", formatHours(r.WaitedMS), r.WaitedMS == 0})
+		if most, ok := MostDollars[r.Policy]; ok && r.Agent == All && r.Window > 0 && r.Fixed > 0 && alone.Long.DollarsPaused > 0 {
+			of := r.Long.DollarsPaused / alone.Long.DollarsPaused
+			bars = append(bars, Bar{name + "dollars, for one of the agent alone", fmt.Sprintf("at most %.2f", most), fmt.Sprintf("%.3f", of), of <= most},
+				Bar{name + "waits", "0", formatHours(r.Long.BlockedMS), r.Long.BlockedMS == 0})
 		}
 		if r.Policy == "winnow" && r.Agent != All {
 			most := alone.Rewrites*3/2 + r.Compacted
@@ -344,11 +281,12 @@ func (b *AloneBoard) placeGrids() (places []AlonePlace, grids []grid) {
 		if r == alone {
 			name += " *"
 		}
-		g := &grids[len(grids)-1]
+		g, l := &grids[len(grids)-1], &r.Long
 		g.rows = append(g.rows, []string{
 			r.Agent, name, text.Number(r.Sessions), text.Number(r.Compacted), text.Number(r.Rewrites), text.Number(r.Cold), twoDigits(r.First), text.Number(r.Early),
-			twoDigits(r.V), r.Between.String(), twoDigits(r.Tail), twoDigits(r.Naive), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.Dollars), of(r.Dollars, alone.Dollars), fmt.Sprintf("%.2f", r.Warm), of(r.Warm, alone.Warm),
-			fmt.Sprintf("%.0f %%", 100*r.Cached), formatHours(r.WaitedMS), formatHours(r.LostMS), text.Number(r.Refused),
+			twoDigits(l.EditsReady), l.ReadyBetween.String(), twoDigits(l.TailReady), twoDigits(l.NaiveReady), text.Number(l.Rereads),
+			fmt.Sprintf("%.2f", l.DollarsPaused), of(l.DollarsPaused, alone.Long.DollarsPaused), fmt.Sprintf("%.2f", l.DollarsAgain), of(l.DollarsAgain, alone.Long.DollarsAgain),
+			fmt.Sprintf("%.0f %%", 100*l.ReadShare()), formatHours(l.BlockedMS), formatHours(l.LostMS), text.Number(r.Refused),
 		})
 	}
 	return places, grids
@@ -383,8 +321,8 @@ func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
 
 // aloneMeans says what the columns are.
 const aloneMeans = `Whole recorded sessions: with winnow, with nothing set or with the preset thrifty, and with the agent alone that wrote them. Alone, the agent
-compacts at its own point and in its own way, waits for its summary and pays for it. Rows with * are simulated: a stand-in, which keeps facts at
-measured rates, writes that summary. Every request has a fixed part for system prompt and tools. Pauses are those of the files.
+compacts at its own point and in its own way, waits for its summary and pays for it. Rows with * are simulated: a stand-in of the usual size takes
+the place of that summary. Every request has a fixed part for system prompt and tools. Pauses are those of the files.
 
 | column | says |
 |---|---|
@@ -399,4 +337,4 @@ measured rates, writes that summary. Every request has a fixed part for system p
 | waited, lost | the time spent waiting for summaries; the same with re-reads |
 | refused | requests that are too large or invalid |
 
-V to lost count the sessions that any row compacts. Rows with a threshold or a target show what other settings of winnow would cost and keep.`
+V to lost count the sessions that any row compacts.`

@@ -20,7 +20,6 @@ const (
 
 	barUser  = 0.95
 	barStale = 0.01
-	barBare  = 1.0 / 12
 )
 
 // Bars returns what is asked of winnow, as far as the board measured it.
@@ -31,12 +30,6 @@ func (b *Board) Bars() []Bar {
 	}
 	b.nextBars(add)
 	b.replayBars(add)
-	for i := range b.Costs {
-		if c := &b.Costs[i]; c.When != atWindow && c.Cold == 0 {
-			add(c.Saved >= 0.40, fmt.Sprintf("400 requests, %s, %s, tail %s and summary %s: dollars saved", c.Model, c.When, text.Number(c.Tail), text.Number(c.Summary)),
-				"at least 40 %", "%.0f %%", 100*c.Saved)
-		}
-	}
 	return bars
 }
 
@@ -48,18 +41,15 @@ func (b *Board) nextBars(add func(met bool, what, want, format string, args ...a
 	for i := range b.Next.Rows {
 		r := &b.Next.Rows[i]
 		for _, rival := range r.Rivals {
-			if rival.Range != nil && (rival.Name == "tail" || rival.Name == "naive") {
-				add(rival.Range[0] > 0, r.Viewer+": V, beside "+rival.Name+" of the same size", "more, lower end above 0", "%+.3f (%v)", rival.More, rival.Range)
+			if rival.Range != nil {
+				add(rival.Range[0] > 0, r.Policy+": V, beside "+rival.Name+" of the same size", "more, lower end above 0", "%+.3f (%v)", rival.More, rival.Range)
 			}
 		}
 		if r.C != nil {
-			add(*r.C >= barUser, r.Viewer+": sentences of the user kept", fmt.Sprintf("at least %.2f", barUser), "%.3f", *r.C)
+			add(*r.C >= barUser, r.Policy+": sentences of the user kept", fmt.Sprintf("at least %.2f", barUser), "%.3f", *r.C)
 		}
 		if r.Stale != nil {
-			add(*r.Stale <= barStale, r.Viewer+": stale lines", fmt.Sprintf("at most %.2f", barStale), "%.3f", *r.Stale)
-		}
-		if r.Bare != nil {
-			add(*r.Bare <= barBare, r.Viewer+": words in bare lists", "at most a twelfth", "%.3f", *r.Bare)
+			add(*r.Stale <= barStale, r.Policy+": stale lines", fmt.Sprintf("at most %.2f", barStale), "%.3f", *r.Stale)
 		}
 	}
 }
@@ -78,7 +68,7 @@ func (b *Board) replayBars(add func(met bool, what, want, format string, args ..
 		if pi != nil {
 			add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
 		}
-		add(r.Invalid+r.Overflows+r.Failed == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
+		add(r.Refused() == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
 	}
 }
 

@@ -38,16 +38,12 @@ type Options struct {
 	// compact when their settings say so then, too.
 	Heard bool
 
-	// Models are those whose prices and cache lifetimes are charged; the column
-	// dollars shows the first. The default is claude-opus-5-5 and gpt-6-sol.
-	Models []model.Model
+	// Model is the one whose prices and cache lifetime are charged; the default is
+	// claude-opus-5-5.
+	Model model.Model
 
 	// Edits adds the board of next edits at single cuts.
 	Edits bool
-
-	// Costs adds generated sessions of 400 requests, with and without the commit
-	// point.
-	Costs bool
 
 	Crew
 }
@@ -66,27 +62,26 @@ func (o *Options) orDefault() Options {
 	if r.Trigger <= 0 {
 		r.Trigger = 0.8
 	}
-	if r.Models == nil {
-		r.Models = []model.Model{model.Default().Lookup("claude-opus-5-5"), model.Default().Lookup("gpt-6-sol")}
+	if r.Model.Name == "" {
+		r.Model = model.Default().Lookup(shippedModel)
 	}
 	return r
 }
 
 // Board is the result of a replay.
 type Board struct {
-	Fingerprint string   `json:"fingerprint"`
-	Sessions    int      `json:"sessions"`
-	Replayed    int      `json:"replayed"` // sessions long enough for the smallest window
-	Models      []string `json:"models"`   // whose prices were charged
-	Trigger     float64  `json:"trigger"`
-	Fixed       int      `json:"fixed,omitempty"`
-	Windows     []int    `json:"windows"`
-	Rows        []Row    `json:"rows"`
+	Fingerprint string  `json:"fingerprint"`
+	Sessions    int     `json:"sessions"`
+	Replayed    int     `json:"replayed"` // sessions long enough for the smallest window
+	Model       string  `json:"model"`    // whose prices were charged
+	Trigger     float64 `json:"trigger"`
+	Fixed       int     `json:"fixed,omitempty"`
+	Windows     []int   `json:"windows"`
+	Rows        []Row   `json:"rows"`
 
 	// Next is the board of next edits, where it was asked for.
 	Next *NextBoard `json:"next,omitempty"`
 
-	Costs   []Cost   `json:"costs,omitempty"`
 	Skipped []string `json:"skipped,omitempty"`
 }
 
@@ -99,34 +94,18 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	o := opts.orDefault()
 	b := &Board{
 		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: o.Trigger, Fixed: o.Fixed,
-		Windows: o.Windows, Skipped: d.Skipped,
+		Windows: o.Windows, Model: o.Model.Name, Skipped: d.Skipped,
 	}
-	for i := range o.Models {
-		b.Models = append(b.Models, o.Models[i].Name)
-	}
-	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
-	for _, part := range []func(context.Context) error{r.fillNextEdits, r.fillSessions, r.fillCosts} {
-		if err := part(ctx); err != nil {
+	var err error
+	if o.Edits {
+		if b.Next, err = RunNext(ctx, d, &NextOptions{Crew: o.Crew}); err != nil {
 			return nil, err
 		}
 	}
-	return b, nil
-}
-
-// fillNextEdits fills the board of next edits.
-func (r *runner) fillNextEdits(ctx context.Context) (err error) {
-	if r.Edits {
-		r.board.Next, err = RunNext(ctx, r.data, &NextOptions{Crew: r.Crew})
+	if len(o.Windows) > 0 && len(o.Policies) > 0 {
+		err = o.fillSessions(ctx, d, b)
 	}
-	return err
-}
-
-// runner fills a board.
-type runner struct {
-	Options
-	board   *Board
-	data    *Data
-	counter *token.Counter
+	return b, err
 }
 
 // Crew is who measures. The zero value works.
@@ -165,42 +144,43 @@ func (c *Crew) Each(ctx context.Context, n int, what string, f func(i int) error
 	return context.Cause(ctx)
 }
 
-// played is a session that is replayed: its edits are known where it fills a window.
-type played struct {
-	*index
-	next *nextIndex
-	step time.Duration
+// playAll runs policies on sessions. It returns for each session the outcome of each policy.
+func (c *Crew) playAll(ctx context.Context, what string, sessions []driver, policies []Policy) ([][]Outcome, error) {
+	outs := make([][]Outcome, len(sessions))
+	for i := range outs {
+		outs[i] = make([]Outcome, len(policies))
+	}
+	n := len(policies)
+	return outs, c.Each(ctx, len(sessions)*n, what, func(i int) (err error) {
+		d := sessions[i/n]
+		outs[i/n][i%n], err = d.run(ctx, policies[i%n])
+		return err
+	})
 }
 
 // fillSessions fills the rows of whole sessions.
-func (r *runner) fillSessions(ctx context.Context) error {
-	if len(r.Windows) == 0 || len(r.Policies) == 0 {
-		return nil
-	}
-	sessions := slices.Clone(r.data.Sessions)
-	for i := range sessions {
-		if r.Fixed > 0 {
-			sessions[i].System = padSystem(&sessions[i], r.Fixed, r.counter)
+func (o *Options) fillSessions(ctx context.Context, d *Data, b *Board) error {
+	sessions := slices.Clone(d.Sessions)
+	counter := token.New(counting, nil)
+	fills := func(d driver, window int) bool { return d.wholePrompt() > int(o.Trigger*float64(window)) }
+	all := make([]driver, len(sessions))
+	err := o.Each(ctx, len(sessions), "reading sessions", func(i int) error {
+		s := &sessions[i]
+		if o.Fixed > 0 {
+			s.System = padSystem(s, o.Fixed, counter)
 		}
-	}
-	all := make([]played, len(sessions))
-	err := r.Each(ctx, len(sessions), "reading sessions", func(i int) error {
-		if !r.Heard {
-			all[i].index = newIndex(&sessions[i], r.counter)
-			return nil
+		all[i] = driver{trigger: o.Trigger, price: o.Model, own: o.Fixed > 0 || o.Heard}
+		if o.Heard {
+			p, err := PromptOf(&s.Session, s.Model)
+			if err != nil {
+				return err
+			}
+			all[i].index = newHeardIndex(s, p)
+		} else {
+			all[i].index = newIndex(s, counter)
 		}
-		p, err := PromptOf(&sessions[i].Session, sessions[i].Model)
-		all[i].index = newHeardIndex(&sessions[i], p)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	fills := func(p played, window int) bool { return p.wholePrompt() > int(r.Trigger*float64(window)) }
-	err = r.Each(ctx, len(sessions), "reading edits", func(i int) error {
-		if fills(all[i], slices.Min(r.Windows)) {
-			all[i].next = newNextIndex(&sessions[i])
-			all[i].step = medianStep(sessions[i].History)
+		if fills(all[i], slices.Min(o.Windows)) {
+			all[i].next, all[i].step = newNextIndex(s), medianStep(s.History)
 		}
 		return nil
 	})
@@ -208,36 +188,38 @@ func (r *runner) fillSessions(ctx context.Context) error {
 		return err
 	}
 	var known []time.Duration
-	for _, p := range all {
-		if p.step > 0 {
-			known = append(known, p.step)
+	for _, d := range all {
+		if d.step > 0 {
+			known = append(known, d.step)
 		}
 	}
 	usual := medianOf(known) // for sessions that have no times
-	for n, w := range r.Windows {
-		long := slices.DeleteFunc(slices.Clone(all), func(p played) bool { return !fills(p, w) })
-		if n == 0 || len(long) > r.board.Replayed {
-			r.board.Replayed = len(long)
-		}
-		outs := make([][]Outcome, len(r.Policies))
-		for k := range outs {
-			outs[k] = make([]Outcome, len(long))
-		}
-		err := r.Each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
-			s, p := long[i/len(r.Policies)], i%len(r.Policies)
-			d := driver{
-				index: s.index, window: w, trigger: r.Trigger, prices: r.Models, own: r.Fixed > 0 || r.Heard,
-				next: s.next, step: cmp.Or(s.step, usual),
+	for _, w := range o.Windows {
+		var long []driver
+		for _, d := range all {
+			if fills(d, w) {
+				d.window, d.step = w, cmp.Or(d.step, usual)
+				long = append(long, d)
 			}
-			var err error
-			outs[p][i/len(r.Policies)], err = d.runAndTime(ctx, r.Policies[p])
-			return err
-		})
+		}
+		b.Replayed = max(b.Replayed, len(long))
+		outs, err := o.playAll(ctx, fmt.Sprintf("replaying in %d", w), long, o.Policies)
 		if err != nil {
 			return err
 		}
-		for k, p := range r.Policies {
-			r.board.Rows = append(r.board.Rows, replayRows(p, w, outs[k], r.Models)...)
+		for k, p := range o.Policies {
+			var list []*Outcome
+			for i := range outs {
+				list = append(list, &outs[i][k])
+			}
+			row := sumOutcomes(p, w, list)
+			row.File = All
+			b.Rows = append(b.Rows, row)
+			for _, out := range list {
+				row := sumOutcomes(p, w, []*Outcome{out})
+				row.File = out.Session.File
+				b.Rows = append(b.Rows, row)
+			}
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@
 // taken off, the indentation behind them is not; blanks at the ends of lines do
 // not count; escapes are undone in the arguments of calls only; the plus signs of
 // a patch stay. Beside each view stand [Rivals] of the same size, in characters,
-// and what else the view holds ([Beside]): C is the share of the user's binding
+// and what else the view holds ([FieldRow]): C is the share of the user's binding
 // sentences (must, never, only …) of which 80 % of the words stand on one line.
 //
 // # The field
@@ -50,9 +50,7 @@
 // # What this is not
 //
 // Presence is not understanding. A fact that stands in the context can still be
-// overlooked, and a fact that is gone may be found again by reading a file. A heap
-// of lines and one who knows the edits (lines, oracle) say how far V can be pushed by
-// means that help no agent.
+// overlooked, and a fact that is gone may be found again by reading a file.
 //
 // Policies other than winnow's own follow what their authors document. Where
 // one needs an LLM, a [StandIn] of a recorded summary's size takes its place, and the

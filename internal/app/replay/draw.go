@@ -45,9 +45,9 @@ func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
 			continue
 		}
 		cut := &cuts[rand.New(rand.NewPCG(r.Seed, uint64(n))).IntN(len(cuts))]
-		msgs, given, err := v.compactedView(ctx, s, cut.At)
+		msgs, given, err := viewOf(ctx, &v, chat.Request{History: s.History.Head(cut.At), Rules: Rules()})
 		if err != nil {
-			return err
+			return fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
 		}
 		if err := x.writeCompaction(out, n+1, cut, msgs, given); err != nil {
 			return err

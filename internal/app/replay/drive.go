@@ -20,13 +20,12 @@ type Outcome struct {
 	// Prompt is all tokens sent, Read those that the cache had.
 	Prompt, Read, Output int
 
-	// Dollars by price model, with a cache that never goes cold; Timed with the
-	// gaps that the session's timestamps show and the model's lifetimes. A policy
-	// that looks at the clock is run a second time for that.
-	Dollars, Timed []float64
+	// Dollars with a cache that never goes cold; Timed with the gaps that the session's
+	// timestamps show and the model's lifetime.
+	Dollars, Timed float64
 
 	// Summaries is what of the dollars the calls for summaries took.
-	Summaries []float64
+	Summaries float64
 
 	// Blocked is how long the agent waited for summaries: what its session records,
 	// else the median.
@@ -47,10 +46,10 @@ type Outcome struct {
 
 	// Edits are the agent's edits whose old text stood earlier, and of those the
 	// ones for which it was in the context; Rereads is how often it was not and had
-	// to be read again, Again what that cost by price model.
+	// to be read again, Again what that cost.
 	Edits   Tally
 	Rereads int
-	Again   []float64
+	Again   float64
 
 	// Rewritten is what the views right after the first five rewrites hold.
 	Rewritten Rewritten
@@ -77,16 +76,13 @@ type driver struct {
 	*index
 	window  int
 	trigger float64
-	prices  []model.Model
+	price   model.Model
 	own     bool // our settings decide when
 	works   model.Window
 
 	// next knows the session's edits; without it nothing is read again.
 	next *nextIndex
 	step time.Duration
-
-	// cold says which requests find the cache cold, whatever their time.
-	cold func(request int) bool
 
 	// clock tells the policy how long before each request the last one was.
 	clock bool
@@ -96,37 +92,17 @@ type driver struct {
 	look func(answer, prompt int, now []*chat.Message)
 }
 
-// runAndTime runs a policy, and once more with a clock if the policy looks at one.
-func (d driver) runAndTime(ctx context.Context, p Policy) (Outcome, error) {
-	out, err := d.run(ctx, p)
-	if _, ok := p.(Clocked); !ok || err != nil {
-		return out, err
-	}
-	d.clock, d.next = true, nil
-	timed, err := d.run(ctx, p)
-	out.Timed = timed.Timed
-	return out, err
-}
-
 // run replays the session under a policy.
 func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	h := d.session.History
-	out := Outcome{
-		Session: d.session,
-		Dollars: make([]float64, len(d.prices)), Timed: make([]float64, len(d.prices)), Again: make([]float64, len(d.prices)),
-		Summaries: make([]float64, len(d.prices)),
-		Step:      d.step,
-	}
+	out := Outcome{Session: d.session, Step: d.step}
 	b := newBook(d.index)
 	setup := Setup{
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions, book: b,
+		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions,
+		Model: d.price, Works: d.works, book: b,
 	}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))
-	setup.Works = d.works
-	if len(d.prices) > 0 {
-		setup.Model = d.prices[0]
-	}
 	c, err := p.Begin(setup)
 	if err != nil {
 		return out, fmt.Errorf("replay: %s: %w", p.Name(), err)
@@ -149,9 +125,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		cold := d.cold != nil && d.cold(out.Requests)
 		timed := prevTime > 0 && answer.Time > 0
-		at := Moment{Cold: cold}
+		var at Moment
 		if timed && d.clock {
 			at.Idle = time.Duration(answer.Time-prevTime) * time.Millisecond
 		}
@@ -180,7 +155,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if prev != nil {
 			read += d.fixed
 			if same < len(prev) {
-				if timed && d.lostCache(answer.Time-prevTime) {
+				if timed && lostCache(&d.price, answer.Time-prevTime) {
 					out.Cold++
 				}
 				if out.Rewrites++; out.First == 0 {
@@ -188,9 +163,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 				}
 				out.After += prompt - d.fixed
 			}
-		}
-		if cold {
-			read = 0
 		}
 		out.Prompt += prompt
 		out.Read += read
@@ -214,8 +186,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			if rewrote {
 				again.measureRewrite(&out, i, now)
 			}
-			d.chargeExtra(&out, again.extra)
-			if !refused { // a request that is refused edits nothing
+			out.Again += d.price.Prices.Cost(chat.Usage{CacheRead: again.extra}) // what rides along, not for the first time
+			if !refused {                                                        // a request that is refused edits nothing
 				d.judgeEdits(&out, again, i, prompt, now)
 			}
 		}
@@ -236,10 +208,9 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	return out, nil
 }
 
-// lostCache reports whether a pause, in milliseconds, outlives the cache of the
-// model that is charged first.
-func (d *driver) lostCache(gap int64) bool {
-	return len(d.prices) > 0 && d.prices[0].Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > d.prices[0].Cache.Lifetime
+// lostCache reports whether a pause, in milliseconds, outlives the cache of a model.
+func lostCache(m *model.Model, gap int64) bool {
+	return m.Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > m.Cache.Lifetime
 }
 
 // giveUp is the error of a compactor that cannot go on but still has something
@@ -248,26 +219,23 @@ type giveUp struct{ error }
 
 // payRequest adds what a request and the calls before it cost.
 func (d *driver) payRequest(out *Outcome, prompt, read, output int, gap int64, timed bool, calls []SummaryCall) {
-	for k := range d.prices {
-		m := &d.prices[k]
-		r := read
-		if r < m.Cache.MinPrefix {
-			r = 0
-		}
-		cost := m.Prices.Cost(chat.Usage{CacheRead: r, CacheWrite: prompt - r, Output: output})
-		late := cost
-		if timed && m.Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > m.Cache.Lifetime {
-			late = m.Prices.Cost(chat.Usage{CacheWrite: prompt, Output: output})
-		}
-		for _, c := range calls {
-			x := m.Prices.Cost(chat.Usage{Input: c.Input, CacheRead: c.Read, Output: c.Output})
-			cost += x
-			late += x
-			out.Summaries[k] += x
-		}
-		out.Dollars[k] += cost
-		out.Timed[k] += late
+	m := &d.price
+	if read < m.Cache.MinPrefix {
+		read = 0
 	}
+	cost := m.Prices.Cost(chat.Usage{CacheRead: read, CacheWrite: prompt - read, Output: output})
+	late := cost
+	if timed && lostCache(m, gap) {
+		late = m.Prices.Cost(chat.Usage{CacheWrite: prompt, Output: output})
+	}
+	for _, c := range calls {
+		x := m.Prices.Cost(chat.Usage{Input: c.Input, CacheRead: c.Read, Output: c.Output})
+		cost += x
+		late += x
+		out.Summaries += x
+	}
+	out.Dollars += cost
+	out.Timed += late
 }
 
 // Rules returns the rules that every view is held to: those of all dialects at

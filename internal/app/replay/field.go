@@ -148,6 +148,10 @@ type fieldPlace struct {
 	policies []FieldPolicy
 	engine   *winnow.Winnow // says when a rewrite is due with nothing set
 	counter  *token.Counter
+
+	// alone says that the conversation has the window to itself, as the board of next
+	// edits has it: nothing is fixed, and cuts are made by [nextIndex.findCuts].
+	alone bool
 }
 
 // openPlaces makes the engines of places.
@@ -186,8 +190,21 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	sessions := o.drawSessions(d, func(s *Session) bool { return !tooShort(s, least/2) })
 	// The longest first, so that no core waits for it at the end.
 	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
+	b := &FieldBoard{Fingerprint: d.Fingerprint}
+	if b.Places, err = o.scorePlaces(ctx, sessions, places); err != nil || o.Edits {
+		return b, err
+	}
+	if b.Recorded, b.Random, err = o.measureRegrets(ctx, d); err != nil {
+		return nil, err
+	}
+	b.Plain, err = o.measurePlain(ctx, d)
+	return b, err
+}
+
+// scorePlaces measures the cuts of sessions in every place.
+func (c *Crew) scorePlaces(ctx context.Context, sessions []*Session, places []fieldPlace) ([]FieldPlace, error) {
 	scores := make([][][]fieldScore, len(sessions)) // by session, place and policy; nil without a cut
-	err = o.Each(ctx, len(sessions), "next edits", func(i int) error {
+	err := c.Each(ctx, len(sessions), "next edits", func(i int) error {
 		var err error
 		scores[i], err = scoreField(ctx, sessions[i], places)
 		return err
@@ -195,7 +212,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	if err != nil {
 		return nil, err
 	}
-	b := &FieldBoard{Fingerprint: d.Fingerprint}
+	out := make([]FieldPlace, len(places))
 	for p := range places {
 		var list [][]fieldScore
 		for i := range scores {
@@ -203,16 +220,9 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 				list = append(list, scores[i][p])
 			}
 		}
-		b.Places = append(b.Places, sumField(&places[p], list))
+		out[p] = sumField(&places[p], list)
 	}
-	if o.Edits {
-		return b, nil
-	}
-	if b.Recorded, b.Random, err = o.measureRegrets(ctx, d); err != nil {
-		return nil, err
-	}
-	b.Plain, err = o.measurePlain(ctx, d)
-	return b, err
+	return out, nil
 }
 
 // drawSessions returns the sessions of a kind that are measured, in the order of the data.
@@ -290,6 +300,9 @@ func withoutMarks(h chat.History) chat.History {
 
 // newRequest returns a request of the session in a place.
 func (p *fieldPlace) newRequest(s *Session, h chat.History) chat.Request {
+	if p.alone {
+		return chat.Request{History: h, Rules: Rules()}
+	}
 	return chat.Request{System: padSystem(s, p.Fixed, p.counter), Tools: s.Tools, History: h, Rules: Rules()}
 }
 
@@ -314,6 +327,9 @@ const neutral = "Be thorough and calm, and say plainly what was done and what wa
 // with nothing set, or at the share of the room that was asked for, then every
 // 30,000 tokens.
 func (p *fieldPlace) findCuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
+	if p.alone {
+		return x.findCuts(p.Window), nil
+	}
 	var out []NextCut
 	h := x.session.History
 	size, next := 0, 0 // tokens of the conversation, and at which the next cut is
@@ -366,19 +382,29 @@ func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Req
 	}
 	s.least, s.most = s.prompt, s.prompt
 	s.size = viewSize(msgs)
-	s.own = x.byAge(c, msgs)
+	shown := x.readView(msgs)
+	s.own = c.countReady(shown)
+	if p.alone {
+		x.measureBeside(&s, c, msgs, shown)
+	}
 	s.words = words.measureKept(msgs)
-	kept, chars := systemOf(x.session.History.Head(c.At)), 4*viewSize(withoutSystem(msgs))
-	for k, rival := range fieldRivals() {
-		view := rival.make(x, c, chars)
-		view = withoutSystem(rival.make(x, c, chars+4*(viewSize(view)-viewSize(withoutSystem(view)))))
-		s.rivals[k] = x.byAge(c, append(slices.Clone(kept), view...))
+	for k, rival := range Rivals() {
+		s.rivals[k] = c.countReady(x.readView(p.rivalView(x, c, rival, msgs)))
 	}
 	return s, nil
 }
 
-// fieldRivals returns the views of the same size that count in the field.
-func fieldRivals() []Rival { return Rivals()[:2] }
+// rivalView returns a rival's view of the same size. Where there is a fixed part, the
+// session's own system text is no part of the size: every view keeps it.
+func (p *fieldPlace) rivalView(x *nextIndex, c *NextCut, rival Rival, msgs []*chat.Message) []*chat.Message {
+	if p.alone {
+		return rival.make(x, c, 4*viewSize(msgs))
+	}
+	chars := 4 * viewSize(withoutSystem(msgs))
+	view := rival.make(x, c, chars)
+	view = rival.make(x, c, chars+4*(viewSize(view)-viewSize(withoutSystem(view))))
+	return append(systemOf(x.session.History.Head(c.At)), withoutSystem(view)...)
+}
 
 // withoutSystem returns the messages without system text.
 func withoutSystem(msgs []*chat.Message) []*chat.Message {
@@ -419,10 +445,9 @@ func (a aged) all() Tally {
 	return t
 }
 
-// byAge counts the edits of a cut that are ready in a view.
-func (x *nextIndex) byAge(c *NextCut, msgs []*chat.Message) aged {
+// countReady counts the edits of a cut that are ready in a view.
+func (c *NextCut) countReady(v *shownView) aged {
 	var out aged
-	v := x.readView(msgs)
 	for _, e := range c.Edits {
 		k := 0
 		for k < len(ages) && e.Age >= ages[k] {
@@ -431,4 +456,14 @@ func (x *nextIndex) byAge(c *NextCut, msgs []*chat.Message) aged {
 		out[k].put(v.isReady(e.Path, e.Old))
 	}
 	return out
+}
+
+// measureBeside measures what else is asked of a view, so that V is not won by
+// harming the agent.
+func (x *nextIndex) measureBeside(s *fieldScore, c *NextCut, msgs []*chat.Message, shown *shownView) {
+	for _, e := range c.Later {
+		s.later.put(shown.isReady(e.Path, e.Old))
+	}
+	s.found = x.countFound(c, msgs, shown)
+	s.stale = x.countStale(c, msgs)
 }

@@ -59,11 +59,23 @@ type FieldRow struct {
 	Part    *float64 `json:"closing_part"`
 	C       *float64 `json:"c"`
 	Typed   *float64 `json:"typed"`
+
+	// What only the board of next edits measures: V of calls 31 to 100, edits that are
+	// ready or found by one search in what is hidden, and the lines shown as current
+	// that the next read contradicts.
+	Later *float64 `json:"v_later,omitempty"`
+	Found *float64 `json:"v_searched,omitempty"`
+	Stale *float64 `json:"stale,omitempty"`
+
+	later, stale Tally
 }
 
-// FieldRival is a rival's V at the same size.
+// FieldRival is a rival's V at the same size, and how much better the policy is.
 type FieldRival struct {
-	RivalScore
+	Name  string     `json:"name"`
+	V     float64    `json:"v"`
+	More  float64    `json:"more"`
+	Range *Span      `json:"more_between"`
 	ByAge []*float64 `json:"v_by_age"`
 }
 
@@ -75,6 +87,7 @@ type fieldScore struct {
 	own                   aged
 	rivals                [2]aged
 	words                 wordsKept
+	later, found, stale   Tally
 }
 
 func (a fieldScore) plus(b fieldScore) fieldScore {
@@ -88,6 +101,7 @@ func (a fieldScore) plus(b fieldScore) fieldScore {
 	a.history += b.history
 	a.least, a.most = min(a.least, b.least), max(a.most, b.most)
 	a.own, a.words = a.own.plus(b.own), a.words.plus(b.words)
+	a.later, a.found, a.stale = a.later.plus(b.later), a.found.plus(b.found), a.stale.plus(b.stale)
 	for i := range a.rivals {
 		a.rivals[i] = a.rivals[i].plus(b.rivals[i])
 	}
@@ -102,7 +116,7 @@ func sumField(p *fieldPlace, list [][]fieldScore) FieldPlace {
 		for i := range list {
 			scores[i] = list[i][k]
 		}
-		sum := out.addPolicy(&p.policies[k], scores)
+		sum := out.addPolicy(p.policies[k].Name, p.policies[k].Target, scores)
 		if k == 0 {
 			out.Cuts, out.Edits, out.History = sum.cuts, sum.own.all().Of, sum.history/max(1, sum.cuts)
 			for _, t := range sum.own {
@@ -114,7 +128,7 @@ func sumField(p *fieldPlace, list [][]fieldScore) FieldPlace {
 }
 
 // addPolicy adds the row of a policy.
-func (b *FieldPlace) addPolicy(p *FieldPolicy, list []fieldScore) fieldScore {
+func (b *FieldPlace) addPolicy(name string, target int, list []fieldScore) fieldScore {
 	var sum fieldScore
 	for _, s := range list {
 		sum = sum.plus(s)
@@ -122,16 +136,16 @@ func (b *FieldPlace) addPolicy(p *FieldPolicy, list []fieldScore) fieldScore {
 	n := max(1, sum.cuts)
 	own := func(s fieldScore) float64 { return s.own.all().Share() }
 	row := FieldRow{
-		Policy: p.Name, Target: p.Target, Prompt: sum.prompt / n, Least: sum.least, Most: sum.most,
+		Policy: name, Target: target, Prompt: sum.prompt / n, Least: sum.least, Most: sum.most,
 		Tokens: sum.size / n, Share: float64(sum.size) / float64(max(1, sum.history)), Given: sum.given,
 		V: own(sum), Between: bootstrap(list, fieldScore.plus, own), ByAge: sum.own.shares(),
 		Closing: shareOrNil(sum.words.Whole), Part: shareOrNil(sum.words.Part), C: shareOrNil(sum.words.Binding), Typed: shareOrNil(sum.words.Typed),
+		Later: shareOrNil(sum.later), Found: shareOrNil(sum.found), Stale: shareOrNil(sum.stale), later: sum.later, stale: sum.stale,
 	}
-	for r, rival := range fieldRivals() {
+	for r, rival := range Rivals() {
 		more := func(s fieldScore) float64 { return s.own.all().Share() - s.rivals[r].all().Share() }
 		row.Rivals = append(row.Rivals, FieldRival{
-			RivalScore{Name: rival.Name, V: sum.rivals[r].all().Share(), More: more(sum), Range: bootstrap(list, fieldScore.plus, more)},
-			sum.rivals[r].shares(),
+			Name: rival.Name, V: sum.rivals[r].all().Share(), More: more(sum), Range: bootstrap(list, fieldScore.plus, more), ByAge: sum.rivals[r].shares(),
 		})
 	}
 	b.Rows = append(b.Rows, row)
@@ -196,9 +210,8 @@ func (b *FieldPlace) writeTable(p *page) {
 	if b.At > 0 {
 		where = fmt.Sprintf("at %.2f of the room", b.At)
 	}
-	p.say("Window %s, fixed part %s, %s, cut %s: %s at %s of %s",
-		text.Number(b.Window), text.Number(b.Fixed), how, where,
-		text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"))
+	p.say("Window %s, fixed part %s, %s, cut %s: %s",
+		text.Number(b.Window), text.Number(b.Fixed), how, where, b.counts())
 	if b.Cuts == 0 {
 		return
 	}
@@ -207,17 +220,30 @@ func (b *FieldPlace) writeTable(p *page) {
 	g.head = append(g.head, "<20k", "20–60k", ">60k", "tail", "", "", "closing", "in part", "C", "typed", "given up")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), formatShare(r.Share), formatShare(r.V), r.Between.String()}
-		for _, v := range r.Rivals {
-			row = append(row, formatShare(v.V))
-		}
-		for _, v := range r.Rivals {
-			row = append(row, fmt.Sprintf("%+.3f", v.More), v.Range.String())
-		}
+		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), formatShare(r.Share)}
+		row = append(row, r.readyCells()...)
 		for _, v := range append(append([]*float64{}, r.ByAge...), r.Rivals[0].ByAge...) {
 			row = append(row, twoDigits(v))
 		}
 		g.rows = append(g.rows, append(row, twoDigits(r.Closing), twoDigits(r.Part), twoDigits(r.C), twoDigits(r.Typed), text.Number(r.Given)))
 	}
 	p.put(g.writeText)
+}
+
+// counts says how many edits at how many cuts were measured.
+func (b *FieldPlace) counts() string {
+	return fmt.Sprintf("%s at %s of %s", text.Plural(b.Edits, "edit"), text.Plural(b.Cuts, "cut"), text.Plural(b.Sessions, "session"))
+}
+
+// readyCells returns the cells that say how many of the next edits are ready: V with its
+// range, those of the rivals, and the differences with theirs.
+func (r *FieldRow) readyCells() []string {
+	cells := []string{formatShare(r.V), r.Between.String()}
+	for _, v := range r.Rivals {
+		cells = append(cells, formatShare(v.V))
+	}
+	for _, v := range r.Rivals {
+		cells = append(cells, fmt.Sprintf("%+.3f", v.More), v.Range.String())
+	}
+	return cells
 }

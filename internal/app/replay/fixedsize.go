@@ -1,9 +1,7 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -21,12 +19,7 @@ type Rival struct {
 
 // Rivals returns them in the order of their columns.
 func Rivals() []Rival {
-	return []Rival{
-		{"tail", tailView},
-		{"naive", naiveView},
-		{"lines", linesView},
-		{"oracle", oracleView},
-	}
+	return []Rival{{"tail", tailView}, {"naive", naiveView}}
 }
 
 // partAt is a part of the history.
@@ -150,82 +143,4 @@ func (x *nextIndex) aboutFiles(p *chat.Part) bool {
 		}
 	}
 	return false
-}
-
-// linesView returns a heap of the newest lines that show or change files, each line
-// once, under the name of the file that it was last seen in.
-func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
-	h := x.session.History
-	seen := map[string]bool{}
-	type pile struct {
-		file  string
-		lines []string
-	}
-	var heaps []*pile
-	by := map[string]*pile{}
-	add := func(file, text string) {
-		lines := strings.Split(text, "\n")
-		for k := len(lines) - 1; k >= 0 && chars > 0; k-- {
-			l := lines[k]
-			if strings.TrimSpace(l) == "" || seen[l] {
-				continue
-			}
-			seen[l] = true
-			if by[file] == nil {
-				by[file] = &pile{file: file}
-				heaps = append(heaps, by[file])
-				chars -= len(file) + 1
-			}
-			by[file].lines = append(by[file].lines, l)
-			chars -= utf8.RuneCountInString(l) + 1
-		}
-	}
-	for i := c.At - 1; i >= 0 && chars > 0; i-- {
-		m := h.At(i)
-		for k := len(m.Parts) - 1; k >= 0; k-- {
-			p := &m.Parts[k]
-			if !x.aboutFiles(p) {
-				continue
-			}
-			if p.Kind == chat.ToolCall {
-				for _, e := range x.edits[p] {
-					add(e.Path, trimLines(e.New))
-				}
-				continue
-			}
-			texts := x.texts[i][k]
-			file := ""
-			if ops := x.access[x.result[p]].Ops; len(ops) > 0 {
-				file = ops[0].Path
-			}
-			if len(texts) > 0 {
-				add(file, texts[len(texts)-1])
-			}
-		}
-	}
-	var b strings.Builder
-	for _, p := range slices.Backward(heaps) {
-		slices.Reverse(p.lines)
-		fmt.Fprintf(&b, "%s\n%s\n", p.file, strings.Join(p.lines, "\n"))
-	}
-	return textView(b.String())
-}
-
-// textView returns a view of one text.
-func textView(text string) []*chat.Message {
-	m := chat.TextMessage(chat.User, text)
-	return []*chat.Message{&m}
-}
-
-// oracleView knows the next edits: what it misses does not fit.
-func oracleView(_ *nextIndex, c *NextCut, chars int) []*chat.Message {
-	var b strings.Builder
-	for _, e := range c.Edits {
-		block := fmt.Sprintf("%s\n~~~~~~~~\n%s\n~~~~~~~~\n", e.Path, e.Old)
-		if n := utf8.RuneCountInString(block); n <= chars {
-			chars -= n
-			b.WriteString(block)
-		}
-	}
-	return textView(b.String())
 }

@@ -22,8 +22,8 @@ type Session struct {
 	// a file has several.
 	File string
 
-	// Source is the repository the session comes from: what occurs in many
-	// sources is common. It is the name of the folder that holds the file.
+	// Source is the repository that the session comes from: the name of the folder that
+	// holds the file.
 	Source string
 }
 
@@ -72,21 +72,15 @@ func Load(paths ...string) (*Data, error) {
 			}
 			continue
 		}
-		err = filepath.WalkDir(root+string(filepath.Separator), func(p string, e fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if e.IsDir() || !isSession(e.Name()) {
-				return nil
-			}
+		files, err := Files(root)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range files {
 			name, _ := filepath.Rel(root, p)
 			if err := d.readFile(p, filepath.ToSlash(name), sum); err != nil {
 				d.Skipped = append(d.Skipped, err.Error())
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	slices.SortStableFunc(d.Sessions, func(a, b Session) int { return strings.Compare(a.Source, b.Source) })

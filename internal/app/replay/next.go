@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -52,10 +51,6 @@ type nextIndex struct {
 	result  map[*chat.Part]*chat.Part
 	raw     map[*chat.Message]int
 
-	// allLines are the lines of the session as they are quoted, made when they are
-	// first asked for.
-	allLines func() map[string]bool
-
 	wanted [][]wanted // edits by message
 }
 
@@ -78,7 +73,6 @@ func newNextIndex(s *Session) *nextIndex {
 		failed: map[string]bool{}, files: newFileNames(), chars: make([]int, h.Len()+1),
 		result: map[*chat.Part]*chat.Part{}, raw: make(map[*chat.Message]int, h.Len()),
 	}
-	x.allLines = sync.OnceValue(x.quotableLines)
 	kinds := work.DefaultKinds()
 	for i := range h.Len() {
 		m := h.At(i)

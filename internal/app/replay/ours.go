@@ -3,10 +3,13 @@ package replay
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -16,17 +19,10 @@ import (
 type Ours struct {
 	Label    string
 	Settings winnow.Settings
-
-	// IgnoreCold makes the engine rewrite at the trigger only, never because the
-	// provider's cache is cold.
-	IgnoreCold bool
 }
 
 // Name returns the label.
 func (o Ours) Name() string { return o.Label }
-
-// Clocked says that the engine notices a cache that was lost in a pause.
-func (o Ours) Clocked() {}
 
 // Begin starts the engine.
 func (o Ours) Begin(s Setup) (Compactor, error) {
@@ -50,39 +46,27 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &oursRun{
-		Setup: s, w: w, ignore: o.IgnoreCold,
-		track: w.Track(),
-	}, nil
+	return &oursRun{Setup: s, w: w, track: w.Track()}, nil
 }
 
 type oursRun struct {
 	Setup
-	w      *winnow.Winnow
-	track  *winnow.Track
-	ignore bool
+	w     *winnow.Winnow
+	track *winnow.Track
 
-	requests int
-	cold     int // requests that found the cache cold
-	sentAt   int // length of the history at the last request
-	sent     Sent
-	step     token.Step
+	sentAt int // length of the history at the last request; 0 before the first
+	sent   Sent
+	step   token.Step
 }
 
 func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, error) {
 	req := o.Request
 	req.History, req.Rules = h, Rules()
-	if o.requests > 0 {
+	if o.sentAt > 0 {
 		o.recordUsage(h)
 	}
-	o.requests++
-	if at.Cold {
-		o.cold++
-	}
 	s := o.track.State()
-	if !o.ignore {
-		s.Cold, s.Idle, s.ColdShare = at.Cold, at.Idle, float64(o.cold)/float64(o.requests)
-	}
+	s.Idle, s.ColdShare = at.Idle, 0 // reports here say nothing of the cache
 	r, err := o.w.Fit(ctx, req, s)
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError
@@ -108,4 +92,34 @@ func (o *oursRun) recordUsage(h chat.History) {
 	o.step.Answer = o.Tokens(h.At(o.sentAt))
 	o.step.Usage = chat.Usage{Input: o.Total(o.sent.Messages), Output: o.step.Answer}
 	o.track.Record(o.step)
+}
+
+// engineFor makes an engine that counts in a vocabulary, for an agent's window.
+func engineFor(set winnow.Settings, name string, f token.Family, agent model.Window) (*winnow.Winnow, error) {
+	set.Model = name
+	override, err := json.Marshal(map[string]any{"models": map[string]any{
+		name: map[string]any{"family": f.String()},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	registry, err := model.Default().WithOverrides(override)
+	if err != nil {
+		return nil, err
+	}
+	return winnow.New(&winnow.Options{Settings: set, Registry: registry, Agent: agent})
+}
+
+// viewMessages returns a view's messages: the history's own where they stay as
+// they are.
+func viewMessages(h chat.History, v plan.View) []*chat.Message {
+	msgs := make([]*chat.Message, v.Len())
+	for i := range msgs {
+		if raw := v.Raw(i); raw >= 0 {
+			msgs[i] = h.At(raw)
+		} else {
+			msgs[i] = v.At(i)
+		}
+	}
+	return msgs
 }

@@ -125,7 +125,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		return p, nil, nil
 	}
 	d := driver{
-		index: newHeardIndex(s, prompt), window: works.Tokens, works: works, trigger: (&Options{}).orDefault().Trigger, prices: []model.Model{prices}, own: true, clock: true,
+		index: newHeardIndex(s, prompt), window: works.Tokens, works: works, trigger: (&Options{}).orDefault().Trigger, price: prices, own: true, clock: true,
 		next: newNextIndex(s), step: medianStep(s.History),
 	}
 	v := newHindsight(d.index, d.next)
@@ -144,14 +144,14 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 	if err != nil {
 		return p, nil, err
 	}
-	p.Summaries = was.Summaries[0]
+	p.Summaries = was.Summaries
 	p.Dollars += p.Summaries
 	if p.Billed == 0 {
-		p.Dollars = was.Timed[0]
+		p.Dollars = was.Timed
 	}
-	if was.Timed[0] > 0 {
-		p.Ours = p.Dollars / was.Timed[0] * (ours.Timed[0] + ours.Again[0])
-		p.Thrifty = p.Dollars / was.Timed[0] * (thrifty.Timed[0] + thrifty.Again[0])
+	if was.Timed > 0 {
+		p.Ours = p.Dollars / was.Timed * (ours.Timed + ours.Again)
+		p.Thrifty = p.Dollars / was.Timed * (thrifty.Timed + thrifty.Again)
 	}
 	p.Rewrites, p.OurRereads, p.OurWaited = ours.Rewrites, ours.Rereads, ours.Lost()
 	for _, c := range Summarised(s.Compactions)[:was.Calls] {

@@ -42,7 +42,7 @@ func TestPastAgreesWithReplay(t *testing.T) {
 		s := compacted(seed+1, 90)
 		got := measure(t, s, window, prices)
 		board, err := Run(t.Context(), &Data{Sessions: []Session{*s}}, &Options{
-			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Models: []model.Model{prices}, Heard: true,
+			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Model: prices, Heard: true,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -37,19 +37,12 @@ type Compactor interface {
 // Simulated is implemented by policies whose summaries are a stand-in's.
 type Simulated interface{ Simulated() bool }
 
-// Clocked is implemented by policies that do something else after a pause in
-// which the provider's cache was lost.
-type Clocked interface{ Clocked() }
-
 // Happened is implemented by policies that repeat what a client sent. The
 // provider took those requests, so none is refused for its size.
 type Happened interface{ Happened() }
 
 // Moment is what is known about a request besides its history.
 type Moment struct {
-	// Cold says that the provider's cache has lost this conversation.
-	Cold bool
-
 	// Idle is how long before this request the last one was answered; 0 is
 	// unknown.
 	Idle time.Duration
@@ -86,7 +79,7 @@ type Setup struct {
 	// costs say so do our presets depart from it.
 	Window, Trigger int
 
-	// Model is the one whose prices are charged first; nobody needs to know it.
+	// Model is the one whose prices are charged; nobody needs to know it.
 	Model model.Model
 
 	// Fixed is the size of what every request carries besides messages.

@@ -47,17 +47,17 @@ func TestCost(t *testing.T) {
 	s := &Session{Session: transcript.Session{History: h}}
 	o := (&Options{}).orDefault()
 	k := token.New(counting, nil)
-	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, prices: o.Models[:1]}
+	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, price: o.Model}
 	got, err := d.run(t.Context(), None())
 	if err != nil {
 		t.Fatal(err)
 	}
 	size := func(i int) float64 { return float64(k.At(h, i)) }
 	fixed := float64(k.Conversation())
-	p := o.Models[0].Prices
+	p := o.Model.Prices
 	want := ((fixed+size(0))*p.CacheWrite + size(1)*p.Output +
 		(fixed+size(0))*p.CacheRead + (size(1)+size(2))*p.CacheWrite + size(3)*p.Output) / 1e6
-	if diff := got.Dollars[0] - want; diff > 1e-9 || diff < -1e-9 {
-		t.Errorf("%.6f dollars, want %.6f", got.Dollars[0], want)
+	if diff := got.Dollars - want; diff > 1e-9 || diff < -1e-9 {
+		t.Errorf("%.6f dollars, want %.6f", got.Dollars, want)
 	}
 }

@@ -103,9 +103,7 @@ func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*cha
 		before := prompt + r.extra
 		added := r.readAgain(w)
 		out.Rereads++
-		for m := range d.prices {
-			out.Again[m] += rereadCost(&d.prices[m], before, added)
-		}
+		out.Again += rereadCost(&d.price, before, added)
 	}
 }
 
@@ -119,25 +117,18 @@ func rereadCost(m *model.Model, before, added int) float64 {
 	return m.Prices.Cost(use)
 }
 
-// chargeExtra charges what rides along in a request that was not the first to have it.
-func (d *driver) chargeExtra(out *Outcome, extra int) {
-	for m := range d.prices {
-		out.Again[m] += d.prices[m].Prices.Cost(chat.Usage{CacheRead: extra})
-	}
-}
-
 // Rewritten is what the views right after a session's first rewrites hold: V of
 // each policy on its own path, where a single cut tests the first fold only.
 type Rewritten struct {
 	Ready, Tail, Naive Tally // edits ready, and in views of the same size
 	Found              Tally // ready, or found by one search
-	Stale, Bare        Tally
+	Stale              Tally
 }
 
 func (a Rewritten) plus(b Rewritten) Rewritten {
 	return Rewritten{
 		a.Ready.plus(b.Ready), a.Tail.plus(b.Tail), a.Naive.plus(b.Naive),
-		a.Found.plus(b.Found), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare),
+		a.Found.plus(b.Found), a.Stale.plus(b.Stale),
 	}
 }
 
@@ -149,22 +140,15 @@ func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 	c := NextCut{At: i}
 	r.findDemand(&c)
 	view := r.readView(now)
-	in := map[*chat.Message]bool{}
-	for _, m := range now {
-		in[m] = true
-	}
 	var v Rewritten
-	v.Ready = c.countReady(view)
-	for _, e := range c.Edits {
-		v.Found.put(view.isReady(e.Path, e.Old) || r.searchFinds(&c, &e, in))
-	}
+	v.Ready = c.countReady(view).all()
+	v.Found = r.countFound(&c, now, view)
 	if len(c.Edits) > 0 {
 		chars := 4 * viewSize(now)
-		v.Tail = c.countReady(r.readView(tailView(r.nextIndex, &c, chars)))
-		v.Naive = c.countReady(r.readView(naiveView(r.nextIndex, &c, chars)))
+		v.Tail = c.countReady(r.readView(tailView(r.nextIndex, &c, chars))).all()
+		v.Naive = c.countReady(r.readView(naiveView(r.nextIndex, &c, chars))).all()
 	}
 	v.Stale = r.countStale(&c, now)
-	v.Bare = r.bareIn(now)
 	out.Rewritten = out.Rewritten.plus(v)
 }
 

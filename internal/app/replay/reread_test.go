@@ -62,7 +62,7 @@ func TestRereads(t *testing.T) {
 	k := token.New(counting, nil)
 	o := (&Options{}).orDefault()
 	x := newNextIndex(s)
-	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, prices: o.Models[:1], next: x, step: medianStep(s.History)}
+	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, price: o.Model, next: x, step: medianStep(s.History)}
 	got, err := d.run(t.Context(), dropping{7, 19})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestRereads(t *testing.T) {
 		}
 		return n
 	}
-	p := o.Models[0]
+	p := o.Model
 	cost := func(read, write, output int) float64 {
 		if read < p.Cache.MinPrefix && output > 0 {
 			read, write = 0, read+write
@@ -96,8 +96,8 @@ func TestRereads(t *testing.T) {
 	}
 	want := cost(size(5, 7), part(2), rereadOutput) + float64(riding)*cost(part(2), 0, 0) +
 		cost(size(17, 19), part(2), rereadOutput)
-	if math.Abs(got.Again[0]-want) > 1e-12 {
-		t.Errorf("re-reads cost $%.8f, want $%.8f", got.Again[0], want)
+	if math.Abs(got.Again-want) > 1e-12 {
+		t.Errorf("re-reads cost $%.8f, want $%.8f", got.Again, want)
 	}
 	if want := 2 * 20 * time.Second; got.Lost() != want {
 		t.Errorf("%v lost, want %v", got.Lost(), want)
@@ -113,7 +113,7 @@ func TestRereads(t *testing.T) {
 	}
 	// Who sends everything reads nothing again.
 	all, err := d.run(t.Context(), None())
-	if err != nil || all.Rereads != 0 || all.Edits != (Tally{4, 4}) || all.Again[0] != 0 {
+	if err != nil || all.Rereads != 0 || all.Edits != (Tally{4, 4}) || all.Again != 0 {
 		t.Errorf("none: %+v, %v", all, err)
 	}
 }

@@ -1,63 +1,59 @@
 package replay
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/winnow-llm/winnow/model"
 )
 
 // All is the file's name in rows over all sessions.
 const All = "all"
 
-// Row is one line of a board: a policy in a window. Figures that a row cannot have
-// are null.
+// Row is one line of a board: a policy on sessions in a window. Figures that a row
+// cannot have are null.
 type Row struct {
-	File   string `json:"file"` // or All
+	File   string `json:"file,omitempty"` // or All
 	Policy string `json:"policy"`
 	Window int    `json:"window"`
 
-	Sessions  int       `json:"sessions"`
-	Requests  int       `json:"requests"`
-	Dollars   float64   `json:"dollars"`
-	ByModel   []float64 `json:"dollars_by_model,omitempty"`
-	Timed     []float64 `json:"dollars_timed,omitempty"`
-	TokensIn  int       `json:"tokens_in"`
-	TokensOut int       `json:"tokens_out"`
-	CacheRead int       `json:"cache_read"`
-	Rewrites  int       `json:"rewrites"`
-	LLMCalls  int       `json:"llm_calls"`
-	Invalid   int       `json:"invalid"`
-	Overflows int       `json:"overflows"`
-	Failed    int       `json:"failed"`
-	Peak      int       `json:"peak"`
-	BlockedMS int64     `json:"blocked_ms"`
-	Simulated bool      `json:"simulated"`
+	Sessions  int     `json:"sessions"`
+	Requests  int     `json:"requests"`
+	Dollars   float64 `json:"dollars"`
+	TokensIn  int     `json:"tokens_in"`
+	TokensOut int     `json:"tokens_out"`
+	CacheRead int     `json:"cache_read"`
+	Rewrites  int     `json:"rewrites"`
+	LLMCalls  int     `json:"llm_calls"`
+	Invalid   int     `json:"invalid"`
+	Overflows int     `json:"overflows"`
+	Failed    int     `json:"failed"`
+	Peak      int     `json:"peak"`
+	BlockedMS int64   `json:"blocked_ms"`
+	Simulated bool    `json:"simulated"`
 
 	// What the views right after the first five rewrites of each session hold: the
 	// share of the next edits that is ready (V), in views of the same size beside
-	// it, and with one search in what is hidden; the words of made texts that stand
-	// in bare lists, and the lines shown as current that the next read contradicts.
+	// it, and with one search in what is hidden; and the lines shown as current that
+	// the next read contradicts.
 	EditsReady   *float64 `json:"edits_ready"`
 	TailReady    *float64 `json:"tail_ready"`
 	NaiveReady   *float64 `json:"naive_ready"`
 	Recalled     *float64 `json:"recalled"`
-	ListShare    *float64 `json:"list_share"`
 	Stale        *float64 `json:"stale"`
 	ReadyBetween *Span    `json:"edits_ready_interval"`
 
 	// What the agent had to read again over the whole session. InContext is the
 	// share of its edits whose old text was in the request sent. DollarsAgain is
-	// the figure that compares: dollars with re-reads. Rows whose views are invalid
-	// or overflow do not compete.
-	Edits        int       `json:"edits"`
-	InContext    *float64  `json:"edits_in_context"`
-	Rereads      int       `json:"rereads"`
-	DollarsAgain float64   `json:"dollars_with_rereads"`
-	AgainByModel []float64 `json:"dollars_with_rereads_by_model,omitempty"`
-	ViewTokens   int       `json:"view_tokens"` // mean, right after a rewrite
-	LostMS       int64     `json:"lost_ms"`     // waiting for summaries, and re-reading
-	Competes     bool      `json:"competes"`
+	// the figure that compares: dollars with re-reads; DollarsPaused has the recorded
+	// pauses as well. Rows whose views are invalid or overflow do not compete.
+	Edits         int      `json:"edits"`
+	InContext     *float64 `json:"edits_in_context"`
+	Rereads       int      `json:"rereads"`
+	DollarsAgain  float64  `json:"dollars_with_rereads"`
+	DollarsPaused float64  `json:"dollars_with_pauses"`
+	ViewTokens    int      `json:"view_tokens"` // mean, right after a rewrite
+	LostMS        int64    `json:"lost_ms"`     // waiting for summaries, and re-reading
+	Competes      bool     `json:"competes"`
 
 	// Broken says what the first invalid view breaks.
 	Broken string `json:"broken,omitempty"`
@@ -71,69 +67,50 @@ func (r *Row) ReadShare() float64 {
 	return float64(r.CacheRead) / float64(r.TokensIn)
 }
 
-// replayRows makes the rows of one policy in one window: all, then each file.
-func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Row {
+// sumOutcomes makes the row of a policy over sessions.
+func sumOutcomes(p Policy, window int, outs []*Outcome) Row {
 	sim, _ := p.(Simulated)
-	row := func(file string, outs []Outcome) Row {
-		r := Row{
-			File: file, Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated(),
-			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)), AgainByModel: make([]float64, len(models)),
-		}
-		var edits Tally
-		var held Rewritten
-		after := 0
-		for i := range outs {
-			o := &outs[i]
-			edits = edits.plus(o.Edits)
-			held = held.plus(o.Rewritten)
-			after += o.After
-			r.Rereads += o.Rereads
-			r.LostMS += o.Lost().Milliseconds()
-			r.Sessions++
-			r.Requests += o.Requests
-			r.TokensIn += o.Prompt
-			r.TokensOut += o.Output
-			r.CacheRead += o.Read
-			r.Rewrites += o.Rewrites
-			r.LLMCalls += o.Calls
-			r.Invalid += o.Invalid
-			r.Overflows += o.Overflow
-			r.Failed += o.Failed
-			r.Peak = max(r.Peak, o.Peak)
-			r.BlockedMS += o.Blocked.Milliseconds()
-			for k := range models {
-				r.ByModel[k] += o.Dollars[k]
-				r.Timed[k] += o.Timed[k]
-				r.AgainByModel[k] += o.Dollars[k] + o.Again[k]
-			}
-			if r.Broken == "" {
-				r.Broken = o.Broken
-			}
-		}
-		r.Edits, r.InContext = edits.Of, shareOrNil(edits)
-		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = shareOrNil(held.Ready), shareOrNil(held.Tail), shareOrNil(held.Naive), shareOrNil(held.Found)
-		r.ListShare, r.Stale = shareOrNil(held.Bare), shareOrNil(held.Stale)
-		r.ViewTokens = after / max(1, r.Rewrites)
-		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
-		if len(models) > 0 {
-			r.Dollars, r.DollarsAgain = r.ByModel[0], r.AgainByModel[0]
-		}
-		return r
-	}
-	all := row(All, outs)
+	r := Row{Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated()}
+	var edits Tally
+	var held Rewritten
 	ready := make([]Tally, len(outs))
-	for i := range outs {
-		ready[i] = outs[i].Rewritten.Ready
+	after := 0
+	for i, o := range outs {
+		edits = edits.plus(o.Edits)
+		held, ready[i] = held.plus(o.Rewritten), o.Rewritten.Ready
+		after += o.After
+		r.Rereads += o.Rereads
+		r.LostMS += o.Lost().Milliseconds()
+		r.Sessions++
+		r.Requests += o.Requests
+		r.TokensIn += o.Prompt
+		r.TokensOut += o.Output
+		r.CacheRead += o.Read
+		r.Rewrites += o.Rewrites
+		r.LLMCalls += o.Calls
+		r.Invalid += o.Invalid
+		r.Overflows += o.Overflow
+		r.Failed += o.Failed
+		r.Peak = max(r.Peak, o.Peak)
+		r.BlockedMS += o.Blocked.Milliseconds()
+		r.Dollars += o.Dollars
+		r.DollarsAgain += o.Dollars + o.Again
+		r.DollarsPaused += o.Timed + o.Again
+		r.Broken = cmp.Or(r.Broken, o.Broken)
 	}
-	if all.EditsReady != nil {
-		all.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
+	r.Edits, r.InContext = edits.Of, shareOrNil(edits)
+	r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = shareOrNil(held.Ready), shareOrNil(held.Tail), shareOrNil(held.Naive), shareOrNil(held.Found)
+	r.Stale = shareOrNil(held.Stale)
+	r.ViewTokens = after / max(1, r.Rewrites)
+	r.Competes = r.Refused() == 0
+	if r.EditsReady != nil {
+		r.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
 	}
-	rows := []Row{all}
-	for i := range outs {
-		rows = append(rows, row(outs[i].Session.File, outs[i:i+1]))
-	}
-	return rows
+	return r
 }
+
+// Refused returns how many requests a provider would refuse, or the policy gave up.
+func (r *Row) Refused() int { return r.Invalid + r.Overflows + r.Failed }
 
 // shareOrNil is null where nothing was asked for.
 func shareOrNil(t Tally) *float64 {
@@ -164,6 +141,9 @@ func bootstrap[T any](list []T, plus func(T, T) T, figure func(T) float64) *Span
 	slices.Sort(got)
 	return &Span{got[resamplings*25/1000], got[resamplings*975/1000-1]}
 }
+
+// Span is where 95 of 100 resamplings of the sessions put a figure.
+type Span [2]float64
 
 // Tally counts what survives: Hit of Of.
 type Tally struct {

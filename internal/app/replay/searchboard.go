@@ -136,12 +136,29 @@ func (b *SearchBoard) Table(out io.Writer) error {
 	p := &page{w: out}
 	p.say("Of the edits in the agent's next 100 calls, the old text stands in the view, or one search")
 	p.say("finds it, with the path and the words that the agent wrote last before the edit.\n")
-	p.say("%9s %8s %6s %6s %8s %11s %11s %9s", "window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden")
+	g := grid{head: []string{"window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden"}}
 	for _, r := range b.Places {
-		p.say("%9s %8s %6d %6d %8.3f %11.3f %11.3f %9.3f", text.Number(r.Window), text.Number(r.Fixed), r.Cuts, r.Ready.Of, r.Ready.Share(), r.First.Share(), r.Five.Share(), r.Whole.Share())
+		row := []string{text.Number(r.Window), text.Number(r.Fixed), text.Number(r.Cuts), text.Number(r.Ready.Of)}
+		for _, t := range []Tally{r.Ready, r.First, r.Five, r.Whole} {
+			row = append(row, formatShare(t.Share()))
+		}
+		g.rows = append(g.rows, row)
 	}
-	p.say("")
+	p.put(g.writeText)
 	return p.err
+}
+
+// countFound counts the edits of a cut that are ready in a view, or found by one search
+// in what it hides.
+func (x *nextIndex) countFound(c *NextCut, msgs []*chat.Message, shown *shownView) (t Tally) {
+	in := map[*chat.Message]bool{}
+	for _, m := range msgs {
+		in[m] = true
+	}
+	for _, e := range c.Edits {
+		t.put(shown.isReady(e.Path, e.Old) || x.searchFinds(c, &e, in))
+	}
+	return t
 }
 
 // searchFinds reports whether one search in what a view hides finds an edit's old

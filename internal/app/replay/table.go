@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -38,81 +40,41 @@ func (b *Board) tableSections(bars bool) []section {
 		add(n.besideGrid(), "What else the same views hold", "", besideLong)
 	}
 	for _, window := range b.Windows {
-		add(b.leadGrid(window), fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
-			text.Plural(b.Replayed, "session")+", with re-reads (* simulated LLM, † with the number of invalid views and overflows: does not compete)",
-			fmt.Sprintf(leadLong, b.Replayed, 100*b.Trigger, llmBlocks))
+		add(b.replayGrid(window), fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
+			fmt.Sprintf("%s, dollars of %s (* simulated LLM, † does not compete)", text.Plural(b.Replayed, "session"), b.Model),
+			fmt.Sprintf(replayLong, b.Replayed, 100*b.Trigger, b.Model, llmBlocks))
 	}
 	if bars {
 		add(barGrid(b.Bars()), "What is asked for", "", "")
 	}
-	for _, window := range b.Windows {
-		add(b.replayGrid(window), fmt.Sprintf("The same sessions without re-reads: %s tokens", text.Number(window)), "", fmt.Sprintf(replayLong, b.Replayed, 100*b.Trigger, llmBlocks))
-	}
-	add(b.costGrid(), "When to compact", "means of generated sessions of 400 requests in a window of 1,000,000 tokens", costLong)
 	return all
 }
 
-// leadGrid returns the table of whole sessions that leads: V right after rewrites,
-// what it cost with re-reads, and the time that was lost. Rows marked † have
-// as many invalid views and overflows as it says, and do not compete.
-func (b *Board) leadGrid(window int) grid {
-	g := grid{head: []string{"policy", "V", "95 %", "tail", "naive", "in context", "re-reads"}, right: 1}
-	for _, m := range b.Models {
-		g.head = append(g.head, "$ "+m, "without")
-	}
-	g.head = append(g.head, "lost", "view tokens", "with search", "stale", "bare lists")
-	for i := range b.Rows {
-		r := &b.Rows[i]
-		if r.File != All || r.Window != window {
-			continue
-		}
-		name := markSimulated(r)
-		if !r.Competes {
-			name += " †" + text.Number(r.Invalid+r.Overflows+r.Failed)
-		}
-		row := []string{name, twoDigits(r.EditsReady), r.ReadyBetween.String(), twoDigits(r.TailReady), twoDigits(r.NaiveReady), twoDigits(r.InContext), text.Number(r.Rereads)}
-		for k := range r.ByModel {
-			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
-		}
-		g.rows = append(g.rows, append(row, formatHours(r.LostMS), text.Number(r.ViewTokens), twoDigits(r.Recalled), threeDigits(r.Stale), threeDigits(r.ListShare)))
-	}
-	return g
-}
-
-// replayGrid returns the table of whole sessions in one window.
+// replayGrid returns the table of whole sessions in one window: V right after rewrites,
+// what it cost with re-reads, the time that was lost, and what was sent. Rows marked †
+// have invalid views or overflows, and do not compete.
 func (b *Board) replayGrid(window int) grid {
-	g := grid{head: []string{"policy"}, right: 1}
-	for _, m := range b.Models {
-		g.head = append(g.head, "$ "+m, "$ timed")
-	}
-	g.head = append(g.head, "cached", "rewrites", "LLM calls", "invalid", "overflows", "peak", "waited")
+	g := grid{right: 1, head: []string{
+		"policy", "V", "95 %", "tail", "naive", "with search", "stale", "in context", "re-reads", "$", "without", "lost", "view tokens",
+		"cached", "rewrites", "LLM calls", "invalid", "overflows", "given up", "peak", "waited",
+	}}
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		if r.File != All || r.Window != window {
 			continue
 		}
-		row := []string{markSimulated(r)}
-		for k := range r.ByModel {
-			row = append(row, fmt.Sprintf("%.2f", r.ByModel[k]), fmt.Sprintf("%.2f", r.Timed[k]))
+		name := r.Policy
+		if r.Simulated {
+			name += " *"
 		}
-		g.rows = append(g.rows, append(row, fmt.Sprintf("%.0f %%", 100*r.ReadShare()), text.Number(r.Rewrites), text.Number(r.LLMCalls),
-			text.Number(r.Invalid), text.Number(r.Overflows), text.Number(r.Peak), formatHours(r.BlockedMS)))
-	}
-	return g
-}
-
-// costGrid returns the table of the generated session.
-func (b *Board) costGrid() grid {
-	g := grid{head: []string{"prices", "compacted at", "cold", "tail", "summary", "dollars", "saved", "rewrites", "peak"}, right: 2}
-	for i := range b.Costs {
-		c := &b.Costs[i]
-		saved := ""
-		if c.When != atWindow {
-			saved = fmt.Sprintf("%.0f %%", 100*c.Saved)
+		if !r.Competes {
+			name += " †"
 		}
 		g.rows = append(g.rows, []string{
-			c.Model, c.When, fmt.Sprintf("%.0f %%", 100*c.Cold), text.Number(c.Tail), text.Number(c.Summary),
-			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.1f", c.Rewrites), text.Number(c.Peak),
+			name, twoDigits(r.EditsReady), r.ReadyBetween.String(), twoDigits(r.TailReady), twoDigits(r.NaiveReady), twoDigits(r.Recalled), threeDigits(r.Stale),
+			twoDigits(r.InContext), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.DollarsAgain), fmt.Sprintf("%.2f", r.Dollars), formatHours(r.LostMS), text.Number(r.ViewTokens),
+			fmt.Sprintf("%.0f %%", 100*r.ReadShare()), text.Number(r.Rewrites), text.Number(r.LLMCalls), text.Number(r.Invalid), text.Number(r.Overflows), text.Number(r.Failed),
+			text.Number(r.Peak), formatHours(r.BlockedMS),
 		})
 	}
 	return g
@@ -142,27 +104,16 @@ func (b *Board) Table(w io.Writer) error {
 	return p.err
 }
 
+// writeText writes the table for a terminal.
 func (g grid) writeText(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	widths := make([]int, len(g.head))
-	for _, row := range append([][]string{g.head}, g.rows...) {
-		for i, c := range row {
-			widths[i] = max(widths[i], len([]rune(c)))
-		}
+	titles := slices.Clone(g.head)
+	for i := range min(g.right, len(titles)) {
+		titles[i] += "<" // words
 	}
-	for _, row := range append([][]string{g.head}, g.rows...) {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = c
-			if i >= g.right {
-				cells[i] = strings.Repeat(" ", widths[i]-len([]rune(c))) + c
-			}
-		}
-		if _, err := fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), " \t")); err != nil {
-			return err
-		}
-	}
-	return t.Flush()
+	var b bytes.Buffer
+	show.Style{}.Table(&b, titles, g.rows)
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // writeMarkdown writes the table as Markdown.
@@ -182,13 +133,6 @@ func (g grid) writeMarkdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "\x00", " | "))
 	return err
-}
-
-func markSimulated(r *Row) string {
-	if r.Simulated {
-		return r.Policy + " *"
-	}
-	return r.Policy
 }
 
 // twoDigits writes a share with two digits, and a dash for none.
@@ -221,7 +165,7 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 	p.say("# Scoreboard\n")
 	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
 	p.say("Data: %d sessions, fingerprint `%s`. Tokens are counted with the o200k vocabulary's tables. Dollars are those of %s.",
-		b.Sessions, b.Fingerprint, strings.Join(b.Models, " and "))
+		b.Sessions, b.Fingerprint, b.Model)
 	p.say("Rows with * have a stand-in of the usual size for an LLM's summary: they are simulated.")
 	p.say("Presence is not understanding: what stands in the context may still be overlooked, and what is gone may be read again.")
 	p.say("The package comment of `replay` defines every figure.\n")
@@ -234,24 +178,22 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 
 // What a reader of the tables should know.
 const (
-	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text; lines a heap of unique lines; oracle a view that knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
-	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of winnow's own text that stand in rows without a sentence."
-	leadLong   = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are with re-reads, and beside that without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. A number behind † counts views that are invalid and requests that overflow: such a row does not compete."
-	replayLong = "%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field."
-	costLong   = "Means over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests."
+	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
+	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; stale: lines shown as current that the next read contradicts."
+	replayLong = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size; with search: ready, or found by one search in what is hidden. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are those of %s, with re-reads and without. Lost: %s for each LLM summary and the session's median step for each re-read; waited: the summaries alone. View tokens: the mean right after a rewrite. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. A row marked † has views that are invalid, or requests that overflow or were given up: it does not compete."
 )
 
 // howPlayed says what the rows of the peers rest on.
 const howPlayed = `## How the policies are played
 
 Everybody compacts at the same share of the window and is measured with the same counter, so that rows differ in what is
-done. Our presets know the prices of the first model: they rewrite sooner where that pays, and one request later where
+done. Our presets know the prices of the model: they rewrite sooner where that pays, and one request later where
 large results have just come in. A request larger than the window is refused and counts as an overflow, so a row with many
 overflows is measured on the easier requests only.
 
 | policy | what it does, as its authors document it |
 |---|---|
-| winnow, thrifty | the engine when nothing is set, as the library, the gateway and sessions run it then, and with the preset thrifty; the window and where to start are the replay's; no LLM. The column timed is of a second run that tells the engine how long each pause was |
+| winnow, thrifty | the engine when nothing is set, as the library, the gateway and sessions run it then, and with the preset thrifty; the window and where to start are the replay's; no LLM |
 | sliding window | drops the oldest messages until half of the window is left |
 | picoclaw | drops the older half of the turns; a single turn stays, however long |
 | umbra | all but three exchanges of the current turn become a list of calls, then old messages go one by one; nothing is remembered between requests |
@@ -259,7 +201,6 @@ overflows is measured on the easier requests only.
 | pi | keeps the newest 16,384 tokens; an LLM updates its summary of the rest from text that no cache has |
 | opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough, at the end of the conversation: what was sent before is read from the cache, which is kinder than its default mode, what came since is not |
 | codex | keeps the user's messages and an LLM's summary of everything |
-| masking | replaces all but the newest 10 tool results, at every step or when the window fills |
 `
 
 type page struct {
@@ -287,4 +228,25 @@ func (p *page) table(title string, g grid) {
 	p.say("%s\n", title)
 	p.put(g.writeMarkdown)
 	p.say("")
+}
+
+// threeDigits writes a share with three digits, and a dash for none.
+func threeDigits(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return formatShare(*x)
+}
+
+// String writes both ends.
+func (s *Span) String() string {
+	if s == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f–%.2f", s[0], s[1])
+}
+
+// formatShare writes a share with three digits and no zero in front.
+func formatShare(x float64) string {
+	return strings.Replace(fmt.Sprintf("%.3f", x), "0.", ".", 1)
 }

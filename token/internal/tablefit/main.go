@@ -5,8 +5,7 @@
 // the package counts them exactly, and then corrects each table so that its sums
 // agree with texts whose true counts are known. The correction is one number
 // for each of some thousand groups of entries, found by ridge regression, so it
-// mends what is wrong everywhere and cannot learn single texts. Before it
-// writes anything it prints how the correction does on texts it did not see.
+// mends what is wrong everywhere and cannot learn single texts.
 // Beside the tables it writes how o200k spells each character, and which
 // neighbours it has together in a token.
 //
@@ -84,8 +83,6 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("relative errors in %, mean and 95th percentile of texts over 1 KB; unseen: in ten parts, each by the other nine")
-	fmt.Printf("%-10s %15s %15s %15s\n", "family", "as trained", "unseen", "corrected")
 	made := map[string]*boundary.Table{}
 	for _, s := range sources {
 		raw, err := os.ReadFile(filepath.Join(dir, s.from+".tri64.bin"))
@@ -99,21 +96,13 @@ func run(out string) error {
 		for i, b := range raw {
 			t[i] = boundary.Entry(float64(b) / 255)
 		}
-		trained := scoreTexts(texts, s.family, func(x string) float64 {
-			n, _ := t.Estimate(x, false)
-			return n
-		})
 		if boundary.DigitsInThrees(s.family) {
 			t.ClearDigits()
 		}
-		f := newFit(texts, s.family, t)
-		unseen := f.crossValidate(10)
-		t = f.correctedTable()
+		t = correctTable(t, texts, s.family)
 		t.SetOtherScripts(s.other)
 		setUnseen(t, seen)
 		t.SetRepeats()
-		after := scoreTexts(texts, s.family, func(x string) float64 { return estimateText(t, s.family, x) })
-		fmt.Printf("%-10s %s %s %s\n", s.family, trained, unseen, after)
 		made[s.family] = t
 	}
 	made["claude"] = claudeTable(made)

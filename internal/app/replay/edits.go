@@ -1,0 +1,163 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// The next edits in a small window, which a conversation has to itself: there choosing
+// matters most.
+
+// nextOutput is the output reserve at a cut, in tokens.
+const nextOutput = 4096
+
+// Viewer makes views of histories whose context is full: the engine under some
+// settings, or aiming at a number of tokens, as winnow compact --target does.
+type Viewer struct {
+	Name     string
+	Settings winnow.Settings
+	Target   int // tokens; 0 leaves that to the settings
+}
+
+// Viewers returns what the board of next edits compares: targets, the preset thrifty,
+// and the engine with nothing set, which is the preset default.
+func Viewers() []Viewer {
+	var out []Viewer
+	for _, n := range []int{16000, 22000, 30000} {
+		out = append(out, Viewer{Name: fmt.Sprintf("target %d", n), Target: n})
+	}
+	return append(out, Viewer{Name: "thrifty", Settings: winnow.Settings{Preset: "thrifty"}}, Viewer{Name: "default"})
+}
+
+// ViewersByName returns viewers: default (or winnow, or shipped), thrifty, and
+// target-N for any number of tokens.
+func ViewersByName(names ...string) ([]Viewer, error) {
+	var out []Viewer
+	for _, name := range names {
+		n := strings.TrimPrefix(plainName(name), "winnow-")
+		if n == "winnow" || n == "shipped" {
+			n = "default"
+		}
+		if tokens, ok := strings.CutPrefix(n, "target-"); ok {
+			if t, err := strconv.Atoi(tokens); err == nil && t >= 500 {
+				out = append(out, Viewer{Name: "target " + tokens, Target: t})
+				continue
+			}
+		}
+		i := slices.IndexFunc(Viewers(), func(v Viewer) bool { return v.Name == n })
+		if i < 0 {
+			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty and target-N", name)
+		}
+		out = append(out, Viewers()[i])
+	}
+	return out, nil
+}
+
+// openPolicy makes the viewer's engine for a window.
+func (v Viewer) openPolicy(window int) (FieldPolicy, error) {
+	set := v.Settings
+	set.Window, set.OutputReserve = window, nextOutput
+	w, err := engineFor(set, "unpriced", counting, model.Window{})
+	if err != nil {
+		return FieldPolicy{}, fmt.Errorf("replay: %s: %w", v.Name, err)
+	}
+	return compactingPolicy(v.Name, w, v.Target)
+}
+
+// NextOptions say what the board of next edits measures. The zero value is all.
+type NextOptions struct {
+	Viewers []Viewer // nil is [Viewers], as far as the window has room for them
+	Window  int      // the default is 64,000
+	Crew
+}
+
+// NextBoard says of how many of the next edits the old text is still there.
+type NextBoard struct {
+	Fingerprint string `json:"fingerprint"`
+	FieldPlace
+}
+
+// RunNext measures the next edits.
+func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error) {
+	var o NextOptions
+	if opts != nil {
+		o = *opts
+	}
+	o.Window = cmp.Or(o.Window, 64000)
+	if o.Viewers == nil { // a target that is not below what is available is none
+		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
+	}
+	place := fieldPlace{Place: Place{Window: o.Window, Marked: true}, counter: token.New(counting, nil), alone: true}
+	for _, v := range o.Viewers {
+		p, err := v.openPolicy(o.Window)
+		if err != nil {
+			return nil, err
+		}
+		place.policies = append(place.policies, p)
+	}
+	var sessions []*Session
+	for i := range d.Sessions {
+		if s := &d.Sessions[i]; !tooShort(s, o.Window) {
+			sessions = append(sessions, s)
+		}
+	}
+	places, err := o.scorePlaces(ctx, sessions, []fieldPlace{place})
+	if err != nil {
+		return nil, err
+	}
+	return &NextBoard{d.Fingerprint, places[0]}, nil
+}
+
+// tooShort reports whether a session surely never fills the window.
+func tooShort(s *Session, window int) bool {
+	n := 0
+	for _, m := range s.History.All() {
+		for k := range m.Parts {
+			n += len(m.Parts[k].Text) + len(m.Parts[k].Args)
+			for i := range m.Parts[k].Content {
+				n += len(m.Parts[k].Content[i].Text)
+			}
+		}
+	}
+	return n/4 < int(nextShare*float64(window))
+}
+
+// grid returns the table of next edits.
+func (b *NextBoard) grid() grid {
+	g := grid{head: []string{"view", "tokens", "V", "95 %", "tail", "naive", "V − tail", "95 %", "V − naive", "95 %", "given up"}, right: 1}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		g.rows = append(g.rows, append(append([]string{r.Policy, text.Number(r.Tokens)}, r.readyCells()...), text.Number(r.Given)))
+	}
+	return g
+}
+
+// besideGrid returns the table of what else the views hold.
+func (b *NextBoard) besideGrid() grid {
+	g := grid{head: []string{"view", "V 31–100", "of", "with search", "C", "stale", "of"}, right: 1}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		g.rows = append(g.rows, []string{
+			r.Policy, twoDigits(r.Later), text.Number(r.later.Of), twoDigits(r.Found), twoDigits(r.C), threeDigits(r.Stale), text.Number(r.stale.Of),
+		})
+	}
+	return g
+}
+
+// about says what the board measured.
+func (b *NextBoard) about() string {
+	return fmt.Sprintf("%s, a window of %s tokens", b.counts(), text.Number(b.Window))
+}
+
+// Table writes the board for a terminal.
+func (b *NextBoard) Table(w io.Writer) error { return (&Board{Next: b}).Table(w) }
