@@ -113,7 +113,7 @@ func (a *app) runCheck(cmd *cobra.Command, file *agents.File, in *inputFlags, mf
 	if err != nil || failOver == 0 || doc.Share <= failOver {
 		return err
 	}
-	return &overError{1, 1, failOver}
+	return overShare(1, 1, failOver)
 }
 
 // measured is one session of a file, and the engine for its model.

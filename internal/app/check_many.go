@@ -169,7 +169,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 			return cmd.Context().Err()
 		}
 		if err != nil {
-			if files[i].named || errors.As(err, new(*usageError)) {
+			if files[i].named || isUsageError(err) {
 				return err
 			}
 			doc.Skipped++
@@ -198,7 +198,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 	if err := a.printResult(doc, func() { a.showMany(doc) }); err != nil || doc.Over == 0 {
 		return err
 	}
-	return &overError{doc.Over, len(doc.Sessions), failOver}
+	return overShare(doc.Over, len(doc.Sessions), failOver)
 }
 
 // measureBriefly measures one session.
@@ -229,23 +229,16 @@ func sendShare(o *show.OwnCompactions, tokens, available int) float64 {
 	return show.Ratio(tokens, available)
 }
 
-// overError is the error of sessions over the share that --fail-over names. It has
-// an exit code of its own, so that a script can tell it from a failure.
-type overError struct {
-	over, of int
-	share    float64
-}
-
-// Error says how many there are.
-func (e *overError) Error() string {
-	who := fmt.Sprintf("%s of %s are", number(e.over), plural(e.of, "session"))
+// overShare returns the error of sessions over the share that --fail-over names.
+func overShare(over, of int, share float64) error {
+	who := fmt.Sprintf("%s of %s are", number(over), plural(of, "session"))
 	switch {
-	case e.of == 1:
+	case of == 1:
 		who = "the session is"
-	case e.over == 1:
-		who = fmt.Sprintf("1 of %s is", plural(e.of, "session"))
+	case over == 1:
+		who = fmt.Sprintf("1 of %s is", plural(of, "session"))
 	}
-	return fmt.Sprintf("%s over %.0f %% of what is available", who, 100*e.share)
+	return &exitError{exitOver, "over_share", fmt.Sprintf("%s over %.0f %% of what is available", who, 100*share)}
 }
 
 func (a *app) showMany(d *checkedMany) {
