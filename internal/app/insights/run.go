@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/app/source"
@@ -227,12 +228,8 @@ func (l *looker) measureSession(ctx context.Context, s *transcript.Session) (Ses
 
 // agentOf returns the name of the agent that writes a format.
 func agentOf(f transcript.Format) string {
-	for _, a := range agents.Known("", func(string) string { return "" }) {
-		if a.Format == f {
-			return a.Name
-		}
-	}
-	return string(f)
+	agent, _ := table.OfFormat(string(f))
+	return cmp.Or(agent.Title, string(f))
 }
 
 // lastUsed returns the time of the newest message; that of the file where messages
