@@ -37,13 +37,16 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 			return nil, false, usageErrorf("check: standard input must be the only input; remove the other files")
 		case err == nil && info.IsDir():
 			several = true
-			n := len(files)
 			dir := agents.Named(arg)
-			if err := agents.Walk(ctx, &dir, func(f agents.File) error { files = append(files, target{File: f}); return nil }); err != nil {
+			found, err := dir.Files(ctx)
+			if err != nil {
 				return nil, false, err
 			}
-			if len(files) == n {
+			if len(found) == 0 {
 				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another folder, or files", arg)
+			}
+			for _, f := range found {
+				files = append(files, target{File: f})
 			}
 		case isLatest(arg) && errors.Is(err, fs.ErrNotExist):
 			f, err := a.findNewestSession(ctx, arg)

@@ -32,16 +32,19 @@ func isStorage(dir string) bool {
 	return true
 }
 
-func walkStorage(ctx context.Context, storage string, visit func(File) error) error {
-	files := Agent{session: endsWithOneOf(".json")}
-	return files.walkFolder(ctx, filepath.Join(storage, "session"), func(f File) error {
+// storageFiles returns the sessions in a folder of OpenCode's.
+func storageFiles(ctx context.Context, storage string) ([]File, error) {
+	sessions := Agent{session: endsWithOneOf(".json")}
+	all, err := sessions.filesBelow(ctx, filepath.Join(storage, "session"))
+	for i := range all {
+		f := &all[i]
 		// The session's own file is not written with each message: their folder is.
 		if info, err := os.Stat(filepath.Join(storage, "message", sessionID(f.Path))); err == nil && info.ModTime().After(f.Changed) {
 			f.Changed = info.ModTime()
 		}
 		f.storage = storage
-		return visit(f)
-	})
+	}
+	return all, err
 }
 
 func sessionID(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }

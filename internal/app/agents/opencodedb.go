@@ -25,22 +25,16 @@ func openDatabase(path string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// walkDatabase visits the sessions of a database; one that cannot be read has
-// none.
-func walkDatabase(ctx context.Context, path string, visit func(File) error) error {
+// databaseFiles returns the sessions of a database. One that cannot be read counts as
+// one session, since reading that says what is wrong.
+func databaseFiles(ctx context.Context, path string) []File {
 	sessions, err := databaseSessions(ctx, path)
 	if err != nil {
-		if info, e := os.Stat(path); e == nil && ctx.Err() == nil {
-			return visit(File{Path: path, Changed: info.ModTime()}) // reading it says what is wrong
-		}
-		return ctx.Err()
-	}
-	for _, f := range sessions {
-		if err := visit(f); err != nil {
-			return err
+		if info, err := os.Stat(path); err == nil {
+			return []File{{Path: path, Changed: info.ModTime()}}
 		}
 	}
-	return nil
+	return sessions
 }
 
 func databaseSessions(ctx context.Context, path string) ([]File, error) {
