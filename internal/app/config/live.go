@@ -46,6 +46,8 @@ type Live struct {
 	o       Options
 	current atomic.Pointer[state]
 
+	reloading sync.Mutex // one reading after the other
+
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 }
@@ -104,24 +106,22 @@ func (l *Live) Reload() error {
 	if len(l.o.Files) == 0 && l.o.Environ == nil && l.o.Flags == nil {
 		return nil
 	}
+	l.reloading.Lock()
+	defer l.reloading.Unlock()
 	r, err := Read(l.o)
-	for {
-		old := l.current.Load()
-		next := &state{loaded: old.loaded, err: err}
-		if err == nil {
-			next = r.stateAfter(old)
-		}
-		if !l.current.CompareAndSwap(old, next) {
-			continue
-		}
-		if l.o.Problem != nil && errorText(old.err) != errorText(next.err) {
-			l.o.Problem(next.err)
-		}
-		if next.loaded == r {
-			return nil
-		}
-		return next.err
+	old := l.current.Load()
+	next := &state{loaded: old.loaded, err: err}
+	if err == nil {
+		next = r.stateAfter(old)
 	}
+	l.current.Store(next)
+	if l.o.Problem != nil && errorText(old.err) != errorText(next.err) {
+		l.o.Problem(next.err)
+	}
+	if next.loaded == r {
+		return nil
+	}
+	return next.err
 }
 
 // stateAfter returns the state when files that could be read follow an earlier state. An
