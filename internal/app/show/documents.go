@@ -76,6 +76,16 @@ type Checked struct {
 	Label string `json:"-"`
 }
 
+// NewChecked returns what a status says of a view, with its largest items.
+func NewChecked(w *winnow.Winnow, v plan.View, s *budget.Status, items int) *Checked {
+	kinds, largest := Spend(w.Meter(), v, s, items)
+	return &Checked{
+		ModelSource: string(w.Model().Source), Messages: v.Len(), Turns: len(chat.Boundaries(v)),
+		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
+		Ratio: Ratio(s.Tokens.Total, s.Limits.Available), RatioUpper: s.Ratio, Compact: s.ShouldCompact, Fits: s.Fits, Over: s.Over, Largest: largest,
+	}
+}
+
 // Reported is the usage of the last answer that carries one.
 type Reported struct {
 	Message int `json:"message"`
