@@ -198,7 +198,8 @@ func (a *app) loadWithWarnings(path, format string) (*source.Input, error) {
 	return in, err
 }
 
-// loadInput reads an input and leaves its warnings untold.
+// loadInput reads an input and leaves its warnings untold. As [source.Load] it returns
+// what holds no session with the error.
 func (a *app) loadInput(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
 		return nil, usageErrorf("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
