@@ -244,7 +244,7 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	for _, line := range show.Wrap(fmt.Sprintf("%s: %s, %s, %s", st.Bold(a.shortPath(d.File)), saw, plural(d.Messages, "message"), plural(d.Turns, "turn")), max(st.Columns(), 80)) {
 		fmt.Fprintln(out, line)
 	}
-	fmt.Fprintln(out, show.ModelLine(d.Model, d.ModelSource, d.Limits))
+	st.Model(out, d.Model, d.ModelSource, d.Limits)
 	st.Window(out, d.Limits.Context, d.WindowWhy)
 	fmt.Fprintln(out)
 	st.Meter(out, d.Kinds, d.Limits, d.CompactAt)

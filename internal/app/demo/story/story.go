@@ -276,7 +276,7 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 		d.Session, text.Plural(d.Before.Messages, "message"), text.Number(len(turnsOf(d.s))), text.Number(d.Undo.Bytes))
 
 	head(1, "Too much for the window")
-	fmt.Fprintln(out, show.ModelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
+	st.Model(out, d.Before.Model, d.Before.ModelSource, d.Before.Limits)
 	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.Sum()+d.Before.Kinds.Reserve), st.Cells()
 	due, _ := d.r.Before.Due()
 	st.Meter(out, d.Before.Kinds, d.Before.Limits, due)
