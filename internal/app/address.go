@@ -1,11 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -57,26 +57,13 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 
 // requestAddress asks for an address that works once.
 func (r *remote) requestAddress(ctx context.Context) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+"/winnow/address", http.NoBody)
-	if err != nil {
-		return "", err
-	}
-	req.Header = r.header.Clone()
-	resp, err := r.client.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("no gateway answers at %s; start it with winnow serve, or name another with --gateway", r.base)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 4096))
-	switch {
-	case err != nil:
-		return "", err
-	case resp.StatusCode == http.StatusUnauthorized:
-		return "", fmt.Errorf("the gateway at %s requires a key; set %s to yours", r.base, variableKey)
-	case resp.StatusCode == http.StatusForbidden:
+	answer, err := r.ask(ctx, http.MethodPost, "/winnow/address", nil)
+	var refused *refusedError
+	if errors.As(err, &refused) && refused.status == http.StatusForbidden {
 		return "", fmt.Errorf("the gateway at %s cannot tell that it is yours: name its file with --plans, or start it with keys and set %s", r.base, variableKey)
-	case resp.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "http"):
-		return "", errors.New("what answers at " + r.base + " is not a winnow gateway; check the address")
 	}
-	return strings.TrimSpace(string(body)), nil
+	if err == nil && !bytes.HasPrefix(answer, []byte("http")) {
+		err = fmt.Errorf("what answers at %s is not a winnow gateway; check the address", r.base)
+	}
+	return strings.TrimSpace(string(answer)), err
 }

@@ -40,29 +40,41 @@ type app struct {
 	documented bool     // a JSON document is on standard output, which holds one
 
 	// started says that a command's own work began: an error before that is
-	// one of usage. Then command is which, and ctx ends with Ctrl-C.
+	// one of usage. Then command is which.
 	started bool
 	command string
-	ctx     context.Context //nolint:containedctx // one run of one command
+
+	ctx context.Context //nolint:containedctx // of one run; it ends with Ctrl-C
 }
 
-// usageError is wrong usage: it exits with 2 and a hint.
-type usageError struct{ message string }
+// exitError is an error with an exit code of its own, so that a script can tell it from
+// a failure, and with the code that JSON documents have for it.
+type exitError struct {
+	exit          int
+	code, message string
+}
 
-func (e *usageError) Error() string { return e.message }
+// Error says what went wrong.
+func (e *exitError) Error() string { return e.message }
 
-func usageErrorf(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+// usageErrorf returns the error of wrong usage, which is told with a hint.
+func usageErrorf(format string, args ...any) error {
+	return &exitError{exitUsage, "usage", fmt.Sprintf(format, args...)}
+}
+
+// isUsageError reports whether a command was used in a wrong way.
+func isUsageError(err error) bool {
+	var e *exitError
+	return errors.As(err, &e) && e.exit == exitUsage
+}
 
 // errStopped is the error of a command that Ctrl-C ended.
-var errStopped = errors.New("interrupted; no file was left half written")
+var errStopped error = &exitError{exitStopped, "interrupted", "interrupted; no file was left half written"}
 
 // asRunE makes a function a command's RunE.
 func (a *app) asRunE(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
-		if a.ctx = cmd.Context(); a.ctx == nil {
-			a.ctx = context.Background()
-		}
 		return f(cmd, args)
 	}
 }
@@ -76,17 +88,14 @@ func (a *app) reportOutcome(err error, args []string) int {
 		return agent.code // the agent has printed its error itself
 	}
 	code, name := exitFailed, "failed"
-	var usage *usageError
-	var setting *winnow.SettingsError
+	var own *exitError
 	var cannot *winnow.CannotFitError
 	switch {
-	case errors.Is(err, errStopped):
-		code, name = exitStopped, "interrupted"
-	case errors.As(err, new(*overError)):
-		code, name = exitOver, "over_share"
+	case errors.As(err, &own):
+		code, name = own.exit, own.code
 	case errors.As(err, &cannot):
 		code, name = exitCannotFit, cannot.Code()
-	case !a.started, errors.As(err, &usage), errors.As(err, &setting):
+	case !a.started, errors.As(err, new(*winnow.SettingsError)):
 		code, name = exitUsage, "usage"
 	}
 	message := oneLine(strings.TrimPrefix(err.Error(), "winnow: "))
@@ -189,13 +198,14 @@ func (a *app) loadWithWarnings(path, format string) (*source.Input, error) {
 	return in, err
 }
 
-// loadInput reads an input and leaves its warnings untold.
+// loadInput reads an input and leaves its warnings untold. As [source.Load] it returns
+// what holds no session with the error.
 func (a *app) loadInput(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
 		return nil, usageErrorf("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
 	}
 	makeRoom(path)
-	return awaitShown(a.commandContext(), a, readingNote(path), func(*progress) (*source.Input, error) {
+	return awaitShown(a.ctx, a, readingNote(path), func(*progress) (*source.Input, error) {
 		return source.Load(path, a.stdin, format)
 	})
 }
@@ -209,15 +219,7 @@ func (a *app) sayWarnings(in *source.Input) {
 
 // openInput reads the bytes of an input. Waiting for them ends with Ctrl-C.
 func (a *app) openInput(path string) (*source.Input, error) {
-	return await(a.commandContext(), func() (*source.Input, error) { return source.Open(path, a.stdin) })
-}
-
-// commandContext returns the context of the running command.
-func (a *app) commandContext() context.Context {
-	if a.ctx == nil {
-		return context.Background()
-	}
-	return a.ctx
+	return await(a.ctx, func() (*source.Input, error) { return source.Open(path, a.stdin) })
 }
 
 // readingNote says what is being read, and how much of it where that is known.

@@ -113,7 +113,7 @@ func (a *app) runCheck(cmd *cobra.Command, file *agents.File, in *inputFlags, mf
 	if err != nil || failOver == 0 || doc.Share <= failOver {
 		return err
 	}
-	return &overError{1, 1, failOver}
+	return overShare(1, 1, failOver)
 }
 
 // measured is one session of a file, and the engine for its model.
@@ -150,16 +150,8 @@ func measureSession(ctx context.Context, w *winnow.Winnow, s *source.Session) (*
 	if err != nil {
 		return nil, status, err
 	}
-	kinds, largest := show.Spend(w.Meter(), show.Whole(req.History), &status, 10)
-	doc := &checked{
-		ModelSource: string(w.Model().Source), WindowSource: w.Window().Source, WindowWhy: w.Window().Why,
-		Messages: req.History.Len(), Turns: len(chat.Boundaries(req.History)),
-		Tokens: status.Tokens, Method: status.Count.Method, Band: status.Count.Band,
-		Limits: status.Limits, Kinds: kinds, Bytes: status.Bytes, Images: status.Images,
-		Ratio: show.Ratio(status.Tokens.Total, status.Limits.Available), RatioUpper: status.Ratio,
-		Compact: status.ShouldCompact, Fits: status.Fits, Over: status.Over,
-		Largest: largest, Reported: lastUsage(req.History),
-	}
+	doc := show.NewChecked(w, show.Whole(req.History), &status, 10)
+	doc.WindowSource, doc.WindowWhy, doc.Reported = w.Window().Source, w.Window().Why, lastUsage(req.History)
 	if doc.Method == token.Estimated { // the band that decides is that of the model which needs most
 		doc.Band = max(doc.Band, w.Meter().Counter().Spread())
 	}
@@ -252,7 +244,7 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	for _, line := range show.Wrap(fmt.Sprintf("%s: %s, %s, %s", st.Bold(a.shortPath(d.File)), saw, plural(d.Messages, "message"), plural(d.Turns, "turn")), max(st.Columns(), 80)) {
 		fmt.Fprintln(out, line)
 	}
-	fmt.Fprintln(out, show.ModelLine(d.Model, d.ModelSource, d.Limits))
+	st.Model(out, d.Model, d.ModelSource, d.Limits)
 	st.Window(out, d.Limits.Context, d.WindowWhy)
 	fmt.Fprintln(out)
 	st.Meter(out, d.Kinds, d.Limits, d.CompactAt)

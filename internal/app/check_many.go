@@ -37,13 +37,16 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 			return nil, false, usageErrorf("check: standard input must be the only input; remove the other files")
 		case err == nil && info.IsDir():
 			several = true
-			n := len(files)
 			dir := agents.Named(arg)
-			if err := agents.Walk(ctx, &dir, func(f agents.File) error { files = append(files, target{File: f}); return nil }); err != nil {
+			found, err := dir.Files(ctx)
+			if err != nil {
 				return nil, false, err
 			}
-			if len(files) == n {
+			if len(found) == 0 {
 				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another folder, or files", arg)
+			}
+			for _, f := range found {
+				files = append(files, target{File: f})
 			}
 		case isLatest(arg) && errors.Is(err, fs.ErrNotExist):
 			f, err := a.findNewestSession(ctx, arg)
@@ -169,7 +172,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 			return cmd.Context().Err()
 		}
 		if err != nil {
-			if files[i].named || errors.As(err, new(*usageError)) {
+			if files[i].named || isUsageError(err) {
 				return err
 			}
 			doc.Skipped++
@@ -198,7 +201,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 	if err := a.printResult(doc, func() { a.showMany(doc) }); err != nil || doc.Over == 0 {
 		return err
 	}
-	return &overError{doc.Over, len(doc.Sessions), failOver}
+	return overShare(doc.Over, len(doc.Sessions), failOver)
 }
 
 // measureBriefly measures one session.
@@ -229,23 +232,16 @@ func sendShare(o *show.OwnCompactions, tokens, available int) float64 {
 	return show.Ratio(tokens, available)
 }
 
-// overError is the error of sessions over the share that --fail-over names. It has
-// an exit code of its own, so that a script can tell it from a failure.
-type overError struct {
-	over, of int
-	share    float64
-}
-
-// Error says how many there are.
-func (e *overError) Error() string {
-	who := fmt.Sprintf("%s of %s are", number(e.over), plural(e.of, "session"))
+// overShare returns the error of sessions over the share that --fail-over names.
+func overShare(over, of int, share float64) error {
+	who := fmt.Sprintf("%s of %s are", number(over), plural(of, "session"))
 	switch {
-	case e.of == 1:
+	case of == 1:
 		who = "the session is"
-	case e.over == 1:
-		who = fmt.Sprintf("1 of %s is", plural(e.of, "session"))
+	case over == 1:
+		who = fmt.Sprintf("1 of %s is", plural(of, "session"))
 	}
-	return fmt.Sprintf("%s over %.0f %% of what is available", who, 100*e.share)
+	return &exitError{exitOver, "over_share", fmt.Sprintf("%s over %.0f %% of what is available", who, 100*share)}
 }
 
 func (a *app) showMany(d *checkedMany) {

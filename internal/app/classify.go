@@ -27,15 +27,9 @@ provider's JSON, plain text, or {"status": …, "error": {"code": …, "message"
 // verdict is the JSON document of classify. Limit and actual are null when
 // the error does not tell them.
 type verdict struct {
-	Kind      wire.Kind `json:"kind"`
-	Provider  string    `json:"provider"`
-	Limit     *int      `json:"limit"`
-	Actual    *int      `json:"actual"`
-	Output    int       `json:"output,omitempty"`
-	Bytes     int       `json:"bytes,omitempty"`
-	Retryable bool      `json:"retryable"`
-	Status    int       `json:"status,omitempty"`
-	Message   string    `json:"message"`
+	wire.Verdict
+	Limit  *int `json:"limit"`
+	Actual *int `json:"actual"`
 }
 
 func (a *app) runClassify(path string, status int) error {
@@ -44,10 +38,7 @@ func (a *app) runClassify(path string, status int) error {
 		return err
 	}
 	v := wire.Classify(status, nil, in.Data)
-	doc := verdict{
-		Kind: v.Kind, Provider: v.Provider, Output: v.Output, Bytes: v.Bytes,
-		Retryable: v.Retryable, Status: v.Status, Message: v.Message,
-	}
+	doc := verdict{Verdict: v}
 	if v.Limit > 0 {
 		doc.Limit = &v.Limit
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,21 +71,13 @@ func (a *app) configImport(path, from string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if a.asJSON {
-		settings := map[string]any{}
-		sources := map[string]any{"preset": "system"}
-		setNestedKey(settings, "preset", f.System)
-		for _, t := range f.Settings {
-			setNestedKey(settings, t.Key, t.Value)
-			setNestedKey(sources, t.Key, t.From)
-		}
-		return a.printJSON(map[string]any{"system": f.System, "settings": settings, "sources": sources, "unmatched": append([]string{}, f.Unmatched...)})
-	}
-	fmt.Fprint(a.stdout, f.YAML())
+	keys := slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return f.From[k.Name] == "" })
+	doc := map[string]any{"system": f.Preset, "unmatched": append([]string{}, f.Unmatched...)}
+	err = a.printSettings(doc, keys, func(k config.Key) any { return k.Value(&f.File) }, func(k config.Key) string { return f.From[k.Name] })
 	for _, key := range f.Unmatched {
 		a.say("%s has no equivalent in winnow and is left out", key)
 	}
-	return nil
+	return err
 }
 
 func (a *app) configPrint(preset string) error {
@@ -104,21 +97,29 @@ func (a *app) configPrint(preset string) error {
 			full.Store = filepath.Join(dir, "sessions.db")
 		}
 	}
+	doc := map[string]any{"files": append([]string{}, l.Files...)}
+	return a.printSettings(doc, config.Keys(), func(k config.Key) any { return l.shownValue(k, &full) }, l.sourceOf)
+}
+
+// printSettings prints settings as a settings file has them, each with its source, or
+// as part of a JSON document.
+func (a *app) printSettings(doc map[string]any, keys []config.Key, valueOf func(config.Key) any, sourceOf func(config.Key) string) error {
 	if a.asJSON {
 		values, sources := map[string]any{}, map[string]any{}
-		for _, k := range config.Keys() {
-			setNestedKey(values, k.Name, l.shownValue(k, &full))
-			setNestedKey(sources, k.Name, l.sourceOf(k))
+		for _, k := range keys {
+			setNestedKey(values, k.Name, valueOf(k))
+			setNestedKey(sources, k.Name, sourceOf(k))
 		}
-		return a.printJSON(map[string]any{"settings": values, "sources": sources, "files": append([]string{}, l.Files...)})
+		doc["settings"], doc["sources"] = values, sources
+		return a.printJSON(doc)
 	}
 	group, question := "", ""
-	for _, k := range config.Keys() {
+	for _, k := range keys {
 		if q := config.QuestionOf(k.Name); q != question {
 			question = q
 			fmt.Fprintf(a.stdout, "\n# %s\n", q)
 		}
-		value, err := yamlValue(l.shownValue(k, &full))
+		value, err := yamlValue(valueOf(k))
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (a *app) configPrint(preset string) error {
 			}
 			name = "  " + rest
 		}
-		fmt.Fprintf(a.stdout, "%-44s # %s\n", name+": "+value, l.sourceOf(k))
+		fmt.Fprintf(a.stdout, "%-44s # %s\n", name+": "+value, sourceOf(k))
 	}
 	return nil
 }

@@ -219,7 +219,7 @@ func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
 	rc, alias := a.shellFile()
 	for i := range present {
 		if g := &present[i]; g.Refused == "" && rc != "" {
-			line := fmt.Sprintf(alias, g.Program, shellQuoted(server[0])+" wrap "+g.Program+" --")
+			line := fmt.Sprintf(alias, g.Program, shellWord(server[0])+" wrap "+g.Program+" --")
 			all = append(all, journal.Change{What: "start " + g.Title + " behind winnow by an alias", File: rc, Edit: appendLine(line)})
 		}
 	}
@@ -238,7 +238,7 @@ func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
 	for i := range present {
 		if g := &present[i]; g.Name == "claude" {
 			file := g.Model.File.In(a.homeDir(), a.getenv)
-			all = append(all, journal.Change{What: "show how full the window is in " + g.Title + "'s status line", File: file, Edit: addStatusLine(shellQuoted(server[0]) + " watch --statusline")})
+			all = append(all, journal.Change{What: "show how full the window is in " + g.Title + "'s status line", File: file, Edit: addStatusLine(shellWord(server[0]) + " watch --statusline")})
 		}
 	}
 	return append(all, a.serviceChanges()...), nil
@@ -258,14 +258,6 @@ func (a *app) shellFile() (file, alias string) {
 		return table.Place{Variable: "ZDOTDIR", Path: ".zshrc"}.In(home, a.getenv), "alias %s=\"%s\" # winnow init"
 	}
 	return filepath.Join(home, ".bashrc"), "alias %s=\"%s\" # winnow init"
-}
-
-// shellQuoted returns a program's path as shells read it, inside double quotes too.
-func shellQuoted(path string) string {
-	if strings.ContainsAny(path, " '()&;") {
-		return "'" + path + "'"
-	}
-	return path
 }
 
 // appendLine puts a line at the end of a text, unless it is there.

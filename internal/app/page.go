@@ -96,7 +96,7 @@ type onPage struct {
 // pageSource opens what a person wants to look at: a file, or a session of the
 // store.
 func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (*onPage, error) {
-	if name == "-" || name == latest || isRegular(name) || isSessionFile(name) || f.format != "" {
+	if name == "-" || isLatest(name) || isRegular(name) || isSessionFile(name) || f.format != "" {
 		return a.pageOfFile(cmd, name, f)
 	}
 	store, _, err := a.openExistingStore(f.storeFlags)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -309,35 +310,43 @@ func (r *remote) Search(ctx context.Context, query recall.Query) (recall.Results
 // maxAnswer bounds what is read from a gateway.
 const maxAnswer = 8 << 20
 
-// get reads a document. What the gateway refuses it says why itself.
+// get reads a document.
 func (r *remote) get(ctx context.Context, path string, q url.Values, to any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+path+"?"+q.Encode(), http.NoBody)
+	answer, err := r.ask(ctx, http.MethodGet, path+"?"+q.Encode(), nil)
 	if err != nil {
 		return err
 	}
-	req.Header = r.header.Clone()
-	return r.sendRequest(req, to)
+	return r.readAnswer(answer, to)
 }
 
-// sendRequest reads the answer to a request.
-func (r *remote) sendRequest(req *http.Request, to any) error {
+// readAnswer reads the document of an answer.
+func (r *remote) readAnswer(answer []byte, to any) error {
+	if json.Unmarshal(answer, to) != nil {
+		return fmt.Errorf("what answers at %s is not a winnow gateway; check the address", r.base)
+	}
+	return nil
+}
+
+// ask sends a request and returns the answer. What the gateway refuses it says why
+// itself.
+func (r *remote) ask(ctx context.Context, method, path string, action []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(action))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = r.header.Clone()
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := r.client.Do(req)
 	if err != nil {
-		if inner := (*url.Error)(nil); errors.As(err, &inner) {
-			err = inner.Err
-		}
-		return fmt.Errorf("no gateway answers at %s: %w; start it with winnow serve, or read its file with --plans", r.base, err)
+		return nil, fmt.Errorf("no gateway answers at %s: %w; start it with winnow serve, name another with --gateway, or read its file with --plans", r.base, withoutURL(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("the gateway at %s did not finish its answer: %w; try again", r.base, err)
+		return nil, fmt.Errorf("the gateway at %s did not finish its answer: %w; try again", r.base, err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		if err := json.Unmarshal(body, to); err != nil {
-			return fmt.Errorf("what answers at %s is not a winnow gateway; check the address", r.base)
-		}
-		return nil
+		return body, nil
 	}
 	var refused struct {
 		Error struct{ Message string }
@@ -347,14 +356,23 @@ func (r *remote) sendRequest(req *http.Request, to any) error {
 	why := strings.TrimPrefix(refused.Error.Message, "winnow: ")
 	for status, kind := range map[int]error{http.StatusNotFound: recall.ErrUnknown, http.StatusConflict: recall.ErrAmbiguous, http.StatusGone: recall.ErrGone} {
 		if rest, ok := strings.CutPrefix(why, kind.Error()); ok && resp.StatusCode == status {
-			return fmt.Errorf("%w%s", kind, rest)
+			return nil, fmt.Errorf("%w%s", kind, rest)
 		}
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
-		return fmt.Errorf("the gateway at %s requires a key; set %s to yours", r.base, variableKey)
+		return nil, fmt.Errorf("the gateway at %s requires a key; set %s to yours", r.base, variableKey)
 	}
 	if why == "" {
-		return fmt.Errorf("what answers at %s is not a winnow gateway that can recall: it says %s; check the address", r.base, resp.Status)
+		return nil, fmt.Errorf("what answers at %s is not a winnow gateway that can recall: it says %s; check the address", r.base, resp.Status)
 	}
-	return &refusedError{resp.StatusCode, refused.Plan, fmt.Errorf("the gateway at %s refused: %s", r.base, why)}
+	return nil, &refusedError{resp.StatusCode, refused.Plan, fmt.Errorf("the gateway at %s refused: %s", r.base, why)}
+}
+
+// withoutURL returns the reason for which a request got no answer.
+func withoutURL(err error) error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		return outer.Err
+	}
+	return err
 }

@@ -20,7 +20,8 @@ import (
 // showCompacted prints a report that a person reads in ten seconds.
 func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
 	st := a.styleFor(out)
-	fmt.Fprintf(out, "%s: %s\n%s\n", st.Bold(d.File), plural(d.MessagesBefore, "message"), show.ModelLine(d.Model, string(w.Model().Source), r.Before.Limits))
+	fmt.Fprintf(out, "%s: %s\n", st.Bold(d.File), plural(d.MessagesBefore, "message"))
+	st.Model(out, d.Model, string(w.Model().Source), r.Before.Limits)
 	st.Window(out, r.Before.Limits.Context, w.Window().Why)
 	fmt.Fprintln(out)
 	showBars(out, st, w, &s.Request, r)

@@ -39,15 +39,15 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	people, notes := termsafe.NewWriter(stdout), termsafe.NewWriter(stderr)
 	defer people.Flush() //nolint:errcheck // half a character; the sink remembers its error
 	defer notes.Flush()  //nolint:errcheck // nobody is left to be told
-	a := &app{stdin: stdin, stdout: people, stderr: notes, getenv: os.Getenv, environ: os.Environ}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	a := &app{stdin: stdin, stdout: people, stderr: notes, getenv: os.Getenv, environ: os.Environ, ctx: ctx}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(people)
 	root.SetErr(notes)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:

@@ -206,7 +206,7 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	if l.Redact {
 		o.Transport.Redact = &session.Redactor{}
 	}
-	store, err := f.openPlanStore(ctx, a)
+	store, err := f.openPlanStore(ctx, a, l.Remembers())
 	o.Transport.Store = store
 	return o, store, err
 }
@@ -226,22 +226,19 @@ func (f *serveFlags) storeBounds() planstore.Bounds {
 // working: plans are kept in memory then, and a line says so. What is in the file
 // stays there. A database that several gateways share is another matter: without
 // it they would not send the same bytes, so there is an error.
-func (f *serveFlags) openPlanStore(ctx context.Context, a *app) (planstore.Store, error) {
+func (f *serveFlags) openPlanStore(ctx context.Context, a *app, remembers bool) (planstore.Store, error) {
 	bounds, path := f.storeBounds(), f.store
-	l, err := a.quietly().loadSettings()
-	if err != nil {
-		return nil, err
-	}
-	if !l.Remembers() && path != "" && path != "memory" {
-		return nil, errForgets
-	}
-	if path == "memory" || !l.Remembers() {
+	switch {
+	case path == "memory", path == "" && !remembers:
 		return planstore.NewMemory(bounds), nil
+	case !remembers:
+		return nil, errForgets
 	}
 	if pg.Is(path) {
 		return openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Timeout: 2 * time.Second, PrunedElsewhere: f.pruned, Log: a.storeLog()})
 	}
 	if path == "" {
+		var err error
 		if path, err = plansPath(); err != nil {
 			a.say("plans are kept only in memory, because there is no cache folder for them: %v; name a file with --store", err)
 			return planstore.NewMemory(bounds), nil

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -155,26 +154,22 @@ func (r *remote) Note(ctx context.Context, id string, a control.Write) (*control
 	return r.post(ctx, id, "note", a.Plan, a)
 }
 
-// post sends an action on a conversation. What the gateway refuses it says why itself.
+// post sends an action on a conversation.
 func (r *remote) post(ctx context.Context, id, verb string, base plan.ID, action any) (*control.Done, error) {
 	body, err := json.Marshal(action)
 	if err != nil {
 		return nil, err
 	}
-	path := "/winnow/conversations/" + url.PathEscape(id) + "/" + verb
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header = r.header.Clone()
-	req.Header.Set("Content-Type", "application/json")
-	var done control.Done
-	err = r.sendRequest(req, &done)
+	answer, err := r.ask(ctx, http.MethodPost, "/winnow/conversations/"+url.PathEscape(id)+"/"+verb, body)
 	var refused *refusedError
 	if errors.As(err, &refused) && refused.status == http.StatusConflict {
 		return nil, &control.ConflictError{Base: base, InForce: refused.plan}
 	}
-	return &done, err
+	if err != nil {
+		return nil, err
+	}
+	var done control.Done
+	return &done, r.readAnswer(answer, &done)
 }
 
 var _ control.Steering = (*remote)(nil)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,8 +44,7 @@ func TestSummarizerOptions(t *testing.T) {
 		{"ollama/m", "-5s", "such as 90s"},
 	} {
 		_, err := a.newSummarizer(t.Context(), &config.File{Summarizer: tt.spec, SummarizerTimeout: tt.timeout}, model.Default())
-		var usage *usageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
+		if !isUsageError(err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.spec, err)
 		}
 	}

@@ -123,31 +123,25 @@ func (a *app) runTokens(path string, in *inputFlags, name, estimator string, exa
 // tokenInput reads the input and reports whether it is a conversation. What
 // cannot be read as one is text, unless the caller named a format.
 func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, error) {
-	if format != "" {
-		in, err := a.loadWithWarnings(path, format)
-		return in, true, err
+	if text {
+		in, err := a.openInput(path)
+		return in, false, err
 	}
-	if !text {
-		makeRoom(path)
-		if in := source.LoadLog(path, ""); in != nil {
-			a.sayWarnings(in)
-			return in, true, nil
-		}
-	}
-	in, err := a.openInput(path)
-	if err != nil {
+	in, err := a.loadInput(path, format)
+	switch {
+	case in == nil, err != nil && format != "":
 		return nil, false, err
-	}
-	// A text may well hold something that can be read as messages; only what
-	// starts as JSON is taken for a conversation. One that is damaged, or still
-	// being written, is one all the same.
-	head := bytes.TrimSpace(bytes.TrimPrefix(in.Data[:min(len(in.Data), 256)], []byte("\xef\xbb\xbf")))
-	if text || len(head) == 0 || head[0] != '{' && head[0] != '[' {
-		return in, false, nil
-	}
-	if in.Recognise("") != nil {
-		return in, false, nil //nolint:nilerr // no conversation, so a text
+	case format == "" && (err != nil || !startsAsJSON(in.Data)):
+		return in, false, nil // no conversation, so a text
 	}
 	a.sayWarnings(in)
 	return in, true, nil
+}
+
+// startsAsJSON reports whether data may be a conversation, as that of a large log, which
+// is not kept, is. A text may well hold something that can be read as messages. What is
+// damaged, or still being written, is a conversation all the same.
+func startsAsJSON(data []byte) bool {
+	head := bytes.TrimSpace(data[:min(len(data), 256)])
+	return data == nil || bytes.HasPrefix(head, []byte("{")) || bytes.HasPrefix(head, []byte("["))
 }

@@ -100,28 +100,18 @@ func sessionProblems(found []wire.Problem, session int) []problem {
 // read is what this command is asked about: where its dialect is known, it is
 // returned without sessions, for the validator to say what is wrong.
 func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source.Input, error) {
-	if format != "" {
-		if _, err := wire.ParseDialect(format); err != nil {
-			return a.loadWithWarnings(path, format)
-		}
-	}
-	if path != "-" { // else what cannot be read could not be read again
-		if in, err := a.loadWithWarnings(path, format); err == nil {
-			return in, nil
-		}
-	}
-	in, err := a.openInput(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := in.Recognise(format); err != nil {
-		if in.Format = transcript.Format(format); dialectOf(in, dialect) == "" {
-			return nil, err
-		}
-		in.Sessions = nil
+	in, err := a.loadInput(path, format)
+	if err == nil {
+		a.sayWarnings(in)
 		return in, nil
 	}
-	a.sayWarnings(in)
+	if _, other := wire.ParseDialect(format); in == nil || format != "" && other != nil {
+		return nil, err
+	}
+	if in.Format = transcript.Format(format); dialectOf(in, dialect) == "" {
+		return nil, err
+	}
+	in.Sessions = nil
 	return in, nil
 }
 

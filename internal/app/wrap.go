@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -171,10 +170,7 @@ func checkReachable(ctx context.Context, address string) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		if inner := (*url.Error)(nil); errors.As(err, &inner) {
-			err = inner.Err
-		}
-		return fmt.Errorf("no gateway answers at %s: %w; start one with winnow serve, or leave --gateway out", address, err)
+		return fmt.Errorf("no gateway answers at %s: %w; start one with winnow serve, or leave --gateway out", address, withoutURL(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

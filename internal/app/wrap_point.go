@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -104,8 +105,8 @@ func pointCodex(p *pointing) error {
 	exec := p.firstArgIs("exec", "e")
 	p.args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", p.url+"/v1")}, p.args...)
 	home := cmp.Or(p.app.getenv("CODEX_HOME"), filepath.Join(p.home, ".codex"))
-	config := filepath.Join(home, "config.toml")
-	text, _ := os.ReadFile(config) // the agent complains about it
+	settings := filepath.Join(home, "config.toml")
+	text, _ := os.ReadFile(settings) // the agent complains about it
 	if exec && p.app.getenv("RUST_LOG") == "" && !strings.Contains(string(text), "shell_environment_policy") {
 		// It asks for a WebSocket first, and reports the refusal as an error before it
 		// goes on over HTTP, where every request holds the whole conversation. Programs
@@ -113,7 +114,7 @@ func pointCodex(p *pointing) error {
 		p.setEnv("RUST_LOG", "error,codex_api::endpoint::responses_websocket=off")
 		p.args = append([]string{"-c", `shell_environment_policy.exclude=["RUST_LOG"]`}, p.args...)
 	}
-	if readSetting(config, "model_provider") != "" {
+	if readSetting(settings, "model_provider") != "" {
 		p.note("its config.toml names another model_provider, whose requests bypass the gateway; set the base_url of that provider to %s/v1", p.url)
 	}
 	return nil
@@ -162,6 +163,20 @@ func pointGemini(p *pointing) error {
 	p.dirs, p.off = append(p.dirs, dir), true
 	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json", dir,
 		map[string]any{"model": map[string]any{"compressionThreshold": 1}})
+}
+
+// rootOwns reports whether a folder and all above it belong to root, and nobody
+// else may write to them. Where files do not tell their owner, nobody knows.
+func rootOwns(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	if owner, known := config.OwnerOf(info); !known || owner != 0 {
+		return false
+	}
+	above := filepath.Dir(dir)
+	return above == dir || rootOwns(above)
 }
 
 func pointQwen(p *pointing) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport"
 )
@@ -147,7 +148,7 @@ func accountLines(a *transport.Account, s *transport.Stats) []string {
 	case 0:
 		line += "; nothing was cut"
 	default:
-		line += fmt.Sprintf("; %s; files were read again %s after that", plural(n, "cut"), howOften(a.Again))
+		line += fmt.Sprintf("; %s; files were read again %s after that", plural(n, "cut"), text.Times(a.Again))
 	}
 	lines := []string{line}
 	for i := max(0, len(a.Cuts)-mostCuts); i < len(a.Cuts); i++ {
@@ -188,12 +189,4 @@ func dollarsLine(a *transport.Account) string {
 		line += fmt.Sprintf("; without %s for which nothing was reported or kept", plural(n, "request"))
 	}
 	return line
-}
-
-// howOften says how often.
-func howOften(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return plural(n, "time")
 }

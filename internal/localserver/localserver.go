@@ -48,7 +48,8 @@ func Window(ctx context.Context, send http.RoundTripper, at *url.URL, model stri
 		prefix = ""
 	}
 	s := &server{ctx, send, at.Scheme + "://" + at.Host + prefix, header}
-	for _, ask := range []func(string) (int, string){s.listedWindow, s.llamaCpp, s.ollama, s.lmStudio} {
+	vLLM, lmStudio := s.listed("/v1/models", "max_model_len"), s.listed("/api/v0/models", "loaded_context_length")
+	for _, ask := range []func(string) (int, string){vLLM, s.llamaCpp, s.ollama, lmStudio} {
 		if n, why := ask(model); n > 0 {
 			return n, why
 		}
@@ -93,36 +94,20 @@ func (s *server) askJSON(path string, body, into any) bool {
 	return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(data, into) == nil
 }
 
-// models is a list of models, as vLLM and LM Studio give it.
-type models struct {
-	Data []struct {
-		ID     string
-		Len    int `json:"max_model_len"`         // vLLM
-		Loaded int `json:"loaded_context_length"` // LM Studio
-	}
-}
-
-func (m *models) find(model string) int {
-	for _, one := range m.Data {
-		if strings.EqualFold(one.ID, model) || len(m.Data) == 1 {
-			return max(one.Len, one.Loaded)
+// listed returns what asks for a list of models, as vLLM and LM Studio give it, and
+// takes the window from the member of that name.
+func (s *server) listed(path, member string) func(string) (int, string) {
+	return func(model string) (int, string) {
+		var list struct{ Data []map[string]any }
+		s.askJSON(path, nil, &list)
+		for _, one := range list.Data {
+			if id, _ := one["id"].(string); strings.EqualFold(id, model) || len(list.Data) == 1 {
+				tokens, _ := one[member].(float64)
+				return int(tokens), member + " of the server at " + s.base
+			}
 		}
+		return 0, ""
 	}
-	return 0
-}
-
-// listedWindow asks for the list of models that vLLM gives.
-func (s *server) listedWindow(model string) (int, string) {
-	var list models
-	s.askJSON("/v1/models", nil, &list)
-	return list.find(model), "max_model_len of the server at " + s.base
-}
-
-// lmStudio asks for the list of models of LM Studio's own API.
-func (s *server) lmStudio(model string) (int, string) {
-	var list models
-	s.askJSON("/api/v0/models", nil, &list)
-	return list.find(model), "loaded_context_length of the server at " + s.base
 }
 
 // llamaCpp asks for what llama.cpp gives each conversation.

@@ -59,3 +59,14 @@ func Plural(n int, noun string) string {
 	}
 	return Number(n) + " " + noun + "s"
 }
+
+// Times says how often something happened: "once", "twice", "1,200 times".
+func Times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Plural(n, "time")
+}

@@ -1,6 +1,6 @@
 // Package agents knows where coding agents keep their sessions on a machine.
 //
-// [Known] lists the agents with their folders; [Walk] visits the sessions in
+// [Known] lists the agents with their folders; [Agent.Files] lists the sessions in
 // folders of any layout. A session is a file, or, for OpenCode, a tree of small
 // files: [File.Read] returns either as one document that package transcript reads.
 package agents

@@ -21,8 +21,8 @@ func none(string) string { return "" }
 
 func files(t *testing.T, a agents.Agent) []agents.File {
 	t.Helper()
-	var out []agents.File
-	if err := agents.Walk(t.Context(), &a, func(f agents.File) error { out = append(out, f); return nil }); err != nil {
+	out, err := a.Files(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out

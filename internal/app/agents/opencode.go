@@ -1,8 +1,8 @@
 package agents
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -32,48 +32,57 @@ func isStorage(dir string) bool {
 	return true
 }
 
-func walkStorage(ctx context.Context, storage string, visit func(File) error) error {
-	files := Agent{session: endsWithOneOf(".json")}
-	return files.walkFolder(ctx, filepath.Join(storage, "session"), func(f File) error {
+// storageFiles returns the sessions in a folder of OpenCode's.
+func storageFiles(ctx context.Context, storage string) ([]File, error) {
+	sessions := Agent{session: endsWithOneOf(".json")}
+	all, err := sessions.filesBelow(ctx, filepath.Join(storage, "session"))
+	for i := range all {
+		f := &all[i]
 		// The session's own file is not written with each message: their folder is.
 		if info, err := os.Stat(filepath.Join(storage, "message", sessionID(f.Path))); err == nil && info.ModTime().After(f.Changed) {
 			f.Changed = info.ModTime()
 		}
 		f.storage = storage
-		return visit(f)
-	})
+	}
+	return all, err
 }
 
 func sessionID(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
 
+// exported is a session as opencode export writes it.
+type exported struct {
+	Info     json.RawMessage   `json:"info"`
+	Messages []exportedMessage `json:"messages"`
+}
+
+type exportedMessage struct {
+	Info  json.RawMessage   `json:"info"`
+	Parts []json.RawMessage `json:"parts"`
+}
+
+// encode returns the session as one document.
+func (x *exported) encode() ([]byte, error) {
+	if len(x.Messages) == 0 {
+		return nil, errors.New("OpenCode keeps no message of this session")
+	}
+	return json.Marshal(x)
+}
+
 // readStorage puts a session together.
 func readStorage(storage, path string, maxBytes int64) ([]byte, error) {
 	r := pieces{left: maxBytes}
-	var b bytes.Buffer
-	b.WriteString(`{"info":`)
-	b.Write(r.readPiece(path))
-	b.WriteString(`,"messages":[`)
-	messages := r.pieceNames(filepath.Join(storage, "message", sessionID(path)))
-	for i, m := range messages {
-		if i > 0 {
-			b.WriteByte(',')
+	all := exported{Info: r.readPiece(path)}
+	for _, m := range r.pieceNames(filepath.Join(storage, "message", sessionID(path))) {
+		message := exportedMessage{Info: r.readPiece(m), Parts: []json.RawMessage{}}
+		for _, p := range r.pieceNames(filepath.Join(storage, "part", sessionID(m))) {
+			message.Parts = append(message.Parts, r.readPiece(p))
 		}
-		b.WriteString(`{"info":`)
-		b.Write(r.readPiece(m))
-		b.WriteString(`,"parts":[`)
-		for k, p := range r.pieceNames(filepath.Join(storage, "part", sessionID(m))) {
-			if k > 0 {
-				b.WriteByte(',')
-			}
-			b.Write(r.readPiece(p))
-		}
-		b.WriteString("]}")
+		all.Messages = append(all.Messages, message)
 	}
-	b.WriteString("]}")
-	if r.err == nil && len(messages) == 0 {
-		return nil, errors.New("OpenCode keeps no message of this session")
+	if r.err != nil {
+		return nil, r.err
 	}
-	return b.Bytes(), r.err
+	return all.encode()
 }
 
 // pieces reads small files up to a number of bytes, and remembers the first

@@ -1,18 +1,15 @@
 package agents
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	_ "modernc.org/sqlite" // OpenCode's database
 )
 
@@ -28,22 +25,16 @@ func openDatabase(path string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// walkDatabase visits the sessions of a database; one that cannot be read has
-// none.
-func walkDatabase(ctx context.Context, path string, visit func(File) error) error {
+// databaseFiles returns the sessions of a database. One that cannot be read counts as
+// one session, since reading that says what is wrong.
+func databaseFiles(ctx context.Context, path string) []File {
 	sessions, err := databaseSessions(ctx, path)
 	if err != nil {
-		if info, e := os.Stat(path); e == nil && ctx.Err() == nil {
-			return visit(File{Path: path, Changed: info.ModTime()}) // reading it says what is wrong
-		}
-		return ctx.Err()
-	}
-	for _, f := range sessions {
-		if err := visit(f); err != nil {
-			return err
+		if info, err := os.Stat(path); err == nil {
+			return []File{{Path: path, Changed: info.ModTime()}}
 		}
 	}
-	return nil
+	return sessions
 }
 
 func databaseSessions(ctx context.Context, path string) ([]File, error) {
@@ -82,58 +73,54 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // nothing was written
-	var b bytes.Buffer
-	b.WriteString(`{"info":{"id":` + quoteJSON(id) + `},"messages":[`)
-	last := ""
+	info, err := json.Marshal(map[string]string{"id": id})
+	if err != nil {
+		return nil, err
+	}
+	all := exported{Info: info}
+	last, left := "", maxBytes
 	for rows.Next() {
-		var message, part, partData sql.NullString
-		var data string
+		var message, data string
+		var part, partData sql.NullString
 		if err := rows.Scan(&message, &data, &part, &partData); err != nil {
 			return nil, err
 		}
-		for _, v := range []string{data, partData.String} {
-			if v != "" && !jsontext.Value(v).IsValid() {
-				return nil, fmt.Errorf("its message %.40s is damaged: not one JSON value", message.String)
+		if message != last {
+			if data, err = withID(data, message); err != nil {
+				return nil, fmt.Errorf("its message %.40s is damaged: %w", message, err)
 			}
-		}
-		switch {
-		case message.String != last && last != "":
-			b.WriteString("]},")
-			fallthrough
-		case last == "":
-			b.WriteString(`{"info":` + withMember(data, "id", message.String) + `,"parts":[`)
-			last = message.String
-		case partData.Valid:
-			b.WriteByte(',')
+			all.Messages = append(all.Messages, exportedMessage{Info: json.RawMessage(data), Parts: []json.RawMessage{}})
+			last, left = message, left-int64(len(data))
 		}
 		if partData.Valid {
-			b.WriteString(partData.String)
+			if !json.Valid([]byte(partData.String)) {
+				return nil, fmt.Errorf("its message %.40s is damaged: not one JSON value", message)
+			}
+			to := &all.Messages[len(all.Messages)-1]
+			to.Parts = append(to.Parts, json.RawMessage(partData.String))
+			left -= int64(len(partData.String))
 		}
-		if int64(b.Len()) > maxBytes {
+		if left < 0 {
 			return nil, fmt.Errorf("it has more than %d bytes", maxBytes)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	if last == "" {
-		return nil, errors.New("OpenCode keeps no message of this session")
-	}
-	b.WriteString("]}]}")
-	return b.Bytes(), nil
+	return all.encode()
 }
 
-// withMember adds a member to an object.
-func withMember(object, name, value string) string {
-	inner := strings.TrimPrefix(strings.TrimSpace(object), "{")
-	member := "{" + quoteJSON(name) + ":" + quoteJSON(value)
-	if strings.TrimSpace(inner) == "}" {
-		return member + inner
+// withID returns an object with its id, which is a column of its own in the database.
+func withID(object, id string) (string, error) {
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(object), &members); err != nil {
+		return "", err
 	}
-	return member + "," + inner
-}
-
-func quoteJSON(s string) string {
-	b, _ := jsontext.AppendQuote(nil, s) // invalid characters are replaced
-	return string(b)
+	quoted, err := json.Marshal(id)
+	if err != nil {
+		return "", err
+	}
+	members["id"] = quoted
+	whole, err := json.Marshal(members)
+	return string(whole), err
 }

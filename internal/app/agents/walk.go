@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -23,67 +24,65 @@ type File struct {
 	storage string
 }
 
-// Walk calls visit with each session in the agent's folders, in the order of
-// their names. Folders that are not there, or may not be read, are passed over.
-// It ends with the first error of visit, or of the context.
-func Walk(ctx context.Context, a *Agent, visit func(File) error) error {
+// Files returns the sessions in the agent's folders, in the order of their names.
+// Folders that are not there, or may not be read, are passed over. The error is the
+// context's.
+func (a *Agent) Files(ctx context.Context) ([]File, error) {
+	var all []File
 	for _, dir := range a.Dirs {
-		if err := a.walkFolder(ctx, dir, visit); err != nil {
-			return err
+		found, err := a.filesBelow(ctx, dir)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, found...)
 	}
-	return nil
+	return all, nil
 }
 
-func (a *Agent) walkFolder(ctx context.Context, root string, visit func(File) error) error {
+func (a *Agent) filesBelow(ctx context.Context, root string) (all []File, err error) {
 	if info, err := os.Stat(root); err == nil && info.IsDir() {
 		root += string(filepath.Separator) // so that a link to a folder is followed
 	}
-	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if err != nil {
-			if e != nil && e.IsDir() && path != root {
-				return fs.SkipDir
-			}
+		case err != nil && e != nil && e.IsDir() && path != root:
+			return fs.SkipDir
+		case err != nil:
 			return nil //nolint:nilerr // what cannot be read holds no session for us
-		}
-		if e.IsDir() {
-			if isStorage(path) {
-				if err := walkStorage(ctx, path, visit); err != nil {
-					return err
-				}
-				return fs.SkipDir
-			}
+		case e.IsDir() && isStorage(path):
+			found, err := storageFiles(ctx, path)
+			all = append(all, found...)
+			return cmp.Or(err, fs.SkipDir)
+		case e.IsDir(), strings.HasPrefix(e.Name(), "."):
+			return nil
+		case isDatabase(path):
+			all = append(all, databaseFiles(ctx, path)...)
+			return nil
+		case path != root && !a.session(path):
 			return nil
 		}
-		if strings.HasPrefix(e.Name(), ".") || !isDatabase(path) && path != root && !a.session(path) {
-			return nil
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a link counts as what it leads to
+			all = append(all, File{Path: path, Changed: info.ModTime()})
 		}
-		if isDatabase(path) {
-			return walkDatabase(ctx, path, visit)
-		}
-		info, err := os.Stat(path) // a link counts as what it leads to
-		if err != nil || !info.Mode().IsRegular() {
-			return nil //nolint:nilerr // it went away, or is not a regular file
-		}
-		return visit(File{Path: path, Changed: info.ModTime()})
+		return nil
 	})
+	return all, err
 }
 
 // Newest returns the session that was written last, in the folders of all
 // agents, and whether there is one.
 func Newest(ctx context.Context, all []Agent) (newest File, of string, found bool, err error) {
 	for i := range all {
-		err := Walk(ctx, &all[i], func(f File) error {
+		files, err := all[i].Files(ctx)
+		if err != nil {
+			return File{}, "", false, err
+		}
+		for _, f := range files {
 			if !found || f.Changed.After(newest.Changed) {
 				newest, of, found = f, all[i].Name, true
 			}
-			return nil
-		})
-		if err != nil {
-			return File{}, "", false, err
 		}
 	}
 	return newest, of, found, nil

@@ -5,30 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // Settings of the documented systems, in winnow's own words: what their users have
 // in a file already need not be looked up again.
 
-// Foreign is the settings file of another system.
+// Foreign is the settings file of another system, in winnow's settings.
 type Foreign struct {
-	// System is whose settings they are; its preset fills in what they leave out.
-	System string
-
-	// Settings are winnow's, in the order of [Keys], each with the key that it
-	// comes from.
-	Settings []Translated
+	// File has the settings, and the system's preset for what they leave out. From says,
+	// by key, under which name the system has them.
+	File
+	From map[string]string
 
 	// Unmatched are the keys that winnow has no setting for, with points between
 	// their parts.
 	Unmatched []string
 }
-
-// Translated is one setting.
-type Translated struct{ Key, Value, From string }
 
 // translations says for each system which of its keys is which of winnow's.
 var translations = map[string]map[string]string{
@@ -110,109 +105,71 @@ func ReadForeign(data []byte, system string) (*Foreign, error) {
 	if translations[system] == nil {
 		return nil, fmt.Errorf("the settings of %s are not known; there are pi, picoclaw, operator-use and neurolink", system)
 	}
-	f := &Foreign{System: system}
-	var off []string
-	for name, v := range values {
-		key, ok := translations[system][name]
+	f := &Foreign{From: map[string]string{"preset": "system"}}
+	f.Preset = system
+	if err := f.translate(values); err != nil {
+		return nil, err
+	}
+	slices.Sort(f.Unmatched)
+	if e := f.check(); e != nil {
+		return nil, fmt.Errorf("%s: %s", cmp.Or(f.From[e.Key], e.Key), e.Message)
+	}
+	return f, nil
+}
+
+// translate sets what the values of a system's file say.
+func (f *Foreign) translate(values map[string]any) error {
+	stages, halves := []string{"supersede", "prune", "fold", "truncate"}, map[string]string{}
+	// Of two names for a setting the one counts that is nested less, which sorts behind
+	// the other.
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(values))) {
+		key, known := translations[f.Preset][name]
 		stage, isStage := strings.CutPrefix(key, stageKey)
 		switch {
-		case !ok:
-			if !(system == "pi" && (name == "defaultModel" || name == "defaultProvider" && values["defaultModel"] != nil)) {
-				f.Unmatched = append(f.Unmatched, name)
-			}
+		case !known && f.Preset == "pi" && (name == "defaultModel" || name == "defaultProvider" && values["defaultModel"] != nil):
+		case !known:
+			f.Unmatched = append(f.Unmatched, name)
+		case isStage && values[name] == false:
+			stages = slices.DeleteFunc(stages, func(s string) bool { return s == stage })
 		case isStage:
-			if v == false {
-				off = append(off, stage)
+		case key == providerHalf || key == modelHalf:
+			halves[key] = cmp.Or(halves[key], name)
+		case f.From[key] == "":
+			if err := f.take(key, plainText(values[name]), name); err != nil {
+				return err
 			}
-		default:
-			f.Settings = append(f.Settings, Translated{key, plainText(v), name})
 		}
 	}
-	if name, ok := values["defaultModel"].(string); ok && system == "pi" {
+	if name, ok := values["defaultModel"].(string); ok && f.Preset == "pi" {
 		if provider, ok := values["defaultProvider"].(string); ok {
 			name = provider + "/" + name
 		}
-		f.Settings = append(f.Settings, Translated{"model", name, "defaultModel"})
-	}
-	if len(off) > 0 {
-		left := slices.DeleteFunc([]string{"supersede", "prune", "fold", "truncate"}, func(s string) bool { return slices.Contains(off, s) })
-		f.Settings = append(f.Settings, Translated{"systems.stages", strings.Join(left, ","), "enablePruning and its like"})
-	}
-	place := func(t Translated) int { return slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == t.Key }) }
-	slices.SortFunc(f.Settings, func(a, b Translated) int {
-		return cmp.Or(place(a)-place(b), strings.Compare(b.From, a.From)) // what is nested less goes first
-	})
-	f.Settings = slices.CompactFunc(f.Settings, func(a, b Translated) bool { return a.Key == b.Key })
-	f.joinHalves()
-	slices.Sort(f.Unmatched)
-	return f, f.check()
-}
-
-// joinHalves makes one setting of the summariser's provider and model. One without the
-// other says nothing.
-func (f *Foreign) joinHalves() {
-	half := func(key string) (Translated, bool) {
-		i := slices.IndexFunc(f.Settings, func(t Translated) bool { return t.Key == key })
-		if i < 0 {
-			return Translated{}, false
-		}
-		t := f.Settings[i]
-		f.Settings = slices.Delete(f.Settings, i, i+1)
-		return t, true
-	}
-	model, named := half(modelHalf)
-	provider, known := half(providerHalf)
-	switch {
-	case named && known:
-		f.Settings = append(f.Settings, Translated{"summarizer", provider.Value + "/" + model.Value, provider.From})
-	case named:
-		f.Unmatched = append(f.Unmatched, model.From)
-	case known:
-		f.Unmatched = append(f.Unmatched, provider.From)
-	}
-}
-
-// check reports the first setting whose value makes no sense here.
-func (f *Foreign) check() error {
-	var file File
-	file.Preset = f.System
-	for _, t := range f.Settings {
-		if err := file.Set(t.Key, t.Value); err != nil {
-			return fmt.Errorf("%s: %w", t.From, err)
+		if err := f.take("model", name, "defaultModel"); err != nil {
+			return err
 		}
 	}
-	if e := file.check(); e != nil {
-		for _, t := range f.Settings {
-			if t.Key == e.Key {
-				return fmt.Errorf("%s: %s", t.From, e.Message)
-			}
+	if len(stages) < 4 {
+		if err := f.take("systems.stages", strings.Join(stages, ","), "enablePruning and its like"); err != nil {
+			return err
 		}
-		return e
+	}
+	provider, model := halves[providerHalf], halves[modelHalf]
+	if provider != "" && model != "" {
+		return f.take("summarizer", plainText(values[provider])+"/"+plainText(values[model]), provider)
+	}
+	if either := provider + model; either != "" { // one without the other says nothing
+		f.Unmatched = append(f.Unmatched, either)
 	}
 	return nil
 }
 
-// YAML returns the settings as a file of winnow's.
-func (f *Foreign) YAML() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "preset: %s\n", f.System)
-	group := ""
-	for _, t := range f.Settings {
-		key, value := t.Key, t.Value
-		if head, rest, ok := strings.Cut(key, "."); ok {
-			if head != group {
-				fmt.Fprintf(&b, "%s:\n", head)
-			}
-			group, key = head, "  "+rest
-		}
-		if strings.HasSuffix(t.Key, "stages") || strings.HasSuffix(t.Key, "_tools") {
-			value = "[" + strings.ReplaceAll(value, ",", ", ") + "]"
-		} else if strings.ContainsAny(value, "#:'\"{}[]&*!|>%@`, ") {
-			value = strconv.Quote(value)
-		}
-		fmt.Fprintf(&b, "%s: %s # %s\n", key, value, t.From)
+// take sets one setting, which has another name in the system's file.
+func (f *Foreign) take(key, value, name string) error {
+	f.From[key] = name
+	if err := f.Set(key, value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return b.String()
+	return nil
 }
 
 // recogniseSystem returns the system that has most of the keys.

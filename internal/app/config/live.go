@@ -1,16 +1,14 @@
 package config
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
-	"path/filepath"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -38,7 +36,7 @@ type Options struct {
 	Problem func(error)
 
 	// Quiet is how long files must rest after a change before they are read;
-	// the default is 50 milliseconds.
+	// the default is a quarter of a second.
 	Quiet time.Duration
 }
 
@@ -48,8 +46,10 @@ type Live struct {
 	o       Options
 	current atomic.Pointer[state]
 
-	watcher *fsnotify.Watcher
-	wg      sync.WaitGroup
+	reloading sync.Mutex // one reading after the other
+
+	stop context.CancelFunc
+	wg   sync.WaitGroup
 }
 
 // state is the settings in force, and what is wrong with the files as they are now.
@@ -63,31 +63,18 @@ type state struct {
 // trusts, is left out until it does.
 func Watch(o Options) (*Live, error) {
 	if o.Quiet <= 0 {
-		o.Quiet = 50 * time.Millisecond
+		o.Quiet = 250 * time.Millisecond
 	}
 	l := &Live{o: o}
+	known := l.stampFiles()
 	r, err := Read(o)
 	if err != nil {
 		return nil, err
 	}
 	l.current.Store(&state{loaded: r, err: r.Mistake})
-	if len(o.Files) == 0 {
-		return l, nil
-	}
-	if l.watcher, err = fsnotify.NewWatcher(); err != nil {
-		return nil, fmt.Errorf("config: settings cannot be watched: %w", err)
-	}
-	// Editors replace files, so it is their folders that are watched.
-	for _, path := range o.Files {
-		if err := l.watcher.Add(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			l.watcher.Close()
-			return nil, fmt.Errorf("config: settings in %s cannot be watched: %w", filepath.Dir(path), err)
-		}
-	}
-	l.wg.Go(l.followFiles)
-	// Files may have changed between reading and watching; listeners hear of a bad
-	// edit.
-	_ = l.Reload()
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	l.wg.Go(func() { l.followFiles(ctx, known) })
 	return l, nil
 }
 
@@ -109,11 +96,9 @@ func (l *Live) Session(provider, model string) session.Live {
 
 // Close stops following. The last settings stay in force.
 func (l *Live) Close() error {
-	if l.watcher == nil {
-		return nil
-	}
-	defer l.wg.Wait()
-	return l.watcher.Close()
+	l.stop()
+	l.wg.Wait()
+	return nil
 }
 
 // Reload reads the files now. It returns what is wrong with them.
@@ -121,24 +106,22 @@ func (l *Live) Reload() error {
 	if len(l.o.Files) == 0 && l.o.Environ == nil && l.o.Flags == nil {
 		return nil
 	}
+	l.reloading.Lock()
+	defer l.reloading.Unlock()
 	r, err := Read(l.o)
-	for {
-		old := l.current.Load()
-		next := &state{loaded: old.loaded, err: err}
-		if err == nil {
-			next = r.stateAfter(old)
-		}
-		if !l.current.CompareAndSwap(old, next) {
-			continue
-		}
-		if l.o.Problem != nil && errorText(old.err) != errorText(next.err) {
-			l.o.Problem(next.err)
-		}
-		if next.loaded == r {
-			return nil
-		}
-		return next.err
+	old := l.current.Load()
+	next := &state{loaded: old.loaded, err: err}
+	if err == nil {
+		next = r.stateAfter(old)
 	}
+	l.current.Store(next)
+	if l.o.Problem != nil && errorText(old.err) != errorText(next.err) {
+		l.o.Problem(next.err)
+	}
+	if next.loaded == r {
+		return nil
+	}
+	return next.err
 }
 
 // stateAfter returns the state when files that could be read follow an earlier state. An
@@ -162,33 +145,35 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-func (l *Live) followFiles() {
-	names := make(map[string]bool)
-	for _, p := range l.o.Files {
-		names[filepath.Clean(p)] = true
-	}
-	rest := time.NewTimer(time.Hour)
-	rest.Stop()
-	defer rest.Stop()
-	for {
+// followFiles reads the files again when they have changed and come to rest. It looks
+// at them instead of being told: that also works on network drives, and for folders that
+// are not there yet.
+func (l *Live) followFiles(ctx context.Context, known string) {
+	tick := time.NewTicker(l.o.Quiet)
+	defer tick.Stop()
+	for last := known; ; {
 		select {
-		case ev, ok := <-l.watcher.Events:
-			if !ok {
-				return
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			now := l.stampFiles()
+			if now == last && now != known {
+				known = now
+				_ = l.Reload() // listeners hear of a bad edit
 			}
-			if names[filepath.Clean(ev.Name)] {
-				rest.Reset(l.o.Quiet)
-			}
-		case err, ok := <-l.watcher.Errors:
-			if !ok {
-				return
-			}
-			if l.o.Problem != nil {
-				l.o.Problem(fmt.Errorf("config: settings: %w", err))
-			}
-			rest.Reset(l.o.Quiet)
-		case <-rest.C:
-			_ = l.Reload()
+			last = now
 		}
 	}
+}
+
+// stampFiles returns a text that is another one after a change of the files.
+func (l *Live) stampFiles() string {
+	stamp := ""
+	for _, path := range l.o.Files {
+		if info, err := os.Stat(path); err == nil {
+			stamp += fmt.Sprint(info.ModTime().UnixNano(), " ", info.Size())
+		}
+		stamp += "\n"
+	}
+	return stamp
 }

@@ -108,7 +108,7 @@ func openProject(path string, user int) project {
 // notOurs says why a project's file is not read: it, or the link that leads to it,
 // belongs to somebody else.
 func notOurs(info fs.FileInfo, user int) string {
-	if owner, ok := ownerOf(info); ok && owner != user && owner != 0 {
+	if owner, ok := OwnerOf(info); ok && owner != user && owner != 0 {
 		return fmt.Sprintf("it belongs to another user (%d), so it is not read; take ownership of it, or name it with --config", owner)
 	}
 	return ""

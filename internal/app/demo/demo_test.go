@@ -58,25 +58,3 @@ func TestSession(t *testing.T) {
 		}
 	}
 }
-
-// TestLarge checks the size of what is measured with.
-func TestLarge(t *testing.T) {
-	raw := demo.Large(10_000)
-	if n := len(raw); n < 4_500_000 || n > 6_000_000 {
-		t.Errorf("%d bytes", n)
-	}
-	body, err := wire.Parse(wire.OpenAI, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req := body.Request()
-	if req.History.Len() != 10_000 {
-		t.Errorf("%d messages", req.History.Len())
-	}
-	if n := token.New(token.O200K, nil).Request(&req); n < 900_000 || n > 1_300_000 {
-		t.Errorf("%d tokens", n)
-	}
-	if small := demo.Large(7); !bytes.Contains(small, []byte("Step 1")) {
-		t.Error("a short one has no first step")
-	}
-}

@@ -1,29 +1,21 @@
 // Package follow tells when a session that an agent is writing has grown.
 //
-// [Sessions] waits for the file system to report a change, so a session at rest
-// costs nothing. Two things bound the work on a session that grows: changes that
-// come close together count as one, and after a reading that took long the next
-// one waits in proportion.
+// [Sessions] looks at the file several times a second, which costs next to nothing and
+// also works on network drives. After a reading that took long the next one waits in
+// proportion, which bounds the work on a session that grows.
 package follow
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 const (
-	// settle is how long a file must be at rest before it is read: agents write a
-	// record in several pieces.
-	settle = 150 * time.Millisecond
-
-	// look is how often the newest session is looked for, and how late a change is
-	// noticed where the file system reports none, as on network drives.
-	look = 5 * time.Second
+	// glance is how often the file is looked at, search how often the newest session is
+	// looked for.
+	glance = 200 * time.Millisecond
+	search = 5 * time.Second
 
 	// share is how many times as long as the last reading took is waited before
 	// the next, so that a large session does not keep a processor busy.
@@ -34,86 +26,62 @@ const (
 // of the file, and when find returns another path. It ends with the context, then
 // without an error, or with the first error of find or read.
 func Sessions(ctx context.Context, find func(context.Context) (string, error), read func(path string) error) error {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	f := follower{watcher: w, find: find, read: read}
-	if err := f.look(ctx); err != nil {
-		return ended(ctx, err)
-	}
-	timer := time.NewTimer(look)
-	defer timer.Stop()
+	f := follower{find: find, read: read}
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
 	for {
+		err := f.look(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the end was asked for
+		}
+		if err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case e, ok := <-w.Events:
-			if !ok {
-				return errors.New("the file system stopped reporting changes")
-			}
-			if filepath.Clean(e.Name) == f.path && !f.due {
-				f.due = true
-				timer.Reset(max(settle, time.Until(f.next)))
-			}
-		case <-w.Errors: // a queue that ran over: the timer looks again anyway
-		case <-timer.C:
-			f.due = false
-			if err := f.look(ctx); err != nil {
-				return ended(ctx, err)
-			}
-			timer.Reset(look)
+		case <-tick.C:
 		}
 	}
-}
-
-// ended hides the error of work that the context's end broke off.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the end was asked for
-	}
-	return err
 }
 
 type follower struct {
-	watcher *fsnotify.Watcher
-	find    func(context.Context) (string, error)
-	read    func(string) error
+	find func(context.Context) (string, error)
+	read func(string) error
 
-	path, dir string
-	size      int64
-	changed   time.Time
-	due       bool      // a change was reported and not read yet
-	next      time.Time // not read before
+	path     string
+	searched time.Time // when it was found
+	seen     string    // the path that was read last, as it was then
+	size     int64
+	changed  time.Time
+	next     time.Time // not read before
 }
 
-// look finds the session and reads it where it is another one or has changed.
+// look finds the session where it is time to, and reads it where it is another one or
+// has changed.
 func (f *follower) look(ctx context.Context) error {
-	path, err := f.find(ctx)
-	if err != nil {
-		return err
-	}
-	path = filepath.Clean(path)
-	if dir := filepath.Dir(path); dir != f.dir {
-		if f.dir != "" {
-			_ = f.watcher.Remove(f.dir) // it may be gone
-		}
-		if err := f.watcher.Add(dir); err != nil {
+	anew := time.Since(f.searched) >= search
+	if anew {
+		path, err := f.find(ctx)
+		if err != nil {
 			return err
 		}
-		f.dir = dir
+		f.path, f.searched = path, time.Now()
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	info, err := os.Stat(f.path)
+	if err != nil && anew {
 		return err
 	}
-	if path == f.path && info.Size() == f.size && info.ModTime().Equal(f.changed) {
+	if err != nil { // it went away since it was found
+		f.searched = time.Time{}
 		return nil
 	}
-	f.path, f.size, f.changed = path, info.Size(), info.ModTime()
 	began := time.Now()
-	err = f.read(path)
+	if f.path == f.seen && info.Size() == f.size && info.ModTime().Equal(f.changed) || began.Before(f.next) {
+		return nil
+	}
+	f.seen, f.size, f.changed = f.path, info.Size(), info.ModTime()
+	err = f.read(f.path)
 	f.next = time.Now().Add(share * time.Since(began))
 	return err
 }

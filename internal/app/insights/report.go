@@ -187,7 +187,7 @@ func (r *Report) Headline() []string {
 		lines[1] += " With nothing set winnow keeps more in the context than your agents did, which is what the difference pays for."
 	}
 	if t.Compactions > 0 {
-		lines = append(lines, fmt.Sprintf("After compactions text was read again %s; with winnow %s.", timesInWords(t.Rereads), timesInWords(t.OurRereads)))
+		lines = append(lines, fmt.Sprintf("After compactions text was read again %s; with winnow %s.", text.Times(t.Rereads), text.Times(t.OurRereads)))
 	}
 	return lines
 }
@@ -208,7 +208,7 @@ func (r *Report) Lines() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("Your agents compacted %s %s (%s automatically), which removed %s tokens from their contexts.",
-			text.Plural(r.Compacted, "session"), timesInWords(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
+			text.Plural(r.Compacted, "session"), text.Times(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
 		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before. With winnow: %s, %s of waiting.",
 			formatMinutes(t.Minutes), formatDollars(t.Spent), formatDollars(t.Summaries), formatDollars(t.Again), text.Plural(t.Rereads, "re-read"),
 			text.Plural(t.Rewrites, "rewrite"), formatMinutes(t.OurMinutes)),
@@ -234,16 +234,6 @@ func (m *Moment) Say() string {
 		files += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("%s %s read %s again, %s tokens in %s: %s.", when, m.Agent, text.Plural(len(m.Files), "file"), text.Number(m.Tokens), formatMinutes(m.Waited.Minutes()), files)
-}
-
-func timesInWords(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return text.Number(n) + " times"
 }
 
 func shareOf(t replay.Tally) string {

@@ -12,11 +12,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/app/source"
@@ -66,10 +68,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if !o.Since.IsZero() {
 		l.report.Since = o.Since.Format(time.DateOnly)
 	}
-	if err := l.countFiles(ctx); err != nil {
+	files, err := l.listFiles(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if err := l.measureFiles(ctx); err != nil {
+	if err := l.measureFiles(ctx, files); err != nil {
 		return nil, err
 	}
 	return l.report, nil
@@ -79,77 +82,56 @@ type looker struct {
 	Options
 	registry *model.Registry
 	report   *Report
-	total    int // files
-	done     int
 }
 
-// countFiles notes the folders and how many files they have, for the progress.
-func (l *looker) countFiles(ctx context.Context) error {
-	for i := range l.Agents {
-		a := l.Agents[i]
+// listFiles returns the files of all agents, and notes the folders that they are in.
+func (l *looker) listFiles(ctx context.Context) ([]agents.File, error) {
+	var all []agents.File
+	for _, a := range l.Agents {
 		for _, dir := range a.Dirs {
 			one := a
 			one.Dirs = []string{dir}
-			f := Folder{Agent: a.Name, Path: dir, Found: one.Found()}
-			if err := agents.Walk(ctx, &one, func(agents.File) error { f.Files++; return nil }); err != nil {
-				return err
+			files, err := one.Files(ctx)
+			if err != nil {
+				return nil, err
 			}
-			l.total += f.Files
-			l.report.Folders = append(l.report.Folders, f)
+			l.report.Folders = append(l.report.Folders, Folder{Agent: a.Name, Path: dir, Found: one.Found(), Files: len(files)})
+			all = append(all, files...)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // measureFiles measures the files on all workers. Their results are added in the order
-// of the files, so that the same sessions give the same report to the last
-// digit; workers run at most a few files each ahead of the next result to add.
-func (l *looker) measureFiles(ctx context.Context) error {
+// of the files, so that the same sessions give the same report to the last digit.
+func (l *looker) measureFiles(ctx context.Context, files []agents.File) error {
 	g, ctx := errgroup.WithContext(ctx)
-	queue := make(chan chan found, 4*l.Workers)
-	slots := make(chan struct{}, l.Workers)
-	g.Go(func() error {
-		defer close(queue)
-		for i := range l.Agents {
-			err := agents.Walk(ctx, &l.Agents[i], func(f agents.File) error {
-				result := make(chan found, 1)
-				select {
-				case queue <- result:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-				slots <- struct{}{}
-				g.Go(func() error {
-					defer func() { <-slots }()
-					r, err := l.measureFile(ctx, f)
-					result <- r
-					return err
-				})
-				return nil
-			})
+	g.SetLimit(l.Workers)
+	var mu sync.Mutex
+	next, waiting := 0, map[int]*found{}
+	for i, f := range files {
+		g.Go(func() error {
+			r, err := l.measureFile(ctx, f)
 			if err != nil {
 				return err
 			}
-		}
-		return nil
-	})
-	g.Go(func() error {
-		for result := range queue {
-			select {
-			case r := <-result:
-				l.addFound(&r)
-			case <-ctx.Done():
-				return ctx.Err()
+			mu.Lock()
+			defer mu.Unlock()
+			for waiting[i] = &r; waiting[next] != nil; next++ {
+				l.addFound(waiting[next])
+				delete(waiting, next)
+				if l.Progress != nil {
+					l.Progress(next+1, len(files))
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	return g.Wait()
 }
 
 // addFound adds what a file held.
 func (l *looker) addFound(f *found) {
-	l.done++
 	switch {
 	case f.older:
 		l.report.Older++
@@ -164,15 +146,15 @@ func (l *looker) addFound(f *found) {
 	for i := range f.sessions {
 		l.report.addSession(&f.sessions[i])
 	}
-	if l.Progress != nil {
-		l.Progress(l.done, max(l.total, l.done))
-	}
 }
 
 // measureFile measures the sessions of one file. What is wrong with the file is in the
 // result; the error is one of the measurement.
 func (l *looker) measureFile(ctx context.Context, f agents.File) (found, error) {
 	out := found{file: f}
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
 	if f.Changed.Before(l.Since) {
 		out.older = true
 		return out, nil
@@ -227,12 +209,8 @@ func (l *looker) measureSession(ctx context.Context, s *transcript.Session) (Ses
 
 // agentOf returns the name of the agent that writes a format.
 func agentOf(f transcript.Format) string {
-	for _, a := range agents.Known("", func(string) string { return "" }) {
-		if a.Format == f {
-			return a.Name
-		}
-	}
-	return string(f)
+	agent, _ := table.OfFormat(string(f))
+	return cmp.Or(agent.Title, string(f))
 }
 
 // lastUsed returns the time of the newest message; that of the file where messages

@@ -76,6 +76,16 @@ type Checked struct {
 	Label string `json:"-"`
 }
 
+// NewChecked returns what a status says of a view, with its largest items.
+func NewChecked(w *winnow.Winnow, v plan.View, s *budget.Status, items int) *Checked {
+	kinds, largest := Spend(w.Meter(), v, s, items)
+	return &Checked{
+		ModelSource: string(w.Model().Source), Messages: v.Len(), Turns: len(chat.Boundaries(v)),
+		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
+		Ratio: Ratio(s.Tokens.Total, s.Limits.Available), RatioUpper: s.Ratio, Compact: s.ShouldCompact, Fits: s.Fits, Over: s.Over, Largest: largest,
+	}
+}
+
 // Reported is the usage of the last answer that carries one.
 type Reported struct {
 	Message int `json:"message"`
@@ -140,8 +150,8 @@ func (o *OwnCompactions) String() string {
 	return text + fmt.Sprintf("at least %s tokens: its summary, where the file has it, and the messages since", number(o.Sent))
 }
 
-// ModelLine says which limits are used and where they come from.
-func ModelLine(name, how string, l budget.Limits) string {
+// Model says which limits are used and where they come from.
+func (st Style) Model(out io.Writer, name, how string, l budget.Limits) {
 	who := name
 	switch {
 	case name == "":
@@ -155,11 +165,10 @@ func ModelLine(name, how string, l budget.Limits) string {
 	if l.Reserve > 0 {
 		reserve = ", output reserve " + number(l.Reserve)
 	}
-	text := fmt.Sprintf("%s: window %s%s, %s available", who, number(l.Context), reserve, number(l.Available))
+	fmt.Fprintf(out, "%s: window %s%s, %s available\n", who, number(l.Context), reserve, number(l.Available))
 	if l.Fixed > l.Room { // else what is left for the messages shows in the account
-		text += fmt.Sprintf("\nsystem prompt and tools take %s of them:\nthis window is too small for such an agent", number(l.Fixed))
+		st.Prose(out, "", fmt.Sprintf("system prompt and tools take %s of them: this window is too small for such an agent", number(l.Fixed)), nil)
 	}
-	return text
 }
 
 // Window says where a window is known from that is not the model's.

@@ -96,7 +96,8 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Load reads a path; "-" is stdin. A format overrides detection; "" detects.
-// The bytes of a large log are not kept beside its messages.
+// The bytes of a large log are not kept beside its messages. An input that was read and
+// holds no session is returned with the error that says so.
 func Load(path string, stdin io.Reader, format string) (*Input, error) {
 	if in := LoadLog(path, format); in != nil {
 		return in, nil
@@ -105,10 +106,7 @@ func Load(path string, stdin io.Reader, format string) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := in.Recognise(format); err != nil {
-		return nil, err
-	}
-	return in, nil
+	return in, in.Recognise(format)
 }
 
 // isLargeLog reports whether a file is a log that is read in pieces: its first line

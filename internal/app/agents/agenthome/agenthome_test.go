@@ -27,8 +27,8 @@ func TestWrittenAsRead(t *testing.T) {
 			if _, err := home.Write(a.Format, "one", &s, last); err != nil {
 				t.Fatal(err)
 			}
-			var files []agents.File
-			if err := agents.Walk(t.Context(), &a, func(f agents.File) error { files = append(files, f); return nil }); err != nil {
+			files, err := a.Files(t.Context())
+			if err != nil {
 				t.Fatal(err)
 			}
 			if len(files) != 1 || files[0].Changed.Before(last) {

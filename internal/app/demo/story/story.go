@@ -38,11 +38,10 @@ type Story struct {
 	Undo      Undo            `json:"undo"`
 	Tighter   *show.Compacted `json:"tighter"`
 
-	w      *winnow.Winnow
-	s      *source.Session
-	r      winnow.Result
-	tight  plan.View
-	status [2]budget.Status // before and after
+	w     *winnow.Winnow
+	s     *source.Session
+	r     winnow.Result
+	tight plan.View
 }
 
 // tighterWindow is the second window that the demo tries: so small that not every
@@ -106,8 +105,8 @@ func Tell() (*Story, error) {
 	}
 	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: d.w.Target(d.r.After.Limits), DryRun: true}
 	d.Compacted.Describe(d.s, &d.r)
-	d.Before = d.measureView(0, body.Request().History.Len())
-	d.After = d.measureView(1, d.r.View.Len())
+	d.Before = d.measureView(show.Whole(d.s.Request.History), &d.r.Before)
+	d.After = d.measureView(d.r.View, &d.r.After)
 	if err := d.compactTighter(); err != nil {
 		return nil, err
 	}
@@ -119,20 +118,11 @@ func Tell() (*Story, error) {
 	return d, nil
 }
 
-// measureView returns the meter before (0) or after (1).
-func (d *Story) measureView(which, messages int) *show.Checked {
-	s := d.r.Before
-	view, _ := plan.Apply(d.s.Request.History, nil)
-	if which == 1 {
-		s, view = d.r.After, d.r.View
-	}
-	d.status[which] = s
-	kinds, largest := show.Spend(d.w.Meter(), view, &s, 3)
-	return &show.Checked{
-		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
-		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
-		Ratio: show.Ratio(s.Tokens.Total, s.Limits.Available), RatioUpper: s.Ratio, Compact: s.ShouldCompact, Fits: s.Fits, Largest: largest,
-	}
+// measureView returns the meter of a view.
+func (d *Story) measureView(v plan.View, s *budget.Status) *show.Checked {
+	doc := show.NewChecked(d.w, v, s, 3)
+	doc.File, doc.Format, doc.Model = "demo", "openai", demo.Model
+	return doc
 }
 
 // compactTighter compacts the session again, for a smaller window.
@@ -286,12 +276,12 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 		d.Session, text.Plural(d.Before.Messages, "message"), text.Number(len(turnsOf(d.s))), text.Number(d.Undo.Bytes))
 
 	head(1, "Too much for the window")
-	fmt.Fprintln(out, show.ModelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
+	st.Model(out, d.Before.Model, d.Before.ModelSource, d.Before.Limits)
 	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.Sum()+d.Before.Kinds.Reserve), st.Cells()
-	due, _ := d.status[0].Due()
+	due, _ := d.r.Before.Due()
 	st.Meter(out, d.Before.Kinds, d.Before.Limits, due)
 	st.Legend(out, d.Before.Kinds, d.Before.Limits.Context)
-	fmt.Fprintf(out, "%s tokens: %s\n", st.Bold(text.Number(d.Before.Tokens.Total)), st.Verdict(&d.status[0]))
+	fmt.Fprintf(out, "%s tokens: %s\n", st.Bold(text.Number(d.Before.Tokens.Total)), st.Verdict(&d.r.Before))
 
 	head(2, fmt.Sprintf("Compacted in %.0f ms: a plan of %s over a history that is not touched", max(1, d.Millis), text.Plural(d.Undo.EditsBefore, "edit")))
 	show.Stages(out, st, d.Compacted.Stages)
@@ -299,7 +289,7 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 
 	head(3, "What the model sees now")
 	fmt.Fprintf(out, "[%s]\n", st.Fill(d.After.Kinds, whole, width))
-	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n", st.Bold(text.Number(d.After.Tokens.Total)), show.Percent(d.After.Tokens.Total, d.After.Limits.Available), st.Verdict(&d.status[1]))
+	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n", st.Bold(text.Number(d.After.Tokens.Total)), show.Percent(d.After.Tokens.Total, d.After.Limits.Available), st.Verdict(&d.r.After))
 	fmt.Fprintf(out, "problems that a provider would refuse: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
 
 	head(4, fmt.Sprintf("The same session in a window of %s", text.Number(tighterWindow)))
