@@ -222,22 +222,26 @@ func setText(v reflect.Value, value string) error {
 	return nil
 }
 
-// HintFor returns which setting was probably meant by a variable that holds none.
+// HintFor returns which setting was probably meant by a variable that holds none, or
+// what to write in place of one that there was.
 func HintFor(variable string) string {
 	name := strings.ToLower(strings.TrimPrefix(variable, VariablePrefix))
-	return strings.TrimPrefix(suggestSetting(name, reflect.TypeFor[File](), true), "; ")
+	_, hint, _ := strings.Cut(suggestSetting(name, reflect.TypeFor[File](), true), "; ")
+	return hint
 }
 
-// suggestSetting ends a sentence about an unknown setting: what was probably meant.
-// Settings of the engine may be meant that stand in a group.
+// suggestSetting ends a sentence about an unknown setting: what to write instead.
 func suggestSetting(name string, t reflect.Type, top bool) string {
-	best, least := "", 3
 	if top || t == reflect.TypeFor[winnow.Settings]() {
-		i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == "systems."+name })
-		if i >= 0 {
-			best, least = allKeys[i].Name, 0
+		to := instead[name]
+		if slices.ContainsFunc(allKeys, func(k Key) bool { return k.Name == "systems."+name }) {
+			to = "it is systems." + name + " now"
+		}
+		if to != "" {
+			return " any more; " + to
 		}
 	}
+	best, least := "", 3
 	var all []string
 	for key := range fieldsOf(t) {
 		all = append(all, key)
@@ -279,4 +283,27 @@ var Groups = []Group{
 func QuestionOf(key string) string {
 	i := slices.IndexFunc(Groups, func(g Group) bool { return slices.Contains(g.Keys, keyGroup(key)) })
 	return Groups[i].Question
+}
+
+const (
+	standard = "the default serves every model; take it out"
+	inModels = "write it into the models_file, for the model that it is about"
+	oneName  = "write summarizer: PROVIDER/MODEL"
+)
+
+// instead says what to write in place of keys that were settings. Those of the group
+// systems once stood outside of it.
+var instead = map[string]string{
+	"disabled":      "write auto_compact: false",
+	"quality_limit": "write threshold_tokens",
+	"max_tokens":    "write output_reserve",
+	"input_limit":   inModels + ", as input", "output_limit": inModels + ", as output",
+	"read_price": inModels + ", as prices.cache_read", "write_price": inModels + ", as prices.cache_write",
+	"output_price": inModels + ", as prices.output", "cache_lifetime": inModels + ", as cache.lifetime_seconds",
+	"summarizer_provider": oneName, "summarizer_model": oneName,
+	"recent_share":    "a keep_recent that is set is kept whole; take it out",
+	"recent_messages": "four stay where systems.recent_ratio is set; write keep_recent for more",
+	"snap":            "a cut moves to the start of its turn where that is near, except under the presets pi and operator-use; take it out",
+	"overflow_target": standard, "supersede_min": standard, "skeleton_max": standard,
+	"summary_share": standard, "fold_share": standard, "summary_max": standard, "user_share": standard,
 }
