@@ -81,16 +81,28 @@ func (p *Pool) Close() error {
 // readyQuery returns a query that is ready to be run. All queries are constant: what
 // varies is an argument.
 func (p *Pool) readyQuery(ctx context.Context, query string) (*sql.Stmt, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s := p.known[query]; s != nil {
+	if s := p.knownQuery(query); s != nil {
 		return s, nil
 	}
 	s, err := p.PrepareContext(context.WithoutCancel(ctx), p.words.Replace(query)) // it is everybody's
-	if err == nil {
-		p.known[query] = s
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first := p.known[query]; first != nil {
+		return first, s.Close()
+	}
+	p.known[query] = s
+	return s, nil
+}
+
+// knownQuery returns a query that is ready already, nil where it is not. It waits for no
+// connection.
+func (p *Pool) knownQuery(query string) *sql.Stmt {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.known[query]
 }
 
 // conn runs statements on a file, or in a transaction.
@@ -108,10 +120,11 @@ func (c conn) prepareQuery(ctx context.Context, query string) (s *sql.Stmt, err 
 	if s = c.own[query]; s != nil {
 		return s, nil
 	}
-	if c.pool.single {
-		s, err = c.tx.PrepareContext(ctx, c.pool.words.Replace(query))
-	} else if s, err = c.pool.readyQuery(ctx, query); err == nil {
+	// All other connections may wait for this transaction: it asks for no second one.
+	if s = c.pool.knownQuery(query); s != nil {
 		s = c.tx.StmtContext(ctx, s)
+	} else {
+		s, err = c.tx.PrepareContext(ctx, c.pool.words.Replace(query))
 	}
 	if err == nil {
 		c.own[query] = s
@@ -180,5 +193,13 @@ func (c conn) transact(ctx context.Context, f func(conn) error) error {
 	if err := f(c); err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil || c.pool.single {
+		return err
+	}
+	for query := range c.own { // the next transaction finds them ready
+		if _, err := c.pool.readyQuery(ctx, query); err != nil {
+			break // it prepares them itself
+		}
+	}
+	return nil
 }
