@@ -97,8 +97,9 @@ func (r *run) stageLimits() (available, target int) {
 // stay so much was saved already.
 func (r *run) makeRoom(saved int) {
 	d := r.d
-	if r.Says() {
-		return // the ladder fills the target as it is
+	if r.Says() { // the ladder fills the target as it is
+		r.makeRoomForTexts()
+		return
 	}
 	stay := r.fixed.Tokens - saved
 	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
@@ -119,6 +120,28 @@ func (r *run) makeRoom(saved int) {
 		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
 	}
 	d.Available = min(d.Available, room+room/2)
+}
+
+// makeRoomForTexts raises a target that nobody asked for where the newest exchange would
+// leave less than a third of it for all that came before: up to three quarters of the
+// way to where compaction starts.
+func (r *run) makeRoomForTexts() {
+	d := r.d
+	if r.goal.Hard || r.goal.Ceiling {
+		return
+	}
+	stay := d.fixed + d.Tokens(d.Live, d.History.Len())
+	for i := range d.Live {
+		if d.keep[i] {
+			stay += d.tokensAt(i)
+		}
+	}
+	most := d.fixed + (r.goal.Trigger-d.fixed)*3/4
+	if stay > most { // the exchange is reduced itself
+		return
+	}
+	d.Target = max(d.Target, min(stay+(d.Target-d.fixed)/TailPart, most))
+	r.goal.Target = max(r.goal.Target, d.Target)
 }
 
 // Says reports whether the ladder runs, which fills the target as it is.
