@@ -399,3 +399,25 @@ func TestTargetMetBesideLargeExchange(t *testing.T) {
 		t.Errorf("%d tokens for a target of %d", n, target)
 	}
 }
+
+// A large newest result does not take the room of all that came before it.
+func TestLargeResultLeavesRoom(t *testing.T) {
+	var m []chat.Message
+	for i := range 12 {
+		m = append(m, user(fmt.Sprintf("Look at table %d.", i)))
+		m = append(m, did(fmt.Sprint("q", i), "query", fmt.Sprintf(`{"table":%d}`, i), lines(fmt.Sprint("row", i), 270))...)
+		m = append(m, said(fmt.Sprintf("Table %d is as it should be, apart from row %d, which nobody can explain.", i, 7*i)))
+	}
+	m = append(m, user("Print the log."))
+	m = append(m, did("log", "bash", `{"command":"cat log"}`, lines("entry", 3600))...)
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
+	view := text(r.View)
+	for i := range 12 {
+		if want := fmt.Sprintf("apart from row %d, which nobody", 7*i); !strings.Contains(view, want) {
+			t.Errorf("%q is gone", want)
+		}
+	}
+	if !strings.Contains(view, "entry line 3599") {
+		t.Error("the newest result is not whole")
+	}
+}
