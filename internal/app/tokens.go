@@ -132,7 +132,7 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 	case in == nil, err != nil && format != "":
 		return nil, false, err
 	case format == "" && (err != nil || !startsAsJSON(in.Data)):
-		return in, false, nil // no conversation, so a text
+		return in, false, nil //nolint:nilerr // no conversation, so a text
 	}
 	a.sayWarnings(in)
 	return in, true, nil

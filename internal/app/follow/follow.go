@@ -74,7 +74,7 @@ func (f *follower) look(ctx context.Context) error {
 	}
 	if err != nil { // it went away since it was found
 		f.searched = time.Time{}
-		return nil
+		return nil //nolint:nilerr // it is looked for anew
 	}
 	began := time.Now()
 	if f.path == f.seen && info.Size() == f.size && info.ModTime().Equal(f.changed) || began.Before(f.next) {
