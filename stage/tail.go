@@ -26,12 +26,7 @@ func (r *run) protectTail() {
 	if r.goal.Summarise {
 		return
 	}
-	stay := r.fixed.Tokens
-	for i := range d.Live {
-		if d.keep[i] {
-			stay += d.tokensAt(i)
-		}
-	}
+	stay := r.fixed.Tokens + d.keptTokens()
 	room := r.goal.Available - r.goal.Available/tailMargin - 2*marker
 	if r.Says() {
 		room = min(room, r.fixed.Tokens+(r.goal.Target-r.fixed.Tokens)/2)
@@ -130,18 +125,23 @@ func (r *run) makeRoomForTexts() {
 	if r.goal.Hard || r.goal.Ceiling {
 		return
 	}
-	stay := d.fixed + d.Tokens(d.Live, d.History.Len())
-	for i := range d.Live {
-		if d.keep[i] {
-			stay += d.tokensAt(i)
-		}
-	}
+	stay := d.fixed + d.keptTokens() + d.Tokens(d.Live, d.History.Len())
 	most := d.fixed + (r.goal.Trigger-d.fixed)*3/4
 	if stay > most { // the exchange is reduced itself
 		return
 	}
 	d.Target = max(d.Target, min(stay+(d.Target-d.fixed)/TailPart, most))
 	r.goal.Target = max(r.goal.Target, d.Target)
+}
+
+// keptTokens returns the tokens of the messages that stay before the newest exchanges.
+func (d *Draft) keptTokens() (n int) {
+	for i := range d.Live {
+		if d.keep[i] {
+			n += d.tokensAt(i)
+		}
+	}
+	return n
 }
 
 // Says reports whether the ladder runs, which fills the target as it is.

@@ -43,7 +43,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	last := map[string]int{} // by the action: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
-		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || work.AsksUser(s.call.Name) && s.result != nil && !s.result.Failed {
+		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
 			continue
 		}
 		a := r.newAction(k)

@@ -183,11 +183,17 @@ func (r *Reading) readMessage(i int) {
 			case t == "":
 			case work.StartsAgent(s.call.Name) && !onlyStarted(t):
 				r.steps = append(r.steps, step{kind: report, msg: int32(i), text: t})
-			case work.AsksUser(s.call.Name) && !p.Failed && refusalIn(s, true) == "":
+			case isAnswered(s):
 				r.steps = append(r.steps, step{kind: asked, msg: int32(i), text: withoutFrame(t)})
 			}
 		}
 	}
+}
+
+// isAnswered reports whether a step asked the user and got an answer, which is told as the
+// user's words.
+func isAnswered(s *step) bool {
+	return work.AsksUser(s.call.Name) && s.result != nil && !s.result.Failed && strings.TrimSpace(s.result.Text) != "" && refusalIn(s, true) == ""
 }
 
 // runningID returns the id under which a result says that a command still runs; ""
