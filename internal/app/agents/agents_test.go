@@ -66,6 +66,30 @@ func TestWalkTakesSessionsOnly(t *testing.T) {
 }
 
 // The environment moves folders as the agents themselves let it.
+// A project's folder may stand elsewhere; links in a circle come to an end, and what two
+// links lead to counts once.
+func TestWalkFollowsLinksToFolders(t *testing.T) {
+	home, elsewhere := t.TempDir(), t.TempDir()
+	projects := filepath.Join(home, ".claude", "projects")
+	if err := os.MkdirAll(projects, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(elsewhere, "one.jsonl"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{
+		filepath.Join(projects, "a"): elsewhere, filepath.Join(projects, "b"): elsewhere, filepath.Join(elsewhere, "back"): projects,
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+	}
+	got := files(t, find(t, home, transcript.ClaudeCode))
+	if len(got) != 1 || got[0].Path != filepath.Join(projects, "a", "one.jsonl") {
+		t.Errorf("%+v, want the session once, by the first link", got)
+	}
+}
+
 func TestPlacesFromTheEnvironment(t *testing.T) {
 	env := map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "XDG_DATA_HOME": "/d", "PI_CODING_AGENT_DIR": "/p"}
 	var dirs []string

@@ -35,7 +35,7 @@ func isStorage(dir string) bool {
 // storageFiles returns the sessions in a folder of OpenCode's.
 func storageFiles(ctx context.Context, storage string) ([]File, error) {
 	sessions := Agent{session: endsWithOneOf(".json")}
-	all, err := sessions.filesBelow(ctx, filepath.Join(storage, "session"))
+	all, err := sessions.filesBelow(ctx, filepath.Join(storage, "session"), new([]string))
 	for i := range all {
 		f := &all[i]
 		// The session's own file is not written with each message: their folder is.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,13 +25,14 @@ type File struct {
 	storage string
 }
 
-// Files returns the sessions in the agent's folders, in the order of their names.
-// Folders that are not there, or may not be read, are passed over. The error is the
-// context's.
+// Files returns the sessions in the agent's folders, in the order of their names. A
+// link to a folder is followed. Folders that are not there, or may not be read, are
+// passed over. The error is the context's.
 func (a *Agent) Files(ctx context.Context) ([]File, error) {
 	var all []File
+	var seen []string
 	for _, dir := range a.Dirs {
-		found, err := a.filesBelow(ctx, dir)
+		found, err := a.filesBelow(ctx, dir, &seen)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +41,16 @@ func (a *Agent) Files(ctx context.Context) ([]File, error) {
 	return all, nil
 }
 
-func (a *Agent) filesBelow(ctx context.Context, root string) (all []File, err error) {
+// filesBelow returns the sessions below a folder, none if that lies below one of the
+// folders in seen: links may lead in a circle, or twice to one place.
+func (a *Agent) filesBelow(ctx context.Context, root string, seen *[]string) (all []File, err error) {
+	place, err := filepath.EvalSymlinks(root)
+	if err != nil || slices.ContainsFunc(*seen, func(dir string) bool {
+		return place == dir || strings.HasPrefix(place, dir+string(filepath.Separator))
+	}) {
+		return nil, nil //nolint:nilerr // what is not there holds no session
+	}
+	*seen = append(*seen, place)
 	if info, err := os.Stat(root); err == nil && info.IsDir() {
 		root += string(filepath.Separator) // so that a link to a folder is followed
 	}
@@ -57,6 +68,10 @@ func (a *Agent) filesBelow(ctx context.Context, root string) (all []File, err er
 			return cmp.Or(err, fs.SkipDir)
 		case e.IsDir(), strings.HasPrefix(e.Name(), "."):
 			return nil
+		case e.Type()&fs.ModeSymlink != 0 && path != root && leadsToFolder(path):
+			found, err := a.filesBelow(ctx, path, seen)
+			all = append(all, found...)
+			return err
 		case isDatabase(path):
 			all = append(all, databaseFiles(ctx, path)...)
 			return nil
@@ -69,6 +84,11 @@ func (a *Agent) filesBelow(ctx context.Context, root string) (all []File, err er
 		return nil
 	})
 	return all, err
+}
+
+func leadsToFolder(link string) bool {
+	info, err := os.Stat(link)
+	return err == nil && info.IsDir()
 }
 
 // Newest returns the session that was written last, in the folders of all
