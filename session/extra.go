@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
-	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
@@ -82,10 +81,7 @@ func extraDraft(m *chat.Message, entries []string) (draft, error) {
 }
 
 func customDraft(kind string, data []byte) draft {
-	var w jsonwrite.Writer
-	w.Str("customType", kind)
-	w.Raw("data", string(data))
-	return draft{Type: pifile.TypeCustom, Body: w.B}
+	return pifile.NewDraft(pifile.TypeCustom, "customType", kind, "data", data)
 }
 
 // marshalPlain writes JSON without escaping what is only special in HTML.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -182,9 +183,7 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 	var first []draft
 	for _, m := range req.History.All() {
 		if m.Usage != nil {
-			w := jsonwrite.Object()
-			w.Num("at", int(s.importedAt.UnixMilli()))
-			first = append(first, customDraft(customImport, append(w.B, '}')))
+			first = append(first, customDraft(customImport, jsonwrite.Of("at", int(s.importedAt.UnixMilli()))))
 			break
 		}
 	}
@@ -219,27 +218,16 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 
 // systemDraft writes a system prompt and tools as pi's system message.
 func systemDraft(req *chat.Request, at int64) draft {
-	return pifile.MessageDraft(func(w *jsonwrite.Writer) {
-		w.Str("role", "system")
-		m := chat.Message{Parts: req.System}
-		w.Str("content", m.Text())
-		if len(req.Tools) > 0 {
-			w.OpenMember("toolsAdded", '[')
-			for _, t := range req.Tools {
-				w.Open('{')
-				w.Str("name", t.Name)
-				w.Str("description", t.Description)
-				schema := "{}"
-				if t.Schema != "" {
-					schema = pifile.OneLine(t.Schema)
-				}
-				w.Raw("parameters", schema)
-				w.Close('}')
-			}
-			w.Close(']')
+	var tools [][]byte
+	for _, t := range req.Tools {
+		schema := "{}"
+		if t.Schema != "" {
+			schema = pifile.OneLine(t.Schema)
 		}
-		w.Num("timestamp", int(at))
-	})
+		tools = append(tools, jsonwrite.Of("name", t.Name, "description", t.Description, "parameters", []byte(schema)))
+	}
+	m := chat.Message{Parts: req.System}
+	return pifile.MessageDraft("role", "system", "content", m.Text(), "toolsAdded", tools, "timestamp", int(at))
 }
 
 // WriteTo writes the session as a file that pi and winnow read: the header and
@@ -278,22 +266,15 @@ func HeaderRecord(h Header) []byte {
 	if len(h.Raw) > 0 && h.Version == Version {
 		return h.Raw
 	}
-	w := jsonwrite.Object()
-	w.Str("type", "session")
-	w.Num("version", Version)
+	members := []any{"type", "session", "version", Version}
 	if len(h.Raw) > 0 {
 		for k, v := range decode.Members(h.Raw) {
 			if k != "type" && k != "version" {
-				w.Raw(k, string(v))
+				members = append(members, strings.Clone(k), []byte(v))
 			}
 		}
-		return append(w.B, '}')
+		return jsonwrite.Of(members...)
 	}
-	w.Str("id", h.ID)
-	w.Str("timestamp", h.Time.UTC().Format(pifile.TimeForm))
-	w.Str("cwd", h.Dir)
-	if h.Parent != "" {
-		w.Str("parentSession", h.Parent)
-	}
-	return append(w.B, '}')
+	at := h.Time.UTC().Format(pifile.TimeForm)
+	return jsonwrite.Of(append(members, "id", h.ID, "timestamp", at, "cwd", h.Dir, "parentSession", jsonwrite.Optional(h.Parent))...)
 }

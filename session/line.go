@@ -196,14 +196,9 @@ func readWindow(data jsontext.Value) (model.Window, string) {
 
 // windowDraft notes an agent's window and the model that it is for.
 func windowDraft(agent model.Window, name string) draft {
-	w := jsonwrite.Object()
-	w.Num("tokens", agent.Tokens)
-	w.Flag("prompt", agent.Prompt)
-	w.Num("own", agent.Own)
-	w.Str("source", string(agent.Source))
-	w.Str("why", agent.Why)
-	w.Str("model", name)
-	return customDraft(customWindow, append(w.B, '}'))
+	return customDraft(customWindow, jsonwrite.Of(
+		"tokens", agent.Tokens, "prompt", agent.Prompt, "own", agent.Own, "source", string(agent.Source), "why", agent.Why, "model", name,
+	))
 }
 
 // splitUnfinished reads the entries of a message by themselves, because not all of

@@ -13,12 +13,7 @@ import (
 )
 
 func labelDraft(target, label string) draft {
-	var w jsonwrite.Writer
-	w.Str("targetId", target)
-	if label != "" {
-		w.Str("label", label)
-	}
-	return draft{Type: pifile.TypeLabel, Body: w.B}
+	return pifile.NewDraft(pifile.TypeLabel, "targetId", target, "label", jsonwrite.Optional(label))
 }
 
 // Label puts a label on an entry; an empty one takes it off.
@@ -65,10 +60,7 @@ func (s *Session) setPin(ctx context.Context, id string, on bool) error {
 	if !ok {
 		return s.opError("pin", ErrNotFound, "list the path to find one", "entry %q is not a message on the path to the leaf", id)
 	}
-	w := jsonwrite.Object()
-	w.Str("targetId", id)
-	w.Flag("pinned", on)
-	_, err := s.addDrafts(ctx, customDraft(customPin, append(w.B, '}')))
+	_, err := s.addDrafts(ctx, customDraft(customPin, jsonwrite.Of("targetId", id, "pinned", on)))
 	return err
 }
 
@@ -96,16 +88,10 @@ func (s *Session) Note(ctx context.Context, replaces, text string) (string, erro
 	}
 	var drafts []draft
 	if c.Gone != nil {
-		w := jsonwrite.Object()
-		w.Str("id", c.Gone.ID)
-		drafts = append(drafts, customDraft(customNote, append(w.B, '}')))
+		drafts = append(drafts, customDraft(customNote, jsonwrite.Of("id", c.Gone.ID)))
 	}
 	if c.Added != nil {
-		w := jsonwrite.Object()
-		w.Str("id", c.Added.ID)
-		w.Num("message", c.Added.Message)
-		w.Str("text", c.Added.Text)
-		drafts = append(drafts, customDraft(customNote, append(w.B, '}')))
+		drafts = append(drafts, customDraft(customNote, jsonwrite.Of("id", c.Added.ID, "message", c.Added.Message, "text", c.Added.Text)))
 	}
 	_, err = s.addDrafts(ctx, drafts...)
 	return c.Say, err
@@ -125,17 +111,12 @@ func (s *Session) SetModel(ctx context.Context, provider, model string) error {
 }
 
 func modelDraft(provider, model string) draft {
-	var w jsonwrite.Writer
-	w.Str("provider", provider)
-	w.Str("modelId", model)
-	return draft{Type: pifile.TypeModelChange, Body: w.B}
+	return pifile.NewDraft(pifile.TypeModelChange, "provider", provider, "modelId", model)
 }
 
 // SetName gives the session a name.
 func (s *Session) SetName(ctx context.Context, name string) error {
-	var w jsonwrite.Writer
-	w.Str("name", name)
-	_, err := s.addDrafts(ctx, draft{Type: pifile.TypeName, Body: w.B})
+	_, err := s.addDrafts(ctx, pifile.NewDraft(pifile.TypeName, "name", name))
 	return err
 }
 

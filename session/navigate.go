@@ -226,23 +226,15 @@ func (s *Session) branchProse(ctx context.Context, in summary.Input) (string, er
 }
 
 func branchDraft(b *BranchSummary) draft {
-	var w jsonwrite.Writer
-	w.Str("fromId", b.From)
-	w.Str("summary", b.Summary)
-	w.OpenMember("details", '{')
-	w.List("readFiles", b.Read)
-	w.List("modifiedFiles", b.Modified)
+	var own []byte
 	if len(b.created)+len(b.deleted) > 0 {
-		w.OpenMember("winnow", '{')
-		w.List("createdFiles", b.created)
-		w.List("deletedFiles", b.deleted)
-		w.Close('}')
+		own = jsonwrite.Of("createdFiles", b.created, "deletedFiles", b.deleted)
 	}
-	w.Close('}')
-	if b.FromHook { // as in a compaction
-		w.Flag("fromHook", true)
-	}
-	return draft{Type: pifile.TypeBranchSummary, Body: w.B}
+	details := jsonwrite.Of("readFiles", b.Read, "modifiedFiles", b.Modified, "winnow", own)
+	return pifile.NewDraft(
+		pifile.TypeBranchSummary, "fromId", b.From, "summary", b.Summary, "details", details,
+		"fromHook", jsonwrite.Optional(b.FromHook), // as in a compaction
+	)
 }
 
 func (s *Session) idOf(i int32) string {

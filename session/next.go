@@ -101,13 +101,8 @@ func (s *Session) writeRepairs(ctx context.Context, call *Call, now measured) er
 	if now.Changed && now.Plan != nil && s.line.plan == now.base && now.Plan.Covers(s.line.history) {
 		data, err := s.planData(now.Plan)
 		if err == nil {
-			w := jsonwrite.Object()
-			w.Raw("plan", string(data))
-			if now.NotLasted > 0 {
-				w.Num("notLasted", now.NotLasted)
-			}
-			w.Close('}')
-			wait = s.placeEntries([]placed{{id: s.newID(), draft: customDraft(customPlan, w.B)}})
+			written := jsonwrite.Of("plan", data, "notLasted", jsonwrite.Optional(now.NotLasted))
+			wait = s.placeEntries([]placed{{id: s.newID(), draft: customDraft(customPlan, written)}})
 		}
 	}
 	var err error

@@ -42,10 +42,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		if l.told[target] == replacement {
 			return
 		}
-		var w jsonwrite.Writer
-		w.Str("targetId", target)
-		w.Raw("replacement", replacement)
-		edits = append(edits, placed{id: s.newID(), draft: draft{Type: pifile.TypeContextEdit, Body: w.B}})
+		edits = append(edits, placed{id: s.newID(), draft: pifile.NewDraft(pifile.TypeContextEdit, "targetId", target, "replacement", []byte(replacement))})
 	}
 	masked := maskedContent(view, kept)
 	for _, at := range sortedKeys(masked) {
@@ -183,51 +180,25 @@ func sortedKeys[V any](m map[int]V) []int {
 }
 
 // compactionDraft writes a compaction; data is its plan.
-func compactionDraft(c *Compaction, data []byte, system string) draft {
-	var w jsonwrite.Writer
-	w.Str("summary", c.Summary)
-	w.Str("firstKeptEntryId", c.FirstKept)
-	w.Num("tokensBefore", c.TokensBefore)
-	w.OpenMember("details", '{')
-	w.List("readFiles", c.Read)
-	w.List("modifiedFiles", c.Modified)
-	w.OpenMember("winnow", '{')
-	w.Num("version", 1)
-	w.Str("reason", c.Reason)
-	if c.Focus != "" {
-		w.Str("focus", c.Focus)
-	}
-	if c.Rewinds != "" {
-		w.Str("rewinds", c.Rewinds)
-	}
-	if c.Supplied {
-		w.Flag("supplied", true)
-	}
-	w.Num("tokensAfter", c.TokensAfter)
-	if c.notLasted > 0 {
-		w.Num("notLasted", c.notLasted)
-	}
-	w.List("createdFiles", c.Created)
-	w.List("deletedFiles", c.Deleted)
-	w.List("edits", c.edits)
-	if data != nil {
-		w.Raw("plan", string(data))
-	}
-	w.B = append(w.B, "}}"...)
-	if c.Supplied { // else pi leaves the files out of its lists
-		w.Flag("fromHook", true)
-	}
-	if system != "" {
-		w.Raw("systemMessage", system)
-	}
-	return draft{Type: pifile.TypeCompaction, Body: w.B}
+func compactionDraft(c *Compaction, data, system []byte) draft {
+	own := jsonwrite.Of(
+		"version", 1, "reason", c.Reason, "focus", jsonwrite.Optional(c.Focus), "rewinds", jsonwrite.Optional(c.Rewinds),
+		"supplied", jsonwrite.Optional(c.Supplied), "tokensAfter", c.TokensAfter, "notLasted", jsonwrite.Optional(max(0, c.notLasted)),
+		"createdFiles", c.Created, "deletedFiles", c.Deleted, "edits", c.edits, "plan", data,
+	)
+	details := jsonwrite.Of("readFiles", c.Read, "modifiedFiles", c.Modified, "winnow", own)
+	return pifile.NewDraft(
+		pifile.TypeCompaction, "summary", c.Summary, "firstKeptEntryId", c.FirstKept, "tokensBefore", c.TokensBefore, "details", details,
+		"fromHook", jsonwrite.Optional(c.Supplied), // else pi leaves the files out of its lists
+		"systemMessage", system,
+	)
 }
 
 // piSystemMessage returns the system message that pi wants in a compaction when there are
 // any on the path: all of them folded into one.
-func (s *Session) piSystemMessage() string {
+func (s *Session) piSystemMessage() []byte {
 	if len(s.line.systems) == 0 {
-		return ""
+		return nil
 	}
 	var all []*pibase.Message
 	for _, i := range s.line.systems {
@@ -237,25 +208,19 @@ func (s *Session) piSystemMessage() string {
 	}
 	m := pibase.CurrentSystem(all)
 	if m == nil {
-		return ""
+		return nil
 	}
-	w := jsonwrite.Object()
-	w.Str("role", "system")
-	w.Str("content", m.Text)
-	if len(m.Sections) > 0 {
-		w.OpenMember("sections", '{')
-		for _, x := range m.Sections {
-			w.Str(x.Name, x.Text)
-		}
-		w.Close('}')
+	var named []any
+	for _, x := range m.Sections {
+		named = append(named, x.Name, x.Text)
 	}
-	if len(m.Added) > 0 {
-		w.OpenMember("toolsAdded", '[')
-		for _, t := range m.Added {
-			w.Element(t.Raw)
-		}
-		w.Close(']')
+	var sections []byte
+	if len(named) > 0 {
+		sections = jsonwrite.Of(named...)
 	}
-	w.Num("timestamp", int(s.now().UnixMilli()))
-	return string(append(w.B, '}'))
+	var tools [][]byte
+	for _, t := range m.Added {
+		tools = append(tools, t.Raw)
+	}
+	return jsonwrite.Of("role", "system", "content", m.Text, "sections", sections, "toolsAdded", tools, "timestamp", int(s.now().UnixMilli()))
 }

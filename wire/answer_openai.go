@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
 // openAIAnswer gathers an answer of chat completions: its first choice.
@@ -131,7 +132,7 @@ func (a *openAIAnswer) takePieces(v jsontext.Value) error {
 		if err != nil {
 			return err
 		}
-		text := jsontext.Value(appendQuoted(nil, part.Text))
+		text := jsontext.Value(jsonwrite.AppendString(nil, part.Text))
 		switch {
 		case part.Text == "":
 		case part.Kind == chat.Text:
@@ -219,7 +220,7 @@ func (a *openAIAnswer) parts() []chat.Part {
 		p := chat.Part{Kind: chat.ToolCall, ID: c.id, Name: string(c.name), Args: string(c.args), Signature: c.signature}
 		switch {
 		case c.custom:
-			p.Args = decode.FreeForm(appendQuoted(nil, p.Args))
+			p.Args = decode.FreeForm(jsonwrite.AppendString(nil, p.Args))
 		case p.Args == "":
 			p.Args = "{}"
 		}

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -41,7 +42,7 @@ func renameBlocks(message []byte, m *chat.Message) []byte {
 			if kind == "tool_result" {
 				name = "tool_use_id"
 			}
-			p.data = block.with(change{name, appendQuoted(nil, next[0])})
+			p.data = block.with(change{name, jsonwrite.AppendString(nil, next[0])})
 			ids[kind] = next[1:]
 		}
 		pieces = append(pieces, p)
@@ -56,7 +57,7 @@ func changeBlock(block []byte, b bit) []byte {
 	case b.Fate == plan.Quoted:
 		return asText(block, "text", b.p.Text)
 	case b.p.Kind == chat.ToolResult:
-		return o.with(change{"content", appendQuoted(nil, b.p.Text)})
+		return o.with(change{"content", jsonwrite.AppendString(nil, b.p.Text)})
 	case b.p.Kind == chat.ToolCall:
 		return o.with(change{"input", argsObject(b.p.Args)})
 	}
@@ -73,18 +74,18 @@ func anthropicBlock(p *chat.Part) []byte {
 		case p.Signature == "":
 			return nil
 		case p.Text == "":
-			return objectOf("type", "redacted_thinking", "data", p.Signature)
+			return jsonwrite.Of("type", "redacted_thinking", "data", p.Signature)
 		}
-		return objectOf("type", "thinking", "thinking", p.Text, "signature", p.Signature)
+		return jsonwrite.Of("type", "thinking", "thinking", p.Text, "signature", p.Signature)
 	case chat.ToolCall:
-		return objectOf("type", "tool_use", "id", p.ID, "name", p.Name, "input", argsObject(p.Args))
+		return jsonwrite.Of("type", "tool_use", "id", p.ID, "name", p.Name, "input", argsObject(p.Args))
 	case chat.ToolResult:
 		var content any = p.Text
 		if len(p.Content) > 0 {
 			all := chat.Message{Parts: append([]chat.Part{{Kind: chat.Text, Text: p.Text}}, p.Content...)}
-			content = renderElements(&all, anthropicBlock)
+			content = newList(renderElements(&all, anthropicBlock))
 		}
-		return objectOf("type", "tool_result", "tool_use_id", p.ID, "content", content, "is_error", p.Failed)
+		return jsonwrite.Of("type", "tool_result", "tool_use_id", p.ID, "content", content, "is_error", jsonwrite.Optional(p.Failed))
 	case chat.Image, chat.Document:
 		return anthropicMedia(p)
 	}
@@ -95,24 +96,24 @@ func anthropicMedia(p *chat.Part) []byte {
 	var source []byte
 	switch {
 	case p.Text != "" && p.Data == "":
-		source = objectOf("type", "text", "media_type", "text/plain", "data", p.Text)
+		source = jsonwrite.Of("type", "text", "media_type", "text/plain", "data", p.Text)
 	case isAddress(p.Data):
-		source = objectOf("type", "url", "url", p.Data)
+		source = jsonwrite.Of("type", "url", "url", p.Data)
 	case p.Media == "":
-		source = objectOf("type", "file", "file_id", p.Data)
+		source = jsonwrite.Of("type", "file", "file_id", p.Data)
 	default:
-		source = objectOf("type", "base64", "media_type", p.Media, "data", p.Data)
+		source = jsonwrite.Of("type", "base64", "media_type", p.Media, "data", p.Data)
 	}
 	if p.Kind == chat.Document {
-		return objectOf("type", "document", "source", source, "title", optional(p.Name))
+		return jsonwrite.Of("type", "document", "source", source, "title", jsonwrite.Optional(p.Name))
 	}
-	return objectOf("type", "image", "source", source)
+	return jsonwrite.Of("type", "image", "source", source)
 }
 
 // renderAnthropic writes a message anew; nil for one of which nothing can be sent.
 func renderAnthropic(m *chat.Message) []byte {
 	if len(m.Parts) == 1 && m.Parts[0].Kind == chat.Text && !isSilent(&m.Parts[0]) {
-		return objectOf("role", speakerOf(m.Role), "content", m.Parts[0].Text)
+		return jsonwrite.Of("role", speakerOf(m.Role), "content", m.Parts[0].Text)
 	}
 	pieces := renderElements(m, anthropicBlock)
 	if len(pieces) == 0 {
@@ -121,5 +122,5 @@ func renderAnthropic(m *chat.Message) []byte {
 	if m.Role != chat.Assistant {
 		pieces = resultsFirst(pieces)
 	}
-	return objectOf("role", speakerOf(m.Role), "content", pieces)
+	return jsonwrite.Of("role", speakerOf(m.Role), "content", newList(pieces))
 }

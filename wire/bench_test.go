@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -25,7 +26,7 @@ func largeBody(d Dialect, size int) []byte {
 			calls := []genCall{{g.id("call_"), "read", g.args()}}
 			elems = append(elems, g.assistant(calls)...)
 			for _, r := range g.results(calls) {
-				elems = append(elems, strings.ReplaceAll(r, `line of output\n`, strings.Trim(string(appendQuoted(nil, line)), `"`)))
+				elems = append(elems, strings.ReplaceAll(r, `line of output\n`, strings.Trim(string(jsonwrite.AppendString(nil, line)), `"`)))
 			}
 		}
 		for _, e := range elems[from:] {

@@ -7,11 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // textBlock returns a text block of that type.
-func textBlock(kind, text string) []byte { return objectOf("type", kind, "text", text) }
+func textBlock(kind, text string) []byte { return jsonwrite.Of("type", kind, "text", text) }
 
 // typedJSON returns the JSON of an opaque part that says what it is; nil for any other.
 func typedJSON(p *chat.Part) []byte {
@@ -50,14 +51,14 @@ func contentOf(v jsontext.Value) array {
 // no words becomes a text block and keeps its cache marker.
 func maskText(elem []byte, kind, text string) []byte {
 	if elem[0] == '"' {
-		return appendQuoted(nil, text)
+		return jsonwrite.AppendString(nil, text)
 	}
 	o := readObject(elem)
 	switch decode.Str(o.get("type")) {
 	case "text", "input_text", "output_text", "summary_text", "reasoning_text":
-		return o.with(change{"text", appendQuoted(nil, text)})
+		return o.with(change{"text", jsonwrite.AppendString(nil, text)})
 	case "refusal":
-		return o.with(change{"refusal", appendQuoted(nil, text)})
+		return o.with(change{"refusal", jsonwrite.AppendString(nil, text)})
 	}
 	return asText(elem, kind, text)
 }
@@ -68,7 +69,7 @@ func asText(elem []byte, kind, text string) []byte {
 	if mark == nil {
 		return textBlock(kind, text)
 	}
-	return objectOf("type", kind, "text", text, "cache_control", []byte(mark))
+	return jsonwrite.Of("type", kind, "text", text, "cache_control", []byte(mark))
 }
 
 // contentValue returns content made of these elements, which are objects or
@@ -82,7 +83,7 @@ func contentValue(base jsontext.Value, pieces []piece, kind string) []byte {
 	}
 	for i, p := range pieces {
 		if p.data[0] == '"' {
-			pieces[i].data = objectOf("type", kind, "text", p.data)
+			pieces[i].data = jsonwrite.Of("type", kind, "text", p.data)
 		}
 	}
 	a := array{}
@@ -150,7 +151,7 @@ func callInput(args string) []byte {
 	if v := o.get("input"); len(o.members) == 1 && v.Kind() == '"' {
 		return v
 	}
-	return appendQuoted(nil, args)
+	return jsonwrite.AppendString(nil, args)
 }
 
 // argsObject returns arguments as the JSON object they should be.
@@ -158,7 +159,7 @@ func argsObject(args string) []byte {
 	if v := jsontext.Value(args); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{' {
 		return v
 	}
-	return objectOf("input", args)
+	return jsonwrite.Of("input", args)
 }
 
 // mediaURL returns the content of an image or a document as an address.

@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -46,7 +47,7 @@ func changeGeminiPart(part []byte, b bit, find callFinder) []byte {
 	case b.p.Kind == chat.ToolCall:
 		return o.changeInner("functionCall", "function_call", change{"args", argsObject(b.p.Args)})
 	case o.find("text") >= 0:
-		return o.with(change{"text", appendQuoted(nil, b.p.Text)})
+		return o.with(change{"text", jsonwrite.AppendString(nil, b.p.Text)})
 	}
 	return geminiPart(b.p, find)
 }
@@ -66,35 +67,35 @@ func (o *object) changeInner(name, other string, changes ...change) []byte {
 
 func geminiResponse(p *chat.Part) []byte {
 	if p.Failed {
-		return objectOf("error", p.Text)
+		return jsonwrite.Of("error", p.Text)
 	}
-	return objectOf("output", p.Text)
+	return jsonwrite.Of("output", p.Text)
 }
 
 // geminiPart renders a part; nil for one that cannot be sent.
 func geminiPart(p *chat.Part, find callFinder) []byte {
-	signature := optional(p.Signature)
+	signature := jsonwrite.Optional(p.Signature)
 	switch p.Kind {
 	case chat.Text:
-		return objectOf("text", p.Text, "thoughtSignature", signature)
+		return jsonwrite.Of("text", p.Text, "thoughtSignature", signature)
 	case chat.Thinking:
 		if p.Text == "" && p.Signature == "" {
 			return nil
 		}
-		return objectOf("thought", true, "text", p.Text, "thoughtSignature", signature)
+		return jsonwrite.Of("thought", true, "text", p.Text, "thoughtSignature", signature)
 	case chat.ToolCall:
-		call := objectOf("name", p.Name, "id", optional(geminiID(p.ID, find)), "args", argsObject(p.Args))
-		return objectOf("functionCall", call, "thoughtSignature", signature)
+		call := jsonwrite.Of("name", p.Name, "id", jsonwrite.Optional(geminiID(p.ID, find)), "args", argsObject(p.Args))
+		return jsonwrite.Of("functionCall", call, "thoughtSignature", signature)
 	case chat.ToolResult:
-		return objectOf("functionResponse", objectOf("name", p.Name, "id", optional(geminiID(p.ID, find)), "response", geminiResponse(p)))
+		return jsonwrite.Of("functionResponse", jsonwrite.Of("name", p.Name, "id", jsonwrite.Optional(geminiID(p.ID, find)), "response", geminiResponse(p)))
 	case chat.Image, chat.Document:
 		switch {
 		case p.Data == "" && p.Text != "":
-			return objectOf("text", p.Text)
+			return jsonwrite.Of("text", p.Text)
 		case isAddress(p.Data):
-			return objectOf("fileData", objectOf("mimeType", p.Media, "fileUri", p.Data))
+			return jsonwrite.Of("fileData", jsonwrite.Of("mimeType", p.Media, "fileUri", p.Data))
 		}
-		return objectOf("inlineData", objectOf("mimeType", p.Media, "data", p.Data))
+		return jsonwrite.Of("inlineData", jsonwrite.Of("mimeType", p.Media, "data", p.Data))
 	}
 	if decode.Valid([]byte(p.Data)) == nil && decode.Member([]byte(p.Data), "type") == nil && jsontext.Value(p.Data).Kind() == '{' {
 		return []byte(p.Data)
@@ -127,5 +128,5 @@ func renderGemini(m *chat.Message, find callFinder) []byte {
 	if len(pieces) == 0 {
 		return nil
 	}
-	return objectOf("role", role, "parts", pieces)
+	return jsonwrite.Of("role", role, "parts", newList(pieces))
 }

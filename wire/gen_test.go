@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 )
 
@@ -53,7 +54,7 @@ func (g *gen) text() string {
 // str returns a JSON string, sometimes with more escapes than needed.
 func (g *gen) str(s string) string {
 	if g.p(70) {
-		return string(appendQuoted(nil, s))
+		return string(jsonwrite.AppendString(nil, s))
 	}
 	var b strings.Builder
 	b.WriteByte('"')

@@ -94,7 +94,7 @@ func (b *Body) spliceListAndTools(list []byte, tools []chat.ToolDef) ([]byte, er
 	}
 	edits := []edit{{b.list, list}}
 	if len(tools) > 0 {
-		own := new(array).with(renderTools(b.dialect, tools))
+		own := newList(renderTools(b.dialect, tools))
 		declared := edit{span{b.list.To, b.list.To}, append([]byte(`,"tools":`), own...)}
 		for i := range b.fields {
 			if b.fields[i].name != "tools" {

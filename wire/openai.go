@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -78,7 +79,7 @@ func assembleOpenAI(m *chat.Message, sources []source) []piece {
 	}
 	o := readObject(base.raw)
 	if m.Role == chat.Tool {
-		return []piece{{data: o.with(change{"content", appendQuoted(nil, m.Parts[0].Text)})}}
+		return []piece{{data: o.with(change{"content", jsonwrite.AppendString(nil, m.Parts[0].Text)})}}
 	}
 	var g openAIParts
 	for i := range sources {
@@ -158,7 +159,7 @@ func (g *openAIParts) addSource(s *source, base bool) {
 			g.content = append(g.content, p)
 		case "refusal":
 			if g.refusal = o.get("refusal"); b.Fate != plan.Kept {
-				g.refusal = appendQuoted(nil, b.p.Text)
+				g.refusal = jsonwrite.AppendString(nil, b.p.Text)
 			}
 		case "audio":
 			g.audio = o.get("audio")
@@ -228,14 +229,14 @@ func writeArguments(old jsontext.Value, args string) []byte {
 	if old.Kind() == '{' {
 		return argsObject(args)
 	}
-	return appendQuoted(nil, args)
+	return jsonwrite.AppendString(nil, args)
 }
 
 // openAIContent renders a part of content. A text alone is a JSON string.
 func openAIContent(p *chat.Part) []byte {
 	switch p.Kind {
 	case chat.Text:
-		return appendQuoted(nil, p.Text)
+		return jsonwrite.AppendString(nil, p.Text)
 	case chat.Image, chat.Document:
 		return openAIMedia(p)
 	}
@@ -245,15 +246,15 @@ func openAIContent(p *chat.Part) []byte {
 func openAIMedia(p *chat.Part) []byte {
 	switch {
 	case p.Kind == chat.Image:
-		return objectOf("type", "image_url", "image_url", objectOf("url", mediaURL(p)))
+		return jsonwrite.Of("type", "image_url", "image_url", jsonwrite.Of("url", mediaURL(p)))
 	case strings.HasPrefix(p.Media, "audio/"):
-		return objectOf("type", "input_audio", "input_audio", objectOf("data", p.Data, "format", strings.TrimPrefix(p.Media, "audio/")))
+		return jsonwrite.Of("type", "input_audio", "input_audio", jsonwrite.Of("data", p.Data, "format", strings.TrimPrefix(p.Media, "audio/")))
 	case p.Data == "" && p.Text != "":
-		return appendQuoted(nil, p.Text)
+		return jsonwrite.AppendString(nil, p.Text)
 	case p.Media == "":
-		return objectOf("type", "file", "file", objectOf("file_id", p.Data))
+		return jsonwrite.Of("type", "file", "file", jsonwrite.Of("file_id", p.Data))
 	}
-	return objectOf("type", "file", "file", objectOf("filename", p.Name, "file_data", mediaURL(p)))
+	return jsonwrite.Of("type", "file", "file", jsonwrite.Of("filename", p.Name, "file_data", mediaURL(p)))
 }
 
 // renderOpenAI writes a message anew: one element for each result it carries,
@@ -267,8 +268,8 @@ func renderOpenAI(m *chat.Message) []piece {
 		case chat.ToolResult:
 			out = append(out, piece{data: openAIResult(p)})
 		case chat.ToolCall:
-			function := objectOf("name", p.Name, "arguments", p.Args)
-			calls = append(calls, piece{data: objectOf("id", p.ID, "type", "function", "function", function)})
+			function := jsonwrite.Of("name", p.Name, "arguments", p.Args)
+			calls = append(calls, piece{data: jsonwrite.Of("id", p.ID, "type", "function", "function", function)})
 		case chat.Thinking:
 			reason = cmp.Or(reason, p.Text)
 		default:
@@ -282,17 +283,17 @@ func renderOpenAI(m *chat.Message) []piece {
 	}
 	var words, list any = "", nil
 	if len(calls) > 0 {
-		words, list = []byte("null"), calls
+		words, list = []byte("null"), newList(calls)
 	}
 	if len(content) > 0 {
 		words = contentValue(nil, content, "text")
 	}
-	return append(out, piece{data: objectOf("role", speakerOf(m.Role), "content", words, "reasoning_content", optional(reason), "tool_calls", list)})
+	return append(out, piece{data: jsonwrite.Of("role", speakerOf(m.Role), "content", words, "reasoning_content", jsonwrite.Optional(reason), "tool_calls", list)})
 }
 
 func openAIResult(p *chat.Part) []byte {
 	if name, old := strings.CutPrefix(p.ID, "function:"); old {
-		return objectOf("role", "function", "name", name, "content", p.Text)
+		return jsonwrite.Of("role", "function", "name", name, "content", p.Text)
 	}
-	return objectOf("role", "tool", "tool_call_id", p.ID, "content", p.Text)
+	return jsonwrite.Of("role", "tool", "tool_call_id", p.ID, "content", p.Text)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
 // Render returns a request as a body, for conversations that never had one: a
@@ -27,11 +28,11 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 	}
 	var members []any // beside the messages
 	if d != Gemini {
-		members = append(members, "model", optional(model))
+		members = append(members, "model", jsonwrite.Optional(model))
 	}
 	switch {
 	case r.Output > 0 && d == Gemini:
-		members = append(members, "generationConfig", objectOf("maxOutputTokens", r.Output))
+		members = append(members, "generationConfig", jsonwrite.Of("maxOutputTokens", r.Output))
 	case r.Output > 0:
 		members = append(members, d.outputName(model), r.Output)
 	}
@@ -52,7 +53,7 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		case Anthropic:
 			var value any = m.Parts[0].Text
 			if len(m.Parts) > 1 {
-				value = renderElements(&m, anthropicBlock)
+				value = newList(renderElements(&m, anthropicBlock))
 			}
 			members = append(members, "system", value)
 		case Gemini:
@@ -62,13 +63,13 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		}
 	}
 	if len(r.Tools) > 0 {
-		members = append(members, "tools", renderTools(d, r.Tools))
+		members = append(members, "tools", newList(renderTools(d, r.Tools)))
 	}
-	out := bytes.TrimSuffix(objectOf(members...), []byte{'}'})
+	out := bytes.TrimSuffix(jsonwrite.Of(members...), []byte{'}'})
 	if len(out) > 1 {
 		out = append(out, ',')
 	}
-	out = append(appendQuoted(out, d.listMember()), ':', '[')
+	out = append(jsonwrite.AppendString(out, d.listMember()), ':', '[')
 	return append(renderMessages(d, appendPieces(out, first), messages, from), "]}"...), nil
 }
 
@@ -190,19 +191,19 @@ func renderTools(d Dialect, tools []chat.ToolDef) []piece {
 		var b []byte
 		switch d {
 		case Anthropic:
-			b = objectOf("name", t.Name, "description", t.Description, "input_schema", schema)
+			b = jsonwrite.Of("name", t.Name, "description", t.Description, "input_schema", schema)
 		case Responses:
-			b = objectOf("type", "function", "name", t.Name, "description", t.Description, "parameters", schema)
+			b = jsonwrite.Of("type", "function", "name", t.Name, "description", t.Description, "parameters", schema)
 		default:
-			b = objectOf("name", t.Name, "description", t.Description, "parameters", schema)
+			b = jsonwrite.Of("name", t.Name, "description", t.Description, "parameters", schema)
 		}
 		if d == OpenAI {
-			b = objectOf("type", "function", "function", b)
+			b = jsonwrite.Of("type", "function", "function", b)
 		}
 		pieces = append(pieces, piece{data: b})
 	}
 	if d == Gemini {
-		return []piece{{data: objectOf("functionDeclarations", pieces)}}
+		return []piece{{data: jsonwrite.Of("functionDeclarations", newList(pieces))}}
 	}
 	return pieces
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -186,10 +187,10 @@ func outputKind(call string) string {
 // itemOutput writes what a tool answered in the form that its kind of item has.
 func itemOutput(kind, text string) []byte {
 	if kind == "shell_call_output" {
-		ended := objectOf("type", "exit", "exit_code", 0)
-		return new(array).with([]piece{{data: objectOf("stdout", text, "stderr", "", "outcome", ended)}})
+		ended := jsonwrite.Of("type", "exit", "exit_code", 0)
+		return newList([]piece{{data: jsonwrite.Of("stdout", text, "stderr", "", "outcome", ended)}})
 	}
-	return appendQuoted(nil, text)
+	return jsonwrite.AppendString(nil, text)
 }
 
 // sameForm reports whether b has a member of the same type for each of a's,
@@ -219,7 +220,7 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 	var out []byte
 	switch p.Kind {
 	case chat.ToolCall:
-		out = objectOf("type", "function_call", "call_id", p.ID, "name", p.Name, "arguments", p.Args)
+		out = jsonwrite.Of("type", "function_call", "call_id", p.ID, "name", p.Name, "arguments", p.Args)
 	case chat.ToolResult:
 		out = responsesResult(p, find)
 	case chat.Thinking:
@@ -246,11 +247,11 @@ func responsesResult(p *chat.Part, find callFinder) []byte {
 	status := ""
 	switch kind {
 	case "tool_search_output":
-		return objectOf("type", kind, "call_id", p.ID, "execution", "client", "status", "completed", "tools", []piece{})
+		return jsonwrite.Of("type", kind, "call_id", p.ID, "execution", "client", "status", "completed", "tools", newList(nil))
 	case "apply_patch_call_output":
 		status = "failed"
 	}
-	return objectOf("type", kind, "call_id", p.ID, "status", optional(status), "output", itemOutput(kind, p.Text))
+	return jsonwrite.Of("type", kind, "call_id", p.ID, "status", jsonwrite.Optional(status), "output", itemOutput(kind, p.Text))
 }
 
 func responsesReasoning(p *chat.Part) []byte {
@@ -264,11 +265,11 @@ func responsesReasoning(p *chat.Part) []byte {
 	if p.Text != "" {
 		summary = []piece{{data: textBlock("summary_text", p.Text)}}
 	}
-	return objectOf("type", "reasoning", "summary", summary, "encrypted_content", p.Signature)
+	return jsonwrite.Of("type", "reasoning", "summary", newList(summary), "encrypted_content", p.Signature)
 }
 
 func responsesMessage(role chat.Role, content []piece) []byte {
-	return objectOf("type", "message", "role", speakerOf(role), "content", content)
+	return jsonwrite.Of("type", "message", "role", speakerOf(role), "content", newList(content))
 }
 
 func responsesContent(role chat.Role, p *chat.Part) []byte {
@@ -280,13 +281,13 @@ func responsesContent(role chat.Role, p *chat.Part) []byte {
 	}
 	switch {
 	case p.Kind == chat.Image:
-		return objectOf("type", "input_image", "image_url", mediaURL(p))
+		return jsonwrite.Of("type", "input_image", "image_url", mediaURL(p))
 	case isAddress(p.Data):
-		return objectOf("type", "input_file", "file_url", p.Data)
+		return jsonwrite.Of("type", "input_file", "file_url", p.Data)
 	case p.Media == "":
-		return objectOf("type", "input_file", "file_id", p.Data)
+		return jsonwrite.Of("type", "input_file", "file_id", p.Data)
 	}
-	return objectOf("type", "input_file", "filename", p.Name, "file_data", mediaURL(p))
+	return jsonwrite.Of("type", "input_file", "filename", p.Name, "file_data", mediaURL(p))
 }
 
 // renderResponses writes a message anew, as the items it is made of. Words and

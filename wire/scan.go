@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonspan"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -299,7 +300,7 @@ func resumeLayout(d Dialect, raw []byte, prev *Body) *layout {
 	// The decoder is brought to the same place by a short beginning of our own.
 	head := "[0"
 	if !l.bare {
-		head = string(appendQuoted([]byte{'{'}, d.listMember())) + ":[0"
+		head = string(jsonwrite.AppendString([]byte{'{'}, d.listMember())) + ":[0"
 	}
 	dec := newDecoder(io.MultiReader(strings.NewReader(head), bytes.NewReader(raw[at:])))
 	shift := at - len(head)

@@ -2,53 +2,9 @@ package wire
 
 import (
 	"bytes"
-	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
-
-// appendQuoted appends text as a JSON string. What is not UTF-8 is replaced.
-func appendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
-	dst, _ = jsontext.AppendQuote(dst, text)
-	return dst
-}
-
-// objectOf returns a JSON object of these members, names and values in turn. A string
-// is quoted, bytes are JSON already, pieces become an array. What is nil, or false,
-// leaves its member out.
-func objectOf(members ...any) []byte {
-	out := append(make([]byte, 0, 128), '{')
-	for i := 0; i < len(members); i += 2 {
-		if v, ok := members[i+1].(bool); members[i+1] == nil || ok && !v {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(appendQuoted(out, members[i].(string)), ':')
-		switch v := members[i+1].(type) {
-		case string:
-			out = appendQuoted(out, v)
-		case []byte:
-			out = append(out, v...)
-		case []piece:
-			out = append(appendPieces(append(out, '['), v), ']')
-		case int:
-			out = strconv.AppendInt(out, int64(v), 10)
-		case bool:
-			out = append(out, "true"...)
-		}
-	}
-	return append(out, '}')
-}
-
-// optional returns a string as a member's value, or nil where it is empty.
-func optional(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
 
 // piece is an element of an array that is written: its bytes and, where it
 // stood in an array before, what stood between it and its predecessor.
@@ -56,6 +12,9 @@ type piece struct {
 	sep, data []byte
 	result    bool // it is a tool's result
 }
+
+// newList returns an array of these elements.
+func newList(pieces []piece) []byte { return new(array).with(pieces) }
 
 // appendPieces writes pieces one after the other.
 func appendPieces(dst []byte, pieces []piece) []byte {
@@ -133,7 +92,7 @@ func (o *object) with(changes ...change) []byte {
 		if wrote {
 			out = append(out, ',')
 		}
-		out = append(appendQuoted(out, c.name), ':')
+		out = append(jsonwrite.AppendString(out, c.name), ':')
 		out = append(out, c.value...)
 		wrote = true
 	}

@@ -1,14 +1,59 @@
 // Package jsonwrite writes JSON objects member by member, in the order in which
-// the members are given. [Writer] puts the commas; the caller opens and closes
-// objects and lists.
+// the members are given: [Of] an object whose members are known, a [Writer] one that
+// grows. The Writer puts the commas; the caller opens and closes objects and lists.
 package jsonwrite
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// Of returns an object of these members, names and values in turn. A string is quoted,
+// a list of strings becomes a list, bytes are JSON already. What is nil leaves its member
+// out, and so do no bytes and a list of none.
+func Of(members ...any) []byte {
+	return append(AppendMembers(append(make([]byte, 0, 128), '{'), members...), '}')
+}
+
+// AppendMembers appends such members, to others or to the brace of an object.
+func AppendMembers(b []byte, members ...any) []byte {
+	w := Writer{B: b}
+	for i := 0; i < len(members); i += 2 {
+		name := members[i].(string)
+		switch v := members[i+1].(type) {
+		case string:
+			w.Str(name, v)
+		case []byte:
+			if len(v) > 0 {
+				w.Name(name)
+				w.B = append(w.B, v...)
+			}
+		case int:
+			w.Num(name, v)
+		case bool:
+			w.Flag(name, v)
+		case []string:
+			w.List(name, v)
+		case [][]byte:
+			if len(v) > 0 {
+				w.Name(name)
+				w.B = append(append(append(w.B, '['), bytes.Join(v, []byte{','})...), ']')
+			}
+		}
+	}
+	return w.B
+}
+
+// Optional returns a value, or nil where it is the zero value.
+func Optional[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
 
 // Writer appends JSON to B. The zero Writer is empty and ready for use.
 type Writer struct{ B []byte }
@@ -85,10 +130,7 @@ func (w *Writer) List(name string, list []string) {
 
 // AppendString appends a JSON string. What is not UTF-8 is replaced, because
 // JSON cannot hold it.
-func AppendString(b []byte, s string) []byte {
-	out, err := jsontext.AppendQuote(b, s)
-	if err != nil {
-		out, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(s, "\uFFFD"))
-	}
-	return out
+func AppendString[T ~string | ~[]byte](b []byte, s T) []byte {
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
 }

@@ -12,10 +12,9 @@ import (
 // entry that a compaction keeps first. There a compaction counts all records, the
 // header first; byIndex are their ids. Every other byte stays.
 func WithPlace(raw []byte, id, parent string, byIndex []string) []byte {
-	w := jsonwrite.Writer{B: make([]byte, 0, len(raw)+64)}
-	w.Open('{')
-	w.Raw("type", cmp.Or(string(decode.Member(raw, "type")), `""`))
-	writePlace(&w, id, parent)
+	w := jsonwrite.Writer{B: append(make([]byte, 0, len(raw)+64), '{')}
+	kind := cmp.Or(string(decode.Member(raw, "type")), `""`)
+	w.B = jsonwrite.AppendMembers(w.B, "type", []byte(kind), "id", id, "parentId", parentOrNull(parent))
 	for k, v := range decode.Members(raw) {
 		switch k {
 		case "type", "id", "parentId":

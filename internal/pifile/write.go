@@ -17,27 +17,27 @@ type Draft struct {
 	Body []byte
 }
 
+// NewDraft returns a draft with members as [jsonwrite.Of] takes them.
+func NewDraft(kind string, members ...any) Draft {
+	return Draft{kind, jsonwrite.AppendMembers(nil, members...)}
+}
+
 // Record gives a draft its place.
 func (d *Draft) Record(id, parent string, at time.Time) []byte {
-	w := jsonwrite.Writer{B: make([]byte, 0, 128+len(d.Body))}
-	w.Open('{')
-	w.Str("type", d.Type)
-	writePlace(&w, id, parent)
-	w.Str("timestamp", at.UTC().Format(TimeForm))
+	w := jsonwrite.Writer{B: append(make([]byte, 0, 128+len(d.Body)), '{')}
+	w.B = jsonwrite.AppendMembers(w.B, "type", d.Type, "id", id, "parentId", parentOrNull(parent), "timestamp", at.UTC().Format(TimeForm))
 	if len(d.Body) > 0 {
 		w.Element(d.Body)
 	}
 	return append(w.B, '}')
 }
 
-// writePlace writes the members that say where an entry stands.
-func writePlace(w *jsonwrite.Writer, id, parent string) {
-	w.Str("id", id)
+// parentOrNull returns the value that says which entry stands before another.
+func parentOrNull(parent string) any {
 	if parent == "" {
-		w.Raw("parentId", "null")
-	} else {
-		w.Str("parentId", parent)
+		return []byte("null")
 	}
+	return parent
 }
 
 // Origin is what pi wants to know of an answer that a message does not say.
@@ -62,13 +62,9 @@ func (o Origin) apiName() string {
 func MessageDrafts(m *chat.Message, o Origin) []Draft {
 	switch m.Role {
 	case chat.Assistant:
-		return []Draft{MessageDraft(func(w *jsonwrite.Writer) { answerBody(w, m, o) })}
+		return []Draft{answerDraft(m, o)}
 	case chat.System:
-		return []Draft{MessageDraft(func(w *jsonwrite.Writer) {
-			w.Str("role", "system")
-			w.Str("content", m.Text())
-			w.Num("timestamp", int(m.Time))
-		})}
+		return []Draft{MessageDraft("role", "system", "content", m.Text(), "timestamp", int(m.Time))}
 	}
 	var list []Draft
 	var rest []chat.Part
@@ -78,33 +74,17 @@ func MessageDrafts(m *chat.Message, o Origin) []Draft {
 			rest = append(rest, *p)
 			continue
 		}
-		list = append(list, MessageDraft(func(w *jsonwrite.Writer) {
-			w.Str("role", "toolResult")
-			w.Str("toolCallId", p.ID)
-			w.Str("toolName", p.Name)
-			w.Name("content")
-			w.B = AppendBlocks(w.B, resultParts(p))
-			w.Flag("isError", p.Failed)
-			w.Num("timestamp", int(m.Time))
-		}))
+		list = append(list, MessageDraft(
+			"role", "toolResult", "toolCallId", p.ID, "toolName", p.Name, "content", blocksOf(resultParts(p)), "isError", p.Failed, "timestamp", int(m.Time),
+		))
 	}
 	if len(rest) == 0 && len(list) > 0 {
 		return list
 	}
 	if m.Synthetic {
-		var w jsonwrite.Writer
-		w.Str("customType", "winnow")
-		w.Name("content")
-		w.B = appendContent(w.B, rest)
-		w.Flag("display", false)
-		return append(list, Draft{TypeCustomMessage, w.B})
+		return append(list, NewDraft(TypeCustomMessage, "customType", "winnow", "content", contentOf(rest), "display", false))
 	}
-	return append(list, MessageDraft(func(w *jsonwrite.Writer) {
-		w.Str("role", "user")
-		w.Name("content")
-		w.B = appendContent(w.B, rest)
-		w.Num("timestamp", int(m.Time))
-	}))
+	return append(list, MessageDraft("role", "user", "content", contentOf(rest), "timestamp", int(m.Time)))
 }
 
 // resultParts returns what a tool said, as blocks.
@@ -115,44 +95,25 @@ func resultParts(p *chat.Part) []chat.Part {
 	return append([]chat.Part{{Kind: chat.Text, Text: p.Text}}, p.Content...)
 }
 
-// MessageDraft writes an entry whose message has the members that fill writes.
-func MessageDraft(fill func(*jsonwrite.Writer)) Draft {
-	var w jsonwrite.Writer
-	w.OpenMember("message", '{')
-	fill(&w)
-	w.Close('}')
-	return Draft{TypeMessage, w.B}
+// MessageDraft returns an entry whose message has these members.
+func MessageDraft(members ...any) Draft {
+	return NewDraft(TypeMessage, "message", jsonwrite.Of(members...))
 }
 
-func answerBody(w *jsonwrite.Writer, m *chat.Message, o Origin) {
-	w.Str("role", "assistant")
-	w.Name("content")
-	w.B = AppendBlocks(w.B, m.Parts)
-	o.Model = cmp.Or(m.Model, o.Model)
-	w.Str("api", o.apiName())
-	w.Str("provider", o.Provider)
-	w.Str("model", o.Model)
-	u := cmp.Or(m.Usage, &chat.Usage{})
-	w.OpenMember("usage", '{')
-	w.Num("input", u.Input)
-	w.Num("output", u.Output)
-	w.Num("cacheRead", u.CacheRead)
-	w.Num("cacheWrite", u.CacheWrite)
-	if u.CacheWriteLong > 0 {
-		w.Num("cacheWrite1h", u.CacheWriteLong)
-	}
-	if u.Thinking > 0 {
-		w.Num("reasoning", u.Thinking)
-	}
-	w.Num("totalTokens", u.Context())
-	w.Raw("cost", `{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`)
-	w.Close('}')
-	stop := "stop"
+func answerDraft(m *chat.Message, o Origin) Draft {
+	u, stop := cmp.Or(m.Usage, &chat.Usage{}), "stop"
 	if m.Has(chat.ToolCall) {
 		stop = "toolUse"
 	}
-	w.Str("stopReason", stop)
-	w.Num("timestamp", int(m.Time))
+	usage := jsonwrite.Of(
+		"input", u.Input, "output", u.Output, "cacheRead", u.CacheRead, "cacheWrite", u.CacheWrite,
+		"cacheWrite1h", jsonwrite.Optional(max(0, u.CacheWriteLong)), "reasoning", jsonwrite.Optional(max(0, u.Thinking)), "totalTokens", u.Context(),
+		"cost", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`),
+	)
+	return MessageDraft(
+		"role", "assistant", "content", blocksOf(m.Parts), "api", o.apiName(), "provider", o.Provider, "model", cmp.Or(m.Model, o.Model),
+		"usage", usage, "stopReason", stop, "timestamp", int(m.Time),
+	)
 }
 
 // Replacement writes the content of a message as a context edit puts it in place.
@@ -163,75 +124,51 @@ func Replacement(parts []chat.Part) string {
 	if len(parts) == 0 {
 		return "null"
 	}
-	return `{"content":` + string(AppendBlocks(nil, parts)) + `}`
+	return string(jsonwrite.Of("content", blocksOf(parts)))
 }
 
-// appendContent writes parts as a string where one says it all.
-func appendContent(b []byte, parts []chat.Part) []byte {
+// contentOf returns parts as a string where one says it all.
+func contentOf(parts []chat.Part) any {
 	if len(parts) == 1 && parts[0].Kind == chat.Text && parts[0].Signature == "" {
-		return jsonwrite.AppendString(b, parts[0].Text)
+		return parts[0].Text
 	}
-	return AppendBlocks(b, parts)
+	return blocksOf(parts)
 }
 
-// AppendBlocks appends parts as a list of blocks.
-func AppendBlocks(b []byte, parts []chat.Part) []byte {
-	w := jsonwrite.Writer{B: append(b, '[')}
+// blocksOf returns parts as a list of blocks.
+func blocksOf(parts []chat.Part) []byte {
+	w := jsonwrite.Writer{B: []byte{'['}}
 	for i := range parts {
-		w.Open('{')
-		appendBlock(&w, &parts[i])
-		w.Close('}')
+		w.Element(blockOf(&parts[i]))
 	}
 	return append(w.B, ']')
 }
 
-// appendBlock writes a part as one of pi's four blocks. A part that is none of
+// blockOf returns a part as one of pi's four blocks. A part that is none of
 // them becomes a text that names it; what it was is kept beside the message.
-func appendBlock(w *jsonwrite.Writer, p *chat.Part) {
-	sign := func(name string) {
-		if p.Signature != "" {
-			w.Str(name, p.Signature)
-		}
-	}
+func blockOf(p *chat.Part) []byte {
+	sign, words := jsonwrite.Optional(p.Signature), p.Text
 	switch p.Kind {
 	case chat.Text:
-		w.Str("type", "text")
-		w.Str("text", p.Text)
-		sign("textSignature")
+		return jsonwrite.Of("type", "text", "text", p.Text, "textSignature", sign)
 	case chat.Thinking:
-		w.Str("type", "thinking")
-		w.Str("thinking", p.Text)
-		sign("thinkingSignature")
+		return jsonwrite.Of("type", "thinking", "thinking", p.Text, "thinkingSignature", sign)
 	case chat.ToolCall:
-		w.Str("type", "toolCall")
-		w.Str("id", p.ID)
-		w.Str("name", p.Name)
 		args := "{}"
 		if v := jsontext.Value(p.Args); v.Kind() == '{' && v.IsValid(jsontext.AllowDuplicateNames(true)) {
 			args = OneLine(p.Args)
 		}
-		w.Raw("arguments", args)
-		sign("thoughtSignature")
+		return jsonwrite.Of("type", "toolCall", "id", p.ID, "name", p.Name, "arguments", []byte(args), "thoughtSignature", sign)
 	case chat.Image:
-		if strings.Contains(p.Data, ":") { // an address, which pi does not know
-			w.Str("type", "text")
-			w.Str("text", "[image at "+p.Data+"]")
-			return
+		if !strings.Contains(p.Data, ":") {
+			return jsonwrite.Of("type", "image", "data", p.Data, "mimeType", p.Media)
 		}
-		w.Str("type", "image")
-		w.Str("data", p.Data)
-		w.Str("mimeType", p.Media)
-	default:
-		w.Str("type", "text")
-		switch {
-		case p.Text != "":
-			w.Str("text", p.Text)
-		case p.Name != "":
-			w.Str("text", "["+p.Kind.String()+" "+p.Name+"]")
-		default:
-			w.Str("text", "["+p.Kind.String()+"]")
-		}
+		words = "[image at " + p.Data + "]" // an address, which pi does not know
 	}
+	if words == "" {
+		words = "[" + strings.TrimSpace(p.Kind.String()+" "+p.Name) + "]"
+	}
+	return jsonwrite.Of("type", "text", "text", words)
 }
 
 // OneLine takes line breaks out of JSON, where they can only stand between

@@ -112,6 +112,9 @@ var narrow = strings.NewReplacer("（", "(", "）", ")", "，", ",", "、", ",",
 // unescapeRunes writes out what is left of \u8d85 and \xe8\xb6\x85 after the
 // quoting around them is gone.
 func unescapeRunes(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
 	plain := escapedRune.ReplaceAllStringFunc(s, func(escape string) string {
 		n, _ := strconv.ParseUint(escape[2:], 16, 32)
 		if escape[1] == 'x' {
@@ -241,25 +244,34 @@ var namedStatus = sync.OnceValue(func() *regexp.Regexp {
 
 // plainWords takes identifiers apart (ContextWindowExceeded, context_length),
 // drops quotes, and lowers the case.
-func plainWords(s string) string {
-	for _, step := range plainSteps {
-		s = step.what.ReplaceAllString(s, step.with)
-	}
-	return strings.ToLower(s)
+func plainWords(s string) string { return strings.ToLower(applySteps(s, plainSteps)) }
+
+// step is a pattern and what takes its place. Few texts need one: a text without any of
+// what the pattern needs is not searched for it, which takes a hundred times as long.
+type step struct {
+	needs []string
+	what  *regexp.Regexp
+	with  string
 }
 
-var plainSteps = []struct {
-	what *regexp.Regexp
-	with string
-}{
-	{regexp.MustCompile(`\\[ntr]|[_` + "`" + `"\\]`), " "},
-	{regexp.MustCompile(`(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll}\p{Ll})`), "$1$3 $2$4"},
-	{regexp.MustCompile(`(\pL)-`), "$1 "},
-	{regexp.MustCompile(`['’]`), "'"},
-	{regexp.MustCompile(`'(\PL|$)`), " $1"},
-	{regexp.MustCompile(`(^|\PL)'`), "$1 "},
-	{regexp.MustCompile(`[\r\n]`), "\n"},
-	{regexp.MustCompile(`[^\S\n]+`), " "},
+func applySteps(s string, steps []step) string {
+	for _, step := range steps {
+		if slices.ContainsFunc(step.needs, func(n string) bool { return strings.Contains(s, n) }) {
+			s = step.what.ReplaceAllString(s, step.with)
+		}
+	}
+	return s
+}
+
+var plainSteps = []step{
+	{[]string{"_", "`", `"`, `\`}, regexp.MustCompile(`\\[ntr]|[_` + "`" + `"\\]`), " "},
+	{strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ", ""), regexp.MustCompile(`(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll}\p{Ll})`), "$1$3 $2$4"},
+	{[]string{"-"}, regexp.MustCompile(`(\pL)-`), "$1 "},
+	{[]string{"’"}, regexp.MustCompile(`’`), "'"},
+	{[]string{"'"}, regexp.MustCompile(`'(\PL|$)`), " $1"},
+	{[]string{"'"}, regexp.MustCompile(`(^|\PL)'`), "$1 "},
+	{[]string{"\r"}, regexp.MustCompile(`\r`), "\n"},
+	{[]string{"  ", "\t", "\f"}, regexp.MustCompile(`[^\S\n]+`), " "},
 }
 
 // splitSentences splits at the ends of sentences and lines, not at points in numbers.

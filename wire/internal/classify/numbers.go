@@ -92,10 +92,7 @@ func tokenise(s string) []string {
 		digits := strings.TrimRight(n, " tok")
 		return digits[:1] + strings.NewReplacer(" ", "", ".", "", "'", "").Replace(digits[1:]) + " tok"
 	})
-	for _, step := range beforeTokens {
-		s = step.what.ReplaceAllString(s, step.with)
-	}
-	out := tokens.FindAllString(s, -1)
+	out := tokens.FindAllString(applySteps(s, beforeTokens), -1)
 	for i, t := range out {
 		switch {
 		case t == "plus":
@@ -116,16 +113,13 @@ func tokenise(s string) []string {
 var spacedNumber = regexp.MustCompile(`(?:^|[^.,a-z0-9])\d{1,3}(?:[ .']\d{3})+ *tok`)
 
 // beforeTokens are steps that leave no number that counts nothing, and no doubt where one ends.
-var beforeTokens = []struct {
-	what *regexp.Regexp
-	with string
-}{
-	{regexp.MustCompile(`(?m)^\s*(?:at |file ").*$`), ""},         // a stack trace
-	{regexp.MustCompile(`([a-z0-9])\[\d+\]`), "$1[]"},             // messages[31], or a log's worker[31337]
-	{regexp.MustCompile(`\b(\d\w*)-tok`), "$1 tok"},               // a 128k-token window
-	{regexp.MustCompile(`(\d) million`), "${1}m"},                 // 1 million
-	{regexp.MustCompile(`\[ *\d+ *, *(\d[^\s\]]*) *\]`), "<= $1"}, // a range: [1, 4096]
-	{regexp.MustCompile(`\b[01] (?:to|and) (\d)`), "<= $1"},       // between 1 and 4096
+var beforeTokens = []step{
+	{[]string{"at ", `file "`}, regexp.MustCompile(`(?m)^\s*(?:at |file ").*$`), ""},                        // a stack trace
+	{[]string{"["}, regexp.MustCompile(`([a-z0-9])\[\d+\]`), "$1[]"},                                        // messages[31], or a log's worker[31337]
+	{[]string{"-tok"}, regexp.MustCompile(`\b(\d\w*)-tok`), "$1 tok"},                                       // a 128k-token window
+	{[]string{" million"}, regexp.MustCompile(`(\d) million`), "${1}m"},                                     // 1 million
+	{[]string{"["}, regexp.MustCompile(`\[ *\d+ *, *(\d[^\s\]]*) *\]`), "<= $1"},                            // a range: [1, 4096]
+	{[]string{"0 to ", "1 to ", "0 and ", "1 and "}, regexp.MustCompile(`\b[01] (?:to|and) (\d)`), "<= $1"}, // between 1 and 4096
 }
 
 var tokens = func() *regexp.Regexp {
@@ -165,7 +159,7 @@ var otherUnits = []string{
 
 // otherUnit: bytes, characters, seconds or things, not tokens.
 func (m *mention) otherUnit() bool {
-	if m.n < 16 || excess.MatchString(strings.Join(m.before, " ")) {
+	if m.n < 16 || slices.Contains(m.before, "by") && excess.MatchString(strings.Join(m.before, " ")) {
 		return true
 	}
 	after := m.after
