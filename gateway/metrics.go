@@ -22,21 +22,20 @@ type metrics struct {
 	duration, tokens                          *histogram      // of calls to models
 }
 
-// bounds of what a call takes, in seconds.
-var bounds = []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
-
 func newMetrics() *metrics {
 	return &metrics{
-		first: newHistogram(bounds), whole: newHistogram(bounds),
-		duration: newHistogram(durationBounds), tokens: newHistogram(tokenBounds),
+		first:    newHistogram("winnow_first_byte_seconds", "Time to the first byte of an answer.", callBounds),
+		whole:    newHistogram("winnow_call_seconds", "Time of a whole call.", callBounds),
+		duration: newHistogram(prometheusName(metricDuration)+"_seconds", "Time of a call to a model, including retries.", durationBounds),
+		tokens:   newHistogram(prometheusName(metricTokens), "Tokens of a call as its provider reported them.", tokenBounds),
 	}
 }
 
 // countCall counts a call that is over.
 func (m *metrics) countCall(w *measured) {
 	m.status[min(max(w.status/100, 0), 5)].Add(1)
-	m.first.add(labels{}, w.first.Seconds())
-	m.whole.add(labels{}, time.Since(w.start).Seconds())
+	m.first.add(w.first.Seconds())
+	m.whole.add(time.Since(w.start).Seconds())
 }
 
 // showMetrics writes everything in Prometheus' text format.
@@ -57,10 +56,9 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	one("winnow_busy_total", "counter", "Calls refused because too many were in progress.", m.busy.Load())
 	one("winnow_caller_errors_total", "counter", "Requests that could not be read completely.", m.unread.Load())
 	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
-	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")
-	m.whole.write(&b, "winnow_call_seconds", "Time of a whole call.")
-	m.duration.write(&b, prometheusName(metricDuration)+"_seconds", "Time of a call to a model, including retries.")
-	m.tokens.write(&b, prometheusName(metricTokens), "Tokens of a call as its provider reported them.")
+	for _, h := range []*histogram{m.first, m.whole, m.duration, m.tokens} {
+		h.write(&b)
+	}
 	for _, c := range []struct {
 		name, help string
 		value      int64

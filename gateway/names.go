@@ -34,8 +34,6 @@ const (
 	attrStatus      = "http.response.status_code"
 	attrPath        = "url.path"
 	attrServer      = "server.address"
-	typeInput       = "input"
-	typeOutput      = "output"
 	operationChat   = "chat"
 	operationGemini = "generate_content"
 	operationCount  = "count_tokens" // a name of our own: the conventions have none

@@ -11,14 +11,12 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 )
 
 // tracing makes spans: one for each call that arrives, and inside it one for
 // the call to a model, with all its tries. No content goes into them.
 type tracing struct {
-	tracer trace.Tracer
-	on     bool
+	tracer trace.Tracer // nil for none
 	travel propagation.TraceContext
 }
 
@@ -26,15 +24,15 @@ const instrumentation = "github.com/winnow-llm/winnow/gateway"
 
 func newTracing(p trace.TracerProvider) *tracing {
 	if p == nil {
-		return &tracing{tracer: noop.NewTracerProvider().Tracer(instrumentation)}
+		return &tracing{}
 	}
-	return &tracing{tracer: p.Tracer(instrumentation), on: true}
+	return &tracing{tracer: p.Tracer(instrumentation)}
 }
 
 // startSpan begins the span of a call. It goes on with the trace that the caller
 // is in.
 func (t *tracing) startSpan(r *http.Request, to *target) (context.Context, trace.Span) {
-	if !t.on {
+	if t.tracer == nil {
 		return r.Context(), trace.SpanFromContext(r.Context())
 	}
 	ctx := t.travel.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
@@ -45,7 +43,7 @@ func (t *tracing) startSpan(r *http.Request, to *target) (context.Context, trace
 
 // endSpan ends it.
 func (t *tracing) endSpan(span trace.Span, m *measured) {
-	if !t.on {
+	if t.tracer == nil {
 		return
 	}
 	span.SetAttributes(attribute.Int(attrStatus, m.status))
@@ -70,7 +68,7 @@ func (o *observer) Begin(ctx context.Context, e transport.Endpoint, req *http.Re
 		provider = providerOf(to.name, to.base)
 	}
 	var span trace.Span
-	if o.tracing.on {
+	if o.tracing.tracer != nil {
 		var inner context.Context
 		inner, span = o.tracing.tracer.Start(ctx, operation, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 			attribute.String(attrOperation, operation), attribute.String(attrProvider, provider), attribute.String(attrServer, req.URL.Hostname()),
@@ -82,13 +80,11 @@ func (o *observer) Begin(ctx context.Context, e transport.Endpoint, req *http.Re
 		if out.Err != nil || out.Status == 0 || out.Status >= 400 {
 			failure = errorType(out.Status)
 		}
-		l := labels{operation: operation, provider: provider, model: out.Model, failure: failure}
-		o.metrics.duration.add(l, time.Since(start).Seconds())
+		l := []string{attrOperation, operation, attrProvider, provider, attrModel, out.Model}
+		o.metrics.duration.add(time.Since(start).Seconds(), append(l, attrErrorType, failure)...)
 		if n := out.Usage.Prompt() + out.Extra.Prompt(); n > 0 {
-			l.failure, l.kind = "", typeInput
-			o.metrics.tokens.add(l, float64(n))
-			l.kind = typeOutput
-			o.metrics.tokens.add(l, float64(out.Usage.Output+out.Extra.Output))
+			o.metrics.tokens.add(float64(n), append(l, attrTokenType, "input")...)
+			o.metrics.tokens.add(float64(out.Usage.Output+out.Extra.Output), append(l, attrTokenType, "output")...)
 		}
 		if span != nil {
 			describeOutcome(span, operation, failure, out)

@@ -99,7 +99,8 @@ func (t *Tenants) Of(r *http.Request) (tenant Tenant, own bool) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	t.noteKnown(&n, r.Header, query)
 	if n.count == 0 {
-		noteLookalikes(&n, r.Header, query)
+		noteLookalikes(&n, r.Header, "")
+		noteLookalikes(&n, query, "?")
 		if err != nil && looksSecret(r.URL.RawQuery) { // what could not be read may be one
 			n.noteSecret("query", r.URL.RawQuery)
 		}
@@ -197,19 +198,13 @@ func tokenAccount(authorization string) (who string, ok bool) {
 	return fmt.Sprintf("%q %q", claims.Iss, claims.Sub), true
 }
 
-// noteLookalikes takes down what looks like a credential.
-func noteLookalikes(n *noter, h http.Header, query url.Values) {
-	for _, name := range slices.Sorted(maps.Keys(h)) {
+// noteLookalikes takes down what looks like a credential among headers or parameters;
+// mark tells the two apart.
+func noteLookalikes(n *noter, all map[string][]string, mark string) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if looksSecret(name) {
-			for _, v := range h[name] {
-				n.noteSecret(name, v)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if looksSecret(name) {
-			for _, v := range query[name] {
-				n.noteSecret("?"+name, v)
+			for _, v := range all[name] {
+				n.noteSecret(mark+name, v)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -129,12 +130,10 @@ func (s *splice) takeEvent(e wire.Event) {
 		s.held = append(s.held, heldEvent{Event: e}) // [DONE]
 		return
 	}
-	switch s.o.end.Dialect {
-	case wire.Anthropic:
-		s.takeAnthropic(e, doc)
-	case wire.Responses:
-		s.takeResponses(e, doc)
-	case wire.Gemini:
+	switch n := numberedParts[s.o.end.Dialect]; {
+	case n != nil:
+		s.takeNumbered(n, e, doc)
+	case s.o.end.Dialect == wire.Gemini:
 		s.takeGemini(e, doc)
 	default:
 		s.takeOpenAI(e, doc)
@@ -155,56 +154,48 @@ func (s *splice) renumberPart(doc document, name string) (changed, shown bool) {
 	return s.number[n] != n, true
 }
 
-func (s *splice) takeAnthropic(e wire.Event, doc document) {
-	switch doc.str("type") {
-	case "message_start":
-		if len(s.o.rounds) > 0 {
-			return
-		}
-	case "message_delta", "message_stop":
-		s.held = append(s.held, heldEvent{e, doc})
-		return
-	case "content_block_start", "content_block_delta", "content_block_stop":
-		if b := doc.child("content_block"); b.str("type") == "tool_use" && s.o.isOurs(b.str("name")) {
-			s.hidden[doc.int("index")] = true
-		}
-		changed, shown := s.renumberPart(doc, "index")
-		if !shown {
-			return
-		}
-		if changed {
-			s.emitDocument(e.Name, doc)
-			return
-		}
-	}
-	s.emitEvent(e)
+// numbered says how a dialect streams parts that have numbers.
+type numbered struct {
+	begins, ends []string // events of a whole answer
+	number       string   // the member with a part's number
+	part, call   string   // the member with a part, and the type of one that is a call
 }
 
-func (s *splice) takeResponses(e wire.Event, doc document) {
-	changed := len(s.o.rounds) > 0
-	switch kind := doc.str("type"); kind {
-	case "response.created", "response.in_progress", "response.queued":
-		if len(s.o.rounds) > 0 {
-			return
-		}
-	case "response.completed", "response.incomplete", "response.failed":
-		s.held = append(s.held, heldEvent{e, doc})
-		doc["sequence_number"] = s.seq
+var numberedParts = map[wire.Dialect]*numbered{
+	wire.Anthropic: {
+		begins: []string{"message_start"}, ends: []string{"message_delta", "message_stop"},
+		number: "index", part: "content_block", call: "tool_use",
+	},
+	wire.Responses: {
+		begins: []string{"response.created", "response.in_progress", "response.queued"},
+		ends:   []string{"response.completed", "response.incomplete", "response.failed"},
+		number: "output_index", part: "item", call: "function_call",
+	},
+}
+
+// takeNumbered takes an event of a dialect whose parts have numbers. The events of
+// Responses have numbers too.
+func (s *splice) takeNumbered(n *numbered, e wire.Event, doc document) {
+	kind, again, changed := doc.str("type"), len(s.o.rounds) > 0, false
+	switch {
+	case slices.Contains(n.begins, kind) && again:
 		return
-	default:
-		if _, ok := doc["output_index"]; !ok {
-			break
+	case slices.Contains(n.ends, kind):
+		s.held = append(s.held, heldEvent{e, doc})
+		if _, ok := doc["sequence_number"]; ok {
+			doc["sequence_number"] = s.seq
 		}
-		item := doc.child("item")
-		if item.str("type") == "function_call" && s.o.isOurs(item.str("name")) {
-			s.hidden[doc.int("output_index")] = true
+		return
+	case doc[n.number] != nil:
+		part, shown := doc.child(n.part), false
+		if part.str("type") == n.call && s.o.isOurs(part.str("name")) {
+			s.hidden[doc.int(n.number)] = true
 		}
-		other, shown := s.renumberPart(doc, "output_index")
-		if !shown {
+		if changed, shown = s.renumberPart(doc, n.number); !shown {
 			return
 		}
-		if changed = changed || other; kind == "response.output_item.done" {
-			s.items = append(s.items, map[string]any(item))
+		if kind == "response.output_item.done" {
+			s.items = append(s.items, map[string]any(part))
 		}
 	}
 	if _, ok := doc["sequence_number"]; ok {
@@ -212,11 +203,11 @@ func (s *splice) takeResponses(e wire.Event, doc document) {
 		doc["sequence_number"] = s.seq
 		s.seq++
 	}
-	if !changed {
-		s.emitEvent(e)
+	if changed || again && s.o.end.Dialect == wire.Responses {
+		s.emitDocument(e.Name, doc)
 		return
 	}
-	s.emitDocument(e.Name, doc)
+	s.emitEvent(e)
 }
 
 func (s *splice) takeOpenAI(e wire.Event, doc document) {

@@ -71,71 +71,55 @@ func On(b Backend) Verbs { return Verbs{b} }
 
 // Messages implements [control.Source].
 func (v Verbs) Messages(ctx context.Context, id string, which control.Wanted) (*control.Messages, error) {
-	m, err := v.b.Moment(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return listMessages(m, which), nil
+	return tell(ctx, v.b.Moment, id, func(m *Moment) (*control.Messages, error) { return listMessages(m, which), nil })
 }
 
 // Files implements [control.Source].
 func (v Verbs) Files(ctx context.Context, id string) (*control.Files, error) {
-	m, err := v.b.Moment(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return listFiles(m.View, m.Kinds), nil
+	return tell(ctx, v.b.Moment, id, func(m *Moment) (*control.Files, error) { return listFiles(m.View, m.Kinds), nil })
 }
 
 // File implements [control.Source].
 func (v Verbs) File(ctx context.Context, id, path string) (*control.FileText, error) {
-	m, err := v.b.Moment(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return fileText(m.View, m.Kinds, path)
+	return tell(ctx, v.b.Moment, id, func(m *Moment) (*control.FileText, error) { return fileText(m.View, m.Kinds, path) })
 }
 
 // Find implements [control.Source].
 func (v Verbs) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
-	m, err := v.b.Moment(ctx, id)
-	if err != nil {
-		return recall.Results{}, err
-	}
-	return recall.Limited(recall.Hidden(m.View.History(), m.View.Plan(), q.Words, m.Where), m.Where, q), nil
+	return tell(ctx, v.b.Moment, id, func(m *Moment) (recall.Results, error) {
+		return recall.Limited(recall.Hidden(m.View.History(), m.View.Plan(), q.Words, m.Where), m.Where, q), nil
+	})
 }
 
 // Hints implements [control.Source].
 func (v Verbs) Hints(ctx context.Context, id string) ([]control.Hint, error) {
-	m, err := v.b.Moment(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	plans, err := m.Plans(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return findHints(m.View.History(), plans, m.Engine.Meter().Counter()), nil
+	return tell(ctx, v.b.Moment, id, func(m *Moment) ([]control.Hint, error) {
+		plans, err := m.Plans(ctx)
+		return findHints(m.View.History(), plans, m.Engine.Meter().Counter()), err
+	})
 }
 
 // Report implements [control.Source].
 func (v Verbs) Report(ctx context.Context, id plan.ID) (plan.Report, error) {
-	m, err := v.b.Planned(ctx, id)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	r := m.Engine.Report(m.Request, m.View)
-	r.Scale(m.Status.Scale, m.Status.Seen(), m.Status.Limits.Fixed) // as the provider counts, so that it says what headers say
-	return r, nil
+	return tell(ctx, v.b.Planned, id, func(m *Moment) (plan.Report, error) {
+		r := m.Engine.Report(m.Request, m.View)
+		r.Scale(m.Status.Scale, m.Status.Seen(), m.Status.Limits.Fixed) // as the provider counts, so that it says what headers say
+		return r, nil
+	})
 }
 
 // Patch implements [control.Source].
 func (v Verbs) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
-	m, err := v.b.Planned(ctx, id)
+	return tell(ctx, v.b.Planned, id, func(m *Moment) (*control.Patch, error) { return buildPatch(m), nil })
+}
+
+// tell makes a document of a moment, which has the id of a conversation or a plan.
+func tell[I ~string, D any](ctx context.Context, find func(context.Context, I) (*Moment, error), id I, document func(*Moment) (D, error)) (doc D, err error) {
+	m, err := find(ctx, id)
 	if err != nil {
-		return nil, err
+		return doc, err
 	}
-	return buildPatch(m), nil
+	return document(m)
 }
 
 // Pin implements [control.Source].

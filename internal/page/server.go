@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"net"
 	"net/http"
 	"net/netip"
@@ -39,13 +38,27 @@ type Server struct {
 // NewServer returns a server that shows the conversation with this id first. Note
 // is what the reader must know.
 func NewServer(s control.Source, id, note string) *Server {
-	v := &Server{mux: http.NewServeMux(), ticket: newSecret(), pass: newSecret(), start: Path + "#/c/" + url.PathEscape(id)}
+	v := &Server{mux: http.NewServeMux(), ticket: rand.Text(), pass: rand.Text(), start: Path + "#/c/" + url.PathEscape(id)}
 	inside := http.NewServeMux()
 	of := func(*http.Request) control.Source { return s }
-	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), besideRoutes(s), progressRoutes(s)} {
-		for pattern, handle := range routes {
-			inside.HandleFunc(pattern, handle)
-		}
+	for pattern, handle := range controlhttp.Routes(of) {
+		inside.HandleFunc(pattern, handle)
+	}
+	if b, ok := s.(besider); ok {
+		inside.HandleFunc("GET "+Path+"conversations/{id}/beside", func(w http.ResponseWriter, r *http.Request) {
+			doc, err := b.Beside(r.Context(), r.PathValue("id"))
+			if err != nil {
+				controlhttp.Refuse(w, http.StatusNotFound, "winnow: "+err.Error())
+				return
+			}
+			controlhttp.Reply(w, http.StatusOK, doc)
+		})
+	}
+	if g, ok := s.(goer); ok {
+		inside.HandleFunc("GET "+Path+"progress", func(w http.ResponseWriter, _ *http.Request) {
+			done, total := g.Progress()
+			controlhttp.Reply(w, http.StatusOK, map[string]int{"done": done, "total": total})
+		})
 	}
 	inside.Handle("GET "+Path, Handler(Path, aboutOf(s, note)))
 	v.mux.Handle(Path, v.requireCookie(inside))
@@ -118,49 +131,15 @@ func isLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-func newSecret() string {
-	b := make([]byte, 24)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
 // besider is a source that knows the requests as sent beside those that winnow
 // would send.
 type besider interface {
 	Beside(ctx context.Context, id string) (*rerun.Beside, error)
 }
 
-// besideRoutes serves that, where there is such a thing.
-func besideRoutes(s control.Source) map[string]http.HandlerFunc {
-	b, ok := s.(besider)
-	if !ok {
-		return nil
-	}
-	return map[string]http.HandlerFunc{"GET " + Path + "conversations/{id}/beside": func(w http.ResponseWriter, r *http.Request) {
-		doc, err := b.Beside(r.Context(), r.PathValue("id"))
-		if err != nil {
-			controlhttp.Refuse(w, http.StatusNotFound, "winnow: "+err.Error())
-			return
-		}
-		controlhttp.Reply(w, http.StatusOK, doc)
-	}}
-}
-
 // goer is a source that has to make its conversation first.
 type goer interface {
 	Progress() (done, total int)
-}
-
-// progressRoutes serves how far that is.
-func progressRoutes(s control.Source) map[string]http.HandlerFunc {
-	g, ok := s.(goer)
-	if !ok {
-		return nil
-	}
-	return map[string]http.HandlerFunc{"GET " + Path + "progress": func(w http.ResponseWriter, _ *http.Request) {
-		done, total := g.Progress()
-		controlhttp.Reply(w, http.StatusOK, map[string]int{"done": done, "total": total})
-	}}
 }
 
 // aboutOf says what a source can show.

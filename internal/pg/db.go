@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/winnow-llm/winnow/internal/sqldb"
 )
 
 // DB is a database that may go away and come back.
@@ -52,7 +53,7 @@ func (db *DB) Name() string { return Name(db.config.URL) }
 func (db *DB) Close() { db.pool.Close() }
 
 // ErrGone says that the database cannot be reached, or does not answer.
-var ErrGone = errors.New("the database cannot be reached")
+var ErrGone = sqldb.ErrGone
 
 // Do runs f with a context that ends when it takes too long. An error wraps
 // [ErrGone] where the database could not be reached; further calls fail at once

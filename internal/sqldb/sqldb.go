@@ -5,8 +5,13 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// ErrGone says that a database cannot be reached, or does not answer. What it kept is
+// there when it is back.
+var ErrGone = errors.New("the database cannot be reached")
 
 // Work says how statements are run.
 type Work struct {

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Bouncer starts PgBouncer in front of a server and returns what changes the
@@ -54,18 +51,8 @@ max_client_conn = 200
 	through = func(address string) string {
 		return strings.Replace(address, url.QueryEscape(s.dir), url.QueryEscape(dir), 1) + "&default_query_exec_mode=exec"
 	}
-	ctx := t.Context()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := pgx.Connect(ctx, through(s.Admin()))
-		if err == nil {
-			_ = conn.Close(ctx)
-			return through
-		}
-		if time.Now().After(end) {
-			log, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Fatalf("PgBouncer does not answer: %v\n%s", err, log)
-		}
-	}
+	must(t, awaitAnswer(through(s.Admin()), dir, nil))
+	return through
 }
 
 func fileExists(path string) bool {

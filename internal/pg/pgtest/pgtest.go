@@ -164,26 +164,27 @@ func (s *Server) Run() error {
 	}
 	s.guard, s.over = in, make(chan struct{})
 	go func() { _ = cmd.Wait(); close(s.over) }()
-	return s.awaitAnswer()
+	return awaitAnswer(s.Admin(), s.dir, s.over)
 }
 
-// awaitAnswer waits until the server takes connections.
-func (s *Server) awaitAnswer() error {
+// awaitAnswer waits until a server takes connections that has its log in a folder.
+// Over is closed where it ends before that.
+func awaitAnswer(address, dir string, over <-chan struct{}) error {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	for {
-		conn, err := pgx.Connect(ctx, s.Admin())
+		conn, err := pgx.Connect(ctx, address)
 		if err == nil {
 			return conn.Close(ctx)
 		}
 		select {
-		case <-s.over:
-			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			return fmt.Errorf("PostgreSQL ended: %s", log)
-		case <-ctx.Done():
-			return fmt.Errorf("PostgreSQL does not answer: %w", err)
 		case <-time.After(20 * time.Millisecond):
+			continue
+		case <-over:
+		case <-ctx.Done():
 		}
+		log, _ := os.ReadFile(filepath.Join(dir, "log"))
+		return fmt.Errorf("the server does not answer: %w\n%s", err, log)
 	}
 }
 

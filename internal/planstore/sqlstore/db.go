@@ -1,6 +1,6 @@
 // Package sqlstore is a [planstore.Store] in tables, whichever database they stand
-// in. Its statements are written once, in PostgreSQL's words. A database is a [DB];
-// where it speaks otherwise, the DB rewrites statements by a short table of words.
+// in. Its statements are written once, in PostgreSQL's words. A database that speaks
+// otherwise rewrites them by a short table of words.
 //
 // Statements use functions that a database must know, or rewrite:
 //
@@ -40,27 +40,11 @@ type (
 // slowly is how long work may take that may have to add up what there is.
 const slowly = 2 * time.Minute
 
-// DB is a database.
-type DB interface {
-	sqldb.DB
-
-	// Reason says in a few words why a statement failed, "" where it is not known.
-	Reason(err error) string
-
-	// IsGone reports whether an error says that the database cannot be reached.
-	IsGone(err error) bool
-
-	// Kind says in one word where plans are kept.
-	Kind() string
-
-	Close() error
-}
-
 // failure is an error of the database, with the operation that failed.
 type failure struct {
 	what string
 	err  error
-	db   DB
+	why  func(error) string
 }
 
 // Failed says what failed; what callers expect is left as it is.
@@ -69,7 +53,7 @@ func (s *Store) Failed(what string, err error) error {
 	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &moved) {
 		return err
 	}
-	return &failure{what, err, s.db}
+	return &failure{what, err, s.o.Reason}
 }
 
 // Error says what failed, and why.
@@ -78,11 +62,8 @@ func (f *failure) Error() string { return fmt.Sprintf("planstore: cannot %s: %v"
 // Unwrap returns the cause.
 func (f *failure) Unwrap() error { return f.err }
 
-// Is makes a database that is gone a store that is gone.
-func (f *failure) Is(target error) bool { return target == planstore.ErrGone && f.db.IsGone(f.err) }
-
 // Reason says why in a few words, for [planstore.Reason].
-func (f *failure) Reason() string { return f.db.Reason(f.err) }
+func (f *failure) Reason() string { return f.why(f.err) }
 
 // runWork runs statements and says what failed.
 func (s *Store) runWork(ctx context.Context, w Work, f func(context.Context, Conn) error) error {

@@ -41,7 +41,7 @@ type late struct {
 	one sync.Mutex // writes
 
 	mu     sync.Mutex
-	marks  map[markKey]*waitingMark
+	marks  []*LateMark
 	used   map[planstore.Key]bool // keys whose plans were
 	notes  []*note
 	counts Late
@@ -58,17 +58,6 @@ type LateMark struct {
 	Used   int64 // in microseconds since 1970; 0 is when it is written
 }
 
-type markKey struct {
-	key   planstore.Key
-	chain chat.Hash
-}
-
-// waitingMark is a mark at a place; nil where another one took its place.
-type waitingMark struct {
-	mark *planstore.Mark
-	used any
-}
-
 // note is a request that waits to be written.
 type note struct {
 	leaf    planstore.Conversation
@@ -79,7 +68,7 @@ type note struct {
 func (l *late) startWriter(s *Store) {
 	ctx, stop := context.WithCancel(context.Background())
 	l.s, l.stop, l.wake, l.done = s, stop, make(chan struct{}, 1), make(chan struct{})
-	l.marks, l.used = make(map[markKey]*waitingMark), make(map[planstore.Key]bool)
+	l.used = make(map[planstore.Key]bool)
 	go func() {
 		defer close(l.done)
 		for {
@@ -110,10 +99,7 @@ func (l *late) wakeWriter() {
 
 // noteUse notes that the plans under a key are in use.
 func (l *late) noteUse(k planstore.Key) {
-	l.mu.Lock()
-	l.used[k] = true
-	l.mu.Unlock()
-	l.wakeWriter()
+	l.add(func(l *late) { l.used[k] = true })
 }
 
 // Late returns how much waits, for metrics.
@@ -122,17 +108,8 @@ func (s *Store) Late() Late {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.counts
-	c.Waiting = countMarks(l.marks)
+	c.Waiting = int64(len(l.marks))
 	return c
-}
-
-func countMarks(all map[markKey]*waitingMark) (n int64) {
-	for _, w := range all {
-		if w.mark != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // Mark implements [planstore.Store]. The mark is written a moment later.
@@ -151,22 +128,20 @@ func (s *Store) Mark(_ context.Context, k planstore.Key, m planstore.Mark, befor
 // Recover has a mark written that an earlier process may have left behind.
 func (s *Store) Recover(x LateMark) {
 	x.Mark.At = s.o.Local()
-	w := &waitingMark{mark: &x.Mark}
-	if x.Used != 0 {
-		w.used = x.Used
-	}
-	l := &s.late
+	s.late.add(func(l *late) { l.marks = append(l.marks, &x) })
+}
+
+// add adds to what waits, of which the oldest is given up where there is too much.
+func (l *late) add(what func(*late)) {
 	l.mu.Lock()
-	l.marks[markKey{x.Key, x.Before}] = &waitingMark{}
-	l.marks[markKey{x.Key, x.Mark.Chain}] = w
-	for at, old := range l.marks {
-		if len(l.marks) <= mostLate {
-			break
-		}
-		delete(l.marks, at)
-		if old.mark != nil {
-			l.counts.Lost++
-		}
+	what(l)
+	if len(l.marks) > mostLate {
+		l.marks = l.marks[1:]
+		l.counts.Lost++
+	}
+	if len(l.notes) > mostLate {
+		l.notes = l.notes[1:]
+		l.counts.Lost++
 	}
 	l.mu.Unlock()
 	l.wakeWriter()
@@ -190,11 +165,9 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 	if err != nil {
 		return nil, err
 	}
-	kept = slices.DeleteFunc(kept, func(m planstore.Mark) bool { return waiting[m.Chain] != nil })
 	for _, w := range waiting {
-		if w.mark != nil {
-			kept = append(kept, *w.mark)
-		}
+		kept = slices.DeleteFunc(kept, func(m planstore.Mark) bool { return m.Chain == w.Before || m.Chain == w.Mark.Chain })
+		kept = append(kept, w.Mark)
 	}
 	slices.SortStableFunc(kept, func(a, b planstore.Mark) int {
 		return cmp.Or(cmp.Compare(b.Len, a.Len), b.At.Compare(a.At))
@@ -202,14 +175,13 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 	return kept[:min(len(kept), planstore.MaxMarks)], nil
 }
 
-// marksUnder returns what waits under a key, by its place.
-func (l *late) marksUnder(k planstore.Key) map[chat.Hash]*waitingMark {
+// marksUnder returns the marks that wait under a key, in their order.
+func (l *late) marksUnder(k planstore.Key) (out []*LateMark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make(map[chat.Hash]*waitingMark)
-	for at, w := range l.marks {
-		if at.key == k {
-			out[at.chain] = w
+	for _, x := range l.marks {
+		if x.Key == k {
+			out = append(out, x)
 		}
 	}
 	return out
@@ -226,7 +198,7 @@ func (s *Store) Flush(ctx context.Context) error {
 	l.one.Lock() // requests in their order
 	defer l.one.Unlock()
 	l.mu.Lock()
-	marks, used, notes := maps.Clone(l.marks), maps.Clone(l.used), slices.Clone(l.notes)
+	marks, used, notes := slices.Clone(l.marks), maps.Clone(l.used), slices.Clone(l.notes)
 	l.mu.Unlock()
 	usage, err := s.usageStatements(marks, used)
 	for err == nil && len(usage)+len(notes) > 0 {
@@ -247,41 +219,59 @@ func (s *Store) Flush(ctx context.Context) error {
 }
 
 // dropWritten forgets what need not wait any more.
-func (l *late) dropWritten(marks map[markKey]*waitingMark, used map[planstore.Key]bool, notes []*note) {
+func (l *late) dropWritten(marks []*LateMark, used map[planstore.Key]bool, notes []*note) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(marks)+len(used) > 0 {
 		l.counts.Writes++
-		l.counts.Written += countMarks(marks)
+		l.counts.Written += int64(len(marks))
 	}
-	maps.DeleteFunc(l.marks, func(at markKey, w *waitingMark) bool { return marks[at] == w })
 	maps.DeleteFunc(l.used, func(k planstore.Key, _ bool) bool { return used[k] })
-	if n := len(notes); n > 0 { // the first, of which some may have been given up
-		l.notes = l.notes[slices.Index(l.notes, notes[n-1])+1:]
+	l.marks, l.notes = withoutFirst(l.marks, marks), withoutFirst(l.notes, notes)
+}
+
+// withoutFirst returns a list without its first elements, of which some may have been
+// given up.
+func withoutFirst[T any](all, first []*T) []*T {
+	if n := len(first); n > 0 {
+		return all[slices.Index(all, first[n-1])+1:]
 	}
+	return all
 }
 
 // usageStatements returns what writes marks and uses. Rows are taken in the same order by all
 // processes, so that none waits for another which waits for it.
-func (s *Store) usageStatements(marks map[markKey]*waitingMark, used map[planstore.Key]bool) ([]Statement, error) {
-	points := slices.SortedFunc(maps.Keys(marks), func(a, b markKey) int {
-		return cmp.Or(compareKeys(a.key, b.key), bytes.Compare(a.chain[:], b.chain[:]))
-	})
+func (s *Store) usageStatements(marks []*LateMark, used map[planstore.Key]bool) ([]Statement, error) {
+	type place struct {
+		key   planstore.Key
+		chain chat.Hash
+	}
+	last := make(map[place]*LateMark) // nil where another mark took the place
+	for _, x := range marks {
+		last[place{x.Key, x.Before}] = nil
+		last[place{x.Key, x.Mark.Chain}] = x
+	}
 	var all []Statement
-	for _, at := range points {
-		m := marks[at]
-		if m.mark == nil {
+	for _, at := range slices.SortedFunc(maps.Keys(last), func(a, b place) int {
+		return cmp.Or(compareKeys(a.key, b.key), bytes.Compare(a.chain[:], b.chain[:]))
+	}) {
+		x := last[at]
+		if x == nil {
 			all = append(all, Statement{Query: `delete from winnow.marks where tenant = $1 and first = $2 and chain = $3`, Args: keyArgs(at.key, at.chain[:])})
 			continue
 		}
-		steps, err := json.Marshal(m.mark.Steps)
+		steps, err := json.Marshal(x.Mark.Steps)
 		if err != nil {
 			return nil, s.Failed("write usage", err)
+		}
+		var used any // when it is written
+		if x.Used != 0 {
+			used = x.Used
 		}
 		all = append(all, Statement{
 			Query: `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used) values ($1, $2, $3, $4, $5, $6, winnow.clock($7))
 				on conflict (tenant, first, chain) do update set len = excluded.len, steps = excluded.steps, not_lasted = excluded.not_lasted, used = excluded.used where excluded.used >= marks.used`,
-			Args: keyArgs(at.key, at.chain[:], m.mark.Len, steps, m.mark.NotLasted, m.used),
+			Args: keyArgs(at.key, at.chain[:], x.Mark.Len, steps, x.Mark.NotLasted, used),
 		})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(used), compareKeys) {

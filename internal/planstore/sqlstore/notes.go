@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,15 +18,7 @@ func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Req
 		own := *r // numbers are set here
 		r = &own
 	}
-	l := &s.late
-	l.mu.Lock()
-	if len(l.notes) >= mostLate { // the database is gone
-		l.notes = l.notes[1:]
-		l.counts.Lost++
-	}
-	l.notes = append(l.notes, &note{c, r, links})
-	l.mu.Unlock()
-	l.wakeWriter()
+	s.late.add(func(l *late) { l.notes = append(l.notes, &note{c, r, links}) })
 	return nil
 }
 
@@ -64,19 +57,19 @@ func Moved(all, noted []planstore.Conversation, at time.Time) []planstore.Conver
 // held in the same order by all processes, so that none waits for another which
 // waits for it.
 func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []*note) error {
-	notes = slices.Clone(notes)
-	slices.SortStableFunc(notes, func(a, b *note) int {
-		return cmp.Or(cmp.Compare(a.leaf.Key.Tenant, b.leaf.Key.Tenant), cmp.Compare(a.leaf.ID, b.leaf.ID))
-	})
-	for from := 0; from < len(notes); {
-		to := from + 1
-		for to < len(notes) && notes[to].leaf.Key.Tenant == notes[from].leaf.Key.Tenant && notes[to].leaf.ID == notes[from].leaf.ID {
-			to++
-		}
-		if err := s.writeLeaf(ctx, tx, notes[from:to]); err != nil {
+	type place struct {
+		tenant planstore.Tenant
+		id     string
+	}
+	leaves := make(map[place][]*note)
+	for _, n := range notes {
+		at := place{n.leaf.Key.Tenant, n.leaf.ID}
+		leaves[at] = append(leaves[at], n)
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(leaves), func(a, b place) int { return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id)) }) {
+		if err := s.writeLeaf(ctx, tx, leaves[at]); err != nil {
 			return err
 		}
-		from = to
 	}
 	return nil
 }

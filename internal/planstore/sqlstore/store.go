@@ -8,11 +8,18 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/sqldb"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // Options say how a store works.
 type Options struct {
+	// Kind says in one word where plans are kept, Reason in a few why a statement
+	// failed, "" where that is not known. Close lets go of the database.
+	Kind   string
+	Reason func(error) string
+	Close  func() error
+
 	// Bounds are those of the store, with defaults.
 	Bounds planstore.Bounds
 
@@ -30,7 +37,7 @@ type Options struct {
 
 // Store is a [planstore.Owner] in a database.
 type Store struct {
-	db   DB
+	db   sqldb.DB
 	o    Options
 	puts atomic.Int64
 	late late
@@ -48,7 +55,7 @@ var (
 )
 
 // New returns the store in a database whose tables are there.
-func New(db DB, o Options) *Store {
+func New(db sqldb.DB, o Options) *Store {
 	s := &Store{db: db, o: o}
 	s.originals.Store(-1)
 	s.late.startWriter(s)
@@ -64,13 +71,13 @@ func (s *Store) now() any {
 }
 
 // Kind implements [planstore.Store].
-func (s *Store) Kind() string { return s.db.Kind() }
+func (s *Store) Kind() string { return s.o.Kind }
 
 // Exposed implements [planstore.Owner]: a file says it otherwise.
 func (s *Store) Exposed() error { return nil }
 
 // Close implements [planstore.Store]. What waits is written first.
-func (s *Store) Close() error { return errors.Join(s.late.close(), s.db.Close()) }
+func (s *Store) Close() error { return errors.Join(s.late.close(), s.o.Close()) }
 
 // freshness returns how old the note of a use may be before it is written anew.
 func (s *Store) freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }

@@ -63,7 +63,8 @@ func Open(ctx context.Context, address string, o *Options) (planstore.Owner, err
 	if local == nil {
 		local = time.Now
 	}
-	return &store{db: db, Store: sqlstore.New(database{db}, sqlstore.Options{
+	return &store{db: db, Store: sqlstore.New(db, sqlstore.Options{
+		Kind: "postgres", Reason: pg.Reason, Close: func() error { db.Close(); return nil },
 		Bounds: o.Bounds.WithDefaults(10_000_000, 100<<30), Clock: o.Bounds.Now, Local: local, PrunedElsewhere: o.PrunedElsewhere,
 	})}, nil
 }

@@ -61,17 +61,11 @@ func (d *database) Run(ctx context.Context, w sqldb.Work, f func(context.Context
 	return d.marks.Run(ctx, w.Tx, f)
 }
 
-// Kind implements [sqlstore.DB].
-func (d *database) Kind() string { return "file" }
-
-// IsGone implements [sqlstore.DB]: a file is there, or it is not.
-func (d *database) IsGone(error) bool { return false }
-
-// Close implements [sqlstore.DB].
+// Close lets go of the file.
 func (d *database) Close() error { return errors.Join(d.plans.Close(), d.marks.Close()) }
 
-// Reason implements [sqlstore.DB].
-func (d *database) Reason(err error) string {
+// reasonOf says in a few words why a statement failed; "" where that is not known.
+func reasonOf(err error) string {
 	switch sqldb.CodeOf(err) {
 	case codes.SQLITE_FULL:
 		return "the disk is full"

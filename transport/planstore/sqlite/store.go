@@ -76,7 +76,9 @@ func openStore(path string, b planstore.Bounds) (s *store, err error) {
 	if err != nil {
 		return s, fmt.Errorf("the journal of usage: %w", err)
 	}
-	s.Store = sqlstore.New(s.db, sqlstore.Options{Bounds: b, Clock: b.Now, Local: b.Now, Journal: s.journal.noteMark})
+	s.Store = sqlstore.New(s.db, sqlstore.Options{
+		Kind: "file", Reason: reasonOf, Close: s.db.Close, Bounds: b, Clock: b.Now, Local: b.Now, Journal: s.journal.noteMark,
+	})
 	for _, m := range left {
 		s.Recover(m)
 	}
