@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,16 +16,12 @@ import (
 
 // replayFlags are the flags of winnow replay.
 type replayFlags struct {
-	policies, windows           []string
-	model                       string
-	trigger                     float64
-	edits, field, alone, search bool
-	fixed, targets              []string
-	at                          float64
-	limit                       int
-	read                        int
-	seed                        uint64
-	markdown, commit            string
+	policies, windows, fixed, targets []string
+	model, markdown, commit           string
+	trigger, at                       float64
+	edits, field, alone, search       bool
+	read                              int
+	seed                              uint64
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -52,71 +49,107 @@ counted with the tables of the o200k vocabulary.`,
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies (default: all)")
-	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; own: those that the sessions were recorded in; none: no replay of whole sessions)")
+	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000)")
 	fl.StringVar(&f.model, "model", "", "`MODEL` whose prices are charged (default claude-opus-5-5)")
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which every policy compacts")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
 	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the sessions that --limit does")
-	f.addField(fl)
+	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the places without one that --field looks at")
+	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
+	fl.BoolVar(&f.search, "search", false, "only measure what one search in what is hidden finds of the next edits")
+	fl.BoolVar(&f.alone, "alone", false, "only compare whole sessions with the agents that wrote them, alone with their own compaction: when, how often, dollars, waits")
+	fl.StringSliceVar(&f.fixed, "fixed", nil, "`TOKENS` of system prompt and tools in every request; winnow then decides itself when to compact")
+	fl.StringSliceVar(&f.targets, "targets", []string{"80000", "100000", "120000"}, "with --field: whole prompts in `TOKENS` to aim at besides")
+	fl.Float64Var(&f.at, "at", 0, "with --field: `SHARE` of the room at which sessions are cut (default: where winnow would with nothing set)")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
+	cmd.MarkFlagsMutuallyExclusive("edits", "field", "alone", "search", "read")
 	return cmd
 }
 
+// runReplay has the board made that the flags ask for.
 func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Edits: len(f.policies) == 0}
 	if f.trigger <= 0 || f.trigger > 1 {
 		return usageErrorf("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
-	var err error
-	if len(f.windows) == 1 && f.windows[0] == ownWindow {
-		o.Windows, err = a.ownWindows(args)
-		o.Heard = !cmd.Flags().Changed("fixed")
-	} else {
-		o.Windows, err = parseTokenList("--window", f.windows)
+	if f.at < 0 || f.at > 1 {
+		return usageErrorf("--at %v: must be a share between 0 and 1", f.at)
 	}
+	const leastWindow = 500
+	windows, err := parseTokenList("--window", f.windows, leastWindow)
 	if err != nil {
 		return err
 	}
+	fixed, err := parseTokenList("--fixed", f.fixed, 0)
+	if err != nil {
+		return err
+	}
+	targets, err := parseTokenList("--targets", f.targets, leastWindow)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	switch {
+	case f.read != 0:
+		return a.replayRead(cmd, args, f, windows)
+	case f.field:
+		o := &replay.FieldOptions{Targets: targets, Seed: f.seed}
+		if o.Places, err = fieldPlaces(windows, fixed, f.at); err != nil {
+			return err
+		}
+		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Field(ctx, d, o) })
+	case f.search:
+		o := &replay.PlaceOptions{Places: eachPlace(windows, fixed)}
+		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Searches(ctx, d, o) })
+	case f.alone:
+		o := &replay.AloneOptions{Alone: peers.Alone()}
+		for _, p := range eachPlace(windows, fixed) {
+			o.Places = append(o.Places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
+		}
+		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Alone(ctx, d, o) })
+	case f.edits:
+		o := &replay.NextOptions{}
+		if o.Window, o.Viewers, err = f.oneWindow("--edits", windows); err != nil {
+			return err
+		}
+		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(ctx, d, o) })
+	}
+	o := &replay.Options{Policies: peers.Policies(), Windows: windows, Trigger: f.trigger, Edits: len(f.policies) == 0}
 	if f.model != "" {
 		o.Model = model.Default().Lookup(f.model)
 		if !o.Model.Prices.Known() || o.Model.Source.Guess() {
 			return usageErrorf("--model %s: its prices are not known; see winnow models", f.model)
 		}
 	}
-	if f.read != 0 {
-		return a.replayRead(cmd, args, f, o.Windows)
-	}
-	fixed, err := f.fixedParts()
-	if err != nil {
-		return err
-	}
-	if f.field {
-		return a.replayField(cmd, args, f, o.Windows, fixed)
-	}
-	if f.search {
-		o := &replay.PlaceOptions{Places: eachPlace(o.Windows, fixed)}
-		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Searches(cmd.Context(), d, o) })
-	}
-	if f.alone {
-		return a.replayAlone(cmd, args, f, o.Windows, fixed)
-	}
 	if len(fixed) > 1 {
-		return usageErrorf("--fixed: only --field takes more than one")
+		return usageErrorf("--fixed: only --field, --search and --alone take more than one")
 	}
 	if len(fixed) == 1 {
 		o.Fixed = fixed[0]
-	}
-	if f.edits {
-		return a.replayEdits(cmd, args, f, o.Windows)
 	}
 	if len(f.policies) > 0 {
 		if o.Policies, err = peers.ByName(f.policies...); err != nil {
 			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
-	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Run(cmd.Context(), d, o) })
+	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Run(ctx, d, o) })
+}
+
+// oneWindow returns the window of a report that looks at one, 0 for its usual one, and
+// the engines that the flags name.
+func (f *replayFlags) oneWindow(report string, windows []int) (window int, viewers []replay.Viewer, err error) {
+	switch {
+	case len(windows) > 1:
+		return 0, nil, usageErrorf("%s looks at one window; name one with --window", report)
+	case len(windows) == 1:
+		window = windows[0]
+	}
+	if len(f.policies) > 0 {
+		if viewers, err = replay.ViewersByName(f.policies...); err != nil {
+			return 0, nil, usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+		}
+	}
+	return window, viewers, nil
 }
 
 // board is what a measurement gives.
@@ -141,7 +174,12 @@ func (a *app) measureBoard(cmd *cobra.Command, args []string, f *replayFlags, te
 	if page, ok := b.(interface {
 		Markdown(out io.Writer, made replay.Made) error
 	}); ok && f.markdown != "" {
-		if err := writeReport(f, start, page.Markdown); err != nil {
+		var text bytes.Buffer
+		made := replay.Made{Date: start.Format("2006-01-02"), Commit: cmp.Or(f.commit, thisBuild().Version), Command: f.command()}
+		if err := page.Markdown(&text, made); err != nil {
+			return err
+		}
+		if err := writeOutput(f.markdown, text.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -169,20 +207,16 @@ func (a *app) loadReplayData(cmd *cobra.Command, args []string) (*replay.Data, e
 
 // replayRead prints compactions.
 func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
-	r := replay.Reading{Count: f.read, Seed: f.seed}
-	switch {
-	case f.read < 0 || a.asJSON || f.edits:
-		return usageErrorf("--read only prints compactions as text; it does not go with the other reports")
-	case len(windows) > 1 || len(f.policies) > 1 || windows != nil && len(windows) == 0:
-		return usageErrorf("--read looks at one window and one policy")
-	case len(windows) == 1:
-		r.Window = windows[0]
+	if f.read < 0 || a.asJSON {
+		return usageErrorf("--read prints a number of compactions as text")
 	}
-	if len(f.policies) == 1 {
-		viewers, err := replay.ViewersByName(f.policies...)
-		if err != nil {
-			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
-		}
+	r := replay.Reading{Count: f.read, Seed: f.seed}
+	window, viewers, err := f.oneWindow("--read", windows)
+	if err != nil {
+		return err
+	}
+	r.Window = window
+	if len(viewers) > 0 {
 		r.Viewer = viewers[0]
 	}
 	data, err := a.loadReplayData(cmd, args)
@@ -201,70 +235,77 @@ func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, wind
 	return err
 }
 
-// replayEdits prints whether the next edits are ready.
-func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
-	o := &replay.NextOptions{}
-	switch {
-	case len(windows) > 1 || windows != nil && len(windows) == 0:
-		return usageErrorf("--edits looks at one window; name one with --window")
-	case len(windows) == 1:
-		o.Window = windows[0]
-	}
-	var err error
-	if len(f.policies) > 0 {
-		if o.Viewers, err = replay.ViewersByName(f.policies...); err != nil {
-			return usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
-		}
-	}
-	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(cmd.Context(), d, o) })
-}
-
-// reportArgs says how a report can be made again, without the places of this
-// machine.
-func reportArgs(f *replayFlags) []string {
-	args := []string{"replay", "SESSIONS"}
+// command says how a report can be made again, without the places of this machine.
+func (f *replayFlags) command() string {
+	words := []string{"winnow replay SESSIONS"}
 	if f.alone {
-		args = append(args, "--alone")
+		words = append(words, "--alone")
 	}
 	for _, l := range []struct {
 		name   string
 		values []string
 	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}} {
 		if len(l.values) > 0 {
-			args = append(args, l.name, strings.Join(l.values, ","))
+			words = append(words, l.name, strings.Join(l.values, ","))
 		}
 	}
 	if f.model != "" {
-		args = append(args, "--model", f.model)
+		words = append(words, "--model", f.model)
 	}
-	return args
+	return strings.Join(words, " ")
 }
 
-// writeReport writes the page that --markdown asked for.
-func writeReport(f *replayFlags, start time.Time, write func(io.Writer, replay.Made) error) error {
-	made := replay.Made{Date: start.Format("2006-01-02"), Commit: cmp.Or(f.commit, thisBuild().Version), Command: "winnow " + strings.Join(reportArgs(f), " ")}
-	var buf bytes.Buffer
-	if err := write(&buf, made); err != nil {
-		return err
-	}
-	return writeOutput(f.markdown, buf.Bytes())
-}
-
-// parseTokenList reads a list of positive numbers. No list is nil, "none" an empty one.
-func parseTokenList(flag string, values []string) ([]int, error) {
-	if len(values) == 0 {
-		return nil, nil
-	}
-	if len(values) == 1 && values[0] == "none" {
-		return []int{}, nil
-	}
-	var out []int
+// parseTokenList reads a list of numbers of tokens, none below the least. No list is nil.
+func parseTokenList(flag string, values []string, least int) (out []int, err error) {
 	for _, v := range values {
 		n, err := parseTokens(v)
-		if err != nil || n < 500 {
-			return nil, usageErrorf("%s %s: must be a number of tokens, at least 500", flag, v)
+		if err != nil || n < least {
+			return nil, usageErrorf("%s %s: must be a number of tokens, at least %d", flag, v, least)
 		}
 		out = append(out, n)
+	}
+	return out, nil
+}
+
+// eachPlace is each window with each fixed part; nil, the usual places, where neither
+// is named.
+func eachPlace(windows, fixed []int) (out []replay.Place) {
+	if windows == nil && fixed != nil {
+		windows = []int{200_000}
+	}
+	if fixed == nil {
+		fixed = []int{0}
+	}
+	for _, w := range windows {
+		for _, n := range fixed {
+			out = append(out, replay.Place{Window: w, Fixed: n})
+		}
+	}
+	return out
+}
+
+// fieldPlaces returns the places of --field: each window with each fixed part, as a
+// request has it and as the file marks it, or the usual places in the windows.
+func fieldPlaces(windows, fixed []int, at float64) ([]replay.Place, error) {
+	var out []replay.Place
+	if fixed == nil {
+		for _, p := range replay.Places() {
+			if windows == nil || slices.Contains(windows, p.Window) {
+				out = append(out, p)
+			}
+		}
+	} else {
+		for _, p := range eachPlace(windows, fixed) {
+			marked := p
+			marked.Marked = true
+			out = append(out, p, marked)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usageErrorf("--window: say with --fixed how many tokens system prompt and tools have there")
+	}
+	for i := range out {
+		out[i].At = at
 	}
 	return out, nil
 }

@@ -5,10 +5,10 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/text"
@@ -30,35 +30,31 @@ type Row struct {
 	Dollars                    float64
 }
 
-// Read reads rows, one JSON object a line, and leaves those of runs that read files
-// out. Of two rows about the same the later one counts.
-func Read(r io.Reader) ([]Row, error) {
-	all, err := readLines[Row](r)
+// Print reads rows, one JSON object a line, and writes the tables that they fill. Of two
+// rows about the same the later one counts.
+func Print(w io.Writer, r io.Reader) error {
 	var list []Row
-	for _, row := range all {
+	var facts []Fact
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		var row Row
+		var fact Fact
+		if err := errors.Join(json.Unmarshal(lines.Bytes(), &row), json.Unmarshal(lines.Bytes(), &fact)); err != nil {
+			return fmt.Errorf("rows: %w", err)
+		}
 		if row.Through == "" {
+			facts = append(facts, fact)
 			continue
 		}
 		list = slices.DeleteFunc(list, func(x Row) bool { return x.key() == row.key() })
 		list = append(list, row)
 	}
-	return list, err
-}
-
-// ReadFacts reads runs that read files, one JSON object a line.
-func ReadFacts(r io.Reader) ([]Fact, error) { return readLines[Fact](r) }
-
-func readLines[T any](r io.Reader) ([]T, error) {
-	var list []T
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		var row T
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			return nil, fmt.Errorf("rows: %w", err)
+	for _, table := range []string{workTable(list), recallTable(list), factTable(facts)} {
+		if strings.Count(table, "\n") > 2 { // more than its head
+			fmt.Fprintf(w, "%s\n", table)
 		}
-		list = append(list, row)
 	}
-	return list, lines.Err()
+	return lines.Err()
 }
 
 type key struct {
@@ -100,9 +96,9 @@ var names = []struct{ agent, name string }{
 	{"claude", "Claude Code"},
 }
 
-// Table writes the table: a line for each agent, window and way through winnow,
-// beside the same work without it and in a window that holds all of it.
-func Table(w io.Writer, list []Row) error {
+// workTable has a line for each agent, window and way through winnow, beside the same
+// work without it and in a window that holds all of it.
+func workTable(list []Row) string {
 	var b strings.Builder
 	b.WriteString("| agent | window | through | without winnow | with winnow | refused | repeated | facts | recalled | plans | rewrites | own compactions | dollars | uncut |\n")
 	b.WriteString("|---|--:|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
@@ -116,7 +112,7 @@ func Table(w io.Writer, list []Row) error {
 	for _, n := range names {
 		var of []Row
 		for _, r := range list {
-			if r.Agent == n.agent && r.Through != "without" && r.Through != "uncut" {
+			if r.Agent == n.agent && r.Through != "without" && r.Through != "uncut" && ways[r.Through] == "" {
 				of = append(of, r)
 			}
 		}
@@ -133,15 +129,14 @@ func Table(w io.Writer, list []Row) error {
 				without, r.howItEnded(), r.Refused, r.Repeats, r.Kept, r.Due, r.Recalled, r.Plans, r.Rewrites, r.Summaries, r.Dollars, uncut)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // ways are how handles are redeemed, in words.
 var ways = map[string]string{"mcp": "MCP", "shell": "`winnow recall` in its shell", "offered": "the gateway's tools, with neither"}
 
-// Recalls writes the table of runs in which handles were redeemed.
-func Recalls(w io.Writer, list []Row) error {
+// recallTable has the runs in which handles were redeemed.
+func recallTable(list []Row) string {
 	var b strings.Builder
 	b.WriteString("| agent | window | by | facts needed | in the view | recalled | read again | markers | redeemed |\n")
 	b.WriteString("|---|--:|---|--:|--:|--:|--:|--:|--:|\n")
@@ -152,13 +147,12 @@ func Recalls(w io.Writer, list []Row) error {
 			}
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-// Facts writes the table of runs that read files: a line for each agent, window and
-// number of files, of its newest run through winnow beside the newest one alone.
-func Facts(w io.Writer, list []Fact) error {
+// factTable has the runs that read files: a line for each agent, window and number of
+// files, of its newest run through winnow beside the newest one alone.
+func factTable(list []Fact) string {
 	var b strings.Builder
 	b.WriteString("| agent | window | files | far facts | alone | near facts | alone | far ones by kind (alone) | re-read | alone | first cut | alone | rewrites | alone | dollars | alone | dollars to alone |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
@@ -183,16 +177,17 @@ func Facts(w io.Writer, list []Fact) error {
 		for n, k := range f.Kinds {
 			kinds = append(kinds, fmt.Sprintf("%s %d/%d (%d)", k.Name, k.Kept, k.Due, by.Kinds[n].Kept))
 		}
-		i := slices.IndexFunc(names, func(n struct{ agent, name string }) bool { return n.agent == f.Agent })
-		if i < 0 {
-			return fmt.Errorf("rows: there is no agent %q", f.Agent)
+		name := f.Agent
+		for _, n := range names {
+			if n.agent == f.Agent {
+				name = n.name
+			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %d | %d | %s | %s | %d | %d | %.2f | %.2f | %.2f |\n", names[i].name, text.Number(f.Window), f.Files,
+		fmt.Fprintf(&b, "| %s | %s | %d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %d | %d | %s | %s | %d | %d | %.2f | %.2f | %.2f |\n", name, text.Number(f.Window), f.Files,
 			f.Far, f.FarDue, by.Far, by.FarDue, f.Near, f.NearDue, by.Near, by.NearDue, strings.Join(kinds, ", "), f.Reread, by.Reread,
 			cutSize(f.FirstCut), cutSize(by.FirstCut), f.Rewrites, by.Rewrites, f.Dollars, by.Dollars, f.Dollars/by.Dollars)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // cutSize says at which size of the prompt it was cut first.
@@ -218,61 +213,4 @@ func (r Row) howItEnded() string {
 		return fmt.Sprintf("ends, %d own compactions", r.Summaries)
 	}
 	return "ends"
-}
-
-// The marks between which a document has a table, of the runs of this name.
-const (
-	begin = "<!-- table: e2e/agents/run %s writes it -->\n"
-	end   = "<!-- end of the table -->\n"
-)
-
-// Replace puts a table between the marks of a document. What it does not have, an
-// agent, a window or a number of files, keeps the line that the document has: a run
-// takes a window or two, and Claude Code is run by itself.
-func Replace(doc, name, table string) (string, error) {
-	begin := fmt.Sprintf(begin, name)
-	head, rest, begun := strings.Cut(doc, begin)
-	before, tail, ended := strings.Cut(rest, end)
-	if !begun || !ended {
-		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
-	title, lines := linesOf(table)
-	_, old := linesOf(before)
-	for _, o := range old {
-		if !slices.ContainsFunc(lines, func(l line) bool { return l.key == o.key }) {
-			lines = append(lines, o)
-		}
-	}
-	slices.SortStableFunc(lines, func(a, b line) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.window, b.window))
-	})
-	var b strings.Builder
-	b.WriteString(title)
-	for _, l := range lines {
-		b.WriteString(l.text)
-	}
-	return head + begin + "\n" + b.String() + "\n" + end + tail, nil
-}
-
-// line is a line of a table. Its third cell, the number of files, stands in the key's
-// place for the way through winnow.
-type line struct {
-	key
-	order int // of the agent
-	text  string
-}
-
-// linesOf returns a table's lines about agents, and what stands before them.
-func linesOf(table string) (title string, lines []line) {
-	for text := range strings.Lines(table) {
-		cells := strings.Split(text, " | ")
-		i := slices.IndexFunc(names, func(n struct{ agent, name string }) bool { return cells[0] == "| "+n.name })
-		if i < 0 || len(cells) < 3 {
-			title += text
-			continue
-		}
-		window, _ := strconv.Atoi(strings.ReplaceAll(cells[1], ",", ""))
-		lines = append(lines, line{key{names[i].agent, cells[2], window}, i, text})
-	}
-	return title, lines
 }

@@ -6,7 +6,6 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -24,18 +23,14 @@ var mattering = []string{
 	"session", "session/jsonl", "stage", "summary", "transport", "wire",
 }
 
-// change is one way to change a function: a text in the place of a piece of it.
-type change struct {
-	from, to int
-	text     string
-	what     string
-}
+// drivenBy are the packages whose tests drawn mutations are tried against, in this order.
+var drivenBy = []string{".", "./session", "./transport", "./gateway", "./internal/app"}
 
-// source is a file that mutations are drawn from.
-type source struct {
-	name, text string
+// function is one that mutations are drawn from.
+type function struct {
+	*ast.FuncDecl
+	file, text string // of its file
 	set        *token.FileSet
-	functions  []*ast.FuncDecl
 }
 
 // drawMutations returns n mutations that the seed chooses: a package, a function of it, and
@@ -43,96 +38,78 @@ type source struct {
 // they are tried, so there are more than will be.
 func drawMutations(root string, seed uint64, n int) ([]mutation, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	byPkg := make(map[string][]source)
-	var list []mutation
-	taken := make(map[string]bool)
-	for tries := 0; len(list) < n && tries < 100*n; tries++ {
-		pkg := mattering[r.IntN(len(mattering))]
-		if byPkg[pkg] == nil {
-			files, err := readSources(root, pkg)
-			if err != nil {
-				return nil, err
-			}
-			byPkg[pkg] = files
+	byPkg := make(map[string][]function)
+	for _, pkg := range mattering {
+		var err error
+		if byPkg[pkg], err = readFunctions(root, pkg); err != nil {
+			return nil, err
 		}
-		file, f := pickFunction(r, byPkg[pkg])
-		changes := file.possibleChanges(f)
+	}
+	var list []mutation
+	for tries := 0; len(list) < n && tries < 100*n; tries++ {
+		all := byPkg[mattering[r.IntN(len(mattering))]]
+		changes := all[r.IntN(len(all))].possibleChanges()
 		if len(changes) == 0 {
 			continue
 		}
-		c := changes[r.IntN(len(changes))]
-		out := fmt.Sprintf("%s:%d %s: %s", file.name, strings.Count(file.text[:c.from], "\n")+1, f.Name.Name, c.what)
-		if !taken[out] {
-			taken[out] = true
-			list = append(list, mutation{Row: fmt.Sprint("seed ", seed), Out: out, File: file.name, Old: file.text, New: file.text[:c.from] + c.text + file.text[c.to:]})
+		m := changes[r.IntN(len(changes))]
+		m.Row = fmt.Sprint("seed ", seed)
+		if !slices.Contains(list, m) {
+			list = append(list, m)
 		}
 	}
 	return list, nil
 }
 
-// readSources reads the files of a package that are not tests.
-func readSources(root, pkg string) ([]source, error) {
-	names, err := fs.Glob(os.DirFS(filepath.Join(root, pkg)), "*.go")
+// readFunctions reads the functions of a package, its tests left out.
+func readFunctions(root, pkg string) ([]function, error) {
+	built, err := build.ImportDir(filepath.Join(root, pkg), 0)
 	if err != nil {
 		return nil, err
 	}
-	var files []source
-	for _, name := range names {
-		if built, err := build.Default.MatchFile(filepath.Join(root, pkg), name); err != nil || !built || strings.HasSuffix(name, "_test.go") {
-			continue // a test, or a file for another system
-		}
+	var all []function
+	for _, name := range built.GoFiles {
 		data, err := os.ReadFile(filepath.Join(root, pkg, name))
 		if err != nil {
 			return nil, err
 		}
-		s := source{name: filepath.ToSlash(filepath.Join(pkg, name)), text: string(data), set: token.NewFileSet()}
-		tree, err := parser.ParseFile(s.set, name, data, parser.SkipObjectResolution)
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, name, data, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range tree.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				s.functions = append(s.functions, f)
+				all = append(all, function{f, filepath.ToSlash(filepath.Join(pkg, name)), string(data), set})
 			}
 		}
-		files = append(files, s)
 	}
-	return files, nil
-}
-
-// pickFunction chooses a function of a package.
-func pickFunction(r *rand.Rand, files []source) (*source, *ast.FuncDecl) {
-	n := 0
-	for i := range files {
-		n += len(files[i].functions)
-	}
-	k := r.IntN(n)
-	for i := range files {
-		if k < len(files[i].functions) {
-			return &files[i], files[i].functions[k]
-		}
-		k -= len(files[i].functions)
-	}
-	panic("unreachable")
+	return all, nil
 }
 
 // possibleChanges lists what can be changed in a function: a condition is negated, a
 // statement is dropped, a border or a number is off by one.
-func (s *source) possibleChanges(f *ast.FuncDecl) []change {
-	var all []change
-	at := func(p token.Pos) int { return s.set.Position(p).Offset }
-	add := func(n ast.Node, text, what string) {
-		from, to := at(n.Pos()), at(n.End())
-		all = append(all, change{from, to, text, what + " " + strconv.Quote(strings.Join(strings.Fields(s.text[from:to]), " "))})
+func (f *function) possibleChanges() []mutation {
+	var all []mutation
+	source := func(n ast.Node) (from int, text string) {
+		from = f.set.Position(n.Pos()).Offset
+		return from, f.text[from:f.set.Position(n.End()).Offset]
 	}
-	source := func(n ast.Node) string { return s.text[at(n.Pos()):at(n.End())] }
+	add := func(n ast.Node, what string, change func(was string) string) {
+		from, was := source(n)
+		line := strings.Count(f.text[:from], "\n") + 1
+		out := fmt.Sprintf("%s:%d %s: %s %q", f.file, line, f.Name.Name, what, strings.Join(strings.Fields(was), " "))
+		if !strings.Contains(was, "panic(") {
+			all = append(all, mutation{Out: out, File: f.file, Old: f.text, New: f.text[:from] + change(was) + f.text[from+len(was):]})
+		}
+	}
 	drop := func(list []ast.Stmt) {
 		for _, n := range list {
 			a, assigns := n.(*ast.AssignStmt)
 			_, calls := n.(*ast.ExprStmt)
 			_, counts := n.(*ast.IncDecStmt)
 			if calls || counts || assigns && a.Tok != token.DEFINE {
-				add(n, "{}", "drop")
+				add(n, "drop", func(string) string { return "{}" })
 			}
 		}
 	}
@@ -140,55 +117,44 @@ func (s *source) possibleChanges(f *ast.FuncDecl) []change {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			add(n.Cond, "!("+source(n.Cond)+")", "negate")
+			add(n.Cond, "negate", func(was string) string { return "!(" + was + ")" })
 		case *ast.BlockStmt:
 			drop(n.List)
 		case *ast.CaseClause:
 			drop(n.Body)
 		case *ast.BinaryExpr:
 			if other := borders[n.Op]; other != "" {
-				add(n, source(n.X)+" "+other+" "+source(n.Y), "border")
+				add(n, "border", func(was string) string {
+					_, left := source(n.X)
+					_, right := source(n.Y)
+					return left + " " + other + " " + right
+				})
 			}
 		case *ast.BasicLit:
 			if k, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
-				add(n, strconv.Itoa(k+1), "one more than")
+				add(n, "one more than", func(string) string { return strconv.Itoa(k + 1) })
 			}
 		}
 		return true
 	})
-	return slices.DeleteFunc(all, func(c change) bool { return strings.Contains(c.what, "panic(") })
+	return all
 }
 
-// tryDrawn tries drawn mutations against the tests of one driver after the other,
-// until one notices, and prints what became of each. A driver that does not build
-// on the changed package is left out. It ends when n were tried that build; with
-// -write the page has them, one by one.
-func tryDrawn(root, dir string, o *options, n int) error {
-	list, err := drawMutations(root, o.seed, 2*n)
+// tryDrawn tries drawn mutations against the tests of one driver after the other, until
+// one notices, and prints what became of each. It ends when n were tried that build; with
+// -write the page has them then.
+func (t *trial) tryDrawn(n int, seed uint64) error {
+	list, err := drawMutations(t.root, seed, 2*n)
 	if err != nil {
 		return err
 	}
-	head, inside, tail, err := cutPage(root, drawn)
-	if err != nil {
-		return err
-	}
-	noticed := make(map[string]string)
-	for _, f := range splitCells(inside) {
-		if o.open && len(f) == 2 && f[1] != nobody {
-			noticed[f[0]] = f[1]
-		}
-	}
-	passed := make(map[string]string)
+	rows := fmt.Sprintf("| changed, drawn with seed %d | noticed by |\n|---|---|\n", seed)
 	tried, survived := 0, 0
-	rows := fmt.Sprintf("| changed, drawn with seed %d | noticed by |\n|---|---|\n", o.seed)
-	for i := range list {
+	for i := 0; i < len(list) && tried < n; i++ {
 		m := &list[i]
-		name := strings.ReplaceAll(m.Out, "|", "¦")
-		by, known := noticed[name]
-		if !known {
-			if by, err = m.findNoticingTest(root, dir, o, passed); err != nil {
-				return err
-			}
+		by, err := t.findNoticingTest(m)
+		if err != nil {
+			return err
 		}
 		if by == broken {
 			continue
@@ -198,41 +164,40 @@ func tryDrawn(root, dir string, o *options, n int) error {
 		}
 		tried++
 		fmt.Printf("%2d  %-40s  %s\n", tried, by, m.Out)
-		rows += "| " + name + " | " + by + " |\n"
-		if o.write {
-			if err := os.WriteFile(filepath.Join(root, page), []byte(head+rows+tail), 0o644); err != nil {
-				return err
-			}
-		}
-		if tried == n {
-			break
-		}
+		rows += "| " + strings.ReplaceAll(m.Out, "|", "¦") + " | " + by + " |\n"
 	}
-	fmt.Printf("%d mutations drawn with seed %d: %d noticed, %d not\n", tried, o.seed, tried-survived, survived)
-	return nil
+	fmt.Printf("%d mutations drawn with seed %d: %d noticed, %d not\n", tried, seed, tried-survived, survived)
+	if !t.write {
+		return nil
+	}
+	return replaceOnPage(t.root, drawn, rows)
 }
 
 // nobody is what the page says where no driver's test notices.
 const nobody = "**no driver's test**"
 
-// findNoticingTest returns the first test of a driver that notices a drawn mutation.
-func (m *mutation) findNoticingTest(root, dir string, o *options, passed map[string]string) (string, error) {
-	for _, m.Pkg = range strings.Split(o.drivers, ",") {
+// failed finds the name of a test in what go test prints.
+var failed = regexp.MustCompile(`--- FAIL: ([^ ]+)`)
+
+// findNoticingTest returns the first test of a driver that notices a drawn mutation. A
+// driver that does not build on the changed package is left out.
+func (t *trial) findNoticingTest(m *mutation) (string, error) {
+	at, err := filepath.Abs(filepath.Join(t.root, filepath.Dir(m.File)))
+	if err != nil {
+		return "", err
+	}
+	for _, m.Pkg = range drivenBy {
 		needs := exec.Command("go", "list", "-deps", "-test", "-f", "{{.Dir}}", m.Pkg)
-		needs.Dir = root
+		needs.Dir = t.root
 		deps, err := needs.Output()
-		if err != nil {
-			return "", err
-		}
-		at, err := filepath.Abs(filepath.Join(root, filepath.Dir(m.File)))
 		if err != nil {
 			return "", err
 		}
 		if !slices.Contains(strings.Split(string(deps), "\n"), at) {
 			continue
 		}
-		m.Test = o.tests
-		says, text, err := m.try(root, dir, passed)
+		m.Test = "Test.*"
+		says, text, err := t.try(m)
 		switch {
 		case err != nil:
 			return "", err
@@ -240,7 +205,7 @@ func (m *mutation) findNoticingTest(root, dir string, o *options, passed map[str
 			return broken, nil
 		case says == fails:
 			m.Test = "crashes or does not end"
-			if f := regexp.MustCompile(`--- FAIL: ([^ ]+)`).FindStringSubmatch(text); f != nil {
+			if f := failed.FindStringSubmatch(text); f != nil {
 				m.Test = f[1]
 			}
 			return m.testName(), nil

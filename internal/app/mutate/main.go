@@ -37,32 +37,36 @@ type mutation struct {
 	Test string `yaml:"test"` // the test that must fail
 }
 
+// trial is a run of this command.
+type trial struct {
+	root, dir      string // the repository, and a folder for mutated files
+	write, verbose bool
+	passed         map[string]string // what each test says with all features
+}
+
 func main() {
-	var o options
-	flag.StringVar(&o.rows, "rows", "", "only rows whose number matches this expression, such as '^S1'")
-	flag.StringVar(&o.pkgs, "pkgs", "", "only tests of packages that match this expression, such as '^./session$'")
-	flag.BoolVar(&o.open, "open", false, "only mutations whose result docs/rows.md does not have yet")
-	flag.BoolVar(&o.write, "write", false, "put the results into the table of docs/rows.md, one by one")
-	flag.BoolVar(&o.verbose, "v", false, "print the output of tests that do not do as they should")
-	flag.IntVar(&o.draw, "draw", 0, "number of changes to try that -seed draws, instead of the table")
-	flag.Uint64Var(&o.seed, "seed", 1, "what is drawn")
-	flag.StringVar(&o.drivers, "drivers", ".,./session,./transport,./gateway,./internal/app", "packages whose tests drawn changes are tried against, in this order")
-	flag.StringVar(&o.tests, "tests", "Test.*", "only tests of theirs that match this expression")
+	t := trial{root: ".", passed: make(map[string]string)}
+	rows := flag.String("rows", "", "only rows whose number matches this expression, such as '^S1'")
+	open := flag.Bool("open", false, "only mutations whose result docs/rows.md does not have yet")
+	flag.BoolVar(&t.write, "write", false, "put the results into the table of docs/rows.md")
+	flag.BoolVar(&t.verbose, "v", false, "print the output of tests that do not do as they should")
+	draw := flag.Int("draw", 0, "number of changes to try that -seed draws, instead of the table")
+	seed := flag.Uint64("seed", 1, "what is drawn")
 	flag.Parse()
-	if err := run(".", &o); err != nil {
+	dir, err := os.MkdirTemp("", "winnow-mutate-")
+	if err == nil {
+		t.dir = dir
+		if *draw > 0 {
+			err = t.tryDrawn(*draw, *seed)
+		} else {
+			err = t.tryTable(*rows, *open)
+		}
+		_ = os.RemoveAll(dir)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
-}
-
-// options say which mutations are tried and what becomes of the results.
-type options struct {
-	rows, pkgs           string
-	open, write, verbose bool
-
-	draw           int
-	seed           uint64
-	drivers, tests string
 }
 
 // readTable returns the table's mutations.
@@ -75,68 +79,48 @@ func readTable(root string) ([]mutation, error) {
 	return list, yaml.Unmarshal(data, &list)
 }
 
-// apply returns a file's text without the feature.
-func (m *mutation) apply(text string) (string, error) {
-	if n := strings.Count(text, m.Old); n != 1 || m.Old == "" {
-		return "", fmt.Errorf("%s: %s: the text to replace stands there %d times, and must stand there once", m.Row, m.File, n)
-	}
-	return strings.Replace(text, m.Old, m.New, 1), nil
-}
-
-func run(root string, o *options) error {
-	want, err := regexp.Compile(o.rows)
+// tryTable tries the mutations of the table, or of the rows that match an expression.
+func (t *trial) tryTable(rows string, open bool) error {
+	want, err := regexp.Compile(rows)
 	if err != nil {
 		return err
 	}
-	driver, err := regexp.Compile(o.pkgs)
+	list, err := readTable(t.root)
 	if err != nil {
 		return err
 	}
-	list, err := readTable(root)
+	known, err := readResults(t.root)
 	if err != nil {
 		return err
-	}
-	known, err := readResults(root)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "winnow-mutate-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if o.draw > 0 {
-		return tryDrawn(root, dir, o, o.draw)
 	}
 	const line = "%-6s  %-58s  %-50s  %s\n"
 	fmt.Printf(line, "row", "taken out", "test", "without it")
 	bad := 0
-	passed := make(map[string]string) // what each test says with all features
 	for i := range list {
 		m := &list[i]
-		if !want.MatchString(m.Row) || !driver.MatchString(m.Pkg) || o.open && known[m.key()] == fails {
+		if !want.MatchString(m.Row) || open && known[m.key()] == fails {
 			continue
 		}
-		says, text, err := m.try(root, dir, passed)
+		says, text, err := t.try(m)
 		if err != nil {
 			return err
 		}
 		if says != fails {
 			bad++
-			if o.verbose {
+			if t.verbose {
 				fmt.Fprintf(os.Stderr, "%s: %s\n%s\n", m.Row, m.Out, text)
 			}
 		}
 		fmt.Printf(line, m.Row, m.Out, m.testName(), says)
 		known[m.key()] = says
-		if o.write {
-			if err := writeResults(root, list, known); err != nil {
+		if t.write { // one by one: all of them take hours
+			if err := writeResults(t.root, list, known); err != nil {
 				return err
 			}
 		}
 	}
-	if o.write { // also where nothing was tried: mutations may have gone
-		if err := writeResults(root, list, known); err != nil {
+	if t.write { // also where nothing was tried: mutations may have gone
+		if err := writeResults(t.root, list, known); err != nil {
 			return err
 		}
 	}
@@ -157,31 +141,39 @@ const (
 )
 
 // try runs the test with the feature, once for all, and without it.
-func (m *mutation) try(root, dir string, passed map[string]string) (says, text string, err error) {
+func (t *trial) try(m *mutation) (says, text string, err error) {
 	key := m.Pkg + " " + m.Test
-	if _, ok := passed[key]; !ok {
-		if passed[key], text, err = m.runTest(root, ""); err != nil {
+	if t.passed[key] == "" {
+		if t.passed[key], text, err = t.runTest(m); err != nil {
 			return "", "", err
 		}
 	}
-	switch passed[key] {
+	switch says := t.passed[key]; says {
 	case passes:
 	case fails:
 		return always, text, nil
 	default:
-		return passed[key], text, nil
+		return says, text, nil
 	}
-	overlay, err := m.writeOverlay(root, dir)
+	overlay, err := t.writeOverlay(m)
 	if err != nil {
 		return "", "", err
 	}
-	return m.runTest(root, overlay)
+	return t.runTest(m, "-count=1", "-overlay="+overlay)
+}
+
+// apply returns a file's text without the feature.
+func (m *mutation) apply(text string) (string, error) {
+	if n := strings.Count(text, m.Old); n != 1 || m.Old == "" {
+		return "", fmt.Errorf("%s: %s: the text to replace stands there %d times, and must stand there once", m.Row, m.File, n)
+	}
+	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
 // writeOverlay writes the file without the feature, and an overlay that has the
 // compiler read it in place of the original.
-func (m *mutation) writeOverlay(root, dir string) (string, error) {
-	path, err := filepath.Abs(filepath.Join(root, m.File))
+func (t *trial) writeOverlay(m *mutation) (string, error) {
+	path, err := filepath.Abs(filepath.Join(t.root, m.File))
 	if err != nil {
 		return "", err
 	}
@@ -193,29 +185,19 @@ func (m *mutation) writeOverlay(root, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stand := filepath.Join(dir, "without"+filepath.Ext(path))
-	if err := os.WriteFile(stand, []byte(without), 0o600); err != nil {
-		return "", err
-	}
+	stand, overlay := filepath.Join(t.dir, "without"+filepath.Ext(path)), filepath.Join(t.dir, "overlay.json")
 	doc, err := json.Marshal(map[string]any{"Replace": map[string]string{path: stand}})
-	if err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(dir, "overlay.json")
-	return overlay, os.WriteFile(overlay, doc, 0o600)
+	return overlay, errors.Join(err, os.WriteFile(stand, []byte(without), 0o600), os.WriteFile(overlay, doc, 0o600))
 }
 
-// runTest runs the mutation's test, with an overlay unless it is "". Without one the
-// result may come from the build's cache. Vet is left out: it would refuse code
-// that a feature's absence makes odd.
-func (m *mutation) runTest(root, overlay string) (says, text string, err error) {
+// runTest runs the mutation's test, with further flags. Without any the result may come
+// from the build's cache. Vet is left out: it would refuse code that a feature's absence
+// makes odd.
+func (t *trial) runTest(m *mutation, flags ...string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	args := []string{"test", "-v", "-vet=off", "-tags", "docs", "-timeout", "10m", "-failfast", "-run", run, m.Pkg}
-	if overlay != "" {
-		args = slices.Insert(args, 1, "-count=1", "-overlay="+overlay)
-	}
+	args := slices.Concat([]string{"test"}, flags, []string{"-v", "-vet=off", "-tags", "docs", "-timeout", "10m", "-failfast", "-run", run, m.Pkg})
 	cmd := exec.Command("go", args...)
-	cmd.Dir = root
+	cmd.Dir = t.root
 	b, err := cmd.CombinedOutput()
 	text = string(b)
 	var exit *exec.ExitError

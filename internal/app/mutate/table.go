@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -47,41 +48,38 @@ func (m *mutation) testName() string {
 // key tells a mutation's line in the page from the others.
 func (m *mutation) key() string { return m.Row + " | " + m.Out + " | " + m.testName() }
 
-// tableLine returns what the page says of a mutation.
-func (m *mutation) tableLine(says string) string {
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", m.Row, m.Out, drivers[m.Pkg], m.testName(), says)
-}
-
-// cutPage returns the page as it is up to a mark, from there to the end mark, and after.
-func cutPage(root, mark string) (head, inside, tail string, err error) {
-	doc, err := os.ReadFile(filepath.Join(root, page))
+// onPage finds what stands between a mark of the page and the end mark.
+func onPage(root, mark string) (doc string, from, to int, err error) {
+	data, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
-		return "", "", "", err
+		return "", 0, 0, err
 	}
-	head, rest, _ := strings.Cut(string(doc), mark)
-	inside, tail, ok := strings.Cut(rest, end)
-	if !ok {
-		return "", "", "", errors.New(page + " lacks the marks between which the results stand")
+	doc = string(data)
+	from = strings.Index(doc, mark) + len(mark)
+	if to = strings.Index(doc[from:], end); from < len(mark) || to < 0 {
+		return "", 0, 0, errors.New(page + " lacks the marks between which the results stand")
 	}
-	return head + mark, inside, end + tail, nil
+	return doc, from, from + to, nil
 }
 
-// splitCells returns the cells of a table's lines.
-func splitCells(table string) (rows [][]string) {
-	for line := range strings.Lines(table) {
-		rows = append(rows, strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "))
+// replaceOnPage writes rows between a mark of the page and the end mark.
+func replaceOnPage(root, mark, rows string) error {
+	doc, from, to, err := onPage(root, mark)
+	if err != nil {
+		return err
 	}
-	return rows
+	return os.WriteFile(filepath.Join(root, page), []byte(doc[:from]+rows+doc[to:]), 0o644)
 }
 
 // readResults returns what the page says of each mutation, by its key.
 func readResults(root string) (map[string]string, error) {
-	_, inside, _, err := cutPage(root, start)
+	doc, from, to, err := onPage(root, start)
 	if err != nil {
 		return nil, err
 	}
 	known := make(map[string]string)
-	for _, f := range splitCells(inside) {
+	for line := range strings.Lines(doc[from:to]) {
+		f := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
 		if len(f) == 5 && f[0] != "row" {
 			known[f[0]+" | "+f[1]+" | "+f[3]] = f[4]
 		}
@@ -89,21 +87,13 @@ func readResults(root string) (map[string]string, error) {
 	return known, nil
 }
 
-// writeResults puts the results between the page's marks, in the order of the mutations'
-// table. A mutation that has none is said not to have run.
+// writeResults puts the results on the page, in the order of the mutations' table. A
+// mutation that has none is said not to have run.
 func writeResults(root string, list []mutation, known map[string]string) error {
-	head, _, tail, err := cutPage(root, start)
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	b.WriteString("| row | taken out | driver | test | without it the test |\n|---|---|---|---|---|\n")
+	rows := "| row | taken out | driver | test | without it the test |\n|---|---|---|---|---|\n"
 	for i := range list {
-		says := known[list[i].key()]
-		if says == "" {
-			says = notRun
-		}
-		b.WriteString(list[i].tableLine(says))
+		m := &list[i]
+		rows += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", m.Row, m.Out, drivers[m.Pkg], m.testName(), cmp.Or(known[m.key()], notRun))
 	}
-	return os.WriteFile(filepath.Join(root, page), []byte(head+b.String()+tail), 0o644)
+	return replaceOnPage(root, start, rows)
 }

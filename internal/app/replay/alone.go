@@ -259,8 +259,9 @@ func (b *AloneBoard) Bars() []Bar {
 	return bars
 }
 
-// placeGrids returns a table for each place, in order.
-func (b *AloneBoard) placeGrids() (places []AlonePlace, grids []grid) {
+// sections returns a table for each place, in order.
+func (b *AloneBoard) sections() (all []section) {
+	note := fmt.Sprintf("beside the agents alone (* simulated LLM; dollars at the prices of %s)", b.Model)
 	of := func(a, b float64) string {
 		if b == 0 {
 			return "–"
@@ -269,19 +270,18 @@ func (b *AloneBoard) placeGrids() (places []AlonePlace, grids []grid) {
 	}
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if len(places) == 0 || places[len(places)-1] != r.AlonePlace {
-			places = append(places, r.AlonePlace)
-			grids = append(grids, grid{right: 2, head: []string{
+		if title := "Whole sessions " + r.AlonePlace.String(); len(all) == 0 || all[len(all)-1].title != title {
+			all = append(all, section{title: title, note: note, grid: grid{right: 2, head: []string{
 				"agent", "policy", "sessions", "compacted", "rewrites", "cold", "first cut", "early", "V", "95 %", "tail", "naive", "re-reads",
 				"$", "of alone", "no pauses", "of alone", "cached", "waited", "lost", "refused",
-			}})
+			}}})
 		}
 		alone := b.Row(r.AlonePlace, r.Agent, "alone")
 		name := r.Policy
 		if r == alone {
 			name += " *"
 		}
-		g, l := &grids[len(grids)-1], &r.Long
+		g, l := &all[len(all)-1], &r.Long
 		g.rows = append(g.rows, []string{
 			r.Agent, name, text.Number(r.Sessions), text.Number(r.Compacted), text.Number(r.Rewrites), text.Number(r.Cold), twoDigits(r.First), text.Number(r.Early),
 			twoDigits(l.EditsReady), l.ReadyBetween.String(), twoDigits(l.TailReady), twoDigits(l.NaiveReady), text.Number(l.Rereads),
@@ -289,34 +289,16 @@ func (b *AloneBoard) placeGrids() (places []AlonePlace, grids []grid) {
 			fmt.Sprintf("%.0f %%", 100*l.ReadShare()), formatHours(l.BlockedMS), formatHours(l.LostMS), text.Number(r.Refused),
 		})
 	}
-	return places, grids
+	return all
 }
 
 // Table writes the board for a terminal.
-func (b *AloneBoard) Table(w io.Writer) error {
-	p := &page{w: w}
-	places, grids := b.placeGrids()
-	for i, place := range places {
-		p.say("Whole sessions %s, beside the agents alone (* simulated LLM; dollars at the prices of %s)", place, b.Model)
-		p.put(grids[i].writeText)
-		p.say("")
-	}
-	return p.err
-}
+func (b *AloneBoard) Table(w io.Writer) error { return writeSections(w, b.sections()) }
 
 // Markdown writes the board as a page for people.
 func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
-	p := &page{w: w}
-	p.say("# In the field\n")
-	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
-	p.say("%s\n", aloneMeans)
-	p.say("Data: fingerprint `%s`. Dollars are those of %s.\n", b.Fingerprint, b.Model)
-	places, grids := b.placeGrids()
-	for i, place := range places {
-		p.table("## Whole sessions "+place.String(), grids[i])
-	}
-	p.table("## What is asked for", barGrid(b.Bars()))
-	return p.err
+	about := fmt.Sprintf("%s\n\nData: fingerprint `%s`. Dollars are those of %s.", aloneMeans, b.Fingerprint, b.Model)
+	return writePage(w, "In the field", about, m, append(b.sections(), barSection(b.Bars())...))
 }
 
 // aloneMeans says what the columns are.

@@ -13,6 +13,14 @@ type Bar struct {
 	Met             bool
 }
 
+// bars are the bars of a board.
+type bars []Bar
+
+// add adds a bar, with what was measured in a format.
+func (b *bars) add(met bool, what, want, format string, args ...any) {
+	*b = append(*b, Bar{what, want, fmt.Sprintf(format, args...), met})
+}
+
 // The bars of a replay.
 const (
 	barWindow = 64000
@@ -24,17 +32,14 @@ const (
 
 // Bars returns what is asked of winnow, as far as the board measured it.
 func (b *Board) Bars() []Bar {
-	var bars []Bar
-	add := func(met bool, what, want, format string, args ...any) {
-		bars = append(bars, Bar{what, want, fmt.Sprintf(format, args...), met})
-	}
-	b.nextBars(add)
-	b.replayBars(add)
-	return bars
+	var all bars
+	b.nextBars(&all)
+	b.replayBars(&all)
+	return all
 }
 
 // nextBars adds those of the next edits.
-func (b *Board) nextBars(add func(met bool, what, want, format string, args ...any)) {
+func (b *Board) nextBars(all *bars) {
 	if b.Next == nil {
 		return
 	}
@@ -42,20 +47,20 @@ func (b *Board) nextBars(add func(met bool, what, want, format string, args ...a
 		r := &b.Next.Rows[i]
 		for _, rival := range r.Rivals {
 			if rival.Range != nil {
-				add(rival.Range[0] > 0, r.Policy+": V, beside "+rival.Name+" of the same size", "more, lower end above 0", "%+.3f (%v)", rival.More, rival.Range)
+				all.add(rival.Range[0] > 0, r.Policy+": V, beside "+rival.Name+" of the same size", "more, lower end above 0", "%+.3f (%v)", rival.More, rival.Range)
 			}
 		}
 		if r.C != nil {
-			add(*r.C >= barUser, r.Policy+": sentences of the user kept", fmt.Sprintf("at least %.2f", barUser), "%.3f", *r.C)
+			all.add(*r.C >= barUser, r.Policy+": sentences of the user kept", fmt.Sprintf("at least %.2f", barUser), "%.3f", *r.C)
 		}
 		if r.Stale != nil {
-			add(*r.Stale <= barStale, r.Policy+": stale lines", fmt.Sprintf("at most %.2f", barStale), "%.3f", *r.Stale)
+			all.add(*r.Stale <= barStale, r.Policy+": stale lines", fmt.Sprintf("at most %.2f", barStale), "%.3f", *r.Stale)
 		}
 	}
 }
 
 // replayBars adds those of whole sessions.
-func (b *Board) replayBars(add func(met bool, what, want, format string, args ...any)) {
+func (b *Board) replayBars(all *bars) {
 	cheapest, pi := b.CheapestPeer(), b.Row("pi", barWindow)
 	for i := range b.Rows {
 		r := &b.Rows[i]
@@ -63,12 +68,12 @@ func (b *Board) replayBars(add func(met bool, what, want, format string, args ..
 			continue
 		}
 		if most, ok := map[string]float64{"winnow": barMore, "winnow thrifty": 1}[r.Policy]; ok && cheapest != nil {
-			add(r.DollarsAgain <= most*cheapest.DollarsAgain, r.Policy+" in 64,000: dollars with re-reads", fmt.Sprintf("at most %.2f of %.2f (%s)", most, cheapest.DollarsAgain, cheapest.Policy), "%.2f", r.DollarsAgain)
+			all.add(r.DollarsAgain <= most*cheapest.DollarsAgain, r.Policy+" in 64,000: dollars with re-reads", fmt.Sprintf("at most %.2f of %.2f (%s)", most, cheapest.DollarsAgain, cheapest.Policy), "%.2f", r.DollarsAgain)
 		}
 		if pi != nil {
-			add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
+			all.add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
 		}
-		add(r.Refused() == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
+		all.add(r.Refused() == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
 	}
 }
 
@@ -116,10 +121,7 @@ const (
 // Bars returns what is asked of winnow, as far as the board measured it. Rows of
 // places in which the file's marks help are not judged.
 func (b *FieldBoard) Bars() []Bar {
-	var bars []Bar
-	add := func(met bool, what, want, format string, args ...any) {
-		bars = append(bars, Bar{what, want, fmt.Sprintf(format, args...), met})
-	}
+	var all bars
 	for i := range b.Places {
 		p := &b.Places[i]
 		if p.Window != fieldWindow && p.Window != smallWindow || p.Marked || p.Cuts == 0 {
@@ -130,44 +132,44 @@ func (b *FieldBoard) Bars() []Bar {
 			name := fmt.Sprintf("%s, %s with %s: ", r.Policy, text.Number(p.Window), text.Number(p.Fixed))
 			if r.Target > 0 {
 				near := func(n int) bool { return max(n-r.Target, r.Target-n) <= int(fieldAim*float64(r.Target)) }
-				add(near(r.Least) && near(r.Most), name+"smallest and largest prompt", fmt.Sprintf("within 5 %% of %s", text.Number(r.Target)),
+				all.add(near(r.Least) && near(r.Most), name+"smallest and largest prompt", fmt.Sprintf("within 5 %% of %s", text.Number(r.Target)),
 					"%s, %s", text.Number(r.Least), text.Number(r.Most))
 				continue
 			}
-			p.addBars(r, name, add)
+			p.addBars(r, name, &all)
 		}
 	}
 	if r := &b.Recorded; r.Lines.Of > 0 {
-		add(r.Lines.Share() >= r.Tail.Share(), "lines that were read again after recorded compactions", fmt.Sprintf("at least %.3f (tail)", r.Tail.Share()), "%.3f", r.Lines.Share())
+		all.add(r.Lines.Share() >= r.Tail.Share(), "lines that were read again after recorded compactions", fmt.Sprintf("at least %.3f (tail)", r.Tail.Share()), "%.3f", r.Lines.Share())
 	}
 	for i := range b.Plain {
 		if p := &b.Plain[i]; p.Args > 0 {
-			add(p.Ready.Share() >= p.Tail.Share(), "next arguments without files, "+p.What, fmt.Sprintf("at least %.3f (tail)", p.Tail.Share()), "%.3f", p.Ready.Share())
+			all.add(p.Ready.Share() >= p.Tail.Share(), "next arguments without files, "+p.What, fmt.Sprintf("at least %.3f (tail)", p.Tail.Share()), "%.3f", p.Ready.Share())
 		}
 	}
-	return bars
+	return all
 }
 
 // addBars adds those of the engine with nothing set.
-func (p *FieldPlace) addBars(r *FieldRow, name string, add func(met bool, what, want, format string, args ...any)) {
+func (p *FieldPlace) addBars(r *FieldRow, name string, all *bars) {
 	if r.C != nil {
-		add(*r.C == 1, name+"binding sentences of the user", "all", "%.3f", *r.C)
+		all.add(*r.C == 1, name+"binding sentences of the user", "all", "%.3f", *r.C)
 	}
-	add(r.Given == 0, name+"given up", "0", "%d", r.Given)
+	all.add(r.Given == 0, name+"given up", "0", "%d", r.Given)
 	if p.Window == smallWindow {
 		if r.Part != nil {
-			add(*r.Part >= smallPart, name+"closing messages in part", fmt.Sprintf("at least %.2f", smallPart), "%.3f", *r.Part)
+			all.add(*r.Part >= smallPart, name+"closing messages in part", fmt.Sprintf("at least %.2f", smallPart), "%.3f", *r.Part)
 		}
 		return
 	}
-	add(r.V >= fieldV, name+"V", fmt.Sprintf("at least %.2f", fieldV), "%.3f", r.V)
+	all.add(r.V >= fieldV, name+"V", fmt.Sprintf("at least %.2f", fieldV), "%.3f", r.V)
 	for _, v := range r.Rivals {
-		add(r.V >= v.V, name+"V beside "+v.Name+" of the same size", fmt.Sprintf("at least %.3f", v.V), "%.3f", r.V)
+		all.add(r.V >= v.V, name+"V beside "+v.Name+" of the same size", fmt.Sprintf("at least %.3f", v.V), "%.3f", r.V)
 	}
 	if far := r.ByAge[len(r.ByAge)-1]; far != nil {
-		add(*far >= fieldFar, fmt.Sprintf("%sV of %d edits of far text", name, p.ByAge[len(p.ByAge)-1]), fmt.Sprintf("at least %.2f", fieldFar), "%.3f", *far)
+		all.add(*far >= fieldFar, fmt.Sprintf("%sV of %d edits of far text", name, p.ByAge[len(p.ByAge)-1]), fmt.Sprintf("at least %.2f", fieldFar), "%.3f", *far)
 	}
 	if r.Closing != nil {
-		add(*r.Closing == 1, name+"closing messages whole", "all", "%.3f", *r.Closing)
+		all.add(*r.Closing == 1, name+"closing messages whole", "all", "%.3f", *r.Closing)
 	}
 }

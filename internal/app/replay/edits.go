@@ -105,12 +105,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 		}
 		place.policies = append(place.policies, p)
 	}
-	var sessions []*Session
-	for i := range d.Sessions {
-		if s := &d.Sessions[i]; !tooShort(s, o.Window) {
-			sessions = append(sessions, s)
-		}
-	}
+	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, o.Window) })
 	places, err := o.scorePlaces(ctx, sessions, []fieldPlace{place})
 	if err != nil {
 		return nil, err

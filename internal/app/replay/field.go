@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -112,9 +111,8 @@ type FieldOptions struct {
 	// Edits leaves out regret and the sessions without files.
 	Edits bool
 
-	// Limit is how many sessions are measured, drawn by Seed; 0 is all.
-	Limit int
-	Seed  uint64
+	// Seed draws the places at which nothing was compacted.
+	Seed uint64
 
 	Crew
 }
@@ -187,7 +185,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 		}
 		least = min(least, p.Room())
 	}
-	sessions := o.drawSessions(d, func(s *Session) bool { return !tooShort(s, least/2) })
+	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, least/2) })
 	// The longest first, so that no core waits for it at the end.
 	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
 	b := &FieldBoard{Fingerprint: d.Fingerprint}
@@ -225,23 +223,13 @@ func (c *Crew) scorePlaces(ctx context.Context, sessions []*Session, places []fi
 	return out, nil
 }
 
-// drawSessions returns the sessions of a kind that are measured, in the order of the data.
-func (o *FieldOptions) drawSessions(d *Data, fit func(*Session) bool) []*Session {
-	var all []int
+// sessionsThat returns the sessions of a kind, in the order of the data.
+func (d *Data) sessionsThat(fit func(*Session) bool) []*Session {
+	var out []*Session
 	for i := range d.Sessions {
-		if fit(&d.Sessions[i]) {
-			all = append(all, i)
+		if s := &d.Sessions[i]; fit(s) {
+			out = append(out, s)
 		}
-	}
-	if o.Limit > 0 && o.Limit < len(all) {
-		r := rand.New(rand.NewPCG(o.Seed, 24))
-		r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-		all = all[:o.Limit]
-		slices.Sort(all)
-	}
-	out := make([]*Session, len(all))
-	for i, k := range all {
-		out[i] = &d.Sessions[k]
 	}
 	return out
 }

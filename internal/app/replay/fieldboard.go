@@ -163,30 +163,34 @@ func (a aged) shares() []*float64 {
 
 // Table writes the board for a terminal.
 func (b *FieldBoard) Table(w io.Writer) error {
-	p := &page{w: w}
+	var all []section
 	for i := range b.Places {
-		if i > 0 {
-			p.say("")
-		}
-		b.Places[i].writeTable(p)
+		all = append(all, b.Places[i].section())
 	}
-	if len(b.Plain) == 0 {
-		return p.err
+	if len(b.Plain) > 0 {
+		all = append(all, b.regretSection(), b.plainSection())
+		all = append(all, barSection(b.Bars())...)
 	}
-	p.say("\nWhat the agent read again in its next 30 calls, and what of it stands in views of the client's size")
+	return writeSections(w, all)
+}
+
+// regretSection returns the table of what agents read again.
+func (b *FieldBoard) regretSection() section {
 	g := grid{head: []string{"where", "places", "calls", "reads", "again", "history", "tokens", "lines", "tail", "nine in ten lines", "tail", "given up"}, right: 1}
-	for _, r := range []struct {
-		name string
-		*Regret
-	}{{"recorded compactions", &b.Recorded}, {"a random place without one", &b.Random}} {
+	add := func(name string, r *Regret) {
 		g.rows = append(g.rows, []string{
-			r.name, text.Number(r.Places), text.Number(r.Calls), text.Number(r.Reads), text.Number(r.Again), text.Number(r.History), text.Number(r.Tokens),
+			name, text.Number(r.Places), text.Number(r.Calls), text.Number(r.Reads), text.Number(r.Again), text.Number(r.History), text.Number(r.Tokens),
 			twoDigits(shareOrNil(r.Lines)), twoDigits(shareOrNil(r.Tail)), twoDigits(shareOrNil(r.Whole)), twoDigits(shareOrNil(r.TailWhole)), text.Number(r.Given),
 		})
 	}
-	p.put(g.writeText)
-	p.say("\nWithout files: which of the agent's next arguments stand in the view")
-	g = grid{head: []string{"what", "cuts", "arguments", "history", "tokens", "share", "stand", "tail", "more, 95 %", "given up"}, right: 1}
+	add("recorded compactions", &b.Recorded)
+	add("a random place without one", &b.Random)
+	return section{title: "What the agent read again in its next 30 calls, and what of it stands in views of the client's size", grid: g}
+}
+
+// plainSection returns the table of sessions without files.
+func (b *FieldBoard) plainSection() section {
+	g := grid{head: []string{"what", "cuts", "arguments", "history", "tokens", "share", "stand", "tail", "more, 95 %", "given up"}, right: 1}
 	for i := range b.Plain {
 		r := &b.Plain[i]
 		g.rows = append(g.rows, []string{
@@ -194,15 +198,11 @@ func (b *FieldBoard) Table(w io.Writer) error {
 			twoDigits(shareOrNil(r.Ready)), twoDigits(shareOrNil(r.Tail)), r.Between.String(), text.Number(r.Given),
 		})
 	}
-	p.put(g.writeText)
-	if bars := b.Bars(); len(bars) > 0 {
-		p.say("\nWhat is asked for")
-		p.put(barGrid(bars).writeText)
-	}
-	return p.err
+	return section{title: "Without files: which of the agent's next arguments stand in the view", grid: g}
 }
 
-func (b *FieldPlace) writeTable(p *page) {
+// section returns the table of one place; without rows where nothing was cut.
+func (b *FieldPlace) section() section {
 	how, where := "nothing marked", "where the engine would"
 	if b.Marked {
 		how = "marked as in the file"
@@ -210,14 +210,15 @@ func (b *FieldPlace) writeTable(p *page) {
 	if b.At > 0 {
 		where = fmt.Sprintf("at %.2f of the room", b.At)
 	}
-	p.say("Window %s, fixed part %s, %s, cut %s: %s",
-		text.Number(b.Window), text.Number(b.Fixed), how, where, b.counts())
+	s := section{title: fmt.Sprintf("Window %s, fixed part %s, %s, cut %s: %s", text.Number(b.Window), text.Number(b.Fixed), how, where, b.counts())}
 	if b.Cuts == 0 {
-		return
+		return s
 	}
-	p.say("History %s tokens; edits whose text was last seen below 20k tokens ago: %d, 20–60k: %d, further: %d", text.Number(b.History), b.ByAge[0], b.ByAge[1], b.ByAge[2])
-	g := grid{head: []string{"view", "prompt", "from", "to", "tokens", "share", "V", "95 %", "tail", "naive", "V − tail", "95 %", "V − naive", "95 %"}, right: 1}
-	g.head = append(g.head, "<20k", "20–60k", ">60k", "tail", "", "", "closing", "in part", "C", "typed", "given up")
+	s.title += fmt.Sprintf("\nHistory %s tokens; edits whose text was last seen below 20k tokens ago: %d, 20–60k: %d, further: %d", text.Number(b.History), b.ByAge[0], b.ByAge[1], b.ByAge[2])
+	s.grid = grid{right: 1, head: []string{
+		"view", "prompt", "from", "to", "tokens", "share", "V", "95 %", "tail", "naive", "V − tail", "95 %", "V − naive", "95 %",
+		"<20k", "20–60k", ">60k", "tail", "", "", "closing", "in part", "C", "typed", "given up",
+	}}
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), formatShare(r.Share)}
@@ -225,9 +226,9 @@ func (b *FieldPlace) writeTable(p *page) {
 		for _, v := range append(append([]*float64{}, r.ByAge...), r.Rivals[0].ByAge...) {
 			row = append(row, twoDigits(v))
 		}
-		g.rows = append(g.rows, append(row, twoDigits(r.Closing), twoDigits(r.Part), twoDigits(r.C), twoDigits(r.Typed), text.Number(r.Given)))
+		s.rows = append(s.rows, append(row, twoDigits(r.Closing), twoDigits(r.Part), twoDigits(r.C), twoDigits(r.Typed), text.Number(r.Given)))
 	}
-	p.put(g.writeText)
+	return s
 }
 
 // counts says how many edits at how many cuts were measured.

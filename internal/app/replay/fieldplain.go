@@ -64,7 +64,7 @@ const (
 // in a window that it fills half-way through, and all of a source one after the
 // other, as one long day at work, in a window of 200,000.
 func (o *FieldOptions) measurePlain(ctx context.Context, d *Data) ([]Plain, error) {
-	each := o.drawSessions(d, withoutFiles)
+	each := d.sessionsThat(withoutFiles)
 	var days []*Session
 	for i := 0; i < len(each); {
 		k := i

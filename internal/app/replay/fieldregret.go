@@ -52,7 +52,7 @@ func (a Regret) mean() Regret {
 // measureRegrets measures the recorded compactions of the sessions, and beside each a
 // place of the same session, drawn by lot, at which nothing was compacted.
 func (o *FieldOptions) measureRegrets(ctx context.Context, d *Data) (recorded, random Regret, err error) {
-	list := o.drawSessions(d, func(s *Session) bool { return len(Summarised(s.Compactions)) > 0 })
+	list := d.sessionsThat(func(s *Session) bool { return len(Summarised(s.Compactions)) > 0 })
 	sums := make([][2]Regret, len(list))
 	err = o.Each(ctx, len(list), "regret", func(i int) error {
 		var err error

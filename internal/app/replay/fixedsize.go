@@ -25,73 +25,55 @@ func Rivals() []Rival {
 // partAt is a part of the history.
 type partAt struct{ msg, part int }
 
-// gatherParts makes messages of parts, in the history's order, each under the role
-// of its message.
-func (x *nextIndex) gatherParts(parts []partAt, cut *chat.Part, cutAt partAt) []*chat.Message {
-	slices.SortFunc(parts, func(a, b partAt) int {
-		if a.msg != b.msg {
-			return a.msg - b.msg
-		}
-		return a.part - b.part
-	})
-	h := x.session.History
+// gatherParts makes messages of the parts that are shown, each under the role of its
+// message.
+func (x *nextIndex) gatherParts(at int, shown map[partAt]*chat.Part) []*chat.Message {
 	var out []*chat.Message
-	for i := 0; i < len(parts); {
-		k := i
-		for k < len(parts) && parts[k].msg == parts[i].msg {
-			k++
-		}
-		m := h.At(parts[i].msg)
-		if k-i == len(m.Parts) && (cut == nil || cutAt.msg != parts[i].msg) {
-			out = append(out, m)
-			i = k
-			continue
-		}
-		n := &chat.Message{Role: m.Role, Synthetic: m.Synthetic}
-		for ; i < k; i++ {
-			p := m.Parts[parts[i].part]
-			if cut != nil && parts[i] == cutAt {
-				p = *cut
+	for i := range at {
+		m := x.session.History.At(i)
+		n, whole := &chat.Message{Role: m.Role, Synthetic: m.Synthetic}, true
+		for k := range m.Parts {
+			p := shown[partAt{i, k}]
+			whole = whole && p == &m.Parts[k]
+			if p != nil {
+				n.Parts = append(n.Parts, *p)
 			}
-			n.Parts = append(n.Parts, p)
 		}
-		out = append(out, n)
+		switch {
+		case len(n.Parts) == 0:
+		case whole:
+			out = append(out, m)
+		default:
+			out = append(out, n)
+		}
 	}
 	return out
 }
 
-// takeNewest takes parts from the newest on until the size is used up; of a part
-// that does not fit whole it takes the end.
-func (x *nextIndex) takeNewest(at, chars int, taken map[partAt]bool) []*chat.Message {
-	h := x.session.History
-	var parts []partAt
-	for p := range taken {
-		parts = append(parts, p)
-	}
+// takeNewest shows parts from the newest on, besides those that are shown already, until
+// the size is used up; of a part that does not fit whole it takes the end.
+func (x *nextIndex) takeNewest(at, chars int, shown map[partAt]*chat.Part) []*chat.Message {
 	for i := at - 1; i >= 0; i-- {
-		m := h.At(i)
+		m := x.session.History.At(i)
 		for k := len(m.Parts) - 1; k >= 0; k-- {
-			here := partAt{i, k}
-			if taken[here] {
+			here, p := partAt{i, k}, &m.Parts[k]
+			if shown[here] != nil {
 				continue
 			}
-			p := &m.Parts[k]
-			n := partChars(p)
-			if n <= chars {
+			if n := partChars(p); n <= chars {
 				chars -= n
-				parts = append(parts, here)
+				shown[here] = p
 				continue
 			}
-			if p.Kind != chat.Text && p.Kind != chat.ToolResult || chars == 0 {
-				return x.gatherParts(parts, nil, partAt{})
+			if chars > 0 && (p.Kind == chat.Text || p.Kind == chat.ToolResult) {
+				short := *p
+				short.Content, short.Text = nil, lastRunes(p.Text, chars)
+				shown[here] = &short
 			}
-			short := *p
-			short.Content = nil
-			short.Text = lastRunes(p.Text, chars)
-			return x.gatherParts(append(parts, here), &short, here)
+			return x.gatherParts(at, shown)
 		}
 	}
-	return x.gatherParts(parts, nil, partAt{})
+	return x.gatherParts(at, shown)
 }
 
 // lastRunes returns the last n characters of a text.
@@ -106,7 +88,7 @@ func lastRunes(s string, n int) string {
 
 // tailView returns the newest text.
 func tailView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
-	return x.takeNewest(c.At, chars, nil)
+	return x.takeNewest(c.At, chars, map[partAt]*chat.Part{})
 }
 
 // naiveShare is the part of a naive view that shows and changes files.
@@ -115,7 +97,7 @@ const naiveShare = 0.7
 // naiveView returns the newest parts that show or change files, whole, up to 70 % of
 // the size, and the newest text for the rest; each part stands there once.
 func naiveView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
-	taken := map[partAt]bool{}
+	shown := map[partAt]*chat.Part{}
 	left := int(naiveShare * float64(chars))
 	h := x.session.History
 	for i := c.At - 1; i >= 0; i-- {
@@ -125,11 +107,11 @@ func naiveView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 			if n := partChars(p); n <= left && x.aboutFiles(p) {
 				left -= n
 				chars -= n
-				taken[partAt{i, k}] = true
+				shown[partAt{i, k}] = p
 			}
 		}
 	}
-	return x.takeNewest(c.At, chars, taken)
+	return x.takeNewest(c.At, chars, shown)
 }
 
 // aboutFiles reports whether a part shows or changes a file.

@@ -38,23 +38,6 @@ type Data struct {
 	Skipped []string
 }
 
-// Files returns the session files in the folders, in order.
-func Files(roots ...string) ([]string, error) {
-	var files []string
-	for _, root := range roots {
-		err := filepath.WalkDir(root+string(filepath.Separator), func(p string, e fs.DirEntry, err error) error {
-			if err == nil && !e.IsDir() && isSession(e.Name()) {
-				files = append(files, p)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
-}
-
 // Load reads session files and folders of them. It reads a folder with all that is
 // below it; files there that are not sessions are left out and named in Skipped. A
 // path that is itself an unreadable file is an error.
@@ -72,15 +55,18 @@ func Load(paths ...string) (*Data, error) {
 			}
 			continue
 		}
-		files, err := Files(root)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range files {
+		err = filepath.WalkDir(root+string(filepath.Separator), func(p string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !isSession(e.Name()) {
+				return err
+			}
 			name, _ := filepath.Rel(root, p)
 			if err := d.readFile(p, filepath.ToSlash(name), sum); err != nil {
 				d.Skipped = append(d.Skipped, err.Error())
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	slices.SortStableFunc(d.Sessions, func(a, b Session) int { return strings.Compare(a.Source, b.Source) })

@@ -131,11 +131,13 @@ func (x *nextIndex) hidesOld(p *plan.Plan, e *NextEdit) bool {
 	})
 }
 
+// searchMeans says what the columns are.
+const searchMeans = `Of the edits in the agent's next 100 calls, the old text stands in the view, or one search
+finds it, with the path and the words that the agent wrote last before the edit.
+`
+
 // Table prints the board.
 func (b *SearchBoard) Table(out io.Writer) error {
-	p := &page{w: out}
-	p.say("Of the edits in the agent's next 100 calls, the old text stands in the view, or one search")
-	p.say("finds it, with the path and the words that the agent wrote last before the edit.\n")
 	g := grid{head: []string{"window", "fixed", "cuts", "edits", "in view", "best place", "best five", "hidden"}}
 	for _, r := range b.Places {
 		row := []string{text.Number(r.Window), text.Number(r.Fixed), text.Number(r.Cuts), text.Number(r.Ready.Of)}
@@ -144,8 +146,7 @@ func (b *SearchBoard) Table(out io.Writer) error {
 		}
 		g.rows = append(g.rows, row)
 	}
-	p.put(g.writeText)
-	return p.err
+	return writeSections(out, []section{{title: searchMeans, grid: g}})
 }
 
 // countFound counts the edits of a cut that are ready in a view, or found by one search

@@ -154,26 +154,16 @@ func stripNumbers(s string) (bare, spaced string) {
 // argTexts returns what the arguments of a call say, escapes undone: each string
 // by itself. Arguments that are not JSON count as one text.
 func argTexts(args string) []string {
-	t := strings.TrimSpace(args)
-	if t == "" || t[0] != '{' && t[0] != '[' {
+	var out []string
+	eachScalar(args, func(_ string, value jsontext.Token) {
+		if value.Kind() == '"' {
+			out = append(out, value.String())
+		}
+	})
+	if len(out) == 0 {
 		return []string{args}
 	}
-	dec := jsontext.NewDecoder(strings.NewReader(t), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var out []string
-	for {
-		kind, n := dec.StackIndex(dec.StackDepth())
-		name := kind == '{' && n%2 == 0
-		tok, err := dec.ReadToken()
-		if err != nil {
-			if len(out) == 0 {
-				return []string{args}
-			}
-			return out
-		}
-		if tok.Kind() == '"' && !name {
-			out = append(out, tok.String())
-		}
-	}
+	return out
 }
 
 // partTexts returns the texts of a part as they are compared, thinking aside:

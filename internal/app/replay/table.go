@@ -19,33 +19,27 @@ type grid struct {
 	right int
 }
 
-// section is a table of a board: its title, a short note for the screen and a long
-// one for the page in Markdown.
+// section is a table with what stands above it: its title, and a short note for the screen
+// or a long one for a page.
 type section struct {
-	Title, Note, long string
+	title, note, long string
 	grid
 }
 
-// tableSections returns the tables of a board that have rows, in their order, with what is
-// asked for among them or not.
-func (b *Board) tableSections(bars bool) []section {
+// sections returns the tables of the board in their order, what is asked for left out.
+func (b *Board) sections() []section {
 	var all []section
-	add := func(g grid, title, note, long string) {
-		if len(g.rows) > 0 {
-			all = append(all, section{Title: title, Note: note, long: long, grid: g})
-		}
-	}
 	if n := b.Next; n != nil {
-		add(n.grid(), "Are the next edits ready?", n.about(), n.about()+". "+nextLong)
-		add(n.besideGrid(), "What else the same views hold", "", besideLong)
+		all = append(all, section{"Are the next edits ready?", n.about(), n.about() + ". " + nextLong, n.grid()},
+			section{"What else the same views hold", "", besideLong, n.besideGrid()})
 	}
 	for _, window := range b.Windows {
-		add(b.replayGrid(window), fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
+		all = append(all, section{
+			fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
 			fmt.Sprintf("%s, dollars of %s (* simulated LLM, † does not compete)", text.Plural(b.Replayed, "session"), b.Model),
-			fmt.Sprintf(replayLong, b.Replayed, 100*b.Trigger, b.Model, llmBlocks))
-	}
-	if bars {
-		add(barGrid(b.Bars()), "What is asked for", "", "")
+			fmt.Sprintf(replayLong, b.Replayed, 100*b.Trigger, b.Model, llmBlocks),
+			b.replayGrid(window),
+		})
 	}
 	return all
 }
@@ -80,8 +74,8 @@ func (b *Board) replayGrid(window int) grid {
 	return g
 }
 
-// barGrid returns the table of what is asked for.
-func barGrid(bars []Bar) grid {
+// barSection returns the table of what is asked for; none where nothing is.
+func barSection(bars []Bar) []section {
 	g := grid{head: []string{"what", "asked for", "measured", "met"}, right: 9}
 	for _, bar := range bars {
 		met := "no"
@@ -90,35 +84,53 @@ func barGrid(bars []Bar) grid {
 		}
 		g.rows = append(g.rows, []string{bar.What, bar.Want, bar.Got, met})
 	}
-	return g
+	if len(bars) == 0 {
+		return nil
+	}
+	return []section{{title: "What is asked for", grid: g}}
 }
 
 // Table writes the board for a terminal.
-func (b *Board) Table(w io.Writer) error {
-	p := &page{w: w}
-	for _, s := range b.tableSections(false) {
-		p.say("%s", strings.TrimSpace(s.Title+" "+s.Note))
-		p.put(s.writeText)
-		p.say("")
-	}
-	return p.err
-}
+func (b *Board) Table(w io.Writer) error { return writeSections(w, b.sections()) }
 
-// writeText writes the table for a terminal.
-func (g grid) writeText(w io.Writer) error {
-	titles := slices.Clone(g.head)
-	for i := range min(g.right, len(titles)) {
-		titles[i] += "<" // words
-	}
+// writeSections writes tables for a terminal.
+func writeSections(w io.Writer, all []section) error {
 	var b bytes.Buffer
-	show.Style{}.Table(&b, titles, g.rows)
+	for _, s := range all {
+		fmt.Fprintln(&b, strings.TrimSpace(s.title+" "+s.note))
+		if len(s.rows) > 0 {
+			titles := slices.Clone(s.head)
+			for i := range min(s.right, len(titles)) {
+				titles[i] += "<" // words
+			}
+			show.Style{}.Table(&b, titles, s.rows)
+		}
+		b.WriteByte('\n')
+	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// writeMarkdown writes the table as Markdown.
-func (g grid) writeMarkdown(w io.Writer) error {
+// writePage writes tables as a page in Markdown, with what it is about above them.
+func writePage(w io.Writer, title, about string, m Made, all []section) error {
 	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nMade by `%s` on %s at commit %s. Do not edit: make it again.\n\n%s\n\n", title, m.Command, m.Date, m.Commit, about)
+	for i, s := range all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.TrimSpace("## "+s.title+"\n\n"+s.long) + "\n")
+		if len(s.rows) > 0 {
+			b.WriteByte('\n')
+			s.writeMarkdown(&b)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeMarkdown writes the table as Markdown.
+func (g grid) writeMarkdown(b *strings.Builder) {
 	b.WriteString("| " + strings.Join(g.head, " | ") + " |\n|")
 	for i := range g.head {
 		if i >= g.right {
@@ -129,10 +141,9 @@ func (g grid) writeMarkdown(w io.Writer) error {
 	}
 	b.WriteByte('\n')
 	for _, r := range g.rows {
-		b.WriteString("| " + strings.ReplaceAll(strings.Join(r, "\x00"), "|", "\\|") + " |\n")
+		cells := strings.ReplaceAll(strings.Join(r, "\x00"), "|", "\\|")
+		b.WriteString("| " + strings.ReplaceAll(cells, "\x00", " | ") + " |\n")
 	}
-	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "\x00", " | "))
-	return err
 }
 
 // twoDigits writes a share with two digits, and a dash for none.
@@ -161,32 +172,24 @@ type Made struct {
 
 // Markdown writes the board as a page for people.
 func (b *Board) Markdown(w io.Writer, m Made) error {
-	p := &page{w: w}
-	p.say("# Scoreboard\n")
-	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
-	p.say("Data: %d sessions, fingerprint `%s`. Tokens are counted with the o200k vocabulary's tables. Dollars are those of %s.",
-		b.Sessions, b.Fingerprint, b.Model)
-	p.say("Rows with * have a stand-in of the usual size for an LLM's summary: they are simulated.")
-	p.say("Presence is not understanding: what stands in the context may still be overlooked, and what is gone may be read again.")
-	p.say("The package comment of `replay` defines every figure.\n")
-	for _, s := range b.tableSections(true) {
-		p.table(strings.TrimSpace("## "+s.Title+"\n\n"+s.long), s.grid)
-	}
-	p.say("%s", howPlayed)
-	return p.err
+	about := fmt.Sprintf(boardAbout, b.Sessions, b.Fingerprint, b.Model)
+	all := append(b.sections(), barSection(b.Bars())...)
+	return writePage(w, "Scoreboard", about, m, append(all, section{title: "How the policies are played", long: howPlayed}))
 }
 
 // What a reader of the tables should know.
 const (
+	boardAbout = "Data: %d sessions, fingerprint `%s`. Tokens are counted with the o200k vocabulary's tables. Dollars are those of %s.\n" +
+		"Rows with * have a stand-in of the usual size for an LLM's summary: they are simulated.\n" +
+		"Presence is not understanding: what stands in the context may still be overlooked, and what is gone may be read again.\n" +
+		"The package comment of `replay` defines every figure."
 	nextLong   = "An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: tail is the newest text; naive the newest parts about files, whole, then the newest text. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: a difference counts if its lower end is above zero."
 	besideLong = "V of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; stale: lines shown as current that the next read contradicts."
 	replayLong = "%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size; with search: ready, or found by one search in what is hidden. In context: edits of the whole session whose old text was in the request. If it was not, the file is read again: one more request, and the text stays until the next rewrite. Dollars are those of %s, with re-reads and without. Lost: %s for each LLM summary and the session's median step for each re-read; waited: the summaries alone. View tokens: the mean right after a rewrite. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. A row marked † has views that are invalid, or requests that overflow or were given up: it does not compete."
 )
 
 // howPlayed says what the rows of the peers rest on.
-const howPlayed = `## How the policies are played
-
-Everybody compacts at the same share of the window and is measured with the same counter, so that rows differ in what is
+const howPlayed = `Everybody compacts at the same share of the window and is measured with the same counter, so that rows differ in what is
 done. Our presets know the prices of the model: they rewrite sooner where that pays, and one request later where
 large results have just come in. A request larger than the window is refused and counts as an overflow, so a row with many
 overflows is measured on the easier requests only.
@@ -202,33 +205,6 @@ overflows is measured on the easier requests only.
 | opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough, at the end of the conversation: what was sent before is read from the cache, which is kinder than its default mode, what came since is not |
 | codex | keeps the user's messages and an LLM's summary of everything |
 `
-
-type page struct {
-	w   io.Writer
-	err error
-}
-
-func (p *page) say(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
-
-// put has something written.
-func (p *page) put(write func(io.Writer) error) {
-	if p.err == nil {
-		p.err = write(p.w)
-	}
-}
-
-func (p *page) table(title string, g grid) {
-	if len(g.rows) == 0 {
-		return
-	}
-	p.say("%s\n", title)
-	p.put(g.writeMarkdown)
-	p.say("")
-}
 
 // threeDigits writes a share with three digits, and a dash for none.
 func threeDigits(x *float64) string {

@@ -27,40 +27,49 @@ func eachText(m *chat.Message, f func(text string)) {
 // flattenJSON turns JSON into lines: with keys as `key: value`, else values alone.
 // Any text but a JSON object or array comes back as it is.
 func flattenJSON(text string, keys bool) string {
-	t := strings.TrimSpace(text)
-	if len(t) < 2 || t[0] != '{' && t[0] != '[' {
+	var b strings.Builder
+	whole := eachScalar(text, func(key string, value jsontext.Token) {
+		if k := value.Kind(); k != '"' && k != '0' {
+			return
+		}
+		if keys && key != "" {
+			b.WriteString(key + ": ")
+		}
+		b.WriteString(value.String() + "\n")
+	})
+	if !whole {
 		return text
 	}
-	dec := jsontext.NewDecoder(strings.NewReader(t), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var b strings.Builder
+	return b.String()
+}
+
+// eachScalar calls f with the values in a JSON object or array that are neither, each
+// with the last key before it. It reports whether the text is one such document and no
+// more: what follows one is a log.
+func eachScalar(text string, f func(key string, value jsontext.Token)) (whole bool) {
+	text = strings.TrimSpace(text)
+	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	key := ""
-	for depth := 0; ; {
+	for {
 		kind, n := dec.StackIndex(dec.StackDepth())
 		name := kind == '{' && n%2 == 0
-		tok, err := dec.ReadToken()
+		token, err := dec.ReadToken()
 		if err != nil {
-			return text
+			return false
 		}
-		switch k := tok.Kind(); {
-		case k == '{' || k == '[':
-			depth++
+		switch k := token.Kind(); {
 		case k == '}' || k == ']':
-			if depth--; depth == 0 {
-				if dec.InputOffset() < int64(len(t)) {
-					return text // more follows: a log, not a document
-				}
-				return b.String()
+			if dec.StackDepth() == 0 {
+				return dec.InputOffset() == int64(len(text))
 			}
+		case k == '{' || k == '[':
 		case name:
-			key = tok.String()
-		case k == 'n' || k == 't' || k == 'f':
+			key = token.String()
 		default:
-			if keys && key != "" {
-				b.WriteString(key)
-				b.WriteString(": ")
-			}
-			b.WriteString(tok.String())
-			b.WriteByte('\n')
+			f(key, token)
 		}
 	}
 }

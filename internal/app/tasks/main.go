@@ -31,13 +31,7 @@ var builtIn embed.FS
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var err error
-	if args := os.Args[1:]; len(args) > 0 && args[0] == "convert" {
-		err = convertCommand(args[1:])
-	} else {
-		err = tasksCommand(ctx, args, os.Stdout)
-	}
-	switch {
+	switch err := tasksCommand(ctx, os.Args[1:], os.Stdout); {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(2)
 	case err != nil:

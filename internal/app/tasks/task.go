@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -131,80 +130,6 @@ func runShell(ctx context.Context, dir, lines string, env ...string) error {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return nil
-}
-
-// public is a task as SWE-bench and those after it write them, one a line. The names of
-// tests are a list, or a text that holds one.
-type public struct {
-	ID        string          `json:"instance_id"`
-	Repo      string          `json:"repo"`
-	Commit    string          `json:"base_commit"`
-	Statement string          `json:"problem_statement"`
-	Tests     string          `json:"test_patch"`
-	Fails     json.RawMessage `json:"FAIL_TO_PASS"`
-	Passes    json.RawMessage `json:"PASS_TO_PASS"`
-}
-
-// convertCommand makes folders of tasks from such a file.
-func convertCommand(args []string) error {
-	f := flag.NewFlagSet("scripts/tasks convert", flag.ContinueOnError)
-	test := f.String("test", "python -m pytest -q {tests}", "how tests are run")
-	setup := f.String("setup", "", "what is run before an agent starts")
-	if err := f.Parse(args); err != nil {
-		return flag.ErrHelp
-	}
-	if f.NArg() != 2 {
-		return errors.New("usage: scripts/tasks convert [-test COMMAND] [-setup COMMAND] TASKS.jsonl FOLDER")
-	}
-	data, err := os.ReadFile(f.Arg(0))
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	for n := 1; d.More(); n++ {
-		var p public
-		if err := d.Decode(&p); err != nil {
-			return fmt.Errorf("%s, task %d: %w", f.Arg(0), n, err)
-		}
-		if p.ID == "" || p.ID != filepath.Base(p.ID) || p.Repo == "" || p.Statement == "" {
-			return fmt.Errorf("%s, task %d: instance_id, repo and problem_statement are needed", f.Arg(0), n)
-		}
-		var words []string
-		for _, list := range []json.RawMessage{p.Fails, p.Passes} {
-			var names []string
-			var text string
-			if json.Unmarshal(list, &text) == nil {
-				list = json.RawMessage(text)
-			}
-			if len(list) > 0 && json.Unmarshal(list, &names) != nil {
-				return fmt.Errorf("%s, task %d: FAIL_TO_PASS and PASS_TO_PASS must be lists of tests", f.Arg(0), n)
-			}
-			for _, name := range names {
-				words = append(words, "'"+strings.ReplaceAll(name, "'", `'\''`)+"'")
-			}
-		}
-		t := task{
-			Repo: p.Repo, Commit: p.Commit, Setup: *setup, Instruction: p.Statement,
-			Test: strings.ReplaceAll(*test, "{tests}", strings.Join(words, " ")),
-		}
-		if !strings.Contains(t.Repo, ":") {
-			t.Repo = "https://github.com/" + t.Repo
-		}
-		text, err := json.MarshalIndent(t, "", "  ")
-		if err != nil {
-			return err
-		}
-		folder := filepath.Join(f.Arg(1), p.ID)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return err
-		}
-		err = errors.Join(os.WriteFile(filepath.Join(folder, "task.json"), append(text, '\n'), 0o644),
-			os.WriteFile(filepath.Join(folder, "hidden.patch"), []byte(p.Tests), 0o644))
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -275,8 +275,11 @@ func TestConvert(t *testing.T) {
 	if err := os.WriteFile(file, []byte(line+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := convertCommand([]string{"-setup", "make", file, folder}); err != nil {
-		t.Fatal(err)
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("jq is not installed")
+	}
+	if out, err := exec.Command("../../../scripts/tasks", "convert", file, folder, "make").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	tasks, err := readTasks(folder)
 	if err != nil || len(tasks) != 1 {

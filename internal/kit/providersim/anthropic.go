@@ -15,7 +15,7 @@ func (d anthropicDialect) readRequest(c *call) *refusal {
 	}
 	msgs := readBlocks(v.get("messages"))
 	for _, rule := range []func(*call, []blockMessage) *refusal{
-		rolesRule, emptyRule, pairsRule, serverPairsRule, leadRule, prefillRule, placeRule, markersRule,
+		rolesRule, emptyRule, pairsRule, leadRule, prefillRule, placeRule, markersRule,
 	} {
 		if r := rule(c, msgs); r != nil {
 			return r

@@ -180,48 +180,6 @@ func checkAllAnswered(at int, m blockMessage, open map[string]bool) *refusal {
 	return badRequest(ruleCall, "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(missing, ", "))
 }
 
-// serverPairsRule: results of tools that run at the provider stand after their
-// use, and a use that is not in the last answer has its result.
-func serverPairsRule(_ *call, msgs []blockMessage) *refusal {
-	type use struct {
-		at   int
-		name string
-		kind string
-	}
-	uses := map[string]use{}
-	var order []string
-	for i, m := range msgs {
-		for j, b := range m.blocks {
-			switch {
-			case b.kind == "server_tool_use" || b.kind == "mcp_tool_use":
-				id := b.v.get("id").str()
-				uses[id] = use{i, b.v.get("name").str(), b.kind}
-				order = append(order, id)
-			case strings.HasSuffix(b.kind, "_tool_result"):
-				id := b.v.get("tool_use_id").str()
-				before := "server_tool_use"
-				if b.kind == "mcp_tool_result" {
-					before = "mcp_tool_use"
-				}
-				if u, ok := uses[id]; !ok || u.kind != before {
-					return badRequest("orphan_server_result", "messages.%d.content.%d: unexpected `tool_use_id` found in `%s` blocks: %s must have a corresponding `%s` block before it", i, j, b.kind, id, before)
-				}
-				delete(uses, id)
-			}
-		}
-	}
-	last := len(msgs) - 1
-	for last > 0 && msgs[last].role != "assistant" {
-		last--
-	}
-	for _, id := range order {
-		if u, ok := uses[id]; ok && u.at < last {
-			return badRequest("unanswered_server_call", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", u.at, u.name, id, u.name)
-		}
-	}
-	return nil
-}
-
 // leadRule: with thinking enabled, the answers of an open tool loop start with
 // thinking. Adaptive thinking has no such rule.
 func leadRule(c *call, msgs []blockMessage) *refusal {
@@ -236,44 +194,22 @@ func leadRule(c *call, msgs []blockMessage) *refusal {
 	return badRequest(ruleLead, "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking", i, first)
 }
 
-// prefillRule: newer models do not continue an answer that the client began. One
-// that waits for a tool of the provider's may be sent back as it is.
+// prefillRule: newer models do not continue an answer that the client began.
 func prefillRule(c *call, msgs []blockMessage) *refusal {
-	last := msgs[len(msgs)-1]
-	if last.role != "assistant" {
+	_, major, minor := claudeVersion(c.model)
+	old := major > 0 && (major < 4 || major == 4 && minor < 6)
+	if old || msgs[len(msgs)-1].role != "assistant" {
 		return nil
-	}
-	if _, major, minor := claudeVersion(c.model); major > 0 && (major < 4 || major == 4 && minor < 6) {
-		return nil
-	}
-	if n := len(last.blocks); n > 0 {
-		if k := last.blocks[n-1].kind; k == "server_tool_use" || k == "mcp_tool_use" || strings.HasSuffix(k, "_tool_result") {
-			return nil
-		}
 	}
 	return badRequest("prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
 }
 
-// placeRule: blocks that may stand in some places only.
+// placeRule: thinking is the model's.
 func placeRule(_ *call, msgs []blockMessage) *refusal {
-	summaries := 0
 	for i, m := range msgs {
 		for j, b := range m.blocks {
-			switch b.kind {
-			case "compaction":
-				if j != 0 || m.role == "system" {
-					return badRequest("compaction_block_misplaced", "messages.%d.content.%d: a `compaction` block must be the first block of its message", i, j).withCode("compaction_block_misplaced")
-				}
-				if len(b.v.get("content").raw) > 2 {
-					summaries++
-				}
-				if summaries > 1 {
-					return badRequest("compaction_block_ambiguous", "messages.%d.content.%d: only one `compaction` block may have content", i, j).withCode("compaction_block_ambiguous")
-				}
-			case "thinking", "redacted_thinking", "fallback":
-				if m.role != "assistant" {
-					return badRequest("misplaced_block", "messages.%d.content.%d: `%s` blocks can only be in `assistant` messages", i, j, b.kind)
-				}
+			if (b.kind == "thinking" || b.kind == "redacted_thinking") && m.role != "assistant" {
+				return badRequest("misplaced_block", "messages.%d.content.%d: `%s` blocks can only be in `assistant` messages", i, j, b.kind)
 			}
 		}
 	}

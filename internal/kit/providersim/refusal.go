@@ -13,7 +13,7 @@ type refusal struct {
 	rule    string // for /sim/requests
 	status  int
 	kind    string // Anthropic's and OpenAI's error type
-	code    string // OpenAI's code, Anthropic's details.error_code
+	code    string // OpenAI's
 	param   string // OpenAI's
 	message string
 	retry   int // Retry-After in seconds, if not 0
@@ -130,11 +130,7 @@ func openaiError(r *refusal) object {
 
 // anthropicError returns the body of an error of Anthropic's.
 func anthropicError(r *refusal, id string) object {
-	e := object{"type", r.kind, "message", r.message}
-	if r.code != "" {
-		e = e.set("details", object{"error_code", r.code})
-	}
-	return object{"type", "error", "error", e, "request_id", id}
+	return object{"type", "error", "error", object{"type", r.kind, "message", r.message}, "request_id", id}
 }
 
 // geminiError returns the body of an error of Google's.
