@@ -94,9 +94,7 @@ var rows = []Agent{
 		Compaction: "switched off by OPENCODE_DISABLE_AUTOCOMPACT and OPENCODE_DISABLE_PRUNE",
 		Settings:   "opencode.json: {\"provider\": {\"anthropic\": {\"options\": {\"baseURL\": \"GATEWAY/v1\"}}}, \"compaction\": {\"auto\": false, \"prune\": false}}",
 		Sessions: Sessions{
-			Format:  "opencode",
-			Folders: []Place{{"XDG_DATA_HOME", ".local/share", "opencode/storage"}, {"XDG_DATA_HOME", ".local/share", "opencode/opencode.db"}},
-			Endings: []string{".json"},
+			Format: "opencode", Folders: []Place{{"XDG_DATA_HOME", ".local/share", "opencode/opencode.db"}},
 		},
 		Requests: Requests{
 			UserAgents: []string{"opencode/"},
