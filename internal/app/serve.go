@@ -211,6 +211,15 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	return o, store, err
 }
 
+// newGateway makes a gateway. What is wrong with its options is wrong usage.
+func newGateway(o *gateway.Options) (*gateway.Gateway, error) {
+	g, err := gateway.New(o)
+	if err != nil {
+		return nil, usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+	}
+	return g, nil
+}
+
 // plansPath returns where the gateway keeps plans unless told otherwise.
 func plansPath() (string, error) {
 	dir, err := os.UserCacheDir()
@@ -363,8 +372,8 @@ func (a *app) serveCommand() *cobra.Command {
 			}()
 			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
 		}
-		if g, err = gateway.New(&o); err != nil {
-			return usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+		if g, err = newGateway(&o); err != nil {
+			return err
 		}
 		if all != nil && j.workers > 0 {
 			if err := all.Start(context.WithoutCancel(cmd.Context())); err != nil {
