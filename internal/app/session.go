@@ -290,7 +290,7 @@ func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool,
 	}
 	l.Override(func(*config.File) {
 		if mf != nil {
-			err = mf.applyToSettings(cmd, l, nil)
+			err = mf.applyToSettings(l, nil)
 		}
 		for _, set := range flags {
 			set(l)
