@@ -82,7 +82,7 @@ compact.`,
 }
 
 func (a *app) runCheck(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64, rules bool) error {
-	m, err := a.openMeasured(cmd, file, in, mf)
+	m, err := a.openMeasured(file, in, mf)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ type measured struct {
 }
 
 // openMeasured reads the session of a file that the flags name.
-func (a *app) openMeasured(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags) (*measured, error) {
+func (a *app) openMeasured(file *agents.File, in *inputFlags, mf *modelFlags) (*measured, error) {
 	l, err := a.loadSettings()
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (a *app) openMeasured(cmd *cobra.Command, file *agents.File, in *inputFlags
 	if err != nil {
 		return nil, err
 	}
-	w, err := l.engineFor(cmd, mf, s)
+	w, err := l.engineFor(mf, s)
 	return &measured{l, w, input, s}, err
 }
 

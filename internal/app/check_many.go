@@ -180,7 +180,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 			continue
 		}
 		for k := range input.Sessions {
-			b, err := measureBriefly(cmd, *l, &input.Sessions[k], mf)
+			b, err := measureBriefly(*l, &input.Sessions[k], mf)
 			if err != nil {
 				return fmt.Errorf("%s: %w", files[i].Path, err)
 			}
@@ -205,9 +205,9 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 }
 
 // measureBriefly measures one session.
-func measureBriefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (checkedBrief, error) {
+func measureBriefly(l loaded, s *source.Session, mf *modelFlags) (checkedBrief, error) {
 	var b checkedBrief
-	w, err := l.engineFor(cmd, mf, s)
+	w, err := l.engineFor(mf, s)
 	if err != nil {
 		return b, err
 	}

@@ -22,10 +22,9 @@ type compactFlags struct {
 	inputFlags
 	modelFlags
 	outFlags
-	plan, target, summarizer, focus string
-	threshold                       float64
-	stages, pins                    []string
-	force, dryRun                   bool
+	plan, target  string
+	pins          []string
+	force, dryRun bool
 }
 
 func (a *app) compactCommand() *cobra.Command {
@@ -64,11 +63,11 @@ Below the threshold nothing happens unless you give --force or --target.`,
 	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
 	fl.StringVar(&f.to, "to", "", viewFormats)
 	fl.StringVar(&f.target, "target", "", "size to aim for: a share of the room beside system prompt and tools, or the tokens of the whole prompt (`N|RATIO`)")
-	fl.Float64Var(&f.threshold, "threshold", 0, "compact once this `SHARE` of the room beside system prompt and tools is used")
-	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
-	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
+	fl.Float64("threshold", 0, "compact once this `SHARE` of the room beside system prompt and tools is used")
+	fl.StringSlice("stages", nil, "`STAGES` to run, comma-separated")
+	fl.String("focus", "", "`TEXT` that summaries should pay attention to")
 	fl.StringArrayVar(&f.pins, "pin", nil, "message that no edit may touch, by `ID` or index (repeatable)")
-	fl.StringVar(&f.summarizer, "summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
+	fl.String("summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
 	return cmd
@@ -115,10 +114,9 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	if err != nil {
 		return err
 	}
-	if err := f.applyToSettings(cmd, l, s); err != nil {
+	if err := f.applyToSettings(l, s); err != nil {
 		return err
 	}
-	l.Summarizer = cmp.Or(f.summarizer, l.Summarizer)
 	registry, err := l.modelRegistry()
 	if err != nil {
 		return err
@@ -197,24 +195,6 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 	})
 }
 
-// applyToSettings puts the flags into the settings.
-func (f *compactFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Session) error {
-	if err := f.modelFlags.applyToSettings(cmd, l, s); err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("threshold") {
-		if f.threshold <= 0 || f.threshold > 1 {
-			return usageErrorf("--threshold %v: must be a share above 0 and at most 1", f.threshold)
-		}
-		l.Threshold = f.threshold
-	}
-	l.Focus = cmp.Or(f.focus, l.Focus)
-	if f.stages == nil {
-		return nil
-	}
-	return l.Set("systems.stages", strings.Join(f.stages, ","))
-}
-
 // setTarget puts the target that was asked for into the state, and returns the target in
 // force in tokens.
 func (f *compactFlags) setTarget(w *winnow.Winnow, s *source.Session, state *winnow.State) (int, error) {
@@ -236,8 +216,8 @@ func (f *compactFlags) setTarget(w *winnow.Winnow, s *source.Session, state *win
 	if target >= now.Limits.Available {
 		return 0, usageErrorf("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(now.Limits.Available))
 	}
-	if f.threshold > 0 && target >= now.Limits.At(f.threshold) {
-		return 0, usageErrorf("--target %s: it must be below the threshold of %s tokens, or every message would trigger a rewrite", f.target, number(now.Limits.At(f.threshold)))
+	if threshold, _ := f.flags.GetFloat64("threshold"); threshold > 0 && target >= now.Limits.At(threshold) {
+		return 0, usageErrorf("--target %s: it must be below the threshold of %s tokens, or every message would trigger a rewrite", f.target, number(now.Limits.At(threshold)))
 	}
 	state.TargetTokens = target
 	state.Force = state.Force || now.Tokens.Total > target // a target that is reached already asks for nothing

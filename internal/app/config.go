@@ -16,7 +16,6 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	preset := ""
 	show := &cobra.Command{
 		Use:     "print",
 		Short:   "Print the settings in force and where each comes from",
@@ -31,9 +30,9 @@ that belongs to another user is not read, and one with a mistake is left out wit
 warning. What could do harm counts only when you trust it: winnow config trust. A
 preset fills in what none of them sets; --preset shows what one does.`,
 		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.configPrint(cmd) }),
 	}
-	addPreset(show, &preset)
+	addPreset(show, new(string))
 	check := &cobra.Command{
 		Use:     "validate [FILE]",
 		Short:   "Check the settings, or those of one file",
@@ -80,15 +79,15 @@ func (a *app) configImport(path, from string) error {
 	return err
 }
 
-func (a *app) configPrint(preset string) error {
+func (a *app) configPrint(cmd *cobra.Command) error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
 	}
-	if err := setPreset(&l.File, preset); err != nil {
+	if err := setFlags(cmd.Flags(), &l.File); err != nil {
 		return err
 	}
-	if preset != "" {
+	if cmd.Flags().Changed("preset") {
 		l.From["preset"] = "--preset"
 	}
 	full := l.WithDefaults()

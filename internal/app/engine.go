@@ -13,23 +13,24 @@ import (
 	"github.com/winnow-llm/winnow/model"
 )
 
-// modelFlags are the flags of commands that need a model's limits.
-type modelFlags struct {
-	model, preset         string
-	estimator             string
-	set                   []string
-	window, outputReserve int
-	exact                 bool
+// settingFlags are the flags that set a setting for this run, with its key.
+var settingFlags = map[string]string{
+	"preset": "preset", "window": "window", "output-reserve": "output_reserve", "exact": "exact", "estimator": "systems.estimator",
+	"threshold": "threshold", "stages": "systems.stages", "keep-recent": "keep_recent", "focus": "focus", "summarizer": "summarizer",
 }
 
+// modelFlags are the flags of commands that need a model's limits.
+type modelFlags struct{ flags *pflag.FlagSet }
+
 func (f *modelFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
-	addPreset(cmd, &f.preset)
-	tokensVar(cmd.Flags(), &f.window, "window", 0, "the model's window in `TOKENS`")
-	tokensVar(cmd.Flags(), &f.outputReserve, "output-reserve", 0, "`TOKENS` to leave for the answer")
-	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
-	addEstimator(cmd, &f.estimator)
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` for this run only; winnow config print lists the keys (repeatable)")
+	f.flags = cmd.Flags()
+	f.flags.String("model", "", "`NAME` of the model, instead of the one in the file")
+	addPreset(cmd, new(string))
+	tokensVar(f.flags, new(int), "window", 0, "the model's window in `TOKENS`")
+	tokensVar(f.flags, new(int), "output-reserve", 0, "`TOKENS` to leave for the answer")
+	f.flags.Bool("exact", false, "count with a real vocabulary: slower, but more accurate")
+	addEstimator(cmd, new(string))
+	f.flags.StringArray("set", nil, "set `KEY=VALUE` for this run only; winnow config print lists the keys (repeatable)")
 }
 
 // addPreset adds the flag for a preset.
@@ -67,20 +68,47 @@ func setEstimator(f *config.File, name string) error {
 	return nil
 }
 
+// setFlags puts the [settingFlags] that were given into settings, then those of --set.
+func setFlags(flags *pflag.FlagSet, f *config.File) error {
+	var wrong error
+	flags.Visit(func(x *pflag.Flag) {
+		value := x.Value.String()
+		switch v := x.Value.(type) {
+		case *tokenCount:
+			if *v <= 0 {
+				wrong = cmp.Or(wrong, usageErrorf("--%s %s: must be a positive number of tokens", x.Name, value))
+			}
+		case pflag.SliceValue:
+			value = strings.Join(v.GetSlice(), ",")
+		}
+		if key := settingFlags[x.Name]; key == "preset" {
+			wrong = cmp.Or(wrong, setPreset(f, value))
+		} else if key != "" {
+			wrong = cmp.Or(wrong, f.Set(key, value))
+		}
+	})
+	if wrong != nil {
+		return wrong
+	}
+	set, _ := flags.GetStringArray("set") // none where the command has no such flag
+	for _, text := range set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return usageErrorf("--set %s: write KEY=VALUE, for example threshold=0.8", text)
+		}
+		if err := f.Set(key, value); err != nil {
+			return usageErrorf("--set %s: %v", text, err)
+		}
+	}
+	return nil
+}
+
 // applyToSettings puts flags into settings, and the file's model where nothing else
 // names one. The file's agent decides about the window then, unless a person
 // does; see [source.Session.Window].
-func (f *modelFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Session) error {
-	flags := cmd.Flags()
-	for _, n := range [...]struct {
-		name  string
-		value int
-	}{{"window", f.window}, {"output-reserve", f.outputReserve}} {
-		if flags.Changed(n.name) && n.value <= 0 {
-			return usageErrorf("--%s %d: must be a positive number of tokens", n.name, n.value)
-		}
-	}
-	l.Model = cmp.Or(f.model, l.Model)
+func (f *modelFlags) applyToSettings(l *loaded, s *source.Session) error {
+	name, _ := f.flags.GetString("model") // none where the command has no such flag
+	l.Model = cmp.Or(name, l.Model)
 	if s != nil {
 		l.Model = cmp.Or(l.Model, s.Model)
 	}
@@ -89,35 +117,18 @@ func (f *modelFlags) applyToSettings(cmd *cobra.Command, l *loaded, s *source.Se
 		provider, name = "", l.Model
 	}
 	l.Settings = l.For(provider, name)
-	if err := setPreset(&l.File, f.preset); err != nil {
+	if err := setFlags(f.flags, &l.File); err != nil {
 		return err
 	}
-	l.Window = cmp.Or(f.window, l.Window)
-	if f.outputReserve > 0 {
-		l.OutputReserve = f.outputReserve
-		if s != nil {
-			s.Request.Output = f.outputReserve
-		}
-	}
-	l.Exact = l.Exact || f.exact
-	if err := setEstimator(&l.File, f.estimator); err != nil {
-		return err
-	}
-	for _, text := range f.set {
-		key, value, ok := strings.Cut(text, "=")
-		if !ok {
-			return usageErrorf("--set %s: write KEY=VALUE, for example threshold=0.8", text)
-		}
-		if err := l.Set(key, value); err != nil {
-			return usageErrorf("--set %s: %v", text, err)
-		}
+	if s != nil && f.flags.Changed("output-reserve") {
+		s.Request.Output = l.OutputReserve
 	}
 	return l.adoptAgentWindow(s)
 }
 
 // engineFor puts flags into settings, and makes the engine for a session.
-func (l *loaded) engineFor(cmd *cobra.Command, f *modelFlags, s *source.Session) (*winnow.Winnow, error) {
-	if err := f.applyToSettings(cmd, l, s); err != nil {
+func (l *loaded) engineFor(f *modelFlags, s *source.Session) (*winnow.Winnow, error) {
+	if err := f.applyToSettings(l, s); err != nil {
 		return nil, err
 	}
 	return l.newEngine()

@@ -225,11 +225,11 @@ func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
 	}
 	for i := range present {
 		g := &present[i]
-		add, remove := ownCommand(g, g.Server.Add, false, server), ownCommand(g, g.Server.Remove, false, server)
+		add, remove := ownCommand(g, g.Server.Add, server), ownCommand(g, g.Server.Remove, server)
 		if add == nil || remove == nil {
 			continue // winnow mcp install prints the lines
 		}
-		file, err := a.settingsFile(g, false)
+		file, err := a.settingsFile(g)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -57,23 +56,6 @@ func (a *app) keepFiles(ctx context.Context, names []string, model string, h cha
 		}
 	}
 	return errors.Join(err, s.Close())
-}
-
-// openOtherPlans opens the gateway's file where winnow serve keeps it by default, if
-// another one was named; nil where there is none.
-func openOtherPlans(named string) (planstore.Owner, error) {
-	path, err := plansPath()
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // no folder for it, so there is none
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // see above
-	}
-	if same, err := os.Stat(named); err == nil && os.SameFile(info, same) {
-		return nil, nil //nolint:nilnil // it is the named file
-	}
-	return sqlite.Open(path, planstore.Bounds{})
 }
 
 // originalKept returns the original behind a handle of a plan of winnow compact.

@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/recall"
@@ -49,37 +51,36 @@ name the tool that returns the original.`,
 	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
-		return mcpserver.Run(ctx, thisBuild().Version, &fresh{f: &f, a: a.quietly()}, a.whoseConversation(), a.stdin, unfilteredWriter(a.stdout))
+		return mcpserver.Run(ctx, thisBuild().Version, a.quietly().freshTools(&f), a.stdin, unfilteredWriter(a.stdout))
 	})
 	return cmd
 }
 
-// fresh is a source that is looked for anew with every call: stores come to be,
-// and gateways are started, while an agent runs. What is wrong is told to the
+// freshTools returns the tools over what is opened anew with every call: stores come to
+// be, and gateways are started, while an agent runs. What is wrong is told to the
 // model, and the server stays.
-type fresh struct {
-	f *recallFlags
-	a *app
+func (a *app) freshTools(f *recallFlags) []recall.Tool {
+	whose := a.whoseConversation()
+	reading := fresh(a, f.openSource, recall.Tools)
+	steering := fresh(a, f.openSteering, func(s control.Steering) []recall.Tool { return control.Tools(s, whose) })
+	return append(reading, steering...)
 }
 
-// Recall implements [recall.Source].
-func (s *fresh) Recall(ctx context.Context, handle string, r recall.Range) (recall.Page, error) {
-	source, done, err := s.f.openSource(ctx, s.a)
-	if err != nil {
-		return recall.Page{}, err
+// fresh returns the tools over an S, each of which opens one for every call.
+func fresh[S any](a *app, open func(context.Context, *app) (S, func(), error), tools func(S) []recall.Tool) []recall.Tool {
+	var none S
+	all := tools(none)
+	for i := range all {
+		all[i].Call = func(ctx context.Context, args string) (string, bool) {
+			s, done, err := open(ctx, a)
+			defer done()
+			if err != nil {
+				return "error: " + err.Error(), true
+			}
+			return tools(s)[i].Call(ctx, args)
+		}
 	}
-	defer done()
-	return source.Recall(ctx, handle, r)
-}
-
-// Search implements [recall.Source].
-func (s *fresh) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
-	source, done, err := s.f.openSource(ctx, s.a)
-	if err != nil {
-		return recall.Results{}, err
-	}
-	defer done()
-	return source.Search(ctx, q)
+	return all
 }
 
 func registrableNames() []string {
@@ -94,7 +95,7 @@ func registrableNames() []string {
 
 // installFlags are the flags of winnow mcp install.
 type installFlags struct {
-	print, remove, project bool
+	print bool
 	recallFlags
 }
 
@@ -105,11 +106,11 @@ func (a *app) mcpInstallCommand() *cobra.Command {
 		Short: "Register the MCP server with an agent",
 		Example: `  winnow mcp install claude
   winnow mcp install codex
-  winnow mcp install gemini --gateway http://127.0.0.1:8484
-  winnow mcp install qwen --remove`,
+  winnow mcp install gemini --gateway http://127.0.0.1:8484`,
 		Long: `Registers the server by the command of the agent itself (claude, gemini, qwen, opencode
-and kilo have one), or removes it with --remove. Where there is none, and with --print,
-it prints the lines for the settings file of the agent and changes nothing.
+and kilo have one). Where there is none, and with --print, it prints the lines for the
+settings file of the agent and changes nothing. To remove it, use the agent's own
+command, such as claude mcp remove winnow, or take the lines out.
 AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
 
 --gateway, --plans, --tenant, --session and --store become arguments of the server.
@@ -126,8 +127,6 @@ agent.`,
 		RunE:      a.asRunE(func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) }),
 	}
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without making it")
-	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the registration")
-	cmd.Flags().BoolVar(&f.project, "project", false, "use the settings of the project in the current folder instead of the user's")
 	f.addTo(cmd)
 	return cmd
 }
@@ -149,7 +148,7 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 		}
 		return usageErrorf("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
 	}
-	path, err := a.settingsFile(&agent, f.project)
+	path, err := a.settingsFile(&agent)
 	if err != nil {
 		return err
 	}
@@ -157,60 +156,43 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 	if err != nil {
 		return err
 	}
-	told := registration{Agent: agent.Name, File: path, Entry: settingsLines(agent.Name, server, f.project)}
-	verb := agent.Server.Add
-	if f.remove {
-		verb = agent.Server.Remove
-	}
-	own := ownCommand(&agent, verb, f.project, server)
+	told := registration{Agent: agent.Name, File: path, Entry: settingsLines(agent.Name, server)}
+	own := ownCommand(&agent, agent.Server.Add, server)
 	if f.print || own == nil {
-		return a.printLines(&told, &agent, f.remove)
+		return a.printLines(&told, &agent)
 	}
 	told.Command, told.Changed = own, true
 	out, err := exec.CommandContext(cmd.Context(), own[0], own[1:]...).CombinedOutput()
-	if err != nil && !f.remove {
+	if err != nil {
 		// Claude Code refuses a name that it has already.
-		if again := ownCommand(&agent, agent.Server.Remove, f.project, server); again != nil && exec.CommandContext(cmd.Context(), again[0], again[1:]...).Run() == nil {
+		if remove := ownCommand(&agent, agent.Server.Remove, server); remove != nil && exec.CommandContext(cmd.Context(), remove[0], remove[1:]...).Run() == nil {
 			out, err = exec.CommandContext(cmd.Context(), own[0], own[1:]...).CombinedOutput()
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s failed: %w: %s; winnow mcp install %s --print shows the lines for %s", strings.Join(own, " "), err, strings.TrimSpace(string(out)), agent.Name, a.shortPath(path))
 	}
-	if f.remove {
-		return a.printLine(told, "removed from %s by %s", agent.Title, strings.Join(own, " "))
-	}
 	return a.printLine(told, "%s has winnow's tools from its next start on; %s", agent.Title, agent.Server.After)
 }
 
-// printLines tells what to write into an agent's settings, or what to take out.
-func (a *app) printLines(told *registration, agent *table.Agent, remove bool) error {
-	switch {
-	case a.asJSON:
+// printLines tells what to write into an agent's settings.
+func (a *app) printLines(told *registration, agent *table.Agent) error {
+	if a.asJSON {
 		return a.printJSON(told)
-	case remove:
-		fmt.Fprintf(a.stdout, "remove the server winnow from %s; its lines are\n\n", a.shortPath(told.File))
-	default:
-		a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(told.File), agent.Title)
-		if agent.Server.After != "" {
-			a.say("%s", agent.Server.After)
-		}
+	}
+	a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(told.File), agent.Title)
+	if agent.Server.After != "" {
+		a.say("%s", agent.Server.After)
 	}
 	_, err := a.dataWriter().Write([]byte(told.Entry))
 	return err
 }
 
-// settingsFile returns where an agent reads its MCP servers from.
-func (a *app) settingsFile(agent *table.Agent, project bool) (string, error) {
-	if project {
-		if agent.Server.Project == "" {
-			return "", usageErrorf("mcp install: %s has no settings for a project; leave --project out", agent.Title)
-		}
-		return filepath.Abs(filepath.FromSlash(agent.Server.Project))
-	}
+// settingsFile returns where an agent reads the user's MCP servers from.
+func (a *app) settingsFile(agent *table.Agent) (string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", usageErrorf("mcp install: there is no home folder: %v; use --project", err)
+		return "", usageErrorf("mcp install: there is no home folder: %v", err)
 	}
 	path := ""
 	for _, f := range agent.Server.Files {
@@ -222,27 +204,16 @@ func (a *app) settingsFile(agent *table.Agent, project bool) (string, error) {
 	return path, nil
 }
 
-// ownCommand returns how the agent itself registers the server; nil where it
-// cannot, or is not on this machine.
-func ownCommand(agent *table.Agent, verb string, project bool, server []string) []string {
+// ownCommand returns how the agent itself registers the server, or removes it; nil
+// where it cannot, or is not on this machine.
+func ownCommand(agent *table.Agent, verb string, server []string) []string {
 	program := onPath(agent.Program)
-	if verb == "" || project && !strings.Contains(verb, "SCOPE") || program == "" {
+	if verb == "" || program == "" {
 		return nil
 	}
-	scope := "user"
-	if project {
-		scope = "project"
-	}
-	own := []string{program}
-	for _, word := range strings.Fields(verb) {
-		switch word {
-		case "SCOPE":
-			own = append(own, scope)
-		case "COMMAND":
-			own = append(own, server...)
-		default:
-			own = append(own, word)
-		}
+	own := append([]string{program}, strings.Fields(verb)...)
+	if at := slices.Index(own, "COMMAND"); at >= 0 {
+		own = slices.Replace(own, at, at+1, server...)
 	}
 	return own
 }
@@ -282,8 +253,8 @@ func sameFile(a, b string) bool {
 }
 
 // settingsLines returns the server as an agent's settings file has it.
-func settingsLines(agent string, server []string, project bool) string {
-	quoted := func(v any) string { return strings.TrimSpace(string(indentedJSON(v, ""))) } // JSON's strings and lists are TOML's and YAML's too
+func settingsLines(agent string, server []string) string {
+	quoted := func(v any) string { return strings.TrimSpace(indentedJSON(v, "")) } // JSON's strings and lists are TOML's and YAML's too
 	command, args := server[0], server[1:]
 	switch agent {
 	case "codex":
@@ -291,18 +262,14 @@ func settingsLines(agent string, server []string, project bool) string {
 		// which variables to hand on.
 		return fmt.Sprintf("[mcp_servers.winnow]\ncommand = %s\nargs = %s\nenv_vars = %s\n", quoted(command), quoted(args), quoted(variablesOfRecall))
 	case "continue":
-		head := "" // a project's servers have files of their own
-		if project {
-			head = "name: winnow\nversion: 0.0.1\nschema: v1\n"
-		}
-		return head + fmt.Sprintf("mcpServers:\n  - name: winnow\n    command: %s\n    args: %s\n", quoted(command), quoted(args))
+		return fmt.Sprintf("mcpServers:\n  - name: winnow\n    command: %s\n    args: %s\n", quoted(command), quoted(args))
 	case "opencode", "kilo":
-		return string(indentedJSON(map[string]any{"mcp": map[string]any{"winnow": map[string]any{"type": "local", "command": server, "enabled": true}}}, "  "))
+		return indentedJSON(map[string]any{"mcp": map[string]any{"winnow": map[string]any{"type": "local", "command": server, "enabled": true}}}, "  ")
 	}
-	return string(indentedJSON(map[string]any{"mcpServers": map[string]any{"winnow": map[string]any{"command": command, "args": args}}}, "  "))
+	return indentedJSON(map[string]any{"mcpServers": map[string]any{"winnow": map[string]any{"command": command, "args": args}}}, "  ")
 }
 
-func indentedJSON(v any, by string) []byte {
+func indentedJSON(v any, by string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -310,5 +277,5 @@ func indentedJSON(v any, by string) []byte {
 	if err := e.Encode(v); err != nil {
 		panic(err) // strings and lists of them always can be written
 	}
-	return []byte(b.String())
+	return b.String()
 }

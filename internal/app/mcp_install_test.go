@@ -26,9 +26,6 @@ func TestMCPInstallPrints(t *testing.T) {
 		if name != "codex" && name != "continue" && !json.Valid([]byte(lines)) {
 			t.Errorf("%s: not JSON: %s", name, lines)
 		}
-		if code, stdout, _ := command(t, "", "mcp", "install", name, "--remove"); code != exitDone || !strings.Contains(stdout, files[name]) {
-			t.Errorf("%s: %d %s", name, code, stdout)
-		}
 	}
 	if _, lines, _ := command(t, "", "mcp", "install", "codex"); !strings.Contains(lines, `"WINNOW_OWNER","WINNOW_CONVERSATION"]`) {
 		t.Errorf("Codex would not hand the gateway on: %s", lines)
@@ -44,7 +41,7 @@ func TestMCPInstallPrints(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines), &doc); err != nil || doc.MCPServers["winnow"].Args[0] != "mcp" {
 		t.Fatalf("%v %s", err, lines)
 	}
-	for args, want := range map[string]string{"mcp install": "for which agent", "mcp install codx": "did you mean codex", "mcp install zzzzzz": "stdio server", "mcp install cline --project": "no settings for a project"} {
+	for args, want := range map[string]string{"mcp install": "for which agent", "mcp install codx": "did you mean codex", "mcp install zzzzzz": "stdio server"} {
 		if code, _, stderr := command(t, "", strings.Fields(args)...); code != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: %d %s", args, code, stderr)
 		}
@@ -77,7 +74,7 @@ esac
 		code, stdout, stderr := command(t, "", append([]string{"mcp", "install"}, args...)...)
 		return code, stdout + stderr
 	}
-	for _, args := range [][]string{{"claude"}, {"claude", "--gateway", "http://127.0.0.1:1"}, {"claude-code", "--project"}, {"gemini"}, {"gemini", "--remove"}, {"opencode"}} {
+	for _, args := range [][]string{{"claude"}, {"claude", "--gateway", "http://127.0.0.1:1"}, {"claude-code"}, {"gemini"}, {"opencode"}} {
 		if code, said := install(args...); code != exitDone {
 			t.Errorf("%v: %d %s", args, code, said)
 		}
@@ -92,8 +89,8 @@ esac
 	for name, want := range map[string]string{
 		"claude": "mcp add -s user winnow -- SELF mcp\n" +
 			"mcp add -s user winnow -- SELF mcp --gateway http://127.0.0.1:1\nmcp remove -s user winnow\nmcp add -s user winnow -- SELF mcp --gateway http://127.0.0.1:1\n" +
-			"mcp add -s project winnow -- SELF mcp\nmcp remove -s project winnow\nmcp add -s project winnow -- SELF mcp\n",
-		"gemini":   "mcp add -s user winnow SELF mcp\nmcp remove -s user winnow\n",
+			"mcp add -s user winnow -- SELF mcp\nmcp remove -s user winnow\nmcp add -s user winnow -- SELF mcp\n",
+		"gemini":   "mcp add -s user winnow SELF mcp\n",
 		"opencode": "mcp add winnow -- SELF mcp\n",
 	} {
 		log, err := os.ReadFile(filepath.Join(dir, name+".log"))

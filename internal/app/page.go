@@ -139,7 +139,7 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	if several {
 		return nil, usageErrorf("page %s: name one session", name)
 	}
-	m, err := a.openMeasured(cmd, &files[0].File, &f.inputFlags, &f.modelFlags)
+	m, err := a.openMeasured(&files[0].File, &f.inputFlags, &f.modelFlags)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -190,29 +192,27 @@ func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 		fmt.Fprintln(out)
 	}
 	for i := range d.Edits {
-		if st.Columns() >= sideBySide {
-			showBeside(out, st, &d.Edits[i])
-		} else {
-			showAbove(out, st, &d.Edits[i])
+		showChange(out, st, &d.Edits[i])
+	}
+}
+
+// showChange shows a change on one line, the first plan on the left, or where that has no
+// room on a line for each plan that has it.
+func showChange(out io.Writer, st style, c *change) {
+	was, is := c.Was, &c.Edit
+	if c.Op == "-" {
+		was, is = is, nil
+	}
+	if width := st.Columns(); width < sideBySide {
+		if was != nil {
+			fmt.Fprintln(out, st.Red(editLine("-", was, width)))
 		}
+		if is != nil {
+			fmt.Fprintln(out, st.Green(editLine("+", is, width)))
+		}
+		return
 	}
-}
-
-// sides returns an edit in the first plan and in the second; nil where it is not.
-func (c *change) sides() (was, is *plan.Edit) {
-	switch c.Op {
-	case "-":
-		return &c.Edit, nil
-	case "+":
-		return nil, &c.Edit
-	}
-	return c.Was, &c.Edit
-}
-
-// showBeside shows a change on one line, the first plan on the left.
-func showBeside(out io.Writer, st style, c *change) {
 	room := (st.Columns() - 3) / 2
-	was, is := c.sides()
 	left, right := strings.Repeat(" ", room), ""
 	if was != nil {
 		left = st.Red(show.Pad(editLine(c.Op, was, room), room))
@@ -221,17 +221,6 @@ func showBeside(out io.Writer, st style, c *change) {
 		right = st.Green(editLine(c.Op, is, room))
 	}
 	fmt.Fprintln(out, strings.TrimRight(left+st.Dim(" | ")+right, " "))
-}
-
-// showAbove shows a change on a line for each plan that has it.
-func showAbove(out io.Writer, st style, c *change) {
-	was, is := c.sides()
-	if was != nil {
-		fmt.Fprintln(out, st.Red(editLine("-", was, st.Columns())))
-	}
-	if is != nil {
-		fmt.Fprintln(out, st.Green(editLine("+", is, st.Columns())))
-	}
 }
 
 // editLine returns an edit in one line of at most that many columns.
@@ -249,82 +238,70 @@ func editLine(op string, e *plan.Edit, width int) string {
 
 // stagePairs sums up two plans by stage, in the order of the pipeline.
 func stagePairs(p, q *plan.Plan) []stagePair {
-	pairs := []stagePair{}
-	find := func(name string) *stagePair {
-		i := slices.IndexFunc(pairs, func(s stagePair) bool { return s.Name == name })
-		if i < 0 {
-			i = len(pairs)
-			pairs = append(pairs, stagePair{Name: name})
-		}
-		return &pairs[i]
-	}
+	pairs := map[string]stagePair{}
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		s := find(e.Stage)
-		s.EditsA++
-		s.SavedA += e.Before.Tokens - e.After.Tokens
+		s := pairs[e.Stage]
+		pairs[e.Stage] = stagePair{e.Stage, s.EditsA + 1, s.EditsB, s.SavedA + e.Before.Tokens - e.After.Tokens, s.SavedB}
 	}
 	for i := range q.Edits {
 		e := &q.Edits[i]
-		s := find(e.Stage)
-		s.EditsB++
-		s.SavedB += e.Before.Tokens - e.After.Tokens
+		s := pairs[e.Stage]
+		pairs[e.Stage] = stagePair{e.Stage, s.EditsA, s.EditsB + 1, s.SavedA, s.SavedB + e.Before.Tokens - e.After.Tokens}
 	}
 	order := slices.Concat([]string{"repair"}, winnow.StageNames(), []string{"state"})
-	slices.SortStableFunc(pairs, func(x, y stagePair) int { return slices.Index(order, x.Name) - slices.Index(order, y.Name) })
-	return pairs
+	all := slices.AppendSeq([]stagePair{}, maps.Values(pairs))
+	slices.SortFunc(all, func(x, y stagePair) int {
+		return cmp.Or(slices.Index(order, x.Name)-slices.Index(order, y.Name), strings.Compare(x.Name, y.Name))
+	})
+	return all
 }
 
 // diffPlans walks the two sorted lists side by side.
 func diffPlans(p, q *plan.Plan) *diffed {
 	d := &diffed{A: p.ID(), B: q.ID(), SavedA: p.Saved().Tokens, SavedB: q.Saved().Tokens, Apart: p.Len == q.Len && p.Prefix != q.Prefix, Edits: []change{}, Stages: stagePairs(p, q)}
-	i, k := 0, 0
-	for i < len(p.Edits) || k < len(q.Edits) {
-		switch {
-		case k == len(q.Edits) || i < len(p.Edits) && orderedBefore(&p.Edits[i], &q.Edits[k]):
-			d.Edits = append(d.Edits, change{Op: "-", shownEdit: editDocument(&p.Edits[i])})
-			d.Removed++
-			i++
-		case i == len(p.Edits) || orderedBefore(&q.Edits[k], &p.Edits[i]):
-			d.Edits = append(d.Edits, change{Op: "+", shownEdit: editDocument(&q.Edits[k])})
-			d.Added++
-			k++
-		default:
-			if x, y := &p.Edits[i], &q.Edits[k]; x.Kind == y.Kind && x.To == y.To && x.Text == y.Text && fmt.Sprint(x.Keep) == fmt.Sprint(y.Keep) {
-				d.Same++
-			} else {
-				d.Edits = append(d.Edits, change{Op: "~", shownEdit: editDocument(y), Was: x})
-				d.Changed++
-			}
-			i++
-			k++
+	olds, news := p.Edits, q.Edits
+	for len(olds)+len(news) > 0 {
+		order := cmp.Compare(len(news), len(olds)) // of use where one of them is at its end
+		if len(olds) > 0 && len(news) > 0 {
+			order = slices.Compare(placeOf(&olds[0]), placeOf(&news[0]))
 		}
+		switch {
+		case order < 0:
+			d.Edits = append(d.Edits, change{Op: "-", shownEdit: editDocument(&olds[0])})
+			d.Removed++
+			olds = olds[1:]
+			continue
+		case order > 0:
+			d.Edits = append(d.Edits, change{Op: "+", shownEdit: editDocument(&news[0])})
+			d.Added++
+			news = news[1:]
+			continue
+		}
+		x, y := &olds[0], &news[0]
+		if x.Kind == y.Kind && x.To == y.To && x.Text == y.Text && slices.Equal(x.Keep, y.Keep) {
+			d.Same++
+		} else {
+			d.Edits = append(d.Edits, change{Op: "~", shownEdit: editDocument(y), Was: x})
+			d.Changed++
+		}
+		olds, news = olds[1:], news[1:]
 	}
 	return d
 }
 
-// orderedBefore orders edits by place as plans do.
-func orderedBefore(x, y *plan.Edit) bool {
-	if x.From != y.From {
-		return x.From < y.From
-	}
-	if x, y := standsBefore(x), standsBefore(y); x != y {
-		return x < y
-	}
-	if x.Part != y.Part {
-		return x.Part < y.Part
-	}
-	return x.CallID == "" && y.CallID != ""
-}
-
-// standsBefore ranks what stands at one message: a marker before it, then the
-// state, then what is done to the message itself.
-func standsBefore(e *plan.Edit) int {
+// placeOf returns an edit's place, by which plans sort: at one message stands a marker
+// before it, then the state, then what is done to the message itself.
+func placeOf(e *plan.Edit) []int {
+	rank, answers := 2, 0
 	switch {
 	case e.Kind == plan.State:
-		return 1
+		rank = 1
 	case e.Kind == plan.Drop && e.From == e.To:
-		return 0
+		rank = 0
 	}
-	return 2
+	if e.CallID != "" {
+		answers = 1
+	}
+	return []int{e.From, rank, e.Part, answers}
 }

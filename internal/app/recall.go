@@ -90,10 +90,10 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 		return usageErrorf("recall %s: that is not a handle; a handle is a w and eight letters or digits, as in [original: w3kfa82nq], and a FILE needs one after it", handle)
 	}
 	source, done, err := f.openSource(ctx, a)
+	defer done()
 	if err != nil {
 		return err
 	}
-	defer done()
 	if all {
 		r.Lines = recall.MaxLines
 	}
@@ -121,10 +121,10 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 // recallHistory looks for words in what is hidden.
 func (a *app) recallHistory(ctx context.Context, f *recallFlags, q recall.Query) error {
 	source, done, err := f.openSource(ctx, a)
+	defer done()
 	if err != nil {
 		return err
 	}
-	defer done()
 	found, err := source.Search(ctx, q)
 	if err != nil {
 		return err

@@ -55,27 +55,22 @@ func (f *recallFlags) addTo(cmd *cobra.Command) {
 	f.store.addTo(cmd)
 }
 
-// openSource opens the originals that these flags name. Done must be called.
+// openSource opens the originals that these flags name. Done must be called, after an
+// error too.
 func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Source, done func(), err error) {
 	var all []recall.Source
-	var closers []io.Closer
+	var opened []io.Closer
 	done = func() {
-		for _, c := range closers {
+		for _, c := range opened {
 			_ = c.Close() // all of it was only read
 		}
 	}
-	defer func() {
-		if err != nil {
-			done()
-			done = func() {}
-		}
-	}()
 	store, err := f.openPlans(a)
 	if err != nil {
 		return nil, done, err
 	}
 	if store != nil {
-		closers = append(closers, store)
+		opened = append(opened, store)
 	}
 	if isRegular(f.session) {
 		if store == nil {
@@ -92,14 +87,17 @@ func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Sou
 		if all, err = f.planSources(ctx, a, store); err != nil {
 			return nil, done, err
 		}
-		if f.tenant == "" {
-			named, _ := a.plansFile() // without a folder no other file can exist
-			other, err := openOtherPlans(cmp.Or(f.plans, named))
+	}
+	if f.session == "" && f.tenant == "" {
+		named, _ := a.plansFile() // without a folder no other file can exist
+		usual, _ := plansPath()
+		if !sameFile(usual, cmp.Or(f.plans, named)) {
+			other, err := openPlanFile(usual)
 			if err != nil {
 				return nil, done, err
 			}
 			if other != nil {
-				closers = append(closers, other)
+				opened = append(opened, other)
 				s, err := sessionFile(other, "")
 				if err != nil {
 					return nil, done, err
@@ -111,16 +109,14 @@ func (f *recallFlags) openSource(ctx context.Context, a *app) (source recall.Sou
 	sessions, path, err := a.openExistingStore(f.store)
 	switch {
 	case err == nil:
-		closers = append(closers, sessions)
+		opened = append(opened, sessions)
 		o := session.RecallOptions{}
 		if f.session != "" {
 			if o.Session, err = findSession(ctx, sessions, f.session); err != nil {
 				return nil, done, err
 			}
 		}
-		if o.Dir, err = os.Getwd(); err != nil {
-			o.Dir = ""
-		}
+		o.Dir, _ = os.Getwd() // without one no session is of this folder
 		all = append(all, session.Recaller(sessions, o))
 	case f.store.path != "" || f.session != "", path != "" && !errors.Is(err, errNoStore):
 		return nil, done, err
@@ -168,21 +164,23 @@ func (f *recallFlags) gatewayAddress(a *app) string {
 	return cmp.Or(f.gateway, a.getenv(variableGateway))
 }
 
-// openPlans opens the gateway's file; nil where there is none, since to look for
-// something makes no file.
+// openPlans opens the gateway's file; nil where there is none.
 func (f *recallFlags) openPlans(a *app) (planstore.Owner, error) {
-	path := f.plans
-	if path == "" {
-		var err error
-		if path, err = a.plansFile(); err != nil {
-			return nil, nil //nolint:nilerr,nilnil // no folder for it, so there is none
-		}
+	if f.plans == "" {
+		path, _ := a.plansFile() // without a folder for it there is none
+		return openPlanFile(path)
 	}
+	if _, err := os.Stat(f.plans); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %s; check --plans", f.plans, causeText(err))
+	}
+	return openPlanFile(f.plans)
+}
+
+// openPlanFile opens a file with plans; nil where there is none, since to look for
+// something makes no file.
+func openPlanFile(path string) (planstore.Owner, error) {
 	if _, err := os.Stat(path); err != nil {
-		if f.plans != "" {
-			return nil, fmt.Errorf("%s cannot be read: %s; check --plans", path, causeText(err))
-		}
-		return nil, nil //nolint:nilnil // see above
+		return nil, nil //nolint:nilerr,nilnil // see above
 	}
 	return sqlite.Open(path, planstore.Bounds{})
 }

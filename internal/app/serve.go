@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -101,26 +100,17 @@ standard error says which window holds, and the log which one each model has.`
 
 // serveFlags are the flags of commands that start a gateway.
 type serveFlags struct {
-	upstreams []string
-	store     string
-	preset    string
-	estimator string
-	window    int
-	observe   bool
-	writer    string
-	originals bool
-	offer     bool
-	age       time.Duration
-	size      int
-	headers   []string
-	params    []string
-	reserves  []string
-	cap       float64
-	memory    int
-	pruned    bool // by jobs
+	options gateway.Options // what flags say as it is
+
+	upstreams, reserves              []string
+	store, preset, estimator, writer string
+	window, size, memory             int
+	age                              time.Duration
+	pruned                           bool // by jobs
 }
 
 func (f *serveFlags) addTo(cmd *cobra.Command) {
+	t := &f.options.Transport
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (repeatable)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
@@ -128,20 +118,20 @@ func (f *serveFlags) addTo(cmd *cobra.Command) {
 	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is the output reserve, see --output-reserve")
 	cmd.Flags().StringArrayVar(&f.reserves, "output-reserve", nil, "most `[MODEL=]TOKENS` of output reserve, kept free for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
-	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
+	cmd.Flags().Float64Var(&t.SummaryCap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory-size", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
-	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
-	cmd.Flags().BoolVar(&f.offer, "offer-tools", false, "declare recall, search_history and note in every request and answer their calls, for agents that have neither a shell nor MCP")
+	cmd.Flags().BoolVar(&t.KeepOriginals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
+	cmd.Flags().BoolVar(&t.OfferTools, "offer-tools", false, "declare recall, search_history and note in every request and answer their calls, for agents that have neither a shell nor MCP")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` that the store keeps a plan after its last use")
 	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and again as much of conversations; the oldest go first (default 1024, in memory 256)")
-	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of another header that tells callers apart (repeatable)")
-	cmd.Flags().StringArrayVar(&f.params, "credential-param", nil, "`NAME` of another query parameter that tells callers apart (repeatable)")
-	cmd.Flags().BoolVar(&f.observe, "observe", false, "only measure; send every request unchanged")
+	cmd.Flags().StringArrayVar(&t.Credentials.Headers, "credential-header", nil, "`NAME` of another header that tells callers apart (repeatable)")
+	cmd.Flags().StringArrayVar(&t.Credentials.Params, "credential-param", nil, "`NAME` of another query parameter that tells callers apart (repeatable)")
+	cmd.Flags().BoolVar(&t.Observe, "observe", false, "only measure; send every request unchanged")
 }
 
 // gatewayOptions puts flags and settings together. The store must be closed.
 func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Options, planstore.Store, error) {
-	var o gateway.Options
+	o := f.options
 	l, err := a.loadSettings()
 	if err != nil {
 		return o, nil, err
@@ -153,8 +143,8 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 		return o, nil, usageErrorf("--store-age %s: must be a positive time, for example 720h", f.age)
 	case f.size < 0:
 		return o, nil, usageErrorf("--store-size %d: must be a positive number of MB", f.size)
-	case f.cap < 0:
-		return o, nil, usageErrorf("--summary-cap %v: must be a number of dollars", f.cap)
+	case o.Transport.SummaryCap < 0:
+		return o, nil, usageErrorf("--summary-cap %v: must be a number of dollars", o.Transport.SummaryCap)
 	case f.memory <= 0:
 		return o, nil, usageErrorf("--memory-size %d: must be a positive number of MB", f.memory)
 	}
@@ -177,38 +167,39 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
 	l.Summarizer = cmp.Or(f.writer, l.Summarizer)
-	isSame := strings.TrimSpace(l.Summarizer) == sameName
-	if isSame {
+	t := &o.Transport
+	if t.Same = strings.TrimSpace(l.Summarizer) == sameName; t.Same {
 		l.Summarizer = "" // no other is made
 	}
-	writer, err := a.newSummarizer(ctx, &l.File, registry)
-	if err != nil {
+	if t.Summarizer, err = a.newSummarizer(ctx, &l.File, registry); err != nil {
 		return o, nil, err
 	}
-	limit, err := summaryTime(&l.File)
-	if err != nil {
+	if t.SummarizerTimeout, err = summaryTime(&l.File); err != nil {
 		return o, nil, err
 	}
-	var prices model.Prices
-	if f.cap > 0 && writer != nil {
-		if prices = registry.Lookup(l.Summarizer).Prices; !prices.Known() {
-			return o, nil, usageErrorf("--summary-cap %v: the price of %s is unknown; put its prices into a file and name it in the setting models_file", f.cap, l.Summarizer)
+	if t.SummaryCap > 0 && t.Summarizer != nil {
+		if t.SummaryPrices = registry.Lookup(l.Summarizer).Prices; !t.SummaryPrices.Known() {
+			return o, nil, usageErrorf("--summary-cap %v: the price of %s is unknown; put its prices into a file and name it in the setting models_file", t.SummaryCap, l.Summarizer)
 		}
 	}
 	o.Version = thisBuild().Version
 	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
-	o.Transport = transport.Options{
-		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummarizerTimeout: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals, OfferTools: f.offer,
-		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
-	}
-	o.Transport.Settings.Disabled = !l.Auto()
+	t.Settings, t.Registry, t.Kinds, t.AskLocal, t.Memory = l.Settings, registry, l.Kinds(), true, int64(f.memory)<<20
+	t.Settings.Disabled = !l.Auto()
 	if l.Redact {
-		o.Transport.Redact = &session.Redactor{}
+		t.Redact = &session.Redactor{}
 	}
-	store, err := f.openPlanStore(ctx, a, l.Remembers())
-	o.Transport.Store = store
-	return o, store, err
+	t.Store, err = f.openPlanStore(ctx, a, l.Remembers())
+	return o, t.Store, err
+}
+
+// newGateway makes a gateway. What is wrong with its options is wrong usage.
+func newGateway(o *gateway.Options) (*gateway.Gateway, error) {
+	g, err := gateway.New(o)
+	if err != nil {
+		return nil, usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+	}
+	return g, nil
 }
 
 // plansPath returns where the gateway keeps plans unless told otherwise.
@@ -258,11 +249,9 @@ func (f *serveFlags) openPlanStore(ctx context.Context, a *app, remembers bool) 
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	var j jobFlags
-	var listen, name, keys, cert, key string
-	var hosts []string
+	var listen, keys, cert, key string
 	var keyless bool
-	var maxBody, concurrent int
-	var timeout, reading, grace time.Duration
+	var maxBody int
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the gateway, which keeps any agent inside its window",
@@ -275,17 +264,17 @@ func (a *app) serveCommand() *cobra.Command {
 	f.addTo(cmd)
 	j.addTo(cmd, 4)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 picks a free port")
-	cmd.Flags().StringVar(&name, "name", "", "`NAME` of this gateway among those that share a store; pages show which one served what (default with PostgreSQL: the machine's)")
+	cmd.Flags().StringVar(&f.options.Transport.Name, "name", "", "`NAME` of this gateway among those that share a store; pages show which one served what (default with PostgreSQL: the machine's)")
 	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
 	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: anyone who can reach the gateway can use it")
-	cmd.Flags().StringArrayVar(&hosts, "host", nil, "another host `NAME` under which to serve the gateway's own pages, such as a load balancer's (repeatable)")
+	cmd.Flags().StringArrayVar(&f.options.Hosts, "host", nil, "another host `NAME` under which to serve the gateway's own pages, such as a load balancer's (repeatable)")
 	cmd.Flags().StringVar(&cert, "tls-cert", "", "`FILE` with the certificate for HTTPS")
 	cmd.Flags().StringVar(&key, "tls-key", "", "`FILE` with the certificate's key")
 	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
-	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` at the same time")
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "most `TIME` for a call")
-	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "most `TIME` for a request to arrive")
-	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that running calls get to finish on shutdown")
+	cmd.Flags().IntVar(&f.options.MaxConcurrent, "max-concurrent", 512, "most `CALLS` at the same time")
+	cmd.Flags().DurationVar(&f.options.Timeout, "timeout", time.Hour, "most `TIME` for a call")
+	cmd.Flags().DurationVar(&f.options.ReadTimeout, "read-timeout", 2*time.Minute, "most `TIME` for a request to arrive")
+	cmd.Flags().DurationVar(&f.options.Grace, "grace", 30*time.Second, "`TIME` that running calls get to finish on shutdown")
 	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
 		if err := j.check(); err != nil {
 			return err
@@ -306,18 +295,18 @@ func (a *app) serveCommand() *cobra.Command {
 		}
 		defer sent()
 		o.Tracer = traces.Provider()
-		if o.Transport.Name = name; name == "" && pg.Is(f.store) {
+		if o.Transport.Name == "" && pg.Is(f.store) {
 			o.Transport.Name, _ = os.Hostname() // without one it has no name
 		}
 		for _, l := range []struct {
 			flag string
 			n    int64
-		}{{"max-body", int64(maxBody)}, {"max-concurrent", int64(concurrent)}, {"timeout", int64(timeout)}, {"read-timeout", int64(reading)}, {"grace", int64(grace)}} {
+		}{{"max-body", int64(maxBody)}, {"max-concurrent", int64(o.MaxConcurrent)}, {"timeout", int64(o.Timeout)}, {"read-timeout", int64(o.ReadTimeout)}, {"grace", int64(o.Grace)}} {
 			if l.n <= 0 {
 				return usageErrorf("--%s must be above 0", l.flag)
 			}
 		}
-		o.MaxBody, o.MaxConcurrent, o.Timeout, o.ReadTimeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, reading, grace
+		o.MaxBody = int64(maxBody) << 20
 		if o.Keys, err = readKeys(keys); err != nil {
 			return err
 		}
@@ -325,7 +314,6 @@ func (a *app) serveCommand() *cobra.Command {
 			return usageErrorf("--listen %s accepts other machines, and without keys anyone there can use the gateway; give callers keys with --keys FILE, or add --allow-keyless if nobody else can reach it", listen)
 		}
 		o.Transport.Credentials.Refreshed = o.Keys == nil && !reachableFromOutside(listen)
-		o.Hosts = slices.Clone(hosts)
 		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
 			if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
 				o.Hosts = append(o.Hosts, host)
@@ -357,14 +345,14 @@ func (a *app) serveCommand() *cobra.Command {
 				return err
 			}
 			defer func() {
-				last, end := context.WithTimeout(context.Background(), grace)
+				last, end := context.WithTimeout(context.Background(), o.Grace)
 				defer end()
 				_ = all.Close(last) // what did not end runs elsewhere
 			}()
 			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
 		}
-		if g, err = gateway.New(&o); err != nil {
-			return usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+		if g, err = newGateway(&o); err != nil {
+			return err
 		}
 		if all != nil && j.workers > 0 {
 			if err := all.Start(context.WithoutCancel(cmd.Context())); err != nil {

@@ -1,11 +1,9 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,30 +163,11 @@ func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options
 		return nil, fmt.Errorf("%s cannot be copied: %w; check the folder for temporary files", in.Name, err)
 	}
 	path := filepath.Join(out.temp, "session.jsonl")
-	if err := copyInput(path, in); err != nil {
+	if err := os.WriteFile(path, in.Data, 0o600); err != nil {
 		_ = os.RemoveAll(out.temp)
 		return nil, writeError(path, err)
 	}
 	return a.openFile(ctx, out, path, o)
-}
-
-// copyInput writes an input to a file. It streams an input that is not in memory.
-func copyInput(path string, in *source.Input) error {
-	var from io.Reader = bytes.NewReader(in.Data)
-	if in.Data == nil {
-		f, err := os.Open(in.Path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		from = f
-	}
-	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
 }
 
 func (a *app) openFile(ctx context.Context, out *opened, path string, o *session.Options) (*opened, error) {
@@ -290,7 +269,7 @@ func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool,
 	}
 	l.Override(func(*config.File) {
 		if mf != nil {
-			err = mf.applyToSettings(cmd, l, nil)
+			err = mf.applyToSettings(l, nil)
 		}
 		for _, set := range flags {
 			set(l)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,8 +12,8 @@ import (
 
 // branchFlags are the flags of branch.
 type branchFlags struct {
-	summary, fork           bool
-	focus, label, summarize string
+	summary, fork bool
+	focus, label  string
 }
 
 func (a *app) sessionBranchCommand(f *storeFlags) *cobra.Command {
@@ -34,7 +33,7 @@ makes a new one from the path to the entry.`,
 	}
 	cmd.Flags().BoolVar(&bf.summary, "summary", false, "add a summary of the abandoned branch")
 	cmd.Flags().StringVar(&bf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
-	cmd.Flags().StringVar(&bf.summarize, "summarizer", "", "what writes it: builtin (the default) or a model, as `PROVIDER/MODEL`")
+	cmd.Flags().String("summarizer", "", "what writes it: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().StringVar(&bf.label, "label", "", "put this `LABEL` on the summary, or on the entry")
 	cmd.Flags().BoolVar(&bf.fork, "fork", false, "make a new session instead of moving the leaf")
 	return cmd
@@ -60,9 +59,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	case bf.focus != "" && !bf.summary:
 		return usageErrorf("--focus is for a summary; give --summary too")
 	}
-	s, o, err := a.openWith(cmd, f, name, !bf.fork, nil, bf.summary, func(l *loaded) {
-		l.Summarizer = cmp.Or(bf.summarize, l.Summarizer)
-	})
+	s, o, err := a.openWith(cmd, f, name, !bf.fork, &modelFlags{cmd.Flags()}, bf.summary)
 	if err != nil {
 		return err
 	}

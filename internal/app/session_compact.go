@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,9 +14,8 @@ import (
 // sessionCompactFlags are the flags of session compact.
 type sessionCompactFlags struct {
 	modelFlags
-	focus, summarizer string
-	target            float64
-	keepRecent        int
+	focus  string
+	target float64
 }
 
 func (a *app) sessionCompactCommand(f *storeFlags) *cobra.Command {
@@ -36,9 +34,9 @@ the summary should pay attention to.`,
 	}
 	cf.addTo(cmd)
 	cmd.Flags().StringVar(&cf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
-	cmd.Flags().StringVar(&cf.summarizer, "summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
+	cmd.Flags().String("summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&cf.target, "target", 0, "size to aim for, as a `SHARE` of the available input")
-	tokensVar(cmd.Flags(), &cf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end")
+	tokensVar(cmd.Flags(), new(int), "keep-recent", 0, "`TOKENS` to keep at the end")
 	return cmd
 }
 
@@ -79,14 +77,12 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 		return usageErrorf("--target %v: must be a share between 0 and 1", cf.target)
 	}
 	s, _, err := a.openWith(cmd, f, args[0], true, &cf.modelFlags, true, func(l *loaded) {
-		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
 		if cf.target > 0 {
 			l.Target = cf.target
 			if l.Threshold == 0 && cf.target >= l.WithDefaults().Threshold {
 				l.Threshold = (1 + cf.target) / 2 // the target that is asked for wins over the usual threshold
 			}
 		}
-		l.KeepRecent = cmp.Or(cf.keepRecent, l.KeepRecent)
 	})
 	if err != nil {
 		return err

@@ -185,7 +185,7 @@ func (x *export) write(ef *exportFlags) (data []byte, messages int, left []strin
 			x.left = append(x.left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
 		}
 		data = neurolink.Encode(neurolink.Conversation{ID: x.id, Title: x.name, System: c.Request.System, Messages: tagged})
-		lost, err := lostParts(c.Request.History, data, transcript.NeuroLink, false)
+		lost, err := lostParts(c.Request.History, data, transcript.NeuroLink)
 		return data, len(tagged), append(x.left, lost...), err
 	}
 	view := c.View
@@ -198,37 +198,29 @@ func (x *export) write(ef *exportFlags) (data []byte, messages int, left []strin
 	if data, err = as.Write(view, ef.to); err != nil {
 		return nil, 0, nil, err
 	}
-	gone, err := lostParts(view, data, transcript.Format(ef.to), string(as.Dialect()) == ef.to)
+	gone, err := lostParts(view, data, transcript.Format(ef.to))
 	return data, view.Len(), append(x.left, gone...), err
 }
 
-// lostParts reads the written file back and says which parts it lacks. Signer says
-// that the messages were sent in that format before, so that signatures are still
-// good.
-func lostParts(messages chat.Sequence, data []byte, format transcript.Format, signer bool) ([]string, error) {
+// lostParts reads the written file back and says which parts it lacks. A provider
+// takes back only the thinking that it signed itself.
+func lostParts(messages chat.Sequence, data []byte, format transcript.Format) ([]string, error) {
 	want := make(map[chat.Kind]int)
 	got, err := countWritten(data, format)
 	if err != nil {
 		return nil, err
 	}
-	signed := 0
 	for i := range messages.Len() {
-		m := messages.At(i)
-		countParts(m.Parts, want)
-		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.Thinking && m.Parts[k].Signature != "" {
-				signed++
-			}
-		}
+		countParts(messages.At(i).Parts, want)
 	}
 	var out []string
 	for _, kind := range []chat.Kind{chat.Thinking, chat.ToolCall, chat.ToolResult, chat.Image, chat.Document, chat.Opaque} {
 		if n := want[kind] - got[kind]; n > 0 {
-			why := fmt.Sprintf("have no place in the format %s", format)
-			if kind == chat.Thinking {
-				why = thinkingLost(format, signed, want[kind], signer)
+			why := "have no place in the format %s"
+			if kind == chat.Thinking && (format == transcript.Anthropic || format == transcript.Responses) {
+				why = "are left out: %s takes only what is signed by its own provider"
 			}
-			out = append(out, fmt.Sprintf("%d of %d parts with %s %s", n, want[kind], strings.ReplaceAll(kind.String(), "_", " "), why))
+			out = append(out, fmt.Sprintf("%d of %d parts with %s "+why, n, want[kind], strings.ReplaceAll(kind.String(), "_", " "), format))
 		}
 	}
 	return out, nil
@@ -264,21 +256,6 @@ func countWritten(data []byte, format transcript.Format) (map[chat.Kind]int, err
 		countParts(m.Parts, n)
 	}
 	return n, nil
-}
-
-// thinkingLost says why thinking could not be written: a provider takes back
-// only what it signed itself.
-func thinkingLost(format transcript.Format, signed, all int, signer bool) string {
-	switch {
-	case format != transcript.Anthropic && format != transcript.Responses:
-	case signed == 0:
-		return fmt.Sprintf("are left out: nobody signed them, and %s takes only what is signed", format)
-	case !signer:
-		return fmt.Sprintf("are left out: %s takes only what is signed by its own provider, and another one answered here", format)
-	case signed < all:
-		return fmt.Sprintf("are left out: %s takes only what is signed, and of these %d are", format, signed)
-	}
-	return fmt.Sprintf("have no place in the format %s", format)
 }
 
 // countParts counts parts by kind, those inside results too.

@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -104,20 +103,20 @@ type importer struct {
 
 // importFile takes in the sessions of a file.
 func (im *importer) importFile(path string, in *inputFlags) error {
-	if in.format == "" || in.format == string(transcript.Pi) {
-		if log, err := jsonl.OpenFile(path, nil); err == nil { // it is not read as a transcript too
-			_ = log.Close()
-			return im.importPi(&source.Input{Name: path, Path: path, Format: transcript.Pi})
+	if isRegular(path) && (in.format == "" || in.format == string(transcript.Pi)) {
+		from, err := im.app.openFile(im.cmd.Context(), &opened{name: path}, path, im.o)
+		if !isOtherFormat(err) { // it is not read as a transcript too
+			return im.importPi(from, path, err)
 		}
 	}
 	input, err := im.app.loadInput(path, in.format)
 	if err != nil {
 		return err
 	}
-	if input.Format == transcript.Pi {
+	if input.Format == transcript.Pi && input.Data != nil {
 		// A file that lost its header is not a session file, but still a conversation.
-		if err := im.importPi(input); !isOtherFormat(err) {
-			return err
+		if from, err := im.app.openData(im.cmd.Context(), input, im.o); !isOtherFormat(err) {
+			return im.importPi(from, input.Name, err)
 		}
 	}
 	im.app.sayWarnings(input)
@@ -151,10 +150,8 @@ func (im *importer) importFile(path string, in *inputFlags) error {
 	return nil
 }
 
-// importPi takes in a session file as it is.
-func (im *importer) importPi(input *source.Input) error {
-	ctx := im.cmd.Context()
-	from, err := im.app.openData(ctx, input, im.o)
+// importPi takes in a session file as it is, unless it could not be opened.
+func (im *importer) importPi(from *opened, file string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -163,11 +160,11 @@ func (im *importer) importPi(input *source.Input) error {
 	if im.again {
 		take = from.CopyAs
 	}
-	s, err := take(ctx, im.store, im.o)
+	s, err := take(im.cmd.Context(), im.store, im.o)
 	if err != nil {
-		return explainExists(input.Name, from.ID(), err)
+		return explainExists(file, from.ID(), err)
 	}
-	return im.nameAndReport(s, input, "")
+	return im.nameAndReport(s, file, transcript.Pi, "")
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
@@ -216,7 +213,7 @@ func (im *importer) importSession(input *source.Input, from *source.Session, tag
 	if err != nil {
 		return explainExists(input.Name, id, err)
 	}
-	return im.nameAndReport(s, input, title)
+	return im.nameAndReport(s, input.Name, input.Format, title)
 }
 
 // explainExists says of a session that the store has already what can be done.
@@ -228,7 +225,7 @@ func explainExists(file, id string, err error) error {
 }
 
 // nameAndReport names a session that was taken in and tells of it.
-func (im *importer) nameAndReport(s *session.Session, input *source.Input, title string) error {
+func (im *importer) nameAndReport(s *session.Session, file string, format transcript.Format, title string) error {
 	defer s.Close()
 	title = cmp.Or(im.name, title)
 	if title != "" && s.Name() == "" || im.name != "" {
@@ -240,7 +237,7 @@ func (im *importer) nameAndReport(s *session.Session, input *source.Input, title
 	if err != nil {
 		return err
 	}
-	d := imported{Session: s.ID(), File: input.Name, Format: string(input.Format), Name: s.Name(), Messages: c.Request.History.Len(), Entries: s.Len()}
+	d := imported{Session: s.ID(), File: file, Format: string(format), Name: s.Name(), Messages: c.Request.History.Len(), Entries: s.Len()}
 	im.done = append(im.done, d)
 	switch a := im.app; {
 	case a.asJSON:

@@ -232,7 +232,7 @@ const entriesAtOnce = 1 << 12
 
 // prepareOwn says what the fold of winnow would summarise.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
-	s, o, err := a.openWith(cmd, f, name, false, &modelFlags{preset: pf.preset}, false)
+	s, o, err := a.openWith(cmd, f, name, false, &modelFlags{cmd.Flags()}, false)
 	if err != nil {
 		return nil, err
 	}

@@ -62,52 +62,6 @@ func (a *app) whoseConversation() control.Whose {
 	return w
 }
 
-// withSteering runs something on what can be steered.
-func withSteering[T any](ctx context.Context, s *fresh, do func(control.Steering) (T, error)) (T, error) {
-	to, done, err := s.f.openSteering(ctx, s.a)
-	defer done()
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return do(to)
-}
-
-// Conversations implements [control.Steering].
-func (s *fresh) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
-	return withSteering(ctx, s, func(to control.Steering) ([]control.Conversation, error) { return to.Conversations(ctx, q) })
-}
-
-// Conversation implements [control.Steering].
-func (s *fresh) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	return withSteering(ctx, s, func(to control.Steering) (*control.Detail, error) { return to.Conversation(ctx, id) })
-}
-
-// Locate implements [control.Steering].
-func (s *fresh) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	return withSteering(ctx, s, func(to control.Steering) (*control.Place, error) { return to.Locate(ctx, handle) })
-}
-
-// Compact implements [control.Steering].
-func (s *fresh) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
-	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Compact(ctx, id, a) })
-}
-
-// Pin implements [control.Steering].
-func (s *fresh) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Pin(ctx, id, m) })
-}
-
-// Unpin implements [control.Steering].
-func (s *fresh) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
-	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Unpin(ctx, id, m) })
-}
-
-// Note implements [control.Steering].
-func (s *fresh) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
-	return withSteering(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Note(ctx, id, a) })
-}
-
 // Conversations implements [control.Steering].
 func (r *remote) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
 	v := url.Values{}

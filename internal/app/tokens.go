@@ -12,8 +12,7 @@ import (
 
 func (a *app) tokensCommand() *cobra.Command {
 	var in inputFlags
-	var name, estimator string
-	var exact, text bool
+	var text bool
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a text or of a conversation",
@@ -25,13 +24,13 @@ with several sessions is counted as a whole. Anything else is counted as plain
 text.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			return a.runTokens(args[0], &in, name, estimator, exact, text)
+			return a.runTokens(args[0], &in, &modelFlags{cmd.Flags()}, text)
 		}),
 	}
 	in.addTo(cmd)
-	cmd.Flags().StringVar(&name, "model", "", "`NAME` of the model to count for")
-	cmd.Flags().BoolVar(&exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
-	addEstimator(cmd, &estimator)
+	cmd.Flags().String("model", "", "`NAME` of the model to count for")
+	cmd.Flags().Bool("exact", false, "count with a real vocabulary: slower, but more accurate")
+	addEstimator(cmd, new(string))
 	cmd.Flags().BoolVar(&text, "text", false, "count the input as plain text, whatever it is")
 	return cmd
 }
@@ -55,7 +54,7 @@ type sessionCount struct {
 	Tokens int    `json:"tokens"`
 }
 
-func (a *app) runTokens(path string, in *inputFlags, name, estimator string, exact, text bool) error {
+func (a *app) runTokens(path string, in *inputFlags, mf *modelFlags, text bool) error {
 	if text && (in.format != "" || in.session != "") {
 		return usageErrorf("--text counts plain text, which has no format and no sessions")
 	}
@@ -76,17 +75,11 @@ func (a *app) runTokens(path string, in *inputFlags, name, estimator string, exa
 		}
 		sessions = []source.Session{*s}
 	}
-	switch {
-	case name != "":
-		l.Model = name
-	case l.Model == "" && len(sessions) > 0:
-		l.Model = sessions[0].Model
+	var first *source.Session
+	if len(sessions) > 0 {
+		first = &sessions[0]
 	}
-	l.Exact = l.Exact || exact
-	if err := setEstimator(&l.File, estimator); err != nil {
-		return err
-	}
-	w, err := l.newEngine()
+	w, err := l.engineFor(mf, first)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (a *app) watchSession(cmd *cobra.Command, of string, mf *modelFlags, once b
 		if err != nil {
 			return err
 		}
-		doc, err := a.measureFile(cmd, &f, mf)
+		doc, err := a.measureFile(&f, mf)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (a *app) watchSession(cmd *cobra.Command, of string, mf *modelFlags, once b
 		}
 		return f.OnDisk(), err
 	}, func(string) error {
-		doc, err := a.measureFile(cmd, &at, mf)
+		doc, err := a.measureFile(&at, mf)
 		if err != nil {
 			// A session whose first record is half written is read at the next change.
 			if screen == nil {
@@ -162,7 +162,7 @@ func (a *app) watchTarget(of string) (func(context.Context) (agents.File, error)
 }
 
 // measureFile measures the last session in a file.
-func (a *app) measureFile(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched, error) {
+func (a *app) measureFile(f *agents.File, mf *modelFlags) (*watched, error) {
 	in, err := a.quietly().sessionInput(f, "")
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (a *app) measureFile(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*
 		return nil, err
 	}
 	s := &in.Sessions[0]
-	w, err := l.engineFor(cmd, mf, s)
+	w, err := l.engineFor(mf, s)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +314,7 @@ func (a *app) statusLine(cmd *cobra.Command, of string, mf *modelFlags) error {
 	if !ok {
 		return a.printStatus(name, nil)
 	}
-	doc, err := a.measureFile(cmd, &f, mf)
+	doc, err := a.measureFile(&f, mf)
 	if err != nil {
 		return a.printStatus(name, nil)
 	}

@@ -87,7 +87,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT names a collector, each job is traced.`,
 		if err := j.check(); err != nil {
 			return err
 		}
-		f.originals, f.pruned = true, true
+		f.options.Transport.KeepOriginals, f.pruned = true, true
 		o, store, err := f.gatewayOptions(cmd.Context(), a)
 		if err != nil {
 			return err

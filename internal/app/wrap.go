@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -84,76 +85,79 @@ requests uncut, also where winnow cost more. --quiet prints neither.`,
 		if list {
 			return a.listAgents(cmd)
 		}
-		rest := args[1:]
+		program, rest := args[0], args[1:]
 		if len(rest) > 0 && rest[0] == "--" {
 			rest = rest[1:]
 		}
-		if running != "" {
-			if err := checkReachable(cmd.Context(), running); err != nil {
-				return err
-			}
-			return a.runAgent(running, args[0], rest, nil, variableGateway+"="+running)
+		if running == "" {
+			return a.wrapAgent(cmd, &f, program, rest)
 		}
-		// Where the agent's own settings send requests is known before there is a
-		// gateway, and an agent that cannot be wrapped is refused before.
-		own, err := a.pointAgent("", args[0], rest)
+		if err := checkReachable(cmd.Context(), running); err != nil {
+			return err
+		}
+		p, err := a.pointAgent(running, program, rest)
 		if err != nil {
 			return err
 		}
-		own.removeFiles()
-		// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
-		ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
-		defer stop()
-		f.upstreams = a.upstreamsFor(f.upstreams, own.upstreams)
-		o, store, err := f.gatewayOptions(ctx, a)
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-		window, err := own.describeWindow(&o.Transport)
-		if err != nil {
-			return err
-		}
-		o.Grace = 2 * time.Second // the agent is gone by then
-		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
-		o.Transport.Agent, o.Transport.CompactionOff = own.known.Name, own.off
-		if dir, err := os.Getwd(); err == nil {
-			o.Transport.Folder = dir
-		}
-		g, err := gateway.New(&o)
-		if err != nil {
-			return usageErrorf("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return fmt.Errorf("cannot listen on this machine: %w", err)
-		}
-		began := time.Now()
-		ended := make(chan error, 1)
-		go func() { ended <- g.Serve(ctx, l) }()
-		at := "http://" + l.Addr().String()
-		notes := []string{window}
-		if note := summaryNote(&o.Transport); note != "" {
-			notes = append(notes, note)
-		}
-		err = a.runAgent(at, args[0], rest, notes, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
-		stop()
-		served := <-ended
-		if err == nil || errors.As(err, new(*agentExit)) {
-			stats := g.Stats()
-			a.say("%s", describeSavings(filepath.Base(args[0]), stats))
-			if account, err := g.Account(context.WithoutCancel(cmd.Context()), began); err == nil && stats.Requests > 0 {
-				for _, line := range accountLines(&account, &stats) {
-					a.say("%s", line)
-				}
-			}
-		}
-		if err == nil {
-			err = served
-		}
-		return err
+		return a.runAgent(p, variableGateway+"="+running)
 	})
 	return cmd
+}
+
+// wrapAgent runs an agent behind a gateway of its own.
+func (a *app) wrapAgent(cmd *cobra.Command, f *serveFlags, program string, args []string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("cannot listen on this machine: %w", err)
+	}
+	defer l.Close() //nolint:errcheck // the gateway closes it, if there is one
+	at := "http://" + l.Addr().String()
+	p, err := a.pointAgent(at, program, args)
+	if err != nil {
+		return err
+	}
+	defer p.removeFiles()
+	// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
+	ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	defer stop()
+	f.upstreams = a.upstreamsFor(f.upstreams, p.upstreams)
+	o, store, err := f.gatewayOptions(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	window, err := p.describeWindow(&o.Transport)
+	if err != nil {
+		return err
+	}
+	p.note("%s", window)
+	if note := summaryNote(&o.Transport); note != "" {
+		p.note("%s", note)
+	}
+	o.Grace = 2 * time.Second // the agent is gone by then
+	o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
+	o.Transport.Agent, o.Transport.CompactionOff = p.known.Name, p.off
+	o.Transport.Folder, _ = os.Getwd() // without one the conversations are of no folder
+	g, err := newGateway(&o)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	ended := make(chan error, 1)
+	go func() { ended <- g.Serve(ctx, l) }()
+	err = a.runAgent(p, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
+	stop()
+	served := <-ended
+	if err == nil || errors.As(err, new(*agentExit)) {
+		stats := g.Stats()
+		a.say("%s", describeSavings(filepath.Base(program), stats))
+		if account, err := g.Account(context.WithoutCancel(cmd.Context()), began); err == nil && stats.Requests > 0 {
+			for _, line := range accountLines(&account, &stats) {
+				a.say("%s", line)
+			}
+		}
+	}
+	return cmp.Or(err, served)
 }
 
 // checkReachable asks a gateway whether it is there: an agent that is sent to a place
@@ -282,8 +286,8 @@ func (a *app) agentEnvironment(url string) []string {
 	return env
 }
 
-// pointAgent prepares a program to talk to the gateway at url. Its done must be
-// called when the program has ended.
+// pointAgent prepares a program to talk to the gateway at url. Its files must be
+// removed when the program has ended.
 func (a *app) pointAgent(url, program string, args []string) (*pointing, error) {
 	url = strings.TrimRight(url, "/")
 	p := &pointing{app: a, url: url, program: program, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
@@ -352,13 +356,9 @@ func (p *pointing) removeFiles() {
 }
 
 // runAgent runs an agent that talks to a gateway, as if it had been started in
-// our place, and says notes once it has started. The error is an [*agentExit]
+// our place, and says the notes once it has started. The error is an [*agentExit]
 // where the agent failed.
-func (a *app) runAgent(url, agent string, args, notes []string, env ...string) error {
-	p, err := a.pointAgent(url, agent, args)
-	if err != nil {
-		return err
-	}
+func (a *app) runAgent(p *pointing, env ...string) error {
 	defer p.removeFiles()
 	if err := p.addWinnow(); err != nil {
 		a.say("winnow is not on the agent's PATH, so the agent cannot run winnow recall: %s", causeText(err))
@@ -377,7 +377,7 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 		}
 		return fmt.Errorf("%s cannot be started: %s", p.program, causeText(err))
 	}
-	for _, note := range append(p.notes, notes...) {
+	for _, note := range p.notes {
 		a.say("%s", note)
 	}
 	done := make(chan struct{})
@@ -396,7 +396,7 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 			}
 		}
 	}()
-	err = cmd.Wait()
+	err := cmd.Wait()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):

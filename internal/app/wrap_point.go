@@ -33,9 +33,7 @@ type pointing struct {
 	env     []string
 	off     bool // its own compaction is switched off, or out of reach
 
-	// upstreams are the addresses in the user's own settings, by the API's name.
-	// They are read before the gateway starts, while url is still empty.
-	upstreams map[string]string
+	upstreams map[string]string // the addresses in the user's own settings, by the API's name
 
 	notes []string // what the user should know before the agent starts
 }

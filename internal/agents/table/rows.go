@@ -37,8 +37,8 @@ var rows = []Agent{
 			Members: []string{"ANTHROPIC_BASE_URL"},
 		},
 		Server: Server{
-			Files: []Place{{"CLAUDE_CONFIG_DIR", "", ".claude.json"}}, Project: ".mcp.json", After: "claude mcp list shows it",
-			Add: "mcp add -s SCOPE winnow -- COMMAND", Remove: "mcp remove -s SCOPE winnow",
+			Files: []Place{{"CLAUDE_CONFIG_DIR", "", ".claude.json"}}, After: "claude mcp list shows it",
+			Add: "mcp add -s user winnow -- COMMAND", Remove: "mcp remove -s user winnow",
 		},
 	},
 	{
@@ -62,7 +62,7 @@ var rows = []Agent{
 			Variables: []string{"OPENAI_BASE_URL"}, Files: []Place{{"CODEX_HOME", ".codex", "config.toml"}},
 			Members: []string{"openai_base_url", "base_url"},
 		},
-		Server: Server{Files: []Place{{"CODEX_HOME", ".codex", "config.toml"}}, Project: ".codex/config.toml", After: "codex mcp list shows it"},
+		Server: Server{Files: []Place{{"CODEX_HOME", ".codex", "config.toml"}}, After: "codex mcp list shows it"},
 	},
 	{
 		Name: "pi", Program: "pi", Title: "pi", Checked: "0.87.1",
@@ -83,7 +83,7 @@ var rows = []Agent{
 			Files: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "models.json"}}, Members: []string{"baseUrl"},
 		},
 		Server: Server{
-			Files: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"}}, Project: ".pi/mcp.json",
+			Files: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"}},
 			After: "pi mcp list shows it; pi before 0.99 has no MCP, but its shell can run winnow recall HANDLE",
 		},
 	},
@@ -94,9 +94,7 @@ var rows = []Agent{
 		Compaction: "switched off by OPENCODE_DISABLE_AUTOCOMPACT and OPENCODE_DISABLE_PRUNE",
 		Settings:   "opencode.json: {\"provider\": {\"anthropic\": {\"options\": {\"baseURL\": \"GATEWAY/v1\"}}}, \"compaction\": {\"auto\": false, \"prune\": false}}",
 		Sessions: Sessions{
-			Format:  "opencode",
-			Folders: []Place{{"XDG_DATA_HOME", ".local/share", "opencode/storage"}, {"XDG_DATA_HOME", ".local/share", "opencode/opencode.db"}},
-			Endings: []string{".json"},
+			Format: "opencode", Folders: []Place{{"XDG_DATA_HOME", ".local/share", "opencode/opencode.db"}},
 		},
 		Requests: Requests{
 			UserAgents: []string{"opencode/"},
@@ -107,8 +105,8 @@ var rows = []Agent{
 			Files: []Place{{"XDG_CONFIG_HOME", ".config", "opencode/opencode.json"}}, Members: []string{"baseURL"},
 		},
 		Server: Server{
-			Files:   []Place{{"XDG_CONFIG_HOME", ".config", "opencode/opencode.jsonc"}, {"XDG_CONFIG_HOME", ".config", "opencode/opencode.json"}},
-			Project: "opencode.json", After: "opencode mcp list shows it", Add: "mcp add winnow -- COMMAND",
+			Files: []Place{{"XDG_CONFIG_HOME", ".config", "opencode/opencode.jsonc"}, {"XDG_CONFIG_HOME", ".config", "opencode/opencode.json"}},
+			After: "opencode mcp list shows it", Add: "mcp add winnow -- COMMAND",
 		},
 	},
 	{
@@ -127,9 +125,9 @@ var rows = []Agent{
 		Own:       Own{Share: 0.5},
 		Addresses: Addresses{Variables: []string{"GOOGLE_GEMINI_BASE_URL", "CODE_ASSIST_ENDPOINT"}},
 		Server: Server{
-			Files: []Place{{"", ".gemini", "settings.json"}}, Project: ".gemini/settings.json",
+			Files: []Place{{"", ".gemini", "settings.json"}},
 			After: "gemini mcp list shows it in a folder that Gemini CLI trusts; elsewhere it starts no server",
-			Add:   "mcp add -s SCOPE winnow COMMAND", Remove: "mcp remove -s SCOPE winnow",
+			Add:   "mcp add -s user winnow COMMAND", Remove: "mcp remove -s user winnow",
 		},
 	},
 	{
@@ -141,8 +139,8 @@ var rows = []Agent{
 		Requests:   Requests{UserAgents: []string{"qwencode/"}},
 		Own:        Own{Share: 0.7, Off: true},
 		Server: Server{
-			Files: []Place{{"", ".qwen", "settings.json"}}, Project: ".qwen/settings.json", After: "qwen mcp list shows it",
-			Add: "mcp add -s SCOPE winnow COMMAND", Remove: "mcp remove -s SCOPE winnow",
+			Files: []Place{{"", ".qwen", "settings.json"}}, After: "qwen mcp list shows it",
+			Add: "mcp add -s user winnow COMMAND", Remove: "mcp remove -s user winnow",
 		},
 	},
 	{
@@ -153,7 +151,7 @@ var rows = []Agent{
 		Settings:   "config.yaml, for each model: apiBase: GATEWAY/v1/\nand below it defaultCompletionOptions: {contextLength: 100000000}",
 		Requests:   Requests{Summary: []string{"please provide a concise summary of our conversation so far, capturing the key context"}},
 		Own:        Own{Share: 0.8, Off: true},
-		Server:     Server{Files: []Place{{"", ".continue", "config.yaml"}}, Project: ".continue/mcpServers/winnow.yaml"},
+		Server:     Server{Files: []Place{{"", ".continue", "config.yaml"}}},
 	},
 	{
 		Name: "cline", Program: "cline", Title: "Cline", Checked: "3.0.65",
@@ -177,8 +175,8 @@ var rows = []Agent{
 		Settings:   "kilo.json: {\"provider\": {\"anthropic\": {\"options\": {\"baseURL\": \"GATEWAY/v1\"}}}, \"compaction\": {\"auto\": false, \"prune\": false}}",
 		Own:        Own{Before: 32_000, Off: true},
 		Server: Server{
-			Files:   []Place{{"XDG_CONFIG_HOME", ".config", "kilo/kilo.jsonc"}, {"XDG_CONFIG_HOME", ".config", "kilo/kilo.json"}},
-			Project: "kilo.json", After: "kilo mcp list shows it", Add: "mcp add winnow -- COMMAND",
+			Files: []Place{{"XDG_CONFIG_HOME", ".config", "kilo/kilo.jsonc"}, {"XDG_CONFIG_HOME", ".config", "kilo/kilo.json"}},
+			After: "kilo mcp list shows it", Add: "mcp add winnow -- COMMAND",
 		},
 	},
 	{
@@ -209,7 +207,7 @@ var rows = []Agent{
 		Name: "cursor", Program: "cursor", Title: "Cursor", Aliases: []string{"cursor-agent"},
 		Refused:  "its own servers send the requests, so the gateway must be reachable from the internet",
 		Settings: "winnow serve --listen 0.0.0.0:8484 --keys FILE --tls-cert FILE --tls-key FILE\nCursor settings, Models, Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
-		Server:   Server{Files: []Place{{"", ".cursor", "mcp.json"}}, Project: ".cursor/mcp.json"},
+		Server:   Server{Files: []Place{{"", ".cursor", "mcp.json"}}},
 	},
 	{
 		Name: "crush", Program: "crush", Title: "Crush",

@@ -142,15 +142,14 @@ type Addresses struct {
 	Members   []string // the names that hold one in the files
 }
 
-// Server is where an agent reads which MCP servers it has.
+// Server is where an agent reads which MCP servers its user has.
 type Server struct {
-	Files   []Place // the user's: the first that is there, else the last
-	Project string  // the project's; "" for none
-	After   string  // what to do after it was written
+	Files []Place // the first that is there, else the last
+	After string  // what to do after it was written
 
 	// Add and Remove are the agent's own commands that register the server called
-	// winnow. SCOPE stands for user or project, COMMAND for what starts the server. They
-	// are "" where the agent has none that asks nothing.
+	// winnow, and remove it. COMMAND stands for what starts the server. They are "" where
+	// the agent has none that asks nothing.
 	Add, Remove string
 }
 

@@ -1,8 +1,8 @@
 // Package agents knows where coding agents keep their sessions on a machine.
 //
 // [Known] lists the agents with their folders; [Agent.Files] lists the sessions in
-// folders of any layout. A session is a file, or, for OpenCode, a tree of small
-// files: [File.Read] returns either as one document that package transcript reads.
+// folders of any layout. A session is a file, or, for OpenCode, rows of a database:
+// [File.Read] returns either as one document that package transcript reads.
 package agents
 
 import (

@@ -2,52 +2,22 @@ package agents
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/winnow-llm/winnow/internal/input"
+	_ "modernc.org/sqlite" // OpenCode's database
 )
 
-// OpenCode keeps a session in pieces:
-//
-//	storage/session/PROJECT/SESSION.json    what the session is
-//	storage/message/SESSION/MESSAGE.json    one message, without its parts
-//	storage/part/MESSAGE/PART.json          one part of it
-//
-// Names sort in the order in which things were made. Put together they are what
-// opencode export writes, which package transcript reads.
-
-// isStorage reports whether a folder is OpenCode's.
-func isStorage(dir string) bool {
-	for _, name := range []string{"session", "message", "part"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
-}
-
-// storageFiles returns the sessions in a folder of OpenCode's.
-func storageFiles(ctx context.Context, storage string) ([]File, error) {
-	sessions := Agent{session: endsWithOneOf(".json")}
-	all, err := sessions.filesBelow(ctx, filepath.Join(storage, "session"), new([]string))
-	for i := range all {
-		f := &all[i]
-		// The session's own file is not written with each message: their folder is.
-		if info, err := os.Stat(filepath.Join(storage, "message", sessionID(f.Path))); err == nil && info.ModTime().After(f.Changed) {
-			f.Changed = info.ModTime()
-		}
-		f.storage = storage
-	}
-	return all, err
-}
-
-func sessionID(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
+// OpenCode keeps its sessions in a database, opencode.db, in the tables session,
+// message and part. Their column data holds an object, of which the ids are columns
+// of their own. Put together they are what opencode export writes, which package
+// transcript reads.
 
 // exported is a session as opencode export writes it.
 type exported struct {
@@ -60,69 +30,113 @@ type exportedMessage struct {
 	Parts []json.RawMessage `json:"parts"`
 }
 
-// encode returns the session as one document.
-func (x *exported) encode() ([]byte, error) {
-	if len(x.Messages) == 0 {
+// isDatabase reports whether a file is OpenCode's database.
+func isDatabase(path string) bool { return filepath.Base(path) == "opencode.db" }
+
+func openDatabase(path string) (*sql.DB, error) {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=busy_timeout(5000)"}
+	return sql.Open("sqlite", u.String())
+}
+
+// databaseFiles returns the sessions of a database. One that cannot be read counts as
+// one session, since reading that says what is wrong.
+func databaseFiles(ctx context.Context, path string) []File {
+	sessions, err := databaseSessions(ctx, path)
+	if err != nil {
+		if info, err := os.Stat(path); err == nil {
+			return []File{{Path: path, Changed: info.ModTime()}}
+		}
+	}
+	return sessions
+}
+
+func databaseSessions(ctx context.Context, path string) ([]File, error) {
+	db, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close() //nolint:errcheck // nothing was written
+	rows, err := db.QueryContext(ctx, "SELECT id, time_updated FROM session ORDER BY id")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // nothing was written
+	var out []File
+	for rows.Next() {
+		var id string
+		var updated int64
+		if err := rows.Scan(&id, &updated); err != nil {
+			return nil, err
+		}
+		out = append(out, File{Path: path + "#" + id, Changed: time.UnixMilli(updated), database: path})
+	}
+	return out, rows.Err()
+}
+
+// readDatabase puts a session together as opencode export does.
+func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
+	db, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close() //nolint:errcheck // nothing was written
+	rows, err := db.QueryContext(context.Background(), `SELECT m.id, m.data, p.id, p.data FROM message m
+		LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // nothing was written
+	info, err := json.Marshal(map[string]string{"id": id})
+	if err != nil {
+		return nil, err
+	}
+	all := exported{Info: info}
+	last, left := "", maxBytes
+	for rows.Next() {
+		var message, data string
+		var part, partData sql.NullString
+		if err := rows.Scan(&message, &data, &part, &partData); err != nil {
+			return nil, err
+		}
+		if message != last {
+			if data, err = withID(data, message); err != nil {
+				return nil, fmt.Errorf("its message %.40s is damaged: %w", message, err)
+			}
+			all.Messages = append(all.Messages, exportedMessage{Info: json.RawMessage(data), Parts: []json.RawMessage{}})
+			last, left = message, left-int64(len(data))
+		}
+		if partData.Valid {
+			if !json.Valid([]byte(partData.String)) {
+				return nil, fmt.Errorf("its message %.40s is damaged: not one JSON value", message)
+			}
+			to := &all.Messages[len(all.Messages)-1]
+			to.Parts = append(to.Parts, json.RawMessage(partData.String))
+			left -= int64(len(partData.String))
+		}
+		if left < 0 {
+			return nil, fmt.Errorf("it has more than %d bytes", maxBytes)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if len(all.Messages) == 0 {
 		return nil, errors.New("OpenCode keeps no message of this session")
 	}
-	return json.Marshal(x)
+	return json.Marshal(all)
 }
 
-// readStorage puts a session together.
-func readStorage(storage, path string, maxBytes int64) ([]byte, error) {
-	r := pieces{left: maxBytes}
-	all := exported{Info: r.readPiece(path)}
-	for _, m := range r.pieceNames(filepath.Join(storage, "message", sessionID(path))) {
-		message := exportedMessage{Info: r.readPiece(m), Parts: []json.RawMessage{}}
-		for _, p := range r.pieceNames(filepath.Join(storage, "part", sessionID(m))) {
-			message.Parts = append(message.Parts, r.readPiece(p))
-		}
-		all.Messages = append(all.Messages, message)
+// withID returns an object with its id, which is a column of its own in the database.
+func withID(object, id string) (string, error) {
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(object), &members); err != nil {
+		return "", err
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return all.encode()
-}
-
-// pieces reads small files up to a number of bytes, and remembers the first
-// error.
-type pieces struct {
-	left int64
-	err  error
-}
-
-// pieceNames returns the pieces in a folder, in order; none where there is none.
-func (r *pieces) pieceNames(dir string) []string {
-	entries, err := os.ReadDir(dir)
+	quoted, err := json.Marshal(id)
 	if err != nil {
-		if !errors.Is(err, os.ErrNotExist) && r.err == nil {
-			r.err = err
-		}
-		return nil
+		return "", err
 	}
-	var out []string
-	for _, e := range entries {
-		if !e.IsDir() && strings.HasSuffix(e.Name(), ".json") {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out
-}
-
-// readPiece returns one file, which must be a JSON value so that it cannot break the
-// whole.
-func (r *pieces) readPiece(path string) []byte {
-	if r.err != nil {
-		return nil
-	}
-	data, err := input.File(path, r.left)
-	r.left -= int64(len(data))
-	if err == nil && !jsontext.Value(data).IsValid() {
-		err = errors.New("it is damaged: not one JSON value")
-	}
-	if err != nil {
-		r.err = fmt.Errorf("its piece %s: %w", filepath.Base(path), err)
-	}
-	return data
+	members["id"] = quoted
+	whole, err := json.Marshal(members)
+	return string(whole), err
 }

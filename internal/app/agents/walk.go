@@ -20,9 +20,8 @@ type File struct {
 	Path    string
 	Changed time.Time
 
-	// storage is OpenCode's folder or database, of which Path is a session; "" for
-	// a file of its own.
-	storage string
+	// database is OpenCode's, of which Path is a session; "" for a file of its own.
+	database string
 }
 
 // Files returns the sessions in the agent's folders, in the order of their names. A
@@ -62,10 +61,6 @@ func (a *Agent) filesBelow(ctx context.Context, root string, seen *[]string) (al
 			return fs.SkipDir
 		case err != nil:
 			return nil //nolint:nilerr // what cannot be read holds no session for us
-		case e.IsDir() && isStorage(path):
-			found, err := storageFiles(ctx, path)
-			all = append(all, found...)
-			return cmp.Or(err, fs.SkipDir)
 		case e.IsDir(), strings.HasPrefix(e.Name(), "."):
 			return nil
 		case e.Type()&fs.ModeSymlink != 0 && path != root && leadsToFolder(path):
@@ -110,25 +105,17 @@ func Newest(ctx context.Context, all []Agent) (newest File, of string, found boo
 
 // InPieces reports whether the session has no file of its own, so that only
 // [File.Read] can read it.
-func (f *File) InPieces() bool { return f.storage != "" }
+func (f *File) InPieces() bool { return f.database != "" }
 
 // OnDisk returns the path that changes when the session grows: its file, or OpenCode's
-// folder or database.
-func (f *File) OnDisk() string {
-	if f.storage == "" {
-		return f.Path
-	}
-	if isDatabase(f.storage) {
-		return f.storage
-	}
-	return filepath.Join(f.storage, "message", sessionID(f.Path))
-}
+// database.
+func (f *File) OnDisk() string { return cmp.Or(f.database, f.Path) }
 
 // Sessions returns the file's sessions. The bytes of a large log are not held beside
 // its messages.
 func (f *File) Sessions(maxBytes int64) ([]transcript.Session, error) {
 	o := &transcript.Options{Name: f.Path, MaxBytes: maxBytes}
-	if info, err := os.Stat(f.Path); f.storage == "" && err == nil && info.Size() > input.Large {
+	if info, err := os.Stat(f.Path); !f.InPieces() && err == nil && info.Size() > input.Large {
 		return transcript.ReadFile(f.Path, o)
 	}
 	data, err := f.Read(maxBytes)
@@ -140,11 +127,8 @@ func (f *File) Sessions(maxBytes int64) ([]transcript.Session, error) {
 
 // Read returns the session's bytes as they are read by package transcript.
 func (f *File) Read(maxBytes int64) ([]byte, error) {
-	if isDatabase(f.storage) {
-		return readDatabase(f.storage, strings.TrimPrefix(f.Path, f.storage+"#"), maxBytes)
-	}
-	if f.storage != "" {
-		return readStorage(f.storage, f.Path, maxBytes)
+	if f.InPieces() {
+		return readDatabase(f.database, strings.TrimPrefix(f.Path, f.database+"#"), maxBytes)
 	}
 	data, err := input.File(f.Path, maxBytes)
 	if e := (*input.Error)(nil); errors.As(err, &e) {

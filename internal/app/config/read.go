@@ -222,119 +222,80 @@ func (r *fileReader) readGroup(n *yaml.Node, to reflect.Value, prefix string) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		name := prefix + k.Value
-		bad := func(message string) *SettingError {
-			return &SettingError{File: r.path, Line: k.Line, Key: name, Message: message}
-		}
 		field, ok := fieldOf(to, k.Value)
 		switch {
 		case !ok:
-			r.note(bad("there is no such setting" + suggestSetting(k.Value, to.Type(), prefix == "")))
-			continue
+			r.note(name, k.Line, "there is no such setting"+suggestSetting(k.Value, to.Type(), prefix == ""))
 		case seen[k.Value]:
-			r.note(bad("it is here twice; keep one"))
-			continue
+			r.note(name, k.Line, "it is here twice; keep one")
+		default:
+			seen[k.Value] = true
+			r.readValue(v, field, name, k.Line)
 		}
-		seen[k.Value] = true
-		if e := r.readValue(v, field, name, bad); e != nil {
-			r.note(e)
-			continue
-		}
-		r.l.From[name] = fmt.Sprintf("%s:%d", r.path, k.Line)
 	}
 }
 
-func (r *fileReader) note(e *SettingError) { r.l.wrong = append(r.l.wrong, e) }
+// note notes a mistake.
+func (r *fileReader) note(name string, line int, message string) {
+	r.l.wrong = append(r.l.wrong, &SettingError{File: r.path, Line: line, Key: name, Message: message})
+}
 
-// readValue reads one value into its field.
-func (r *fileReader) readValue(n *yaml.Node, to reflect.Value, name string, bad func(string) *SettingError) *SettingError {
-	n = followAlias(n)
-	wrong := func(n *yaml.Node, t reflect.Type) *SettingError {
-		return bad(fmt.Sprintf("%s is not %s%s", describeNode(n), kindOfType(t), exampleOfKind(kindOfType(t))))
-	}
+// readValue reads the value of a setting: a group or a list of groups into what an
+// earlier file has under the same names, anything else in its place.
+func (r *fileReader) readValue(n *yaml.Node, to reflect.Value, name string, line int) {
+	n = cmp.Or(n.Alias, n)
 	t := to.Type()
+	isGroups := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
 	switch {
-	case t == durationType:
+	case t == durationType && n.Kind == yaml.ScalarNode:
 		d, err := parseDuration(n.Value)
-		if n.Kind != yaml.ScalarNode || err != nil {
-			return wrong(n, t)
+		if err != nil {
+			r.noteKind(n, t, name, line)
+			return
 		}
 		to.SetInt(int64(d))
-	case t.Kind() == reflect.Struct:
-		if n.Kind != yaml.MappingNode {
-			return wrong(n, t)
-		}
+	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
 		r.readGroup(n, to, name+".")
-	case t.Kind() == reflect.Map:
-		if n.Kind != yaml.MappingNode {
-			return wrong(n, t)
+	case t.Kind() == reflect.Map && n.Kind == yaml.MappingNode:
+		r.readMapping(n, to, name)
+	case isGroups && n.Kind == yaml.SequenceNode:
+		all := reflect.MakeSlice(t, len(n.Content), len(n.Content))
+		for i, v := range n.Content {
+			r.readValue(v, all.Index(i), fmt.Sprintf("%s.%d", name, i), v.Line)
 		}
-		return r.readMapping(n, to, name, wrong)
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		if n.Kind != yaml.SequenceNode {
-			return wrong(n, t)
-		}
-		return r.readList(n, to, name, wrong)
-	default:
-		if err := n.Decode(to.Addr().Interface()); err != nil || n.Tag == "!!null" {
-			return wrong(n, t)
-		}
-		if t.Kind() == reflect.String && isPath(name) {
-			to.SetString(r.resolvePath(to.String()))
-		}
+		to.Set(all)
+	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map, isGroups, t == durationType,
+		n.Decode(to.Addr().Interface()) != nil, n.Tag == "!!null":
+		r.noteKind(n, t, name, line)
+		return
+	case t.Kind() == reflect.String && (name == "models_file" || name == "store"):
+		to.SetString(r.resolvePath(to.String()))
 	}
-	return nil
+	r.l.From[name] = fmt.Sprintf("%s:%d", r.path, line)
 }
 
-// followAlias returns the node that an alias stands for; other nodes as they are.
-func followAlias(n *yaml.Node) *yaml.Node { return cmp.Or(n.Alias, n) }
+// noteKind notes a value that is not of the kind that its setting wants.
+func (r *fileReader) noteKind(n *yaml.Node, t reflect.Type, name string, line int) {
+	kind := kindOfType(t)
+	r.note(name, line, fmt.Sprintf("%s is not %s%s", describeNode(n), kind, exampleOfKind(kind)))
+}
 
-// readMapping reads groups, or texts, by name, over those of an earlier file.
-func (r *fileReader) readMapping(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
+// readMapping reads groups, or texts, by name.
+func (r *fileReader) readMapping(n *yaml.Node, to reflect.Value, name string) {
 	all := reflect.MakeMap(to.Type())
 	for _, k := range to.MapKeys() {
 		all.SetMapIndex(k, to.MapIndex(k))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], followAlias(n.Content[i+1])
-		one := reflect.New(to.Type().Elem()).Elem()
-		key := reflect.ValueOf(k.Value)
-		if one.Kind() == reflect.String {
-			if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
-				return wrong(v, one.Type())
-			}
-			all.SetMapIndex(key, reflect.ValueOf(v.Value))
-			r.l.From[name+"."+k.Value] = fmt.Sprintf("%s:%d", r.path, v.Line)
-			continue
-		}
-		if v.Kind != yaml.MappingNode {
-			return wrong(v, to.Type().Elem())
-		}
+		key, one := reflect.ValueOf(n.Content[i].Value), reflect.New(to.Type().Elem()).Elem()
 		if old := all.MapIndex(key); old.IsValid() {
 			one.Set(old)
 		}
-		r.readGroup(v, one, name+"."+k.Value+".")
+		r.readValue(n.Content[i+1], one, name+"."+key.String(), n.Content[i].Line)
 		all.SetMapIndex(key, one)
 	}
 	to.Set(all)
-	return nil
 }
-
-// readList reads a list of groups, in place of that of an earlier file.
-func (r *fileReader) readList(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
-	all := reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content))
-	for i, v := range n.Content {
-		if v = followAlias(v); v.Kind != yaml.MappingNode {
-			return wrong(v, to.Type().Elem())
-		}
-		at := fmt.Sprintf("%s.%d", name, i)
-		r.readGroup(v, all.Index(i), at+".")
-		r.l.From[at] = fmt.Sprintf("%s:%d", r.path, v.Line)
-	}
-	to.Set(all)
-	return nil
-}
-
-func isPath(key string) bool { return key == "models_file" || key == "store" }
 
 // resolvePath returns a path from the folder of the file that names it. An address
 // stays as it is.

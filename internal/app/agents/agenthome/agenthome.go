@@ -33,28 +33,35 @@ func (h Home) Write(format transcript.Format, id string, s *transcript.Session, 
 	case transcript.GeminiCLI:
 		return h.writeLines([]any{w.geminiSession()}, last, ".gemini/tmp/0123abcd/chats", "session-"+id+".json")
 	case transcript.OpenCode:
-		return h.openCode(w, last)
+		file, err := h.makePlace(".local/share/opencode", "opencode.db")
+		if err == nil {
+			err = w.writeOpenCode(file, last)
+		}
+		return file + "#" + id, err
 	}
 	return "", fmt.Errorf("agenthome: no agent here writes %s", format)
 }
 
+// makePlace returns the path of a file, and makes its folder.
+func (h Home) makePlace(path ...string) (string, error) {
+	file := filepath.Join(append([]string{h.Dir}, path...)...)
+	return file, os.MkdirAll(filepath.Dir(file), 0o755)
+}
+
 // writeLines writes values, one a line.
 func (h Home) writeLines(values []any, last time.Time, path ...string) (string, error) {
-	file := filepath.Join(append([]string{h.Dir}, path...)...)
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
+	var text strings.Builder
 	for _, v := range values {
-		if err := enc.Encode(v); err != nil {
-			return "", err
-		}
+		text.WriteString(encode(v) + "\n")
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return "", err
+	file, err := h.makePlace(path...)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text.String()), 0o600)
 	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		return "", err
+	if err == nil {
+		err = os.Chtimes(file, last, last)
 	}
-	return file, os.Chtimes(file, last, last)
+	return file, err
 }
 
 // shiftTimes moves the times of a history so that the last one is at a moment.

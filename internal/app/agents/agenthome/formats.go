@@ -1,50 +1,86 @@
 package agenthome
 
 import (
+	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/transcript"
+	_ "modernc.org/sqlite" // OpenCode's database
 )
 
+// partWriter returns a part as an agent writes it; nil where it stands elsewhere.
+type partWriter = func(p *chat.Part) object
+
+func textPart(p *chat.Part) object { return object{"type": "text", "text": p.Text} }
+
+func noPart(*chat.Part) object { return nil }
+
+// mapParts returns the parts of a message as an agent writes them.
+func mapParts(m *chat.Message, call, result, text partWriter) []object {
+	parts := []object{}
+	for k := range m.Parts {
+		write := text
+		switch m.Parts[k].Kind {
+		case chat.ToolCall:
+			write = call
+		case chat.ToolResult:
+			write = result
+		}
+		if part := write(&m.Parts[k]); part != nil {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// roleOf returns the role of a message for agents that have two.
+func roleOf(m *chat.Message) string {
+	if m.Role == chat.Assistant {
+		return "assistant"
+	}
+	return "user"
+}
+
+// chain is records of which each names the one before it.
+type chain struct {
+	records    []any
+	id, parent string // the names of the members
+	last       any
+}
+
+func (c *chain) add(record, more object) {
+	record[c.parent] = c.last
+	maps.Copy(record, more)
+	c.records, c.last = append(c.records, record), record[c.id]
+}
+
 func (w *writer) claudeRecords() []any {
-	var out []any
-	parent := any(nil)
+	out := chain{id: "uuid", parent: "parentUuid"}
 	add := func(kind, uuid string, at time.Time, more object) {
-		r := object{"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": w.id, "timestamp": formatTime(at)}
-		maps.Copy(r, more)
-		out = append(out, r)
-		parent = uuid
+		out.add(object{"type": kind, "uuid": uuid, "sessionId": w.id, "timestamp": formatTime(at)}, more)
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
-		role, content := "user", []object{}
-		if m.Role == chat.Assistant {
-			role = "assistant"
-		}
-		for k := range m.Parts {
-			switch p := &m.Parts[k]; p.Kind {
-			case chat.ToolCall:
-				content = append(content, object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": rawArguments(p)})
-			case chat.ToolResult:
-				content = append(content, object{"type": "tool_result", "tool_use_id": p.ID, "content": p.Text, "is_error": p.Failed})
-			default:
-				content = append(content, object{"type": "text", "text": p.Text})
-			}
-		}
-		message := object{"role": role, "content": content}
+		role := roleOf(m)
+		message := object{"role": role, "content": mapParts(m, func(p *chat.Part) object {
+			return object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": rawArguments(p)}
+		}, func(p *chat.Part) object {
+			return object{"type": "tool_result", "tool_use_id": p.ID, "content": p.Text, "is_error": p.Failed}
+		}, textPart)}
 		if role == "assistant" {
 			message["model"], message["id"] = w.s.Model, "msg_"+w.messageID(i)
 		}
 		add(role, w.messageID(i), w.stamp(i), object{"message": message})
 	}, func(c *transcript.Compaction, at time.Time) {
 		uuid := w.messageID(c.At) + "-compact"
-		add("system", uuid, at, object{"subtype": "compact_boundary", "logicalParentUuid": parent, "compactMetadata": object{"trigger": c.Trigger, "preTokens": c.TokensBefore}})
+		add("system", uuid, at, object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": c.Trigger, "preTokens": c.TokensBefore}})
 		add("user", uuid+"-summary", at, object{"isCompactSummary": true, "message": object{"role": "user", "content": c.Summary}})
 	})
-	return out
+	return out.records
 }
 
 func (w *writer) codexRecords() []any {
@@ -56,20 +92,15 @@ func (w *writer) codexRecords() []any {
 		line(w.stamp(0), "turn_context", object{"model": w.s.Model}),
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
-		for k := range m.Parts {
-			var item object
-			switch p := &m.Parts[k]; p.Kind {
-			case chat.ToolCall:
-				item = object{"type": "function_call", "name": p.Name, "arguments": p.Args, "call_id": p.ID}
-			case chat.ToolResult:
-				item = object{"type": "function_call_output", "call_id": p.ID, "output": p.Text}
-			default:
-				role, text := "user", "input_text"
-				if m.Role == chat.Assistant {
-					role, text = "assistant", "output_text"
-				}
-				item = object{"type": "message", "role": role, "content": []object{{"type": text, "text": p.Text}}}
-			}
+		role := roleOf(m)
+		for _, item := range mapParts(m, func(p *chat.Part) object {
+			return object{"type": "function_call", "name": p.Name, "arguments": p.Args, "call_id": p.ID}
+		}, func(p *chat.Part) object {
+			return object{"type": "function_call_output", "call_id": p.ID, "output": p.Text}
+		}, func(p *chat.Part) object {
+			kind := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
+			return object{"type": "message", "role": role, "content": []object{{"type": kind, "text": p.Text}}}
+		}) {
 			out = append(out, line(w.stamp(i), "response_item", item))
 		}
 	}, func(c *transcript.Compaction, at time.Time) {
@@ -79,122 +110,82 @@ func (w *writer) codexRecords() []any {
 }
 
 func (w *writer) piRecords() []any {
-	out := []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": formatTime(w.stamp(0)), "cwd": "/home/me/project"}}
-	parent := any(nil)
+	out := chain{id: "id", parent: "parentId"}
+	out.records = []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": formatTime(w.stamp(0)), "cwd": "/home/me/project"}}
 	add := func(kind, id string, at time.Time, more object) {
-		r := object{"type": kind, "id": id, "parentId": parent, "timestamp": formatTime(at)}
-		maps.Copy(r, more)
-		out = append(out, r)
-		parent = id
+		out.add(object{"type": kind, "id": id, "timestamp": formatTime(at)}, more)
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
-		message := object{"role": "user", "timestamp": w.stamp(i).UnixMilli()}
-		content := []object{}
-		for k := range m.Parts {
-			switch p := &m.Parts[k]; p.Kind {
-			case chat.ToolCall:
-				content = append(content, object{"type": "toolCall", "id": p.ID, "name": p.Name, "arguments": rawArguments(p)})
-			case chat.ToolResult:
-				message["role"], message["toolCallId"], message["toolName"], message["isError"] = "toolResult", p.ID, p.Name, p.Failed
-				content = append(content, object{"type": "text", "text": p.Text})
-			default:
-				content = append(content, object{"type": "text", "text": p.Text})
-			}
+		message := object{"role": roleOf(m), "timestamp": w.stamp(i).UnixMilli()}
+		if m.Role == chat.Assistant {
+			message["model"] = w.s.Model
 		}
-		if message["content"] = content; m.Role == chat.Assistant {
-			message["role"], message["model"] = "assistant", w.s.Model
-		}
+		message["content"] = mapParts(m, func(p *chat.Part) object {
+			return object{"type": "toolCall", "id": p.ID, "name": p.Name, "arguments": rawArguments(p)}
+		}, func(p *chat.Part) object {
+			maps.Copy(message, object{"role": "toolResult", "toolCallId": p.ID, "toolName": p.Name, "isError": p.Failed})
+			return textPart(p)
+		}, textPart)
 		add("message", w.messageID(i), w.stamp(i), object{"message": message})
 	}, func(c *transcript.Compaction, at time.Time) {
 		add("compaction", w.messageID(c.At)+"-compact", at, object{"summary": c.Summary, "tokensBefore": c.TokensBefore, "firstKeptEntryId": w.messageID(c.At - c.Kept)})
 	})
-	return out
+	return out.records
 }
 
 // geminiSession writes no compactions: the client keeps none.
 func (w *writer) geminiSession() any {
-	var messages []object
-	var last object
+	messages := []object{}
 	w.eachMessage(func(i int, m *chat.Message) {
-		r := object{"id": w.messageID(i), "timestamp": formatTime(w.stamp(i)), "type": "user", "content": m.Text()}
+		calls := mapParts(m, func(p *chat.Part) object {
+			result, _ := w.resultOf(i, p.ID)
+			response := object{"functionResponse": object{"id": p.ID, "name": p.Name, "response": object{"output": result}}}
+			return object{"id": p.ID, "name": p.Name, "args": rawArguments(p), "status": "success", "result": []object{response}}
+		}, noPart, noPart)
+		if m.Has(chat.ToolResult) { // it stands with the call
+			return
+		}
+		r := object{"id": w.messageID(i), "timestamp": formatTime(w.stamp(i)), "type": "user", "content": m.Text(), "toolCalls": calls}
 		if m.Role == chat.Assistant {
 			r["type"], r["model"] = "gemini", w.s.Model
 		}
-		var calls []object
-		for k := range m.Parts {
-			switch p := &m.Parts[k]; p.Kind {
-			case chat.ToolCall:
-				calls = append(calls, object{"id": p.ID, "name": p.Name, "args": rawArguments(p), "status": "success"})
-			case chat.ToolResult: // stands with the call
-				for _, c := range last["toolCalls"].([]object) {
-					if c["id"] == p.ID {
-						c["result"] = []object{{"functionResponse": object{"id": p.ID, "name": c["name"], "response": object{"output": p.Text}}}}
-					}
-				}
-			}
-		}
-		if m.Has(chat.ToolResult) {
-			return
-		}
-		if calls != nil {
-			r["toolCalls"] = calls
-		}
-		last = r
 		messages = append(messages, r)
 	}, func(*transcript.Compaction, time.Time) {})
 	return object{"sessionId": w.id, "projectHash": "0123abcd", "startTime": formatTime(w.stamp(0)), "messages": messages}
 }
 
-// OpenCodeMessage is a message as OpenCode keeps it, apart from its parts.
-type OpenCodeMessage struct {
-	ID    string
-	Time  time.Time
-	Info  map[string]any
-	Parts []map[string]any
+// openCodeMessage is a message as OpenCode keeps it: with its parts, and without the ids,
+// which are columns of their own.
+type openCodeMessage struct {
+	id    string
+	at    time.Time
+	info  object
+	parts []object
 }
 
-// OpenCode returns a session's messages as OpenCode keeps them.
-func OpenCode(id string, s *transcript.Session, last time.Time) []OpenCodeMessage {
-	return (&writer{id: id, s: s, stamp: shiftTimes(s.History, last)}).openCode()
-}
-
-func (w *writer) openCode() []OpenCodeMessage {
-	var out []OpenCodeMessage
-	add := func(id, role string, at time.Time, parts ...object) *OpenCodeMessage {
-		info := object{"id": id, "sessionID": w.id, "role": role, "time": object{"created": at.UnixMilli()}}
+func (w *writer) openCodeMessages() []openCodeMessage {
+	var out []openCodeMessage
+	add := func(id, role string, at time.Time, more object, parts ...object) {
+		info := object{"role": role, "time": object{"created": at.UnixMilli()}}
 		if role == "assistant" {
 			info["modelID"] = w.s.Model
 		}
-		for i := range parts {
-			parts[i]["id"], parts[i]["messageID"], parts[i]["sessionID"] = fmt.Sprintf("prt-%s-%02d", id, i), id, w.id
-		}
-		out = append(out, OpenCodeMessage{ID: id, Time: at, Info: info, Parts: parts})
-		return &out[len(out)-1]
+		maps.Copy(info, more)
+		out = append(out, openCodeMessage{id, at, info, parts})
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
-		var parts []object
-		for k := range m.Parts {
-			switch p := &m.Parts[k]; p.Kind {
-			case chat.ToolCall:
-				answer, at := w.resultOf(i, p.ID)
-				state := object{"status": "completed", "input": rawArguments(p), "output": answer, "time": object{"end": at.UnixMilli()}}
-				parts = append(parts, object{"type": "tool", "callID": p.ID, "tool": p.Name, "state": state})
-			case chat.ToolResult: // stands with the call
-			default:
-				parts = append(parts, object{"type": "text", "text": p.Text})
-			}
-		}
-		role := "user"
-		if m.Role == chat.Assistant {
-			role = "assistant"
-		}
+		parts := mapParts(m, func(p *chat.Part) object {
+			answer, at := w.resultOf(i, p.ID)
+			state := object{"status": "completed", "input": rawArguments(p), "output": answer, "time": object{"end": at.UnixMilli()}}
+			return object{"type": "tool", "callID": p.ID, "tool": p.Name, "state": state}
+		}, noPart, textPart)
 		if len(parts) > 0 {
-			add("msg-"+w.messageID(i), role, w.stamp(i), parts...)
+			add("msg-"+w.messageID(i), roleOf(m), w.stamp(i), nil, parts...)
 		}
 	}, func(c *transcript.Compaction, at time.Time) {
 		id := "msg-" + w.messageID(c.At-1) + "_compact" // sorts behind the message
-		add(id, "user", at, object{"type": "compaction", "auto": c.Trigger == "auto"})
-		add(id+"_summary", "assistant", at, object{"type": "text", "text": c.Summary}).Info["summary"] = true
+		add(id, "user", at, nil, object{"type": "compaction", "auto": c.Trigger == "auto"})
+		add(id+"_summary", "assistant", at, object{"summary": true}, object{"type": "text", "text": c.Summary})
 	})
 	return out
 }
@@ -211,19 +202,39 @@ func (w *writer) resultOf(i int, call string) (string, time.Time) {
 	return "", time.Time{}
 }
 
-// openCode writes the tree of small files.
-func (h Home) openCode(w *writer, last time.Time) (string, error) {
-	const storage = ".local/share/opencode/storage"
-	for _, m := range w.openCode() {
-		for _, p := range m.Parts {
-			if _, err := h.writeLines([]any{p}, last, storage, "part", m.ID, fmt.Sprint(p["id"])+".json"); err != nil {
-				return "", err
-			}
-		}
-		if _, err := h.writeLines([]any{m.Info}, last, storage, "message", w.id, m.ID+".json"); err != nil {
-			return "", err
+// openCodeTables are the tables of OpenCode's database.
+const openCodeTables = `
+	CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, title text, time_created integer, time_updated integer);
+	CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
+	CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)`
+
+// writeOpenCode adds the session to OpenCode's database.
+func (w *writer) writeOpenCode(path string, last time.Time) (err error) {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	exec := func(query string, args ...any) {
+		if err == nil {
+			_, err = db.Exec(query, args...)
 		}
 	}
-	info := object{"id": w.id, "projectID": "global", "title": "generated", "time": object{"updated": last.UnixMilli()}}
-	return h.writeLines([]any{info}, last, filepath.Join(storage, "session", "global"), w.id+".json")
+	exec(openCodeTables)
+	exec("INSERT INTO session VALUES (?, 'generated', 1, ?)", w.id, last.UnixMilli())
+	for _, m := range w.openCodeMessages() {
+		exec("INSERT INTO message VALUES (?, ?, ?, 1, ?)", m.id, w.id, m.at.UnixMilli(), encode(m.info))
+		for i, p := range m.parts {
+			exec("INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)", fmt.Sprintf("prt-%s-%02d", m.id, i), m.id, w.id, encode(p))
+		}
+	}
+	return errors.Join(err, db.Close())
+}
+
+// encode returns a value as JSON.
+func encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // all of it was made above
+	}
+	return string(data)
 }
