@@ -26,72 +26,58 @@ func (c *converse) decodeAnswer(raw []byte) (*wire.Answer, error) {
 	if content.Kind() != '[' {
 		return nil, errors.New("there is no output.message.content")
 	}
-	w := jsonwrite.Object()
-	w.Str("role", "assistant")
-	w.OpenMember("content", '[')
+	var blocks [][]byte
 	for i, b := range decode.Elements(content) {
-		w.Open('{')
-		if !writeBlock(w, b) {
+		block := convertBlock(b)
+		if block == nil {
 			return nil, fmt.Errorf("block %d has no content", i)
 		}
-		w.Close('}')
+		blocks = append(blocks, block)
 	}
-	w.Close(']')
-	rename(w, raw, "stopReason", "stop_reason")
-	writeUsage(w, raw)
-	w.Close('}')
-	a, err := wire.ParseAnswer(wire.Anthropic, w.B)
+	a, err := wire.ParseAnswer(wire.Anthropic, jsonwrite.Of(
+		"role", "assistant", "content", jsonwrite.List(blocks), "stop_reason", []byte(decode.Member(raw, "stopReason")), "usage", convertUsage(raw),
+	))
 	if err != nil {
 		return nil, err
 	}
 	return c.finish(a), nil
 }
 
-// writeBlock writes the members of a block, which has one that names its kind.
-func writeBlock(w *jsonwrite.Writer, b jsontext.Value) bool {
+// convertBlock returns a block, which has one member that names its kind; nil for one
+// that has none.
+func convertBlock(b jsontext.Value) []byte {
 	for name, v := range decode.Members(b) {
 		switch thought := decode.Member(v, "reasoningText"); {
 		case name == "text":
-			w.Str("type", "text")
-			w.Raw("text", string(v))
+			return jsonwrite.Of("type", "text", "text", []byte(v))
 		case name == "toolUse":
-			writeCall(w, v)
+			return convertCall(v)
 		case name == "reasoningContent" && thought.Kind() == '{':
-			w.Str("type", "thinking")
-			rename(w, thought, "text", "thinking", "signature", "signature")
-		default:
-			w.Str("type", name)
-			w.Raw(name, string(v))
+			return jsonwrite.Of("type", "thinking", "thinking", []byte(decode.Member(thought, "text")), "signature", []byte(decode.Member(thought, "signature")))
 		}
-		return true
+		return jsonwrite.Of("type", name, name, []byte(v))
 	}
-	return false
+	return nil
 }
 
-func writeCall(w *jsonwrite.Writer, v jsontext.Value) {
-	w.Str("type", "tool_use")
-	w.Str("id", decode.Str(v, "toolUseId"))
-	w.Str("name", decode.Str(v, "name"))
-	if in := decode.Member(v, "input"); in.Kind() == '{' {
-		w.Raw("input", string(in))
+func convertCall(v jsontext.Value) []byte {
+	in := decode.Member(v, "input")
+	if in.Kind() != '{' {
+		in = nil
 	}
+	return jsonwrite.Of("type", "tool_use", "id", decode.Str(v, "toolUseId"), "name", decode.Str(v, "name"), "input", []byte(in))
 }
 
-func writeUsage(w *jsonwrite.Writer, v jsontext.Value) {
-	if u := decode.Member(v, "usage"); u.Kind() == '{' {
-		w.OpenMember("usage", '{')
-		rename(w, u, "inputTokens", "input_tokens", "outputTokens", "output_tokens", "cacheReadInputTokens", "cache_read_input_tokens", "cacheWriteInputTokens", "cache_creation_input_tokens")
-		w.Close('}')
+// convertUsage returns what an answer reports; nil where it reports nothing.
+func convertUsage(v jsontext.Value) []byte {
+	u := decode.Member(v, "usage")
+	if u.Kind() != '{' {
+		return nil
 	}
-}
-
-// rename writes members of an object under other names: each name with the new one.
-func rename(w *jsonwrite.Writer, v jsontext.Value, names ...string) {
-	for pair := range slices.Chunk(names, 2) {
-		if m := decode.Member(v, pair[0]); m != nil {
-			w.Raw(pair[1], string(m))
-		}
-	}
+	return jsonwrite.Of(
+		"input_tokens", []byte(decode.Member(u, "inputTokens")), "output_tokens", []byte(decode.Member(u, "outputTokens")),
+		"cache_read_input_tokens", []byte(decode.Member(u, "cacheReadInputTokens")), "cache_creation_input_tokens", []byte(decode.Member(u, "cacheWriteInputTokens")),
+	)
 }
 
 // readStream reads a stream of Converse.
@@ -109,42 +95,31 @@ func convertEvent(f *frame) ([]byte, error) {
 	if err := decode.Valid(v); err != nil {
 		return nil, err
 	}
-	w := jsonwrite.Object()
+	var event []any
 	end := ""
 	switch f.event {
 	case "contentBlockStart":
-		w.Str("type", "content_block_start")
-		w.OpenMember("content_block", '{')
+		block := []byte(`{"type":"text"}`)
 		if call := decode.Path(v, "start", "toolUse"); call.Kind() == '{' {
-			writeCall(w, call)
-		} else {
-			w.Str("type", "text")
+			block = convertCall(call)
 		}
-		w.Close('}')
+		event = []any{"type", "content_block_start", "content_block", block}
 	case "contentBlockDelta":
-		w.Str("type", "content_block_delta")
-		w.OpenMember("delta", '{')
-		writeDelta(w, decode.Member(v, "delta"))
-		w.Close('}')
+		event = []any{"type", "content_block_delta", "delta", convertDelta(decode.Member(v, "delta"))}
 	case "messageStop":
-		w.Str("type", "message_delta")
-		w.OpenMember("delta", '{')
-		rename(w, v, "stopReason", "stop_reason")
-		w.Close('}')
+		event = []any{"type", "message_delta", "delta", jsonwrite.Of("stop_reason", []byte(decode.Member(v, "stopReason")))}
 	case "metadata": // the last event
-		w.Str("type", "message_delta")
-		writeUsage(w, v)
+		event = []any{"type", "message_delta", "usage", convertUsage(v)}
 		end = "data: {\"type\":\"message_stop\"}\n\n"
 	default:
 		return nil, nil
 	}
-	rename(w, v, "contentBlockIndex", "index")
-	w.Close('}')
-	return fmt.Appendf(nil, "data: %s\n\n%s", bytes.ReplaceAll(bytes.ReplaceAll(w.B, []byte("\n"), nil), []byte("\r"), nil), end), nil
+	data := jsonwrite.Of(append(event, "index", []byte(decode.Member(v, "contentBlockIndex")))...)
+	return fmt.Appendf(nil, "data: %s\n\n%s", bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\n"), nil), []byte("\r"), nil), end), nil
 }
 
-// writeDelta writes what goes on with a block.
-func writeDelta(w *jsonwrite.Writer, v jsontext.Value) {
+// convertDelta returns what goes on with a block.
+func convertDelta(v jsontext.Value) []byte {
 	thought := decode.Member(v, "reasoningContent")
 	for _, d := range [...]struct {
 		of             jsontext.Value
@@ -155,12 +130,11 @@ func writeDelta(w *jsonwrite.Writer, v jsontext.Value) {
 		{thought, "text", "thinking_delta", "thinking"},
 		{thought, "signature", "signature_delta", "signature"},
 	} {
-		if decode.Member(d.of, d.from) != nil {
-			w.Str("type", d.kind)
-			rename(w, d.of, d.from, d.to)
-			return
+		if words := decode.Member(d.of, d.from); words != nil {
+			return jsonwrite.Of("type", d.kind, d.to, []byte(words))
 		}
 	}
+	return []byte("{}")
 }
 
 // finish names the model, which Converse does not, and leaves out blocks without words.

@@ -14,16 +14,15 @@ import (
 // Encode writes a conversation. Calls and results become messages of their own,
 // as there. Thinking, documents and opaque parts have no place in this format.
 func Encode(c Conversation) []byte {
-	w := jsonwrite.Writer{B: []byte{'['}}
+	var all [][]byte
 	if len(c.System) > 0 {
 		m := chat.Message{Parts: c.System}
-		w.Element(encodeMessage("system", &Tagged{Message: chat.Message{ID: "system"}}, "", "content", m.Text()))
+		all = append(all, encodeMessage("system", &Tagged{Message: chat.Message{ID: "system"}}, "", "content", m.Text()))
 	}
 	for i := range c.Messages {
-		encodeTagged(&w, i, &c.Messages[i])
+		all = append(all, encodeTagged(i, &c.Messages[i])...)
 	}
-	w.Close(']')
-	return append(jsonwrite.Of("sessionId", c.ID, "title", jsonwrite.Optional(c.Title), "messages", w.B), '\n')
+	return append(jsonwrite.Of("sessionId", c.ID, "title", jsonwrite.Optional(c.Title), "messages", jsonwrite.List(all)), '\n')
 }
 
 // encodeMessage returns one message of NeuroLink's with these members of its own.
@@ -47,8 +46,8 @@ func encodeMessage(role string, t *Tagged, suffix string, own ...any) []byte {
 	)...)
 }
 
-// encodeTagged writes a message as one or more of NeuroLink's.
-func encodeTagged(w *jsonwrite.Writer, i int, t *Tagged) {
+// encodeTagged returns a message as one or more of NeuroLink's.
+func encodeTagged(i int, t *Tagged) (all [][]byte) {
 	if t.ID == "" {
 		named := *t
 		named.ID = cmp.Or(t.CondenseID+t.TruncationID, "m"+strconv.Itoa(i))
@@ -58,13 +57,12 @@ func encodeTagged(w *jsonwrite.Writer, i int, t *Tagged) {
 	if t.CondenseID != "" || t.IsTruncationMarker {
 		role = "system"
 	}
-	written := 0
 	put := func(role string, own ...any) {
 		suffix := ""
-		if written++; written > 1 {
-			suffix = "-" + strconv.Itoa(written)
+		if n := len(all); n > 0 {
+			suffix = "-" + strconv.Itoa(n+1)
 		}
-		w.Element(encodeMessage(role, t, suffix, own...))
+		all = append(all, encodeMessage(role, t, suffix, own...))
 	}
 	var content []chat.Part
 	flush := func() {
@@ -93,6 +91,7 @@ func encodeTagged(w *jsonwrite.Writer, i int, t *Tagged) {
 		}
 	}
 	flush()
+	return all
 }
 
 // encodeContent returns words as one text, and words with pictures as a list.
@@ -100,18 +99,18 @@ func encodeContent(parts []chat.Part) any {
 	if len(parts) == 1 && parts[0].Kind == chat.Text {
 		return parts[0].Text
 	}
-	w := jsonwrite.Writer{B: []byte{'['}}
+	var blocks [][]byte
 	for i := range parts {
 		p := &parts[i]
 		if p.Kind == chat.Text {
-			w.Element(jsonwrite.Of("type", "text", "text", p.Text))
+			blocks = append(blocks, jsonwrite.Of("type", "text", "text", p.Text))
 			continue
 		}
 		url := p.Data
 		if !strings.Contains(url, ":") {
 			url = "data:" + p.Media + ";base64," + p.Data
 		}
-		w.Element(jsonwrite.Of("type", "image_url", "image_url", jsonwrite.Of("url", url)))
+		blocks = append(blocks, jsonwrite.Of("type", "image_url", "image_url", jsonwrite.Of("url", url)))
 	}
-	return append(w.B, ']')
+	return jsonwrite.List(blocks)
 }

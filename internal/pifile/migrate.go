@@ -12,9 +12,8 @@ import (
 // entry that a compaction keeps first. There a compaction counts all records, the
 // header first; byIndex are their ids. Every other byte stays.
 func WithPlace(raw []byte, id, parent string, byIndex []string) []byte {
-	w := jsonwrite.Writer{B: append(make([]byte, 0, len(raw)+64), '{')}
 	kind := cmp.Or(string(decode.Member(raw, "type")), `""`)
-	w.B = jsonwrite.AppendMembers(w.B, "type", []byte(kind), "id", id, "parentId", parentOrNull(parent))
+	members := []any{"type", []byte(kind), "id", id, "parentId", parentOrNull(parent)}
 	for k, v := range decode.Members(raw) {
 		switch k {
 		case "type", "id", "parentId":
@@ -23,12 +22,12 @@ func WithPlace(raw []byte, id, parent string, byIndex []string) []byte {
 			if n, err := decode.Int(v); err == nil && n > 0 && n < len(byIndex) {
 				kept = byIndex[n]
 			}
-			w.Str("firstKeptEntryId", kept)
+			members = append(members, "firstKeptEntryId", kept)
 		default:
-			w.Raw(k, string(v))
+			members = append(members, k, []byte(v))
 		}
 	}
-	return append(w.B, '}')
+	return jsonwrite.Of(members...)
 }
 
 // WithoutHookRole gives a record of version 1 or 2 the name that version 3 has

@@ -24,12 +24,12 @@ func NewDraft(kind string, members ...any) Draft {
 
 // Record gives a draft its place.
 func (d *Draft) Record(id, parent string, at time.Time) []byte {
-	w := jsonwrite.Writer{B: append(make([]byte, 0, 128+len(d.Body)), '{')}
-	w.B = jsonwrite.AppendMembers(w.B, "type", d.Type, "id", id, "parentId", parentOrNull(parent), "timestamp", at.UTC().Format(TimeForm))
+	b := append(make([]byte, 0, 128+len(d.Body)), '{')
+	b = jsonwrite.AppendMembers(b, "type", d.Type, "id", id, "parentId", parentOrNull(parent), "timestamp", at.UTC().Format(TimeForm))
 	if len(d.Body) > 0 {
-		w.Element(d.Body)
+		b = append(append(b, ','), d.Body...)
 	}
-	return append(w.B, '}')
+	return append(b, '}')
 }
 
 // parentOrNull returns the value that says which entry stands before another.
@@ -137,11 +137,11 @@ func contentOf(parts []chat.Part) any {
 
 // blocksOf returns parts as a list of blocks.
 func blocksOf(parts []chat.Part) []byte {
-	w := jsonwrite.Writer{B: []byte{'['}}
+	blocks := make([][]byte, len(parts))
 	for i := range parts {
-		w.Element(blockOf(&parts[i]))
+		blocks[i] = blockOf(&parts[i])
 	}
-	return append(w.B, ']')
+	return jsonwrite.List(blocks)
 }
 
 // blockOf returns a part as one of pi's four blocks. A part that is none of

@@ -25,41 +25,27 @@ func (s *Session) writeClaude() ([]byte, error) {
 		if role == "assistant" && content.Kind() == '"' { // Claude Code reads a list of blocks only
 			content = textBlocks("text", decode.Str(content))
 		}
-		w := jsonwrite.Object()
-		if parent == "" {
-			w.Raw("parentUuid", "null")
-		} else {
-			w.Str("parentUuid", parent)
-		}
-		w.Flag("isSidechain", false)
-		w.Str("type", role)
-		w.OpenMember("message", '{')
+		message := []any{"role", role, "content", []byte(content)}
 		if role == "assistant" {
-			w.Str("id", "msg_"+strings.ReplaceAll(s.recordID(n), "-", ""))
-			w.Str("type", "message")
-			w.Str("model", s.Model)
+			message = []any{
+				"id", "msg_" + strings.ReplaceAll(s.recordID(n), "-", ""), "type", "message", "model", s.Model, "role", role, "content", []byte(content),
+				"stop_reason", null, "stop_sequence", null, "usage", []byte(`{"input_tokens":0,"output_tokens":0}`),
+			}
 		}
-		w.Str("role", role)
-		w.Raw("content", string(content))
-		if role == "assistant" {
-			w.Raw("stop_reason", "null")
-			w.Raw("stop_sequence", "null")
-			w.Raw("usage", `{"input_tokens":0,"output_tokens":0}`)
+		var before any = null
+		if parent != "" {
+			before = parent
 		}
-		w.Close('}')
 		parent = s.recordID(n)
-		w.Str("uuid", parent)
-		w.Str("timestamp", formatTime(s.Time))
-		w.Str("userType", "external")
-		w.Str("cwd", s.Folder)
-		w.Str("sessionId", s.ID)
-		w.Str("version", "2.0.0")
-		w.Str("gitBranch", "")
-		w.Close('}')
-		out = append(append(out, w.B...), '\n')
+		out = append(append(out, jsonwrite.Of(
+			"parentUuid", before, "isSidechain", false, "type", role, "message", jsonwrite.Of(message...), "uuid", parent, "timestamp", formatTime(s.Time),
+			"userType", "external", "cwd", s.Folder, "sessionId", s.ID, "version", "2.0.0", "gitBranch", "",
+		)...), '\n')
 	}
 	return out, nil
 }
+
+var null = []byte("null")
 
 // renderElements returns the messages as the elements of a request's list.
 func (s *Session) renderElements(d wire.Dialect, list string) ([]jsontext.Value, error) {

@@ -15,47 +15,32 @@ func (s *Session) writeCodex() ([]byte, error) {
 		return nil, err
 	}
 	var out []byte
-	record := func(kind string, fill func(*jsonwrite.Writer)) {
-		w := jsonwrite.Object()
-		w.Str("timestamp", formatTime(s.Time))
-		w.Str("type", kind)
-		w.OpenMember("payload", '{')
-		fill(w)
-		w.Close('}')
-		w.Close('}')
-		out = append(append(out, w.B...), '\n')
+	record := func(kind string, payload ...any) {
+		all := jsonwrite.Of("timestamp", formatTime(s.Time), "type", kind, "payload", jsonwrite.Of(payload...))
+		out = append(append(out, all...), '\n')
 	}
-	record("session_meta", func(w *jsonwrite.Writer) {
-		w.Str("id", s.ID)
-		w.Str("timestamp", formatTime(s.Time))
-		w.Str("cwd", s.Folder)
-		w.Str("originator", "winnow")
-		w.Str("cli_version", "0.0.0")
-		w.Str("source", "cli")
-		w.Str("model_provider", "openai")
-	})
+	record(
+		"session_meta", "id", s.ID, "timestamp", formatTime(s.Time), "cwd", s.Folder, "originator", "winnow", "cli_version", "0.0.0",
+		"source", "cli", "model_provider", "openai",
+	)
 	for _, item := range items {
-		record("response_item", func(w *jsonwrite.Writer) {
-			if decode.Str(item, "type") == "" { // a message in its short form, which Codex does not read
-				w.Str("type", "message")
-			}
-			for name, v := range decode.Members(item) {
-				if name == "content" && v.Kind() == '"' { // the short form again
-					kind := "input_text"
-					if decode.Str(item, "role") == "assistant" {
-						kind = "output_text"
-					}
-					v = textBlocks(kind, decode.Str(v))
+		var payload []any
+		if decode.Str(item, "type") == "" { // a message in its short form, which Codex does not read
+			payload = append(payload, "type", "message")
+		}
+		for name, v := range decode.Members(item) {
+			if name == "content" && v.Kind() == '"' { // the short form again
+				kind := "input_text"
+				if decode.Str(item, "role") == "assistant" {
+					kind = "output_text"
 				}
-				w.Raw(name, string(v))
+				v = textBlocks(kind, decode.Str(v))
 			}
-		})
+			payload = append(payload, name, []byte(v))
+		}
+		record("response_item", payload...)
 		if text := userWords(item); text != "" {
-			record("event_msg", func(w *jsonwrite.Writer) {
-				w.Str("type", "user_message")
-				w.Str("message", text)
-				w.Raw("images", "[]")
-			})
+			record("event_msg", "type", "user_message", "message", text, "images", []byte("[]"))
 		}
 	}
 	return out, nil

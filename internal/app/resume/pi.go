@@ -12,14 +12,8 @@ import (
 
 // writePi writes a header and one entry for each message, each the parent of the next.
 func (s *Session) writePi() ([]byte, error) {
-	w := jsonwrite.Object()
-	w.Str("type", pifile.TypeSession)
-	w.Num("version", 3)
-	w.Str("id", s.ID)
-	w.Str("timestamp", formatTime(s.Time))
-	w.Str("cwd", s.Folder)
-	w.Close('}')
-	out := append(w.B, '\n')
+	header := jsonwrite.Of("type", pifile.TypeSession, "version", 3, "id", s.ID, "timestamp", formatTime(s.Time), "cwd", s.Folder)
+	out := append(header, '\n')
 	parent := ""
 	used := map[string]bool{}
 	add := func(d *pifile.Draft, at time.Time) {
@@ -32,10 +26,8 @@ func (s *Session) writePi() ([]byte, error) {
 		parent = id
 	}
 	if s.Provider != "" && s.Model != "" {
-		var w jsonwrite.Writer
-		w.Str("provider", s.Provider)
-		w.Str("modelId", s.Model)
-		add(&pifile.Draft{Type: "model_change", Body: w.B}, s.Time)
+		d := pifile.NewDraft(pifile.TypeModelChange, "provider", s.Provider, "modelId", s.Model)
+		add(&d, s.Time)
 	}
 	names := map[string]string{}
 	for i := range s.messages {

@@ -124,12 +124,7 @@ func portableMessages(view chat.Sequence) []chat.Message {
 
 // textBlocks returns a text as a list of one block.
 func textBlocks(kind, text string) []byte {
-	w := jsonwrite.Writer{B: []byte{'['}}
-	w.Open('{')
-	w.Str("type", kind)
-	w.Str("text", text)
-	w.Close('}')
-	return append(w.B, ']')
+	return jsonwrite.List([][]byte{jsonwrite.Of("type", kind, "text", text)})
 }
 
 // formatTime writes a time as all three agents do.

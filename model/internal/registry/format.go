@@ -113,7 +113,7 @@ func formatTokens(n int) string {
 
 func (r rates) String() string {
 	var parts []string
-	for _, v := range []float64{r.in, r.out, r.read, r.write, r.long} {
+	for _, v := range r {
 		if v <= 0 {
 			parts = append(parts, "")
 			continue

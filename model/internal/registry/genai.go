@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,52 +51,34 @@ func (m matcher) matches(name string) bool {
 	return len(m.And) > 0 && !slices.ContainsFunc(m.And, func(a matcher) bool { return !a.matches(name) })
 }
 
-// stepped is a price that may depend on the size of the prompt.
-type stepped struct {
-	base  float64
-	steps []struct {
-		Start int
-		Price float64
-	}
-}
+// genaiRates are the prices of genai-prices that count, in the order of rates.
+var genaiRates = []string{"input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"}
 
-func (s *stepped) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		var f struct {
+// genaiPrices are prices by their names. One that depends on the size of the prompt is
+// an object.
+type genaiPrices map[string]json.RawMessage
+
+func (g genaiPrices) toPrices() (p prices, err error) {
+	for rate, name := range genaiRates {
+		var one struct {
 			Base  float64
 			Tiers []struct {
 				Start int
 				Price float64
 			}
 		}
-		err := json.Unmarshal(b, &f)
-		s.base, s.steps = f.Base, f.Tiers
-		return err
-	}
-	return json.Unmarshal(b, &s.base)
-}
-
-type genaiPrices struct {
-	In    stepped `json:"input_mtok"`
-	Out   stepped `json:"output_mtok"`
-	Read  stepped `json:"cache_read_mtok"`
-	Write stepped `json:"cache_write_mtok"`
-}
-
-func (g genaiPrices) toPrices() prices {
-	p := prices{rates: rates{in: g.In.base, out: g.Out.base, read: g.Read.base, write: g.Write.base}}
-	over := tierSet{}
-	each := func(s stepped, set func(*rates, float64)) {
-		for _, st := range s.steps {
-			set(over.at(st.Start), st.Price)
+		raw := g[name]
+		if bytes.HasPrefix(raw, []byte{'{'}) {
+			err = errors.Join(err, json.Unmarshal(raw, &one))
+		} else if raw != nil {
+			err = errors.Join(err, json.Unmarshal(raw, &one.Base))
+		}
+		p.add(0, rate, one.Base)
+		for _, t := range one.Tiers {
+			p.add(t.Start, rate, t.Price)
 		}
 	}
-	each(g.In, func(r *rates, v float64) { r.in = v })
-	each(g.Out, func(r *rates, v float64) { r.out = v })
-	each(g.Read, func(r *rates, v float64) { r.read = v })
-	each(g.Write, func(r *rates, v float64) { r.write = v })
-	p.tiers = over.sorted()
-	return p
+	return p, err
 }
 
 func readGenai(s *sources, data []byte) error {
@@ -118,7 +102,7 @@ func readGenai(s *sources, data []byte) error {
 				return err
 			}
 			provider := canonicalProvider(p.ID)
-			s.genai[provider] = append(s.genai[provider], genaiModel{m.ID, m.Match, m.Window, g.toPrices()})
+			s.genai[provider] = append(s.genai[provider], genaiModel{m.ID, m.Match, m.Window, g})
 		}
 	}
 	return nil
@@ -126,10 +110,13 @@ func readGenai(s *sources, data []byte) error {
 
 // pricesInForce picks the prices in force. A list holds prices with the day they
 // start at; prices for hours of the day are left aside.
-func pricesInForce(raw json.RawMessage) (genaiPrices, error) {
+func pricesInForce(raw json.RawMessage) (prices, error) {
+	var g genaiPrices
 	if raw[0] != '[' {
-		var g genaiPrices
-		return g, json.Unmarshal(raw, &g)
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return prices{}, err
+		}
+		return g.toPrices()
 	}
 	var list []struct {
 		Constraint *struct {
@@ -138,9 +125,8 @@ func pricesInForce(raw json.RawMessage) (genaiPrices, error) {
 		Prices genaiPrices
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return genaiPrices{}, err
+		return prices{}, err
 	}
-	var g genaiPrices
 	latest := ""
 	for i := range list {
 		start := "0"
@@ -151,5 +137,5 @@ func pricesInForce(raw json.RawMessage) (genaiPrices, error) {
 			g, latest = list[i].Prices, start
 		}
 	}
-	return g, nil
+	return g.toPrices()
 }

@@ -108,7 +108,7 @@ func TestGenaiMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := got.toPrices(); p.in != 2 || len(p.tiers) != 1 || p.tiers[0].in != 4 {
+	if p := got; p.rates[in] != 2 || len(p.tiers) != 1 || p.tiers[0].rates[in] != 4 {
 		t.Fatalf("prices in force: %+v", p)
 	}
 }

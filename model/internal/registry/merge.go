@@ -137,18 +137,18 @@ func (s *sources) mergePrices(k id) prices {
 	cline, modelsDev, litellm := s.cline[k].sane(), s.modelsDev[k].sane(), s.litellm[k].sane()
 	hand = hand.sane()
 	order := []prices{table, cline, modelsDev, litellm, hand}
-	first := slices.IndexFunc(order, func(o prices) bool { return o.in > 0 || o.out > 0 })
+	first := slices.IndexFunc(order, func(o prices) bool { return o.rates[in] > 0 || o.rates[out] > 0 })
 	if first < 0 {
 		return prices{}
 	}
 	p := order[first]
-	agrees := func(o prices) bool { return o.in == p.in && o.out == p.out }
+	agrees := func(o prices) bool { return o.rates[in] == p.rates[in] && o.rates[out] == p.rates[out] }
 	for _, o := range []prices{hand, cline, modelsDev, litellm} {
-		if agrees(o) {
-			p.read, p.write, p.long = cmp.Or(p.read, o.read), cmp.Or(p.write, o.write), cmp.Or(p.long, o.long)
+		for rate := read; rate <= long && agrees(o); rate++ {
+			p.rates[rate] = cmp.Or(p.rates[rate], o.rates[rate])
 		}
 	}
-	if table.in > 0 {
+	if table.rates[in] > 0 {
 		return p // its tiers are complete
 	}
 	if by := []prices{hand, modelsDev, litellm}; slices.ContainsFunc(by, agrees) {
@@ -168,14 +168,14 @@ func (p prices) sane() prices {
 }
 
 func (r rates) sane() rates {
-	if r.read > r.in {
-		r.read = 0
+	if r[read] > r[in] {
+		r[read] = 0
 	}
-	if r.write < r.in {
-		r.write = 0
+	if r[write] < r[in] {
+		r[write] = 0
 	}
-	if r.long < r.write || r.long < r.in || r.long > 4*r.in {
-		r.long = 0
+	if r[long] < r[write] || r[long] < r[in] || r[long] > 4*r[in] {
+		r[long] = 0
 	}
 	return r
 }

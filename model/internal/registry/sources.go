@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,8 +19,16 @@ type id struct{ provider, model string }
 // limits of one source; zero is unknown.
 type limits struct{ context, input, output int }
 
-// rates are dollars per million tokens; zero is unknown.
-type rates struct{ in, out, read, write, long float64 }
+// rates are dollars per million tokens, by the constants below; zero is unknown.
+type rates [5]float64
+
+const (
+	in = iota
+	out
+	read
+	write
+	long
+)
 
 type tier struct {
 	over int
@@ -31,21 +40,17 @@ type prices struct {
 	tiers []tier
 }
 
-// tierSet holds tiers by the prompt that they are for.
-type tierSet map[int]*tier
-
-func (s tierSet) at(over int) *rates {
-	if s[over] == nil {
-		s[over] = &tier{over: over}
+// add sets one rate for prompts larger than over, 0 for all.
+func (p *prices) add(over, rate int, dollars float64) {
+	if over == 0 {
+		p.rates[rate] = dollars
+		return
 	}
-	return &s[over].rates
-}
-
-func (s tierSet) sorted() (list []tier) {
-	for _, over := range sortedKeys(s) {
-		list = append(list, *s[over])
+	at, there := slices.BinarySearchFunc(p.tiers, over, func(t tier, over int) int { return t.over - over })
+	if !there {
+		p.tiers = slices.Insert(p.tiers, at, tier{over: over})
 	}
-	return list
+	p.tiers[at].rates[rate] = dollars
 }
 
 // sources is what the public registries say, by provider and model.
@@ -152,7 +157,7 @@ func readCline(s *sources, data []byte) error {
 	for provider, models := range f {
 		for model, m := range models {
 			p := m.Pricing
-			s.cline[id{canonicalProvider(provider), model}] = prices{rates: rates{in: p.Input, out: p.Output, read: p.CacheRead, write: p.CacheWrite}}
+			s.cline[id{canonicalProvider(provider), model}] = prices{rates: rates{p.Input, p.Output, p.CacheRead, p.CacheWrite}}
 		}
 	}
 	return nil
@@ -177,7 +182,7 @@ func readModelsDev(s *sources, data []byte) error {
 		return err
 	}
 	s.modelsDev = map[id]prices{}
-	conv := func(c cost) rates { return rates{in: c.Input, out: c.Output, read: c.CacheRead, write: c.CacheWrite} }
+	conv := func(c cost) rates { return rates{c.Input, c.Output, c.CacheRead, c.CacheWrite} }
 	for _, provider := range sortedKeys(f) {
 		for model, m := range f[provider] {
 			p := prices{rates: conv(m.Cost.cost)}
@@ -193,8 +198,15 @@ func readModelsDev(s *sources, data []byte) error {
 	return nil
 }
 
-// litellm's fields for prices above a number of tokens, per token.
-var litellmTier = regexp.MustCompile(`^(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|cache_creation_input_token_cost_above_1hr)_above_(\d+)k_tokens$`)
+// litellmRates are litellm's fields for prices per token, in the order of rates, and
+// litellmTier is what stands behind one for prices above a number of tokens.
+var (
+	litellmRates = []string{
+		"input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost", "cache_creation_input_token_cost",
+		"cache_creation_input_token_cost_above_1hr",
+	}
+	litellmTier = regexp.MustCompile(`^(.+)_above_(\d+)k_tokens$`)
+)
 
 func readLiteLLM(s *sources, data []byte) error {
 	var f map[string]map[string]any
@@ -202,21 +214,6 @@ func readLiteLLM(s *sources, data []byte) error {
 		return err
 	}
 	s.litellm, s.minPrefix = map[id]prices{}, map[id]int{}
-	set := func(r *rates, field string, v float64) {
-		v = perMillion(v)
-		switch field {
-		case "input_cost_per_token":
-			r.in = v
-		case "output_cost_per_token":
-			r.out = v
-		case "cache_read_input_token_cost":
-			r.read = v
-		case "cache_creation_input_token_cost":
-			r.write = v
-		case "cache_creation_input_token_cost_above_1hr":
-			r.long = v
-		}
-	}
 	for _, name := range sortedKeys(f) {
 		m := f[name]
 		own, _ := m["litellm_provider"].(string)
@@ -227,20 +224,16 @@ func readLiteLLM(s *sources, data []byte) error {
 		}
 		k := id{canonicalProvider(provider), strings.TrimPrefix(model, "bedrock/")}
 		var p prices
-		over := tierSet{}
 		for field, v := range m {
-			n, ok := v.(float64)
-			if !ok {
-				continue
-			}
+			size := 0
 			if t := litellmTier.FindStringSubmatch(field); t != nil {
-				size, _ := strconv.Atoi(t[2])
-				set(over.at(size*1000), t[1], n)
-				continue
+				field = t[1]
+				size, _ = strconv.Atoi(t[2])
 			}
-			set(&p.rates, field, n)
+			if n, ok := v.(float64); ok && slices.Contains(litellmRates, field) {
+				p.add(size*1000, slices.Index(litellmRates, field), perMillion(n))
+			}
 		}
-		p.tiers = over.sorted()
 		s.litellm[k] = p
 		if n, ok := m["prompt_cache_min_tokens"].(float64); ok && n > 0 {
 			s.minPrefix[k] = int(n)
@@ -264,9 +257,7 @@ type tableRow struct {
 
 type tableRates struct{ In, W, W1h, R, Out float64 }
 
-func (t tableRates) toRates() rates {
-	return rates{in: t.In, out: t.Out, read: t.R, write: t.W, long: t.W1h}
-}
+func (t tableRates) toRates() rates { return rates{t.In, t.Out, t.R, t.W, t.W1h} }
 
 func readTable(s *sources, data []byte) error {
 	var f struct{ Models map[string]tableRow }
