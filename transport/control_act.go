@@ -130,7 +130,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		return nil, err
 	}
 	if _, err := a.encodeView(view); err != nil {
-		if !hasOpenLoop(&a.req) {
+		if !a.req.Rules.LeadThinking || chat.OpenLoop(a.req.History) < 0 { // else thinking in the turn under way must stay
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
 		n := a.was.Count.Tokens
@@ -149,12 +149,6 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		say += " That does not fit, so the next request will be compacted again; pin what must stay."
 	}
 	return a.finish(ctx, q, info, nil, say)
-}
-
-// hasOpenLoop reports whether the request ends in a tool loop whose thinking must
-// stay.
-func hasOpenLoop(req *chat.Request) bool {
-	return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0
 }
 
 // takeBack takes a plan back that somebody wanted gone while that could not be.

@@ -288,11 +288,3 @@ func (m *Memory) Conversations(_ context.Context, t Tenant, prefix string, most 
 	}
 	return newestFirst(out, most), nil
 }
-
-// forgetBook drops the conversations under a key.
-func (m *Memory) forgetBook(k Key) {
-	for _, p := range slices.Clone(m.book.byKey[k]) {
-		m.closePage(m.book.pages[bookID{k.Tenant, p.ID}])
-	}
-	delete(m.book.pins, k)
-}

@@ -131,8 +131,8 @@ func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.His
 		}
 		return x.putInForce(won, info)
 	})
-	if err == nil && won == p {
-		s.pruneSometimes(ctx)
+	if err == nil && won == p && !s.o.PrunedElsewhere && s.puts.Add(1)%64 == 0 {
+		_, _ = s.Prune(ctx, s.o.Bounds) // the plan is kept; what is out of bounds goes next time
 	}
 	return won, err
 }
