@@ -68,7 +68,7 @@ func (c *conversation) act(p *plan.Plan, info control.PlanInfo, pin *planstore.P
 	}
 	c.t.tally(func(s *Stats) { s.Plans++ })
 	c.t.background.dropOutdated(c.key, c.history(), was)
-	c.base, c.conv.Plan, c.conv.Wanted = p, p.ID(), ""
+	c.base, c.conv.Plan, c.conv.Waiting = p, p.ID(), ""
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 
 // takeBack takes a plan back that somebody wanted gone while that could not be.
 func (c *conversation) takeBack() error {
-	of := c.conv.Wanted
+	of := c.conv.Waiting
 	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
 		return nil
 	}
