@@ -101,7 +101,10 @@ func (t *Totals) Add(r *Request) {
 		return
 	}
 	t.Reported++
-	t.Usage.plus(*r.Usage)
+	t.Usage.Input += r.Usage.Input
+	t.Usage.CacheRead += r.Usage.CacheRead
+	t.Usage.CacheWrite += r.Usage.CacheWrite
+	t.Usage.Output += r.Usage.Output
 	t.CacheShare = t.Usage.CacheShare()
 	if r.Dollars != nil {
 		t.Priced++
@@ -116,23 +119,13 @@ func (t *Totals) Add(r *Request) {
 // CacheShare returns the share of the prompt that was read from the cache; nil where
 // there was none.
 func (u Usage) CacheShare() *float64 {
-	prompt := u.promptTokens()
+	prompt := u.Input + u.CacheRead + u.CacheWrite
 	if prompt <= 0 {
 		return nil
 	}
 	share := float64(u.CacheRead) / float64(prompt)
 	return &share
 }
-
-func (u *Usage) plus(v Usage) {
-	u.Input += v.Input
-	u.CacheRead += v.CacheRead
-	u.CacheWrite += v.CacheWrite
-	u.Output += v.Output
-}
-
-// promptTokens returns all of the usage but the output.
-func (u Usage) promptTokens() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
 // Add adds the usage that a provider reported for one call.
 func (u *Usage) Add(v chat.Usage) {

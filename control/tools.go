@@ -66,8 +66,8 @@ func Tools(s Steering, w Whose) []recall.Tool {
 	t := tools{s, w}
 	return []recall.Tool{
 		{Def: chat.ToolDef{Name: ToolStatus, Schema: noArguments, Description: "Show how full the context is and when it will be compacted."}, Call: toolcall.Typed(t.status)},
-		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: toolcall.Typed(t.pin)},
-		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: toolcall.Typed(t.unpin)},
+		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: toolcall.Typed(t.marking(s.Pin))},
+		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: toolcall.Typed(t.marking(s.Unpin))},
 		{Def: chat.ToolDef{Name: ToolCompact, Schema: focusArgument, Description: "Shorten the conversation now, before a new task."}, Call: toolcall.Typed(t.compact)},
 		recall.NoteTool(t.note),
 	}
@@ -142,12 +142,9 @@ type marked struct {
 	Message *int   `json:"message"`
 }
 
-func (t *tools) pin(ctx context.Context, a marked) (string, error) {
-	return t.mark(ctx, a, t.s.Pin)
-}
-
-func (t *tools) unpin(ctx context.Context, a marked) (string, error) {
-	return t.mark(ctx, a, t.s.Unpin)
+// marking returns what a tool does that sets pins or takes them off.
+func (t *tools) marking(act func(context.Context, string, Mark) (*Done, error)) func(context.Context, marked) (string, error) {
+	return func(ctx context.Context, a marked) (string, error) { return t.mark(ctx, a, act) }
 }
 
 func (t *tools) mark(ctx context.Context, a marked, act func(context.Context, string, Mark) (*Done, error)) (string, error) {

@@ -10,7 +10,7 @@ import (
 // control interface. The page by itself tells nothing; what it asks for is
 // answered to the browser's cookie, see browser.go.
 func (g *Gateway) routePage() {
-	show := page.Handler(page.Path, page.About{Files: true, Hints: true})
+	show := page.Handler(page.Path, page.About{})
 	g.mux.HandleFunc("GET /winnow/{$}", g.requireOwnHost(func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := g.browserOf(r); !ok {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -79,7 +79,7 @@ func arrivalPath(base *url.URL, path string) string {
 	case isVersion(last) && first == last:
 		path = path[1+len(last):]
 	case !lacksVersion(path) || unversioned[strings.ToLower(base.Hostname())]:
-	case isGeminiCall(path):
+	case strings.HasPrefix(path, "/models/") && strings.Contains(path, ":"): // of Gemini: the model, and what to do with it
 		if !hasVersion(own) {
 			path = "/v1beta" + path
 		}
@@ -87,12 +87,6 @@ func arrivalPath(base *url.URL, path string) string {
 		path = "/v1" + path
 	}
 	return base.EscapedPath() + path
-}
-
-// isGeminiCall reports whether a path is a call of the Gemini API, which names the
-// model and then what to do with it.
-func isGeminiCall(path string) bool {
-	return strings.HasPrefix(path, "/models/") && strings.Contains(path, ":")
 }
 
 // hasVersion reports whether the words of a base URL's path say all that stands

@@ -45,7 +45,11 @@ func (r *result) inspectAnswer(resp *http.Response) finding {
 		return finding{}
 	}
 	if resp.StatusCode >= 400 {
-		return readRefusal(resp)
+		raw, err := peekBody(resp, maxError)
+		if err != nil {
+			return finding{}
+		}
+		return findRemedy(wire.Classify(resp.StatusCode, resp.Header, raw))
 	}
 	end := r.c.end
 	if end.Counting || resp.StatusCode != http.StatusOK {
@@ -136,15 +140,6 @@ func peekBody(resp *http.Response, limit int64) ([]byte, error) {
 type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
-
-// readRefusal finds out what can be done about an error answer.
-func readRefusal(resp *http.Response) finding {
-	raw, err := peekBody(resp, maxError)
-	if err != nil {
-		return finding{}
-	}
-	return findRemedy(wire.Classify(resp.StatusCode, resp.Header, raw))
-}
 
 // findRemedy tells what can be done about an error.
 func findRemedy(v wire.Verdict) finding {

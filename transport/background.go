@@ -45,17 +45,12 @@ type background struct {
 
 // preparation is what one conversation will need when it reaches the trigger.
 type preparation struct {
-	key    planstore.Key
-	len    int // of the history that it was made for
-	chain  chat.Hash
-	base   plan.ID // the plan in force then
-	tokens int     // used then
-	cancel context.CancelFunc
+	planstore.Preparation // what is released and added is guarded by the background's lock
 
-	// state, release and edits are guarded by the background's lock.
-	state   state
-	release []plan.Ref
-	edits   []plan.Edit
+	key    planstore.Key
+	tokens int // used then
+	cancel context.CancelFunc
+	state  state // guarded likewise
 }
 
 type state int
@@ -69,7 +64,7 @@ const (
 
 // holdsFor reports whether the preparation holds for a history of a key under a plan.
 func (p *preparation) holdsFor(k planstore.Key, h chat.History, base plan.ID) bool {
-	return p.key == k && p.base == base && h.StartsWith(p.len, p.chain)
+	return p.key == k && p.Base == base && h.StartsWith(p.Len, p.Chain)
 }
 
 // prepareAhead starts a preparation where it is time for one.
@@ -113,7 +108,8 @@ func (b *background) startPreparation(c *conversation, tokens, available int) {
 		return
 	}
 	ctx, cancel := context.WithCancel(b.ctx)
-	p := &preparation{key: c.key, len: h.Len(), chain: h.Chain(h.Len()), base: c.base.ID(), tokens: tokens, cancel: cancel}
+	made := planstore.Preparation{Len: h.Len(), Chain: h.Chain(h.Len()), Base: c.base.ID()}
+	p := &preparation{Preparation: made, key: c.key, tokens: tokens, cancel: cancel}
 	b.add(p)
 	if b.t.sharedStore() != nil {
 		b.wg.Go(func() {
@@ -214,7 +210,14 @@ func (b *background) prepareEdits(ctx context.Context, p *preparation, w *winnow
 		r, err = w.Fit(context.WithValue(ctx, writtenKey{}, notes), req, s)
 		return err
 	}()
-	wrote, refused, used := notes.tallyCalls(b.t)
+	notes.mu.Lock()
+	wrote, refused, used := notes.wrote, notes.refused, notes.used
+	b.t.tally(func(s *Stats) {
+		s.SummaryCalls += int64(notes.calls)
+		s.SummaryInput += int64(used.Input)
+		s.SummaryOutput += int64(used.Output)
+	})
+	notes.mu.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.purse.spent += b.t.summaryPrices(w).Cost(used)
@@ -231,14 +234,14 @@ func (b *background) prepareEdits(ctx context.Context, p *preparation, w *winnow
 	if wrote == 0 || err != nil {
 		p.state = failed
 		b.t.tally(func(s *Stats) { s.PrepareFailed++ })
-		b.t.opts.Log.Warn("no summary was prepared; the built-in one will be used", "messages", p.len, "why", refused)
+		b.t.opts.Log.Warn("no summary was prepared; the built-in one will be used", "messages", p.Len, "why", refused)
 		return
 	}
 	p.state = ready
-	p.edits, p.release = compareEdits(s.Plan, r.Plan)
-	b.t.redactEdits(req.History, p.edits, w.Meter().Counter())
+	p.Edits, p.Release = compareEdits(s.Plan, r.Plan)
+	b.t.redactEdits(req.History, p.Edits, w.Meter().Counter())
 	b.t.tally(func(s *Stats) { s.Prepared++ })
-	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
+	b.t.opts.Log.Info("a summary was prepared", "messages", p.Len, "edits", len(p.Edits))
 }
 
 // compareEdits returns what a plan added to the one it grew from, and what it let go.
@@ -280,14 +283,14 @@ func (c *conversation) preparedPlan(s winnow.State) *plan.Plan {
 			return nil
 		}
 	}
-	release, edits := b.takeReady(c.key, req.History, c.base.ID())
-	if len(edits) == 0 {
-		release, edits = b.takeStored(c.ctx(), c.key, req.History, c.base.ID())
+	ready := b.takeReady(c.key, req.History, c.base.ID())
+	if len(ready.Edits) == 0 {
+		ready = b.takeStored(c.ctx(), c.key, req.History, c.base.ID())
 	}
-	if len(edits) == 0 {
+	if len(ready.Edits) == 0 {
 		return nil
 	}
-	p, err := plan.Compose(c.base, req.History, req.Rules, release, edits...)
+	p, err := plan.Compose(c.base, req.History, req.Rules, ready.Release, ready.Edits...)
 	if err != nil {
 		return nil
 	}
@@ -307,19 +310,15 @@ func (c *conversation) preparedPlan(s winnow.State) *plan.Plan {
 }
 
 // takeReady returns what is ready for a history under a plan.
-func (b *background) takeReady(k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+func (b *background) takeReady(k planstore.Key, h chat.History, base plan.ID) (best planstore.Preparation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var best *preparation
 	for _, p := range b.all {
-		if p.state == ready && p.holdsFor(k, h, base) && (best == nil || p.len > best.len) {
-			best = p
+		if p.state == ready && p.holdsFor(k, h, base) && p.Len > best.Len {
+			best = p.Preparation
 		}
 	}
-	if best == nil {
-		return nil, nil
-	}
-	return best.release, best.edits
+	return best
 }
 
 // dropOutdated drops the preparations for a conversation that has a new plan.
@@ -361,24 +360,10 @@ type written struct {
 	wrote   int
 	refused string
 	calls   int
-	input   int
-	output  int
+	used    chat.Usage // tokens of all
 }
 
 type writtenKey struct{}
-
-// tallyCalls adds what the calls cost and returns how many summaries are good, why
-// another is not, and the tokens of all.
-func (w *written) tallyCalls(t *Transport) (wrote int, refused string, used chat.Usage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t.tally(func(s *Stats) {
-		s.SummaryCalls += int64(w.calls)
-		s.SummaryInput += int64(w.input)
-		s.SummaryOutput += int64(w.output)
-	})
-	return w.wrote, w.refused, chat.Usage{Input: w.input, Output: w.output}
-}
 
 // noting is a summariser that notes what it wrote where the context says.
 type noting struct{ summary.Summarizer }
@@ -393,8 +378,8 @@ func (n noting) Summarize(ctx context.Context, in summary.Input) (summary.Output
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls += out.Calls
-	w.input += out.Usage.Prompt()
-	w.output += out.Usage.Output
+	w.used.Input += out.Usage.Prompt()
+	w.used.Output += out.Usage.Output
 	switch {
 	case err != nil:
 		w.refused = briefError(err)

@@ -101,13 +101,14 @@ func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.Hist
 		}
 		from = leaves[i]
 	}
-	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(common+1)), Parent: from.ID, Shared: common}
+	c := planstore.NewConversation(k, h.Chain(common+1))
+	c.Parent, c.Shared = from.ID, common
 	return belonging{Conversation: c, lineage: append([]string{c.ID}, lineageOf(leaves, from)...)}, nil
 }
 
 // newLeaf returns a conversation that begins with its first message.
 func newLeaf(k planstore.Key, h chat.History) belonging {
-	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(1, h.Len())))}
+	c := planstore.NewConversation(k, h.Chain(min(1, h.Len())))
 	return belonging{Conversation: c, lineage: []string{c.ID}}
 }
 

@@ -132,12 +132,8 @@ func (s *controller) findSeen(ctx context.Context, id string) (*seen, error) {
 
 // listed returns a conversation as lists show it.
 func (v *seen) listed() control.Conversation {
-	c := &v.Conversation
-	out := control.Conversation{
-		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
-		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
-		Last: c.Last, Totals: c.Totals,
-	}
+	out := v.Conversation.Conversation
+	out.Source, out.Messages, out.Created, out.Used = "gateway", v.Len, out.Created.UTC(), out.Used.UTC()
 	if v.x != nil {
 		out.Title, out.Pins = conview.Title(v.x.history()), len(v.shownPins(v.x.history()))
 	}

@@ -68,7 +68,7 @@ func (c *conversation) act(p *plan.Plan, info control.PlanInfo, pin *planstore.P
 	}
 	c.t.tally(func(s *Stats) { s.Plans++ })
 	c.t.background.dropOutdated(c.key, c.history(), was)
-	c.base, c.conv.Plan, c.conv.Wanted = p, p.ID(), ""
+	c.base, c.conv.Plan, c.conv.Waiting = p, p.ID(), ""
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		return nil, err
 	}
 	if _, err := a.encodeView(view); err != nil {
-		if !hasOpenLoop(&a.req) {
+		if !a.req.Rules.LeadThinking || chat.OpenLoop(a.req.History) < 0 { // else thinking in the turn under way must stay
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
 		n := a.was.Count.Tokens
@@ -151,15 +151,9 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	return a.finish(ctx, q, info, nil, say)
 }
 
-// hasOpenLoop reports whether the request ends in a tool loop whose thinking must
-// stay.
-func hasOpenLoop(req *chat.Request) bool {
-	return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0
-}
-
 // takeBack takes a plan back that somebody wanted gone while that could not be.
 func (c *conversation) takeBack() error {
-	of := c.conv.Wanted
+	of := c.conv.Waiting
 	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
 		return nil
 	}

@@ -87,19 +87,16 @@ func (s *controller) momentOf(ctx context.Context, c *conversation) (*conview.Mo
 	v, err := plan.Apply(c.history(), c.base)
 	return &conview.Moment{
 		Request: c.body.Request(), View: v, Pins: c.conv.shownPins(c.history()), Engine: c.engine, Kinds: s.t.opts.Kinds, Where: s.t.nameConversation(ctx, c.key), State: c.restingState(),
-		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &c.conv.Conversation) },
+		Plans: func(ctx context.Context) (plans []*plan.Plan, err error) {
+			all, err := s.settledPlans(ctx, &c.conv.Conversation)
+			for _, info := range all {
+				if p, err := s.Plan(ctx, info.ID); err == nil { // one that was forgotten hid what nobody knows
+					plans = append(plans, p)
+				}
+			}
+			return plans, err
+		},
 	}, err
-}
-
-// plansOf returns the plans that came into force, oldest first.
-func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (plans []*plan.Plan, err error) {
-	all, err := s.settledPlans(ctx, c)
-	for _, info := range all {
-		if p, err := s.Plan(ctx, info.ID); err == nil { // one that was forgotten hid what nobody knows
-			plans = append(plans, p)
-		}
-	}
-	return plans, err
 }
 
 // linkPlan returns a plan with all that it and those before it replaced.

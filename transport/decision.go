@@ -156,7 +156,10 @@ func (c *conversation) fitRequest(d decision, asked winnow.Ask) (decision, bool)
 		c.reportFailure(f.what, f.error)
 	}
 	if d.sent.plan == nil && d.passed == "" {
-		d.passed = whyGivenUp(err)
+		d.passed = becauseFailed
+		if cannot := (*winnow.CannotFitError)(nil); errors.As(err, &cannot) {
+			d.passed = becauseCannotFit
+		}
 	}
 	return d, false
 }
@@ -241,7 +244,9 @@ func (c *conversation) logLosses(r *winnow.Result) {
 func (c *conversation) replacePlan(p *plan.Plan, err error) {
 	if err != nil {
 		c.reportFailure("store", err)
-		c.offerLater(p)
+		c.provisional = true // it is stored when the store is back
+		c.t.tally(func(s *Stats) { s.Provisional++ })
+		c.t.addOffer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
 	} else {
 		c.provisional = false
 	}

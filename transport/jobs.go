@@ -57,8 +57,8 @@ func (t *Transport) sharedStore() planstore.Preparations {
 
 // enqueueJob has a job prepare a fold for a request's conversation.
 func (b *background) enqueueJob(ctx context.Context, in *incoming, p *preparation) error {
-	j := Job{Key: in.key, Dialect: in.end.Dialect, Host: in.whose.host, Model: in.whose.model, Len: p.len, Chain: p.chain, Base: p.base, Window: in.whose.agent}
-	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(in.end.Dialect), Model: in.whose.model, Body: in.raw}
+	j := Job{Key: in.key, Dialect: in.end.Dialect, Host: in.whose.host, Model: in.whose.model, Len: p.Len, Chain: p.Chain, Base: p.Base, Window: in.whose.agent}
+	o := planstore.Original{Len: p.Len, Prefix: p.Chain, Dialect: string(in.end.Dialect), Model: in.whose.model, Body: in.raw}
 	if err := b.t.originals.PutOriginal(ctx, in.key, o, chat.Hash{}); err != nil {
 		return err
 	}
@@ -102,12 +102,12 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	p := &preparation{key: j.Key, len: j.Len, chain: j.Chain, base: j.Base}
+	p := &preparation{Preparation: planstore.Preparation{Len: j.Len, Chain: j.Chain, Base: j.Base}, key: j.Key}
 	req, state := c.whatToPrepare()
 	t.background.prepareEdits(ctx, p, c.engine, req, state)
 	switch p.state {
 	case ready, needless:
-		return store.PutPrepared(ctx, j.Key, planstore.Preparation{Len: p.len, Chain: p.chain, Base: p.base, Release: p.release, Edits: p.edits})
+		return store.PutPrepared(ctx, j.Key, p.Preparation)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -116,14 +116,14 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 }
 
 // takeStored returns what some process has prepared for a history under a plan.
-func (b *background) takeStored(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+func (b *background) takeStored(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) (p planstore.Preparation) {
 	store := b.t.sharedStore()
 	if store == nil {
-		return nil, nil
+		return p
 	}
 	p, err := store.Preparation(ctx, k, base)
 	if err != nil || !h.StartsWith(p.Len, p.Chain) {
-		return nil, nil // then the built-in summary is used
+		return planstore.Preparation{} // then the built-in summary is used
 	}
-	return p.Release, p.Edits
+	return p
 }

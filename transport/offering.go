@@ -157,7 +157,9 @@ func (o *offering) roundTrip() (*http.Response, error) {
 	if isEventStream(resp) {
 		resp.Header.Del("Content-Length")
 		resp.ContentLength = -1
-		resp.Body = newSplice(o, resp.Body)
+		s := &splice{o: o}
+		s.beginRound(resp.Body)
+		resp.Body = s
 		return resp, nil
 	}
 	return o.answerWhole(resp)

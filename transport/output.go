@@ -13,19 +13,13 @@ import "github.com/winnow-llm/winnow/wire"
 // leastOutput is the least output to ask for, however little room is left.
 const leastOutput = 256
 
-// sharesWindow reports whether the provider counts the wanted output into the
-// window, and the request can be asked for less.
-func (in *incoming) sharesWindow() bool {
-	return in.end.Dialect == wire.Anthropic || in.end.Dialect == wire.OpenAI
-}
-
 // lowerAhead asks for less output where what is wanted cannot fit beside the
 // prompt, or could not since the last rewrite.
 func (c *conversation) lowerAhead(d decision) decision {
 	d.asked = 0
 	wanted := c.body.MaxTokens()
-	if c.end.Counting || wanted == 0 || !c.sharesWindow() {
-		return d // the others do not count the output into the window
+	if c.end.Counting || wanted == 0 || c.end.Dialect != wire.Anthropic && c.end.Dialect != wire.OpenAI {
+		return d // the other dialects' providers do not count the output into the window
 	}
 	if known := c.t.engines.learnedLimits(c.whose); known.Context == 0 && known.Input == 0 && c.engine.Guessed() {
 		return d

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/winnow-llm/winnow"
 )
 
 // Reason says why a request was sent as it came: no-conversation, no-messages, managed,
@@ -48,15 +46,6 @@ func whyUnread(why error, packed bool) Reason {
 		return becauseCoding
 	}
 	return becauseUnreadable
-}
-
-// whyGivenUp returns the reason for a request that no plan could be made for.
-func whyGivenUp(err error) Reason {
-	var cannot *winnow.CannotFitError
-	if errors.As(err, &cannot) {
-		return becauseCannotFit
-	}
-	return becauseFailed
 }
 
 // switchedOff reports whether a request's caller wants it sent as it is, and

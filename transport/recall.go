@@ -52,10 +52,14 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 			if seen[here] {
 				continue
 			}
-			o, err := r.t.originalBehind(ctx, k, handle)
+			p, h, err := r.t.historyOf(ctx, k)
 			if errors.Is(err, control.ErrGone) {
 				continue
 			}
+			if err != nil {
+				return recall.Page{}, err
+			}
+			o, err := plan.Recall(h, p, handle)
 			if err != nil {
 				return recall.Page{}, err
 			}
@@ -87,15 +91,6 @@ func (t *Transport) nameConversation(ctx context.Context, k planstore.Key) strin
 		}
 	}
 	return "conversation " + k.First.String()[:8]
-}
-
-// originalBehind returns what a plan hides behind a handle.
-func (t *Transport) originalBehind(ctx context.Context, k planstore.Kept, handle string) (plan.Original, error) {
-	p, h, err := t.historyOf(ctx, k)
-	if err != nil {
-		return plan.Original{}, err
-	}
-	return plan.Recall(h, p, handle)
 }
 
 // A search looks into that number of conversations, and for them through that number of

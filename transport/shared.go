@@ -133,14 +133,6 @@ func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
 	return conview.DescribePlan(control.PlanInfo{By: "request", Why: "made while the store could not be reached", Request: c.conv.Totals.Requests + 1}, p)
 }
 
-// offerLater notes that the plan under which this request is sent is not in the
-// store, and has it stored when that is back.
-func (c *conversation) offerLater(p *plan.Plan) {
-	c.provisional = true
-	c.t.tally(func(s *Stats) { s.Provisional++ })
-	c.t.addOffer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
-}
-
 // answerUnavailable answers the caller in the provider's place: it asks it to come again.
 func (in *incoming) answerUnavailable() *http.Response {
 	in.t.tally(func(s *Stats) { s.Unavailable++ })

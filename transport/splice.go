@@ -41,12 +41,6 @@ type heldEvent struct {
 	doc document
 }
 
-func newSplice(o *offering, in io.ReadCloser) *splice {
-	s := &splice{o: o}
-	s.beginRound(in)
-	return s
-}
-
 // beginRound begins a round.
 func (s *splice) beginRound(in io.ReadCloser) {
 	s.in, s.events, s.stream = in, wire.NewEvents(in), wire.NewStream(s.o.end.Dialect)

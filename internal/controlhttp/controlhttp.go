@@ -45,11 +45,13 @@ func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 			hints, err := c.Hints(r.Context(), r.PathValue("id"))
 			return map[string]any{"hints": hints}, err
 		}),
-		"GET /winnow/conversations/{id}/search":   s.findWords,
-		"GET /winnow/plans/{id}":                  show(s, control.Source.Plan),
-		"GET /winnow/plans/{id}/report":           show(s, control.Source.Report),
-		"GET /winnow/plans/{id}/patch":            show(s, control.Source.Patch),
-		"POST /winnow/conversations/{id}/preview": act(s, previewCompaction),
+		"GET /winnow/conversations/{id}/search": s.findWords,
+		"GET /winnow/plans/{id}":                show(s, control.Source.Plan),
+		"GET /winnow/plans/{id}/report":         show(s, control.Source.Report),
+		"GET /winnow/plans/{id}/patch":          show(s, control.Source.Patch),
+		"POST /winnow/conversations/{id}/preview": act(s, func(c control.Source, ctx context.Context, id string, a control.Compact) (*control.View, error) {
+			return c.View(ctx, id, &a)
+		}),
 		"POST /winnow/conversations/{id}/compact": act(s, control.Source.Compact),
 		"POST /winnow/conversations/{id}/undo":    act(s, control.Source.Undo),
 		"POST /winnow/conversations/{id}/pin":     act(s, control.Source.Pin),
@@ -78,10 +80,6 @@ func (s server) answer(ask func(*http.Request, control.Source) (any, error)) htt
 // show answers with what has the id of the address.
 func show[I ~string, D any](s server, ask func(control.Source, context.Context, I) (D, error)) http.HandlerFunc {
 	return s.answer(func(r *http.Request, c control.Source) (any, error) { return ask(c, r.Context(), I(r.PathValue("id"))) })
-}
-
-func previewCompaction(c control.Source, ctx context.Context, id string, a control.Compact) (*control.View, error) {
-	return c.View(ctx, id, &a)
 }
 
 func (s server) listConversations(w http.ResponseWriter, r *http.Request) {

@@ -136,7 +136,7 @@ func listMessages(m *Moment, which control.Wanted) *control.Messages {
 			uses = uses || name == which.Tool
 		}
 		if which.Role != "" && which.Role != msg.Role || which.Tool != "" && !uses ||
-			which.Shown != "" && which.Shown != f.howShown(i) || which.Pinned && !f.hasPin(i) {
+			which.Shown != "" && which.Shown != f.howShown(i) || which.Pinned && !slices.ContainsFunc(m.Pins, func(p control.Pin) bool { return p.Message == i }) {
 			continue
 		}
 		out.Fits++
@@ -170,11 +170,6 @@ func (f *fate) howShown(i int) string {
 		}
 	}
 	return "kept"
-}
-
-// hasPin reports whether a pin is on a message or a part of it.
-func (f *fate) hasPin(i int) bool {
-	return slices.ContainsFunc(f.Pins, func(p control.Pin) bool { return p.Message == i })
 }
 
 func (f *fate) describeMessage(i int) control.Message {

@@ -20,11 +20,6 @@ type About struct {
 	// Note is what the reader must know, such as that changes are not kept.
 	Note string `json:"note,omitempty"`
 
-	// Files says that the text of files can be had, Hints that there are hints
-	// about what to pin.
-	Files bool `json:"files,omitempty"`
-	Hints bool `json:"hints,omitempty"`
-
 	// Progress says that a conversation may have to be made first, and that it
 	// can be asked how far that is.
 	Progress bool `json:"progress,omitempty"`

@@ -27,9 +27,7 @@ func Write(ctx context.Context, s control.Source, id string, about About) ([]byt
 	if err := f.freezeConversation(ctx, id); err != nil {
 		return nil, err
 	}
-	base := aboutOf(s, about.Note)
-	base.Frozen, base.Progress = f.docs, false
-	return inOneFile(base)
+	return inOneFile(About{Note: about.Note, Frozen: f.docs})
 }
 
 // WriteInsights returns the page with a report about many sessions, which it shows

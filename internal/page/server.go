@@ -54,13 +54,14 @@ func NewServer(s control.Source, id, note string) *Server {
 			controlhttp.Reply(w, http.StatusOK, doc)
 		})
 	}
-	if g, ok := s.(goer); ok {
+	g, goes := s.(goer)
+	if goes {
 		inside.HandleFunc("GET "+Path+"progress", func(w http.ResponseWriter, _ *http.Request) {
 			done, total := g.Progress()
 			controlhttp.Reply(w, http.StatusOK, map[string]int{"done": done, "total": total})
 		})
 	}
-	inside.Handle("GET "+Path, Handler(Path, aboutOf(s, note)))
+	inside.Handle("GET "+Path, Handler(Path, About{Note: note, Progress: goes}))
 	v.mux.Handle(Path, v.requireCookie(inside))
 	v.mux.HandleFunc("GET "+Path+"open/{ticket}", v.openWithTicket)
 	return v
@@ -140,10 +141,4 @@ type besider interface {
 // goer is a source that has to make its conversation first.
 type goer interface {
 	Progress() (done, total int)
-}
-
-// aboutOf says what a source can show.
-func aboutOf(s control.Source, note string) About {
-	_, goes := s.(goer)
-	return About{Note: note, Files: true, Hints: true, Progress: goes}
 }

@@ -13,38 +13,16 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Conversation is a leaf of the tree of messages that a tenant has sent.
+// Conversation is a leaf of the tree of messages that a tenant has sent: what is shown
+// of it, as far as the store knows that, and where it stands. Label and Folder are those
+// of the transport that noted the last request.
 type Conversation struct {
+	control.Conversation
 	Key Key
-	ID  string
-
-	// Parent is the conversation that it branched off from, "" for none, Shared
-	// how many messages they have in common.
-	Parent string
-	Shared int
-
-	Dialect, Model string
-	Created, Used  time.Time
-
-	// Label and Folder are those of the transport that noted the last request.
-	Label, Folder string
 
 	// Len and Chain are the messages that were sent last.
 	Len   int
 	Chain chat.Hash
-
-	// Plan is the one in force, "" for none.
-	Plan plan.ID
-
-	// Wanted is a plan that is to be taken back as soon as that can be, "" for
-	// none.
-	Wanted plan.ID
-
-	// Revision counts the requests, plans and pins of the conversation.
-	Revision int64
-
-	Totals control.Totals
-	Last   *control.Request
 }
 
 // Link is a part of a chain's hash: enough to tell where two conversations
@@ -147,15 +125,17 @@ type Book interface {
 // MaxLeaves bounds what [Book.Leaves] returns.
 const MaxLeaves = 256
 
-// ConversationID returns the id of a conversation by the chain up to its first
-// message of its own. The same messages of two tenants, or in two dialects, are
-// two conversations.
-func ConversationID(k Key, chain chat.Hash) string {
+// NewConversation returns the conversation under a key whose first message of its own
+// ends the chain, which names it. The same messages of two tenants, or in two dialects,
+// are two conversations.
+func NewConversation(k Key, chain chat.Hash) Conversation {
 	h := sha256.New()
 	h.Write([]byte(k.Tenant))
 	h.Write(k.First[:])
 	h.Write(chain[:])
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	c := Conversation{Key: k}
+	c.ID = hex.EncodeToString(h.Sum(nil)[:12])
+	return c
 }
 
 // In returns the pins that hold in a history. The lineage is its conversation

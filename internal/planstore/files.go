@@ -27,10 +27,8 @@ const filesDialect = "messages"
 func PutFile(ctx context.Context, s Store, path, model string, h chat.History, p *plan.Plan) error {
 	first := h.Chain(1)
 	k := Key{Files, sha256.Sum256(append([]byte("winnow file\x00"), first[:]...))}
-	c := Conversation{
-		Key: k, ID: ConversationID(k, sha256.Sum256([]byte(path))), Dialect: filesDialect, Model: model, Label: path,
-		Len: h.Len(), Chain: h.Chain(h.Len()),
-	}
+	c := NewConversation(k, sha256.Sum256([]byte(path)))
+	c.Dialect, c.Model, c.Label, c.Len, c.Chain = filesDialect, model, path, h.Len(), h.Chain(h.Len())
 	body, err := json.Marshal(h.Messages())
 	if err != nil {
 		return err

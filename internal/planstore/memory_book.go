@@ -112,7 +112,7 @@ func (m *Memory) putInForce(x *page, p *plan.Plan, info control.PlanInfo) {
 	if x.Plan == p.ID() {
 		return
 	}
-	x.Plan, x.Wanted = p.ID(), ""
+	x.Plan, x.Waiting = p.ID(), ""
 	m.touchPage(x)
 	if info.By != "undo" {
 		x.Totals.Compactions++
@@ -206,7 +206,7 @@ func (m *Memory) Act(_ context.Context, c Conversation, base plan.ID, p *plan.Pl
 		m.putInForce(x, p, info)
 	}
 	if p == nil && pin == nil {
-		x.Wanted = info.Undid
+		x.Waiting = info.Undid
 		m.touchPage(x)
 	}
 	if pin != nil {
@@ -287,12 +287,4 @@ func (m *Memory) Conversations(_ context.Context, t Tenant, prefix string, most 
 		}
 	}
 	return newestFirst(out, most), nil
-}
-
-// forgetBook drops the conversations under a key.
-func (m *Memory) forgetBook(k Key) {
-	for _, p := range slices.Clone(m.book.byKey[k]) {
-		m.closePage(m.book.pages[bookID{k.Tenant, p.ID}])
-	}
-	delete(m.book.pins, k)
 }

@@ -105,7 +105,10 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 		m.removePlan(e)
 		plans++
 	}
-	m.forgetBook(k)
+	for _, p := range slices.Clone(m.book.byKey[k]) {
+		m.closePage(m.book.pages[bookID{k.Tenant, p.ID}])
+	}
+	delete(m.book.pins, k)
 	delete(m.marks, k)
 	before := len(m.originals)
 	m.originals = slices.DeleteFunc(m.originals, func(x keptOriginal) bool { return x.key == k })

@@ -27,7 +27,9 @@ func (r *Rerun) actAt(ctx context.Context, id string, b control.Base, act func()
 	if err != nil {
 		return nil, err
 	}
-	r.noteChange()
+	r.revision++
+	close(r.changed)
+	r.changed = make(chan struct{})
 	return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}, nil
 }
 

@@ -92,15 +92,9 @@ func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, e
 	}
 	defer unlock()
 	s := r.buildStory()
-	return s.Detail(r.nextRequest(slices.Clip(s.Requests))), nil
-}
-
-// nextRequest says what is going to happen to the next request, which may be sent under
-// another plan than the last one. The caller holds the lock.
-func (r *Rerun) nextRequest(requests []control.Request) control.Next {
-	coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens}
+	coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens} // perhaps under another plan than the last one
 	coming.CompactAt, coming.CompactWhy = r.status.Due()
-	return conview.Next(append(requests, coming), coming.Plan, nil)
+	return s.Detail(conview.Next(append(slices.Clip(s.Requests), coming), coming.Plan, nil)), nil
 }
 
 // Since waits for what is done about the conversation.
@@ -181,13 +175,6 @@ func (r *Rerun) Beside(ctx context.Context, id string) (*Beside, error) {
 
 func (c *Costs) add(prompt, read *int, dollars *float64) {
 	c.Prompt, c.Read, c.Dollars = append(c.Prompt, prompt), append(c.Read, read), append(c.Dollars, dollars)
-}
-
-// noteChange says that something was done.
-func (r *Rerun) noteChange() {
-	r.revision++
-	close(r.changed)
-	r.changed = make(chan struct{})
 }
 
 // lastMessageTime returns the time of an action: the clock of a recording stands

@@ -25,7 +25,7 @@ func scanLeaf(r Row) (planstore.Conversation, error) {
 	var c planstore.Conversation
 	var totals, last []byte
 	err := r.Scan(&c.Key.Tenant, (*hash)(&c.Key.First), &c.ID, &c.Parent, &c.Shared, &c.Dialect, &c.Model, (*micros)(&c.Created), (*micros)(&c.Used),
-		&c.Len, (*hash)(&c.Chain), &c.Label, &c.Folder, &c.Plan, &c.Wanted, &c.Revision, &totals, &last)
+		&c.Len, (*hash)(&c.Chain), &c.Label, &c.Folder, &c.Plan, &c.Waiting, &c.Revision, &totals, &last)
 	if err != nil {
 		return c, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) leafRow(c *planstore.Conversation) ([]any, error) {
 		}
 	}
 	return keyArgs(c.Key, c.ID, c.Parent, c.Shared, c.Dialect, c.Model, s.now(), s.now(),
-		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Wanted), c.Revision, totals, last), nil
+		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Waiting), c.Revision, totals, last), nil
 }
 
 // holdConversation returns a conversation as it is kept, and keeps it first where it is not.
@@ -131,8 +131,8 @@ func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.His
 		}
 		return x.putInForce(won, info)
 	})
-	if err == nil && won == p {
-		s.pruneSometimes(ctx)
+	if err == nil && won == p && !s.o.PrunedElsewhere && s.puts.Add(1)%64 == 0 {
+		_, _ = s.Prune(ctx, s.o.Bounds) // the plan is kept; what is out of bounds goes next time
 	}
 	return won, err
 }
@@ -157,7 +157,7 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 		}
 		x.now.Revision++
 		if pin == nil {
-			x.now.Wanted = info.Undid
+			x.now.Waiting = info.Undid
 		}
 		keep, err := s.keepStatement(x.now)
 		if err != nil {
@@ -233,7 +233,7 @@ func (x *settling) putInForce(p *plan.Plan, info control.PlanInfo) error {
 	if c.Plan == p.ID() {
 		return nil
 	}
-	c.Plan, c.Wanted = p.ID(), ""
+	c.Plan, c.Waiting = p.ID(), ""
 	c.Revision++
 	if info.By != "undo" {
 		c.Totals.Compactions++

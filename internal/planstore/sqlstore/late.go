@@ -97,11 +97,6 @@ func (l *late) wakeWriter() {
 	}
 }
 
-// noteUse notes that the plans under a key are in use.
-func (l *late) noteUse(k planstore.Key) {
-	l.add(func(l *late) { l.used[k] = true })
-}
-
 // Late returns how much waits, for metrics.
 func (s *Store) Late() Late {
 	l := &s.late

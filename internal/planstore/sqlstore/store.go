@@ -79,21 +79,18 @@ func (s *Store) Exposed() error { return nil }
 // Close implements [planstore.Store]. What waits is written first.
 func (s *Store) Close() error { return errors.Join(s.late.close(), s.o.Close()) }
 
-// freshness returns how old the note of a use may be before it is written anew.
-func (s *Store) freshness() time.Duration { return min(time.Hour, s.o.Bounds.Age/8) }
-
 // Heads implements [planstore.Store].
 func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
-	stale := false
+	stale, fresh := false, min(time.Hour, s.o.Bounds.Age/8) // so old the note of a use may be
 	heads, err := collectRows(ctx, s, Work{What: "look for plans"}, func(r Row) (h planstore.Head, err error) {
 		var age int64
 		err = r.Scan(&h.Len, (*hash)(&h.Prefix), &h.ID, &age)
-		stale = stale || age > s.freshness().Microseconds()
+		stale = stale || age > fresh.Microseconds()
 		return h, err
 	}, `select len, prefix, id, winnow.clock($3) - used from winnow.plans where tenant = $1 and first = $2 order by len desc, seq desc limit $4`,
 		keyArgs(k, s.now(), s.o.Bounds.Heads)...)
 	if stale {
-		s.late.noteUse(k)
+		s.late.add(func(l *late) { l.used[k] = true })
 	}
 	return heads, err
 }
@@ -112,13 +109,6 @@ func (s *Store) planRow(k planstore.Key, p *plan.Plan, instead plan.ID) ([]any, 
 	}
 	body, err := write()
 	return keyArgs(k, p.Prefix[:], p.Len, string(p.ID()), body, len(body), s.now()), err
-}
-
-// pruneSometimes forgets what is out of bounds, now and then.
-func (s *Store) pruneSometimes(ctx context.Context) {
-	if !s.o.PrunedElsewhere && s.puts.Add(1)%64 == 0 {
-		_, _ = s.Prune(ctx, s.o.Bounds) // the plan is kept; what is out of bounds goes next time
-	}
 }
 
 // List implements [planstore.Store].

@@ -14,7 +14,9 @@ import (
 // Leaf returns the conversation of a history that branched off from none.
 func Leaf(tenant string, h chat.History) planstore.Conversation {
 	k := planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
-	return planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(2, h.Len()))), Len: h.Len(), Chain: h.Chain(h.Len()), Dialect: "anthropic", Model: "m"}
+	c := planstore.NewConversation(k, h.Chain(min(2, h.Len())))
+	c.Len, c.Chain, c.Dialect, c.Model = h.Len(), h.Chain(h.Len()), "anthropic", "m"
+	return c
 }
 
 // foldOn returns a plan on a plan; nil is none.

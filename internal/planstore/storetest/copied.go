@@ -39,7 +39,7 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 	must(t, s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
 	must(t, s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
 	side := c
-	side.ID, side.Parent, side.Shared, side.Len, side.Chain = planstore.ConversationID(c.Key, h.Chain(7)), c.ID, 6, 7, h.Chain(7)
+	side.ID, side.Parent, side.Shared, side.Len, side.Chain = planstore.NewConversation(c.Key, h.Chain(7)).ID, c.ID, 6, 7, h.Chain(7)
 	must(t, s.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
 	return c.ID, side.ID
 }

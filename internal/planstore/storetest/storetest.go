@@ -67,7 +67,8 @@ func Plan(t testing.TB, h chat.History, text string) *plan.Plan {
 // Put keeps a plan in a conversation of its own, and returns the plan that is in force
 // for its prefix then.
 func Put(ctx context.Context, s planstore.Store, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
-	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, p.Prefix), Len: p.Len, Chain: p.Prefix}
+	c := planstore.NewConversation(k, p.Prefix)
+	c.Len, c.Chain = p.Len, p.Prefix
 	return s.Settle(ctx, c, chat.History{}, "", p, control.PlanInfo{})
 }
 

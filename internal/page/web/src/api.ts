@@ -134,10 +134,6 @@ export interface Done { plan: string; tokens_before: number; tokens_after: numbe
 export interface About {
   // note is what a reader must know: that changes are not kept, for example.
   note?: string
-  // files says that the text of files can be had, hints that there are hints
-  // about what to pin.
-  files?: boolean
-  hints?: boolean
   // progress says that the conversation may have to be made first.
   progress?: boolean
   // frozen are the answers by address, where the page is a file by itself.

@@ -1,5 +1,5 @@
 import { Fragment, h, useEffect, useMemo, useState } from './preact'
-import { about, File, FileText, get } from './api'
+import { File, FileText, get } from './api'
 import { num, percent, plural } from './format'
 import { href, Route } from './route'
 import { Shown } from './main'
@@ -37,7 +37,7 @@ export function Files({ shown, route }: { shown: Shown; route: Route }) {
       : <div class="scroll" tabIndex={0} role="region" aria-labelledby="files-title"><table class="rows">
           <thead><tr><th scope="col">File</th><th scope="col">Known</th><th scope="col" class="num">Lines</th><th scope="col" class="num">Seen by the model</th><th scope="col" class="num">Last touched</th></tr></thead>
           <tbody>{files.slice(0, most).map((f) => <tr key={f.path}>
-            <th scope="row" class="path">{about.files ? <a href={href({ id: d.id, tab: 'files', arg: f.path })}>{f.path.slice(root.length)}</a> : f.path.slice(root.length)}</th>
+            <th scope="row" class="path"><a href={href({ id: d.id, tab: 'files', arg: f.path })}>{f.path.slice(root.length)}</a></th>
             <td class="known">{[f.whole ? 'whole' : 'in part', f.edited ? 'edited' : '', f.unsure ? 'may have changed' : ''].filter(Boolean).join(', ')}</td>
             <td class="num" data-label="lines">{num(f.lines)}</td>
             <td class="num" data-label="seen by the model">{num(f.shown)} <span class="facts">{percent(f.shown, f.lines)}</span></td>

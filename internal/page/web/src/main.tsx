@@ -68,7 +68,7 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
       const at = `conversations/${encodeURIComponent(d.id)}`
       const [beside, hints] = await Promise.all([
         d.source === 'rerun' ? get<Beside>(at + '/beside') : null,
-        about.hints && d.readable ? get<{ hints: Hint[] }>(at + '/hints').then((r) => r.hints) : [],
+        d.readable ? get<{ hints: Hint[] }>(at + '/hints').then((r) => r.hints) : [],
       ])
       revision.current = d.revision
       count({ requests: 0, other: false })
