@@ -109,7 +109,11 @@ func fillSchema(r *rand.Rand, name string, schema value, depth int) any {
 	if kind == "" && (depth == 0 || schema.get("properties").ok()) {
 		kind = "object"
 	}
-	switch low := schema.get("minimum").num(0); kind {
+	least := 0
+	if r != nil {
+		least = 1
+	}
+	switch low := schema.get("minimum").num(least); kind {
 	case "boolean":
 		return r != nil && draw(2) == 0
 	case "integer", "number":
