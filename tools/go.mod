@@ -2,10 +2,7 @@ module github.com/winnow-llm/winnow/tools
 
 go 1.26.0
 
-require (
-	github.com/evanw/esbuild v0.28.2
-	github.com/pkoukk/tiktoken-go-loader v0.0.2
-)
+require github.com/pkoukk/tiktoken-go-loader v0.0.2
 
 require (
 	4d63.com/gocheckcompilerdirectives v1.4.0 // indirect
@@ -66,6 +63,7 @@ require (
 	github.com/denis-tingaikin/go-header v0.5.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.2.1 // indirect
 	github.com/ettle/strcase v0.2.0 // indirect
+	github.com/evanw/esbuild v0.28.2 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/fatih/structtag v1.2.0 // indirect
 	github.com/firefart/nonamedreturns v1.0.8 // indirect
@@ -222,6 +220,7 @@ require (
 )
 
 tool (
+	github.com/evanw/esbuild/cmd/esbuild
 	github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	mvdan.cc/gofumpt
 )

@@ -11,4 +11,4 @@
 // only, and its policy allows no script but its own and no markup from strings.
 package page
 
-//go:generate go -C ../../tools run ./page ../internal/page/web ../internal/page/dist
+//go:generate ../../tools/page/bundle web dist

@@ -2,6 +2,7 @@ package providersim
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -149,7 +150,7 @@ func Scripted(maxSteps int) func(*Ask) []Block {
 						t = named
 					}
 				}
-				out = append(out, Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(makeArguments(a.Rand, t.schema, 0)))})
+				out = append(out, Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(fillSchema(a.Rand, t.Name, t.schema, 0)))})
 			}
 			return out
 		}
@@ -219,59 +220,6 @@ func chooseCallCount(a *Ask, w want, maxSteps int) int {
 	return n
 }
 
-// makeArguments makes a value for a JSON schema.
-func makeArguments(r *rand.Rand, schema value, depth int) any {
-	if one := schema.get("enum"); len(one.elems) > 0 {
-		return rawJSON(one.elems[r.IntN(len(one.elems))].raw)
-	}
-	if c := schema.get("const"); c.ok() {
-		return rawJSON(c.raw)
-	}
-	kind := schema.get("type")
-	if kind.isArray() && len(kind.elems) > 0 {
-		kind = kind.elems[0]
-	}
-	switch strings.ToLower(kind.str()) {
-	case "string":
-		return words[r.IntN(len(words))]
-	case "integer", "number":
-		low := schema.get("minimum").num(1)
-		return low + r.IntN(max(1, min(400, schema.get("maximum").num(low+400)-low)))
-	case "boolean":
-		return r.IntN(2) == 0
-	case "array":
-		l := list{}
-		for range max(1, schema.get("minItems").num(1)) {
-			if depth > 4 {
-				break
-			}
-			l = append(l, makeArguments(r, schema.get("items"), depth+1))
-		}
-		return l
-	case "null":
-		return nil
-	}
-	o := object{}
-	if depth > 4 {
-		return o
-	}
-	required := map[string]bool{}
-	for _, n := range schema.get("required").elems {
-		required[n.str()] = true
-	}
-	for _, p := range schema.get("properties").members {
-		if !required[p.name] && r.IntN(3) > 0 {
-			continue
-		}
-		if strings.EqualFold(p.val.get("type").str(), "string") && len(p.val.get("enum").elems) == 0 {
-			o = o.set(p.name, argumentText(r, p.name))
-			continue
-		}
-		o = o.set(p.name, makeArguments(r, p.val, depth+1))
-	}
-	return o
-}
-
 // The agent's small world: a repository that it works on for ever.
 var (
 	folders = []string{"internal/store", "cmd/server", "api", "pkg/queue", "web/src", "internal/auth", "tools", "docs"}
@@ -279,12 +227,12 @@ var (
 	words   = []string{"retry", "timeout", "lock", "migration", "cursor", "batch", "header", "deadline", "checksum", "lease"}
 	orders  = []string{"go test ./internal/store", "git diff --stat", "rg -n deadline internal", "go vet ./...", "ls -la", "make build"}
 	opening = []string{
-		"The failure is in %s: the %s is taken before the %s is known.",
-		"I read %s; the %s there does not survive a second %s.",
-		"Next I change %s so that the %s is checked against the %s.",
-		"The test in %s shows it: one %s is lost for every %s.",
-		"Nothing in %s depends on the %s, so the %s can go.",
-		"%s needs the %s at line " + "%[4]d" + ", not the %[3]s.",
+		"The failure is in %[1]s: the %[2]s is taken before the %[3]s is known.",
+		"I read %[1]s; the %[2]s there does not survive a second %[3]s.",
+		"Next I change %[1]s so that the %[2]s is checked against the %[3]s.",
+		"The test in %[1]s shows it: one %[2]s is lost for every %[3]s.",
+		"Nothing in %[1]s depends on the %[2]s, so the %[3]s can go.",
+		"%[1]s needs the %[2]s at line %[4]d, not the %[3]s.",
 	}
 )
 
@@ -306,20 +254,10 @@ func writeProse(r *rand.Rand, last string, sentences int) string {
 				name = seen
 			}
 		}
-		b.WriteString(writeSentence(r, name))
+		form := opening[r.IntN(len(opening))]
+		fmt.Fprintf(&b, form, name, words[r.IntN(len(words))], words[r.IntN(len(words))], 10+r.IntN(400))
 	}
 	return b.String()
-}
-
-func writeSentence(r *rand.Rand, name string) string {
-	s := opening[r.IntN(len(opening))]
-	a, c, n := words[r.IntN(len(words))], words[r.IntN(len(words))], strconv.Itoa(10+r.IntN(400))
-	s = strings.Replace(s, "%[4]d", n, 1)
-	s = strings.Replace(s, "%[3]s", c, 1)
-	for _, w := range []string{name, a, c} {
-		s = strings.Replace(s, "%s", w, 1)
-	}
-	return s
 }
 
 // mentionedPath picks a path that a text names.

@@ -15,7 +15,7 @@ func TestArgumentsFollowTheSchema(t *testing.T) {
 		"many":{"type":["number","null"]},"extra":{"type":"STRING"}}}`)
 	extra := 0
 	for seed := range uint64(200) {
-		text := encodeJSON(makeArguments(rand.New(rand.NewPCG(seed, 0)), schema, 0))
+		text := encodeJSON(fillSchema(rand.New(rand.NewPCG(seed, 0)), "", schema, 0))
 		v := parse(t, string(text))
 		n := v.get("n").num(-1)
 		ok := strings.Contains(v.get("file").str(), "/") && n >= 5 && n < 9 && (v.get("on").kind == 't' || v.get("on").kind == 'f') &&
@@ -32,7 +32,7 @@ func TestArgumentsFollowTheSchema(t *testing.T) {
 	}
 	// A schema that never ends, in depth, comes to an end all the same.
 	deep := strings.Repeat(`{"type":"array","minItems":1,"items":`, 50) + `{}` + strings.Repeat("}", 50)
-	if out := encodeJSON(makeArguments(rand.New(rand.NewPCG(1, 1)), parse(t, deep), 0)); len(out) > 100 {
+	if out := encodeJSON(fillSchema(rand.New(rand.NewPCG(1, 1)), "", parse(t, deep), 0)); len(out) > 100 {
 		t.Errorf("%s", out)
 	}
 }

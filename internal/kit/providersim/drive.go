@@ -192,7 +192,7 @@ func (d *Driver) Answer(a *Ask) []Block {
 		return say("%s", d.writeSummary(a, seen))
 	case a.form.ok():
 		t.Others++
-		return say("%s", encodeJSON(leastValue("", a.form, 0)))
+		return say("%s", encodeJSON(fillSchema(nil, "", a.form, 0)))
 	case !ok || a.Choice == "none":
 		t.Others++
 		return say("%s", writeProse(a.Rand, a.LastText, 1))
@@ -200,7 +200,7 @@ func (d *Driver) Answer(a *Ask) []Block {
 		t.Others++
 		for _, named := range a.Tools {
 			if named.Name == a.Choice {
-				return append(out, Block{Kind: Call, Name: named.Name, Args: string(encodeJSON(leastValue("", named.schema, 0)))})
+				return append(out, named.callWith(object{}))
 			}
 		}
 	}

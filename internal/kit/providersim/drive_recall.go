@@ -198,20 +198,3 @@ func (a *Ask) carriedTool(name string) (tool Tool, ok bool) {
 	})
 	return tool, ok
 }
-
-// callWith calls a tool with arguments, and the least for what else it requires.
-func (t Tool) callWith(args object) Block {
-	if t.carrier != "" {
-		return Block{Kind: Call, Name: t.carrier, Args: string(encodeJSON(object{"name", t.Name, "arguments", args}))}
-	}
-	given := map[string]bool{}
-	for i := 0; i+1 < len(args); i += 2 {
-		given[args[i].(string)] = true
-	}
-	for _, r := range t.schema.get("required").elems {
-		if name := r.str(); !given[name] {
-			args = args.set(name, leastValue(name, t.schema.path("properties", name), 0))
-		}
-	}
-	return Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(args)), namespace: t.namespace}
-}

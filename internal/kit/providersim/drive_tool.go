@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -36,7 +37,7 @@ func (t Tool) shellCall(command string) Block {
 		call := "const r = await tools.exec_command(" + string(encodeJSON(object{"cmd", command})) + ");\ntext(r.output);\n"
 		return Block{Kind: Call, Name: t.Name, Args: call, source: true}
 	}
-	return Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(t.shellArguments(command)))}
+	return t.callWith(t.shellArguments(command))
 }
 
 // commandName returns the parameter that takes the command; "" for none.
@@ -53,56 +54,96 @@ func (t Tool) commandName() string {
 // least for whatever else it requires.
 func (t Tool) shellArguments(command string) object {
 	at := t.commandName()
-	out := object{}
-	properties := t.schema.get("properties")
-	switch kind := typeOf(properties.get(at)); {
+	switch kind := typeOf(t.schema.path("properties", at)); {
 	case kind == "array" && at == "command":
-		out = out.set(at, list{"bash", "-lc", command})
+		return t.withRequired(object{at, list{"bash", "-lc", command}})
 	case kind == "array":
-		out = out.set(at, list{command})
-	default:
-		out = out.set(at, command)
+		return t.withRequired(object{at, list{command}})
 	}
-	for _, r := range t.schema.get("required").elems {
-		if name := r.str(); name != at {
-			out = out.set(name, leastValue(name, properties.get(name), 0))
-		}
-	}
-	return out
+	return t.withRequired(object{at, command})
 }
 
-// leastValue returns the smallest value that a schema allows: nothing found, nothing
-// wrong, no further wishes.
-func leastValue(name string, schema value, depth int) any {
+// callWith calls a tool with arguments, and the least for what else it requires.
+func (t Tool) callWith(args object) Block {
+	if t.carrier != "" {
+		return Block{Kind: Call, Name: t.carrier, Args: string(encodeJSON(object{"name", t.Name, "arguments", args}))}
+	}
+	return Block{Kind: Call, Name: t.Name, Args: string(encodeJSON(t.withRequired(args))), namespace: t.namespace}
+}
+
+// withRequired adds the least for what a tool requires besides.
+func (t Tool) withRequired(args object) object {
+	given := map[string]bool{}
+	for i := 0; i+1 < len(args); i += 2 {
+		given[args[i].(string)] = true
+	}
+	for _, r := range t.schema.get("required").elems {
+		if name := r.str(); !given[name] {
+			args = args.set(name, fillSchema(nil, name, t.schema.path("properties", name), 1))
+		}
+	}
+	return args
+}
+
+// fillSchema makes a value that a JSON schema allows: by chance, or without it the least,
+// which says nothing found, nothing wrong, no further wishes.
+func fillSchema(r *rand.Rand, name string, schema value, depth int) any {
+	draw := func(n int) int {
+		if r == nil {
+			return 0
+		}
+		return r.IntN(n)
+	}
 	if one := schema.get("enum").elems; len(one) > 0 {
-		return rawJSON(one[0].raw)
+		return rawJSON(one[draw(len(one))].raw)
+	}
+	if c := schema.get("const"); c.ok() {
+		return rawJSON(c.raw)
 	}
 	if choices := schema.firstOf("anyOf", "oneOf").elems; len(choices) > 0 {
 		at := slices.IndexFunc(choices, func(s value) bool { return typeOf(s) == "null" })
-		return leastValue(name, choices[max(at, 0)], depth+1)
+		return fillSchema(r, name, choices[max(at, 0)], depth+1)
 	}
-	switch typeOf(schema) {
+	const deepest = 4
+	kind := typeOf(schema)
+	if kind == "" && (depth == 0 || schema.get("properties").ok()) {
+		kind = "object"
+	}
+	least := 0
+	if r != nil {
+		least = 1
+	}
+	switch low := schema.get("minimum").num(least); kind {
 	case "boolean":
-		return false
+		return r != nil && draw(2) == 0
 	case "integer", "number":
-		if strings.Contains(strings.ToLower(name), "timeout") {
-			return max(60_000, schema.get("minimum").num(0))
+		if r == nil && strings.Contains(strings.ToLower(name), "timeout") {
+			low = max(60_000, low)
 		}
-		return max(0, schema.get("minimum").num(0))
+		return low + draw(max(1, min(400, schema.get("maximum").num(low+400)-low)))
 	case "array":
-		return list{}
+		out := list{}
+		for i := 0; r != nil && depth <= deepest && i < max(1, schema.get("minItems").num(1)); i++ {
+			out = append(out, fillSchema(r, "", schema.get("items"), depth+1))
+		}
+		return out
 	case "null":
 		return nil
 	case "object":
 		out := object{}
-		for _, r := range schema.get("required").elems {
-			if depth < 8 {
-				out = out.set(r.str(), leastValue(r.str(), schema.path("properties", r.str()), depth+1))
+		required := schema.get("required").elems
+		for _, p := range schema.get("properties").members {
+			wanted := slices.ContainsFunc(required, func(v value) bool { return v.str() == p.name })
+			if depth <= deepest && (wanted || r != nil && draw(3) == 0) {
+				out = out.set(p.name, fillSchema(r, p.name, p.val, depth+1))
 			}
 		}
 		return out
 	}
-	return "Run the next part of the work"
+	if r == nil {
+		return "Run the next part of the work"
+	}
+	return argumentText(r, name)
 }
 
 // typeOf returns the first type that a schema names.

@@ -12,56 +12,43 @@ import (
 // thinking: Anthropic's signatures, OpenAI's encrypted reasoning, Gemini's
 // thought signatures. They are keyed by the seed, so that servers with one seed
 // accept each other's and refuse all others.
-type signer struct {
-	key  [sha256.Size]byte
-	mark string // what the own strings start with
-}
+type signer struct{ key [sha256.Size]byte }
 
 // Purposes keep one kind of signature from passing as another.
 const (
 	forText   = "thinking text"
 	forPrefix = "thinking prefix"
 	forOpaque = "opaque"
-	forMark   = "mark"
 )
 
 func newSigner(seed uint64) *signer {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], seed)
-	s := &signer{key: sha256.Sum256(append([]byte("providersim "), b[:]...))}
-	s.mark = string(s.mac(forMark)[:6])
-	return s
+	return &signer{sha256.Sum256(binary.BigEndian.AppendUint64([]byte("providersim "), seed))}
 }
 
 func (s *signer) mac(purpose string, parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, s.key[:])
 	h.Write([]byte(purpose))
 	for _, p := range parts {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
 		h.Write(p)
 	}
-	return h.Sum(nil)[:16]
+	return h.Sum(nil)[:half]
 }
 
-// sealHalves returns the bytes of a string of two halves that this server hands out.
-func (s *signer) sealHalves(first, second []byte) []byte {
-	return append(append([]byte(s.mark), first...), second...)
-}
+// half is the length of the two halves that each string has, in bytes.
+const half = 16
 
-// splitHalves takes such bytes apart. It is false for those of others.
-func (s *signer) splitHalves(b []byte, err error) (first, second []byte, own bool) {
-	if err != nil || len(b) != len(s.mark)+32 || string(b[:len(s.mark)]) != s.mark {
+// splitHalves takes the bytes of such a string apart.
+func splitHalves(b []byte, err error) (first, second []byte, ok bool) {
+	if err != nil || len(b) != 2*half {
 		return nil, nil, false
 	}
-	b = b[len(s.mark):]
-	return b[:16], b[16:], true
+	return b[:half], b[half:], true
 }
 
 // signThinking signs a block of thinking that was written after a prefix.
 func (s *signer) signThinking(text []byte, prefix digest) string {
-	return base64.StdEncoding.EncodeToString(s.sealHalves(s.mac(forText, text), s.mac(forPrefix, text, prefix[:])))
+	return base64.StdEncoding.EncodeToString(append(s.mac(forText, text), s.mac(forPrefix, text, prefix[:])...))
 }
 
 // verdict is what a signature is worth.
@@ -76,8 +63,8 @@ const (
 // checkThinking judges a block that stands after prefix. Where bound is false, only
 // the block itself must be whole.
 func (s *signer) checkThinking(sig string, text []byte, prefix digest, bound bool) verdict {
-	first, second, own := s.splitHalves(base64.StdEncoding.DecodeString(sig))
-	if !own || !hmac.Equal(first, s.mac(forText, text)) {
+	first, second, ok := splitHalves(base64.StdEncoding.DecodeString(sig))
+	if !ok || !hmac.Equal(first, s.mac(forText, text)) {
 		return altered
 	}
 	if bound && !hmac.Equal(second, s.mac(forPrefix, text, prefix[:])) {
@@ -93,7 +80,7 @@ const encryptedPrefix = "gAAAA"
 // belongs to.
 func (s *signer) opaqueToken(nonce []byte) []byte {
 	n := sha256.Sum256(nonce)
-	return s.sealHalves(n[:16], s.mac(forOpaque, n[:16]))
+	return append(n[:half:half], s.mac(forOpaque, n[:half])...)
 }
 
 func (s *signer) encryptedToken(nonce []byte) string {
@@ -105,8 +92,8 @@ func (s *signer) thoughtSignature(nonce []byte) string {
 }
 
 func (s *signer) checkOpaque(b []byte, err error) bool {
-	first, second, own := s.splitHalves(b, err)
-	return own && hmac.Equal(second, s.mac(forOpaque, first))
+	first, second, ok := splitHalves(b, err)
+	return ok && hmac.Equal(second, s.mac(forOpaque, first))
 }
 
 // checkEncrypted tells whether this server made the string.
