@@ -7,12 +7,17 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+	sessions "github.com/winnow-llm/winnow/session/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
@@ -47,16 +52,11 @@ gateway removes a conversation with DELETE /winnow/conversations/ID.`,
 		Long: `Lists each plan with its id, its tenant (the beginning of a hash), how many messages
 it covers, and when it was last used.`,
 		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
+		RunE: a.onPlans(&path, func(ctx context.Context, s planstore.Owner, _ []string) error {
 			if most <= 0 {
 				return usageErrorf("--limit %d: must be a positive number", most)
 			}
-			s, err := openPlans(cmd.Context(), path)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			all, err := s.Entries(cmd.Context(), most)
+			all, err := s.Entries(ctx, most)
 			if err != nil {
 				return err
 			}
@@ -92,19 +92,27 @@ the header Winnow-Plan. A running gateway still has the conversation in memory u
 it has not been used for a while: send it DELETE /winnow/conversations/ID, or restart
 it.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
+		RunE: a.onPlans(&path, a.removePlans),
 	}
 	cmd.AddCommand(ls, rm, a.storeStatsCommand(&path), a.storePruneCommand(&path), a.storeMigrateCommand(&path), a.storeCopyCommand())
 	return cmd
 }
 
-func (a *app) removePlans(cmd *cobra.Command, path string, ids []string) error {
-	s, err := openPlans(cmd.Context(), path)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	all, err := s.Entries(cmd.Context(), 1<<30)
+// onPlans makes what works on the gateway's store, with the command's arguments, a
+// command's RunE.
+func (a *app) onPlans(path *string, do func(context.Context, planstore.Owner, []string) error) func(*cobra.Command, []string) error {
+	return a.asRunE(func(cmd *cobra.Command, args []string) error {
+		s, err := openPlans(cmd.Context(), *path)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return do(cmd.Context(), s, args)
+	})
+}
+
+func (a *app) removePlans(ctx context.Context, s planstore.Owner, ids []string) error {
+	all, err := s.Entries(ctx, 1<<30)
 	if err != nil {
 		return err
 	}
@@ -126,7 +134,7 @@ func (a *app) removePlans(cmd *cobra.Command, path string, ids []string) error {
 	}
 	var plans, originals int
 	for k := range keys {
-		p, o, err := s.Remove(cmd.Context(), k)
+		p, o, err := s.Remove(ctx, k)
 		plans, originals = plans+p, originals+o
 		if err != nil {
 			return err
@@ -171,4 +179,237 @@ func (a *app) storeLog() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(io.Discard, nil))
 	}
 	return slog.New(slog.NewJSONHandler(a.stderr, nil))
+}
+
+func plansPrefix(err error) string { return strings.ReplaceAll(err.Error(), "planstore: ", "") }
+
+func (a *app) storeStatsCommand(path *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "stats",
+		Short:   "Show the size of the gateway's store",
+		Example: "  winnow store stats --store postgres://winnow@db/winnow",
+		Long:    "Counts plans, marks and conversations, with their sizes and first and last use.",
+		Args:    cobra.NoArgs,
+		RunE: a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
+			sums, err := s.Sums(ctx)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(sums)
+			}
+			fmt.Fprintf(a.stdout, "%s of %s, %s in all\n", plural(int(sums.Plans), "plan"), plural(int(sums.Tenants), "tenant"), sizeText(sums.PlanBytes))
+			fmt.Fprintf(a.stdout, "%s, %s (%s)\n", plural(int(sums.Marks), "mark"), plural(int(sums.Conversations), "stored conversation"), sizeText(sums.TextBytes))
+			fmt.Fprintf(a.stdout, "%s on the disk\n", sizeText(sums.DiskBytes))
+			if sums.Oldest != nil {
+				fmt.Fprintf(a.stdout, "used from %s to %s\n", sums.Oldest.UTC().Format("2006-01-02 15:04"), sums.Newest.UTC().Format("2006-01-02 15:04"))
+			}
+			return nil
+		}),
+	}
+}
+
+func (a *app) storePruneCommand(path *string) *cobra.Command {
+	age, plans, size := 30*24*time.Hour, 0, 0
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove what is too old or too much from the gateway's store",
+		Example: `  winnow store prune --store-age 240h
+  winnow store prune --store postgres://winnow@db/winnow --store-plans 1000000`,
+		Long: `Removes plans, marks and stored conversations that have not been used for some time,
+then the least recently used until the rest is within the limits. Gateways can keep
+running: PostgreSQL is pruned in small batches.`,
+		Args: cobra.NoArgs,
+		RunE: a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
+			if age <= 0 || plans < 0 || size < 0 {
+				return usageErrorf("--store-age, --store-plans and --store-size must be positive")
+			}
+			p, err := s.Prune(ctx, planstore.Bounds{Age: age, Plans: plans, Size: int64(size) << 20, Originals: int64(size) << 20})
+			if err != nil {
+				return err
+			}
+			return a.printLine(p, "forgot %s, %s and %s", plural(int(p.Plans), "plan"), plural(int(p.Marks), "mark"), plural(int(p.Conversations), "stored conversation"))
+		}),
+	}
+	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` to keep a plan after its last use")
+	cmd.Flags().IntVar(&plans, "store-plans", plans, "most `PLANS` to keep (default 50,000 in a file, 10,000,000 in PostgreSQL)")
+	cmd.Flags().IntVar(&size, "store-size", size, "most `MB` of plans, and again as much of conversations (default 1 GB in a file, 100 GB in PostgreSQL)")
+	return cmd
+}
+
+func (a *app) storeMigrateCommand(path *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "migrate",
+		Short:   "Create or update the tables in PostgreSQL",
+		Example: "  winnow store migrate --store postgres://owner@db/winnow",
+		Long: `Creates the tables for plans, sessions and jobs in PostgreSQL, or updates them to
+the version of this winnow. A gateway does so itself when it starts, if its user may.
+Running gateways of the previous version keep working; winnow refuses tables of a
+later version.`,
+		Args: cobra.NoArgs,
+		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
+			if !pg.Is(*path) {
+				return usageErrorf("--store %s: only PostgreSQL needs migrating; files are updated when they are opened", *path)
+			}
+			done, err := migrateDatabase(cmd.Context(), *path)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"store": pg.Name(*path), "parts": done})
+			}
+			for _, d := range done {
+				fmt.Fprintf(a.stdout, "%s: version %d, was %d\n", d.Part, d.Version, d.Was)
+			}
+			return nil
+		}),
+	}
+}
+
+// migrated is a part of a database that has its version now.
+type migrated struct {
+	Part    string `json:"part"`
+	Was     int    `json:"was"`
+	Version int    `json:"version"`
+}
+
+func migrateDatabase(ctx context.Context, address string) ([]migrated, error) {
+	db, err := pg.Open(ctx, pg.Config{URL: address, Application: "winnow store migrate"})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pg.Name(address), err)
+	}
+	defer db.Close()
+	var out []migrated
+	for _, s := range []pg.Schema{postgres.Schema(), sessions.Schema()} {
+		was, now, err := db.Prepare(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, migrated{s.Part, was, now})
+	}
+	was, now, err := jobs.Migrate(ctx, db)
+	if err != nil {
+		return out, err
+	}
+	return append(out, migrated{jobs.Part, was, now}), nil
+}
+
+func (a *app) storeCopyCommand() *cobra.Command {
+	what := ""
+	cmd := &cobra.Command{
+		Use:   "copy FROM TO",
+		Short: "Copy everything from one store to another",
+		Example: `  winnow store copy ~/.cache/winnow/plans.db postgres://winnow@db/winnow
+  winnow store copy ~/.local/share/winnow/sessions.db postgres://winnow@db/winnow
+  winnow store copy postgres://winnow@db/winnow backup.db --what plans`,
+		Long: `Copies a gateway's plans, or sessions, between any two stores: a file, a folder of
+.jsonl files (sessions), or PostgreSQL. What is already in the other store stays
+there. If a copy is interrupted, run it again and it continues where it stopped.
+Sessions that have grown since are completed; sessions that diverged in the other
+store are left alone and named.
+
+winnow can tell from a file what to copy; if neither store shows it, say so with
+--what.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+			kind, err := copiedKind(what, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if kind == "plans" {
+				return a.copyPlans(cmd.Context(), args[0], args[1])
+			}
+			return a.copySessions(cmd.Context(), args[0], args[1])
+		}),
+	}
+	cmd.Flags().StringVar(&what, "what", what, "`KIND` to copy: plans or sessions (default: what the file holds)")
+	return cmd
+}
+
+// copiedKind returns what a copy is about.
+func copiedKind(what, from, to string) (string, error) {
+	switch what {
+	case "plans", "sessions":
+		return what, nil
+	case "":
+	default:
+		return "", usageErrorf("--what %s: write plans or sessions", what)
+	}
+	for _, path := range []string{from, to} {
+		if pg.Is(path) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) {
+			return "sessions", nil
+		} else if err != nil {
+			continue
+		}
+		head := make([]byte, 72)
+		f, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("%s cannot be read: %s", path, causeText(err))
+		}
+		n, err := f.Read(head)
+		_ = f.Close() // it was only read
+		if err == nil && n == len(head) && string(head[68:72]) == "winn" {
+			return "sessions", nil
+		}
+		return "plans", nil
+	}
+	return "", usageErrorf("say what to copy with --what plans or --what sessions")
+}
+
+func (a *app) copyPlans(ctx context.Context, from, to string) error {
+	src, err := openPlans(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	var dst planstore.Owner
+	if pg.Is(to) {
+		dst, err = openPlans(ctx, to)
+	} else {
+		dst, err = sqlite.Open(to, planstore.Bounds{Age: 100 * 365 * 24 * time.Hour, Plans: 1 << 40, Size: 1 << 60, Originals: 1 << 60})
+	}
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	name := pg.Name(from)
+	if !pg.Is(from) {
+		if name, err = filepath.Abs(from); err != nil {
+			return err
+		}
+	}
+	done, err := planstore.Copy(ctx, src, dst, name)
+	if err != nil {
+		return errors.New(oneLine(plansPrefix(err)))
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"read": done.Read, "added": done.Added, "resumed": done.Resumed})
+	}
+	if done.Resumed {
+		a.say("an earlier copy was continued")
+	}
+	fmt.Fprintf(a.stdout, "copied %s; %s already there\n", plural(done.Added, "item"), number(done.Read-done.Added))
+	return nil
+}
+
+func (a *app) copySessions(ctx context.Context, from, to string) error {
+	src, _, err := a.openExistingStore(storeFlags{from})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, _, err := a.openStore(storeFlags{to})
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	done, err := session.CopyStore(ctx, src, dst)
+	if a.asJSON {
+		return errors.Join(a.printJSON(done), err)
+	}
+	fmt.Fprintf(a.stdout, "copied %s, completed %s; %s already there\n", plural(done.Copied, "session"), plural(done.Completed, "session"), number(done.There))
+	return err
 }

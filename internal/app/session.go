@@ -61,33 +61,28 @@ func (o *opened) Close() {
 // the store. Write says that something will be added to it.
 func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (_ *opened, err error) {
 	defer func() { nameRecover(err) }()
-	if isSessionFile(name) || !write && isRegular(name) {
+	if isSessionFile(name) || isRegular(name) {
 		return a.openSessionFile(ctx, name, o, write)
 	}
 	store, _, err := a.openExistingStore(*f)
-	if err != nil && write && isRegular(name) {
-		return nil, notSession(name)
-	}
 	if err != nil {
 		return nil, err
 	}
-	id, err := findSession(ctx, store, name)
 	var log session.Log
+	var s *session.Session
+	id, err := findSession(ctx, store, name)
 	if err == nil {
 		log, err = store.Open(ctx, id)
 	}
 	if err == nil {
 		makeRoomFor(log.Info().Bytes)
-		var s *session.Session
-		if s, err = session.New(ctx, log, o); err == nil {
-			return a.sayNotes(&opened{Session: s, name: name, store: store}), nil
-		}
+		s, err = session.New(ctx, log, o)
 	}
-	_ = store.Close() // nothing was written
-	if write && isRegular(name) {
-		return nil, notSession(name)
+	if err != nil {
+		_ = store.Close() // nothing was written
+		return nil, err
 	}
-	return nil, err
+	return a.sayNotes(&opened{Session: s, name: name, store: store}), nil
 }
 
 // isSessionFile reports whether a name is that of a file and no id.

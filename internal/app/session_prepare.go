@@ -123,11 +123,9 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 
 // preparePi does as pi would. A file is read as pi reads it, whatever it is.
 func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
-	file, err := readLargePi(name)
+	file, err := a.readPi(cmd, f, name)
 	if err != nil {
-		if file, err = a.readPi(cmd, f, name); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	keep := pibase.KeepRecent
 	if cmd.Flags().Changed("keep-recent") {
@@ -142,52 +140,51 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 	return doc, nil
 }
 
-// readLargePi reads a large file without holding its bytes. It fails for any other:
-// compressed, small, or not of pi.
-func readLargePi(name string) (*pibase.File, error) {
-	if info, err := os.Stat(name); err != nil || !isSessionFile(name) || info.Size() < fileinput.Large {
-		return nil, session.ErrNotSession
+// readPi reads a file as pi does, or a session as pi would have it.
+func (a *app) readPi(cmd *cobra.Command, f *storeFlags, name string) (*pibase.File, error) {
+	if isSessionFile(name) {
+		file, err := a.readPiFile(name)
+		if err != nil || file != nil {
+			return file, err
+		}
 	}
-	makeRoom(name)
-	f, err := os.Open(name)
+	notPi := fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import imports other formats into the store", name)
+	if name == "-" {
+		return nil, notPi
+	}
+	s, err := a.openSession(cmd.Context(), f, name, &session.Options{}, false)
+	if err != nil && isSessionFile(name) {
+		return nil, notPi
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return pibase.ReadFrom(f)
+	defer s.Close()
+	var written bytes.Buffer
+	if _, err := s.WriteTo(&written); err != nil {
+		return nil, err
+	}
+	return pibase.Read(written.Bytes())
 }
 
-// readPi reads a file as pi does, or a session of the store.
-func (a *app) readPi(cmd *cobra.Command, f *storeFlags, name string) (*pibase.File, error) {
-	var data []byte
-	written := func() error {
-		s, err := a.openSession(cmd.Context(), f, name, &session.Options{}, false)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		var buf bytes.Buffer
-		_, err = s.WriteTo(&buf)
-		data = buf.Bytes()
-		return err
-	}
-	isFile := isSessionFile(name)
-	if isFile {
-		in, err := a.openInput(name)
+// readPiFile reads a file; nil where pi cannot. The bytes of a large one are not held.
+func (a *app) readPiFile(name string) (*pibase.File, error) {
+	if info, err := os.Stat(name); err == nil && info.Size() >= fileinput.Large {
+		makeRoom(name)
+		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
 		}
-		data = in.Data
-	} else if err := written(); err != nil {
+		defer f.Close()
+		if file, err := pibase.ReadFrom(f); err == nil { // else it may be compressed
+			return file, nil
+		}
+	}
+	in, err := a.openInput(name)
+	if err != nil {
 		return nil, err
 	}
-	file, err := pibase.Read(data)
-	if err != nil && isFile && name != "-" && written() == nil { // a transcript of another format
-		file, err = pibase.Read(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import imports other formats into the store", name)
-	}
+	file, _ := pibase.Read(in.Data) // what is no file of pi's may be another session
 	return file, nil
 }
 

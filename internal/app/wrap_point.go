@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/agents/table"
-	"github.com/winnow-llm/winnow/internal/app/config"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -141,51 +140,18 @@ func pointGemini(p *pointing) error {
 	case strings.HasPrefix(login, "oauth") || login == "" && p.app.getenv("GOOGLE_GENAI_USE_GCA") == "true":
 		p.note("it is signed in with a Google account: its requests go through the gateway to the upstream code-assist")
 	}
-	if at := settings.Model.CompressionThreshold; at > 0 {
-		p.off = at >= 1
-		return nil // the user has decided
+	at := settings.Model.CompressionThreshold
+	if p.off = at >= 1; at == 0 {
+		p.note("its own compaction stays at half of its window; to raise the point at which it compacts by itself, write {\"model\": {\"compressionThreshold\": 1}} into ~/.gemini/settings.json")
 	}
-	// It skips a file of defaults unless root owns the file and every folder above
-	// it, and nobody else may write there. The folder for temporary files is open
-	// to all.
-	cache, err := os.UserCacheDir()
-	folder := filepath.Join(cache, "winnow")
-	if found := err == nil && os.MkdirAll(folder, 0o700) == nil; !found || !rootOwns(folder) {
-		p.note("its own compaction stays at half of its window, as it takes defaults only from root's files; to raise it, write {\"model\": {\"compressionThreshold\": 1}} into ~/.gemini/settings.json")
-		return nil
-	}
-	dir, err := os.MkdirTemp(folder, "wrap-")
-	if err != nil {
-		return err
-	}
-	p.dirs, p.off = append(p.dirs, dir), true
-	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json", dir,
-		map[string]any{"model": map[string]any{"compressionThreshold": 1}})
-}
-
-// rootOwns reports whether a folder and all above it belong to root, and nobody
-// else may write to them. Where files do not tell their owner, nobody knows.
-func rootOwns(dir string) bool {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
-		return false
-	}
-	if owner, known := config.OwnerOf(info); !known || owner != 0 {
-		return false
-	}
-	above := filepath.Dir(dir)
-	return above == dir || rootOwns(above)
+	return nil
 }
 
 func pointQwen(p *pointing) error {
-	return p.systemDefaults("QWEN_CODE_SYSTEM_DEFAULTS_PATH", "/etc/qwen-code/system-defaults.json", p.dirs[0],
-		map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}})
-}
-
-// systemDefaults gives Gemini CLI and its kin defaults, which everything else in
-// their settings overrides, beside those that the machine has.
-func (p *pointing) systemDefaults(variable, machines, dir string, defaults map[string]any) error {
-	path := cmp.Or(p.app.getenv(variable), machines)
+	// Everything else in its settings overrides the system's defaults.
+	const variable = "QWEN_CODE_SYSTEM_DEFAULTS_PATH"
+	defaults := map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}}
+	path := cmp.Or(p.app.getenv(variable), "/etc/qwen-code/system-defaults.json")
 	doc := make(map[string]any)
 	there, err := os.ReadFile(path)
 	if err == nil && !json.Valid(there) {
@@ -200,9 +166,9 @@ func (p *pointing) systemDefaults(variable, machines, dir string, defaults map[s
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(dir, "system-defaults.json")
+	file, err := p.writePrivate("system-defaults.json", data)
 	p.setEnv(variable, file)
-	return os.WriteFile(file, data, 0o600)
+	return err
 }
 
 // mergeObjects returns base with over laid over it, member by member.
@@ -304,6 +270,24 @@ func (p *pointing) baseURL(provider string) (api, base string) {
 	return "", ""
 }
 
+// pointEntry puts the gateway's address for a provider, with the API's suffix, into an
+// entry of a copy of the agent's settings. It reports false, and the user is told, where
+// the requests bypass the gateway.
+func (p *pointing) pointEntry(entry map[string]any, member, provider, what string, suffixes map[string]string) bool {
+	own, _ := entry[member].(string)
+	api, _ := p.baseURL(provider)
+	switch {
+	case api == "":
+		p.note("its %s bypasses the gateway: the provider is %s", what, provider)
+	case !p.ownAddress(api, own):
+		p.note("its %s bypasses the gateway: it has its own address, %s", what, own)
+	default:
+		entry[member] = p.url + suffixes[api]
+		return true
+	}
+	return false
+}
+
 func pointContinue(p *pointing) error {
 	path, at := p.flagValue("--config")
 	path = cmp.Or(path, filepath.Join(p.home, ".continue", "config.yaml"))
@@ -322,21 +306,10 @@ func pointContinue(p *pointing) error {
 	for _, m := range models {
 		one, _ := m.(map[string]any)
 		provider, _ := one["provider"].(string)
-		api, base := p.baseURL(provider)
-		if api == "" {
-			p.note("its model %v bypasses the gateway: the provider is %s", one["name"], provider)
-			continue
+		suffixes := map[string]string{"openai": "/v1/", "anthropic": "/v1/", "gemini": "/v1beta/"}
+		if p.pointEntry(one, "apiBase", provider, fmt.Sprintf("model %v", one["name"]), suffixes) {
+			raiseContinue(one)
 		}
-		own, _ := one["apiBase"].(string)
-		if !p.ownAddress(api, own) {
-			p.note("its model %v bypasses the gateway: it has its own address, %s", one["name"], own)
-			continue
-		}
-		one["apiBase"] = strings.TrimSuffix(base, "/v1") + "/v1/"
-		if api == "gemini" {
-			one["apiBase"] = base + "/v1beta/"
-		}
-		raiseContinue(one)
 	}
 	out, err := yaml.Marshal(doc)
 	if err != nil {
@@ -387,20 +360,10 @@ func pointCline(p *pointing) error {
 	for name, v := range providers {
 		one, _ := v.(map[string]any)
 		settings, _ := one["settings"].(map[string]any)
-		api, base := p.baseURL(name)
-		if settings == nil || api == "" {
-			continue
+		suffixes := map[string]string{"openai": "/v1", "anthropic": "/v1", "gemini": ""}
+		if settings != nil && p.pointEntry(settings, "baseUrl", name, "provider "+name, suffixes) {
+			pointed++
 		}
-		own, _ := settings["baseUrl"].(string)
-		if !p.ownAddress(api, own) {
-			p.note("its provider %s bypasses the gateway: it has its own address, %s", name, own)
-			continue
-		}
-		settings["baseUrl"] = strings.TrimSuffix(base, "/v1") + "/v1"
-		if api == "gemini" {
-			settings["baseUrl"] = base
-		}
-		pointed++
 	}
 	if pointed == 0 {
 		return refuseAgent(&p.known, "none of its providers is OpenAI, Anthropic or Gemini with a key")

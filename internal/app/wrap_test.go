@@ -63,7 +63,7 @@ func TestWrapPoints(t *testing.T) {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
 			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", "env CODE_ASSIST_ENDPOINT=GW"},
 			not:   []string{"env GEMINI_CLI_SYSTEM_DEFAULTS_PATH="}, // it would skip it: the home folder is in one that all may write to
-			said:  []string{"signed in with a Google account: its requests go through the gateway to the upstream code-assist", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
+			said:  []string{"signed in with a Google account: its requests go through the gateway to the upstream code-assist", "its own compaction stays at half of its window; to raise"},
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {

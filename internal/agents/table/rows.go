@@ -113,7 +113,7 @@ var rows = []Agent{
 		Name: "gemini", Program: "gemini", Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Checked: "0.61.0",
 		Pointed:    "GOOGLE_GEMINI_BASE_URL, with a Google account CODE_ASSIST_ENDPOINT",
 		Window:     "its model's",
-		Compaction: "raised to the whole window by system defaults where root runs it, else as its settings say",
+		Compaction: "forestalled: the gateway compacts before Gemini CLI does, unless its settings switch that off",
 		Settings:   "GOOGLE_GEMINI_BASE_URL=GATEWAY CODE_ASSIST_ENDPOINT=GATEWAY gemini\n~/.gemini/settings.json: {\"model\": {\"compressionThreshold\": 1}}",
 		Sessions: Sessions{
 			Format: "gemini-cli", Folders: []Place{{"", ".gemini", "tmp"}}, Parent: "chats", Endings: []string{".json", ".jsonl"},

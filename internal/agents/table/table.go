@@ -175,22 +175,12 @@ func All() []Agent { return slices.Clone(rows) }
 // without the folder that a program is in; false where nothing is known.
 func Find(name string) (Agent, bool) {
 	name = strings.ToLower(strings.TrimSuffix(filepath.Base(name), ".exe"))
-	at := slices.IndexFunc(rows, func(a Agent) bool {
-		return a.Name == name || a.Program == name || slices.Contains(a.Aliases, name)
-	})
-	if at < 0 {
-		return Agent{}, false
-	}
-	return rows[at], true
+	return first(func(a *Agent) bool { return a.Name == name || a.Program == name || slices.Contains(a.Aliases, name) })
 }
 
 // OfFormat returns the agent whose sessions have a format.
 func OfFormat(format string) (Agent, bool) {
-	at := slices.IndexFunc(rows, func(a Agent) bool { return a.Sessions.Format == format && format != "" })
-	if at < 0 {
-		return Agent{}, false
-	}
-	return rows[at], true
+	return first(func(a *Agent) bool { return a.Sessions.Format == format && format != "" })
 }
 
 // Of returns the agent that sends requests with these headers.
@@ -199,13 +189,19 @@ func Of(userAgent, originator string) (Agent, bool) {
 		text = strings.ToLower(text)
 		return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(text, w) })
 	}
-	at := slices.IndexFunc(rows, func(a Agent) bool {
+	return first(func(a *Agent) bool {
 		return starts(userAgent, a.Requests.UserAgents) || starts(originator, a.Requests.Originators)
 	})
-	if at < 0 {
-		return Agent{}, false
+}
+
+// first returns the first agent of which something is true; false for none.
+func first(is func(*Agent) bool) (Agent, bool) {
+	for i := range rows {
+		if is(&rows[i]) {
+			return rows[i], true
+		}
 	}
-	return rows[at], true
+	return Agent{}, false
 }
 
 // AsksSummary reports whether a message is an agent's own request for a summary
@@ -220,10 +216,9 @@ func AsksSummary(text string) (Agent, bool) {
 	}
 	for _, part := range [...]string{text, text[end:]} {
 		part = strings.ToLower(part[:min(len(part), near)])
-		for i := range rows {
-			if slices.ContainsFunc(rows[i].Requests.Summary, func(s string) bool { return strings.Contains(part, s) }) {
-				return rows[i], true
-			}
+		asks := func(words string) bool { return strings.Contains(part, words) }
+		if a, ok := first(func(a *Agent) bool { return slices.ContainsFunc(a.Requests.Summary, asks) }); ok {
+			return a, true
 		}
 	}
 	return Agent{}, false

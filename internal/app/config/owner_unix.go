@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// OwnerOf returns the number of the user to whom a file belongs.
-func OwnerOf(info fs.FileInfo) (int, bool) {
+// ownerOf returns the number of the user to whom a file belongs.
+func ownerOf(info fs.FileInfo) (int, bool) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(s.Uid), true
 	}

@@ -47,7 +47,7 @@ type Input struct {
 
 	// Refused says why data that looks like the body of a request is read for
 	// its messages alone; nil where it is none or could be read as one.
-	Refused *Error
+	Refused *fileinput.Error
 }
 
 // Session is one conversation of an input.
@@ -77,29 +77,11 @@ type Session struct {
 	joined map[string]string // ids of records inside messages, with the message's id
 }
 
-// Error says which input could not be read, why, and what to do.
-type Error struct {
-	Name, Problem, Hint string
-	Err                 error
-}
-
-// Error returns everything in one line.
-func (e *Error) Error() string {
-	s := e.Name + ": " + e.Problem
-	if e.Hint != "" {
-		s += "; " + e.Hint
-	}
-	return s
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
 // Load reads a path; "-" is stdin. A format overrides detection; "" detects.
 // The bytes of a large log are not kept beside its messages. An input that was read and
 // holds no session is returned with the error that says so.
 func Load(path string, stdin io.Reader, format string) (*Input, error) {
-	if in := LoadLog(path, format); in != nil {
+	if in := loadLog(path, format); in != nil {
 		return in, nil
 	}
 	in, err := Open(path, stdin)
@@ -127,9 +109,9 @@ func isLargeLog(path string) bool {
 	return err == nil && more && jsontext.Value(first).IsValid()
 }
 
-// LoadLog reads a large log without its bytes; nil for anything else, and where
-// that does not work: [Load] says why.
-func LoadLog(path, format string) *Input {
+// loadLog reads a large log without its bytes; nil for anything else, and where
+// that does not work: [Open] and [Input.Recognise] say why.
+func loadLog(path, format string) *Input {
 	if path == "-" || !isLargeLog(path) {
 		return nil
 	}
@@ -161,7 +143,7 @@ func (in *Input) Len() (int, error) {
 	}
 	info, err := os.Stat(in.Path)
 	if err != nil {
-		return 0, in.fileError(err)
+		return 0, fmt.Errorf("%s: %w", in.Name, err)
 	}
 	return int(info.Size()), nil
 }
@@ -181,7 +163,7 @@ func Open(path string, stdin io.Reader) (*Input, error) {
 		in.Data, warning, err = fileinput.Plain(in.Data, MaxBytes)
 	}
 	if err != nil {
-		return nil, in.fileError(err)
+		return nil, fmt.Errorf("%s: %w", in.Name, err)
 	}
 	if warning != "" {
 		in.warn("%s", warning)
@@ -189,25 +171,17 @@ func Open(path string, stdin io.Reader) (*Input, error) {
 	return in, nil
 }
 
-func (in *Input) fileError(err error) error {
-	e := &Error{Name: in.Name, Problem: err.Error(), Err: err}
-	var f *fileinput.Error
-	if errors.As(err, &f) {
-		e.Problem, e.Hint = f.Problem, f.Hint
-	}
-	return e
-}
-
 func (in *Input) warn(format string, args ...any) {
 	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
 }
 
-// readSessions finds the sessions in the data.
-func (in *Input) readSessions(format transcript.Format) error {
+// Recognise finds the sessions in an input that [Open] read. A format
+// overrides detection. The error says that it holds none.
+func (in *Input) Recognise(format string) error {
 	if in.readBody(format) {
 		return nil
 	}
-	sessions, err := transcript.Read(in.Data, &transcript.Options{Format: format, Name: in.Name, MaxBytes: MaxBytes})
+	sessions, err := transcript.Read(in.Data, &transcript.Options{Format: transcript.Format(format), Name: in.Name, MaxBytes: MaxBytes})
 	if errors.Is(err, transcript.ErrUnknownFormat) {
 		return in.notSent(err)
 	}
@@ -234,37 +208,22 @@ func (in *Input) takeSessions(sessions []transcript.Session) {
 		})
 	}
 	in.Format = sessions[0].Format
-	in.Saw = describeFormat(in.Format, len(sessions))
-}
-
-func describeFormat(f transcript.Format, sessions int) string {
-	if sessions == 1 {
-		return fmt.Sprintf("a session in the format %s", f)
+	in.Saw = fmt.Sprintf("a session in the format %s", in.Format)
+	if n := len(sessions); n > 1 {
+		in.Saw = fmt.Sprintf("%d sessions in the format %s", n, in.Format)
 	}
-	return fmt.Sprintf("%d sessions in the format %s", sessions, f)
 }
 
 // readBody reads the data as the body of one request, or reports false. What
 // is wrong with a body that cannot be read is better said by the transcript
 // reader, which knows lines.
-func (in *Input) readBody(format transcript.Format) bool {
-	var dialect wire.Dialect
-	switch {
-	case format == "":
-		if !looksLikeBody(in.Data) {
-			return false
-		}
-		d, ok := wire.Detect(in.Data)
-		if !ok {
-			return false
-		}
-		dialect = d
-	default:
-		d, err := wire.ParseDialect(string(format))
-		if err != nil {
-			return false
-		}
-		dialect = d
+func (in *Input) readBody(format string) bool {
+	dialect, _ := wire.ParseDialect(format) // none where it is the format of a session
+	if format == "" && looksLikeBody(in.Data) {
+		dialect, _ = wire.Detect(in.Data)
+	}
+	if dialect == "" {
+		return false
 	}
 	body, err := wire.Parse(dialect, in.Data)
 	if err != nil {
@@ -290,7 +249,7 @@ func (in *Input) readBody(format transcript.Format) bool {
 
 // bodyRefusal returns what is wrong with a body, or nil where the data is several
 // JSON values and thus no body at all.
-func bodyRefusal(data []byte, err error) *Error {
+func bodyRefusal(data []byte, err error) *fileinput.Error {
 	var wrong *wire.Error
 	if !errors.As(err, &wrong) || decode.Valid(data) != nil {
 		return nil //nolint:nilerr // the error is what is asked about, not a failure of this function
@@ -299,7 +258,7 @@ func bodyRefusal(data []byte, err error) *Error {
 	if wrong.Path != "" {
 		problem = wrong.Path + ": " + problem
 	}
-	return &Error{Problem: problem, Hint: wrong.Hint, Err: err}
+	return &fileinput.Error{Problem: problem, Hint: wrong.Hint, Err: err}
 }
 
 // notSent says what is wrong with data of no known format that has the shape
@@ -309,29 +268,16 @@ func (in *Input) notSent(unknown error) error {
 	if !ok {
 		return unknown
 	}
-	_, err := wire.Parse(d, in.Data)
-	if err == nil && firstKind(in.Data) != 0 {
+	if _, err := wire.Parse(d, in.Data); err != nil {
+		if refused := bodyRefusal(in.Data, err); refused != nil {
+			return fmt.Errorf("%s: %w", in.Name, refused)
+		}
+		return unknown
+	}
+	for range decode.Elements(bytes.TrimSpace(in.Data)) {
 		return unknown // an array of anything passes for one of items
 	}
-	if err == nil {
-		return &Error{Name: in.Name, Problem: fmt.Sprintf("the request in the dialect %s has no messages", d), Hint: "add the user's", Err: unknown}
-	}
-	if e := bodyRefusal(in.Data, err); e != nil {
-		e.Name = in.Name
-		return e
-	}
-	return unknown
-}
-
-// firstKind returns the kind of an array's first element, 0 where there is none.
-func firstKind(data []byte) jsontext.Kind {
-	if data = bytes.TrimSpace(data); !bytes.HasPrefix(data, []byte{'['}) {
-		return 0
-	}
-	for _, v := range decode.Elements(data) {
-		return v.Kind()
-	}
-	return 0
+	return &fileinput.Error{Problem: fmt.Sprintf("%s: the request in the dialect %s has no messages", in.Name, d), Hint: "add the user's", Err: unknown}
 }
 
 // Choose returns the session that a person named by number or id. An empty
@@ -359,9 +305,9 @@ func (in *Input) Choose(name string) (*Session, string, error) {
 		if n >= 1 && n <= len(in.Sessions) {
 			return &in.Sessions[n-1], "", nil
 		}
-		return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("there is no session %d", n), Hint: in.knownSessions()}
+		return nil, "", fmt.Errorf("%s: there is no session %d; %s", in.Name, n, in.knownSessions())
 	}
-	return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("no session has the id %q", name), Hint: in.knownSessions()}
+	return nil, "", fmt.Errorf("%s: no session has the id %q; %s", in.Name, name, in.knownSessions())
 }
 
 func (in *Input) knownSessions() string {
@@ -387,9 +333,9 @@ func (in *Input) Covered(p *plan.Plan) (*Session, error) {
 			return &in.Sessions[i], nil
 		}
 	}
-	return nil, &Error{
-		Name: in.Name, Problem: fmt.Sprintf("plan %s over %d messages was made for another history", p.ID(), p.Len),
-		Hint: "name the file that it was made from, or make a new plan with winnow compact", Err: plan.ErrMismatch,
+	return nil, &fileinput.Error{
+		Problem: fmt.Sprintf("%s: plan %s over %d messages was made for another history", in.Name, p.ID(), p.Len),
+		Hint:    "name the file that it was made from, or make a new plan with winnow compact", Err: plan.ErrMismatch,
 	}
 }
 
@@ -409,7 +355,3 @@ func (s *Session) Label() string {
 	}
 	return fmt.Sprintf("number %d (%s)", s.Number, s.ID)
 }
-
-// Recognise finds the sessions in an input that [Open] read. A format
-// overrides detection. The error says that it holds none.
-func (in *Input) Recognise(format string) error { return in.readSessions(transcript.Format(format)) }
