@@ -28,6 +28,14 @@ type fleet struct {
 	running  []*exec.Cmd
 }
 
+// startFleet starts the gateways on a new database.
+func (f *fleet) startFleet(name string) (store string, urls []string, err error) {
+	if store, err = f.db.Named(name); err == nil {
+		urls, err = f.startGateways(*gateways, store)
+	}
+	return store, urls, err
+}
+
 // startGateways starts gateways on a store, with further flags.
 func (f *fleet) startGateways(n int, store string, flags ...string) ([]string, error) {
 	var urls []string

@@ -4,6 +4,8 @@
 //
 //	fleet [up]       three gateways, some conversations, and what they made
 //	fleet bench      the same load on a file and on 1, 2 and 3 gateways with PostgreSQL
+//	fleet outage     PostgreSQL is killed under load, and comes back
+//	fleet storm      very many clients at once
 package main
 
 import (
@@ -11,13 +13,16 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
@@ -27,14 +32,15 @@ var (
 	binary   = flag.String("winnow", "bin/winnow", "the winnow to run")
 	seconds  = flag.Int("seconds", 20, "how long each load lasts")
 	clients  = flag.Int("clients", 8, "agents at the same time")
+	away     = flag.Int("away", 60, "seconds that PostgreSQL is gone (outage)")
 	buffers  = flag.String("buffers", "256MB", "PostgreSQL's shared_buffers")
 	stay     = flag.Bool("stay", false, "leave everything running until a key is pressed (up)")
-	gateways = flag.Int("gateways", 3, "gateways (up)")
+	gateways = flag.Int("gateways", 3, "gateways (up, outage, storm)")
 )
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: fleet [flags] [up|bench]")
+		fmt.Fprintln(os.Stderr, "usage: fleet [flags] [up|bench|outage|storm]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -65,17 +71,17 @@ func run(what string) error {
 		return showFleet(f, load)
 	case "bench":
 		return benchStores(f, load)
+	case "outage":
+		return measureOutage(f)
+	case "storm":
+		return measureStorm(f, load)
 	}
 	return fmt.Errorf("there is no %s", what)
 }
 
 // showFleet shows a fleet at work.
 func showFleet(f *fleet, load time.Duration) error {
-	store, err := f.db.Named("fleet")
-	if err != nil {
-		return err
-	}
-	urls, err := f.startGateways(*gateways, store)
+	store, urls, err := f.startFleet("fleet")
 	if err != nil {
 		return err
 	}
@@ -163,4 +169,83 @@ func diskOf(store string) (int64, error) {
 		Disk int64 `json:"disk_bytes"`
 	}
 	return doc.Disk, json.Unmarshal(out, &doc)
+}
+
+// measureOutage kills PostgreSQL under load.
+func measureOutage(f *fleet) error {
+	_, urls, err := f.startFleet("outage")
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	third := time.Duration(*away) * time.Second
+	fmt.Println("before:", driveLoad(ctx, urls, *clients, third/2))
+	result := make(chan *tally, 1)
+	go func() { result <- driveLoad(ctx, urls, *clients, third+third/2) }()
+	time.Sleep(third / 4)
+	f.db.Kill()
+	killed := time.Now()
+	ready := func() (n int) {
+		for _, u := range urls {
+			if resp, err := http.Get(u + "/readyz"); err == nil {
+				_ = resp.Body.Close()
+				if resp.StatusCode == http.StatusOK {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for ready() > 0 {
+		time.Sleep(100 * time.Millisecond)
+	}
+	fmt.Printf("killed; all gateways say that they are not ready after %.1f s\n", time.Since(killed).Seconds())
+	time.Sleep(time.Until(killed.Add(third)))
+	if err := f.db.Run(); err != nil {
+		return err
+	}
+	back := time.Now()
+	for ready() < len(urls) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	fmt.Printf("back after %.0f s; all gateways are ready %.1f s later\n", back.Sub(killed).Seconds(), time.Since(back).Seconds())
+	during := <-result
+	fmt.Println("during:", during)
+	after := driveLoad(ctx, urls, *clients, third/2)
+	fmt.Println("after: ", after)
+	// No request is refused while the database is gone: agents are answered, or
+	// asked to come again.
+	fmt.Printf("counts: requests %d, restarts of PostgreSQL 1, asked to come again %d, refused %d\n", during.requests+after.requests, during.unavailable+after.unavailable, during.failed+after.failed)
+	return f.printSums(urls)
+}
+
+// measureStorm has very many clients come at once.
+func measureStorm(f *fleet, load time.Duration) error {
+	store, urls, err := f.startFleet("storm")
+	if err != nil {
+		return err
+	}
+	db, err := pg.Open(context.Background(), pg.Config{URL: store, Conns: 1})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	most := 0
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			var n int
+			if err := db.Pool().QueryRow(context.Background(), `select count(*) from pg_stat_activity where datname = current_database() and application_name like 'winnow %'`).Scan(&n); err == nil {
+				most = max(most, n)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	t := driveLoad(context.Background(), urls, *clients, load)
+	stop()
+	wg.Wait()
+	fmt.Printf("%d clients: %v; at most %d connections of %d gateways\n", *clients, t, most, len(urls))
+	return f.printSums(urls)
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -165,6 +166,17 @@ func checkLinked(program string, parts []component) error {
 	return nil
 }
 
+// mergeComponents adds components that are not there yet.
+func mergeComponents(all, more []component) []component {
+	for _, c := range more {
+		if !slices.ContainsFunc(all, func(k component) bool { return k.Path == c.Path && k.Version == c.Version }) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b component) int { return strings.Compare(a.Path+"@"+a.Version, b.Path+"@"+b.Version) })
+	return all
+}
+
 // licenceText puts the licences of all components into one text.
 func licenceText(all []component) []byte {
 	var b bytes.Buffer
@@ -193,6 +205,37 @@ func (c component) sourceURL() string {
 // "!".
 func escapePath(path string) string {
 	return regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(path, func(s string) string { return "!" + strings.ToLower(s) })
+}
+
+// spdxDocument lists the components as an SPDX 2.3 document.
+func spdxDocument(all []component, version string, made time.Time) map[string]any {
+	type object = map[string]any
+	id := func(c component) string {
+		return "SPDXRef-" + regexp.MustCompile(`[^A-Za-z0-9.-]+`).ReplaceAllString(c.Path+"-"+c.Version, "-")
+	}
+	purl := func(kind, path, version string) []object {
+		return []object{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:" + kind + "/" + path + "@" + version}}
+	}
+	packages := []object{{
+		"SPDXID": "SPDXRef-winnow", "name": module, "versionInfo": version, "downloadLocation": "https://" + module,
+		"licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "Copyright 2026 The winnow authors",
+		"filesAnalyzed": false, "externalRefs": purl("golang", module, version),
+	}}
+	relations := []object{{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-winnow"}}
+	for _, c := range all {
+		packages = append(packages, object{
+			"SPDXID": id(c), "name": c.Path, "versionInfo": c.Version, "downloadLocation": c.sourceURL(),
+			"licenseConcluded": c.License, "licenseDeclared": c.License, "copyrightText": "NOASSERTION",
+			"filesAnalyzed": false, "externalRefs": purl(c.Kind, c.Path, c.Version),
+		})
+		relations = append(relations, object{"spdxElementId": "SPDXRef-winnow", "relationshipType": "DEPENDS_ON", "relatedSpdxElement": id(c)})
+	}
+	return object{
+		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "winnow " + version,
+		"documentNamespace": "https://" + module + "/spdx/" + version,
+		"creationInfo":      object{"created": made.Format(time.RFC3339), "creators": []string{"Tool: winnow internal/app/release"}},
+		"packages":          packages, "relationships": relations,
+	}
 }
 
 // bundledIn says what the page contains; the tool that bundles it writes this file.

@@ -15,9 +15,6 @@ import (
 	"testing"
 )
 
-// platforms are those of .goreleaser.yaml.
-var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
-
 // program stands for winnow: what matters here is that it is found and gets its arguments.
 const program = "#!/bin/sh\necho \"winnow: $*\"\nexit 3\n"
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"debug/buildinfo"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Everything that is linked has a licence that is known and goes along with
@@ -28,16 +30,29 @@ func TestComponents(t *testing.T) {
 		}
 	}
 	text := string(licenceText(parts))
+	var doc struct {
+		Packages []struct {
+			Name, VersionInfo, LicenseConcluded string
+			ExternalRefs                        []struct{ ReferenceLocator string }
+		}
+	}
+	data, err := json.Marshal(spdxDocument(parts, "v1", time.Unix(1e9, 0).UTC()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || len(doc.Packages) != len(parts)+1 {
+		t.Fatalf("%d packages: %v", len(doc.Packages), err)
+	}
 	notice, err := os.ReadFile("NOTICE")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range parts {
+	for i, c := range parts {
 		if c.Kind == "npm" && !strings.Contains(strings.ToLower(string(notice)), c.Path+" "+c.Version) {
 			t.Errorf("NOTICE does not name %s %s", c.Path, c.Version)
 		}
-		if !strings.Contains(text, "  "+c.Path+" "+c.Version+" ("+c.License+")\n") {
-			t.Errorf("%s and its licence are not listed", c.Path)
+		if p := doc.Packages[i+1]; p.Name != c.Path || p.VersionInfo != c.Version || p.LicenseConcluded != c.License || p.ExternalRefs[0].ReferenceLocator != "pkg:"+c.Kind+"/"+c.Path+"@"+c.Version {
+			t.Errorf("%+v is listed as %+v", c.Path, p)
 		}
 		if !strings.Contains(text, c.Path+" "+c.Version+"\nsource: "+c.sourceURL()) || len(c.Texts) < 200 {
 			t.Errorf("%s: no text of its licence", c.Path)
