@@ -48,15 +48,15 @@ var durable = []backend{
 	}},
 }
 
-// others are stores beside them: one that keeps nothing, and the database behind a
-// pooler that hands out connections by the transaction.
-var others = []backend{
-	{name: "memory", open: openMemory()},
-	{name: "postgres behind PgBouncer", open: openPostgres, start: func(t *testing.T) {
+// memory keeps nothing; bouncer is the database behind a pooler that hands out connections
+// by the transaction.
+var (
+	memory  = backend{name: "memory", open: openMemory()}
+	bouncer = backend{name: "postgres", open: openPostgres, start: func(t *testing.T) {
 		s := pgtest.Shared(t)
 		t.Setenv(serverVariable, s.Bouncer(t)(s.Admin()))
-	}},
-}
+	}}
+)
 
 // openPostgres opens the database that belongs to a folder, which is only a name.
 func openPostgres(dir string) (session.Store, error) {
@@ -110,8 +110,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestStore(t *testing.T) {
-	eachStore(t, append(others, durable...), func(t *testing.T, open opener) {
+func TestStore(t *testing.T) { checkStores(t, append(durable, memory)...) }
+
+func TestStoreBehindPgBouncer(t *testing.T) { checkStores(t, bouncer) }
+
+func checkStores(t *testing.T, stores ...backend) {
+	eachStore(t, stores, func(t *testing.T, open opener) {
 		for name, check := range map[string]func(*testing.T, opener){
 			"Store": testStore, "Records": testRecords, "Append": testAppend, "Order": testOrder, "Reopen": testReopen,
 			"Other": testOther, "Compaction": testCompaction, "Fork": testFork, "Retention": testRetention,
