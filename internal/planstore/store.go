@@ -13,7 +13,7 @@
 // found again, after the process was killed too where the store is a file; one
 // tenant never sees what belongs to another; and the store stays within its
 // [Bounds].
-// Package storetest checks all that for any implementation.
+// All stores are tested for that together, beside package postgres.
 package planstore
 
 import (

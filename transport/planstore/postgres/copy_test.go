@@ -74,7 +74,7 @@ func TestCopy(t *testing.T) {
 			}
 		}
 	}
-	one, two := storetest.Booked(t, from, "tenant1")
+	one, two := fillBook(t, from, "tenant1")
 	address := pgtest.Shared(t).Database(t)
 	to := open(t, address, planstore.Bounds{Age: ages})
 	first, err := planstore.Copy(t.Context(), from, &broken{to, 6}, "a file")
@@ -104,8 +104,8 @@ func TestCopy(t *testing.T) {
 		if have, err := s.Secret(t.Context()); err != nil || string(have) != string(secret) {
 			t.Errorf("secret %q, %v; want %q", have, err, secret)
 		}
-		storetest.Same(t, from, s, "tenant1", one)
-		storetest.Same(t, from, s, "tenant1", two)
+		sameBook(t, from, s, "tenant1", one)
+		sameBook(t, from, s, "tenant1", two)
 		h := storetest.History("50", 5)
 		k := planstore.Key{Tenant: "tenant2", First: h.Chain(1)}
 		p, err := storetest.At(t.Context(), s, k, h.Chain(5))

@@ -37,7 +37,7 @@ func TestSameMoment(t *testing.T) {
 	var won, mixed, replaced [2]int
 	for n := range races {
 		h := storetest.History(fmt.Sprint(n), 5)
-		c := storetest.Leaf("x", h)
+		c := leafOf("x", h)
 		mine := [2]*plan.Plan{storetest.Plan(t, h, "left"), storetest.Plan(t, h, "right")}
 		var got [2]plan.ID
 		both(func(i int, s planstore.Store) {

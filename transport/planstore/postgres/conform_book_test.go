@@ -1,4 +1,4 @@
-package storetest
+package postgres_test
 
 import (
 	"errors"
@@ -8,11 +8,12 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Leaf returns the conversation of a history that branched off from none.
-func Leaf(tenant string, h chat.History) planstore.Conversation {
+// leafOf returns the conversation of a history that branched off from none.
+func leafOf(tenant string, h chat.History) planstore.Conversation {
 	k := planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
 	c := planstore.NewConversation(k, h.Chain(min(2, h.Len())))
 	c.Len, c.Chain, c.Dialect, c.Model = h.Len(), h.Chain(h.Len()), "anthropic", "m"
@@ -23,7 +24,7 @@ func Leaf(tenant string, h chat.History) planstore.Conversation {
 func foldOn(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
 	t.Helper()
 	if base == nil {
-		return Plan(t, h, text)
+		return storetest.Plan(t, h, text)
 	}
 	p, err := plan.Compose(base, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 5, Part: -1, Text: text, Stage: "fold", Handle: plan.Handle(h, 1, 5, -1)})
 	must(t, err)
@@ -53,8 +54,8 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	}
 	t.Run("the plan in force changes by one at a time", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		short, long := History("a", 5), History("a", 9)
-		c := Leaf("x", short)
+		short, long := storetest.History("a", 5), storetest.History("a", 9)
+		c := leafOf("x", short)
 		first := foldOn(t, nil, short, "one")
 		settle(t, s, c, short, "", first, first)
 		// A second writer that plans the same messages from the same state uses
@@ -88,8 +89,8 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	})
 	t.Run("requests", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		h := History("a", 6)
-		c := Leaf("x", h)
+		h := storetest.History("a", 6)
+		c := leafOf("x", h)
 		const n = control.MaxRequests + 70
 		dollars := 0.5
 		for i := range n {
@@ -139,8 +140,8 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	})
 	t.Run("pins", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		h := History("a", 6)
-		c := Leaf("x", h)
+		h := storetest.History("a", 6)
+		c := leafOf("x", h)
 		pin := func(of string, message int, on bool) {
 			t.Helper()
 			p := planstore.Pin{Conversation: of, Len: message + 1, Chain: h.Chain(message + 1), Part: -1, On: on}
@@ -163,7 +164,7 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		if got := fmt.Sprint(at("parent"), at("fork", "parent"), at("other")); got != "[1 2] [1 3] []" {
 			t.Errorf("pins hold at %s", got)
 		}
-		if other := planstore.In(all, []string{"parent"}, History("b", 6)); len(other) != 0 {
+		if other := planstore.In(all, []string{"parent"}, storetest.History("b", 6)); len(other) != 0 {
 			t.Errorf("pins of another history hold: %v", other)
 		}
 		err = s.Act(t.Context(), c, "p-other", nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1)})
@@ -175,14 +176,14 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	if reopen != nil {
 		t.Run("the book is kept", func(t *testing.T) {
 			s := open(t, planstore.Bounds{})
-			h := History("a", 5)
-			c := Leaf("x", h)
+			h := storetest.History("a", 5)
+			c := leafOf("x", h)
 			p := foldOn(t, nil, h, "one")
 			settle(t, s, c, h, "", p, p)
 			must(t, s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}))
 			must(t, s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}))
 			s = reopen(t, s)
-			if q, err := At(t.Context(), s, c.Key, p.Prefix); err != nil || q.ID() != p.ID() || q.Edits[0].Text != "one" {
+			if q, err := storetest.At(t.Context(), s, c.Key, p.Prefix); err != nil || q.ID() != p.ID() || q.Edits[0].Text != "one" {
 				t.Errorf("%v, %v", q, err)
 			}
 			_, pins, err := s.Leaves(t.Context(), c.Key)
@@ -195,8 +196,8 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		t.Run("others see at once what is in force", func(t *testing.T) {
 			s := open(t, planstore.Bounds{})
 			other := beside(t, s)
-			h := History("a", 5)
-			c := Leaf("x", h)
+			h := storetest.History("a", 5)
+			c := leafOf("x", h)
 			if leaf(t, other, c).ID != "" {
 				t.Fatal("it is there before it was written")
 			}

@@ -1,4 +1,4 @@
-package storetest
+package postgres_test
 
 import (
 	"context"
@@ -11,17 +11,18 @@ import (
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Booked fills a store with a conversation that was compacted, pinned and asked
+// fillBook fills a store with a conversation that was compacted, pinned and asked
 // to be taken back, and with one that branched off from it. It returns their ids.
-func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork string) {
+func fillBook(t *testing.T, s planstore.Store, tenant string) (conversation, fork string) {
 	t.Helper()
 	ctx := t.Context()
-	h := History("copied", 9)
-	c := Leaf(tenant, h)
-	p := Plan(t, h, "what it was about")
+	h := storetest.History("copied", 9)
+	c := leafOf(tenant, h)
+	p := storetest.Plan(t, h, "what it was about")
 	_, err := s.Settle(ctx, c, h, "", p, control.PlanInfo{By: "request", Why: "the trigger was reached", Before: 90, After: 40, Saved: 50})
 	must(t, err)
 	dollars := 0.25
@@ -44,8 +45,8 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 	return c.ID, side.ID
 }
 
-// Same fails where two books hold something else of a tenant's conversation.
-func Same(t *testing.T, a, b planstore.Owner, tenant, id string) {
+// sameBook fails where two books hold something else of a tenant's conversation.
+func sameBook(t *testing.T, a, b planstore.Owner, tenant, id string) {
 	t.Helper()
 	read := func(s planstore.Owner) string {
 		var found planstore.Item
@@ -79,19 +80,19 @@ func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 	if !ok {
 		return
 	}
-	one, two := Booked(t, from, "x")
+	one, two := fillBook(t, from, "x")
 	to := open(t, planstore.Bounds{}).(planstore.Owner)
 	done, err := planstore.Copy(t.Context(), from, to, "the other")
 	if err != nil || done.Added != 3 { // a plan, since the other gave way, and two conversations
 		t.Fatalf("%+v, %v", done, err)
 	}
-	Same(t, from, to, "x", one)
-	Same(t, from, to, "x", two)
+	sameBook(t, from, to, "x", one)
+	sameBook(t, from, to, "x", two)
 
 	// Who goes on with the copy finds the plan in force there.
-	h := History("copied", 9)
-	c := Leaf("x", h)
-	p, err := At(t.Context(), to, c.Key, h.Chain(9))
+	h := storetest.History("copied", 9)
+	c := leafOf("x", h)
+	p, err := storetest.At(t.Context(), to, c.Key, h.Chain(9))
 	must(t, err)
 	pin := &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}
 	if err := to.Act(t.Context(), c, plan.ID(""), nil, control.PlanInfo{}, pin); err == nil {
@@ -114,9 +115,9 @@ func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
 	s := open(t, planstore.Bounds{})
 	ctx := t.Context()
-	h := History("former", 9)
-	c := Leaf("x", h)
-	first := Plan(t, h, "one")
+	h := storetest.History("former", 9)
+	c := leafOf("x", h)
+	first := storetest.Plan(t, h, "one")
 	settle(t, s, c, h, "", first, first)
 	second := foldOn(t, first, h, "two")
 	must(t, s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil))
@@ -147,7 +148,7 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 
 // checkSpent checks that what works once does so for all who share a store.
 func checkSpent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
-	clock := NewClock()
+	clock := storetest.NewClock()
 	all := shared(t, open, beside, planstore.Bounds{Now: clock.Now})
 	soon := time.Now().Add(time.Hour) // by the clock of a database, too
 	if clock.Now().After(soon) {
