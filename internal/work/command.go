@@ -145,9 +145,6 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 		}
 	case patches:
 		ops = s.patchOps()
-	case compares:
-		ops = []Op{{Kind: Run}}
-		out.Diff = !slices.ContainsFunc(f, func(w word) bool { return strings.Contains(w.text, "..") }) && (len(f) < 2 || s.has("--"))
 	default:
 		ops = s.otherOps()
 	}

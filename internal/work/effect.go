@@ -28,7 +28,6 @@ const (
 	AnyFile Reach = iota
 	NoOther       // none
 	Edited        // those that were edited since: the others are formatted already
-	Listed        // those that its output lists, where it does
 )
 
 // Tree is what a program does with changes that are not committed, to the files that it
@@ -73,9 +72,6 @@ func (s *step) possibleEffects() []Effect {
 		e.Reach = NoOther
 	case !nameHas(s.name+" "+s.joinWords(), generating):
 		e.Reach = Edited
-	}
-	if s.name == "git-pull" || s.name == "git-merge" {
-		e.Reach = Listed
 	}
 	return []Effect{e}
 }
