@@ -21,7 +21,9 @@ func (c *Call) readCommand(dir string, bare bool) {
 	}
 	if !bare {
 		for i := range list {
-			c.Effects = append(c.Effects, list[i].possibleEffects()...)
+			if e, may := list[i].possibleEffect(); may {
+				c.Effects = append(c.Effects, e)
+			}
 		}
 	}
 	if !c.Clear {
