@@ -58,10 +58,24 @@ func Shared(t testing.TB) *Server {
 // as fsync=off, besides those that tests need.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s, err := Launch(settings...)
+	s := Prepare(t, settings...)
+	must(t, s.Run())
+	return s
+}
+
+// Prepare is [Start] without Run, for a test that adds files to the server's first.
+func Prepare(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	s, err := initServer(settings...)
 	skipOrFail(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// WriteFile writes a file among the server's, which it alone may read.
+func (s *Server) WriteFile(name string, data []byte) error {
+	path := filepath.Join(s.dataFolder(), name)
+	return errors.Join(os.WriteFile(path, data, 0o600), s.giveToUser(path))
 }
 
 // Close ends the server and removes what it kept.
