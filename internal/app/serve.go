@@ -30,7 +30,12 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
-const serveHelp = `Runs the gateway. Agents in any language send their requests to it instead of to the
+const serveHelp = `
+  winnow serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
+  winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com
+
+Runs the gateway. Agents in any language send their requests to it instead of to the
 provider, and their conversations stay inside the model's window. Nothing else
 changes: credentials pass through and are not stored, and answers are the
 provider's own. By default the gateway listens on this machine only.
@@ -252,15 +257,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var listen, keys, cert, key string
 	var keyless bool
 	var maxBody int
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run the gateway, which keeps any agent inside its window",
-		Example: `  winnow serve
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
-  winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
-		Long: strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1),
-		Args: cobra.NoArgs,
-	}
+	cmd := newCommand("serve", "Run the gateway, which keeps any agent inside its window", strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1), cobra.NoArgs, nil)
 	f.addTo(cmd)
 	j.addTo(cmd, 4)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 picks a free port")
@@ -275,7 +272,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&f.options.Timeout, "timeout", time.Hour, "most `TIME` for a call")
 	cmd.Flags().DurationVar(&f.options.ReadTimeout, "read-timeout", 2*time.Minute, "most `TIME` for a request to arrive")
 	cmd.Flags().DurationVar(&f.options.Grace, "grace", 30*time.Second, "`TIME` that running calls get to finish on shutdown")
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := j.check(); err != nil {
 			return err
 		}
@@ -296,7 +293,7 @@ func (a *app) serveCommand() *cobra.Command {
 		defer sent()
 		o.Tracer = traces.Provider()
 		if o.Transport.Name == "" && pg.Is(f.store) {
-			o.Transport.Name, _ = os.Hostname() // without one it has no name
+			o.Transport.Name, _ = os.Hostname()
 		}
 		for _, l := range []struct {
 			flag string
@@ -333,8 +330,7 @@ func (a *app) serveCommand() *cobra.Command {
 			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
 		}
 		if a.getenv("GOMEMLIMIT") == "" {
-			// Beside the conversations there are the calls under way. The collector
-			// works harder before the process grows beyond that.
+
 			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
 		var g *gateway.Gateway
@@ -347,7 +343,7 @@ func (a *app) serveCommand() *cobra.Command {
 			defer func() {
 				last, end := context.WithTimeout(context.Background(), o.Grace)
 				defer end()
-				_ = all.Close(last) // what did not end runs elsewhere
+				_ = all.Close(last)
 			}()
 			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
 		}
@@ -382,7 +378,7 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 			return g.Serve(ctx, l)
 		})
-	})
+	}
 	return cmd
 }
 

@@ -29,20 +29,17 @@ const (
 
 func (a *app) sessionPrepareCommand(f *storeFlags) *cobra.Command {
 	var pf prepareFlags
-	cmd := &cobra.Command{
-		Use:   "prepare SESSION",
-		Short: "Show what a compaction would cut; nothing is written",
-		Example: `  winnow session prepare session.jsonl --policy pi --keep-recent 20000
-  winnow session prepare 019a8c1f --entries 120 --json`,
-		Long: `Shows where a compaction would cut: what would be summarised, what would stay, and
+	cmd := newCommand("prepare SESSION", "Show what a compaction would cut; nothing is written", `
+  winnow session prepare session.jsonl --policy pi --keep-recent 20000
+  winnow session prepare 019a8c1f --entries 120 --json
+
+Shows where a compaction would cut: what would be summarised, what would stay, and
 hashes of the texts that the summariser would get.
 
 The policy "pi" does what pi 1.5.0 would do, to the token and to the byte; it is the
 default for a session file. "winnow" does what winnow session compact would do with
 the same focus; it is the default for a session in the store.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
-	}
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) })
 	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look only at the first `N` entries, not counting the header")
 	tokensVar(cmd.Flags(), &pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "`POLICY` to follow: pi or winnow")
