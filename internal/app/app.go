@@ -79,6 +79,9 @@ func (a *app) noteStart(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
+			if err := checkNumbers(cmd.Flags()); err != nil {
+				return err
+			}
 			return run(cmd, args)
 		}
 	}

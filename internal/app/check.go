@@ -54,9 +54,6 @@ their name ends in [1m]. The flag --window and the setting window override both.
 The bar shows the window: a colour or a letter for each kind of content, then what
 is free and the output reserve. The same counter decides when to
 compact.`, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed("fail-over") && (failOver <= 0 || failOver > 10) {
-			return usageErrorf("--fail-over %v: must be a share such as 0.8", failOver)
-		}
 		files, several, err := a.checkTargets(cmd.Context(), args)
 		if err != nil {
 			return err

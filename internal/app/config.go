@@ -29,7 +29,7 @@ that belongs to another user is not read, and one with a mistake is left out wit
 warning. What could do harm counts only when you trust it: winnow config trust. A
 preset fills in what none of them sets; --preset shows what one does.`,
 		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.configPrint(cmd) })
-	addPreset(show, new(string))
+	addPreset(show)
 	check := newCommand("validate [FILE]", "Check the settings, or those of one file", `
   winnow config validate .winnow.yaml
 

@@ -68,8 +68,6 @@ func (a *app) runInsights(cmd *cobra.Command, args []string, f *insightsFlags) e
 		return usageErrorf("--all and --since: choose one")
 	case cmd.Flags().Changed("window") && f.window < 500:
 		return usageErrorf("--window %d: must be a number of tokens, at least 500", f.window)
-	case f.top <= 0:
-		return usageErrorf("--top %d: must be a positive number of sessions", f.top)
 	case !f.all:
 		if o.Since, err = parseSince(f.since, start); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/loop"
@@ -17,13 +18,10 @@ import (
 
 // loopFlags are the flags of loop.
 type loopFlags struct {
+	flags             *pflag.FlagSet
 	store             storeFlags
-	model, preset     string
-	estimator         string
-	session           string
-	resume            bool
-	threshold         float64
-	disable           bool
+	model, session    string
+	resume, disable   bool
 	window, maxTokens int
 	system, saveDir   string
 	yes               bool
@@ -50,14 +48,15 @@ output, everything else to standard error. With --json winnow prints events inst
 one JSON object per line. Keys come from the provider's own variables, such as
 OPENAI_API_KEY.`, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.runLoop(cmd, f) })
 	fs := cmd.Flags()
+	f.flags = fs
 	fs.StringVar(&f.model, "model", "", "`PROVIDER/MODEL` that answers, or sim, which needs no key")
 	fs.StringVar(&f.session, "session", "", "continue the session with this `ID`, or the beginning of one")
 	fs.BoolVar(&f.resume, "continue", false, "continue the last session of this folder")
 	f.store.addTo(cmd)
-	fs.Float64Var(&f.threshold, "compact-threshold", 0, "`SHARE` of the room beside system prompt and tools at which compaction starts (default 0.90)")
+	fs.Float64("compact-threshold", 0, "`SHARE` of the room beside system prompt and tools at which compaction starts (default 0.90)")
 	fs.BoolVar(&f.disable, "disable-compaction", false, "compact only on /compact")
-	addPreset(cmd, &f.preset)
-	addEstimator(cmd, &f.estimator)
+	addPreset(cmd)
+	addEstimator(cmd)
 	tokensVar(fs, &f.window, "window", 0, "the model's window in `TOKENS` (default: the model's; sim: 16,000)")
 	tokensVar(fs, &f.maxTokens, "max-tokens", 0, "most `TOKENS` in an answer")
 	fs.StringVar(&f.system, "system", "", "system prompt: a `TEXT`, or @FILE")
@@ -67,22 +66,11 @@ OPENAI_API_KEY.`, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { ret
 	return cmd
 }
 
-func (f *loopFlags) check(cmd *cobra.Command) error {
-	fs := cmd.Flags()
-	switch {
-	case fs.Changed("compact-threshold") && (f.threshold <= 0 || f.threshold > 1):
-		return usageErrorf("--compact-threshold %v: must be a share above 0 and at most 1, such as 0.75", f.threshold)
-	case fs.Changed("window") && f.window <= 0:
-		return usageErrorf("--window %d: must be a positive number of tokens", f.window)
-	case fs.Changed("max-tokens") && f.maxTokens <= 0:
-		return usageErrorf("--max-tokens %d: must be a positive number of tokens", f.maxTokens)
-	case f.session != "" && f.resume:
+func (f *loopFlags) check() error {
+	if f.session != "" && f.resume {
 		return usageErrorf("--session and --continue both choose a session; give one of them")
 	}
-	if err := setPreset(&config.File{}, f.preset); err != nil {
-		return err
-	}
-	if err := setEstimator(&config.File{}, f.estimator); err != nil {
+	if err := setFlags(f.flags, &config.File{}); err != nil {
 		return err
 	}
 	if path, ok := strings.CutPrefix(f.system, "@"); ok {
@@ -97,7 +85,7 @@ func (f *loopFlags) check(cmd *cobra.Command) error {
 
 // runLoop runs the conversation.
 func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
-	if err := f.check(cmd); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	tty := a.terminalInput() != nil && isTerminal(a.stdout) && !a.asJSON

@@ -103,22 +103,12 @@ func (h *loopHost) applyFlags(f *config.File) {
 	spec := h.spec
 	h.mu.Unlock()
 	f.Model = cmp.Or(spec, f.Model)
-	_ = setPreset(f, h.f.preset) // the flag was checked
-	f.Estimator = cmp.Or(h.f.estimator, f.Estimator)
-	switch {
-	case h.f.window > 0:
-		f.Window = h.f.window
-	case spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window): // more it does not take
+	_ = setFlags(h.f.flags, f)                                                                     // they were checked
+	if h.f.window == 0 && spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window) { // more it does not take
 		f.Window = simmodel.Window
 	}
-	if h.f.maxTokens > 0 {
-		f.OutputReserve = h.f.maxTokens
-	}
-	if h.f.threshold > 0 {
-		f.Threshold = h.f.threshold
-		if target := f.Settings.WithDefaults().Target; target >= f.Threshold { // or nothing would last
-			f.Target = 0.75 * f.Threshold
-		}
+	if target := f.Settings.WithDefaults().Target; h.f.flags.Changed("compact-threshold") && target >= f.Threshold { // or nothing would last
+		f.Target = 0.75 * f.Threshold
 	}
 	if h.f.disable {
 		off := false

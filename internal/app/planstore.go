@@ -49,9 +49,6 @@ gateway removes a conversation with DELETE /winnow/conversations/ID.`, nil, nil)
 Lists each plan with its id, its tenant (the beginning of a hash), how many messages
 it covers, and when it was last used.`,
 		cobra.NoArgs, a.onPlans(&path, func(ctx context.Context, s planstore.Owner, _ []string) error {
-			if most <= 0 {
-				return usageErrorf("--limit %d: must be a positive number", most)
-			}
 			all, err := s.Entries(ctx, most)
 			if err != nil {
 				return err
@@ -207,9 +204,6 @@ Removes plans, marks and stored conversations that have not been used for some t
 then the least recently used until the rest is within the limits. Gateways can keep
 running: PostgreSQL is pruned in small batches.`,
 		cobra.NoArgs, a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
-			if age <= 0 || plans < 0 || size < 0 {
-				return usageErrorf("--store-age, --store-plans and --store-size must be positive")
-			}
 			p, err := s.Prune(ctx, planstore.Bounds{Age: age, Plans: plans, Size: int64(size) << 20, Originals: int64(size) << 20})
 			if err != nil {
 				return err

@@ -55,9 +55,6 @@ ask for a page.`, func(_ *cobra.Command, args []string) error {
 		}
 		return nil
 	}, func(cmd *cobra.Command, args []string) error {
-		if r.From < 0 || r.Lines < 0 {
-			return usageErrorf("--from and --lines must be 1 or more")
-		}
 		switch {
 		case history:
 			return a.recallHistory(cmd.Context(), &f, recall.Query{Words: strings.Join(args, " "), All: all})

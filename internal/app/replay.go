@@ -66,12 +66,6 @@ counted with the tables of the o200k vocabulary.`,
 
 // runReplay has the board made that the flags ask for.
 func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	if f.trigger <= 0 || f.trigger > 1 {
-		return usageErrorf("--trigger %v: must be a share between 0 and 1", f.trigger)
-	}
-	if f.at < 0 || f.at > 1 {
-		return usageErrorf("--at %v: must be a share between 0 and 1", f.at)
-	}
 	const leastWindow = 500
 	windows, err := parseTokenList("--window", f.windows, leastWindow)
 	if err != nil {

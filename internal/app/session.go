@@ -322,13 +322,6 @@ func (f *pageFlags) addTo(cmd *cobra.Command, limit int) {
 	cmd.Flags().IntVar(&f.skip, "skip", 0, "skip the first `N`")
 }
 
-func (f *pageFlags) check() error {
-	if f.limit < 0 || f.skip < 0 {
-		return usageErrorf("--limit %d --skip %d: neither can be negative", f.limit, f.skip)
-	}
-	return nil
-}
-
 // itemLimit returns the limit as a number of items.
 func (f *pageFlags) itemLimit() int {
 	if f.limit == 0 {

@@ -70,9 +70,6 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	case focus == "":
 		focus = cf.focus
 	}
-	if cf.target < 0 || cf.target >= 1 {
-		return usageErrorf("--target %v: must be a share between 0 and 1", cf.target)
-	}
 	s, _, err := a.openWith(cmd, f, args[0], true, &cf.modelFlags, true, func(l *loaded) {
 		if cf.target > 0 {
 			l.Target = cf.target

@@ -26,9 +26,6 @@ func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
 }
 
 func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
-	if err := p.check(); err != nil {
-		return err
-	}
 	var all []session.Info
 	store, path, err := a.openExistingStore(*f)
 	if err == nil {
@@ -98,9 +95,6 @@ a folder of session files is read from beginning to end.`,
 }
 
 func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, limit int) error {
-	if limit <= 0 {
-		return usageErrorf("--limit %d: must be at least 1", limit)
-	}
 	store, path, err := a.openExistingStore(*f)
 	if err != nil {
 		return err

@@ -17,8 +17,7 @@ import (
 // prepareFlags are the flags of prepare.
 type prepareFlags struct {
 	entries, keepRecent int
-	policy, preset      string
-	focus               string
+	policy, focus       string
 }
 
 // Policies of prepare.
@@ -44,7 +43,7 @@ the same focus; it is the default for a session in the store.`,
 	tokensVar(cmd.Flags(), &pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "`POLICY` to follow: pi or winnow")
 	cmd.Flags().StringVar(&pf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
-	addPreset(cmd, &pf.preset)
+	addPreset(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("policy", completeFrom(func() []string { return []string{policyPi, policyOwn} }))
 	return cmd
 }
@@ -83,12 +82,6 @@ type prepared struct {
 }
 
 func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) error {
-	if pf.entries < 0 && cmd.Flags().Changed("entries") {
-		return usageErrorf("--entries %d: must not be negative", pf.entries)
-	}
-	if pf.keepRecent < 0 {
-		return usageErrorf("--keep-recent %d: must not be negative", pf.keepRecent)
-	}
 	policy := pf.policy
 	if policy == "" {
 		policy = policyOwn
@@ -96,8 +89,8 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 			policy = policyPi
 		}
 	}
-	if policy == policyPi && pf.preset != "" {
-		return usageErrorf("--preset %s: pi has no presets; add --policy winnow", pf.preset)
+	if preset := cmd.Flag("preset"); policy == policyPi && preset.Changed {
+		return usageErrorf("--preset %s: pi has no presets; add --policy winnow", preset.Value)
 	}
 	if policy == policyPi && pf.focus != "" {
 		return usageErrorf("--focus: pi's cut does not depend on it; add --policy winnow")

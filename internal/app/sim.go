@@ -102,20 +102,12 @@ of the last bodies. Headers of a request:
 	cmd.Flags().BoolVar(&driven.Recall, "drive-recall", false, "ask for what is hidden: by winnow recall in the agent's shell, and for files by winnow's tools")
 	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "number of `PARTS` after which a fact is needed")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if window <= 0 {
-			return usageErrorf("--window %d: must be a positive number of tokens", window)
-		}
 		o := providersim.Options{Seed: seed, Window: window}
 		if exact {
 			o.Count = func(text []byte) int { return o200k.Count(string(text)) }
 		}
 		if name != "" {
 			beModel(&o, model.Default().Lookup(name), name, cmd.Flags().Changed("window"))
-		}
-		for _, f := range []string{"drive-steps", "drive-bytes", "drive-lag"} {
-			if n, err := cmd.Flags().GetInt(f); err != nil || n <= 0 {
-				return usageErrorf("--%s must be above 0", f)
-			}
 		}
 		driven.Seed = seed
 		switch drive {

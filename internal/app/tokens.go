@@ -26,7 +26,7 @@ text.`, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 	in.addTo(cmd)
 	cmd.Flags().String("model", "", "`NAME` of the model to count for")
 	cmd.Flags().Bool("exact", false, "count with a real vocabulary: slower, but more accurate")
-	addEstimator(cmd, new(string))
+	addEstimator(cmd)
 	cmd.Flags().BoolVar(&text, "text", false, "count the input as plain text, whatever it is")
 	return cmd
 }
