@@ -86,15 +86,15 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if !required && files[1] == "" { // it is read when it appears
 		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required, Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings})
+	h.live, err = config.Watch(config.Options{
+		Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required,
+		Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if h.store, _, err = a.openStore(f.store); err != nil {
-		_ = h.live.Close() // only watching
-		return nil, err
-	}
-	return h, nil
+	h.store, _, err = a.openStore(f.store)
+	return h, err
 }
 
 // applyFlags have the last word on the settings.
@@ -133,7 +133,6 @@ func (h *loopHost) say(text string) {
 }
 
 func (h *loopHost) close() {
-	_ = h.live.Close()  // only watching
 	_ = h.store.Close() // acknowledged entries are on the disk
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,6 +165,7 @@ func (h *loopHost) outputLimit() stage.OutputLimit {
 // that its owner alone can read, and returns where it is. Secrets go out of it
 // where they go out of sessions.
 func (h *loopHost) keepOutput(output string) (string, error) {
+	redact := h.live.Session("", "").Redact
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.outputs == "" {
@@ -180,7 +180,7 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 		}
 		h.outputs = dir
 	}
-	if h.live.Session("", "").Redact {
+	if redact {
 		output, _ = (&session.Redactor{}).Text(output)
 	}
 	f, err := os.CreateTemp(h.outputs, "*.txt")
