@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
@@ -196,15 +194,9 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 // listenPage serves the page until the person leaves.
 func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) error {
 	return a.listenAt(ctx, addr, func(l net.Listener) string { return "http://" + l.Addr().String() + s.Ticket() }, func(ctx context.Context, l net.Listener) error {
-		server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-		defer stop()
 		if isTerminal(a.stdout) {
 			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
 		}
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
+		return serveHandler(ctx, l, s, func() {})
 	})
 }

@@ -162,7 +162,7 @@ func beModel(o *providersim.Options, m model.Model, name string, windowSet bool)
 // serveHandler serves until ctx ends, then calls stop and waits a little for
 // what is under way.
 func serveHandler(ctx context.Context, l net.Listener, h http.Handler, stop func()) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 15 * time.Second}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 15 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {
