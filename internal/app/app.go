@@ -71,11 +71,19 @@ func isUsageError(err error) bool {
 // errStopped is the error of a command that Ctrl-C ended.
 var errStopped error = &exitError{exitStopped, "interrupted", "interrupted; no file was left half written"}
 
-// asRunE makes a function a command's RunE.
-func (a *app) asRunE(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
-		return f(cmd, args)
+// noteStart has a command, and those below it, note that their own work begins.
+func (a *app) noteStart(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		a.noteStart(c)
+	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
+			if err := checkNumbers(cmd.Flags()); err != nil {
+				return err
+			}
+			return run(cmd, args)
+		}
 	}
 }
 
