@@ -11,32 +11,25 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// foldStage turns older history into one message: requests, actions and answers,
+// foldHistory turns older history into one message: requests, actions and answers,
 // and a summary. There is one: a later fold takes the place of the earlier one,
 // from the originals, and a model brings its notes up to date. Where the current
 // turn itself is long, the user's last request is kept inside the run: it stands
 // after the summary, before the newest actions.
-type foldStage struct{}
-
-// Name returns "fold".
-func (foldStage) Name() string { return "fold" }
-
-// leastFold is the number of tokens below which a fold is not worth its frame.
-const leastFold = 400
-
-// Propose folds what is older than the recent messages.
-func (s foldStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (d *Draft) foldHistory(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	w := d.messageWeights()
-	cut := s.recentStart(d, w)
-	e, ok, err := s.foldOlder(ctx, d, w, cut, need)
+	e, ok, err := d.foldOlder(ctx, w, d.recentStart(w), need)
 	if err != nil || !ok {
 		return nil, err
 	}
 	return []plan.Edit{e}, nil
 }
 
+// leastFold is the number of tokens below which a fold is not worth its frame.
+const leastFold = 400
+
 // recentStart returns where the recent messages start.
-func (foldStage) recentStart(d *Draft, w []int) int {
+func (d *Draft) recentStart(w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
 	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
@@ -61,7 +54,7 @@ func (foldStage) recentStart(d *Draft, w []int) int {
 }
 
 // foldOlder folds the messages before end.
-func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
+func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := SummaryRoom(d.Available)
 	from, folds, runs, prose, since := 0, 0, 0, "", 0
 	for _, e := range d.Edits() {
@@ -92,7 +85,7 @@ func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, ne
 		// The text may have half of what it is made of. What it replaces counts
 		// as it stands now: an earlier summary is not made shorter and shorter.
 		most := share
-		if from == 0 && (runs > 0) {
+		if from == 0 && runs > 0 {
 			most = max(share, all)
 		}
 		room := min(most, (d.Tokens(a, b)-d.tokensKept(keep))/2)
@@ -133,7 +126,7 @@ func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, ne
 		if err != nil {
 			return plan.Edit{}, false, err
 		}
-		e := d.editRun(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
+		e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
 	}

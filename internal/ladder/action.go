@@ -66,39 +66,17 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	}
 	r.acts = list
 	list = slices.DeleteFunc(list, func(a action) bool { return a.times == 0 })
-	r.markMended(list, from, to)
+	for i := range list {
+		if a := &list[i]; !a.refused && (a.failed || a.shows != "") && r.steps[a.step].access.Kind == work.ToolShell {
+			a.mended = r.isRedone(a, to, mendedBy)
+		}
+	}
 	return list
 }
 
-// mendedBy is how many commands that succeeded later are asked whether they settle a
+// mendedBy is how many commands that came off later are asked whether they settle a
 // failure.
 const mendedBy = 8
-
-// markMended marks the commands of a turn that failed and that the turn made pass later.
-func (r *Reading) markMended(list []action, from, to int) {
-	var passed []*action // the next one last
-	n := len(list)
-	for k := to - 1; k >= from; k-- {
-		s := &r.steps[k]
-		told := n > 0 && list[n-1].step == k
-		if told {
-			n--
-		}
-		if s.kind != did || s.result == nil || s.access.Kind != work.ToolShell {
-			continue
-		}
-		switch a := r.newAction(k); {
-		case a.refused:
-		case a.failed || a.shows != "":
-			settles := func(later *action) bool { return r.settlesFailure(later, &a, a.shows) }
-			if told {
-				list[n].mended = slices.ContainsFunc(passed[max(0, len(passed)-mendedBy):], settles)
-			}
-		case runningID(s.result.Text) == "":
-			passed = append(passed, &a)
-		}
-	}
-}
 
 // sameResult reports whether two calls returned the same.
 func (r *Reading) sameResult(a, b int) bool {

@@ -92,14 +92,14 @@ func (f *filler) readTurn(from, to int) turn {
 			continue
 		}
 		told[s.text] = s.kind == report || s.kind == said // as a service that is down says the same again
-		t.items = append(t.items, f.itemOnce(f.items, k, f.wordsItem))
+		t.items = append(t.items, f.itemOnce(k, func() *item { return f.wordsItem(k) }))
 	}
 	for _, a := range actions {
 		t.items = append(t.items, f.actionItem(&a))
 		if f.steps[a.step].result == nil || a.mended {
 			continue
 		}
-		if x := f.itemOnce(f.results, a.step, func(int) *item { return f.resultItem(&a) }); len(x.forms) > 0 {
+		if x := f.itemOnce(a.step, func() *item { return f.resultItem(&a) }); len(x.forms) > 0 {
 			t.items = append(t.items, x)
 		}
 	}
@@ -108,13 +108,13 @@ func (f *filler) readTurn(from, to int) turn {
 }
 
 // itemOnce returns the item of a step, which is made once.
-func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *item {
-	x := known[k]
-	if x == nil {
-		x = make(k)
-		if k < mostKept && k+1 < len(f.steps) { // the last one may change
-			known[k] = x
-		}
+func (f *filler) itemOnce(k int, make func() *item) *item {
+	if x := f.steps[k].item; x != nil {
+		return x
+	}
+	x := make()
+	if k < mostKept && k+1 < len(f.steps) { // the last one may change
+		f.steps[k].item = x
 	}
 	return x
 }

@@ -51,18 +51,6 @@ func TestSkillOfFinishedTurn(t *testing.T) {
 	}
 }
 
-// What git said is told until something changes the folder.
-func TestOldStatus(t *testing.T) {
-	h := chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Go on.")}, ran("1", "git status", "On branch main\nnothing to commit, working tree clean")...)...)
-	if got := fold(Read(h, counter, nil), 2000).State; !strings.Contains(got, "git status said in message 2: On branch main") {
-		t.Error(got)
-	}
-	h = h.Append(ran("2", "git commit -am x", "[main 3f2a9b1] x")...)
-	if got := fold(Read(h, counter, nil), 2000).State; strings.Contains(got, "git status said") {
-		t.Error(got)
-	}
-}
-
 // A long command keeps its first and last words whole.
 func TestClipMiddle(t *testing.T) {
 	got := clipMiddle("go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay", 60)

@@ -1,4 +1,4 @@
-package storetest
+package plans_test
 
 import (
 	"testing"
@@ -6,15 +6,16 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // runHandles checks how plans are found by their handles.
-func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+func runHandles(t *testing.T, by backend) {
 	t.Run("handles", func(t *testing.T) {
-		clock := NewClock()
-		s := open(t, planstore.Bounds{Age: 3 * time.Hour, Now: clock.Now})
-		h := History("a", 5)
+		clock := storetest.NewClock()
+		s := by.open(t, planstore.Bounds{Age: 3 * time.Hour, Now: clock.Now})
+		h := storetest.History("a", 5)
 		handle := plan.Handle(h, 1, 3, -1)
 		fold := func(text, handle string, h chat.History) *plan.Plan {
 			p, err := plan.Compose(nil, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 3, Part: -1, Text: text, Stage: "fold", Handle: handle})
@@ -23,14 +24,14 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 		put := func(tenant planstore.Tenant, h chat.History, p *plan.Plan) {
 			clock.Add(time.Minute)
-			if _, err := Put(t.Context(), s, planstore.Key{Tenant: tenant, First: h.Chain(1)}, p); err != nil {
+			if _, err := storetest.Put(t.Context(), s, planstore.Key{Tenant: tenant, First: h.Chain(1)}, p); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mine, longer := fold("mine", handle, h), fold("longer", handle, History("a", 7))
+		mine, longer := fold("mine", handle, h), fold("longer", handle, storetest.History("a", 7))
 		put("x", h, mine)
 		put("x", h, longer)
-		put("x", h, fold("somebody wrote "+handle, "wother000", History("b", 5)))
+		put("x", h, fold("somebody wrote "+handle, "wother000", storetest.History("b", 5)))
 		put("y", h, fold("theirs", "wtheirs00", h))
 		get := func(tenant planstore.Tenant, handle string) []planstore.Kept {
 			t.Helper()
@@ -57,7 +58,7 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		get("x", handle)
 		clock.Add(2 * time.Hour)
 		for i := range 70 { // stores forget now and then
-			put("z", History("z", 5+2*i), fold("z", "wz0000000", History("z", 5+2*i)))
+			put("z", storetest.History("z", 5+2*i), fold("z", "wz0000000", storetest.History("z", 5+2*i)))
 		}
 		if all := get("x", handle); len(all) != 0 {
 			t.Errorf("looking for a handle kept %d plans beyond their age", len(all))

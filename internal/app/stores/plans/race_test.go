@@ -1,4 +1,4 @@
-package storetest
+package plans_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/planstore"
+	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -16,7 +17,7 @@ import (
 // the plan in force, several times: the first plan for a prefix stays until an action
 // replaces it, and one of the actions does.
 func runRace(t *testing.T, stores []planstore.Store) {
-	h := History("a", 5)
+	h := storetest.History("a", 5)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
 	const writers = 8
 	const rounds = 12
@@ -32,13 +33,13 @@ func runRace(t *testing.T, stores []planstore.Store) {
 		close(start)
 		wg.Wait()
 	}
-	c := Leaf(string(k.Tenant), h)
+	c := storetest.Leaf(string(k.Tenant), h)
 	var base plan.ID
 	for round := range rounds {
 		h := h.Append(chat.TextMessage(chat.Assistant, fmt.Sprint("round ", round)))
 		all := make([]*plan.Plan, writers)
 		for i := range all {
-			all[i] = Plan(t, h, fmt.Sprint("writer ", i))
+			all[i] = storetest.Plan(t, h, fmt.Sprint("writer ", i))
 		}
 		got := make([]plan.ID, writers)
 		at(func(i int, s planstore.Store) {
@@ -56,7 +57,7 @@ func runRace(t *testing.T, stores []planstore.Store) {
 		}
 		won := make([]bool, writers)
 		at(func(i int, s planstore.Store) {
-			next := Plan(t, h, fmt.Sprintf("%s replaced by %d", first, i))
+			next := storetest.Plan(t, h, fmt.Sprintf("%s replaced by %d", first, i))
 			err := s.Act(t.Context(), c, first, next, control.PlanInfo{}, nil)
 			var other *control.ConflictError
 			switch {
@@ -81,7 +82,7 @@ func runRace(t *testing.T, stores []planstore.Store) {
 			t.Fatalf("round %d: %d replaced the same plan", round, winners)
 		}
 		for _, s := range stores {
-			if p, err := At(t.Context(), s, k, h.Chain(h.Len())); err != nil || p.ID() != got[0] {
+			if p, err := storetest.At(t.Context(), s, k, h.Chain(h.Len())); err != nil || p.ID() != got[0] {
 				t.Fatalf("round %d: %v, %v is in force; want %s", round, p, err, got[0])
 			}
 			if heads, err := s.Heads(t.Context(), k); err != nil || len(heads) != round+1 || heads[0].ID != got[0] {
