@@ -9,30 +9,35 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// selectedItem returns the place of the entry at the cursor and its message, -1 for
-// none, and the edit that it is about, nil for none.
-func (m *Model) selectedItem() (place, msg int, e *plan.Edit) {
-	if m.sn == nil || m.cursor >= len(m.sn.rows) {
+// selectedItem returns what the cursor is at, as itemAt does.
+func (m *Model) selectedItem() (place, msg int, e *plan.Edit) { return m.itemAt(m.cursor) }
+
+// itemAt returns the place of the entry of a row and its message, -1 for none, and what
+// was done to that, nil for nothing.
+func (m *Model) itemAt(row int) (place, msg int, e *plan.Edit) {
+	if m.sn == nil || row >= len(m.sn.rows) {
 		return -1, -1, nil
 	}
-	place = int(m.sn.rows[m.cursor].place)
-	msg = int(m.sn.message[place])
-	return place, msg, m.sn.editOf(msg)
+	place = int(m.sn.rows[row].place)
+	if msg = int(m.sn.message[place]); msg < 0 {
+		return place, -1, nil
+	}
+	return place, msg, m.sn.edits[msg]
 }
 
 // togglePin pins the message at the cursor, or takes the pin off.
 func (m *Model) togglePin() tea.Cmd {
-	_, h, _ := m.selectedItem()
+	_, h, edit := m.selectedItem()
 	if h < 0 {
 		m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
 		return nil
 	}
-	id, was, edited := m.sn.history.At(h).ID, m.sn.isPinned(h), m.sn.edits[h] != kept
+	id, was := m.sn.history.At(h).ID, m.sn.isPinned(h)
 	return m.startJob("pinning", func(ctx context.Context) done {
 		switch {
 		case was:
 			return done{text: "the pin is removed", err: m.s.Unpin(ctx, id)}
-		case edited:
+		case edit != nil:
 			return done{text: "pinned: the next compaction undoes what was done to it", err: m.s.Pin(ctx, id)}
 		}
 		return done{text: "pinned: no stage edits this message", err: m.s.Pin(ctx, id)}

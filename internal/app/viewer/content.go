@@ -16,19 +16,28 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// looks are how it is shown what was done to messages: by a sign, so that it is seen
-// without colours, and by a word.
-var looks = map[plan.Kind]struct {
+// look is how it is shown what an edit did: by a sign, so that it is seen without
+// colours, and by a word.
+type look struct {
 	sign, word string
 	ink        ansi.Style
-}{
-	kept:        {" ", "", plain},
-	plan.Mask:   {"~", "masked", inkMask},
-	plan.Fold:   {"=", "folded", inkFold},
-	plan.State:  {"=", "folded", inkFold},
-	plan.Drop:   {"-", "dropped", inkWrong},
-	plan.Answer: {"+", "answered", inkGood},
-	stripped:    {"~", "thinking left out", inkMask},
+}
+
+var looks = map[plan.Kind]look{
+	plan.Mask:     {"~", "masked", inkMask},
+	plan.Fold:     {"=", "folded", inkFold},
+	plan.State:    {"=", "folded", inkFold},
+	plan.Drop:     {"-", "dropped", inkWrong},
+	plan.Answer:   {"+", "answered", inkGood},
+	stripped.Kind: {"~", "thinking left out", inkMask},
+}
+
+// lookOf returns how an edit is shown, or that nothing was done.
+func lookOf(e *plan.Edit) look {
+	if e == nil {
+		return look{sign: " "}
+	}
+	return looks[e.Kind]
 }
 
 // pinSign stands beside what is pinned.
@@ -51,7 +60,7 @@ func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
 	by := slices.IndexFunc(edits, func(e *plan.Edit) bool { return e.Text != "" && (p.Text == e.Text || p.Args == e.Text) })
 	add := func(ink ansi.Style, s string, hang int) {
 		if by >= 0 {
-			look := looks[edits[by].Kind]
+			look := lookOf(edits[by])
 			ink, s, hang = look.ink, look.sign+" "+s, hang+2
 		}
 		out = append(out, paragraph{ink: ink, text: s, hang: hang})

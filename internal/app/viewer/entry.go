@@ -75,7 +75,7 @@ func (m *Model) viewMessage(v int) []paragraph {
 		e := &m.sn.plan.Edits[o.Edit]
 		out := editText(e)
 		for i := range msg.Parts {
-			out = append(out, paragraph{ink: looks[e.Kind].ink, text: msg.Parts[i].Text})
+			out = append(out, paragraph{ink: lookOf(e).ink, text: msg.Parts[i].Text})
 		}
 		return out
 	}
@@ -105,8 +105,8 @@ func (m *Model) messageHeading(msg int) paragraph {
 	if m.sn.isPinned(msg) {
 		words = append(words, pinSign+" pinned")
 	}
-	if done := m.sn.edits[msg]; done != kept {
-		words, ink = append(words, looks[done].sign, looks[done].word), looks[done].ink
+	if e := m.sn.edits[msg]; e != nil {
+		words, ink = append(words, lookOf(e).sign, lookOf(e).word), lookOf(e).ink
 	}
 	return paragraph{ink: ink, text: shortenTo(strings.Join(words, " "), 200)}
 }
@@ -126,7 +126,7 @@ func editText(e *plan.Edit) []paragraph {
 	if e.Before.Tokens > 0 {
 		text += fmt.Sprintf("  %s → %s", show.Thousands(e.Before.Tokens), show.Thousands(e.After.Tokens))
 	}
-	look := looks[e.Kind]
+	look := lookOf(e)
 	out := []paragraph{{ink: append(strong, look.ink...), text: look.sign + " " + text}}
 	return append(out, factLines("stage", e.Stage, "why", e.Why, "handle", e.Handle, "plan", string(e.Made))...)
 }

@@ -115,7 +115,7 @@ func (m *Model) nextEdit(step int) {
 	}
 	_, _, last := m.selectedItem()
 	for k := m.cursor + step; k >= 0 && k < len(m.sn.rows); k += step {
-		e := m.sn.editOf(int(m.sn.message[m.sn.rows[k].place]))
+		_, _, e := m.itemAt(k)
 		if e != nil && e != last {
 			m.choose(k)
 			return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -19,10 +20,10 @@ type snapshot struct {
 	rows   []row
 	leaf   int // the row of the leaf, or -1
 
-	message []int32     // by place: its message in the history, or -1
-	entry   []int32     // by message: its place, or -1
-	shown   []int32     // by message: the message of the view that shows or hides it
-	edits   []plan.Kind // by message: what was done to it, or one of the kinds below
+	message []int32      // by place: its message in the history, or -1
+	entry   []int32      // by message: its place, or -1
+	shown   []int32      // by message: the message of the view that shows or hides it
+	edits   []*plan.Edit // by message: what changed it, or nil
 
 	labels map[string]string // by entry
 	pins   []string          // entries
@@ -32,11 +33,8 @@ type snapshot struct {
 	saved                     int    // by that compaction, as it said itself
 }
 
-// What no edit does to a message.
-const (
-	kept     plan.Kind = ""
-	stripped plan.Kind = "stripped" // its signed thinking is left out
-)
+// stripped stands for edits where only signed thinking was left out of a message.
+var stripped = &plan.Edit{Kind: "stripped", Part: -1}
 
 // row is a line of the tree.
 type row struct {
@@ -131,49 +129,22 @@ func (sn *snapshot) indexEntries() {
 // indexView finds what the plan in force does to each message.
 func (sn *snapshot) indexView() {
 	n := sn.history.Len()
-	sn.shown = slices.Repeat([]int32{-1}, n)
-	sn.edits = make([]plan.Kind, n)
+	sn.shown, sn.edits = slices.Repeat([]int32{-1}, n), conview.EditsOf(sn.plan, n)
 	for v := range sn.view.Len() {
 		o := sn.view.Origin(v)
-		if o.Edit >= 0 {
-			if e := &sn.plan.Edits[o.Edit]; e.Kind == plan.Fold || e.Kind == plan.Drop {
-				for h := e.From; h < e.To; h++ {
-					sn.shown[h], sn.edits[h] = int32(v), e.Kind
-				}
-				for _, h := range e.Keep {
-					sn.edits[h] = kept
-				}
+		if o.Edit >= 0 && sn.plan.Edits[o.Edit].Kind != plan.State {
+			for h := sn.plan.Edits[o.Edit].From; h < sn.plan.Edits[o.Edit].To; h++ {
+				sn.shown[h] = int32(v)
 			}
 		}
 		for _, h := range o.Joined {
 			sn.shown[h] = int32(v)
 		}
-		if o.Message < 0 {
-			continue
-		}
-		sn.shown[o.Message] = int32(v)
-		if o.Stripped {
-			sn.edits[o.Message] = stripped
-		}
-		for _, i := range o.Edits {
-			sn.edits[sn.plan.Edits[i].From] = sn.plan.Edits[i].Kind
+		if o.Message >= 0 {
+			sn.shown[o.Message] = int32(v)
+			if o.Stripped && sn.edits[o.Message] == nil {
+				sn.edits[o.Message] = stripped
+			}
 		}
 	}
-}
-
-// editOf returns the edit that changed a message, nil for none.
-func (sn *snapshot) editOf(msg int) *plan.Edit {
-	if msg < 0 || sn.edits[msg] == kept || sn.shown[msg] < 0 {
-		return nil
-	}
-	o := sn.view.Origin(int(sn.shown[msg]))
-	if o.Edit >= 0 {
-		return &sn.plan.Edits[o.Edit]
-	}
-	for _, i := range o.Edits {
-		if e := &sn.plan.Edits[i]; e.From == msg {
-			return e
-		}
-	}
-	return nil
 }

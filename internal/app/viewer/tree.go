@@ -107,7 +107,7 @@ func (m *Model) entryLine(k, width int) string {
 	p, s := &m.sn.places[r.place], m.entryWords(int(r.place))
 	sign := " "
 	if h := int(m.sn.message[r.place]); h >= 0 {
-		look := looks[m.sn.edits[h]]
+		look := lookOf(m.sn.edits[h])
 		if sign = look.ink.Styled(look.sign); m.sn.isPinned(h) {
 			sign = inkPin.Styled(pinSign)
 		}
