@@ -58,7 +58,9 @@ func (d *Driver) answerMessage(ctx context.Context, text string) error {
 		}
 		calls := callsIn(&answer.Message)
 		if len(calls) == 0 {
-			d.noteUnusualStop(answer.Stop)
+			if say := unusualStops[answer.Stop]; say != "" {
+				d.note("%s", say)
+			}
 			return nil
 		}
 		results := d.runCalls(ctx, calls)
@@ -69,20 +71,15 @@ func (d *Driver) answerMessage(ctx context.Context, text string) error {
 			return ErrInterrupted
 		}
 	}
-	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)})
+	d.note("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)
 	return nil
 }
 
-// noteUnusualStop reports an answer that ended in an unusual way.
-func (d *Driver) noteUnusualStop(stop string) {
-	switch stop {
-	case wire.StopLength:
-		d.ui.Event(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
-	case wire.StopFilter:
-		d.ui.Event(Event{Kind: Note, Text: "the provider withheld the answer"})
-	case wire.StopRefusal:
-		d.ui.Event(Event{Kind: Note, Text: "the model refused"})
-	}
+// unusualStops is what is told of an answer that ended in an unusual way.
+var unusualStops = map[string]string{
+	wire.StopLength:  "the answer reached the output limit and may be cut off; --max-tokens raises it",
+	wire.StopFilter:  "the provider withheld the answer",
+	wire.StopRefusal: "the model refused",
 }
 
 // askModel gets one answer and writes it into the session. A request that is too
@@ -143,7 +140,7 @@ func (d *Driver) prepareCall(ctx context.Context) (session.Call, error) {
 		d.stuck.Store(true)
 	}
 	for _, n := range call.Notes {
-		d.ui.Event(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(n, "session "+d.session.ID()+": compact: ")})
+		d.note("not compacted: %s", strings.TrimPrefix(n, "session "+d.session.ID()+": compact: "))
 	}
 	return call, nil
 }
@@ -176,12 +173,14 @@ func (d *Driver) overflowLimit(over *llm.OverflowError) int {
 
 // keepAnswer writes a whole answer into the session.
 func (d *Driver) keepAnswer(ctx context.Context, answer *wire.Answer) error {
-	m := answer.Message
-	if !hasContent(&m) {
+	m := &answer.Message
+	// Thinking and blank words alone are nothing that a provider accepts.
+	if !slices.ContainsFunc(m.Parts, func(p chat.Part) bool {
+		return p.Kind != chat.Thinking && (p.Kind != chat.Text || strings.TrimSpace(p.Text) != "")
+	}) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: "(no answer)"})
-		answer.Message = m
 	}
-	if _, err := d.session.Answered(context.WithoutCancel(ctx), m, answer.Usage); err != nil {
+	if _, err := d.session.Answered(context.WithoutCancel(ctx), *m, answer.Usage); err != nil {
 		return err
 	}
 	d.ui.Event(Event{Kind: Answered, Text: m.Text()})
@@ -222,52 +221,33 @@ func (d *Driver) keepPartial(ctx context.Context, part *wire.Answer, err error) 
 	return err
 }
 
-// hasContent reports whether there is anything in a message that a provider
-// accepts alone.
-func hasContent(m *chat.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool {
-		return p.Kind != chat.Thinking && (p.Kind != chat.Text || strings.TrimSpace(p.Text) != "")
-	})
-}
-
 func callsIn(m *chat.Message) []chat.Part {
-	var calls []chat.Part
-	for i := range m.Parts {
-		if m.Parts[i].Kind == chat.ToolCall {
-			calls = append(calls, m.Parts[i])
-		}
-	}
-	return calls
+	return slices.DeleteFunc(slices.Clone(m.Parts), func(p chat.Part) bool { return p.Kind != chat.ToolCall })
 }
 
 // settleCalls answers calls at the session's end that never got a result, as after
 // a crash, so that the conversation can go on. It returns how many there were.
 func (d *Driver) settleCalls(ctx context.Context) (int, error) {
-	open, err := openCalls(d.session)
-	if err != nil || len(open) == 0 {
-		return 0, err
-	}
-	results := make([]chat.Message, len(open))
-	for i, c := range open {
-		results[i] = callResult(c, "not known: the session ended before this call returned", true)
-	}
-	_, err = d.session.Append(context.WithoutCancel(ctx), results...)
-	return len(open), err
-}
-
-// openCalls returns the calls of a session's last answer that have no result yet.
-func openCalls(s *session.Session) ([]chat.Part, error) {
-	c, err := s.Context()
+	c, err := d.session.Context()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	h := c.Request.History
 	all := chat.NewOutline(h).Exchanges
 	if len(all) == 0 || all[len(all)-1].To != h.Len() {
-		return nil, nil
+		return 0, nil
 	}
 	last := all[len(all)-1]
-	return slices.DeleteFunc(callsIn(h.At(last.From)), func(c chat.Part) bool { return !slices.Contains(last.Open, c.ID) }), nil
+	var results []chat.Message
+	for _, call := range callsIn(h.At(last.From)) {
+		if slices.Contains(last.Open, call.ID) {
+			results = append(results, callResult(call, "not known: the session ended before this call returned", true))
+		}
+	}
+	if len(results) > 0 {
+		_, err = d.session.Append(context.WithoutCancel(ctx), results...)
+	}
+	return len(results), err
 }
 
 // callResult returns the answer to a call.

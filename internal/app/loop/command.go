@@ -78,8 +78,15 @@ func (d *Driver) note(format string, args ...any) {
 }
 
 func doCompact(ctx context.Context, d *Driver, focus string) error {
-	err := d.compactNow(ctx, focus)
-	if !errors.Is(err, session.ErrNothing) {
+	d.ui.Event(Event{Kind: Compacting, Text: "manual"})
+	c, err := d.session.Compact(ctx, focus)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ErrInterrupted
+	case err == nil:
+		d.reportCompaction(c)
+		return nil
+	case !errors.Is(err, session.ErrNothing):
 		return err
 	}
 	f, ferr := d.Measure()

@@ -172,7 +172,8 @@ func (d *Driver) Submit(line string) {
 	cmd, arg, isCommand := parseCommand(line)
 	switch {
 	case isCommand && cmd.Name == "compact" && d.turns:
-		err := d.requestCompaction(d.base, arg) // only notes it, as long as the turn runs
+		_, err := d.session.RequestCompaction(d.base, arg) // only notes it, as long as the turn runs
+		d.asked.Store(err == nil)
 		d.mu.Unlock()
 		if err != nil {
 			d.note("not compacted: %s", problemText(err))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/budget"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -30,7 +30,10 @@ func (d *Driver) Measure() (*Fill, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := fillOf(&st)
+	f := &Fill{
+		Used: st.Count.Tokens, Available: st.Limits.Available, Window: st.Limits.Context,
+		Ratio: show.Ratio(st.Count.Tokens, st.Limits.Available), Upper: st.Ratio,
+	}
 	switch {
 	case st.ShouldCompact:
 		f.Level, f.Next = LevelWarning, NextCompacts
@@ -44,14 +47,6 @@ func (d *Driver) Measure() (*Fill, error) {
 		f.Level = LevelQuiet
 	}
 	return f, nil
-}
-
-func fillOf(st *budget.Status) *Fill {
-	f := &Fill{Used: st.Count.Tokens, Available: st.Limits.Available, Window: st.Limits.Context, Upper: st.Ratio}
-	if f.Available > 0 {
-		f.Ratio = float64(f.Used) / float64(f.Available)
-	}
-	return f
 }
 
 // finishTurn ends a turn: it says how full the window is, and compacts where that
@@ -78,39 +73,17 @@ func (d *Driver) finishTurn(ctx context.Context, cut bool) error {
 	case ctx.Err() != nil && c == nil:
 		return ErrInterrupted
 	case errors.Is(err, session.ErrNothing): // only somebody who asked for it is told
-		d.ui.Event(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problemText(err), "nothing to compact: ")})
+		d.note("not compacted: %s", strings.TrimPrefix(problemText(err), "nothing to compact: "))
 	case err != nil:
 		return err
 	case c != nil:
 		d.reportCompaction(c)
 	case f != nil && f.Next == NextCompacts:
 		d.stuck.Store(true)
-		d.ui.Event(Event{Kind: Note, Text: "not compacted: nothing can be made smaller now, or a hook called it off"})
+		d.note("not compacted: nothing can be made smaller now, or a hook called it off")
 	case f != nil && f.Level != LevelWarning:
 		d.stuck.Store(false)
 	}
-	return nil
-}
-
-// requestCompaction asks for a compaction at the end of the turn that runs, or sooner if
-// the window fills up before that.
-func (d *Driver) requestCompaction(ctx context.Context, focus string) error {
-	_, err := d.session.RequestCompaction(ctx, focus)
-	d.asked.Store(err == nil)
-	return err
-}
-
-// compactNow compacts now.
-func (d *Driver) compactNow(ctx context.Context, focus string) error {
-	d.ui.Event(Event{Kind: Compacting, Text: "manual"})
-	c, err := d.session.Compact(ctx, focus)
-	switch {
-	case ctx.Err() != nil && err != nil:
-		return ErrInterrupted
-	case err != nil:
-		return err
-	}
-	d.reportCompaction(c)
 	return nil
 }
 
