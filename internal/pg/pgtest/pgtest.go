@@ -58,24 +58,10 @@ func Shared(t testing.TB) *Server {
 // as fsync=off, besides those that tests need.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s := Prepare(t, settings...)
-	must(t, s.Run())
-	return s
-}
-
-// Prepare is [Start] without Run, for a test that adds files to the server's first.
-func Prepare(t testing.TB, settings ...string) *Server {
-	t.Helper()
-	s, err := initServer(settings...)
+	s, err := Launch(settings...)
 	skipOrFail(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
-}
-
-// WriteFile writes a file among the server's, which it alone may read.
-func (s *Server) WriteFile(name string, data []byte) error {
-	path := filepath.Join(s.dataFolder(), name)
-	return errors.Join(os.WriteFile(path, data, 0o600), s.giveToUser(path))
 }
 
 // Close ends the server and removes what it kept.
@@ -251,6 +237,15 @@ func (s *Server) Bin() string { return s.bin }
 
 // Dir returns the server's folder.
 func (s *Server) Dir() string { return s.dir }
+
+// Write writes a file of the server's own into its data: settings take effect when it
+// is started again.
+func (s *Server) Write(t testing.TB, name string, text []byte) {
+	t.Helper()
+	path := filepath.Join(s.dataFolder(), name)
+	must(t, os.WriteFile(path, text, 0o600))
+	must(t, s.giveToUser(path))
+}
 
 func (s *Server) databaseURL(database string) string {
 	return "postgres:///" + database + "?host=" + url.QueryEscape(s.dir) + "&user=winnow"
