@@ -187,10 +187,10 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/a.go", "content", "x\n"), "File created successfully")
 			sh(k, "cat >> a.go <<'E'\ny\nE", "")
 		}, "@1\nx\ny\ncomplete\n"},
-		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@2\nzwei\n@0\n?one\n@0\n?three\n"},
+		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n@0\n?three\n"},
 		{"a read that shows what stood before it", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":3}`, "     2→zero\n     3→one\n     4→two")
-		}, "@2\nzero\none\ntwo\n"},
+		}, "@1\n?one\nzero\none\ntwo\n"},
 		{"a read that ends before", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":9}`, "     1→one\n     2→new")
 		}, "@1\none\nnew\ncomplete\n"},
@@ -243,22 +243,6 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	}
 }
 
-// A path from the home folder is the file with its full path.
-func TestPathsFromTheHomeFolder(t *testing.T) {
-	var k talk
-	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→one")
-	k.call("Bash", object("command", "rm ~/notes.md"), "")
-	if s := k.set(); len(s.Files()) != 1 || !s.File("/c/Users/ann/notes.md").Deleted {
-		t.Errorf("%d files", len(s.Files()))
-	}
-	k = talk{} // and where the home is not known yet
-	k.call("Write", object("file_path", "~/notes.md", "content", "one\n"), "File created successfully")
-	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→two")
-	if s := k.set(); len(s.Files()) != 1 {
-		t.Errorf("%d files", len(s.Files()))
-	}
-}
-
 // Files come with the most recently touched first, and say what touched them.
 func TestFiles(t *testing.T) {
 	var k talk
@@ -272,29 +256,6 @@ func TestFiles(t *testing.T) {
 	}
 	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn {
 		t.Errorf("got %+v", l)
-	}
-}
-
-// A session whose folder nobody names: an edit tells that a full path and a relative
-// one are one file, whichever was read.
-func TestFolderRecognised(t *testing.T) {
-	body := "package store\n\nfunc Open(path string) (*Store, error) {\n\treturn nil, nil\n}\n"
-	const full = "/srv/app/internal/store/open.go"
-	for _, read := range []string{"internal/store/open.go", full} {
-		var k talk
-		k.call("bash", object("command", "cat "+read), body)
-		if read == full {
-			k.call("apply_patch", object("patchText", "*** Begin Patch\n*** Update File: internal/store/open.go\n@@\n-func Open(path string) (*Store, error) {\n+func Open(path string, mode int) (*Store, error) {\n*** End Patch"), "Success. Updated the following files:\nM internal/store/open.go")
-		} else {
-			k.call("edit", object("filePath", full, "oldString", "func Open(path string) (*Store, error) {", "newString", "func Open(path string, mode int) (*Store, error) {"), "Edit applied successfully.")
-		}
-		files := k.set().Files()
-		if len(files) != 1 || files[0].Path != full || !files[0].Complete {
-			t.Fatalf("got %+v", files)
-		}
-		if line := files[0].Regions[0].Lines[2].Text; line != "func Open(path string, mode int) (*Store, error) {" {
-			t.Errorf("line 3 is %q", line)
-		}
 	}
 }
 
