@@ -373,7 +373,7 @@ func TestLLMLosesConstraints(t *testing.T) {
 	}
 	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 1400, Counter: token.New(token.O200K, nil)}
 	prose := "## Goal\n- a service\n## Decisions\n"
-	for i := range 80 {
+	for i := range 72 {
 		prose += fmt.Sprintf("- the queue of %d stays, because reader %d waits\n", i, i)
 	}
 	out := summarize(t, LLMOptions{Model: fixed(prose)}, in)
