@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
-	"github.com/winnow-llm/winnow/session"
 )
 
 // loopFlags are the flags of loop.
@@ -110,17 +109,6 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 		return err
 	}
 	return a.talk(ctx, h, s, spec, loop.Options{Output: f.maxTokens, Trust: f.yes}, tty)
-}
-
-// startDriver starts a driver with tools that work in this folder.
-func (h *loopHost) startDriver(ctx context.Context, ui loop.UI, s *session.Session, spec string, o loop.Options) (*loop.Driver, error) {
-	d, err := loop.NewDriver(ctx, h, ui, h.box, s, spec, o)
-	if err != nil {
-		h.leaveSession(s)
-		return nil, err
-	}
-	h.recall.Store(d)
-	return d, nil
 }
 
 // systemPrompt returns what the model is told where --system says nothing else.

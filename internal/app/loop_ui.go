@@ -126,8 +126,11 @@ func (u *loopUI) prompt(text string) {
 	}
 }
 
-// say tells what happened beside the conversation.
+// say tells what happened beside the conversation, where there is one.
 func (u *loopUI) say(text string) {
+	if u == nil {
+		return
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.a.quiet {
@@ -295,12 +298,13 @@ func (a *app) talk(ctx context.Context, h *loopHost, s *session.Session, spec st
 	if tty {
 		ui.st = a.styleFor(a.stdout)
 	}
-	d, err := h.startDriver(ctx, ui, s, spec, o)
+	d, err := loop.NewDriver(ctx, h, ui, h.box, s, spec, o)
 	if err != nil {
+		h.leaveSession(s)
 		return err
 	}
-	say := ui.say
-	h.tell.Store(&say)
+	h.recall.Store(d) // the tools work in this folder
+	h.ui.Store(ui)
 	interrupts := make(chan os.Signal, 1)
 	if tty {
 		signal.Notify(interrupts, os.Interrupt)
@@ -308,7 +312,7 @@ func (a *app) talk(ctx context.Context, h *loopHost, s *session.Session, spec st
 		ui.greet(d)
 	}
 	err = a.submitLines(ctx, d, ui, interrupts)
-	h.tell.Store(nil)
+	h.ui.Store(nil)
 	if closed := d.Close(); err == nil {
 		err = closed
 	}
