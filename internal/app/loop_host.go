@@ -82,15 +82,15 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if !required && files[1] == "" { // it is read when it appears
 		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required, Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings})
+	h.live, err = config.Watch(config.Options{
+		Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required,
+		Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if h.store, _, err = a.openStore(f.store); err != nil {
-		_ = h.live.Close() // only watching
-		return nil, err
-	}
-	return h, nil
+	h.store, _, err = a.openStore(f.store)
+	return h, err
 }
 
 // applyFlags have the last word on the settings.
@@ -99,22 +99,12 @@ func (h *loopHost) applyFlags(f *config.File) {
 	spec := h.spec
 	h.mu.Unlock()
 	f.Model = cmp.Or(spec, f.Model)
-	_ = setPreset(f, h.f.preset) // the flag was checked
-	f.Estimator = cmp.Or(h.f.estimator, f.Estimator)
-	switch {
-	case h.f.window > 0:
-		f.Window = h.f.window
-	case spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window): // more it does not take
+	_ = setFlags(h.f.flags, f)                                                                     // they were checked
+	if h.f.window == 0 && spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window) { // more it does not take
 		f.Window = simmodel.Window
 	}
-	if h.f.maxTokens > 0 {
-		f.OutputReserve = h.f.maxTokens
-	}
-	if h.f.threshold > 0 {
-		f.Threshold = h.f.threshold
-		if target := f.Settings.WithDefaults().Target; target >= f.Threshold { // or nothing would last
-			f.Target = 0.75 * f.Threshold
-		}
+	if target := f.Settings.WithDefaults().Target; h.f.flags.Changed("compact-threshold") && target >= f.Threshold { // or nothing would last
+		f.Target = 0.75 * f.Threshold
 	}
 	if h.f.disable {
 		off := false
@@ -139,7 +129,6 @@ func (h *loopHost) say(text string) {
 }
 
 func (h *loopHost) close() {
-	_ = h.live.Close()  // only watching
 	_ = h.store.Close() // acknowledged entries are on the disk
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,6 +159,7 @@ func (h *loopHost) outputLimit() stage.OutputLimit {
 // that its owner alone can read, and returns where it is. Secrets go out of it
 // where they go out of sessions.
 func (h *loopHost) keepOutput(output string) (string, error) {
+	redact := h.live.Session("", "").Redact
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.outputs == "" {
@@ -184,7 +174,7 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 		}
 		h.outputs = dir
 	}
-	if h.live.Session("", "").Redact {
+	if redact {
 		output, _ = (&session.Redactor{}).Text(output)
 	}
 	f, err := os.CreateTemp(h.outputs, "*.txt")
