@@ -35,42 +35,39 @@ func (a *app) completionCommand() *cobra.Command {
 	for i := range shells {
 		names[i] = shells[i].name
 	}
-	return &cobra.Command{
-		Use:       "completion bash|zsh|fish|powershell",
-		Short:     "Print a completion script for a shell",
-		ValidArgs: names,
-		Example: `  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
+	cmd := newCommand("completion bash|zsh|fish|powershell", "Print a completion script for a shell", `
+  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
   winnow completion zsh > "${fpath[1]}/_winnow"
   winnow completion fish > ~/.config/fish/completions/winnow.fish
-  winnow completion powershell >> $PROFILE`,
-		Long: `Prints a script that makes the shell complete commands, flags, formats, models,
+  winnow completion powershell >> $PROFILE
+
+Prints a script that makes the shell complete commands, flags, formats, models,
 presets, stages, policies, handles and session ids.
 
 To install it, write it to the place shown above and start a new shell. bash needs
 the package bash-completion; zsh needs the line "autoload -U compinit; compinit" in
 ~/.zshrc. To try it in the current shell only: source <(winnow completion bash), or
-winnow completion fish | source.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) != 1:
-				return usageErrorf("completion: for which shell? %s; see winnow help completion", strings.Join(names, ", "))
-			case !slices.Contains(names, args[0]):
-				return usageErrorf("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
-			}
-			return nil
-		},
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			var b bytes.Buffer
-			if err := shells[slices.Index(names, args[0])].write(cmd.Root(), &b); err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"shell": args[0], "script": b.String()})
-			}
-			_, err := a.dataWriter().Write(b.Bytes())
+winnow completion fish | source.`, func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) != 1:
+			return usageErrorf("completion: for which shell? %s; see winnow help completion", strings.Join(names, ", "))
+		case !slices.Contains(names, args[0]):
+			return usageErrorf("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
+		}
+		return nil
+	}, func(cmd *cobra.Command, args []string) error {
+		var b bytes.Buffer
+		if err := shells[slices.Index(names, args[0])].write(cmd.Root(), &b); err != nil {
 			return err
-		}),
-	}
+		}
+		if a.asJSON {
+			return a.printJSON(map[string]any{"shell": args[0], "script": b.String()})
+		}
+		_, err := a.dataWriter().Write(b.Bytes())
+		return err
+	})
+	cmd.ValidArgs = names
+	return cmd
 }
 
 // addCompletions tells the shell what can stand where, for every command at once: by

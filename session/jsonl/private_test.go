@@ -31,7 +31,7 @@ func TestPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := store.Create(t.Context(), session.Header{ID: "a"})
+	log, err := store.Create(t.Context(), session.Header{ID: "a"}, session.Records())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestNamedFileKeepsItsMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := store.Create(t.Context(), session.Header{ID: "a"})
+	log, err := store.Create(t.Context(), session.Header{ID: "a"}, session.Records())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestLinkedFoldersAreFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := store.Create(t.Context(), session.Header{ID: id})
+		log, err := store.Create(t.Context(), session.Header{ID: id}, session.Records())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		log, err := s.Create(t.Context(), session.Header{ID: fmt.Sprint(n)})
+		log, err := s.Create(t.Context(), session.Header{ID: fmt.Sprint(n)}, session.Records())
 		if err != nil {
 			t.Fatal(err)
 		}

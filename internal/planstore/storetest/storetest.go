@@ -1,6 +1,5 @@
-// Package storetest has what tests of stores work with: conversations, plans for them,
-// and a clock. What all stores must do is tested for all of them together, beside package
-// postgres.
+// Package storetest has what tests of plan stores share: conversations, plans for them,
+// and a clock.
 package storetest
 
 import (
@@ -82,4 +81,12 @@ func At(ctx context.Context, s planstore.Store, k planstore.Key, prefix chat.Has
 		}
 	}
 	return nil, errors.Join(err, planstore.ErrNotFound)
+}
+
+// Leaf returns the conversation of a history that branched off from none.
+func Leaf(tenant string, h chat.History) planstore.Conversation {
+	k := planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
+	c := planstore.NewConversation(k, h.Chain(min(2, h.Len())))
+	c.Len, c.Chain, c.Dialect, c.Model = h.Len(), h.Chain(h.Len()), "anthropic", "m"
+	return c
 }

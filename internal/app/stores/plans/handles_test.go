@@ -1,4 +1,4 @@
-package postgres_test
+package plans_test
 
 import (
 	"testing"
@@ -11,10 +11,10 @@ import (
 )
 
 // runHandles checks how plans are found by their handles.
-func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+func runHandles(t *testing.T, by backend) {
 	t.Run("handles", func(t *testing.T) {
 		clock := storetest.NewClock()
-		s := open(t, planstore.Bounds{Age: 3 * time.Hour, Now: clock.Now})
+		s := by.open(t, planstore.Bounds{Age: 3 * time.Hour, Now: clock.Now})
 		h := storetest.History("a", 5)
 		handle := plan.Handle(h, 1, 3, -1)
 		fold := func(text, handle string, h chat.History) *plan.Plan {

@@ -1,4 +1,4 @@
-package sessiontest
+package sessions_test
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// Search checks a store that finds words itself, a [session.Searcher].
-func Search(t *testing.T, open Opener) {
+// testSearch checks a store that finds words itself, a [session.Searcher].
+func testSearch(t *testing.T, open opener) {
 	ctx := t.Context()
 	kept, _ := newStore(t, open)
 	store, ok := kept.(interface {

@@ -1,4 +1,4 @@
-package postgres_test
+package plans_test
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // broken is a store that fails after some pieces.
@@ -40,20 +39,11 @@ func (b *broken) Import(ctx context.Context, items []planstore.Item, from, place
 func TestCopy(t *testing.T) {
 	file := func(name string) planstore.Owner {
 		t.Helper()
-		s, err := sqlite.Open(filepath.Join(t.TempDir(), name), planstore.Bounds{Age: ages})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s
+		return openFile(t, filepath.Join(t.TempDir(), name), planstore.Bounds{Age: ages})
 	}
 	const conversations = 900
 	clock := storetest.NewClock()
-	from, err := sqlite.Open(filepath.Join(t.TempDir(), "from.db"), planstore.Bounds{Age: ages, Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
+	from := openFile(t, filepath.Join(t.TempDir(), "from.db"), planstore.Bounds{Age: ages, Now: clock.Now})
 	secret, err := from.Secret(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +66,7 @@ func TestCopy(t *testing.T) {
 	}
 	one, two := fillBook(t, from, "tenant1")
 	address := pgtest.Shared(t).Database(t)
-	to := open(t, address, planstore.Bounds{Age: ages})
+	to := openDatabase(t, address, planstore.Bounds{Age: ages})
 	first, err := planstore.Copy(t.Context(), from, &broken{to, 6}, "a file")
 	if !errors.Is(err, errBroken) || first.Read != 1101 || first.Resumed {
 		t.Fatalf("%+v, %v", first, err)
@@ -104,8 +94,8 @@ func TestCopy(t *testing.T) {
 		if have, err := s.Secret(t.Context()); err != nil || string(have) != string(secret) {
 			t.Errorf("secret %q, %v; want %q", have, err, secret)
 		}
-		sameBook(t, from, s, "tenant1", one)
-		sameBook(t, from, s, "tenant1", two)
+		checkSame(t, from, s, "tenant1", one)
+		checkSame(t, from, s, "tenant1", two)
 		h := storetest.History("50", 5)
 		k := planstore.Key{Tenant: "tenant2", First: h.Chain(1)}
 		p, err := storetest.At(t.Context(), s, k, h.Chain(5))

@@ -1,4 +1,4 @@
-package sessiontest
+package sessions_test
 
 import (
 	"context"
@@ -15,12 +15,11 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// FullDisk fills a real disk: a file system of one megabyte where one can be
+// testFullDisk fills a real disk: a file system of one megabyte where one can be
 // mounted, and a process whose files may not grow beyond that. Every acknowledged
 // entry must be there afterwards, and others must leave no trace; the error must
-// say that the disk is full; and the session must go on once there is space. Call
-// [Child] from TestMain.
-func FullDisk(t *testing.T, open Opener) {
+// say that the disk is full; and the session must go on once there is space.
+func testFullDisk(t *testing.T, open opener) {
 	t.Run("files", func(t *testing.T) {
 		cmd, out := spawnChild(t, t.TempDir(), "fill")
 		said, err := io.ReadAll(out)
@@ -43,17 +42,17 @@ func FullDisk(t *testing.T, open Opener) {
 	})
 }
 
-// FullStore is [FullDisk] for a store whose disk is elsewhere: the store that is
+// testFullStore is [testFullDisk] for a store whose disk is elsewhere: the store that is
 // kept under this name has room for about a megabyte, until makeRoom gives it
 // more.
-func FullStore(t *testing.T, open Opener, name string, makeRoom func() error) {
+func testFullStore(t *testing.T, open opener, name string, makeRoom func() error) {
 	n, err := fillUp(open, name, makeRoom)
 	must(t, err)
 	t.Logf("there was room for %d entries", n)
 }
 
-// fillLimited fills a disk as FullDisk does, in a process with a limit.
-func fillLimited(open Opener, dir string) error {
+// fillLimited fills a disk as testFullDisk does, in a process with a limit.
+func fillLimited(open opener, dir string) error {
 	signal.Ignore(syscall.SIGXFSZ) // so that a write fails instead
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -71,7 +70,7 @@ func fillLimited(open Opener, dir string) error {
 
 // fillUp appends until the disk is full, makes room and goes on. It returns how
 // many entries there was room for.
-func fillUp(open Opener, dir string, makeRoom func() error) (int, error) {
+func fillUp(open opener, dir string, makeRoom func() error) (int, error) {
 	ctx := context.Background()
 	store, err := open(dir)
 	if err != nil {

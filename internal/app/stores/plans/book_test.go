@@ -1,4 +1,4 @@
-package postgres_test
+package plans_test
 
 import (
 	"errors"
@@ -11,14 +11,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
 )
-
-// leafOf returns the conversation of a history that branched off from none.
-func leafOf(tenant string, h chat.History) planstore.Conversation {
-	k := planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
-	c := planstore.NewConversation(k, h.Chain(min(2, h.Len())))
-	c.Len, c.Chain, c.Dialect, c.Model = h.Len(), h.Chain(h.Len()), "anthropic", "m"
-	return c
-}
 
 // foldOn returns a plan on a plan; nil is none.
 func foldOn(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
@@ -40,7 +32,7 @@ func settle(t *testing.T, s planstore.Store, c planstore.Conversation, h chat.Hi
 }
 
 // runBook checks the book of a store.
-func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
+func runBook(t *testing.T, by backend) {
 	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
 		t.Helper()
 		all, _, err := s.Leaves(t.Context(), c.Key)
@@ -53,9 +45,9 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		return planstore.Conversation{}
 	}
 	t.Run("the plan in force changes by one at a time", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		short, long := storetest.History("a", 5), storetest.History("a", 9)
-		c := leafOf("x", short)
+		c := storetest.Leaf("x", short)
 		first := foldOn(t, nil, short, "one")
 		settle(t, s, c, short, "", first, first)
 		// A second writer that plans the same messages from the same state uses
@@ -88,9 +80,9 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		}
 	})
 	t.Run("requests", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		h := storetest.History("a", 6)
-		c := leafOf("x", h)
+		c := storetest.Leaf("x", h)
 		const n = control.MaxRequests + 70
 		dollars := 0.5
 		for i := range n {
@@ -139,9 +131,9 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		}
 	})
 	t.Run("pins", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		h := storetest.History("a", 6)
-		c := leafOf("x", h)
+		c := storetest.Leaf("x", h)
 		pin := func(of string, message int, on bool) {
 			t.Helper()
 			p := planstore.Pin{Conversation: of, Len: message + 1, Chain: h.Chain(message + 1), Part: -1, On: on}
@@ -173,16 +165,16 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			t.Errorf("a pin on another plan than the one in force: %v", err)
 		}
 	})
-	if reopen != nil {
+	if by.reopen != nil {
 		t.Run("the book is kept", func(t *testing.T) {
-			s := open(t, planstore.Bounds{})
+			s := by.open(t, planstore.Bounds{})
 			h := storetest.History("a", 5)
-			c := leafOf("x", h)
+			c := storetest.Leaf("x", h)
 			p := foldOn(t, nil, h, "one")
 			settle(t, s, c, h, "", p, p)
 			must(t, s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}))
 			must(t, s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}))
-			s = reopen(t, s)
+			s = by.reopen(t, s)
 			if q, err := storetest.At(t.Context(), s, c.Key, p.Prefix); err != nil || q.ID() != p.ID() || q.Edits[0].Text != "one" {
 				t.Errorf("%v, %v", q, err)
 			}
@@ -192,12 +184,12 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			}
 		})
 	}
-	if beside != nil {
+	if by.beside != nil {
 		t.Run("others see at once what is in force", func(t *testing.T) {
-			s := open(t, planstore.Bounds{})
-			other := beside(t, s)
+			s := by.open(t, planstore.Bounds{})
+			other := by.beside(t, s)
 			h := storetest.History("a", 5)
-			c := leafOf("x", h)
+			c := storetest.Leaf("x", h)
 			if leaf(t, other, c).ID != "" {
 				t.Fatal("it is there before it was written")
 			}
@@ -213,8 +205,8 @@ func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			}
 		})
 	}
-	t.Run("gave way", func(t *testing.T) { checkFormer(t, open) })
-	t.Run("copied", func(t *testing.T) { checkCopied(t, open) })
-	t.Run("used once", func(t *testing.T) { checkSpent(t, open, beside) })
-	t.Run("limits", func(t *testing.T) { checkLimits(t, open, reopen) })
+	t.Run("gave way", func(t *testing.T) { checkFormer(t, by) })
+	t.Run("copied", func(t *testing.T) { checkCopied(t, by) })
+	t.Run("used once", func(t *testing.T) { checkSpent(t, by) })
+	t.Run("limits", func(t *testing.T) { checkLimits(t, by) })
 }

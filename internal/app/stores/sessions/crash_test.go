@@ -1,4 +1,4 @@
-package sessiontest
+package sessions_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/race"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -27,10 +28,9 @@ const (
 	childWork     = "WINNOW_SESSION_WORK"
 )
 
-// Child is to be called from TestMain. In a process that [Crash],
-// [Concurrent] or [FullDisk] started it writes to a session until it is killed or done, and
-// does not return; in any other it does nothing.
-func Child(open Opener) {
+// runChild writes to a session until it is killed or done, and does not return, in a
+// process that a check started; in any other it does nothing.
+func runChild(open opener) {
 	dir := os.Getenv(childVariable)
 	if dir == "" {
 		return
@@ -65,7 +65,7 @@ func spawnChild(t *testing.T, dir, work string) (*exec.Cmd, io.ReadCloser) {
 }
 
 // openInChild opens the session that a child process writes to, and says that it did.
-func openInChild(ctx context.Context, open Opener, dir, id string) (session.Store, *session.Session, error) {
+func openInChild(ctx context.Context, open opener, dir, id string) (session.Store, *session.Session, error) {
 	store, err := open(dir)
 	if err != nil {
 		return nil, nil, err
@@ -80,7 +80,7 @@ func openInChild(ctx context.Context, open Opener, dir, id string) (session.Stor
 
 // writeForEver appends turns of very different sizes and compacts now and
 // then. It tells every entry that was acknowledged.
-func writeForEver(open Opener, dir, id string) error {
+func writeForEver(open opener, dir, id string) error {
 	ctx := context.Background()
 	_, s, err := openInChild(ctx, open, dir, id)
 	if err != nil {
@@ -88,7 +88,7 @@ func writeForEver(open Opener, dir, id string) error {
 	}
 	for n := s.Len(); ; n++ {
 		size := 50 << (n % 11) // up to 51,200
-		msgs := Turn(n, size)
+		msgs := sessiontest.Turn(n, size)
 		for _, m := range msgs {
 			ids, err := s.Append(ctx, m)
 			if err != nil {
@@ -122,11 +122,11 @@ func crashCount(t *testing.T) int {
 	return 200
 }
 
-// Crash kills a process that writes to a session, at random points, over and
+// testCrash kills a process that writes to a session, at random points, over and
 // over: 10 times, 200 times where it may take long, or as often as WINNOW_CRASHES says.
 // After each time everything acknowledged must be there, the session must open
 // without damage, and compactions must be whole.
-func Crash(t *testing.T, open Opener) {
+func testCrash(t *testing.T, open opener) {
 	ctx := t.Context()
 	n, acknowledged, compactions, torn := crashCount(t), 0, 0, 0
 	var dir, id string
@@ -174,7 +174,7 @@ func Crash(t *testing.T, open Opener) {
 	t.Logf("killed %d times: %d entries acknowledged, %d of them compactions, all there; %d times a torn line was passed over", n, acknowledged, compactions, torn)
 }
 
-func checkAfterCrash(t *testing.T, ctx context.Context, open Opener, dir, id string, want map[string]bool, run int) int {
+func checkAfterCrash(t *testing.T, ctx context.Context, open opener, dir, id string, want map[string]bool, run int) int {
 	t.Helper()
 	store, err := open(dir)
 	must(t, err)
@@ -208,7 +208,7 @@ func checkAfterCrash(t *testing.T, ctx context.Context, open Opener, dir, id str
 	return len(s.Notes())
 }
 
-func appendMany(open Opener, dir, id, name string, n int) error {
+func appendMany(open opener, dir, id, name string, n int) error {
 	ctx := context.Background()
 	store, s, err := openInChild(ctx, open, dir, id)
 	if err != nil {
@@ -223,9 +223,9 @@ func appendMany(open Opener, dir, id, name string, n int) error {
 	return errors.Join(s.Close(), store.Close())
 }
 
-// Concurrent lets two processes append to one session at once: nothing may be
+// testConcurrent lets two processes append to one session at once: nothing may be
 // lost and no record may be mixed with another.
-func Concurrent(t *testing.T, open Opener) {
+func testConcurrent(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "shared")
@@ -275,16 +275,16 @@ func Concurrent(t *testing.T, open Opener) {
 	}
 }
 
-// Large checks a session of 100,000 entries: open within a second, append and
+// testLarge checks a session of 100,000 entries: open within a second, append and
 // context within a millisecond at the median. On a machine that is busy with
 // other things opening may take longer by the clock, but no more than a second of
 // two processors, and an append as long as three plain writes that are made to
 // last.
-func Large(t *testing.T, open Opener) {
+func testLarge(t *testing.T, open opener) {
 	longrun.Only(t, "100,000 entries take some seconds to write")
 	ctx := t.Context()
 	store, _ := newStore(t, open)
-	log, err := store.Create(ctx, session.Header{ID: "large"})
+	log, err := store.Create(ctx, session.Header{ID: "large"}, session.Records())
 	must(t, err)
 	n := 100_000
 	if race.Enabled { // which is there for other faults

@@ -1,4 +1,4 @@
-package postgres_test
+package plans_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func fillBook(t *testing.T, s planstore.Store, tenant string) (conversation, for
 	t.Helper()
 	ctx := t.Context()
 	h := storetest.History("copied", 9)
-	c := leafOf(tenant, h)
+	c := storetest.Leaf(tenant, h)
 	p := storetest.Plan(t, h, "what it was about")
 	_, err := s.Settle(ctx, c, h, "", p, control.PlanInfo{By: "request", Why: "the trigger was reached", Before: 90, After: 40, Saved: 50})
 	must(t, err)
@@ -45,8 +45,8 @@ func fillBook(t *testing.T, s planstore.Store, tenant string) (conversation, for
 	return c.ID, side.ID
 }
 
-// sameBook fails where two books hold something else of a tenant's conversation.
-func sameBook(t *testing.T, a, b planstore.Owner, tenant, id string) {
+// checkSame fails where two books hold something else of a tenant's conversation.
+func checkSame(t *testing.T, a, b planstore.Owner, tenant, id string) {
 	t.Helper()
 	read := func(s planstore.Owner) string {
 		var found planstore.Item
@@ -75,23 +75,23 @@ func sameBook(t *testing.T, a, b planstore.Owner, tenant, id string) {
 }
 
 // checkCopied checks that a copy of a store has its book, and leaves what is there.
-func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
-	from, ok := open(t, planstore.Bounds{}).(planstore.Owner)
+func checkCopied(t *testing.T, by backend) {
+	from, ok := by.open(t, planstore.Bounds{}).(planstore.Owner)
 	if !ok {
 		return
 	}
 	one, two := fillBook(t, from, "x")
-	to := open(t, planstore.Bounds{}).(planstore.Owner)
+	to := by.open(t, planstore.Bounds{}).(planstore.Owner)
 	done, err := planstore.Copy(t.Context(), from, to, "the other")
 	if err != nil || done.Added != 3 { // a plan, since the other gave way, and two conversations
 		t.Fatalf("%+v, %v", done, err)
 	}
-	sameBook(t, from, to, "x", one)
-	sameBook(t, from, to, "x", two)
+	checkSame(t, from, to, "x", one)
+	checkSame(t, from, to, "x", two)
 
 	// Who goes on with the copy finds the plan in force there.
 	h := storetest.History("copied", 9)
-	c := leafOf("x", h)
+	c := storetest.Leaf("x", h)
 	p, err := storetest.At(t.Context(), to, c.Key, h.Chain(9))
 	must(t, err)
 	pin := &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}
@@ -112,11 +112,11 @@ func checkCopied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 
 // checkFormer checks that a plan which gave way to another for the same messages can
 // still be read, by its id and by its handles, and goes with its conversation.
-func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
-	s := open(t, planstore.Bounds{})
+func checkFormer(t *testing.T, by backend) {
+	s := by.open(t, planstore.Bounds{})
 	ctx := t.Context()
 	h := storetest.History("former", 9)
-	c := leafOf("x", h)
+	c := storetest.Leaf("x", h)
 	first := storetest.Plan(t, h, "one")
 	settle(t, s, c, h, "", first, first)
 	second := foldOn(t, first, h, "two")
@@ -147,9 +147,9 @@ func checkFormer(t *testing.T, open func(*testing.T, planstore.Bounds) planstore
 }
 
 // checkSpent checks that what works once does so for all who share a store.
-func checkSpent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
+func checkSpent(t *testing.T, by backend) {
 	clock := storetest.NewClock()
-	all := shared(t, open, beside, planstore.Bounds{Now: clock.Now})
+	all := by.openTwice(t, planstore.Bounds{Now: clock.Now})
 	soon := time.Now().Add(time.Hour) // by the clock of a database, too
 	if clock.Now().After(soon) {
 		soon = clock.Now().Add(time.Hour)
@@ -183,13 +183,13 @@ func checkSpent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 
 // checkLimits checks that the store keeps a model's learned limits, by tenant and
 // name.
-func checkLimits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
-	s := open(t, planstore.Bounds{})
+func checkLimits(t *testing.T, by backend) {
+	s := by.open(t, planstore.Bounds{})
 	for _, value := range []string{"one", "two"} { // the second in place of the first
 		must(t, s.KeepLimits(t.Context(), "x", "a", []byte(value)))
 	}
-	if reopen != nil {
-		s = reopen(t, s)
+	if by.reopen != nil {
+		s = by.reopen(t, s)
 	}
 	for k, want := range map[[2]string]string{{"x", "a"}: "two", {"x", "b"}: "", {"y", "a"}: ""} {
 		if got, err := s.Limits(t.Context(), planstore.Tenant(k[0]), k[1]); err != nil || string(got) != want {

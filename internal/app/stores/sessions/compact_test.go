@@ -1,4 +1,4 @@
-package sessiontest
+package sessions_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -14,7 +15,7 @@ import (
 func fillUntilDue(t *testing.T, s *session.Session, from int) int {
 	t.Helper()
 	for n := from; n < from+200; n++ {
-		_, err := s.Append(t.Context(), Turn(n, 2500)...)
+		_, err := s.Append(t.Context(), sessiontest.Turn(n, 2500)...)
 		must(t, err)
 		due, _, err := s.NeedsCompaction()
 		must(t, err)
@@ -26,43 +27,43 @@ func fillUntilDue(t *testing.T, s *session.Session, from int) int {
 	return 0
 }
 
-func testCompaction(t *testing.T, open Opener) {
+func testCompaction(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "compact")
 	next := fillUntilDue(t, s, 0)
-	whole := View(t, s)
+	whole := sessiontest.View(t, s)
 	c, err := s.Compact(ctx, "the values")
 	must(t, err)
 	if c.Entry.Compaction == nil || c.Entry.Compaction.Plan == nil || c.After.Count.Tokens >= c.Before.Count.Tokens {
 		t.Fatalf("compacted: %+v", c.Entry)
 	}
-	short := View(t, s)
+	short := sessiontest.View(t, s)
 	if short == whole {
 		t.Fatal("nothing was compacted")
 	}
 	again := openAgain(t, open, dir, "compact")
-	if View(t, again) != short {
+	if sessiontest.View(t, again) != short {
 		t.Error("the view is another one after reopening")
 	}
 	_, err = again.Rewind(ctx, c.Entry.ID)
 	must(t, err)
-	if View(t, again) != whole {
+	if sessiontest.View(t, again) != whole {
 		t.Error("rewinding does not give the whole conversation back")
 	}
-	_, err = again.Append(ctx, Turn(next, 100)...)
+	_, err = again.Append(ctx, sessiontest.Turn(next, 100)...)
 	must(t, err)
 	must(t, again.Close())
-	if got := View(t, openAgain(t, open, dir, "compact")); !strings.HasPrefix(got, whole) {
+	if got := sessiontest.View(t, openAgain(t, open, dir, "compact")); !strings.HasPrefix(got, whole) {
 		t.Error("the rewind is gone after reopening")
 	}
 }
 
-func testFork(t *testing.T, open Opener) {
+func testFork(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, _ := newStore(t, open)
 	s := newSession(t, store, "parent")
-	ids, err := s.Append(ctx, append(Turn(1, 100), Turn(2, 100)...)...)
+	ids, err := s.Append(ctx, append(sessiontest.Turn(1, 100), sessiontest.Turn(2, 100)...)...)
 	must(t, err)
 	must(t, s.Label(ctx, ids[1], "here"))
 	f, err := s.Fork(ctx, store, ids[3], testOptions())
@@ -84,7 +85,7 @@ func testFork(t *testing.T, open Opener) {
 	}
 }
 
-func testRetention(t *testing.T, open Opener) {
+func testRetention(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, _ := newStore(t, open)
 	for i := range 6 {

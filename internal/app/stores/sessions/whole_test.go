@@ -1,4 +1,4 @@
-package sessiontest
+package sessions_test
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 )
 
 // testWhole imports a conversation while others look: they see all of it or
 // nothing, at every moment, so that a crash at any of them leaves no half.
-func testWhole(t *testing.T, open Opener) {
+func testWhole(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	other, err := open(dir)
@@ -19,7 +20,7 @@ func testWhole(t *testing.T, open Opener) {
 	defer other.Close()
 	var msgs []chat.Message
 	for i := range 800 {
-		msgs = append(msgs, Turn(i, 300)...)
+		msgs = append(msgs, sessiontest.Turn(i, 300)...)
 	}
 	req := chat.Request{History: chat.NewHistory(msgs...)}
 

@@ -1,4 +1,4 @@
-package postgres_test
+package plans_test
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func runRace(t *testing.T, stores []planstore.Store) {
 		close(start)
 		wg.Wait()
 	}
-	c := leafOf(string(k.Tenant), h)
+	c := storetest.Leaf(string(k.Tenant), h)
 	var base plan.ID
 	for round := range rounds {
 		h := h.Append(chat.TextMessage(chat.Assistant, fmt.Sprint("round ", round)))

@@ -1,12 +1,4 @@
-// Package sessiontest checks stores of sessions: what winnow's own are held to,
-// and what a third one has to pass.
-//
-// A store's tests call [Run] with a function that opens the store in a folder,
-// and [Child] from TestMain, because some checks kill the writer:
-//
-//	func TestMain(m *testing.M) { sessiontest.Child(open); os.Exit(m.Run()) }
-//	func TestStore(t *testing.T) { sessiontest.Run(t, open) }
-package sessiontest
+package sessions_test
 
 import (
 	"context"
@@ -17,42 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 )
 
-// Opener opens the store that is kept in a folder, or makes it there.
-type Opener func(dir string) (session.Store, error)
-
-// Settings make a window so small that a few messages fill it.
-func Settings() winnow.Settings {
-	return winnow.Settings{Window: 12000, OutputReserve: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500, PruneProtect: 1000, PruneMin: 200}}
-}
-
-func testOptions() *session.Options { return &session.Options{Settings: Settings()} }
-
-// Run checks a store.
-func Run(t *testing.T, open Opener) {
-	for _, c := range []struct {
-		name string
-		f    func(*testing.T, Opener)
-	}{
-		{"Store", testStore},
-		{"Records", testRecords},
-		{"Append", testAppend},
-		{"Order", testOrder},
-		{"Reopen", testReopen},
-		{"Other", testOther},
-		{"Compaction", testCompaction},
-		{"Fork", testFork},
-		{"Retention", testRetention},
-		{"Cancel", testCancel},
-		{"Whole", testWhole},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.f(t, open) })
-	}
-}
+func testOptions() *session.Options { return &session.Options{Settings: sessiontest.Settings()} }
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -61,7 +23,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func newStore(t *testing.T, open Opener) (session.Store, string) {
+func newStore(t *testing.T, open opener) (session.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := open(dir)
@@ -79,7 +41,7 @@ func newSession(t *testing.T, store session.Store, id string) *session.Session {
 }
 
 // openAgain opens a session of a store that is opened once more, as another process does.
-func openAgain(t *testing.T, open Opener, dir, id string) *session.Session {
+func openAgain(t *testing.T, open opener, dir, id string) *session.Session {
 	t.Helper()
 	store, err := open(dir)
 	must(t, err)
@@ -93,33 +55,7 @@ func userMessage(text string) chat.Message { return chat.TextMessage(chat.User, 
 
 func answerMessage(text string) chat.Message { return chat.TextMessage(chat.Assistant, text) }
 
-// Turn returns the messages of one turn with a tool call, numbered n, of about
-// that many bytes.
-func Turn(n, size int) []chat.Message {
-	id := fmt.Sprintf("call_%d", n)
-	body := strings.Repeat(fmt.Sprintf("line %d of file%d.go: value %d\n", n, n, n*17), size/30+1)
-	return []chat.Message{
-		userMessage(fmt.Sprintf("Request %d: look at file%d.go and fix it.", n, n)),
-		chat.CallMessage(fmt.Sprintf("Reading file%d.go.", n), chat.Call(id, "read", fmt.Sprintf(`{"path":"file%d.go"}`, n))),
-		chat.ResultMessage(id, body),
-		answerMessage(fmt.Sprintf("Fixed number %d.", n)),
-	}
-}
-
-// View returns what the model sees, as text that can be compared.
-func View(t testing.TB, s *session.Session) string {
-	t.Helper()
-	c, err := s.Context()
-	must(t, err)
-	var b strings.Builder
-	for i := range c.View.Len() {
-		m := c.View.At(i)
-		fmt.Fprintf(&b, "%s %x\n", m.Role, m.Digest())
-	}
-	return b.String()
-}
-
-func testStore(t *testing.T, open Opener) {
+func testStore(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, _ := newStore(t, open)
 	if list, err := store.List(ctx, 0, 0); err != nil || len(list) != 0 {
@@ -138,7 +74,7 @@ func testStore(t *testing.T, open Opener) {
 		must(t, s.SetName(ctx, fmt.Sprintf("name %d", i)))
 		time.Sleep(15 * time.Millisecond) // times have milliseconds
 	}
-	if _, err := store.Create(ctx, session.Header{ID: "s1"}); !errors.Is(err, session.ErrExists) {
+	if _, err := store.Create(ctx, session.Header{ID: "s1"}, session.Records()); !errors.Is(err, session.ErrExists) {
 		t.Errorf("creating twice: %v", err)
 	}
 	list, err := store.List(ctx, 0, 0)
@@ -162,10 +98,10 @@ func testStore(t *testing.T, open Opener) {
 }
 
 // testRecords checks that records come back byte for byte.
-func testRecords(t *testing.T, open Opener) {
+func testRecords(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
-	log, err := store.Create(ctx, session.Header{ID: "raw"})
+	log, err := store.Create(ctx, session.Header{ID: "raw"}, session.Records())
 	must(t, err)
 	var want []string
 	for i := range 50 {
@@ -206,7 +142,7 @@ func testRecords(t *testing.T, open Opener) {
 }
 
 // testAppend checks that every kind of message comes back as it was.
-func testAppend(t *testing.T, open Opener) {
+func testAppend(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "kinds")
@@ -265,10 +201,10 @@ func testAppend(t *testing.T, open Opener) {
 		}
 	}
 	check(s)
-	before := View(t, s)
+	before := sessiontest.View(t, s)
 	again := openAgain(t, open, dir, "kinds")
 	check(again)
-	if after := View(t, again); after != before {
+	if after := sessiontest.View(t, again); after != before {
 		t.Errorf("the view changed on reopening:\n%s\n%s", before, after)
 	}
 }
@@ -289,7 +225,7 @@ func asAppended(m chat.Message) chat.Message {
 }
 
 // testOrder checks that what many goroutines append is one chain.
-func testOrder(t *testing.T, open Opener) {
+func testOrder(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "order")
@@ -311,7 +247,7 @@ func testOrder(t *testing.T, open Opener) {
 		t.Fatal(err)
 	}
 	again := openAgain(t, open, dir, "order")
-	if View(t, again) != View(t, s) {
+	if sessiontest.View(t, again) != sessiontest.View(t, s) {
 		t.Error("what is in memory and what is on the disk differ")
 	}
 	next := make(map[string]int)
@@ -333,11 +269,11 @@ func testOrder(t *testing.T, open Opener) {
 	}
 }
 
-func testReopen(t *testing.T, open Opener) {
+func testReopen(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "marks")
-	ids, err := s.Append(ctx, Turn(1, 200)...)
+	ids, err := s.Append(ctx, sessiontest.Turn(1, 200)...)
 	must(t, err)
 	must(t, s.Label(ctx, ids[0], "start"))
 	must(t, s.Pin(ctx, ids[0]))
@@ -365,7 +301,7 @@ func testReopen(t *testing.T, open Opener) {
 }
 
 // testOther checks what one process sees of another's entries.
-func testOther(t *testing.T, open Opener) {
+func testOther(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
 	a := newSession(t, store, "two")
@@ -397,7 +333,7 @@ func testOther(t *testing.T, open Opener) {
 }
 
 // testCancel checks that giving up leaves the session sound.
-func testCancel(t *testing.T, open Opener) {
+func testCancel(t *testing.T, open opener) {
 	store, _ := newStore(t, open)
 	s := newSession(t, store, "cancel")
 	_, err := s.Append(t.Context(), userMessage("one"))

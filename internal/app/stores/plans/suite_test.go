@@ -1,4 +1,4 @@
-package postgres_test
+package plans_test
 
 import (
 	"errors"
@@ -24,11 +24,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// checkStore checks stores that open makes. Each call must give an empty store with
-// these bounds. Reopen closes one and opens what it kept, and is nil for stores
-// that keep nothing. Beside opens the same store once more, as another process
-// does, and is nil for stores that cannot be shared.
-func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
+func checkStore(t *testing.T, by backend) {
 	key := func(tenant string, h chat.History) planstore.Key {
 		return planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
 	}
@@ -39,11 +35,11 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 	}
 	t.Run("longest first", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		long, short := storetest.History("a", 9), storetest.History("a", 5)
 		k := key("x", long)
 		first, second, third := storetest.Plan(t, short, "one"), storetest.Plan(t, long, "two"), storetest.Plan(t, short, "three")
-		c := leafOf("x", short)
+		c := storetest.Leaf("x", short)
 		settle(t, s, c, short, "", first, first)
 		put(t, s, k, second)
 		must(t, s.Act(t.Context(), c, first.ID(), third, control.PlanInfo{}, nil))
@@ -57,7 +53,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 	})
 	t.Run("tenants apart", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		h := storetest.History("a", 5)
 		p := storetest.Plan(t, h, "secret")
 		put(t, s, key("x", h), p)
@@ -85,7 +81,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 	})
 	t.Run("remove", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		h := storetest.History("a", 5)
 		k, other := key("x", h), key("y", h)
 		p := storetest.Plan(t, h, "secret")
@@ -117,7 +113,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 	})
 	t.Run("bounds", func(t *testing.T) {
 		clock := storetest.NewClock()
-		s := open(t, planstore.Bounds{Plans: 64, Heads: 3, Age: time.Hour, Now: clock.Now})
+		s := by.open(t, planstore.Bounds{Plans: 64, Heads: 3, Age: time.Hour, Now: clock.Now})
 		k := key("x", storetest.History("a", 5))
 		for i := range 256 {
 			clock.Add(time.Millisecond)
@@ -140,7 +136,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 	})
 	t.Run("size", func(t *testing.T) {
 		clock := storetest.NewClock()
-		s := open(t, planstore.Bounds{Size: 200_000, Now: clock.Now})
+		s := by.open(t, planstore.Bounds{Size: 200_000, Now: clock.Now})
 		long := strings.Repeat("words ", 1500)
 		k := key("x", storetest.History("a", 5))
 		var last *plan.Plan
@@ -156,7 +152,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 	})
 	t.Run("in use", func(t *testing.T) {
 		clock := storetest.NewClock()
-		s := open(t, planstore.Bounds{Plans: 64, Age: time.Hour, Now: clock.Now})
+		s := by.open(t, planstore.Bounds{Plans: 64, Age: time.Hour, Now: clock.Now})
 		used := storetest.Plan(t, storetest.History("used", 5), "x")
 		k := planstore.Key{Tenant: "x", First: chat.Hash{1}}
 		put(t, s, k, used)
@@ -168,12 +164,12 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 			}
 		}
 	})
-	t.Run("a race", func(t *testing.T) { runRace(t, shared(t, open, beside, planstore.Bounds{})) })
-	runHandles(t, open)
-	runBook(t, open, reopen, beside)
+	t.Run("a race", func(t *testing.T) { runRace(t, by.openTwice(t, planstore.Bounds{})) })
+	runHandles(t, by)
+	runBook(t, by)
 	t.Run("originals", func(t *testing.T) {
 		clock := storetest.NewClock()
-		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
+		s := by.open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
 		put := func(tenant, name string, n int, body []byte, before chat.Hash) {
 			t.Helper()
 			h := storetest.History(name, n)
@@ -198,13 +194,13 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		if all := get("y", 1); len(all) != 0 {
 			t.Errorf("another tenant's: %v", all)
 		}
-		if reopen != nil {
-			s = reopen(t, s)
+		if by.reopen != nil {
+			s = by.reopen(t, s)
 			if len(get("x", 1)) != 2 {
 				t.Error("they are gone after a restart")
 			}
 		}
-		s = open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
+		s = by.open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
 		noise := make([]byte, 60_000)
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range 6 {
@@ -230,7 +226,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 	})
 	t.Run("marks", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		h := storetest.History("a", 9)
 		k := key("x", h)
 		step := func(n int) []token.Step {
@@ -247,7 +243,7 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		}
 	})
 	t.Run("at once", func(t *testing.T) {
-		s := open(t, planstore.Bounds{})
+		s := by.open(t, planstore.Bounds{})
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
@@ -271,11 +267,11 @@ func checkStore(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 	})
 }
 
-// shared opens a store twice, where it can be shared.
-func shared(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store, b planstore.Bounds) []planstore.Store {
-	s := open(t, b)
-	if beside == nil {
+// openTwice opens a store twice, where it can be shared.
+func (by backend) openTwice(t *testing.T, b planstore.Bounds) []planstore.Store {
+	s := by.open(t, b)
+	if by.beside == nil {
 		return []planstore.Store{s, s}
 	}
-	return []planstore.Store{s, beside(t, s)}
+	return []planstore.Store{s, by.beside(t, s)}
 }
