@@ -171,7 +171,13 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"a pull", func(k *talk) { sh(k, "git pull", "Updating 1..2") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a pull of other files", func(k *talk) {
+			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a pull of more than it lists", func(k *talk) {
+			sh(k, "git pull | tail -2", " b.go | 2 +-\n 2 files changed, 2 insertions(+)")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a pull of nothing", func(k *talk) { sh(k, "git pull", "Already up to date.") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"files removed by a pattern", func(k *talk) { sh(k, "rm -f b/*.ts test_*.py", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a script that names the file", func(k *talk) { sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a script that names another", func(k *talk) {
