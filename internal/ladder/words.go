@@ -75,8 +75,8 @@ var textEnds = []string{"\n\n", "\n", ". ", " "}
 // end.
 func headOf(text string, n int, ends []string) string {
 	head := quote.Clip(text, n)
-	for _, end := range ends {
-		if at := strings.LastIndex(head, end); at > n*2/3 {
+	for i, end := range ends {
+		if at := strings.LastIndex(head, end); at > n*4/5 || at > n/3 && i == len(ends)-1 {
 			return strings.TrimRight(head[:at+len(end)], " \n")
 		}
 	}
@@ -88,7 +88,7 @@ func headOf(text string, n int, ends []string) string {
 func tailOf(text string, n int, ends []string) string {
 	tail := strings.ToValidUTF8(text[max(0, len(text)-n):], "")
 	for _, end := range ends {
-		if at := strings.Index(tail, end); at >= 0 && at < n/3 {
+		if at := strings.Index(tail, end); at >= 0 && at < n*2/3 {
 			return strings.TrimLeft(strings.TrimPrefix(tail[at:], ". "), " \n")
 		}
 	}
