@@ -159,11 +159,11 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 			names[k] = s.newID()
 		}
 		if !readsBackAs(drafts, &m) {
-			d, err := extraDraft(&m, names)
+			whole, err := marshalPlain(extra{names, wholly{m.Role, wholeParts(m.Parts), m.Synthetic, m.Model, m.Usage, m.Time}})
 			if err != nil {
 				return nil, nil, s.opError("append", err, "", "message %d cannot be written: %v", i, err)
 			}
-			list = append(list, placed{s.newID(), d, said})
+			list = append(list, placed{s.newID(), customDraft(customMessage, whole), said})
 		}
 		for k := range drafts {
 			list = append(list, placed{names[k], drafts[k], said})

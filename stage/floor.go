@@ -249,13 +249,14 @@ func (r *run) shareRoom(ctx context.Context) {
 	}
 }
 
-// squeezeTo shortens items to that many tokens each, with half none to less than
-// half of what it has.
+// squeezeTo does what squeezeItems returns.
 func (r *run) squeezeTo(items []item, limit int, half bool) bool {
 	edits := r.d.squeezeItems(items, limit, half)
 	return len(edits) > 0 && r.acceptEdits("limit", edits)
 }
 
+// squeezeItems shortens items to that many tokens each, with half none to less than
+// half of what it has.
 func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.Edit) {
 	for _, it := range items {
 		if it.tokens <= limit {
