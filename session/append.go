@@ -109,12 +109,17 @@ func (s *Session) leafID() string {
 
 // addDrafts places drafts and waits for them. It returns their ids.
 func (s *Session) addDrafts(ctx context.Context, drafts ...draft) ([]string, error) {
+	return s.addDraftsAt(ctx, time.Time{}, drafts...)
+}
+
+// addDraftsAt is addDrafts for what was said at a time; zero is now.
+func (s *Session) addDraftsAt(ctx context.Context, at time.Time, drafts ...draft) ([]string, error) {
 	s.mu.Lock()
 	list := make([]placed, len(drafts))
 	ids := make([]string, len(drafts))
 	for i := range drafts {
 		ids[i] = s.newID()
-		list[i] = placed{id: ids[i], draft: drafts[i]}
+		list[i] = placed{ids[i], drafts[i], at}
 	}
 	wait := s.placeEntries(list)
 	s.mu.Unlock()

@@ -218,11 +218,10 @@ func (s *Session) whyNothing(snap *snapshot, r *winnow.Result) string {
 	if r.Waited {
 		return "the rewrite has to wait for the end of the turn, because thinking in this turn depends on what would be rewritten"
 	}
-	_, why := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, "")
-	if why == "" {
-		why = fmt.Sprintf("nothing can be made smaller: %d of %d available tokens are used", r.Before.Count.Tokens, r.Before.Limits.Available)
+	if _, why := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, ""); why != "" {
+		return why
 	}
-	return why
+	return fmt.Sprintf("nothing can be made smaller: %d of %d available tokens are used", r.Before.Count.Tokens, r.Before.Limits.Available)
 }
 
 func planLen(p *plan.Plan) int {

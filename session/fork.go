@@ -178,14 +178,7 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 		first = append(first, systemDraft(req, began.UnixMilli()))
 	}
 	if len(first) > 0 {
-		s.mu.Lock()
-		list := make([]placed, len(first))
-		for i := range first {
-			list[i] = placed{s.newID(), first[i], began}
-		}
-		wait := s.placeEntries(list)
-		s.mu.Unlock()
-		if err := wait(ctx); err != nil {
+		if _, err := s.addDraftsAt(ctx, began, first...); err != nil {
 			return err
 		}
 	}

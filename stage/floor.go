@@ -104,16 +104,13 @@ func (r *run) reachFloor(ctx context.Context) error {
 	if r.isOver(r.goal.Available) {
 		r.leaveHandles(0, r.d.History.Len())
 	}
-	if !r.isOver(r.goal.Available) {
-		return nil
-	}
-	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff("limit") { // whatever their share is
+	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) && !r.isOff("limit") { // whatever their share is
 		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
-		if !r.isOver(r.goal.Available) {
-			return nil
-		}
+	}
+	if !r.isOver(r.goal.Available) {
+		return nil
 	}
 	if r.isOver(r.goal.Try) {
 		return r.blameSwitchedOff(r.pinnedLoop(r.cannotFit()))
@@ -273,13 +270,13 @@ func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.E
 	return edits
 }
 
-// shrinkLive shortens the largest parts of what stands from Live on, so that
-// together they fit; with half, none to less than half of what it has. A part
-// that must be shortened anyway comes down to what the target leaves it, or to a
-// quarter of what is available: the rewrite should last.
+// shrinkLive shrinks what stands from Live on.
 func (r *run) shrinkLive(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
 
-// shrinkRun shrinks the messages of a run as shrinkLive does.
+// shrinkRun shortens the largest parts of a run of messages, so that together they
+// fit; with half, none to less than half of what it has. A part that must be shortened
+// anyway comes down to what the target leaves it, or to a quarter of what is available:
+// the rewrite should last.
 func (r *run) shrinkRun(from, to int, half bool) {
 	d := r.d
 	if r.isOff("limit") {
