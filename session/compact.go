@@ -174,7 +174,8 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
 	var supplied *Supplied
-	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) { // preparing the question takes time
+	// Preparing the question takes time.
+	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) {
 		ev, err := s.beforeEvent(ctx, j, snap)
 		if err != nil {
 			return nil, err
