@@ -79,7 +79,7 @@ type Winnow struct {
 	window   model.Window // with its source
 	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
-	system   bool         // the preset is that of another system, whose numbers are shares of all that is available
+	system   bool         // the preset is that of another system: its shares are of all that is available
 	due      bool         // the caller set when to compact
 	set      bool         // or how far
 	doubt    string       // why the limits may not be the model's

@@ -200,12 +200,8 @@ func (o *overrides) apply(name string, base func(string) Model) Model {
 	if v.Context != nil {
 		m.Context, m.Input = *v.Context, 0
 	}
-	if v.Input != nil {
-		m.Input = *v.Input
-	}
-	if v.Output != nil {
-		m.Output = *v.Output
-	}
+	setGiven(&m.Input, v.Input)
+	setGiven(&m.Output, v.Output)
 	if v.Family != "" {
 		m.Family, _ = token.ParseFamily(v.Family)
 	}
@@ -221,11 +217,15 @@ func (o *overrides) apply(name string, base func(string) Model) Model {
 		if c.LongLifetime != nil {
 			m.Cache.LongLifetime = c.LongLifetime.duration()
 		}
-		if c.MinPrefix != nil {
-			m.Cache.MinPrefix = *c.MinPrefix
-		}
+		setGiven(&m.Cache.MinPrefix, c.MinPrefix)
 	}
 	return m
+}
+
+func setGiven(to, given *int) {
+	if given != nil {
+		*to = *given
+	}
 }
 
 func (o *overrides) find(name string) (override, bool) {

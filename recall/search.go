@@ -170,7 +170,17 @@ func snippet(line, lower string, want []string) string {
 func Limited(hits []Hit, where string, q Query) Results {
 	most := min(cmp.Or(max(q.Limit, 0), maxHits), maxHits)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) }) // of several conversations
-	hits = dropRepeats(hits)
+	type spot struct {
+		handle string
+		line   int
+	}
+	seen := make(map[spot]bool)
+	hits = slices.DeleteFunc(hits, func(h Hit) bool {
+		s := spot{h.Handle, h.Line}
+		was := seen[s]
+		seen[s] = true
+		return was
+	})
 	r := Results{Hits: hits, Where: where}
 	if len(hits) > most {
 		r.Hits, r.More = hits[:most], len(hits)-most
@@ -179,19 +189,4 @@ func Limited(hits []Hit, where string, q Query) Results {
 		r.Hits = []Hit{}
 	}
 	return r
-}
-
-// dropRepeats leaves out what forks of a conversation have in common.
-func dropRepeats(hits []Hit) []Hit {
-	type spot struct {
-		handle string
-		line   int
-	}
-	seen := make(map[spot]bool)
-	return slices.DeleteFunc(hits, func(h Hit) bool {
-		s := spot{h.Handle, h.Line}
-		was := seen[s]
-		seen[s] = true
-		return was
-	})
 }

@@ -109,12 +109,17 @@ func (s *Session) leafID() string {
 
 // addDrafts places drafts and waits for them. It returns their ids.
 func (s *Session) addDrafts(ctx context.Context, drafts ...draft) ([]string, error) {
+	return s.addDraftsAt(ctx, time.Time{}, drafts...)
+}
+
+// addDraftsAt is addDrafts for what was said at a time; zero is now.
+func (s *Session) addDraftsAt(ctx context.Context, at time.Time, drafts ...draft) ([]string, error) {
 	s.mu.Lock()
 	list := make([]placed, len(drafts))
 	ids := make([]string, len(drafts))
 	for i := range drafts {
 		ids[i] = s.newID()
-		list[i] = placed{id: ids[i], draft: drafts[i]}
+		list[i] = placed{ids[i], drafts[i], at}
 	}
 	wait := s.placeEntries(list)
 	s.mu.Unlock()
@@ -159,11 +164,11 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 			names[k] = s.newID()
 		}
 		if !readsBackAs(drafts, &m) {
-			d, err := extraDraft(&m, names)
+			whole, err := marshalPlain(extra{names, wholly{m.Role, wholeParts(m.Parts), m.Synthetic, m.Model, m.Usage, m.Time}})
 			if err != nil {
 				return nil, nil, s.opError("append", err, "", "message %d cannot be written: %v", i, err)
 			}
-			list = append(list, placed{s.newID(), d, said})
+			list = append(list, placed{s.newID(), customDraft(customMessage, whole), said})
 		}
 		for k := range drafts {
 			list = append(list, placed{names[k], drafts[k], said})

@@ -174,7 +174,8 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
 	var supplied *Supplied
-	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) { // preparing the question takes time
+	// Preparing the question takes time.
+	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) {
 		ev, err := s.beforeEvent(ctx, j, snap)
 		if err != nil {
 			return nil, err
@@ -218,11 +219,10 @@ func (s *Session) whyNothing(snap *snapshot, r *winnow.Result) string {
 	if r.Waited {
 		return "the rewrite has to wait for the end of the turn, because thinking in this turn depends on what would be rewritten"
 	}
-	_, why := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, "")
-	if why == "" {
-		why = fmt.Sprintf("nothing can be made smaller: %d of %d available tokens are used", r.Before.Count.Tokens, r.Before.Limits.Available)
+	if _, why := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, ""); why != "" {
+		return why
 	}
-	return why
+	return fmt.Sprintf("nothing can be made smaller: %d of %d available tokens are used", r.Before.Count.Tokens, r.Before.Limits.Available)
 }
 
 func planLen(p *plan.Plan) int {
@@ -307,4 +307,47 @@ func (s *Session) yieldToFirst(ctx context.Context, reason, after, own string) e
 
 func (s *Session) lostRaceError(reason, other string) error {
 	return s.opError(reason, ErrMoved, "look at that entry", "another process compacted the conversation first: entry %s", other)
+}
+
+// scaledReport returns a report in the units in which a compaction was measured, so that
+// its tallies add up to the counts printed beside them.
+func scaledReport(r plan.Report, w *winnow.Winnow, v plan.View, before *winnow.Status) plan.Report {
+	r = withForeign(r, w, v)
+	r.Scale(before.Scale, before.Seen(), before.Limits.Fixed)
+	return r
+}
+
+// withForeign adds the sizes of edits that were made of another program's
+// compaction: it did not note them, so they would count as kept.
+func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
+	p, c := v.Plan(), w.Meter().Counter()
+	if p == nil {
+		return r
+	}
+	r.Stages = slices.Clone(r.Stages)
+	for k := range v.Len() {
+		at := v.Origin(k).Edit
+		if at < 0 {
+			continue
+		}
+		e := &p.Edits[at]
+		if e.Kind == plan.Mask || e.Kind == plan.State || e.Before.Tokens != 0 {
+			continue
+		}
+		before, after := 0, c.Message(v.At(k))
+		for i := e.From; i < e.To; i++ {
+			if !slices.Contains(e.Keep, i) {
+				before += c.At(v.History(), i)
+			}
+		}
+		before, after = min(before, r.Kept.Before), min(after, r.Kept.After)
+		r.Kept.Before -= before
+		r.Kept.After -= after
+		r.Removed.Before += before
+		r.Removed.After += after
+		if s := slices.IndexFunc(r.Stages, func(s plan.StageReport) bool { return s.Name == e.Stage }); s >= 0 {
+			r.Stages[s].Saved += before - after
+		}
+	}
+	return r
 }

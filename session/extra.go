@@ -71,15 +71,6 @@ func chatParts(parts []wholePart) []chat.Part {
 	return out
 }
 
-// extraDraft returns the entry that holds m whole.
-func extraDraft(m *chat.Message, entries []string) (draft, error) {
-	data, err := marshalPlain(extra{entries, wholly{m.Role, wholeParts(m.Parts), m.Synthetic, m.Model, m.Usage, m.Time}})
-	if err != nil {
-		return draft{}, err
-	}
-	return customDraft(customMessage, data), nil
-}
-
 func customDraft(kind string, data []byte) draft {
 	return pifile.NewDraft(pifile.TypeCustom, "customType", kind, "data", data)
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pifile"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // Fork makes a new session that starts with the path to an entry of this one;
@@ -175,14 +178,7 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 		first = append(first, systemDraft(req, began.UnixMilli()))
 	}
 	if len(first) > 0 {
-		s.mu.Lock()
-		list := make([]placed, len(first))
-		for i := range first {
-			list[i] = placed{s.newID(), first[i], began}
-		}
-		wait := s.placeEntries(list)
-		s.mu.Unlock()
-		if err := wait(ctx); err != nil {
+		if _, err := s.addDraftsAt(ctx, began, first...); err != nil {
 			return err
 		}
 	}
@@ -255,4 +251,47 @@ func HeaderRecord(h Header) []byte {
 	}
 	at := h.Time.UTC().Format(pifile.TimeForm)
 	return jsonwrite.Of(append(members, "id", h.ID, "timestamp", at, "cwd", h.Dir, "parentSession", jsonwrite.Optional(h.Parent))...)
+}
+
+// ErrPlan says that a plan does not fit the messages that it was given for.
+var ErrPlan = errors.New("the plan does not fit the messages")
+
+// ImportPlan makes a session of a conversation with a plan, as [Import] does of
+// one without: a compaction puts the plan in force, and can be rewound. A plan
+// that is nil changes nothing. The error wraps [ErrPlan] when the plan does not
+// fit; then no session is made.
+func ImportPlan(ctx context.Context, store Store, h Header, req chat.Request, p *plan.Plan, o *Options) (*Session, error) {
+	s, err := importToMemory(ctx, h, &req, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if p != nil && len(p.Edits) > 0 {
+		if err := s.adoptEdits(ctx, p.Edits); err != nil {
+			return nil, err
+		}
+	}
+	return s.CopyTo(ctx, store, o)
+}
+
+// adoptEdits puts edits in force that were made for the same messages elsewhere.
+func (s *Session) adoptEdits(ctx context.Context, edits []plan.Edit) error {
+	s.mu.Lock()
+	base := s.line.plan
+	p, err := plan.Compose(base, s.line.history, s.o.Rules, nil, edits...)
+	c := Compaction{Plan: p, Reason: reasonImport}
+	if w, before, werr := s.checkSize(); err == nil && werr == nil {
+		c.TokensBefore = before.Count.Tokens
+		st := s.engineState(w)
+		st.Plan, st.Ledger = p, nil
+		if after, err := w.Check(s.currentRequest(), st); err == nil {
+			c.TokensAfter = after.Count.Tokens
+		}
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("session: %w: %w", ErrPlan, err)
+	}
+	_, err = s.commitCompaction(ctx, c, base)
+	return err
 }

@@ -104,16 +104,13 @@ func (r *run) reachFloor(ctx context.Context) error {
 	if r.isOver(r.goal.Available) {
 		r.leaveHandles(0, r.d.History.Len())
 	}
-	if !r.isOver(r.goal.Available) {
-		return nil
-	}
-	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff("limit") { // whatever their share is
+	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) && !r.isOff("limit") { // whatever their share is
 		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
-		if !r.isOver(r.goal.Available) {
-			return nil
-		}
+	}
+	if !r.isOver(r.goal.Available) {
+		return nil
 	}
 	if r.isOver(r.goal.Try) {
 		return r.blameSwitchedOff(r.pinnedLoop(r.cannotFit()))
@@ -249,13 +246,14 @@ func (r *run) shareRoom(ctx context.Context) {
 	}
 }
 
-// squeezeTo shortens items to that many tokens each, with half none to less than
-// half of what it has.
+// squeezeTo does what squeezeItems returns.
 func (r *run) squeezeTo(items []item, limit int, half bool) bool {
 	edits := r.d.squeezeItems(items, limit, half)
 	return len(edits) > 0 && r.acceptEdits("limit", edits)
 }
 
+// squeezeItems shortens items to that many tokens each, with half none to less than
+// half of what it has.
 func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.Edit) {
 	for _, it := range items {
 		if it.tokens <= limit {
@@ -272,13 +270,13 @@ func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.E
 	return edits
 }
 
-// shrinkLive shortens the largest parts of what stands from Live on, so that
-// together they fit; with half, none to less than half of what it has. A part
-// that must be shortened anyway comes down to what the target leaves it, or to a
-// quarter of what is available: the rewrite should last.
+// shrinkLive shrinks what stands from Live on.
 func (r *run) shrinkLive(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
 
-// shrinkRun shrinks the messages of a run as shrinkLive does.
+// shrinkRun shortens the largest parts of a run of messages, so that together they
+// fit; with half, none to less than half of what it has. A part that must be shortened
+// anyway comes down to what the target leaves it, or to a quarter of what is available:
+// the rewrite should last.
 func (r *run) shrinkRun(from, to int, half bool) {
 	d := r.d
 	if r.isOff("limit") {
@@ -395,4 +393,50 @@ func (r *run) cannotFit() *CannotFitError {
 	}
 	slices.SortStableFunc(e.Items, func(a, b FloorItem) int { return b.Tokens - a.Tokens })
 	return e
+}
+
+// leaveHandles leaves of every part in a run of messages that may be shortened its handle
+// alone, where that is smaller: in the live messages, and in those that only stay
+// because a pinned message of their exchange does. Markers lose their words, too. It is
+// the last resort before an error, which must not be wrong.
+func (r *run) leaveHandles(from, to int) {
+	d := r.d
+	var edits []plan.Edit
+	if !r.isOff("limit") {
+		for _, it := range d.shrinkableItems(from, to) {
+			if e, ok := d.bareMask(it); ok {
+				edits = append(edits, e)
+			}
+		}
+	}
+	if len(edits) > 0 {
+		r.acceptEdits("limit", edits)
+	}
+	edits = nil
+	for _, e := range d.Edits() {
+		if e.Kind == plan.Drop && e.From < e.To && e.From >= from && e.To <= to {
+			text := fmt.Sprintf("[left out: %s]", plan.Handle(d.History, e.From, e.To, -1))
+			edits = append(edits, d.editRun(plan.Drop, "truncate", e.From, e.To, e.Keep, text, e.Why))
+		}
+	}
+	if len(edits) > 0 {
+		r.acceptEdits("truncate", edits)
+	}
+}
+
+// bareMask returns the mask that leaves the handle.
+func (d *Draft) bareMask(it item) (plan.Edit, bool) {
+	handle := d.handleOf(it.visiblePart)
+	var text string
+	switch it.Kind {
+	case chat.Text, chat.ToolResult, chat.Document, chat.Image:
+		text = fmt.Sprintf("[shortened; original: %s]", handle)
+	case chat.ToolCall:
+		text = fmt.Sprintf(`{"shortened":%q}`, handle)
+	case chat.Thinking:
+		return d.squeezePart(it, 0)
+	default:
+		return plan.Edit{}, false
+	}
+	return d.maskItem(it, text, "what must stay is larger than what is available")
 }

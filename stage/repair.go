@@ -50,8 +50,7 @@ func (d *Draft) repairView(pending bool) error {
 		if _, open := d.View.CloseLoop(d.Rules); len(problems) == 0 && !open {
 			return nil
 		}
-		edits := d.mendProblems(problems)
-		all := withoutVain(plan.Overlay(d.added, edits))
+		all := withoutVain(plan.Overlay(d.added, d.mendProblems(problems)))
 		view, all, err := d.composeView(all)
 		if err != nil {
 			return fmt.Errorf("stage: repair: %w", err)

@@ -60,7 +60,8 @@ func (d *Draft) maskInstructions() []plan.Edit {
 		at, again := later[m.Parts[0].Text]
 		later[m.Parts[0].Text] = i
 		if again && d.mayMask(i, 0) {
-			if e, ok := d.maskPart("supersede", visiblePart{Part: &m.Parts[0], message: i}, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
+			p, why := visiblePart{Part: &m.Parts[0], message: i}, fmt.Sprintf("the same system message at message %d", at)
+			if e, ok := d.maskPart("supersede", p, "[these instructions stand again later]", why); ok {
 				edits = append(edits, e)
 			}
 		}

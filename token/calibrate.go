@@ -40,13 +40,9 @@ func (c *calibration) add(prev, next *Step) {
 	c.ay += w * a * y
 	c.hy += w * h * y
 	if n := c.weight(); n > memory {
-		c.fade(memory / n)
-	}
-}
-
-func (c *calibration) fade(by float64) {
-	for _, v := range []*float64{&c.aa, &c.ah, &c.hh, &c.ay, &c.hy} {
-		*v *= by
+		for _, v := range []*float64{&c.aa, &c.ah, &c.hh, &c.ay, &c.hy} {
+			*v *= memory / n
+		}
 	}
 }
 

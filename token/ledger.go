@@ -324,10 +324,12 @@ const (
 // countWithBand makes a count of a prediction in which unsure tokens are estimated.
 // The longer the ledger has learned, the more such an estimate is trusted.
 func (l *Ledger) countWithBand(total, unsure float64) Count {
+	band := l.estimateBand()
+	learned := l.learn.weight() / (l.learn.weight() + priorFactor)
 	return Count{
 		Tokens: int(math.Round(total)),
 		Method: Anchored,
-		Band:   min(anchoredBand+(l.unsureBand()*unsure+unsureStep)/total, l.estimateBand()),
+		Band:   min(anchoredBand+(band*(1-0.5*learned)*unsure+unsureStep)/total, band),
 	}
 }
 
@@ -338,9 +340,4 @@ func (l *Ledger) estimateBand() float64 {
 		p = profiles[Unknown]
 	}
 	return max(p.tableBand, 0.10)
-}
-
-// unsureBand returns the band of unsure tokens in a prediction.
-func (l *Ledger) unsureBand() float64 {
-	return l.estimateBand() * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
 }

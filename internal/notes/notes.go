@@ -73,7 +73,8 @@ func Write(have []Note, replaces, text string, message int, now time.Time) (Chan
 	if c.Gone != nil {
 		message = c.Gone.Message
 	}
-	c.Added = &Note{ID: noteID(message, text), Message: message, Time: now.UTC(), Text: text}
+	h := sha256.Sum256([]byte(strconv.Itoa(message) + "\n" + text))
+	c.Added = &Note{ID: IDOf(int(binary.BigEndian.Uint32(h[:]) >> 2)), Message: message, Time: now.UTC(), Text: text}
 	c.Say = fmt.Sprintf("Noted as %s. From the next compaction on it stands with how things stand (%d of %d notes).", c.Added.ID, len(have)+1, Most)
 	if c.Gone != nil {
 		c.Say = fmt.Sprintf("Noted as %s, in place of %s.", c.Added.ID, c.Gone.ID)
@@ -107,12 +108,6 @@ func listNotes(have []Note) string {
 		fmt.Fprintf(&b, "%s (%s)", n.ID, quote.ClipLine(n.Text, 40))
 	}
 	return b.String()
-}
-
-// noteID names a note by its place and its text.
-func noteID(message int, text string) string {
-	h := sha256.Sum256([]byte(strconv.Itoa(message) + "\n" + text))
-	return IDOf(int(binary.BigEndian.Uint32(h[:]) >> 2))
 }
 
 // IDOf returns the id that a number stands for.

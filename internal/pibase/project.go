@@ -202,44 +202,28 @@ func CurrentSystem(msgs []*Message) *Message {
 			out.Text += t
 		}
 		for _, s := range m.Sections {
-			out.setSection(s)
+			named := func(o Section) bool { return o.Name == s.Name }
+			if s.Gone {
+				out.Sections = slices.DeleteFunc(out.Sections, named)
+			} else {
+				out.Sections = putNamed(out.Sections, s, named)
+			}
 		}
 		for _, name := range m.Removed {
-			out.removeTool(name)
+			out.Added = slices.DeleteFunc(out.Added, func(t Tool) bool { return t.Name == name })
 		}
 		for _, t := range m.Added {
-			out.addTool(t)
+			out.Added = putNamed(out.Added, t, func(o Tool) bool { return o.Name == t.Name })
 		}
 	}
 	return out
 }
 
-func (m *Message) setSection(s Section) {
-	i := slices.IndexFunc(m.Sections, func(o Section) bool { return o.Name == s.Name })
-	switch {
-	case i >= 0 && s.Gone:
-		m.Sections = slices.Delete(m.Sections, i, i+1)
-	case i >= 0:
-		m.Sections[i] = s
-	case !s.Gone:
-		m.Sections = append(m.Sections, s)
+// putNamed puts x in the place of the one that has its name, or at the end.
+func putNamed[T any](list []T, x T, named func(T) bool) []T {
+	if i := slices.IndexFunc(list, named); i >= 0 {
+		list[i] = x
+		return list
 	}
-}
-
-func (m *Message) findTool(name string) int {
-	return slices.IndexFunc(m.Added, func(t Tool) bool { return t.Name == name })
-}
-
-func (m *Message) removeTool(name string) {
-	if i := m.findTool(name); i >= 0 {
-		m.Added = slices.Delete(m.Added, i, i+1)
-	}
-}
-
-func (m *Message) addTool(t Tool) {
-	if i := m.findTool(t.Name); i >= 0 {
-		m.Added[i] = t
-	} else {
-		m.Added = append(m.Added, t)
-	}
+	return append(list, x)
 }

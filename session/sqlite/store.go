@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/internal/sqldb"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/internal/find"
 	"github.com/winnow-llm/winnow/session/internal/rows"
 	_ "modernc.org/sqlite" // the driver
 	codes "modernc.org/sqlite/lib"
@@ -150,4 +151,25 @@ func addHint(e *session.Error) {
 	case code == codes.SQLITE_CANTOPEN:
 		e.Problem, e.Hint = "the file cannot be opened or created", "check the path and the mode of its folder"
 	}
+}
+
+const searchWords = `SELECT sessions.id, entries.raw FROM words
+	JOIN entries ON entries.row = words.rowid JOIN sessions ON sessions.key = entries.session
+	WHERE words MATCH $1 ORDER BY words.rank, entries.row DESC LIMIT $2`
+
+const addWords = `INSERT INTO words (rowid, text) SELECT row, $3 FROM entries WHERE session = $1 AND seq = $2`
+
+const forgetWords = `DELETE FROM words WHERE rowid IN (SELECT row FROM entries WHERE session = (SELECT key FROM sessions WHERE id = $1))`
+
+// matchQuery makes a query of words, so that nothing in them is taken for an
+// operator.
+func matchQuery(q find.Query) string {
+	parts := make([]string, len(q.Words))
+	for i, w := range q.Words {
+		parts[i] = `"` + strings.ReplaceAll(w.Text, `"`, `""`) + `"`
+		if w.Prefix {
+			parts[i] += "*"
+		}
+	}
+	return strings.Join(parts, " ")
 }

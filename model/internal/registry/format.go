@@ -12,8 +12,6 @@ import (
 	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
-type stats struct{ providers, lines int }
-
 // writeRegistry writes the registry: lines sorted by key, so that a reader can search
 // the text as it is, without loading it. Fields are separated by tabs and
 // left out at the end of a line when empty:
@@ -29,7 +27,7 @@ type stats struct{ providers, lines int }
 //
 // Lines of one key stand in the order of agreement: first those whose window
 // most providers name, and of equals the smaller window.
-func writeRegistry(b *bytes.Buffer, facts []fact) stats {
+func writeRegistry(b *bytes.Buffer, facts []fact) {
 	type row struct{ key, name, rest string }
 	type group struct {
 		row
@@ -38,7 +36,6 @@ func writeRegistry(b *bytes.Buffer, facts []fact) stats {
 	}
 	groups := map[row]*group{}
 	votes := map[string]map[int]int{}
-	providers := map[string]bool{}
 	for _, f := range facts {
 		key := fold.Name(f.model)
 		r := row{key: key, name: shortenName(f.model, key), rest: encodeFact(f)}
@@ -50,7 +47,6 @@ func writeRegistry(b *bytes.Buffer, facts []fact) stats {
 			votes[r.key] = map[int]int{}
 		}
 		votes[r.key][f.context]++
-		providers[f.provider] = true
 	}
 	list := slices.Collect(maps.Values(groups))
 	slices.SortFunc(list, func(a, b *group) int {
@@ -68,7 +64,6 @@ func writeRegistry(b *bytes.Buffer, facts []fact) stats {
 		b.WriteString(strings.TrimRight(strings.Join([]string{g.key, g.name, strings.Join(g.providers, ","), g.rest}, "\t"), "\t"))
 		b.WriteByte('\n')
 	}
-	return stats{len(providers), len(list)}
 }
 
 // shortenName shortens a name by what its key already says.

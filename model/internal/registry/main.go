@@ -21,7 +21,7 @@ import (
 
 func main() {
 	shared, _ := corpus.Path() // where there is none, reading it says so
-	out := flag.String("out", "registry.txt", "file to write; - is standard output")
+	out := flag.String("out", "registry.txt", "file to write")
 	in := flag.String("in", filepath.Join(shared, "models"), "folder with the public registries")
 	flag.Parse()
 	if err := run(*in, *out); err != nil {
@@ -37,14 +37,7 @@ func run(in, out string) error {
 	}
 	facts := mergeSources(src)
 	var b bytes.Buffer
-	st := writeRegistry(&b, facts)
-	if out == "-" {
-		_, err = os.Stdout.Write(b.Bytes())
-		return err
-	}
-	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "registry: %d models of %d providers in %d lines, %d bytes\n", len(facts), st.providers, st.lines, b.Len())
-	return nil
+	writeRegistry(&b, facts)
+	fmt.Fprintf(os.Stderr, "registry: %d models, %d bytes\n", len(facts), b.Len())
+	return os.WriteFile(out, b.Bytes(), 0o644)
 }

@@ -257,12 +257,8 @@ func addTable(s *sources, facts []fact) []fact {
 	for i := range facts {
 		known[facts[i].id] = &facts[i]
 	}
-	models := slices.Collect(maps.Keys(s.table))
-	slices.SortFunc(models, func(a, b string) int {
-		return cmp.Or(slices.Compare(versionNumbers(a), versionNumbers(b)), strings.Compare(a, b))
-	})
 	var added []fact
-	for _, model := range models {
+	for _, model := range slices.SortedFunc(maps.Keys(s.table), compareVersions) {
 		k := id{makerOf(model), model}
 		if k.provider == "" || known[k] != nil {
 			continue
@@ -278,6 +274,11 @@ func addTable(s *sources, facts []fact) []fact {
 		known[k] = &added[len(added)-1]
 	}
 	return append(facts, added...)
+}
+
+// compareVersions orders names by the numbers in them.
+func compareVersions(a, b string) int {
+	return cmp.Or(slices.Compare(versionNumbers(a), versionNumbers(b)), strings.Compare(a, b))
 }
 
 var number = regexp.MustCompile(`\d+`)
@@ -307,7 +308,7 @@ func findEarlier(k id, l string, known map[id]*fact) *fact {
 		if slices.Compare(versionNumbers(o.model), versionNumbers(k.model)) >= 0 {
 			continue
 		}
-		if best == nil || cmp.Or(slices.Compare(versionNumbers(o.model), versionNumbers(best.model)), strings.Compare(o.model, best.model)) > 0 {
+		if best == nil || compareVersions(o.model, best.model) > 0 {
 			best = f
 		}
 	}
