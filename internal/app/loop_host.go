@@ -39,8 +39,8 @@ type loopHost struct {
 	dir      string
 	gap      time.Duration // between the pieces of a simulated answer
 
-	session *session.Session             // once it is open
-	tell    atomic.Pointer[func(string)] // where what happens beside the conversation is told
+	session *session.Session       // once it is open
+	ui      atomic.Pointer[loopUI] // which tells what happens beside the conversation
 
 	mu   sync.Mutex
 	spec string   // the model that answers
@@ -118,14 +118,7 @@ func (h *loopHost) reportSettings(err error) {
 	if err != nil {
 		text = "the edited settings are not valid, so the previous ones stay in force: " + err.Error()
 	}
-	h.say(text)
-}
-
-// say tells the person something that happened beside the conversation.
-func (h *loopHost) say(text string) {
-	if tell := h.tell.Load(); tell != nil {
-		(*tell)(text)
-	}
+	h.ui.Load().say(text)
 }
 
 func (h *loopHost) close() {
@@ -254,7 +247,7 @@ func (h *loopHost) sessionOptions() *session.Options {
 		Live: h.live.Session, Registry: h.registry, Kinds: set.Kinds(), Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
 		Output: h.f.maxTokens, Manual: h.f.disable,
 		Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
-			h.say(fmt.Sprintf("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err))
+			h.ui.Load().say(fmt.Sprintf("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err))
 		}}},
 	}
 	if h.f.system != "" {

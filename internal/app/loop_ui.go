@@ -126,8 +126,11 @@ func (u *loopUI) prompt(text string) {
 	}
 }
 
-// say tells what happened beside the conversation.
+// say tells what happened beside the conversation, where there is one.
 func (u *loopUI) say(text string) {
+	if u == nil {
+		return
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.a.quiet {
@@ -300,8 +303,7 @@ func (a *app) talk(ctx context.Context, h *loopHost, spec string, o loop.Options
 		h.leaveSession()
 		return err
 	}
-	say := ui.say
-	h.tell.Store(&say)
+	h.ui.Store(ui)
 	interrupts := make(chan os.Signal, 1)
 	if tty {
 		signal.Notify(interrupts, os.Interrupt)
@@ -309,7 +311,7 @@ func (a *app) talk(ctx context.Context, h *loopHost, spec string, o loop.Options
 		ui.greet(d)
 	}
 	err = a.submitLines(ctx, d, ui, interrupts)
-	h.tell.Store(nil)
+	h.ui.Store(nil)
 	if closed := d.Close(); err == nil {
 		err = closed
 	}

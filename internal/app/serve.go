@@ -146,7 +146,7 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	if err := setFlags(f.flags, &l.File); err != nil {
 		return o, nil, err
 	}
-	registry, err := l.registryWith(f.reserves)
+	registry, err := l.modelRegistry(f.reserves...)
 	if err != nil {
 		return o, nil, err
 	}

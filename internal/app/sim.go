@@ -45,28 +45,16 @@ tokenizer (exact if the vocabulary is known), and with its rules for thinking.
 
 --drive makes a real agent work: give the agent any task and point it at the
 simulator, or at a gateway in front of it. The simulator calls the agent's own shell
-tool with commands that print some kilobytes each, part by part, and goes on only
-when it has seen how the last one ended: what is hidden from it, it asks for again.
-Every second part shows a fact (a number, a path, a line to edit) that is needed 40
-parts later; if the fact is gone by then, the simulator has the old part printed
-again. GET /sim/drive shows for each agent how far it got, how many parts were
-repeated, how many facts were still there, and how often the agent asked for a
-summary itself. The commands need a POSIX shell and write drive.sh, drive.log and
+tool with commands that print some kilobytes each, part by part. Every second part
+shows a fact that is needed 40 parts later; if it is gone by then, the old part is
+printed again. The commands need a POSIX shell and write drive.sh, drive.log and
 part-*.conf in the agent's folder. Agents that run at the same time need different
-keys.
-
---drive files has it read source files instead, by its own read tool, or its shell if
-it has none. The files are drawn by the seed from the folders that --drive-sources
-names (Go, Python, JavaScript and TypeScript) and written, with facts planted in them,
-to --drive-folder, in which the agent must be started. From the ninth on each file
-needs a fact of one that was read 8 to 40 files before: half of the time a value from
-a comment, a constant, a path, a default in a signature or a decision of its own, half
-of the time a line drawn from function bodies and data. A fact counts only if it stands
-in the request; if it is gone, the file is read again. The agent's own request for a
-summary is answered with one that holds constants, paths and decisions. GET /sim/drive
-shows the facts by kind, near (8 files) and far, re-reads, requests refused and
-repeated, rewrites and the size of the prompt before the first cut, summaries, tokens,
-how many came from the cache, and dollars.
+keys. --drive files has it read source files instead, which are drawn from
+--drive-sources (Go, Python, JavaScript and TypeScript) and written, with facts
+planted in them, to --drive-folder, in which the agent must be started; e2e/README.md
+says how facts are chosen. GET /sim/drive shows for each agent how far it got, how
+many facts were still there, what was read again, refused and summarised, and the
+tokens and dollars.
 
 GET /sim/requests shows how many requests were accepted and refused, and the hashes
 of the last bodies. Headers of a request:
@@ -142,14 +130,7 @@ func beModel(o *providersim.Options, m model.Model, name string, windowSet bool)
 	if limit := cmp.Or(m.Input, m.Context); limit > 0 && !windowSet {
 		o.Window = limit
 	}
-	price := func(p model.Prices) providersim.Price {
-		return providersim.Price{In: p.Input, Out: p.Output, Read: p.CacheRead, Write: p.CacheWrite, Write1h: p.CacheWriteLong}
-	}
-	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Price: price(m.Prices)}
-	if tiers := m.Prices.Tiers; len(tiers) > 0 {
-		over := price(m.Prices.At(tiers[0].Over + 1))
-		is.Price.Over, is.Price.Tier = tiers[0].Over, &over
-	}
+	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Prices: m.Prices}
 	o.Models = map[string]providersim.Model{"": is} // every name starts with nothing
 	counter := token.New(m.Family, &token.Options{Exact: true})
 	o.Count = func(text []byte) int { return counter.Text(string(text)) }
