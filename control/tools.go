@@ -1,10 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -81,41 +83,31 @@ type tools struct {
 // Which returns the conversation that is meant where none is named, with all that
 // is known of it, and why it is that one.
 func Which(ctx context.Context, s Steering, w Whose) (d *Detail, how string, err error) {
-	c, how, err := newestConversation(ctx, s, w)
+	all, err := s.Conversations(ctx, List{Limit: MaxListed})
 	if err != nil {
 		return nil, "", err
 	}
-	d, err = s.Conversation(ctx, c.ID) // a list may know less
-	return d, how, err
-}
-
-func newestConversation(ctx context.Context, s Steering, w Whose) (c Conversation, how string, err error) {
-	all, err := s.Conversations(ctx, List{Limit: MaxListed})
-	if err != nil {
-		return c, "", err
-	}
 	if len(all) == 0 {
-		return c, "", fmt.Errorf("%w: nothing has been sent through the gateway yet, and there is no session", ErrUnknown)
+		return nil, "", fmt.Errorf("%w: nothing has been sent through the gateway yet, and there is no session", ErrUnknown)
 	}
-	for i := range all {
-		if w.Label != "" && all[i].Label == w.Label {
-			return all[i], "this one", nil
-		}
+	how = "this one"
+	at := slices.IndexFunc(all, func(c Conversation) bool { return w.Label != "" && c.Label == w.Label })
+	if at < 0 {
+		how = "the newest of this folder"
+		at = slices.IndexFunc(all, func(c Conversation) bool {
+			return w.Folder != "" && c.Folder != "" && filepath.Clean(c.Folder) == filepath.Clean(w.Folder)
+		})
 	}
-	for i := range all {
-		if w.Folder != "" && all[i].Folder != "" && filepath.Clean(all[i].Folder) == filepath.Clean(w.Folder) {
-			return all[i], "the newest of this folder", nil
-		}
+	if at < 0 {
+		at, how = 0, "the newest; no client says which one it serves"
 	}
-	return all[0], "the newest; no client says which one it serves", nil
+	d, err = s.Conversation(ctx, all[at].ID) // a list may know less
+	return d, how, err
 }
 
 // aboutConversation says which conversation an answer is about.
 func aboutConversation(c *Conversation, how string) string {
-	title := c.Name
-	if title == "" {
-		title = c.Title
-	}
+	title := cmp.Or(c.Name, c.Title)
 	if title != "" {
 		title = fmt.Sprintf(" %q", text.Brief(title, 60))
 	}
@@ -149,8 +141,7 @@ func (t *tools) marking(act func(Steering, context.Context, string, Mark) (*Done
 
 func (t *tools) mark(ctx context.Context, a marked, act func(Steering, context.Context, string, Mark) (*Done, error)) (string, error) {
 	var d *Detail
-	m := Mark{Part: -1}
-	how := "the one of the handle"
+	m, how := Mark{Part: -1}, "the one of the handle"
 	switch {
 	case a.Handle != "":
 		handle, _, err := recall.Parse(a.Handle)
@@ -164,11 +155,7 @@ func (t *tools) mark(ctx context.Context, a marked, act func(Steering, context.C
 		if d, err = t.s.Conversation(ctx, p.Conversation); err != nil {
 			return "", err
 		}
-		m.Message, m.Part = p.From, p.Part
-		switch {
-		case a.Message != nil:
-			m.Message, m.Part = *a.Message, -1
-		case p.To-p.From > 1:
+		if m.Message, m.Part = p.From, p.Part; a.Message == nil && p.To-p.From > 1 {
 			return "", fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch)
 		}
 	case a.Message != nil:
@@ -176,9 +163,11 @@ func (t *tools) mark(ctx context.Context, a marked, act func(Steering, context.C
 		if d, how, err = Which(ctx, t.s, t.w); err != nil {
 			return "", err
 		}
-		m.Message = *a.Message
 	default:
 		return "", errors.New("name a message, by handle or by message")
+	}
+	if a.Message != nil {
+		m.Message, m.Part = *a.Message, -1
 	}
 	return actAndSay(d, how, func(base plan.ID) (*Done, error) {
 		m.Plan = base

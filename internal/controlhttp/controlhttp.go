@@ -5,6 +5,8 @@
 package controlhttp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,19 +144,15 @@ func act[A, D any](s server, do func(control.Source, context.Context, string, A)
 			Refuse(w, http.StatusBadRequest, "winnow: the action cannot be read: "+err.Error())
 			return
 		}
-		fields := make(map[string]json.RawMessage)
 		var a A
-		err = json.Unmarshal(body, &fields)
-		if _, mark := any(a).(control.Mark); err == nil && mark && fields["part"] == nil {
-			fields["part"] = json.RawMessage("-1") // the whole message
-			body, err = json.Marshal(fields)
+		mark, isMark := any(&a).(*control.Mark)
+		if isMark {
+			mark.Part = -1 // the whole message, where no part is named
 		}
-		if err == nil {
-			d := json.NewDecoder(strings.NewReader(string(body)))
-			d.DisallowUnknownFields()
-			err = d.Decode(&a)
-		}
-		if err != nil {
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.DisallowUnknownFields()
+		fields := make(map[string]json.RawMessage)
+		if err := cmp.Or(json.Unmarshal(body, &fields), d.Decode(&a)); err != nil {
 			Refuse(w, http.StatusBadRequest, "winnow: the action is not valid: "+err.Error()+"; see docs/control.md")
 			return
 		}
@@ -162,7 +160,7 @@ func act[A, D any](s server, do func(control.Source, context.Context, string, A)
 			Refuse(w, http.StatusBadRequest, `winnow: the action does not name the plan that it is based on; add "plan", which GET /winnow/conversations/ID shows, "" for none`)
 			return
 		}
-		if _, mark := any(a).(control.Mark); mark && fields["message"] == nil {
+		if isMark && fields["message"] == nil {
 			Refuse(w, http.StatusBadRequest, `winnow: name the message, as in {"plan": ID, "message": 3}`)
 			return
 		}

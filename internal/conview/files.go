@@ -71,6 +71,8 @@ func workingSet(h chat.History, kinds *work.Kinds) (*workset.Set, error) {
 // lineCounts are how often the lines of a file stand in a view, without indents.
 type lineCounts map[string]int
 
+func (c lineCounts) add(line string) { c[strings.TrimSpace(line)]++ }
+
 // take reports whether a line stands there once more than was taken. An empty line
 // does, where anything of the file is.
 func (c lineCounts) take(line string) bool {
@@ -102,28 +104,25 @@ func seenLines(v plan.View, kinds *work.Kinds) (func(path string) lineCounts, er
 		}
 	}
 	return func(path string) lineCounts {
-		seen := lineCounts{}
+		seen, here := lineCounts{}, lineCounts{}
 		for _, text := range told[path] {
 			for l := range strings.SplitSeq(text, "\n") {
 				if n, rest, ok := strings.Cut(l, ": "); ok && strings.Trim(n, "0123456789") == "" { // of an outline
 					l = rest
 				}
-				seen[strings.TrimSpace(l)]++
+				seen.add(l)
 			}
 		}
-		f := shown.File(path)
-		if f == nil {
-			return seen
-		}
-		here := lineCounts{}
-		for r := range f.Regions {
-			for k := range f.Regions[r].Lines {
-				here[strings.TrimSpace(f.Regions[r].Lines[k].Text)]++
+		if f := shown.File(path); f != nil {
+			for r := range f.Regions {
+				for k := range f.Regions[r].Lines {
+					here.add(f.Regions[r].Lines[k].Text)
+				}
 			}
-		}
-		for k := range f.Loose {
-			for l := range strings.SplitSeq(f.Loose[k].Text, "\n") {
-				here[strings.TrimSpace(l)]++
+			for k := range f.Loose {
+				for l := range strings.SplitSeq(f.Loose[k].Text, "\n") {
+					here.add(l)
+				}
 			}
 		}
 		for l, n := range here { // what stands in both is one line

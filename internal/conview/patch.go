@@ -22,20 +22,16 @@ func buildPatch(at *Moment) *control.Patch {
 	out.Before = s.Prompt(m.Measure(whole).Tokens)
 	out.After = s.Prompt(m.Measure(v).Tokens)
 	out.Saved = out.Before - out.After
-	tokens := func(from, to int) (n int) {
-		for i := from; i < to; i++ {
-			n += m.Counter().At(h, i)
-		}
-		return scaled(n)
-	}
 	var tell *teller
 	next := 0
 	keep := func(to int) {
-		if to > next {
-			n := tokens(next, to)
-			out.Hunks = append(out.Hunks, control.Hunk{Op: "keep", From: next, To: to, Part: -1, Before: n, After: n})
+		n, from := 0, next
+		for ; next < to; next++ {
+			n += m.Counter().At(h, next)
 		}
-		next = max(next, to)
+		if next > from {
+			out.Hunks = append(out.Hunks, control.Hunk{Op: "keep", From: from, To: next, Part: -1, Before: scaled(n), After: scaled(n)})
+		}
 	}
 	for i := range p.Edits {
 		e := &p.Edits[i]
@@ -57,9 +53,7 @@ func buildPatch(at *Moment) *control.Patch {
 			x.Pinned = isPinned(pins, k, e.Part) && !slices.Contains(e.Keep, k)
 		}
 		out.Hunks = append(out.Hunks, x)
-		if e.Part < 0 {
-			next = max(next, e.To)
-		} else if i+1 == len(p.Edits) || p.Edits[i+1].From > e.From {
+		if e.Part < 0 || i+1 == len(p.Edits) || p.Edits[i+1].From > e.From {
 			next = max(next, e.To)
 		}
 	}

@@ -54,8 +54,7 @@ type Options struct {
 // found is what a file holds.
 type found struct {
 	file     agents.File
-	sessions []Session
-	older    bool
+	sessions []Session // of the period
 	err      error
 }
 
@@ -133,13 +132,13 @@ func (l *looker) measureFiles(ctx context.Context, files []agents.File) error {
 // addFound adds what a file held.
 func (l *looker) addFound(f *found) {
 	switch {
-	case f.older:
-		l.report.Older++
 	case f.err != nil:
 		l.report.Skipped++
 		if l.Skipped != nil {
 			l.Skipped(f.file.Path, f.err)
 		}
+	case len(f.sessions) == 0:
+		l.report.Older++
 	default:
 		l.report.Files++
 	}
@@ -152,16 +151,11 @@ func (l *looker) addFound(f *found) {
 // result; the error is one of the measurement.
 func (l *looker) measureFile(ctx context.Context, f agents.File) (found, error) {
 	out := found{file: f}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || f.Changed.Before(l.Since) {
 		return out, ctx.Err()
 	}
-	if f.Changed.Before(l.Since) {
-		out.older = true
-		return out, nil
-	}
 	sessions, err := f.Sessions(source.MaxBytes)
-	if err != nil {
-		out.err = err
+	if out.err = err; err != nil {
 		return out, nil //nolint:nilerr // it is reported as skipped
 	}
 	for i := range sessions {
@@ -180,7 +174,6 @@ func (l *looker) measureFile(ctx context.Context, f agents.File) (found, error) 
 		}
 		out.sessions = append(out.sessions, m)
 	}
-	out.older = len(out.sessions) == 0
 	return out, nil
 }
 

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -69,9 +70,14 @@ func largest(c *token.Counter, messages chat.Sequence, most int) []Item {
 		msg := messages.At(i)
 		for k := range msg.Parts {
 			p := &msg.Parts[k]
-			if n := c.Part(p); len(top) < most || n > top[len(top)-1].Tokens {
-				top = keepLargest(top, Item{Message: i, Part: k, Role: msg.Role, Kind: p.Kind.String(), Tokens: n}, most)
+			n := c.Part(p)
+			if len(top) == most && n <= top[most-1].Tokens {
+				continue
 			}
+			// Among equals the earlier one stays in front.
+			at, _ := slices.BinarySearchFunc(top, n, func(it Item, n int) int { return cmp.Or(n-it.Tokens, -1) })
+			top = slices.Insert(top, at, Item{Message: i, Part: k, Role: msg.Role, Kind: p.Kind.String(), Tokens: n})
+			top = top[:min(len(top), most)]
 		}
 	}
 	for i := range top {
@@ -84,17 +90,6 @@ func largest(c *token.Counter, messages chat.Sequence, most int) []Item {
 func Whole(h chat.History) plan.View {
 	v, _ := plan.Apply(h, nil) // what applies to no plan cannot fail
 	return v
-}
-
-func keepLargest(top []Item, it Item, most int) []Item {
-	at, _ := slices.BinarySearchFunc(top, it, func(a, b Item) int {
-		if a.Tokens != b.Tokens {
-			return b.Tokens - a.Tokens
-		}
-		return -1 // among equals the earlier one stays in front
-	})
-	top = slices.Insert(top, at, it)
-	return top[:min(len(top), most)]
 }
 
 // Cells returns how wide the meter is when it has a line to itself.
