@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,7 +237,7 @@ func TestTags(t *testing.T) {
 	must(t, err)
 	tagged, left, err := neurolink.Export(c.Request.History, c.View.Plan())
 	must(t, err)
-	effective := neurolink.Effective(tagged)
+	effective := neurolink.Effective(slices.Collect(tagged))
 	if left != 0 || len(effective) != c.View.Len() {
 		t.Errorf("%d edits are left; %d messages are seen, want %d", left, len(effective), c.View.Len())
 	}
