@@ -140,10 +140,10 @@ func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) files
 	for _, i := range nodes {
 		switch n := &s.tree.nodes[i]; n.kind {
 		case TypeBranchSummary:
-			b := parseBranch(pifile.Parse(n.raw))
+			b := parseBranch(pifile.Parse(n.raw()))
 			add(b.Read, b.Modified, b.created, b.deleted)
 		case TypeCompaction:
-			if p := pifile.Parse(n.raw); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
+			if p := pifile.Parse(n.raw()); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
 				read, modified := filesOf(p)
 				add(read, modified, nil, nil)
 			}
