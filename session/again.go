@@ -38,25 +38,35 @@ type again struct {
 func letGo(nodes []node) {
 	for i := range nodes {
 		if n := &nodes[i]; n.kind == TypeMessage && n.at > 0 {
-			n.size, n.raw = int32(len(n.raw)), nil
+			n.size, n.held = int32(len(n.raw())), nil
 		} else {
-			n.raw = bytes.Clone(n.raw)
+			n.hold(bytes.Clone(n.raw()))
 		}
 	}
 }
 
-// recordPlace is a record, or where it can be read again.
+// recordPlace is a record, or where it can be read again. There may be a million.
 type recordPlace struct {
-	raw  jsontext.Value // nil where it is read again
-	at   int64          // where it begins
-	size int32          // how many bytes it has there
+	held *jsontext.Value // nil where it is read again
+	at   int64           // where it begins
+	size int32           // how many bytes it has there
 	line int32
+}
+
+func (p *recordPlace) hold(raw jsontext.Value) { p.held = &raw }
+
+// raw returns a record that is held, nil for any other.
+func (p *recordPlace) raw() jsontext.Value {
+	if p.held == nil {
+		return nil
+	}
+	return *p.held
 }
 
 // read returns a record.
 func (a *again) read(p *recordPlace) (jsontext.Value, error) {
-	if p.raw != nil {
-		return p.raw, nil
+	if p.held != nil {
+		return *p.held, nil
 	}
 	raw := make(jsontext.Value, p.size)
 	if err := a.log.Reread(p.at, raw); err != nil {

@@ -237,9 +237,9 @@ func TestTags(t *testing.T) {
 	tagged, left, err := neurolink.Export(c.Request.History, c.View.Plan())
 	must(t, err)
 	var effective []chat.Message // what a reader of tags sends
-	for i := range tagged {
-		if tagged[i].CondenseParent == "" && tagged[i].TruncationParent == "" {
-			effective = append(effective, tagged[i].Message)
+	for m := range tagged {
+		if m.CondenseParent == "" && m.TruncationParent == "" {
+			effective = append(effective, m.Message)
 		}
 	}
 	if left != 0 || len(effective) != c.View.Len() {

@@ -161,22 +161,22 @@ func (g *gathering) takeNode(i int32, m *chat.Message) {
 	case TypeCompaction, TypeContextEdit:
 		g.events = append(g.events, event{i, g.base + len(g.msgs)})
 	case TypeModelChange:
-		g.provider, g.model = decode.Str(n.raw, "provider"), decode.Str(n.raw, "modelId")
+		g.provider, g.model = decode.Str(n.raw(), "provider"), decode.Str(n.raw(), "modelId")
 		g.answered = none
 	case TypeThinking:
-		g.thinking = decode.Str(n.raw, "thinkingLevel")
+		g.thinking = decode.Str(n.raw(), "thinkingLevel")
 	case TypeCustom:
-		switch decode.Str(n.raw, "customType") {
+		switch decode.Str(n.raw(), "customType") {
 		case customMessage:
-			if ids, m, ok := parseExtra(decode.Member(n.raw, "data")); ok {
+			if ids, m, ok := parseExtra(decode.Member(n.raw(), "data")); ok {
 				g.whole, g.wholeIDs, g.wholeNodes = m, ids, nil
 			}
 		case customImport:
-			if at, err := decode.Int(decode.Path(n.raw, "data", "at")); err == nil {
+			if at, err := decode.Int(decode.Path(n.raw(), "data", "at")); err == nil {
 				g.imported = int64(at)
 			}
 		case customWindow:
-			g.agent, g.agentModel = readWindow(decode.Member(n.raw, "data"))
+			g.agent, g.agentModel = readWindow(decode.Member(n.raw(), "data"))
 		case customPin, customNote, customPlan:
 			g.events = append(g.events, event{i, g.base + len(g.msgs)})
 		}
@@ -354,7 +354,7 @@ func (l *line) carriesPlan(t *tree, i int32) bool {
 	if n.kind != TypeCustom {
 		return n.kind == TypeCompaction
 	}
-	return decode.Str(n.raw, "customType") == customPlan
+	return decode.Str(n.raw(), "customType") == customPlan
 }
 
 // noteEdit notes what a context edit puts in place of a message, and returns the
@@ -377,7 +377,7 @@ func (l *line) noteEdit(t *tree, raw jsontext.Value) int {
 // applyCompaction puts a compaction in force.
 func (l *line) applyCompaction(t *tree, ev event, rules chat.Rules, lenient bool) error {
 	n := &t.nodes[ev.node]
-	c := parseCompaction(pifile.Parse(n.raw))
+	c := parseCompaction(pifile.Parse(n.raw()))
 	if c.ours && (c.Plan == nil && c.Rewinds != "" || c.Plan.Covers(l.history)) {
 		l.putPlan(c.Plan, ev.node, ev.n)
 		l.notLasted = c.notLasted

@@ -331,7 +331,7 @@ func (s *Session) Stats() (Stats, error) {
 	for _, i := range s.line.path {
 		switch n := &s.tree.nodes[i]; {
 		case n.kind != TypeCompaction:
-		case decode.Str(n.raw, "details", "winnow", "rewinds") != "":
+		case decode.Str(n.raw(), "details", "winnow", "rewinds") != "":
 			st.Rewinds++
 		default:
 			st.Compactions++

@@ -131,7 +131,7 @@ func (s *Session) Name() string {
 func (s *Session) currentName() string {
 	for i := len(s.tree.nodes) - 1; i >= 0; i-- {
 		if n := &s.tree.nodes[i]; n.kind == TypeName {
-			return decode.Str(n.raw, "name")
+			return decode.Str(n.raw(), "name")
 		}
 	}
 	return ""

@@ -137,10 +137,10 @@ func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) summa
 	for _, i := range nodes {
 		switch n := &s.tree.nodes[i]; n.kind {
 		case TypeBranchSummary:
-			b := parseBranch(pifile.Parse(n.raw))
+			b := parseBranch(pifile.Parse(n.raw()))
 			add(summary.FileList{Read: b.Read, Modified: b.Modified, Created: b.created, Deleted: b.deleted})
 		case TypeCompaction:
-			if p := pifile.Parse(n.raw); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
+			if p := pifile.Parse(n.raw()); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
 				read, modified := filesOf(p)
 				add(summary.FileList{Read: read, Modified: modified})
 			}

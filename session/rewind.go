@@ -137,7 +137,7 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 func (s *Session) planOf(i int32) *plan.Plan {
 	n := &s.tree.nodes[i]
 	if n.kind == TypeCompaction {
-		if c := parseCompaction(pifile.Parse(n.raw)); c.Plan != nil {
+		if c := parseCompaction(pifile.Parse(n.raw())); c.Plan != nil {
 			return c.Plan
 		}
 	}

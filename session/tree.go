@@ -83,12 +83,15 @@ func (t *tree) addRecords(recs []Record) int {
 	eachParallel(len(recs), 2048, func(i int) {
 		r := &recs[i]
 		n := &fresh[i]
-		n.raw, n.at, n.line = r.Raw, r.At, int32(r.Line)
+		n.hold(r.Raw)
+		n.at, n.line = r.At, int32(r.Line)
 		seen := 0
-		for k, v := range decode.Members(n.raw) {
+		for k, v := range decode.Members(r.Raw) {
 			switch k {
 			case "type":
-				n.kind = Type(decode.Str(v))
+				if n.kind = TypeMessage; string(v) != `"message"` { // a million share one word
+					n.kind = Type(decode.Str(v))
+				}
 				seen |= 1
 			case "id":
 				n.id = decode.Str(v)
@@ -101,7 +104,7 @@ func (t *tree) addRecords(recs []Record) int {
 				break
 			}
 		}
-		if n.kind == TypeCustom && isBookmark(n.raw) {
+		if n.kind == TypeCustom && isBookmark(n.raw()) {
 			n.kind = typeBookmark
 		}
 	})
@@ -120,7 +123,7 @@ func (t *tree) addRecords(recs []Record) int {
 			continue
 		}
 		if k, twice := t.find(n.id); twice {
-			if string(t.record(k)) != string(n.raw) {
+			if string(t.record(k)) != string(n.raw()) {
 				t.noteProblem(n.id, "two entries have this id: the second, in record %d, is left out", n.line)
 			}
 			continue
@@ -257,7 +260,7 @@ func (t *tree) decodeMessage(i int32) *chat.Message {
 			}
 		}
 	case TypeCustomMessage, TypeBranchSummary:
-		return parseEntry(n.raw).Message
+		return parseEntry(n.raw()).Message
 	}
 	return nil
 }

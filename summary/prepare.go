@@ -124,7 +124,7 @@ func (p *Preparation) TurnPrefix() chat.Messages {
 
 // summarisedMessages returns those that are summarised: what stays in the view is not.
 func (p *Preparation) summarisedMessages(from, to int) chat.Messages {
-	var list chat.Messages
+	list := make(chat.Messages, 0, max(to-from, 0))
 	for i := from; i < to; i++ {
 		if !slices.Contains(p.keep, i) {
 			list = append(list, *p.history.At(i))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/source"
@@ -181,9 +182,9 @@ func (x *export) write(ef *exportFlags) (data []byte, messages int, left []strin
 		if masks > 0 {
 			x.left = append(x.left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
 		}
-		data = neurolink.Encode(neurolink.Conversation{ID: x.id, Title: x.name, System: c.Request.System, Messages: tagged})
+		data, messages = neurolink.Encode(x.id, x.name, c.Request.System, tagged)
 		lost, err := lostParts(c.Request.History, data, transcript.NeuroLink)
-		return data, len(tagged), append(x.left, lost...), err
+		return data, messages, append(x.left, lost...), err
 	}
 	view := c.View
 	if !ef.view {
@@ -234,17 +235,13 @@ func countWritten(data []byte, format transcript.Format) (map[chat.Kind]int, err
 		read, list = decode.Item, "input"
 	case transcript.Gemini:
 		read, list = decode.Gemini, "contents"
+	case transcript.NeuroLink:
+		read = func(raw jsontext.Value) (chat.Message, error) {
+			t, err := neurolink.Message(raw)
+			return t.Message, err
+		}
 	}
 	n := make(map[chat.Kind]int)
-	if format == transcript.NeuroLink {
-		back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
-		for i := range back {
-			for _, m := range back[i].History.All() {
-				countParts(m.Parts, n)
-			}
-		}
-		return n, err
-	}
 	for _, raw := range decode.Elements(decode.Member(data, list)) {
 		m, err := read(raw)
 		if err != nil {

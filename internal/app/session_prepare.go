@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/chat"
 	fileinput "github.com/winnow-llm/winnow/internal/input"
 	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/session"
@@ -217,42 +218,61 @@ func hashText(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s
 // million.
 const entriesAtOnce = 1 << 12
 
-// prepareOwn says what the fold of winnow would summarise.
+// prepareOwn says what the fold of winnow would summarise. The session is let go of
+// before its messages are written as text: there may be a million.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
+	doc, p, err := a.prepareFold(cmd, f, pf, name)
+	if err != nil || !doc.Possible {
+		return doc, err
+	}
+	doc.Summarize, doc.HistoryHash = hashMessages(p.History())
+	doc.TurnPrefix, doc.PrefixHash = hashMessages(p.TurnPrefix())
+	doc.FooterHash = hashText(p.Footer)
+	doc.ReadFiles, doc.ModifiedFiles = len(p.Read), len(p.Modified)
+	return doc, nil
+}
+
+// hashMessages returns how many messages there are, and the hash of their text.
+func hashMessages(m chat.Messages) (int, string) {
+	return len(m), hashText(summary.Serialize(m, 0, len(m)))
+}
+
+// prepareFold says where the fold would end, and what it would be made of.
+func (a *app) prepareFold(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, *summary.Preparation, error) {
 	s, o, err := a.openWith(cmd, f, name, false, &modelFlags{cmd.Flags()}, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close()
 	n, err := pf.entryCount(s.Len())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	doc := &prepared{Session: name, Policy: policyOwn, Entries: n}
 	if n == 0 {
 		doc.Reason = "the session is empty"
-		return doc, nil
+		return doc, nil, nil
 	}
 	if n < s.Len() {
 		o.Leaf = s.Page(n-1, 1)[0].ID
 		s.Close()
 		if s, err = a.openSession(cmd.Context(), f, name, o, false); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer s.Close()
 	}
 	p, why, err := s.Prepare(cmd.Context(), pf.focus, pf.keepRecent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	_, now, err := s.NeedsCompaction()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	doc.KeepRecent, doc.TokensBefore, doc.TokensKept = p.Options.KeepRecent, now.Count.Tokens, p.TokensKept
 	if why != "" {
 		doc.Reason = why
-		return doc, nil
+		return doc, nil, nil
 	}
 	doc.Possible, doc.FirstKept, doc.SplitTurn, doc.Previous = true, p.KeptID, p.Split, p.Previous != ""
 	for i := 0; i < n && doc.FirstKeptIndex == nil; i += entriesAtOnce {
@@ -262,13 +282,7 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 			doc.FirstKeptIndex = &k
 		}
 	}
-	history, prefix := p.History(), p.TurnPrefix()
-	doc.Summarize, doc.TurnPrefix = len(history), len(prefix)
-	doc.HistoryHash = hashText(summary.Serialize(history, 0, len(history)))
-	doc.PrefixHash = hashText(summary.Serialize(prefix, 0, len(prefix)))
-	doc.FooterHash = hashText(p.Footer)
-	doc.ReadFiles, doc.ModifiedFiles = len(p.Read), len(p.Modified)
-	return doc, nil
+	return doc, &p, nil
 }
 
 // showPrepared says it in words.

@@ -98,6 +98,25 @@ func TestFillKeepsToTheRoom(t *testing.T) {
 	}
 }
 
+// Of a history with more turns than any room takes, those that are worth least are let
+// go of, and still counted.
+func TestTurnsThatNoRoomReaches(t *testing.T) {
+	const turns = 17_000
+	msgs := make([]chat.Message, 0, 2*turns)
+	for i := range turns {
+		msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Never touch the code of %d.", i)), chat.TextMessage(chat.Assistant, fmt.Sprintf("Done %d.", i)))
+	}
+	r := Read(chat.OwnHistory(msgs), counter, nil)
+	form := fold(r, 4000)
+	told := strings.Count(form.Fold, "Never touch the code of")
+	if len(r.raises) > 2*mostKept || form.Full || told < 50 || told+form.Unbound != turns {
+		t.Errorf("%d raises held, full %v, %d told, %d unbound", len(r.raises), form.Full, told, form.Unbound)
+	}
+	if n := r.countTokens(form.Fold); n > 4000 || n < 3800 {
+		t.Errorf("%d tokens", n)
+	}
+}
+
 // A reading is used again for a history that goes on, and not for another one.
 func TestCache(t *testing.T) {
 	var c Cache

@@ -2,6 +2,7 @@ package neurolink
 
 import (
 	"cmp"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -11,18 +12,29 @@ import (
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
-// Encode writes a conversation. Calls and results become messages of their own,
-// as there. Thinking, documents and opaque parts have no place in this format.
-func Encode(c Conversation) []byte {
-	var all [][]byte
-	if len(c.System) > 0 {
-		m := chat.Message{Parts: c.System}
-		all = append(all, encodeMessage("system", &Tagged{Message: chat.Message{ID: "system"}}, "", "content", m.Text()))
+// Encode writes a conversation and returns how many messages it was given. Calls and
+// results become messages of their own, as there. Thinking, documents and opaque parts
+// have no place in this format.
+func Encode(id, title string, system []chat.Part, messages iter.Seq[Tagged]) (data []byte, n int) {
+	data = append(jsonwrite.AppendMembers([]byte{'{'}, "sessionId", id, "title", jsonwrite.Optional(title)), `,"messages":[`...)
+	start := len(data)
+	put := func(encoded ...[]byte) {
+		for _, m := range encoded {
+			if len(data) > start {
+				data = append(data, ',')
+			}
+			data = append(data, m...)
+		}
 	}
-	for i := range c.Messages {
-		all = append(all, encodeTagged(i, &c.Messages[i])...)
+	if len(system) > 0 {
+		m := chat.Message{Parts: system}
+		put(encodeMessage("system", &Tagged{Message: chat.Message{ID: "system"}}, "", "content", m.Text()))
 	}
-	return append(jsonwrite.Of("sessionId", c.ID, "title", jsonwrite.Optional(c.Title), "messages", jsonwrite.List(all)), '\n')
+	for t := range messages {
+		put(encodeTagged(n, &t)...)
+		n++
+	}
+	return append(data, "]}\n"...), n
 }
 
 // encodeMessage returns one message of NeuroLink's with these members of its own.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/internal/sessiontest"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -60,7 +62,20 @@ func export(s *session.Session) ([]neurolink.Tagged, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return neurolink.Export(c.Request.History, c.View.Plan())
+	return exportTags(c.Request.History, c.View.Plan())
+}
+
+func exportTags(h chat.History, p *plan.Plan) ([]neurolink.Tagged, int, error) {
+	tagged, left, err := neurolink.Export(h, p)
+	if err != nil {
+		return nil, left, err
+	}
+	return slices.Collect(tagged), left, nil
+}
+
+func encode(c neurolink.Conversation) []byte {
+	data, _ := neurolink.Encode(c.ID, c.Title, c.System, slices.Values(c.Messages))
+	return data
 }
 
 const stored = `{"sessionId":"nl-1","title":"ferries","messages":[
@@ -117,7 +132,7 @@ func TestTags(t *testing.T) {
 	if left != 0 {
 		t.Errorf("%d edits have no tags", left)
 	}
-	data := neurolink.Encode(neurolink.Conversation{ID: "nl-1", Title: c.Title, System: c.System, Messages: tags})
+	data := encode(neurolink.Conversation{ID: "nl-1", Title: c.Title, System: c.System, Messages: tags})
 	for _, tag := range []string{`"condenseId":"c-1"`, `"condenseParent":"c-1"`, `"truncationId":"t-1"`, `"truncationParent":"t-1"`, `"isTruncationMarker":true`, `"isSummary":true`} {
 		if !strings.Contains(string(data), tag) {
 			t.Errorf("what was written has no %s:\n%s", tag, data)
@@ -178,7 +193,7 @@ func TestRoundTrip(t *testing.T) {
 		must(t, err)
 		tags, left, err := export(s)
 		must(t, err)
-		back, err := neurolink.Decode(neurolink.Encode(neurolink.Conversation{ID: s.ID(), Messages: tags}))
+		back, err := neurolink.Decode(encode(neurolink.Conversation{ID: s.ID(), Messages: tags}))
 		must(t, err)
 		copied, err := importTagged(ctx, store, session.Header{}, chat.Request{}, back[0].Messages, &session.Options{Settings: set})
 		must(t, err)
@@ -234,7 +249,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for i := range list {
-			out := neurolink.Encode(list[i])
+			out := encode(list[i])
 			back, err := neurolink.Decode(out)
 			if err != nil || len(back) != 1 {
 				t.Fatalf("what was written cannot be read: %v\n%s", err, out)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -41,12 +42,19 @@ const stateID = "winnow-state"
 // Export writes a plan's folds and drops as tags on the messages of the
 // history, with summaries and markers in their places, and its state as a summary
 // that hides nothing. An answer becomes a result that is marked as truncated.
-// Masks have no tags: left says how many edits could not be exported.
-func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error) {
+// Masks have no tags: left says how many edits could not be exported. The messages
+// are made one by one, since there may be a million.
+func Export(h chat.History, p *plan.Plan) (tagged iter.Seq[Tagged], left int, err error) {
 	p = cmp.Or(p, &plan.Plan{})
 	if !h.StartsWith(p.Len, p.Prefix) {
 		return nil, 0, fmt.Errorf("neurolink: plan %s: %w", p.ID(), plan.ErrMismatch)
 	}
+	left = putTags(h, p, func(Tagged) bool { return true })
+	return func(yield func(Tagged) bool) { putTags(h, p, yield) }, left, nil
+}
+
+// putTags puts the messages with their tags, until somebody has enough of them.
+func putTags(h chat.History, p *plan.Plan, put func(Tagged) bool) (left int) {
 	next := 0
 	for i := 0; i <= h.Len(); {
 		var answers []Tagged
@@ -59,8 +67,8 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 			next++
 		}
 		if next == len(p.Edits) || p.Edits[next].From != i {
-			if i < h.Len() {
-				tagged = append(append(tagged, Tagged{Message: *h.At(i)}), answers...)
+			if i < h.Len() && !put(Tagged{Message: *h.At(i)}) || slices.ContainsFunc(answers, func(t Tagged) bool { return !put(t) }) {
+				return left
 			}
 			i++
 			continue
@@ -84,20 +92,24 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 		} else {
 			t.TruncationID, t.IsTruncationMarker, parent.TruncationParent = name, true, name
 		}
-		tagged = append(tagged, t)
+		if !put(t) {
+			return left
+		}
 		for ; i < e.To; i++ {
 			m := Tagged{Message: *h.At(i)}
 			if !slices.Contains(e.Keep, i) {
 				m.Tags = parent
 			}
-			tagged = append(tagged, m)
+			if !put(m) {
+				return left
+			}
 		}
 		for next < len(p.Edits) && p.Edits[next].From < e.To {
 			next++
 			left++
 		}
 	}
-	return tagged, left, nil
+	return left
 }
 
 // answerMessage returns the result that an edit gives a call.

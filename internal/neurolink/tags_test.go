@@ -100,7 +100,7 @@ func TestExport(t *testing.T) {
 	h := hist("u a u s a u a u")
 	f, d := run(plan.Fold, 0, 2, "sum"), run(plan.Drop, 2, 5, "gone", 3)
 	f.Handle = "wf"
-	tagged, left, err := neurolink.Export(h, compose(t, h, f, d, mask(6, "short"), mask(3, "kept")))
+	tagged, left, err := exportTags(h, compose(t, h, f, d, mask(6, "short"), mask(3, "kept")))
 	if err != nil || left != 2 || len(tagged) != h.Len()+2 {
 		t.Fatalf("%d messages, %d left: %v", len(tagged), left, err)
 	}
@@ -133,11 +133,11 @@ func TestExport(t *testing.T) {
 		t.Errorf("the tags are written as %s", got)
 	}
 
-	none, left, err := neurolink.Export(h, nil)
+	none, left, err := exportTags(h, nil)
 	if err != nil || left != 0 || show(chat.Messages(effective(none))) != show(h) {
 		t.Errorf("without a plan: %v", err)
 	}
-	if _, _, err := neurolink.Export(hist("u"), compose(t, h)); !errors.Is(err, plan.ErrMismatch) {
+	if _, _, err := exportTags(hist("u"), compose(t, h)); !errors.Is(err, plan.ErrMismatch) {
 		t.Errorf("exported onto another history: %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestTagsRoundTrip(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 30))
 		h := randhist.New(r, randhist.Options{MaxText: 60})
 		p := compose(t, h, randomRuns(r, h)...)
-		tagged, left, err := neurolink.Export(h, p)
+		tagged, left, err := exportTags(h, p)
 		if err != nil || left != 0 {
 			t.Fatalf("seed %d: %d left: %v", seed, left, err)
 		}
