@@ -56,8 +56,11 @@ func (d *Draft) recentStart(w []int) int {
 // foldOlder folds the messages before end.
 func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := SummaryRoom(d.Available)
-	from, folds, runs, prose, since := 0, 0, 0, "", 0
+	from, folds, runs, prose, since, lastEnd := 0, 0, 0, "", 0, 0
 	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To {
+			lastEnd = max(lastEnd, e.To)
+		}
 		if isRun(&e) && e.From < e.To && e.To <= end {
 			from = e.To
 			folds += e.After.Tokens
@@ -88,7 +91,7 @@ func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size)
 		if from == 0 && runs > 0 {
 			most = max(share, all)
 		}
-		room := min(most, (d.Tokens(a, b)-d.tokensKept(keep))/2)
+		room := min(most, d.sizeOfRun(a, b, keep).Tokens/2)
 		if left := visible - need.Tokens; left < most {
 			room = min(room, max(left, share/2, leastFold))
 		}
@@ -107,7 +110,7 @@ func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size)
 		room += words
 		// A summary of the same messages that was asked for again may have the room
 		// that the first had: else each would be shorter than the one before.
-		if d.again = d.must && d.lastRunEnd() >= b; d.must && !d.again {
+		if d.again = d.must && lastEnd >= b; d.must && !d.again {
 			room = min(room, visible)
 		}
 		tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
@@ -149,26 +152,6 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 		}
 	}
 	return -1
-}
-
-// lastRunEnd returns where the last run ends that is there; 0 where there is none.
-func (d *Draft) lastRunEnd() int {
-	to := 0
-	for _, e := range d.Edits() {
-		if isRun(&e) && e.From < e.To {
-			to = max(to, e.To)
-		}
-	}
-	return to
-}
-
-// tokensKept returns the tokens of messages that stay inside a run.
-func (d *Draft) tokensKept(keep []int) int {
-	n := 0
-	for _, k := range keep {
-		n += d.tokensAt(k)
-	}
-	return n
 }
 
 // userWords returns the tokens of the user's requests in a run, with their

@@ -121,11 +121,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 			edits = append(edits, e)
 			room -= e.After.Tokens
 		}
-		for i := start; i < split; i++ {
-			if d.keep[i] {
-				room -= d.tokensAt(i)
-			}
-		}
+		room -= d.keptTokens(start, split)
 	}
 	room = max(room, d.Available/8)
 	whole := max(room*3/4, room-room/16-512-100*(n-split)) // the rest is for the lines of the steps

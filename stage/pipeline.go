@@ -217,15 +217,14 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	run.protectTail()
 	run.makeRoom(0)
 
-	view, err := plan.Apply(req.History, base)
+	var err error
+	if d.View, err = plan.Apply(req.History, base); err == nil {
+		err = d.repairView(goal.Close)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
-	d.View = view
-	run.now = p.Meter.Measure(view)
-	if err := run.repairDraft(goal.Close); err != nil {
-		return Outcome{}, err
-	}
+	run.now = p.Meter.Measure(d.View)
 	untouched := run.copyRun()
 	// A repair may take the thinking away that an open loop must start with, as a
 	// rewrite does.

@@ -298,8 +298,9 @@ func fileOf(w io.Writer) *os.File {
 	return f
 }
 
-// leastRoom is what a process may always take.
-const leastRoom = 720 << 20
+// leastRoom is what a process may always take, mostSpare up to where it may take more
+// than twice the session's size: a session of that size has many small entries.
+const leastRoom, mostSpare = 400 << 20, 640 << 20
 
 // makeRoom is [makeRoomFor] for a file.
 func makeRoom(path string) {
@@ -309,12 +310,12 @@ func makeRoom(path string) {
 }
 
 // makeRoomFor has the garbage of reading a large session collected before the process
-// has taken twice the session's size. By default Go lets garbage grow to the size of
+// has taken about twice the session's size. By default Go lets garbage grow to the size of
 // what is in use. GOMEMLIMIT takes precedence.
 func makeRoomFor(size int64) {
 	if size < fileinput.Large || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	const program = 48 << 20 // its own code and stacks
-	debug.SetMemoryLimit(max(leastRoom, 2*size) - program)
+	debug.SetMemoryLimit(max(leastRoom, 2*size, min(12*size/5, mostSpare)) - program)
 }

@@ -174,7 +174,7 @@ func modelNames() []string {
 func policyNames() []string {
 	var names []string
 	for _, p := range peers.Policies() {
-		names = append(names, strings.ToLower(strings.ReplaceAll(p.Name(), " ", "-")))
+		names = append(names, strings.ToLower(strings.ReplaceAll(p.Name, " ", "-")))
 	}
 	return names
 }

@@ -99,16 +99,15 @@ func (a *app) runLoop(cmd *cobra.Command, f *loopFlags) (err error) {
 		return err
 	}
 	defer h.close()
-	s, err := h.startSession(ctx)
-	if err != nil {
+	if h.session, err = h.startSession(ctx); err != nil {
 		return err
 	}
-	spec, err := h.modelFor(s)
+	spec, err := h.modelFor()
 	if err != nil {
-		h.leaveSession(s)
+		h.leaveSession()
 		return err
 	}
-	return a.talk(ctx, h, s, spec, loop.Options{Output: f.maxTokens, Trust: f.yes}, tty)
+	return a.talk(ctx, h, spec, loop.Options{Output: f.maxTokens, Trust: f.yes}, tty)
 }
 
 // systemPrompt returns what the model is told where --system says nothing else.

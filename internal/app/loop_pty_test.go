@@ -242,7 +242,7 @@ func TestLoopCommands(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t, providersim.Options{Agent: always(strings.Repeat("Words about the parser. ", 40))},
 		"--window", "4000", "--disable-compaction").start(100, 50)
-	k.ask("/help", "/resume [ID|N]")
+	k.ask("/help", "/model [NAME]")
 	for range 6 {
 		k.ask("What about the parser?", "Words about")
 	}
@@ -255,7 +255,6 @@ func TestLoopCommands(t *testing.T) {
 		{"/model", "openai/gpt-4.1 answers"},
 		{"/compact the parser", "compacted "},
 		{"/undo", "is undone"},
-		{"/resume", "/resume N or /resume ID"},
 		{"/nonsense", "there is no command /nonsense"},
 		{"/retry", "nothing to ask again"},
 	} {
@@ -272,9 +271,6 @@ func TestLoopCommands(t *testing.T) {
 		{"/model sim", "sim answers from now on"},
 		{"hi", "simulated model"},
 		{"/model nobody/x", "does not name a provider"},
-		{"/new", "session"},
-		{"hello", "simulated model"},
-		{"/resume 2", "session"},
 	} {
 		k.ask(step[0], step[1])
 	}

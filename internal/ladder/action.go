@@ -226,23 +226,6 @@ var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wro
 // findsFiles are the commands and tools that look for files by their names.
 var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
 
-// clipMiddle returns a command of at most about n bytes, cut between words or parts of a path:
-// its end tells as much of what it was for as its beginning, and tells it from its like.
-func clipMiddle(command string, n int) string {
-	command = strings.Join(strings.Fields(command), " ")
-	if len(command) <= n {
-		return command
-	}
-	head, tail := quote.Clip(command, n*3/5), strings.ToValidUTF8(command[len(command)-n*2/5:], "")
-	if at := strings.LastIndexByte(head, ' '); at > n/3 {
-		head = head[:at]
-	}
-	if at := strings.IndexAny(tail, " /"); at >= 0 && at < n/5 {
-		tail = strings.TrimSpace(tail[at:])
-	}
-	return head + " … " + tail
-}
-
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = []string{
 	"git commit", "git push", "git merge ", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c", "git worktree add", "git remote set-url",

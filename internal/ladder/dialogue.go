@@ -16,6 +16,7 @@ import (
 type turn struct {
 	from  int // its first message
 	items []*item
+	worth float64 // of the raise that is worth most
 }
 
 // item is one thing in a dialogue, with its forms from short to whole.
@@ -55,9 +56,9 @@ const (
 // newest messages.
 const wholeResults = 2 * smallRoom
 
-// readTurns returns the turns of the fold's stretch with their items.
-func (f *filler) readTurns() []turn {
-	var turns []turn
+// readTurns reads the turns of the fold's stretch with their items and their raises.
+func (f *filler) readTurns() {
+	f.raises = f.raises[:0]
 	for from := 0; from < len(f.steps); {
 		to := from + 1
 		for to < len(f.steps) && f.steps[to].kind != asked {
@@ -65,12 +66,23 @@ func (f *filler) readTurns() []turn {
 		}
 		if int(f.steps[from].msg) < f.To && int(f.steps[to-1].msg) >= f.From {
 			if t := f.readTurn(from, to); len(t.items) > 0 {
-				turns = append(turns, t)
+				f.addTurn(t)
 			}
 		}
 		from = to
 	}
-	return turns
+}
+
+func (f *filler) addTurn(t turn) {
+	from := len(f.raises)
+	for _, x := range t.items {
+		f.raises = x.appendRaises(f, f.raises)
+	}
+	for _, s := range f.raises[from:] {
+		t.worth = max(t.worth, s.worth)
+	}
+	f.turns = append(f.turns, t)
+	f.forgetLeast()
 }
 
 // isFolded reports whether the fold takes the place of a message.
@@ -192,11 +204,11 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	whole := s.text
-	if k+1 < len(f.steps) { // which tells what came next
-		whole = withoutPlans(whole)
+	decided, weight := decisionSentences(s.text, remarkPart), weights.RemarkWhole
+	if decided == "" && announcesNext(s.text) && k+1 < len(f.steps) { // which tells what came next
+		weight = 0
 	}
-	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
+	return f.newItem(k, form{text: decided, weight: weights.Remark}, form{text: s.text, weight: weight})
 }
 
 // actionItem makes an item of an action's line.

@@ -208,7 +208,7 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 			continue
 		}
 		switch {
-		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || hasRareName(code, hits): // edited lines tell nothing of a file that was mostly rewritten
+		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || hasRareName(code, hits) && lang.commentIn(code) != 0: // edited lines tell nothing of a file that was mostly rewritten
 			marks = append(marks, mark{i, i, wanted, l})
 		case lang.hasTellingComment(code):
 			marks = append(marks, mark{i, i, remark, l})

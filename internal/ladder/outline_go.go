@@ -27,10 +27,11 @@ func parseGo(lang *language, lines []string) (marks []mark) {
 	}
 	show := func(from, to token.Pos, r rank) {
 		m := mark{at(from).Line - 1, at(from).Line - 1, r, ""}
-		if n := len(marks); n > 0 && marks[n-1].line == m.line {
+		m.text = lines[m.line]
+		if n := len(marks); n > 0 && marks[n-1].line == m.line || !to.IsValid() && len(m.text) > outlineWidth { // it is data
 			return
 		}
-		if m.text = lines[m.line]; to.IsValid() {
+		if to.IsValid() {
 			m.last = at(max(from, to)).Line - 1
 			m.text = strings.Join(strings.Fields(src[at(from).Offset:at(max(from, to)).Offset]), " ")
 		}

@@ -21,7 +21,9 @@ func (c *Call) readCommand(dir string, bare bool) {
 	}
 	if !bare {
 		for i := range list {
-			c.Effects = append(c.Effects, list[i].possibleEffects()...)
+			if e, may := list[i].possibleEffect(); may {
+				c.Effects = append(c.Effects, e)
+			}
 		}
 	}
 	if !c.Clear {
@@ -145,9 +147,6 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 		}
 	case patches:
 		ops = s.patchOps()
-	case compares:
-		ops = []Op{{Kind: Run}}
-		out.Diff = !slices.ContainsFunc(f, func(w word) bool { return strings.Contains(w.text, "..") }) && (len(f) < 2 || s.has("--"))
 	default:
 		ops = s.otherOps()
 	}

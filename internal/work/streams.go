@@ -17,7 +17,6 @@ type Stream struct {
 
 	Literal []string // all lines that it prints, where they stand in the command
 	Found   bool     // lines of files, each with its number or with path and number
-	Diff    bool     // how the files stand in the working tree beside a commit
 	Silent  bool     // it prints nothing
 	Dir     string   // where the paths of found lines start
 
@@ -64,7 +63,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		if shown != nil {
 			return shown.narrowLines(from, to) && strict && out.show
 		}
-		return (out.Found || out.Diff) && s.name == "head" && strict
+		return out.Found && s.name == "head" && strict
 	case seds:
 		c := s.sedCall()
 		ranges, ok := c.printedRanges()

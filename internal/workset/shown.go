@@ -29,22 +29,16 @@ func endIf(end bool) ending {
 // numberAt reads a line that carries its number: "  12→text", "12\ttext",
 // "12: text", "00012| text", "12:text". It returns the separator that it found.
 func numberAt(line string) (n int, sep, text string, ok bool) {
-	i := 0
-	for i < len(line) && line[i] == ' ' {
-		i++
+	line = strings.TrimLeft(line, " ")
+	end := 0
+	for end < min(len(line), 9) && line[end] >= '0' && line[end] <= '9' {
+		end++
 	}
-	start := i
-	for i < len(line) && line[i] >= '0' && line[i] <= '9' && i-start < 9 {
-		i++
-	}
-	if i == start {
-		return 0, "", "", false
-	}
-	n, err := strconv.Atoi(line[start:i])
+	n, err := strconv.Atoi(line[:end])
 	if err != nil {
 		return 0, "", "", false
 	}
-	rest := line[i:]
+	rest := line[end:]
 	for _, s := range [...]string{"→", "\t", ": ", ":", "| ", "|"} {
 		if strings.HasPrefix(rest, s) {
 			return n, s, rest[len(s):], true

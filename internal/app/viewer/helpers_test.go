@@ -78,7 +78,6 @@ func view(t testing.TB, s *session.Session, o Options, cols, rows int) *viewing 
 	t.Helper()
 	o.Now = fixed
 	m := New(context.Background(), s, o)
-	m.still = true
 	t.Cleanup(m.Stop)
 	m.drive(tea.WindowSizeMsg{Width: cols, Height: rows})
 	m.settle(m.Init())

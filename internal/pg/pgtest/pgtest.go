@@ -238,6 +238,15 @@ func (s *Server) Bin() string { return s.bin }
 // Dir returns the server's folder.
 func (s *Server) Dir() string { return s.dir }
 
+// Write writes a file of the server's own into its data: settings take effect when it
+// is started again.
+func (s *Server) Write(t testing.TB, name string, text []byte) {
+	t.Helper()
+	path := filepath.Join(s.dataFolder(), name)
+	must(t, os.WriteFile(path, text, 0o600))
+	must(t, s.giveToUser(path))
+}
+
 func (s *Server) databaseURL(database string) string {
 	return "postgres:///" + database + "?host=" + url.QueryEscape(s.dir) + "&user=winnow"
 }
