@@ -214,8 +214,8 @@ func (s *Session) summariseBranch(ctx context.Context, t *trip, focus string) (*
 	s.mu.Lock()
 	f := s.gatherFiles(h, t.first, h.Len(), t.left)
 	s.mu.Unlock()
-	b.Read, b.Modified, b.created, b.deleted = f.read, f.modified, f.created, f.deleted
-	b.Summary += f.footer()
+	b.Read, b.Modified, b.created, b.deleted = f.Read, f.Modified, f.Created, f.Deleted
+	b.Summary += f.Footer()
 	return b, nil
 }
 

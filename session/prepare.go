@@ -73,7 +73,7 @@ func (s *Session) prepareSummary(ctx context.Context, snap *snapshot) (summary.P
 		p.KeptID = s.tree.nodes[s.line.first[p.KeptFrom]].id
 	}
 	s.mu.Unlock()
-	p.Read, p.Modified, p.Footer = f.read, f.modified, f.footer()
+	p.Read, p.Modified, p.Footer = f.Read, f.Modified, f.Footer()
 	return p, "", nil
 }
 

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -45,11 +44,7 @@ func (d *Draft) bareMask(it item) (plan.Edit, bool) {
 	case chat.Text, chat.ToolResult, chat.Document, chat.Image:
 		text = fmt.Sprintf("[shortened; original: %s]", handle)
 	case chat.ToolCall:
-		b, err := json.Marshal(map[string]string{"shortened": handle})
-		if err != nil {
-			return plan.Edit{}, false
-		}
-		text = string(b)
+		text = fmt.Sprintf(`{"shortened":%q}`, handle)
 	case chat.Thinking:
 		return d.squeezePart(it, 0)
 	default:

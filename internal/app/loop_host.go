@@ -43,8 +43,8 @@ type loopHost struct {
 	ui      atomic.Pointer[loopUI] // which tells what happens beside the conversation
 
 	mu   sync.Mutex
-	spec string // the model that answers
-	sims []*simmodel.Model
+	spec string   // the model that answers
+	ends []func() // of simulated models
 
 	outputs string // the folder of whole outputs; "" while there is none
 }
@@ -125,8 +125,8 @@ func (h *loopHost) close() {
 	_ = h.store.Close() // acknowledged entries are on the disk
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, m := range h.sims {
-		m.Close()
+	for _, end := range h.ends {
+		end()
 	}
 }
 
@@ -332,12 +332,12 @@ func (h *loopHost) modelFor() (string, error) {
 func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, string, error) {
 	name = strings.TrimSpace(name)
 	if name == simmodel.Name {
-		m, err := simmodel.New(simmodel.Options{Window: h.f.window, Seed: h.f.seed, Gap: h.gap})
+		m, end, err := simmodel.New(simmodel.Options{Window: h.f.window, Seed: h.f.seed, Gap: h.gap})
 		if err != nil {
 			return nil, "", "", err
 		}
 		h.mu.Lock()
-		h.sims = append(h.sims, m)
+		h.ends = append(h.ends, end)
 		h.mu.Unlock()
 		return m, simmodel.Name, simmodel.Name, h.useModel(name)
 	}

@@ -130,14 +130,7 @@ func beModel(o *providersim.Options, m model.Model, name string, windowSet bool)
 	if limit := cmp.Or(m.Input, m.Context); limit > 0 && !windowSet {
 		o.Window = limit
 	}
-	price := func(p model.Prices) providersim.Price {
-		return providersim.Price{In: p.Input, Out: p.Output, Read: p.CacheRead, Write: p.CacheWrite, Write1h: p.CacheWriteLong}
-	}
-	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Price: price(m.Prices)}
-	if tiers := m.Prices.Tiers; len(tiers) > 0 {
-		over := price(m.Prices.At(tiers[0].Over + 1))
-		is.Price.Over, is.Price.Tier = tiers[0].Over, &over
-	}
+	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Prices: m.Prices}
 	o.Models = map[string]providersim.Model{"": is} // every name starts with nothing
 	counter := token.New(m.Family, &token.Options{Exact: true})
 	o.Count = func(text []byte) int { return counter.Text(string(text)) }

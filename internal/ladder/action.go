@@ -367,22 +367,17 @@ func trimCommand(c string) string {
 			c += " ⏎ " + rest
 		}
 	}
-	for {
-		if c = strings.TrimRight(c, " ;"); strings.HasSuffix(c, `\`) {
-			c += ";" // find's
-		}
-		short := strings.TrimSuffix(strings.TrimSuffix(c, "2>&1"), "2>/dev/null")
-		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
-			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {
-				short = c[:at]
-			}
-		}
-		if short == c || short == "" {
-			return c
-		}
+	if short := cosmetics.ReplaceAllString(c, ""); short != "" {
 		c = short
 	}
+	if strings.HasSuffix(c, `\`) {
+		c += ";" // find's
+	}
+	return c
 }
+
+// cosmetics end a command that should show less.
+var cosmetics = regexp.MustCompile(`(?:\s*(?:2>&1|2>/dev/null|;)|\s+\|\s*(?:head|tail)(?:\s+[^\s|&;]+){0,2}|\s)+$`)
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {

@@ -308,39 +308,32 @@ func (x *item) raise(f *filler, rung int8) {
 	if rung > 0 {
 		cost -= x.forms[rung-1].tokens
 	}
-	room, rules := min(f.left, f.story), f.steps[x.step].rules
-	if rules { // so have standing instructions, of which something is always told
-		room = min(f.left, f.rules)
-		if rung == 0 {
-			room = f.left
-		}
-	}
-	if x.kind == asked { // the user's words have their own share beside the story
-		room = f.typing
+	share := &f.story
+	room := *share
+	switch {
+	case x.kind == asked: // the user's words have their own share beside the story
+		share, room = &f.typing, f.typing
 		if x.binds > 0 && rung == 0 { // sentences that bind leave last
 			room += f.Whole/bindingShare - f.Whole/typedShare
 		}
-		if room = min(room, f.left); f.NoState && rung == 0 {
+		if f.NoState && rung == 0 {
 			room = f.left
 		}
+	case f.steps[x.step].rules: // so have standing instructions, of which something is always told
+		share, room = &f.rules, f.rules
+		if rung == 0 {
+			room = f.left
+		}
+	case x.closing && cost > room:
+		share, room = &f.answer, f.answer
 	}
-	answer := x.closing && cost > room && cost <= min(f.left, f.answer)
-	if cost > room && !answer {
+	if cost > min(f.left, room) {
 		f.full = false
 		return
 	}
 	x.rung = rung
 	f.left -= cost
-	switch {
-	case x.kind == asked:
-		f.typing -= cost
-	case rules:
-		f.rules -= cost
-	case answer:
-		f.answer -= cost
-	default:
-		f.story -= cost
-	}
+	*share -= cost
 }
 
 const frameEnd = "[End of the earlier conversation]"

@@ -73,47 +73,51 @@ func wasOpened(file *workset.File) bool {
 }
 
 // listUnshown lists the files that are not shown: those that were changed, then those
-// that were only read.
+// that were only read; of both the project's own first.
 func (f *filler) listUnshown() string {
-	known := map[string]bool{} // a name may stand for two paths
+	told := map[string]bool{} // a name may stand for two paths
 	for _, v := range f.shown {
-		known[shortPath(f.root, v.file.Path)] = true
+		told[shortPath(f.root, v.file.Path)] = true
 	}
+	order := func(file *workset.File) (n int) {
+		if file.Edits == 0 {
+			n = 2
+		}
+		if !f.isOurs(file) {
+			n++
+		}
+		return n
+	}
+	listed := slices.Clone(f.readPresent().listed)
+	slices.SortStableFunc(listed, func(a, b *workset.File) int { return cmp.Compare(order(a), order(b)) })
 	room, most := f.listing+min(max(0, f.left), f.Whole/40), mostUnshown
-	list := func(what string, wanted func(*workset.File) bool) string {
-		var names []string
-		more := 0
-		listed := f.readPresent().listed
-		for i := range 2 * len(listed) { // the project's own first
-			file := listed[i%len(listed)]
-			if f.isOurs(file) != (i < len(listed)) {
-				continue
-			}
-			name := shortPath(f.root, file.Path)
-			if !wanted(file) || f.views[file] != nil || known[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
-				continue
-			}
-			known[name] = true
-			if c := copiedFrom(file); c != nil {
-				name += " (a copy of " + shortPath(f.root, c.Path) + ")"
-			}
-			n := f.countTokens(name) + 2
-			if n > room || most == 0 {
-				more++
-				continue
-			}
-			room, most = room-n, most-1
-			names = append(names, name)
+	var names [2][]string // changed, read
+	var more [2]int
+	for _, file := range listed {
+		kind, name := order(file)/2, shortPath(f.root, file.Path)
+		if f.views[file] != nil || told[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
+			continue
 		}
-		if more > 0 {
-			names = append(names, plural(more, "more file"))
+		told[name] = true
+		if c := copiedFrom(file); c != nil {
+			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
 		}
-		if len(names) == 0 {
-			return ""
+		if n := f.countTokens(name) + 2; n > room || most == 0 {
+			more[kind]++
+		} else {
+			room, most, names[kind] = room-n, most-1, append(names[kind], name)
 		}
-		return "Not shown, though " + what + " before: " + strings.Join(names, ", ") + "\n"
 	}
-	return list("changed", func(file *workset.File) bool { return file.Edits > 0 }) + list("read", func(file *workset.File) bool { return file.Edits == 0 })
+	text := ""
+	for kind, what := range []string{"changed", "read"} {
+		if more[kind] > 0 {
+			names[kind] = append(names[kind], plural(more[kind], "more file"))
+		}
+		if len(names[kind]) > 0 {
+			text += "Not shown, though " + what + " before: " + strings.Join(names[kind], ", ") + "\n"
+		}
+	}
+	return text
 }
 
 // describeStanding says where the work stands, in at most that many tokens: the

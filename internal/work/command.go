@@ -121,15 +121,8 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 			out.show = s.isPlainShow() && len(ops) > 0
 			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 		}
-	case ends:
-		from, to, strict := s.headTail()
-		ops = s.opOnEach(Show, s.orInput(f))
-		for i := range ops {
-			ops[i].From, ops[i].To = from, to
-		}
-		out.show = strict && len(ops) == 1
-	case seds:
-		ops, out = s.sedOps(given)
+	case ends, seds:
+		ops, out = s.pickOps(given)
 	case searches:
 		ops, out = s.searchOps(f)
 	case lists:

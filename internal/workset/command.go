@@ -2,7 +2,9 @@ package workset
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -31,16 +33,23 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
 			e.Tree = work.Stay // not done, or not to the end
 		}
-		s.doubtBy(e, at)
+		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
+			s.doubtBy(e, &o, at)
+		}
 	}
 	switch {
 	case !c.Clear:
-		s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, at)
+		if find.Any(c.Command, changing...) {
+			s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
+		}
 	case !o.running:
 		shownAt := s.tick()
 		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
 	}
 }
+
+// changing are words that change files, for commands that could not be read.
+var changing = strings.Split(">,sed -i,git checkout,git stash,git reset,mv ,rm ,cp ,tee ,apply_patch,write", ",")
 
 // wasRefused reports whether a command was not run. A longer text may speak of
 // permissions too.
@@ -64,7 +73,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
-func (s *Set) doubtBy(e work.Effect, at moment) {
+func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
 		return
 	}
@@ -81,6 +90,10 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 	for k := range s.files {
 		named = named || strings.Contains(e.Code, path.Base(k))
 	}
+	reached := func(string) bool { return true }
+	if e.Reach == work.Listed {
+		reached = o.lists()
+	}
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
 		switch {
@@ -88,7 +101,7 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 			if e.Tree == work.Undo && f.committed != nil && s.hasPath(e.Code, k) {
 				f.returnTo(f.committed)
 			}
-		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted:
+		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
 		}
 		f.doubts.raise(at, Command)
@@ -114,20 +127,43 @@ func (s *Set) hasPath(words, key string) bool {
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
-// folder above dir while the session's is not known.
+// folder above dir but a home while the session's is not known.
 func (s *Set) mayReach(dir, key string) bool {
 	if !work.IsAbs(dir) {
 		return true
 	}
-	root := s.fileKey(dir)
-	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(root+"/", base+"/") {
+	dir = s.fileKey(dir)
+	root := dir
+	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
 		root = base
 	}
 	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
 		root = path.Dir(root)
 	}
-	return strings.HasPrefix(key, root+"/")
+	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
 }
+
+// noProject are folders with many projects.
+var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
+
+// lists returns which files git says that it changed; any, where it may have left some out.
+func (o *output) lists() func(key string) bool {
+	files, sum := statLine.FindAllStringSubmatch(o.text, -1), statSum.FindStringSubmatch(o.text)
+	return func(key string) bool {
+		return sum == nil || sum[1] != strconv.Itoa(len(files)) ||
+			slices.ContainsFunc(files, func(m []string) bool { return strings.HasSuffix(key, strings.TrimPrefix(m[1], "...")) })
+	}
+}
+
+// nothingDone is what git and formatters write where they changed no file, or got nothing.
+var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
+	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
+
+// What git writes of the files that it changed: one line for each, and their number.
+var (
+	statLine = regexp.MustCompile(`(?m)^ (\S.*?) +\|  *(?:\d|Bin)`)
+	statSum  = regexp.MustCompile(`(?m)^ (\d+) files? changed`)
+)
 
 // changeTree follows what git does with all changes since the last commit, as far as
 // files were known before them, and reports whether everything is as certain as it was.

@@ -171,7 +171,13 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"a pull", func(k *talk) { sh(k, "git pull", "Updating 1..2") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a pull of other files", func(k *talk) {
+			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a pull of more than it lists", func(k *talk) {
+			sh(k, "git pull | tail -2", " b.go | 2 +-\n 2 files changed, 2 insertions(+)")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a pull of nothing", func(k *talk) { sh(k, "git pull", "Already up to date.") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"files removed by a pattern", func(k *talk) { sh(k, "rm -f b/*.ts test_*.py", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a script that names the file", func(k *talk) { sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a script that names another", func(k *talk) {
@@ -187,10 +193,10 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/a.go", "content", "x\n"), "File created successfully")
 			sh(k, "cat >> a.go <<'E'\ny\nE", "")
 		}, "@1\nx\ny\ncomplete\n"},
-		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@2\nzwei\n@0\n?one\n@0\n?three\n"},
+		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n@0\n?three\n"},
 		{"a read that shows what stood before it", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":3}`, "     2→zero\n     3→one\n     4→two")
-		}, "@2\nzero\none\ntwo\n"},
+		}, "@1\n?one\nzero\none\ntwo\n"},
 		{"a read that ends before", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":9}`, "     1→one\n     2→new")
 		}, "@1\none\nnew\ncomplete\n"},
@@ -243,22 +249,6 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	}
 }
 
-// A path from the home folder is the file with its full path.
-func TestPathsFromTheHomeFolder(t *testing.T) {
-	var k talk
-	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→one")
-	k.call("Bash", object("command", "rm ~/notes.md"), "")
-	if s := k.set(); len(s.Files()) != 1 || !s.File("/c/Users/ann/notes.md").Deleted {
-		t.Errorf("%d files", len(s.Files()))
-	}
-	k = talk{} // and where the home is not known yet
-	k.call("Write", object("file_path", "~/notes.md", "content", "one\n"), "File created successfully")
-	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→two")
-	if s := k.set(); len(s.Files()) != 1 {
-		t.Errorf("%d files", len(s.Files()))
-	}
-}
-
 // Files come with the most recently touched first, and say what touched them.
 func TestFiles(t *testing.T) {
 	var k talk
@@ -272,29 +262,6 @@ func TestFiles(t *testing.T) {
 	}
 	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn {
 		t.Errorf("got %+v", l)
-	}
-}
-
-// A session whose folder nobody names: an edit tells that a full path and a relative
-// one are one file, whichever was read.
-func TestFolderRecognised(t *testing.T) {
-	body := "package store\n\nfunc Open(path string) (*Store, error) {\n\treturn nil, nil\n}\n"
-	const full = "/srv/app/internal/store/open.go"
-	for _, read := range []string{"internal/store/open.go", full} {
-		var k talk
-		k.call("bash", object("command", "cat "+read), body)
-		if read == full {
-			k.call("apply_patch", object("patchText", "*** Begin Patch\n*** Update File: internal/store/open.go\n@@\n-func Open(path string) (*Store, error) {\n+func Open(path string, mode int) (*Store, error) {\n*** End Patch"), "Success. Updated the following files:\nM internal/store/open.go")
-		} else {
-			k.call("edit", object("filePath", full, "oldString", "func Open(path string) (*Store, error) {", "newString", "func Open(path string, mode int) (*Store, error) {"), "Edit applied successfully.")
-		}
-		files := k.set().Files()
-		if len(files) != 1 || files[0].Path != full || !files[0].Complete {
-			t.Fatalf("got %+v", files)
-		}
-		if line := files[0].Regions[0].Lines[2].Text; line != "func Open(path string, mode int) (*Store, error) {" {
-			t.Errorf("line 3 is %q", line)
-		}
 	}
 }
 

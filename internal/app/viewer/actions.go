@@ -83,11 +83,11 @@ func (m *Model) undoCompaction() {
 			})
 		}
 	}
-	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id)}}
+	do, single := map[string]func() tea.Cmd{"y": rewind(id)}, ""
 	if e != nil && e.Handle != "" {
-		m.ask.keys = "y yes · e only this " + string(e.Kind) + " · esc no"
-		m.ask.do["e"] = rewind(e.Handle)
+		do["e"], single = rewind(e.Handle), "e only this "+string(e.Kind)+" · "
 	}
+	m.ask = &question{"Undo " + what + "?  y yes · " + single + "esc no", do}
 }
 
 // moveLeaf moves the leaf to the entry at the cursor.
@@ -119,8 +119,7 @@ func (m *Model) moveLeaf() {
 		})
 	}
 	m.ask = &question{
-		text: "Move the leaf to entry " + shortID(id) + "?",
-		keys: "y move · s move and summarise the abandoned branch · esc stay",
+		text: "Move the leaf to entry " + shortID(id) + "?  y move · s move and summarise the abandoned branch · esc stay",
 		do: map[string]func() tea.Cmd{
 			"y": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"s": func() tea.Cmd {

@@ -190,8 +190,7 @@ func (m *Model) focusPane(pane int) {
 
 // question waits for one of some keys. Enter is y.
 type question struct {
-	text string
-	keys string // what the keys do, for people
+	text string // also says what the keys do
 	do   map[string]func() tea.Cmd
 }
 

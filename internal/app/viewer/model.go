@@ -28,9 +28,6 @@ type Options struct {
 	// File is the file that actions write to; they say so. It is "" for a session
 	// that was not opened by its file.
 	File string
-
-	// Now is the clock; nil is the real one.
-	Now func() time.Time
 }
 
 // The panes, in the order in which they stand. The help is shown in place of them.
@@ -92,15 +89,11 @@ type job struct {
 // New returns a viewer of a session. The session stays the caller's to close,
 // after [Model.Stop].
 func New(ctx context.Context, s *session.Session, o Options) *Model {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
+	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello, spin: spinner.New(spinner.WithSpinner(spinner.MiniDot))}
 	m.ctx, m.stop = context.WithCancel(ctx)
 	for i := range m.texts {
 		m.texts[i].Model = viewport.New()
 	}
-	m.spin = spinner.New(spinner.WithSpinner(spinner.MiniDot))
 	return m
 }
 
@@ -185,7 +178,7 @@ func (m *Model) startJob(what string, f func(ctx context.Context) done) tea.Cmd 
 		return nil
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
-	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
+	m.busy = &job{what: what, started: time.Now(), cancel: cancel}
 	return tea.Batch(m.spin.Tick, m.runInBackground(func(context.Context) tea.Msg {
 		defer cancel()
 		did := f(ctx)

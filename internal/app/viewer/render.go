@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -199,9 +200,9 @@ func (m *Model) bottomLines() []string {
 		}
 		return out
 	case m.ask != nil:
-		return m.wrapMessage(m.ask.text+"  "+m.ask.keys, accent)
+		return m.wrapMessage(m.ask.text, accent)
 	case m.busy != nil:
-		text := fmt.Sprintf("%s %s… %d s  ", m.spin.View(), m.busy.what, int(m.o.Now().Sub(m.busy.started).Seconds()))
+		text := fmt.Sprintf("%s %s… %d s  ", m.spin.View(), m.busy.what, int(time.Since(m.busy.started).Seconds()))
 		return m.wrapMessage(text+cmp.Or(m.message, "esc cancels"), inkMask)
 	case m.message != "" && m.wrong:
 		return m.wrapMessage("! "+m.message, inkWrong)

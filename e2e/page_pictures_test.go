@@ -1,20 +1,21 @@
-// Command pictures takes the pictures of the documents: the page about the demo's
-// session in a headless browser, light and dark.
-//
-//	go run ./page/pictures ../docs
-package main
+package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
+
+// folder is where pictures go.
+var folder = flag.String("pictures", "", "take the documents' pictures of the page into `FOLDER`")
 
 // picture is taken of the page once wait is seen and, one after the other, all of click
 // were clicked. Top is what stands at its upper edge; "" is the page's own.
@@ -28,42 +29,26 @@ var pictures = []picture{
 	{name: "page-patch", wait: ".tabs", click: []string{".tabs a[href$='/plans']", ".drop:last-of-type"}, top: "#plan-title"},
 }
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: pictures FOLDER")
-		os.Exit(2)
+// TestPictures takes the pictures of the documents: the page about the demo's session in
+// a headless browser, light and dark (make pictures).
+func TestPictures(t *testing.T) {
+	if *folder == "" {
+		t.Skip("make pictures takes them")
 	}
-	if err := takeDocuments(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "pictures:", err)
-		os.Exit(1)
-	}
-}
-
-// takeDocuments takes the pictures of the documents.
-func takeDocuments(folder string) error {
-	dir, err := os.MkdirTemp("", "pictures")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	session, html, bin := filepath.Join(dir, "session.json"), filepath.Join(dir, "page.html"), filepath.Join(dir, "winnow")
-	build := exec.Command("go", "build", "-o", bin, "./cmd/winnow")
-	build.Dir = ".."
-	for _, cmd := range []*exec.Cmd{build, exec.Command(bin, "demo", "--out", session), exec.Command(bin, "page", session, "--html", html)} {
+	dir := t.TempDir()
+	session, html := filepath.Join(dir, "session.json"), filepath.Join(dir, "page.html")
+	for _, args := range [][]string{{"demo", "--out", session}, {"page", session, "--html", html}} {
+		cmd := exec.Command(binary, args...)
 		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
-		if cmd == build {
-			cmd.Env = os.Environ()
-		}
 		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, text)
+			t.Fatalf("%v: %s", err, text)
 		}
 	}
 	for _, p := range pictures {
-		if err := p.take("file://"+html, folder); err != nil {
-			return err
+		if err := p.take("file://"+html, *folder); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return nil
 }
 
 // take takes a picture in both colour schemes, by a browser of its own.
