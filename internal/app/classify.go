@@ -16,7 +16,41 @@ func (a *app) classifyCommand() *cobra.Command {
 Reads a provider's error from standard input or from FILE, and says whether the
 request was too long (and by how much) or what else is wrong. The error may be the
 provider's JSON, plain text, or {"status": …, "error": {"code": …, "message": …}}.`,
-		cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error { return a.runClassify(append(args, "-")[0], status) })
+		cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+			in, err := a.openInput(append(args, "-")[0])
+			if err != nil {
+				return err
+			}
+			v := wire.Classify(status, nil, in.Data)
+			doc := verdict{Verdict: v}
+			if v.Limit > 0 {
+				doc.Limit = &v.Limit
+			}
+			if v.Actual > 0 {
+				doc.Actual = &v.Actual
+			}
+			if a.asJSON {
+				return a.printJSON(doc)
+			}
+			fmt.Fprint(a.stdout, v.Kind)
+			if v.Provider != "" {
+				fmt.Fprintf(a.stdout, " (%s)", v.Provider)
+			}
+			if v.Limit > 0 {
+				fmt.Fprintf(a.stdout, ", limit %s tokens", number(v.Limit))
+			}
+			if v.Actual > 0 {
+				fmt.Fprintf(a.stdout, ", actual %s", number(v.Actual))
+			}
+			if v.Retryable {
+				fmt.Fprint(a.stdout, ", may be tried again")
+			}
+			fmt.Fprintln(a.stdout)
+			if v.Message != "" {
+				fmt.Fprintln(a.stdout, brief(v.Message, 300))
+			}
+			return nil
+		})
 	cmd.Flags().IntVar(&status, "status", 0, "HTTP `STATUS` of the answer")
 	return cmd
 }
@@ -27,40 +61,4 @@ type verdict struct {
 	wire.Verdict
 	Limit  *int `json:"limit"`
 	Actual *int `json:"actual"`
-}
-
-func (a *app) runClassify(path string, status int) error {
-	in, err := a.openInput(path)
-	if err != nil {
-		return err
-	}
-	v := wire.Classify(status, nil, in.Data)
-	doc := verdict{Verdict: v}
-	if v.Limit > 0 {
-		doc.Limit = &v.Limit
-	}
-	if v.Actual > 0 {
-		doc.Actual = &v.Actual
-	}
-	if a.asJSON {
-		return a.printJSON(doc)
-	}
-	fmt.Fprint(a.stdout, v.Kind)
-	if v.Provider != "" {
-		fmt.Fprintf(a.stdout, " (%s)", v.Provider)
-	}
-	if v.Limit > 0 {
-		fmt.Fprintf(a.stdout, ", limit %s tokens", number(v.Limit))
-	}
-	if v.Actual > 0 {
-		fmt.Fprintf(a.stdout, ", actual %s", number(v.Actual))
-	}
-	if v.Retryable {
-		fmt.Fprint(a.stdout, ", may be tried again")
-	}
-	fmt.Fprintln(a.stdout)
-	if v.Message != "" {
-		fmt.Fprintln(a.stdout, brief(v.Message, 300))
-	}
-	return nil
 }

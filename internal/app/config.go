@@ -28,7 +28,26 @@ folder or, inside a repository, in a folder above it, up to the one with .git; a
 that belongs to another user is not read, and one with a mistake is left out with a
 warning. What could do harm counts only when you trust it: winnow config trust. A
 preset fills in what none of them sets; --preset shows what one does.`,
-		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.configPrint(cmd) })
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+			l, err := a.loadSettings()
+			if err != nil {
+				return err
+			}
+			if err := setFlags(cmd.Flags(), &l.File); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("preset") {
+				l.From["preset"] = "--preset"
+			}
+			full := l.WithDefaults()
+			if full.Store == "" {
+				if dir, err := a.dataDir(); err == nil {
+					full.Store = filepath.Join(dir, "sessions.db")
+				}
+			}
+			doc := map[string]any{"files": append([]string{}, l.Files...)}
+			return a.printSettings(doc, config.Keys(), func(k config.Key) any { return l.shownValue(k, &full) }, l.sourceOf)
+		})
 	addPreset(show)
 	check := newCommand("validate [FILE]", "Check the settings, or those of one file", `
   winnow config validate .winnow.yaml
@@ -47,48 +66,25 @@ func (a *app) configImportCommand() *cobra.Command {
 Prints the settings of pi, PicoClaw, operator-use or NeuroLink as a winnow
 settings file, with the preset of that system for what the file leaves out. Keys
 that winnow has no equivalent for are named on standard error.`,
-		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) })
+		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+			in, err := a.openInput(args[0])
+			if err != nil {
+				return err
+			}
+			f, err := config.ReadForeign(in.Data, from)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			keys := slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return f.From[k.Name] == "" })
+			doc := map[string]any{"system": f.Preset, "unmatched": append([]string{}, f.Unmatched...)}
+			err = a.printSettings(doc, keys, func(k config.Key) any { return k.Value(&f.File) }, func(k config.Key) string { return f.From[k.Name] })
+			for _, key := range f.Unmatched {
+				a.say("%s has no equivalent in winnow and is left out", key)
+			}
+			return err
+		})
 	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, picoclaw, operator-use or neurolink (default: detected by its keys)")
 	return cmd
-}
-
-func (a *app) configImport(path, from string) error {
-	in, err := a.openInput(path)
-	if err != nil {
-		return err
-	}
-	f, err := config.ReadForeign(in.Data, from)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	keys := slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return f.From[k.Name] == "" })
-	doc := map[string]any{"system": f.Preset, "unmatched": append([]string{}, f.Unmatched...)}
-	err = a.printSettings(doc, keys, func(k config.Key) any { return k.Value(&f.File) }, func(k config.Key) string { return f.From[k.Name] })
-	for _, key := range f.Unmatched {
-		a.say("%s has no equivalent in winnow and is left out", key)
-	}
-	return err
-}
-
-func (a *app) configPrint(cmd *cobra.Command) error {
-	l, err := a.loadSettings()
-	if err != nil {
-		return err
-	}
-	if err := setFlags(cmd.Flags(), &l.File); err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("preset") {
-		l.From["preset"] = "--preset"
-	}
-	full := l.WithDefaults()
-	if full.Store == "" {
-		if dir, err := a.dataDir(); err == nil {
-			full.Store = filepath.Join(dir, "sessions.db")
-		}
-	}
-	doc := map[string]any{"files": append([]string{}, l.Files...)}
-	return a.printSettings(doc, config.Keys(), func(k config.Key) any { return l.shownValue(k, &full) }, l.sourceOf)
 }
 
 // printSettings prints settings as a settings file has them, each with its source, or

@@ -61,22 +61,19 @@ answers. It prints names of settings and addresses, never values, keys or
 credentials. It calls only addresses on this machine and the one that --gateway
 names.
 
-The exit code is 1 if something is wrong.`,
-		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.runDoctor(cmd.Context(), gateway) })
+The exit code is 1 if something is wrong.`, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		c := &checkup{Findings: []finding{}}
+		l := a.checkSettings(c)
+		a.checkStores(cmd.Context(), c, l)
+		a.checkGateway(cmd.Context(), c, gateway)
+		a.checkAgents(cmd.Context(), c)
+		if err := a.printResult(c, func() { a.showCheckup(c) }); err != nil || c.Wrong == 0 {
+			return err
+		}
+		return fmt.Errorf("%s wrong here", pluralWithVerb(c.Wrong, "thing", "is", "are"))
+	})
 	cmd.Flags().StringVar(&gateway, "gateway", "", "`URL` of the gateway that should be running (default: try "+defaultGateway+")")
 	return cmd
-}
-
-func (a *app) runDoctor(ctx context.Context, gateway string) error {
-	c := &checkup{Findings: []finding{}}
-	l := a.checkSettings(c)
-	a.checkStores(ctx, c, l)
-	a.checkGateway(ctx, c, gateway)
-	a.checkAgents(ctx, c)
-	if err := a.printResult(c, func() { a.showCheckup(c) }); err != nil || c.Wrong == 0 {
-		return err
-	}
-	return fmt.Errorf("%s wrong here", pluralWithVerb(c.Wrong, "thing", "is", "are"))
 }
 
 func (a *app) showCheckup(c *checkup) {

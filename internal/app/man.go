@@ -19,42 +19,40 @@ func (a *app) manCommand() *cobra.Command {
 
 Writes manual pages for winnow, its commands and its help topics into DIR, which is
 created if it does not exist. Without DIR, the page of winnow itself goes to standard
-output.`, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.runMan(cmd.Root(), args) })
+output.`, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		pages, err := manPages(cmd.Root())
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			if a.asJSON {
+				return a.printJSON(map[string]any{"pages": pages})
+			}
+			_, err = fmt.Fprint(a.stdout, pages[0].Text)
+			return err
+		}
+		dir := args[0]
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return writeError(dir, err)
+		}
+		outs := newOutputs("")
+		for i := range pages {
+			if err := outs.add(filepath.Join(dir, pages[i].Name), []byte(pages[i].Text)); err != nil {
+				return err
+			}
+			pages[i].Text = ""
+		}
+		if err := outs.write(); err != nil {
+			return err
+		}
+		return a.printResult(map[string]any{"dir": dir, "pages": pages}, func() { a.say("wrote %s to %s", plural(len(pages), "page"), dir) })
+	})
 }
 
 // manPage is one page: its file's name and its text in the language of roff.
 type manPage struct {
 	Name string `json:"name"`
 	Text string `json:"text,omitempty"`
-}
-
-func (a *app) runMan(root *cobra.Command, args []string) error {
-	pages, err := manPages(root)
-	if err != nil {
-		return err
-	}
-	if len(args) == 0 {
-		if a.asJSON {
-			return a.printJSON(map[string]any{"pages": pages})
-		}
-		_, err = fmt.Fprint(a.stdout, pages[0].Text)
-		return err
-	}
-	dir := args[0]
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return writeError(dir, err)
-	}
-	outs := newOutputs("")
-	for i := range pages {
-		if err := outs.add(filepath.Join(dir, pages[i].Name), []byte(pages[i].Text)); err != nil {
-			return err
-		}
-		pages[i].Text = ""
-	}
-	if err := outs.write(); err != nil {
-		return err
-	}
-	return a.printResult(map[string]any{"dir": dir, "pages": pages}, func() { a.say("wrote %s to %s", plural(len(pages), "page"), dir) })
 }
 
 // manPages makes a page for a command and those for the commands below it.

@@ -102,8 +102,21 @@ func (a *app) planDiffCommand() *cobra.Command {
 Shows how two plans differ, and what each stage saves in either. On a terminal of
 100 columns or more they are side by side: - marks what only the first does, + what
 only the second does, ~ a place that they edit differently. Edits that they share
-are only counted.`,
-		cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) })
+are only counted.`, cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error {
+		if args[0] == "-" && args[1] == "-" {
+			return usageErrorf("the two plans cannot both be standard input")
+		}
+		p, err := a.readPlan(args[0])
+		if err != nil {
+			return err
+		}
+		q, err := a.readPlan(args[1])
+		if err != nil {
+			return err
+		}
+		d := diffPlans(p, q)
+		return a.printResult(d, func() { a.showDiff(d, args[0], args[1], p, q) })
+	})
 }
 
 // change is an edit that two plans do not share. Op is "-" for one that only
@@ -143,22 +156,6 @@ type stagePair struct {
 	EditsB int    `json:"edits_b"`
 	SavedA int    `json:"saved_a"`
 	SavedB int    `json:"saved_b"`
-}
-
-func (a *app) planDiff(pathA, pathB string) error {
-	if pathA == "-" && pathB == "-" {
-		return usageErrorf("the two plans cannot both be standard input")
-	}
-	p, err := a.readPlan(pathA)
-	if err != nil {
-		return err
-	}
-	q, err := a.readPlan(pathB)
-	if err != nil {
-		return err
-	}
-	d := diffPlans(p, q)
-	return a.printResult(d, func() { a.showDiff(d, pathA, pathB, p, q) })
 }
 
 // sideBySide is how many columns it takes to show two plans beside each other.

@@ -192,11 +192,13 @@ type (
 	compacted = show.Compacted
 )
 
-// number writes an integer with separators, for people.
-func number(n int) string { return text.Number(n) }
-
-// plural writes a count with its noun.
-func plural(n int, noun string) string { return text.Plural(n, noun) }
+// How numbers, sizes and texts are written for people.
+var (
+	number   = text.Number
+	plural   = text.Plural
+	brief    = show.Brief
+	sizeText = show.Size
+)
 
 // pluralWithVerb writes a count with its noun and the verb that goes with it.
 func pluralWithVerb(n int, noun, one, many string) string {
@@ -205,9 +207,3 @@ func pluralWithVerb(n int, noun, one, many string) string {
 	}
 	return plural(n, noun) + " " + many
 }
-
-// brief returns the first words of a text on one line, safe to print.
-func brief(s string, most int) string { return show.Brief(s, most) }
-
-// sizeText writes a number of bytes.
-func sizeText(n int64) string { return show.Size(n) }

@@ -160,8 +160,37 @@ func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
 
 Undoes the compaction with that entry, or the last one that is still in force. ENTRY
 may also be the id of a plan, or the handle of a single edit. The rewind is itself an
-entry and can be rewound.`,
-		cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) })
+entry and can be rewound.`, cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error {
+		s, _, err := a.openWith(cmd, f, args[0], true, nil, false)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		id, err := s.compactionID(args[1:])
+		if err != nil {
+			return err
+		}
+		before, err := s.Context()
+		if err != nil {
+			return err
+		}
+		e, err := s.Rewind(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		after, err := s.Context()
+		if err != nil {
+			return err
+		}
+		doc := sessionRewound{
+			Session: s.ID(), Rewound: e.Compaction.Rewinds, Entry: e.ID, Before: e.Compaction.TokensBefore, After: e.Compaction.TokensAfter,
+			MessagesBefore: before.View.Len(), MessagesAfter: after.View.Len(),
+		}
+		return a.printReport(doc, func() {
+			fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
+				a.styleFor(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
+		})
+	})
 }
 
 // sessionRewound is the JSON document of rewind.
@@ -173,38 +202,6 @@ type sessionRewound struct {
 	After          int    `json:"tokens_after"`
 	MessagesBefore int    `json:"messages_before"`
 	MessagesAfter  int    `json:"messages_after"`
-}
-
-func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) error {
-	s, _, err := a.openWith(cmd, f, args[0], true, nil, false)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	id, err := s.compactionID(args[1:])
-	if err != nil {
-		return err
-	}
-	before, err := s.Context()
-	if err != nil {
-		return err
-	}
-	e, err := s.Rewind(cmd.Context(), id)
-	if err != nil {
-		return err
-	}
-	after, err := s.Context()
-	if err != nil {
-		return err
-	}
-	doc := sessionRewound{
-		Session: s.ID(), Rewound: e.Compaction.Rewinds, Entry: e.ID, Before: e.Compaction.TokensBefore, After: e.Compaction.TokensAfter,
-		MessagesBefore: before.View.Len(), MessagesAfter: after.View.Len(),
-	}
-	return a.printReport(doc, func() {
-		fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
-			a.styleFor(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
-	})
 }
 
 // compactionID returns the id of the compaction that a person means: the last one

@@ -20,29 +20,27 @@ import (
 func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
 	var p pageFlags
 	cmd := newCommand("ls", "List the sessions in the store, most recently used first", "  winnow session ls --limit 50",
-		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) })
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+			var all []session.Info
+			store, path, err := a.openExistingStore(*f)
+			if err == nil {
+				defer store.Close()
+				all, err = store.List(cmd.Context(), 0, 0)
+			}
+			if err != nil && !(errors.Is(err, errNoStore) && f.path == "") {
+				return err
+			}
+			from, to := p.shownRange(len(all))
+			list := all[from:to]
+			pg := page{Skip: p.skip, Limit: p.limit, More: to < len(all)}
+			doc := map[string]any{"store": path, "sessions": append([]session.Info{}, list...), "total": len(all), "page": pg}
+			if len(all) == 0 {
+				return a.printLine(doc, "no sessions yet; winnow session import FILE adds one")
+			}
+			return a.printResult(doc, func() { a.showSessions(all, list, pg) })
+		})
 	p.addTo(cmd, 20)
 	return cmd
-}
-
-func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
-	var all []session.Info
-	store, path, err := a.openExistingStore(*f)
-	if err == nil {
-		defer store.Close()
-		all, err = store.List(cmd.Context(), 0, 0)
-	}
-	if err != nil && !(errors.Is(err, errNoStore) && f.path == "") {
-		return err
-	}
-	from, to := p.shownRange(len(all))
-	list := all[from:to]
-	pg := page{Skip: p.skip, Limit: p.limit, More: to < len(all)}
-	doc := map[string]any{"store": path, "sessions": append([]session.Info{}, list...), "total": len(all), "page": pg}
-	if len(all) == 0 {
-		return a.printLine(doc, "no sessions yet; winnow session import FILE adds one")
-	}
-	return a.printResult(doc, func() { a.showSessions(all, list, pg) })
 }
 
 func (a *app) showSessions(all, list []session.Info, pg page) {

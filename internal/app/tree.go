@@ -123,8 +123,7 @@ func (a *app) openKeyboard() (in *os.File, done func(), err error) {
 
 // treeSession opens what a person wants to look at.
 func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *session.Options) (*opened, viewer.Options, error) {
-	info, err := os.Stat(name)
-	isFile := name == "-" || err == nil && info.Mode().IsRegular()
+	isFile := name == "-" || isRegular(name)
 	if isFile && (name == "-" || f.format != "") {
 		return a.treeTranscript(ctx, name, f, o)
 	}

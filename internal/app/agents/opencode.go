@@ -33,9 +33,25 @@ type exportedMessage struct {
 // isDatabase reports whether a file is OpenCode's database.
 func isDatabase(path string) bool { return filepath.Base(path) == "opencode.db" }
 
-func openDatabase(path string) (*sql.DB, error) {
+// eachRow calls scan with each row that a query finds in a database.
+func eachRow(ctx context.Context, path string, scan func(*sql.Rows) error, query string, args ...any) error {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=busy_timeout(5000)"}
-	return sql.Open("sqlite", u.String())
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // nothing was written
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // nothing was written
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // databaseFiles returns the sessions of a database. One that cannot be read counts as
@@ -50,74 +66,53 @@ func databaseFiles(ctx context.Context, path string) []File {
 	return sessions
 }
 
-func databaseSessions(ctx context.Context, path string) ([]File, error) {
-	db, err := openDatabase(path)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close() //nolint:errcheck // nothing was written
-	rows, err := db.QueryContext(ctx, "SELECT id, time_updated FROM session ORDER BY id")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // nothing was written
-	var out []File
-	for rows.Next() {
+func databaseSessions(ctx context.Context, path string) (out []File, err error) {
+	err = eachRow(ctx, path, func(rows *sql.Rows) error {
 		var id string
 		var updated int64
-		if err := rows.Scan(&id, &updated); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&id, &updated)
 		out = append(out, File{Path: path + "#" + id, Changed: time.UnixMilli(updated), database: path})
-	}
-	return out, rows.Err()
+		return err
+	}, "SELECT id, time_updated FROM session ORDER BY id")
+	return out, err
 }
 
 // readDatabase puts a session together as opencode export does.
 func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
-	db, err := openDatabase(path)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close() //nolint:errcheck // nothing was written
-	rows, err := db.QueryContext(context.Background(), `SELECT m.id, m.data, p.id, p.data FROM message m
-		LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`, id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // nothing was written
 	info, err := json.Marshal(map[string]string{"id": id})
 	if err != nil {
 		return nil, err
 	}
 	all := exported{Info: info}
 	last, left := "", maxBytes
-	for rows.Next() {
+	err = eachRow(context.Background(), path, func(rows *sql.Rows) error {
 		var message, data string
 		var part, partData sql.NullString
 		if err := rows.Scan(&message, &data, &part, &partData); err != nil {
-			return nil, err
+			return err
 		}
 		if message != last {
 			if data, err = withID(data, message); err != nil {
-				return nil, fmt.Errorf("its message %.40s is damaged: %w", message, err)
+				return fmt.Errorf("its message %.40s is damaged: %w", message, err)
 			}
 			all.Messages = append(all.Messages, exportedMessage{Info: json.RawMessage(data), Parts: []json.RawMessage{}})
 			last, left = message, left-int64(len(data))
 		}
 		if partData.Valid {
 			if !json.Valid([]byte(partData.String)) {
-				return nil, fmt.Errorf("its message %.40s is damaged: not one JSON value", message)
+				return fmt.Errorf("its message %.40s is damaged: not one JSON value", message)
 			}
 			to := &all.Messages[len(all.Messages)-1]
 			to.Parts = append(to.Parts, json.RawMessage(partData.String))
 			left -= int64(len(partData.String))
 		}
 		if left < 0 {
-			return nil, fmt.Errorf("it has more than %d bytes", maxBytes)
+			return fmt.Errorf("it has more than %d bytes", maxBytes)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT m.id, m.data, p.id, p.data FROM message m
+		LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`, id)
+	if err != nil {
 		return nil, err
 	}
 	if len(all.Messages) == 0 {
