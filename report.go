@@ -74,8 +74,8 @@ func (w *Winnow) countEvidence(h chat.History, text string, shares map[string]pl
 			}
 		}
 	}
-	read, modified := summary.Files(h, 0, h.Len(), w.pipeline.Config.Kinds)
-	for _, f := range append(read, modified...) {
+	files := summary.Files(h, 0, h.Len(), w.pipeline.Config.Kinds)
+	for _, f := range append(files.Read, files.Modified...) {
 		note("files", strings.Contains(text, path.Join(path.Base(path.Dir(f)), path.Base(f))))
 	}
 }

@@ -33,7 +33,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 	}
 	if !c.Supplied {
 		f := s.gatherFiles(s.line.history, 0, kept, s.line.path)
-		c.Read, c.Modified, c.Created, c.Deleted = f.read, f.modified, f.created, f.deleted
+		c.Read, c.Modified, c.Created, c.Deleted = f.Read, f.Modified, f.Created, f.Deleted
 		c.Summary = summaryFor(view, kept, &c)
 	}
 	var edits []placed
@@ -110,30 +110,27 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 	case len(parts) == 0:
 		parts = append(parts, "Nothing was summarised. Long tool output in the messages that follow was shortened.")
 	}
-	return strings.Join(parts, "\n\n") + summary.ChangeFooter(c.Created, c.Deleted) + summary.FileFooter(c.Read, c.Modified)
+	files := summary.FileList{Read: c.Read, Modified: c.Modified, Created: c.Created, Deleted: c.Deleted}
+	return strings.Join(parts, "\n\n") + files.Footer()
 }
-
-// files are those that a stretch of a session touched. Created and deleted ones are
-// among the modified.
-type files struct{ read, modified, created, deleted []string }
 
 // gatherFiles returns the files of messages from to to-1, and those that nodes name:
 // branches that were left, and compactions of pi's own, which may know of more than
 // their messages show.
-func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) files {
-	var f files
+func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) summary.FileList {
+	var f summary.FileList
 	isCreated := map[string]bool{} // false: it was deleted
-	add := func(read, modified, created, deleted []string) {
-		f.read, f.modified = append(f.read, read...), append(f.modified, modified...)
-		for _, path := range modified {
+	add := func(l summary.FileList) {
+		f.Read, f.Modified = append(f.Read, l.Read...), append(f.Modified, l.Modified...)
+		for _, path := range l.Modified {
 			if !isCreated[path] { // it is there again
 				delete(isCreated, path)
 			}
 		}
-		for _, path := range created {
+		for _, path := range l.Created {
 			isCreated[path] = true
 		}
-		for _, path := range deleted {
+		for _, path := range l.Deleted {
 			isCreated[path] = false
 		}
 	}
@@ -141,32 +138,25 @@ func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) files
 		switch n := &s.tree.nodes[i]; n.kind {
 		case TypeBranchSummary:
 			b := parseBranch(pifile.Parse(n.raw))
-			add(b.Read, b.Modified, b.created, b.deleted)
+			add(summary.FileList{Read: b.Read, Modified: b.Modified, Created: b.created, Deleted: b.deleted})
 		case TypeCompaction:
 			if p := pifile.Parse(n.raw); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
 				read, modified := filesOf(p)
-				add(read, modified, nil, nil)
+				add(summary.FileList{Read: read, Modified: modified})
 			}
 		}
 	}
-	read, modified := summary.Files(h, from, to, s.o.Kinds)
-	created, deleted := summary.Changes(h, from, to, s.o.Kinds)
-	add(read, modified, created, deleted)
+	add(summary.Files(h, from, to, s.o.Kinds))
 	for path, is := range isCreated {
 		if is {
-			f.created = append(f.created, path)
+			f.Created = append(f.Created, path)
 		} else {
-			f.deleted = append(f.deleted, path)
+			f.Deleted = append(f.Deleted, path)
 		}
 	}
-	f.created, f.deleted, f.modified = sortUnique(f.created), sortUnique(f.deleted), sortUnique(f.modified)
-	f.read = slices.DeleteFunc(sortUnique(f.read), func(path string) bool { return slices.Contains(f.modified, path) })
+	f.Created, f.Deleted, f.Modified = sortUnique(f.Created), sortUnique(f.Deleted), sortUnique(f.Modified)
+	f.Read = slices.DeleteFunc(sortUnique(f.Read), func(path string) bool { return slices.Contains(f.Modified, path) })
 	return f
-}
-
-// footer lists the files for the end of a summary.
-func (f *files) footer() string {
-	return summary.ChangeFooter(f.created, f.deleted) + summary.FileFooter(f.read, f.modified)
 }
 
 func sortUnique(list []string) []string {

@@ -10,21 +10,22 @@ import (
 
 // composeFold writes the text of a fold: the dialogue of the region, after a
 // summariser's prose if there is one. It returns the text and the prose, which it
-// shortens where not all of it fits.
-func composeFold(in *Input, prose string) (string, string) {
+// shortens where not all of it fits, and how many sentences of the user that bind have
+// no room.
+func composeFold(in *Input, prose string) (text, notes string, unbound int) {
 	limit := in.textLimit()
 	if prose != "" {
 		prose = in.trimProse(prose, limit*3/5)
 	}
 	r := ladder.ReadRegion(in.History, in.From, in.To, in.Counter, in.Kinds)
-	text := r.Fill(ladder.Room{
+	form := r.Fill(ladder.Room{
 		Tokens: limit, From: in.From, To: in.To, Keep: in.Keep, Turn: in.Turn, Prose: prose, Focus: in.Focus,
 		Typed: max(limit*3/10, min(in.Verbatim, limit*9/10)), NoState: true, Open: in.Open,
-	}).Fold
-	if text == "" || in.Counter.Text(text) > limit {
-		return in.tinyText(limit), prose
+	})
+	if form.Fold == "" || in.Counter.Text(form.Fold) > limit {
+		return in.tinyText(limit), prose, form.Unbound
 	}
-	return text, prose
+	return form.Fold, prose, form.Unbound
 }
 
 // tinyText returns the text where there is room for a line only.

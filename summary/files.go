@@ -9,37 +9,32 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// Files returns the files that calls in messages from to to-1 have read and not
-// modified, and those that they created, updated or deleted, sorted. Of a call that
-// failed nothing counts, except what a shell may have done before it failed. A nil
-// Kinds is the default.
-func Files(msgs chat.Sequence, from, to int, k *work.Kinds) (read, modified []string) {
-	for _, f := range filesOf(msgs, from, to, k) {
-		if f.modified {
-			modified = append(modified, f.path)
-		} else if f.read {
-			read = append(read, f.path)
-		}
-	}
-	slices.Sort(read)
-	slices.Sort(modified)
-	return read, modified
-}
+// FileList are the files that a stretch of a conversation touched: read and not
+// modified, or modified; of the modified ones those that were written without being
+// known before, and those that were deleted in the end. All others were updated.
+type FileList struct{ Read, Modified, Created, Deleted []string }
 
-// Changes returns which of the modified files of [Files] were written without being
-// known before, and which were deleted in the end. All others were updated.
-func Changes(msgs chat.Sequence, from, to int, k *work.Kinds) (created, deleted []string) {
+// Files returns the files that calls in messages from to to-1 touched, sorted. Of a call
+// that failed nothing counts, except what a shell may have done before it failed. A nil
+// Kinds is the default.
+func Files(msgs chat.Sequence, from, to int, k *work.Kinds) (l FileList) {
 	for _, f := range filesOf(msgs, from, to, k) {
 		switch {
 		case f.deleted:
-			deleted = append(deleted, f.path)
+			l.Deleted = append(l.Deleted, f.path)
 		case f.created:
-			created = append(created, f.path)
+			l.Created = append(l.Created, f.path)
+		}
+		if f.modified {
+			l.Modified = append(l.Modified, f.path)
+		} else if f.read {
+			l.Read = append(l.Read, f.path)
 		}
 	}
-	slices.Sort(created)
-	slices.Sort(deleted)
-	return created, deleted
+	for _, list := range [][]string{l.Read, l.Modified, l.Created, l.Deleted} {
+		slices.Sort(list)
+	}
+	return l
 }
 
 // filesOf follows what calls did to files.
@@ -119,23 +114,18 @@ func sameFile(a, b string) bool {
 	return b != "" && b[0] != '/' && strings.Contains(b, "/") && strings.HasSuffix(a, "/"+b)
 }
 
-// ChangeFooter lists the files created and the files deleted, in tags like those of
-// [FileFooter], which names them among the modified ones too.
-func ChangeFooter(created, deleted []string) string {
-	return fileSection("created-files", created) + fileSection("deleted-files", deleted)
-}
-
-// FileFooter lists the files read and the files modified, in the tags that agents
-// put at the end of summaries; "" where there are none. A file in both lists
-// stands in the second only.
-func FileFooter(read, modified []string) string {
-	only := slices.DeleteFunc(slices.Clone(read), func(f string) bool { return slices.Contains(modified, f) })
-	return fileSection("read-files", only) + fileSection("modified-files", modified)
-}
-
-func fileSection(tag string, files []string) string {
-	if len(files) == 0 {
-		return ""
+// Footer lists the files in the tags that agents put at the end of summaries; "" where
+// there are none. A file that was read and modified stands among the modified ones.
+func (l *FileList) Footer() string {
+	read := slices.DeleteFunc(slices.Clone(l.Read), func(f string) bool { return slices.Contains(l.Modified, f) })
+	footer := ""
+	for _, x := range []struct {
+		tag   string
+		files []string
+	}{{"created-files", l.Created}, {"deleted-files", l.Deleted}, {"read-files", read}, {"modified-files", l.Modified}} {
+		if len(x.files) > 0 {
+			footer += "\n\n<" + x.tag + ">\n" + strings.Join(x.files, "\n") + "\n</" + x.tag + ">"
+		}
 	}
-	return "\n\n<" + tag + ">\n" + strings.Join(files, "\n") + "\n</" + tag + ">"
+	return footer
 }

@@ -27,12 +27,12 @@ func TestFiles(t *testing.T) {
 	} {
 		msgs = append(msgs, s...)
 	}
-	read, modified := Files(msgs, 0, len(msgs), nil)
-	if want := []string{"/w/readme.md"}; !slices.Equal(read, want) {
-		t.Errorf("read only %v, want %v", read, want)
+	files := Files(msgs, 0, len(msgs), nil)
+	if want := []string{"/w/readme.md"}; !slices.Equal(files.Read, want) {
+		t.Errorf("read only %v, want %v", files.Read, want)
 	}
-	if want := []string{"/w/b.go", "/w/c.go", "/w/new.go", "/w/old.go", "/w/only.go", "/w/src/a.go"}; !slices.Equal(modified, want) {
-		t.Errorf("modified %v, want %v", modified, want)
+	if want := []string{"/w/b.go", "/w/c.go", "/w/new.go", "/w/old.go", "/w/only.go", "/w/src/a.go"}; !slices.Equal(files.Modified, want) {
+		t.Errorf("modified %v, want %v", files.Modified, want)
 	}
 }
 
@@ -53,8 +53,9 @@ func TestFooter(t *testing.T) {
 		{[]string{"b"}, []string{"b"}, "\n\n<modified-files>\nb\n</modified-files>"},
 	}
 	for _, tt := range tests {
-		if got := FileFooter(tt.read, tt.modified); got != tt.want {
-			t.Errorf("FileFooter(%v, %v) = %q, want %q", tt.read, tt.modified, got, tt.want)
+		l := FileList{Read: tt.read, Modified: tt.modified}
+		if got := l.Footer(); got != tt.want {
+			t.Errorf("footer of %+v: %q, want %q", l, got, tt.want)
 		}
 	}
 }

@@ -8,16 +8,14 @@ import (
 	"unicode"
 
 	"github.com/winnow-llm/winnow/internal/quote"
-	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // asks is what the gate is asked about a text besides the text itself.
 type asks struct {
-	stop        string   // why the model stopped
-	toolCalls   int      // how many tools the model called instead of writing
-	sections    []string // that must be there
-	constraints bool     // the user's must be there: of the text of a whole fold
-	prose       string   // what of the text was written and not put together by code
+	stop      string   // why the model stopped
+	toolCalls int      // how many tools the model called instead of writing
+	sections  []string // that must be there
+	prose     string   // what of the text was written and not put together by code
 }
 
 // checkSummary returns every reason to refuse a summary of in's region, each with the
@@ -55,11 +53,6 @@ func checkSummary(text string, in Input, ask asks) (problems []string) {
 	have := splitSections(text)
 	if missing := slices.DeleteFunc(slices.Clone(ask.sections), func(name string) bool { return have[name] != nil }); len(missing) > 0 {
 		refuse("missing_sections: these sections are missing: %s", strings.Join(missing, ", "))
-	}
-	if ask.constraints {
-		if lost := lostConstraints(text, &in); len(lost) > 0 {
-			refuse("lost_constraints: %d constraints of the user are missing, the first is: %s", len(lost), quote.ClipLine(lost[0], 160))
-		}
 	}
 	return problems
 }
@@ -100,29 +93,4 @@ func isDegenerate(s string) bool {
 	// like that.
 	endless := slices.ContainsFunc(words, func(w string) bool { return len(w) >= 600 && w[0] < 0x80 })
 	return len(words) > 64 && len(fours) < len(words)/3 || letters*3 < all || endless
-}
-
-// mostConstraints is how many sentences are compared word by word: a pasted
-// manual has thousands.
-const mostConstraints = 1000
-
-// lostConstraints returns the constraints that the user stated in the region
-// and that the text lacks.
-func lostConstraints(text string, in *Input) (lost []string) {
-	index, checked := typed.NewIndex(text), 0
-	for i := in.From; i < in.To; i++ {
-		if in.keepsMessage(i) {
-			continue
-		}
-		for _, c := range typed.BindingSentences(typed.Words(in.History, i)) {
-			if strings.Contains(text, c) || checked == mostConstraints {
-				continue
-			}
-			checked++
-			if !index.HasSentence(c) {
-				lost = append(lost, c)
-			}
-		}
-	}
-	return lost
 }

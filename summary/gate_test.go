@@ -29,8 +29,6 @@ func TestCheck(t *testing.T) {
 		{"a refusal that is reported", "## Goal\n- the server said: I'm sorry, but I can't help with that", asks{}, nil},
 		{"too large", strings.Repeat("all the words of a very long answer, number after number. ", 60), asks{}, []string{"larger", "degenerate"}},
 		{"sections", "## Goal\n- x marks", asks{sections: []string{sectionGoal, sectionOpen, "Next step"}}, []string{"missing_sections"}},
-		{"constraints are there", good, asks{constraints: true}, nil},
-		{"constraints are lost", "## Goal\n- fix the rounding", asks{constraints: true}, []string{"lost_constraints"}},
 		{"invented", "## Goal\n- fix billing/invoice.go, then ledger/rates.go, ledger/post.go and api/totals.go, which ticket QQ-99 asks for", asks{}, []string{"invented"}},
 		{"one file that is new", "## Goal\n- fix billing/invoice.go and billing/invoice_test.go for ABC-1234, then write docs/rounding.md", asks{}, nil},
 	}
@@ -84,7 +82,7 @@ func TestFiveRounds(t *testing.T) {
 			if to > h.Len()/2+2 && !strings.Contains(out.Text, "the base branch is release-77") {
 				t.Fatalf("round %d: the newer value is missing", round)
 			}
-			if bad := checkSummary(out.Text, in, asks{constraints: true}); len(bad) > 0 {
+			if bad := checkSummary(out.Text, in, asks{}); len(bad) > 0 {
 				t.Errorf("round %d: %v", round, bad)
 			}
 			previous = out.Prose

@@ -120,9 +120,7 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 			reason, prose = err.Error(), ""
 		}
 	}
-	r.mu.Lock()
 	out := Output{Prose: prose, Used: "llm:" + r.name, Problems: r.problems, Calls: r.calls, Usage: r.usage}
-	r.mu.Unlock()
 	if reason != "" {
 		out.Used, out.After = "builtin", "llm: "+quote.ClipLine(reason, 300)
 	}
@@ -130,27 +128,16 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 		out.Text, out.Prose = in.builtinText()
 		return out, nil
 	}
-	out.Text, out.Prose = composeFold(&in, prose)
-	out.keepConstraints(&in)
+	var lost int
+	if out.Text, out.Prose, lost = composeFold(&in, prose); lost > 0 {
+		// The notes take the room of what binds: where more of it fits without them, they go.
+		if text, _, fewer := composeFold(&in, ""); fewer < lost {
+			problem := fmt.Sprintf("lost_constraints: %d sentences of the user that bind have no room beside the notes", lost)
+			out.Text, out.Prose, out.Problems = text, "", append(out.Problems, problem)
+			out.Used, out.After = "builtin", "llm: "+problem
+		}
+	}
 	return out, nil
-}
-
-// keepConstraints looks once more, at the whole text: where a model's prose
-// takes the room that the user's constraints need, the built-in prose, which
-// gives way to them, stands in its place.
-func (o *Output) keepConstraints(in *Input) {
-	ask := asks{constraints: true, prose: o.Prose}
-	lost := checkSummary(o.Text, *in, ask)
-	if len(lost) == 0 {
-		return
-	}
-	text, prose := composeFold(in, "")
-	if len(checkSummary(text, *in, ask)) >= len(lost) {
-		return
-	}
-	o.Problems = append(o.Problems, lost...)
-	o.Used, o.After = "builtin", "llm: "+quote.ClipLine(lost[0], 300)
-	o.Text, o.Prose = text, prose
 }
 
 // run is one summary being made.
@@ -160,12 +147,13 @@ type run struct {
 	counter *token.Counter
 	most    int // tokens of the prose
 
-	mu       sync.Mutex
-	window   int
-	name     string
-	calls    int
-	usage    chat.Usage
 	problems []string
+
+	mu     sync.Mutex
+	window int
+	name   string
+	calls  int
+	usage  chat.Usage
 }
 
 // writeProse asks for a prose and holds it to the gate: once, and once more with the
@@ -181,9 +169,7 @@ func (r *run) writeProse(ctx context.Context) (string, error) {
 		if len(problems) == 0 {
 			return joinParts(parts), nil
 		}
-		r.mu.Lock()
 		r.problems = append(r.problems, problems...)
-		r.mu.Unlock()
 	}
 	return "", fmt.Errorf("refused: %s", problems[0])
 }
@@ -239,49 +225,39 @@ func (in *Input) requiredSections(turn bool) []string {
 	return []string{sectionGoal, sectionDecisions}
 }
 
-// askForParts makes the calls for one prose: one, or two for a split turn.
-func (r *run) askForParts(ctx context.Context, problems []string) ([]part, error) {
-	from := r.in.Since
-	if r.in.Turn < 0 {
-		p, err := r.summarisePiece(ctx, from, r.in.To, false, r.most, problems)
-		return []part{p}, err
-	}
-	parts := []part{{text: r.in.Previous}, {}}
-	share := r.most * (r.in.Turn - from) / max(r.in.To-from, 1)
-	share = min(max(share, r.most/4), r.most*3/4)
-	var jobs []func() error
-	if r.in.Turn > from {
-		jobs = append(jobs, func() (err error) {
-			parts[0], err = r.summarisePiece(ctx, from, r.in.Turn, false, share, problems)
-			return err
-		})
-	}
-	jobs = append(jobs, func() (err error) {
-		parts[1], err = r.summarisePiece(ctx, max(r.in.Turn, from), r.in.To, true, r.most-share, problems)
-		return err
-	})
-	if err := r.runJobs(jobs); err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(parts[0].text) == "" {
-		parts = parts[1:]
-	}
-	return parts, nil
+// piece is a stretch of messages that one call summarises.
+type piece struct {
+	from, to int
+	turn     bool // the first part of a turn that goes on
+	most     int  // tokens of its prose
 }
 
-// runJobs runs jobs, at once or one after the other, and returns the first error.
-func (r *run) runJobs(jobs []func() error) error {
-	var wg sync.WaitGroup
-	errs := make([]error, len(jobs))
-	for i, job := range jobs {
-		wg.Go(func() { errs[i] = job() })
-		if !r.o.Sequential {
-			continue
+// askForParts makes the calls for one prose: one, or two for a split turn, at once or one
+// after the other.
+func (r *run) askForParts(ctx context.Context, problems []string) ([]part, error) {
+	from, turn, to := r.in.Since, r.in.Turn, r.in.To
+	pieces := []piece{{from, to, false, r.most}}
+	if turn >= 0 {
+		share := r.most * (turn - from) / max(to-from, 1)
+		share = min(max(share, r.most/4), r.most*3/4)
+		pieces = []piece{{from, turn, false, share}, {max(turn, from), to, true, r.most - share}}
+		if turn <= from {
+			pieces = pieces[1:]
 		}
-		if wg.Wait(); errs[i] != nil {
+	}
+	parts, errs := make([]part, len(pieces)), make([]error, len(pieces))
+	var wg sync.WaitGroup
+	for i, p := range pieces {
+		ask := func() { parts[i], errs[i] = r.summarisePiece(ctx, p, problems) }
+		if !r.o.Sequential {
+			wg.Go(ask)
+		} else if ask(); errs[i] != nil {
 			break
 		}
 	}
 	wg.Wait()
-	return cmp.Or(errs...)
+	if pieces[0].turn && strings.TrimSpace(r.in.Previous) != "" {
+		parts = append([]part{{text: r.in.Previous}}, parts...)
+	}
+	return parts, cmp.Or(errs...)
 }

@@ -371,15 +371,13 @@ func TestLLMLosesConstraints(t *testing.T) {
 		msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d. You must never log request bodies of service %d.", i, i)),
 			chat.TextMessage(chat.Assistant, did.String()))
 	}
-	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 2000, Counter: token.New(token.O200K, nil)}
-	out := Output{Text: "## Goal\n- something else entirely", Prose: "x", Used: "llm:small-1"}
-	out.keepConstraints(&in)
-	if !strings.HasPrefix(out.After, "llm: ") || len(out.Problems) == 0 || !strings.Contains(out.Text, "never log request bodies of service 39") {
-		t.Errorf("used %q, problems %v, text\n%s", out.Used, out.Problems, out.Text)
+	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 1400, Counter: token.New(token.O200K, nil)}
+	prose := "## Goal\n- a service\n## Decisions\n"
+	for i := range 72 {
+		prose += fmt.Sprintf("- the queue of %d stays, because reader %d waits\n", i, i)
 	}
-	kept := out.Text
-	out.keepConstraints(&in)
-	if out.Text != kept {
-		t.Error("a text that keeps them was replaced")
+	out := summarize(t, LLMOptions{Model: fixed(prose)}, in)
+	if out.Used != "builtin" || !strings.HasPrefix(out.After, "llm: lost_constraints") || len(out.Problems) == 0 || !strings.Contains(out.Text, "never log request bodies of service 39") {
+		t.Errorf("used %q after %q, problems %v, text\n%s", out.Used, out.After, out.Problems, out.Text)
 	}
 }

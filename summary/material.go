@@ -29,11 +29,11 @@ func (r *run) naturalForm(from, to, room int) string {
 	return form.Fold + "\n\n" + quote.Text(form.State)
 }
 
-// summarisePiece summarises messages from to to-1.
-func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most int, problems []string) (part, error) {
+// summarisePiece asks for the prose of one piece.
+func (r *run) summarisePiece(ctx context.Context, x piece, problems []string) (part, error) {
 	task, previous := taskFirst, ""
 	switch {
-	case turn:
+	case x.turn:
 		task = taskTurn
 	case r.in.Previous != "":
 		task, previous = taskUpdate, r.previousNotes()
@@ -42,8 +42,8 @@ func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most 
 		return Prompt{
 			System: systemPrompt,
 			// Ten tokens are about six words.
-			Text:   betweenTags("notes", previous) + betweenTags("transcript", transcript) + writeInstruction(task, r.in, max(60, most*6/10), problems),
-			Output: min(r.o.Output, 2*most+1024), // models do not count well, and some think first
+			Text:   betweenTags("notes", previous) + betweenTags("transcript", transcript) + writeInstruction(task, r.in, max(60, x.most*6/10), problems),
+			Output: min(r.o.Output, 2*x.most+1024), // models do not count well, and some think first
 		}
 	}
 	frame := prompt("")
@@ -53,10 +53,10 @@ func (r *run) summarisePiece(ctx context.Context, from, to int, turn bool, most 
 		room := r.window - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
 		r.mu.Unlock()
 		room -= int(float64(max(room, 0)) * r.counter.Band())
-		p, err := r.askModel(ctx, prompt(r.naturalForm(from, to, max(room, 256))), r.in.requiredSections(turn))
+		p, err := r.askModel(ctx, prompt(r.naturalForm(x.from, x.to, max(room, 256))), r.in.requiredSections(x.turn))
 		var long interface{ ContextLimit() int }
 		if err == nil || try == 3 || !errors.As(err, &long) {
-			p.turn = turn
+			p.turn = x.turn
 			return p, err
 		}
 		// The window is smaller than we were told.

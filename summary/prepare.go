@@ -100,8 +100,8 @@ func (in Input) Preparation(kept int) Preparation {
 			p.Split, p.Turn = true, max(turn.From, p.From)
 		}
 	}
-	p.Read, p.Modified = Files(h, 0, kept, in.Kinds)
-	p.Footer = ChangeFooter(Changes(h, 0, kept, in.Kinds)) + FileFooter(p.Read, p.Modified)
+	files := Files(h, 0, kept, in.Kinds)
+	p.Read, p.Modified, p.Footer = files.Read, files.Modified, files.Footer()
 	return p
 }
 

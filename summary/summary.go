@@ -124,7 +124,8 @@ func (in *Input) builtinText() (text, prose string) {
 	if in.Since > in.From {
 		prose = in.Previous
 	}
-	return composeFold(in, prose)
+	text, prose, _ = composeFold(in, prose)
+	return text, prose
 }
 
 // keepsMessage reports whether message i stays in the view.
@@ -163,6 +164,6 @@ func (builtin) Summarize(ctx context.Context, in Input) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, err
 	}
-	text, _ := composeFold(&in, "")
+	text, _, _ := composeFold(&in, "")
 	return Output{Text: text, Used: "builtin"}, nil
 }

@@ -29,8 +29,8 @@ func newTeller(m *Moment) *teller {
 	}
 	t.index = typed.NewIndex(b.String())
 	if seen, err := seenLines(m.View, m.Kinds); err == nil { // else no file is said to be there
-		read, changed := summary.Files(m.Request.History, 0, m.Request.History.Len(), m.Kinds)
-		for _, path := range append(read, changed...) {
+		files := summary.Files(m.Request.History, 0, m.Request.History.Len(), m.Kinds)
+		for _, path := range append(files.Read, files.Modified...) {
 			t.shown[path] = len(seen(path)) > 0
 		}
 	}
@@ -66,17 +66,17 @@ func (t *teller) describeTurn(from, to int, e *plan.Edit) control.Turn {
 			}
 		}
 	}
-	read, changed := summary.Files(h, from, to, t.Kinds)
+	files := summary.Files(h, from, to, t.Kinds)
 	did := []string{text.Plural(calls, "call")}
-	if len(read) > 0 {
-		did = append(did, text.Plural(len(read), "file")+" read")
+	if len(files.Read) > 0 {
+		did = append(did, text.Plural(len(files.Read), "file")+" read")
 	}
-	if len(changed) > 0 {
-		did = append(did, text.Plural(len(changed), "file")+" changed")
+	if len(files.Modified) > 0 {
+		did = append(did, text.Plural(len(files.Modified), "file")+" changed")
 	}
 	x := control.Turn{From: from, To: to, Asked: text.Brief(asked, maxTold), Did: strings.Join(did, ", "), Said: text.Brief(closing, maxTold)}
 	left := []string{t.describeLeft("the request", asked), t.describeLeft("the answer", closing)}
-	if files := append(read, changed...); len(files) > 0 {
+	if files := append(files.Read, files.Modified...); len(files) > 0 {
 		n := 0
 		for _, path := range files {
 			if t.shown[path] {

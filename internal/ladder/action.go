@@ -66,39 +66,17 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	}
 	r.acts = list
 	list = slices.DeleteFunc(list, func(a action) bool { return a.times == 0 })
-	r.markMended(list, from, to)
+	for i := range list {
+		if a := &list[i]; !a.refused && (a.failed || a.shows != "") && r.steps[a.step].access.Kind == work.ToolShell {
+			a.mended = r.isRedone(a, to, mendedBy)
+		}
+	}
 	return list
 }
 
-// mendedBy is how many commands that succeeded later are asked whether they settle a
+// mendedBy is how many commands that came off later are asked whether they settle a
 // failure.
 const mendedBy = 8
-
-// markMended marks the commands of a turn that failed and that the turn made pass later.
-func (r *Reading) markMended(list []action, from, to int) {
-	var passed []*action // the next one last
-	n := len(list)
-	for k := to - 1; k >= from; k-- {
-		s := &r.steps[k]
-		told := n > 0 && list[n-1].step == k
-		if told {
-			n--
-		}
-		if s.kind != did || s.result == nil || s.access.Kind != work.ToolShell {
-			continue
-		}
-		switch a := r.newAction(k); {
-		case a.refused:
-		case a.failed || a.shows != "":
-			settles := func(later *action) bool { return r.settlesFailure(later, &a, a.shows) }
-			if told {
-				list[n].mended = slices.ContainsFunc(passed[max(0, len(passed)-mendedBy):], settles)
-			}
-		case runningID(s.result.Text) == "":
-			passed = append(passed, &a)
-		}
-	}
-}
 
 // sameResult reports whether two calls returned the same.
 func (r *Reading) sameResult(a, b int) bool {
@@ -248,23 +226,6 @@ var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wro
 // findsFiles are the commands and tools that look for files by their names.
 var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
 
-// clipMiddle returns a command of at most about n bytes, cut between words or parts of a path:
-// its end tells as much of what it was for as its beginning, and tells it from its like.
-func clipMiddle(command string, n int) string {
-	command = strings.Join(strings.Fields(command), " ")
-	if len(command) <= n {
-		return command
-	}
-	head, tail := quote.Clip(command, n*3/5), strings.ToValidUTF8(command[len(command)-n*2/5:], "")
-	if at := strings.LastIndexByte(head, ' '); at > n/3 {
-		head = head[:at]
-	}
-	if at := strings.IndexAny(tail, " /"); at >= 0 && at < n/5 {
-		tail = strings.TrimSpace(tail[at:])
-	}
-	return head + " … " + tail
-}
-
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = []string{
 	"git commit", "git push", "git merge ", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c", "git worktree add", "git remote set-url",
@@ -406,22 +367,17 @@ func trimCommand(c string) string {
 			c += " ⏎ " + rest
 		}
 	}
-	for {
-		if c = strings.TrimRight(c, " ;"); strings.HasSuffix(c, `\`) {
-			c += ";" // find's
-		}
-		short := strings.TrimSuffix(strings.TrimSuffix(c, "2>&1"), "2>/dev/null")
-		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
-			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {
-				short = c[:at]
-			}
-		}
-		if short == c || short == "" {
-			return c
-		}
+	if short := cosmetics.ReplaceAllString(c, ""); short != "" {
 		c = short
 	}
+	if strings.HasSuffix(c, `\`) {
+		c += ";" // find's
+	}
+	return c
 }
+
+// cosmetics end a command that should show less.
+var cosmetics = regexp.MustCompile(`(?:\s*(?:2>&1|2>/dev/null|;)|\s+\|\s*(?:head|tail)(?:\s+[^\s|&;]+){0,2}|\s)+$`)
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {

@@ -16,6 +16,7 @@ import (
 type turn struct {
 	from  int // its first message
 	items []*item
+	worth float64 // of the raise that is worth most
 }
 
 // item is one thing in a dialogue, with its forms from short to whole.
@@ -55,9 +56,9 @@ const (
 // newest messages.
 const wholeResults = 2 * smallRoom
 
-// readTurns returns the turns of the fold's stretch with their items.
-func (f *filler) readTurns() []turn {
-	var turns []turn
+// readTurns reads the turns of the fold's stretch with their items and their raises.
+func (f *filler) readTurns() {
+	f.raises = f.raises[:0]
 	for from := 0; from < len(f.steps); {
 		to := from + 1
 		for to < len(f.steps) && f.steps[to].kind != asked {
@@ -65,12 +66,23 @@ func (f *filler) readTurns() []turn {
 		}
 		if int(f.steps[from].msg) < f.To && int(f.steps[to-1].msg) >= f.From {
 			if t := f.readTurn(from, to); len(t.items) > 0 {
-				turns = append(turns, t)
+				f.addTurn(t)
 			}
 		}
 		from = to
 	}
-	return turns
+}
+
+func (f *filler) addTurn(t turn) {
+	from := len(f.raises)
+	for _, x := range t.items {
+		f.raises = x.appendRaises(f, f.raises)
+	}
+	for _, s := range f.raises[from:] {
+		t.worth = max(t.worth, s.worth)
+	}
+	f.turns = append(f.turns, t)
+	f.forgetLeast()
 }
 
 // isFolded reports whether the fold takes the place of a message.
@@ -92,14 +104,14 @@ func (f *filler) readTurn(from, to int) turn {
 			continue
 		}
 		told[s.text] = s.kind == report || s.kind == said // as a service that is down says the same again
-		t.items = append(t.items, f.itemOnce(f.items, k, f.wordsItem))
+		t.items = append(t.items, f.itemOnce(k, func() *item { return f.wordsItem(k) }))
 	}
 	for _, a := range actions {
 		t.items = append(t.items, f.actionItem(&a))
 		if f.steps[a.step].result == nil || a.mended {
 			continue
 		}
-		if x := f.itemOnce(f.results, a.step, func(int) *item { return f.resultItem(&a) }); len(x.forms) > 0 {
+		if x := f.itemOnce(a.step, func() *item { return f.resultItem(&a) }); len(x.forms) > 0 {
 			t.items = append(t.items, x)
 		}
 	}
@@ -108,13 +120,13 @@ func (f *filler) readTurn(from, to int) turn {
 }
 
 // itemOnce returns the item of a step, which is made once.
-func (f *filler) itemOnce(known map[int]*item, k int, make func(int) *item) *item {
-	x := known[k]
-	if x == nil {
-		x = make(k)
-		if k < mostKept && k+1 < len(f.steps) { // the last one may change
-			known[k] = x
-		}
+func (f *filler) itemOnce(k int, make func() *item) *item {
+	if x := f.steps[k].item; x != nil {
+		return x
+	}
+	x := make()
+	if k < mostKept && k+1 < len(f.steps) { // the last one may change
+		f.steps[k].item = x
 	}
 	return x
 }
@@ -192,11 +204,11 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	whole := s.text
-	if k+1 < len(f.steps) { // which tells what came next
-		whole = withoutPlans(whole)
+	decided, weight := decisionSentences(s.text, remarkPart), weights.RemarkWhole
+	if decided == "" && announcesNext(s.text) && k+1 < len(f.steps) { // which tells what came next
+		weight = 0
 	}
-	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
+	return f.newItem(k, form{text: decided, weight: weights.Remark}, form{text: s.text, weight: weight})
 }
 
 // actionItem makes an item of an action's line.
@@ -296,39 +308,32 @@ func (x *item) raise(f *filler, rung int8) {
 	if rung > 0 {
 		cost -= x.forms[rung-1].tokens
 	}
-	room, rules := min(f.left, f.story), f.steps[x.step].rules
-	if rules { // so have standing instructions, of which something is always told
-		room = min(f.left, f.rules)
-		if rung == 0 {
-			room = f.left
-		}
-	}
-	if x.kind == asked { // the user's words have their own share beside the story
-		room = f.typing
+	share := &f.story
+	room := *share
+	switch {
+	case x.kind == asked: // the user's words have their own share beside the story
+		share, room = &f.typing, f.typing
 		if x.binds > 0 && rung == 0 { // sentences that bind leave last
 			room += f.Whole/bindingShare - f.Whole/typedShare
 		}
-		if room = min(room, f.left); f.NoState && rung == 0 {
+		if f.NoState && rung == 0 {
 			room = f.left
 		}
+	case f.steps[x.step].rules: // so have standing instructions, of which something is always told
+		share, room = &f.rules, f.rules
+		if rung == 0 {
+			room = f.left
+		}
+	case x.closing && cost > room:
+		share, room = &f.answer, f.answer
 	}
-	answer := x.closing && cost > room && cost <= min(f.left, f.answer)
-	if cost > room && !answer {
+	if cost > min(f.left, room) {
 		f.full = false
 		return
 	}
 	x.rung = rung
 	f.left -= cost
-	switch {
-	case x.kind == asked:
-		f.typing -= cost
-	case rules:
-		f.rules -= cost
-	case answer:
-		f.answer -= cost
-	default:
-		f.story -= cost
-	}
+	*share -= cost
 }
 
 const frameEnd = "[End of the earlier conversation]"

@@ -15,7 +15,7 @@ import (
 
 // run is a piece of a file that is shown or left out as a whole: the lines that
 // one read or edit touched, with some around those of a small one, or a text
-// whose place in its file is not known.
+// whose place in its file is not known. Without either it is the file's outline.
 type run struct {
 	file     *workset.File
 	region   *workset.Region
@@ -25,6 +25,8 @@ type run struct {
 	tokens   int
 	worth    float64
 }
+
+func (x *run) isOutline() bool { return x.region == nil && x.piece == nil }
 
 // leastRun is the fewest lines that show a text where they stand: fewer are hits
 // of a search, which say nothing without the lines around them.

@@ -94,14 +94,7 @@ type raise struct {
 	worth float64
 	item  *item // of the dialogue
 	rung  int8
-	file  int32 // where there is no item: its place among the fileRaises
-}
-
-// fileRaise is what a step of a file shows.
-type fileRaise struct {
-	worth float64
-	run   *run
-	file  *workset.File // whose outline it is
+	run   int32 // where there is no item: its place among the runs of files
 }
 
 // filler fills one room.
@@ -121,12 +114,15 @@ type filler struct {
 	listing int // tokens that the list of files has for certain
 	full    bool
 
-	noted string // the notes
-	open  string // what is open, for a fold that says so
-	turns []turn
-	files []fileRaise
-	views map[*workset.File]*fileView
-	shown []*fileView
+	noted    string // the notes
+	open     string // what is open, for a fold that says so
+	turns    []turn
+	fileRuns []run
+	views    map[*workset.File]*fileView
+	shown    []*fileView
+
+	forgot  bool // the least items, see forgetLeast
+	unbound int  // sentences that bind in those
 }
 
 // isShown reports whether the view shows a message as it is.
@@ -197,32 +193,48 @@ func (r *Reading) newFiller(room Room) *filler {
 	f := &filler{Reading: r, Room: room, root: r.readPresent().root, focus: focusWords(room.Focus)}
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
-	f.turns = f.readTurns()
-	forms := 0
-	for t := range f.turns {
-		for _, x := range f.turns[t].items {
-			forms += len(x.forms)
-		}
-	}
+	f.readTurns()
 	if !f.NoState {
-		f.files = f.fileRaises()
+		f.fileRuns = f.readRuns()
 	}
-	f.raises = slices.Grow(f.raises[:0], forms+len(f.files))
-	for t := range f.turns {
-		for _, x := range f.turns[t].items {
-			f.raises = x.appendRaises(f, f.raises)
-		}
+	for k := range f.fileRuns {
+		f.raises = append(f.raises, raise{worth: f.fileRuns[k].worth, run: int32(k)})
 	}
-	for k := range f.files {
-		f.raises = append(f.raises, raise{worth: f.files[k].worth, file: int32(k)})
-	}
-	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+	f.sortRaises()
 	return f
+}
+
+func (f *filler) sortRaises() {
+	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+}
+
+// forgetLeast lets go of the raises that are worth least, and of the turns that had
+// no others, where there are twice as many as the room may ever take: a raise has four
+// tokens on the average at the very least. A history may have a million messages.
+func (f *filler) forgetLeast() {
+	most := max(mostKept, f.Tokens/4)
+	if len(f.raises) < 2*most {
+		return
+	}
+	f.sortRaises()
+	least := f.raises[most].worth
+	for i := range f.turns {
+		t := &f.turns[i]
+		if t.worth >= least {
+			continue
+		}
+		for _, x := range t.items {
+			f.unbound += int(x.binds)
+		}
+		t.items = nil
+	}
+	clear(f.raises[most:])
+	f.raises, f.forgot = f.raises[:most], true
 }
 
 // fillTokens fills that many tokens.
 func (f *filler) fillTokens(tokens int) Form {
-	f.left, f.full, f.shown = tokens, true, nil
+	f.left, f.full, f.shown = tokens, !f.forgot, nil
 	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.rules = f.Whole / bindingShare
@@ -260,17 +272,17 @@ func (f *filler) fillTokens(tokens int) Form {
 		s := &f.raises[k]
 		if s.item != nil {
 			s.item.raise(f, s.rung)
-		} else if of := &f.files[s.file]; of.run == nil {
-			f.takeOutline(of.file, part)
-		} else if !f.takeRun(of.run, f.Whole/fileShare) {
-			partial = append(partial, of.run)
+		} else if x := &f.fileRuns[s.run]; x.isOutline() {
+			f.takeOutline(x.file, part)
+		} else if !f.takeRun(x, f.Whole/fileShare) {
+			partial = append(partial, x)
 		}
 	}
 	f.left += short
 	if short > 0 {
 		for k := range f.raises {
-			if s := &f.raises[k]; s.item == nil && f.files[s.file].run == nil {
-				f.takeOutline(f.files[s.file].file, shortPart)
+			if s := &f.raises[k]; s.item == nil && f.fileRuns[s.run].isOutline() {
+				f.takeOutline(f.fileRuns[s.run].file, shortPart)
 			}
 		}
 	}
@@ -283,7 +295,7 @@ func (f *filler) fillTokens(tokens int) Form {
 			s.item.raise(f, s.rung)
 		}
 	}
-	form := Form{Fold: f.writeFold(), Full: f.full}
+	form := Form{Fold: f.writeFold(), Full: f.full, Unbound: f.unbound}
 	for t := range f.turns {
 		for _, x := range f.turns[t].items {
 			if x.rung < 0 {
@@ -297,25 +309,25 @@ func (f *filler) fillTokens(tokens int) Form {
 	return form
 }
 
-// fileRaises returns the steps of all files.
-func (f *filler) fileRaises() (steps []fileRaise) {
+// readRuns returns the runs of all files, and their outlines.
+func (f *filler) readRuns() (all []run) {
 	for _, file := range f.readPresent().files {
 		rules, spent := typed.IsInstructions(file.Path) && f.isOurs(file), f.isSpent(file)
-		best, touched := 0.0, file.Touched
-		for _, x := range f.runsOf(file) {
+		runs := f.runsOf(file)
+		for _, x := range runs {
 			if rules {
 				x.worth *= 1000
 			}
-			if best = max(best, x.worth); !spent {
-				steps = append(steps, fileRaise{worth: x.worth, run: &x})
+			if !spent {
+				all = append(all, x)
 			}
 		}
-		if best > 0 && weights.Outline > 0 {
+		if len(runs) > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
-			steps = append(steps, fileRaise{worth: f.worthPerToken(f.weightOf(file)*weights.Outline, touched, about), file: file})
+			all = append(all, run{file: file, worth: f.worthPerToken(f.weightOf(file)*weights.Outline, file.Touched, about)})
 		}
 	}
-	return steps
+	return all
 }
 
 // takeRun shows a run if it fits whole. No file takes more than that many tokens

@@ -152,17 +152,21 @@ func (t *todo) readMember(key, raw string) {
 	}
 }
 
-// todoStatus maps the words that agents use to one set.
+// statuses are the beginnings of the words that agents use for a status.
+var statuses = map[string]*regexp.Regexp{
+	"completed":   regexp.MustCompile(`^(?:done|complete|finished|closed)`),
+	"pending":     regexp.MustCompile(`^(?:todo|open|not_started|pending)?$`),
+	"in_progress": regexp.MustCompile(`^(?:doing|in_?progress|active|started)`),
+	"cancelled":   regexp.MustCompile(`^(?:cancel|deleted|dropped|skipped)`),
+}
+
+// todoStatus maps those words to one set.
 func todoStatus(s string) string {
-	switch s = strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(s)); s {
-	case "done", "complete", "completed", "finished", "closed":
-		return "completed"
-	case "todo", "open", "not_started", "pending", "":
-		return "pending"
-	case "doing", "in_progress", "active", "started", "inprogress":
-		return "in_progress"
-	case "canceled", "cancelled", "deleted", "dropped", "skipped":
-		return "cancelled"
+	s = strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(s))
+	for status, words := range statuses {
+		if words.MatchString(s) {
+			return status
+		}
 	}
 	return quote.ClipLine(s, 24)
 }
@@ -173,13 +177,7 @@ var checkbox = regexp.MustCompile(`(?m)^[ \t*0-9.-]*\[([ xX~/>-])\][ \t]*(.*\S)`
 // readChecklist reads such lines.
 func readChecklist(s string) (list []todo) {
 	for _, found := range checkbox.FindAllStringSubmatch(s, mostTodos) {
-		status := "in_progress"
-		switch found[1] {
-		case "x", "X":
-			status = "completed"
-		case " ":
-			status = "pending"
-		}
+		status := cmp.Or(map[string]string{"x": "completed", "X": "completed", " ": "pending"}[found[1]], "in_progress")
 		list = append(list, todo{text: quote.ClipLine(found[2], 300), status: status})
 	}
 	return list

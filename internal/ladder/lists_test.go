@@ -90,18 +90,11 @@ func TestUnsettled(t *testing.T) {
 	if got := told(); strings.Contains(got, "a.go:") {
 		t.Errorf("an edit that succeeded later leaves its error: %s", got)
 	}
-	steps = append(steps,
-		ranTool("8", "bash", `{"command":"python /w/try_it.py"}`, "Exit code 1\nImportError: no module named app"),
-		ranTool("9", "bash", `{"command":"rm /w/try_*.py"}`, "Exit code: 0\nOutput:\n"))
-	steps = append([][]chat.Message{ranTool("0", "Write", `{"file_path":"/w/try_it.py","content":"import app"}`, "File created")}, steps...)
-	if got := told(); strings.Contains(got, "try_it") {
-		t.Errorf("what failed is gone, and told as failing: %s", got)
-	}
 }
 
 // A command is told with its folder where that is another than the usual one, and
 // neither merged with its like in another folder nor mended by it. A refusal is told with
-// the user's words, not as a failure, and no more where it was done later. The branch is told.
+// the user's words, not as a failure, and no more where it was done later.
 func TestFoldersAndRefusals(t *testing.T) {
 	run := func(id, command string) chat.Message {
 		return chat.CallMessage("", chat.Call(id, "Bash", `{"command":"`+command+`"}`))
@@ -129,9 +122,6 @@ func TestFoldersAndRefusals(t *testing.T) {
 	}
 	if strings.Contains(text, "failing: `git push`") {
 		t.Errorf("a refusal is told as a failure:\n%s", text)
-	}
-	if want := "git status said in message 6: On branch queue; Your branch is ahead of 'origin/queue' by 2 commits.; nothing to commit"; !strings.Contains(form.State, want) {
-		t.Errorf("%q is missing in\n%s", want, form.State)
 	}
 	h = h.Append(run("7", "cd /w && git push"), chat.ResultMessage("7", "queue -> queue"), chat.TextMessage(chat.User, "Good."))
 	if form := fold(Read(h, counter, nil), 2000); strings.Contains(form.State, "again as it was: ran `git push`") || !strings.Contains(form.State, "again as it was: ran `source") {

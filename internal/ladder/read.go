@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/guard"
@@ -36,10 +35,7 @@ type Reading struct {
 	sought sought         // what outlines show because the agent asked for it
 	left   *guard.LeftOut // why the files are missing; nil where they are there
 
-	// Items and outlines made before, for the next try and the next rewrite: those of
-	// the first mostKept steps.
-	items    map[int]*item     // of words, by step
-	results  map[int]*item     // of results, by step
+	// Lines and outlines made before, for the next try and the next rewrite.
 	told     map[action]string // lines of actions, below folder
 	outlines map[*workset.File]outline
 	folder   string // below which paths are told
@@ -51,8 +47,8 @@ type Reading struct {
 	acts   []action
 }
 
-// mostKept is how many steps are kept as they are told. In a session of a million
-// steps that would take as much memory again as the steps themselves.
+// mostKept is how many steps keep what is told of them. In a session of a million steps
+// that would take as much memory again as the steps themselves.
 const mostKept = 1 << 14
 
 // present is what is known of the end of a history. It is read anew when the
@@ -83,6 +79,7 @@ type step struct {
 	rules   bool // of a notice: it tells the agent how to work
 	msg     int32
 	text    string // the words; of a call nothing
+	item    *item  // of the words, or of the result; nil while that may change
 	*deed          // nil where nothing was called: a history may have a million steps
 }
 
@@ -107,7 +104,7 @@ func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *wor
 	r := &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int32{0},
 		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, names: map[int]string{}, sizes: map[*workset.File]*fileSizes{},
-		items: map[int]*item{}, results: map[int]*item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
+		told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
 	r.Extend(h.Head(to))
 	return r
@@ -159,12 +156,15 @@ func (r *Reading) readMessage(i int) {
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			s := step{kind: did, msg: int32(i), deed: &deed{call: p, access: r.kinds.Access(p)}}
+			if s.access.Kind != work.ToolEdit {
+				s.access.Ops = nil // only of edits a line tells what was deleted
+			}
 			if id := r.polledRun(p); id != "" {
 				s.polls = r.runs[id] + 1
 				s.access = r.steps[s.polls-1].access
 				r.runs[id] = len(r.steps)
 			}
-			r.sought.addQuery(s.access.Query)
+			r.sought.addNames(s.access.Query)
 			r.steps = append(r.steps, s)
 		case chat.ToolResult:
 			at, ok := r.calls[p.ID]
@@ -284,12 +284,10 @@ func (r *Reading) closeTurn() {
 		if r.steps[k].kind != said {
 			continue
 		}
-		r.steps[k].closing = true
-		delete(r.items, k)
+		r.steps[k].closing, r.steps[k].item = true, nil
 		for name, at := range r.notes {
 			if at < k && strings.HasPrefix(name, typed.Skill.String()) {
-				r.steps[at].rules = false
-				delete(r.items, at)
+				r.steps[at].rules, r.steps[at].item = false, nil
 			}
 		}
 		return
@@ -302,29 +300,12 @@ func asShown(p *chat.Part) *chat.Part {
 	if !strings.ContainsAny(p.Text, "\b\r") {
 		return p
 	}
-	var b strings.Builder
-	var line []byte
-	over := false // the next letter begins the line anew
-	for i := range len(p.Text) {
-		switch c := p.Text[i]; {
-		case c == '\b':
-			_, n := utf8.DecodeLastRune(line)
-			line = line[:len(line)-n]
-		case c == '\r':
-			over = true
-		case c == '\n':
-			b.Write(append(line, c))
-			line, over = line[:0], false
-		case over:
-			line, over = append(line[:0], c), false
-		default:
-			line = append(line, c)
-		}
-	}
 	shown := *p
-	shown.Text = b.String() + string(line)
+	shown.Text = strings.ReplaceAll(writtenOver.ReplaceAllString(p.Text, "$1"), "\r", "")
 	return &shown
 }
+
+var writtenOver = regexp.MustCompile(`[^\n]*[\r\x08]([^\n\r\x08])`)
 
 // readPresent reads the end of the history, once.
 func (r *Reading) readPresent() *present {
@@ -345,7 +326,9 @@ func (r *Reading) readPresent() *present {
 	if r.folder != p.root || r.usual != usual {
 		r.folder, r.usual = p.root, usual
 		clear(r.told)
-		clear(r.results)
+		for k := range min(len(r.steps), mostKept) {
+			r.steps[k].item = nil
+		}
 	}
 	p.errors = r.unsettledFailures(3)
 	r.now = p

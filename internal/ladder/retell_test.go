@@ -51,40 +51,11 @@ func TestSkillOfFinishedTurn(t *testing.T) {
 	}
 }
 
-// What git said is told until something changes the folder.
-func TestOldStatus(t *testing.T) {
-	h := chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Go on.")}, ran("1", "git status", "On branch main\nnothing to commit, working tree clean")...)...)
-	if got := fold(Read(h, counter, nil), 2000).State; !strings.Contains(got, "git status said in message 2: On branch main") {
-		t.Error(got)
-	}
-	h = h.Append(ran("2", "git commit -am x", "[main 3f2a9b1] x")...)
-	if got := fold(Read(h, counter, nil), 2000).State; strings.Contains(got, "git status said") {
-		t.Error(got)
-	}
-}
-
 // A long command keeps its first and last words whole.
 func TestClipMiddle(t *testing.T) {
 	got := clipMiddle("go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay", 60)
 	if want := "go test ./internal/ladder … ./cmd/winnow/replay"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// Of remarks on the way the finds are told, without what comes next.
-func TestRemarksWithoutPlans(t *testing.T) {
-	for text, want := range map[string]string{
-		"Now let me update `listCheckpoints()` to fill the fields.": "",
-		"Good. Let me check:":                                              "",
-		"The `Text` component has no cache. Let me add one:":               "The `Text` component has no cache.",
-		"I’m waiting for the hook to finish.":                              "",
-		"I'll use the lock because two writers race.":                      "I'll use the lock because two writers race.",
-		"I’ll remove it, but I must not push to main.":                     "I’ll remove it, but I must not push to main.",
-		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
-	} {
-		if got := withoutPlans(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }
 

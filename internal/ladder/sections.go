@@ -9,88 +9,57 @@ type Section struct {
 	Text  string
 }
 
-// speakers are the beginnings of lines that somebody said.
-var speakers = []struct{ begin, about string }{
-	{"User: ", "user"}, {"Agent: ", "agent"}, {"Report of a sub-agent: ", "sub-agent"},
+// openings are the beginnings of lines that open a section of a dialogue.
+var openings = []struct {
+	begin string
+	Section
+}{
+	{"User: ", Section{Band: "words", About: "user"}}, {"Agent: ", Section{Band: "words", About: "agent"}},
+	{"Report of a sub-agent: ", Section{Band: "words", About: "sub-agent"}}, {"- ", Section{Band: "actions"}},
 }
 
 // Sections reads a fold or a state back into what it was written from. A summary
 // of another kind is words. Lines that begin like an action may also stand in what
 // somebody said: said reports whether they do.
-func Sections(text string, said func(line string) bool) []Section {
-	s := sections{said: said, ours: strings.HasPrefix(text, "[Earlier conversation, ") || strings.HasPrefix(text, stateHead)}
-	s.open("words", "")
+func Sections(text string, said func(line string) bool) (out []Section) {
+	ours := strings.HasPrefix(text, "[Earlier conversation, ") || strings.HasPrefix(text, stateHead)
+	now, fence, from, at := Section{Band: "words"}, "", 0, 0 // the fence that the lines stand in, "" for none
+	put := func(next Section) {
+		if now.Text = text[from:at]; strings.TrimSpace(now.Text) != "" {
+			out = append(out, now)
+		}
+		now, from = next, at
+	}
 	for line := range strings.Lines(text) {
-		s.add(line)
-	}
-	s.close()
-	return s.out
-}
-
-type sections struct {
-	said  func(string) bool
-	ours  bool
-	fence string // that the lines stand in; "" for none
-	now   Section
-	text  strings.Builder
-	out   []Section
-}
-
-func (s *sections) open(band, about string) {
-	if s.text.Len() > 0 && s.now.Band == band && s.now.About == about && band == "actions" {
-		return // one list
-	}
-	s.close()
-	s.now = Section{Band: band, About: about}
-}
-
-func (s *sections) close() {
-	if s.now.Text = s.text.String(); strings.TrimSpace(s.now.Text) != "" {
-		s.out = append(s.out, s.now)
-	}
-	s.text.Reset()
-}
-
-func (s *sections) add(line string) {
-	bare := strings.TrimSuffix(line, "\n")
-	switch {
-	case !s.ours:
-	case s.fence != "":
-		if bare == s.fence {
-			s.fence = ""
+		bare, files := strings.TrimSuffix(line, "\n"), now.Band == "files"
+		switch {
+		case !ours:
+		case fence != "":
+			if bare == fence {
+				fence = ""
+			}
+		case files && strings.HasPrefix(bare, "```"):
+			fence = bare
+		case bare == filesHead, files && strings.HasPrefix(bare, "Not shown, though "):
+			put(Section{Band: "files"})
+		case files && strings.HasPrefix(bare, "### "):
+			put(Section{Band: "files", About: pathOf(bare[len("### "):])})
+		case files && bare == standsHead:
+			put(Section{Band: "actions"})
+		case bare == frameEnd, bare == stateEnd, !files && strings.HasPrefix(bare, "[") && strings.Contains(bare, " left out, messages "):
+			put(Section{Band: "words"})
+		case !files:
+			for _, x := range openings {
+				list := x.Band == "actions" && (now.Band == "actions" || said(bare)) // it goes on
+				if strings.HasPrefix(bare, x.begin) && !list {
+					put(x.Section)
+				}
+			}
 		}
-	case s.now.Band == "files" && strings.HasPrefix(bare, "```"):
-		s.fence = bare
-	case s.now.Band == "files" && strings.HasPrefix(bare, "### "):
-		s.open("files", pathOf(bare[len("### "):]))
-	case bare == filesHead:
-		s.open("files", "")
-	case s.now.Band == "files" && strings.HasPrefix(bare, "Not shown, though "):
-		s.open("files", "")
-	case s.now.Band == "files" && bare == standsHead:
-		s.open("actions", "")
-	case bare == frameEnd || bare == stateEnd:
-		s.open("words", "")
-	case s.now.Band != "files":
-		s.addSpoken(bare)
+		at += len(line)
 	}
-	s.text.WriteString(line)
-}
-
-// addSpoken opens a section where a line of a dialogue begins one.
-func (s *sections) addSpoken(line string) {
-	for _, x := range speakers {
-		if strings.HasPrefix(line, x.begin) {
-			s.open("words", x.about)
-			return
-		}
-	}
-	switch {
-	case strings.HasPrefix(line, "- ") && !s.said(line):
-		s.open("actions", "")
-	case strings.HasPrefix(line, "[") && strings.Contains(line, " left out, messages "):
-		s.open("words", "")
-	}
+	put(Section{})
+	return out
 }
 
 // pathOf returns the path in a file's heading.

@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -72,47 +73,51 @@ func wasOpened(file *workset.File) bool {
 }
 
 // listUnshown lists the files that are not shown: those that were changed, then those
-// that were only read.
+// that were only read; of both the project's own first.
 func (f *filler) listUnshown() string {
-	known := map[string]bool{} // a name may stand for two paths
+	told := map[string]bool{} // a name may stand for two paths
 	for _, v := range f.shown {
-		known[shortPath(f.root, v.file.Path)] = true
+		told[shortPath(f.root, v.file.Path)] = true
 	}
+	order := func(file *workset.File) (n int) {
+		if file.Edits == 0 {
+			n = 2
+		}
+		if !f.isOurs(file) {
+			n++
+		}
+		return n
+	}
+	listed := slices.Clone(f.readPresent().listed)
+	slices.SortStableFunc(listed, func(a, b *workset.File) int { return cmp.Compare(order(a), order(b)) })
 	room, most := f.listing+min(max(0, f.left), f.Whole/40), mostUnshown
-	list := func(what string, wanted func(*workset.File) bool) string {
-		var names []string
-		more := 0
-		listed := f.readPresent().listed
-		for i := range 2 * len(listed) { // the project's own first
-			file := listed[i%len(listed)]
-			if f.isOurs(file) != (i < len(listed)) {
-				continue
-			}
-			name := shortPath(f.root, file.Path)
-			if !wanted(file) || f.views[file] != nil || known[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
-				continue
-			}
-			known[name] = true
-			if c := copiedFrom(file); c != nil {
-				name += " (a copy of " + shortPath(f.root, c.Path) + ")"
-			}
-			n := f.countTokens(name) + 2
-			if n > room || most == 0 {
-				more++
-				continue
-			}
-			room, most = room-n, most-1
-			names = append(names, name)
+	var names [2][]string // changed, read
+	var more [2]int
+	for _, file := range listed {
+		kind, name := order(file)/2, shortPath(f.root, file.Path)
+		if f.views[file] != nil || told[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
+			continue
 		}
-		if more > 0 {
-			names = append(names, plural(more, "more file"))
+		told[name] = true
+		if c := copiedFrom(file); c != nil {
+			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
 		}
-		if len(names) == 0 {
-			return ""
+		if n := f.countTokens(name) + 2; n > room || most == 0 {
+			more[kind]++
+		} else {
+			room, most, names[kind] = room-n, most-1, append(names[kind], name)
 		}
-		return "Not shown, though " + what + " before: " + strings.Join(names, ", ") + "\n"
 	}
-	return list("changed", func(file *workset.File) bool { return file.Edits > 0 }) + list("read", func(file *workset.File) bool { return file.Edits == 0 })
+	text := ""
+	for kind, what := range []string{"changed", "read"} {
+		if more[kind] > 0 {
+			names[kind] = append(names[kind], plural(more[kind], "more file"))
+		}
+		if len(names[kind]) > 0 {
+			text += "Not shown, though " + what + " before: " + strings.Join(names[kind], ", ") + "\n"
+		}
+	}
+	return text
 }
 
 // describeStanding says where the work stands, in at most that many tokens: the
@@ -136,23 +141,15 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
-	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isAllowed(a) }) {
+	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isRedone(a, len(f.steps), len(f.steps)) }) {
 		put("done, not to be done again: " + f.actionLine(&a, f.root))
 	}
-	told := map[string]bool{}
 	for _, a := range f.newestActions(3, func(a *action) bool {
-		kind := f.steps[a.step].access.Kind
-		if !a.refused || f.isAllowed(a) || kind == work.ToolEdit && f.typed > a.step { // the user has said more since
-			return false
-		}
-		why := refusalIn(&f.steps[a.step], true)
-		fresh := !told[why] || !strings.Contains(why, ":") // the same rule stands once
-		told[why] = true
-		return fresh
+		edits := f.steps[a.step].access.Kind == work.ToolEdit && f.typed > a.step // the user has said more since
+		return a.refused && !edits && !f.isRedone(a, len(f.steps), len(f.steps))
 	}) {
 		put("refused, not to be tried again as it was: " + f.actionLine(&a, f.root))
 	}
-	put(f.describeBranch())
 	var open []string
 	done := 0
 	for _, t := range found.todos {
@@ -194,51 +191,6 @@ func (f *filler) describeStanding(room int) string {
 	}
 	return head + b.String()
 }
-
-// isAllowed reports whether an action was done again later, so or otherwise: it may be
-// repeated, and one that was refused only had to wait.
-func (f *filler) isAllowed(a *action) bool {
-	programs := programsOf(a.subject)
-	for k := a.step + 1; k < len(f.steps); k++ {
-		s := &f.steps[k]
-		if s.kind != did || s.result == nil || s.access.Kind != f.steps[a.step].access.Kind {
-			continue
-		}
-		later := f.newAction(k)
-		if later.failed || later.refused {
-			continue
-		}
-		if later.subject == a.subject || s.access.Command != "" && isPart(programs, programsOf(later.subject)) {
-			return true
-		}
-	}
-	return false
-}
-
-// describeBranch says where the repository stood when git was last asked: its branch, and
-// what is not committed or pushed. It is "" where the view shows the answer.
-func (f *filler) describeBranch() string {
-	for k := len(f.steps) - 1; k >= 0; k-- {
-		s := &f.steps[k]
-		if s.kind != did || s.result == nil {
-			continue
-		}
-		if a := f.newAction(k); a.once || a.plus+a.minus > 0 || s.access.Kind == work.ToolWrite { // it is not as it was
-			return ""
-		}
-		if !strings.Contains(s.access.Command, "git status") {
-			continue
-		}
-		if found := branchLine.FindAllString(quote.Clip(s.result.Text, 4<<10), 3); len(found) > 0 && !f.isShown(int(s.msg)) {
-			return fmt.Sprintf("git status said in message %d: %s", s.msg+1, quote.ClipLine(strings.Join(found, "; "), 240))
-		}
-		return ""
-	}
-	return ""
-}
-
-// branchLine are the lines in which git says where a repository stands.
-var branchLine = regexp.MustCompile(`(?m)^(?:On branch |HEAD detached |Your branch |## |nothing to commit|Changes (?:not staged|to be committed)|(?:interactive )?rebase in progress).*`)
 
 // newestActions returns the newest actions of some kind that the view does not show, the
 // older first.
@@ -304,8 +256,6 @@ type failure struct {
 // looked. What was committed or published since is taken to work.
 func (r *Reading) unsettledFailures(most int) []failure {
 	var list []failure
-	var passed []*action        // commands that succeeded later
-	worked := map[string]bool{} // tools without files whose call succeeded later
 	seen, from := map[string]bool{}, r.history.Len()-recent
 	for k := len(r.steps) - 1; k >= 0 && int(r.steps[k].msg) >= from && len(list) < most; k-- {
 		s := &r.steps[k]
@@ -314,42 +264,37 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		}
 		a := r.newAction(k)
 		key := a.subject + "\x00" + r.awayFolder(&a)
-		if seen[key] || a.refused {
+		why := failureOf(s, &a)
+		if seen[key] || a.refused || why == "" {
+			seen[key] = true
 			continue
 		}
 		seen[key] = true
-		why := failureOf(s, &a)
-		settles := func(later *action) bool { return r.settlesFailure(later, &a, why) }
-		switch {
-		case why == "":
-			if s.access.Command != "" && !a.failed {
-				passed = append(passed, &a)
-			}
-			if s.access.Command+s.access.Path == "" {
-				worked[s.call.Name] = true
-			}
-		case len(passed) > 0 && wrongCall.MatchString(why): // it went on without it
-		case slices.ContainsFunc(passed, func(later *action) bool { return later.once }): // nobody commits what fails
-		case r.namesDeleted(s.access.Command), worked[s.call.Name]: // what failed is gone, or was called anew
-		case s.access.Command == "" || !slices.ContainsFunc(passed, settles):
-			source := work.Headline(s.call, 160)
-			switch {
-			case s.access.Path != "":
-				source = s.call.Name + " " + s.access.Path
-			case s.access.Command != "":
-				source = a.subject
-			}
-			list = append(list, failure{source, why, int(s.msg), firstCause(s.result.Text, why)})
+		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.wentOn(k, why) {
+			continue
 		}
+		source := work.Headline(s.call, 160)
+		switch {
+		case s.access.Path != "":
+			source = s.call.Name + " " + s.access.Path
+		case s.access.Command != "":
+			source = a.subject
+		}
+		list = append(list, failure{source, why, int(s.msg), firstCause(s.result.Text, why)})
 	}
 	return list
 }
 
-// namesDeleted reports whether a command names a file that was deleted.
-func (r *Reading) namesDeleted(command string) bool {
-	for w := range strings.FieldsSeq(quote.Clip(command, 4<<10)) {
-		if strings.Contains(w, ".") {
-			if f := r.set.File(w); f != nil && f.Deleted {
+// wentOn reports whether the agent went on after a failure as if it did not matter: it
+// had only called something in a wrong way, or it committed or published what it had.
+func (r *Reading) wentOn(failed int, why string) bool {
+	for k := failed + 1; k < len(r.steps); k++ {
+		if s := &r.steps[k]; s.deed != nil && s.result != nil {
+			a := r.newAction(k)
+			if passes := s.access.Command != "" && !a.failed; passes && (a.once || wrongCall.MatchString(why)) {
+				return true
+			}
+			if s.access.Command+s.access.Path == "" && !a.failed && s.call.Name == r.steps[failed].call.Name {
 				return true
 			}
 		}
@@ -357,19 +302,41 @@ func (r *Reading) namesDeleted(command string) bool {
 	return false
 }
 
-// settlesFailure reports whether a command that succeeded later makes the failure of another
-// one void: it ran the same programs in the same folder on all of the same, or on a
-// part; or it did what is done once; or the other one was only called in a wrong way.
-func (r *Reading) settlesFailure(later, failed *action, why string) bool {
-	ran, did := programsOf(later.subject), programsOf(failed.subject)
-	if len(ran) == 0 || !isPart(did, ran) || r.awayFolder(later) != r.awayFolder(failed) {
-		return false
+// isRedone reports whether an action before step to did the same again and came off: it
+// ran the same programs in the same folder on all of the same, or on a part, or what is
+// done once. It asks at most that many actions that came off.
+func (r *Reading) isRedone(a *action, to, most int) bool {
+	s, did := &r.steps[a.step], []string(nil)
+	for k := a.step + 1; k < to && most > 0; k++ {
+		x := &r.steps[k]
+		if x.kind != s.kind || x.result == nil || x.access.Kind != s.access.Kind {
+			continue
+		}
+		later := r.newAction(k)
+		if later.failed || later.refused || later.shows != "" || x.access.Command != "" && runningID(x.result.Text) != "" {
+			continue
+		}
+		most--
+		if r.awayFolder(&later) != r.awayFolder(a) {
+			continue
+		}
+		if later.subject == a.subject {
+			return true
+		}
+		if s.access.Command == "" {
+			continue
+		}
+		if did == nil {
+			did = programsOf(a.subject)
+		}
+		if ran := programsOf(later.subject); len(ran) == 0 || !isPart(did, ran) {
+			continue
+		}
+		if words, others := strings.Fields(a.subject), strings.Fields(later.subject); doneOnce(a.subject) || isPart(words, others) || isPart(others, words) {
+			return true
+		}
 	}
-	if doneOnce(failed.subject) || wrongCall.MatchString(why) {
-		return true
-	}
-	a, b := strings.Fields(later.subject), strings.Fields(failed.subject)
-	return isPart(a, b) || isPart(b, a)
+	return false
 }
 
 // wrongCall are complaints about how a command was called.
@@ -383,68 +350,59 @@ func isPart(a, b []string) bool {
 // programsOf returns the programs that a command runs, each with the word after it.
 func programsOf(command string) []string {
 	var all []string
-	for _, c := range strings.FieldsFunc(command, func(r rune) bool { return r == '&' || r == ';' || r == '|' || r == '⏎' }) {
-		words := strings.Fields(c)
-		for len(words) > 0 && strings.Contains(words[0], "=") {
-			words = words[1:]
-		}
-		n := min(len(words), 2)
-		if n == 2 && (strings.HasPrefix(words[1], "-") || strings.ContainsAny(words[1], "/.'\"")) {
-			n = 1
-		}
-		if n == 2 && words[1] == "run" {
-			n = min(len(words), 3)
-		}
-		if n > 0 {
-			all = append(all, strings.Join(words[:n], " "))
+	for _, c := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("&;|⏎", r) }) {
+		if found := program.FindStringSubmatch(c); found != nil {
+			all = append(all, found[1])
 		}
 	}
 	return all
 }
 
+// program is what a command runs, behind variables: with its verb, or what is to be run.
+var program = regexp.MustCompile(`^\s*(?:\S*=\S*\s+)*(\S+(?:\s+run\s+\S+|\s+[^-\s/.'"][^\s/.'"]*)?)(?:\s|$)`)
+
 // failureOf returns the line of a result that says most clearly what went wrong; ""
 // where nothing did. Without a failure it has to be clear, and the exit status not
 // tell that all went well, unless it is that of a filter behind the command.
 func failureOf(s *step, a *action) string {
-	if !a.failed {
-		_, _, known := work.Status(s.result)
-		if known && !strings.Contains(s.access.Command, "|") || work.Clearness(a.shows) < 4 {
-			return ""
-		}
-		return a.shows
+	if a.failed {
+		return whyFailed(s, a)
 	}
-	return whyFailed(s, a)
+	_, _, known := work.Status(s.result)
+	if known && !strings.Contains(s.access.Command, "|") || work.Clearness(a.shows) < 4 {
+		return ""
+	}
+	return a.shows
 }
 
-// firstCause returns the first lines of an output that say what went wrong, and the
-// place in a file that goes with them, besides the line that says it most clearly:
-// what comes later often follows from them.
+// firstCause returns the first line of an output that says what went wrong, and the
+// place in a file that goes with it, besides the line that says it most clearly: what
+// comes later often follows from it.
 func firstCause(text, clearest string) string {
-	var lines []string
-	place := ""
+	first, place := "", ""
 	for l := range strings.Lines(quote.Clean(text)) {
 		l = strings.TrimSpace(l)
 		placed := inFile.MatchString(l)
-		if placed && (len(lines) == 0 || place == "") { // a trace has it before, others behind
+		if placed && (first == "" || place == "") { // a trace has it before, others behind
 			place = l
 		}
-		if clear := work.Clearness(l); len(lines) < 2 && (clear > 2 || clear > 0 && placed) {
-			lines = append(lines, l)
+		if clear := work.Clearness(l); first == "" && (clear > 2 || clear > 0 && placed) {
+			first = l
 		}
-		if len(lines) == 2 && place != "" {
+		if first != "" && place != "" {
 			break
 		}
 	}
-	if !inFile.MatchString(clearest) {
-		lines = append(lines, place)
+	if inFile.MatchString(clearest) {
+		place = ""
 	}
 	cause := ""
-	for _, l := range lines {
-		if l = quote.Clip(l, 120); !strings.Contains(clearest+cause, l) {
-			cause += " / " + l
+	for _, l := range []string{first, place} {
+		if l = quote.Clip(l, 120); l != "" && !strings.Contains(clearest+cause, l) {
+			cause = cmp.Or(cause, "; first: ") + l + " / "
 		}
 	}
-	return strings.Replace(cause, " / ", "; first: ", 1)
+	return strings.TrimSuffix(cause, " / ")
 }
 
 // inFile names a line of a file, as compilers, test runners and traces do.

@@ -15,21 +15,21 @@ import (
 // verdictOf says how a call ended: with what it reports first where it failed,
 // with what a short result says otherwise.
 func (r *Reading) verdictOf(s *step, a *action, root string) string {
-	if s.result == nil {
-		if a.step < r.typed { // the user went on without it
-			return ", stopped before its end"
-		}
-		return ", no result yet"
-	}
-	if work.Interrupted(s.result) {
+	switch {
+	case s.result == nil && a.step < r.typed, s.result != nil && work.Interrupted(s.result): // or the user went on without it
 		return ", stopped before its end"
-	}
-	if a.refused {
+	case s.result == nil:
+		return ", no result yet"
+	case a.refused:
 		return ", " + quote.Line(refusalIn(s, true))
 	}
 	failed, exit, known := work.Status(s.result)
 	text := ""
 	switch {
+	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
+		return ": nothing found"
+	case a.mended:
+		text = ", failed, later passed"
 	case known && (exit != 0 || s.access.Kind == work.ToolShell):
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
@@ -37,53 +37,49 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	case s.access.Command != "" && runningID(s.result.Text) != "":
 		text = ", still running when last asked"
 	}
-	if a.mended {
-		text = ", failed, later passed"
+	why := quote.Line(quote.ClipLine(pathsBelow(root, withoutFrame(whatItSaid(s, a, failed, root))), verdictWidth))
+	if why = strings.TrimSpace(why + " " + mediaOf(s.result)); why == "" {
+		return text
 	}
-	if s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)) {
-		return ": nothing found"
-	}
-	why, tally := "", ""
-	if s.access.Kind == work.ToolShell && s.lines == 0 {
-		tally = strings.TrimSuffix(tallyLine(s.result.Text), ":")
-		if strings.HasPrefix(tally, "ok ") {
-			if n := len(passedPackage.FindAllStringIndex(s.result.Text, -1)); n > 1 {
-				tally = fmt.Sprintf("ok, all %d packages", n)
-			}
+	return text + ": " + why
+}
+
+// whatItSaid returns what a result says of how the call went: why it failed, what it
+// counts, what it names, or the result where that is short.
+func whatItSaid(s *step, a *action, failed bool, root string) string {
+	text, shell, tally := s.result.Text, s.access.Kind == work.ToolShell, ""
+	if shell && s.lines == 0 {
+		tally = strings.TrimSuffix(tallyLine(text), ":")
+		if n := len(passedPackage.FindAllStringIndex(text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
+			tally = fmt.Sprintf("ok, all %d packages", n)
 		}
 	}
 	switch {
 	case failed || a.shows != "" && !a.once:
-		why = whyFailed(s, a)
+		why := whyFailed(s, a)
 		if someFailed.MatchString(tally) {
-			why = cmp.Or(strings.TrimSpace(failedTest.FindString(quote.Clean(s.result.Text))), why)
+			why = cmp.Or(strings.TrimSpace(failedTest.FindString(quote.Clean(text))), why)
 		}
 		if tally != "" && !strings.Contains(why, tally) {
 			why = quote.ClipLine(pathsBelow(root, why), verdictWidth*2/3) + "; " + tally
 		}
+		return why
 	case a.once:
-		why = cmp.Or(jsonValues(withoutFrame(s.result.Text), "", verdictWidth), lastTelling(s.result.Text))
+		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), lastLine(text))
 	case tally != "":
-		why = tally
-	case a.looks && s.access.Kind == work.ToolSearch && s.lines == 0 && len(s.result.Text) <= verdictWidth:
-		why = s.result.Text
-	case work.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite:
-	case len(s.result.Text) <= verdictWidth:
-		why = s.result.Text
-	case s.access.Kind == work.ToolShell:
-		why = cmp.Or(jsonValues(withoutFrame(s.result.Text), "", verdictWidth), strings.TrimSpace(ticked.FindString(s.result.Text)))
-		if l := lastLine(s.result.Text); why == "" && sumsUp(l) {
-			why = l
-		}
-	}
-	why = quote.Line(quote.ClipLine(pathsBelow(root, withoutFrame(why)), verdictWidth))
-	if shown := mediaOf(s.result); shown != "" {
-		why = strings.TrimSpace(why + " " + shown)
-	}
-	if why == "" {
+		return tally
+	case s.lines > 0 || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
+		return ""
+	case len(text) <= verdictWidth:
 		return text
+	case shell:
+		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
+		if l := lastLine(text); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
+			return l
+		}
+		return why
 	}
-	return text + ": " + why
+	return ""
 }
 
 // refusalIn says who refused a call and in which words; "" where nobody did.
@@ -124,16 +120,74 @@ func whyFailed(s *step, a *action) string {
 // clearestError returns the line of a result that says most clearly what failed; ""
 // where there is none.
 func clearestError(text string) string {
-	for _, l := range work.ErrorLines(text, 1) {
-		if len(l) > len("Error: ") {
-			return l
-		}
+	if l := strings.Join(work.ErrorLines(text, 1), ""); len(l) > len("Error: ") {
+		return l
 	}
 	return ""
 }
 
-// failedTest is how test runners name a test that failed.
-var failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
+// The lines in which programs say how things went, those first that tell most.
+var (
+	// tallies are the lines with which test runners, compilers and linters end: with a
+	// failure, with something that passed, with neither.
+	tallies = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)\b[1-9]\d* (?:tests? |suites? )?(?:fail(?:ed|ing|ures?)?\b|errors?\b|problems?\b|issues?[.:]?$)|(?-i:^FAIL\t)`),
+		regexp.MustCompile(`(?i)\b[1-9]\d* (?:tests? |suites? )?(?:pass(?:ed|ing)?|skipped|ok)\b|(?-i:^(?:ok  ?\t[^\[]*$|BUILD |test result:))`),
+		regexp.MustCompile(`(?i)\b0 (?:tests? |suites? )?(?:pass(?:ed|ing)?\b|fail(?:ed|ing|ures?)?\b|errors?\b|problems?\b|skipped\b|issues?[.:]?$)|(?-i:^(?:ok  ?\t|PASS$|FAIL$))`),
+	}
+
+	// made name a result: a commit, an address.
+	made = []*regexp.Regexp{
+		regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
+		regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|successfully rebased|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
+		regexp.MustCompile(` -> |://`),
+	}
+
+	// ticked say that something is done.
+	ticked = []*regexp.Regexp{regexp.MustCompile(`^(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`)}
+
+	// failedTest names a test that failed.
+	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
+
+	// passedPackage says that the tests of a package passed.
+	passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
+
+	// someFailed are the words of a tally in which not everything passed.
+	someFailed = regexp.MustCompile(`(?i:\b[1-9]\d* (?:tests? |suites? )?(?:fail|error|problem|issue))|\bFAIL`)
+
+	// summing are words of a last line that says how something went.
+	summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
+
+	// progress is how programs say what they are at.
+	progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
+
+	// lineNumber is how tools number the lines of a file.
+	lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
+)
+
+// bestLine returns the line of a text's end that tells most, by the first form that it has;
+// of like lines the last. A line that reports an error is none, but in a tally.
+func bestLine(text string, forms []*regexp.Regexp) (best string) {
+	tally := &forms[0] == &tallies[0]
+	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
+		l = strings.TrimSpace(l)
+		for i, form := range forms {
+			if form.MatchString(l) {
+				if tally && len(l) <= verdictWidth || !tally && work.Clearness(l) == 0 {
+					best, forms = l, forms[:i+1]
+				}
+				break
+			}
+		}
+	}
+	return best
+}
+
+// tallyLine returns the line of an output's end that counts what passed and failed; ""
+// where none does.
+func tallyLine(text string) string {
+	return bestLine(quote.Clean(text[max(0, len(text)-2000):]), tallies)
+}
 
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
@@ -142,34 +196,6 @@ func besideLines(text string) string {
 		return rest
 	}
 	return ""
-}
-
-// lineNumber is how tools number the lines of a file.
-var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
-
-// tallied are the lines with which test runners, compilers and linters end.
-var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|problems?|skipped|ok)\b|\b\d+ issues?[.:]?$|(?-i:^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:))`)
-
-// passedPackage is how go test says that the tests of a package passed.
-var passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
-
-// talliesNone are tallies that say less than others.
-var talliesNone = regexp.MustCompile(`^(?:0 |PASS$|FAIL$)|\[no test`)
-
-// tallyLine returns the last line of an output that counts what passed and failed; ""
-// where none does. A count of none is not told while there is another.
-func tallyLine(text string) (tally string) {
-	text = quote.Clean(text[max(0, len(text)-2000):])
-	for _, l := range slices.Backward(strings.Split(text, "\n")) {
-		switch l = strings.TrimSpace(l); {
-		case l == "" || len(l) > verdictWidth || !tallied.MatchString(l):
-		case talliesNone.MatchString(l):
-			tally = cmp.Or(tally, l)
-		case tally != "FAIL" || someFailed.MatchString(l): // else of another package
-			return l
-		}
-	}
-	return tally
 }
 
 // withoutPassed leaves off the lines of a run about tests that passed. Where nothing
@@ -184,9 +210,6 @@ func withoutPassed(text string, failed bool) string {
 	}
 	return withoutLines(text, work.PassesTest)
 }
-
-// progress is how programs say what they are at.
-var progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
 
 // saysProgress reports whether a line says no more than what a program is at.
 // An expression takes long for what few lines say.
@@ -205,23 +228,9 @@ func withoutLines(text string, off func(line string) bool) string {
 	return b.String()
 }
 
-// someFailed are the words of a tally in which not everything passed.
-var someFailed = regexp.MustCompile(`(?i:\b[1-9]\d* (?:tests? |suites? )?(?:fail|error|problem|issue))|\bFAIL`)
-
 // allPassed reports whether a tally says that nothing failed.
 func allPassed(tally string) bool {
 	return tally != "" && !someFailed.MatchString(tally)
-}
-
-// ticked is a line in which a program says that something is done.
-var ticked = regexp.MustCompile(`(?m)^\s*(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`)
-
-// summing are words of a line that says how something went.
-var summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
-
-// sumsUp reports whether the last line of a long output says how it went.
-func sumsUp(l string) bool {
-	return summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,")
 }
 
 // withoutFrame leaves off the lines and tags with which a harness frames an
@@ -258,28 +267,4 @@ func lastLine(text string) string {
 		}
 	}
 	return ""
-}
-
-// made are the forms of lines that name a result, such as a commit or an address,
-// by how much they tell.
-var made = [...]*regexp.Regexp{
-	regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
-	regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|successfully rebased|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
-	regexp.MustCompile(` -> |://`),
-}
-
-// lastTelling returns the line of a text that names a result: with a hash, an
-// address or an arrow; else the last line. Of like lines it takes the last.
-func lastTelling(text string) string {
-	best, rank := "", len(made)
-	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
-		l = strings.TrimSpace(l)
-		for i := range made[:min(rank+1, len(made))] {
-			if made[i].MatchString(l) && work.Clearness(l) == 0 {
-				best, rank = l, i
-				break
-			}
-		}
-	}
-	return cmp.Or(best, lastLine(text))
 }

@@ -60,51 +60,80 @@ func shortenPastes(text string) string {
 
 // shortenPaste shortens a text of more than that many lines in its middle.
 func shortenPaste(text string, most int) string {
-	lines := strings.Split(text, "\n")
-	if len(lines) <= most && len(text) < pasteBytes || len(text) < pasteBytes/4 {
+	if n := work.CountLines(text); n <= most && len(text) < pasteBytes || len(text) < pasteBytes/4 {
 		return text
 	}
-	if len(lines) <= 12 {
-		return quote.Clip(text, 600) + " (… left out …) " + strings.ToValidUTF8(text[len(text)-300:], "")
-	}
-	head, tail := lines[:8], lines[len(lines)-4:]
-	return quote.Clip(strings.Join(head, "\n"), 2000) + "\n(… " + plural(len(lines)-12, "line") + " left out …)\n" + quote.Clip(strings.Join(tail, "\n"), 1000)
+	head, tail := headOf(text, 900, textEnds), tailOf(text, 450, textEnds)
+	return head + "\n(… " + plural(work.CountLines(text[len(head):len(text)-len(tail)]), "line") + " left out …)\n" + tail
 }
 
-// firstLines returns the beginning of a text, up to about n bytes, cut after a
-// paragraph, a sentence or a word.
+// textEnds are where a text may be cut, the best first: behind a paragraph, a line, a
+// sentence, a word.
+var textEnds = []string{"\n\n", "\n", ". ", " "}
+
+// headOf returns the beginning of a text, up to n bytes, cut at one of some ends near its
+// end.
+func headOf(text string, n int, ends []string) string {
+	head := quote.Clip(text, n)
+	for _, end := range ends {
+		if at := strings.LastIndex(head, end); at > n*2/3 {
+			return strings.TrimRight(head[:at+len(end)], " \n")
+		}
+	}
+	return head
+}
+
+// tailOf returns the end of a text, of at most n bytes, from one of some ends near its
+// beginning.
+func tailOf(text string, n int, ends []string) string {
+	tail := strings.ToValidUTF8(text[max(0, len(text)-n):], "")
+	for _, end := range ends {
+		if at := strings.Index(tail, end); at >= 0 && at < n/3 {
+			return strings.TrimLeft(strings.TrimPrefix(tail[at:], ". "), " \n")
+		}
+	}
+	return tail
+}
+
+// firstLines returns the beginning of a text, up to about n bytes.
 func firstLines(text string, n int) string {
 	if len(text) <= n+n/4 {
 		return text
 	}
-	head := quote.Clip(text, n)
-	last := strings.TrimSpace(head)
-	last = last[strings.LastIndexByte(last, '\n')+1:]
-	if n < 1000 && (strings.HasPrefix(last, "#") || strings.HasPrefix(last, "**") && strings.HasSuffix(last, "**")) {
-		return firstLines(text, 2*n) // no form ends with a heading
-	}
-	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
-		if at := strings.LastIndex(head, end); at > n*4/5 {
-			return strings.TrimSpace(head[:at+len(end)]) + " …"
+	head := headOf(text, n, textEnds)
+	for headingLine.MatchString(head[strings.LastIndexByte(head, '\n')+1:]) {
+		at := strings.LastIndexByte(head, '\n')
+		if at < 0 && n < 1000 {
+			return firstLines(text, 2*n)
+		} else if at < 0 {
+			break
 		}
+		head = strings.TrimRight(head[:at], "\n")
 	}
-	return head + "…"
+	return head + " …"
 }
+
+// headingLine is a line with which no form ends.
+var headingLine = regexp.MustCompile(`^(?:#|\*\*.*\*\*$)`)
 
 // withoutMiddle returns the beginning of a text, up to about most bytes, and its last n:
 // what the reader is asked or offered stands at the end.
 func withoutMiddle(text string, most, n int) string {
 	head := firstLines(text, most)
-	rest := max(len(head), len(text)-n)
-	if len(text)-rest < n/2 {
+	if len(text)-len(head) < n {
 		return text
 	}
-	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
-		if at := strings.Index(text[rest:], end); at >= 0 && at < n*3/4 {
-			return head + "\n" + strings.TrimSpace(text[rest+at+len(end):])
-		}
+	return head + "\n" + tailOf(text, n, textEnds)
+}
+
+// clipMiddle returns a command of at most about n bytes, cut between words or parts of a path:
+// its end tells as much of what it was for as its beginning, and tells it from its like.
+func clipMiddle(command string, n int) string {
+	command = strings.Join(strings.Fields(command), " ")
+	if len(command) <= n {
+		return command
 	}
-	return head
+	return headOf(command, n*3/5, []string{" "}) + " … " + tailOf(command, n*2/5, []string{" ", "/"})
 }
 
 // withBinding adds the sentences of a request that bind to a form that lacks them. It
@@ -153,7 +182,7 @@ func decisionSentences(text string, n int) string {
 	gap := "" // between the last sentence that is told and this one
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
-		for s := range typed.Sentences(l, remarkMarks) {
+		for s := range typed.Sentences(l, ".!?。！？") {
 			if len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
 				gap = " … "
 				continue
@@ -171,37 +200,14 @@ func decisionSentences(text string, n int) string {
 	return b.String()
 }
 
-// remarkMarks end the sentences of a remark.
-const remarkMarks = ".!?。！？"
-
-// announcesNext reports whether a sentence only says what comes next.
+// announcesNext reports whether a text says what the agent does next, and gives no reason.
 func announcesNext(s string) bool {
-	if strings.HasSuffix(s, ":") && !tellsDecision(s) {
-		return true
-	}
 	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than")
 }
 
 // announces are the words with which an agent says what it does next, or that it waits.
 var announces = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also),? )?(?:let(?: me|'s) |i(?:'ll| will|'m going to) |i (?:need to|should|want to) (?:check|see|look|read|find|verify|run|understand)|` +
 	`(?:i'm (?:now )?)?(?:check|look|runn|read|wait|open|inspect|verify|search|load|continu|do|push|pull|committ|rerunn)ing )|^(?:now|next)\b|^still (?:active|running|waiting|in progress)`)
-
-// withoutPlans returns a remark without the sentences at its end that say what comes
-// next, which the actions tell; "" where it says nothing else.
-func withoutPlans(text string) string {
-	for {
-		text = strings.TrimSpace(text)
-		last := ""
-		for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
-			last = s
-		}
-		if short := strings.TrimSuffix(text, last); last == "" || len(short) == len(text) || !announcesNext(last) {
-			return text
-		} else if text = short; len(text) < leastRemark {
-			return ""
-		}
-	}
-}
 
 // leastRemark is the length of a sentence in bytes below which it says nothing.
 const leastRemark = 24
@@ -297,21 +303,15 @@ func jsonValues(text, told string, n int) string {
 			}
 			break
 		}
-		v, pointer := tok.String(), dec.StackPointer()
+		v := tok.String()
 		kind, at := dec.StackIndex(dec.StackDepth())
 		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
-		name, owner := "", ""
-		for ; pointer != "" && owner == ""; pointer = pointer.Parent() {
-			switch t := pointer.LastToken(); {
-			case strings.Trim(t, "0123456789") == "": // the place in a list
-			case name == "":
-				name = t
-			default:
-				owner = t
-			}
-		}
+		path := slices.DeleteFunc(strings.Split("//"+string(dec.StackPointer()), "/")[1:], func(t string) bool {
+			return t != "" && strings.Trim(t, "0123456789") == "" // the place in a list
+		})
+		name, owner := path[len(path)-1], path[len(path)-2]
 		if serves.MatchString(name + ": " + v) { // the service, not who calls it
 			continue
 		}

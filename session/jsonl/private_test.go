@@ -29,7 +29,7 @@ func TestNamedFileKeepsItsMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := store.Create(t.Context(), session.Header{ID: "a"})
+	log, err := store.Create(t.Context(), session.Header{ID: "a"}, session.Records())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestLinkedFoldersAreFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := store.Create(t.Context(), session.Header{ID: id})
+		log, err := store.Create(t.Context(), session.Header{ID: id}, session.Records())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,10 +65,10 @@ func TestRun(t *testing.T) {
 	bad := filepath.Join(home.Dir, ".claude/projects/p/damaged.jsonl")
 	want := map[string]*transcript.Session{}
 	want[write(t, home, transcript.ClaudeCode, "one", session(1, 2), 3)] = session(1, 2)
-	want[write(t, home, transcript.Codex, "two", session(2, 1), 10)] = session(2, 1)
+	want[write(t, home, transcript.ClaudeCode, "two", session(2, 1), 10)] = session(2, 1)
 	want[write(t, home, transcript.Pi, "three", session(3, 1), 20)] = session(3, 1)
 	write(t, home, transcript.OpenCode, "four", session(4, 1), 5)
-	write(t, home, transcript.GeminiCLI, "five", session(5, 0), 5)
+	write(t, home, transcript.Pi, "five", session(5, 0), 5)
 	write(t, home, transcript.ClaudeCode, "old", session(6, 3), 45)
 	write(t, home, transcript.Pi, "never", session(7, 0), 1)
 	for path, text := range map[string]string{bad: "{\"type\":", filepath.Join(home.Dir, ".codex/sessions/foreign.jsonl"): `{"hello":"world"}`} {

@@ -100,7 +100,7 @@ func TestSessionFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := store.Create(t.Context(), session.Header{ID: "a"})
+	log, err := store.Create(t.Context(), session.Header{ID: "a"}, session.Records())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestSessionDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		log, err := s.Create(t.Context(), session.Header{ID: fmt.Sprint(n)})
+		log, err := s.Create(t.Context(), session.Header{ID: fmt.Sprint(n)}, session.Records())
 		if err != nil {
 			t.Fatal(err)
 		}

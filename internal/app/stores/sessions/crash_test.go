@@ -284,7 +284,7 @@ func testLarge(t *testing.T, open opener) {
 	longrun.Only(t, "100,000 entries take some seconds to write")
 	ctx := t.Context()
 	store, _ := newStore(t, open)
-	log, err := store.Create(ctx, session.Header{ID: "large"})
+	log, err := store.Create(ctx, session.Header{ID: "large"}, session.Records())
 	must(t, err)
 	n := 100_000
 	if race.Enabled { // which is there for other faults

@@ -74,7 +74,7 @@ func testStore(t *testing.T, open opener) {
 		must(t, s.SetName(ctx, fmt.Sprintf("name %d", i)))
 		time.Sleep(15 * time.Millisecond) // times have milliseconds
 	}
-	if _, err := store.Create(ctx, session.Header{ID: "s1"}); !errors.Is(err, session.ErrExists) {
+	if _, err := store.Create(ctx, session.Header{ID: "s1"}, session.Records()); !errors.Is(err, session.ErrExists) {
 		t.Errorf("creating twice: %v", err)
 	}
 	list, err := store.List(ctx, 0, 0)
@@ -101,7 +101,7 @@ func testStore(t *testing.T, open opener) {
 func testRecords(t *testing.T, open opener) {
 	ctx := t.Context()
 	store, dir := newStore(t, open)
-	log, err := store.Create(ctx, session.Header{ID: "raw"})
+	log, err := store.Create(ctx, session.Header{ID: "raw"}, session.Records())
 	must(t, err)
 	var want []string
 	for i := range 50 {

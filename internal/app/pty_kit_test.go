@@ -1,19 +1,17 @@
 //go:build unix
 
-package ptytest_test
+package app
 
 import (
 	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
-func shell(t *testing.T, script string) *ptytest.Terminal {
+func shell(t *testing.T, script string) *terminal {
 	t.Helper()
-	return ptytest.Start(t, 40, 6, exec.Command("sh", "-c", script))
+	return startTerminal(t, 40, 6, exec.Command("sh", "-c", script))
 }
 
 // What a command prints stands on the screen, its exit code comes back, and a
@@ -21,7 +19,7 @@ func shell(t *testing.T, script string) *ptytest.Terminal {
 func TestCommand(t *testing.T) {
 	term := shell(t, `printf 'size '; stty size; read x; echo "got $x"; exit 3`)
 	term.WaitFor("size 6 40")
-	term.Send("hello", ptytest.Enter)
+	term.Send("hello", keyEnter)
 	term.WaitFor("got hello")
 	if code := term.Wait(); code != 3 {
 		t.Errorf("exit code %d, want 3", code)
@@ -52,14 +50,14 @@ func TestScreen(t *testing.T) {
 	cells := term.Cells()
 	for _, c := range []struct {
 		x, y int
-		want ptytest.Cell
+		want screenCell
 	}{
-		{0, 1, ptytest.Cell{Rune: '世', FG: -1, BG: -1}},
-		{1, 1, ptytest.Cell{Rune: 0, FG: -1, BG: -1}},
-		{2, 1, ptytest.Cell{Rune: 'x', FG: -1, BG: -1}},
-		{0, 3, ptytest.Cell{Rune: 'r', FG: 1, BG: -1}},
-		{4, 3, ptytest.Cell{Rune: 'b', FG: -1, BG: -1, Bold: true}},
-		{9, 3, ptytest.Cell{Rune: 'r', FG: 0, BG: 7}},
+		{0, 1, screenCell{Rune: '世', FG: -1, BG: -1}},
+		{1, 1, screenCell{Rune: 0, FG: -1, BG: -1}},
+		{2, 1, screenCell{Rune: 'x', FG: -1, BG: -1}},
+		{0, 3, screenCell{Rune: 'r', FG: 1, BG: -1}},
+		{4, 3, screenCell{Rune: 'b', FG: -1, BG: -1, Bold: true}},
+		{9, 3, screenCell{Rune: 'r', FG: 0, BG: 7}},
 	} {
 		if got := cells[c.y][c.x]; got != c.want {
 			t.Errorf("cell %d,%d is %+v, want %+v", c.x, c.y, got, c.want)
@@ -95,9 +93,9 @@ func TestPaste(t *testing.T) {
 		term.WaitFor("ready")
 		term.Paste("text")
 		term.WaitFor("ready" + want)
-		term.Send(ptytest.Enter) // what cat prints shows that it is there to be interrupted
+		term.Send(keyEnter) // what cat prints shows that it is there to be interrupted
 		term.Until("what was pasted, twice", func(s string) bool { return strings.Count(s, want) == 2 })
-		term.Send(ptytest.CtrlC)
+		term.Send(keyCtrlC)
 		term.Wait()
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package ptytest
+package app
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Cell is one place of the screen.
-type Cell struct {
+// screenCell is one place of the screen.
+type screenCell struct {
 	// Rune stands there; a space where nothing does, 0 in the second half of a
 	// wide character.
 	Rune rune
@@ -163,14 +163,14 @@ func (s *screen) text() string {
 	return b.String()
 }
 
-func (s *screen) cells() [][]Cell {
+func (s *screen) cells() [][]screenCell {
 	cols, rows := s.vt.Size()
-	out := make([][]Cell, rows)
+	out := make([][]screenCell, rows)
 	for y := range out {
-		out[y] = make([]Cell, cols)
+		out[y] = make([]screenCell, cols)
 		for x := range out[y] {
 			g := s.vt.Cell(x, y)
-			c := Cell{
+			c := screenCell{
 				Rune: g.Char, FG: colourNumber(g.FG), BG: colourNumber(g.BG),
 				Bold: g.Mode&glyphBold != 0, Italic: g.Mode&glyphItalic != 0, Underline: g.Mode&glyphUnderline != 0,
 			}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package ptytest
+package app
 
 import (
 	"errors"
@@ -20,24 +20,35 @@ import (
 	"golang.org/x/term"
 )
 
-// Deadline is how long anything is waited for before a test fails. It is long,
+// ptyDeadline is how long anything is waited for before a test fails. It is long,
 // because machines that run tests may be busy.
-const Deadline = 2 * time.Minute
+const ptyDeadline = 2 * time.Minute
 
 // What keys send.
 const (
-	Enter    = "\r"
-	Esc      = "\x1b"
-	Tab      = "\t"
-	Down     = "\x1b[B"
-	PageDown = "\x1b[6~"
-	CtrlC    = "\x03"
-	CtrlD    = "\x04"
-	CtrlU    = "\x15"
+	keyEnter    = "\r"
+	keyEsc      = "\x1b"
+	keyTab      = "\t"
+	keyDown     = "\x1b[B"
+	keyPageDown = "\x1b[6~"
+	keyCtrlC    = "\x03"
+	keyCtrlD    = "\x04"
+	keyCtrlU    = "\x15"
 )
 
-// Terminal is a command that runs in a pseudo-terminal, and its screen.
-type Terminal struct {
+// terminal is a command in a real pseudo-terminal, and what a person would see of it.
+//
+//	term := startTerminal(t, 80, 24, exec.Command(winnow, "tree", "session.jsonl"))
+//	term.WaitFor("? help")
+//	term.Send(keyDown, keyEnter)
+//	term.Resize(200, 50)
+//	term.Send("q")
+//	if code := term.Wait(); code != 0 { … }
+//	term.CheckSane() // it was left as a shell needs it
+//
+// Every wait has a deadline and fails with the screen in its message, and with what
+// the command was doing, which a Go program tells.
+type terminal struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	master *os.File
@@ -55,24 +66,24 @@ type Terminal struct {
 	output  int
 }
 
-// Start runs a command in a new terminal. Where the command has no
+// startTerminal runs a command in a new terminal. Where the command has no
 // environment of its own it gets the present one with TERM=xterm-256color. The
 // command is ended with the test.
-func Start(t testing.TB, cols, rows int, cmd *exec.Cmd) *Terminal {
+func startTerminal(t testing.TB, cols, rows int, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
-		t.Fatalf("ptytest: no pseudo-terminal: %v", err)
+		t.Fatalf("pty: no pseudo-terminal: %v", err)
 	}
-	tt := &Terminal{
+	tt := &terminal{
 		t: t, cmd: cmd, master: master, slave: slave, screen: newScreen(cols, rows),
 		read: make(chan struct{}), exited: make(chan struct{}), changed: make(chan struct{}),
 	}
 	if err := pty.Setsize(master, windowSize(cols, rows)); err != nil {
-		t.Fatalf("ptytest: set the size: %v", err)
+		t.Fatalf("pty: set the size: %v", err)
 	}
 	if tt.before, err = term.GetState(int(slave.Fd())); err != nil {
-		t.Fatalf("ptytest: read the terminal's settings: %v", err)
+		t.Fatalf("pty: read the terminal's settings: %v", err)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	if cmd.SysProcAttr == nil {
@@ -90,7 +101,7 @@ func Start(t testing.TB, cols, rows int, cmd *exec.Cmd) *Terminal {
 	err = cmd.Start()
 	signal.Stop(caught)
 	if err != nil {
-		t.Fatalf("ptytest: start %v: %v", cmd.Args, err)
+		t.Fatalf("pty: start %v: %v", cmd.Args, err)
 	}
 	go tt.readAll()
 	go tt.waitAll()
@@ -106,7 +117,7 @@ func windowSize(cols, rows int) *pty.Winsize {
 	return &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)} //nolint:gosec // sizes of terminals are small
 }
 
-func (tt *Terminal) readAll() {
+func (tt *terminal) readAll() {
 	defer close(tt.read)
 	buf := make([]byte, 64<<10)
 	for {
@@ -128,7 +139,7 @@ func (tt *Terminal) readAll() {
 	}
 }
 
-func (tt *Terminal) waitAll() {
+func (tt *terminal) waitAll() {
 	err := tt.cmd.Wait()
 	var exit *exec.ExitError
 	switch {
@@ -141,19 +152,19 @@ func (tt *Terminal) waitAll() {
 	_ = tt.slave.Close()
 	select { // what is left of the output; a child of the command may keep it open
 	case <-tt.read:
-	case <-time.After(Deadline / 4):
+	case <-time.After(ptyDeadline / 4):
 	}
 	close(tt.exited)
 }
 
-// Send presses keys: characters as they are, and the constants of this package.
-func (tt *Terminal) Send(keys ...string) {
+// Send presses keys: characters as they are, and the key constants.
+func (tt *terminal) Send(keys ...string) {
 	tt.t.Helper()
 	tt.writeInput(strings.Join(keys, ""))
 }
 
 // Paste pastes a text, marked as pasted where the command asked for that.
-func (tt *Terminal) Paste(text string) {
+func (tt *terminal) Paste(text string) {
 	tt.t.Helper()
 	if look(tt, func(s *screen) bool { return s.modes[2004] }) {
 		text = "\x1b[200~" + text + "\x1b[201~"
@@ -161,7 +172,7 @@ func (tt *Terminal) Paste(text string) {
 	tt.writeInput(text)
 }
 
-func (tt *Terminal) writeInput(s string) {
+func (tt *terminal) writeInput(s string) {
 	tt.t.Helper()
 	done := make(chan error, 1)
 	go func() {
@@ -171,10 +182,10 @@ func (tt *Terminal) writeInput(s string) {
 	select {
 	case err := <-done:
 		if err != nil {
-			tt.t.Fatalf("ptytest: send %q: %v\n%s", briefText(s), err, tt.Screen())
+			tt.t.Fatalf("pty: send %q: %v\n%s", briefText(s), err, tt.Screen())
 		}
 	case <-tt.exited:
-	case <-time.After(Deadline):
+	case <-time.After(ptyDeadline):
 		tt.failStuck("the command does not read what is sent (%q)", briefText(s))
 	}
 }
@@ -187,54 +198,54 @@ func briefText(s string) string {
 }
 
 // Resize changes the terminal's size.
-func (tt *Terminal) Resize(cols, rows int) {
+func (tt *terminal) Resize(cols, rows int) {
 	tt.t.Helper()
 	tt.mu.Lock()
 	tt.screen.resize(cols, rows)
 	tt.mu.Unlock()
 	if err := pty.Setsize(tt.master, windowSize(cols, rows)); err != nil {
-		tt.t.Fatalf("ptytest: resize: %v", err)
+		tt.t.Fatalf("pty: resize: %v", err)
 	}
 }
 
 // Signal sends the command a signal.
-func (tt *Terminal) Signal(sig os.Signal) { _ = tt.cmd.Process.Signal(sig) }
+func (tt *terminal) Signal(sig os.Signal) { _ = tt.cmd.Process.Signal(sig) }
 
 // look asks the screen for something while nothing is written to it.
-func look[T any](tt *Terminal, ask func(*screen) T) T {
+func look[T any](tt *terminal, ask func(*screen) T) T {
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
 	return ask(tt.screen)
 }
 
 // Screen returns the lines of the screen without spaces at their ends.
-func (tt *Terminal) Screen() string { return look(tt, (*screen).text) }
+func (tt *terminal) Screen() string { return look(tt, (*screen).text) }
 
 // Cells returns the screen, line by line.
-func (tt *Terminal) Cells() [][]Cell { return look(tt, (*screen).cells) }
+func (tt *terminal) Cells() [][]screenCell { return look(tt, (*screen).cells) }
 
 // AltScreen reports whether the command has the alternate screen up.
-func (tt *Terminal) AltScreen() bool { return look(tt, (*screen).isAlternate) }
+func (tt *terminal) AltScreen() bool { return look(tt, (*screen).isAlternate) }
 
 // Output returns how many bytes the command has written so far.
-func (tt *Terminal) Output() int { return look(tt, func(*screen) int { return tt.output }) }
+func (tt *terminal) Output() int { return look(tt, func(*screen) int { return tt.output }) }
 
 // WaitFor waits until a text stands on the screen, on one line.
-func (tt *Terminal) WaitFor(text string) {
+func (tt *terminal) WaitFor(text string) {
 	tt.t.Helper()
 	tt.Until(fmt.Sprintf("%q on the screen", text), func(s string) bool { return strings.Contains(s, text) })
 }
 
 // WaitGone waits until a text stands on the screen no more.
-func (tt *Terminal) WaitGone(text string) {
+func (tt *terminal) WaitGone(text string) {
 	tt.t.Helper()
 	tt.Until(fmt.Sprintf("%q gone from the screen", text), func(s string) bool { return !strings.Contains(s, text) })
 }
 
 // Until waits until the screen is as wanted; what says what that is.
-func (tt *Terminal) Until(what string, ok func(screen string) bool) {
+func (tt *terminal) Until(what string, ok func(screen string) bool) {
 	tt.t.Helper()
-	deadline := time.NewTimer(Deadline)
+	deadline := time.NewTimer(ptyDeadline)
 	defer deadline.Stop()
 	for {
 		tt.mu.Lock()
@@ -249,7 +260,7 @@ func (tt *Terminal) Until(what string, ok func(screen string) bool) {
 			if ok(tt.Screen()) {
 				return
 			}
-			tt.t.Fatalf("ptytest: waited for %s, but the command ended with %d; the screen:\n%s", what, tt.code, tt.Screen())
+			tt.t.Fatalf("pty: waited for %s, but the command ended with %d; the screen:\n%s", what, tt.code, tt.Screen())
 			return
 		case <-deadline.C:
 			tt.failStuck("waited for %s in vain", what)
@@ -260,11 +271,11 @@ func (tt *Terminal) Until(what string, ok func(screen string) bool) {
 
 // Wait waits until the command is over and all its output was read, and returns
 // its exit code; -1 when a signal ended it.
-func (tt *Terminal) Wait() int {
+func (tt *terminal) Wait() int {
 	tt.t.Helper()
 	select {
 	case <-tt.exited:
-	case <-time.After(Deadline):
+	case <-time.After(ptyDeadline):
 		tt.failStuck("the command does not end")
 	}
 	return tt.code
@@ -272,20 +283,20 @@ func (tt *Terminal) Wait() int {
 
 // failStuck fails the test over a command that does not do what it should, with the
 // screen. SIGQUIT makes a Go program print there what it was doing.
-func (tt *Terminal) failStuck(format string, args ...any) {
+func (tt *terminal) failStuck(format string, args ...any) {
 	tt.t.Helper()
 	screen := tt.Screen()
 	tt.Signal(syscall.SIGQUIT)
 	select {
 	case <-tt.exited:
-	case <-time.After(Deadline / 4):
+	case <-time.After(ptyDeadline / 4):
 	}
-	tt.t.Fatalf("ptytest: %s; the screen:\n%s\nwhat it did:\n%s", fmt.Sprintf(format, args...), screen, tt.Screen())
+	tt.t.Fatalf("pty: %s; the screen:\n%s\nwhat it did:\n%s", fmt.Sprintf(format, args...), screen, tt.Screen())
 }
 
 // Insane returns what a command that is over left wrong with the terminal:
 // nothing, if the next program finds it as this one did.
-func (tt *Terminal) Insane() []string {
+func (tt *terminal) Insane() []string {
 	tt.t.Helper()
 	tt.Wait()
 	tt.mu.Lock()
@@ -299,9 +310,9 @@ func (tt *Terminal) Insane() []string {
 
 // CheckSane fails the test when the command left the terminal in another state
 // than it found it in.
-func (tt *Terminal) CheckSane() {
+func (tt *terminal) CheckSane() {
 	tt.t.Helper()
 	if wrong := tt.Insane(); len(wrong) > 0 {
-		tt.t.Errorf("ptytest: the terminal was left in a bad state: %s", strings.Join(wrong, "; "))
+		tt.t.Errorf("pty: the terminal was left in a bad state: %s", strings.Join(wrong, "; "))
 	}
 }
