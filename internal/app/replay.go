@@ -18,7 +18,7 @@ import (
 type replayFlags struct {
 	policies, windows, fixed, targets []string
 	model, markdown, commit           string
-	trigger, at                       float64
+	at                                float64
 	edits, field, alone, search       bool
 	read                              int
 	seed                              uint64
@@ -31,7 +31,6 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/                                   a folder
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
   winnow replay sessions/ --edits                           only: are the next edits ready?
-  winnow replay sessions/ --edits --policy target-20000,default
   winnow replay sessions/ --field                           the same in today's windows
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
@@ -48,7 +47,6 @@ counted with the tables of the o200k vocabulary.`,
 	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies (default: all)")
 	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000)")
 	fl.StringVar(&f.model, "model", "", "`MODEL` whose prices are charged (default claude-opus-5-5)")
-	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which every policy compacts")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
 	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the places without one that --field looks at")
@@ -61,6 +59,8 @@ counted with the tables of the o200k vocabulary.`,
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
 	cmd.MarkFlagsMutuallyExclusive("edits", "field", "alone", "search", "read")
+	cmd.MarkFlagsMutuallyExclusive("policy", "edits")
+	cmd.MarkFlagsMutuallyExclusive("policy", "read")
 	return cmd
 }
 
@@ -100,12 +100,12 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Alone(ctx, d, o) })
 	case f.edits:
 		o := &replay.NextOptions{}
-		if o.Window, o.Viewers, err = f.oneWindow("--edits", windows); err != nil {
+		if o.Window, err = oneWindow("--edits", windows); err != nil {
 			return err
 		}
 		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(ctx, d, o) })
 	}
-	o := &replay.Options{Policies: peers.Policies(), Windows: windows, Trigger: f.trigger, Edits: len(f.policies) == 0}
+	o := &replay.Options{Policies: peers.Policies(), Windows: windows, Edits: len(f.policies) == 0}
 	if f.model != "" {
 		o.Model = model.Default().Lookup(f.model)
 		if !o.Model.Prices.Known() || o.Model.Source.Guess() {
@@ -126,21 +126,15 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Run(ctx, d, o) })
 }
 
-// oneWindow returns the window of a report that looks at one, 0 for its usual one, and
-// the engines that the flags name.
-func (f *replayFlags) oneWindow(report string, windows []int) (window int, viewers []replay.Viewer, err error) {
-	switch {
-	case len(windows) > 1:
-		return 0, nil, usageErrorf("%s looks at one window; name one with --window", report)
-	case len(windows) == 1:
-		window = windows[0]
+// oneWindow returns the window of a report that looks at one, 0 for its usual one.
+func oneWindow(report string, windows []int) (int, error) {
+	switch len(windows) {
+	case 0:
+		return 0, nil
+	case 1:
+		return windows[0], nil
 	}
-	if len(f.policies) > 0 {
-		if viewers, err = replay.ViewersByName(f.policies...); err != nil {
-			return 0, nil, usageErrorf("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
-		}
-	}
-	return window, viewers, nil
+	return 0, usageErrorf("%s looks at one window; name one with --window", report)
 }
 
 // board is what a measurement gives.
@@ -201,15 +195,11 @@ func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, wind
 	if f.read < 0 || a.asJSON {
 		return usageErrorf("--read prints a number of compactions as text")
 	}
-	r := replay.Reading{Count: f.read, Seed: f.seed}
-	window, viewers, err := f.oneWindow("--read", windows)
+	window, err := oneWindow("--read", windows)
 	if err != nil {
 		return err
 	}
-	r.Window = window
-	if len(viewers) > 0 {
-		r.Viewer = viewers[0]
-	}
+	r := replay.Reading{Count: f.read, Seed: f.seed, Window: window}
 	data, err := a.loadReplayData(cmd, args)
 	if err != nil {
 		return err

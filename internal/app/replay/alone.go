@@ -152,7 +152,7 @@ func (p AlonePlace) prepareSession(s *Session, counter *token.Counter, price mod
 		return nil
 	}
 	out.d = driver{
-		index: x, window: window, trigger: 0.8, price: price, own: true, works: works, clock: true,
+		index: x, window: window, price: price, own: true, works: works, clock: true,
 		next: newNextIndex(&padding), step: medianStep(s.History),
 	}
 	return out

@@ -24,10 +24,6 @@ type Options struct {
 	// (default 64,000). An empty slice that is not nil leaves that part out.
 	Windows []int
 
-	// Trigger is the share of the window from which on everybody compacts; the
-	// default is 0.8.
-	Trigger float64
-
 	// Fixed is what system prompt and tools have in every request, in tokens: what
 	// a session has of its own is filled up with neutral text. With it our policies
 	// compact when their settings say so, as they do in the field.
@@ -54,9 +50,6 @@ func (o *Options) orDefault() Options {
 	if r.Windows == nil {
 		r.Windows = []int{64000}
 	}
-	if r.Trigger <= 0 {
-		r.Trigger = 0.8
-	}
 	if r.Model.Name == "" {
 		r.Model = model.Default().Lookup(shippedModel)
 	}
@@ -80,6 +73,9 @@ type Board struct {
 	Skipped []string `json:"skipped,omitempty"`
 }
 
+// trigger is the share of the window from which on everybody compacts.
+const trigger = 0.8
+
 // counting is the vocabulary that everything is counted in: the windows and the
 // prices.
 const counting = token.O200K
@@ -88,7 +84,7 @@ const counting = token.O200K
 func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	o := opts.orDefault()
 	b := &Board{
-		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: o.Trigger, Fixed: o.Fixed,
+		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: trigger, Fixed: o.Fixed,
 		Windows: o.Windows, Model: o.Model.Name, Skipped: d.Skipped,
 	}
 	var err error
@@ -157,14 +153,14 @@ func (c *Crew) playAll(ctx context.Context, what string, sessions []driver, poli
 func (o *Options) fillSessions(ctx context.Context, d *Data, b *Board) error {
 	sessions := slices.Clone(d.Sessions)
 	counter := token.New(counting, nil)
-	fills := func(d driver, window int) bool { return d.wholePrompt() > int(o.Trigger*float64(window)) }
+	fills := func(d driver, window int) bool { return d.wholePrompt() > int(trigger*float64(window)) }
 	all := make([]driver, len(sessions))
 	err := o.Each(ctx, len(sessions), "reading sessions", func(i int) error {
 		s := &sessions[i]
 		if o.Fixed > 0 {
 			s.System = padSystem(s, o.Fixed, counter)
 		}
-		all[i] = driver{trigger: o.Trigger, price: o.Model, own: o.Fixed > 0, index: newIndex(s, counter)}
+		all[i] = driver{price: o.Model, own: o.Fixed > 0, index: newIndex(s, counter)}
 		if fills(all[i], slices.Min(o.Windows)) {
 			all[i].next, all[i].step = newNextIndex(s), medianStep(s.History)
 		}

@@ -18,7 +18,7 @@ func TestCommitPointSaves(t *testing.T) {
 	s := replaygen.Session(1, replaygen.Options{Requests: 400, Growth: 2500, Output: 600, System: 25_000})
 	x := newIndex(&Session{Session: s, File: s.ID}, token.New(counting, nil))
 	run := func(set winnow.Settings, price model.Model) Outcome {
-		d := driver{index: x, window: 1_000_000, trigger: 0.8, price: price}
+		d := driver{index: x, window: 1_000_000, price: price}
 		out, err := d.run(t.Context(), Ours("winnow", set))
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := driver{index: x, window: 64000, trigger: 0.8, price: o.Model}
+	d := driver{index: x, window: 64000, price: o.Model}
 	blind, err := d.run(t.Context(), Ours("winnow", set))
 	if err != nil {
 		t.Fatal(err)

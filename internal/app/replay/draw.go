@@ -16,12 +16,12 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// Reading is how compactions are drawn to be read by a person.
+// Reading is how compactions by the engine with nothing set are drawn to be read by a
+// person.
 type Reading struct {
 	Count  int    // how many; 0 is ten
 	Seed   uint64 // the same seed draws the same compactions
 	Window int    // tokens; 0 is 64,000
-	Viewer Viewer // the engine that compacts; its name may be empty: nothing set
 }
 
 // Read draws compactions of sessions and writes each as the model would read it:
@@ -30,8 +30,8 @@ type Reading struct {
 // of the sessions take turns, and no repository comes a second time before each
 // had its own.
 func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
-	r.Count, r.Window, r.Viewer.Name = cmp.Or(r.Count, 10), cmp.Or(r.Window, 64000), cmp.Or(r.Viewer.Name, "default")
-	v, err := r.Viewer.openPolicy(r.Window)
+	r.Count, r.Window = cmp.Or(r.Count, 10), cmp.Or(r.Window, 64000)
+	v, err := Viewer{Name: "default"}.openPolicy(r.Window)
 	if err != nil {
 		return err
 	}

@@ -74,11 +74,10 @@ func (o *Outcome) Lost() time.Duration { return o.Blocked + time.Duration(o.Rere
 // driver replays one session.
 type driver struct {
 	*index
-	window  int
-	trigger float64
-	price   model.Model
-	own     bool // our settings decide when
-	works   model.Window
+	window int
+	price  model.Model
+	own    bool // our settings decide when
+	works  model.Window
 
 	// next knows the session's edits; without it nothing is read again.
 	next *nextIndex
@@ -99,7 +98,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	b := newBook(d.index)
 	setup := Setup{
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions,
+		Window:  d.window, Trigger: int(trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions,
 		Model: d.price, Works: d.works, book: b,
 	}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))

@@ -5,9 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -39,30 +36,6 @@ func Viewers() []Viewer {
 	return append(out, Viewer{Name: "thrifty", Settings: winnow.Settings{Preset: "thrifty"}}, Viewer{Name: "default"})
 }
 
-// ViewersByName returns viewers: default (or winnow, or shipped), thrifty, and
-// target-N for any number of tokens.
-func ViewersByName(names ...string) ([]Viewer, error) {
-	var out []Viewer
-	for _, name := range names {
-		n := strings.TrimPrefix(plainName(name), "winnow-")
-		if n == "winnow" || n == "shipped" {
-			n = "default"
-		}
-		if tokens, ok := strings.CutPrefix(n, "target-"); ok {
-			if t, err := strconv.Atoi(tokens); err == nil && t >= 500 {
-				out = append(out, Viewer{Name: "target " + tokens, Target: t})
-				continue
-			}
-		}
-		i := slices.IndexFunc(Viewers(), func(v Viewer) bool { return v.Name == n })
-		if i < 0 {
-			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty and target-N", name)
-		}
-		out = append(out, Viewers()[i])
-	}
-	return out, nil
-}
-
 // openPolicy makes the viewer's engine for a window.
 func (v Viewer) openPolicy(window int) (FieldPolicy, error) {
 	set := v.Settings
@@ -74,10 +47,10 @@ func (v Viewer) openPolicy(window int) (FieldPolicy, error) {
 	return compactingPolicy(v.Name, w, v.Target)
 }
 
-// NextOptions say what the board of next edits measures. The zero value is all.
+// NextOptions say what the board of next edits measures: [Viewers], as far as the window
+// has room for them.
 type NextOptions struct {
-	Viewers []Viewer // nil is [Viewers], as far as the window has room for them
-	Window  int      // the default is 64,000
+	Window int // the default is 64,000
 	Crew
 }
 
@@ -94,11 +67,11 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 		o = *opts
 	}
 	o.Window = cmp.Or(o.Window, 64000)
-	if o.Viewers == nil { // a target that is not below what is available is none
-		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
-	}
 	place := fieldPlace{Place: Place{Window: o.Window, Marked: true}, counter: token.New(counting, nil), alone: true}
-	for _, v := range o.Viewers {
+	for _, v := range Viewers() {
+		if v.Target >= o.Window-nextOutput {
+			continue // it is not below what is available
+		}
 		p, err := v.openPolicy(o.Window)
 		if err != nil {
 			return nil, err

@@ -214,15 +214,3 @@ func TestRunNext(t *testing.T) {
 		t.Error("one worker and three gave different boards")
 	}
 }
-
-func TestViewersByName(t *testing.T) {
-	got, err := ViewersByName("winnow", "Thrifty", "target-12000", "shipped")
-	if err != nil || len(got) != 4 || got[0].Name != "default" || got[2].Target != 12000 || got[3].Name != "default" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	for _, name := range []string{"nobody", "target-x", "target-12"} {
-		if _, err := ViewersByName(name); err == nil {
-			t.Errorf("%s is a view", name)
-		}
-	}
-}

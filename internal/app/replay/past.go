@@ -125,7 +125,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		return p, nil, nil
 	}
 	d := driver{
-		index: newHeardIndex(s, prompt), window: works.Tokens, works: works, trigger: (&Options{}).orDefault().Trigger, price: prices, own: true, clock: true,
+		index: newHeardIndex(s, prompt), window: works.Tokens, works: works, price: prices, own: true, clock: true,
 		next: newNextIndex(s), step: medianStep(s.History),
 	}
 	v := newHindsight(d.index, d.next)

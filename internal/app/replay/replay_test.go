@@ -47,7 +47,7 @@ func TestCost(t *testing.T) {
 	s := &Session{Session: transcript.Session{History: h}}
 	o := (&Options{}).orDefault()
 	k := token.New(counting, nil)
-	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, price: o.Model}
+	d := driver{index: newIndex(s, k), window: 64000, price: o.Model}
 	got, err := d.run(t.Context(), None())
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func TestRereads(t *testing.T) {
 	k := token.New(counting, nil)
 	o := (&Options{}).orDefault()
 	x := newNextIndex(s)
-	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, price: o.Model, next: x, step: medianStep(s.History)}
+	d := driver{index: newIndex(s, k), window: 64000, price: o.Model, next: x, step: medianStep(s.History)}
 	got, err := d.run(t.Context(), dropping(7, 19))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -134,9 +135,9 @@ type driven struct {
 	last           digest          // the prompt before
 	size           int             // of the prompt before, in tokens
 	called         map[int]digest  // part -> the prompt that it was called for in
-	reread         map[int]int     // part -> how often it was printed again for its fact
-	asked          map[int][]place // part, or file that needs it -> how the fact was asked for
-	used           map[int]bool    // part -> its fact was accounted for
+	reread         map[int]int     // part or file -> how often another was called for again for its sake
+	asked          map[int][]place // part or file -> how the fact that it needs was asked for
+	used           map[int]bool    // part or file -> the fact that it needs was accounted for
 	seen, redeemed map[string]bool // handles
 	looked         int             // how often the agent was asked for tools that it did not declare
 }
@@ -217,38 +218,22 @@ func (d *Driver) Answer(a *Ask) []Block {
 		t.Ended = true
 		return say("All %d parts are done.", d.work.steps)
 	}
-	if d.files != nil && t.Calls <= 3*d.work.steps+20 {
-		t.Calls++
-		call, text := d.readNextFile(a, t, tool, seen)
-		if text != "" {
-			out = say("%s", text)
-		}
-		return append(out, call)
-	}
 	if t.Calls > 3*d.work.steps+20 {
 		t.GaveUp = true
 		return say("I give up: part %d comes again and again.", seen+1)
 	}
-	if call, ok := d.recallFirst(a, t, seen+1); ok {
-		t.Calls++
-		return append(say("%s. I need what is hidden, so I ask for it.", d.work.finalLine(seen)), call)
-	}
-	command, why := d.nextCommand(a, t, seen+1)
-	switch {
-	case why != "":
-		// As people do before a detour, it says where it stands.
-		out = say("%s. %s", d.work.finalLine(seen), why)
-	case a.Rand.IntN(3) == 0:
-		out = say("%s", writeProse(a.Rand, a.LastText, 1))
-	}
 	t.Calls++
-	return append(out, tool.shellCall(command))
+	call, text := d.callNext(a, t, tool, seen)
+	if text != "" {
+		out = say("%s", text)
+	}
+	return append(out, call)
 }
 
 // highestSeen returns how far the work has come, as the prompt shows it.
 func (d *Driver) highestSeen(a *Ask) int {
 	if d.files != nil {
-		return highestPart(func(f func([]byte)) { d.eachText(a, f) }, fileEnd, len(d.files.paths), d.files.finalLine)
+		return highestPart(func(f func([]byte)) { d.eachText(a, f) }, fileEnd, len(d.files.paths), d.finalLine)
 	}
 	return highestPart(a.eachText, lastLine, d.work.steps, d.work.finalLine)
 }
@@ -287,51 +272,85 @@ func (d *Driver) countRequest(owner string, r Record) {
 	t.Dollars += r.Dollars
 }
 
-// recallFirst asks for the fact that a part needs, where it is gone and the agent
-// has tools for that.
-func (d *Driver) recallFirst(a *Ask, t *driven, part int) (call Block, ok bool) {
-	from := part - d.work.lag
-	if from <= 0 || !d.work.plantsFact(from) || t.used[from] || t.reread[from] > 0 || a.Find(d.work.plantedFact(from)) != "" {
-		return Block{}, false
+// need returns what a part or file needs of an earlier one.
+func (d *Driver) need(part int) need {
+	if d.files != nil {
+		return d.files.needs[part]
 	}
-	return d.recallCall(a, t, d.work.lostFact(from))
+	if from := part - d.work.lag; from > 0 && d.work.plantsFact(from) {
+		return need{from: from, kind: factLine, name: d.work.plantedFact(from)}
+	}
+	return need{}
 }
 
-// nextCommand decides what to run for a part: the part, or first an older one again
-// whose fact is needed and gone, and then why.
-func (d *Driver) nextCommand(a *Ask, t *driven, part int) (command, why string) {
-	fact := ""
-	if from := part - d.work.lag; from > 0 && d.work.plantsFact(from) {
-		fact = d.work.plantedFact(from)
-		visible := a.Find(fact) != ""
-		switch {
-		case t.used[from]: // a repeat or a retry of the part that uses it
-		case visible:
-			t.used[from] = true
-			t.Due++
-			switch {
-			case t.reread[from] > 0:
-				t.Reread++
-			case len(t.asked[from]) > 0:
-				t.countRecalled(a, d.work.lostFact(from))
-			default:
-				t.Kept++
-			}
-		case t.reread[from] < 2:
-			t.reread[from]++
-			return d.work.repeatCommand(from), fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, from)
-		default:
-			t.used[from] = true
-			t.Due++
-			t.Lost++
-			fact = "unknown"
+// callNext calls for the next part or file, or first for an older one again whose fact is
+// needed and gone. As people do before a detour, it says where it stands.
+func (d *Driver) callNext(a *Ask, t *driven, shell Tool, seen int) (call Block, say string) {
+	part := seen + 1
+	u := d.need(part)
+	visible := u.from > 0 && d.seesFact(a, u)
+	if d.files != nil {
+		say = d.files.decisionsAfter(seen)
+	}
+	if u.from > 0 && !t.used[part] {
+		mayAsk := d.work.recalls
+		if d.files == nil { // what was printed again is not asked for
+			mayAsk = t.reread[part] == 0
 		}
-		if !visible {
-			fact = "unknown"
+		if !visible && mayAsk {
+			if call, ok := d.recallCall(a, t, d.lostFact(part)); ok {
+				return call, fmt.Sprintf("%s.%s I need what is hidden, so I ask for it.", d.finalLine(seen), say)
+			}
+		}
+		if !visible && t.reread[part] < 2 {
+			t.reread[part]++
+			call, why := d.callAgain(a, shell, part, u, t.reread[part] > 1)
+			return call, fmt.Sprintf("%s.%s %s", d.finalLine(seen), say, why)
+		}
+		t.used[part] = true
+		d.countFact(a, t, part, visible)
+		if visible && d.files != nil {
+			say += fmt.Sprintf(" File %d goes with this of %s: %s %s.", part, d.files.paths[u.from-1], u.name, u.value)
 		}
 	}
 	again := t.noteCall(part, a.sum)
-	return d.work.partCommand(part, fact, again || part == 1), ""
+	if d.files != nil {
+		return d.readCall(a, shell, part, false), strings.TrimSpace(say)
+	}
+	fact := u.name
+	if u.from > 0 && !visible {
+		fact = "unknown"
+	}
+	if a.Rand.IntN(3) == 0 {
+		say = writeProse(a.Rand, a.LastText, 1)
+	}
+	return shell.shellCall(d.work.partCommand(part, fact, again || part == 1)), say
+}
+
+// callAgain calls for the part or file again whose fact another one needs, and says why.
+func (d *Driver) callAgain(a *Ask, shell Tool, part int, u need, byShell bool) (call Block, why string) {
+	if d.files == nil {
+		return shell.shellCall(d.work.repeatCommand(u.from)),
+			fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, u.from)
+	}
+	return d.readCall(a, shell, u.from, byShell), fmt.Sprintf("File %d needs a %s of %s, which I no longer see, so I read that again.",
+		part, factNames[u.kind], d.files.paths[u.from-1])
+}
+
+// lostFact is what is known of the fact that a part or file needs, where it is gone.
+func (d *Driver) lostFact(part int) lost {
+	if d.files != nil {
+		return d.files.lostFact(part)
+	}
+	return d.work.lostFact(part)
+}
+
+// finalLine returns the line with which a part or file ends.
+func (d *Driver) finalLine(part int) string {
+	if d.files != nil {
+		return d.files.finalLine(part)
+	}
+	return d.work.finalLine(part)
 }
 
 // noteCall notes that a part is called for in a prompt, and reports whether it was

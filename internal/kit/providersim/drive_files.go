@@ -105,35 +105,6 @@ func (s *sources) writeSummary(d *Driver, a *Ask, seen int) string {
 	return b.String()
 }
 
-// readNextFile makes the agent read the next file, or first again an older one
-// whose fact is needed and gone.
-func (d *Driver) readNextFile(a *Ask, t *driven, tool Tool, seen int) (call Block, say string) {
-	file := seen + 1
-	u := d.files.needs[file]
-	say = d.files.decisionsAfter(seen)
-	if u.from > 0 && !t.used[file] {
-		visible := d.seesFact(a, u)
-		if !visible && d.work.recalls {
-			if call, ok := d.recallCall(a, t, d.files.lostFact(file)); ok {
-				return call, fmt.Sprintf("%s. %s I need what is hidden, so I ask for it.", d.files.finalLine(seen), say)
-			}
-		}
-		if !visible && t.reread[file] < 2 {
-			t.reread[file]++
-			say = fmt.Sprintf("%s. %s File %d needs a %s of %s, which I no longer see, so I read that again.",
-				d.files.finalLine(seen), say, file, factNames[u.kind], d.files.paths[u.from-1])
-			return d.readCall(a, tool, u.from, t.reread[file] > 1), say
-		}
-		t.used[file] = true
-		d.countFact(a, t, file, visible)
-		if visible {
-			say += fmt.Sprintf(" File %d goes with this of %s: %s %s.", file, d.files.paths[u.from-1], u.name, u.value)
-		}
-	}
-	t.noteCall(file, a.sum)
-	return d.readCall(a, tool, file, false), strings.TrimSpace(say)
-}
-
 // lostFact is what is known of the fact that a file needs: of a line only the file that it
 // stands in, since who says it has it.
 func (s *sources) lostFact(file int) lost {
@@ -145,20 +116,23 @@ func (s *sources) lostFact(file int) lost {
 	return lost{key: file, words: u.name, find: u.name, said: path}
 }
 
-// countFact takes note of what became of a fact that a file needed.
-func (d *Driver) countFact(a *Ask, t *driven, file int, visible bool) {
-	u := d.files.needs[file]
-	again := t.reread[file] > 0 || len(t.asked[file]) > 0
+// countFact takes note of what became of a fact that a part or file needed.
+func (d *Driver) countFact(a *Ask, t *driven, part int, visible bool) {
+	u := d.need(part)
+	again := t.reread[part] > 0 || len(t.asked[part]) > 0
 	t.Due++
 	switch {
-	case visible && t.reread[file] > 0:
+	case visible && t.reread[part] > 0:
 		t.Reread++
 	case visible && again:
-		t.countRecalled(a, d.files.lostFact(file))
+		t.countRecalled(a, d.lostFact(part))
 	case visible:
 		t.Kept++
 	default:
 		t.Lost++
+	}
+	if d.files == nil {
+		return
 	}
 	k := &t.Facts[u.kind]
 	due, kept := &k.FarDue, &k.FarKept

@@ -53,10 +53,11 @@ func (w work) factName(part int) string {
 	return fmt.Sprintf("lease_%03d.go", part)
 }
 
-// lostFact is what is known of the fact of a part where it is gone.
+// lostFact is what is known of the fact that a part needs, where it is gone.
 func (w work) lostFact(part int) lost {
-	name := w.factName(part)
-	return lost{key: part, words: name, find: name, said: fmt.Sprintf("sh drive.sh %d)", part)}
+	from := part - w.lag
+	name := w.factName(from)
+	return lost{key: part, words: name, find: name, said: fmt.Sprintf("sh drive.sh %d)", from)}
 }
 
 // plantedFact is the fact in a part's output: a number, a path that stands in prose,

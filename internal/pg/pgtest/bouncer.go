@@ -23,7 +23,10 @@ func (s *Server) Bouncer(t testing.TB) (through func(address string) string) {
 			t.Skip("PgBouncer is not installed; apt-get install pgbouncer")
 		}
 	}
-	dir := s.makeFolder(t, "winnow-pgb-")
+	dir, err := os.MkdirTemp("", "winnow-pgb-") // short, as names of sockets must be
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	must(t, s.giveToUser(dir))
 	settings := fmt.Sprintf(`[databases]
 * = host=%s port=5432 user=winnow
 [pgbouncer]
@@ -54,17 +57,6 @@ max_client_conn = 200
 	}
 	must(t, awaitAnswer(through(s.Admin()), dir, nil))
 	return through
-}
-
-// makeFolder makes a folder that the server's user may use, with a short name: those
-// of sockets must be.
-func (s *Server) makeFolder(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", name)
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	must(t, s.giveToUser(dir))
-	return dir
 }
 
 // giveToUser makes the server's user the owner of a file.

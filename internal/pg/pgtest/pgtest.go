@@ -100,15 +100,6 @@ func findBinaries() (string, error) {
 
 // Launch is [Start] for a program that is not a test; it must call Close.
 func Launch(settings ...string) (*Server, error) {
-	s, err := initServer(settings...)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Run()
-}
-
-// initServer makes the files of a server.
-func initServer(settings ...string) (*Server, error) {
 	bin, err := findBinaries()
 	if err != nil {
 		return nil, err
@@ -126,7 +117,7 @@ func initServer(settings ...string) (*Server, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	return s, nil
+	return s, s.Run()
 }
 
 func (s *Server) dataFolder() string { return filepath.Join(s.dir, "data") }
