@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/planstore/pack"
 )
 
 // Original is a conversation as it was sent: what plans hide is in it.
@@ -34,7 +35,7 @@ type keptOriginal struct {
 
 // PutOriginal implements [Store].
 func (m *Memory) PutOriginal(_ context.Context, k Key, o Original, before chat.Hash) error {
-	body, err := pack.Pack(o.Body)
+	body, err := Pack(o.Body)
 	if err != nil {
 		return fmt.Errorf("planstore: cannot keep a conversation: %w", err)
 	}
@@ -74,9 +75,33 @@ func (m *Memory) Originals(_ context.Context, k Key, atLeast int) ([]Original, e
 	out = out[:min(len(out), MaxOriginals)]
 	for i := range out {
 		var err error
-		if out[i].Body, err = pack.Unpack(out[i].Body); err != nil {
+		if out[i].Body, err = Unpack(out[i].Body); err != nil {
 			return nil, fmt.Errorf("planstore: cannot read conversations: %w", err)
 		}
 	}
 	return out, nil
+}
+
+// Pack returns a body, packed: conversations repeat themselves.
+func Pack(body []byte) ([]byte, error) {
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	return w.EncodeAll(body, nil), nil
+}
+
+// maxUnpacked is the largest body that is read back.
+const maxUnpacked = 256 << 20
+
+// Unpack returns what [Pack] was given. The error says that it is damaged, or
+// too large.
+func Unpack(packed []byte) ([]byte, error) {
+	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxUnpacked))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.DecodeAll(packed, nil)
 }

@@ -7,12 +7,11 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/planstore"
-	"github.com/winnow-llm/winnow/internal/planstore/pack"
 )
 
 // PutOriginal implements [planstore.Store].
 func (s *Store) PutOriginal(ctx context.Context, k planstore.Key, o planstore.Original, before chat.Hash) error {
-	body, err := pack.Pack(o.Body)
+	body, err := planstore.Pack(o.Body)
 	if err != nil {
 		return s.Failed("keep a conversation", err)
 	}
@@ -47,7 +46,7 @@ func (s *Store) Originals(ctx context.Context, k planstore.Key, atLeast int) ([]
 	return collectRows(ctx, s, Work{What: "read conversations"}, func(r Row) (o planstore.Original, err error) {
 		var body []byte
 		if err = r.Scan((*hash)(&o.Prefix), &o.Len, &o.Dialect, &o.Model, &body); err == nil {
-			o.Body, err = pack.Unpack(body)
+			o.Body, err = planstore.Unpack(body)
 		}
 		return o, err
 	}, `select prefix, len, dialect, model, body from winnow.originals
