@@ -13,7 +13,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if wasRefused(res.Text) {
+	if _, undone := work.Refusal(res.Text[:min(len(res.Text), 200)]); undone || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
 	at.by = c.Command
@@ -40,13 +40,6 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		shownAt := s.tick()
 		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
 	}
-}
-
-// wasRefused reports whether a command was not run. A longer text may speak of
-// permissions too.
-func wasRefused(text string) bool {
-	_, undone := work.Refusal(text[:min(len(text), 200)])
-	return undone && len(text) < 2000 || strings.HasPrefix(text, "<tool_use_error>")
 }
 
 // noteShellFolder notes the folder that a shell is left in. Most agents start a new shell
