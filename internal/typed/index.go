@@ -10,20 +10,19 @@ import (
 type Index struct {
 	flat   string             // on one line, with single blanks
 	byWord map[string][]int32 // the lines that have a word, in order
-	hits   []int32            // by line, for the sentence looked for
+	lines  int32
 }
 
 // NewIndex returns the index of a text.
 func NewIndex(text string) *Index {
 	t := &Index{flat: flattenText(text), byWord: map[string][]int32{}}
 	for line := range strings.Lines(text) {
-		n := int32(len(t.hits))
 		for w := range lowerWords(line) {
-			if at := t.byWord[w]; len(at) == 0 || at[len(at)-1] != n {
-				t.byWord[w] = append(at, n)
+			if at := t.byWord[w]; len(at) == 0 || at[len(at)-1] != t.lines {
+				t.byWord[w] = append(at, t.lines)
 			}
 		}
-		t.hits = append(t.hits, 0)
+		t.lines++
 	}
 	return t
 }
@@ -64,22 +63,16 @@ func (t *Index) HasSentence(s string) bool {
 	if t.containsFlat(s) {
 		return true
 	}
-	seen := map[string]bool{}
-	var touched []int32
-	best := int32(0)
+	seen, hits, best := map[string]bool{}, make([]int, t.lines), 0
 	for w := range lowerWords(s) {
 		if seen[w] {
 			continue
 		}
 		seen[w] = true
 		for _, l := range t.byWord[w] {
-			touched = append(touched, l)
-			t.hits[l]++
-			best = max(best, t.hits[l])
+			hits[l]++
+			best = max(best, hits[l])
 		}
 	}
-	for _, l := range touched {
-		t.hits[l] = 0
-	}
-	return len(seen) > 0 && int(best)*5 >= len(seen)*4
+	return len(seen) > 0 && best*5 >= len(seen)*4
 }

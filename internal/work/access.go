@@ -80,15 +80,13 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	for _, o := range a.Ops {
 		same = same && o.Kind == a.Ops[0].Kind && (!shell || o.Kind != ToolRead || o.Path == a.Ops[0].Path)
 	}
-	if len(a.Ops) > 0 && (!shell || same) {
-		first := a.Ops[0]
-		a.Path, a.From, a.To = first.Path, first.From, first.To
-	}
-	for _, o := range a.Ops {
-		if o.Path != a.Path && !slices.Contains(a.Paths, o.Path) {
+	for i, o := range a.Ops {
+		switch {
+		case i == 0 && (!shell || same):
+			a.Path, a.From, a.To = o.Path, o.From, o.To
+		case o.Path != a.Path && !slices.Contains(a.Paths, o.Path):
 			a.Paths = append(a.Paths, o.Path)
-		}
-		if shell && same && o.Kind == ToolRead { // of several ranges: see Ops
+		case shell && same && o.Kind == ToolRead: // of several ranges: see Ops
 			a.From, a.To = min(a.From, o.From), max(a.To, o.To)
 		}
 	}

@@ -124,7 +124,7 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 	case ends, seds:
 		ops, out = s.pickOps(given)
 	case searches:
-		ops, out = s.searchOps(f)
+		ops, out = s.searchOps()
 	case lists:
 		ops = s.listOps(f)
 	case renames, copies:
@@ -213,11 +213,8 @@ func (s *step) listOps(f []word) (ops []Op) {
 }
 
 // searchOps returns what grep and its like look at, and what they print.
-func (s *step) searchOps(f []word) (ops []Op, out Stream) {
-	pattern, given := s.wordAfter("-e", "--regexp")
-	if !given && !s.has("--files") && len(f) > 0 {
-		pattern, f = f[0], f[1:]
-	}
+func (s *step) searchOps() (ops []Op, out Stream) {
+	pattern, f := s.searchWords()
 	if len(f) == 0 && s.piped {
 		return nil, Stream{}
 	}
@@ -231,9 +228,21 @@ func (s *step) searchOps(f []word) (ops []Op, out Stream) {
 	}
 	ops = s.opOnEach(Search, f)
 	for i := range ops {
-		ops[i].Query = pattern.text
+		ops[i].Query = pattern
 	}
 	return ops, out
+}
+
+// searchWords returns what a search looks for, and the files that it is given.
+func (s *step) searchWords() (pattern string, files []word) {
+	files = s.operands(s.valued)
+	if w, given := s.wordAfter("-e", "--regexp"); given {
+		return w.text, files
+	}
+	if s.has("--files") || len(files) == 0 {
+		return "", files
+	}
+	return files[0].text, files[1:]
 }
 
 // linesNumbered reports whether a search prints whole lines with their numbers.

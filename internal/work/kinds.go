@@ -93,10 +93,8 @@ func DefaultKinds() *Kinds { return defaultKinds }
 // With returns a copy in which these names have these kinds, whatever the table
 // or the words of the name say.
 func (k *Kinds) With(names map[string]Tool) *Kinds {
-	next := &Kinds{table: maps.Clone(k.table)}
-	if next.table == nil {
-		next.table = make(map[string]Tool, len(names))
-	}
+	next := &Kinds{table: map[string]Tool{}}
+	maps.Copy(next.table, k.table)
 	for name, kind := range names {
 		next.table[Plain(name)] = kind
 	}

@@ -70,28 +70,17 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 	case shows:
 		return len(s.args) == 0 && s.name == "cat"
 	case searches:
-		files := len(s.operands(s.valued)) > s.skip
-		if shown != nil && !files {
+		pattern, files := s.searchWords()
+		if shown != nil && len(files) == 0 {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
 		}
-		if n := len(in); n > 0 && in[n-1].Query == "" && !files {
-			in[n-1].Query = s.searchPattern()
+		if n := len(in); n > 0 && in[n-1].Query == "" && len(files) == 0 {
+			in[n-1].Query = pattern
 		}
 		// What is left of numbered lines is still numbered.
 		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
 	}
 	return false
-}
-
-// searchPattern returns what a search that reads its input looks for.
-func (s *step) searchPattern() string {
-	if w, ok := s.wordAfter("-e", "--regexp"); ok {
-		return w.text
-	}
-	if f := s.operands(s.valued); len(f) > 0 {
-		return f[0].text
-	}
-	return ""
 }
 
 // narrowLines keeps the lines from to to of those that are shown, and reports whether

@@ -226,19 +226,22 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 // now, but not quite so: those behind its first line of which nearly all are the
 // same, or a whole region of its lines. What follows may have moved.
 func (f *File) dropOutdated(old []string) {
-	telling := func(t string) int { return min(1, len(strings.TrimSpace(t))/leastTelling) }
 	known, all := map[string]bool{}, 0
 	for _, t := range old {
 		known[t] = true
-		all += telling(t)
+		all += min(1, len(strings.TrimSpace(t))/leastTelling)
 	}
-	for i := 0; i < len(f.Regions) && all >= 3; i++ { // of less the like may well stand elsewhere
+	if all < 3 { // the like may well stand elsewhere
+		return
+	}
+	for i := range f.Regions {
 		r := &f.Regions[i]
 		from := max(0, slices.IndexFunc(r.Lines, func(l Line) bool { return l.Text == old[0] }))
 		to, lines, same := from, 0, 0
 		for k := from; k < min(from+len(old), len(r.Lines)); k++ {
 			if t := r.Lines[k].Text; known[t] {
-				to, lines, same = k+1, lines+1, same+telling(t)
+				to, lines = k+1, lines+1
+				same += min(1, len(strings.TrimSpace(t))/leastTelling)
 			}
 		}
 		if 4*same >= 3*all || lines == len(r.Lines) {

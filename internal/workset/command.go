@@ -15,7 +15,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if wasRefused(res.Text) {
+	if _, undone := work.Refusal(res.Text[:min(len(res.Text), 200)]); undone || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
 	at.by = c.Command
@@ -50,13 +50,6 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 
 // changing are words that change files, for commands that could not be read.
 var changing = strings.Split(">,sed -i,git checkout,git stash,git reset,mv ,rm ,cp ,tee ,apply_patch,write", ",")
-
-// wasRefused reports whether a command was not run. A longer text may speak of
-// permissions too.
-func wasRefused(text string) bool {
-	_, undone := work.Refusal(text[:min(len(text), 200)])
-	return undone && len(text) < 2000 || strings.HasPrefix(text, "<tool_use_error>")
-}
 
 // noteShellFolder notes the folder that a shell is left in. Most agents start a new shell
 // for every command; those whose shell stays say where it is, or are known.

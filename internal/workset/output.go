@@ -19,47 +19,24 @@ type output struct {
 // commandOutput takes the harness's lines off a shell's result.
 func commandOutput(s string) output {
 	s = plainNewlines(s)
-	o := output{text: s}
-	rest := s
-	for range 8 { // headers, up to "Output:"
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		if strings.HasPrefix(line, "Process running with session ID") {
-			o.running = true
-		}
-		if line == "Output:" {
-			if strings.HasPrefix(rest, "Warning: truncated output ") || strings.HasPrefix(rest, "Total output lines: ") {
-				_, rest, _ = strings.Cut(rest, "\n\n")
-			}
-			o.text = rest
-			return o
-		}
-		if rest == "" {
-			break
-		}
+	if m := outputHead.FindStringIndex(s); m != nil {
+		return output{text: s[m[1]:], running: strings.Contains(s[:m[1]], "\nProcess running with session ID")}
 	}
-	o.running = false
-	if i := strings.Index(s, "<output>\n"); i >= 0 && i < 200 { // <returncode>0</returncode>
+	if i := strings.Index(s[:min(len(s), 210)], "<output>\n"); i >= 0 { // <returncode>0</returncode>
 		s = s[i+len("<output>\n"):]
 		if k := strings.LastIndex(s, "</output>"); k >= 0 {
 			s = s[:k]
 		}
-		o.text = s
-		return o
+		return output{text: s}
 	}
 	if strings.HasPrefix(s, "<returncode>") {
-		o.cut, o.text = true, ""
-		if _, head, ok := strings.Cut(s, "<output_head>\n"); ok {
-			head, _, _ = strings.Cut(head, "</output_head>")
-			o.text = head[:strings.LastIndexByte(strings.TrimSuffix(head, "\n"), '\n')+1]
-		}
-		return o
+		_, head, _ := strings.Cut(s, "<output_head>\n")
+		head, _, _ = strings.Cut(head, "</output_head>")
+		return output{text: head[:strings.LastIndexByte(strings.TrimSuffix(head, "\n"), '\n')+1], cut: true}
 	}
-	o.trimmed = true
 	s = stripReminder(s)
 	if strings.HasPrefix(s, "<persisted-output>") || strings.Contains(s[:min(len(s), 200)], "Output too large (") {
-		o.cut, o.text = true, ""
-		return o
+		return output{trimmed: true, cut: true}
 	}
 	if anyTail.In(s) {
 		for _, tail := range tails {
@@ -68,12 +45,13 @@ func commandOutput(s string) output {
 			}
 		}
 	}
-	if last := s[strings.LastIndexByte(s, '\n')+1:]; moreNote(last) || strings.Contains(last, "Full output:") {
-		o.cut = true
-	}
-	o.text = s
-	return o
+	last := s[strings.LastIndexByte(s, '\n')+1:]
+	return output{text: s, trimmed: true, cut: moreNote(last) || strings.Contains(last, "Full output:")}
 }
+
+// outputHead are the lines that Codex puts before an output, up to "Output:" and what
+// tells that it was shortened.
+var outputHead = regexp.MustCompile(`^(?:.*\n){0,7}?Output:\n(?:(?:Warning: truncated output |Total output lines: )(?:.*\n)*?\n)?`)
 
 // tails begin what a harness writes behind a command's output.
 var (

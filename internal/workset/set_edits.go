@@ -1,7 +1,6 @@
 package workset
 
 import (
-	"maps"
 	"path"
 	"strings"
 
@@ -96,21 +95,20 @@ func (s *Set) moveFolder(from, to string) bool {
 		return false
 	}
 	s.work.Spend(2 * len(s.files))
-	for k := range s.files {
-		if strings.HasPrefix(k, now) {
-			now += path.Base(old) + "/"
-			break
-		}
-	}
-	moved := map[string]*File{}
+	moved, into := map[string]*File{}, ""
 	for k, f := range s.files {
+		if strings.HasPrefix(k, now) {
+			into = path.Base(old) + "/"
+		}
 		if rest, ok := strings.CutPrefix(k, old); ok && !f.Deleted {
 			delete(s.files, k)
-			f.Path = now + rest
-			moved[f.Path] = f
+			moved[rest] = f
 		}
 	}
-	maps.Copy(s.files, moved)
+	for rest, f := range moved {
+		f.Path = now + into + rest
+		s.files[f.Path] = f
+	}
 	return len(moved) > 0
 }
 
