@@ -25,4 +25,4 @@ figures:
 
 pictures:
 	go test ./internal/app -run TestPicture -count=1 -picture $(CURDIR)/docs/tree.svg
-	cd e2e && go run ./page/pictures ../docs
+	cd e2e && go test . -run TestPictures -count=1 -pictures ../docs

@@ -29,7 +29,7 @@ var engine = map[string][]string{
 	".":               {"chat", "token", "model", "internal/budget", "plan", "summary", "stage", "internal/guard", "internal/notes", "internal/typed", "internal/work", "wire"},
 	"recall":          {"chat", "plan", "internal/search", "internal/text", "internal/toolcall"},
 
-	"wire":                   {"chat", "plan", "internal/decode", "internal/jsonspan", "internal/text", "wire/internal/classify"},
+	"wire":                   {"chat", "plan", "internal/decode", "internal/jsonspan", "internal/jsonwrite", "internal/text", "wire/internal/classify"},
 	"wire/internal/classify": {"internal/decode"},
 	"internal/decode":        {"chat", "internal/jsonspan", "internal/text"},
 
@@ -40,6 +40,7 @@ var engine = map[string][]string{
 	"internal/find":       {},
 	"internal/search":     {},
 	"internal/jsonspan":   {},
+	"internal/jsonwrite":  {},
 	"internal/typed":      {"chat", "internal/find"},
 	"internal/work":       {"chat", "internal/find", "internal/jsonspan", "internal/quote"},
 	"internal/workset":    {"chat", "internal/find", "internal/guard", "internal/work"},

@@ -209,7 +209,7 @@ func (c *Conversation) Check() (Status, error) {
 }
 
 // Fit returns what the model should see next, and keeps its plan.
-func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.lockAndFit(ctx, false, 0) }
+func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.lockAndFit(ctx, false) }
 
 // Body is Fit, and returns the body to send, for an SDK or an HTTP client:
 //
@@ -258,9 +258,7 @@ func (c *Conversation) Paused(d time.Duration) {
 }
 
 // Compact rewrites down to the target now, whatever the trigger says.
-func (c *Conversation) Compact(ctx context.Context) (Result, error) {
-	return c.lockAndFit(ctx, true, 0)
-}
+func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.lockAndFit(ctx, true) }
 
 // Overflowed is Fit after the provider refused a request as too long. The
 // limit is the one it named, 0 when it named none. The refused request is too long
@@ -279,10 +277,10 @@ func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error
 	return c.fitLocked(ctx, true, max(1, min(limit, refused.Count.Tokens-1)))
 }
 
-func (c *Conversation) lockAndFit(ctx context.Context, force bool, limit int) (Result, error) {
+func (c *Conversation) lockAndFit(ctx context.Context, force bool) (Result, error) {
 	c.lock()
 	defer c.mu.Unlock()
-	return c.fitLocked(ctx, force, limit)
+	return c.fitLocked(ctx, force, 0)
 }
 
 func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Result, error) {

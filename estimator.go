@@ -63,15 +63,6 @@ func neurolinkProvider(name, maker string) string {
 	return "openai"
 }
 
-// newOwn returns the engine that counts for itself; nil where w does so.
-func (w *Winnow) newOwn(o Options) (*Winnow, error) {
-	if w.meter.Counter().Method() != token.ByFormula {
-		return nil, nil
-	}
-	o.Settings.Estimator = ownEstimator
-	return New(&o)
-}
-
 // isUnsure reports whether a status rests on another system's estimate alone.
 func (w *Winnow) isUnsure(st *Status) bool {
 	return w.own != nil && st.Count.Method == token.ByFormula && st.Scale == 1 && st.Tokens.Unseen == 0

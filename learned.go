@@ -27,21 +27,18 @@ func (w *Winnow) Guessed() bool {
 // replace a guessed one: the provider's word is better than none.
 func (w *Winnow) With(known Learned) model.Model {
 	w = w.orStandard()
-	m := w.model
-	guess := w.Guessed()
-	if known.Context > 0 && (guess || m.Context == 0 || known.Context < m.Context) {
-		m.Context = known.Context
-		if guess {
-			m.Input = 0
+	m, guess := w.model, w.Guessed()
+	if guess && known.Context > 0 {
+		m.Context, m.Input = 0, 0
+	} else if guess && known.Input > 0 {
+		m.Context, m.Input = max(m.Context, known.Input), 0
+	}
+	lower := func(limit *int, n int) {
+		if n > 0 && (*limit == 0 || n < *limit) {
+			*limit = n
 		}
 	}
-	if known.Input > 0 {
-		if guess && known.Context == 0 {
-			m.Context = max(m.Context, known.Input)
-		}
-		if m.Input == 0 || guess || known.Input < m.Input {
-			m.Input = known.Input
-		}
-	}
+	lower(&m.Context, known.Context)
+	lower(&m.Input, known.Input)
 	return m
 }

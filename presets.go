@@ -81,9 +81,3 @@ func Preset(name string) (Settings, error) {
 func PresetNames() []string {
 	return []string{"default", "thrifty", "umbra", "pi", "picoclaw", "operator-use", "neurolink"}
 }
-
-// ofSystem reports whether the preset is one of another system, whose documented
-// numbers are shares of all that is available.
-func (s *Settings) ofSystem() bool {
-	return s.Preset != "" && slices.Contains(PresetNames()[2:], s.Preset)
-}

@@ -59,11 +59,14 @@ func (w *Winnow) scheduleRewrite(req *chat.Request, s *State, base *plan.Plan, s
 		tr.Threshold = 1
 	}
 	if base != nil {
-		least, err := w.leastBeforeRewrite(req, s, base, st, tr)
+		// It must have what the last rewrite left, and what the next one must free.
+		// Where what must stay is large, the view stands above the trigger right after
+		// a rewrite, and each request would make another one for nothing.
+		left, err := w.measureHistory(req.History.Head(base.Len), base)
 		if err != nil {
 			return err
 		}
-		tr.Least = least
+		tr.Least = st.Prompt(left.Tokens) + max(w.mustFree(s, st), tr.At(st.Limits)/8)
 	}
 	st.Judge(tr)
 	return nil
@@ -94,19 +97,6 @@ func (w *Winnow) setCommitPoint(req *chat.Request, s *State, base *plan.Plan, st
 		tr.Commit = c.At
 	}
 	return nil
-}
-
-// leastBeforeRewrite returns the size that the view must have before it is
-// rewritten again, as long as it fits: what the last rewrite left, and what the
-// next one must free. Where what must stay is large, the view stands above the
-// trigger right after a rewrite, and each request would make another one for
-// nothing.
-func (w *Winnow) leastBeforeRewrite(req *chat.Request, s *State, base *plan.Plan, st *Status, tr budget.Trigger) (int, error) {
-	t, err := w.measureHistory(req.History.Head(base.Len), base)
-	if err != nil {
-		return 0, err
-	}
-	return st.Prompt(t.Tokens) + max(w.mustFree(s, st), tr.At(st.Limits)/8), nil
 }
 
 // mustFree returns what a rewrite must free to be worth what it loses: a fifth of

@@ -240,13 +240,10 @@ var always = []string{"window", "target", "output_reserve"}
 // checkNumber says what is wrong with a number. One with a fraction is a share.
 func checkNumber(name string, v reflect.Value) *SettingsError {
 	var n float64
-	switch {
-	case v.CanInt():
+	if v.CanInt() {
 		n = float64(v.Int())
-	default:
-		if n = v.Float(); n != n || n > 1 {
-			return &SettingsError{name, n, "must be a share between 0 and 1"}
-		}
+	} else if n = v.Float(); n != n || n > 1 {
+		return &SettingsError{name, n, "must be a share between 0 and 1"}
 	}
 	switch {
 	case n >= 0:

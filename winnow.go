@@ -79,7 +79,7 @@ type Winnow struct {
 	window   model.Window // with its source
 	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
-	system   bool         // the preset is that of another system
+	system   bool         // the preset is that of another system, whose numbers are shares of all that is available
 	due      bool         // the caller set when to compact
 	set      bool         // or how far
 	doubt    string       // why the limits may not be the model's
@@ -98,7 +98,7 @@ func New(o *Options) (*Winnow, error) {
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
 	}
-	w := &Winnow{settings: o.Settings.WithDefaults(), system: o.Settings.ofSystem()}
+	w := &Winnow{settings: o.Settings.WithDefaults(), system: slices.Contains(PresetNames()[2:], o.Settings.Preset)}
 	w.due = o.Settings.Threshold != 0 || o.Settings.ThresholdTokens > 0 || o.Settings.Reserve > 0
 	w.set = w.due || o.Settings.Target > 0
 	registry := o.Registry
@@ -142,8 +142,13 @@ func New(o *Options) (*Winnow, error) {
 			w.pipeline.Off = append(w.pipeline.Off, name)
 		}
 	}
+	if w.meter.Counter().Method() != token.ByFormula {
+		return w, nil
+	}
+	own := *o
+	own.Settings.Estimator = ownEstimator
 	var err error
-	w.own, err = w.newOwn(*o)
+	w.own, err = New(&own)
 	return w, err
 }
 

@@ -125,8 +125,7 @@ type callSet struct {
 	parts []int // by call: which part of the message it is
 	done  []bool
 
-	first map[string]int // by id: the first call with it that waits, len(ids) where none does; nil for few calls
-	next  []int          // by call: the next one with the same id, or len(ids)
+	waiting map[string][]int // by id: the calls with it that wait; nil for few calls
 }
 
 // fewCalls is how many calls are looked through one by one.
@@ -142,15 +141,11 @@ func (c *callSet) reset(m *Message) int {
 		}
 	}
 	n := len(c.ids)
-	c.first, c.next = nil, nil
+	c.waiting = nil
 	if n > fewCalls {
-		c.first, c.next = make(map[string]int, n), make([]int, n)
-		for i := n - 1; i >= 0; i-- {
-			c.next[i] = n
-			if k, ok := c.first[c.ids[i]]; ok {
-				c.next[i] = k
-			}
-			c.first[c.ids[i]] = i
+		c.waiting = make(map[string][]int, n)
+		for i, id := range c.ids {
+			c.waiting[id] = append(c.waiting[id], i)
 		}
 	}
 	return n
@@ -159,21 +154,20 @@ func (c *callSet) reset(m *Message) int {
 // repeats reports whether an earlier call of the message has the id of call k. It
 // is asked before any call is answered.
 func (c *callSet) repeats(k int) bool {
-	if c.first != nil {
-		return c.first[c.ids[k]] < k
+	if c.waiting != nil {
+		return c.waiting[c.ids[k]][0] < k
 	}
 	return slices.Contains(c.ids[:k], c.ids[k])
 }
 
 // take marks the first waiting call with that id as answered.
 func (c *callSet) take(id string) bool {
-	if c.first != nil {
-		i, ok := c.first[id]
-		if !ok || i == len(c.ids) {
-			return false
+	if c.waiting != nil {
+		calls := c.waiting[id]
+		if len(calls) > 0 {
+			c.done[calls[0]], c.waiting[id] = true, calls[1:]
 		}
-		c.done[i], c.first[id] = true, c.next[i]
-		return true
+		return len(calls) > 0
 	}
 	for i, d := range c.done {
 		if !d && c.ids[i] == id {
@@ -186,8 +180,8 @@ func (c *callSet) take(id string) bool {
 
 // hasCall reports whether the message made a call with that id, answered or not.
 func (c *callSet) hasCall(id string) bool {
-	if c.first != nil {
-		_, ok := c.first[id]
+	if c.waiting != nil {
+		_, ok := c.waiting[id]
 		return ok
 	}
 	return slices.Contains(c.ids, id)

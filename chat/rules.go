@@ -144,7 +144,7 @@ func (c *Checker) Len() int { return c.n }
 func (c *Checker) Clone() *Checker {
 	d := *c
 	d.open.ids, d.open.parts = slices.Clone(c.open.ids), slices.Clone(c.open.parts)
-	d.open.done, d.open.first = slices.Clone(c.open.done), maps.Clone(c.open.first)
+	d.open.done, d.open.waiting = slices.Clone(c.open.done), maps.Clone(c.open.waiting)
 	d.late = maps.Clone(c.late)
 	return &d
 }

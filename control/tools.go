@@ -66,8 +66,8 @@ func Tools(s Steering, w Whose) []recall.Tool {
 	t := tools{s, w}
 	return []recall.Tool{
 		{Def: chat.ToolDef{Name: ToolStatus, Schema: noArguments, Description: "Show how full the context is and when it will be compacted."}, Call: toolcall.Typed(t.status)},
-		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: toolcall.Typed(t.marking(s.Pin))},
-		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: toolcall.Typed(t.marking(s.Unpin))},
+		{Def: chat.ToolDef{Name: ToolPin, Schema: markArguments, Description: "Keep a message from being shortened or left out: by handle, or by its number."}, Call: toolcall.Typed(t.marking(Steering.Pin))},
+		{Def: chat.ToolDef{Name: ToolUnpin, Schema: markArguments, Description: "Take a pin off."}, Call: toolcall.Typed(t.marking(Steering.Unpin))},
 		{Def: chat.ToolDef{Name: ToolCompact, Schema: focusArgument, Description: "Shorten the conversation now, before a new task."}, Call: toolcall.Typed(t.compact)},
 		recall.NoteTool(t.note),
 	}
@@ -143,11 +143,11 @@ type marked struct {
 }
 
 // marking returns what a tool does that sets pins or takes them off.
-func (t *tools) marking(act func(context.Context, string, Mark) (*Done, error)) func(context.Context, marked) (string, error) {
+func (t *tools) marking(act func(Steering, context.Context, string, Mark) (*Done, error)) func(context.Context, marked) (string, error) {
 	return func(ctx context.Context, a marked) (string, error) { return t.mark(ctx, a, act) }
 }
 
-func (t *tools) mark(ctx context.Context, a marked, act func(context.Context, string, Mark) (*Done, error)) (string, error) {
+func (t *tools) mark(ctx context.Context, a marked, act func(Steering, context.Context, string, Mark) (*Done, error)) (string, error) {
 	var d *Detail
 	m := Mark{Part: -1}
 	how := "the one of the handle"
@@ -182,7 +182,7 @@ func (t *tools) mark(ctx context.Context, a marked, act func(context.Context, st
 	}
 	return actAndSay(d, how, func(base plan.ID) (*Done, error) {
 		m.Plan = base
-		return act(ctx, d.ID, m)
+		return act(t.s, ctx, d.ID, m)
 	})
 }
 

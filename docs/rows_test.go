@@ -19,7 +19,7 @@ func TestRowsNameTests(t *testing.T) {
 	inside := map[string]string{
 		"typed": "internal/typed", "docs": "docs", "pg": "internal/pg",
 		"winnow": ".", "command": "internal/app", "replay": "internal/app/replay", "peers": "internal/app/peers", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
-		"jsonl": "session/jsonl", "sqlite": "session/sqlite", "budget": "internal/budget",
+		"jsonl": "session/jsonl", "sessions": "internal/app/stores/sessions", "sqlite": "session/sqlite", "budget": "internal/budget",
 		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/app/config",
 	}
 	sources := make(map[string]string) // tests of a package

@@ -157,7 +157,7 @@ func TestControl(t *testing.T) {
 				}
 			}
 			if hidden < 0 || msgs.Total != det.Messages {
-				t.Fatalf("nothing is hidden of %d messages", msgs.Total)
+				t.Fatalf("message %d is hidden of %d; the conversation has %d", hidden, msgs.Total, det.Messages)
 			}
 			var done control.Done
 			if status, text := b.act(t, conv.ID, "pin", fmt.Sprintf(`{"plan":%q,"message":%d}`, det.Plan, hidden), &done); status != http.StatusOK || done.Conversation.Pins != 1 {

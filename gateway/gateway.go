@@ -311,12 +311,13 @@ func (g *Gateway) passUpstream(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(context.WithValue(ctx, targetKey, target), g.opts.Timeout)
 	defer stop()
 	r = r.WithContext(ctx)
-	r.Body = withReadDeadline(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
-	r.Body = &fromCaller{r.Body}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(min(g.opts.ReadTimeout, g.opts.Timeout))) // some servers know none
+	r.Body = &arrival{http.MaxBytesReader(w, r.Body, g.opts.MaxBody), control}
 	// What passes unread is still arriving when the answer begins. Without this the
 	// server would take the rest of it away from the upstream at that moment, and
 	// the answer would break off.
-	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 is so by itself
+	_ = control.EnableFullDuplex() // HTTP/2 is so by itself
 	m := &measured{ResponseWriter: w, start: time.Now()}
 	g.metrics.inFlight.Add(1)
 	// The proxy panics when the caller or the upstream goes away.
@@ -342,38 +343,22 @@ func (g *Gateway) takeRoom(w http.ResponseWriter, r *http.Request) bool {
 	}
 }
 
-// arrival is a body that must arrive in time. The server's own ReadTimeout
-// would go on counting during the answer, and end it.
+// arrival is a body that must arrive in time, and whose faults are the caller's: chunks
+// that are none, a connection that broke. The server's own ReadTimeout would go on
+// counting during the answer, and end it.
 type arrival struct {
 	io.ReadCloser
-	late *http.ResponseController
+	control *http.ResponseController
 }
 
-func withReadDeadline(w http.ResponseWriter, body io.ReadCloser, within time.Duration) io.ReadCloser {
-	late := http.NewResponseController(w)
-	if late.SetReadDeadline(time.Now().Add(within)) != nil {
-		return body // this server knows no deadlines
-	}
-	return &arrival{body, late}
-}
-
-// Read lifts the deadline at the end.
+// Read lifts the deadline at the end, and marks errors.
 func (a *arrival) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
-	if err == io.EOF {
-		_ = a.late.SetReadDeadline(time.Time{}) // it worked before
-	}
-	return n, err
-}
-
-// fromCaller is a body whose faults are the caller's: chunks that are none, a
-// connection that broke.
-type fromCaller struct{ io.ReadCloser }
-
-// Read marks errors.
-func (b *fromCaller) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
+	switch err {
+	case nil:
+	case io.EOF:
+		_ = a.control.SetReadDeadline(time.Time{})
+	default:
 		err = &callerError{err}
 	}
 	return n, err

@@ -12,17 +12,9 @@ import (
 
 // Client calls one model of one provider. It is safe for concurrent use.
 type Client struct {
-	provider, model string
-	codec           codec
-	plain, stream   string // addresses
-	header          http.Header
-	http            http.Client
-	redact          func(string) string
-	source          string // the variable the key came from
-
-	window                          int
-	timeout, idle, backoff, maxWait time.Duration
-	retries, maxAnswer              int
+	setup  // without what is secret in its options
+	http   http.Client
+	redact func(string) string
 
 	// The clock, the pause between tries, and numbers from 0 to 1 that spread pauses:
 	// tests put in their own.
@@ -40,20 +32,16 @@ func New(spec string, o *Options) (*Client, error) {
 		return nil, err
 	}
 	full := o.withDefaults()
-	s := &setup{p: p, o: &full, model: model}
-	if err := s.prepareAddresses(); err != nil {
+	c := &Client{setup: setup{p: p, o: &full, model: model}, now: time.Now, sleep: sleepContext, rand: rand.Float64}
+	if err := c.prepareAddresses(); err != nil {
 		return nil, err
 	}
-	rt, secrets, err := s.authenticate()
+	rt, secrets, err := c.authenticate()
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{
-		provider: p.name, model: model, codec: s.codec, plain: s.plain, stream: s.stream, header: s.header,
-		redact: newRedactor(secrets), source: s.source,
-		window: full.Window, timeout: full.Timeout, idle: full.IdleTimeout, backoff: full.Backoff, maxWait: full.MaxWait,
-		retries: full.Retries, maxAnswer: full.MaxAnswer, now: time.Now, sleep: sleepContext, rand: rand.Float64,
-	}
+	c.redact = newRedactor(secrets)
+	full.Key, full.Header = "", nil
 	c.http = http.Client{
 		Transport: rt,
 		// A redirect would carry the key to another server.
@@ -63,13 +51,13 @@ func New(spec string, o *Options) (*Client, error) {
 }
 
 // Provider returns the provider's name.
-func (c *Client) Provider() string { return c.provider }
+func (c *Client) Provider() string { return c.p.name }
 
 // Name returns the model's name as it was given, without the provider.
 func (c *Client) Name() string { return c.model }
 
 // String returns provider and model, and nothing that is secret.
-func (c *Client) String() string { return c.provider + "/" + c.model }
+func (c *Client) String() string { return c.p.name + "/" + c.model }
 
 // GoString is as String.
 func (c *Client) GoString() string { return "llm.Client(" + c.String() + ")" }
@@ -102,11 +90,11 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, errTimeout)
 	defer cancel()
 	t := &try{c: c, body: body, stream: text != nil, estimate: estimateTokens(req)}
 	t.emit = func(words string) error {
-		if t.size += len(words); t.size > c.maxAnswer {
+		if t.size += len(words); t.size > c.o.MaxAnswer {
 			return errTooLarge
 		}
 		if text == nil {
@@ -118,7 +106,7 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 		}
 		return nil
 	}
-	wait := c.backoff
+	wait := c.o.Backoff
 	for n := 1; ; n++ {
 		t.size = 0
 		a, e := t.sendOnce(ctx)
@@ -134,10 +122,10 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 		if e.Verdict.RetryAfter > 0 {
 			pause = e.Verdict.RetryAfter
 		}
-		if n > c.retries || !e.Verdict.Retryable || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
+		if n > c.o.Retries || !e.Verdict.Retryable || t.given || pause > c.o.MaxWait || ctx.Err() != nil || tooLate(ctx, pause) {
 			return a, e.asTypedError()
 		}
-		wait = min(2*wait, c.maxWait)
+		wait = min(2*wait, c.o.MaxWait)
 		if err := c.sleep(ctx, pause); err != nil {
 			e = t.brokenCallError(ctx, err)
 			e.Tries = n

@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -123,17 +125,11 @@ func converseMedia(p *chat.Part) object {
 	return object{"text": "[document " + documentName(p.Name) + "]"}
 }
 
-// documentName keeps the letters that the API allows in names.
+// notInNames are the letters that the API does not allow in names of documents.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9-]`)
+
 func documentName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, name)
-	if name == "" {
-		return "document"
-	}
+	name = cmp.Or(notInNames.ReplaceAllString(name, "-"), "document")
 	return name[:min(len(name), 200)]
 }
 

@@ -103,7 +103,7 @@ func TestFaults(t *testing.T) {
 				})
 				c, _ := a.client(t, s, Options{Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Retries: 1})
 				if f.kind == wire.KindTimeout {
-					c.timeout, c.idle = 300*time.Millisecond, 60*time.Millisecond
+					c.o.Timeout, c.o.IdleTimeout = 300*time.Millisecond, 60*time.Millisecond
 				}
 				begun := time.Now()
 				_, err := c.ask(t, stream)
@@ -111,7 +111,7 @@ func TestFaults(t *testing.T) {
 				if !errors.As(err, &e) || e.Verdict.Kind != f.kind || e.Verdict.Message == "" {
 					t.Errorf("%s (stream %v): err = %v", f.name, stream, err)
 				}
-				if took := time.Since(begun); took > c.timeout {
+				if took := time.Since(begun); took > c.o.Timeout {
 					t.Errorf("%s (stream %v): took %v", f.name, stream, took)
 				}
 				if f.name == "10 MB" {
@@ -124,7 +124,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("%s: no time-out: %v", f.name, err)
 				}
 				mended.Store(true)
-				c.timeout = 20 * time.Second
+				c.o.Timeout = 20 * time.Second
 				got, err := c.Complete(t.Context(), hello())
 				checkAnswer(t, got, err)
 			}

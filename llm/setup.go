@@ -50,7 +50,7 @@ func (e *SetupError) Error() string {
 // Unwrap returns the cause.
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// setup is a client being made.
+// setup is whom a client calls, and how.
 type setup struct {
 	p      *provider
 	o      *Options

@@ -126,8 +126,8 @@ func TestAddresses(t *testing.T) {
 		if c.plain != tt.want {
 			t.Errorf("%s %v:\n got %s\nwant %s", tt.spec, tt.env, c.plain, tt.want)
 		}
-		if c.timeout != 5*time.Minute || c.retries != 2 || c.maxAnswer != 8<<20 {
-			t.Errorf("%s: defaults %v %d %d", tt.spec, c.timeout, c.retries, c.maxAnswer)
+		if c.o.Timeout != 5*time.Minute || c.o.Retries != 2 || c.o.MaxAnswer != 8<<20 {
+			t.Errorf("%s: defaults %v %d %d", tt.spec, c.o.Timeout, c.o.Retries, c.o.MaxAnswer)
 		}
 	}
 }

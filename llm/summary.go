@@ -25,7 +25,7 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 	if err != nil {
 		return summary.Completion{}, err
 	}
-	return Completion(a, m.c.provider, m.c.model)
+	return Completion(a, m.c.p.name, m.c.model)
 }
 
 // Completion makes a completion for a summariser of an answer; the model's name is

@@ -42,9 +42,9 @@ func (t *try) sendOnce(ctx context.Context) (*wire.Answer, *Error) {
 	defer cancel(nil)
 	var beat func()
 	if t.stream {
-		timer := time.AfterFunc(t.c.idle, func() { cancel(errIdle) })
+		timer := time.AfterFunc(t.c.o.IdleTimeout, func() { cancel(errIdle) })
 		defer timer.Stop()
-		beat = func() { timer.Reset(t.c.idle) }
+		beat = func() { timer.Reset(t.c.o.IdleTimeout) }
 	}
 	address, accept := t.c.plain, "application/json"
 	if t.stream {
@@ -98,9 +98,9 @@ func (t *try) readAnswer(resp *http.Response, beat func()) (*wire.Answer, error)
 		body = sniffStreamed(body, &streamed)
 	}
 	if streamed {
-		return t.c.codec.readStream(&limited{body, int64(4 * t.c.maxAnswer)}, t.emit)
+		return t.c.codec.readStream(&limited{body, int64(4 * t.c.o.MaxAnswer)}, t.emit)
 	}
-	raw, err := io.ReadAll(&limited{body, int64(t.c.maxAnswer)})
+	raw, err := io.ReadAll(&limited{body, int64(t.c.o.MaxAnswer)})
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +150,8 @@ const ollamaWindow = 2048
 
 // findFailure finds the failure in an answer that came with success.
 func (t *try) findFailure(a *wire.Answer) *Error {
-	window := t.c.window
-	if n := a.Usage.Prompt(); t.c.provider == "ollama" && n > 0 && (window == 0 || window > n) && t.estimate > ollamaWindow {
+	window := t.c.o.Window
+	if n := a.Usage.Prompt(); t.c.p.name == "ollama" && n > 0 && (window == 0 || window > n) && t.estimate > ollamaWindow {
 		window = n // it drops the oldest messages in silence: what it counted is all it took
 	}
 	if v, over := a.Overflow(window, t.estimate); over {
@@ -198,9 +198,9 @@ func (t *try) brokenCallError(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil && !errors.As(err, new(callerError)) {
 		switch cause := context.Cause(ctx); {
 		case errors.Is(cause, errIdle):
-			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("nothing arrived on the stream for %v", t.c.idle)}, context.DeadlineExceeded)
+			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("nothing arrived on the stream for %v", t.c.o.IdleTimeout)}, context.DeadlineExceeded)
 		case errors.Is(cause, errTimeout):
-			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("no answer within %v", t.c.timeout)}, context.DeadlineExceeded)
+			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("no answer within %v", t.c.o.Timeout)}, context.DeadlineExceeded)
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: "no answer before the caller's deadline"}, context.DeadlineExceeded)
 		}
@@ -213,9 +213,9 @@ func (t *try) brokenCallError(ctx context.Context, err error) *Error {
 	case errors.As(err, &verdict):
 		return t.verdictError(*verdict, nil)
 	case errors.As(err, &setup):
-		return t.verdictError(wire.Verdict{Kind: wire.KindAuth, Message: strings.TrimPrefix(strings.TrimPrefix(setup.Error(), "llm: "), t.c.provider+": ")}, err)
+		return t.verdictError(wire.Verdict{Kind: wire.KindAuth, Message: strings.TrimPrefix(strings.TrimPrefix(setup.Error(), "llm: "), t.c.p.name+": ")}, err)
 	case errors.Is(err, errTooLarge):
-		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: fmt.Sprintf("the answer has more than %d bytes; raise Options.MaxAnswer if that is right", t.c.maxAnswer)}, err)
+		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: fmt.Sprintf("the answer has more than %d bytes; raise Options.MaxAnswer if that is right", t.c.o.MaxAnswer)}, err)
 	case errors.As(err, &slow) && slow.Timeout():
 		return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: err.Error()}, err)
 	}
@@ -228,7 +228,7 @@ func (t *try) verdictError(v wire.Verdict, cause error) *Error {
 	if v.Kind == wire.KindOverflow || v.Status == http.StatusBadRequest {
 		v.Retryable = false
 	}
-	return &Error{Provider: t.c.provider, Model: t.c.model, Verdict: v, Status: v.Status, Tries: 1, cause: cause, source: t.c.source}
+	return &Error{Provider: t.c.p.name, Model: t.c.model, Verdict: v, Status: v.Status, Tries: 1, cause: cause, source: t.c.source}
 }
 
 func requestID(h http.Header) string {

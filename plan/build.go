@@ -33,28 +33,31 @@ type builder struct {
 	held []held
 
 	// Changed messages are many and small: these hold them together.
-	msgs    []chat.Message
-	parts   []chat.Part
+	msgs    arena[chat.Message]
+	parts   arena[chat.Part]
+	origins arena[PartOrigin]
+	sources arena[Source]
 	edits   []int
-	origins []PartOrigin
-	sources []Source
+}
+
+// arena cuts many small slices from few large ones.
+type arena[T any] struct{ rest []T }
+
+// take returns an empty slice with room for n.
+func (a *arena[T]) take(n int) []T {
+	if len(a.rest) < n {
+		a.rest = make([]T, max(n, 128))
+	}
+	s := a.rest[:0:n]
+	a.rest = a.rest[n:]
+	return s
 }
 
 // copyOf returns a copy of the message with room for n parts, which no longer
 // claims the size and usage of the original.
 func (b *builder) copyOf(m *chat.Message, n int) *chat.Message {
-	const chunk = 128
-	if len(b.msgs) == cap(b.msgs) {
-		b.msgs = make([]chat.Message, 0, chunk)
-	}
-	if cap(b.parts)-len(b.parts) < n {
-		b.parts = make([]chat.Part, 0, max(n, 2*chunk))
-	}
-	b.msgs = append(b.msgs, *m)
-	c := &b.msgs[len(b.msgs)-1]
-	at := len(b.parts)
-	b.parts = b.parts[:at+n]
-	c.Parts = b.parts[at : at : at+n]
+	c := &append(b.msgs.take(1), *m)[0]
+	c.Parts = b.parts.take(n)
 	c.Wire, c.Usage = 0, nil
 	return c
 }
@@ -174,7 +177,7 @@ func (b *builder) stripLead(m *chat.Message) *chat.Message {
 // signed thinking left out; nil when nothing of it is left.
 func (b *builder) changedCopy(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
 	c := b.copyOf(m, max(len(m.Parts), 1))
-	origins := b.originsFor(max(len(m.Parts), 1))
+	origins := b.origins.take(max(len(m.Parts), 1))
 	start := len(b.edits)
 	var quoted []chat.Part // results that became text; those that stay stand first
 	var quotedFrom []PartOrigin
@@ -263,7 +266,7 @@ func (b *builder) answerInside(m *chat.Message, o *Origin) *chat.Message {
 	n := len(m.Parts) + len(b.answers)
 	c.Parts = append(make([]chat.Part, 0, n), m.Parts[:at]...)
 	old := o.sourcesOf(b.h, m)[0].Parts
-	origins := append(b.originsFor(n), old[:at]...)
+	origins := append(b.origins.take(n), old[:at]...)
 	for _, k := range b.answers {
 		c.Parts = append(c.Parts, b.answerPart(k))
 		origins = append(origins, PartOrigin{Made, -1, k})

@@ -309,7 +309,7 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 			if e.Text != "" && (part.Kind == chat.Thinking || part.Kind == chat.Opaque || part.Signature != "") {
 				return bad("a signed, thinking or opaque part can be removed but not altered")
 			}
-			if part.Kind == chat.ToolCall && !isObject(e.Text) {
+			if part.Kind == chat.ToolCall && (!strings.HasPrefix(strings.TrimSpace(e.Text), "{") || !json.Valid([]byte(e.Text))) {
 				return bad("a call's arguments can only become a JSON object")
 			}
 		case Answer:
@@ -326,10 +326,6 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 		}
 	}
 	return nil
-}
-
-func isObject(s string) bool {
-	return strings.HasPrefix(strings.TrimSpace(s), "{") && json.Valid([]byte(s))
 }
 
 // Overlay returns old edits with added ones laid over them: what an added edit

@@ -93,23 +93,7 @@ func keptParts(n int) []PartOrigin {
 	return parts
 }
 
-// originsFor returns room for the origins of n parts.
-func (b *builder) originsFor(n int) []PartOrigin {
-	const chunk = 256
-	if cap(b.origins)-len(b.origins) < n {
-		b.origins = make([]PartOrigin, 0, max(n, chunk))
-	}
-	at := len(b.origins)
-	b.origins = b.origins[:at+n]
-	return b.origins[at : at : at+n]
-}
-
 // sourceOf returns the parts as the only source of a message.
 func (b *builder) sourceOf(message int, parts []PartOrigin) []Source {
-	const chunk = 128
-	if len(b.sources) == cap(b.sources) {
-		b.sources = make([]Source, 0, chunk)
-	}
-	b.sources = append(b.sources, Source{message, parts})
-	return b.sources[len(b.sources)-1 : len(b.sources) : len(b.sources)]
+	return append(b.sources.take(1), Source{message, parts})
 }

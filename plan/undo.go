@@ -94,8 +94,10 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	stay, over := splitReplaced(stay, back, nil)
 	q.Replaced = append(q.Replaced, over...)
 	q.Edits = mergeSorted(stay, back)
-	q.dropState()
-
+	if at := lostState(q.Edits, nil); at >= 0 { // what it told is there to be read
+		q.Replaced = append(q.Replaced, q.Edits[at])
+		q.Edits = slices.Delete(q.Edits, at, at+1)
+	}
 	r = r.OrDefault()
 	q.decideJoins(p, r, first, first < Seen(h))
 	switch {
@@ -117,15 +119,6 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 		return nil, err
 	}
 	return q.seal(), nil
-}
-
-// dropState leaves a state out where nothing is folded any more: what it told is
-// there to be read.
-func (p *Plan) dropState() {
-	if at := lostState(p.Edits, nil); at >= 0 {
-		p.Replaced = append(p.Replaced, p.Edits[at])
-		p.Edits = slices.Delete(p.Edits, at, at+1)
-	}
 }
 
 // keepNewest keeps, of the edits that would return to one place, the last that
@@ -155,7 +148,7 @@ func keepNewest(edits []Edit, returns []bool) {
 	}
 }
 
-// noState lets no state return where no fold does: see dropState.
+// noState lets no state return where no fold does.
 func noState(edits []Edit, returns []bool) {
 	for i := range edits {
 		if returns[i] && hidesMessages(edits[i]) {

@@ -129,9 +129,9 @@ func queryWords(query string) []string {
 	return all
 }
 
-// countContained counts the words that stand in a text, which is in lower case.
-func countContained(lower string, words []string) int {
-	n := 0
+// countContained counts the words, which are in lower case, that stand in a text.
+func countContained(text string, words []string) int {
+	lower, n := strings.ToLower(text), 0
 	for _, w := range words {
 		if strings.Contains(lower, w) {
 			n++
@@ -144,7 +144,7 @@ func countContained(lower string, words []string) int {
 func matchingLines(lines []Line, words []string) (found []Line, some bool) {
 	var all []Line
 	for _, l := range lines {
-		switch countContained(strings.ToLower(l.Text), words) {
+		switch countContained(l.Text, words) {
 		case 0:
 		case len(words):
 			all = append(all, l)

@@ -133,7 +133,7 @@ func (s *segment) hitAt(line int, want []string) Hit {
 		if line < -1 {
 			break
 		}
-		if line == -1 && (k < 0 || countWords(lines[i].Text, want) > countWords(lines[k].Text, want)) {
+		if line == -1 && (k < 0 || countContained(lines[i].Text, want) > countContained(lines[k].Text, want)) {
 			k = i // of a line that was cut, the piece that has most
 		}
 	}
@@ -145,8 +145,6 @@ func (s *segment) hitAt(line int, want []string) Hit {
 	}
 	return h
 }
-
-func countWords(line string, want []string) int { return countContained(strings.ToLower(line), want) }
 
 // snippet returns the part of a line around the first word that is in it.
 func snippet(line, lower string, want []string) string {

@@ -141,7 +141,8 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 	ids := make([]string, len(msgs))
 	o := pifile.Origin{Provider: s.line.provider, Model: s.line.model}
 	for i := range msgs {
-		m := tidyMessage(msgs[i], func(id string) string { return s.toolOf(id, msgs[:i]) })
+		m := msgs[i]
+		m.Parts = tidyParts(m.Parts, func(id string) string { return s.toolOf(id, msgs[:i]) })
 		if r := s.redactorInUse(); r != nil {
 			m = r.Message(m)
 		}

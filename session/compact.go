@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -173,7 +174,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
 	var supplied *Supplied
-	if s.anyBefore() {
+	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) { // preparing the question takes time
 		ev, err := s.beforeEvent(ctx, j, snap)
 		if err != nil {
 			return nil, err
@@ -208,7 +209,8 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	if err != nil {
 		return nil, err
 	}
-	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
+	report := scaledReport(r.Report(), snap.w, r.View, &r.Before)
+	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: report}, nil
 }
 
 // whyNothing says why a compaction would change nothing.

@@ -133,13 +133,6 @@ func (o *opened) refresh() (*reading, error) {
 	return o.read, nil
 }
 
-// lastReading returns the last reading of a session, nil before the first.
-func (o *opened) lastReading() *reading {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.read
-}
-
 // Conversations implements [control.Source].
 func (c *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
 	infos, err := c.store.List(ctx, 0, 0)
@@ -164,7 +157,10 @@ func (c *controller) Conversations(ctx context.Context, q control.List) ([]contr
 		o := c.open[x.ID]
 		c.mu.Unlock()
 		if o != nil {
-			if r := o.lastReading(); r != nil {
+			o.mu.Lock()
+			r := o.read
+			o.mu.Unlock()
+			if r != nil {
 				x = o.story(r).Conversation()
 			}
 		}
@@ -205,7 +201,10 @@ func (c *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if err != nil {
 		return nil, err
 	}
-	d := o.story(r).Detail(o.nextRequest(r))
+	d := o.story(r).Detail(conview.Next(r.requests, r.plan.ID(), func() (winnow.Status, error) {
+		_, status, err := o.s.NeedsCompaction()
+		return status, err
+	}))
 	infos, err := c.store.List(ctx, 0, 0)
 	for i := range infos {
 		if infos[i].Parent == d.ID {
@@ -213,14 +212,6 @@ func (c *controller) Conversation(ctx context.Context, id string) (*control.Deta
 		}
 	}
 	return d, err
-}
-
-// nextRequest says what is going to happen to the next request.
-func (o *opened) nextRequest(r *reading) control.Next {
-	return conview.Next(r.requests, r.plan.ID(), func() (winnow.Status, error) {
-		_, status, err := o.s.NeedsCompaction()
-		return status, err
-	})
 }
 
 // watchEvery is how often the store is asked whether another process added

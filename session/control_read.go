@@ -37,35 +37,29 @@ func (c *controller) eachSession(ctx context.Context, f func(*opened, *reading) 
 	if err != nil {
 		return err
 	}
-	for _, known := range []bool{true, false} {
-		for i := range infos {
-			c.mu.Lock()
-			o := c.open[infos[i].ID]
-			c.mu.Unlock()
-			if known != (o != nil) {
-				continue
-			}
-			if o != nil {
-				if _, r, err := c.currentReading(ctx, infos[i].ID); err == nil && f(o, r) {
-					return nil
-				}
-				continue
-			}
-			own := c.o
-			s, err := Open(ctx, c.store, infos[i].ID, &own)
-			if err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				continue
-			}
-			o = &opened{s: s, info: infos[i]}
-			r, err := o.refresh()
-			found := err == nil && f(o, r)
-			_ = s.Close() // it was only read
-			if found {
-				return nil
-			}
+	var closed []Info
+	for i := range infos {
+		c.mu.Lock()
+		o := c.open[infos[i].ID]
+		c.mu.Unlock()
+		if o == nil {
+			closed = append(closed, infos[i])
+		} else if _, r, err := c.currentReading(ctx, infos[i].ID); err == nil && f(o, r) {
+			return nil
+		}
+	}
+	for i := range closed {
+		own := c.o
+		s, err := Open(ctx, c.store, closed[i].ID, &own)
+		if err != nil {
+			continue
+		}
+		o := &opened{s: s, info: closed[i]}
+		r, err := o.refresh()
+		found := err == nil && f(o, r)
+		_ = s.Close() // it was only read
+		if found {
+			return nil
 		}
 	}
 	return ctx.Err()

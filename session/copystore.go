@@ -43,7 +43,7 @@ func copySession(ctx context.Context, from, to Store, id string, done *CopiedSto
 	}
 	_, have, err := loadRecords(ctx, to, id)
 	if errors.Is(err, ErrNotFound) {
-		log, err := to.Create(ctx, h, recs...)
+		log, err := to.Create(ctx, h, Records(recs...))
 		if err != nil {
 			return err
 		}

@@ -123,13 +123,8 @@ func readsBackAs(drafts []draft, m *chat.Message) bool {
 	return got != nil && got.Digest() == m.Digest()
 }
 
-// tidyMessage returns the message as a session can keep it: text that JSON can hold,
-// and results that name their tool.
-func tidyMessage(m chat.Message, tool func(id string) string) chat.Message {
-	m.Parts = tidyParts(m.Parts, tool)
-	return m
-}
-
+// tidyParts returns the parts of a message as a session can keep it: text that JSON can
+// hold, and results that name their tool.
 func tidyParts(parts []chat.Part, tool func(id string) string) []chat.Part {
 	changed := false
 	fix := func(s *string) {

@@ -89,12 +89,6 @@ func (s *Session) allRecords() iter.Seq2[[]byte, error] {
 	return s.tree.records(nodes)
 }
 
-// streamStore is a store that makes a session of records that are not all there at
-// once.
-type streamStore interface {
-	CreateStream(ctx context.Context, h Header, recs iter.Seq2[[]byte, error]) (Log, error)
-}
-
 // copyTo makes a session of records. A line says what they were decoded to, so that
 // a large session is not there twice.
 func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs iter.Seq2[[]byte, error], l *line, o *Options) (*Session, error) {
@@ -107,7 +101,7 @@ func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs iter.S
 	if c.o.Rules != s.o.Rules || c.o.Recover != s.o.Recover {
 		l.leaf = none // its plan is made again
 	}
-	log, err := createFrom(ctx, store, h, recs)
+	log, err := store.Create(ctx, h, recs)
 	if err != nil {
 		return nil, err
 	}
@@ -130,22 +124,6 @@ func redactedRecords(recs iter.Seq2[[]byte, error], r *Redactor) iter.Seq2[[]byt
 			}
 		}
 	}
-}
-
-// createFrom makes a session with its first records, without holding all of them
-// where the store can do so.
-func createFrom(ctx context.Context, store Store, h Header, recs iter.Seq2[[]byte, error]) (Log, error) {
-	if w, ok := store.(streamStore); ok {
-		return w.CreateStream(ctx, h, recs)
-	}
-	var all [][]byte
-	for raw, err := range recs {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, raw)
-	}
-	return store.Create(ctx, h, all...)
 }
 
 // Import makes a session of a conversation that was read from elsewhere: its

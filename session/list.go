@@ -49,10 +49,7 @@ func (s *Session) nodeOf(op, id string) (int32, error) {
 func (s *Session) Path() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	path := s.tree.withoutBookmarks(s.line.path)
-	out := make([]Entry, len(path))
-	eachParallel(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.record(path[k])) })
-	return out
+	return s.parseEntries(s.tree.withoutBookmarks(s.line.path))
 }
 
 // Page returns entries in the order in which they were written, without the

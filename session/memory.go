@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +41,14 @@ func (m *memory) findSession(op, id string) (*memorySession, error) {
 }
 
 // Create makes a session with its first records.
-func (m *memory) Create(_ context.Context, h Header, recs ...[]byte) (Log, error) {
+func (m *memory) Create(_ context.Context, h Header, recs iter.Seq2[[]byte, error]) (Log, error) {
+	var all [][]byte
+	for raw, err := range recs {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, raw)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -57,7 +65,7 @@ func (m *memory) Create(_ context.Context, h Header, recs ...[]byte) (Log, error
 		return nil, err
 	}
 	s := &memorySession{header: h, bytes: int64(len(raw))}
-	s.add(recs)
+	s.add(all)
 	m.sessions[h.ID] = s
 	return &memoryLog{m: m, id: h.ID}, nil
 }

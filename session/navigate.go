@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -60,9 +61,12 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	}
 	var supplied *BranchSummary
 	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeNavigate != nil }) {
+		s.mu.Lock()
+		left := s.parseEntries(trip.left)
+		s.mu.Unlock()
 		d := s.beforeNavigate(ctx, BeforeNavigate{
 			Session: s.ID(), Target: target, OldLeaf: out.OldLeaf, Ancestor: out.Ancestor,
-			Left: s.parseEntries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
+			Left: left, Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
 		})
 		if d.Cancel {
 			return Navigated{}, s.opError("navigate", ErrCancelled, "", "a hook cancelled the move")
@@ -182,7 +186,6 @@ func (s *Session) summariseBranch(ctx context.Context, t *trip, focus string) (*
 	if t.first >= h.Len() {
 		return nil, nil
 	}
-	var err error
 	set, counter := t.w.Settings(), t.w.Meter().Counter()
 	limits := t.w.Limits(s.o.Output)
 	budget := max(limits.Available-set.Reserve, limits.Available/2)
@@ -198,11 +201,15 @@ func (s *Session) summariseBranch(ctx context.Context, t *trip, focus string) (*
 	b := &BranchSummary{}
 	if used <= smallBranch {
 		b.Summary = summary.Serialize(h, from, h.Len())
-	} else if b.Summary, err = s.branchProse(ctx, summary.Input{
-		History: h, From: from, To: h.Len(), Turn: -1, Focus: focus, Counter: counter, Kinds: s.o.Kinds,
-		Max: max(256, limits.Available/8), Open: true,
-	}); err != nil {
-		return nil, err
+	} else {
+		out, err := summary.Guard(cmp.Or(s.o.Summarizer, summary.Builtin())).Summarize(ctx, summary.Input{
+			History: h, From: from, To: h.Len(), Turn: -1, Focus: focus, Counter: counter, Kinds: s.o.Kinds,
+			Max: max(256, limits.Available/8), Open: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		b.Summary = out.Text
 	}
 	s.mu.Lock()
 	f := s.gatherFiles(h, t.first, h.Len(), t.left)
@@ -215,15 +222,6 @@ func (s *Session) summariseBranch(ctx context.Context, t *trip, focus string) (*
 // smallBranch is how many tokens a branch may have to be told as it is: a
 // summary of less would say nothing.
 const smallBranch = 500
-
-func (s *Session) branchProse(ctx context.Context, in summary.Input) (string, error) {
-	sum := s.o.Summarizer
-	if sum == nil {
-		sum = summary.Builtin()
-	}
-	out, err := summary.Guard(sum).Summarize(ctx, in)
-	return out.Text, err
-}
 
 func branchDraft(b *BranchSummary) draft {
 	var own []byte
@@ -246,12 +244,9 @@ func (s *Session) idOf(i int32) string {
 	return s.tree.nodes[i].id
 }
 
+// parseEntries returns the entries of nodes. The caller holds the lock.
 func (s *Session) parseEntries(nodes []int32) []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	out := make([]Entry, len(nodes))
-	for k, i := range nodes {
-		out[k] = parseEntry(s.tree.record(i))
-	}
+	eachParallel(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.record(nodes[k])) })
 	return out
 }

@@ -44,17 +44,24 @@ func (s *Session) prepareSummary(ctx context.Context, snap *snapshot) (summary.P
 	state := snap.state
 	state.Preview = true
 	r, err := snap.w.Fit(ctx, snap.req, state)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return summary.Preparation{}, "", s.opError("prepare", err, "", "%v", err)
-	case err != nil: // which is why there would be no summary
-		return s.recentPreparation(snap), err.Error(), nil //nolint:nilerr
-	case !r.Changed || r.Plan == nil:
-		return s.recentPreparation(snap), s.whyNothing(snap, &r), nil
 	}
-	in, ok := newestSummary(&r)
-	if !ok {
-		return s.recentPreparation(snap), "no summary is needed: shorter tool output is enough", nil
+	why := ""
+	var in summary.Input
+	switch found := false; {
+	case err != nil:
+		why = err.Error()
+	case !r.Changed || r.Plan == nil:
+		why = s.whyNothing(snap, &r)
+	default:
+		if in, found = newestSummary(&r); !found {
+			why = "no summary is needed: shorter tool output is enough"
+		}
+	}
+	if why != "" { // a hook that supplies a summary all the same cuts before the recent messages
+		p, _ := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, snap.state.Focus)
+		return p, why, nil
 	}
 	p := in.Preparation(firstKept(r.Plan, snap.req.History))
 	set := snap.w.Settings()
@@ -79,13 +86,6 @@ func newestSummary(r *winnow.Result) (summary.Input, bool) {
 		}
 	}
 	return summary.Input{}, false
-}
-
-// recentPreparation returns where a hook cuts that supplies a summary although none
-// would be made: before the recent messages.
-func (s *Session) recentPreparation(snap *snapshot) summary.Preparation {
-	p, _ := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, snap.state.Focus)
-	return p
 }
 
 // beforeRecent finds what is older than the recent messages, or says why nothing is.

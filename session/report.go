@@ -7,9 +7,12 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// reportOf returns what a compaction did, in the units in which it was measured.
-func reportOf(w *winnow.Winnow, r *winnow.Result) plan.Report {
-	return scaleReport(withForeign(r.Report(), w, r.View), &r.Before)
+// scaledReport returns a report in the units in which a compaction was measured, so that
+// its tallies add up to the counts printed beside them.
+func scaledReport(r plan.Report, w *winnow.Winnow, v plan.View, before *winnow.Status) plan.Report {
+	r = withForeign(r, w, v)
+	r.Scale(before.Scale, before.Seen(), before.Limits.Fixed)
+	return r
 }
 
 // withForeign adds the sizes of edits that were made of another program's
@@ -44,12 +47,5 @@ func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
 			r.Stages[s].Saved += before - after
 		}
 	}
-	return r
-}
-
-// scaleReport scales a report's tokens to the count that a compaction was measured
-// in, so that its tallies add up to the counts printed beside them.
-func scaleReport(r plan.Report, s *winnow.Status) plan.Report {
-	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed)
 	return r
 }

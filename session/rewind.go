@@ -40,9 +40,6 @@ func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 // planWithout returns the plan that is left when a compaction, plan or edit is
 // taken back, and the entry that brought it. The caller holds the lock.
 func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
-	missing := func() (string, *plan.Plan, error) {
-		return "", nil, s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", id)
-	}
 	at := int32(none)
 	for k := len(s.line.path) - 1; k >= 0 && at == none; k-- {
 		i := s.line.path[k]
@@ -69,7 +66,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	}
 	of := s.planOf(at).ID()
 	if s.line.plan == nil || of == "" {
-		return missing()
+		return "", nil, s.nothingToRewind(id)
 	}
 	whole, err := s.linkedPlan()
 	if err != nil {
@@ -77,9 +74,13 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	}
 	p, err := plan.Undo(whole, of, s.line.history, s.o.Rules)
 	if err != nil {
-		return missing()
+		return "", nil, s.nothingToRewind(id)
 	}
 	return entry, p, nil
+}
+
+func (s *Session) nothingToRewind(id string) error {
+	return s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", id)
 }
 
 // linkedPlan returns the plan in force with everything that was replaced up to it.
@@ -114,7 +115,7 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	p := s.line.plan
 	taken := editWith(p, handle)
 	if taken == nil {
-		return "", nil, s.opError("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
+		return "", nil, s.nothingToRewind(handle)
 	}
 	release := []plan.Ref{taken.Ref()}
 	hides := false // what a state tells is there to be read once no messages are hidden
@@ -229,9 +230,5 @@ func (s *Session) Compactions() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, _ := s.standing(s.isCompaction)
-	var list []Entry
-	for _, i := range all {
-		list = append(list, parseEntry(s.tree.record(i)))
-	}
-	return list
+	return s.parseEntries(all)
 }

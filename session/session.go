@@ -59,7 +59,7 @@ func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, e
 }
 
 func createSession(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
-	log, err := store.Create(ctx, h.withTimeAndID(newSession(o).now()))
+	log, err := store.Create(ctx, h.withTimeAndID(newSession(o).now()), Records())
 	if err != nil {
 		return nil, err
 	}

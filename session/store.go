@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/pifile"
@@ -66,11 +67,12 @@ type Info struct {
 //
 // A Store is safe for concurrent use, also by several processes.
 type Store interface {
-	// Create makes a session with its first records, often none. Whatever happens
+	// Create makes a session with its first records, often none; see [Records]. They
+	// need not all be there at once; an error among them is returned. Whatever happens
 	// meanwhile, a full disk or the end of the process, all of it is there afterwards
 	// or nothing: half a conversation would be taken for all of it. It fails with an
 	// error that wraps [ErrExists] when there is one with that id.
-	Create(ctx context.Context, h Header, recs ...[]byte) (Log, error)
+	Create(ctx context.Context, h Header, recs iter.Seq2[[]byte, error]) (Log, error)
 
 	// Open opens a session by its id. It fails with an error that wraps
 	// [ErrNotFound] when there is none.
@@ -86,6 +88,17 @@ type Store interface {
 
 	// Close releases what the store holds.
 	Close() error
+}
+
+// Records returns records as [Store.Create] takes them.
+func Records(recs ...[]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, raw := range recs {
+			if !yield(raw, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Log is the records of one session, to which records are only ever added.

@@ -3,18 +3,11 @@ package session
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 )
-
-// anyBefore reports whether there is anyone to ask. Preparing the question
-// takes time.
-func (s *Session) anyBefore() bool {
-	return slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil })
-}
 
 func (s *Session) beforeEvent(ctx context.Context, j job, snap *snapshot) (BeforeCompact, error) {
 	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
@@ -85,7 +78,7 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, err
 	}
-	report := scaleReport(withForeign(snap.w.Report(snap.req, view), snap.w, view), &before)
+	report := scaledReport(snap.w.Report(snap.req, view), snap.w, view, &before)
 	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after, Report: report}, nil
 }
 

@@ -34,7 +34,7 @@ func (r *run) shrinkAttachments() int {
 	d := r.d
 	items := d.attachedFiles()
 	total := tokensOf(items)
-	if total == 0 || d.Config.FileShare <= 0 || r.isOff(limitStage{}) {
+	if total == 0 || d.Config.FileShare <= 0 || r.isOff("limit") {
 		return 0
 	}
 	return r.shortenFiles(items, min(r.goal.Available, r.goal.Available-r.liveTokens()+total), d.Config.FileShare)
@@ -67,10 +67,8 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 
 // shortFile shortens a file to about that many tokens.
 func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
-	p := &d.History.At(it.message).Parts[it.part]
-	name := cmp.Or(p.Name, "a file")
-	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
-	text, ok := token.FileText(p)
+	name, handle := cmp.Or(it.Name, "a file"), d.handleOf(it.visiblePart)
+	text, ok := token.FileText(it.Part)
 	if !ok {
 		return d.maskItem(it, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
 	}

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -15,7 +14,7 @@ import (
 func (r *run) leaveHandles(from, to int) {
 	d := r.d
 	var edits []plan.Edit
-	if !r.isOff(limitStage{}) {
+	if !r.isOff("limit") {
 		for _, it := range d.shrinkableItems(from, to) {
 			if e, ok := d.bareMask(it); ok {
 				edits = append(edits, e)
@@ -39,18 +38,13 @@ func (r *run) leaveHandles(from, to int) {
 
 // bareMask returns the mask that leaves the handle.
 func (d *Draft) bareMask(it item) (plan.Edit, bool) {
-	p := &d.History.At(it.message).Parts[it.part]
-	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
+	handle := d.handleOf(it.visiblePart)
 	var text string
-	switch p.Kind {
+	switch it.Kind {
 	case chat.Text, chat.ToolResult, chat.Document, chat.Image:
 		text = fmt.Sprintf("[shortened; original: %s]", handle)
 	case chat.ToolCall:
-		b, err := json.Marshal(map[string]string{"shortened": handle})
-		if err != nil {
-			return plan.Edit{}, false
-		}
-		text = string(b)
+		text = fmt.Sprintf(`{"shortened":%q}`, handle)
 	case chat.Thinking:
 		return d.squeezePart(it, 0)
 	default:

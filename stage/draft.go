@@ -300,18 +300,17 @@ func (d *Draft) editRun(kind plan.Kind, stage string, from, to int, keep []int, 
 
 // maskPart returns a mask of a part with its measure and handle. ok is false when
 // it would not make the part smaller.
-func (d *Draft) maskPart(stage string, i, part int, text, why string) (e plan.Edit, ok bool) {
-	p := &d.History.At(i).Parts[part]
-	if onlyAMarker(p) {
+func (d *Draft) maskPart(stage string, p visiblePart, text, why string) (e plan.Edit, ok bool) {
+	if onlyAMarker(p.Part) {
 		return e, false
 	}
 	before := p.Size()
-	before.Tokens = d.Counter.Part(p)
-	handle := plan.Handle(d.History, i, i+1, part)
-	if again, ok := d.recalledMarker(i, part); ok {
+	before.Tokens = d.Counter.Part(p.Part)
+	handle := d.handleOf(p)
+	if again, ok := d.recalledMarker(p); ok {
 		text, handle = again, ""
 	}
-	next := *p
+	next := *p.Part
 	switch p.Kind {
 	case chat.ToolResult:
 		next.Text, next.Content = text, nil
@@ -326,7 +325,7 @@ func (d *Draft) maskPart(stage string, i, part int, text, why string) (e plan.Ed
 		after.Tokens = d.Counter.Part(&next)
 	}
 	e = plan.Edit{
-		Kind: plan.Mask, From: i, To: i + 1, Part: part, Text: text, Stage: stage, Why: why,
+		Kind: plan.Mask, From: p.message, To: p.message + 1, Part: p.index, Text: text, Stage: stage, Why: why,
 		Handle: handle, Before: before, After: after,
 	}
 	return e, after.Tokens < before.Tokens || after.Images < before.Images || after.Bytes < before.Bytes*9/10
@@ -386,12 +385,33 @@ func (d *Draft) visibleParts(from, to int) iter.Seq[visiblePart] {
 	}
 }
 
-// asItem returns a part with its tokens in the view.
+// item is a part of the view with its tokens there.
+type item struct {
+	visiblePart
+	tokens int
+}
+
 func (d *Draft) asItem(p visiblePart) item {
 	if p.mask != nil {
-		return item{p.message, p.index, p.mask.After.Tokens}
+		return item{p, p.mask.After.Tokens}
 	}
-	return item{p.message, p.index, d.Counter.Part(p.Part)}
+	return item{p, d.Counter.Part(p.Part)}
+}
+
+// savedBy returns what edits save.
+func savedBy(edits []plan.Edit) (s chat.Size) {
+	for i := range edits {
+		s = s.Add(edits[i].Before.Sub(edits[i].After))
+	}
+	return s
+}
+
+func tokensOf(items []item) int {
+	n := 0
+	for i := range items {
+		n += items[i].tokens
+	}
+	return n
 }
 
 // containsSorted reports whether a sorted list holds i.
@@ -477,6 +497,14 @@ func (d *Draft) viewUnder(edits []plan.Edit) (plan.View, error) {
 	}
 	return plan.Apply(d.History, p)
 }
+
+// handleOf returns the handle of a part.
+func (d *Draft) handleOf(p visiblePart) string {
+	return plan.Handle(d.History, p.message, p.message+1, p.index)
+}
+
+// redeemPart returns the handle of a part as markers show it.
+func (d *Draft) redeemPart(p visiblePart) string { return d.redeemHint(d.handleOf(p)) }
 
 // redeemHint returns a handle as markers show it: with the tool that gives the
 // original back, where there is one.

@@ -107,7 +107,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 	if !r.isOver(r.goal.Available) {
 		return nil
 	}
-	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff(limitStage{}) { // whatever their share is
+	if files := r.d.attachedFiles(); len(files) > 0 && !r.isOff("limit") { // whatever their share is
 		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
@@ -126,11 +126,11 @@ func (r *run) reachFloor(ctx context.Context) error {
 
 // isOff reports whether somebody switched the stage off: then the floor does
 // nothing in its name.
-func (r *run) isOff(s Stage) bool { return slices.Contains(r.Off, s.Name()) }
+func (r *run) isOff(name string) bool { return slices.Contains(r.Off, name) }
 
 // blameSwitchedOff says whether it is for stages that are switched off that nothing fits.
 func (r *run) blameSwitchedOff(e *CannotFitError) error {
-	off := slices.DeleteFunc([]string{limitStage{}.Name(), truncateStage{}.Name()}, func(n string) bool { return !slices.Contains(r.Off, n) })
+	off := slices.DeleteFunc([]string{"limit", "truncate"}, func(n string) bool { return !r.isOff(n) })
 	if len(off) == 0 {
 		return e
 	}
@@ -167,7 +167,7 @@ func (r *run) liveTokens() int {
 
 // truncateToFit drops what Truncate would, so that the request fits.
 func (r *run) truncateToFit() {
-	if r.isOff(truncateStage{}) {
+	if r.isOff("truncate") {
 		return
 	}
 	need := r.totalSize().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
@@ -175,7 +175,7 @@ func (r *run) truncateToFit() {
 		need.Bytes = 0
 	}
 	need.Images = 0
-	if edits, err := (truncateStage{}).Propose(context.Background(), r.d, need); err == nil && len(edits) > 0 {
+	if edits, err := r.d.truncateTurns(context.Background(), need); err == nil && len(edits) > 0 {
 		r.acceptEdits("truncate", edits)
 	}
 }
@@ -196,7 +196,7 @@ func (d *Draft) keptSystem() []int {
 func (r *run) dropSystem() {
 	d := r.d
 	system := d.keptSystem()
-	if len(system) == 0 || r.isOff(truncateStage{}) {
+	if len(system) == 0 || r.isOff("truncate") {
 		return
 	}
 	added, view, now, notes := d.added, d.View, r.now, r.notes
@@ -220,26 +220,12 @@ func (r *run) dropSystem() {
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
 	d := r.d
-	if r.isOff(truncateStage{}) {
+	if r.isOff("truncate") {
 		return
 	}
-	if e, ok := dropRun(d, "truncate", 0, d.Live); ok { // the user's last request is kept inside
+	if e, ok := d.dropRun("truncate", 0, d.Live); ok { // the user's last request is kept inside
 		r.acceptEdits("truncate", []plan.Edit{e})
 	}
-}
-
-// item is a part of the live messages that can shrink.
-type item struct {
-	message, part int
-	tokens        int // in the view
-}
-
-func tokensOf(items []item) int {
-	n := 0
-	for i := range items {
-		n += items[i].tokens
-	}
-	return n
 }
 
 // leastItem is the number of tokens below which an item is not shortened further.
@@ -254,7 +240,7 @@ func (r *run) shareRoom(ctx context.Context) {
 	live, before := sum(w[d.Live:]), sum(w[:d.Live])
 	room := min(r.goal.Target, r.goal.Available) - r.fixed.Tokens
 	most := max(room*2/3, room-before)
-	if live <= most || before < leastFold || r.isOff(limitStage{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == ladderStage{} }) {
+	if live <= most || before < leastFold || r.isOff("limit") || r.Pipeline.Stages == nil || !r.Says() {
 		return
 	}
 	items := d.shrinkableItems(d.Live, d.History.Len())
@@ -295,7 +281,7 @@ func (r *run) shrinkLive(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), h
 // shrinkRun shrinks the messages of a run as shrinkLive does.
 func (r *run) shrinkRun(from, to int, half bool) {
 	d := r.d
-	if r.isOff(limitStage{}) {
+	if r.isOff("limit") {
 		return
 	}
 	over := r.totalSize().Tokens - r.goal.Available
@@ -342,10 +328,8 @@ func (d *Draft) shrinkableItems(from, to int) []item {
 
 // squeezePart shortens one part to about max tokens, its framing included.
 func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
-	m := d.History.At(it.message)
-	p := &m.Parts[it.part]
-	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
-	note := fmt.Sprintf("[shortened; original: %s]", d.redeemHint(handle))
+	p, redeem := it.Part, d.redeemPart(it.visiblePart)
+	note := fmt.Sprintf("[shortened; original: %s]", redeem)
 	why := "what must stay is larger than what is available"
 	empty := *p
 	empty.Text, empty.Args, empty.Content = "", "", nil
@@ -355,12 +339,12 @@ func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
 	}
 	switch p.Kind {
 	case chat.ToolCall:
-		return d.maskItem(it, shortArgs(p.Args, max(2*room, 40), d.redeemHint(handle)), why)
+		return d.maskItem(it, shortArgs(p.Args, max(2*room, 40), redeem), why)
 	case chat.Thinking:
-		if d.lead >= 0 && it.part == 0 && it.message >= d.lead || len(m.Parts) == 1 {
+		if d.lead >= 0 && it.index == 0 && it.message >= d.lead || len(d.History.At(it.message).Parts) == 1 {
 			return plan.Edit{}, false
 		}
-		return d.maskPart("limit", it.message, it.part, "", why)
+		return d.maskPart("limit", it.visiblePart, "", why)
 	case chat.Text, chat.ToolResult, chat.Document:
 		text := note
 		if room >= 8 && p.Text != "" {
@@ -368,14 +352,14 @@ func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
 		}
 		return d.maskItem(it, text, why)
 	case chat.Image:
-		return d.maskPart("limit", it.message, it.part, note, why)
+		return d.maskPart("limit", it.visiblePart, note, why)
 	}
 	return plan.Edit{}, false
 }
 
 // maskItem returns a mask of an item that makes it smaller than it stands in the view.
 func (d *Draft) maskItem(it item, text, why string) (plan.Edit, bool) {
-	e, ok := d.maskPart("limit", it.message, it.part, text, why)
+	e, ok := d.maskPart("limit", it.visiblePart, text, why)
 	return e, ok && e.After.Tokens < it.tokens
 }
 

@@ -11,32 +11,25 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// foldStage turns older history into one message: requests, actions and answers,
+// foldHistory turns older history into one message: requests, actions and answers,
 // and a summary. There is one: a later fold takes the place of the earlier one,
 // from the originals, and a model brings its notes up to date. Where the current
 // turn itself is long, the user's last request is kept inside the run: it stands
 // after the summary, before the newest actions.
-type foldStage struct{}
-
-// Name returns "fold".
-func (foldStage) Name() string { return "fold" }
-
-// leastFold is the number of tokens below which a fold is not worth its frame.
-const leastFold = 400
-
-// Propose folds what is older than the recent messages.
-func (s foldStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (d *Draft) foldHistory(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	w := d.messageWeights()
-	cut := s.recentStart(d, w)
-	e, ok, err := s.foldOlder(ctx, d, w, cut, need)
+	e, ok, err := d.foldOlder(ctx, w, d.recentStart(w), need)
 	if err != nil || !ok {
 		return nil, err
 	}
 	return []plan.Edit{e}, nil
 }
 
+// leastFold is the number of tokens below which a fold is not worth its frame.
+const leastFold = 400
+
 // recentStart returns where the recent messages start.
-func (foldStage) recentStart(d *Draft, w []int) int {
+func (d *Draft) recentStart(w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
 	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
@@ -61,10 +54,13 @@ func (foldStage) recentStart(d *Draft, w []int) int {
 }
 
 // foldOlder folds the messages before end.
-func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
+func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := SummaryRoom(d.Available)
-	from, folds, runs, prose, since := 0, 0, 0, "", 0
+	from, folds, runs, prose, since, lastEnd := 0, 0, 0, "", 0, 0
 	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To {
+			lastEnd = max(lastEnd, e.To)
+		}
 		if isRun(&e) && e.From < e.To && e.To <= end {
 			from = e.To
 			folds += e.After.Tokens
@@ -92,10 +88,10 @@ func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, ne
 		// The text may have half of what it is made of. What it replaces counts
 		// as it stands now: an earlier summary is not made shorter and shorter.
 		most := share
-		if from == 0 && (runs > 0) {
+		if from == 0 && runs > 0 {
 			most = max(share, all)
 		}
-		room := min(most, (d.Tokens(a, b)-d.tokensKept(keep))/2)
+		room := min(most, d.sizeOfRun(a, b, keep).Tokens/2)
 		if left := visible - need.Tokens; left < most {
 			room = min(room, max(left, share/2, leastFold))
 		}
@@ -114,7 +110,7 @@ func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, ne
 		room += words
 		// A summary of the same messages that was asked for again may have the room
 		// that the first had: else each would be shorter than the one before.
-		if d.again = d.must && d.lastRunEnd() >= b; d.must && !d.again {
+		if d.again = d.must && lastEnd >= b; d.must && !d.again {
 			room = min(room, visible)
 		}
 		tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
@@ -133,7 +129,7 @@ func (s foldStage) foldOlder(ctx context.Context, d *Draft, w []int, end int, ne
 		if err != nil {
 			return plan.Edit{}, false, err
 		}
-		e := d.editRun(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
+		e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
 	}
@@ -156,26 +152,6 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 		}
 	}
 	return -1
-}
-
-// lastRunEnd returns where the last run ends that is there; 0 where there is none.
-func (d *Draft) lastRunEnd() int {
-	to := 0
-	for _, e := range d.Edits() {
-		if isRun(&e) && e.From < e.To {
-			to = max(to, e.To)
-		}
-	}
-	return to
-}
-
-// tokensKept returns the tokens of messages that stay inside a run.
-func (d *Draft) tokensKept(keep []int) int {
-	n := 0
-	for _, k := range keep {
-		n += d.tokensAt(k)
-	}
-	return n
 }
 
 // userWords returns the tokens of the user's requests in a run, with their

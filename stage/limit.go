@@ -10,19 +10,14 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// limitStage shortens single items that are too large for any conversation: a tool
+// limitItems shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
 // is the head, the tail, the lines that report errors and those that the agent edited
-// later, with what stands around them. It also takes the oldest images away when there are more than the limit, and the oldest images
-// and documents when the request has too many bytes.
-type limitStage struct{}
-
-// Name returns "limit".
-func (limitStage) Name() string { return "limit" }
-
-// Propose shortens every oversized item but those that the next call is about:
-// they are shortened only where they do not fit at all.
-func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+// later, with what stands around them. Items that the next call is about are shortened
+// only where they do not fit at all. It also takes the oldest images away when there are
+// more than the limit, and the oldest images and documents when the request has too
+// many bytes.
+func (d *Draft) limitItems(_ context.Context, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
 	maxBytes, maxLines := d.Config.itemLimits()
 	maxTokens := max(d.Available/4, 64)
@@ -32,7 +27,7 @@ func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan
 			continue
 		}
 		if n := imagesIn(p.Part); n > 0 && images > 0 || bytes > 0 && mediaIn(p.Part) > 0 {
-			if e, ok := d.withoutMedia(l.Name(), p.message, p.index); ok {
+			if e, ok := d.withoutMedia(p); ok {
 				images -= n
 				bytes -= e.Before.Bytes - e.After.Bytes
 				edits = append(edits, e)
@@ -43,7 +38,7 @@ func (l limitStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan
 		if p.message >= d.Live || size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
 			continue // a token has at least one byte
 		}
-		if e, ok := d.shortenPart(l.Name(), p.message, p.index, maxTokens); ok {
+		if e, ok := d.shortenPart(p, maxTokens); ok {
 			edits = append(edits, e)
 		}
 	}
@@ -66,25 +61,23 @@ func mediaIn(p *chat.Part) int {
 
 // withoutMedia returns a mask that leaves the words of a part and takes its
 // images and documents away.
-func (d *Draft) withoutMedia(stage string, i, part int) (plan.Edit, bool) {
-	p := &d.History.At(i).Parts[part]
+func (d *Draft) withoutMedia(p visiblePart) (plan.Edit, bool) {
 	if p.Signature != "" {
 		return plan.Edit{}, false
 	}
 	what := "file"
-	if n := imagesIn(p); n > 0 {
+	if n := imagesIn(p.Part); n > 0 {
 		what = fmt.Sprintf("%d image(s)", n)
 	}
-	text := fmt.Sprintf("[%s left out; original: %s]", what, d.redeemHint(plan.Handle(d.History, i, i+1, part)))
+	text := fmt.Sprintf("[%s left out; original: %s]", what, d.redeemPart(p))
 	if p.Text != "" {
 		text = p.Text + "\n" + text
 	}
-	return d.maskPart(stage, i, part, text, "more images or bytes than the limit")
+	return d.maskPart("limit", p, text, "more images or bytes than the limit")
 }
 
 // shortenPart returns a mask that cuts a part to the limits for one item.
-func (d *Draft) shortenPart(stage string, i, part, maxTokens int) (plan.Edit, bool) {
-	p := &d.History.At(i).Parts[part]
+func (d *Draft) shortenPart(p visiblePart, maxTokens int) (plan.Edit, bool) {
 	maxBytes, maxLines := d.Config.itemLimits()
 	if p.Signature != "" || p.Kind == chat.Thinking || p.Kind == chat.Opaque || p.Kind == chat.Image {
 		return plan.Edit{}, false
@@ -93,21 +86,22 @@ func (d *Draft) shortenPart(stage string, i, part, maxTokens int) (plan.Edit, bo
 	if p.Kind != chat.ToolCall {
 		lines = countLines(p.Text)
 	}
-	tokens := d.Counter.Part(p)
+	tokens := d.Counter.Part(p.Part)
 	if tokens <= maxTokens && len(p.Text)+len(p.Args) <= maxBytes && lines <= maxLines {
 		return plan.Edit{}, false
 	}
-	handle := plan.Handle(d.History, i, i+1, part)
+	redeem := d.redeemPart(p)
 	why := fmt.Sprintf("%d tokens, %d bytes in one item", tokens, len(p.Text)+len(p.Args))
 	if p.Kind == chat.ToolCall {
-		return d.maskPart(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, d.redeemHint(handle)), why)
+		return d.maskPart("limit", p, shortArgs(p.Args, 8*maxTokens/3, redeem), why)
 	}
-	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, d.redeemHint(handle))
+	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, redeem)
 	var worked []block
 	if d.Config.ItemKeep != work.KeepHead && d.Config.ItemKeep != work.KeepTail {
-		worked = d.workedOn(i, p.Text)
+		worked = d.workedOn(p.message, p.Text)
 	}
-	return d.maskPart(stage, i, part, d.cutText(d.Config.ItemKeep, p.Text, worked, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
+	text := d.cutText(d.Config.ItemKeep, p.Text, worked, min(maxBytes, 4*maxTokens), maxLines, maxTokens)
+	return d.maskPart("limit", p, text+note, why)
 }
 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines

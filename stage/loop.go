@@ -117,19 +117,15 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	room := r.turnRoom()
 	var edits []plan.Edit
 	if split > start {
-		if e, ok := turnFold(ctx, d, turnRun{from: start, to: split, most: room / 4}); ok {
+		if e, ok := d.turnFold(ctx, turnRun{from: start, to: split, most: room / 4}); ok {
 			edits = append(edits, e)
 			room -= e.After.Tokens
 		}
-		for i := start; i < split; i++ {
-			if d.keep[i] {
-				room -= d.tokensAt(i)
-			}
-		}
+		room -= d.keptTokens(start, split)
 	}
 	room = max(room, d.Available/8)
 	whole := max(room*3/4, room-room/16-512-100*(n-split)) // the rest is for the lines of the steps
-	e, ok := turnFold(ctx, d, turnRun{from: split, to: n, most: room, whole: whole, live: true})
+	e, ok := d.turnFold(ctx, turnRun{from: split, to: n, most: room, whole: whole, live: true})
 	if !ok || !r.takeEdits("split-turn", append(edits, e), true) {
 		return false, nil
 	}

@@ -33,7 +33,7 @@ func (r *run) orderStages(stages []Stage) []Stage {
 	}
 	var first, later []Stage
 	for i, s := range stages {
-		if name := s.Name(); i < fold && (name == supersedeStage{}.Name() || name == pruneStage{}.Name()) {
+		if name := s.Name(); i < fold && (name == "supersede" || name == "prune") {
 			later = append(later, s)
 			continue
 		}
@@ -47,5 +47,5 @@ func (r *run) orderStages(stages []Stage) []Stage {
 
 // isFoldStage reports whether a stage makes a summary of older messages.
 func isFoldStage(s Stage) bool {
-	return s.Name() == foldStage{}.Name() || s.Name() == ladderStage{}.Name()
+	return s.Name() == "fold" || s.Name() == ladderStage{}.Name()
 }

@@ -37,7 +37,25 @@ func (p *Pipeline) Remember() *Pipeline {
 
 // all are the stages in the order in which they are meant to run. The last is only
 // for those who ask for it.
-var all = []Stage{limitStage{}, ladderStage{}, supersedeStage{}, pruneStage{}, splitTurnStage{}, foldStage{}, truncateStage{}, halfStage{}}
+var all = []Stage{
+	ownStage{"limit", (*Draft).limitItems}, ladderStage{}, ownStage{"supersede", (*Draft).supersedeCopies}, ownStage{"prune", (*Draft).pruneOutput},
+	ownStage{"split-turn", (*Draft).splitTurn}, ownStage{"fold", (*Draft).foldHistory}, ownStage{"truncate", (*Draft).truncateTurns},
+	ownStage{"half", (*Draft).dropHalf},
+}
+
+// ownStage is a stage of winnow's own.
+type ownStage struct {
+	name    string
+	propose func(*Draft, context.Context, chat.Size) ([]plan.Edit, error)
+}
+
+// Name implements [Stage].
+func (s ownStage) Name() string { return s.name }
+
+// Propose implements [Stage].
+func (s ownStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+	return s.propose(d, ctx, need)
+}
 
 // Named returns the stages with these names, in the order in which they are meant to
 // run.
@@ -199,15 +217,14 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	run.protectTail()
 	run.makeRoom(0)
 
-	view, err := plan.Apply(req.History, base)
+	var err error
+	if d.View, err = plan.Apply(req.History, base); err == nil {
+		err = d.repairView(goal.Close)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
-	d.View = view
-	run.now = p.Meter.Measure(view)
-	if err := run.repairDraft(goal.Close); err != nil {
-		return Outcome{}, err
-	}
+	run.now = p.Meter.Measure(d.View)
 	untouched := run.copyRun()
 	// A repair may take the thinking away that an open loop must start with, as a
 	// rewrite does.
@@ -363,7 +380,7 @@ func (r *run) runStages(ctx context.Context) error {
 		if need == (chat.Size{}) && !asked {
 			return nil
 		}
-		if s.Name() == (truncateStage{}).Name() && !r.isOver(r.goal.Trigger) {
+		if s.Name() == "truncate" && !r.isOver(r.goal.Trigger) {
 			continue // it loses more than it is worth below the trigger
 		}
 		edits, err := proposeGuarded(ctx, s, r.d, need)

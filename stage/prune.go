@@ -12,35 +12,24 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// pruneStage makes old tool output small: first a skeleton of what it said (status,
+// pruneOutput makes old tool output small: first a skeleton of what it said (status,
 // errors, paths, symbols, numbers), then, if that is not enough, a placeholder
 // that names the call. The long values of old calls' arguments and the
-// reasoning of earlier turns go with it. The newest output is left alone.
-type pruneStage struct{}
-
-// Name returns "prune".
-func (pruneStage) Name() string { return "prune" }
-
-// Propose prunes oldest first until need is met. It returns nothing when that
-// would save less than the configured least.
-func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+// reasoning of earlier turns go with it. The newest output is left alone. It prunes
+// oldest first until need is met, and returns nothing when that would save less than
+// the configured least.
+func (d *Draft) pruneOutput(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	least := d.Config.PruneMin
 	if !d.Config.FirmPruneMin {
 		least = min(least, d.Available/10)
 	}
-	candidates := s.pruneCandidates(d)
-	possible := 0
-	for i := range candidates {
-		possible += candidates[i].tokens
-	}
+	candidates := d.pruneCandidates()
 	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
-	if possible < least && !tooMany {
+	if tokensOf(candidates) < least && !tooMany {
 		return nil, nil
 	}
-	edits := s.maskThinking(d)
-	for i := range edits {
-		need = need.Sub(edits[i].Before.Sub(edits[i].After))
-	}
+	edits := d.maskThinking()
+	need = need.Sub(savedBy(edits))
 	small := make(map[plan.Ref]int)
 	for i := range candidates {
 		if ctx.Err() != nil {
@@ -49,8 +38,7 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 		if need.Tokens <= 0 && need.Bytes <= 0 {
 			break
 		}
-		e, ok := s.skeletonMask(d, &candidates[i])
-		if ok {
+		if e, ok := d.skeletonMask(candidates[i]); ok {
 			need = need.Sub(e.Before.Sub(e.After))
 			small[e.Ref()] = len(edits)
 			edits = append(edits, e)
@@ -60,11 +48,10 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 		if need.Tokens <= 0 && need.Bytes <= 0 {
 			break
 		}
-		c := &candidates[i]
-		if c.part.Kind != chat.ToolResult {
+		if candidates[i].Kind != chat.ToolResult {
 			continue
 		}
-		e, ok := s.placeholderMask(d, c)
+		e, ok := d.placeholderMask(candidates[i])
 		if !ok {
 			continue
 		}
@@ -78,18 +65,14 @@ func (s pruneStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pl
 		need = need.Sub(e.Before.Sub(e.After))
 		edits = append(edits, e)
 	}
-	saved := 0
-	for i := range edits {
-		saved += edits[i].Before.Tokens - edits[i].After.Tokens
-	}
-	if saved < least && !tooMany {
+	if savedBy(edits).Tokens < least && !tooMany {
 		return nil, nil
 	}
 	return edits, nil
 }
 
 // pruneCandidates lists old results and long arguments that may be pruned, oldest first.
-func (s pruneStage) pruneCandidates(d *Draft) []toolResult {
+func (d *Draft) pruneCandidates() []item {
 	results := d.editableResults(0, d.Live)
 	protect := d.Config.PruneProtect
 	if !d.Config.FirmPruneProtect {
@@ -103,8 +86,8 @@ func (s pruneStage) pruneCandidates(d *Draft) []toolResult {
 		end--
 		protect -= results[end].tokens
 	}
-	results = slices.DeleteFunc(results[:end], func(r toolResult) bool {
-		return r.tokens < 48 || s.isExcepted(d, r.call.Name)
+	results = slices.DeleteFunc(results[:end], func(r item) bool {
+		return r.tokens < 48 || d.isExcepted(d.Call(r.message, r.index).Name)
 	})
 	edge := 0
 	if end > 0 && len(results) > 0 {
@@ -112,58 +95,57 @@ func (s pruneStage) pruneCandidates(d *Draft) []toolResult {
 	}
 	// Long arguments of calls that are as old as the oldest protected result.
 	for p := range d.visibleParts(0, edge) {
-		if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && p.mask == nil && d.History.At(p.message).Role == chat.Assistant && d.mayMask(p.message, p.index) && !s.isExcepted(d, p.Name) {
-			results = append(results, toolResult{message: p.message, index: p.index, part: p.Part, call: p.Part, tokens: d.Counter.Part(p.Part)})
+		if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && p.mask == nil && d.History.At(p.message).Role == chat.Assistant && d.mayMask(p.message, p.index) && !d.isExcepted(p.Name) {
+			results = append(results, d.asItem(p))
 		}
 	}
-	slices.SortStableFunc(results, func(a, b toolResult) int { return cmp.Or(a.message-b.message, a.index-b.index) })
+	slices.SortStableFunc(results, func(a, b item) int { return cmp.Or(a.message-b.message, a.index-b.index) })
 	return results
 }
 
 // leastThinking is the number of tokens below which reasoning is not worth an edit.
 const leastThinking = 16
 
-func (pruneStage) isExcepted(d *Draft, tool string) bool {
+func (d *Draft) isExcepted(tool string) bool {
 	return slices.ContainsFunc(d.Config.PruneExcept, func(name string) bool { return strings.EqualFold(name, tool) })
 }
 
 // maskThinking returns masks that remove the thinking of turns before the current one.
-func (s pruneStage) maskThinking(d *Draft) []plan.Edit {
+func (d *Draft) maskThinking() []plan.Edit {
 	var edits []plan.Edit
 	for p := range d.visibleParts(0, min(d.LastUser, d.Live)) {
 		m := d.History.At(p.message)
 		if p.Kind != chat.Thinking || p.mask != nil || m.Role != chat.Assistant || len(m.Parts) < 2 || !d.mayMask(p.message, p.index) {
 			continue
 		}
-		if e, ok := d.maskPart(s.Name(), p.message, p.index, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
+		if e, ok := d.maskPart("prune", p, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
 			edits = append(edits, e)
 		}
 	}
 	return edits
 }
 
-func (s pruneStage) skeletonMask(d *Draft, r *toolResult) (plan.Edit, bool) {
-	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
-	if r.part.Kind == chat.ToolCall {
-		return d.maskPart(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeemHint(handle)), "long arguments of an old call")
+func (d *Draft) skeletonMask(r item) (plan.Edit, bool) {
+	redeem := d.redeemPart(r.visiblePart)
+	if r.Kind == chat.ToolCall {
+		return d.maskPart("prune", r.visiblePart, shortArgs(r.Args, len(r.Args)/2, redeem), "long arguments of an old call")
 	}
-	room := min(skeletonMax, r.tokens/3)
-	text := skeletonOf(r.part, room, d.Counter.Text)
+	text := skeletonOf(r.Part, min(skeletonMax, r.tokens/3), d.Counter.Text)
 	if text == "" {
-		return s.placeholderMask(d, r)
+		return d.placeholderMask(r)
 	}
-	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.part.Text), d.redeemHint(handle))
-	return d.maskPart(s.Name(), r.message, r.index, note+text, "old tool output")
+	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.Text), redeem)
+	return d.maskPart("prune", r.visiblePart, note+text, "old tool output")
 }
 
-func (s pruneStage) placeholderMask(d *Draft, r *toolResult) (plan.Edit, bool) {
-	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
+func (d *Draft) placeholderMask(r item) (plan.Edit, bool) {
 	status := ""
-	if failed, exit, known := work.Status(r.part); known && exit != 0 {
+	if failed, exit, known := work.Status(r.Part); known && exit != 0 {
 		status = fmt.Sprintf(", exit status %d", exit)
 	} else if failed {
 		status = ", failed"
 	}
-	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", work.Headline(r.call, 160), len(r.part.Text), status, d.redeemHint(handle))
-	return d.maskPart(s.Name(), r.message, r.index, text, "old tool output")
+	call := work.Headline(d.Call(r.message, r.index), 160)
+	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", call, len(r.Text), status, d.redeemPart(r.visiblePart))
+	return d.maskPart("prune", r.visiblePart, text, "old tool output")
 }

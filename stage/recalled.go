@@ -28,12 +28,11 @@ func byTool(call *chat.Part, name string) bool {
 
 // recalledMarker returns what stands in place of something that was recalled, or of
 // what a search found. It is false for everything else.
-func (d *Draft) recalledMarker(i, part int) (text string, ok bool) {
-	p := &d.History.At(i).Parts[part]
+func (d *Draft) recalledMarker(p visiblePart) (text string, ok bool) {
 	if p.Kind != chat.ToolResult || !strings.HasPrefix(p.Text, "[") {
 		return "", false
 	}
-	call := d.Call(i, part)
+	call := d.Call(p.message, p.index)
 	if m := recalledHead.FindStringSubmatch(p.Text); m != nil && byTool(call, "recall") {
 		return "[recalled before; original: " + d.redeemHint(m[1]) + "]", true
 	}

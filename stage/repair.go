@@ -36,17 +36,6 @@ func Repair(h chat.History, rules chat.Rules, pending bool) ([]plan.Edit, error)
 	return d.added, nil
 }
 
-// repairDraft does the pipeline's first step: see [Repair].
-func (r *run) repairDraft(pending bool) error {
-	if err := r.d.repairView(pending); err != nil {
-		return err
-	}
-	if len(r.d.added) > 0 {
-		r.now = r.Meter.Measure(r.d.View)
-	}
-	return nil
-}
-
 // repairView adds answers until the view obeys the rules, and ends a loop that an
 // earlier plan took the thinking of. Mending one thing can bring another to light (a call that is quoted leaves its result without a
 // partner), so it goes round a few times.

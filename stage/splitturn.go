@@ -12,20 +12,14 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// splitTurnStage folds the first part of a long turn: all exchanges of the current
+// splitTurn folds the first part of a long turn: all exchanges of the current
 // turn but the last few become one message with a line for each call. The
-// user's request before it and the exchanges after it stay as they are.
-type splitTurnStage struct{}
-
-// Name returns "split-turn".
-func (splitTurnStage) Name() string { return "split-turn" }
-
-// Propose folds the current turn's exchanges before the tail. It returns
+// user's request before it and the exchanges after it stay as they are. It returns
 // nothing when the turn has no more exchanges than the tail. A tail that has no
 // room beside what must stay is shortened item by item; the live exchange stays
 // whole here, since what the next call is about is shortened only where it does
 // not fit at all.
-func (s splitTurnStage) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	start := d.LastUser + 1
 	var exchanges []chat.Exchange
 	for _, x := range d.Outline.Exchanges {
@@ -46,12 +40,12 @@ func (s splitTurnStage) Propose(ctx context.Context, d *Draft, need chat.Size) (
 		room -= d.Tokens(d.LastUser, start)
 	}
 	share, _ := SummaryRoom(d.Available)
-	if e, ok := turnFold(ctx, d, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
+	if e, ok := d.turnFold(ctx, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
 	if need.Tokens > 0 {
-		edits = append(edits, s.shortenTail(d, end, room)...)
+		edits = append(edits, d.shortenTail(end, room)...)
 	}
 	return edits, nil
 }
@@ -62,7 +56,7 @@ const leastTail = 128
 
 // shortenTail shortens the largest items from message from on, so that all of them
 // have at most room tokens.
-func (s splitTurnStage) shortenTail(d *Draft, from, room int) []plan.Edit {
+func (d *Draft) shortenTail(from, room int) []plan.Edit {
 	over := -room
 	d.eachVisible(from, d.History.Len(), func(i int, masks []plan.Edit) {
 		over += d.tokensAt(i)
@@ -77,7 +71,7 @@ func (s splitTurnStage) shortenTail(d *Draft, from, room int) []plan.Edit {
 	limit := max(capFor(items, tokensOf(items)-over), leastTail)
 	edits := d.squeezeItems(items, limit, false)
 	for i := range edits {
-		edits[i].Stage, edits[i].Why = s.Name(), "the last exchanges of the turn are larger than their room"
+		edits[i].Stage, edits[i].Why = "split-turn", "the last exchanges of the turn are larger than their room"
 	}
 	return edits
 }
@@ -94,7 +88,7 @@ type turnRun struct {
 // turnFold folds a part of a turn into one message: a header, and for each call
 // a line and what its result said. The newest steps get the room first; where
 // they are too many, the older ones are summarised.
-func turnFold(ctx context.Context, d *Draft, r turnRun) (plan.Edit, bool) {
+func (d *Draft) turnFold(ctx context.Context, r turnRun) (plan.Edit, bool) {
 	a, b, keep, ok := d.Run(r.from, r.to)
 	if !ok {
 		return plan.Edit{}, false
@@ -211,7 +205,7 @@ func (d *Draft) describeStep(from, to, whole int, mark string) (calls int, text 
 }
 
 func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text string) {
-	share := resultShare(d, from, to, whole)
+	share := d.resultShare(from, to, whole)
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
@@ -264,7 +258,7 @@ const leastShare = 80
 
 // resultShare returns the most tokens that each result of an exchange may have so
 // that its results have at most whole together.
-func resultShare(d *Draft, from, to, whole int) int {
+func (d *Draft) resultShare(from, to, whole int) int {
 	if whole <= leastShare {
 		return 0
 	}
@@ -273,7 +267,7 @@ func resultShare(d *Draft, from, to, whole int) int {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			if m.Parts[k].Kind == chat.ToolResult {
-				results = append(results, item{i, k, d.Counter.Text(m.Parts[k].Text) + 2*leastItem})
+				results = append(results, item{tokens: d.Counter.Text(m.Parts[k].Text) + 2*leastItem})
 			}
 		}
 	}

@@ -12,76 +12,44 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// supersedeStage reduces older copies of what stands in the conversation again: a
+// supersedeCopies reduces older copies of what stands in the conversation again: a
 // file that was read again in the same or a larger range, or written as a
 // whole; a result that came again byte for byte; lines that a later result
 // repeats. The latest copy stays, the older ones point to it and keep the lines
-// that are only in them.
-type supersedeStage struct{}
-
-// Name returns "supersede".
-func (supersedeStage) Name() string { return "supersede" }
-
-// shownAt is a later place where something stands again.
-type shownAt struct {
-	op      work.FileOp
-	message int
-	result  *chat.Part
-}
-
-// Propose reduces superseded results, oldest first, until need is met.
-func (s supersedeStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
-	seed := maphash.MakeSeed()
-	shown := make(map[string][]shownAt) // by path, from later messages
-	whole := make(map[uint64]int)       // hash of a result -> message
-	lines := make(map[uint64]int)       // hash of a line -> message, the latest
-
+// that are only in them. It goes on, oldest first, until need is met.
+func (d *Draft) supersedeCopies(_ context.Context, need chat.Size) ([]plan.Edit, error) {
+	later := laterCopies{maphash.MakeSeed(), map[string][]shownAt{}, map[uint64]int{}, map[uint64]int{}}
 	// Newest first: what a result repeats must stand after it. Results from
 	// Live on count as later copies but are not reduced themselves.
 	var found []plan.Edit
 	all := d.editableResults(0, d.History.Len())
 	for n := len(all) - 1; n >= 0; n-- {
-		r := &all[n]
-		if r.failed {
+		r := all[n]
+		if r.Failed {
 			continue // it neither repeats nor replaces anything
 		}
-		access := d.Kinds.Access(r.call)
+		access := d.Kinds.Access(d.Call(r.message, r.index))
 		if r.message < d.Live && r.tokens >= 64 {
-			if e, ok := s.maskSuperseded(d, r, &access, shown, whole, lines, seed); ok {
+			if e, ok := d.maskSuperseded(r, &access, &later); ok {
 				found = append(found, e)
 				continue // it no longer stands there for others to point at
 			}
 		}
-		for _, op := range access.Ops {
-			if op.Path != "" && (op.Kind == work.ToolRead || op.Kind == work.ToolWrite) {
-				shown[op.Path] = append(shown[op.Path], shownAt{op, r.message, r.part})
-			}
-		}
-		if len(r.part.Text) >= minRepeat {
-			whole[maphash.String(seed, r.part.Text)] = r.message
-			for line := range strings.Lines(r.part.Text) {
-				if line = strings.TrimSuffix(line, "\n"); len(line) >= minLine {
-					lines[maphash.String(seed, line)] = r.message
-				}
-			}
-		}
+		later.add(r, &access)
 	}
 	// found is newest first; the oldest go first.
-	edits := s.maskInstructions(d)
-	for i := range edits {
-		need = need.Sub(edits[i].Before.Sub(edits[i].After))
-	}
+	edits := d.maskInstructions()
+	need = need.Sub(savedBy(edits))
 	for i := len(found) - 1; i >= 0 && (need.Tokens > 0 || need.Bytes > 0); i-- {
-		e := found[i]
-		need = need.Sub(e.Before.Sub(e.After))
-		edits = append(edits, e)
+		need = need.Sub(savedBy(found[i : i+1]))
+		edits = append(edits, found[i])
 	}
 	return edits, nil
 }
 
 // maskInstructions reduces system messages in the middle that stand again later,
 // word for word.
-func (s supersedeStage) maskInstructions(d *Draft) []plan.Edit {
+func (d *Draft) maskInstructions() []plan.Edit {
 	var edits []plan.Edit
 	later := make(map[string]int)
 	for i := d.Live - 1; i >= 0; i-- {
@@ -92,7 +60,7 @@ func (s supersedeStage) maskInstructions(d *Draft) []plan.Edit {
 		at, again := later[m.Parts[0].Text]
 		later[m.Parts[0].Text] = i
 		if again && d.mayMask(i, 0) {
-			if e, ok := d.maskPart(s.Name(), i, 0, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
+			if e, ok := d.maskPart("supersede", visiblePart{Part: &m.Parts[0], message: i}, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
 				edits = append(edits, e)
 			}
 		}
@@ -107,44 +75,67 @@ const (
 	minLine   = 12
 )
 
+// laterCopies is what later results show: by path, and by the hash of a result or
+// line the latest message with it.
+type laterCopies struct {
+	seed         maphash.Seed
+	shown        map[string][]shownAt
+	whole, lines map[uint64]int
+}
+
+// shownAt is a later place where something stands again.
+type shownAt struct {
+	op      work.FileOp
+	message int
+	result  *chat.Part
+}
+
+func (l *laterCopies) add(r item, access *work.Access) {
+	for _, op := range access.Ops {
+		if op.Path != "" && (op.Kind == work.ToolRead || op.Kind == work.ToolWrite) {
+			l.shown[op.Path] = append(l.shown[op.Path], shownAt{op, r.message, r.Part})
+		}
+	}
+	if len(r.Text) >= minRepeat {
+		l.whole[maphash.String(l.seed, r.Text)] = r.message
+		for line := range strings.Lines(r.Text) {
+			if line = strings.TrimSuffix(line, "\n"); len(line) >= minLine {
+				l.lines[maphash.String(l.seed, line)] = r.message
+			}
+		}
+	}
+}
+
 // maskSuperseded returns an edit for a result that stands again later, in whole or for the most part.
-func (s supersedeStage) maskSuperseded(d *Draft, r *toolResult, access *work.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
-	text := r.part.Text
-	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
-	least := int(supersedeMin * float64(r.tokens))
+func (d *Draft) maskSuperseded(r item, access *work.Access, later *laterCopies) (plan.Edit, bool) {
+	text, redeem := r.Text, d.redeemPart(r.visiblePart)
 	try := func(stand, why string) (plan.Edit, bool) {
-		e, ok := d.maskPart(s.Name(), r.message, r.index, stand, why)
-		return e, ok && e.Before.Tokens-e.After.Tokens >= least
+		e, ok := d.maskPart("supersede", r.visiblePart, stand, why)
+		return e, ok && e.Before.Tokens-e.After.Tokens >= int(supersedeMin*float64(r.tokens))
 	}
 	if access.Kind == work.ToolRead && access.Path != "" {
 		own := work.FileOp{Kind: work.ToolRead, Path: access.Path, From: access.From, To: access.To}
-		for _, later := range shown[access.Path] {
-			if later.message > r.message && later.op.Covers(own) {
-				if failed, _, _ := work.Status(later.result); failed {
-					continue
-				}
-				verb := "read again"
-				if later.op.Kind == work.ToolWrite {
-					verb = "written as a whole"
-				}
-				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, d.redeemHint(handle)),
-					fmt.Sprintf("%s %s at message %d", access.Path, verb, later.message))
+		for _, at := range later.shown[access.Path] {
+			if failed, _, _ := work.Status(at.result); failed || !at.op.Covers(own) {
+				continue
 			}
+			verb := "read again"
+			if at.op.Kind == work.ToolWrite {
+				verb = "written as a whole"
+			}
+			return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, redeem),
+				fmt.Sprintf("%s %s at message %d", access.Path, verb, at.message))
 		}
 	}
 	if len(text) < minRepeat {
 		return plan.Edit{}, false
 	}
-	if at, ok := whole[maphash.String(seed, text)]; ok && at > r.message {
-		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), d.redeemHint(handle)),
+	if at, ok := later.whole[maphash.String(later.seed, text)]; ok && at > r.message {
+		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), redeem),
 			fmt.Sprintf("the same output at message %d", at))
 	}
 	standsAgain := func(line string) bool {
-		if len(line) < minLine {
-			return false
-		}
-		at, ok := lines[maphash.String(seed, line)]
-		return ok && at > r.message
+		return len(line) >= minLine && later.lines[maphash.String(later.seed, line)] > r.message
 	}
 	repeated := 0
 	for line := range strings.Lines(text) {
@@ -173,7 +164,7 @@ func (s supersedeStage) maskSuperseded(d *Draft, r *toolResult, access *work.Acc
 		b.WriteByte('\n')
 	}
 	flush()
-	fmt.Fprintf(&b, "[original: %s]", d.redeemHint(handle))
+	fmt.Fprintf(&b, "[original: %s]", redeem)
 	return try(b.String(), fmt.Sprintf("%d %% of its lines stand again later", 100*repeated/len(text)))
 }
 
@@ -187,30 +178,18 @@ func rangeOf(op work.FileOp) string {
 	return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
 }
 
-// toolResult is a result that stands whole in the draft's view.
-type toolResult struct {
-	message, index int
-	part, call     *chat.Part
-	tokens         int
-	failed         bool
-}
-
 // editableResults lists the results of messages from to to-1 that no edit has touched
 // and that may be edited, oldest first.
-func (d *Draft) editableResults(from, to int) []toolResult {
-	var out []toolResult
+func (d *Draft) editableResults(from, to int) []item {
+	var out []item
 	for p := range d.visibleParts(from, to) {
-		i, k := p.message, p.index
-		if p.Kind != chat.ToolResult || p.mask != nil || !d.mayMask(i, k) {
-			continue
+		switch {
+		case p.Kind != chat.ToolResult || p.mask != nil || !d.mayMask(p.message, p.index):
+		case len(d.History.At(p.message).Parts) == 1: // its tokens are remembered
+			out = append(out, item{p, d.tokensAt(p.message)})
+		default:
+			out = append(out, d.asItem(p))
 		}
-		r := toolResult{message: i, index: k, part: p.Part, call: d.Call(i, k), failed: p.Failed}
-		if len(d.History.At(i).Parts) == 1 {
-			r.tokens = d.tokensAt(i)
-		} else {
-			r.tokens = d.Counter.Part(p.Part)
-		}
-		out = append(out, r)
 	}
 	return out
 }

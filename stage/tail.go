@@ -26,7 +26,7 @@ func (r *run) protectTail() {
 	if r.goal.Summarise {
 		return
 	}
-	stay := r.fixed.Tokens + d.keptTokens()
+	stay := r.fixed.Tokens + d.keptTokens(0, d.Live)
 	room := r.goal.Available - r.goal.Available/tailMargin - 2*marker
 	if r.Says() {
 		room = min(room, r.fixed.Tokens+(r.goal.Target-r.fixed.Tokens)/2)
@@ -41,11 +41,7 @@ func (r *run) protectTail() {
 			continue
 		}
 		kept += d.Tokens(x.From, d.Live)
-		for i := x.From; i < d.Live; i++ {
-			if d.keep[i] {
-				stay -= d.tokensAt(i)
-			}
-		}
+		stay -= d.keptTokens(x.From, d.Live)
 		if stay+kept > room || x.From < d.LastUser && kept > half {
 			return
 		}
@@ -125,7 +121,7 @@ func (r *run) makeRoomForTexts() {
 	if r.goal.Hard || r.goal.Ceiling {
 		return
 	}
-	stay := d.fixed + d.keptTokens() + d.Tokens(d.Live, d.History.Len())
+	stay := d.fixed + d.keptTokens(0, d.Live) + d.Tokens(d.Live, d.History.Len())
 	most := d.fixed + (r.goal.Trigger-d.fixed)*3/4
 	if stay > most { // the exchange is reduced itself
 		return
@@ -134,9 +130,10 @@ func (r *run) makeRoomForTexts() {
 	r.goal.Target = max(r.goal.Target, d.Target)
 }
 
-// keptTokens returns the tokens of the messages that stay before the newest exchanges.
-func (d *Draft) keptTokens() (n int) {
-	for i := range d.Live {
+// keptTokens returns the tokens of the messages from from to to-1 that stay when a run
+// around them goes.
+func (d *Draft) keptTokens(from, to int) (n int) {
+	for i := from; i < to; i++ {
 		if d.keep[i] {
 			n += d.tokensAt(i)
 		}

@@ -8,19 +8,11 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// truncateStage drops whole turns, oldest first, and leaves a marker. It is the
-// last resort: what a fold kept stays as long as that is enough.
-type truncateStage struct{}
-
-// Name returns "truncate".
-func (truncateStage) Name() string { return "truncate" }
-
-// marker is about what the text has, in tokens, that stands for dropped messages.
-const marker = 32
-
-// Propose drops turns before the current one, then exchanges of the current
-// turn before the live one, until need is met.
-func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+// truncateTurns drops whole turns, oldest first, and leaves a marker. It is the
+// last resort: what a fold kept stays as long as that is enough. Turns before the
+// current one go first, then exchanges of the current turn before the live one, until
+// need is met.
+func (d *Draft) truncateTurns(_ context.Context, need chat.Size) ([]plan.Edit, error) {
 	w := d.messageWeights()
 	older := d.Live
 	if d.LastUser >= 0 {
@@ -59,7 +51,7 @@ func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]p
 		bytes -= sum(b[end:next])
 		end = next
 	}
-	if e, ok := dropRun(d, s.Name(), start, end); ok {
+	if e, ok := d.dropRun("truncate", start, end); ok {
 		edits = append(edits, e)
 	}
 	if left <= 0 && bytes <= 0 || d.LastUser < 0 || d.LastUser+1 >= d.Live {
@@ -81,11 +73,14 @@ func (s truncateStage) Propose(_ context.Context, d *Draft, need chat.Size) ([]p
 		bytes -= sum(b[end:next])
 		end = next
 	}
-	if e, ok := dropRun(d, s.Name(), start, end); ok {
+	if e, ok := d.dropRun("truncate", start, end); ok {
 		edits = append(edits, e)
 	}
 	return edits, nil
 }
+
+// marker is about what the text has, in tokens, that stands for dropped messages.
+const marker = 32
 
 // byteWeights returns, for every message that stands in the view and may go,
 // the bytes it has there.
@@ -133,7 +128,7 @@ func (d *Draft) firstExchange(w []int, before int) int {
 }
 
 // dropRun returns a drop of the messages between from and to that may go.
-func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
+func (d *Draft) dropRun(stage string, from, to int) (plan.Edit, bool) {
 	a, b, keep, ok := d.Run(from, to)
 	if !ok {
 		return plan.Edit{}, false
@@ -143,15 +138,9 @@ func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
 	return d.editRun(plan.Drop, stage, a, b, keep, text, fmt.Sprintf("%d messages from %d on", n, a)), true
 }
 
-// halfStage drops the older half of the turns before the current one: the forced
-// compression that some agents fall back to. It is not part of [All].
-type halfStage struct{}
-
-// Name returns "half".
-func (halfStage) Name() string { return "half" }
-
-// Propose drops the older half of the turns, whatever is needed.
-func (s halfStage) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+// dropHalf drops the older half of the turns before the current one, whatever is
+// needed: the forced compression that some agents fall back to.
+func (d *Draft) dropHalf(context.Context, chat.Size) ([]plan.Edit, error) {
 	older := d.Live
 	if d.LastUser >= 0 {
 		older = min(older, d.LastUser)
@@ -161,7 +150,7 @@ func (s halfStage) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edi
 		return nil, nil
 	}
 	end := min(turns[len(turns)/2].From, older)
-	if e, ok := dropRun(d, s.Name(), 0, end); ok {
+	if e, ok := d.dropRun("half", 0, end); ok {
 		return []plan.Edit{e}, nil
 	}
 	return nil, nil

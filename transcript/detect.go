@@ -39,7 +39,7 @@ func classifyRecords(records []record) (Format, string, bool) {
 		switch {
 		case f == "":
 			saw = cmp.Or(saw, what)
-		case plainFormat(f) && len(records) > 1:
+		case (f == OpenAI || f == Anthropic || f == Responses || f == Gemini) && len(records) > 1:
 			// One message per line: a later line may know better, as one with
 			// tool blocks does.
 			if plain == "" || plain == OpenAI {
@@ -53,10 +53,6 @@ func classifyRecords(records []record) (Format, string, bool) {
 		return plain, fmt.Sprintf("%s, one per line", plainSaw), true
 	}
 	return "", saw, false
-}
-
-func plainFormat(f Format) bool {
-	return f == OpenAI || f == Anthropic || f == Responses || f == Gemini
 }
 
 // classifyValue says what one JSON value is: a record of a log, or a document.
@@ -97,10 +93,7 @@ func keysOf(raw jsontext.Value) keys {
 
 func classifyObject(raw jsontext.Value) (Format, string) {
 	k := keysOf(raw)
-	if f, what := classifyDocument(k); f != "" {
-		return f, what
-	}
-	if f, what := classifyRecord(k); f != "" {
+	if f, what := classifyMembers(k); f != "" {
 		return f, what
 	}
 	if f := arrayFormat(slices.Concat([]byte{'['}, raw, []byte{']'})); f != "" {
@@ -118,6 +111,14 @@ func classifyObject(raw jsontext.Value) (Format, string) {
 		return "", "an empty object"
 	}
 	return "", "an object with the members " + strings.ToValidUTF8(strings.Join(names, ", "), "?")
+}
+
+// classifyMembers recognises objects that hold sessions, and lines of a log.
+func classifyMembers(k keys) (Format, string) {
+	if f, what := classifyDocument(k); f != "" {
+		return f, what
+	}
+	return classifyRecord(k)
 }
 
 // classifyDocument recognises objects that hold a whole session, or several.
@@ -221,11 +222,7 @@ func classifyArray(raw jsontext.Value) (Format, string) {
 		return "", "an empty array"
 	}
 	if first.Kind() == '{' {
-		k := keysOf(first)
-		if f, what := classifyDocument(k); f != "" {
-			return f, "an array: " + what
-		}
-		if f, what := classifyRecord(k); f != "" {
+		if f, what := classifyMembers(keysOf(first)); f != "" {
 			return f, "an array: " + what
 		}
 	}

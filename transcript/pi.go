@@ -17,7 +17,9 @@ import (
 func readPi(in *input) ([]Session, error) {
 	entries := make([]piEntry, 0, len(in.records))
 	for r := range in.eachRecord() {
-		entries = append(entries, newPiEntry(r))
+		e := piEntry{record: r}
+		decode.Find(r.raw, decode.To("type", &e.Type), decode.To("id", &e.ID), decode.To("parentId", &e.Parent))
+		entries = append(entries, e)
 	}
 	var out []Session
 	from, id := 0, ""
@@ -39,12 +41,6 @@ func readPi(in *input) ([]Session, error) {
 type piEntry struct {
 	record
 	Type, ID, Parent string
-}
-
-func newPiEntry(r record) piEntry {
-	e := piEntry{record: r}
-	decode.Find(r.raw, decode.To("type", &e.Type), decode.To("id", &e.ID), decode.To("parentId", &e.Parent))
-	return e
 }
 
 func (e *piEntry) isHeader() bool {

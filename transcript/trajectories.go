@@ -9,18 +9,21 @@ import (
 	"github.com/winnow-llm/winnow/internal/decode"
 )
 
-// readSWEAgent reads SWE-agent's trajectories. The history there holds what
-// the model saw; where it is missing, the trajectory's answers and observations do.
-func readSWEAgent(in *input) ([]Session, error) {
-	var out []Session
-	for r := range in.eachRecord() {
-		out = append(out, in.sweSession(r.raw))
+// documents returns a reader of files in which each record is a session.
+func documents(read func(b *builder, doc jsontext.Value)) func(*input) ([]Session, error) {
+	return func(in *input) (out []Session, err error) {
+		for r := range in.eachRecord() {
+			b := in.newBuilder()
+			read(b, r.raw)
+			out = append(out, b.finish())
+		}
+		return out, nil
 	}
-	return out, nil
 }
 
-func (in *input) sweSession(doc jsontext.Value) Session {
-	b := in.newBuilder()
+// sweAgent reads one of SWE-agent's trajectories. The history there holds what
+// the model saw; where it is missing, the trajectory's answers and observations do.
+func (b *builder) sweAgent(doc jsontext.Value) {
 	b.s.ID = cmp.Or(decode.Str(doc, "instance_id"), decode.Str(doc, "environment"))
 	history := decode.Member(doc, "history")
 	if history.Kind() != '[' {
@@ -28,7 +31,7 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 			b.addMessage(chat.TextMessage(chat.Assistant, decode.Str(step, "response")))
 			b.addSynthetic(chat.Message{}, decode.Str(step, "observation"))
 		}
-		return b.finish()
+		return
 	}
 	answered := false
 	for _, v := range decode.Elements(history) {
@@ -49,24 +52,17 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 		}
 		b.addMessage(m)
 	}
-	return b.finish()
 }
 
-// readMini reads mini-swe-agent's trajectories: OpenAI messages with what the
+// miniAgent reads one of mini-swe-agent's trajectories: OpenAI messages with what the
 // provider answered in "extra".
-func readMini(in *input) ([]Session, error) {
-	var out []Session
-	for r := range in.eachRecord() {
-		b := in.newBuilder()
-		b.s.ID = decode.Str(r.raw, "instance_id")
-		answered := false
-		for _, v := range decode.Elements(decode.Member(r.raw, "messages")) {
-			answered = b.miniMessage(v, answered)
-		}
-		b.msgs = joinOutput(b.msgs)
-		out = append(out, b.finish())
+func (b *builder) miniAgent(doc jsontext.Value) {
+	b.s.ID = decode.Str(doc, "instance_id")
+	answered := false
+	for _, v := range decode.Elements(decode.Member(doc, "messages")) {
+		answered = b.miniMessage(v, answered)
 	}
-	return out, nil
+	b.msgs = joinOutput(b.msgs)
 }
 
 func (b *builder) miniMessage(v jsontext.Value, answered bool) bool {
@@ -130,20 +126,14 @@ func joinOutput(msgs []chat.Message) []chat.Message {
 	return out
 }
 
-// readTau reads tau-bench results: a list of tasks, each with its messages.
-func readTau(in *input) ([]Session, error) {
-	var out []Session
-	for r := range in.eachRecord() {
-		b, doc := in.newBuilder(), r.raw
-		b.s.ID = "task-" + scalarText(decode.Member(doc, "task_id")) + "-trial-" + scalarText(decode.Member(doc, "trial"))
-		for _, v := range decode.Elements(decode.Member(doc, "traj")) {
-			if m, ok := b.readOpenAI(v); ok {
-				b.addMessage(m)
-			}
+// tauBench reads one of tau-bench's results: a task with its messages.
+func (b *builder) tauBench(doc jsontext.Value) {
+	b.s.ID = "task-" + scalarText(decode.Member(doc, "task_id")) + "-trial-" + scalarText(decode.Member(doc, "trial"))
+	for _, v := range decode.Elements(decode.Member(doc, "traj")) {
+		if m, ok := b.readOpenAI(v); ok {
+			b.addMessage(m)
 		}
-		out = append(out, b.finish())
 	}
-	return out, nil
 }
 
 // scalarText returns a number or string as text.

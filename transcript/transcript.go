@@ -202,9 +202,9 @@ var readers = map[Format]func(*input) ([]Session, error){
 	GeminiCLI:    readGeminiCLI,
 	OpenHandsV0:  readOpenHandsV0,
 	OpenHandsV1:  readOpenHandsV1,
-	SWEAgent:     readSWEAgent,
-	MiniSWEAgent: readMini,
-	TauBench:     readTau,
+	SWEAgent:     documents((*builder).sweAgent),
+	MiniSWEAgent: documents((*builder).miniAgent),
+	TauBench:     documents((*builder).tauBench),
 	Tau2Bench:    readTau2,
 }
 

@@ -17,11 +17,11 @@ const (
 	// askAgain is how long to wait before a store that is gone is asked again.
 	askAgain = 50 * time.Millisecond
 
-	// settleEvery is how often provisional plans are offered to it.
+	// settleEvery is how often a provisional plan is offered to it.
 	settleEvery = 250 * time.Millisecond
 
-	// maxUnsettled is how many conversations have one that is offered. Those of
-	// others are stored with their next request.
+	// maxUnsettled is how many are offered. Others are stored with the next request of
+	// their conversation.
 	maxUnsettled = 1024
 )
 
@@ -58,12 +58,11 @@ type outage struct {
 	last  atomic.Int64 // when it was last found to be gone, in nanoseconds since 1970
 	since atomic.Int64 // since when it has been; 0 where it is not; by the system's clock
 
-	// offers are provisional plans, by conversation. They are stored when the store
+	// waiting is how many provisional plans are offered. They are stored when the store
 	// is back, whether or not the conversation comes to this process again.
-	mu      sync.Mutex
-	offers  map[conversationID]*offer
-	running bool
-	stop    chan struct{}
+	waiting atomic.Int64
+	closed  chan struct{}
+	once    sync.Once
 }
 
 // offer is a plan for the store.
@@ -74,67 +73,26 @@ type offer struct {
 	info control.PlanInfo
 }
 
-// addOffer has a plan stored as soon as may be. A plan that follows one which is
-// still not stored takes its place.
-func (t *Transport) addOffer(x *offer) {
+// offerPlan offers a plan until it is stored, or the transport is closed.
+func (t *Transport) offerPlan(x *offer) {
 	u := &t.outage
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	k := conversationID{x.conv.Key.Tenant, x.conv.ID}
-	if u.offers[k] == nil && len(u.offers) >= maxUnsettled {
+	if u.waiting.Add(1) > maxUnsettled {
+		u.waiting.Add(-1)
 		return
 	}
-	if u.offers == nil {
-		u.offers = make(map[conversationID]*offer)
-	}
-	u.offers[k] = x
-	if !u.running {
-		u.running, u.stop = true, make(chan struct{})
-		go t.settleUnsettled(u.stop)
-	}
-}
-
-// settleUnsettled offers plans until all are stored, or the transport is closed.
-func (t *Transport) settleUnsettled(stop <-chan struct{}) {
-	every := time.NewTicker(settleEvery)
-	defer every.Stop()
-	for {
-		select {
-		case <-every.C:
-		case <-stop:
-			return
+	go func() {
+		defer u.waiting.Add(-1)
+		for err := planstore.ErrGone; errors.Is(err, planstore.ErrGone); {
+			select {
+			case <-time.After(settleEvery):
+			case <-u.closed:
+				return
+			}
+			if err = t.settleOffer(context.Background(), x); err != nil && !errors.Is(err, planstore.ErrGone) {
+				t.tally(func(s *Stats) { s.StoreFails++ })
+			}
 		}
-		if t.offerAll() {
-			return
-		}
-	}
-}
-
-// offerAll offers every plan once and reports whether none is left.
-func (t *Transport) offerAll() bool {
-	u := &t.outage
-	u.mu.Lock()
-	var now []*offer
-	for _, x := range u.offers {
-		now = append(now, x)
-	}
-	u.mu.Unlock()
-	for _, x := range now {
-		err := t.settleOffer(context.Background(), x)
-		if errors.Is(err, planstore.ErrGone) {
-			break
-		}
-		if err != nil {
-			t.tally(func(s *Stats) { s.StoreFails++ })
-		}
-		t.removeOffer(x.conv, x)
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.offers) == 0 {
-		u.running = false
-	}
-	return !u.running
+	}()
 }
 
 // settleOffer stores a plan that was made while the store was gone, unless a
@@ -168,23 +126,5 @@ func mayReplace(p, inForce *plan.Plan) bool {
 	return inForce == nil || inForce.ID() != p.ID() && (inForce.Len < p.Len || inForce.ID() == p.Parent)
 }
 
-// removeOffer forgets an offer; nil is whichever there is.
-func (t *Transport) removeOffer(c planstore.Conversation, x *offer) {
-	u := &t.outage
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	k := conversationID{c.Key.Tenant, c.ID}
-	if x == nil || u.offers[k] == x {
-		delete(u.offers, k)
-	}
-}
-
 // close ends the offers.
-func (u *outage) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.running {
-		u.running = false
-		close(u.stop)
-	}
-}
+func (u *outage) close() { u.once.Do(func() { close(u.closed) }) }

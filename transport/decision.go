@@ -246,7 +246,7 @@ func (c *conversation) replacePlan(p *plan.Plan, err error) {
 		c.reportFailure("store", err)
 		c.provisional = true // it is stored when the store is back
 		c.t.tally(func(s *Stats) { s.Provisional++ })
-		c.t.addOffer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
+		c.t.offerPlan(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
 	} else {
 		c.provisional = false
 	}

@@ -119,7 +119,6 @@ func (c *conversation) findPlan(h chat.History) {
 func (c *conversation) settleLate(h chat.History, p *plan.Plan) {
 	err := c.t.settleOffer(c.ctx(), &offer{c.conv.Conversation, h, p, c.madeAway(p)})
 	if err == nil {
-		c.t.removeOffer(c.conv.Conversation, nil)
 		err = c.placeRequest(h, p)
 	}
 	if err != nil {

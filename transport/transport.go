@@ -50,7 +50,7 @@ type Transport struct {
 // New returns a transport. Options may be nil. The error is a
 // [*winnow.SettingsError], or says that the store cannot be read.
 func New(o *Options) (*Transport, error) {
-	t := &Transport{opts: o.withDefaults()}
+	t := &Transport{opts: o.withDefaults(), outage: outage{closed: make(chan struct{})}}
 	if err := t.opts.Settings.Validate(); err != nil {
 		return nil, err
 	}

@@ -139,7 +139,12 @@ func (a *adapter) acceptableID(id string) string {
 	}
 	base := id
 	if a.strict && !plainID(base) {
-		base = strings.Map(plainRune, base)
+		base = strings.Map(func(r rune) rune {
+			if plainID(string(r)) {
+				return r
+			}
+			return '_'
+		}, base)
 	}
 	base = cmp.Or(base, "call")
 	if len(base) > maxID {
@@ -152,11 +157,4 @@ func (a *adapter) acceptableID(id string) string {
 		end := "_" + strconv.Itoa(n)
 		name = strings.ToValidUTF8(base[:min(len(base), maxID-len(end))], "") + end
 	}
-}
-
-func plainRune(r rune) rune {
-	if plainID(string(r)) {
-		return r
-	}
-	return '_'
 }

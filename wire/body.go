@@ -56,9 +56,12 @@ func parseBody(d Dialect, raw []byte, prev *Body) (*Body, error) {
 	if !d.isKnown() {
 		return nil, unknownDialect(d)
 	}
-	l, err := scanNext(d, raw, prev)
-	if err != nil {
-		return nil, err
+	l := resumeLayout(d, raw, prev)
+	if l == nil {
+		var err error
+		if l, err = scanLayout(d, raw); err != nil {
+			return nil, err
+		}
 	}
 	b := &Body{dialect: d, raw: raw, layout: *l}
 	b.req.Rules = d.messageRules()

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -42,7 +43,7 @@ func (e *Error) Plain() string {
 	plain := *e
 	steps := strings.Split(e.Path, "/")
 	for i, step := range steps {
-		if !plainStep(step) {
+		if strings.Trim(step, "0123456789") != "" && !slices.Contains(plainSteps, step) {
 			steps[i] = "…"
 		}
 	}
@@ -56,16 +57,11 @@ func (e *Error) Plain() string {
 // unknownRole begins the problem of a message whose role is none.
 const unknownRole = "unknown role "
 
-// plainStep reports whether a step of a path is a number or a name that every
-// body of a dialect has.
-func plainStep(s string) bool {
-	switch s {
-	case "messages", "input", "contents", "role", "content", "parts", "text", "type", "tools", "tool_calls", "system", "instructions",
-		"systemInstruction", "system_instruction", "generationConfig", "generation_config", "maxOutputTokens", "max_output_tokens",
-		"max_tokens", "max_completion_tokens", "thinking", "budget_tokens", "model", "stream":
-		return true
-	}
-	return strings.Trim(s, "0123456789") == ""
+// plainSteps are the names in paths that every body of a dialect has.
+var plainSteps = []string{
+	"messages", "input", "contents", "role", "content", "parts", "text", "type", "tools", "tool_calls", "system", "instructions",
+	"systemInstruction", "system_instruction", "generationConfig", "generation_config", "maxOutputTokens", "max_output_tokens",
+	"max_tokens", "max_completion_tokens", "thinking", "budget_tokens", "model", "stream",
 }
 
 // unknownDialect says that there is no such dialect.

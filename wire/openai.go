@@ -95,7 +95,10 @@ func assembleOpenAI(m *chat.Message, sources []source) []piece {
 	case !isNull(old) && string(old) != `""`:
 		changes = append(changes, change{"content", []byte("null")})
 	}
-	changes = append(changes, change{"refusal", orNull(g.refusal, o.get("refusal"))}, change{"audio", g.audio}, change{"function_call", g.function})
+	if old := o.get("refusal"); g.refusal == nil && old.Kind() == 'n' {
+		g.refusal = old
+	}
+	changes = append(changes, change{"refusal", g.refusal}, change{"audio", g.audio}, change{"function_call", g.function})
 	if len(g.calls) > 0 {
 		a := o.array("tool_calls")
 		changes = append(changes, change{"tool_calls", a.with(g.calls)})
@@ -103,14 +106,6 @@ func assembleOpenAI(m *chat.Message, sources []source) []piece {
 		changes = append(changes, change{"tool_calls", nil})
 	}
 	return []piece{{data: o.with(g.changeReasoning(&o, changes)...)}}
-}
-
-// orNull keeps a member that was null where nothing stands in its place.
-func orNull(v []byte, old jsontext.Value) []byte {
-	if v == nil && old.Kind() == 'n' {
-		return old
-	}
-	return v
 }
 
 // changeReasoning adds the changes of the members with reasoning. When a part of it

@@ -120,7 +120,7 @@ func resultRun(s chat.Sequence, i int) int {
 		switch {
 		case m.Role != chat.Tool && m.Role != chat.User:
 			return n
-		case slices.ContainsFunc(m.Parts, isResult):
+		case m.Has(chat.ToolResult):
 			n = k - i + 1
 		case n == 0:
 			return 0
@@ -128,8 +128,6 @@ func resultRun(s chat.Sequence, i int) int {
 	}
 	return n
 }
-
-func isResult(p chat.Part) bool { return p.Kind == chat.ToolResult }
 
 // isSilent reports whether a part is a text without a word, which providers
 // refuse.

@@ -263,19 +263,10 @@ func readArray(raw []byte) array {
 // read on too.
 var leastResumed = 4 << 10
 
-// scanNext scans a body that continues another one, as [scanLayout] does: their
-// common beginning was scanned already, so the scan starts after the last message
-// in it.
-func scanNext(d Dialect, raw []byte, prev *Body) (*layout, error) {
-	if l := resumeLayout(d, raw, prev); l != nil {
-		return l, nil
-	}
-	return scanLayout(d, raw)
-}
-
-// resumeLayout returns the layout of a body that begins like prev; nil where that
-// does not help, or where something is wrong with the rest: then a scan from the
-// start tells what.
+// resumeLayout returns the layout of a body that begins like prev, as [scanLayout] does:
+// their common beginning was scanned already, so the scan starts after the last message
+// in it. It returns nil where that does not help, or where something is wrong with the
+// rest: then a scan from the start tells what.
 func resumeLayout(d Dialect, raw []byte, prev *Body) *layout {
 	if prev == nil || prev.wrapped || prev.list.From < 0 || prev.raw[prev.list.From] != '[' {
 		return nil
@@ -297,25 +288,20 @@ func resumeLayout(d Dialect, raw []byte, prev *Body) *layout {
 			l.fields = append(l.fields, f)
 		}
 	}
-	// The decoder is brought to the same place by a short beginning of our own.
-	head := "[0"
+	// The decoder is brought to the same place by a short beginning of our own: [ or
+	// { and the name and [, and an element that stands for all.
+	head, tokens := "[0", 2
 	if !l.bare {
-		head = string(jsonwrite.AppendString([]byte{'{'}, d.listMember())) + ":[0"
+		head, tokens = string(jsonwrite.AppendString([]byte{'{'}, d.listMember()))+":[0", 4
 	}
 	dec := newDecoder(io.MultiReader(strings.NewReader(head), bytes.NewReader(raw[at:])))
 	shift := at - len(head)
-	for range strings.Count(head, "[") + 2*strings.Count(head, "{") { // [ and { and the name
+	for range tokens {
 		if _, err := dec.ReadToken(); err != nil {
 			return nil
 		}
 	}
-	if _, err := dec.ReadToken(); err != nil { // the element that stands for all
-		return nil
-	}
-	if l.readElements(dec, shift) != nil {
-		return nil
-	}
-	if !l.bare && l.readMembers(dec, d, shift) != nil {
+	if l.readElements(dec, shift) != nil || !l.bare && l.readMembers(dec, d, shift) != nil {
 		return nil
 	}
 	if _, err := dec.ReadToken(); err != io.EOF {

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/winnow-llm/winnow/e2e/agents/rows"
 )
 
 // chosen are the agents to run and whether all of the runs are wanted.
@@ -377,7 +375,7 @@ func row(t *testing.T, a agent, window int, through string, got account, all ask
 	}
 	fmt.Printf("| %s %s | %d | %s | %s of %d | %d | %d | %d | %s | %s | %d | %d | %.2f |\n", a.name, a.version, window, through, ends, got.Steps,
 		all.Accepted, all.Refused, got.Repeats, facts, plans, got.Rewrites, got.Summaries, all.Dollars)
-	addRow(t, rows.Row{
+	addRow(t, agentRow{
 		Agent: a.name, Version: a.version, Window: window, Through: through, Ended: got.Ended, Done: got.Done, Steps: got.Steps,
 		Requests: all.Accepted, Refused: all.Refused, Repeats: got.Repeats, Due: got.Due, Kept: got.Kept, Recalled: got.Recalled,
 		Reread: got.Reread, Markers: got.Markers, Redeemed: got.Redeemed,

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/winnow-llm/winnow/e2e/agents/rows"
 )
 
 // told makes agents that compact by themselves in a window that they are told: what
@@ -191,12 +189,12 @@ func TestFacts(t *testing.T) {
 					t.Fatal(err)
 				}
 				alone, out := a.readFiles(t, window, files, false)
-				factRow(t, a, window, "alone", alone, alone)
+				keepFacts(t, a, window, "alone", alone, alone)
 				if !alone.Ended {
 					t.Errorf("alone: %+v\n%s", alone, tail(out))
 				}
 				under, out := a.readFiles(t, window, files, true)
-				factRow(t, a, window, "wrap", under, alone)
+				keepFacts(t, a, window, "wrap", under, alone)
 				t.Logf("wrap says:\n%s\nmissed:\n%s", lines(out, "winnow: "), strings.Join(under.Missed, "\n"))
 				if !under.Ended || under.Refused != 0 || under.Repeats != 0 || under.Lost != 0 {
 					t.Errorf("under winnow: %+v\n%s", under, tail(out))
@@ -254,16 +252,16 @@ func lines(text, with string) string {
 // factHeader is the head of the table of facts.
 const factHeader = "| agent | window | through | ended | requests | refused | repeated | near | far | by kind, far | re-read | first cut | rewrites | own compactions | tokens | cached | dollars | to alone |"
 
-// factRow prints what became of a run, and adds it to the file that WINNOW_ROWS
+// keepFacts prints what became of a run, and adds it to the file that WINNOW_ROWS
 // names, for the table in docs/agents.
-func factRow(t *testing.T, a agent, window int, through string, got, alone account) {
+func keepFacts(t *testing.T, a agent, window int, through string, got, alone account) {
 	t.Helper()
 	near, far, nearDue, farDue := got.facts()
 	var kinds []string
-	var by []rows.Kind
+	var by []factKind
 	for _, f := range got.Facts {
 		kinds = append(kinds, fmt.Sprintf("%s %d/%d", f.Kind, f.FarKept, f.FarDue))
-		by = append(by, rows.Kind{Name: f.Kind, Kept: f.FarKept, Due: f.FarDue})
+		by = append(by, factKind{Name: f.Kind, Kept: f.FarKept, Due: f.FarDue})
 	}
 	ends := "yes"
 	if !got.Ended {
@@ -275,7 +273,7 @@ func factRow(t *testing.T, a agent, window int, through string, got, alone accou
 		strings.Join(kinds, ", "), got.Reread, got.FirstCut, got.Rewrites, got.Summaries, got.Input,
 		100*float64(got.CacheRead)/max(1, float64(got.Input)), got.Dollars, got.Dollars/max(1e-9, alone.Dollars))
 	if got.Ended {
-		addRow(t, rows.Fact{
+		addRow(t, factRow{
 			Agent: a.name, Window: window, Files: got.Steps, Alone: through == "alone", Near: near, NearDue: nearDue, Far: far, FarDue: farDue,
 			Kinds: by, Reread: got.Reread, FirstCut: got.FirstCut, Rewrites: got.Rewrites, Dollars: got.Dollars,
 		})

@@ -14,23 +14,20 @@ import (
 
 func (a *app) addressCommand() *cobra.Command {
 	var f recallFlags
-	cmd := &cobra.Command{
-		Use:   "address",
-		Short: "Print a one-time address for a gateway's pages in the browser",
-		Example: `  winnow address
-  WINNOW_KEY=… winnow address --gateway https://winnow.example.com`,
-		Long: `Asks a running gateway for an address that works once, within 15 minutes. Opening it
+	cmd := newCommand("address", "Print a one-time address for a gateway's pages in the browser", `
+  winnow address
+  WINNOW_KEY=… winnow address --gateway https://winnow.example.com
+
+Asks a running gateway for an address that works once, within 15 minutes. Opening it
 sets a cookie for twelve hours, and the browser then shows what you may see: with
 WINNOW_KEY the conversations of that key, and on a gateway without keys on this
 machine all conversations. The cookie is valid only for the gateway's own pages, not
 for calls to models, and only as long as the key is valid.
 
-The address is printed and stored nowhere. Treat it as a secret.`,
-		Args: cobra.NoArgs,
-	}
+The address is printed and stored nowhere. Treat it as a secret.`, cobra.NoArgs, nil)
 	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of the gateway (default: WINNOW_GATEWAY, else http://127.0.0.1:8484)")
 	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, which proves that the gateway is yours (default: where winnow serve keeps plans)")
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if a.asJSON {
 			return usageErrorf("the address is a secret and is not put into a JSON document; remove --json")
 		}
@@ -51,7 +48,7 @@ The address is printed and stored nowhere. Treat it as a secret.`,
 		}
 		_, err = fmt.Fprintln(a.stdout, at)
 		return err
-	})
+	}
 	return cmd
 }
 

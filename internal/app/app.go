@@ -71,11 +71,19 @@ func isUsageError(err error) bool {
 // errStopped is the error of a command that Ctrl-C ended.
 var errStopped error = &exitError{exitStopped, "interrupted", "interrupted; no file was left half written"}
 
-// asRunE makes a function a command's RunE.
-func (a *app) asRunE(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
-		return f(cmd, args)
+// noteStart has a command, and those below it, note that their own work begins.
+func (a *app) noteStart(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		a.noteStart(c)
+	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
+			if err := checkNumbers(cmd.Flags()); err != nil {
+				return err
+			}
+			return run(cmd, args)
+		}
 	}
 }
 
@@ -290,8 +298,9 @@ func fileOf(w io.Writer) *os.File {
 	return f
 }
 
-// leastRoom is what a process may always take.
-const leastRoom = 720 << 20
+// leastRoom is what a process may always take, mostSpare up to where it may take more
+// than twice the session's size: small entries take more than large ones.
+const leastRoom, mostSpare = 400 << 20, 680 << 20
 
 // makeRoom is [makeRoomFor] for a file.
 func makeRoom(path string) {
@@ -301,12 +310,12 @@ func makeRoom(path string) {
 }
 
 // makeRoomFor has the garbage of reading a large session collected before the process
-// has taken twice the session's size. By default Go lets garbage grow to the size of
+// has taken about twice the session's size. By default Go lets garbage grow to the size of
 // what is in use. GOMEMLIMIT takes precedence.
 func makeRoomFor(size int64) {
 	if size < fileinput.Large || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	const program = 48 << 20 // its own code and stacks
-	debug.SetMemoryLimit(max(leastRoom, 2*size) - program)
+	debug.SetMemoryLimit(max(leastRoom, 2*size, min(5*size/2, mostSpare)) - program)
 }

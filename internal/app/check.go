@@ -24,15 +24,14 @@ func (a *app) checkCommand() *cobra.Command {
 	var mf modelFlags
 	var failOver float64
 	var rules bool
-	cmd := &cobra.Command{
-		Use:   "check FILE…",
-		Short: "Show how full the context is",
-		Example: `  winnow check session.jsonl
+	cmd := newCommand("check FILE…", "Show how full the context is", `
+  winnow check session.jsonl
   winnow check latest
   winnow check body.json --model claude-sonnet-4-5 --json
   winnow check logs/*.json traces --fail-over 0.8
-  winnow check latest --rules`,
-		Long: `Measures a session or request body against its window: what the tokens are spent
+  winnow check latest --rules
+
+Measures a session or request body against its window: what the tokens are spent
 on, the largest items, whether it fits, and what compaction would save, stage by
 stage. Nothing is changed.
 
@@ -54,25 +53,19 @@ their name ends in [1m]. The flag --window and the setting window override both.
 
 The bar shows the window: a colour or a letter for each kind of content, then what
 is free and the output reserve. The same counter decides when to
-compact.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("fail-over") && (failOver <= 0 || failOver > 10) {
-				return usageErrorf("--fail-over %v: must be a share such as 0.8", failOver)
-			}
-			files, several, err := a.checkTargets(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			if several && rules {
-				return usageErrorf("check --rules: name one session")
-			}
-			if several {
-				return a.checkMany(cmd, files, &in, &mf, failOver)
-			}
-			return a.runCheck(cmd, &files[0].File, &in, &mf, failOver, rules)
-		}),
-	}
+compact.`, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		files, several, err := a.checkTargets(cmd.Context(), args)
+		if err != nil {
+			return err
+		}
+		if several && rules {
+			return usageErrorf("check --rules: name one session")
+		}
+		if several {
+			return a.checkMany(cmd, files, &in, &mf, failOver)
+		}
+		return a.runCheck(cmd, &files[0].File, &in, &mf, failOver, rules)
+	})
 	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 4 if a session takes more than this `SHARE` of the available input")
 	cmd.Flags().BoolVar(&rules, "rules", false, "list the user's binding sentences and where each stands after a compaction")
 	cmd.MarkFlagsMutuallyExclusive("rules", "fail-over")

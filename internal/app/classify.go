@@ -9,17 +9,14 @@ import (
 
 func (a *app) classifyCommand() *cobra.Command {
 	var status int
-	cmd := &cobra.Command{
-		Use:   "classify [FILE]",
-		Short: "Explain a provider's error",
-		Example: `  winnow classify < error.json
-  echo "prompt is too long: 210000 tokens > 200000 maximum" | winnow classify --json`,
-		Long: `Reads a provider's error from standard input or from FILE, and says whether the
+	cmd := newCommand("classify [FILE]", "Explain a provider's error", `
+  winnow classify < error.json
+  echo "prompt is too long: 210000 tokens > 200000 maximum" | winnow classify --json
+
+Reads a provider's error from standard input or from FILE, and says whether the
 request was too long (and by how much) or what else is wrong. The error may be the
 provider's JSON, plain text, or {"status": …, "error": {"code": …, "message": …}}.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.runClassify(append(args, "-")[0], status) }),
-	}
+		cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error { return a.runClassify(append(args, "-")[0], status) })
 	cmd.Flags().IntVar(&status, "status", 0, "HTTP `STATUS` of the answer")
 	return cmd
 }

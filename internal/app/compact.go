@@ -29,14 +29,13 @@ type compactFlags struct {
 
 func (a *app) compactCommand() *cobra.Command {
 	f := &compactFlags{}
-	cmd := &cobra.Command{
-		Use:   "compact FILE",
-		Short: "Make a conversation fit: plan what to leave out, and report it",
-		Example: `  winnow compact session.jsonl
+	cmd := newCommand("compact FILE", "Make a conversation fit: plan what to leave out, and report it", `
+  winnow compact session.jsonl
   winnow compact body.json --out view.json --target 0.5
   winnow compact latest --to claude-code
-  winnow compact body.json --window 32000 --dry-run --json`,
-		Long: `Makes a plan: a list of edits that make the conversation fit the window. The input
+  winnow compact body.json --window 32000 --dry-run --json
+
+Makes a plan: a list of edits that make the conversation fit the window. The input
 is never changed. The plan goes to FILE.plan.json beside the input; the view, which
 is the conversation with the plan applied, goes to --out. FILE may be "latest" or
 "latest:AGENT": the newest session of any agent on this machine, or of that one; its
@@ -53,9 +52,7 @@ keeps its own. The agent's old session stays as it is.
 overwrites an existing plan, but never another kind of file.
 
 Below the threshold nothing happens unless you give --force or --target.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd, args[0], f) }),
-	}
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd, args[0], f) })
 	f.inputFlags.addTo(cmd)
 	f.modelFlags.addTo(cmd)
 	fl := cmd.Flags()

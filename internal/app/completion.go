@@ -18,59 +18,38 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// shells that completion scripts are written for, with what the generators of
-// cobra make.
-var shells = []struct {
-	name  string
-	write func(root *cobra.Command, b *bytes.Buffer) error
-}{
-	{"bash", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenBashCompletionV2(b, true) }},
-	{"zsh", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenZshCompletion(b) }},
-	{"fish", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenFishCompletion(b, true) }},
-	{"powershell", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenPowerShellCompletionWithDesc(b) }},
-}
-
 func (a *app) completionCommand() *cobra.Command {
-	names := make([]string, len(shells))
-	for i := range shells {
-		names[i] = shells[i].name
-	}
-	return &cobra.Command{
-		Use:       "completion bash|zsh|fish|powershell",
-		Short:     "Print a completion script for a shell",
-		ValidArgs: names,
-		Example: `  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
+	cmd := newCommand("completion bash|zsh|fish|powershell", "Print a completion script for a shell", `
+  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
   winnow completion zsh > "${fpath[1]}/_winnow"
   winnow completion fish > ~/.config/fish/completions/winnow.fish
-  winnow completion powershell >> $PROFILE`,
-		Long: `Prints a script that makes the shell complete commands, flags, formats, models,
+  winnow completion powershell >> $PROFILE
+
+Prints a script that makes the shell complete commands, flags, formats, models,
 presets, stages, policies, handles and session ids.
 
 To install it, write it to the place shown above and start a new shell. bash needs
 the package bash-completion; zsh needs the line "autoload -U compinit; compinit" in
 ~/.zshrc. To try it in the current shell only: source <(winnow completion bash), or
-winnow completion fish | source.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) != 1:
-				return usageErrorf("completion: for which shell? %s; see winnow help completion", strings.Join(names, ", "))
-			case !slices.Contains(names, args[0]):
-				return usageErrorf("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
-			}
-			return nil
-		},
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			var b bytes.Buffer
-			if err := shells[slices.Index(names, args[0])].write(cmd.Root(), &b); err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"shell": args[0], "script": b.String()})
-			}
-			_, err := a.dataWriter().Write(b.Bytes())
+winnow completion fish | source.`, cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), func(cmd *cobra.Command, args []string) error {
+		var b bytes.Buffer
+		write := map[string]func(*cobra.Command) error{
+			"bash":       func(root *cobra.Command) error { return root.GenBashCompletionV2(&b, true) },
+			"zsh":        func(root *cobra.Command) error { return root.GenZshCompletion(&b) },
+			"fish":       func(root *cobra.Command) error { return root.GenFishCompletion(&b, true) },
+			"powershell": func(root *cobra.Command) error { return root.GenPowerShellCompletionWithDesc(&b) },
+		}
+		if err := write[args[0]](cmd.Root()); err != nil {
 			return err
-		}),
-	}
+		}
+		if a.asJSON {
+			return a.printJSON(map[string]any{"shell": args[0], "script": b.String()})
+		}
+		_, err := a.dataWriter().Write(b.Bytes())
+		return err
+	})
+	cmd.ValidArgs = []string{"bash", "zsh", "fish", "powershell"}
+	return cmd
 }
 
 // addCompletions tells the shell what can stand where, for every command at once: by
@@ -195,7 +174,7 @@ func modelNames() []string {
 func policyNames() []string {
 	var names []string
 	for _, p := range peers.Policies() {
-		names = append(names, strings.ToLower(strings.ReplaceAll(p.Name(), " ", "-")))
+		names = append(names, strings.ToLower(strings.ReplaceAll(p.Name, " ", "-")))
 	}
 	return names
 }

@@ -16,11 +16,10 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	show := &cobra.Command{
-		Use:     "print",
-		Short:   "Print the settings in force and where each comes from",
-		Example: "  winnow config print",
-		Long: `Prints every setting as a line of a settings file, followed by its source.
+	show := newCommand("print", "Print the settings in force and where each comes from", `
+  winnow config print
+
+Prints every setting as a line of a settings file, followed by its source.
 
 winnow reads settings from winnow/winnow.yaml in your configuration folder (or
 winnow.yaml directly in it), then from .winnow.yaml in the project, then from WINNOW_
@@ -29,34 +28,26 @@ folder or, inside a repository, in a folder above it, up to the one with .git; a
 that belongs to another user is not read, and one with a mistake is left out with a
 warning. What could do harm counts only when you trust it: winnow config trust. A
 preset fills in what none of them sets; --preset shows what one does.`,
-		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.configPrint(cmd) }),
-	}
-	addPreset(show, new(string))
-	check := &cobra.Command{
-		Use:     "validate [FILE]",
-		Short:   "Check the settings, or those of one file",
-		Example: "  winnow config validate .winnow.yaml",
-		Long:    "Reports every mistake, with its file and line or its variable.",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    a.asRunE(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
-	}
-	return a.groupCommand("config", "Print, check or trust the settings", "  winnow config print", show, check, a.configTrustCommand(), a.configImportCommand())
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.configPrint(cmd) })
+	addPreset(show)
+	check := newCommand("validate [FILE]", "Check the settings, or those of one file", `
+  winnow config validate .winnow.yaml
+
+Reports every mistake, with its file and line or its variable.`,
+		cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error { return a.configValidate(args) })
+	return groupCommand("config", "Print, check or trust the settings", "  winnow config print", show, check, a.configTrustCommand(), a.configImportCommand())
 }
 
 func (a *app) configImportCommand() *cobra.Command {
 	var from string
-	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Translate the settings file of another system",
-		Example: `  winnow config import ~/.pi/agent/settings.json > .winnow.yaml
-  winnow config import neurolink.json --from neurolink`,
-		Long: `Prints the settings of pi, PicoClaw, operator-use or NeuroLink as a winnow
+	cmd := newCommand("import FILE", "Translate the settings file of another system", `
+  winnow config import ~/.pi/agent/settings.json > .winnow.yaml
+  winnow config import neurolink.json --from neurolink
+
+Prints the settings of pi, PicoClaw, operator-use or NeuroLink as a winnow
 settings file, with the preset of that system for what the file leaves out. Keys
 that winnow has no equivalent for are named on standard error.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) }),
-	}
+		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) })
 	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, picoclaw, operator-use or neurolink (default: detected by its keys)")
 	return cmd
 }
@@ -233,19 +224,16 @@ func (a *app) configValidate(args []string) error {
 
 func (a *app) configTrustCommand() *cobra.Command {
 	var revoke bool
-	cmd := &cobra.Command{
-		Use:     "trust",
-		Short:   "Let the project's settings do everything, as they are now",
-		Example: "  winnow config trust",
-		Long: `Trusts the project's .winnow.yaml as it is now. A trusted file may also set hooks,
+	cmd := newCommand("trust", "Let the project's settings do everything, as they are now", `
+  winnow config trust
+
+Trusts the project's .winnow.yaml as it is now. A trusted file may also set hooks,
 which run commands; the summariser and the model of the loop, which get the
 conversation; the store; how long sessions are kept; and it may switch redact off. Read
 the file first. When it changes, with the next pull for example, it is no longer
 trusted. winnow does not check the programs that its hooks run. trust_project: true in
 your own settings trusts every project instead.`,
-		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.configTrust(revoke) }),
-	}
+		cobra.NoArgs, func(*cobra.Command, []string) error { return a.configTrust(revoke) })
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the trust back")
 	return cmd
 }

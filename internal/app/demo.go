@@ -11,23 +11,20 @@ import (
 
 func (a *app) demoCommand() *cobra.Command {
 	var write string
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Show the main job on a bundled session; needs no key and no network",
-		Example: `  winnow demo
-  winnow demo --out session.json      write the session to a file, to try commands on`,
-		Long: `Compacts a bundled coding session. It shows the context before and after and what
+	cmd := newCommand("demo", "Show the main job on a bundled session; needs no key and no network", `
+  winnow demo
+  winnow demo --out session.json      write the session to a file, to try commands on
+
+Compacts a bundled coding session. It shows the context before and after and what
 each stage saved; that the facts that matter are still there; how a handle gives
 the original back; and that undoing the plan restores every byte. The demo checks
 each claim as it makes it, and ends with an error if one does not hold.`,
-		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(*cobra.Command, []string) error {
+		cobra.NoArgs, func(*cobra.Command, []string) error {
 			if write != "" {
 				return a.writeDemo(write)
 			}
 			return a.runDemo()
-		}),
-	}
+		})
 	cmd.Flags().StringVar(&write, "out", "", "write the bundled session to `FILE` and do nothing else; - is standard output")
 	return cmd
 }

@@ -50,12 +50,11 @@ func (c *checkup) add(area, state, advice, format string, args ...any) {
 
 func (a *app) doctorCommand() *cobra.Command {
 	gateway := ""
-	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check the settings, stores, agents and gateway of this machine",
-		Example: `  winnow doctor
-  winnow doctor --gateway http://127.0.0.1:8484 --json`,
-		Long: `Checks what winnow would use on this machine, and gives advice for what is wrong:
+	cmd := newCommand("doctor", "Check the settings, stores, agents and gateway of this machine", `
+  winnow doctor
+  winnow doctor --gateway http://127.0.0.1:8484 --json
+
+Checks what winnow would use on this machine, and gives advice for what is wrong:
 which settings are set and where, whether the stores can be read and written, which
 agents are installed and where they send their requests, and whether a gateway
 answers. It prints names of settings and addresses, never values, keys or
@@ -63,9 +62,7 @@ credentials. It calls only addresses on this machine and the one that --gateway
 names.
 
 The exit code is 1 if something is wrong.`,
-		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.runDoctor(cmd.Context(), gateway) }),
-	}
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.runDoctor(cmd.Context(), gateway) })
 	cmd.Flags().StringVar(&gateway, "gateway", "", "`URL` of the gateway that should be running (default: try "+defaultGateway+")")
 	return cmd
 }

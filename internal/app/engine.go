@@ -2,8 +2,12 @@ package app
 
 import (
 	"cmp"
+	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +21,7 @@ import (
 var settingFlags = map[string]string{
 	"preset": "preset", "window": "window", "output-reserve": "output_reserve", "exact": "exact", "estimator": "systems.estimator",
 	"threshold": "threshold", "stages": "systems.stages", "keep-recent": "keep_recent", "focus": "focus", "summarizer": "summarizer",
+	"compact-threshold": "threshold", "max-tokens": "output_reserve",
 }
 
 // modelFlags are the flags of commands that need a model's limits.
@@ -25,47 +30,22 @@ type modelFlags struct{ flags *pflag.FlagSet }
 func (f *modelFlags) addTo(cmd *cobra.Command) {
 	f.flags = cmd.Flags()
 	f.flags.String("model", "", "`NAME` of the model, instead of the one in the file")
-	addPreset(cmd, new(string))
+	addPreset(cmd)
 	tokensVar(f.flags, new(int), "window", 0, "the model's window in `TOKENS`")
 	tokensVar(f.flags, new(int), "output-reserve", 0, "`TOKENS` to leave for the answer")
 	f.flags.Bool("exact", false, "count with a real vocabulary: slower, but more accurate")
-	addEstimator(cmd, new(string))
+	addEstimator(cmd)
 	f.flags.StringArray("set", nil, "set `KEY=VALUE` for this run only; winnow config print lists the keys (repeatable)")
 }
 
 // addPreset adds the flag for a preset.
-func addPreset(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "preset", "", "`NAME` of a preset, which fills in settings that you leave unset: "+strings.Join(winnow.PresetNames(), ", "))
-}
-
-// setPreset puts the flag's preset, if there is one, in the place of the file's.
-func setPreset(f *config.File, name string) error {
-	if name == "" {
-		return nil
-	}
-	if why := config.WrongPreset(name); why != "" {
-		return usageErrorf("--preset %s: %s", name, why)
-	}
-	f.Preset = name
-	return nil
+func addPreset(cmd *cobra.Command) {
+	cmd.Flags().String("preset", "", "`NAME` of a preset, which fills in settings that you leave unset: "+strings.Join(winnow.PresetNames(), ", "))
 }
 
 // addEstimator adds the flag for the way in which tokens are counted.
-func addEstimator(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "estimator", "", "count as the system `NAME` does: umbra, pi, picoclaw, operator-use, neurolink, chars/4 (default winnow)")
-}
-
-// setEstimator puts the flag's estimator, if there is one, in the place of the
-// file's and the preset's.
-func setEstimator(f *config.File, name string) error {
-	if name == "" {
-		return nil
-	}
-	f.Estimator = name
-	if err := (&winnow.Settings{Systems: winnow.Systems{Estimator: name}}).Validate(); err != nil {
-		return usageErrorf("--estimator %s: there is no such estimator; there are %s", name, strings.Join(winnow.EstimatorNames(), ", "))
-	}
-	return nil
+func addEstimator(cmd *cobra.Command) {
+	cmd.Flags().String("estimator", "", "count as the system `NAME` does: umbra, pi, picoclaw, operator-use, neurolink, chars/4 (default winnow)")
 }
 
 // setFlags puts the [settingFlags] that were given into settings, then those of --set.
@@ -73,17 +53,14 @@ func setFlags(flags *pflag.FlagSet, f *config.File) error {
 	var wrong error
 	flags.Visit(func(x *pflag.Flag) {
 		value := x.Value.String()
-		switch v := x.Value.(type) {
-		case *tokenCount:
-			if *v <= 0 {
-				wrong = cmp.Or(wrong, usageErrorf("--%s %s: must be a positive number of tokens", x.Name, value))
-			}
-		case pflag.SliceValue:
-			value = strings.Join(v.GetSlice(), ",")
+		if list, ok := x.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
 		}
-		if key := settingFlags[x.Name]; key == "preset" {
-			wrong = cmp.Or(wrong, setPreset(f, value))
-		} else if key != "" {
+		switch key := settingFlags[x.Name]; {
+		case x.Value.Type() == "stringArray": // of serve, which reserves by model
+		case key == "preset" && value != "" && config.WrongPreset(value) != "":
+			wrong = cmp.Or(wrong, usageErrorf("--preset %s: %s", value, config.WrongPreset(value)))
+		case key != "":
 			wrong = cmp.Or(wrong, f.Set(key, value))
 		}
 	})
@@ -196,6 +173,38 @@ func (n *tokenCount) Set(text string) error {
 	v, err := parseTokens(text)
 	*n = tokenCount(v)
 	return err
+}
+
+// checkNumbers refuses numbers that make no sense for any flag: negative ones, shares
+// above the whole, and 0 where that is neither the default nor explained.
+func checkNumbers(flags *pflag.FlagSet) (wrong error) {
+	flags.Visit(func(f *pflag.Flag) {
+		text, kind := f.Value.String(), "a positive number"
+		least, most := math.SmallestNonzeroFloat64, math.Inf(1)
+		_, tokens := f.Value.(*tokenCount)
+		if f.DefValue == text && !tokens || strings.Contains(f.Usage, "0 lists all") || slices.Contains([]string{"entries", "keep-recent", "workers"}, f.Name) {
+			least = 0
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		switch f.Value.Type() {
+		case "int", "float64":
+			if word, _ := pflag.UnquoteUsage(f); word == "SHARE" {
+				most = map[bool]float64{true: 10, false: 1}[f.Name == "fail-over"] // a session may be larger than its window
+				kind = fmt.Sprintf("a share between 0 and %v", most)
+			}
+		case "duration":
+			d, _ := time.ParseDuration(text) // it was read before
+			n, err, kind = float64(d), nil, "a positive time, for example 720h"
+		default:
+			if kind = "a positive number of tokens"; !tokens {
+				return
+			}
+		}
+		if err != nil || n < least || n > most {
+			wrong = cmp.Or(wrong, usageErrorf("--%s %s: must be %s", f.Name, text, kind))
+		}
+	})
+	return wrong
 }
 
 // tokensVar declares a flag that takes a number of tokens.

@@ -23,13 +23,12 @@ type initFlags struct{ yes, undo bool }
 
 func (a *app) initCommand() *cobra.Command {
 	var f initFlags
-	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Set winnow up for the agents on this machine, and take that back",
-		Example: `  winnow init
+	cmd := newCommand("init", "Set winnow up for the agents on this machine, and take that back", `
+  winnow init
   winnow init --yes
-  winnow init --undo`,
-		Long: `Finds the agents on this machine, shows what compaction cost in their sessions of the
+  winnow init --undo
+
+Finds the agents on this machine, shows what compaction cost in their sessions of the
 last 30 days, and offers one by one:
 
   - an alias for each agent, so that its name starts it behind winnow (winnow wrap)
@@ -42,9 +41,7 @@ Without a terminal it says what it would do, and changes nothing unless --yes is
 
 --undo takes all of it back: it restores every byte of a file that nothing else has
 changed since, and removes from other files what init added.`,
-		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, &f) }),
-	}
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, &f) })
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do everything that is offered, without asking")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back everything that was set up")
 	return cmd

@@ -6,8 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // On a terminal each offer is asked for, and what is not wanted is left alone.
@@ -17,12 +15,12 @@ func TestInitAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, files := setUpHome(t)
-	term := ptytest.Start(t, 150, 40, exec.Command(winnow, "init"))
+	term := startTerminal(t, 150, 40, exec.Command(winnow, "init"))
 	term.WaitFor("start Claude Code behind winnow by an alias (~/.bashrc)? [y/N]")
-	term.Send("y", ptytest.Enter)
+	term.Send("y", keyEnter)
 	for _, question := range []string{"start Gemini CLI", "give Claude Code winnow", "give Gemini CLI winnow", "status line", "as a service"} {
 		term.WaitFor(question)
-		term.Send(ptytest.Enter)
+		term.Send(keyEnter)
 	}
 	if code := term.Wait(); code != exitDone {
 		t.Errorf("exit code %d", code)

@@ -25,13 +25,12 @@ type insightsFlags struct {
 
 func (a *app) insightsCommand() *cobra.Command {
 	var f insightsFlags
-	cmd := &cobra.Command{
-		Use:   "insights [FILE-OR-FOLDER]…",
-		Short: "Show what compaction cost in your own sessions",
-		Example: `  winnow insights
+	cmd := newCommand("insights [FILE-OR-FOLDER]…", "Show what compaction cost in your own sessions", `
+  winnow insights
   winnow insights --since 90d --html insights.html
-  winnow insights ~/work/sessions --all --json`,
-		Long: `Reads the sessions that agents left on this machine, or those in the places that
+  winnow insights ~/work/sessions --all --json
+
+Reads the sessions that agents left on this machine, or those in the places that
 you name, and shows what they cost in the last 30 days and would have cost with
 winnow, and what compaction did: how often, the minutes waited, what was read again,
 the worst moments and the sessions that suffered most. Nothing leaves the machine.
@@ -48,9 +47,7 @@ one, changed as the replays differ. Waits are those that the files record; a sum
 without one counts as 73 seconds, the median seen in the field. A read is a re-read if,
 within 30 calls after a compaction, it brings back text that was in the context before.
 An edit is ready if the text that it replaces is in what was sent right after the
-compaction.`,
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runInsights(cmd, args, &f) }),
-	}
+compaction.`, nil, func(cmd *cobra.Command, args []string) error { return a.runInsights(cmd, args, &f) })
 	fl := cmd.Flags()
 	fl.StringVar(&f.since, "since", "30d", "`WHEN` the period starts: days (30d), weeks (4w) or a date (2006-01-31)")
 	fl.BoolVar(&f.all, "all", false, "all sessions, however old")
@@ -71,8 +68,6 @@ func (a *app) runInsights(cmd *cobra.Command, args []string, f *insightsFlags) e
 		return usageErrorf("--all and --since: choose one")
 	case cmd.Flags().Changed("window") && f.window < 500:
 		return usageErrorf("--window %d: must be a number of tokens, at least 500", f.window)
-	case f.top <= 0:
-		return usageErrorf("--top %d: must be a positive number of sessions", f.top)
 	case !f.all:
 		if o.Since, err = parseSince(f.since, start); err != nil {
 			return err

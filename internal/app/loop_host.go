@@ -39,12 +39,12 @@ type loopHost struct {
 	dir      string
 	gap      time.Duration // between the pieces of a simulated answer
 
-	recall atomic.Pointer[loop.Driver]
-	tell   atomic.Pointer[func(string)] // where what happens beside the conversation is told
+	session *session.Session       // once it is open
+	ui      atomic.Pointer[loopUI] // which tells what happens beside the conversation
 
 	mu   sync.Mutex
-	spec string // the model that answers
-	sims []*simmodel.Model
+	spec string   // the model that answers
+	ends []func() // of simulated models
 
 	outputs string // the folder of whole outputs; "" while there is none
 }
@@ -68,11 +68,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 		return nil, err
 	}
 	h.box, err = tools.New(tools.Options{Dir: h.dir, Limit: h.outputLimit, Remaining: h.remainingTokens, Recall: func(handle string) (string, error) {
-		d := h.recall.Load()
-		if d == nil {
-			return "", errors.New("nothing is compacted yet")
-		}
-		o, err := d.Session().Recall(handle)
+		o, err := h.session.Recall(handle)
 		if err != nil {
 			return "", err
 		}
@@ -86,15 +82,15 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if !required && files[1] == "" { // it is read when it appears
 		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required, Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings})
+	h.live, err = config.Watch(config.Options{
+		Files: slices.DeleteFunc(files, func(f string) bool { return f == "" }), Required: required,
+		Environ: a.environ(), Trust: a.trustStore(), Flags: h.applyFlags, Problem: h.reportSettings,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if h.store, _, err = a.openStore(f.store); err != nil {
-		_ = h.live.Close() // only watching
-		return nil, err
-	}
-	return h, nil
+	h.store, _, err = a.openStore(f.store)
+	return h, err
 }
 
 // applyFlags have the last word on the settings.
@@ -103,22 +99,12 @@ func (h *loopHost) applyFlags(f *config.File) {
 	spec := h.spec
 	h.mu.Unlock()
 	f.Model = cmp.Or(spec, f.Model)
-	_ = setPreset(f, h.f.preset) // the flag was checked
-	f.Estimator = cmp.Or(h.f.estimator, f.Estimator)
-	switch {
-	case h.f.window > 0:
-		f.Window = h.f.window
-	case spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window): // more it does not take
+	_ = setFlags(h.f.flags, f)                                                                     // they were checked
+	if h.f.window == 0 && spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window) { // more it does not take
 		f.Window = simmodel.Window
 	}
-	if h.f.maxTokens > 0 {
-		f.OutputReserve = h.f.maxTokens
-	}
-	if h.f.threshold > 0 {
-		f.Threshold = h.f.threshold
-		if target := f.Settings.WithDefaults().Target; target >= f.Threshold { // or nothing would last
-			f.Target = 0.75 * f.Threshold
-		}
+	if target := f.Settings.WithDefaults().Target; h.f.flags.Changed("compact-threshold") && target >= f.Threshold { // or nothing would last
+		f.Target = 0.75 * f.Threshold
 	}
 	if h.f.disable {
 		off := false
@@ -132,23 +118,15 @@ func (h *loopHost) reportSettings(err error) {
 	if err != nil {
 		text = "the edited settings are not valid, so the previous ones stay in force: " + err.Error()
 	}
-	h.say(text)
-}
-
-// say tells the person something that happened beside the conversation.
-func (h *loopHost) say(text string) {
-	if tell := h.tell.Load(); tell != nil {
-		(*tell)(text)
-	}
+	h.ui.Load().say(text)
 }
 
 func (h *loopHost) close() {
-	_ = h.live.Close()  // only watching
 	_ = h.store.Close() // acknowledged entries are on the disk
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, m := range h.sims {
-		m.Close()
+	for _, end := range h.ends {
+		end()
 	}
 }
 
@@ -164,10 +142,8 @@ func (h *loopHost) outputLimit() stage.OutputLimit {
 	if m := h.live.Current().Memory; m != nil && !*m { // nothing is written
 		l.Full = nil
 	}
-	if d := h.recall.Load(); d != nil {
-		if fill, err := d.Measure(); err == nil && fill.Available > 0 {
-			l.Bytes = max(1000, min(l.Bytes, fill.Available/2))
-		}
+	if _, available, ok := h.measureFill(); ok && available > 0 {
+		l.Bytes = max(1000, min(l.Bytes, available/2))
 	}
 	return l
 }
@@ -176,6 +152,7 @@ func (h *loopHost) outputLimit() stage.OutputLimit {
 // that its owner alone can read, and returns where it is. Secrets go out of it
 // where they go out of sessions.
 func (h *loopHost) keepOutput(output string) (string, error) {
+	redact := h.live.Session("", "").Redact
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.outputs == "" {
@@ -190,7 +167,7 @@ func (h *loopHost) keepOutput(output string) (string, error) {
 		}
 		h.outputs = dir
 	}
-	if h.live.Session("", "").Redact {
+	if redact {
 		output, _ = (&session.Redactor{}).Text(output)
 	}
 	f, err := os.CreateTemp(h.outputs, "*.txt")
@@ -207,19 +184,27 @@ func (h *loopHost) remainingTokens() (tokens int, share float64) {
 	if share = h.live.Session("", "").Settings.WithDefaults().FileShare; share <= 0 {
 		share = 1
 	}
-	if d := h.recall.Load(); d != nil {
-		if fill, err := d.Measure(); err == nil {
-			return max(0, fill.Available-fill.Used) / 4, share // a model calls several tools at once
-		}
+	if used, available, ok := h.measureFill(); ok {
+		return max(0, available-used) / 4, share // a model calls several tools at once
 	}
 	return stage.OutputBytes / 4, share
+}
+
+// measureFill returns how many of the available tokens the session uses, where there is
+// one.
+func (h *loopHost) measureFill() (used, available int, ok bool) {
+	if h.session == nil {
+		return 0, 0, false
+	}
+	_, st, err := h.session.NeedsCompaction()
+	return st.Count.Tokens, st.Limits.Available, err == nil
 }
 
 // startSession opens the session that the flags choose, or makes one.
 func (h *loopHost) startSession(ctx context.Context) (*session.Session, error) {
 	switch {
 	case h.f.session != "":
-		return h.Resume(ctx, h.f.session)
+		return h.resumeSession(ctx, h.f.session)
 	case h.f.resume:
 		all, err := h.store.List(ctx, 0, 0)
 		if err != nil {
@@ -227,27 +212,26 @@ func (h *loopHost) startSession(ctx context.Context) (*session.Session, error) {
 		}
 		for _, in := range all {
 			if in.Dir == h.dir {
-				return h.Resume(ctx, in.ID)
+				return h.resumeSession(ctx, in.ID)
 			}
 		}
 		return nil, usageErrorf("there is no session of this folder to continue; leave --continue out to start one")
 	}
-	return h.Create(ctx)
+	return h.createSession(ctx)
 }
 
-// leaveSession closes a session. One that was begun here and in which nothing was said
-// is not kept.
-func (h *loopHost) leaveSession(s *session.Session) {
-	_ = s.Close() // everything acknowledged is on the disk
-	if h.f.session == "" && !h.f.resume && !hasMessages(s) {
-		_ = h.store.Delete(context.Background(), s.ID()) // it stays then, and does no harm
+// leaveSession closes the session. One that was begun here and in which nothing was said
+// is not kept. It reports whether there are messages in it.
+func (h *loopHost) leaveSession() bool {
+	_ = h.session.Close() // everything acknowledged is on the disk
+	c, err := h.session.Context()
+	if err == nil && c.Request.History.Len() > 0 {
+		return true
 	}
-}
-
-// hasMessages reports whether a session has any.
-func hasMessages(s *session.Session) bool {
-	c, err := s.Context()
-	return err == nil && c.Request.History.Len() > 0
+	if h.f.session == "" && !h.f.resume {
+		_ = h.store.Delete(context.Background(), h.session.ID()) // it stays then, and does no harm
+	}
+	return false
 }
 
 // customLoop is the entry in which a session keeps its own system prompt.
@@ -263,7 +247,7 @@ func (h *loopHost) sessionOptions() *session.Options {
 		Live: h.live.Session, Registry: h.registry, Kinds: set.Kinds(), Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
 		Output: h.f.maxTokens, Manual: h.f.disable,
 		Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
-			h.say(fmt.Sprintf("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err))
+			h.ui.Load().say(fmt.Sprintf("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err))
 		}}},
 	}
 	if h.f.system != "" {
@@ -272,8 +256,8 @@ func (h *loopHost) sessionOptions() *session.Options {
 	return o
 }
 
-// Create makes a session of this folder.
-func (h *loopHost) Create(ctx context.Context) (*session.Session, error) {
+// createSession makes a session of this folder.
+func (h *loopHost) createSession(ctx context.Context) (*session.Session, error) {
 	s, err := session.Create(ctx, h.store, session.Header{Dir: h.dir}, h.sessionOptions())
 	if err != nil || h.f.system == "" {
 		return s, err
@@ -285,8 +269,8 @@ func (h *loopHost) Create(ctx context.Context) (*session.Session, error) {
 	return s, nil
 }
 
-// Resume opens a session, with the system prompt that it was begun with.
-func (h *loopHost) Resume(ctx context.Context, name string) (*session.Session, error) {
+// resumeSession opens a session, with the system prompt that it was begun with.
+func (h *loopHost) resumeSession(ctx context.Context, name string) (*session.Session, error) {
 	id, err := findSession(ctx, h.store, name)
 	if err != nil {
 		return nil, usageErrorf("%v", err)
@@ -310,11 +294,6 @@ func (h *loopHost) Resume(ctx context.Context, name string) (*session.Session, e
 	return s, nil
 }
 
-// Sessions lists the newest sessions.
-func (h *loopHost) Sessions(ctx context.Context, most int) ([]session.Info, error) {
-	return h.store.List(ctx, 0, most)
-}
-
 // Auto reports whether the settings want automatic compaction.
 func (h *loopHost) Auto() bool {
 	f := h.live.Current()
@@ -323,11 +302,11 @@ func (h *loopHost) Auto() bool {
 
 // modelFor chooses the model: the flag's, else the session's last, else the
 // settings'.
-func (h *loopHost) modelFor(s *session.Session) (string, error) {
+func (h *loopHost) modelFor() (string, error) {
 	if h.f.model != "" {
 		return h.f.model, nil
 	}
-	path := s.Path()
+	path := h.session.Path()
 	for i := len(path) - 1; i >= 0; i-- {
 		if e := &path[i]; e.Type == session.TypeModelChange && e.Model != "" {
 			if e.Provider == simmodel.Name {
@@ -353,12 +332,12 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, string, error) {
 	name = strings.TrimSpace(name)
 	if name == simmodel.Name {
-		m, err := simmodel.New(simmodel.Options{Window: h.f.window, Seed: h.f.seed, Gap: h.gap})
+		m, end, err := simmodel.New(simmodel.Options{Window: h.f.window, Seed: h.f.seed, Gap: h.gap})
 		if err != nil {
 			return nil, "", "", err
 		}
 		h.mu.Lock()
-		h.sims = append(h.sims, m)
+		h.ends = append(h.ends, end)
 		h.mu.Unlock()
 		return m, simmodel.Name, simmodel.Name, h.useModel(name)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // host is what the loop runs on, in a folder of its own, with these settings.
@@ -20,7 +22,7 @@ func host(t *testing.T, settings string) *loopHost {
 	}
 	a := appWith(map[string]string{"HOME": dir, "XDG_DATA_HOME": dir, "XDG_CONFIG_HOME": dir})
 	a.config, a.environ = path, os.Environ
-	h, err := a.newLoopHost(t.Context(), &loopFlags{model: "sim"}, false)
+	h, err := a.newLoopHost(t.Context(), &loopFlags{flags: &pflag.FlagSet{}, model: "sim"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
@@ -23,7 +22,7 @@ import (
 // talk is a conversation in a real terminal with a simulated provider on a
 // local port.
 type talk struct {
-	*ptytest.Terminal
+	*terminal
 	t     *testing.T
 	store string
 	dir   string
@@ -60,7 +59,7 @@ func (k *talk) start(cols, rows int, more ...string) *talk {
 	k.t.Helper()
 	cmd := exec.Command("winnow", append(k.args[:len(k.args):len(k.args)], more...)...)
 	cmd.Env, cmd.Dir = k.env, k.dir
-	k.Terminal = ptytest.Start(k.t, cols, rows, cmd)
+	k.terminal = startTerminal(k.t, cols, rows, cmd)
 	k.WaitFor("/help lists the commands")
 	k.ready()
 	return k
@@ -75,7 +74,7 @@ func (k *talk) ready() {
 // enter types a line and enters it.
 func (k *talk) enter(line string) {
 	k.t.Helper()
-	k.Send(line, ptytest.Enter)
+	k.Send(line, keyEnter)
 }
 
 // ask enters a line at the prompt, and waits until its answer stands below it and
@@ -95,7 +94,7 @@ func (k *talk) ask(line, want string) {
 func (k *talk) interrupt() {
 	k.t.Helper()
 	before := strings.Count(k.Screen(), "interrupted")
-	k.Send(ptytest.CtrlC)
+	k.Send(keyCtrlC)
 	k.Until("the interruption", func(s string) bool { return strings.Count(s, "interrupted") > before })
 	k.ready()
 }
@@ -103,7 +102,7 @@ func (k *talk) interrupt() {
 // leave ends the conversation at its prompt, and checks terminal and session.
 func (k *talk) leave() chat.History {
 	k.t.Helper()
-	k.Send(ptytest.CtrlD)
+	k.Send(keyCtrlD)
 	return k.over(0)
 }
 
@@ -243,7 +242,7 @@ func TestLoopCommands(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t, providersim.Options{Agent: always(strings.Repeat("Words about the parser. ", 40))},
 		"--window", "4000", "--disable-compaction").start(100, 50)
-	k.ask("/help", "/resume [ID|N]")
+	k.ask("/help", "/model [NAME]")
 	for range 6 {
 		k.ask("What about the parser?", "Words about")
 	}
@@ -256,7 +255,6 @@ func TestLoopCommands(t *testing.T) {
 		{"/model", "openai/gpt-4.1 answers"},
 		{"/compact the parser", "compacted "},
 		{"/undo", "is undone"},
-		{"/resume", "/resume N or /resume ID"},
 		{"/nonsense", "there is no command /nonsense"},
 		{"/retry", "nothing to ask again"},
 	} {
@@ -273,9 +271,6 @@ func TestLoopCommands(t *testing.T) {
 		{"/model sim", "sim answers from now on"},
 		{"hi", "simulated model"},
 		{"/model nobody/x", "does not name a provider"},
-		{"/new", "session"},
-		{"hello", "simulated model"},
-		{"/resume 2", "session"},
 	} {
 		k.ask(step[0], step[1])
 	}
@@ -335,17 +330,17 @@ func TestLoopInterrupt(t *testing.T) {
 		{
 			name: "prompt",
 			run: func(k *talk) {
-				k.Send("half a line", ptytest.CtrlC)
+				k.Send("half a line", keyCtrlC)
 				k.WaitFor("Ctrl-C again to leave")
 				k.ready()
 				k.ask("/auto", "automatic compaction is on") // a line between them
-				k.Send(ptytest.CtrlC)
+				k.Send(keyCtrlC)
 				k.Until("a second notice", func(s string) bool { return strings.Count(s, "again to leave") == 2 })
 				k.ready()
 				k.ask("hello", "Fine.")
-				k.Send(ptytest.CtrlC)
+				k.Send(keyCtrlC)
 				k.Until("a third notice", func(s string) bool { return strings.Count(s, "again to leave") == 3 })
-				k.Send(ptytest.CtrlC)
+				k.Send(keyCtrlC)
 			},
 			left: true,
 			check: func(t *testing.T, h chat.History) {
@@ -448,7 +443,7 @@ func TestLoopInterrupt(t *testing.T) {
 			k.start(80, 100)
 			c.run(k)
 			if !c.left {
-				k.Send(ptytest.CtrlD)
+				k.Send(keyCtrlD)
 			}
 			c.check(t, k.over(0))
 			if _, err := os.Stat(filepath.Join(k.dir, "made.txt")); err == nil {

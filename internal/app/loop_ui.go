@@ -126,8 +126,11 @@ func (u *loopUI) prompt(text string) {
 	}
 }
 
-// say tells what happened beside the conversation.
+// say tells what happened beside the conversation, where there is one.
 func (u *loopUI) say(text string) {
+	if u == nil {
+		return
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.a.quiet {
@@ -290,17 +293,17 @@ func (u *loopUI) readLines(ctx context.Context, more <-chan struct{}) (<-chan st
 }
 
 // talk runs a conversation until the person leaves or standard input ends.
-func (a *app) talk(ctx context.Context, h *loopHost, s *session.Session, spec string, o loop.Options, tty bool) error {
+func (a *app) talk(ctx context.Context, h *loopHost, spec string, o loop.Options, tty bool) error {
 	ui := &loopUI{a: a, h: h, st: style{Width: a.columnsFor(a.stdout)}, tty: tty, quit: make(chan struct{})}
 	if tty {
 		ui.st = a.styleFor(a.stdout)
 	}
-	d, err := h.startDriver(ctx, ui, s, spec, o)
+	d, err := loop.NewDriver(ctx, h, ui, h.box, h.session, spec, o)
 	if err != nil {
+		h.leaveSession()
 		return err
 	}
-	say := ui.say
-	h.tell.Store(&say)
+	h.ui.Store(ui)
 	interrupts := make(chan os.Signal, 1)
 	if tty {
 		signal.Notify(interrupts, os.Interrupt)
@@ -308,14 +311,13 @@ func (a *app) talk(ctx context.Context, h *loopHost, s *session.Session, spec st
 		ui.greet(d)
 	}
 	err = a.submitLines(ctx, d, ui, interrupts)
-	h.tell.Store(nil)
+	h.ui.Store(nil)
 	if closed := d.Close(); err == nil {
 		err = closed
 	}
 	ui.endLine()
-	h.leaveSession(d.Session())
-	if s := d.Session(); tty && hasMessages(s) {
-		fmt.Fprintf(a.stdout, "\nto continue: winnow loop --session %s\n", s.ID())
+	if h.leaveSession() && tty {
+		fmt.Fprintf(a.stdout, "\nto continue: winnow loop --session %s\n", h.session.ID())
 	}
 	a.documented = err != nil && ctx.Err() == nil // an event has told it
 	return err
@@ -331,7 +333,7 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *loopUI, inter
 	for {
 		select {
 		case <-ctx.Done():
-			return ui.stopped(ctx, d)
+			return ui.stopped(ctx)
 		case <-ui.quit:
 			return unknownError(unknown)
 		case err := <-ended:
@@ -352,7 +354,7 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *loopUI, inter
 			err := ui.submitLine(ctx, d, line)
 			switch {
 			case ctx.Err() != nil:
-				return ui.stopped(ctx, d)
+				return ui.stopped(ctx)
 			case errors.As(err, new(*loop.NoCommandError)):
 				unknown++
 				if !a.asJSON { // where an event has told it
@@ -394,11 +396,11 @@ func (u *loopUI) submitLine(ctx context.Context, d *loop.Driver, line string) er
 }
 
 // stopped returns the error of a conversation that was told to end. A terminal needs none.
-func (u *loopUI) stopped(ctx context.Context, d *loop.Driver) error {
+func (u *loopUI) stopped(ctx context.Context) error {
 	if u.tty {
 		return nil
 	}
-	return fmt.Errorf("stopped; winnow loop --session %s continues: %w", d.Session().ID(), ctx.Err())
+	return fmt.Errorf("stopped; winnow loop --session %s continues: %w", u.h.session.ID(), ctx.Err())
 }
 
 // unknownError tells how many lines were not commands; nil for none.

@@ -13,17 +13,13 @@ import (
 )
 
 func (a *app) manCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "man [DIR]",
-		Short: "Write the manual pages",
-		Example: `  winnow man ~/.local/share/man/man1     then: man winnow-check
-  winnow man | man -l -                  the first page, without installing`,
-		Long: `Writes manual pages for winnow, its commands and its help topics into DIR, which is
+	return newCommand("man [DIR]", "Write the manual pages", `
+  winnow man ~/.local/share/man/man1     then: man winnow-check
+  winnow man | man -l -                  the first page, without installing
+
+Writes manual pages for winnow, its commands and its help topics into DIR, which is
 created if it does not exist. Without DIR, the page of winnow itself goes to standard
-output.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runMan(cmd.Root(), args) }),
-	}
+output.`, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.runMan(cmd.Root(), args) })
 }
 
 // manPage is one page: its file's name and its text in the language of roff.

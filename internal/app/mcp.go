@@ -22,13 +22,12 @@ import (
 
 func (a *app) mcpCommand() *cobra.Command {
 	var f recallFlags
-	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Run an MCP server that gives a model its originals back",
-		Example: `  winnow mcp install claude
+	cmd := newCommand("mcp", "Run an MCP server that gives a model its originals back", `
+  winnow mcp install claude
   claude mcp add winnow -- winnow mcp
-  winnow mcp --gateway http://127.0.0.1:8484`,
-		Long: `Serves tools over standard input and output, for agents that speak MCP:
+  winnow mcp --gateway http://127.0.0.1:8484
+
+Serves tools over standard input and output, for agents that speak MCP:
 
   recall          show the original behind a handle, by page or by words
   search_history  search what is hidden from the most recent conversation
@@ -43,16 +42,14 @@ Behind winnow wrap you need not name anything. For a gateway with keys, put the
 tenant's key into WINNOW_KEY. winnow serve offers the same tools at /mcp.
 
 Views show handles as [original: HANDLE]. With the setting recall_tool they also
-name the tool that returns the original.`,
-		Args: cobra.NoArgs,
-	}
+name the tool that returns the original.`, cobra.NoArgs, nil)
 	f.addTo(cmd)
 	cmd.AddCommand(a.mcpInstallCommand())
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
 		return mcpserver.Run(ctx, thisBuild().Version, a.quietly().freshTools(&f), a.stdin, unfilteredWriter(a.stdout))
-	})
+	}
 	return cmd
 }
 
@@ -101,31 +98,27 @@ type installFlags struct {
 
 func (a *app) mcpInstallCommand() *cobra.Command {
 	var f installFlags
-	cmd := &cobra.Command{
-		Use:   "install AGENT",
-		Short: "Register the MCP server with an agent",
-		Example: `  winnow mcp install claude
+	cmd := newCommand("install AGENT", "Register the MCP server with an agent", `
+  winnow mcp install claude
   winnow mcp install codex
-  winnow mcp install gemini --gateway http://127.0.0.1:8484`,
-		Long: `Registers the server by the command of the agent itself (claude, gemini, qwen, opencode
+  winnow mcp install gemini --gateway http://127.0.0.1:8484
+
+Registers the server by the command of the agent itself (claude, gemini, qwen, opencode
 and kilo have one). Where there is none, and with --print, it prints the lines for the
 settings file of the agent and changes nothing. To remove it, use the agent's own
 command, such as claude mcp remove winnow, or take the lines out.
-AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
+AGENT is one of `+strings.Join(registrableNames(), ", ")+`.
 
 --gateway, --plans, --tenant, --session and --store become arguments of the server.
 Without them it asks the gateway that WINNOW_GATEWAY names (winnow wrap sets it), or
 reads the gateway's file. Keys are never written: set WINNOW_KEY where you start the
-agent.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageErrorf("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
-			}
-			return nil
-		},
-		ValidArgs: registrableNames(),
-		RunE:      a.asRunE(func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) }),
-	}
+agent.`, func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageErrorf("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
+		}
+		return nil
+	}, func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) })
+	cmd.ValidArgs = registrableNames()
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without making it")
 	f.addTo(cmd)
 	return cmd

@@ -403,7 +403,7 @@ func TestRecallUsage(t *testing.T) {
 		"recall notahandle":                     "that is not a handle",
 		"recall a b c":                          "after --find or --history",
 		"recall w3kfa82nq --plan x":             "name it before the handle",
-		"recall w3kfa82nq --from -1":            "must be 1 or more",
+		"recall w3kfa82nq --from -1":            "must be a positive number",
 		"recall w3kfa82nq --gateway localhost":  "write a URL",
 		"recall w3kfa82nq --gateway ftp://a/b":  "write a URL",
 		"mcp serve":                             "",

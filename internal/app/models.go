@@ -12,34 +12,30 @@ import (
 
 func (a *app) modelsCommand() *cobra.Command {
 	all := false
-	cmd := &cobra.Command{
-		Use:   "models [NAME]",
-		Short: "List models with their windows, limits and prices",
-		Example: `  winnow models
+	cmd := newCommand("models [NAME]", "List models with their windows, limits and prices", `
+  winnow models
   winnow models claude-sonnet
-  winnow models openai/gpt-5 --json`,
-		Long: `Lists the models in the registry whose names contain the words of NAME; a star marks
+  winnow models openai/gpt-5 --json
+
+Lists the models in the registry whose names contain the words of NAME; a star marks
 the one that a session with exactly that name gets. If there are none, it shows the
 limits that winnow would assume for that name, and why. Without NAME it lists the
 families of models; --all and --json list every model. Prices are dollars per million
-tokens.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
-			l, err := a.loadSettings()
-			if err != nil {
-				return err
-			}
-			r, err := l.modelRegistry()
-			switch {
-			case err != nil:
-				return err
-			case len(args) == 0 && !all && !a.asJSON:
-				a.listFamilies(r)
-				return nil
-			}
-			return a.listModels(r, strings.Join(args, " "), l.Model)
-		}),
-	}
+tokens.`, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+		l, err := a.loadSettings()
+		if err != nil {
+			return err
+		}
+		r, err := l.modelRegistry()
+		switch {
+		case err != nil:
+			return err
+		case len(args) == 0 && !all && !a.asJSON:
+			a.listFamilies(r)
+			return nil
+		}
+		return a.listModels(r, strings.Join(args, " "), l.Model)
+	})
 	cmd.Flags().BoolVar(&all, "all", false, "without NAME: list every model of every provider")
 	return cmd
 }

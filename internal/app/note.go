@@ -23,36 +23,29 @@ func (f *noteFlags) addTo(cmd *cobra.Command) {
 
 func (a *app) noteCommand() *cobra.Command {
 	var f noteFlags
-	list := &cobra.Command{
-		Use: "list", Short: "List the notes", Args: cobra.NoArgs,
-		Example: "  winnow note list\n  winnow note list --session 01J9Z3",
-		RunE:    a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.listNotes(cmd.Context(), &f) }),
-	}
-	add := &cobra.Command{
-		Use: "add TEXT", Short: "Write something down", Args: cobra.MinimumNArgs(1),
-		Example: `  winnow note add "the staging database is read-only"`,
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+	list := newCommand("list", "List the notes", `
+  winnow note list
+  winnow note list --session 01J9Z3`,
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.listNotes(cmd.Context(), &f) })
+	add := newCommand("add TEXT", "Write something down", `  winnow note add "the staging database is read-only"`,
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Text: strings.Join(args, " ")})
-		}),
-	}
-	edit := &cobra.Command{
-		Use: "edit ID TEXT", Short: "Replace the text of a note", Args: cobra.MinimumNArgs(2),
-		Example: `  winnow note edit n5k2p9 "the staging database is writable since Monday"`,
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+		})
+	edit := newCommand("edit ID TEXT", "Replace the text of a note", `  winnow note edit n5k2p9 "the staging database is writable since Monday"`,
+		cobra.MinimumNArgs(2), func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Replaces: args[0], Text: strings.Join(args[1:], " ")})
-		}),
-	}
-	remove := &cobra.Command{
-		Use: "remove ID", Short: "Remove a note", Args: cobra.ExactArgs(1), Aliases: []string{"rm"},
-		Example: "  winnow note remove n5k2p9",
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+		})
+	remove := newCommand("remove ID", "Remove a note", "  winnow note remove n5k2p9",
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 			return a.writeNote(cmd.Context(), &f, control.Write{Replaces: args[0]})
-		}),
-	}
-	g := a.groupCommand("note", "Read and write notes, which outlive every compaction", `  winnow note list
+		})
+	remove.Aliases = []string{"rm"}
+	g := groupCommand("note", "Read and write notes, which outlive every compaction", `
+  winnow note list
   winnow note add "the staging database is read-only"
-  winnow note remove n5k2p9`, list, add, edit, remove)
-	g.Long = `A model writes notes with the tool note of winnow mcp, a person with this command or
+  winnow note remove n5k2p9
+
+A model writes notes with the tool note of winnow mcp, a person with this command or
 on the page. From the next compaction on they are in the view, however many compactions
 follow, marked as notes and not as the user's words. A conversation has at most 40 notes
 of 600 bytes.
@@ -60,7 +53,7 @@ of 600 bytes.
 winnow looks for the conversation where winnow mcp does: at the gateway that --gateway or
 WINNOW_GATEWAY names, else in the gateway's file. There --conversation names it; else it
 is that of the agent behind winnow wrap, the newest of this folder, or the newest.
-Without a gateway, and with --session ID, it is a session of the store.`
+Without a gateway, and with --session ID, it is a session of the store.`, list, add, edit, remove)
 	for _, c := range g.Commands() {
 		f.addTo(c)
 	}

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
@@ -30,14 +28,13 @@ type pageCommandFlags struct {
 
 func (a *app) pageCommand() *cobra.Command {
 	f := &pageCommandFlags{}
-	cmd := &cobra.Command{
-		Use:   "page FILE|SESSION",
-		Short: "Show a session in the browser: its context, compactions and files",
-		Example: `  winnow page session.jsonl
+	cmd := newCommand("page FILE|SESSION", "Show a session in the browser: its context, compactions and files", `
+  winnow page session.jsonl
   winnow page latest
   winnow page 019a8c1f
-  winnow page session.jsonl --html session.html`,
-		Long: `Serves a page about a session, to this machine only, and prints an address that
+  winnow page session.jsonl --html session.html
+
+Serves a page about a session, to this machine only, and prints an address that
 works once: open it in a browser. The page shows the context request by request and
 by kind, with the window and the trigger; what each compaction did, as a patch with
 the originals; the current text of the files; and what to do now. On the page you can
@@ -52,9 +49,7 @@ what you do on the page is not kept.
 --html writes the page as a single file that needs no server and only shows. Secrets
 are removed from it unless you give --no-redact.
 winnow address opens the page of a running gateway.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runPage(cmd, args[0], f) }),
-	}
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return a.runPage(cmd, args[0], f) })
 	f.inputFlags.addTo(cmd)
 	f.modelFlags.addTo(cmd)
 	f.storeFlags.addTo(cmd)
@@ -199,15 +194,9 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 // listenPage serves the page until the person leaves.
 func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) error {
 	return a.listenAt(ctx, addr, func(l net.Listener) string { return "http://" + l.Addr().String() + s.Ticket() }, func(ctx context.Context, l net.Listener) error {
-		server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-		defer stop()
 		if isTerminal(a.stdout) {
 			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
 		}
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
+		return serveHandler(ctx, l, s, func() {})
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 var picture = flag.String("picture", "", "draw the README's picture of winnow tree to `FILE`")
@@ -48,7 +47,7 @@ func TestPicture(t *testing.T) {
 	if text, err := winnow("session", "compact", id).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	term := ptytest.Start(t, 150, 36, winnow("tree", id))
+	term := startTerminal(t, 150, 36, winnow("tree", id))
 	term.WaitFor("? help")
 	term.WaitGone("reading")
 	term.WaitFor("folded") // the summary and what it stands for are side by side
@@ -71,7 +70,7 @@ const (
 )
 
 // drawSVG writes a screen as SVG. Empty lines at the end are left out.
-func drawSVG(cells [][]ptytest.Cell) []byte {
+func drawSVG(cells [][]screenCell) []byte {
 	for len(cells) > 0 && isBlank(cells[len(cells)-1]) {
 		cells = cells[:len(cells)-1]
 	}
@@ -98,7 +97,7 @@ func drawSVG(cells [][]ptytest.Cell) []byte {
 }
 
 // drawRun draws cells of one line that look alike.
-func drawRun(b *bytes.Buffer, run []ptytest.Cell, x, y int) {
+func drawRun(b *bytes.Buffer, run []screenCell, x, y int) {
 	left, top := margin+float64(x)*cellWidth, margin+float64(y)*cellHeight
 	width := float64(len(run)) * cellWidth
 	if run[0].BG >= 0 {
@@ -127,12 +126,12 @@ func drawRun(b *bytes.Buffer, run []ptytest.Cell, x, y int) {
 		left, top+cellHeight*.74, width, paletteColour(run[0].FG, foreground), style, html.EscapeString(text.String()))
 }
 
-func isBlank(row []ptytest.Cell) bool {
-	return !slices.ContainsFunc(row, func(c ptytest.Cell) bool { return c.Rune != ' ' || c.BG >= 0 })
+func isBlank(row []screenCell) bool {
+	return !slices.ContainsFunc(row, func(c screenCell) bool { return c.Rune != ' ' || c.BG >= 0 })
 }
 
 // sameStyle reports whether two cells are drawn in one go.
-func sameStyle(a, b ptytest.Cell) bool {
+func sameStyle(a, b screenCell) bool {
 	a.Rune, b.Rune = 0, 0
 	return a == b
 }

@@ -18,8 +18,7 @@ import (
 )
 
 func (a *app) planCommand() *cobra.Command {
-	return a.groupCommand("plan", "Show, apply, undo and compare plans",
-		"  winnow plan show session.jsonl.plan.json session.jsonl",
+	return groupCommand("plan", "Show, apply, undo and compare plans", "  winnow plan show session.jsonl.plan.json session.jsonl",
 		a.planShowCommand(), a.planApplyCommand(), a.planUndoCommand(), a.planDiffCommand())
 }
 
@@ -71,30 +70,26 @@ func (a *app) readPlanned(planPath, path, format string) (r planned, err error) 
 
 func (a *app) planShowCommand() *cobra.Command {
 	var format string
-	cmd := &cobra.Command{
-		Use:   "show PLAN [FILE]",
-		Short: "Show a plan like a patch; with FILE, beside what it replaces",
-		Example: `  winnow plan show session.jsonl.plan.json
-  winnow plan show session.jsonl.plan.json session.jsonl`,
-		Long: `Shows each edit: where it is, what it does and why, how much it saves, the original
+	cmd := newCommand("show PLAN [FILE]", "Show a plan like a patch; with FILE, beside what it replaces", `
+  winnow plan show session.jsonl.plan.json
+  winnow plan show session.jsonl.plan.json session.jsonl
+
+Shows each edit: where it is, what it does and why, how much it saves, the original
 text (-) and the text in its place (+).
 
 winnow numbers messages from 0, not counting the system prompt, in all its output
 and in --pin. Only the text of a summary, which the model reads, numbers them from
-1: its "messages 1-148" are messages 0-147.`,
-		Args: cobra.RangeArgs(1, 2),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
-			path, history := append(args, "")[1], (*chat.History)(nil)
-			r, err := a.readPlanned(args[0], path, format)
-			if err != nil {
-				return err
-			}
-			if r.session != nil {
-				history = &r.session.Request.History
-			}
-			return a.planShow(r.plan, args[0], path, history)
-		}),
-	}
+1: its "messages 1-148" are messages 0-147.`, cobra.RangeArgs(1, 2), func(_ *cobra.Command, args []string) error {
+		path, history := append(args, "")[1], (*chat.History)(nil)
+		r, err := a.readPlanned(args[0], path, format)
+		if err != nil {
+			return err
+		}
+		if r.session != nil {
+			history = &r.session.Request.History
+		}
+		return a.planShow(r.plan, args[0], path, history)
+	})
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	return cmd
 }
@@ -184,15 +179,12 @@ func (a *app) checkOut(o *outFlags, planPath string) error {
 func (a *app) planApplyCommand() *cobra.Command {
 	var format string
 	var o outFlags
-	cmd := &cobra.Command{
-		Use:     "apply PLAN FILE",
-		Short:   "Write the view: the conversation with a plan applied",
-		Example: `  winnow plan apply session.jsonl.plan.json session.jsonl --out view.json`,
-		Long: `Applies a plan to the conversation that it was made for, or to one that has
+	cmd := newCommand("apply PLAN FILE", "Write the view: the conversation with a plan applied", `
+  winnow plan apply session.jsonl.plan.json session.jsonl --out view.json
+
+Applies a plan to the conversation that it was made for, or to one that has
 grown since, and writes the view.`,
-		Args: cobra.ExactArgs(2),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) }),
-	}
+		cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) })
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	o.addTo(cmd, "the default is standard output, or with --json no view at all")
 	return cmd
@@ -297,20 +289,16 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 func (a *app) planUndoCommand() *cobra.Command {
 	var format, to, id string
 	var o outFlags
-	cmd := &cobra.Command{
-		Use:   "undo PLAN FILE",
-		Short: "Undo a plan's edits",
-		Example: `  winnow plan undo session.jsonl.plan.json session.jsonl --out view.json
-  winnow plan undo p.json session.jsonl --id 3f2a… --plan p.json`,
-		Long: `Undoes the edits of one plan, by default the latest. --out writes the view without
+	cmd := newCommand("undo PLAN FILE", "Undo a plan's edits", `
+  winnow plan undo session.jsonl.plan.json session.jsonl --out view.json
+  winnow plan undo p.json session.jsonl --id 3f2a… --plan p.json
+
+Undoes the edits of one plan, by default the latest. --out writes the view without
 them: what the model sees from now on. The undo is itself a plan, written beside the
 old one, so you can show it, compare it and undo it. The old plan file stays, unless
---plan names it.`,
-		Args: cobra.ExactArgs(2),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error {
-			return a.planUndo(args[0], args[1], format, to, plan.ID(id), &o)
-		}),
-	}
+--plan names it.`, cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error {
+		return a.planUndo(args[0], args[1], format, to, plan.ID(id), &o)
+	})
 	o.addTo(cmd, "- is standard output")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	cmd.Flags().StringVar(&to, "plan", "", "write the new plan to `FILE` (default: PLAN with .undo in its name)")

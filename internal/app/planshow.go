@@ -96,17 +96,14 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 }
 
 func (a *app) planDiffCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "diff PLAN PLAN",
-		Short:   "Compare two plans, edit by edit",
-		Example: "  winnow plan diff before.plan.json after.plan.json",
-		Long: `Shows how two plans differ, and what each stage saves in either. On a terminal of
+	return newCommand("diff PLAN PLAN", "Compare two plans, edit by edit", `
+  winnow plan diff before.plan.json after.plan.json
+
+Shows how two plans differ, and what each stage saves in either. On a terminal of
 100 columns or more they are side by side: - marks what only the first does, + what
 only the second does, ~ a place that they edit differently. Edits that they share
 are only counted.`,
-		Args: cobra.ExactArgs(2),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) }),
-	}
+		cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) })
 }
 
 // change is an edit that two plans do not share. Op is "-" for one that only

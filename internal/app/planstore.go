@@ -32,30 +32,23 @@ type storedPlan struct {
 
 func (a *app) planStoreCommand() *cobra.Command {
 	var path string
-	cmd := &cobra.Command{
-		Use:   "store",
-		Short: "Inspect the gateway's store, and remove conversations from it",
-		Example: `  winnow store ls
+	cmd := newCommand("store", "Inspect the gateway's store, and remove conversations from it", `
+  winnow store ls
   winnow store rm 3f1c9a
-  winnow store copy plans.db postgres://winnow@db/winnow`,
-		Long: `The gateway stores plans in a file or in PostgreSQL, and with --keep-originals also
+  winnow store copy plans.db postgres://winnow@db/winnow
+
+The gateway stores plans in a file or in PostgreSQL, and with --keep-originals also
 conversations. These commands are for the owner of that store; a caller of the
-gateway removes a conversation with DELETE /winnow/conversations/ID.`,
-	}
+gateway removes a conversation with DELETE /winnow/conversations/ID.`, nil, nil)
 	cmd.PersistentFlags().StringVar(&path, "store", "", "`PATH` of the file with the plans, or postgres://USER@HOST/DATABASE (default: in the user's cache folder)")
 	most := 100
-	ls := &cobra.Command{
-		Use:   "ls",
-		Short: "List the plans in the gateway's store, most recently used first",
-		Example: `  winnow store ls
-  winnow store ls --limit 10 --json`,
-		Long: `Lists each plan with its id, its tenant (the beginning of a hash), how many messages
+	ls := newCommand("ls", "List the plans in the gateway's store, most recently used first", `
+  winnow store ls
+  winnow store ls --limit 10 --json
+
+Lists each plan with its id, its tenant (the beginning of a hash), how many messages
 it covers, and when it was last used.`,
-		Args: cobra.NoArgs,
-		RunE: a.onPlans(&path, func(ctx context.Context, s planstore.Owner, _ []string) error {
-			if most <= 0 {
-				return usageErrorf("--limit %d: must be a positive number", most)
-			}
+		cobra.NoArgs, a.onPlans(&path, func(ctx context.Context, s planstore.Owner, _ []string) error {
 			all, err := s.Entries(ctx, most)
 			if err != nil {
 				return err
@@ -74,15 +67,13 @@ it covers, and when it was last used.`,
 				a.say("there are no plans in the store")
 			}
 			return nil
-		}),
-	}
+		}))
 	ls.Flags().IntVar(&most, "limit", most, "list at most `N`")
-	rm := &cobra.Command{
-		Use:   "rm ID...",
-		Short: "Remove the conversations of plans from the gateway's store",
-		Example: `  winnow store rm 3f1c9a
-  winnow store rm 3f1c9a --store plans.db`,
-		Long: `Removes the conversation that each plan belongs to: all its plans, the usage that
+	rm := newCommand("rm ID...", "Remove the conversations of plans from the gateway's store", `
+  winnow store rm 3f1c9a
+  winnow store rm 3f1c9a --store plans.db
+
+Removes the conversation that each plan belongs to: all its plans, the usage that
 providers reported, and its text if that was stored. It also removes conversations
 of the same caller that begin with the same message. The space in the file is
 overwritten.
@@ -90,10 +81,7 @@ overwritten.
 ID is the id of a plan or the beginning of one, as shown by winnow store ls and by
 the header Winnow-Plan. A running gateway still has the conversation in memory until
 it has not been used for a while: send it DELETE /winnow/conversations/ID, or restart
-it.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: a.onPlans(&path, a.removePlans),
-	}
+it.`, cobra.MinimumNArgs(1), a.onPlans(&path, a.removePlans))
 	cmd.AddCommand(ls, rm, a.storeStatsCommand(&path), a.storePruneCommand(&path), a.storeMigrateCommand(&path), a.storeCopyCommand())
 	return cmd
 }
@@ -101,14 +89,14 @@ it.`,
 // onPlans makes what works on the gateway's store, with the command's arguments, a
 // command's RunE.
 func (a *app) onPlans(path *string, do func(context.Context, planstore.Owner, []string) error) func(*cobra.Command, []string) error {
-	return a.asRunE(func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		s, err := openPlans(cmd.Context(), *path)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
 		return do(cmd.Context(), s, args)
-	})
+	}
 }
 
 func (a *app) removePlans(ctx context.Context, s planstore.Owner, ids []string) error {
@@ -184,13 +172,11 @@ func (a *app) storeLog() *slog.Logger {
 func plansPrefix(err error) string { return strings.ReplaceAll(err.Error(), "planstore: ", "") }
 
 func (a *app) storeStatsCommand(path *string) *cobra.Command {
-	return &cobra.Command{
-		Use:     "stats",
-		Short:   "Show the size of the gateway's store",
-		Example: "  winnow store stats --store postgres://winnow@db/winnow",
-		Long:    "Counts plans, marks and conversations, with their sizes and first and last use.",
-		Args:    cobra.NoArgs,
-		RunE: a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
+	return newCommand("stats", "Show the size of the gateway's store", `
+  winnow store stats --store postgres://winnow@db/winnow
+
+Counts plans, marks and conversations, with their sizes and first and last use.`,
+		cobra.NoArgs, a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
 			sums, err := s.Sums(ctx)
 			if err != nil {
 				return err
@@ -205,32 +191,25 @@ func (a *app) storeStatsCommand(path *string) *cobra.Command {
 				fmt.Fprintf(a.stdout, "used from %s to %s\n", sums.Oldest.UTC().Format("2006-01-02 15:04"), sums.Newest.UTC().Format("2006-01-02 15:04"))
 			}
 			return nil
-		}),
-	}
+		}))
 }
 
 func (a *app) storePruneCommand(path *string) *cobra.Command {
 	age, plans, size := 30*24*time.Hour, 0, 0
-	cmd := &cobra.Command{
-		Use:   "prune",
-		Short: "Remove what is too old or too much from the gateway's store",
-		Example: `  winnow store prune --store-age 240h
-  winnow store prune --store postgres://winnow@db/winnow --store-plans 1000000`,
-		Long: `Removes plans, marks and stored conversations that have not been used for some time,
+	cmd := newCommand("prune", "Remove what is too old or too much from the gateway's store", `
+  winnow store prune --store-age 240h
+  winnow store prune --store postgres://winnow@db/winnow --store-plans 1000000
+
+Removes plans, marks and stored conversations that have not been used for some time,
 then the least recently used until the rest is within the limits. Gateways can keep
 running: PostgreSQL is pruned in small batches.`,
-		Args: cobra.NoArgs,
-		RunE: a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
-			if age <= 0 || plans < 0 || size < 0 {
-				return usageErrorf("--store-age, --store-plans and --store-size must be positive")
-			}
+		cobra.NoArgs, a.onPlans(path, func(ctx context.Context, s planstore.Owner, _ []string) error {
 			p, err := s.Prune(ctx, planstore.Bounds{Age: age, Plans: plans, Size: int64(size) << 20, Originals: int64(size) << 20})
 			if err != nil {
 				return err
 			}
 			return a.printLine(p, "forgot %s, %s and %s", plural(int(p.Plans), "plan"), plural(int(p.Marks), "mark"), plural(int(p.Conversations), "stored conversation"))
-		}),
-	}
+		}))
 	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` to keep a plan after its last use")
 	cmd.Flags().IntVar(&plans, "store-plans", plans, "most `PLANS` to keep (default 50,000 in a file, 10,000,000 in PostgreSQL)")
 	cmd.Flags().IntVar(&size, "store-size", size, "most `MB` of plans, and again as much of conversations (default 1 GB in a file, 100 GB in PostgreSQL)")
@@ -238,32 +217,28 @@ running: PostgreSQL is pruned in small batches.`,
 }
 
 func (a *app) storeMigrateCommand(path *string) *cobra.Command {
-	return &cobra.Command{
-		Use:     "migrate",
-		Short:   "Create or update the tables in PostgreSQL",
-		Example: "  winnow store migrate --store postgres://owner@db/winnow",
-		Long: `Creates the tables for plans, sessions and jobs in PostgreSQL, or updates them to
+	return newCommand("migrate", "Create or update the tables in PostgreSQL", `
+  winnow store migrate --store postgres://owner@db/winnow
+
+Creates the tables for plans, sessions and jobs in PostgreSQL, or updates them to
 the version of this winnow. A gateway does so itself when it starts, if its user may.
 Running gateways of the previous version keep working; winnow refuses tables of a
-later version.`,
-		Args: cobra.NoArgs,
-		RunE: a.asRunE(func(cmd *cobra.Command, _ []string) error {
-			if !pg.Is(*path) {
-				return usageErrorf("--store %s: only PostgreSQL needs migrating; files are updated when they are opened", *path)
-			}
-			done, err := migrateDatabase(cmd.Context(), *path)
-			if err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"store": pg.Name(*path), "parts": done})
-			}
-			for _, d := range done {
-				fmt.Fprintf(a.stdout, "%s: version %d, was %d\n", d.Part, d.Version, d.Was)
-			}
-			return nil
-		}),
-	}
+later version.`, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if !pg.Is(*path) {
+			return usageErrorf("--store %s: only PostgreSQL needs migrating; files are updated when they are opened", *path)
+		}
+		done, err := migrateDatabase(cmd.Context(), *path)
+		if err != nil {
+			return err
+		}
+		if a.asJSON {
+			return a.printJSON(map[string]any{"store": pg.Name(*path), "parts": done})
+		}
+		for _, d := range done {
+			fmt.Fprintf(a.stdout, "%s: version %d, was %d\n", d.Part, d.Version, d.Was)
+		}
+		return nil
+	})
 }
 
 // migrated is a part of a database that has its version now.
@@ -296,32 +271,28 @@ func migrateDatabase(ctx context.Context, address string) ([]migrated, error) {
 
 func (a *app) storeCopyCommand() *cobra.Command {
 	what := ""
-	cmd := &cobra.Command{
-		Use:   "copy FROM TO",
-		Short: "Copy everything from one store to another",
-		Example: `  winnow store copy ~/.cache/winnow/plans.db postgres://winnow@db/winnow
+	cmd := newCommand("copy FROM TO", "Copy everything from one store to another", `
+  winnow store copy ~/.cache/winnow/plans.db postgres://winnow@db/winnow
   winnow store copy ~/.local/share/winnow/sessions.db postgres://winnow@db/winnow
-  winnow store copy postgres://winnow@db/winnow backup.db --what plans`,
-		Long: `Copies a gateway's plans, or sessions, between any two stores: a file, a folder of
+  winnow store copy postgres://winnow@db/winnow backup.db --what plans
+
+Copies a gateway's plans, or sessions, between any two stores: a file, a folder of
 .jsonl files (sessions), or PostgreSQL. What is already in the other store stays
 there. If a copy is interrupted, run it again and it continues where it stopped.
 Sessions that have grown since are completed; sessions that diverged in the other
 store are left alone and named.
 
 winnow can tell from a file what to copy; if neither store shows it, say so with
---what.`,
-		Args: cobra.ExactArgs(2),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			kind, err := copiedKind(what, args[0], args[1])
-			if err != nil {
-				return err
-			}
-			if kind == "plans" {
-				return a.copyPlans(cmd.Context(), args[0], args[1])
-			}
-			return a.copySessions(cmd.Context(), args[0], args[1])
-		}),
-	}
+--what.`, cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error {
+		kind, err := copiedKind(what, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if kind == "plans" {
+			return a.copyPlans(cmd.Context(), args[0], args[1])
+		}
+		return a.copySessions(cmd.Context(), args[0], args[1])
+	})
 	cmd.Flags().StringVar(&what, "what", what, "`KIND` to copy: plans or sessions (default: what the file holds)")
 	return cmd
 }

@@ -19,15 +19,14 @@ func (a *app) recallCommand() *cobra.Command {
 	var f recallFlags
 	var r recall.Range
 	var all, history bool
-	cmd := &cobra.Command{
-		Use:   "recall [FILE] HANDLE",
-		Short: "Print the original behind a handle",
-		Example: `  winnow recall w3kfa82nq
+	cmd := newCommand("recall [FILE] HANDLE", "Print the original behind a handle", `
+  winnow recall w3kfa82nq
   winnow recall w3kfa82nq --from 201
   winnow recall w3kfa82nq --find "panic parser"
   winnow recall --history "disk full"
-  winnow recall session.jsonl w3kfa82nq --plan session.jsonl.plan.json`,
-		Long: `Prints what an edit replaced. You find handles in the view, in the plan and in the
+  winnow recall session.jsonl w3kfa82nq --plan session.jsonl.plan.json
+
+Prints what an edit replaced. You find handles in the view, in the plan and in the
 output of winnow plan show.
 
 With only a HANDLE, winnow looks for the original in the gateway's plans, in those of
@@ -45,34 +44,28 @@ its session; else the most recent one. winnow mcp offers the same to a model.
 
 With a FILE, winnow looks the handle up in its plan (FILE.plan.json, or what --plan
 names; else earlier plans of winnow compact) and prints the whole original unless you
-ask for a page.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0 && history:
-				return usageErrorf("recall --history: which words?")
-			case len(args) == 0:
-				return usageErrorf("recall: which handle? winnow recall --history WORDS searches what is hidden; see winnow help recall")
-			case len(args) > 2 && !history:
-				return usageErrorf("recall takes a HANDLE, or a FILE and a HANDLE; words to search for go after --find or --history")
+ask for a page.`, func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0 && history:
+			return usageErrorf("recall --history: which words?")
+		case len(args) == 0:
+			return usageErrorf("recall: which handle? winnow recall --history WORDS searches what is hidden; see winnow help recall")
+		case len(args) > 2 && !history:
+			return usageErrorf("recall takes a HANDLE, or a FILE and a HANDLE; words to search for go after --find or --history")
+		}
+		return nil
+	}, func(cmd *cobra.Command, args []string) error {
+		switch {
+		case history:
+			return a.recallHistory(cmd.Context(), &f, recall.Query{Words: strings.Join(args, " "), All: all})
+		case len(args) == 1:
+			if planPath != "" || format != "" {
+				return usageErrorf("recall: --plan and --format need a FILE; name it before the handle")
 			}
-			return nil
-		},
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			if r.From < 0 || r.Lines < 0 {
-				return usageErrorf("--from and --lines must be 1 or more")
-			}
-			switch {
-			case history:
-				return a.recallHistory(cmd.Context(), &f, recall.Query{Words: strings.Join(args, " "), All: all})
-			case len(args) == 1:
-				if planPath != "" || format != "" {
-					return usageErrorf("recall: --plan and --format need a FILE; name it before the handle")
-				}
-				return a.recallHandle(cmd.Context(), &f, args[0], r, all)
-			}
-			return a.runRecall(cmd.Context(), args[0], args[1], planPath, format, r)
-		}),
-	}
+			return a.recallHandle(cmd.Context(), &f, args[0], r, all)
+		}
+		return a.runRecall(cmd.Context(), args[0], args[1], planPath, format, r)
+	})
 	cmd.Flags().IntVar(&r.From, "from", 0, "first `LINE` to print")
 	cmd.Flags().IntVar(&r.Lines, "lines", 0, fmt.Sprintf("how `MANY` lines to print (default %d, at most %d)", recall.DefaultLines, recall.MaxLines))
 	cmd.Flags().StringVar(&r.Find, "find", "", "print only lines with these `WORDS`")

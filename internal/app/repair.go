@@ -15,16 +15,13 @@ func (a *app) repairCommand() *cobra.Command {
 	var in inputFlags
 	var o outFlags
 	var planPath string
-	cmd := &cobra.Command{
-		Use:     "repair FILE",
-		Short:   "Repair calls without results and results without calls",
-		Example: "  winnow repair body.json --out mended.json",
-		Long: `Adds a placeholder result to every call that never got one, and turns results
+	cmd := newCommand("repair FILE", "Repair calls without results and results without calls", `
+  winnow repair body.json --out mended.json
+
+Adds a placeholder result to every call that never got one, and turns results
 without a call into quoted text. It leaves a valid conversation alone and never
 writes the input. Without --out and --plan it only prints counts.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.runRepair(args[0], planPath, &in, &o) }),
-	}
+		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error { return a.runRepair(args[0], planPath, &in, &o) })
 	in.addTo(cmd)
 	o.addTo(cmd, "- is standard output")
 	cmd.Flags().StringVar(&planPath, "plan", "", "write the repair as a plan to `FILE`")

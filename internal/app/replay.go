@@ -26,10 +26,8 @@ type replayFlags struct {
 
 func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
-	cmd := &cobra.Command{
-		Use:   "replay FILE…",
-		Short: "Measure compaction policies on recorded sessions",
-		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
+	cmd := newCommand("replay FILE…", "Measure compaction policies on recorded sessions", `
+  winnow replay session.jsonl                               every policy, a window of 64,000
   winnow replay sessions/                                   a folder
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
   winnow replay sessions/ --edits                           only: are the next edits ready?
@@ -38,15 +36,14 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --search                          does one search find what is hidden?
-  winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
-		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
+  winnow replay sessions/ --read 10 --seed 7                ten compactions to read
+
+Replays recorded sessions under compaction policies, offline and without a model. It
 measures whether the text of the agent's next edits is still there, what it would have
 cost, and whether a provider would have accepted the requests. Rows marked * are
 simulated: a stand-in of the usual size takes the place of an LLM's summary. Tokens are
 counted with the tables of the o200k vocabulary.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runReplay(cmd, args, &f) }),
-	}
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.runReplay(cmd, args, &f) })
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies (default: all)")
 	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000)")
@@ -69,12 +66,6 @@ counted with the tables of the o200k vocabulary.`,
 
 // runReplay has the board made that the flags ask for.
 func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	if f.trigger <= 0 || f.trigger > 1 {
-		return usageErrorf("--trigger %v: must be a share between 0 and 1", f.trigger)
-	}
-	if f.at < 0 || f.at > 1 {
-		return usageErrorf("--at %v: must be a share between 0 and 1", f.at)
-	}
 	const leastWindow = 500
 	windows, err := parseTokenList("--window", f.windows, leastWindow)
 	if err != nil {

@@ -99,35 +99,31 @@ func init() { cobra.EnableCommandSorting = false } // commands stand in the orde
 
 // rootCommand builds the tree of commands.
 func (a *app) rootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "winnow",
-		Short: "Keeps conversations with language models inside their context window",
-		Example: `  winnow demo                                the whole story, no key, no network
+	root := newCommand("winnow", "Keeps conversations with language models inside their context window", `
+  winnow demo                                the whole story, no key, no network
   winnow wrap claude                         run an agent behind winnow
   winnow check session.jsonl                 how full is it
   winnow compact session.jsonl --out v.json  make it fit; the input stays as it is
   winnow plan show session.jsonl.plan.json   what was done, like a patch
-  winnow plan undo session.jsonl.plan.json session.jsonl`,
-		Long: `winnow keeps conversations with language models inside their context window.
+  winnow plan undo session.jsonl.plan.json session.jsonl
+
+winnow keeps conversations with language models inside their context window.
 
 It reads request bodies (openai, responses, anthropic, gemini) and the session
 files of agents, plain or .gz; "-" is standard input. winnow help COMMAND explains
 a command, starting with an example.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 4 over the
-share of check --fail-over, 130 interrupted.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return noCommand(cmd, args[0])
-			}
-			return nil
-		},
-	}
+share of check --fail-over, 130 interrupted.`, func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return noCommand(cmd, args[0])
+		}
+		return nil
+	}, nil)
+	root.SilenceErrors, root.SilenceUsage = true, true
 	asked := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if *asked {
-			return a.asRunE(func(*cobra.Command, []string) error { return a.showVersion() })(cmd, args)
+			return a.showVersion()
 		}
 		return cmd.Help()
 	}
@@ -166,27 +162,32 @@ share of check --fail-over, 130 interrupted.`,
 		a.completionCommand(), a.manCommand())
 	addTopics(root)
 	a.addCompletions(root)
+	a.noteStart(root)
 	return root
 }
 
+// newCommand returns a command. Its help has the examples, which are indented, and after
+// the first empty line what the command does.
+func newCommand(use, short, help string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	example, long, _ := strings.Cut(strings.TrimPrefix(help, "\n"), "\n\n")
+	return &cobra.Command{Use: use, Short: short, Example: example, Long: long, Args: args, RunE: run}
+}
+
 // groupCommand returns a command that only holds others.
-func (a *app) groupCommand(use, short, example string, children ...*cobra.Command) *cobra.Command {
+func groupCommand(use, short, help string, children ...*cobra.Command) *cobra.Command {
 	names := make([]string, len(children))
 	for i, c := range children {
 		names[i] = c.Name()
 	}
-	g := &cobra.Command{
-		Use: use, Short: short, Example: example,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageErrorf("%s: which one? %s; see winnow help %s", use, strings.Join(names, ", "), use)
-			}
-			if best := spelling.Nearest(args[0], names); best != "" {
-				return usageErrorf("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
-			}
-			return usageErrorf("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))
-		},
-	}
+	g := newCommand(use, short, help, nil, func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageErrorf("%s: which one? %s; see winnow help %s", use, strings.Join(names, ", "), use)
+		}
+		if best := spelling.Nearest(args[0], names); best != "" {
+			return usageErrorf("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
+		}
+		return usageErrorf("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))
+	})
 	g.AddCommand(children...)
 	return g
 }

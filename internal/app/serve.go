@@ -2,7 +2,6 @@ package app
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/app/jobs"
@@ -30,7 +30,12 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
-const serveHelp = `Runs the gateway. Agents in any language send their requests to it instead of to the
+const serveHelp = `
+  winnow serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
+  winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com
+
+Runs the gateway. Agents in any language send their requests to it instead of to the
 provider, and their conversations stay inside the model's window. Nothing else
 changes: credentials pass through and are not stored, and answers are the
 provider's own. By default the gateway listens on this machine only.
@@ -102,22 +107,24 @@ standard error says which window holds, and the log which one each model has.`
 type serveFlags struct {
 	options gateway.Options // what flags say as it is
 
-	upstreams, reserves              []string
-	store, preset, estimator, writer string
-	window, size, memory             int
-	age                              time.Duration
-	pruned                           bool // by jobs
+	flags               *pflag.FlagSet
+	upstreams, reserves []string
+	store               string
+	size, memory        int
+	age                 time.Duration
+	pruned              bool // by jobs
 }
 
 func (f *serveFlags) addTo(cmd *cobra.Command) {
 	t := &f.options.Transport
+	f.flags = cmd.Flags()
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (repeatable)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
-	addPreset(cmd, &f.preset)
-	addEstimator(cmd, &f.estimator)
-	tokensVar(cmd.Flags(), &f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is the output reserve, see --output-reserve")
+	addPreset(cmd)
+	addEstimator(cmd)
+	tokensVar(cmd.Flags(), new(int), "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is the output reserve, see --output-reserve")
 	cmd.Flags().StringArrayVar(&f.reserves, "output-reserve", nil, "most `[MODEL=]TOKENS` of output reserve, kept free for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
-	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
+	cmd.Flags().String("summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&t.SummaryCap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory-size", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
 	cmd.Flags().BoolVar(&t.KeepOriginals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
@@ -136,26 +143,10 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	if err != nil {
 		return o, nil, err
 	}
-	switch {
-	case f.window < 0:
-		return o, nil, usageErrorf("--window %d: must be a positive number of tokens", f.window)
-	case f.age <= 0:
-		return o, nil, usageErrorf("--store-age %s: must be a positive time, for example 720h", f.age)
-	case f.size < 0:
-		return o, nil, usageErrorf("--store-size %d: must be a positive number of MB", f.size)
-	case o.Transport.SummaryCap < 0:
-		return o, nil, usageErrorf("--summary-cap %v: must be a number of dollars", o.Transport.SummaryCap)
-	case f.memory <= 0:
-		return o, nil, usageErrorf("--memory-size %d: must be a positive number of MB", f.memory)
-	}
-	l.Window = cmp.Or(f.window, l.Window)
-	if err := setPreset(&l.File, f.preset); err != nil {
+	if err := setFlags(f.flags, &l.File); err != nil {
 		return o, nil, err
 	}
-	if err := setEstimator(&l.File, f.estimator); err != nil {
-		return o, nil, err
-	}
-	registry, err := l.registryWith(f.reserves)
+	registry, err := l.modelRegistry(f.reserves...)
 	if err != nil {
 		return o, nil, err
 	}
@@ -166,7 +157,6 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 		}
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
-	l.Summarizer = cmp.Or(f.writer, l.Summarizer)
 	t := &o.Transport
 	if t.Same = strings.TrimSpace(l.Summarizer) == sameName; t.Same {
 		l.Summarizer = "" // no other is made
@@ -252,15 +242,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var listen, keys, cert, key string
 	var keyless bool
 	var maxBody int
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run the gateway, which keeps any agent inside its window",
-		Example: `  winnow serve
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
-  winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
-		Long: strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1),
-		Args: cobra.NoArgs,
-	}
+	cmd := newCommand("serve", "Run the gateway, which keeps any agent inside its window", strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1), cobra.NoArgs, nil)
 	f.addTo(cmd)
 	j.addTo(cmd, 4)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 picks a free port")
@@ -275,10 +257,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&f.options.Timeout, "timeout", time.Hour, "most `TIME` for a call")
 	cmd.Flags().DurationVar(&f.options.ReadTimeout, "read-timeout", 2*time.Minute, "most `TIME` for a request to arrive")
 	cmd.Flags().DurationVar(&f.options.Grace, "grace", 30*time.Second, "`TIME` that running calls get to finish on shutdown")
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
-		if err := j.check(); err != nil {
-			return err
-		}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.pruned = pg.Is(f.store)
 		o, store, err := f.gatewayOptions(cmd.Context(), a)
 		if err != nil {
@@ -296,15 +275,7 @@ func (a *app) serveCommand() *cobra.Command {
 		defer sent()
 		o.Tracer = traces.Provider()
 		if o.Transport.Name == "" && pg.Is(f.store) {
-			o.Transport.Name, _ = os.Hostname() // without one it has no name
-		}
-		for _, l := range []struct {
-			flag string
-			n    int64
-		}{{"max-body", int64(maxBody)}, {"max-concurrent", int64(o.MaxConcurrent)}, {"timeout", int64(o.Timeout)}, {"read-timeout", int64(o.ReadTimeout)}, {"grace", int64(o.Grace)}} {
-			if l.n <= 0 {
-				return usageErrorf("--%s must be above 0", l.flag)
-			}
+			o.Transport.Name, _ = os.Hostname()
 		}
 		o.MaxBody = int64(maxBody) << 20
 		if o.Keys, err = readKeys(keys); err != nil {
@@ -333,8 +304,7 @@ func (a *app) serveCommand() *cobra.Command {
 			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
 		}
 		if a.getenv("GOMEMLIMIT") == "" {
-			// Beside the conversations there are the calls under way. The collector
-			// works harder before the process grows beyond that.
+
 			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
 		var g *gateway.Gateway
@@ -347,7 +317,7 @@ func (a *app) serveCommand() *cobra.Command {
 			defer func() {
 				last, end := context.WithTimeout(context.Background(), o.Grace)
 				defer end()
-				_ = all.Close(last) // what did not end runs elsewhere
+				_ = all.Close(last)
 			}()
 			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
 		}
@@ -382,7 +352,7 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 			return g.Serve(ctx, l)
 		})
-	})
+	}
 	return cmd
 }
 

@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // A gateway or a simulator started by hand says what to do with it.
@@ -23,7 +21,7 @@ func TestServersSayWhatIsNext(t *testing.T) {
 	} {
 		cmd := exec.Command("winnow", c.args...)
 		cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_DATA_HOME="+dir, "XDG_CACHE_HOME="+dir)
-		term := ptytest.Start(t, 200, 30, cmd)
+		term := startTerminal(t, 200, 30, cmd)
 		term.WaitFor(c.want)
 		term.Signal(syscall.SIGTERM)
 		term.Wait()

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -343,8 +344,8 @@ func TestServeUsage(t *testing.T) {
 		{"must be a positive number", exitUsage, []string{"--window", "-1"}},
 		{"must be a positive number", exitUsage, []string{"--store-size", "-1"}},
 		{"must be a positive time", exitUsage, []string{"--store-age", "0s"}},
-		{"--max-concurrent must be above 0", exitUsage, []string{"--max-concurrent", "0"}},
-		{"--read-timeout must be above 0", exitUsage, []string{"--read-timeout", "-1s"}},
+		{"--max-concurrent 0: must be a positive number", exitUsage, []string{"--max-concurrent", "0"}},
+		{"--read-timeout -1s: must be a positive time", exitUsage, []string{"--read-timeout", "-1s"}},
 		{"holds credentials or a query; write openai=https://host/v1 and", exitUsage, []string{"--upstream", "openai=https://me:secret@host/v1?key=secret"}},
 		{"is not a name for an upstream", exitUsage, []string{"--upstream", "metrics=https://host"}},
 		{"belong together", exitUsage, []string{"--tls-cert", "x"}},
@@ -387,7 +388,7 @@ func TestSettingsInGateway(t *testing.T) {
 	home := isolate(t)
 	a := testApp()
 	a.config = lay(t, "auto_compact: false\ntools:\n  read_file: other\n", home, "tools.yaml")
-	f := serveFlags{store: "memory", age: 1, memory: 64, upstreams: []string{"openai=http://127.0.0.1:1"}}
+	f := serveFlags{flags: &pflag.FlagSet{}, store: "memory", age: 1, memory: 64, upstreams: []string{"openai=http://127.0.0.1:1"}}
 	o, store, err := f.gatewayOptions(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)

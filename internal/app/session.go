@@ -17,22 +17,23 @@ import (
 
 func (a *app) sessionCommand() *cobra.Command {
 	f := &storeFlags{}
-	g := a.groupCommand("session", "List, read, compact, branch, rewind and move sessions",
-		`  winnow session import rollout.jsonl          take a conversation into the store
+	g := groupCommand("session", "List, read, compact, branch, rewind and move sessions", `
+  winnow session import rollout.jsonl          take a conversation into the store
   winnow session ls                            what is there
   winnow session stats 019a8c1f                how full is it
   winnow session compact 019a8c1f "the parser" compact it; nothing is lost
-  winnow session rewind 019a8c1f               undo that`,
-		a.sessionLsCommand(f), a.sessionTreeCommand("show", f), a.sessionTreeCommand("tree", f), a.sessionStatsCommand(f),
-		a.sessionPrepareCommand(f), a.sessionCompactCommand(f), a.sessionRewindCommand(f), a.sessionBranchCommand(f),
-		a.sessionExportCommand(f), a.sessionImportCommand(f), a.sessionSearchCommand(f), a.sessionDeleteCommand(f))
-	g.Long = `A session is a conversation that can grow: a tree of entries, to which entries are
+  winnow session rewind 019a8c1f               undo that
+
+A session is a conversation that can grow: a tree of entries, to which entries are
 only ever added. SESSION is an id or the beginning of one, or the path of a .jsonl
 session file; commands that only read also take any other transcript. ENTRY is an id
 or the beginning of one.
 
 With --recover, winnow skips damaged lines, attaches an entry whose parent is lost to
-the entry written before it, and says on standard error what it left out.`
+the entry written before it, and says on standard error what it left out.`,
+		a.sessionLsCommand(f), a.sessionTreeCommand("show", f), a.sessionTreeCommand("tree", f), a.sessionStatsCommand(f),
+		a.sessionPrepareCommand(f), a.sessionCompactCommand(f), a.sessionRewindCommand(f), a.sessionBranchCommand(f),
+		a.sessionExportCommand(f), a.sessionImportCommand(f), a.sessionSearchCommand(f), a.sessionDeleteCommand(f))
 	f.addTo(g)
 	g.PersistentFlags().Bool(recoverFlag, false, "skip what is damaged instead of refusing the session")
 	return g
@@ -319,13 +320,6 @@ type pageFlags struct {
 func (f *pageFlags) addTo(cmd *cobra.Command, limit int) {
 	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`; 0 lists all")
 	cmd.Flags().IntVar(&f.skip, "skip", 0, "skip the first `N`")
-}
-
-func (f *pageFlags) check() error {
-	if f.limit < 0 || f.skip < 0 {
-		return usageErrorf("--limit %d --skip %d: neither can be negative", f.limit, f.skip)
-	}
-	return nil
 }
 
 // itemLimit returns the limit as a number of items.

@@ -18,19 +18,16 @@ type branchFlags struct {
 
 func (a *app) sessionBranchCommand(f *storeFlags) *cobra.Command {
 	var bf branchFlags
-	cmd := &cobra.Command{
-		Use:   "branch SESSION ENTRY",
-		Short: "Continue from another entry, in the same session or in a new one",
-		Example: `  winnow session branch 019a8c1f 3f2a91bc --summary
-  winnow session branch 019a8c1f 3f2a91bc --fork`,
-		Long: `Moves the leaf to an entry, so that the conversation continues from there. If the
+	cmd := newCommand("branch SESSION ENTRY", "Continue from another entry, in the same session or in a new one", `
+  winnow session branch 019a8c1f 3f2a91bc --summary
+  winnow session branch 019a8c1f 3f2a91bc --fork
+
+Moves the leaf to an entry, so that the conversation continues from there. If the
 entry is a user message, the leaf moves to the entry before it and the message is
 printed, so that you can rephrase it. The abandoned branch stays in the tree;
 --summary adds notes about it at the new place. --fork leaves the session alone and
 makes a new one from the path to the entry.`,
-		Args: cobra.ExactArgs(2),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) }),
-	}
+		cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) })
 	cmd.Flags().BoolVar(&bf.summary, "summary", false, "add a summary of the abandoned branch")
 	cmd.Flags().StringVar(&bf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	cmd.Flags().String("summarizer", "", "what writes it: builtin (the default) or a model, as `PROVIDER/MODEL`")
@@ -133,16 +130,13 @@ type deleteFlags struct{ yes, expired bool }
 
 func (a *app) sessionDeleteCommand(f *storeFlags) *cobra.Command {
 	var df deleteFlags
-	cmd := &cobra.Command{
-		Use:   "delete SESSION...",
-		Short: "Delete sessions for good",
-		Example: `  winnow session delete 019a8c1f --yes
-  winnow session delete --expired --yes`,
-		Long: `Deletes sessions with all their branches. It asks first; without a
+	cmd := newCommand("delete SESSION...", "Delete sessions for good", `
+  winnow session delete 019a8c1f --yes
+  winnow session delete --expired --yes
+
+Deletes sessions with all their branches. It asks first; without a
 terminal it needs --yes. --expired deletes the sessions that
-the setting keep no longer allows.`,
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) }),
-	}
+the setting keep no longer allows.`, nil, func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) })
 	cmd.Flags().BoolVar(&df.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&df.expired, "expired", false, "delete the sessions that exceed the age, size or number of the setting keep")
 	return cmd

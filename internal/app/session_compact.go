@@ -20,18 +20,15 @@ type sessionCompactFlags struct {
 
 func (a *app) sessionCompactCommand(f *storeFlags) *cobra.Command {
 	var cf sessionCompactFlags
-	cmd := &cobra.Command{
-		Use:   "compact SESSION [FOCUS...]",
-		Short: "Compact a session now; its history stays",
-		Example: `  winnow session compact 019a8c1f
+	cmd := newCommand("compact SESSION [FOCUS...]", "Compact a session now; its history stays", `
+  winnow session compact 019a8c1f
   winnow session compact 019a8c1f "keep what we know about the parser"
-  winnow session compact session.jsonl --target 0.3`,
-		Long: `Adds a compaction to the session: a plan, with which the model sees less from now
+  winnow session compact session.jsonl --target 0.3
+
+Adds a compaction to the session: a plan, with which the model sees less from now
 on. All entries stay, and winnow session rewind undoes the compaction. FOCUS is what
 the summary should pay attention to.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionCompact(cmd, f, &cf, args) }),
-	}
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.sessionCompact(cmd, f, &cf, args) })
 	cf.addTo(cmd)
 	cmd.Flags().StringVar(&cf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	cmd.Flags().String("summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
@@ -72,9 +69,6 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 		return usageErrorf("the focus is given twice; give it as FOCUS or with --focus")
 	case focus == "":
 		focus = cf.focus
-	}
-	if cf.target < 0 || cf.target >= 1 {
-		return usageErrorf("--target %v: must be a share between 0 and 1", cf.target)
 	}
 	s, _, err := a.openWith(cmd, f, args[0], true, &cf.modelFlags, true, func(l *loaded) {
 		if cf.target > 0 {
@@ -160,17 +154,14 @@ func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 }
 
 func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "rewind SESSION [ENTRY]",
-		Short: "Undo a compaction: the model sees again what it hid",
-		Example: `  winnow session rewind 019a8c1f
-  winnow session rewind 019a8c1f 3f2a91bc`,
-		Long: `Undoes the compaction with that entry, or the last one that is still in force. ENTRY
+	return newCommand("rewind SESSION [ENTRY]", "Undo a compaction: the model sees again what it hid", `
+  winnow session rewind 019a8c1f
+  winnow session rewind 019a8c1f 3f2a91bc
+
+Undoes the compaction with that entry, or the last one that is still in force. ENTRY
 may also be the id of a plan, or the handle of a single edit. The rewind is itself an
 entry and can be rewound.`,
-		Args: cobra.RangeArgs(1, 2),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) }),
-	}
+		cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) })
 }
 
 // sessionRewound is the JSON document of rewind.

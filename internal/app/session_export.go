@@ -33,12 +33,11 @@ var exportFormats = []string{
 
 func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
 	var ef exportFlags
-	cmd := &cobra.Command{
-		Use:   "export SESSION",
-		Short: "Write a session in a format that other programs read",
-		Example: `  winnow session export 019a8c1f --out session.jsonl
-  winnow session export 019a8c1f --to anthropic --view --out body.json`,
-		Long: `Writes a session in another format, to standard output or to --out:
+	cmd := newCommand("export SESSION", "Write a session in a format that other programs read", `
+  winnow session export 019a8c1f --out session.jsonl
+  winnow session export 019a8c1f --to anthropic --view --out body.json
+
+Writes a session in another format, to standard output or to --out:
 
   pi         everything: all branches, compactions, labels (default); what came
              from a version 3 file of pi byte for byte, older versions as 3
@@ -49,9 +48,7 @@ func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
 
 Standard error names what a format cannot hold. An existing file is overwritten only
 with --force.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
-	}
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) })
 	cmd.Flags().StringVar(&ef.to, "to", exportFormats[0], "`FORMAT`: "+strings.Join(exportFormats, ", "))
 	cmd.Flags().StringVar(&ef.out, "out", "-", "write to `FILE`; - is standard output")
 	cmd.Flags().StringVar(&ef.entry, "entry", "", "the path to this `ENTRY` instead of the leaf")

@@ -19,19 +19,16 @@ import (
 func (a *app) sessionImportCommand(f *storeFlags) *cobra.Command {
 	var in inputFlags
 	im := &importer{app: a}
-	cmd := &cobra.Command{
-		Use:   "import FILE...",
-		Short: "Import conversations from files into the store",
-		Example: `  winnow session import rollout.jsonl
-  winnow session import logs/*.json --store sessions/`,
-		Long: `Reads any format that winnow knows and makes a session of each conversation in the
+	cmd := newCommand("import FILE...", "Import conversations from files into the store", `
+  winnow session import rollout.jsonl
+  winnow session import logs/*.json --store sessions/
+
+Reads any format that winnow knows and makes a session of each conversation in the
 files; --session picks one. A file of pi is imported with all its branches (version 3
 byte for byte), and NeuroLink's messages with what their tags hide. The files are
 never written. A file that cannot be imported is reported and does not stop the
 others; the exit code is then 1.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
-	}
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) })
 	in.addTo(cmd)
 	cmd.Flags().BoolVar(&im.again, "again", false, "import again, under a new id, what the store already has")
 	cmd.Flags().StringVar(&im.name, "name", "", "give the session this `NAME`")

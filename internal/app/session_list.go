@@ -19,21 +19,13 @@ import (
 
 func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
 	var p pageFlags
-	cmd := &cobra.Command{
-		Use:     "ls",
-		Short:   "List the sessions in the store, most recently used first",
-		Example: "  winnow session ls --limit 50",
-		Args:    cobra.NoArgs,
-		RunE:    a.asRunE(func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) }),
-	}
+	cmd := newCommand("ls", "List the sessions in the store, most recently used first", "  winnow session ls --limit 50",
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) })
 	p.addTo(cmd, 20)
 	return cmd
 }
 
 func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
-	if err := p.check(); err != nil {
-		return err
-	}
 	var all []session.Info
 	store, path, err := a.openExistingStore(*f)
 	if err == nil {
@@ -88,27 +80,21 @@ func prefixWidth(ids []string) int {
 
 func (a *app) sessionSearchCommand(f *storeFlags) *cobra.Command {
 	limit := 20
-	cmd := &cobra.Command{
-		Use:   "search WORD...",
-		Short: "Find words in the messages of all sessions",
-		Example: `  winnow session search parser panic
-  winnow session search 'migrat*' --limit 5`,
-		Long: `Finds the entries that contain all the words, ignoring case. A star at the end of a
+	cmd := newCommand("search WORD...", "Find words in the messages of all sessions", `
+  winnow session search parser panic
+  winnow session search 'migrat*' --limit 5
+
+Finds the entries that contain all the words, ignoring case. A star at the end of a
 word matches any ending. In a database the search uses an index and ignores accents;
 a folder of session files is read from beginning to end.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			return a.sessionSearch(cmd, f, strings.Join(args, " "), limit)
-		}),
-	}
+		})
 	cmd.Flags().IntVar(&limit, "limit", limit, "show at most `N` places")
 	return cmd
 }
 
 func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, limit int) error {
-	if limit <= 0 {
-		return usageErrorf("--limit %d: must be at least 1", limit)
-	}
 	store, path, err := a.openExistingStore(*f)
 	if err != nil {
 		return err
@@ -136,15 +122,12 @@ func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, lim
 
 func (a *app) sessionStatsCommand(f *storeFlags) *cobra.Command {
 	var mf modelFlags
-	cmd := &cobra.Command{
-		Use:     "stats SESSION",
-		Short:   "Show how full a session is and what is in it",
-		Example: "  winnow session stats 019a8c1f --json",
-		Long: `Measures what the model would see now against its window, and counts the session's
+	cmd := newCommand("stats SESSION", "Show how full a session is and what is in it", `
+  winnow session stats 019a8c1f --json
+
+Measures what the model would see now against its window, and counts the session's
 entries, branches, turns, compactions and the tokens that calls have used.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionStats(cmd, f, &mf, args[0]) }),
-	}
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return a.sessionStats(cmd, f, &mf, args[0]) })
 	mf.addTo(cmd)
 	return cmd
 }

@@ -17,8 +17,7 @@ import (
 // prepareFlags are the flags of prepare.
 type prepareFlags struct {
 	entries, keepRecent int
-	policy, preset      string
-	focus               string
+	policy, focus       string
 }
 
 // Policies of prepare.
@@ -29,25 +28,22 @@ const (
 
 func (a *app) sessionPrepareCommand(f *storeFlags) *cobra.Command {
 	var pf prepareFlags
-	cmd := &cobra.Command{
-		Use:   "prepare SESSION",
-		Short: "Show what a compaction would cut; nothing is written",
-		Example: `  winnow session prepare session.jsonl --policy pi --keep-recent 20000
-  winnow session prepare 019a8c1f --entries 120 --json`,
-		Long: `Shows where a compaction would cut: what would be summarised, what would stay, and
+	cmd := newCommand("prepare SESSION", "Show what a compaction would cut; nothing is written", `
+  winnow session prepare session.jsonl --policy pi --keep-recent 20000
+  winnow session prepare 019a8c1f --entries 120 --json
+
+Shows where a compaction would cut: what would be summarised, what would stay, and
 hashes of the texts that the summariser would get.
 
 The policy "pi" does what pi 1.5.0 would do, to the token and to the byte; it is the
 default for a session file. "winnow" does what winnow session compact would do with
 the same focus; it is the default for a session in the store.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
-	}
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) })
 	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look only at the first `N` entries, not counting the header")
 	tokensVar(cmd.Flags(), &pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "`POLICY` to follow: pi or winnow")
 	cmd.Flags().StringVar(&pf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
-	addPreset(cmd, &pf.preset)
+	addPreset(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("policy", completeFrom(func() []string { return []string{policyPi, policyOwn} }))
 	return cmd
 }
@@ -86,12 +82,6 @@ type prepared struct {
 }
 
 func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) error {
-	if pf.entries < 0 && cmd.Flags().Changed("entries") {
-		return usageErrorf("--entries %d: must not be negative", pf.entries)
-	}
-	if pf.keepRecent < 0 {
-		return usageErrorf("--keep-recent %d: must not be negative", pf.keepRecent)
-	}
 	policy := pf.policy
 	if policy == "" {
 		policy = policyOwn
@@ -99,8 +89,8 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 			policy = policyPi
 		}
 	}
-	if policy == policyPi && pf.preset != "" {
-		return usageErrorf("--preset %s: pi has no presets; add --policy winnow", pf.preset)
+	if preset := cmd.Flag("preset"); policy == policyPi && preset.Changed {
+		return usageErrorf("--preset %s: pi has no presets; add --policy winnow", preset.Value)
 	}
 	if policy == policyPi && pf.focus != "" {
 		return usageErrorf("--focus: pi's cut does not depend on it; add --policy winnow")

@@ -142,45 +142,47 @@ func causeText(err error) string {
 	return err.Error()
 }
 
-// modelRegistry returns the models, with the user's overrides.
-func (l *loaded) modelRegistry() (*model.Registry, error) {
-	if l.ModelsFile == "" {
-		return model.Default(), nil
+// modelRegistry returns the models, with the user's overrides. They reserve at most the
+// flags' tokens of their window for the answer, if there are any: "TOKENS" for all
+// models, or "MODEL=TOKENS" for one.
+func (l *loaded) modelRegistry(reserves ...string) (*model.Registry, error) {
+	data, path := []byte("{}"), l.ModelsFile
+	if path != "" {
+		var err error
+		if data, err = os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("%s: the models file cannot be read: %s; check the setting models_file", path, causeText(err))
+		}
 	}
-	path := l.ModelsFile
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: the models file cannot be read: %s; check the setting models_file", path, causeText(err))
+	if path == "" && len(reserves) == 0 {
+		return model.Default(), nil
 	}
 	r, err := model.Default().WithOverrides(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, nil
-}
-
-// registryWith returns the registry in which models reserve at most the flags'
-// tokens of their window for the answer: "TOKENS" for all models, or "MODEL=TOKENS"
-// for one. What the setting models_file says of models stays.
-func (l *loaded) registryWith(reserves []string) (*model.Registry, error) {
 	if len(reserves) == 0 {
-		return l.modelRegistry()
+		return r, nil
 	}
-	if _, err := l.modelRegistry(); err != nil {
+	var file struct {
+		Models map[string]map[string]any `json:"models"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if file.Models == nil {
+		file.Models = map[string]map[string]any{}
+	}
+	if err := addReserves(file.Models, reserves); err != nil {
 		return nil, err
 	}
-	file := struct {
-		Models map[string]map[string]any `json:"models"`
-	}{map[string]map[string]any{}}
-	if l.ModelsFile != "" {
-		data, err := os.ReadFile(l.ModelsFile)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(data, &file); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.ModelsFile, err)
-		}
+	if data, err = json.Marshal(file); err != nil {
+		return nil, err
 	}
+	return model.Default().WithOverrides(data)
+}
+
+// addReserves puts the flags' reserves into what a models file says.
+func addReserves(models map[string]map[string]any, reserves []string) error {
 	for _, text := range reserves {
 		name, tokens, ok := strings.Cut(text, "=")
 		if !ok {
@@ -188,22 +190,18 @@ func (l *loaded) registryWith(reserves []string) (*model.Registry, error) {
 		}
 		n, err := parseTokens(tokens)
 		if err != nil || n <= 0 || name == "" {
-			return nil, usageErrorf("--output-reserve %s: write TOKENS, or MODEL=TOKENS, for example gpt-5=16000", text)
+			return usageErrorf("--output-reserve %s: write TOKENS, or MODEL=TOKENS, for example gpt-5=16000", text)
 		}
-		if file.Models[name] == nil {
-			file.Models[name] = map[string]any{}
+		if models[name] == nil {
+			models[name] = map[string]any{}
 		}
-		file.Models[name]["output"] = n
-		for _, one := range file.Models {
+		models[name]["output"] = n
+		for _, one := range models {
 			// A pattern says nothing about models that have an entry of their own.
 			if _, set := one["output"]; name == "*" && !set {
 				one["output"] = n
 			}
 		}
 	}
-	data, err := json.Marshal(file)
-	if err != nil {
-		return nil, err
-	}
-	return model.Default().WithOverrides(data)
+	return nil
 }

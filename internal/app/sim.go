@@ -29,14 +29,13 @@ func (a *app) simCommand() *cobra.Command {
 	var drive, folder string
 	var sources []string
 	var driven providersim.DriveOptions
-	cmd := &cobra.Command{
-		Use:   "sim",
-		Short: "Run a simulated provider, to try winnow without a key",
-		Example: `  winnow sim --listen 127.0.0.1:8485 --window 16000
+	cmd := newCommand("sim", "Run a simulated provider, to try winnow without a key", `
+  winnow sim --listen 127.0.0.1:8485 --window 16000
   curl http://127.0.0.1:8485/sim/requests
   winnow sim --drive --model claude-opus-4-5 --window 60000
-  winnow sim --drive files --drive-sources "$(go env GOROOT)/src" --drive-folder . --model claude-opus-4-5`,
-		Long: `Simulates the APIs of the providers: OpenAI (chat completions and responses),
+  winnow sim --drive files --drive-sources "$(go env GOROOT)/src" --drive-folder . --model claude-opus-4-5
+
+Simulates the APIs of the providers: OpenAI (chat completions and responses),
 Anthropic and Gemini, streaming and not. It answers as a scripted agent would,
 reports true usage, and refuses what the providers refuse, in their words. The first
 line of output is the address that it listens on.
@@ -46,28 +45,16 @@ tokenizer (exact if the vocabulary is known), and with its rules for thinking.
 
 --drive makes a real agent work: give the agent any task and point it at the
 simulator, or at a gateway in front of it. The simulator calls the agent's own shell
-tool with commands that print some kilobytes each, part by part, and goes on only
-when it has seen how the last one ended: what is hidden from it, it asks for again.
-Every second part shows a fact (a number, a path, a line to edit) that is needed 40
-parts later; if the fact is gone by then, the simulator has the old part printed
-again. GET /sim/drive shows for each agent how far it got, how many parts were
-repeated, how many facts were still there, and how often the agent asked for a
-summary itself. The commands need a POSIX shell and write drive.sh, drive.log and
+tool with commands that print some kilobytes each, part by part. Every second part
+shows a fact that is needed 40 parts later; if it is gone by then, the old part is
+printed again. The commands need a POSIX shell and write drive.sh, drive.log and
 part-*.conf in the agent's folder. Agents that run at the same time need different
-keys.
-
---drive files has it read source files instead, by its own read tool, or its shell if
-it has none. The files are drawn by the seed from the folders that --drive-sources
-names (Go, Python, JavaScript and TypeScript) and written, with facts planted in them,
-to --drive-folder, in which the agent must be started. From the ninth on each file
-needs a fact of one that was read 8 to 40 files before: half of the time a value from
-a comment, a constant, a path, a default in a signature or a decision of its own, half
-of the time a line drawn from function bodies and data. A fact counts only if it stands
-in the request; if it is gone, the file is read again. The agent's own request for a
-summary is answered with one that holds constants, paths and decisions. GET /sim/drive
-shows the facts by kind, near (8 files) and far, re-reads, requests refused and
-repeated, rewrites and the size of the prompt before the first cut, summaries, tokens,
-how many came from the cache, and dollars.
+keys. --drive files has it read source files instead, which are drawn from
+--drive-sources (Go, Python, JavaScript and TypeScript) and written, with facts
+planted in them, to --drive-folder, in which the agent must be started; e2e/README.md
+says how facts are chosen. GET /sim/drive shows for each agent how far it got, how
+many facts were still there, what was read again, refused and summarised, and the
+tokens and dollars.
 
 GET /sim/requests shows how many requests were accepted and refused, and the hashes
 of the last bodies. Headers of a request:
@@ -80,16 +67,14 @@ of the last bodies. Headers of a request:
                 (an event before any content), late (one after some), silent
   Sim-Fault     how it fails: status=429, retry-after=2, drop, delay=2s, slow=50ms,
                 reset-after=N, stall-after=N, half-event=N, end-after=N,
-                error-after=N, garbage, empty, big=BYTES`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			// What follows --drive is its value only with "=", as it may also stand alone.
-			if len(args) == 1 && drive == driveParts && cmd.Flags().Changed("drive") {
-				drive = args[0]
-				return nil
-			}
-			return cobra.NoArgs(cmd, args)
-		},
-	}
+                error-after=N, garbage, empty, big=BYTES`, func(cmd *cobra.Command, args []string) error {
+		// What follows --drive is its value only with "=", as it may also stand alone.
+		if len(args) == 1 && drive == driveParts && cmd.Flags().Changed("drive") {
+			drive = args[0]
+			return nil
+		}
+		return cobra.NoArgs(cmd, args)
+	}, nil)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 picks a free port")
 	tokensVar(cmd.Flags(), &window, "window", 200_000, "largest prompt in `TOKENS`")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed `NUMBER` for answers and ids")
@@ -104,21 +89,13 @@ of the last bodies. Headers of a request:
 	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends, as some agents lose output printed just before the end")
 	cmd.Flags().BoolVar(&driven.Recall, "drive-recall", false, "ask for what is hidden: by winnow recall in the agent's shell, and for files by winnow's tools")
 	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "number of `PARTS` after which a fact is needed")
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, _ []string) error {
-		if window <= 0 {
-			return usageErrorf("--window %d: must be a positive number of tokens", window)
-		}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o := providersim.Options{Seed: seed, Window: window}
 		if exact {
 			o.Count = func(text []byte) int { return o200k.Count(string(text)) }
 		}
 		if name != "" {
 			beModel(&o, model.Default().Lookup(name), name, cmd.Flags().Changed("window"))
-		}
-		for _, f := range []string{"drive-steps", "drive-bytes", "drive-lag"} {
-			if n, err := cmd.Flags().GetInt(f); err != nil || n <= 0 {
-				return usageErrorf("--%s must be above 0", f)
-			}
 		}
 		driven.Seed = seed
 		switch drive {
@@ -143,7 +120,7 @@ of the last bodies. Headers of a request:
 			}
 			return serveHandler(ctx, l, sim.Handler(), sim.Close)
 		})
-	})
+	}
 	return cmd
 }
 
@@ -153,14 +130,7 @@ func beModel(o *providersim.Options, m model.Model, name string, windowSet bool)
 	if limit := cmp.Or(m.Input, m.Context); limit > 0 && !windowSet {
 		o.Window = limit
 	}
-	price := func(p model.Prices) providersim.Price {
-		return providersim.Price{In: p.Input, Out: p.Output, Read: p.CacheRead, Write: p.CacheWrite, Write1h: p.CacheWriteLong}
-	}
-	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Price: price(m.Prices)}
-	if tiers := m.Prices.Tiers; len(tiers) > 0 {
-		over := price(m.Prices.At(tiers[0].Over + 1))
-		is.Price.Over, is.Price.Tier = tiers[0].Over, &over
-	}
+	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Prices: m.Prices}
 	o.Models = map[string]providersim.Model{"": is} // every name starts with nothing
 	counter := token.New(m.Family, &token.Options{Exact: true})
 	o.Count = func(text []byte) int { return counter.Text(string(text)) }
@@ -173,7 +143,7 @@ func beModel(o *providersim.Options, m model.Model, name string, windowSet bool)
 // serveHandler serves until ctx ends, then calls stop and waits a little for
 // what is under way.
 func serveHandler(ctx context.Context, l net.Listener, h http.Handler, stop func()) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 15 * time.Second}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 15 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {

@@ -96,7 +96,7 @@ func argumentError(cmd *cobra.Command, err error) error {
 	if strings.HasPrefix(err.Error(), "unknown command ") { // cobra's words for arguments where there should be none
 		return usageErrorf("%s takes no arguments; usage: %s; see %s", cmd.CommandPath(), how, help)
 	}
-	if strings.HasPrefix(err.Error(), "accepts ") || strings.HasPrefix(err.Error(), "requires at least ") {
+	if slices.ContainsFunc([]string{"accepts ", "requires at least ", "invalid argument "}, func(words string) bool { return strings.HasPrefix(err.Error(), words) }) {
 		return usageErrorf("usage: %s; see %s", how, help)
 	}
 	return err

@@ -13,24 +13,20 @@ import (
 func (a *app) tokensCommand() *cobra.Command {
 	var in inputFlags
 	var text bool
-	cmd := &cobra.Command{
-		Use:   "tokens FILE",
-		Short: "Count the tokens of a text or of a conversation",
-		Example: `  winnow tokens README.md --model gpt-5
+	cmd := newCommand("tokens FILE", "Count the tokens of a text or of a conversation", `
+  winnow tokens README.md --model gpt-5
   echo "hello world" | winnow tokens - --model gpt-5 --exact
-  winnow tokens session.json --estimator neurolink:anthropic`,
-		Long: `Counts a conversation with its system prompt, tool definitions and framing; a file
+  winnow tokens session.json --estimator neurolink:anthropic
+
+Counts a conversation with its system prompt, tool definitions and framing; a file
 with several sessions is counted as a whole. Anything else is counted as plain
-text.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
-			return a.runTokens(args[0], &in, &modelFlags{cmd.Flags()}, text)
-		}),
-	}
+text.`, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return a.runTokens(args[0], &in, &modelFlags{cmd.Flags()}, text)
+	})
 	in.addTo(cmd)
 	cmd.Flags().String("model", "", "`NAME` of the model to count for")
 	cmd.Flags().Bool("exact", false, "count with a real vocabulary: slower, but more accurate")
-	addEstimator(cmd, new(string))
+	addEstimator(cmd)
 	cmd.Flags().BoolVar(&text, "text", false, "count the input as plain text, whatever it is")
 	return cmd
 }

@@ -27,7 +27,7 @@ var topics = []struct {
 // cannot be run.
 func addTopics(root *cobra.Command) {
 	for _, t := range topics {
-		root.AddCommand(&cobra.Command{Use: t.name, Short: t.short, Example: t.example})
+		root.AddCommand(newCommand(t.name, t.short, t.example, nil, nil))
 	}
 }
 
@@ -136,32 +136,30 @@ preset's value or the default holds. -1 switches a thing off.
 
 // helpCommand is "winnow help": of a command, or of a topic.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND|TOPIC]",
-		Short:   "Show the help of a command or topic",
-		Example: "  winnow help compact\n  winnow help formats",
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			at, _, err := root.Find(args)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
+	cmd := newCommand("help [COMMAND|TOPIC]", "Show the help of a command or topic", `
+  winnow help compact
+  winnow help formats`, nil, func(_ *cobra.Command, args []string) error {
+		at, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			if at == nil || len(rest) == 0 {
+				at, rest = root, args
 			}
-			return commandNames(at), cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			at, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				if at == nil || len(rest) == 0 {
-					at, rest = root, args
-				}
-				if best := spelling.Nearest(rest[0], commandNames(at)); best != "" {
-					return usageErrorf("there is no help for %q; did you mean winnow help%s %s?", rest[0], strings.TrimPrefix(at.CommandPath(), "winnow"), best)
-				}
-				return usageErrorf("there is no help for %q; winnow help lists what there is", rest[0])
+			if best := spelling.Nearest(rest[0], commandNames(at)); best != "" {
+				return usageErrorf("there is no help for %q; did you mean winnow help%s %s?", rest[0], strings.TrimPrefix(at.CommandPath(), "winnow"), best)
 			}
-			at.InitDefaultHelpFlag()
-			return at.Help()
-		},
+			return usageErrorf("there is no help for %q; winnow help lists what there is", rest[0])
+		}
+		at.InitDefaultHelpFlag()
+		return at.Help()
+	})
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		at, _, err := root.Find(args)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return commandNames(at), cobra.ShellCompDirectiveNoFileComp
 	}
+	return cmd
 }
 
 // commandHelp is the help of a command as a JSON document.

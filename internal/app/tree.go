@@ -27,15 +27,14 @@ type treeFlags struct {
 
 func (a *app) treeCommand() *cobra.Command {
 	f := &treeFlags{}
-	cmd := &cobra.Command{
-		Use:   "tree FILE|SESSION [ENTRY]",
-		Short: "View a session full screen: its tree, view and originals",
-		Example: `  winnow tree 019a8c1f                         a session of the store
+	cmd := newCommand("tree FILE|SESSION [ENTRY]", "View a session full screen: its tree, view and originals", `
+  winnow tree 019a8c1f                         a session of the store
   winnow tree session.jsonl                    a session file of pi, changed in place
   winnow tree rollout.jsonl                    any transcript; changes are not kept
   winnow tree 019a8c1f 3f2a91bc                one entry in full
-  winnow tree 019a8c1f --view --limit 0        what the model sees, as a list`,
-		Long: `Shows the tree of a session with its branches, compactions and labels, and the
+  winnow tree 019a8c1f --view --limit 0        what the model sees, as a list
+
+Shows the tree of a session with its branches, compactions and labels, and the
 entry at the cursor as the model sees it beside the original. There you can pin messages,
 compact with a focus, undo a compaction, and move the leaf to another entry; ? lists
 the keys.
@@ -47,9 +46,7 @@ so is everything with --read-only. SESSION is an id or the beginning of one.
 With --list, or without a terminal, it lists the entries in order, branch by branch;
 of a long tree only the end, or the part around the leaf. A star marks the leaf, a bar
 the path to it. With ENTRY it prints that entry in full.`,
-		Args: cobra.RangeArgs(1, 2),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error { return a.runTree(cmd, args, f) }),
-	}
+		cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error { return a.runTree(cmd, args, f) })
 	f.inputFlags.addTo(cmd)
 	f.modelFlags.addTo(cmd)
 	f.storeFlags.addTo(cmd)
@@ -68,17 +65,12 @@ func (f *treeFlags) addListing(cmd *cobra.Command) {
 // sessionTreeCommand is tree --list under the name that it had.
 func (a *app) sessionTreeCommand(name string, store *storeFlags) *cobra.Command {
 	f := &treeFlags{list: true}
-	cmd := &cobra.Command{
-		Use:     name + " SESSION [ENTRY]",
-		Short:   "List a session with all its branches, or one entry in full",
-		Example: "  winnow tree 019a8c1f --list",
-		Hidden:  true,
-		Args:    cobra.RangeArgs(1, 2),
-	}
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, args []string) error {
-		f.storeFlags = *store
-		return a.runTree(cmd, args, f)
-	})
+	cmd := newCommand(name+" SESSION [ENTRY]", "List a session with all its branches, or one entry in full", "  winnow tree 019a8c1f --list",
+		cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error {
+			f.storeFlags = *store
+			return a.runTree(cmd, args, f)
+		})
+	cmd.Hidden = true
 	f.addListing(cmd)
 	return cmd
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // TestCheckAndTreeAgree: check and tree measure the same of one file, in the same
@@ -39,7 +38,7 @@ func TestCheckAndTreeAgree(t *testing.T) {
 	}
 	tree := exec.Command("winnow", "tree", path)
 	tree.Env = env
-	term := ptytest.Start(t, 140, 30, tree)
+	term := startTerminal(t, 140, 30, tree)
 	term.WaitFor(fmt.Sprintf("%s of %s tokens", number(doc.Tokens.Total), number(doc.Limits.Available)))
 	leave(t, term, "q")
 }

@@ -19,9 +19,6 @@ import (
 // listTree prints a session without a terminal: its tree, what the model sees, or
 // one entry.
 func (a *app) listTree(cmd *cobra.Command, args []string, f *treeFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	o, err := a.sessionOptions(cmd, nil, false)
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 )
@@ -71,14 +70,14 @@ func newTreeStore(t *testing.T) *treeStore {
 }
 
 // start runs winnow tree on the session.
-func (ts *treeStore) start(cols, rows int, env ...string) *ptytest.Terminal {
+func (ts *treeStore) start(cols, rows int, env ...string) *terminal {
 	ts.t.Helper()
 	cmd := exec.Command("winnow", "tree", "019a8c", "--store", ts.dir, "--window", "60000")
 	home := ts.t.TempDir()
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=", "HOME="+home, "XDG_CONFIG_HOME="+home)
 	cmd.Env = append(cmd.Env, env...)
-	return ptytest.Start(ts.t, cols, rows, cmd)
+	return startTerminal(ts.t, cols, rows, cmd)
 }
 
 // check reopens the session: it still has all that it had before, and later entries
@@ -112,7 +111,7 @@ func (ts *treeStore) check() *session.Session {
 }
 
 // leave quits and checks that everything is as it should be.
-func leave(t *testing.T, term *ptytest.Terminal, key string) {
+func leave(t *testing.T, term *terminal, key string) {
 	t.Helper()
 	term.Send(key)
 	if code := term.Wait(); code != 0 {
@@ -135,11 +134,11 @@ func TestTreeTour(t *testing.T) {
 	// Moving, and the panes.
 	term.Send("g")
 	term.WaitFor("1 of 170")
-	term.Send(ptytest.Down, ptytest.Down, ptytest.PageDown)
+	term.Send(keyDown, keyDown, keyPageDown)
 	term.WaitFor("22 of 170")
 	term.Send("2")
 	term.WaitFor("As the model sees it · 169 messages")
-	term.Send(ptytest.Tab)
+	term.Send(keyTab)
 	term.WaitFor("As it was · 169 messages")
 	term.Send("1", "G")
 	term.WaitFor("170 of 170")
@@ -149,7 +148,7 @@ func TestTreeTour(t *testing.T) {
 	term.WaitFor("Compact with focus:")
 	term.Send("the rate limiter")
 	term.WaitFor("the rate limiter")
-	term.Send(ptytest.Enter)
+	term.Send(keyEnter)
 	term.WaitFor("u undoes it")
 	term.WaitFor("summary of") // the fold is shown at once
 	term.Send("3")
@@ -185,13 +184,13 @@ func TestTreeTour(t *testing.T) {
 	// To another entry, with a summary of the branch.
 	term.Send("1", "/")
 	term.WaitFor("Search:")
-	term.Send("go ahead with the token", ptytest.Enter)
+	term.Send("go ahead with the token", keyEnter)
 	term.WaitFor("29 of 17")
 	term.Send("m")
 	term.WaitFor("Move the leaf")
 	term.Send("s")
 	term.WaitFor("Summary with focus:")
-	term.Send("what was tried", ptytest.Enter)
+	term.Send("what was tried", keyEnter)
 	term.WaitFor("abandoned branch is there")
 	term.WaitFor("branch")
 	leave(t, term, "q")
@@ -219,9 +218,9 @@ func TestTreePaste(t *testing.T) {
 	term.WaitFor("Compact with focus:")
 	term.Paste(strings.Repeat("all of this\x1b[31m matters\n", 1<<20/24))
 	term.WaitFor("cut to 2,000 characters")
-	term.Send(ptytest.CtrlU)
+	term.Send(keyCtrlU)
 	term.WaitGone("cut to")
-	term.Send(ptytest.Esc)
+	term.Send(keyEsc)
 	term.WaitFor("nothing was changed")
 	leave(t, term, "q")
 	ts.check()
@@ -246,36 +245,36 @@ func TestTreeCtrlC(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		env   []string
-		until func(term *ptytest.Terminal)
+		until func(term *terminal)
 	}{
-		{"start", nil, func(*ptytest.Terminal) {}},
-		{"first screen", nil, func(term *ptytest.Terminal) { term.WaitFor("Tree") }},
-		{"measured", nil, func(term *ptytest.Terminal) { term.WaitFor("c compacts") }},
-		{"help", nil, func(term *ptytest.Terminal) { term.WaitFor("c compacts"); term.Send("?"); term.WaitFor("Moving") }},
-		{"typing", nil, func(term *ptytest.Terminal) {
+		{"start", nil, func(*terminal) {}},
+		{"first screen", nil, func(term *terminal) { term.WaitFor("Tree") }},
+		{"measured", nil, func(term *terminal) { term.WaitFor("c compacts") }},
+		{"help", nil, func(term *terminal) { term.WaitFor("c compacts"); term.Send("?"); term.WaitFor("Moving") }},
+		{"typing", nil, func(term *terminal) {
 			term.WaitFor("c compacts")
 			term.Send("c")
 			term.WaitFor("Compact with focus:")
 			term.Send("half a thou")
 			term.WaitFor("half a thou")
 		}},
-		{"question", nil, func(term *ptytest.Terminal) {
+		{"question", nil, func(term *terminal) {
 			term.WaitFor("c compacts")
 			term.Send("g", "m")
 			term.WaitFor("Move the leaf")
 		}},
-		{"compacting", slow, func(term *ptytest.Terminal) {
+		{"compacting", slow, func(term *terminal) {
 			term.WaitFor("c compacts")
-			term.Send("c", ptytest.Enter)
+			term.Send("c", keyEnter)
 			term.WaitFor("compacting…")
 			<-called
 		}},
-		{"after esc", slow, func(term *ptytest.Terminal) {
+		{"after esc", slow, func(term *terminal) {
 			term.WaitFor("c compacts")
-			term.Send("c", ptytest.Enter)
+			term.Send("c", keyEnter)
 			term.WaitFor("compacting…")
 			<-called
-			term.Send(ptytest.Esc)
+			term.Send(keyEsc)
 			term.WaitFor("cancelled; nothing was changed")
 		}},
 	} {
@@ -283,7 +282,7 @@ func TestTreeCtrlC(t *testing.T) {
 			ts := newTreeStore(t)
 			term := ts.start(80, 24, c.env...)
 			c.until(term)
-			term.Send(ptytest.CtrlC)
+			term.Send(keyCtrlC)
 			code := term.Wait()
 			if code != 0 && c.name != "start" { // before the command runs, the signal ends it
 				t.Errorf("exit code %d; the screen:\n%s", code, term.Screen())
@@ -323,9 +322,9 @@ func TestTreeReadOnly(t *testing.T) {
 	ts := newTreeStore(t)
 	cmd := exec.Command("winnow", "tree", ts.path, "--read-only", "--window", "60000")
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
-	term := ptytest.Start(t, 80, 24, cmd)
+	term := startTerminal(t, 80, 24, cmd)
 	term.WaitFor("changes are not kept")
-	term.Send("c", ptytest.Enter)
+	term.Send("c", keyEnter)
 	term.WaitFor("u undoes it")
 	leave(t, term, "q")
 	if after, _ := os.ReadFile(ts.path); !bytes.Equal(after, ts.before) {
@@ -357,7 +356,7 @@ func TestTreePiped(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "winnow demo --out session.json 2>/dev/null && winnow tree - <session.json")
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir)
-	term := ptytest.Start(t, 80, 24, cmd)
+	term := startTerminal(t, 80, 24, cmd)
 	term.WaitFor("changes are not kept")
 	term.WaitFor("Tree · 171 entries")
 	leave(t, term, "q")
@@ -373,10 +372,10 @@ func TestTreeTranscript(t *testing.T) {
 	}
 	cmd := exec.Command("winnow", "tree", path, "--no-color")
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
-	term := ptytest.Start(t, 120, 30, cmd)
+	term := startTerminal(t, 120, 30, cmd)
 	term.WaitFor("changes are not kept; winnow session import")
 	term.WaitFor("As the model sees it")
-	term.Send("c", ptytest.Enter)
+	term.Send("c", keyEnter)
 	term.WaitFor("u undoes it")
 	for y, line := range term.Cells() {
 		for x, cell := range line {

@@ -17,19 +17,16 @@ import (
 func (a *app) validateCommand() *cobra.Command {
 	var in inputFlags
 	var dialect string
-	cmd := &cobra.Command{
-		Use:   "validate FILE",
-		Short: "Check whether the provider would accept a request",
-		Example: `  winnow validate body.json
-  winnow validate session.jsonl --dialect anthropic`,
-		Long: `Checks a request body against the provider's rules and lists every reason for which
+	cmd := newCommand("validate FILE", "Check whether the provider would accept a request", `
+  winnow validate body.json
+  winnow validate session.jsonl --dialect anthropic
+
+Checks a request body against the provider's rules and lists every reason for which
 it would be refused. A session file is first turned into a request body, in the
 dialect of its agent's provider or the one that --dialect names. "at" is an index,
 from 0, into that body's array of messages. The exit code is 1 if there is a
 problem.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.asRunE(func(_ *cobra.Command, args []string) error { return a.runValidate(args[0], &in, dialect) }),
-	}
+		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error { return a.runValidate(args[0], &in, dialect) })
 	in.addTo(cmd)
 	cmd.Flags().StringVar(&dialect, "dialect", "", "`DIALECT` to check for: openai, responses, anthropic or gemini")
 	return cmd

@@ -17,10 +17,8 @@ import (
 var version, revision string
 
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Example: "  winnow version", Args: cobra.NoArgs,
-		RunE: a.asRunE(func(*cobra.Command, []string) error { return a.showVersion() }),
-	}
+	return newCommand("version", "Print the version", "  winnow version",
+		cobra.NoArgs, func(*cobra.Command, []string) error { return a.showVersion() })
 }
 
 // build is the JSON document of version: what is known about this program.

@@ -23,13 +23,12 @@ import (
 func (a *app) watchCommand() *cobra.Command {
 	var mf modelFlags
 	var statusline, once bool
-	cmd := &cobra.Command{
-		Use:   "watch [FILE|AGENT]",
-		Short: "Show how full a running agent's session is, live",
-		Example: `  winnow watch
+	cmd := newCommand("watch [FILE|AGENT]", "Show how full a running agent's session is, live", `
+  winnow watch
   winnow watch claude
-  winnow watch ~/.codex/sessions/2026/11/16/rollout-….jsonl --json`,
-		Long: `Follows the newest session on this machine, the newest one of AGENT (claude, codex,
+  winnow watch ~/.codex/sessions/2026/11/16/rollout-….jsonl --json
+
+Follows the newest session on this machine, the newest one of AGENT (claude, codex,
 pi, opencode or gemini), or FILE, and shows how full its window is each time the
 agent adds to it, until Ctrl-C. In a terminal it redraws the meter in place;
 elsewhere it prints a line for each change, or with --json a JSON document per line.
@@ -41,8 +40,7 @@ the JSON that Claude Code sends on standard input. Put this into
 ~/.claude/settings.json:
 
   {"statusLine": {"type": "command", "command": "winnow watch --statusline"}}`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: a.asRunE(func(cmd *cobra.Command, args []string) error {
+		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			of := ""
 			if len(args) == 1 {
 				of = args[0]
@@ -51,8 +49,7 @@ the JSON that Claude Code sends on standard input. Put this into
 				return a.statusLine(cmd, of, &mf)
 			}
 			return a.watchSession(cmd, of, &mf, once)
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&statusline, "statusline", false, "print one line for an agent's status line, and exit")
 	cmd.Flags().BoolVar(&once, "once", false, "show the session as it is now, and exit")
 	mf.addTo(cmd)

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
-	"github.com/winnow-llm/winnow/internal/app/ptytest"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -171,7 +170,7 @@ func TestWatchTakesTheNewestSession(t *testing.T) {
 func TestWatchDrawsInPlace(t *testing.T) {
 	t.Parallel()
 	g := newGrowing(t, 5)
-	term := ptytest.Start(t, 100, 20, g.command("claude"))
+	term := startTerminal(t, 100, 20, g.command("claude"))
 	term.WaitFor("Ctrl-C ends")
 	before := tokensOn(term.Screen())
 	g.add(len(g.lines) - g.done)

@@ -30,14 +30,13 @@ func (a *app) wrapCommand() *cobra.Command {
 	var f serveFlags
 	var running string
 	var list bool
-	cmd := &cobra.Command{
-		Use:   "wrap AGENT [-- ARGS]",
-		Short: "Run an agent behind a gateway",
-		Example: `  winnow wrap claude
+	cmd := newCommand("wrap AGENT [-- ARGS]", "Run an agent behind a gateway", `
+  winnow wrap claude
   winnow wrap codex -- exec "fix the build"
   winnow wrap --list
-  winnow wrap --gateway http://127.0.0.1:8484 aider -- --model gpt-5`,
-		Long: `Starts a gateway on a free port for one run of an agent (or uses the one that
+  winnow wrap --gateway http://127.0.0.1:8484 aider -- --model gpt-5
+
+Starts a gateway on a free port for one run of an agent (or uses the one that
 --gateway names), points the agent at it and runs the agent. --list shows the agents
 that winnow knows: how each is pointed at the gateway, its window, and how its own
 compaction is kept out of the way. No settings file of an agent is changed. Any other
@@ -69,19 +68,17 @@ window holds and why, and when the gateway compacts. At the end it has an accoun
 many requests went through, and which passed unchanged and why; tokens saved, repairs,
 and each cut with its reason; how often files were read again after a cut; the share
 of the prompts from the provider's cache; and the dollars beside those of the same
-requests uncut, also where winnow cost more. --quiet prints neither.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if list {
-				return cobra.NoArgs(cmd, args)
-			}
-			return cobra.MinimumNArgs(1)(cmd, args)
-		},
-	}
+requests uncut, also where winnow cost more. --quiet prints neither.`, func(cmd *cobra.Command, args []string) error {
+		if list {
+			return cobra.NoArgs(cmd, args)
+		}
+		return cobra.MinimumNArgs(1)(cmd, args)
+	}, nil)
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&running, "gateway", "", "`URL` of a gateway that is already running")
 	cmd.Flags().BoolVar(&list, "list", false, "list the agents that winnow knows, and how each is pointed at the gateway")
 	cmd.Flags().SetInterspersed(false)
-	cmd.RunE = a.asRunE(func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if list {
 			return a.listAgents(cmd)
 		}
@@ -100,7 +97,7 @@ requests uncut, also where winnow cost more. --quiet prints neither.`,
 			return err
 		}
 		return a.runAgent(p, variableGateway+"="+running)
-	})
+	}
 	return cmd
 }
 

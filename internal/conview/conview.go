@@ -115,7 +115,7 @@ func listMessages(m *Moment, which control.Wanted) *control.Messages {
 	defaults.Set(&limit, defaultMessages)
 	limit = min(limit, maxMessages)
 	out := &control.Messages{Messages: []control.Message{}, Total: h.Len(), Tools: []string{}}
-	f := findFates(m)
+	edits := EditsOf(m.View.Plan(), h.Len())
 	calls := make(map[string]string) // tools by the ids of their calls
 	for i, msg := range h.All() {
 		uses := false
@@ -136,14 +136,14 @@ func listMessages(m *Moment, which control.Wanted) *control.Messages {
 			uses = uses || name == which.Tool
 		}
 		if which.Role != "" && which.Role != msg.Role || which.Tool != "" && !uses ||
-			which.Shown != "" && which.Shown != f.howShown(i) || which.Pinned && !slices.ContainsFunc(m.Pins, func(p control.Pin) bool { return p.Message == i }) {
+			which.Shown != "" && which.Shown != howShown(edits[i]) || which.Pinned && !slices.ContainsFunc(m.Pins, func(p control.Pin) bool { return p.Message == i }) {
 			continue
 		}
 		out.Fits++
 		switch {
 		case i < which.From:
 		case len(out.Messages) < limit:
-			out.Messages = append(out.Messages, f.describeMessage(i))
+			out.Messages = append(out.Messages, m.describeMessage(i, edits[i]))
 		case out.Next == 0:
 			out.Next = i
 		}
@@ -152,67 +152,61 @@ func listMessages(m *Moment, which control.Wanted) *control.Messages {
 	return out
 }
 
-// fate says what became of messages.
-type fate struct {
-	*Moment
-	hidden func(int) *plan.Edit
-	masks  map[plan.Ref]*plan.Edit
-}
-
-// howShown returns how the view shows message i, as [control.Message] says it.
-func (f *fate) howShown(i int) string {
-	if f.hidden(i) != nil {
-		return "hidden"
+// EditsOf returns for each of n messages the fold or drop of a plan that hides it, or
+// else the first edit of one of its parts; nil where nothing was done to it.
+func EditsOf(p *plan.Plan, n int) []*plan.Edit {
+	out := make([]*plan.Edit, n)
+	if p == nil {
+		return out
 	}
-	for k := range f.View.History().At(i).Parts {
-		if f.masks[plan.Ref{From: i, Part: k}] != nil {
-			return "reduced"
-		}
-	}
-	return "kept"
-}
-
-func (f *fate) describeMessage(i int) control.Message {
-	h, counter := f.View.History(), f.Engine.Meter().Counter()
-	msg := h.At(i)
-	x := control.Message{Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: f.howShown(i), Pinned: isPinned(f.Pins, i, -1)}
-	if e := f.hidden(i); e != nil {
-		x.Edit = e.Handle
-	}
-	for k := range msg.Parts {
-		part := &msg.Parts[k]
-		y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: isPinned(f.Pins, i, k)}
-		y.Text, y.Bytes = clipText(partText(part), control.MaxText)
-		if e := f.masks[plan.Ref{From: i, Part: k}]; e != nil && x.Edit == "" {
-			y.Handle = e.Handle
-		}
-		x.Parts = append(x.Parts, y)
-	}
-	return x
-}
-
-// findFates finds what hides messages, and the masks by place.
-func findFates(m *Moment) *fate {
-	p, masks := m.View.Plan(), make(map[plan.Ref]*plan.Edit)
-	var runs []*plan.Edit
-	if p != nil {
-		for i := range p.Edits {
-			e := &p.Edits[i]
-			switch {
-			case e.Part >= 0:
-				masks[e.Ref()] = e
-			case e.From < e.To:
-				runs = append(runs, e)
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		for k := e.From; k < min(e.To, n); k++ {
+			if out[k] == nil && !slices.Contains(e.Keep, k) {
+				out[k] = e
 			}
 		}
 	}
-	return &fate{m, func(i int) *plan.Edit {
-		at, _ := slices.BinarySearchFunc(runs, i, func(e *plan.Edit, i int) int { return e.To - 1 - i })
-		if at < len(runs) && runs[at].From <= i && !slices.Contains(runs[at].Keep, i) {
-			return runs[at]
+	return out
+}
+
+// howShown names what an edit did to a message, as [control.Message] says it.
+func howShown(e *plan.Edit) string {
+	switch {
+	case e == nil:
+		return "kept"
+	case e.Part < 0:
+		return "hidden"
+	}
+	return "reduced"
+}
+
+// describeMessage describes message i, to which the plan in force did e, nil for nothing.
+func (m *Moment) describeMessage(i int, e *plan.Edit) control.Message {
+	h, counter := m.View.History(), m.Engine.Meter().Counter()
+	msg := h.At(i)
+	x := control.Message{
+		Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: howShown(e), Pinned: isPinned(m.Pins, i, -1),
+	}
+	for k := range msg.Parts {
+		part := &msg.Parts[k]
+		y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: isPinned(m.Pins, i, k)}
+		y.Text, y.Bytes = clipText(partText(part), control.MaxText)
+		x.Parts = append(x.Parts, y)
+	}
+	switch x.Shown {
+	case "hidden":
+		x.Edit = e.Handle
+	case "reduced":
+		all := m.View.Plan().Edits
+		at, _ := slices.BinarySearchFunc(all, i, func(e plan.Edit, i int) int { return e.From - i })
+		for ; at < len(all) && all[at].From == i; at++ {
+			if part := all[at].Part; part >= 0 && part < len(x.Parts) {
+				x.Parts[part].Handle = all[at].Handle
+			}
 		}
-		return nil
-	}, masks}
+	}
+	return x
 }
 
 // partText returns what can be read of a part.

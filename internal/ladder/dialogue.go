@@ -16,6 +16,7 @@ import (
 type turn struct {
 	from  int // its first message
 	items []*item
+	worth float64 // of the raise that is worth most
 }
 
 // item is one thing in a dialogue, with its forms from short to whole.
@@ -55,9 +56,9 @@ const (
 // newest messages.
 const wholeResults = 2 * smallRoom
 
-// readTurns returns the turns of the fold's stretch with their items.
-func (f *filler) readTurns() []turn {
-	var turns []turn
+// readTurns reads the turns of the fold's stretch with their items and their raises.
+func (f *filler) readTurns() {
+	f.raises = f.raises[:0]
 	for from := 0; from < len(f.steps); {
 		to := from + 1
 		for to < len(f.steps) && f.steps[to].kind != asked {
@@ -65,12 +66,23 @@ func (f *filler) readTurns() []turn {
 		}
 		if int(f.steps[from].msg) < f.To && int(f.steps[to-1].msg) >= f.From {
 			if t := f.readTurn(from, to); len(t.items) > 0 {
-				turns = append(turns, t)
+				f.addTurn(t)
 			}
 		}
 		from = to
 	}
-	return turns
+}
+
+func (f *filler) addTurn(t turn) {
+	from := len(f.raises)
+	for _, x := range t.items {
+		f.raises = x.appendRaises(f, f.raises)
+	}
+	for _, s := range f.raises[from:] {
+		t.worth = max(t.worth, s.worth)
+	}
+	f.turns = append(f.turns, t)
+	f.forgetLeast()
 }
 
 // isFolded reports whether the fold takes the place of a message.

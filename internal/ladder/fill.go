@@ -119,6 +119,9 @@ type filler struct {
 	fileRuns []run
 	views    map[*workset.File]*fileView
 	shown    []*fileView
+
+	forgot  bool // the least items, see forgetLeast
+	unbound int  // sentences that bind in those
 }
 
 // isShown reports whether the view shows a message as it is.
@@ -190,32 +193,48 @@ func (r *Reading) newFiller(room Room) *filler {
 	f := &filler{Reading: r, Room: room, focus: focusWords(room.Focus)}
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
-	f.turns = f.readTurns()
-	forms := 0
-	for t := range f.turns {
-		for _, x := range f.turns[t].items {
-			forms += len(x.forms)
-		}
-	}
+	f.readTurns()
 	if !f.NoState {
 		f.fileRuns = f.readRuns()
-	}
-	f.raises = slices.Grow(f.raises[:0], forms+len(f.fileRuns))
-	for t := range f.turns {
-		for _, x := range f.turns[t].items {
-			f.raises = x.appendRaises(f, f.raises)
-		}
 	}
 	for k := range f.fileRuns {
 		f.raises = append(f.raises, raise{worth: f.fileRuns[k].worth, run: int32(k)})
 	}
-	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+	f.sortRaises()
 	return f
+}
+
+func (f *filler) sortRaises() {
+	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+}
+
+// forgetLeast lets go of the raises that are worth least, and of the turns that had
+// no others, where there are twice as many as the room may ever take: a raise has four
+// tokens on the average at the very least. A history may have a million messages.
+func (f *filler) forgetLeast() {
+	most := max(mostKept, f.Tokens/4)
+	if len(f.raises) < 2*most {
+		return
+	}
+	f.sortRaises()
+	least := f.raises[most].worth
+	for i := range f.turns {
+		t := &f.turns[i]
+		if t.worth >= least {
+			continue
+		}
+		for _, x := range t.items {
+			f.unbound += int(x.binds)
+		}
+		t.items = nil
+	}
+	clear(f.raises[most:])
+	f.raises, f.forgot = f.raises[:most], true
 }
 
 // fillTokens fills that many tokens.
 func (f *filler) fillTokens(tokens int) Form {
-	f.left, f.full, f.shown = tokens, true, nil
+	f.left, f.full, f.shown = tokens, !f.forgot, nil
 	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.rules = f.Whole / bindingShare
@@ -276,7 +295,7 @@ func (f *filler) fillTokens(tokens int) Form {
 			s.item.raise(f, s.rung)
 		}
 	}
-	form := Form{Fold: f.writeFold(), Full: f.full}
+	form := Form{Fold: f.writeFold(), Full: f.full, Unbound: f.unbound}
 	for t := range f.turns {
 		for _, x := range f.turns[t].items {
 			if x.rung < 0 {

@@ -97,13 +97,13 @@ func TestTags(t *testing.T) {
 	if x.Request.History.Len() != 9 || len(x.Request.System) != 1 {
 		t.Errorf("%d messages", x.Request.History.Len())
 	}
-	effective := neurolink.Effective(c.Messages)
-	if got, want := x.View.Len(), len(effective); got != want {
+	sent := effective(c.Messages)
+	if got, want := x.View.Len(), len(sent); got != want {
 		t.Fatalf("the model sees %d messages, want %d: %v", got, want, said(x.View))
 	}
-	for i := range effective {
-		if got := x.View.At(i).Text(); !strings.Contains(got, effective[i].Text()) {
-			t.Errorf("message %d of the view is %q, want %q", i, got, effective[i].Text())
+	for i := range sent {
+		if got := x.View.At(i).Text(); !strings.Contains(got, sent[i].Text()) {
+			t.Errorf("message %d of the view is %q, want %q", i, got, sent[i].Text())
 		}
 	}
 	// What came in as untagged reads the same in package transcript.

@@ -34,17 +34,6 @@ type Tagged struct {
 	Truncated bool
 }
 
-// Effective returns the messages that a reader of tags sends: those without a parent.
-func Effective(tagged []Tagged) []chat.Message {
-	var out []chat.Message
-	for i := range tagged {
-		if tagged[i].CondenseParent == "" && tagged[i].TruncationParent == "" {
-			out = append(out, tagged[i].Message)
-		}
-	}
-	return out
-}
-
 // stateID is the id of the summary that tells how things stand. It hides
 // nothing, and by its id it is known again for what it is.
 const stateID = "winnow-state"

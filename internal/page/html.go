@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -66,6 +67,15 @@ type freezer struct {
 	s    control.Source
 	docs map[string]any
 	room int
+	err  error // the first one
+}
+
+// keep returns what keeps an answer under its address.
+func (f *freezer) keep(address string) func(doc any, err error) {
+	return func(doc any, err error) {
+		f.docs[address] = doc
+		f.err = cmp.Or(f.err, err)
+	}
 }
 
 func (f *freezer) freezeConversation(ctx context.Context, id string) error {
@@ -84,24 +94,15 @@ func (f *freezer) freezeConversation(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if f.docs[at+"/view"], err = f.s.View(ctx, id, nil); err != nil {
-		return err
-	}
+	f.keep(at + "/view")(f.s.View(ctx, id, nil))
 	hints, err := f.s.Hints(ctx, id)
-	if err != nil {
-		return err
-	}
-	f.docs[at+"/hints"] = map[string]any{"hints": hints}
+	f.keep(at+"/hints")(map[string]any{"hints": hints}, err)
 	if s, ok := f.s.(besider); ok {
-		if f.docs[at+"/beside"], err = s.Beside(ctx, id); err != nil {
-			return err
-		}
+		f.keep(at + "/beside")(s.Beside(ctx, id))
 	}
-	if err := f.freezeFiles(ctx, id, at); err != nil {
-		return err
-	}
+	f.freezeFiles(ctx, id, at)
 	all := []control.Message{}
-	for from := 0; f.room > 0; {
+	for from, more := 0, true; more && f.room > 0 && f.err == nil; {
 		m, err := f.s.Messages(ctx, id, control.Wanted{From: from})
 		if err != nil {
 			return err
@@ -112,12 +113,10 @@ func (f *freezer) freezeConversation(ctx context.Context, id string) error {
 			}
 		}
 		all = append(all, m.Messages...)
-		if from = m.Next; from == 0 {
-			break
-		}
+		from, more = m.Next, m.Next > 0
 	}
 	f.docs[at+"/messages"] = all
-	return nil
+	return f.err
 }
 
 func (f *freezer) freezePlan(ctx context.Context, id plan.ID) error {
@@ -125,27 +124,19 @@ func (f *freezer) freezePlan(ctx context.Context, id plan.ID) error {
 		return nil
 	}
 	at := "plans/" + string(id)
-	report, err := f.s.Report(ctx, id)
-	if err != nil {
-		return err
-	}
+	f.keep(at + "/report")(f.s.Report(ctx, id))
 	patch, err := f.s.Patch(ctx, id)
 	if err != nil {
 		return err
 	}
-	f.docs[at+"/report"], f.docs[at+"/patch"] = report, patch
+	f.docs[at+"/patch"] = patch
 	for i := range patch.Hunks {
 		h := &patch.Hunks[i]
-		if h.Handle == "" || f.docs["recall/"+h.Handle] != nil || f.room <= 0 {
-			continue
+		if h.Handle != "" && f.docs["recall/"+h.Handle] == nil && f.room > 0 && f.err == nil {
+			f.keep("recall/" + h.Handle)(f.freezeOriginal(ctx, h))
 		}
-		o, err := f.freezeOriginal(ctx, h)
-		if err != nil {
-			return err
-		}
-		f.docs["recall/"+h.Handle] = o
 	}
-	return nil
+	return f.err
 }
 
 // frozenPage is an original with where it stood, for the search.
@@ -156,45 +147,37 @@ type frozenPage struct {
 }
 
 func (f *freezer) freezeOriginal(ctx context.Context, h *control.Hunk) (*frozenPage, error) {
-	page, err := f.s.Recall(ctx, h.Handle, recall.Range{Lines: recall.MaxLines})
-	for err == nil && page.Next > 0 && len(page.Lines) < frozenOriginal {
-		var next recall.Page
-		if next, err = f.s.Recall(ctx, h.Handle, recall.Range{From: page.Next, Lines: recall.MaxLines}); err == nil {
-			page.Lines, page.Next = append(page.Lines, next.Lines...), next.Next
+	out := &frozenPage{Message: h.From, Role: string(h.Role)}
+	for first := true; first || out.Next > 0 && len(out.Lines) < frozenOriginal; first = false {
+		page, err := f.s.Recall(ctx, h.Handle, recall.Range{From: out.Next, Lines: recall.MaxLines})
+		if err != nil {
+			return nil, err
 		}
+		page.Lines = append(out.Lines, page.Lines...)
+		out.Page = page
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range page.Lines {
-		l := &page.Lines[i]
+	for i := range out.Lines {
+		l := &out.Lines[i]
 		l.Text = strings.Clone(l.Text) // else it holds the whole original
 		f.room -= len(l.Text) + 16
 	}
-	return &frozenPage{page, h.From, string(h.Role)}, nil
+	return out, nil
 }
 
-func (f *freezer) freezeFiles(ctx context.Context, id, at string) error {
+func (f *freezer) freezeFiles(ctx context.Context, id, at string) {
 	files, err := f.s.Files(ctx, id)
-	if err != nil {
-		return err
-	}
-	f.docs[at+"/files"] = files
-	for i := range files.Files {
-		if f.room <= 0 {
-			break
-		}
+	f.keep(at+"/files")(files, err)
+	for i := 0; f.err == nil && f.room > 0 && i < len(files.Files); i++ {
 		path := files.Files[i].Path
 		text, err := f.s.File(ctx, id, path)
+		f.keep(at+"/file?path="+path)(text, err)
 		if err != nil {
-			return err
+			return
 		}
 		for _, r := range text.Regions {
 			for k := range r.Lines {
 				f.room -= len(r.Lines[k].Text) + 32
 			}
 		}
-		f.docs[at+"/file?path="+path] = text
 	}
-	return nil
 }

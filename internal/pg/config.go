@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -42,11 +41,6 @@ type Config struct {
 	// Changed is told when the database is gone and when it is back; nil is
 	// nobody. It must not wait.
 	Changed func(gone error)
-
-	// Now and Jitter are for tests; default time.Now and random numbers from 0
-	// to 1.
-	Now    func() time.Time
-	Jitter func() float64
 }
 
 func (c Config) withDefaults() Config {
@@ -56,12 +50,6 @@ func (c Config) withDefaults() Config {
 	defaults.Set(&c.Conns, 16)
 	defaults.Set(&c.Timeout, 5*time.Second)
 	defaults.Set(&c.Queue, 6*c.Timeout)
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Jitter == nil {
-		c.Jitter = rand.Float64
-	}
 	if c.Changed == nil {
 		c.Changed = func(error) {}
 	}
@@ -117,7 +105,6 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	if p.ConnConfig.RuntimeParams["application_name"] == "" {
 		p.ConnConfig.RuntimeParams["application_name"] = c.Application
 	}
-	p.ConnConfig.Tracer = waits{}
 	if secret != "" {
 		p.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error {
 			b, err := os.ReadFile(secret)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +31,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{config: c, gate: gate{now: c.Now, jitter: c.Jitter, changed: func(error) {}}}
+	db := &DB{config: c, gate: gate{now: time.Now, jitter: rand.Float64, changed: func(error) {}}}
 	if db.pool, err = pgxpool.NewWithConfig(ctx, p); err != nil {
 		return nil, fmt.Errorf("the address cannot be used: %s", textWithoutURL(err))
 	}

@@ -3,11 +3,8 @@ package pg
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -22,7 +19,6 @@ const (
 
 	instrumentation = "github.com/winnow-llm/winnow/internal/pg"
 	acquired        = "connection acquired"
-	queued          = "others waited for"
 )
 
 // Span begins a span for work on the database, where the caller's work is
@@ -59,37 +55,3 @@ func errorType(err error) string {
 	}
 	return ""
 }
-
-// waits notes in the span of a piece of work how long it waited for a connection
-// of the pool.
-type waits struct{}
-
-var (
-	_ pgx.QueryTracer       = waits{}
-	_ pgxpool.AcquireTracer = waits{}
-)
-
-type acquireKey struct{}
-
-// TraceAcquireStart implements [pgxpool.AcquireTracer].
-func (waits) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
-	if !trace.SpanFromContext(ctx).IsRecording() {
-		return ctx
-	}
-	return context.WithValue(ctx, acquireKey{}, time.Now())
-}
-
-// TraceAcquireEnd implements [pgxpool.AcquireTracer].
-func (waits) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data pgxpool.TraceAcquireEndData) {
-	if start, ok := ctx.Value(acquireKey{}).(time.Time); ok && data.Err == nil {
-		trace.SpanFromContext(ctx).AddEvent(acquired, trace.WithAttributes(attribute.Float64(attrWait, time.Since(start).Seconds())))
-	}
-}
-
-// TraceQueryStart implements [pgx.QueryTracer], which a pool's tracer must be.
-func (waits) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	return ctx
-}
-
-// TraceQueryEnd implements [pgx.QueryTracer].
-func (waits) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

@@ -23,7 +23,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/defaults"
-	"github.com/winnow-llm/winnow/internal/sqldb"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -33,7 +32,7 @@ var ErrNotFound = errors.New("planstore: no such plan")
 
 // ErrGone says that a store cannot be reached at this moment: a database on
 // another machine, mostly. What it kept is there when it is back.
-var ErrGone = sqldb.ErrGone
+var ErrGone = errors.New("planstore: the store is unreachable")
 
 // Tenant is who a plan belongs to: a hash, never a credential itself.
 type Tenant string

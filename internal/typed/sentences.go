@@ -71,78 +71,75 @@ func endsAbbreviation(s string) bool {
 	return false
 }
 
-// hasBindingWord reports whether a sentence has a word that binds.
-func hasBindingWord(s string) bool {
-	var prev, prev2 string
-	asks := strings.HasSuffix(s, "?")
-	for w := range strings.FieldsFuncSeq(strings.ReplaceAll(s, "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
-		low := strings.ToLower(w)
-		asks = asks || slices.Contains(asking, prev2)
-		if bindingWord(low, prev, prev2) || bindsAgent(low, prev, prev2, asks) || w[0] >= utf8.RuneSelf && bindsInScript(low) {
-			return true
-		}
-		prev2, prev = prev, low
-	}
-	return false
-}
-
-// bindingWord judges a word with the two before it.
-func bindingWord(w, prev, prev2 string) bool {
-	switch w {
-	case "must", "mustn't", "never", "always", "only", "instead", "shouldn't", "mandatory", "required", "forbidden",
-		"avoid", "ensure", "prefer", "strictly", "exactly", "prohibited", "shall", "except", "unless",
+// What binds a reader: words, and phrases of up to three. In a phrase * is any word, -i
+// any but i, and n'* one that begins so.
+const (
+	binding = "must, mustn't, never, always, only, instead, shouldn't, mandatory, required, forbidden, avoid, ensure, prefer, strictly, " +
+		"exactly, prohibited, shall, except, unless, -i don't, -i dont, -i do not, -i should not, -i may not, -i please not, use * not, " +
+		"with * not, don't want, dont want, you cannot, we cannot, you can't, we can't, rather than, make sure, at most, at least, " +
+		"stick to, we have to, no circumstances, don't ever, dont ever, not ever, " +
 		// German, French, Spanish, Portuguese, Italian, Dutch
-		"muss", "müssen", "musst", "nie", "niemals", "nur", "immer", "statt", "stattdessen", "anstatt", "keinesfalls", "unbedingt", "nicht",
-		"doit", "dois", "doivent", "jamais", "toujours", "uniquement", "seulement", "interdit",
-		"debe", "debes", "deben", "nunca", "siempre", "solamente", "únicamente", "prohibido",
-		"deve", "devem", "sempre", "apenas", "somente", "não", "devi", "devono", "mai", "soltanto", "invece",
-		"moet", "nooit", "altijd", "alleen":
-		return true
-	case "don't", "dont":
-		return prev != "i" // I don't know
-	case "not":
-		switch prev {
-		case "do", "must", "should", "shall", "may", "please":
-			return prev2 != "i"
-		}
-		return prev2 == "use" || prev2 == "with"
-	case "pas":
-		return prev2 == "ne" || strings.HasPrefix(prev, "n'")
-	}
-	return slices.Contains(bindsAfter[w], prev)
-}
+		"muss, müssen, musst, nie, niemals, nur, immer, statt, stattdessen, anstatt, keinesfalls, unbedingt, nicht, " +
+		"doit, dois, doivent, jamais, toujours, uniquement, seulement, interdit, ne * pas, n'* pas, lieu de, lieu di, lieu of, " +
+		"debe, debes, deben, nunca, siempre, solamente, únicamente, prohibido, lugar de, lugar di, lugar of, " +
+		"deve, devem, sempre, apenas, somente, não, devi, devono, mai, soltanto, invece, vez de, vez di, vez of, " +
+		"moet, nooit, altijd, alleen"
+
+	// These bind unless the sentence asks.
+	bindingUnasked = "have to, has to, need to, needs to, refrain, no new, cannot change, can't change, can not change, cannot break, " +
+		"can't break, can not break, cannot modify, can't modify, can not modify, cannot be changed, can't be changed, " +
+		"cannot be broken, can't be broken, cannot be modified, can't be modified"
+)
 
 // asking are words behind which a sentence tells of its writer, asks or supposes: it binds
 // nobody by what has to be.
 var asking = []string{"i", "i'm", "i'll", "i'd", "i've", "me", "my", "we", "if", "no", "there", "that", "what", "which", "can", "could"}
 
-// bindsAgent judges a word that binds the agent unless the sentence asks.
-func bindsAgent(w, prev, prev2 string, asks bool) bool {
-	switch w {
-	case "circumstances":
-		return prev == "no"
-	case "ever":
-		return prev == "don't" || prev == "dont" || prev == "not"
-	case "to":
-		must := prev == "have" || prev == "has" || prev == "need" || prev == "needs"
-		return must && (!asks || prev == "have" && prev2 == "we")
-	case "refrain":
-		return !asks
-	case "new":
-		return prev == "no" && !asks
-	case "change", "break", "modify":
-		return !asks && (prev == "cannot" || prev == "can't" || prev == "not" && prev2 == "can")
-	case "changed", "broken", "modified":
-		return !asks && prev == "be" && (prev2 == "cannot" || prev2 == "can't")
-	}
-	return false
+// phrase is a phrase that binds, without its last word.
+type phrase struct {
+	before  []string
+	unasked bool
 }
 
-// bindsAfter are words that bind behind certain others.
-var bindsAfter = map[string][]string{
-	"want": {"don't", "dont"}, "cannot": {"you", "we"}, "can't": {"you", "we"},
-	"than": {"rather"}, "sure": {"make"}, "most": {"at"}, "least": {"at"}, "to": {"stick"},
-	"of": {"lugar", "lieu", "vez"}, "de": {"lugar", "lieu", "vez", "invece"}, "di": {"lugar", "lieu", "vez", "invece"},
+// phrases are what binds, by the last word.
+var phrases = func() map[string][]phrase {
+	table := map[string][]phrase{}
+	for k, list := range [...]string{binding, bindingUnasked} {
+		for p := range strings.SplitSeq(list, ", ") {
+			words := strings.Fields(p)
+			last := len(words) - 1
+			table[words[last]] = append(table[words[last]], phrase{words[:last], k == 1})
+		}
+	}
+	return table
+}()
+
+// follows reports whether the two words before the last one are those of the phrase.
+func (p *phrase) follows(before [2]string) bool {
+	for i, want := range p.before {
+		w := before[len(before)-len(p.before)+i]
+		start, open := strings.CutSuffix(want, "*")
+		if w != want && !(open && strings.HasPrefix(w, start)) && !(want == "-i" && w != "i") {
+			return false
+		}
+	}
+	return true
+}
+
+// hasBindingWord reports whether a sentence has a word that binds.
+func hasBindingWord(s string) bool {
+	var before [2]string
+	asks := strings.HasSuffix(s, "?")
+	for w := range strings.FieldsFuncSeq(strings.ReplaceAll(s, "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
+		low := strings.ToLower(w)
+		asks = asks || slices.Contains(asking, before[0])
+		binds := func(p phrase) bool { return !(p.unasked && asks) && p.follows(before) }
+		if slices.ContainsFunc(phrases[low], binds) || w[0] >= utf8.RuneSelf && bindsInScript(low) {
+			return true
+		}
+		before = [2]string{before[1], low}
+	}
+	return false
 }
 
 // bindsInScript looks for words of scripts that are not ASCII, some of which are

@@ -21,7 +21,9 @@ func (c *Call) readCommand(dir string, bare bool) {
 	}
 	if !bare {
 		for i := range list {
-			c.Effects = append(c.Effects, list[i].possibleEffects()...)
+			if e, may := list[i].possibleEffect(); may {
+				c.Effects = append(c.Effects, e)
+			}
 		}
 	}
 	if !c.Clear {
@@ -119,15 +121,8 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 			out.show = s.isPlainShow() && len(ops) > 0
 			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 		}
-	case ends:
-		from, to, strict := s.headTail()
-		ops = s.opOnEach(Show, s.orInput(f))
-		for i := range ops {
-			ops[i].From, ops[i].To = from, to
-		}
-		out.show = strict && len(ops) == 1
-	case seds:
-		ops, out = s.sedOps(given)
+	case ends, seds:
+		ops, out = s.pickOps(given)
 	case searches:
 		ops, out = s.searchOps(f)
 	case lists:
@@ -145,9 +140,6 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 		}
 	case patches:
 		ops = s.patchOps()
-	case compares:
-		ops = []Op{{Kind: Run}}
-		out.Diff = !slices.ContainsFunc(f, func(w word) bool { return strings.Contains(w.text, "..") }) && (len(f) < 2 || s.has("--"))
 	default:
 		ops = s.otherOps()
 	}

@@ -28,7 +28,6 @@ const (
 	AnyFile Reach = iota
 	NoOther       // none
 	Edited        // those that were edited since: the others are formatted already
-	Listed        // those that its output lists, where it does
 )
 
 // Tree is what a program does with changes that are not committed, to the files that it
@@ -44,85 +43,75 @@ const (
 	Commit       // they are there for good
 )
 
-// possibleEffects returns what the step may change besides its operations: at most one.
-// Builds, tests and linters change nothing; what is not known is taken for one of
-// them.
-func (s *step) possibleEffects() []Effect {
-	code, may := s.possibleEffect()
-	tree := s.tree
+// possibleEffect returns what the step may change besides its operations. Builds, tests
+// and linters change nothing; what is not known is taken for one of them.
+func (s *step) possibleEffect() (Effect, bool) {
+	e, may := s.effectOfProgram()
+	e.Tree = s.tree
 	switch {
 	case !s.certain || s.name == "git-reset" && slices.ContainsFunc(s.operands(""), func(w word) bool { return w.text != "HEAD" }):
-		tree = Stay
-	case tree == Stash && s.has("pop", "apply"):
-		tree = Unstash
+		e.Tree = Stay
+	case e.Tree == Stash && s.has("pop", "apply"):
+		e.Tree = Unstash
 	}
-	e := Effect{Code: code, Tree: tree, Dir: s.dir}
-	if s.lost {
-		e.Dir = ""
+	if !may && e.Tree != Commit {
+		e.Code, e.Script = "", s.scriptFile()
 	}
-	script := s.scriptFile()
-	switch {
-	case !may && tree != Commit && script == "":
-		return nil
-	case !may && tree != Commit:
-		e.Script = script
-	case s.may == itsFiles && !strings.ContainsAny(code, "$`"):
-		e.Reach = NoOther
-	case s.may != asTask && s.may != formats && s.may != nothing && !s.has("-m"):
-	case code != "" && !strings.ContainsAny(code, "*?{["):
-		e.Reach = NoOther
-	case !nameHas(s.name+" "+s.joinWords(), generating):
-		e.Reach = Edited
+	if !s.lost {
+		e.Dir = s.dir
 	}
-	if s.name == "git-pull" || s.name == "git-merge" {
-		e.Reach = Listed
-	}
-	return []Effect{e}
+	return e, may || e.Tree == Commit || e.Script != ""
 }
 
-// possibleEffect reports whether the step may change files besides its operations, and
-// returns the text that names them, "" where it names none.
-func (s *step) possibleEffect() (code string, may bool) {
+// effectOfProgram returns what the step's program may change besides its operations.
+func (s *step) effectOfProgram() (e Effect, may bool) {
 	doc, _ := s.hereDocument()
 	switch s.may {
 	case noFile:
-		return "", false
+		return e, false
 	case anyFile:
-		return "", s.does != patches || !IsPatch(doc.text) && s.scriptFile() == ""
+		return e, s.does != patches || !IsPatch(doc.text) && s.scriptFile() == ""
 	case itsFiles: // what is certain the operations tell
-		return s.joinWords(), !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
+		if e.Code = s.joinWords(); !strings.ContainsAny(e.Code, "$`") {
+			e.Reach = NoOther
+		}
+		return e, !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
 	case formats:
-		files := s.operands("")
-		if len(files) > 0 && slices.Contains(strings.Fields(write+" check lint"), files[0].text) {
-			files = files[1:] // what it shall do
+		files := slices.DeleteFunc(s.operands(""), func(w word) bool { // what it shall do
+			return slices.Contains(strings.Fields(write+" check lint"), w.text)
+		})
+		if len(files) == 0 || slices.ContainsFunc(files, func(w word) bool { return len(path.Ext(w.text)) < 2 }) {
+			return s.rework(""), true // folders or packages
 		}
-		if len(files) > 0 && !slices.ContainsFunc(files, func(w word) bool { return len(path.Ext(w.text)) < 2 }) {
-			code = s.joinWords() // no folders or packages
-		}
-		return code, true
+		return s.rework(s.joinWords()), true
 	case aBranch: // not a new branch from here
 		if s.has(".", ":/") {
-			return "", true
+			return e, true
 		}
-		return s.joinWords(), !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
+		e.Code = s.joinWords()
+		return e, !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
 	case asTask:
 		return s.runsTask()
 	case asScript:
 		return s.runsScript(doc.text)
 	case asEach:
-		return "", s.runsEach()
-	}
-	if s.does != runs || s.name == "" || strings.HasPrefix(s.name, "git") {
-		return "", false
+		return e, s.runsEach()
 	}
 	f := s.operands("")
-	if len(f) == 0 || len(f[0].text) > 20 || !changesByName(f[0].text) {
-		return "", changesByName(s.name)
+	named := changesByName(s.name) || len(f) > 0 && len(f[0].text) <= 20 && changesByName(f[0].text)
+	return s.rework(""), named && s.does == runs && !strings.HasPrefix(s.name, "git")
+}
+
+// rework returns the effect of a program that rewrites the files that it names, or those
+// that were edited since it last did: one that makes files may change any.
+func (s *step) rework(code string) Effect {
+	switch {
+	case code != "" && !strings.ContainsAny(code, "*?{["):
+		return Effect{Code: code, Reach: NoOther}
+	case nameHas(s.name+" "+s.joinWords(), generating):
+		return Effect{Code: code}
 	}
-	if path.Ext(f[len(f)-1].text) != "" {
-		code = s.joinWords()
-	}
-	return code, true
+	return Effect{Code: code, Reach: Edited}
 }
 
 // joinWords returns the step's words as one text.
@@ -136,34 +125,31 @@ func (s *step) joinWords() string {
 }
 
 // runsTask judges a program that runs tasks: by the words of the task's name.
-func (s *step) runsTask() (code string, may bool) {
+func (s *step) runsTask() (Effect, bool) {
 	words := s.args
 	if s.name == "go" && !s.has("run") {
 		words = words[:min(1, len(words))] // the others are packages
 	}
 	for i, w := range words {
-		switch w.text {
-		case "install", "i", "add", "remove", "update", "upgrade", "ci", "sync", "lock", "uninstall", "get", "mod", "work":
-			if i == 0 {
-				return s.names, s.names != ""
-			}
-		case "--fix", "--write":
-			return "", true
-		}
-		if programs[w.text].may == formats {
+		switch {
+		case i == 0 && slices.Contains(packaging, w.text):
+			return s.rework(s.names), s.names != ""
+		case programs[w.text].may == formats:
 			t := newStep(w.text, s.args[i+1:], s)
-			return t.possibleEffect()
-		}
-		if changesByName(w.text) && !strings.HasPrefix(w.text, "-") {
-			return "", true
+			return t.effectOfProgram()
+		case w.text == "--fix" || w.text == "--write" || changesByName(w.text) && !strings.HasPrefix(w.text, "-"):
+			return s.rework(""), true
 		}
 	}
-	return "", false
+	return Effect{}, false
 }
+
+// packaging are the commands of package managers that write down what is needed.
+var packaging = strings.Fields("install i add remove update upgrade ci sync lock uninstall get mod work")
 
 // changesByName reports whether the words of a task's or a program's name say that
 // it changes files.
-func changesByName(name string) bool { return nameHas(name, formatting) || nameHas(name, generating) }
+func changesByName(name string) bool { return nameHas(name, formatting+" "+generating) }
 
 // The words of tasks that rewrite what is there, and of those that write anew.
 const (
@@ -181,18 +167,15 @@ func nameHas(name, words string) bool {
 // runsEach judges a program that runs another one for each of many files.
 func (s *step) runsEach() bool {
 	for i, w := range s.args {
-		if w.text == "-delete" {
-			return true
-		}
-		name := path.Base(w.text)
-		if p := programs[name]; name != "git" && (p.may == nothing || p.may == asEach) || s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
+		if s.name == "find" && (i == 0 || !strings.HasPrefix(s.args[i-1].text, "-exec")) {
 			continue
 		}
-		t := newStep(name, s.args[i+1:], s)
-		_, may := t.possibleEffect()
-		return may
+		if t := newStep(path.Base(w.text), s.args[i+1:], s); t.may != nothing && t.may != asEach {
+			_, may := t.effectOfProgram()
+			return may
+		}
 	}
-	return false
+	return s.has("-delete")
 }
 
 // inPlace reports whether sed, perl or ruby was told to edit files in place.
@@ -207,32 +190,32 @@ func (s *step) inPlace() bool {
 }
 
 // runsScript judges an interpreter by the text that it runs.
-func (s *step) runsScript(code string) (string, bool) {
+func (s *step) runsScript(code string) (e Effect, may bool) {
 	if w, ok := s.wordAfter("-c", "-e", "--eval", "-lc", "-Command"); ok {
 		code += "\n" + w.text
 	}
+	e.Code = s.joinWords()
 	switch s.name {
 	case "bash", "sh", "zsh":
-		if s.inner {
-			return code, code != ""
+		if e.Code = code; s.inner {
+			return e, code != ""
 		}
 		list, _, clear := listSteps(code, s.dir)
-		return code, !clear || slices.ContainsFunc(list, step.changesFiles)
+		return e, !clear || slices.ContainsFunc(list, step.changesFiles)
 	case "sed", "gsed": // what is certain the operations tell
-		return s.joinWords(), s.inPlace() && !s.certain
+		return e, s.inPlace() && !s.certain
 	case "perl", "ruby":
 		if s.inPlace() {
-			return s.joinWords(), true
+			return e, true
 		}
 	case "awk", "gawk":
-		return "", s.has("inplace")
+		return Effect{}, s.has("inplace")
 	}
-	for i, w := range s.args {
-		if w.text == "-m" && i+2 < len(s.args) {
-			return s.joinWords(), changesByName(s.args[i+2].text)
-		}
+	if i := slices.IndexFunc(s.args, func(w word) bool { return w.text == "-m" }); i >= 0 && i+2 < len(s.args) {
+		return s.rework(e.Code), changesByName(s.args[i+2].text)
 	}
-	return code, WritesFiles(code)
+	e.Code = code
+	return e, WritesFiles(code)
 }
 
 // changesFiles reports whether a step of a command that another one runs may change
@@ -240,7 +223,8 @@ func (s *step) runsScript(code string) (string, bool) {
 func (s step) changesFiles() bool {
 	s.inner = true
 	ops, _ := pipelineOps([]step{s})
-	return len(s.possibleEffects()) > 0 || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() })
+	_, may := s.possibleEffect()
+	return may || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() })
 }
 
 // scriptFile returns the file whose program an interpreter runs or whose patch is
@@ -251,7 +235,7 @@ func (s *step) scriptFile() string {
 			return s.knownPath(w)
 		}
 	}
-	if s.may != asScript || s.has("-m", "-c") || s.does != runs && s.does != rewrites {
+	if s.may != asScript || s.has("-m", "-c", "-e") || s.does != runs && s.does != rewrites {
 		return ""
 	}
 	for _, w := range s.args {

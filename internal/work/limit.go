@@ -99,63 +99,46 @@ func CountLines(s string) int {
 	return n
 }
 
-// mostCompared bounds the lines on each side that are compared with all of the other.
-const mostCompared = 400
-
 // CountChanges counts the lines that an edit puts in and takes out: those that stand in
-// both texts, in the same order, stay.
+// both texts stay.
 func CountChanges(old, now string) (plus, minus int) {
-	a, b := linesOf(old), linesOf(now)
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
+	stay := map[string]int{}
+	for l := range strings.Lines(old) {
+		stay[strings.TrimSuffix(l, "\n")]++
+		minus++
 	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	if max(len(a), len(b)) > mostCompared {
-		return len(b), len(a)
-	}
-	same := make([]int, len(b)+1) // the most that stay of the lines so far and the first of b
-	for _, l := range a {
-		before := 0
-		for k := range b {
-			up := same[k+1]
-			if l == b[k] {
-				same[k+1] = before + 1
-			} else {
-				same[k+1] = max(up, same[k])
-			}
-			before = up
+	for l := range strings.Lines(now) {
+		if l = strings.TrimSuffix(l, "\n"); stay[l] == 0 {
+			plus++
+			continue
 		}
+		stay[l]--
+		minus--
 	}
-	return len(b) - same[len(b)], len(a) - same[len(b)]
-}
-
-func linesOf(s string) []string {
-	if s == "" {
-		return nil
+	if plus+minus == 0 && old != now {
+		return 1, 1 // lines that changed places
 	}
-	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	return plus, minus
 }
 
 // headOf returns the start of s, whole lines where that loses less than half.
 func headOf(s string, bytes, lines int) string {
-	end := min(len(s), max(bytes, 0))
-	at := 0
+	end := 0
 	for range lines {
-		i := strings.IndexByte(s[at:end], '\n')
+		i := strings.IndexByte(s[end:], '\n')
 		if i < 0 {
-			if end == len(s) {
-				return s
-			}
-			if i := strings.LastIndexByte(s[:end], '\n'); i > end/2 {
-				return s[:i+1]
-			}
-			return quote.Clip(s, end)
+			end = len(s)
+			break
 		}
-		at += i + 1
+		end += i + 1
 	}
-	return s[:at]
+	if bytes = max(bytes, 0); end <= bytes {
+		return s[:end]
+	}
+	if i := strings.LastIndexByte(s[:bytes], '\n'); i > bytes/2 {
+		return s[:i+1]
+	}
+	return quote.Clip(s, bytes)
 }
 
 // tailOf returns the end of s, whole lines where that loses less than half.
@@ -163,23 +146,21 @@ func tailOf(s string, bytes, lines int) string {
 	if bytes <= 0 || lines <= 0 {
 		return ""
 	}
-	start := max(0, len(s)-bytes)
-	at := len(strings.TrimSuffix(s, "\n"))
+	start := len(strings.TrimSuffix(s, "\n")) + 1
 	for range lines {
-		i := strings.LastIndexByte(s[start:max(at, start)], '\n')
-		if i < 0 {
-			if start == 0 {
-				return s
-			}
-			if i := strings.IndexByte(s[start:], '\n'); i >= 0 && i < (len(s)-start)/2 {
-				return s[start+i+1:]
-			}
-			for start < len(s) && !utf8.RuneStart(s[start]) {
-				start++
-			}
-			return s[start:]
+		if start = strings.LastIndexByte(s[:start-1], '\n') + 1; start == 0 {
+			break
 		}
-		at = start + i
 	}
-	return s[at+1:]
+	if len(s)-start <= bytes {
+		return s[start:]
+	}
+	start = len(s) - bytes
+	if i := strings.IndexByte(s[start:], '\n'); i >= 0 && i < bytes/2 {
+		return s[start+i+1:]
+	}
+	for start < len(s) && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	return s[start:]
 }

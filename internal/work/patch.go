@@ -1,6 +1,7 @@
 package work
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -163,25 +164,22 @@ func (p *patchReader) endFile() {
 // readDiff reads a unified diff: which files it changes. Their hunks are not read,
 // since agents hardly hand over such diffs.
 func readDiff(s string) (ops []Op) {
-	from := ""
-	for line := range strings.SplitSeq(s, "\n") {
-		if old, ok := strings.CutPrefix(line, "--- "); ok {
-			from = diffPath(old)
-		}
-		if now, ok := strings.CutPrefix(line, "+++ "); ok && len(ops) < maxEdits {
-			if now = diffPath(now); now != "" {
-				ops = append(ops, Op{Kind: Unclear, Path: now, Whole: from == ""})
-			} else if from != "" {
-				ops = append(ops, Op{Kind: Delete, Path: from})
-			}
+	for _, m := range diffNames.FindAllStringSubmatch(s, maxEdits) {
+		switch from, to := diffPath(m[1]), diffPath(m[2]); {
+		case to != "":
+			ops = append(ops, Op{Kind: Unclear, Path: to, Whole: from == ""})
+		case from != "":
+			ops = append(ops, Op{Kind: Delete, Path: from})
 		}
 	}
 	return ops
 }
 
+// diffNames are the lines of a unified diff that name a file before and after it.
+var diffNames = regexp.MustCompile(`(?m)^--- ([^\t\n]*).*\n\+\+\+ ([^\t\n]*)`)
+
 // diffPath reads the path of a --- or +++ line, "" for /dev/null.
 func diffPath(s string) string {
-	s, _, _ = strings.Cut(s, "\t")
 	if s = tidyPath(s); s == "/dev/null" {
 		return ""
 	}
@@ -193,47 +191,27 @@ func diffPath(s string) string {
 
 // readBlocks reads the SEARCH and REPLACE blocks of a diff, in the forms of
 // several editors. A text without blocks leaves the file unclear.
-func readBlocks(file, s string) []Op {
-	var ops []Op
-	var text [2]strings.Builder // the old one and the new one
-	at, from := -1, 0           // the text that is read, -1 between blocks; its first line
-	for s != "" && len(ops) < maxEdits {
-		var line string
-		line, s, _ = strings.Cut(s, "\n")
-		bare := strings.TrimRight(line, " \t")
-		begins := at == 0 && text[0].Len() == 0
-		switch {
-		case at < 0:
-			if isMark(bare, "<<<<<<", "------", ">", "SEARCH") {
-				at, from = 0, 0
-				text[0].Reset()
-				text[1].Reset()
-			}
-		case begins && strings.HasPrefix(bare, ":start_line:"):
-			from, _ = strconv.Atoi(strings.TrimSpace(bare[12:]))
-		case begins && (strings.HasPrefix(bare, ":end_line:") || bare == "-------"):
-		case at == 0 && bare == "=======":
-			at = 1
-		case at == 1 && isMark(bare, ">>>>>>", "++++++", "<", "REPLACE"):
-			e := Op{Path: file, Old: text[0].String(), New: text[1].String(), Lines: true}
-			if e.Old == "" {
-				e.Whole, e.Lines = true, false
-			} else if from > 0 {
-				e.From, e.To = from, from+strings.Count(e.Old, "\n")-1
-			}
-			ops = append(ops, e)
-			at = -1
-		default:
-			writeLine(&text[at], line)
+func readBlocks(file, s string) (ops []Op) {
+	for _, m := range searchBlock.FindAllStringSubmatch(s, maxEdits) {
+		e := Op{Path: file, Old: m[2], New: m[3], Lines: true}
+		if e.Old == "" {
+			e.Whole, e.Lines = true, false
+		} else if from, _ := strconv.Atoi(m[1]); from > 0 {
+			e.From, e.To = from, from+strings.Count(e.Old, "\n")-1
 		}
+		ops = append(ops, e)
 	}
-	if len(ops) == 0 || at >= 0 {
+	if len(ops) == 0 || len(ops) < len(blockStart.FindAllStringIndex(s, maxEdits)) {
 		return []Op{{Kind: Unclear, Path: file}}
 	}
 	return ops
 }
 
-// isMark reports whether a line begins or ends a block.
-func isMark(line, one, other, closing, word string) bool {
-	return (strings.HasPrefix(line, one) || strings.HasPrefix(line, other)) && strings.HasSuffix(strings.TrimRight(line, closing), word)
-}
+// searchBlock is a block, with its first line where that is told, blockStart the line
+// that begins one.
+var (
+	blockStart  = regexp.MustCompile(`(?m)^(?:<{6,}|-{6,}) *SEARCH>?[ \t]*$`)
+	searchBlock = regexp.MustCompile(`(?m)^(?:<{6,}|-{6,}) *SEARCH>?[ \t]*\n` +
+		`(?:(?::start_line: *(\d*).*|:end_line:.*|-------[ \t]*)\n)*` +
+		`((?:.*\n)*?)=======[ \t]*\n((?:.*\n)*?)(?:>{6,}|\+{6,}) *REPLACE<?[ \t]*$`)
+)

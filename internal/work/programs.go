@@ -21,7 +21,6 @@ const (
 	rewrites // changes them where it is told to do so in place
 	patches
 	fetches // puts what it gets into a file
-	compares
 )
 
 // mayChange is what a program may do to files that its words do not spell out.
@@ -108,7 +107,6 @@ var programs = programTable(map[string]program{
 	"patch git-apply":                      {does: patches, may: anyFile, unless: dryRun},
 	"curl wget":                            {does: fetches},
 	"git-checkout git-switch":              {may: aBranch, tree: Undo},
-	"git-diff":                             {does: compares, unless: "--cached --staged -R --word-diff --no-index"},
 	"git-commit":                           {tree: Commit},
 	"git-stash":                            {may: anyFile, tree: Stash, unless: "list show drop create clear"},
 	"git-reset":                            {may: anyFile, tree: Undo, when: "--hard --merge --keep"},

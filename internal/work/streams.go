@@ -1,8 +1,6 @@
 package work
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -17,7 +15,6 @@ type Stream struct {
 
 	Literal []string // all lines that it prints, where they stand in the command
 	Found   bool     // lines of files, each with its number or with path and number
-	Diff    bool     // how the files stand in the working tree beside a commit
 	Silent  bool     // it prints nothing
 	Dir     string   // where the paths of found lines start
 
@@ -54,33 +51,26 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 	if len(in) == 1 && in[0].Kind == Show {
 		shown = &in[0]
 	}
-	files := len(s.operands(s.valued)) > s.skip
 	switch s.does {
-	case ends:
-		from, to, strict := s.headTail()
-		if files {
+	case ends, seds:
+		p := s.pickLines()
+		switch {
+		case len(p.files) > 0 || len(p.ranges) == 0 || len(p.ranges) > 1 && !out.Numbered:
 			return false
+		case shown == nil:
+			return out.Found && s.name == "head" && p.strict
 		}
-		if shown != nil {
-			return shown.narrowLines(from, to) && strict && out.show
-		}
-		return (out.Found || out.Diff) && s.name == "head" && strict
-	case seds:
-		c := s.sedCall()
-		ranges, ok := c.printedRanges()
-		if !ok || len(c.files) > 0 || shown == nil || len(ranges) > 1 && !out.Numbered {
-			return false
-		}
-		last := ranges[len(ranges)-1][1]
-		for _, r := range ranges { // of numbered lines each tells its place
-			if r[0] < ranges[0][0] || last > 0 && (r[1] == 0 || r[1] > last) {
+		last := p.ranges[len(p.ranges)-1][1]
+		for _, r := range p.ranges { // of numbered lines each tells its place
+			if r[0] < p.ranges[0][0] || last > 0 && (r[1] == 0 || r[1] > last) {
 				return false
 			}
 		}
-		return shown.narrowLines(ranges[0][0], last) && c.strict && out.show
+		return shown.narrowLines(p.ranges[0][0], last) && p.strict && out.show
 	case shows:
 		return len(s.args) == 0 && s.name == "cat"
 	case searches:
+		files := len(s.operands(s.valued)) > s.skip
 		if shown != nil && !files {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
 		}
@@ -127,39 +117,6 @@ func (o *Op) narrowLines(from, to int) bool {
 	}
 	return true
 }
-
-// headTail reads the lines that head and tail show. Strict is false where the
-// options say something else too.
-func (s *step) headTail() (from, to int, strict bool) {
-	count := "10"
-	strict = true
-	for i, w := range s.args {
-		switch m := lineCount.FindStringSubmatch(w.text); {
-		case m != nil:
-			count = m[1]
-		case (w.text == "-n" || w.text == "--lines") && i+1 < len(s.args):
-			count = s.args[i+1].text
-		case strings.HasPrefix(w.text, "-c") || strings.HasPrefix(w.text, "--bytes"):
-			return 1, 1, false // less than a line is claimed
-		case strings.HasPrefix(w.text, "-"):
-			strict = false
-		}
-	}
-	digits, plus := strings.CutPrefix(count, "+")
-	n, err := strconv.Atoi(digits)
-	switch {
-	case err != nil || n < 0 || n > 1<<30 || n == 0 && !plus:
-		return 1, 1, false
-	case s.name == "head":
-		return 1, n, strict
-	case plus:
-		return max(n, 1), 0, strict
-	}
-	return -n, -1, false
-}
-
-// lineCount is an option that says how many lines are shown, or from which on.
-var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
 
 // echoStream returns what echo and printf print.
 func (s *step) echoStream() Stream {

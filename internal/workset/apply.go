@@ -205,9 +205,6 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 	if strings.Count(old, "\n") != strings.Count(now, "\n") {
 		f.dropNumbers()
 	}
-	if n, _ := f.findText(old, false, place{}); n == 0 { // what is known of it was not so any more
-		f.dropOutdated(linesOf(old))
-	}
 	newest := max(0, len(f.Loose)-mostReplaced)
 	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {
 		return p.Text != old && strings.Contains(old, p.Text) // replaced with it
@@ -220,36 +217,6 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 		}
 	}
 	f.addLoose(now, at)
-}
-
-// dropOutdated drops the lines that are known of a text which stood in the file until
-// now, but not quite so: those behind its first line of which nearly all are the
-// same, or a whole region of its lines. What follows may have moved.
-func (f *File) dropOutdated(old []string) {
-	known, all := map[string]bool{}, 0
-	for _, t := range old {
-		known[t] = true
-		all += min(1, len(strings.TrimSpace(t))/leastTelling)
-	}
-	if all < 3 { // the like may well stand elsewhere
-		return
-	}
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		from := max(0, slices.IndexFunc(r.Lines, func(l Line) bool { return l.Text == old[0] }))
-		to, lines, same := from, 0, 0
-		for k := from; k < min(from+len(old), len(r.Lines)); k++ {
-			if t := r.Lines[k].Text; known[t] {
-				to, lines = k+1, lines+1
-				same += min(1, len(strings.TrimSpace(t))/leastTelling)
-			}
-		}
-		if 4*same >= 3*all || lines == len(r.Lines) {
-			f.Regions = append(f.Regions, Region{Lines: r.Lines[to:]})
-			f.Regions[i].Lines = r.Lines[:from:from]
-		}
-	}
-	f.tidyRegions()
 }
 
 // addLoose keeps new text whose place is not known. It takes the place of older text

@@ -2,11 +2,8 @@ package workset
 
 import (
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
@@ -34,54 +31,14 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
 			e.Tree = work.Stay // not done, or not to the end
 		}
-		s.doubtBy(e, &o, at)
+		s.doubtBy(e, at)
 	}
-	if !c.Clear && changesFiles(c.Command) {
-		s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
-	}
-	if !c.Clear || o.running {
-		return
-	}
-	shownAt := s.tick()
-	show := func(run shown) {
-		if end, ok := strings.CutPrefix(run.path, diffFile); ok {
-			f := s.fileWith(end)
-			if f == nil || !f.contradictsKnown(run.from, run.lines, unknownEnd) {
-				return // a look at what was done is no sign that it is needed next
-			}
-			run.path = f.Path
-		}
-		s.showAll(run, shownAt)
-	}
-	s.doubtHidden(splitOutput(c.Streams, &o, s.File, show), &o, moment{msg: at.msg, now: shownAt.now - 1})
-}
-
-// doubtHidden doubts the files of streams whose lines are somewhere in the output, where
-// it lacks a line that is known of them.
-func (s *Set) doubtHidden(list []work.Stream, o *output, at moment) {
-	lines, whole := o.lines()
-	if len(list) == 0 || !whole {
-		return
-	}
-	shows := map[string]bool{"": true}
-	for _, l := range lines {
-		shows[strings.TrimSpace(l)] = true
-	}
-	for _, st := range list {
-		f := s.File(st.Path)
-		if f == nil || st.Found || st.Numbered {
-			continue
-		}
-		lacks := slices.ContainsFunc(f.Regions, func(r Region) bool {
-			from, to := max(0, st.From-r.From), len(r.Lines)
-			if st.Count != work.ToEnd {
-				to = min(to, st.From+st.Count-r.From)
-			}
-			return r.From > 0 && from < to && slices.ContainsFunc(r.Lines[from:to], func(l Line) bool { return !shows[strings.TrimSpace(l.Text)] })
-		})
-		if lacks {
-			f.doubts.raise(at, Differs)
-		}
+	switch {
+	case !c.Clear:
+		s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, at)
+	case !o.running:
+		shownAt := s.tick()
+		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
 	}
 }
 
@@ -90,25 +47,6 @@ func (s *Set) doubtHidden(list []work.Stream, o *output, at moment) {
 func wasRefused(text string) bool {
 	_, undone := work.Refusal(text[:min(len(text), 200)])
 	return undone && len(text) < 2000 || strings.HasPrefix(text, "<tool_use_error>")
-}
-
-// fileWith returns the known file whose path ends so, nil where none or several do.
-func (s *Set) fileWith(end string) (found *File) {
-	for k, f := range s.files {
-		if strings.HasSuffix("/"+k, "/"+end) {
-			if found != nil {
-				return nil
-			}
-			found = f
-		}
-	}
-	return found
-}
-
-// changesFiles reports whether a command that could not be read holds a word that
-// changes files.
-func changesFiles(src string) bool {
-	return find.Any(src, ">", "sed -i", "git checkout", "git stash", "git reset", "mv ", "rm ", "cp ", "tee ", "apply_patch", "write")
 }
 
 // noteShellFolder notes the folder that a shell is left in. Most agents start a new shell
@@ -126,7 +64,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
-func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
+func (s *Set) doubtBy(e work.Effect, at moment) {
 	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
 		return
 	}
@@ -138,25 +76,19 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 			return
 		}
 	}
-	listed, all := []string(nil), true
-	if e.Reach == work.Listed {
-		listed, all = o.changedFiles()
-	} else if e.Tree == work.Stay && nothingDone.In(o.text) {
-		return
-	}
 	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k := range s.files {
 		named = named || strings.Contains(e.Code, path.Base(k))
 	}
+	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
 		switch {
-		case namesFile(e.Code, k) || e.Reach == work.NoOther && matchesFile(e.Code, k):
-			if e.Tree == work.Undo && f.committed != nil && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.fileKey(w)) }) {
+		case namesFile(e.Code, k, e.Reach == work.NoOther):
+			if e.Tree == work.Undo && f.committed != nil && s.hasPath(e.Code, k) {
 				f.returnTo(f.committed)
 			}
-		case named || !s.mayReach(e.Dir, k), (e.Tree == work.Undo || e.Tree == work.Stash) && e.Code == "" && f.committed == nil, e.Reach == work.Edited && f.counted <= s.formatted,
-			!all && !slices.ContainsFunc(listed, func(p string) bool { return strings.HasSuffix(k, p) }):
+		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted:
 			continue
 		}
 		f.doubts.raise(at, Command)
@@ -166,80 +98,35 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	}
 }
 
+// namesFile reports whether code may mean a file, by its name or by a pattern.
+func namesFile(code, key string, patterns bool) bool {
+	name := path.Base(key)
+	return strings.Contains(code, name) || patterns && slices.ContainsFunc(strings.Fields(code), func(w string) bool {
+		ok, _ := path.Match(path.Base(w), name)
+		return ok && strings.ContainsAny(w, "*?")
+	})
+}
+
+// hasPath reports whether one of these words is the path of a file, or the end of it.
+func (s *Set) hasPath(words, key string) bool {
+	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return strings.HasSuffix("/"+key, "/"+s.fileKey(w)) })
+}
+
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
-// folder above dir but a home while the session's is not known.
+// folder above dir while the session's is not known.
 func (s *Set) mayReach(dir, key string) bool {
 	if !work.IsAbs(dir) {
 		return true
 	}
-	dir = s.fileKey(dir)
-	root := dir
-	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
+	root := s.fileKey(dir)
+	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(root+"/", base+"/") {
 		root = base
 	}
 	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
 		root = path.Dir(root)
 	}
-	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
-}
-
-// noProject are folders with many projects.
-var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
-
-// changedFiles returns the ends of the paths that git lists as changed, and whether
-// there may be more.
-func (o *output) changedFiles() (ends []string, more bool) {
-	for line := range strings.Lines(o.text) {
-		if m := statLine.FindStringSubmatch(line); m != nil {
-			ends = append(ends, strings.TrimPrefix(m[1], "..."))
-		}
-		if m := statSum.FindStringSubmatch(line); m != nil {
-			return ends, m[1] != strconv.Itoa(len(ends))
-		}
-	}
-	return nil, !nothingDone.In(o.text)
-}
-
-// nothingDone is what git and formatters write where they changed no file, or got nothing.
-var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
-	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
-
-// What git writes of the files that it changed: one line for each, and their number.
-var (
-	statLine = regexp.MustCompile(`^ (\S.*?) +\|  *(?:\d|Bin)`)
-	statSum  = regexp.MustCompile(`^ (\d+) files? changed`)
-)
-
-// matchesFile reports whether a pattern among these words may be meant for a file.
-func matchesFile(code, key string) bool {
-	for w := range strings.FieldsSeq(code) {
-		if ok, _ := path.Match(path.Base(w), path.Base(key)); ok && strings.ContainsAny(w, "*?") {
-			return true
-		}
-	}
-	return false
-}
-
-// namesFile reports whether code may name the file with a path: by its name, and no
-// other folder before that.
-func namesFile(code, key string) bool {
-	dir, name := path.Split(key)
-	for i := strings.Index(code, name); i >= 0; i = strings.Index(code, name) {
-		from := 1 + strings.LastIndexFunc(code[:i], func(r rune) bool {
-			return r != '/' && r != '.' && r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		})
-		folder := code[from:i]
-		if up := strings.LastIndex(folder, "./"); up >= 0 {
-			folder = folder[up+2:]
-		}
-		open := folder == "/" || from > 0 && strings.IndexByte("$%*})]~@", code[from-1]) >= 0 // something stands before it
-		if open || strings.HasSuffix("/"+dir, "/"+folder) || strings.HasSuffix("/"+folder, "/"+dir) {
-			return true
-		}
-		code = code[i+len(name):]
-	}
-	return false
+	return strings.HasPrefix(key, root+"/")
 }
 
 // changeTree follows what git does with all changes since the last commit, as far as

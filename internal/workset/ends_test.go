@@ -70,10 +70,6 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			edit(k, "not known", "not\nknown", false) // the lines may have moved
 			edit(k, "four\n", "4", false)
 		}, "@0\n?three\n@0\n?more\n?last\n~not\nknown\n"},
-		{"an edit whose text is known otherwise replaced what is known", func(k *talk) {
-			read(k, 7, "     7→start\n     8→\tcall(theme, first, second)\n     9→\tshow(theme, red)\n    10→\tsave(theme, first, second)\n    11→\thide(theme, first, second)\n    12→\tstop(theme)")
-			edit(k, "\tcall(theme, first, second)\n\tshow(theme, blue)\n\tsave(theme, first, second)\n\thide(theme, first, second)\n", "\tcall(theme, save)\n", false) // somebody made it blue
-		}, "@0\n?start\n@0\n?\tstop(theme)\n~\tcall(theme, save)\n\n"},
 		{"what an edit puts in its place has no second copy", func(k *talk) {
 			read(k, 1, "     1→func first() {\n     2→}")
 			edit(k, "not known", "\tcall(first, second)\n\treturn", false)

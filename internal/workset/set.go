@@ -3,7 +3,6 @@ package workset
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,14 +19,12 @@ type Set struct {
 	files map[string]*File
 	calls map[string]*chat.Part
 
-	at     moment          // the clock, which each event moves on
-	doubts                 // of all files
-	base   string          // the folder that the session works in, "" while it is not known
-	shell  string          // the folder of a shell that stays where it was taken
-	window string          // the file that is open in an editor with a window
-	bare   map[string]bool // tools that show lines without numbers
-	drives bool            // paths with drive letters were seen
-	home   string          // the folder that ~ stands for, "" while it is not known
+	at     moment // the clock, which each event moves on
+	doubts        // of all files
+	base   string // the folder that the session works in, "" while it is not known
+	shell  string // the folder of a shell that stays where it was taken
+	window string // the file that is open in an editor with a window
+	drives bool   // paths with drive letters were seen
 
 	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
@@ -46,7 +43,7 @@ type Set struct {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *work.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), placed: make(map[*chat.Part]int)}
 }
 
 // Add reads message i. Messages are added in order, each once.
@@ -131,19 +128,8 @@ func (s *Set) fileKey(p string) string {
 	} else if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
 		p = p[1:2] + ":" + p[2:]
 	}
-	if s.home == "" {
-		if home := homeFolder.FindString(p); home != "" {
-			s.settleAt(home)
-		}
-	}
-	if rest, ok := strings.CutPrefix(p, "~/"); ok && s.home != "" {
-		p = s.home + "/" + rest
-	}
 	return path.Clean(p)
 }
-
-// homeFolder is somebody's home at the start of a path.
-var homeFolder = regexp.MustCompile(`^(?:(?:[a-z]:)?/Users/[^/]+|/home/[^/]+|/root\b)`)
 
 // fileAt returns the file with a path and makes it where there is none.
 func (s *Set) fileAt(p string) *File {
@@ -166,17 +152,6 @@ func (s *Set) settleIn(dir string) {
 	for k, f := range s.files {
 		if !work.IsAbs(k) {
 			s.renameFile(k, f, work.Join(dir, f.Path))
-		}
-	}
-}
-
-// settleAt notes the user's home. Files that were named from it get their full
-// paths.
-func (s *Set) settleAt(home string) {
-	s.home = home
-	for k, f := range s.files {
-		if rest, ok := strings.CutPrefix(k, "~/"); ok {
-			s.renameFile(k, f, home+"/"+rest)
 		}
 	}
 }
@@ -265,7 +240,7 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 			s.takeCommand(call.Name, c, res, at)
 		}
 	case work.ToolRead:
-		s.takeRead(call.Name, c.Ops, res, at)
+		s.takeRead(c.Ops, res, at)
 	case work.ToolSearch:
 		s.takeSearch(call, res, at)
 	default:
@@ -296,7 +271,7 @@ var (
 )
 
 // takeRead takes in what a tool for reading files showed.
-func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
+func (s *Set) takeRead(ops []work.Op, res *chat.Part, at moment) {
 	if len(ops) != 1 || strings.Contains(ops[0].Path, "://") {
 		return
 	}
@@ -316,13 +291,9 @@ func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
 	if folderListing.In(head) {
 		return
 	}
-	first, lines, end, ok := readResult(text, op.From, op.To, s.bare[tool])
+	first, lines, end, ok := readResult(text, op.From, op.To)
 	if !ok {
 		return
-	}
-	if len(lines) > 2 && !s.bare[tool] {
-		line, _, _ := strings.Cut(stripReminder(text), "\n")
-		s.bare[tool] = line == lines[0] && line != ""
 	}
 	s.showAll(shown{op.Path, first, lines, end, firstCut(text, lines) < 0}, at)
 }

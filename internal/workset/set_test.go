@@ -83,8 +83,6 @@ func TestShapesOfReads(t *testing.T) {
 		{"a pipe that changes lines", "exec_command", shell("cat a | tr a-z A-Z"), codex + "ONE\n", "unknown"},
 		{"head", "exec_command", shell("head -n 2 a"), codex + "one\ntwo\n", "@1\none\ntwo\n"},
 		{"two ranges by their counts", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\nsix\n", "@1\none\ntwo\n@5\nfive\nsix\n"},
-		{"two ranges, one short", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\n", "@1\none\ntwo\n@5\nfive\n"},
-		{"two ranges of one call", "exec_command", shell("sed -n '1,2p;5,6p' a"), codex + "one\ntwo\nfive\n", "@1\none\ntwo\n@5\nfive\n"},
 		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "@1\none\ntwo\n"},
 		{"the same line between several", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\none\ntwo\n---\ny\n", "@1\none\ntwo\ncomplete\n"},
 		{"that line in a file", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\n---\none\n---\ny\n", "unknown"},
@@ -124,24 +122,6 @@ func TestMovedFolders(t *testing.T) {
 		k.call("Bash", object("command", "cd /w && "+command), "")
 		if got := drawn(k.set().File(want)); got != "@1\none\ntwo\ncomplete\n" {
 			t.Errorf("%s: %s is\n%s", command, want, got)
-		}
-	}
-}
-
-// A command that shows several files shows those that are known anew, and makes them
-// doubtful where its output holds them otherwise.
-func TestChainedReads(t *testing.T) {
-	const old, other = "first line of a\nsecond line of a\nthird line of a\nfourth line of a\n", "first line of b\nsecond line of b\n"
-	for _, tc := range []struct{ name, output, a, b string }{
-		{"as they were", old + other, "@1\n" + old + "complete\n", "@1\n" + other},
-		{"one changed", strings.Replace(old, "first", "1st", 1) + other, "@1\n" + strings.Replace(old, "first", "1st", 1) + "complete\n", "@1\n" + other},
-		{"its end changed", strings.Replace(old, "fourth", "4th", 1) + other, "@1\n?" + strings.ReplaceAll(strings.TrimSpace(old), "\n", "\n?") + "\ncomplete\n", "unknown"},
-	} {
-		var k talk
-		k.call("Write", object("file_path", "/w/a.go", "content", old), "File created successfully")
-		k.call("Bash", object("command", "cd /w && sed -n 1,80p a.go && sed -n 1,200p b.go"), tc.output)
-		if a, b := drawn(k.set().File("/w/a.go")), drawn(k.set().File("/w/b.go")); a != tc.a || strings.TrimSuffix(b, "complete\n") != tc.b {
-			t.Errorf("%s: a.go\n%sb.go\n%s", tc.name, a, b)
 		}
 	}
 }
@@ -191,19 +171,8 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"a pull of other files", func(k *talk) {
-			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
-		}, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"a pull of more than it lists", func(k *talk) {
-			sh(k, "git pull | tail -2", " b.go | 2 +-\n 2 files changed, 2 insertions(+)")
-		}, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a pull", func(k *talk) { sh(k, "git pull", "Updating 1..2") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"files removed by a pattern", func(k *talk) { sh(k, "rm -f b/*.ts test_*.py", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"a diff that shows another line", func(k *talk) {
-			sh(k, "git diff", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three")
-		}, "@1\none\nzwei\nthree\n"},
-		{"a diff of commits", func(k *talk) {
-			sh(k, "git diff a..b", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three")
-		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a script that names the file", func(k *talk) { sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a script that names another", func(k *talk) {
 			k.call("Write", object("file_path", "/w/b.go", "content", "b\n"), "File created successfully")
@@ -218,10 +187,10 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/a.go", "content", "x\n"), "File created successfully")
 			sh(k, "cat >> a.go <<'E'\ny\nE", "")
 		}, "@1\nx\ny\ncomplete\n"},
-		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@2\nzwei\n@0\n?one\n@0\n?three\n"},
+		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n@0\n?three\n"},
 		{"a read that shows what stood before it", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":3}`, "     2→zero\n     3→one\n     4→two")
-		}, "@2\nzero\none\ntwo\n"},
+		}, "@1\n?one\nzero\none\ntwo\n"},
 		{"a read that ends before", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":9}`, "     1→one\n     2→new")
 		}, "@1\none\nnew\ncomplete\n"},
@@ -230,7 +199,6 @@ func TestWhatChangesFiles(t *testing.T) {
 				k.call("apply_patch", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n \t}\n+again() {\n+\t}\n }\n*** End Patch", "Success. Updated the following files:\nM /w/a.go")
 			}
 		}, "@1\n?one\n?two\n?three\n~\t}\nagain() {\n\t}\n}\n\n"},
-		{"a program that names another folder", func(k *talk) { sh(k, "npx prettier --write other/a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a note that it was changed", func(k *talk) {
 			k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter."}}})
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},
@@ -275,22 +243,6 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	}
 }
 
-// A path from the home folder is the file with its full path.
-func TestPathsFromTheHomeFolder(t *testing.T) {
-	var k talk
-	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→one")
-	k.call("Bash", object("command", "rm ~/notes.md"), "")
-	if s := k.set(); len(s.Files()) != 1 || !s.File("/c/Users/ann/notes.md").Deleted {
-		t.Errorf("%d files", len(s.Files()))
-	}
-	k = talk{} // and where the home is not known yet
-	k.call("Write", object("file_path", "~/notes.md", "content", "one\n"), "File created successfully")
-	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→two")
-	if s := k.set(); len(s.Files()) != 1 {
-		t.Errorf("%d files", len(s.Files()))
-	}
-}
-
 // Files come with the most recently touched first, and say what touched them.
 func TestFiles(t *testing.T) {
 	var k talk
@@ -304,29 +256,6 @@ func TestFiles(t *testing.T) {
 	}
 	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn {
 		t.Errorf("got %+v", l)
-	}
-}
-
-// A session whose folder nobody names: an edit tells that a full path and a relative
-// one are one file, whichever was read.
-func TestFolderRecognised(t *testing.T) {
-	body := "package store\n\nfunc Open(path string) (*Store, error) {\n\treturn nil, nil\n}\n"
-	const full = "/srv/app/internal/store/open.go"
-	for _, read := range []string{"internal/store/open.go", full} {
-		var k talk
-		k.call("bash", object("command", "cat "+read), body)
-		if read == full {
-			k.call("apply_patch", object("patchText", "*** Begin Patch\n*** Update File: internal/store/open.go\n@@\n-func Open(path string) (*Store, error) {\n+func Open(path string, mode int) (*Store, error) {\n*** End Patch"), "Success. Updated the following files:\nM internal/store/open.go")
-		} else {
-			k.call("edit", object("filePath", full, "oldString", "func Open(path string) (*Store, error) {", "newString", "func Open(path string, mode int) (*Store, error) {"), "Edit applied successfully.")
-		}
-		files := k.set().Files()
-		if len(files) != 1 || files[0].Path != full || !files[0].Complete {
-			t.Fatalf("got %+v", files)
-		}
-		if line := files[0].Regions[0].Lines[2].Text; line != "func Open(path string, mode int) (*Store, error) {" {
-			t.Errorf("line 3 is %q", line)
-		}
 	}
 }
 

@@ -29,22 +29,16 @@ func endIf(end bool) ending {
 // numberAt reads a line that carries its number: "  12→text", "12\ttext",
 // "12: text", "00012| text", "12:text". It returns the separator that it found.
 func numberAt(line string) (n int, sep, text string, ok bool) {
-	i := 0
-	for i < len(line) && line[i] == ' ' {
-		i++
+	line = strings.TrimLeft(line, " ")
+	end := 0
+	for end < min(len(line), 9) && line[end] >= '0' && line[end] <= '9' {
+		end++
 	}
-	start := i
-	for i < len(line) && line[i] >= '0' && line[i] <= '9' && i-start < 9 {
-		i++
-	}
-	if i == start {
-		return 0, "", "", false
-	}
-	n, err := strconv.Atoi(line[start:i])
+	n, err := strconv.Atoi(line[:end])
 	if err != nil {
 		return 0, "", "", false
 	}
-	rest := line[i:]
+	rest := line[end:]
 	for _, s := range [...]string{"→", "\t", ": ", ":", "| ", "|"} {
 		if strings.HasPrefix(rest, s) {
 			return n, s, rest[len(s):], true
@@ -149,14 +143,13 @@ var truncation = find.Words(
 )
 
 // readResult finds the lines of a file in the result of a tool that reads. From
-// and to are the range that was asked for, 0 where none was. Bare says that the
-// tool is known to show lines without numbers.
-func readResult(s string, from, to int, bare bool) (first int, lines []string, end ending, ok bool) {
+// and to are the range that was asked for, 0 where none was.
+func readResult(s string, from, to int) (first int, lines []string, end ending, ok bool) {
 	if s = stripReminder(s); strings.TrimSpace(s) == "" {
 		return 0, nil, unknownEnd, false
 	}
 	body, had := cutHeader(s)
-	if first, lines, rest, ok := readNumbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
+	if first, lines, rest, ok := readNumbered(body); ok && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
 		n := len(lines)
 		last := first + n - 1
 		if m := endNote.FindStringSubmatch(rest[:min(len(rest), 400)]); m != nil && m[1] == strconv.Itoa(last) {

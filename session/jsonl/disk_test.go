@@ -174,7 +174,7 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Create(t.Context(), session.Header{ID: "new"}); !errors.Is(err, session.ErrReadOnly) {
+	if _, err := store.Create(t.Context(), session.Header{ID: "new"}, session.Records()); !errors.Is(err, session.ErrReadOnly) {
 		t.Errorf("creating in a read-only folder: %v", err)
 	}
 	if now, _ := os.ReadFile(path); string(now) != text {

@@ -353,7 +353,7 @@ func TestFolders(t *testing.T) {
 		t.Errorf("listed %+v, %v", list, err)
 	}
 	for _, id := range []string{"", "a/b", "a\nb"} {
-		if _, err := store.Create(t.Context(), session.Header{ID: id}); err == nil {
+		if _, err := store.Create(t.Context(), session.Header{ID: id}, session.Records()); err == nil {
 			t.Errorf("id %q is accepted", id)
 		}
 	}

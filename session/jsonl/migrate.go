@@ -79,7 +79,7 @@ func (l *log) moveToCopy(ctx context.Context) error {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is something other than a session: " + err.Error(), Hint: "move that file away", Err: session.ErrExists}
 		}
-		if err := writeWhole(path, session.HeaderRecord(l.header), withoutErrors(l.old)); err != nil {
+		if err := writeWhole(path, session.HeaderRecord(l.header), session.Records(l.old...)); err != nil {
 			return writeError("copy", path, err)
 		}
 	}

@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/privatetest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 )
@@ -24,45 +22,6 @@ func modeOf(t *testing.T, path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// TestPrivate holds that the owner alone can read the sessions of a store.
-func TestPrivate(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "made", "by us")
-	store, err := jsonl.Open(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := store.Create(t.Context(), session.Header{ID: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	open := func() session.Log {
-		log, err := store.Open(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return log
-	}
-	privatetest.Run(t, privatetest.Store{Dir: dir, Use: func(check func()) string {
-		log := open()
-		check()
-		if len(log.Notes()) > 0 {
-			t.Errorf("%q", log.Notes())
-		}
-		path := log.Info().Path
-		if err := log.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}, Exposed: func() string {
-		log := open()
-		defer log.Close() //nolint:errcheck // it was only opened
-		return strings.Join(log.Notes(), "\n")
-	}})
-}
-
 // TestNamedFileKeepsItsMode holds that a file which somebody names is not tightened,
 // also where it stands in the folder of a store.
 func TestNamedFileKeepsItsMode(t *testing.T) {
@@ -70,7 +29,7 @@ func TestNamedFileKeepsItsMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := store.Create(t.Context(), session.Header{ID: "a"})
+	log, err := store.Create(t.Context(), session.Header{ID: "a"}, session.Records())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +61,7 @@ func TestLinkedFoldersAreFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := store.Create(t.Context(), session.Header{ID: id})
+		log, err := store.Create(t.Context(), session.Header{ID: id}, session.Records())
 		if err != nil {
 			t.Fatal(err)
 		}

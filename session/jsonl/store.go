@@ -63,22 +63,7 @@ const extension = ".jsonl"
 
 // Create makes a session's file with its first records, whole or not at
 // all.
-func (s *store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
-	return s.CreateStream(ctx, h, withoutErrors(recs))
-}
-
-func withoutErrors(recs [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, raw := range recs {
-			if !yield(raw, nil) {
-				return
-			}
-		}
-	}
-}
-
-// CreateStream is Create with records that are not all there at once.
-func (s *store) CreateStream(_ context.Context, h session.Header, recs iter.Seq2[[]byte, error]) (session.Log, error) {
+func (s *store) Create(_ context.Context, h session.Header, recs iter.Seq2[[]byte, error]) (session.Log, error) {
 	if h.ID == "" || strings.ContainsAny(h.ID, "/\\\x00\n") {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this cannot be the id of a session", Hint: "use letters, digits and hyphens"}
 	}
@@ -154,50 +139,36 @@ func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
 	return l, nil
 }
 
-// eachFile calls f for every session file, also where a folder or a file is a link.
+// eachFile calls f for every session file in the folder and in those directly below it,
+// also where a folder or a file is a link, until f returns an error; of [fs.SkipAll] it
+// says nothing.
 func (s *store) eachFile(f func(path string, info fs.FileInfo) error) error {
-	root := s.dir + string(filepath.Separator) // follows a link to a folder
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && path == root && errors.Is(err, fs.ErrNotExist):
-			return filepath.SkipAll
-		case err != nil && path == root:
-			return writeError("list", s.dir, err)
-		case err != nil:
-			return nil //nolint:nilerr // a folder that cannot be read holds no sessions of ours
-		case d.IsDir():
-			if s.isBelow(path) {
-				return filepath.SkipDir
-			}
-			return nil
-		case d.Type()&fs.ModeSymlink != 0 && !s.isBelow(path):
-			if linked, err := os.ReadDir(path); err == nil { // no deeper than a folder that is none
-				return eachSession(path, linked, f)
+	top, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return writeError("list", s.dir, err)
+	}
+	for _, d := range top {
+		dir, files := s.dir, []fs.DirEntry{d}
+		if d.IsDir() || d.Type()&fs.ModeSymlink != 0 {
+			folder := filepath.Join(s.dir, d.Name())
+			if below, err := os.ReadDir(folder); err == nil { // one that cannot be read holds no sessions of ours
+				dir, files = folder, below
 			}
 		}
-		return eachSession(filepath.Dir(path), []fs.DirEntry{d}, f)
-	})
-}
-
-// isBelow reports whether a path lies deeper than the folder's own files and folders.
-func (s *store) isBelow(path string) bool {
-	rel, _ := filepath.Rel(s.dir, path)
-	return strings.Contains(rel, string(filepath.Separator))
-}
-
-// eachSession calls f for those of a folder's files that are session files.
-func eachSession(dir string, files []fs.DirEntry, f func(path string, info fs.FileInfo) error) error {
-	for _, d := range files {
-		path := filepath.Join(dir, d.Name())
-		if !strings.HasSuffix(path, extension) {
-			continue
-		}
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue // it was deleted meanwhile, or is none
-		}
-		if err := f(path, info); err != nil {
-			return err
+		for _, d := range files {
+			path := filepath.Join(dir, d.Name())
+			if !strings.HasSuffix(path, extension) {
+				continue
+			}
+			info, err := os.Stat(path)
+			if err != nil || !info.Mode().IsRegular() {
+				continue // it was deleted meanwhile, or is none
+			}
+			if err := f(path, info); err == fs.SkipAll {
+				return nil
+			} else if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -205,21 +176,20 @@ func eachSession(dir string, files []fs.DirEntry, f func(path string, info fs.Fi
 
 // findFile returns the file of a session.
 func (s *store) findFile(id string) (string, error) {
-	found := ""
 	if strings.HasSuffix(id, extension) {
 		if _, err := os.Stat(id); err == nil {
 			return id, nil
 		}
 	}
-	// Most files have the id in their name; the others have to be looked into.
-	var others []string
+	found := ""
+	var others []string // most files have the id in their name; the others have to be looked into
 	err := s.eachFile(func(path string, _ fs.FileInfo) error {
 		base := strings.TrimSuffix(filepath.Base(path), extension)
 		if base == id || strings.HasSuffix(base, "_"+id) || strings.HasSuffix(base, "_"+id+copySuffix) {
 			// One of a newer version is found too, so that opening it says so.
 			if h, err := readHeader(path); err == nil && h.ID == id || errors.Is(err, session.ErrNewer) {
 				found = path
-				return filepath.SkipAll
+				return fs.SkipAll
 			}
 		}
 		others = append(others, path)
@@ -228,18 +198,15 @@ func (s *store) findFile(id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if found != "" {
+		return found, nil
+	}
 	for _, path := range others {
-		if found != "" {
-			break
-		}
 		if h, err := readHeader(path); err == nil && h.ID == id {
-			found = path
+			return path, nil
 		}
 	}
-	if found == "" {
-		return "", &session.Error{Op: "open", Session: id, Problem: "there is no such session in " + s.dir, Hint: "list the sessions to find it", Err: session.ErrNotFound}
-	}
-	return found, nil
+	return "", &session.Error{Op: "open", Session: id, Problem: "there is no such session in " + s.dir, Hint: "list the sessions to find it", Err: session.ErrNotFound}
 }
 
 // readHeader reads a file's header.

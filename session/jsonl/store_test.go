@@ -1,28 +1,11 @@
 package jsonl
 
 import (
-	"os"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/sessiontest"
 	"github.com/winnow-llm/winnow/session"
 )
-
-func open(dir string) (session.Store, error) { return Open(dir, nil) }
-
-func TestMain(m *testing.M) {
-	sessiontest.Child(open)
-	os.Exit(m.Run())
-}
-
-func TestStore(t *testing.T) { sessiontest.Run(t, open) }
-
-func TestCrash(t *testing.T) { sessiontest.Crash(t, open) }
-
-func TestConcurrent(t *testing.T) { sessiontest.Concurrent(t, open) }
-
-func TestLarge(t *testing.T) { sessiontest.Large(t, open) }
 
 func BenchmarkAppend(b *testing.B) {
 	store, err := Open(b.TempDir(), nil)
@@ -43,5 +26,3 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
-
-func TestRealFullDisk(t *testing.T) { sessiontest.FullDisk(t, open) }

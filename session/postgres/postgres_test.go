@@ -23,14 +23,9 @@ func pause(t *testing.T) {
 	}
 }
 
-func TestSearch(t *testing.T) {
-	server(t)
-	sessiontest.Search(t, open)
-}
-
 // Tables of a later version are refused in one line, and stay as they are.
 func TestNewer(t *testing.T) {
-	s := server(t)
+	s := pgtest.Shared(t)
 	db := s.Database(t)
 	store, err := postgres.Open(t.Context(), db, nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestLargeSessionIsReadAgain(t *testing.T) {
 		_, err := from.Append(ctx, chat.TextMessage(chat.User, text[i:]))
 		check(err)
 	}
-	store, err := open(t.TempDir())
+	store, err := Open(filepath.Join(t.TempDir(), "sessions.db"), nil)
 	check(err)
 	defer store.Close() //nolint:errcheck // what was written is compared
 	copied, err := from.CopyTo(ctx, store, nil)

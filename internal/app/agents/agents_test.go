@@ -108,7 +108,7 @@ func TestNewest(t *testing.T) {
 	s := replaygen.Session(1, replaygen.Options{Requests: 4})
 	day := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	want := ""
-	for i, f := range []transcript.Format{transcript.ClaudeCode, transcript.Pi, transcript.Codex} {
+	for i, f := range []transcript.Format{transcript.ClaudeCode, transcript.Pi, transcript.OpenCode} {
 		path, err := home.Write(f, "s", &s, day.AddDate(0, 0, []int{1, 5, 3}[i]))
 		if err != nil {
 			t.Fatal(err)

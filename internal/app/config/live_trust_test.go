@@ -27,7 +27,6 @@ func TestLiveMistakeAtStart(t *testing.T) {
 		},
 	})
 	must(t, err)
-	must(t, live.Close()) // only Reload reads from here on
 	if f := live.Current(); f.Window != 5000 || f.Tail != 5 {
 		t.Errorf("window %d, tail %d", f.Window, f.Tail)
 	}
@@ -61,7 +60,6 @@ func TestLiveChangedAfterTrust(t *testing.T) {
 	}
 	live, err := config.Watch(config.Options{Files: []string{project}, Trust: trust})
 	must(t, err)
-	must(t, live.Close())
 	if f := live.Current(); filepath.Base(f.Store) != "first.db" || live.FromUntrusted("store") {
 		t.Errorf("the store is %q", f.Store)
 	}
@@ -82,7 +80,6 @@ func TestLiveChangedAfterTrust(t *testing.T) {
 	write(t, project, "store: third.db\nwindow: 7000\n")
 	live, err = config.Watch(config.Options{Files: []string{project}, Trust: trust})
 	must(t, err)
-	must(t, live.Close())
 	if f := live.Current(); f.Store != "" || f.Window != 7000 || !live.FromUntrusted("window") {
 		t.Errorf("the store is %q, the window %d", f.Store, f.Window)
 	}

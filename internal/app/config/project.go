@@ -267,17 +267,8 @@ func (t *Trust) Add(path string) ([]string, error) {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	// A reader meanwhile finds the old note or the new one, never a half.
-	temp, err := os.CreateTemp(t.Dir, "new-")
-	if err != nil {
-		return nil, err
-	}
-	_, err = temp.WriteString(t.noteText(path, p.data))
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), t.notePath(path))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name()) // it is of no use to anybody
+	// A reader who finds half of a note does not trust the file yet.
+	if err := os.WriteFile(t.notePath(path), []byte(t.noteText(path, p.data)), 0o600); err != nil {
 		return nil, err
 	}
 	return l.Untrusted, nil

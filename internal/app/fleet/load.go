@@ -30,7 +30,7 @@ type fleet struct {
 
 // startFleet starts the gateways on a new database.
 func (f *fleet) startFleet(name string) (store string, urls []string, err error) {
-	if store, err = f.db.Named(name); err == nil {
+	if store, err = pgtest.Named(f.db.Admin(), name); err == nil {
 		urls, err = f.startGateways(*gateways, store)
 	}
 	return store, urls, err

@@ -132,7 +132,7 @@ func benchStores(f *fleet, load time.Duration) error {
 			return err
 		}
 		for n := 1; n <= 3; n++ {
-			store, err := f.db.Named(fmt.Sprintf("bench%d_%d", i, n))
+			store, err := pgtest.Named(f.db.Admin(), fmt.Sprintf("bench%d_%d", i, n))
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func benchStores(f *fleet, load time.Duration) error {
 		if err := measure("SQLite, --keep-originals", 1, filepath.Join(f.dir, fmt.Sprint("kept", i, ".db")), "--keep-originals"); err != nil {
 			return err
 		}
-		store, err := f.db.Named(fmt.Sprint("kept", i))
+		store, err := pgtest.Named(f.db.Admin(), fmt.Sprint("kept", i))
 		if err != nil {
 			return err
 		}

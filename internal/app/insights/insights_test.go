@@ -17,11 +17,9 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
-	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -61,16 +59,16 @@ func run(t *testing.T, o Options) *Report {
 }
 
 // A home as the agents lay it out: who is in it, who is too old, what is
-// damaged, and figures that are those of replay, session by session.
+// damaged, and sums that are those of the sessions.
 func TestRun(t *testing.T) {
 	home := agenthome.Home{Dir: t.TempDir()}
 	bad := filepath.Join(home.Dir, ".claude/projects/p/damaged.jsonl")
 	want := map[string]*transcript.Session{}
 	want[write(t, home, transcript.ClaudeCode, "one", session(1, 2), 3)] = session(1, 2)
-	want[write(t, home, transcript.Codex, "two", session(2, 1), 10)] = session(2, 1)
+	want[write(t, home, transcript.ClaudeCode, "two", session(2, 1), 10)] = session(2, 1)
 	want[write(t, home, transcript.Pi, "three", session(3, 1), 20)] = session(3, 1)
 	write(t, home, transcript.OpenCode, "four", session(4, 1), 5)
-	write(t, home, transcript.GeminiCLI, "five", session(5, 0), 5)
+	write(t, home, transcript.Pi, "five", session(5, 0), 5)
 	write(t, home, transcript.ClaudeCode, "old", session(6, 3), 45)
 	write(t, home, transcript.Pi, "never", session(7, 0), 1)
 	for path, text := range map[string]string{bad: "{\"type\":", filepath.Join(home.Dir, ".codex/sessions/foreign.jsonl"): `{"hello":"world"}`} {
@@ -115,7 +113,6 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v minutes of %v", what, sum, r.Total.Minutes)
 		}
 	}
-	checkAgainstReplay(t, r, o.Window)
 	for i := range r.Worst {
 		if s := want[r.Worst[i].File]; s != nil && r.Worst[i].Compactions != len(s.Compactions) {
 			t.Errorf("%s: %d compactions", r.Worst[i].File, r.Worst[i].Compactions)
@@ -130,55 +127,6 @@ func TestRun(t *testing.T) {
 	o.Since, o.Worst = time.Time{}, 2
 	if all := run(t, o); all.Sessions != 7 || all.Older != 0 || len(all.Worst) != 2 || all.Total.Compactions != 8 || all.Worst[0].Compactions != 3 {
 		t.Errorf("all: %+v", all)
-	}
-}
-
-// checkAgainstReplay replays each listed session as winnow replay does, and
-// compares the figures.
-func checkAgainstReplay(t *testing.T, r *Report, window int) {
-	t.Helper()
-	for i := range r.Worst {
-		got := &r.Worst[i]
-		if got.Agent == "opencode" {
-			continue // no single file that replay reads
-		}
-		data, err := replay.Load(got.File)
-		if err != nil {
-			t.Fatal(err)
-		}
-		prices := model.Default().Lookup(got.Model)
-		if got.assumed {
-			prices = model.Default().Lookup(r.Default)
-			data.Sessions[0].Model = prices.Name
-		}
-		board, err := replay.Run(t.Context(), data, &replay.Options{
-			Policies: []replay.Policy{replay.Recorded(), replay.Ours{Label: "shipped"}},
-			Windows:  []int{got.Window}, Model: prices, Heard: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := 0
-		for k := range board.Rows {
-			row := &board.Rows[k]
-			if row.File != replay.All {
-				continue
-			}
-			found++
-			switch row.Policy {
-			case "recorded":
-				if got.Compactions != row.LLMCalls || got.Dollars != row.Dollars {
-					t.Errorf("%s: %d compactions and $%v, replay has %d and $%v", got.File, got.Compactions, got.Dollars, row.LLMCalls, row.Dollars)
-				}
-			case "shipped":
-				if got.Ours != row.DollarsAgain || got.Rewrites != row.Rewrites || got.OurRereads != row.Rereads || got.OurWaited.Milliseconds() != row.LostMS {
-					t.Errorf("%s: winnow %+v, replay has %+v", got.File, got.Past, row)
-				}
-			}
-		}
-		if found != 2 && window > 0 {
-			t.Errorf("%s: replay has %d rows", got.File, found)
-		}
 	}
 }
 

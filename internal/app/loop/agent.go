@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/llm"
@@ -35,153 +34,137 @@ type Options struct {
 // maxSteps is how many answers with calls one turn may have.
 const maxSteps = 100
 
-// agent talks with the driver's model in one session. Only one of its methods may run
-// at a time.
-type agent struct {
-	*Driver
-	session *session.Session
-
-	always map[string]bool // tools that the person allowed for the session
-
-	stuck atomic.Bool // the last compaction that was announced found nothing
-	told  bool        // that it is full, by a turn that failed over it
-	asked atomic.Bool // a compaction was asked for at the turn's end
-}
-
 // ErrInterrupted says that the person cancelled what ran.
 var ErrInterrupted = errors.New("interrupted")
 
 // answerMessage takes the user's message and works until the model has answered. With
 // an empty text it goes on from where the session stands. It returns
 // [ErrInterrupted] when ctx ends. finishTurn must follow in every case.
-func (a *agent) answerMessage(ctx context.Context, text string) error {
-	a.session.Begin()
-	if _, err := a.settleCalls(ctx); err != nil {
+func (d *Driver) answerMessage(ctx context.Context, text string) error {
+	d.session.Begin()
+	if _, err := d.settleCalls(ctx); err != nil {
 		return err
 	}
 	if text != "" {
-		if _, err := a.session.Append(context.WithoutCancel(ctx), chat.TextMessage(chat.User, text)); err != nil {
+		if _, err := d.session.Append(context.WithoutCancel(ctx), chat.TextMessage(chat.User, text)); err != nil {
 			return err
 		}
 	}
-	a.ui.Event(Event{Kind: Asked, Text: text})
+	d.ui.Event(Event{Kind: Asked, Text: text})
 	for range maxSteps {
-		answer, err := a.askModel(ctx)
+		answer, err := d.askModel(ctx)
 		if err != nil {
 			return err
 		}
 		calls := callsIn(&answer.Message)
 		if len(calls) == 0 {
-			a.noteUnusualStop(answer.Stop)
+			if say := unusualStops[answer.Stop]; say != "" {
+				d.note("%s", say)
+			}
 			return nil
 		}
-		results := a.runCalls(ctx, calls)
-		if _, err := a.session.Append(context.WithoutCancel(ctx), results...); err != nil {
+		results := d.runCalls(ctx, calls)
+		if _, err := d.session.Append(context.WithoutCancel(ctx), results...); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
 			return ErrInterrupted
 		}
 	}
-	a.ui.Event(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)})
+	d.note("stopped after %d steps in one turn; say \"go on\" to continue", maxSteps)
 	return nil
 }
 
-// noteUnusualStop reports an answer that ended in an unusual way.
-func (a *agent) noteUnusualStop(stop string) {
-	switch stop {
-	case wire.StopLength:
-		a.ui.Event(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
-	case wire.StopFilter:
-		a.ui.Event(Event{Kind: Note, Text: "the provider withheld the answer"})
-	case wire.StopRefusal:
-		a.ui.Event(Event{Kind: Note, Text: "the model refused"})
-	}
+// unusualStops is what is told of an answer that ended in an unusual way.
+var unusualStops = map[string]string{
+	wire.StopLength:  "the answer reached the output limit and may be cut off; --max-tokens raises it",
+	wire.StopFilter:  "the provider withheld the answer",
+	wire.StopRefusal: "the model refused",
 }
 
 // askModel gets one answer and writes it into the session. A request that is too
 // long is compacted and sent again.
-func (a *agent) askModel(ctx context.Context) (*wire.Answer, error) {
+func (d *Driver) askModel(ctx context.Context) (*wire.Answer, error) {
 	for {
-		call, err := a.prepareCall(ctx)
+		call, err := d.prepareCall(ctx)
 		if err != nil {
-			return nil, a.keepPartial(ctx, nil, err)
+			return nil, d.keepPartial(ctx, nil, err)
 		}
 		l := call.Status.Limits
-		answer, err := a.model.Stream(ctx, &llm.Request{
+		answer, err := d.model.Stream(ctx, &llm.Request{
 			System: call.Request.System, Tools: call.Request.Tools,
-			Messages: chat.Messages(call.Messages), Output: a.o.Output,
+			Messages: chat.Messages(call.Messages), Output: d.o.Output,
 			Room: max(l.Context-call.Status.Count.Upper(), l.Reserve), // what is kept free is never too much to ask for
 		}, func(words string) error {
-			a.ui.Event(Event{Kind: Words, Text: words})
+			d.ui.Event(Event{Kind: Words, Text: words})
 			return nil
 		})
 		if err == nil {
-			return answer, a.keepAnswer(ctx, answer)
+			return answer, d.keepAnswer(ctx, answer)
 		}
 		var over *llm.OverflowError
 		if ctx.Err() != nil || !errors.As(err, &over) {
-			return nil, a.keepPartial(ctx, answer, err)
+			return nil, d.keepPartial(ctx, answer, err)
 		}
-		if err := a.recoverOverflow(ctx, over); err != nil {
-			return nil, a.keepPartial(ctx, nil, err)
+		if err := d.recoverOverflow(ctx, over); err != nil {
+			return nil, d.keepPartial(ctx, nil, err)
 		}
 	}
 }
 
 // prepareCall prepares the next call, which may mean a compaction.
-func (a *agent) prepareCall(ctx context.Context) (session.Call, error) {
-	f, err := a.measureFill()
+func (d *Driver) prepareCall(ctx context.Context) (session.Call, error) {
+	f, err := d.Measure()
 	if err != nil {
 		return session.Call{}, err
 	}
 	due := f.Next == NextCompacts || f.Next == NextStuck
 	if due {
 		if f.Next == NextCompacts {
-			a.ui.Event(Event{Kind: Filled, Fill: f})
+			d.ui.Event(Event{Kind: Filled, Fill: f})
 		}
-		a.ui.Event(Event{Kind: Compacting, Text: "threshold"})
+		d.ui.Event(Event{Kind: Compacting, Text: "threshold"})
 	}
-	a.session.SetAuto(a.isAuto())
-	call, err := a.session.Next(ctx)
+	d.session.SetAuto(d.isAuto())
+	call, err := d.session.Next(ctx)
 	if err != nil {
 		if due && ctx.Err() == nil {
-			a.stuck.Store(true)
-			a.told = true
+			d.stuck.Store(true)
+			d.told = true
 		}
 		return call, err
 	}
 	if call.Compacted != nil {
-		a.reportCompaction(call.Compacted)
+		d.reportCompaction(call.Compacted)
 	} else if due {
-		a.stuck.Store(true)
+		d.stuck.Store(true)
 	}
 	for _, n := range call.Notes {
-		a.ui.Event(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(n, "session "+a.session.ID()+": compact: ")})
+		d.note("not compacted: %s", strings.TrimPrefix(n, "session "+d.session.ID()+": compact: "))
 	}
 	return call, nil
 }
 
 // recoverOverflow makes room after a request that was too long.
-func (a *agent) recoverOverflow(ctx context.Context, over *llm.OverflowError) error {
-	if !a.isAuto() {
+func (d *Driver) recoverOverflow(ctx context.Context, over *llm.OverflowError) error {
+	if !d.isAuto() {
 		return fmt.Errorf("%w; automatic compaction is off: /compact makes room, then /retry", over)
 	}
-	a.ui.Event(Event{Kind: Compacting, Text: "overflow"})
-	c, err := a.session.Overflowed(ctx, a.overflowLimit(over))
+	d.ui.Event(Event{Kind: Compacting, Text: "overflow"})
+	c, err := d.session.Overflowed(ctx, d.overflowLimit(over))
 	if err != nil {
 		return err
 	}
-	a.reportCompaction(c)
+	d.reportCompaction(c)
 	return nil
 }
 
 // overflowLimit returns the provider's limit in the session's own tokens: where the
 // provider says how many it has counted, that count and the session's give the
 // proportion. The session deals with a limit that is unknown, or above that count.
-func (a *agent) overflowLimit(over *llm.OverflowError) int {
+func (d *Driver) overflowLimit(over *llm.OverflowError) int {
 	limit, actual := over.ContextLimit(), over.Err.Verdict.Actual
-	_, st, err := a.session.NeedsCompaction()
+	_, st, err := d.session.NeedsCompaction()
 	if err != nil || limit <= 0 || actual <= limit {
 		return limit
 	}
@@ -189,16 +172,18 @@ func (a *agent) overflowLimit(over *llm.OverflowError) int {
 }
 
 // keepAnswer writes a whole answer into the session.
-func (a *agent) keepAnswer(ctx context.Context, answer *wire.Answer) error {
-	m := answer.Message
-	if !hasContent(&m) {
+func (d *Driver) keepAnswer(ctx context.Context, answer *wire.Answer) error {
+	m := &answer.Message
+	// Thinking and blank words alone are nothing that a provider accepts.
+	if !slices.ContainsFunc(m.Parts, func(p chat.Part) bool {
+		return p.Kind != chat.Thinking && (p.Kind != chat.Text || strings.TrimSpace(p.Text) != "")
+	}) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: "(no answer)"})
-		answer.Message = m
 	}
-	if _, err := a.session.Answered(context.WithoutCancel(ctx), m, answer.Usage); err != nil {
+	if _, err := d.session.Answered(context.WithoutCancel(ctx), *m, answer.Usage); err != nil {
 		return err
 	}
-	a.ui.Event(Event{Kind: Answered, Text: m.Text()})
+	d.ui.Event(Event{Kind: Answered, Text: m.Text()})
 	return nil
 }
 
@@ -211,7 +196,7 @@ const (
 // keepPartial keeps what came of an answer that did not come to its end, and
 // returns the error to report. Thinking and calls are left out: half of them
 // means nothing, and a provider would refuse it.
-func (a *agent) keepPartial(ctx context.Context, part *wire.Answer, err error) error {
+func (d *Driver) keepPartial(ctx context.Context, part *wire.Answer, err error) error {
 	text := ""
 	if part != nil {
 		text = strings.TrimSpace(part.Message.Text())
@@ -230,58 +215,39 @@ func (a *agent) keepPartial(ctx context.Context, part *wire.Answer, err error) e
 	if part != nil {
 		m.Model = part.Message.Model
 	}
-	if _, werr := a.session.Append(context.WithoutCancel(ctx), m); werr != nil {
+	if _, werr := d.session.Append(context.WithoutCancel(ctx), m); werr != nil {
 		return errors.Join(err, werr)
 	}
 	return err
 }
 
-// hasContent reports whether there is anything in a message that a provider
-// accepts alone.
-func hasContent(m *chat.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p chat.Part) bool {
-		return p.Kind != chat.Thinking && (p.Kind != chat.Text || strings.TrimSpace(p.Text) != "")
-	})
-}
-
 func callsIn(m *chat.Message) []chat.Part {
-	var calls []chat.Part
-	for i := range m.Parts {
-		if m.Parts[i].Kind == chat.ToolCall {
-			calls = append(calls, m.Parts[i])
-		}
-	}
-	return calls
+	return slices.DeleteFunc(slices.Clone(m.Parts), func(p chat.Part) bool { return p.Kind != chat.ToolCall })
 }
 
 // settleCalls answers calls at the session's end that never got a result, as after
 // a crash, so that the conversation can go on. It returns how many there were.
-func (a *agent) settleCalls(ctx context.Context) (int, error) {
-	open, err := openCalls(a.session)
-	if err != nil || len(open) == 0 {
-		return 0, err
-	}
-	results := make([]chat.Message, len(open))
-	for i, c := range open {
-		results[i] = callResult(c, "not known: the session ended before this call returned", true)
-	}
-	_, err = a.session.Append(context.WithoutCancel(ctx), results...)
-	return len(open), err
-}
-
-// openCalls returns the calls of a session's last answer that have no result yet.
-func openCalls(s *session.Session) ([]chat.Part, error) {
-	c, err := s.Context()
+func (d *Driver) settleCalls(ctx context.Context) (int, error) {
+	c, err := d.session.Context()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	h := c.Request.History
 	all := chat.NewOutline(h).Exchanges
 	if len(all) == 0 || all[len(all)-1].To != h.Len() {
-		return nil, nil
+		return 0, nil
 	}
 	last := all[len(all)-1]
-	return slices.DeleteFunc(callsIn(h.At(last.From)), func(c chat.Part) bool { return !slices.Contains(last.Open, c.ID) }), nil
+	var results []chat.Message
+	for _, call := range callsIn(h.At(last.From)) {
+		if slices.Contains(last.Open, call.ID) {
+			results = append(results, callResult(call, "not known: the session ended before this call returned", true))
+		}
+	}
+	if len(results) > 0 {
+		_, err = d.session.Append(context.WithoutCancel(ctx), results...)
+	}
+	return len(results), err
 }
 
 // callResult returns the answer to a call.

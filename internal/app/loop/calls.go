@@ -9,24 +9,24 @@ import (
 
 // runCalls runs the calls of one answer and returns a result for every one of
 // them, in their order. When ctx ends, what has not run is answered as cancelled.
-func (a *agent) runCalls(ctx context.Context, calls []chat.Part) []chat.Message {
+func (d *Driver) runCalls(ctx context.Context, calls []chat.Part) []chat.Message {
 	results := make([]chat.Message, len(calls))
 	for i, c := range calls {
 		e := Event{Kind: Returned, Tool: c.Name, Call: c.ID, Title: c.Name, Failed: true}
-		action, err := a.box.Look(c.Name, c.Args)
+		action, err := d.box.Look(c.Name, c.Args)
 		if err != nil {
 			e.Text = err.Error()
 		} else {
 			e.Title = action.Title
-			e.Text, e.Refused = a.askPermission(ctx, action)
+			e.Text, e.Refused = d.askPermission(ctx, action)
 		}
 		if e.Text == "" {
 			e.Kind, e.Failed = Called, false
-			a.ui.Event(e)
+			d.ui.Event(e)
 			e.Kind = Returned
-			e.Text, e.Failed = a.box.Do(ctx, action)
+			e.Text, e.Failed = d.box.Do(ctx, action)
 		}
-		a.ui.Event(e)
+		d.ui.Event(e)
 		results[i] = callResult(c, e.Text, e.Failed)
 	}
 	return results
@@ -40,22 +40,22 @@ const (
 
 // askPermission asks the person, unless the call needs no consent or that was settled
 // before. It returns why the call does not run, "" where it does.
-func (a *agent) askPermission(ctx context.Context, action tools.Action) (why string, refused bool) {
+func (d *Driver) askPermission(ctx context.Context, action tools.Action) (why string, refused bool) {
 	key := action.Tool + " " + string(action.Need)
 	switch {
 	case ctx.Err() != nil:
 		return notRun, true
-	case action.Need == tools.None || a.o.Trust || a.always[key]:
+	case action.Need == tools.None || d.o.Trust || d.always[key]:
 		return "", false
 	}
-	reply, err := a.ui.Confirm(ctx, action)
+	reply, err := d.ui.Confirm(ctx, action)
 	switch {
 	case ctx.Err() != nil:
 		return notRun, true
 	case err != nil:
 		return "Not run: " + err.Error(), true
 	case reply == Always:
-		a.always[key] = true
+		d.always[key] = true
 	case reply != Yes:
 		return notAllowed, true
 	}

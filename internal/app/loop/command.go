@@ -35,8 +35,6 @@ func Commands() []Command {
 		{Name: "auto", Args: "on|off", About: "switch automatic compaction on or off", run: doAuto, atOnce: true},
 		{Name: "model", Args: "[NAME]", About: "switch to another model: PROVIDER/MODEL, or sim", run: doModel},
 		{Name: "retry", About: "ask again if the last message has no answer", run: doRetry},
-		{Name: "new", About: "start a new session", run: doNew},
-		{Name: "resume", Args: "[ID|N]", About: "continue an earlier session; without ID, list them", run: doResume},
 		{Name: "help", About: "this list", run: doHelp, atOnce: true},
 		{Name: "quit", About: "leave; the session can be resumed", run: doQuit, atOnce: true},
 	}
@@ -80,12 +78,18 @@ func (d *Driver) note(format string, args ...any) {
 }
 
 func doCompact(ctx context.Context, d *Driver, focus string) error {
-	a := d.currentAgent()
-	err := a.compactNow(ctx, focus)
-	if !errors.Is(err, session.ErrNothing) {
+	d.ui.Event(Event{Kind: Compacting, Text: "manual"})
+	c, err := d.session.Compact(ctx, focus)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ErrInterrupted
+	case err == nil:
+		d.reportCompaction(c)
+		return nil
+	case !errors.Is(err, session.ErrNothing):
 		return err
 	}
-	f, ferr := a.measureFill()
+	f, ferr := d.Measure()
 	if ferr != nil {
 		return ferr
 	}
@@ -106,21 +110,20 @@ func problemText(err error) string {
 // knows.
 func (d *Driver) errorText(err error) string {
 	text := strings.TrimPrefix(err.Error(), "llm: ")
-	return strings.TrimPrefix(text, "session "+d.Session().ID()+": ")
+	return strings.TrimPrefix(text, "session "+d.session.ID()+": ")
 }
 
 func doUndo(ctx context.Context, d *Driver, _ string) error {
-	a := d.currentAgent()
-	last, ok := a.session.LastCompaction()
+	last, ok := d.session.LastCompaction()
 	if !ok {
 		d.note("there is no compaction to undo")
 		return nil
 	}
-	e, err := a.session.Rewind(ctx, last.ID)
+	e, err := d.session.Rewind(ctx, last.ID)
 	if err != nil {
 		return err
 	}
-	f, err := a.measureFill()
+	f, err := d.Measure()
 	if err != nil {
 		return err
 	}
@@ -136,10 +139,10 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	return nil
 }
 
-func doTree(ctx context.Context, d *Driver, _ string) error { return d.ui.Tree(ctx, d.Session()) }
+func doTree(ctx context.Context, d *Driver, _ string) error { return d.ui.Tree(ctx, d.session) }
 
 func doContext(_ context.Context, d *Driver, _ string) error {
-	s := d.Session()
+	s := d.session
 	c, err := s.Context()
 	if err != nil {
 		return err
@@ -152,7 +155,7 @@ func doContext(_ context.Context, d *Driver, _ string) error {
 }
 
 func doPin(ctx context.Context, d *Driver, id string) error {
-	s := d.Session()
+	s := d.session
 	path := s.Path()
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &path[i]
@@ -173,7 +176,7 @@ func doPin(ctx context.Context, d *Driver, id string) error {
 }
 
 func doUnpin(ctx context.Context, d *Driver, id string) error {
-	s := d.Session()
+	s := d.session
 	if pins := s.Pins(); id == "" && len(pins) > 0 {
 		id = pins[len(pins)-1]
 	}
@@ -212,7 +215,7 @@ func doModel(ctx context.Context, d *Driver, name string) error {
 		d.note("%s answers", d.Model())
 		return nil
 	}
-	if err := d.setModel(ctx, d.Session(), name); err != nil {
+	if err := d.setModel(ctx, name); err != nil {
 		return err
 	}
 	f, err := d.Measure()
@@ -225,68 +228,12 @@ func doModel(ctx context.Context, d *Driver, name string) error {
 }
 
 func doRetry(_ context.Context, d *Driver, _ string) error {
-	m := lastMessage(d.Session())
+	m := lastMessage(d.session)
 	if m == nil || m.Role == chat.Assistant && len(callsIn(m)) == 0 {
 		d.note("there is nothing to ask again: the last message is an answer")
 		return nil
 	}
 	return d.runTurn("")
-}
-
-func doNew(ctx context.Context, d *Driver, _ string) error {
-	s, err := d.host.Create(ctx)
-	if err != nil {
-		return err
-	}
-	return d.changeSession(ctx, s)
-}
-
-// changeSession makes another session the present one.
-func (d *Driver) changeSession(ctx context.Context, s *session.Session) error {
-	old := d.Session()
-	if err := d.setModel(ctx, s, d.Model()); err != nil {
-		s.Close()
-		return err
-	}
-	if err := d.openSession(ctx, s); err != nil {
-		s.Close()
-		return err
-	}
-	return old.Close()
-}
-
-func doResume(ctx context.Context, d *Driver, arg string) error {
-	const most = 10
-	list, err := d.host.Sessions(ctx, most)
-	if err != nil {
-		return err
-	}
-	if arg == "" {
-		var b strings.Builder
-		for i, in := range list {
-			mark := " "
-			if in.ID == d.Session().ID() {
-				mark = "*"
-			}
-			name := cmp.Or(in.Name, in.Title)
-			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), text.Brief(name, titleLength))
-		}
-		d.note("%s/resume N or /resume ID opens one", b.String())
-		return nil
-	}
-	n := 0
-	if _, err := fmt.Sscanf(arg, "%d", &n); err == nil && n >= 1 && n <= len(list) && len(arg) <= 2 {
-		arg = list[n-1].ID
-	}
-	if arg == d.Session().ID() {
-		d.note("this session is already open")
-		return nil
-	}
-	s, err := d.host.Resume(ctx, arg)
-	if err != nil {
-		return err
-	}
-	return d.changeSession(ctx, s)
 }
 
 func doHelp(_ context.Context, d *Driver, _ string) error {

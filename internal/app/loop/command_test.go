@@ -13,7 +13,6 @@ import (
 func TestCommands(t *testing.T) {
 	b := newBench(t, providersim.Options{Agent: func(a *providersim.Ask) []providersim.Block { return text("About " + a.LastText) }})
 	d := b.driver(dialects[0])
-	first := d.Session().ID()
 	for _, c := range []struct {
 		line, want string // in a note
 		fails      bool
@@ -34,16 +33,9 @@ func TestCommands(t *testing.T) {
 		{line: "and you?"},
 		{line: "/model nobody/nothing", fails: true, want: "does not name a provider"},
 		{line: "/COMPACT", want: "not compacted"},
-		{line: "/resume", want: first},
-		{line: "/resume nowhere", fails: true, want: "nowhere"},
-		{line: "/resume " + first, want: "this session is already open"},
 		{line: "/frobnicate", fails: true, want: "/help lists them"},
 		{line: "/context"},
 		{line: "/tree"},
-		{line: "/new"},
-		{line: "in the new one"},
-		{line: "/resume 2"},
-		{line: "in the first again"},
 		{line: "/quit"},
 	} {
 		before := len(b.ui.all())
@@ -64,20 +56,14 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s stands in the conversation", c.line)
 		}
 	}
-	if b.ui.trees != 1 || len(b.ui.meters) != 1 || b.ui.count(loop.Quit) != 1 || b.ui.count(loop.Opened) != 3 {
+	if b.ui.trees != 1 || len(b.ui.meters) != 1 || b.ui.count(loop.Quit) != 1 || b.ui.count(loop.Opened) != 1 {
 		t.Errorf("%d trees, %d meters, %d quits, %d sessions opened", b.ui.trees, len(b.ui.meters), b.ui.count(loop.Quit), b.ui.count(loop.Opened))
 	}
-	if d.Session().ID() != first {
-		t.Errorf("the session is another one")
-	}
 	got := story(whole(t, d.Session()))
-	for _, want := range []string{`user: "hello"`, `user: "/usr/bin is full"`, `user: "and you?"`, `user: "in the first again"`} {
+	for _, want := range []string{`user: "hello"`, `user: "/usr/bin is full"`, `user: "and you?"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in\n%s", want, got)
 		}
-	}
-	if strings.Contains(got, "in the new one") {
-		t.Errorf("the sessions are mixed:\n%s", got)
 	}
 }
 

@@ -272,7 +272,6 @@ func TestLiveSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer live.Close()
 	b.options.Live = live.Session
 	d := b.driver(dialects[0])
 	for range 10 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
@@ -15,17 +16,11 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// Host is what a driver gets its models and sessions from.
+// Host is what a driver gets its models and settings from.
 type Host interface {
 	// Model returns a model by its name, and the provider and model that the
 	// session should note. From then on the settings are those for it.
 	Model(ctx context.Context, name string) (m Model, provider, model string, err error)
-
-	// Create makes a session, Resume opens one by its id or the beginning of
-	// it. Sessions lists the newest ones.
-	Create(ctx context.Context) (*session.Session, error)
-	Resume(ctx context.Context, id string) (*session.Session, error)
-	Sessions(ctx context.Context, most int) ([]session.Info, error)
 
 	// Auto reports whether the settings want automatic compaction.
 	Auto() bool
@@ -34,18 +29,25 @@ type Host interface {
 // Driver runs a conversation for a person who types lines. Its methods may be
 // called by several goroutines.
 type Driver struct {
-	host Host
-	ui   UI
-	box  *tools.Box
-	o    Options
+	host    Host
+	ui      UI
+	box     *tools.Box
+	session *session.Session
+	o       Options
 
 	base context.Context
 	stop context.CancelFunc
 	done chan struct{}
 
+	// Only the goroutine that does the lines uses these.
+	always map[string]bool // tools that the person allowed for the session
+	told   bool            // that the window is full, by a turn that failed over it
+
+	stuck atomic.Bool // the last compaction that was announced found nothing
+	asked atomic.Bool // a compaction was asked for at the turn's end
+
 	mu     sync.Mutex
 	wake   *sync.Cond
-	agent  *agent
 	model  Model
 	spec   string // the model's name
 	queue  []string
@@ -62,14 +64,14 @@ type Driver struct {
 // NewDriver starts a driver for a session, with the model of that name. The
 // driver closes the session.
 func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session.Session, model string, o Options) (*Driver, error) {
-	d := &Driver{host: host, ui: ui, box: box, o: o, done: make(chan struct{})}
+	d := &Driver{host: host, ui: ui, box: box, session: s, o: o, done: make(chan struct{}), always: make(map[string]bool)}
 	d.wake = sync.NewCond(&d.mu)
-	if err := d.setModel(ctx, s, model); err != nil {
+	if err := d.setModel(ctx, model); err != nil {
 		return nil, err
 	}
 	// The driver outlives ctx for as long as it takes to put things in order.
 	d.base, d.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := d.openSession(ctx, s); err != nil {
+	if err := d.openSession(ctx); err != nil {
 		d.stop()
 		return nil, err
 	}
@@ -77,18 +79,18 @@ func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session
 	return d, nil
 }
 
-// setModel has the named model answer from now on, and notes that in a session.
-func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) error {
+// setModel has the named model answer from now on, and notes that in the session.
+func (d *Driver) setModel(ctx context.Context, name string) error {
 	m, provider, id, err := d.host.Model(ctx, name)
 	if err != nil {
 		return err
 	}
-	c, err := s.Context()
+	c, err := d.session.Context()
 	if err != nil {
 		return err
 	}
 	if c.Provider != provider || c.Model != id {
-		if err := s.SetModel(ctx, provider, id); err != nil {
+		if err := d.session.SetModel(ctx, provider, id); err != nil {
 			return err
 		}
 	}
@@ -98,29 +100,26 @@ func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) 
 	return nil
 }
 
-// openSession makes a session the present one and puts it in order.
-func (d *Driver) openSession(ctx context.Context, s *session.Session) error {
-	a := &agent{Driver: d, session: s, always: make(map[string]bool)}
-	open, err := a.settleCalls(ctx)
+// openSession puts the session in order and tells what it is.
+func (d *Driver) openSession(ctx context.Context) error {
+	open, err := d.settleCalls(ctx)
 	if err != nil {
 		return err
 	}
-	fill, err := a.measureFill()
+	fill, err := d.Measure()
 	if err != nil {
 		return err
 	}
-	c, err := s.Context()
+	c, err := d.session.Context()
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.agent = a
-	d.mu.Unlock()
-	d.ui.Event(Event{Kind: Opened, Session: s.ID(), Text: cmp.Or(s.Name(), text.Brief(conview.Title(c.Request.History), titleLength)), Fill: fill})
-	for _, n := range s.Notes() {
+	title := cmp.Or(d.session.Name(), text.Brief(conview.Title(c.Request.History), titleLength))
+	d.ui.Event(Event{Kind: Opened, Session: d.session.ID(), Text: title, Fill: fill})
+	for _, n := range d.session.Notes() {
 		d.note("%s", n)
 	}
-	switch last := lastMessage(s); {
+	switch last := lastMessage(d.session); {
 	case open > 0:
 		d.note("%d call(s) were interrupted when the session ended and are marked so; /retry lets the model continue", open)
 	case last != nil && last.Role == chat.User:
@@ -141,14 +140,8 @@ func lastMessage(s *session.Session) *chat.Message {
 	return c.Request.History.At(c.Request.History.Len() - 1)
 }
 
-// Session returns the present session.
-func (d *Driver) Session() *session.Session { return d.currentAgent().session }
-
-func (d *Driver) currentAgent() *agent {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.agent
-}
+// Session returns the session.
+func (d *Driver) Session() *session.Session { return d.session }
 
 // Model returns the present model's name.
 func (d *Driver) Model() string {
@@ -156,9 +149,6 @@ func (d *Driver) Model() string {
 	defer d.mu.Unlock()
 	return d.spec
 }
-
-// Measure says how full the window is.
-func (d *Driver) Measure() (*Fill, error) { return d.currentAgent().measureFill() }
 
 func (d *Driver) isAuto() bool {
 	d.mu.Lock()
@@ -182,7 +172,8 @@ func (d *Driver) Submit(line string) {
 	cmd, arg, isCommand := parseCommand(line)
 	switch {
 	case isCommand && cmd.Name == "compact" && d.turns:
-		err := d.agent.requestCompaction(d.base, arg) // only notes it, as long as the turn runs
+		_, err := d.session.RequestCompaction(d.base, arg) // only notes it, as long as the turn runs
+		d.asked.Store(err == nil)
 		d.mu.Unlock()
 		if err != nil {
 			d.note("not compacted: %s", problemText(err))
@@ -268,7 +259,7 @@ func (d *Driver) Close() error {
 	d.mu.Unlock()
 	d.stop()
 	<-d.done
-	return d.Session().Close()
+	return d.session.Close()
 }
 
 // processLines does one line after the other.
@@ -341,12 +332,11 @@ func (d *Driver) processLine(line string) error {
 
 // runTurn runs one turn with its end.
 func (d *Driver) runTurn(text string) error {
-	a := d.currentAgent()
 	d.mu.Lock()
-	a.session.Begin()
+	d.session.Begin()
 	d.turns = true
 	d.mu.Unlock()
-	err := d.runCancellable(func(ctx context.Context) error { return a.answerMessage(ctx, text) })
+	err := d.runCancellable(func(ctx context.Context) error { return d.answerMessage(ctx, text) })
 	cut := errors.Is(err, ErrInterrupted)
 	d.mu.Lock()
 	d.turns = false
@@ -355,7 +345,7 @@ func (d *Driver) runTurn(text string) error {
 	if d.base.Err() != nil { // leaving: no compaction any more
 		return err
 	}
-	ferr := d.runCancellable(func(ctx context.Context) error { return a.finishTurn(ctx, cut) })
+	ferr := d.runCancellable(func(ctx context.Context) error { return d.finishTurn(ctx, cut) })
 	if err == nil {
 		err = ferr
 	} else if ferr != nil && !errors.Is(ferr, ErrInterrupted) && ferr.Error() != err.Error() { // once is enough

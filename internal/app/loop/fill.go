@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/budget"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -24,20 +24,23 @@ const (
 	NextStuck    = "stuck"
 )
 
-// measureFill says how full the window is and what follows from it.
-func (a *agent) measureFill() (*Fill, error) {
-	due, st, err := a.session.NeedsCompaction()
+// Measure says how full the window is and what follows from it.
+func (d *Driver) Measure() (*Fill, error) {
+	due, st, err := d.session.NeedsCompaction()
 	if err != nil {
 		return nil, err
 	}
-	f := fillOf(&st)
+	f := &Fill{
+		Used: st.Count.Tokens, Available: st.Limits.Available, Window: st.Limits.Context,
+		Ratio: show.Ratio(st.Count.Tokens, st.Limits.Available), Upper: st.Ratio,
+	}
 	switch {
 	case st.ShouldCompact:
 		f.Level, f.Next = LevelWarning, NextCompacts
 		switch {
-		case !due || !a.isAuto():
+		case !due || !d.isAuto():
 			f.Next = NextOff
-		case a.stuck.Load():
+		case d.stuck.Load():
 			f.Next = NextStuck
 		}
 	case f.Ratio > quietFrom:
@@ -46,77 +49,47 @@ func (a *agent) measureFill() (*Fill, error) {
 	return f, nil
 }
 
-func fillOf(st *budget.Status) *Fill {
-	f := &Fill{Used: st.Count.Tokens, Available: st.Limits.Available, Window: st.Limits.Context, Upper: st.Ratio}
-	if f.Available > 0 {
-		f.Ratio = float64(f.Used) / float64(f.Available)
-	}
-	return f
-}
-
 // finishTurn ends a turn: it says how full the window is, and compacts where that
 // is due or was asked for. After a turn that the person cut off it compacts only on
 // request, since the rest can wait for the next message. A failure to compact
 // leaves the conversation as it was.
-func (a *agent) finishTurn(ctx context.Context, cut bool) error {
-	f, err := a.measureFill()
+func (d *Driver) finishTurn(ctx context.Context, cut bool) error {
+	f, err := d.Measure()
 	if err == nil {
 		if cut && f.Next == NextCompacts {
 			f.Next = NextLater
 		}
-		if !a.told || f.Next != NextStuck {
-			a.ui.Event(Event{Kind: Filled, Fill: f})
+		if !d.told || f.Next != NextStuck {
+			d.ui.Event(Event{Kind: Filled, Fill: f})
 		}
-		a.told = false
+		d.told = false
 	}
-	if asked := a.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
-		a.ui.Event(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
+	if asked := d.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
+		d.ui.Event(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
 	}
-	a.session.SetAuto(a.isAuto() && !cut)
-	c, err := a.session.End(ctx)
+	d.session.SetAuto(d.isAuto() && !cut)
+	c, err := d.session.End(ctx)
 	switch {
 	case ctx.Err() != nil && c == nil:
 		return ErrInterrupted
 	case errors.Is(err, session.ErrNothing): // only somebody who asked for it is told
-		a.ui.Event(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problemText(err), "nothing to compact: ")})
+		d.note("not compacted: %s", strings.TrimPrefix(problemText(err), "nothing to compact: "))
 	case err != nil:
 		return err
 	case c != nil:
-		a.reportCompaction(c)
+		d.reportCompaction(c)
 	case f != nil && f.Next == NextCompacts:
-		a.stuck.Store(true)
-		a.ui.Event(Event{Kind: Note, Text: "not compacted: nothing can be made smaller now, or a hook called it off"})
+		d.stuck.Store(true)
+		d.note("not compacted: nothing can be made smaller now, or a hook called it off")
 	case f != nil && f.Level != LevelWarning:
-		a.stuck.Store(false)
+		d.stuck.Store(false)
 	}
-	return nil
-}
-
-// requestCompaction asks for a compaction at the end of the turn that runs, or sooner if
-// the window fills up before that.
-func (a *agent) requestCompaction(ctx context.Context, focus string) error {
-	_, err := a.session.RequestCompaction(ctx, focus)
-	a.asked.Store(err == nil)
-	return err
-}
-
-// compactNow compacts now.
-func (a *agent) compactNow(ctx context.Context, focus string) error {
-	a.ui.Event(Event{Kind: Compacting, Text: "manual"})
-	c, err := a.session.Compact(ctx, focus)
-	switch {
-	case ctx.Err() != nil && err != nil:
-		return ErrInterrupted
-	case err != nil:
-		return err
-	}
-	a.reportCompaction(c)
 	return nil
 }
 
 // reportCompaction reports a compaction.
-func (a *agent) reportCompaction(c *session.Compacted) {
-	a.stuck.Store(false)
+func (d *Driver) reportCompaction(c *session.Compacted) {
+	d.stuck.Store(false)
 	e := Compaction{
 		Entry: c.Entry.ID, Before: c.Before.Count.Tokens, After: c.After.Count.Tokens,
 		Available: c.Before.Limits.Available, Stages: c.Report.Stages,
@@ -124,5 +97,5 @@ func (a *agent) reportCompaction(c *session.Compacted) {
 	if c.Entry.Compaction != nil {
 		e.Reason, e.Focus = c.Entry.Compaction.Reason, c.Entry.Compaction.Focus
 	}
-	a.ui.Event(Event{Kind: Compacted, Compaction: &e})
+	d.ui.Event(Event{Kind: Compacted, Compaction: &e})
 }

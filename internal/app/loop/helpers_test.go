@@ -213,10 +213,6 @@ func (b *bench) Resume(ctx context.Context, id string) (*session.Session, error)
 	return session.Open(ctx, b.store, id, &o)
 }
 
-func (b *bench) Sessions(ctx context.Context, most int) ([]session.Info, error) {
-	return b.store.List(ctx, 0, most)
-}
-
 func (b *bench) Auto() bool { return b.auto }
 
 // driver starts a conversation.

@@ -14,36 +14,32 @@ import (
 // own point and in its own way. Agents of which nothing is known do as pi does, at the
 // trigger.
 func Alone() replay.Policy {
-	return replay.Simple{Label: "alone", LLM: true, Start: func(w *replay.Working) func(chat.History) replay.Sent {
-		if at := w.Agent.Own.Point(w.Window); at > 0 {
-			w.Trigger = at
+	return replay.Policy{Name: "alone", LLM: true, Begin: func(s replay.Setup) (replay.Step, error) {
+		if at := s.Agent.Own.Point(s.Window); at > 0 {
+			s.Trigger = at
 		}
-		switch w.Agent.Name {
+		compact, each := cutAndSummarise, func(*replay.Working) {}
+		switch s.Agent.Name {
 		case "claude":
-			return claudeStep(w)
+			compact = summariseAndShowFiles
 		case "codex":
-			return codexStep(w)
+			compact = keepUser
 		case "opencode":
-			return opencodeStep(w)
+			compact, each = summariseAll, pruneTurns
 		}
-		return piStep(w)
+		return replay.Keeping("", true, each, compact).Begin(s)
 	}}
 }
 
 const claudeFiles, claudeFile = 5, 5000
 
-// claudeStep does as Claude Code: an LLM summarises everything, and the five files
+// summariseAndShowFiles does as Claude Code: an LLM summarises everything, and the five files
 // touched last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
 // tokens to about 50,000 so, their system prompt and tools included.
-func claudeStep(w *replay.Working) step {
-	return func(h chat.History) replay.Sent {
-		if !w.Over() {
-			return w.Sent()
-		}
-		call := w.Asked()
-		w.Summarise(chat.User, len(w.Msgs), h.Len(), fileMessages(w, h)...)
-		return w.Sent(call)
-	}
+func summariseAndShowFiles(w *replay.Working, h chat.History) []replay.SummaryCall {
+	call := w.Asked()
+	w.Summarise(chat.User, len(w.Msgs), h.Len(), fileMessages(w, h)...)
+	return []replay.SummaryCall{call}
 }
 
 // fileMessages returns the messages that show files again as they stand, the newest last.

@@ -10,14 +10,14 @@ import "github.com/winnow-llm/winnow/internal/app/replay"
 func Policies() []replay.Policy {
 	return append(replay.Presets(),
 		replay.None(),
-		replay.Simple{Label: "sliding window", Start: slidingStep},
-		replay.Simple{Label: "picoclaw", Start: picoclawStep},
-		replay.Simple{Label: "umbra", Start: umbraStep},
-		replay.Simple{Label: "neurolink", Start: neurolinkStart(false)},
-		replay.Simple{Label: "neurolink+llm", LLM: true, Start: neurolinkStart(true)},
-		replay.Simple{Label: "pi", LLM: true, Start: piStep},
-		replay.Simple{Label: "opencode", LLM: true, Start: opencodeStep},
-		replay.Simple{Label: "codex", LLM: true, Start: codexStep},
+		replay.Keeping("sliding window", false, nil, slideWindow),
+		replay.Keeping("picoclaw", false, nil, dropOldTurns),
+		umbra(),
+		replay.Keeping("neurolink", false, nil, neurolink(false)),
+		replay.Keeping("neurolink+llm", true, nil, neurolink(true)),
+		replay.Keeping("pi", true, nil, cutAndSummarise),
+		replay.Keeping("opencode", true, pruneTurns, summariseAll),
+		replay.Keeping("codex", true, nil, keepUser),
 	)
 }
 

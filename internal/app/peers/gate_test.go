@@ -35,16 +35,16 @@ func TestGate(t *testing.T) {
 	}
 	pi := b.Row("pi", 32000)
 	for _, p := range policies {
-		if !replay.IsOurs(p.Name()) {
+		if !replay.IsOurs(p.Name) {
 			continue
 		}
-		r := b.Row(p.Name(), 32000)
-		t.Logf("%s: $%.2f, %d rewrites (pi $%.2f, %d)", p.Name(), r.Dollars, r.Rewrites, pi.Dollars, pi.Rewrites)
-		if most, ok := replay.MostDollars[p.Name()]; ok && r.Dollars > most*pi.Dollars {
-			t.Errorf("%s: %.2f dollars, more than %.2f of pi's %.2f", p.Name(), r.Dollars, most, pi.Dollars)
+		r := b.Row(p.Name, 32000)
+		t.Logf("%s: $%.2f, %d rewrites (pi $%.2f, %d)", p.Name, r.Dollars, r.Rewrites, pi.Dollars, pi.Rewrites)
+		if most, ok := replay.MostDollars[p.Name]; ok && r.Dollars > most*pi.Dollars {
+			t.Errorf("%s: %.2f dollars, more than %.2f of pi's %.2f", p.Name, r.Dollars, most, pi.Dollars)
 		}
 		if r.Invalid+r.Overflows+r.Failed+r.LLMCalls > 0 {
-			t.Errorf("%s: %d invalid, %d overflows, %d given up, %d LLM calls", p.Name(), r.Invalid, r.Overflows, r.Failed, r.LLMCalls)
+			t.Errorf("%s: %d invalid, %d overflows, %d given up, %d LLM calls", p.Name, r.Invalid, r.Overflows, r.Failed, r.LLMCalls)
 		}
 	}
 }

@@ -8,34 +8,29 @@ import (
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
-// neurolinkStart returns the pipeline of four stages (seed 004): prune tool output,
+// neurolink is the pipeline of four stages (seed 004): prune tool output,
 // deduplicate file reads, summarise with an LLM, slide the window; each only
 // while still over the target. Without an LLM the third stage fails and the
 // fourth follows. Its repair of pairs afterwards is left out, since validity is
 // looked at before any repair.
-func neurolinkStart(llm bool) func(*replay.Working) step {
-	return func(w *replay.Working) step {
-		n := &neuroRun{w}
-		return func(chat.History) replay.Sent {
-			var calls []replay.SummaryCall
-			if n.Over() {
-				target := int(neuroTarget * float64(n.Window))
-				// In a small window both together exceed the trigger, and nothing would
-				// ever be pruned: there they shrink with the window.
-				window := min(n.Window, neuroWindow)
-				pruneOutput(w, "[Tool result cleared]", neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow-1, func(int) bool { return true })
-				if n.Size > target {
-					n.deduplicateReads()
-				}
-				if n.Size > target && llm {
-					calls = n.summariseOld()
-				}
-				if n.Size > target {
-					n.slideWindow()
-				}
-			}
-			return n.Sent(calls...)
+func neurolink(llm bool) func(*replay.Working, chat.History) []replay.SummaryCall {
+	return func(w *replay.Working, _ chat.History) (calls []replay.SummaryCall) {
+		n, target := &neuroRun{w}, int(neuroTarget*float64(w.Window))
+		// In a small window both together exceed the trigger, and nothing would
+		// ever be pruned: there they shrink with the window.
+		window := min(w.Window, neuroWindow)
+		protect, minimum := neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow-1
+		pruneOutput(w, "[Tool result cleared]", protect, minimum, func(int) bool { return true })
+		if n.Size > target {
+			n.deduplicateReads()
 		}
+		if n.Size > target && llm {
+			calls = n.summariseOld()
+		}
+		if n.Size > target {
+			n.slideMiddle()
+		}
+		return calls
 	}
 }
 
@@ -106,8 +101,8 @@ func (n *neuroRun) summariseOld() []replay.SummaryCall {
 	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}
 }
 
-// slideWindow removes the oldest half of what follows the first two messages.
-func (n *neuroRun) slideWindow() {
+// slideMiddle removes the oldest half of what follows the first two messages.
+func (n *neuroRun) slideMiddle() {
 	if len(n.Msgs) <= 4 {
 		return
 	}

@@ -7,22 +7,15 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
-// step is what a policy does before each request.
-type step = func(h chat.History) replay.Sent
-
-// slidingStep keeps the newest half of the window and nothing else.
-func slidingStep(w *replay.Working) step {
-	return func(chat.History) replay.Sent {
-		if w.Over() {
-			n, total := 0, w.Size
-			for n < len(w.Msgs)-1 && total > w.Window/2 {
-				total -= w.Tokens(w.Msgs[n])
-				n++
-			}
-			w.Drop(n)
-		}
-		return w.Sent()
+// slideWindow keeps the newest half of the window and nothing else.
+func slideWindow(w *replay.Working, _ chat.History) []replay.SummaryCall {
+	n, total := 0, w.Size
+	for n < len(w.Msgs)-1 && total > w.Window/2 {
+		total -= w.Tokens(w.Msgs[n])
+		n++
 	}
+	w.Drop(n)
+	return nil
 }
 
 // pruneOutput clears tool output: of the results that may go, those beyond the newest
@@ -48,60 +41,54 @@ func pruneOutput(w *replay.Working, text string, protect, minimum int, may func(
 	}
 }
 
-// opencodeStep prunes tool output at the end of every turn: the newest two turns
-// and 40,000 tokens of output stay, and at least 20,000 must be saved. When that
-// is not enough an LLM summarises everything up to the last turn.
-func opencodeStep(w *replay.Working) step {
+// pruneTurns prunes tool output as opencode does at the end of every turn: the newest
+// two turns and 40,000 tokens of output stay, and at least 20,000 must be saved.
+func pruneTurns(w *replay.Working) {
 	const protect, minimum, recent = 40000, 20000, 2
-	before := 0
-	return func(h chat.History) replay.Sent {
-		var turns []int // where they start
-		for i, m := range w.Msgs {
-			if m.StartsTurn() {
-				turns = append(turns, i)
-			}
+	var turns []int // where they start
+	for i, m := range w.Msgs {
+		if m.StartsTurn() {
+			turns = append(turns, i)
 		}
-		if len(turns) != before { // a turn ended
-			if before = len(turns); before >= recent {
-				pruneOutput(w, "[Old tool result content cleared]", protect, minimum, func(i int) bool { return i <= turns[before-recent] })
-			}
-		}
-		if !w.Over() {
-			return w.Sent()
-		}
-		call := w.Asked()
-		w.Summarise(chat.User, len(w.Msgs), h.Len())
-		return w.Sent(call)
 	}
+	if len(turns) == w.Turns {
+		return // no turn ended
+	}
+	if w.Turns = len(turns); w.Turns >= recent {
+		pruneOutput(w, "[Old tool result content cleared]", protect, minimum, func(i int) bool { return i <= turns[w.Turns-recent] })
+	}
+}
+
+// summariseAll has an LLM summarise everything: opencode does where pruning is not
+// enough.
+func summariseAll(w *replay.Working, h chat.History) []replay.SummaryCall {
+	call := w.Asked()
+	w.Summarise(chat.User, len(w.Msgs), h.Len())
+	return []replay.SummaryCall{call}
 }
 
 const codexUser = 20000
 
-// codexStep keeps the user's messages, newest 20,000 tokens of them, and an LLM's
-// summary of everything.
-func codexStep(w *replay.Working) step {
-	return func(h chat.History) replay.Sent {
-		if !w.Over() {
-			return w.Sent()
-		}
-		call := w.Asked()
-		var user []*chat.Message
-		left := min(codexUser, w.Window/4)
-		for i := h.Len() - 1; i >= 0 && left > 0; i-- {
-			if m := h.At(i); m.StartsTurn() {
-				if n := w.Tokens(m); n <= left {
-					left -= n
-					user = append(user, m)
-					continue
-				}
-				short := chat.TextMessage(chat.User, w.Counter().Truncate(m.Text(), left))
-				user, left = append(user, &short), 0
+// keepUser does as Codex: it keeps the user's messages, newest 20,000 tokens of them, and
+// an LLM's summary of everything.
+func keepUser(w *replay.Working, h chat.History) []replay.SummaryCall {
+	call := w.Asked()
+	var user []*chat.Message
+	left := min(codexUser, w.Window/4)
+	for i := h.Len() - 1; i >= 0 && left > 0; i-- {
+		if m := h.At(i); m.StartsTurn() {
+			if n := w.Tokens(m); n <= left {
+				left -= n
+				user = append(user, m)
+				continue
 			}
+			short := chat.TextMessage(chat.User, w.Counter().Truncate(m.Text(), left))
+			user, left = append(user, &short), 0
 		}
-		slices.Reverse(user)
-		m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
-		w.Declare(&m, replay.StandInTokens)
-		w.Drop(len(w.Msgs), append(user, &m)...)
-		return w.Sent(call)
 	}
+	slices.Reverse(user)
+	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
+	w.Declare(&m, replay.StandInTokens)
+	w.Drop(len(w.Msgs), append(user, &m)...)
+	return []replay.SummaryCall{call}
 }

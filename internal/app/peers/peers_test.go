@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/peers"
 	"github.com/winnow-llm/winnow/internal/app/replay"
@@ -56,52 +58,44 @@ func TestPolicies(t *testing.T) {
 	var policies []replay.Policy
 	seen := map[string]bool{}
 	for _, p := range peers.Policies() {
-		if seen[p.Name()] {
-			t.Errorf("two policies are called %s", p.Name())
+		if seen[p.Name] {
+			t.Errorf("two policies are called %s", p.Name)
 		}
-		seen[p.Name()] = true
-		policies = append(policies, &checkedPolicy{Policy: p, t: t})
+		seen[p.Name] = true
+		policies = append(policies, check(t, p))
 	}
 	b, err := replay.Run(t.Context(), d, &replay.Options{Policies: policies, Windows: []int{20000}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range policies {
-		r := b.Row(p.Name(), 20000)
+		r := b.Row(p.Name, 20000)
 		if r == nil || r.Requests != 80 {
-			t.Fatalf("%s: %+v", p.Name(), r)
+			t.Fatalf("%s: %+v", p.Name, r)
 		}
-		if p.Name() == "none" && (r.Rewrites != 0 || r.Invalid != 0 || r.Overflows == 0) {
+		if p.Name == "none" && (r.Rewrites != 0 || r.Invalid != 0 || r.Overflows == 0) {
 			t.Errorf("none: %+v", r)
 		}
-		if replay.IsOurs(p.Name()) && (r.Invalid != 0 || r.Overflows != 0 || r.Failed != 0 || r.Rewrites == 0) {
-			t.Errorf("%s: %+v", p.Name(), r)
+		if replay.IsOurs(p.Name) && (r.Invalid != 0 || r.Overflows != 0 || r.Failed != 0 || r.Rewrites == 0) {
+			t.Errorf("%s: %+v", p.Name, r)
 		}
 	}
 }
 
-// checkedPolicy looks at what a policy sends.
-type checkedPolicy struct {
-	replay.Policy
-	t *testing.T
-}
-
-func (p *checkedPolicy) Begin(s replay.Setup) (replay.Compactor, error) {
-	c, err := p.Policy.Begin(s)
-	return &checkedRun{c, p}, err
-}
-
-type checkedRun struct {
-	replay.Compactor
-	p *checkedPolicy
-}
-
-func (c *checkedRun) Next(ctx context.Context, h chat.History, at replay.Moment) (replay.Sent, error) {
-	sent, err := c.Compactor.Next(ctx, h, at)
-	if len(sent.Messages) == 0 || slices.Contains(sent.Messages, nil) {
-		c.p.t.Errorf("%s sent nothing, or nil, at message %d", c.p.Name(), h.Len())
+// check looks at what a policy sends.
+func check(t *testing.T, p replay.Policy) replay.Policy {
+	checked := p
+	checked.Begin = func(s replay.Setup) (replay.Step, error) {
+		next, err := p.Begin(s)
+		return func(ctx context.Context, h chat.History, idle time.Duration) (replay.Sent, error) {
+			sent, err := next(ctx, h, idle)
+			if len(sent.Messages) == 0 || slices.Contains(sent.Messages, nil) {
+				t.Errorf("%s sent nothing, or nil, at message %d", p.Name, h.Len())
+			}
+			return sent, err
+		}, err
 	}
-	return sent, err
+	return checked
 }
 
 func TestByName(t *testing.T) {
@@ -124,7 +118,14 @@ func TestNothingSet(t *testing.T) {
 	if err != nil || len(p) != 1 {
 		t.Fatalf("%d policies, %v", len(p), err)
 	}
-	if o, ok := p[0].(replay.Ours); !ok || !reflect.DeepEqual(o, replay.Ours{Label: "winnow"}) || !replay.IsOurs(o.Label) {
-		t.Errorf("%+v", p[0])
+	o := &replay.Options{Policies: append(p, replay.Ours("winnow again", winnow.Settings{})), Windows: []int{20000}}
+	b, err := replay.Run(t.Context(), generated(1, replaygen.Options{Requests: 80}), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, same := b.Row("winnow", 20000), b.Row("winnow again", 20000)
+	same.Policy = row.Policy
+	if !reflect.DeepEqual(row, same) || row.Rewrites == 0 || !replay.IsOurs(p[0].Name) {
+		t.Errorf("%+v is not %+v", row, same)
 	}
 }

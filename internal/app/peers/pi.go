@@ -6,24 +6,13 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// piStep is cut and summarise (seeds 001 and 003): the newest 16,384 tokens stay,
+// cutAndSummarise does as pi (seeds 001 and 003): the newest 16,384 tokens stay,
 // cut at a user's or an assistant's message; an LLM summarises what is before,
 // updating its earlier summary. Results stay with their calls.
-func piStep(p *replay.Working) step {
-	return func(h chat.History) replay.Sent {
-		if !p.Over() {
-			return p.Sent()
-		}
-		return cutAndSummarise(p, h)
-	}
-}
-
-const piKeep = 16384
-
-func cutAndSummarise(p *replay.Working, h chat.History) replay.Sent {
+func cutAndSummarise(p *replay.Working, h chat.History) []replay.SummaryCall {
 	cut := p.TailStart(min(piKeep, p.Window/2))
 	if cut == 0 || cut == 1 && p.From[0] < 0 {
-		return p.Sent() // nothing to summarise
+		return nil // nothing to summarise
 	}
 	// The call gets the messages as text, results cut at 2,000 characters, and
 	// the summary before: nothing of that is in the cache.
@@ -42,5 +31,7 @@ func cutAndSummarise(p *replay.Working, h chat.History) replay.Sent {
 		}
 	}
 	p.Summarise(chat.User, cut, to)
-	return p.Sent(replay.SummaryCall{Input: input, Output: replay.StandInTokens})
+	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}
 }
+
+const piKeep = 16384

@@ -1,8 +1,10 @@
 package peers
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/replay"
@@ -10,17 +12,21 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// umbraStep is split-turn compression as documented (seed 000): over budget and
+// umbra is split-turn compression as documented (seed 000): over budget and
 // with more than three exchanges in the current turn, all but the last three
 // become a list of calls; then old history is dropped from the front, one
 // message at a time. It looks at the whole history every time.
-func umbraStep(u *replay.Working) step {
-	return func(chat.History) replay.Sent {
-		if !u.Over() {
-			return u.Sent()
-		}
-		return splitTurn(u)
-	}
+func umbra() replay.Policy {
+	return replay.Policy{Name: "umbra", Begin: func(s replay.Setup) (replay.Step, error) {
+		w := replay.NewWorking(s)
+		return func(_ context.Context, h chat.History, _ time.Duration) (replay.Sent, error) {
+			w.Grow(h)
+			if !w.Over() {
+				return w.Sent(), nil
+			}
+			return splitTurn(w), nil
+		}, nil
+	}}
 }
 
 // umbraTail is how many exchanges stay.

@@ -174,7 +174,7 @@ func (p AlonePlace) sumRows(ready []*aloneSession, outs [][]Outcome, all []Polic
 	var rows []AloneRow
 	for _, name := range names {
 		for k, policy := range all {
-			r := AloneRow{AlonePlace: p, Agent: name, Policy: policy.Name()}
+			r := AloneRow{AlonePlace: p, Agent: name, Policy: policy.Name}
 			for i, s := range ready {
 				if name == All || name == s.agent.Name {
 					r.addSession(s, outs[i], k)

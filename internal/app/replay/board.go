@@ -33,11 +33,6 @@ type Options struct {
 	// compact when their settings say so, as they do in the field.
 	Fixed int
 
-	// Heard counts the prompts of each session as its provider did, system prompt and
-	// tools included ([PromptOf]): for windows that sessions really had. Our policies
-	// compact when their settings say so then, too.
-	Heard bool
-
 	// Model is the one whose prices and cache lifetime are charged; the default is
 	// claude-opus-5-5.
 	Model model.Model
@@ -169,16 +164,7 @@ func (o *Options) fillSessions(ctx context.Context, d *Data, b *Board) error {
 		if o.Fixed > 0 {
 			s.System = padSystem(s, o.Fixed, counter)
 		}
-		all[i] = driver{trigger: o.Trigger, price: o.Model, own: o.Fixed > 0 || o.Heard}
-		if o.Heard {
-			p, err := PromptOf(&s.Session, s.Model)
-			if err != nil {
-				return err
-			}
-			all[i].index = newHeardIndex(s, p)
-		} else {
-			all[i].index = newIndex(s, counter)
-		}
+		all[i] = driver{trigger: o.Trigger, price: o.Model, own: o.Fixed > 0, index: newIndex(s, counter)}
 		if fills(all[i], slices.Min(o.Windows)) {
 			all[i].next, all[i].step = newNextIndex(s), medianStep(s.History)
 		}

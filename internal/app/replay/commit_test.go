@@ -19,7 +19,7 @@ func TestCommitPointSaves(t *testing.T) {
 	x := newIndex(&Session{Session: s, File: s.ID}, token.New(counting, nil))
 	run := func(set winnow.Settings, price model.Model) Outcome {
 		d := driver{index: x, window: 1_000_000, trigger: 0.8, price: price}
-		out, err := d.run(t.Context(), Ours{Label: "winnow", Settings: set})
+		out, err := d.run(t.Context(), Ours("winnow", set))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,12 +55,12 @@ func TestClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := driver{index: x, window: 64000, trigger: 0.8, price: o.Model}
-	blind, err := d.run(t.Context(), Ours{Label: "winnow", Settings: set})
+	blind, err := d.run(t.Context(), Ours("winnow", set))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.clock = true
-	seeing, err := d.run(t.Context(), Ours{Label: "winnow", Settings: set})
+	seeing, err := d.run(t.Context(), Ours("winnow", set))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,11 +103,10 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		Model: d.price, Works: d.works, book: b,
 	}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))
-	c, err := p.Begin(setup)
+	next, err := p.Begin(setup)
 	if err != nil {
-		return out, fmt.Errorf("replay: %s: %w", p.Name(), err)
+		return out, fmt.Errorf("replay: %s: %w", p.Name, err)
 	}
-	_, happened := p.(Happened)
 	var prev []*chat.Message
 	var prevTime int64
 	var rules ruleState
@@ -126,15 +125,15 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			return out, err
 		}
 		timed := prevTime > 0 && answer.Time > 0
-		var at Moment
+		var idle time.Duration
 		if timed && d.clock {
-			at.Idle = time.Duration(answer.Time-prevTime) * time.Millisecond
+			idle = time.Duration(answer.Time-prevTime) * time.Millisecond
 		}
-		sent, err := c.Next(ctx, h.Head(i), at)
+		sent, err := next(ctx, h.Head(i), idle)
 		if err != nil {
 			var not giveUp
 			if !errors.As(err, &not) {
-				return out, fmt.Errorf("replay: %s on %s at message %d: %w", p.Name(), d.session.File, i, err)
+				return out, fmt.Errorf("replay: %s on %s at message %d: %w", p.Name, d.session.File, i, err)
 			}
 			out.Failed++
 		}
@@ -168,7 +167,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		out.Read += read
 		out.Output += d.tokens[i]
 		out.Peak = max(out.Peak, prompt)
-		refused := prompt > d.window && !happened
+		refused := prompt > d.window && !p.Happened
 		if refused {
 			out.Overflow++
 		}

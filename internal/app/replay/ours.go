@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -13,20 +14,15 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// Ours is the engine under some settings. The window, the counting and, save in
+// Ours returns the engine under some settings. The window, the counting and, save in
 // the field, the trigger are the replay's; all else is the settings', and prices are
 // those of the model that is charged.
-type Ours struct {
-	Label    string
-	Settings winnow.Settings
+func Ours(label string, set winnow.Settings) Policy {
+	return Policy{Name: label, Begin: func(s Setup) (Step, error) { return beginEngine(s, set) }}
 }
 
-// Name returns the label.
-func (o Ours) Name() string { return o.Label }
-
-// Begin starts the engine.
-func (o Ours) Begin(s Setup) (Compactor, error) {
-	set := o.Settings
+// beginEngine starts the engine on a session.
+func beginEngine(s Setup, set winnow.Settings) (Step, error) {
 	name := cmp.Or(s.Model.Name, "unpriced") // nobody charges anything
 	if s.Works.Tokens == 0 {
 		set.Window = s.Window
@@ -46,7 +42,8 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &oursRun{Setup: s, w: w, track: w.Track()}, nil
+	o := &oursRun{Setup: s, w: w, track: w.Track()}
+	return o.fitNext, nil
 }
 
 type oursRun struct {
@@ -59,14 +56,14 @@ type oursRun struct {
 	step   token.Step
 }
 
-func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, error) {
+func (o *oursRun) fitNext(ctx context.Context, h chat.History, idle time.Duration) (Sent, error) {
 	req := o.Request
 	req.History, req.Rules = h, Rules()
 	if o.sentAt > 0 {
 		o.recordUsage(h)
 	}
 	s := o.track.State()
-	s.Idle, s.ColdShare = at.Idle, 0 // reports here say nothing of the cache
+	s.Idle, s.ColdShare = idle, 0 // reports here say nothing of the cache
 	r, err := o.w.Fit(ctx, req, s)
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError

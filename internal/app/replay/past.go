@@ -135,12 +135,12 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		return p, nil, err
 	}
 	d.look = v.seeOwnRequest
-	ours, err := d.run(ctx, Ours{Label: "winnow"})
+	ours, err := d.run(ctx, Ours("winnow", winnow.Settings{}))
 	if err != nil {
 		return p, nil, err
 	}
 	d.look = nil
-	thrifty, err := d.run(ctx, Ours{Label: "thrifty", Settings: winnow.Settings{Preset: "thrifty"}})
+	thrifty, err := d.run(ctx, Ours("thrifty", winnow.Settings{Preset: "thrifty"}))
 	if err != nil {
 		return p, nil, err
 	}

@@ -34,39 +34,6 @@ func measure(t *testing.T, s *Session, window int, prices model.Model) Past {
 	return p
 }
 
-// The figures are those of winnow replay on the same session in the same window.
-func TestPastAgreesWithReplay(t *testing.T) {
-	const window = 64000
-	prices := model.Default().Lookup("claude-opus-5-5")
-	for seed := range uint64(3) {
-		s := compacted(seed+1, 90)
-		got := measure(t, s, window, prices)
-		board, err := Run(t.Context(), &Data{Sessions: []Session{*s}}, &Options{
-			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Model: prices, Heard: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		row := func(policy string) *Row {
-			return &board.Rows[slices.IndexFunc(board.Rows, func(r Row) bool { return r.Policy == policy && r.File == s.File })]
-		}
-		was, ours := row("recorded"), row("shipped")
-		if got.Window != window || got.Compactions != was.LLMCalls || got.Compactions != 3 || got.Dollars != was.Dollars {
-			t.Errorf("the client: %+v, want %d calls and $%v", got, was.LLMCalls, was.Dollars)
-		}
-		// A step for each re-read at most: those of one answer went on side by side.
-		if again := got.Waited.Milliseconds() - was.BlockedMS; again <= 0 || again > int64(got.Rereads)*medianStep(s.History).Milliseconds() {
-			t.Errorf("%d re-reads took %d ms", got.Rereads, again)
-		}
-		if got.Ours != ours.DollarsAgain || got.Rewrites != ours.Rewrites || got.OurRereads != ours.Rereads || got.OurWaited.Milliseconds() != ours.LostMS || ours.Rewrites == 0 {
-			t.Errorf("winnow: %+v, want $%v, %d rewrites, %d re-reads, %d ms", got, ours.DollarsAgain, ours.Rewrites, ours.Rereads, ours.LostMS)
-		}
-		if was.Overflows != 0 {
-			t.Error("a request that the provider took counts as refused")
-		}
-	}
-}
-
 // What the client is charged for, by hand: three files were read, the context
 // was compacted, one was read again and edited, another edited from the summary.
 func TestPast(t *testing.T) {

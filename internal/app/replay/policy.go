@@ -15,38 +15,26 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// Policy decides what a model sees of a conversation that grows. Its own
-// policies and the peers' have this one shape, so that they can be compared.
-type Policy interface {
-	// Name stands in tables and is unique among policies.
-	Name() string
+// Policy decides what a model sees of a conversation that grows. Ours and the peers'
+// have this one shape, so that they can be compared.
+type Policy struct {
+	Name string // stands in tables and is unique among policies
+	LLM  bool   // its summaries are a stand-in's: it is simulated
 
-	// Begin returns a compactor for one session. It is used by one goroutine.
-	Begin(Setup) (Compactor, error)
+	// Happened says that it repeats what a client sent. The provider took those
+	// requests, so none is refused for its size.
+	Happened bool
+
+	// Begin starts on one session. What it returns is used by one goroutine.
+	Begin func(Setup) (Step, error)
 }
 
-// Compactor is a policy at work on one session.
-type Compactor interface {
-	// Next returns what the model sees at the next request. The history is the
-	// session's, untouched, up to that request; each call's history starts with
-	// that of the call before. A message that stays as it is must be returned
-	// as the same pointer, the history's own or one returned before.
-	Next(ctx context.Context, h chat.History, at Moment) (Sent, error)
-}
-
-// Simulated is implemented by policies whose summaries are a stand-in's.
-type Simulated interface{ Simulated() bool }
-
-// Happened is implemented by policies that repeat what a client sent. The
-// provider took those requests, so none is refused for its size.
-type Happened interface{ Happened() }
-
-// Moment is what is known about a request besides its history.
-type Moment struct {
-	// Idle is how long before this request the last one was answered; 0 is
-	// unknown.
-	Idle time.Duration
-}
+// Step returns what the model sees at the next request. The history is the
+// session's, untouched, up to that request; each call's history starts with
+// that of the call before. A message that stays as it is must be returned
+// as the same pointer, the history's own or one returned before. Idle is how long
+// before this request the last one was answered; 0 is unknown.
+type Step func(ctx context.Context, h chat.History, idle time.Duration) (Sent, error)
 
 // Sent is what a policy sends.
 type Sent struct {
@@ -171,18 +159,11 @@ func (b *book) hash(m *chat.Message) chat.Hash {
 // Presets returns the engine as every surface runs it when nothing is set, which is
 // the preset default, and thrifty.
 func Presets() []Policy {
-	return []Policy{
-		Ours{Label: "winnow"},
-		Ours{Label: "winnow thrifty", Settings: winnow.Settings{Preset: "thrifty"}},
-	}
+	return []Policy{Ours("winnow", winnow.Settings{}), Ours("winnow thrifty", winnow.Settings{Preset: "thrifty"})}
 }
 
 // None returns the policy that compacts nothing.
-func None() Policy {
-	return Simple{Label: "none", Start: func(w *Working) func(chat.History) Sent {
-		return func(chat.History) Sent { return w.Sent() }
-	}}
-}
+func None() Policy { return Keeping("none", false, nil, nil) }
 
 // ByName returns those of the policies that have one of the names, in their order.
 // Dashes may stand for blanks.
@@ -194,7 +175,7 @@ func ByName(from []Policy, names ...string) ([]Policy, error) {
 	var all []string
 	policies := []Policy{}
 	for _, p := range from {
-		name := plainName(p.Name())
+		name := plainName(p.Name)
 		all = append(all, name)
 		if want[name] {
 			policies = append(policies, p)

@@ -15,48 +15,35 @@ import (
 //
 // A summary that the file does not show, as Codex's are encrypted, is taken to
 // have [StandInTokens] tokens and to say nothing.
-func Recorded() Policy { return recorded{} }
-
-type recorded struct{}
-
-func (recorded) Name() string { return "recorded" }
-func (recorded) Happened()    {}
-
-func (recorded) Begin(s Setup) (Compactor, error) {
-	return &recordedRun{Working: NewWorking(s), left: Summarised(s.Compactions)}, nil
-}
-
-type recordedRun struct {
-	*Working
-	left []transcript.Compaction // not yet made
-}
-
-func (r *recordedRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
-	var calls []SummaryCall
-	for len(r.left) > 0 && r.left[0].At <= h.Len() {
-		c := &r.left[0]
-		r.Grow(h.Head(c.At))
-		calls = append(calls, r.applySummary(h, c))
-		r.left = r.left[1:]
-	}
-	r.Grow(h)
-	return r.Sent(calls...), nil
+func Recorded() Policy {
+	return Policy{Name: "recorded", Happened: true, Begin: func(s Setup) (Step, error) {
+		w, left := NewWorking(s), Summarised(s.Compactions)
+		return func(_ context.Context, h chat.History, _ time.Duration) (Sent, error) {
+			var calls []SummaryCall
+			for ; len(left) > 0 && left[0].At <= h.Len(); left = left[1:] {
+				w.Grow(h.Head(left[0].At))
+				calls = append(calls, w.applySummary(h, &left[0]))
+			}
+			w.Grow(h)
+			return w.Sent(calls...), nil
+		}, nil
+	}}
 }
 
 // applySummary puts the client's summary in the place of what it replaced.
-func (r *recordedRun) applySummary(h chat.History, c *transcript.Compaction) SummaryCall {
-	call := r.Asked()
+func (w *Working) applySummary(h chat.History, c *transcript.Compaction) SummaryCall {
+	call := w.Asked()
 	m := chat.TextMessage(chat.User, cmp.Or(c.Summary, "[a summary that the file does not show]"))
 	m.Synthetic = true
 	if c.Summary == "" {
-		r.Declare(&m, StandInTokens)
+		w.Declare(&m, StandInTokens)
 	}
-	call.Output, call.Took = r.Tokens(&m), c.Took
+	call.Output, call.Took = w.Tokens(&m), c.Took
 	msgs, from := []*chat.Message{&m}, []int{-1}
 	for i := c.At - c.Kept; i < c.At; i++ {
 		msgs, from = append(msgs, h.At(i)), append(from, i)
 	}
-	r.Set(msgs, from)
+	w.Set(msgs, from)
 	return call
 }
 

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -14,23 +13,13 @@ import (
 
 // dropping forgets all but the newest exchange when the history has one of these
 // lengths.
-type dropping []int
-
-func (dropping) Name() string                       { return "dropping" }
-func (d dropping) Begin(s Setup) (Compactor, error) { return &droppingRun{NewWorking(s), d}, nil }
-
-type droppingRun struct {
-	*Working
-	at []int
-}
-
-func (r *droppingRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
-	r.Grow(h)
-	if slices.Contains(r.at, h.Len()) {
-		note := chat.TextMessage(chat.User, "go on")
-		r.Drop(len(r.Msgs)-2, &note)
-	}
-	return r.Sent(), nil
+func dropping(lengths ...int) Policy {
+	return Keeping("dropping", false, func(w *Working) {
+		if slices.Contains(lengths, w.next) {
+			note := chat.TextMessage(chat.User, "go on")
+			w.Drop(len(w.Msgs)-2, &note)
+		}
+	}, nil)
 }
 
 // What is read again, by hand: a text is lost in a rewrite, read again, stays
@@ -63,7 +52,7 @@ func TestRereads(t *testing.T) {
 	o := (&Options{}).orDefault()
 	x := newNextIndex(s)
 	d := driver{index: newIndex(s, k), window: 64000, trigger: 0.8, price: o.Model, next: x, step: medianStep(s.History)}
-	got, err := d.run(t.Context(), dropping{7, 19})
+	got, err := d.run(t.Context(), dropping(7, 19))
 	if err != nil {
 		t.Fatal(err)
 	}

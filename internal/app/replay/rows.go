@@ -69,8 +69,7 @@ func (r *Row) ReadShare() float64 {
 
 // sumOutcomes makes the row of a policy over sessions.
 func sumOutcomes(p Policy, window int, outs []*Outcome) Row {
-	sim, _ := p.(Simulated)
-	r := Row{Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated()}
+	r := Row{Policy: p.Name, Window: window, Simulated: p.LLM}
 	var edits Tally
 	var held Rewritten
 	ready := make([]Tally, len(outs))

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -17,6 +18,9 @@ type Working struct {
 	Msgs []*chat.Message
 	From []int
 	Size int
+
+	// Turns is a policy's own note of how many turns there were.
+	Turns int
 
 	next int // messages of the history that were taken over
 	last int // Size of the last request
@@ -66,35 +70,24 @@ func (w *Working) Asked() SummaryCall {
 	return SummaryCall{Read: w.last, Input: w.Size - w.last, Output: StandInTokens}
 }
 
-// Simple is a policy that keeps a [Working] list: Start returns what it does before
-// each request, when the list has grown.
-type Simple struct {
-	Label string
-	LLM   bool // an LLM writes its summaries: it is simulated
-	Start func(w *Working) func(h chat.History) Sent
-}
-
-// Name implements [Policy].
-func (p Simple) Name() string { return p.Label }
-
-// Simulated implements [Simulated].
-func (p Simple) Simulated() bool { return p.LLM }
-
-// Begin implements [Policy].
-func (p Simple) Begin(s Setup) (Compactor, error) {
-	w := NewWorking(s)
-	return &simpleRun{w, p.Start(w)}, nil
-}
-
-type simpleRun struct {
-	*Working
-	step func(h chat.History) Sent
-}
-
-// Next implements [Compactor].
-func (r *simpleRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
-	r.Grow(h)
-	return r.step(h), nil
+// Keeping returns a policy that keeps a [Working] list. Before each request, when the
+// list has grown, it calls each, and compact where it is time for that, which returns
+// the calls to a model that it made. Either may be nil. LLM says that an LLM writes its
+// summaries.
+func Keeping(name string, llm bool, each func(*Working), compact func(*Working, chat.History) []SummaryCall) Policy {
+	return Policy{Name: name, LLM: llm, Begin: func(s Setup) (Step, error) {
+		w := NewWorking(s)
+		return func(_ context.Context, h chat.History, _ time.Duration) (Sent, error) {
+			w.Grow(h)
+			if each != nil {
+				each(w)
+			}
+			if compact == nil || !w.Over() {
+				return w.Sent(), nil
+			}
+			return w.Sent(compact(w, h)...), nil
+		}, nil
+	}}
 }
 
 // Summarise replaces the first n messages by the stand-in for a summary of the

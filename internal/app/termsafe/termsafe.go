@@ -58,10 +58,7 @@ func Hidden(r rune) bool {
 }
 
 // Text returns a text as it may be written to a terminal.
-func Text(s string) string {
-	out, rest := appendSafe(make([]byte, 0, len(s)), s)
-	return string(appendRest(out, rest))
-}
+func Text(s string) string { return string(appendSafe(make([]byte, 0, len(s)), s)) }
 
 // tabStop is how far apart the tab stops of [Plain] are, and maxMarks how many marks
 // it leaves on one letter: hundreds would run over the lines above and below.
@@ -133,71 +130,53 @@ func escapeLen(s string) int {
 	return n
 }
 
-// appendSafe appends the text as it may be written, up to the beginning of a
-// character or of a mark that the text's end cuts off: that is the rest.
-func appendSafe(out []byte, s string) (_ []byte, rest string) {
-	for s != "" {
-		if s[0] == mark[0] {
-			n, whole := own(s)
-			switch {
-			case !whole:
-				return out, s
-			case n > 0:
-				out = append(out, "\x1b["...)
-				out = append(out, s[len(mark):n]...)
-				s = s[n:]
-				continue
-			}
-		}
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1 && !utf8.FullRuneInString(s):
-			return out, s
-		case r == utf8.RuneError && n == 1:
-			out = append(out, "\ufffd"...)
-		case Hidden(r):
-			out = appendVisible(out, r)
-		default:
-			out = append(out, s[:n]...)
-		}
-		s = s[n:]
-	}
-	return out, ""
-}
-
-// appendRest appends what appendSafe left, when nothing follows any more.
-func appendRest(out []byte, rest string) []byte {
-	for _, r := range rest {
-		if Hidden(r) {
-			out = appendVisible(out, r)
-		} else {
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	return out
-}
-
 // longestOwn is how long the parameters of an own sequence may be.
 const longestOwn = 24
 
-// own returns the length of the own sequence that a text starts with, 0 for
-// none. It is not whole where the text ends before that can be told.
-func own(s string) (n int, whole bool) {
-	if len(s) < len(mark) {
-		return 0, !strings.HasPrefix(mark, s)
-	}
-	if !strings.HasPrefix(s, mark) {
-		return 0, true
-	}
-	for i := len(mark); i < len(s) && i < len(mark)+longestOwn; i++ {
-		switch c := s[i]; {
-		case c == 'm':
-			return i + 1, true
-		case c != ';' && (c < '0' || c > '9'):
-			return 0, true
+// appendSafe appends a text as it may be written.
+func appendSafe(out []byte, s string) []byte {
+	for {
+		before, after, marked := strings.Cut(s, mark)
+		for i, r := range before {
+			switch {
+			case Hidden(r):
+				out = appendVisible(out, r)
+			case r == utf8.RuneError: // also for bytes that are no text
+				out = append(out, "\ufffd"...)
+			default:
+				out = append(out, before[i:i+utf8.RuneLen(r)]...)
+			}
+		}
+		if !marked {
+			return out
+		}
+		s = after
+		if n := len(s) - len(strings.TrimLeft(s, "0123456789;")); n < longestOwn && n < len(s) && s[n] == 'm' {
+			out = append(append(out, "\x1b["...), s[:n+1]...)
+			s = s[n+1:]
+		} else {
+			out = append(appendVisible(out, rune(mark[0])), mark[1:]...)
 		}
 	}
-	return 0, len(s) >= len(mark)+longestOwn
+}
+
+// unfinished returns where the beginning of a character or of an own sequence stands at
+// the end of a text, of which the rest may follow.
+func unfinished(s string) int {
+	if at := strings.LastIndexByte(s, mark[0]); at >= 0 && len(s)-at < len(mark)+longestOwn {
+		if start := s[at:min(at+len(mark), len(s))]; strings.HasPrefix(mark, start) && strings.Trim(s[at+len(start):], "0123456789;") == "" {
+			return at
+		}
+	}
+	for at := len(s) - 1; at >= max(0, len(s)-utf8.UTFMax); at-- {
+		if utf8.RuneStart(s[at]) {
+			if !utf8.FullRuneInString(s[at:]) {
+				return at
+			}
+			break
+		}
+	}
+	return len(s)
 }
 
 // appendVisible appends a character as JSON escapes it.
@@ -228,7 +207,9 @@ func (w *Writer) Unwrap() io.Writer { return w.w }
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.buf, w.rest = appendSafe(w.buf[:0], w.rest+string(p))
+	text := w.rest + string(p)
+	at := unfinished(text)
+	w.buf, w.rest = appendSafe(w.buf[:0], text[:at]), text[at:]
 	if len(w.buf) == 0 {
 		return len(p), nil
 	}
@@ -245,7 +226,7 @@ func (w *Writer) Flush() error {
 	if w.rest == "" {
 		return nil
 	}
-	_, err := w.w.Write(appendRest(nil, w.rest))
+	_, err := w.w.Write(appendSafe(nil, w.rest))
 	w.rest = ""
 	return err
 }

@@ -9,66 +9,61 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// selectedItem returns the place of the entry at the cursor and its message, -1 for
-// none, and the edit that it is about, nil for none.
-func (m *Model) selectedItem() (place, msg int, e *plan.Edit) {
-	r, ok := m.tree.current()
-	if !ok {
+// selectedItem returns what the cursor is at, as itemAt does.
+func (m *Model) selectedItem() (place, msg int, e *plan.Edit) { return m.itemAt(m.cursor) }
+
+// itemAt returns the place of the entry of a row and its message, -1 for none, and what
+// was done to that, nil for nothing.
+func (m *Model) itemAt(row int) (place, msg int, e *plan.Edit) {
+	if m.sn == nil || row >= len(m.sn.rows) {
 		return -1, -1, nil
 	}
-	place, msg = int(r.place), int(m.sn.message[r.place])
-	return place, msg, m.sn.editOf(msg)
-}
-
-// listAll lists all entries in the tree, or only the important ones again.
-func (m *Model) listAll() {
-	m.tree.all = !m.tree.all
-	m.tree.reset(m.sn)
-	if m.tree.all {
-		m.say("all entries are listed; press a to list only the important ones")
+	place = int(m.sn.rows[row].place)
+	if msg = int(m.sn.message[place]); msg < 0 {
+		return place, -1, nil
 	}
+	return place, msg, m.sn.edits[msg]
 }
 
 // togglePin pins the message at the cursor, or takes the pin off.
 func (m *Model) togglePin() tea.Cmd {
-	place, h, _ := m.selectedItem()
-	if h < 0 || place < 0 {
-		return m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
+	_, h, edit := m.selectedItem()
+	if h < 0 {
+		m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
+		return nil
 	}
-	id, was := m.sn.places[place].ID, m.sn.pins[h]
-	edited := m.sn.state[h] != kept
-	return m.startJob("pinning", func(ctx context.Context) doneMsg {
-		if was {
-			return doneMsg{text: "the pin is removed", err: m.s.Unpin(ctx, id)}
+	id, was := m.sn.history.At(h).ID, m.sn.isPinned(h)
+	return m.startJob("pinning", func(ctx context.Context) done {
+		switch {
+		case was:
+			return done{text: "the pin is removed", err: m.s.Unpin(ctx, id)}
+		case edit != nil:
+			return done{text: "pinned: the next compaction undoes what was done to it", err: m.s.Pin(ctx, id)}
 		}
-		text := "pinned: no stage edits this message"
-		if edited {
-			text = "pinned: the next compaction undoes what was done to it"
-		}
-		return doneMsg{text: text, err: m.s.Pin(ctx, id)}
+		return done{text: "pinned: no stage edits this message", err: m.s.Pin(ctx, id)}
 	})
 }
 
 // compactWithFocus asks for a focus and compacts.
-func (m *Model) compactWithFocus() tea.Cmd {
-	if m.busy != nil {
-		return m.startJob("", nil) // says what is under way
+func (m *Model) compactWithFocus() {
+	if m.isBusy() {
+		return
 	}
-	m.input = m.newInput("Compact with focus:", "what summaries should tell; enter compacts, esc cancels", func(focus string) tea.Cmd {
-		return m.startJob("compacting", func(ctx context.Context) doneMsg {
+	m.askWords("Compact with focus:", "what summaries should tell; enter compacts, esc cancels", func(focus string) tea.Cmd {
+		return m.startJob("compacting", func(ctx context.Context) done {
 			c, err := m.s.Compact(ctx, focus)
 			if err != nil {
-				return doneMsg{err: err}
+				return done{err: err}
 			}
 			before, after := c.Before.Count.Tokens, c.After.Count.Tokens
-			return doneMsg{text: fmt.Sprintf("compacted: %s tokens, %s saved; u undoes it", tokensText(before, after), number(before-after)), to: c.Entry.ID, cut: true}
+			text := fmt.Sprintf("compacted: %s tokens, %s saved; u undoes it", tokensText(before, after), number(before-after))
+			return done{text: text, to: c.Entry.ID, cut: true}
 		})
 	})
-	return nil
 }
 
 // undoCompaction takes the compaction at the cursor back, or the last one.
-func (m *Model) undoCompaction() tea.Cmd {
+func (m *Model) undoCompaction() {
 	id, what := m.sn.last, "the last compaction"
 	place, _, e := m.selectedItem()
 	if place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
@@ -77,44 +72,39 @@ func (m *Model) undoCompaction() tea.Cmd {
 		id, what = string(e.Made), "the compaction that made this "+string(e.Kind)
 	}
 	if id == "" {
-		return m.refuse("there is no compaction to undo; c makes one")
+		m.refuse("there is no compaction to undo; c makes one")
+		return
 	}
 	rewind := func(id string) func() tea.Cmd {
 		return func() tea.Cmd {
-			return m.startJob("undoing", func(ctx context.Context) doneMsg {
+			return m.startJob("undoing", func(ctx context.Context) done {
 				entry, err := m.s.Rewind(ctx, id)
-				if err != nil {
-					return doneMsg{err: err}
-				}
-				return doneMsg{text: "undone: the model sees again what it hid; u on the new entry redoes it", to: entry.ID}
+				return done{"undone: the model sees again what it hid; u on the new entry redoes it", err, entry.ID, false}
 			})
 		}
 	}
-	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id)}}
+	do, single := map[string]func() tea.Cmd{"y": rewind(id)}, ""
 	if e != nil && e.Handle != "" {
-		m.ask.keys = "y yes · e only this " + string(e.Kind) + " · esc no"
-		m.ask.do["e"] = rewind(e.Handle)
+		do["e"], single = rewind(e.Handle), "e only this "+string(e.Kind)+" · "
 	}
-	return nil
+	m.ask = &question{"Undo " + what + "?  y yes · " + single + "esc no", do}
 }
 
 // moveLeaf moves the leaf to the entry at the cursor.
-func (m *Model) moveLeaf() tea.Cmd {
+func (m *Model) moveLeaf() {
 	place, _, _ := m.selectedItem()
-	if place < 0 {
-		return m.refuse("there is no entry yet")
-	}
-	p := m.sn.places[place]
-	if p.Leaf {
+	switch {
+	case place < 0:
+		m.refuse("there is no entry yet")
+		return
+	case m.sn.places[place].Leaf:
 		m.say("the leaf is already here")
-		return nil
+		return
 	}
+	id := m.sn.places[place].ID
 	navigate := func(o session.NavigateOptions, what string) tea.Cmd {
-		return m.startJob(what, func(ctx context.Context) doneMsg {
-			n, err := m.s.Navigate(ctx, p.ID, o)
-			if err != nil {
-				return doneMsg{err: err}
-			}
+		return m.startJob(what, func(ctx context.Context) done {
+			n, err := m.s.Navigate(ctx, id, o)
 			text := "the leaf is here now"
 			if n.Text != "" {
 				text = "the leaf is before that message, so that you can rephrase it"
@@ -125,56 +115,19 @@ func (m *Model) moveLeaf() tea.Cmd {
 			if !n.Moved {
 				text = "the leaf was already there"
 			}
-			return doneMsg{text: text, to: n.Leaf}
+			return done{text: text, err: err, to: n.Leaf}
 		})
 	}
 	m.ask = &question{
-		text: "Move the leaf to entry " + shortID(p.ID) + "?",
-		keys: "y move · s move and summarise the abandoned branch · esc stay",
+		text: "Move the leaf to entry " + shortID(id) + "?  y move · s move and summarise the abandoned branch · esc stay",
 		do: map[string]func() tea.Cmd{
 			"y": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"s": func() tea.Cmd {
-				m.input = m.newInput("Summary with focus:", "what it should pay attention to; enter moves, esc stays", func(focus string) tea.Cmd {
+				m.askWords("Summary with focus:", "what it should pay attention to; enter moves, esc stays", func(focus string) tea.Cmd {
 					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the abandoned branch")
 				})
 				return nil
 			},
 		},
 	}
-	return nil
-}
-
-// labelEntry puts a label on the entry at the cursor.
-func (m *Model) labelEntry() tea.Cmd {
-	place, _, _ := m.selectedItem()
-	if place < 0 {
-		return m.refuse("there is no entry yet")
-	}
-	id := m.sn.places[place].ID
-	m.input = m.newInput("Label:", "an empty label removes it", func(label string) tea.Cmd {
-		return m.startJob("labelling", func(ctx context.Context) doneMsg {
-			text := "labelled"
-			if label == "" {
-				text = "the label is removed"
-			}
-			return doneMsg{text: text, err: m.s.Label(ctx, id, label)}
-		})
-	})
-	m.input.take(tea.PasteMsg{Content: m.sn.labels[id]}) // as if it were typed: nothing in it steers the terminal
-	return nil
-}
-
-// readNewEntries reads what other processes have added.
-func (m *Model) readNewEntries() tea.Cmd {
-	return m.startJob("reading", func(ctx context.Context) doneMsg {
-		before := m.s.Len()
-		if err := m.s.Follow(ctx); err != nil {
-			return doneMsg{err: err}
-		}
-		n := m.s.Len() - before
-		if n == 0 {
-			return doneMsg{text: "nothing new"}
-		}
-		return doneMsg{text: plural(n, "new entry"), to: m.s.Leaf()}
-	})
 }

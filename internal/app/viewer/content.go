@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -15,42 +16,28 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// state is what the plan in force does to a message.
-type state uint8
-
-const (
-	kept state = iota
-	masked
-	folded
-	dropped
-	answered
-	stripped // its signed thinking is left out
-)
-
-// states are how the states are shown: by a sign, so that they are seen without
+// look is how it is shown what an edit did: by a sign, so that it is seen without
 // colours, and by a word.
-var states = [...]struct {
+type look struct {
 	sign, word string
 	ink        ansi.Style
-}{
-	kept: {" ", "", plain}, masked: {"~", "masked", inkMask}, folded: {"=", "folded", inkFold},
-	dropped: {"-", "dropped", inkWrong}, answered: {"+", "answered", inkGood}, stripped: {"~", "thinking left out", inkMask},
 }
 
-func (s state) sign() string    { return states[s].ink.Styled(states[s].sign) }
-func (s state) word() string    { return states[s].word }
-func (s state) ink() ansi.Style { return states[s].ink }
+var looks = map[plan.Kind]look{
+	plan.Mask:     {"~", "masked", inkMask},
+	plan.Fold:     {"=", "folded", inkFold},
+	plan.State:    {"=", "folded", inkFold},
+	plan.Drop:     {"-", "dropped", inkWrong},
+	plan.Answer:   {"+", "answered", inkGood},
+	stripped.Kind: {"~", "thinking left out", inkMask},
+}
 
-func stateOf(e *plan.Edit) state {
-	switch e.Kind {
-	case plan.Mask:
-		return masked
-	case plan.Fold, plan.State:
-		return folded
-	case plan.Drop:
-		return dropped
+// lookOf returns how an edit is shown, or that nothing was done.
+func lookOf(e *plan.Edit) look {
+	if e == nil {
+		return look{sign: " "}
 	}
-	return answered
+	return looks[e.Kind]
 }
 
 // pinSign stands beside what is pinned.
@@ -70,17 +57,13 @@ func messageParagraphs(m *chat.Message, edits []*plan.Edit) []paragraph {
 }
 
 func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
-	var by *plan.Edit
-	for _, e := range edits {
-		if e.Text != "" && (p.Text == e.Text || p.Args == e.Text) {
-			by = e
+	by := slices.IndexFunc(edits, func(e *plan.Edit) bool { return e.Text != "" && (p.Text == e.Text || p.Args == e.Text) })
+	add := func(ink ansi.Style, s string, hang int) {
+		if by >= 0 {
+			look := lookOf(edits[by])
+			ink, s, hang = look.ink, look.sign+" "+s, hang+2
 		}
-	}
-	add := func(look ansi.Style, s string, hang int) {
-		if by != nil {
-			look, s, hang = stateOf(by).ink(), states[stateOf(by)].sign+" "+s, hang+2
-		}
-		out = append(out, paragraph{ink: look, text: s, hang: hang})
+		out = append(out, paragraph{ink: ink, text: s, hang: hang})
 	}
 	switch p.Kind {
 	case chat.Text:

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"charm.land/bubbles/v2/viewport"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -15,41 +14,32 @@ type drawn struct {
 	sn    *snapshot
 	place int
 	find  *regexp.Regexp
-	lines [panes][]line
 }
 
 // layOutText gives a pane of text its size, and its text where that is another one.
-func (m *Model) layOutText(pane, width, height int) {
+func (m *Model) layOutText(pane, width int) {
 	text := &m.texts[pane]
-	text.SetHeight(height)
-	if m.sn == nil {
-		return
-	}
+	text.SetHeight(m.bodyHeight())
 	place, _, _ := m.selectedItem()
-	if d := &m.drawn; d.sn != m.sn || d.place != place || d.find != m.find {
-		*d = drawn{sn: m.sn, place: place, find: m.find}
+	if now := (drawn{m.sn, place, m.find}); m.drawn != now {
+		m.drawn = now
+		m.texts[paneView].lines, m.texts[paneHistory].lines = nil, nil
 	}
-	if m.drawn.lines[pane] != nil && text.Width() == width {
+	if text.lines != nil && text.Width() == width {
 		return
 	}
-	pars := m.viewText
-	if pane == paneHistory {
-		pars = m.originalText
+	pars := [...]func() []paragraph{paneView: m.viewText, paneHistory: m.originalText, paneHelp: helpParagraphs}[pane]
+	text.lines = append([]line{}, wrapParagraphs(pars(), width-2)...)
+	rows := make([]string, len(text.lines))
+	for i, l := range text.lines {
+		rows[i] = fitWidth(" "+markMatches(l.text, l.ink, m.find), width)
 	}
-	m.drawn.lines[pane] = append([]line{}, wrapParagraphs(pars(), width-2)...)
-	setLines(text, m.drawn.lines[pane], width, m.find)
+	text.SetWidth(width)
+	text.SetContentLines(rows)
+	text.GotoTop()
 }
 
-// setLines shows the beginning of a text.
-func setLines(v *viewport.Model, text []line, width int, find *regexp.Regexp) {
-	lines := make([]string, len(text))
-	for i, l := range text {
-		lines[i] = fitWidth(" "+markMatches(l.text, l.ink, find), width)
-	}
-	v.SetWidth(width)
-	v.SetContentLines(lines)
-	v.GotoTop()
-}
+func helpParagraphs() []paragraph { return []paragraph{{text: helpText}} }
 
 // viewText returns what the model sees of the entry at the cursor: its message, or
 // the text that an edit put in its place.
@@ -85,7 +75,7 @@ func (m *Model) viewMessage(v int) []paragraph {
 		e := &m.sn.plan.Edits[o.Edit]
 		out := editText(e)
 		for i := range msg.Parts {
-			out = append(out, paragraph{ink: stateOf(e).ink(), text: msg.Parts[i].Text})
+			out = append(out, paragraph{ink: lookOf(e).ink, text: msg.Parts[i].Text})
 		}
 		return out
 	}
@@ -112,11 +102,11 @@ func (m *Model) originalText() []paragraph {
 func (m *Model) messageHeading(msg int) paragraph {
 	who, ink := speakerOf(m.sn.history.At(msg))
 	words := []string{who, fmt.Sprintf("#%d", msg), resultWords(m.sn.history, msg)}
-	if m.sn.pins[msg] {
+	if m.sn.isPinned(msg) {
 		words = append(words, pinSign+" pinned")
 	}
-	if st := m.sn.state[msg]; st != kept {
-		words, ink = append(words, states[st].sign+" "+st.word()), st.ink()
+	if e := m.sn.edits[msg]; e != nil {
+		words, ink = append(words, lookOf(e).sign, lookOf(e).word), lookOf(e).ink
 	}
 	return paragraph{ink: ink, text: shortenTo(strings.Join(words, " "), 200)}
 }
@@ -136,7 +126,8 @@ func editText(e *plan.Edit) []paragraph {
 	if e.Before.Tokens > 0 {
 		text += fmt.Sprintf("  %s → %s", show.Thousands(e.Before.Tokens), show.Thousands(e.After.Tokens))
 	}
-	out := []paragraph{{ink: append(strong, stateOf(e).ink()...), text: states[stateOf(e)].sign + " " + text}}
+	look := lookOf(e)
+	out := []paragraph{{ink: append(strong, look.ink...), text: look.sign + " " + text}}
 	return append(out, factLines("stage", e.Stage, "why", e.Why, "handle", e.Handle, "plan", string(e.Made))...)
 }
 
@@ -170,19 +161,17 @@ func (m *Model) entryText(place int) []paragraph {
 	if !e.Time.IsZero() {
 		known = append(known, "time", e.Time.UTC().Format("2006-01-02 15:04:05"))
 	}
-	if c := e.Compaction; c != nil {
+	switch c := e.Compaction; {
+	case c != nil:
 		known = append(known, "undoes", c.Rewinds, "tokens", tokensText(c.TokensBefore, c.TokensAfter), "focus", c.Focus)
 		if c.Plan != nil {
 			known = append(known, "plan", c.Plan.String())
 		}
 		return append(factLines(known...), paragraph{ink: inkFold, text: c.Summary})
-	}
-	switch out := factLines(known...); {
 	case e.Branch != nil:
-		return append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
+		return append(factLines(known...), paragraph{ink: inkFold, text: e.Branch.Summary})
 	case e.Message != nil:
-		return append(out, messageParagraphs(e.Message, nil)...)
-	default:
-		return append(out, paragraph{text: string(e.Raw)})
+		return append(factLines(known...), messageParagraphs(e.Message, nil)...)
 	}
+	return append(factLines(known...), paragraph{text: string(e.Raw)})
 }

@@ -32,7 +32,6 @@ func TestScreens(t *testing.T) {
 		{"branches-120", small, 120, 24, Options{}, []string{"g", "j", "j", "j", "j", "j"}},
 		{"masked-80", small, 80, 24, Options{}, []string{"c", "enter", "1", "g", "j", "j", "j", "2"}},
 		{"masked-200", small, 200, 50, Options{}, []string{"c", "enter", "1", "g", "j", "j", "j"}},
-		{"all-80", small, 80, 24, Options{}, []string{"a", "G"}},
 		{"help-80", small, 80, 24, Options{}, []string{"?"}},
 		{"help-200", small, 200, 50, Options{}, []string{"?"}},
 		{"focus-80", small, 80, 24, Options{}, []string{"c", "the hedge"}},

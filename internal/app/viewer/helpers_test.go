@@ -76,9 +76,7 @@ type viewing struct {
 
 func view(t testing.TB, s *session.Session, o Options, cols, rows int) *viewing {
 	t.Helper()
-	o.Now = fixed
 	m := New(context.Background(), s, o)
-	m.still = true
 	t.Cleanup(m.Stop)
 	m.drive(tea.WindowSizeMsg{Width: cols, Height: rows})
 	m.settle(m.Init())

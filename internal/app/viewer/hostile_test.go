@@ -92,7 +92,7 @@ func TestHostile(t *testing.T) {
 	look()
 	keys := []string{
 		"up", "down", "pgup", "pgdown", "home", "end", "enter", "esc", "tab", "shift+tab", "space",
-		"f", "i", "a", "e", "1", "2", "3", "?", "p", "c", "u", "m", "L", "n", "/", "y", "hid", "backspace",
+		"f", "i", "e", "1", "2", "3", "?", "p", "c", "u", "m", "n", "/", "y", "hid", "backspace",
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	sizes := [][2]int{{80, 24}, {200, 50}, {40, 10}, {120, 30}}

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"sync"
@@ -27,17 +28,16 @@ type Options struct {
 	// File is the file that actions write to; they say so. It is "" for a session
 	// that was not opened by its file.
 	File string
-
-	// Now is the clock; nil is the real one.
-	Now func() time.Time
 }
 
-// The panes, in the order in which they stand.
+// The panes, in the order in which they stand. The help is shown in place of them.
 const (
 	paneTree = iota
 	paneView
 	paneHistory
-	panes
+	paneHelp
+
+	panes = paneHelp
 )
 
 // Model is the state of the viewer. It is a bubbletea model.
@@ -50,28 +50,33 @@ type Model struct {
 	jobs sync.RWMutex // read-locked by commands that use the session
 
 	width, height int
-	focus         int
-	talk          int // the pane of text that was used last
+	focus         int  // the pane that keys are for
+	talk          int  // the pane of text that was used last
+	help          bool // the help is shown
 
 	sn     *snapshot
 	status *budget.Status
 
-	tree  treePane
-	texts [panes]viewport.Model // of the two panes with text
-	drawn drawn                 // what they show
+	cursor, top int                    // rows of the tree
+	said        map[string]said        // what they say, by entry; that of messages on the path is at hand
+	texts       [paneHelp + 1]textPane // the tree has none
+	drawn       drawn                  // what they show
 
-	keys  []group
-	help  *viewport.Model
 	input *input
 	ask   *question
 	busy  *job
 	spin  spinner.Model
-	still bool // it never moves, because no one watches
 
 	find    *regexp.Regexp // what is looked for
 	words   string         // the same, as it was typed
 	message string         // for the person, until the next key
 	wrong   bool           // the message tells of a failure
+}
+
+// textPane is a text, and the lines that it was broken into.
+type textPane struct {
+	viewport.Model
+	lines []line
 }
 
 // job is something that takes time.
@@ -81,24 +86,14 @@ type job struct {
 	cancel  context.CancelFunc
 }
 
-// question waits for one of some keys. Enter is y.
-type question struct {
-	text string
-	keys string // what the keys do, for people
-	do   map[string]func() tea.Cmd
-}
-
 // New returns a viewer of a session. The session stays the caller's to close,
 // after [Model.Stop].
 func New(ctx context.Context, s *session.Session, o Options) *Model {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
+	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello, spin: spinner.New(spinner.WithSpinner(spinner.MiniDot))}
 	m.ctx, m.stop = context.WithCancel(ctx)
-	m.texts[paneView], m.texts[paneHistory] = viewport.New(), viewport.New()
-	m.tree.s = s
-	m.keys, m.spin = keyGroups(), spinner.New(spinner.WithSpinner(spinner.MiniDot))
+	for i := range m.texts {
+		m.texts[i].Model = viewport.New()
+	}
 	return m
 }
 
@@ -127,37 +122,35 @@ func Run(m *Model, o ...tea.ProgramOption) error {
 
 // Messages to the model.
 type (
+	// loadedMsg is the session as it stands, after a job or at the start.
 	loadedMsg struct {
-		sn  *snapshot
-		err error
-		to  string // the entry to go to, or ""
-		cut bool   // it was compacted: its fold is shown
+		done
+		sn      *snapshot
+		readErr error
 	}
 	measuredMsg struct {
 		status budget.Status
 		err    error
 	}
-	doneMsg struct {
-		text string
-		err  error
-		to   string
-		cut  bool
-	}
 	foundMsg struct {
-		at      int // the row of the tree, or -1
+		row     int // of the tree, or -1
 		find    *regexp.Regexp
 		nth, of int // which of how many places
 		wrapped bool
 	}
 )
 
-// Init reads the session.
+// done is what a job did.
+type done struct {
+	text string
+	err  error
+	to   string // the entry to go to, or ""
+	cut  bool   // it was compacted: its fold is shown
+}
+
+// Init reads the session, and starts at its leaf.
 func (m *Model) Init() tea.Cmd {
-	last := "" // start at the leaf
-	if m.s != nil {
-		last = m.s.Leaf()
-	}
-	return m.loadSnapshot(last, false)
+	return m.runInBackground(func(context.Context) tea.Msg { return m.loadSnapshot(done{to: m.s.Leaf()}) })
 }
 
 // runInBackground makes a command of something that uses the session. It is waited
@@ -173,18 +166,35 @@ func (m *Model) runInBackground(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-func (m *Model) loadSnapshot(to string, cut bool) tea.Cmd {
-	return m.runInBackground(func(context.Context) tea.Msg {
-		sn, err := takeSnapshot(m.s)
-		return loadedMsg{sn, err, to, cut}
-	})
+func (m *Model) loadSnapshot(after done) tea.Msg {
+	sn, err := takeSnapshot(m.s)
+	return loadedMsg{after, sn, err}
 }
 
-func (m *Model) measureContext() tea.Cmd {
-	return m.runInBackground(func(context.Context) tea.Msg {
-		_, st, err := m.s.NeedsCompaction()
-		return measuredMsg{st, err}
-	})
+// startJob begins a job that changes the session. The session is read again after it,
+// also after a failure: what stands on the disk counts.
+func (m *Model) startJob(what string, f func(ctx context.Context) done) tea.Cmd {
+	if m.isBusy() {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.busy = &job{what: what, started: time.Now(), cancel: cancel}
+	return tea.Batch(m.spin.Tick, m.runInBackground(func(context.Context) tea.Msg {
+		defer cancel()
+		did := f(ctx)
+		if did.err != nil && ctx.Err() != nil {
+			did = done{text: "cancelled; nothing was changed"}
+		}
+		return m.loadSnapshot(did)
+	}))
+}
+
+// isBusy reports whether a job is under way, and says so.
+func (m *Model) isBusy() bool {
+	if m.busy != nil {
+		m.refuse("wait: %s is in progress; esc cancels it", m.busy.what)
+	}
+	return m.busy != nil
 }
 
 // Update takes a message in.
@@ -207,8 +217,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		} else {
 			m.status = &msg.status
 		}
-	case doneMsg:
-		cmd = m.handleDone(msg)
 	case foundMsg:
 		m.handleFound(msg)
 	case spinner.TickMsg:
@@ -221,50 +229,29 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *Model) handleLoaded(msg loadedMsg) tea.Cmd {
-	if msg.err != nil {
-		m.showError(msg.err)
+	begun := m.sn != nil
+	if m.busy != nil {
+		m.busy, m.message, m.wrong = nil, msg.text, false
+		if m.o.File != "" && msg.text != "" {
+			m.message += " · written to " + m.o.File
+		}
+	}
+	if err := cmp.Or(msg.err, msg.readErr); err != nil {
+		m.showError(err)
+	}
+	if msg.readErr != nil {
 		return nil
 	}
-	begun := m.sn != nil
-	m.sn = msg.sn
-	m.tree.reset(m.sn)
-	if k, ok := m.sn.byID[msg.to]; (!begun || msg.cut) && m.showFold() {
-		// Nobody asked for anything else.
-	} else if ok {
-		m.tree.choose(int(m.tree.f.at[k]))
+	at := msg.to
+	if place, _, _ := m.selectedItem(); at == "" && place >= 0 {
+		at = m.sn.places[place].ID
 	}
-	return m.measureContext()
-}
-
-// startJob begins a job that changes the session.
-func (m *Model) startJob(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
-	if m.busy != nil {
-		return m.refuse("wait: %s is in progress; esc cancels it", m.busy.what)
+	m.sn, m.said = msg.sn, make(map[string]said)
+	if begun && !msg.cut || !m.showFold() {
+		m.choose(m.sn.rowOf(m.sn.findPlace(at)))
 	}
-	ctx, cancel := context.WithCancel(m.ctx)
-	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
-	run := m.runInBackground(func(context.Context) tea.Msg {
-		defer cancel()
-		msg := f(ctx)
-		if msg.err != nil && ctx.Err() != nil {
-			return doneMsg{text: "cancelled; nothing was changed"}
-		}
-		return msg
+	return m.runInBackground(func(context.Context) tea.Msg {
+		_, st, err := m.s.NeedsCompaction()
+		return measuredMsg{st, err}
 	})
-	if m.still {
-		return run
-	}
-	return tea.Batch(run, m.spin.Tick)
-}
-
-func (m *Model) handleDone(msg doneMsg) tea.Cmd {
-	m.busy = nil
-	m.message, m.wrong = msg.text, false
-	switch {
-	case msg.err != nil:
-		m.showError(msg.err)
-	case m.o.File != "" && msg.text != "":
-		m.message += " · written to " + m.o.File
-	}
-	return m.loadSnapshot(msg.to, msg.cut) // also after a failure: what stands on the disk counts
 }

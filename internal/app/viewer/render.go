@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
-	"charm.land/bubbles/v2/help"
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/app/show"
@@ -20,6 +19,8 @@ type area struct{ pane, width int }
 // is room, the tree beside one, or the focused pane alone.
 func (m *Model) paneAreas() []area {
 	switch {
+	case m.help:
+		return []area{{paneHelp, m.width}}
 	case m.width >= 150:
 		tree := min(max(m.width/4, 36), 56)
 		rest := m.width - tree - 2
@@ -31,39 +32,27 @@ func (m *Model) paneAreas() []area {
 	return []area{{m.focus, m.width}}
 }
 
-// bodyHeight returns how many lines the panes have.
-func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-m.footHeight(), 1) }
-
-func (m *Model) headHeight() int {
-	if m.height < 8 {
-		return 1
+// bodyHeight returns how many lines the panes have. The title goes first where there is
+// no room, then the meter and what stands below it.
+func (m *Model) bodyHeight() int {
+	rest := 1
+	if m.height >= 8 {
+		rest++
 	}
-	return 2
-}
-
-// footHeight returns how many lines stand below the panes: the meter, and the
-// bottom lines.
-func (m *Model) footHeight() int {
-	if m.height < 5 {
-		return 1
+	if m.height >= 5 {
+		rest += len(m.bottomLines())
 	}
-	return 1 + len(m.bottomLines())
+	return max(m.height-rest-1, 1)
 }
 
 // layOutPanes tells the panes how large they are.
 func (m *Model) layOutPanes() {
-	h := m.bodyHeight()
-	for _, a := range m.paneAreas() {
-		if a.pane == paneTree {
-			m.tree.resize(a.width, h)
-		} else {
-			m.layOutText(a.pane, a.width, h)
-		}
+	if m.sn != nil {
+		m.choose(m.cursor)
 	}
-	if m.help != nil {
-		m.help.SetHeight(h)
-		if m.help.Width() != m.width {
-			setLines(m.help, wrapParagraphs(m.helpText(), m.width-4), m.width, nil)
+	for _, a := range m.paneAreas() {
+		if a.pane == paneHelp || a.pane != paneTree && m.sn != nil {
+			m.layOutText(a.pane, a.width)
 		}
 	}
 }
@@ -74,7 +63,7 @@ func (m *Model) View() tea.View {
 	v.AltScreen = true
 	v.WindowTitle = "winnow tree"
 	var lines []string
-	if m.headHeight() > 1 {
+	if m.height >= 8 {
 		lines = append(lines, m.titleLine())
 	}
 	lines = append(lines, m.headingLine())
@@ -90,30 +79,25 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// drawPanes returns the lines of the help, or of all panes beside each other.
+// drawPanes returns the lines of all panes beside each other.
 func (m *Model) drawPanes() []string {
-	switch {
-	case m.help != nil:
-		return strings.Split(m.help.View(), "\n")
-	case m.sn == nil:
-		return append([]string{" reading…"}, make([]string, m.bodyHeight()-1)...)
-	}
 	out := make([]string, m.bodyHeight())
+	if m.sn == nil && !m.help {
+		out[0] = " reading…"
+		return out
+	}
 	for i, a := range m.paneAreas() {
 		var rows []string
 		if a.pane == paneTree {
-			rows = m.tree.draw(m.focus == a.pane, m.find)
+			rows = m.drawTree(a.width)
 		} else {
 			rows = strings.Split(m.texts[a.pane].View(), "\n")
 		}
-		for n, row := range rows {
-			row = fitWidth(row, a.width)
+		for n, row := range rows[:min(len(rows), len(out))] { // a clock below may have grown since the layout
 			if i > 0 {
-				row = quiet.Styled("│") + row
+				out[n] += quiet.Styled("│")
 			}
-			if n < len(out) { // a clock below may have grown by a line since the layout
-				out[n] += row
-			}
+			out[n] += fitWidth(row, a.width)
 		}
 	}
 	return out
@@ -138,27 +122,19 @@ func (m *Model) titleLine() string {
 
 // headingLine returns the line above the panes with their names.
 func (m *Model) headingLine() string {
-	if m.help != nil {
-		return m.paneName("Keys", "", m.width, true)
-	}
 	var names []string
 	for _, a := range m.paneAreas() {
-		name, rest := [...]string{"Tree", "As the model sees it", "As it was"}[a.pane], ""
-		if m.sn != nil {
+		name, rest, look := [...]string{"Tree", "As the model sees it", "As it was", "Keys"}[a.pane], "", quiet
+		if m.sn != nil && a.pane != paneHelp {
 			rest = " · " + [...]string{plural(len(m.sn.places), "entry"), plural(m.sn.view.Len(), "message"), plural(m.sn.history.Len(), "message")}[a.pane]
 		}
-		names = append(names, m.paneName(name, rest, a.width, a.pane == m.focus))
+		if a.pane == m.activePane() {
+			look = accent
+		}
+		text := ansi.TruncateWc(quiet.Styled("─ ")+look.Styled(name)+quiet.Styled(rest+" "), a.width, "")
+		names = append(names, text+quiet.Styled(strings.Repeat("─", max(a.width-ansi.StringWidthWc(text), 0))))
 	}
 	return strings.Join(names, quiet.Styled("┬"))
-}
-
-func (m *Model) paneName(name, rest string, width int, focused bool) string {
-	look := quiet
-	if focused {
-		look = accent
-	}
-	text := ansi.TruncateWc(quiet.Styled("─ ")+look.Styled(name)+quiet.Styled(rest+" "), width, "")
-	return text + quiet.Styled(strings.Repeat("─", max(width-ansi.StringWidthWc(text), 0)))
 }
 
 // meterLine returns the line that says how full the context is, and where the cursor is.
@@ -170,8 +146,9 @@ func (m *Model) meterLine() string {
 	case m.sn != nil:
 		left = quiet.Styled(" measuring…")
 	}
-	if n := m.tree.len(); m.sn != nil && m.help == nil {
-		right = fmt.Sprintf("%s of %s ", number(min(m.tree.cursor+1, n)), number(n))
+	if m.sn != nil && !m.help {
+		n := len(m.sn.rows)
+		right = fmt.Sprintf("%s of %s ", number(min(m.cursor+1, n)), number(n))
 	}
 	if len(right)+20 > m.width {
 		right = ""
@@ -223,18 +200,16 @@ func (m *Model) bottomLines() []string {
 		}
 		return out
 	case m.ask != nil:
-		return m.wrapMessage(m.ask.text+"  "+m.ask.keys, accent)
+		return m.wrapMessage(m.ask.text, accent)
 	case m.busy != nil:
-		text := fmt.Sprintf("%s %s… %d s  ", m.spin.View(), m.busy.what, int(m.o.Now().Sub(m.busy.started).Seconds()))
+		text := fmt.Sprintf("%s %s… %d s  ", m.spin.View(), m.busy.what, int(time.Since(m.busy.started).Seconds()))
 		return m.wrapMessage(text+cmp.Or(m.message, "esc cancels"), inkMask)
 	case m.message != "" && m.wrong:
 		return m.wrapMessage("! "+m.message, inkWrong)
 	case m.message != "":
 		return m.wrapMessage(m.message, plain)
 	}
-	h := help.Model{ShortSeparator: " · "}
-	h.SetWidth(m.width - 2)
-	return []string{" " + quiet.Styled(h.ShortHelpView(m.keyHints()))}
+	return []string{" " + quiet.Styled(shortenTo(m.keyHints(), m.width-2))}
 }
 
 func (m *Model) wrapMessage(s string, look ansi.Style) []string {
@@ -250,24 +225,16 @@ func (m *Model) wrapMessage(s string, look ansi.Style) []string {
 }
 
 // keyHints returns the keys that matter most here.
-func (m *Model) keyHints() []key.Binding {
-	var out []key.Binding
-	add := func(pairs ...string) {
-		for i := 0; i < len(pairs); i += 2 {
-			out = append(out, key.NewBinding(key.WithKeys(pairs[i]), key.WithHelp(pairs[i], pairs[i+1])))
+func (m *Model) keyHints() string {
+	if m.help {
+		return "↑↓ read · esc back"
+	}
+	hints := "? help · q quit · tab pane"
+	if place, _, _ := m.selectedItem(); place >= 0 {
+		hints += " · enter " + map[bool]string{true: "read", false: "tree"}[m.focus == paneTree]
+		if !m.sn.places[place].OnPath {
+			hints += " · m move the leaf here"
 		}
 	}
-	if m.help != nil {
-		add("↑↓", "read", "esc", "back")
-		return out
-	}
-	add("?", "help", "q", "quit", "tab", "pane")
-	if m.sn != nil {
-		add("enter", map[bool]string{true: "read", false: "tree"}[m.focus == paneTree])
-		if r, ok := m.tree.current(); ok && !m.sn.places[r.place].OnPath {
-			add("m", "move the leaf here")
-		}
-	}
-	add("c", "compact", "u", "undo", "p", "pin", "m", "move", "/", "search", "L", "label")
-	return out
+	return hints + " · c compact · u undo · p pin · m move · / search"
 }

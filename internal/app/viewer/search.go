@@ -21,53 +21,44 @@ func (m *Model) startSearch(typed string) tea.Cmd {
 	return m.searchAgain(1)
 }
 
-// searchAgain looks for the next entry, or the one before.
+// searchAgain looks through all entries, and goes to the next one that matches, or the
+// one before, around the end.
 func (m *Model) searchAgain(step int) tea.Cmd {
 	if m.find == nil {
-		return m.refuse("there is no search to repeat; / starts one")
+		m.refuse("there is no search to repeat; / starts one")
+		return nil
 	}
-	find, sn, f, from := m.find, m.sn, m.tree.f, m.tree.cursor
+	find, sn, from := m.find, m.sn, m.cursor
 	return m.runInBackground(func(ctx context.Context) tea.Msg {
-		return seekMatch(ctx, foundMsg{find: find}, len(f.rows), from, step, func(k int) bool {
-			return matchEntry(m.s, sn, int(f.rows[k].place), find)
-		})
-	})
-}
-
-// seekMatch looks at all places, and goes to the next one after from, around the end.
-func seekMatch(ctx context.Context, msg foundMsg, n, from, step int, match func(k int) bool) tea.Msg {
-	var at []int
-	for k := 0; k < n && ctx.Err() == nil; k++ {
-		if match(k) {
-			at = append(at, k)
+		var at []int
+		for k := range sn.rows {
+			if ctx.Err() == nil && matchEntry(m.s, sn, int(sn.rows[k].place), find) {
+				at = append(at, k)
+			}
 		}
-	}
-	msg.at, msg.of = -1, len(at)
-	if len(at) == 0 {
+		msg := foundMsg{row: -1, find: find, of: len(at)}
+		if len(at) == 0 {
+			return msg
+		}
+		next, here := slices.BinarySearch(at, from)
+		switch {
+		case step < 0:
+			next--
+		case here:
+			next++
+		}
+		msg.nth = (next + len(at)) % len(at)
+		msg.wrapped = msg.nth != next
+		msg.row = at[msg.nth]
 		return msg
-	}
-	next, here := slices.BinarySearch(at, from)
-	switch {
-	case step < 0:
-		next--
-	case here:
-		next++
-	}
-	msg.nth = (next + len(at)) % len(at)
-	msg.wrapped = msg.nth != next
-	msg.at = at[msg.nth]
-	return msg
+	})
 }
 
 // matchParts reports whether words stand in parts of a message.
 func matchParts(parts []chat.Part, find *regexp.Regexp) bool {
-	for i := range parts {
-		p := &parts[i]
-		if find.MatchString(p.Text) || find.MatchString(p.Args) || find.MatchString(p.Name) || matchParts(p.Content, find) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p chat.Part) bool {
+		return find.MatchString(p.Text) || find.MatchString(p.Args) || find.MatchString(p.Name) || matchParts(p.Content, find)
+	})
 }
 
 // matchEntry reports whether an entry of the tree matches, by its text, id or
@@ -98,7 +89,7 @@ func (m *Model) handleFound(msg foundMsg) {
 	switch {
 	case msg.find != m.find:
 		return
-	case msg.at < 0:
+	case msg.row < 0:
 		m.refuse("%q is not in this session", m.words)
 		return
 	case msg.wrapped:
@@ -106,34 +97,32 @@ func (m *Model) handleFound(msg foundMsg) {
 	default:
 		m.say("%d of %d", msg.nth+1, msg.of)
 	}
-	m.tree.choose(msg.at)
+	m.choose(msg.row)
 	m.layOutPanes()
-	for p, lines := range m.drawn.lines {
-		for n, l := range lines {
-			if m.find.MatchString(l.text) {
-				m.texts[p].SetYOffset(max(0, n-m.bodyHeight()/3))
-				break
-			}
+	for i := range m.texts[:panes] {
+		text := &m.texts[i]
+		if n := slices.IndexFunc(text.lines, func(l line) bool { return m.find.MatchString(l.text) }); n >= 0 {
+			text.SetYOffset(max(0, n-m.bodyHeight()/3))
 		}
 	}
 }
 
 // nextEdit goes to the next message that the plan changed, or the one before.
-func (m *Model) nextEdit(step int) tea.Cmd {
+func (m *Model) nextEdit(step int) {
 	if m.sn.plan == nil || len(m.sn.plan.Edits) == 0 {
-		return m.refuse("nothing is changed: no plan is in force; c compacts")
+		m.refuse("nothing is changed: no plan is in force; c compacts")
+		return
 	}
 	_, _, last := m.selectedItem()
-	for k := m.tree.cursor + step; k >= 0 && k < len(m.tree.f.rows); k += step {
-		e := m.sn.editOf(int(m.sn.message[m.tree.f.rows[k].place]))
+	for k := m.cursor + step; k >= 0 && k < len(m.sn.rows); k += step {
+		_, _, e := m.itemAt(k)
 		if e != nil && e != last {
-			m.tree.choose(k)
-			return nil
+			m.choose(k)
+			return
 		}
 		last = e
 	}
 	m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
-	return nil
 }
 
 // showFold shows the last fold beside its first original, where there is one, because
@@ -144,7 +133,7 @@ func (m *Model) showFold() bool {
 	}
 	for _, e := range slices.Backward(m.sn.plan.Edits) {
 		if e.Kind == plan.Fold && m.sn.entry[e.From] >= 0 {
-			m.tree.choose(int(m.tree.f.at[m.sn.entry[e.From]]))
+			m.choose(m.sn.rowOf(int(m.sn.entry[e.From])))
 			m.focusPane(paneView)
 			return true
 		}

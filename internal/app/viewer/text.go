@@ -64,16 +64,10 @@ func drawRule(words string, width int) string {
 
 // markMatches paints a clean text, and what is looked for in it in another colour.
 func markMatches(s string, look ansi.Style, find *regexp.Regexp) string {
-	if find == nil {
-		return look.Styled(s)
+	if find != nil {
+		s = find.ReplaceAllStringFunc(s, func(match string) string { return hit.Styled(match) + look.String() })
 	}
-	var b strings.Builder
-	at := 0
-	for _, x := range find.FindAllStringIndex(s, -1) {
-		b.WriteString(look.Styled(s[at:x[0]]) + hit.Styled(s[x[0]:x[1]]))
-		at = x[1]
-	}
-	return b.String() + look.Styled(s[at:])
+	return look.Styled(s)
 }
 
 // paragraph is a piece of a text that starts on a line of its own. Its text

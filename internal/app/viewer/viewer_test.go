@@ -30,8 +30,8 @@ func TestPinCompactUndo(t *testing.T) {
 	s := atWork(t)
 	v := view(t, s, Options{}, 80, 24).keys("g", "j", "p", "3").has("* pinned")
 	v.keys("c", "the limiter", "enter").has("u undoes it")
-	if st := v.sn.state[0]; st != kept {
-		t.Errorf("the pinned message is %s", st.word())
+	if did := v.sn.edits[0]; did != nil {
+		t.Errorf("the pinned message has a %s", did.Kind)
 	}
 	if v.sn.view.Len() == v.sn.history.Len() || v.sn.last == "" {
 		t.Fatal("nothing was compacted")
@@ -58,7 +58,7 @@ func TestUndoOneEdit(t *testing.T) {
 			t.Errorf("%d edits, want %d", n, edits-1)
 		}
 	}
-	if v.sn.state[2] != kept {
+	if v.sn.edits[2] != nil {
 		t.Error("the message is still masked")
 	}
 }
@@ -85,12 +85,9 @@ func TestMove(t *testing.T) {
 	v.keys("m").has("the leaf is already here")
 }
 
-// Labels are put on and taken off.
+// Labels stand beside what they are about.
 func TestLabel(t *testing.T) {
-	s := small(t)
-	v := view(t, s, Options{}, 80, 24).has("[beans done]")
-	v.keys("G", "L", "a thing\u202e", "enter").has("labelled", "[a thing\\u202e]")
-	v.keys("G", "L", "ctrl+u", "enter").has("the label is removed").hasNot("[a thing")
+	view(t, small(t), Options{}, 80, 24).has("[beans done]")
 }
 
 // A search goes around the end, opens what is too long to be seen, and says when
@@ -103,8 +100,8 @@ func TestSearch(t *testing.T) {
 	v.keys("/", "nowhere", "enter").has(`"nowhere" is not in this session`)
 	v.keys("esc", "n").has("/ starts one")
 	v.keys("1", "/", "last", "enter").has("last")
-	if v.tree.cursor != 2 {
-		t.Errorf("the tree is at line %d, want 2", v.tree.cursor)
+	if v.cursor != 2 {
+		t.Errorf("the tree is at line %d, want 2", v.cursor)
 	}
 }
 
@@ -118,22 +115,21 @@ func TestErrors(t *testing.T) {
 	v.keys("2", "j", "k", "pgdown", "enter", "f", "i", "G", "g", "n", "N", "/", "x", "enter", "3", "enter")
 	v = view(t, small(t), Options{}, 80, 24)
 	must(t, v.s.Close())
-	v.keys("L", "late", "enter").has("! ")
+	v.keys("c", "late", "enter").has("! ")
 }
 
 // While something is under way nothing else starts, and esc cancels.
 func TestBusy(t *testing.T) {
 	v := view(t, small(t), Options{}, 80, 24)
-	v.still = false
 	started, over := make(chan struct{}), make(chan tea.Msg)
-	cmd := v.startJob("waiting", func(ctx context.Context) doneMsg {
+	cmd := v.startJob("waiting", func(ctx context.Context) done {
 		close(started)
 		<-ctx.Done()
-		return doneMsg{text: "called off"}
+		return done{text: "called off"}
 	})
 	for _, c := range cmd().(tea.BatchMsg) { // as bubbletea runs them: beside the loop
 		go func() {
-			if msg, ok := c().(doneMsg); ok {
+			if msg, ok := c().(loadedMsg); ok {
 				over <- msg
 			}
 		}()
@@ -172,7 +168,7 @@ func TestInput(t *testing.T) {
 func TestRandomKeys(t *testing.T) {
 	keys := []string{
 		"up", "down", "left", "right", "pgup", "pgdown", "home", "end", "enter", "esc", "tab", "shift+tab", "space",
-		"j", "k", "g", "G", "f", "i", "a", "e", "1", "2", "3", "?", "p", "c", "u", "m", "L", "n", "N", "/", "y", "s", "x", "世", "backspace",
+		"j", "k", "g", "G", "f", "i", "e", "1", "2", "3", "?", "p", "c", "u", "m", "n", "N", "/", "y", "s", "x", "世", "backspace",
 	}
 	sizes := [][2]int{{80, 24}, {200, 50}, {40, 10}, {120, 30}, {1, 1}, {10, 3}, {300, 8}, {20, 60}}
 	n := 6
@@ -204,7 +200,7 @@ func TestLarge(t *testing.T) {
 	n := *entries
 	v := view(t, large(t, n), Options{}, 200, 50)
 	v.keys("g", "j", "pgdown", "G", "k", "pgup", "2", "g", "pgdown", "j", "1", "g", "j").has("megabytes")
-	if lines := len(v.drawn.lines[paneView]); lines > 10_000 {
+	if lines := len(v.texts[paneView].lines); lines > 10_000 {
 		t.Errorf("%d lines of the large message were wrapped", lines)
 	}
 	v.keys("2", "G").has("prints all")

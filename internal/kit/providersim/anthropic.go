@@ -3,7 +3,12 @@ package providersim
 // anthropicDialect is POST /v1/messages and /v1/messages/count_tokens.
 type anthropicDialect struct{}
 
-func (anthropicDialect) name() string { return Anthropic }
+var anthropicTraits = traits{
+	name: Anthropic, maxBody: 32 << 20, leading: 2, failed: "error",
+	stops: [4]string{"end_turn", "tool_use", "max_tokens", "model_context_window_exceeded"},
+}
+
+func (anthropicDialect) traits() *traits { return &anthropicTraits }
 
 func (d anthropicDialect) readRequest(c *call) *refusal {
 	v := c.v
@@ -226,10 +231,6 @@ func (anthropicDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 
 func (anthropicDialect) errorBody(c *call, r *refusal) object {
 	return anthropicError(r, c.requestID())
-}
-
-func (anthropicDialect) errorEvent(c *call, r *refusal, _ int) event {
-	return event{"error", encodeJSON(anthropicError(r, c.requestID()))}
 }
 
 func (anthropicDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }

@@ -31,18 +31,6 @@ func (anthropicDialect) blockObject(b Block) object {
 	return object{"type", "text", "text", b.Text}
 }
 
-func (anthropicDialect) stopReason(c *call) string {
-	switch c.stopped {
-	case stopCalls:
-		return "tool_use"
-	case stopLength:
-		return "max_tokens"
-	case stopWindow:
-		return "model_context_window_exceeded"
-	}
-	return "end_turn"
-}
-
 // usageObject returns the usage object; output counts the tokens written so far.
 func (anthropicDialect) usageObject(c *call, output int) object {
 	u := c.usage
@@ -69,7 +57,7 @@ func (d anthropicDialect) contentList(c *call) list {
 func (d anthropicDialect) answerBody(c *call) object {
 	return object{
 		"id", c.makeID("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content", d.contentList(c),
-		"stop_reason", d.stopReason(c), "stop_sequence", nil, "usage", d.usageObject(c, c.usage.output),
+		"stop_reason", c.stopReason(), "stop_sequence", nil, "usage", d.usageObject(c, c.usage.output),
 	}
 }
 
@@ -109,7 +97,7 @@ func (d anthropicDialect) answerEvents(c *call) []event {
 		send("content_block_stop", object{"index", i})
 	}
 	send("message_delta", object{
-		"delta", object{"stop_reason", d.stopReason(c), "stop_sequence", nil}, "usage", d.usageObject(c, c.usage.output),
+		"delta", object{"stop_reason", c.stopReason(), "stop_sequence", nil}, "usage", d.usageObject(c, c.usage.output),
 	})
 	send("message_stop", nil)
 	return out

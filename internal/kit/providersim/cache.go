@@ -1,10 +1,12 @@
 package providersim
 
 import (
-	"cmp"
 	"encoding/binary"
 	"sync"
 	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // Lifetimes of cached prefixes.
@@ -29,6 +31,15 @@ const cacheRoom = 1 << 20
 type usage struct {
 	input, read, written, writtenLong int
 	output, thinking                  int
+}
+
+// cost returns what it costs in dollars. Every token of a prompt is billed once: as
+// read, as written or as plain input.
+func (u usage) cost(p model.Prices) float64 {
+	return p.Cost(chat.Usage{
+		Input: u.input - u.read - u.written, CacheRead: u.read, CacheWrite: u.written, CacheWriteLong: u.writtenLong,
+		Output: u.output,
+	})
 }
 
 // cacheKey names an entry: who asked (credential, model, cache key) and the
@@ -158,18 +169,4 @@ func (c *cache) sweep(now time.Time) {
 	if len(c.entries) >= c.room*3/4 {
 		clear(c.entries)
 	}
-}
-
-// dollars returns what a request costs.
-func (p Price) dollars(u usage) float64 {
-	if p.Tier != nil && p.Over > 0 && u.input > p.Over {
-		p = *p.Tier
-	}
-	write, long := p.Write, p.Write1h
-	write = cmp.Or(write, p.In)
-	long = cmp.Or(long, write)
-	plain := u.input - u.read - u.written
-	sum := float64(plain)*p.In + float64(u.read)*p.Read + float64(u.written-u.writtenLong)*write +
-		float64(u.writtenLong)*long + float64(u.output)*p.Out
-	return sum / 1e6
 }

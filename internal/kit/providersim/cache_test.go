@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/winnow-llm/winnow/model"
 )
 
 // clock is a clock that tests move.
@@ -155,27 +157,17 @@ func TestImplicitCache(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	p := Price{In: 5, Write: 6.25, Write1h: 10, Read: 0.5, Out: 25}
+	p := model.Prices{Input: 5, CacheWrite: 6.25, CacheWriteLong: 10, CacheRead: 0.5, Output: 25}
 	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-12 }
 	u := usage{input: 1000, read: 600, written: 300, writtenLong: 100, output: 50}
 	// 100 plain, 600 read, 200 written, 100 written for an hour: each once.
-	if got := p.dollars(u); !near(got, (100*5+600*0.5+200*6.25+100*10+50*25)/1e6) {
+	if got := u.cost(p); !near(got, (100*5+600*0.5+200*6.25+100*10+50*25)/1e6) {
 		t.Errorf("dollars %g", got)
 	}
-	if got := (Price{In: 2, Out: 1}).dollars(usage{input: 10, written: 10, output: 1}); !near(got, 21/1e6) {
-		t.Errorf("without a price for writing: %g", got)
-	}
-	tier := Price{In: 1, Over: 999, Tier: &Price{In: 3}}
-	if got := tier.dollars(usage{input: 1000}); !near(got, 3000/1e6) {
-		t.Errorf("over the tier: %g", got)
-	}
-	if got := tier.dollars(usage{input: 999}); !near(got, 999/1e6) {
-		t.Errorf("below the tier: %g", got)
-	}
-	s, url := sim(t, Options{Models: map[string]Model{"claude-opus": {Price: p}}})
+	s, url := sim(t, Options{Models: map[string]Model{"claude-opus": {Prices: p}}})
 	anthropicUsage(t, url, am(aUser))
 	r := s.Report()
-	if want := p.dollars(usage{input: r.Input, output: r.Output}); r.Dollars <= 0 || !near(r.Dollars, want) {
+	if want := (usage{input: r.Input, output: r.Output}).cost(p); r.Dollars <= 0 || !near(r.Dollars, want) {
 		t.Errorf("report says %g, want %g", r.Dollars, want)
 	}
 }

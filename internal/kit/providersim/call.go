@@ -12,7 +12,7 @@ import (
 
 // dialect is one provider's way to ask and to answer.
 type dialect interface {
-	name() string
+	traits() *traits
 
 	// readRequest checks the request against the provider's rules and fills in what
 	// the call needs: model, tools, prompt.
@@ -28,15 +28,34 @@ type dialect interface {
 	// countBody answers the endpoint that only counts.
 	countBody(c *call) object
 
-	// errorBody and errorEvent say that something went wrong, before an answer
-	// and inside a stream of which n events were sent.
+	// errorBody says that something went wrong.
 	errorBody(c *call, r *refusal) object
-	errorEvent(c *call, r *refusal, n int) event
 
 	// tooLong is the refusal of a prompt over the window. sum is set where the
 	// prompt alone would fit and only with the wanted output does not.
 	tooLong(c *call, shape Overflow, sum bool) *refusal
 }
+
+// traits tell dialects apart.
+type traits struct {
+	name    string
+	maxBody int64     // the largest body, in bytes
+	leading int       // events of a stream before the first content
+	failed  string    // the event that says inside a stream what went wrong
+	stops   [4]string // why an answer ended
+}
+
+// failedEvent says inside a stream of which n events were sent that something went wrong.
+func (c *call) failedEvent(r *refusal, n int) event {
+	body := c.d.errorBody(c, r)
+	if d, ok := c.d.(responsesDialect); ok {
+		body = object{"type", "response.failed", "sequence_number", n, "response", d.responseObject(c, "failed", r, list{}, nil)}
+	}
+	return event{c.d.traits().failed, encodeJSON(body)}
+}
+
+// stopReason says why the answer ended, as the provider does.
+func (c *call) stopReason() string { return c.d.traits().stops[c.stopped] }
 
 // stop is why an answer ended.
 type stop int
@@ -94,7 +113,7 @@ func (c *call) inputTokens() int { return c.prompt.tokens }
 // output, the others inside it.
 func (c *call) billedUsage() usage {
 	u := c.usage
-	if c.d.name() == Gemini {
+	if c.d.traits().name == Gemini {
 		u.output += u.thinking
 	}
 	return u
@@ -119,7 +138,7 @@ func (c *call) requestID() string { return c.makeID("req_", 0) }
 
 // letAgentAnswer lets the agent answer and fits the answer into the wanted output.
 func (c *call) letAgentAnswer(big int) {
-	c.ask.Dialect, c.ask.Model = c.d.name(), c.model
+	c.ask.Dialect, c.ask.Model = c.d.traits().name, c.model
 	c.ask.Rand = rand.New(rand.NewPCG(c.s.opts.Seed, shortDigest(c.prompt.sum)))
 	c.ask.Want = c.http.Header.Get("Sim-Answer")
 	c.ask.body, c.ask.sum, c.ask.segs, c.ask.owner = c.v, c.prompt.sum, c.prompt.segs, c.callerName()
@@ -150,7 +169,7 @@ func (c *call) letAgentAnswer(big int) {
 // and they do not come back.
 func (c *call) countBlocks(blocks []Block) int {
 	n, framed := 0, 0
-	d := c.d.name()
+	d := c.d.traits().name
 	for _, b := range blocks {
 		switch {
 		case b.Kind == Call && (d == Anthropic || d == Gemini):

@@ -11,7 +11,11 @@ import (
 // chatDialect is POST /v1/chat/completions.
 type chatDialect struct{}
 
-func (chatDialect) name() string { return Chat }
+var chatTraits = traits{
+	name: Chat, maxBody: 32 << 20, leading: 1, stops: [4]string{"stop", "tool_calls", "length", "length"},
+}
+
+func (chatDialect) traits() *traits { return &chatTraits }
 
 func (d chatDialect) readRequest(c *call) *refusal {
 	v := c.v
@@ -234,10 +238,6 @@ func (chatDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 }
 
 func (chatDialect) errorBody(_ *call, r *refusal) object { return openaiError(r) }
-
-func (chatDialect) errorEvent(_ *call, r *refusal, _ int) event {
-	return event{"", encodeJSON(openaiError(r))}
-}
 
 // countBody is not reached: chat completions have no counting endpoint.
 func (chatDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }

@@ -4,16 +4,6 @@ import "strings"
 
 func (chatDialect) signBlocks(c *call) { signOpenAI(c) }
 
-func (chatDialect) finishReason(c *call) string {
-	switch c.stopped {
-	case stopCalls:
-		return "tool_calls"
-	case stopLength, stopWindow:
-		return "length"
-	}
-	return "stop"
-}
-
 func (chatDialect) usageObject(c *call) object {
 	u := c.usage
 	return object{
@@ -47,7 +37,7 @@ func (d chatDialect) answerBody(c *call) object {
 	return object{
 		"id", c.makeID("chatcmpl-", 0), "object", "chat.completion", "created", c.created.Unix(), "model", c.model,
 		"choices",
-		list{object{"index", 0, "message", m, "logprobs", nil, "finish_reason", d.finishReason(c)}},
+		list{object{"index", 0, "message", m, "logprobs", nil, "finish_reason", c.stopReason()}},
 		"usage", d.usageObject(c),
 	}
 }
@@ -85,7 +75,7 @@ func (d chatDialect) answerEvents(c *call) []event {
 			calls++
 		}
 	}
-	delta(object{}, d.finishReason(c))
+	delta(object{}, c.stopReason())
 	if c.usageOut {
 		chunk(list{}, d.usageObject(c))
 	}

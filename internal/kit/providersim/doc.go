@@ -38,7 +38,7 @@
 //
 // Prompts are cached by prefix, per credential and model, with lifetimes and
 // smallest sizes: at breakpoints for Anthropic, in grains of 128 tokens for the
-// others. [Price] turns the three kinds of input into dollars.
+// others. [Model.Prices] turn the three kinds of input into dollars.
 //
 // It can fail in the ways that networks and providers fail: see [Fault], the
 // header Sim-Fault and [Options.Faults]. A request that overflows is told so in

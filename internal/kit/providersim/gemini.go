@@ -8,7 +8,11 @@ import (
 // geminiDialect is :generateContent, :streamGenerateContent and :countTokens.
 type geminiDialect struct{}
 
-func (geminiDialect) name() string { return Gemini }
+var geminiTraits = traits{
+	name: Gemini, maxBody: 20 << 20, stops: [4]string{"STOP", "STOP", "MAX_TOKENS", "MAX_TOKENS"},
+}
+
+func (geminiDialect) traits() *traits { return &geminiTraits }
 
 // What Gemini tells a client that lost the order of calls and responses.
 const (
@@ -253,10 +257,6 @@ func (geminiDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
 }
 
 func (geminiDialect) errorBody(_ *call, r *refusal) object { return geminiError(r) }
-
-func (geminiDialect) errorEvent(_ *call, r *refusal, _ int) event {
-	return event{"", encodeJSON(geminiError(r))}
-}
 
 func (geminiDialect) countBody(c *call) object {
 	return object{"totalTokens", c.inputTokens(), "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", c.inputTokens()}}}

@@ -29,13 +29,6 @@ func geminiPart(b Block, text string) object {
 	return object{"text", text}
 }
 
-func (geminiDialect) finishReason(c *call) string {
-	if c.stopped == stopLength || c.stopped == stopWindow {
-		return "MAX_TOKENS"
-	}
-	return "STOP"
-}
-
 func (geminiDialect) usageObject(c *call) object {
 	u := c.usage
 	o := object{"promptTokenCount", u.input, "candidatesTokenCount", u.output, "totalTokenCount", u.input + u.output + u.thinking}
@@ -71,7 +64,7 @@ func (d geminiDialect) answerBody(c *call) object {
 	for _, b := range c.blocks {
 		parts = append(parts, geminiPart(b, b.Text))
 	}
-	return d.answerObject(c, parts, d.finishReason(c))
+	return d.answerObject(c, parts, c.stopReason())
 }
 
 func (d geminiDialect) answerEvents(c *call) []event {
@@ -88,6 +81,6 @@ func (d geminiDialect) answerEvents(c *call) []event {
 			send(list{geminiPart(b, p)}, "")
 		}
 	}
-	send(list{object{"text", ""}}, d.finishReason(c))
+	send(list{object{"text", ""}}, c.stopReason())
 	return out
 }

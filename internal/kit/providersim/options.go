@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/winnow-llm/winnow/model"
 )
 
 // Dialects, as they are named in records and in [Ask].
@@ -93,23 +95,8 @@ type Model struct {
 	// the provider documents for the model, else 1,024.
 	CacheMin int
 
-	// Price turns usage into dollars; the zero price is free.
-	Price Price
-}
-
-// Price is in dollars per million tokens. Every token of a prompt is billed
-// once: as read, as written or as plain input.
-type Price struct {
-	In, Out float64
-
-	// Read and Write are for cached input; Write1h for Anthropic's one-hour
-	// entries and OpenAI's twelve-hour ones. Zero Write or Write1h means In.
-	Read, Write, Write1h float64
-
-	// Over, if set, is a prompt size above which the whole request is billed at
-	// Tier.
-	Over int
-	Tier *Price
+	// Prices turn usage into dollars; where there are none it is free.
+	Prices model.Prices
 }
 
 // Chance is a fault and how likely it is, from 0 to 1.

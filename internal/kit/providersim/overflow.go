@@ -14,7 +14,7 @@ func (s *Server) answerOverflow(c *call, out *writer) bool {
 			return false
 		}
 	}
-	shape := s.opts.Overflow[c.d.name()]
+	shape := s.opts.Overflow[c.d.traits().name]
 	if h := c.http.Header.Get("Sim-Overflow"); h != "" {
 		shape = Overflow(h)
 	}
@@ -28,7 +28,7 @@ func (s *Server) answerOverflow(c *call, out *writer) bool {
 	}
 	switch shape {
 	case OverflowTooLarge:
-		r := tooManyBytes(c.d.name(), 20<<20)
+		r := tooManyBytes(c.d.traits().name, 20<<20)
 		r.status = http.StatusRequestEntityTooLarge
 		out.sendRefusal(c, r)
 	case OverflowEmpty:
@@ -50,7 +50,7 @@ func (s *Server) answerOverflow(c *call, out *writer) bool {
 		}
 		s.breakOff(c, out, shape == OverflowLate, sum)
 	case OverflowDefault:
-		if c.stream && c.d.name() == Responses {
+		if c.stream && c.d.traits().name == Responses {
 			s.breakOff(c, out, false, sum)
 			break
 		}
@@ -61,19 +61,16 @@ func (s *Server) answerOverflow(c *call, out *writer) bool {
 	return true
 }
 
-// leadingEvents is how many events stand before the first content.
-var leadingEvents = map[string]int{Anthropic: 2, Chat: 1, Responses: 2, Gemini: 0}
-
 // breakOff streams the start of an answer and then the refusal as an event.
 func (s *Server) breakOff(c *call, out *writer, late, sum bool) {
 	c.usage = usage{input: c.inputTokens()}
 	c.letAgentAnswer(0)
 	all := c.d.answerEvents(c)
-	n := leadingEvents[c.d.name()]
+	n := c.d.traits().leading
 	if late {
 		n += (len(all) - n) / 2
 	}
-	events := append(all[:n:n], c.d.errorEvent(c, c.d.tooLong(c, OverflowDefault, sum), n))
+	events := append(all[:n:n], c.failedEvent(c.d.tooLong(c, OverflowDefault, sum), n))
 	c.usage = usage{}
 	out.sendStream(c, events)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // refusal is a request turned down: what the client is told, and for the
@@ -48,54 +49,54 @@ func badRequest(rule, format string, args ...any) *refusal {
 func (r *refusal) withCode(code string) *refusal   { r.code = code; return r }
 func (r *refusal) withParam(param string) *refusal { r.param = param; return r }
 
-// providerFailure returns a refusal that is not the request's fault: rate limits, overload,
-// breakdowns, wrong keys. The texts are those of each provider.
+// failure is what a provider says of a failure; what is empty is as Anthropic's.
+type failure struct{ kind, code, message string }
+
+// failures are not the request's fault: rate limits, overload, breakdowns, wrong keys. The
+// texts are those of Anthropic, OpenAI and Google. 0 is any other status.
+var failures = map[int][3]failure{
+	0: {
+		{"api_error", "", "Internal server error"},
+		{"server_error", "", "The server had an error while processing your request. Sorry about that!"},
+		{"", "", "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"},
+	},
+	http.StatusTooManyRequests: {
+		{"rate_limit_error", "", "This request would exceed your organization's rate limit of 40,000 input tokens per minute. Please reduce the prompt length or the maximum tokens requested, or try again later."},
+		{"tokens", "rate_limit_exceeded", "Rate limit reached for this model on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in %ds."},
+		{"", "", "Resource has been exhausted (e.g. check quota)."},
+	},
+	http.StatusServiceUnavailable: {
+		{"overloaded_error", "", "Overloaded"},
+		{"server_error", "", "The server is currently overloaded. Please try again later."},
+		{"", "", "The model is overloaded. Please try again later."},
+	},
+	http.StatusUnauthorized: {
+		{"authentication_error", "", "invalid x-api-key"},
+		{"invalid_request_error", "invalid_api_key", "Incorrect API key provided."},
+		{"", "", "Request had invalid authentication credentials."},
+	},
+	http.StatusForbidden:  {{"permission_error", "", "Your API key does not have permission to use the specified resource."}},
+	http.StatusNotFound:   {{"not_found_error", "", "Not found"}},
+	http.StatusBadRequest: {{"invalid_request_error", "", "Bad request"}},
+}
+
+// providerFailure returns a refusal with a status that is not the request's fault.
 func providerFailure(d string, status, retry int) *refusal {
-	r := &refusal{rule: "status_" + strconv.Itoa(status), status: status, retry: retry, kind: "api_error", message: "Internal server error"}
-	switch status {
-	case http.StatusTooManyRequests:
-		r.kind, r.code = "rate_limit_error", ""
-		r.message = "This request would exceed your organization's rate limit of 40,000 input tokens per minute. Please reduce the prompt length or the maximum tokens requested, or try again later."
-		switch d {
-		case Chat, Responses:
-			r.kind, r.code = "tokens", "rate_limit_exceeded"
-			r.message = "Rate limit reached for this model on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in " + strconv.Itoa(max(retry, 1)) + "s."
-		case Gemini:
-			r.message = "Resource has been exhausted (e.g. check quota)."
-		}
-	case 529, http.StatusServiceUnavailable:
-		r.kind, r.message = "overloaded_error", "Overloaded"
-		switch d {
-		case Chat, Responses:
-			r.kind, r.code, r.message = "server_error", "", "The server is currently overloaded. Please try again later."
-		case Gemini:
-			r.message = "The model is overloaded. Please try again later."
-		}
-	case http.StatusUnauthorized:
-		r.kind, r.message = "authentication_error", "invalid x-api-key"
-		switch d {
-		case Chat, Responses:
-			r.kind, r.code, r.message = "invalid_request_error", "invalid_api_key", "Incorrect API key provided."
-		case Gemini:
-			r.message = "Request had invalid authentication credentials."
-		}
-	case http.StatusForbidden:
-		r.kind, r.message = "permission_error", "Your API key does not have permission to use the specified resource."
-	case http.StatusNotFound:
-		r.kind, r.message = "not_found_error", "Not found"
-	case http.StatusRequestEntityTooLarge:
-		r = tooManyBytes(d, 0)
-	case http.StatusBadRequest:
-		r.kind, r.message = "invalid_request_error", "Bad request"
-	default:
-		switch d {
-		case Chat, Responses:
-			r.kind, r.message = "server_error", "The server had an error while processing your request. Sorry about that!"
-		case Gemini:
-			r.message = "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"
-		}
+	if status == http.StatusRequestEntityTooLarge {
+		return tooManyBytes(d, 0)
 	}
-	return r
+	said := failures[status]
+	if status == 529 {
+		said = failures[http.StatusServiceUnavailable]
+	} else if said[0].kind == "" {
+		said = failures[0]
+	}
+	its := said[map[string]int{Chat: 1, Responses: 1, Gemini: 2}[d]]
+	return &refusal{
+		rule: "status_" + strconv.Itoa(status), status: status, retry: retry,
+		kind: cmp.Or(its.kind, said[0].kind), code: its.code,
+		message: strings.ReplaceAll(cmp.Or(its.message, said[0].message), "%d", strconv.Itoa(max(retry, 1))),
+	}
 }
 
 // tooManyBytes returns the refusal of a body over the limit in bytes.

@@ -12,7 +12,9 @@ type responsesDialect struct {
 	compact bool // the endpoint that compacts
 }
 
-func (responsesDialect) name() string { return Responses }
+var responsesTraits = traits{name: Responses, maxBody: 32 << 20, leading: 2, failed: "response.failed"}
+
+func (responsesDialect) traits() *traits { return &responsesTraits }
 
 func (d responsesDialect) readRequest(c *call) *refusal {
 	v := c.v

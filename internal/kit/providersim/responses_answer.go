@@ -142,12 +142,6 @@ func (d responsesDialect) answerBody(c *call) object {
 	return o
 }
 
-func (d responsesDialect) errorEvent(c *call, r *refusal, n int) event {
-	return event{"response.failed", encodeJSON(object{
-		"type", "response.failed", "sequence_number", n, "response", d.responseObject(c, "failed", r, list{}, nil),
-	})}
-}
-
 func (d responsesDialect) answerEvents(c *call) []event {
 	var out []event
 	send := func(name string, o object) {

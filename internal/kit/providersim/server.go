@@ -112,7 +112,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect,
 	body, refused := s.readBody(r, d)
 	sum := sha256.Sum256(body)
 	c.rec = Record{
-		Dialect: d.name(), Path: r.URL.Path, Counting: counting,
+		Dialect: d.traits().name, Path: r.URL.Path, Counting: counting,
 		SHA256: hex.EncodeToString(sum[:]), Bytes: len(body),
 	}
 	fault, err := s.pickFault(r, s.number.Add(1))
@@ -128,7 +128,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect,
 	if !out.prepareAnswer() {
 		return
 	}
-	if f := fault.refusal(d.name()); f != nil {
+	if f := fault.refusal(d.traits().name); f != nil {
 		out.sendRefusal(c, f)
 		return
 	}
@@ -161,7 +161,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect,
 func (s *Server) recordCall(c *call, status int, body []byte) {
 	c.rec.Model, c.rec.Stream, c.rec.Status = c.model, c.stream, status
 	c.rec.Input, c.rec.Read, c.rec.Written, c.rec.Output = c.usage.input, c.usage.read, c.usage.written, c.usage.output
-	c.rec.Dollars = c.settings.Price.dollars(c.billedUsage())
+	c.rec.Dollars = c.billedUsage().cost(c.settings.Prices)
 	s.stats.add(c.rec)
 	if s.opts.Drive != nil && !c.counting && !c.rec.faulted {
 		s.opts.Drive.countRequest(c.callerName(), c.rec)
@@ -178,7 +178,7 @@ func (s *Server) decodeBody(c *call, body []byte) *refusal {
 		err = errors.New("the value is not an object")
 	}
 	if err != nil {
-		return notJSON(c.d.name(), err)
+		return notJSON(c.d.traits().name, err)
 	}
 	c.v = v
 	c.model = v.get("model").str()
@@ -206,12 +206,12 @@ func (s *Server) accountUsage(c *call) {
 
 // cacheOwner returns the cache's owner: credential, model and what the client says.
 func (c *call) cacheOwner() uint64 {
-	return binary.BigEndian.Uint64(c.hashCredential(c.d.name(), c.model, c.v.get("prompt_cache_key").str()))
+	return binary.BigEndian.Uint64(c.hashCredential(c.d.traits().name, c.model, c.v.get("prompt_cache_key").str()))
 }
 
 // callerName names who asks: the dialect, and a hash of the key.
 func (c *call) callerName() string {
-	return c.d.name() + "-" + hex.EncodeToString(c.hashCredential()[:4])
+	return c.d.traits().name + "-" + hex.EncodeToString(c.hashCredential()[:4])
 }
 
 // hashCredential hashes the request's credential and further texts.
@@ -234,10 +234,7 @@ var errTooLarge = errors.New("body too large")
 func (s *Server) readBody(r *http.Request, d dialect) ([]byte, *refusal) {
 	limit := s.opts.MaxBody
 	if limit == 0 {
-		limit = 32 << 20
-		if d.name() == Gemini {
-			limit = 20 << 20
-		}
+		limit = d.traits().maxBody
 	}
 	var in io.Reader = r.Body
 	switch enc := strings.ToLower(r.Header.Get("Content-Encoding")); enc {
@@ -245,13 +242,13 @@ func (s *Server) readBody(r *http.Request, d dialect) ([]byte, *refusal) {
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(r.Body)
 		if err != nil {
-			return nil, notJSON(d.name(), err)
+			return nil, notJSON(d.traits().name, err)
 		}
 		in = z
 	case "zstd":
 		z, err := zstd.NewReader(r.Body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 1<<20))))
 		if err != nil {
-			return nil, notJSON(d.name(), err)
+			return nil, notJSON(d.traits().name, err)
 		}
 		defer z.Close()
 		in = z
@@ -263,9 +260,9 @@ func (s *Server) readBody(r *http.Request, d dialect) ([]byte, *refusal) {
 	b, err := readAll(in, limit, r.ContentLength)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return b, tooManyBytes(d.name(), limit)
+		return b, tooManyBytes(d.traits().name, limit)
 	case err != nil:
-		return b, notJSON(d.name(), err)
+		return b, notJSON(d.traits().name, err)
 	}
 	return b, nil
 }

@@ -139,7 +139,7 @@ func (o *writer) sendStream(c *call, events []event) {
 			case FaultEnd:
 				return
 			case FaultError:
-				over := c.d.errorEvent(c, providerFailure(c.d.name(), 529, 0), i)
+				over := c.failedEvent(providerFailure(c.d.traits().name, 529, 0), i)
 				_, _ = o.w.Write(frameEvent(over, c.array, i == 0))
 				if c.array {
 					_, _ = o.w.Write([]byte("]"))

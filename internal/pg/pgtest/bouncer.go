@@ -18,7 +18,8 @@ func (s *Server) Bouncer(t testing.TB) (through func(address string) string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		if program = "/usr/sbin/pgbouncer"; !fileExists(program) {
+		program = "/usr/sbin/pgbouncer"
+		if _, err := os.Stat(program); err != nil {
 			t.Skip("PgBouncer is not installed; apt-get install pgbouncer")
 		}
 	}
@@ -53,11 +54,6 @@ max_client_conn = 200
 	}
 	must(t, awaitAnswer(through(s.Admin()), dir, nil))
 	return through
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // makeFolder makes a folder that the server's user may use, with a short name: those

@@ -32,26 +32,22 @@ type Server struct {
 	more []string
 
 	mu    sync.Mutex
-	guard io.Closer // the process that ends the server when this is closed
+	guard io.WriteCloser // the process that ends the server when this is closed
 	over  chan struct{}
 }
 
 // made counts databases, so that each has its own name.
 var made atomic.Int64
 
-var shared struct {
-	once   sync.Once
-	server *Server
-	err    error
-}
+var shared = sync.OnceValues(func() (*Server, error) { return Launch("fsync=off", "full_page_writes=off") })
 
 // Shared returns the server that all tests of this process use. Nobody may stop
 // it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = Launch("fsync=off", "full_page_writes=off") })
-	skipOrFail(t, shared.err)
-	return shared.server
+	s, err := shared()
+	skipOrFail(t, err)
+	return s
 }
 
 // Start starts a server that the test may stop and kill. It takes settings, such
@@ -221,9 +217,7 @@ func (s *Server) tellGuard(word string) {
 	if s.guard == nil {
 		return
 	}
-	if w, ok := s.guard.(io.Writer); ok && word != "" {
-		_, _ = io.WriteString(w, word) // it may be over
-	}
+	_, _ = io.WriteString(s.guard, word) // it may be over
 	_ = s.guard.Close()
 	<-s.over
 	s.guard = nil
@@ -238,6 +232,15 @@ func (s *Server) Bin() string { return s.bin }
 // Dir returns the server's folder.
 func (s *Server) Dir() string { return s.dir }
 
+// Write writes a file of the server's own into its data: settings take effect when it
+// is started again.
+func (s *Server) Write(t testing.TB, name string, text []byte) {
+	t.Helper()
+	path := filepath.Join(s.dataFolder(), name)
+	must(t, os.WriteFile(path, text, 0o600))
+	must(t, s.giveToUser(path))
+}
+
 func (s *Server) databaseURL(database string) string {
 	return "postgres:///" + database + "?host=" + url.QueryEscape(s.dir) + "&user=winnow"
 }
@@ -250,11 +253,8 @@ func (s *Server) Database(t testing.TB) string {
 	return s.databaseURL(name)
 }
 
-// Named returns the address of a database by its name, and makes it where there
-// is none: for tests whose processes agree on a name.
-func (s *Server) Named(name string) (string, error) { return Named(s.Admin(), name) }
-
-// Named is [Server.Named] in a process that has only the address of a database.
+// Named returns the address of a database by its name, beside the one of that address,
+// and makes it where there is none: for tests whose processes agree on a name.
 func Named(address, name string) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()

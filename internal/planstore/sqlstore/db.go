@@ -62,6 +62,11 @@ func (f *failure) Error() string { return fmt.Sprintf("planstore: cannot %s: %v"
 // Unwrap returns the cause.
 func (f *failure) Unwrap() error { return f.err }
 
+// Is makes a database that is gone a store that is gone.
+func (f *failure) Is(target error) bool {
+	return target == planstore.ErrGone && errors.Is(f.err, sqldb.ErrGone)
+}
+
 // Reason says why in a few words, for [planstore.Reason].
 func (f *failure) Reason() string { return f.why(f.err) }
 

@@ -33,14 +33,12 @@ const (
 
 // late is what is not yet in the database: marks, requests, and which keys were used.
 type late struct {
-	s    *Store
-	wake chan struct{}
-	stop context.CancelFunc
-	done chan struct{}
-
+	s   *Store
 	one sync.Mutex // writes
 
 	mu     sync.Mutex
+	timer  *time.Timer // writes what waits; nil while nothing does
+	closed bool
 	marks  []*LateMark
 	used   map[planstore.Key]bool // keys whose plans were
 	notes  []*note
@@ -65,36 +63,21 @@ type note struct {
 	links   planstore.Links
 }
 
-func (l *late) startWriter(s *Store) {
-	ctx, stop := context.WithCancel(context.Background())
-	l.s, l.stop, l.wake, l.done = s, stop, make(chan struct{}, 1), make(chan struct{})
-	l.used = make(map[planstore.Key]bool)
-	go func() {
-		defer close(l.done)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-l.wake:
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(writeAfter):
-			}
-			if err := s.Flush(context.Background()); err != nil { // what has begun is not broken off
-				l.wakeWriter() // until the database is back
-			}
-		}
-	}()
-}
-
-// wakeWriter makes the writer write soon what waits.
+// wakeWriter has what waits written soon. The caller holds the lock.
 func (l *late) wakeWriter() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
+	if l.timer != nil || l.closed {
+		return
 	}
+	l.timer = time.AfterFunc(writeAfter, func() {
+		l.mu.Lock()
+		l.timer = nil
+		l.mu.Unlock()
+		if err := l.s.Flush(context.Background()); err != nil { // what has begun is not broken off
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.wakeWriter() // until the database is back
+		}
+	})
 }
 
 // Late returns how much waits, for metrics.
@@ -129,6 +112,7 @@ func (s *Store) Recover(x LateMark) {
 // add adds to what waits, of which the oldest is given up where there is too much.
 func (l *late) add(what func(*late)) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	what(l)
 	if len(l.marks) > mostLate {
 		l.marks = l.marks[1:]
@@ -138,7 +122,6 @@ func (l *late) add(what func(*late)) {
 		l.notes = l.notes[1:]
 		l.counts.Lost++
 	}
-	l.mu.Unlock()
 	l.wakeWriter()
 }
 
@@ -281,8 +264,11 @@ func compareKeys(a, b planstore.Key) int {
 
 // close writes what waits and ends.
 func (l *late) close() error {
-	l.stop()
-	<-l.done
+	l.mu.Lock()
+	if l.closed = true; l.timer != nil {
+		l.timer.Stop()
+	}
+	l.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), closing)
 	defer stop()
 	return l.s.Flush(ctx)

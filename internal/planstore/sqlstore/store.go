@@ -57,8 +57,8 @@ var (
 // New returns the store in a database whose tables are there.
 func New(db sqldb.DB, o Options) *Store {
 	s := &Store{db: db, o: o}
+	s.late.s, s.late.used = s, make(map[planstore.Key]bool)
 	s.originals.Store(-1)
-	s.late.startWriter(s)
 	return s
 }
 

@@ -75,38 +75,19 @@ func (s *Store) Explain(op, id string, err error) error {
 }
 
 // Create makes a session with its first records, in one transaction.
-func (s *Store) Create(ctx context.Context, h session.Header, recs ...[]byte) (session.Log, error) {
-	return s.create(ctx, h, len(recs), func(add func([][]byte) error) error { return add(recs) })
-}
-
-// CreateStream is Create with records that are not all there at once.
-func (s *Store) CreateStream(ctx context.Context, h session.Header, recs iter.Seq2[[]byte, error]) (session.Log, error) {
-	return s.create(ctx, h, 1_000_000, func(add func([][]byte) error) error {
-		var part [][]byte
-		sum := 0
-		for raw, err := range recs {
-			if err != nil {
-				return err
-			}
-			part, sum = append(part, raw), sum+len(raw)
-			if sum >= maxStatement {
-				if err := add(part); err != nil {
-					return err
-				}
-				part, sum = nil, 0
-			}
-		}
-		return add(part)
-	})
-}
-
-// create makes a session and has its records added, about that many.
-func (s *Store) create(ctx context.Context, h session.Header, records int, fill func(add func([][]byte) error) error) (session.Log, error) {
+func (s *Store) Create(ctx context.Context, h session.Header, recs iter.Seq2[[]byte, error]) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.Name, Problem: "a session needs an id"}
 	}
 	if h.Time.IsZero() {
 		h.Time = time.Now()
+	}
+	records := 0 // of a few it is known how long they may take
+	for range recs {
+		if records++; records == 1000 {
+			records = 1_000_000
+			break
+		}
 	}
 	raw := session.HeaderRecord(h)
 	err := s.RunStatements(ctx, "create", h.ID, records, sqldb.Work{Tx: true, Durable: true}, func(ctx context.Context, tx sqldb.Conn) error {
@@ -119,7 +100,20 @@ func (s *Store) create(ctx context.Context, h session.Header, records int, fill 
 		if key == 0 {
 			return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
 		}
-		return fill(func(recs [][]byte) error { return addRecords(ctx, tx, key, h.ID, recs) })
+		var part [][]byte
+		sum := 0
+		for raw, err := range recs {
+			if err != nil {
+				return err
+			}
+			if part, sum = append(part, raw), sum+len(raw); sum >= maxStatement {
+				if err := addRecords(ctx, tx, key, h.ID, part); err != nil {
+					return err
+				}
+				part, sum = nil, 0
+			}
+		}
+		return addRecords(ctx, tx, key, h.ID, part)
 	})
 	if err != nil {
 		return nil, err

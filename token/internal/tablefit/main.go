@@ -14,12 +14,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"compress/flate"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,7 +116,9 @@ func run(out string) error {
 			return err
 		}
 	}
-	if err := writeCompressed(filepath.Join(out, "joins.flate"), buildJoins()[:]); err != nil {
+	joins := new(boundary.Joins) // which neighbours stand together in a token of o200k
+	o200k.Tokens(joins.Add)
+	if err := writeCompressed(filepath.Join(out, "joins.flate"), joins[:]); err != nil {
 		return err
 	}
 	return writeCompressed(filepath.Join(out, "runes.flate"), buildRunes()[:])
@@ -180,21 +183,15 @@ func scaleEntry(entry byte, by float64) byte { return boundary.Entry(boundary.Li
 func writeCompressed(path string, t []byte) error {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.Write(t)
+		err = errors.Join(err, w.Close(), os.WriteFile(path, b.Bytes(), 0o644))
 	}
-	if _, err := w.Write(t); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return err
 }
 
 // text is one with known counts.
 type text struct {
-	Class  string         `json:"class"`
 	Text   string         `json:"text"`
 	Tokens map[string]int `json:"tokens"`
 }
@@ -206,16 +203,15 @@ func readTexts(path string) ([]text, error) {
 	}
 	defer f.Close()
 	var all []text
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
+	for d := json.NewDecoder(f); ; {
 		var t text
-		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
+		if err := d.Decode(&t); err == io.EOF {
+			return all, nil
+		} else if err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", path, len(all)+1, err)
 		}
 		all = append(all, t)
 	}
-	return all, lines.Err()
 }
 
 // setUnseen makes tokens start where no text has anything alike, neither one with
@@ -236,10 +232,3 @@ func setUnseen(t, seen *boundary.Table) {
 
 // Tokens per byte of random letters, and of random printable characters.
 const randomLetters, randomOthers = 0.5, 0.85
-
-// buildJoins says which neighbours stand together in a token of o200k.
-func buildJoins() *boundary.Joins {
-	set := new(boundary.Joins)
-	o200k.Tokens(set.Add)
-	return set
-}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/input"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
 )
 
@@ -26,29 +24,15 @@ func readSeen(sessions string, texts []text) (*boundary.Table, error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		s, err := readSession(path)
+		data, err := input.File(path, 1<<30)
+		if err == nil {
+			data, _, err = input.Plain(data, 1<<30)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		boundary.Each(plain.Replace(s), note)
+		boundary.Each(plain.Replace(string(data)), note)
 		return nil
 	})
 	return seen, err
-}
-
-// readSession returns a file's text, unpacked.
-func readSession(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return "", err
-		}
-	}
-	all, err := io.ReadAll(r)
-	return string(all), err
 }

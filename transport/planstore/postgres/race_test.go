@@ -13,7 +13,18 @@ import (
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/internal/planstore/storetest"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 )
+
+func open(t *testing.T, address string, b planstore.Bounds) planstore.Owner {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), address, &postgres.Options{Bounds: b, Conns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
 
 // TestSameMoment has two gateways settle different plans for the same prefix at the
 // same moment, and then act on the plan in force: each time one of them wins, and

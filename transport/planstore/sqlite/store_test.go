@@ -16,48 +16,9 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
-// oddName is a file's name that has to be escaped in an address; Windows allows no
-// question mark in one.
-func oddName() string {
-	if runtime.GOOS == "windows" {
-		return "plans #%.db"
-	}
-	return "plans ?#%.db"
-}
-
 // ownersAlone reports whether only its owner can use a file, where a mode says so.
 func ownersAlone(info os.FileInfo) bool {
 	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
-}
-
-func TestStore(t *testing.T) {
-	t.Parallel()
-	paths := map[planstore.Store]string{}
-	open := func(t *testing.T, path string, b planstore.Bounds) planstore.Store {
-		t.Helper()
-		s, err := sqlite.Open(path, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		paths[s] = path
-		return s
-	}
-	storetest.Run(t,
-		func(t *testing.T, b planstore.Bounds) planstore.Store {
-			return open(t, filepath.Join(t.TempDir(), "a folder", oddName()), b)
-		},
-		func(t *testing.T, s planstore.Store) planstore.Store {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(paths[s])
-			if err != nil || !ownersAlone(info) {
-				t.Errorf("%v, %v: the file must be its owner's alone", info, err)
-			}
-			return open(t, paths[s], planstore.Bounds{})
-		},
-		func(t *testing.T, s planstore.Store) planstore.Store { return open(t, paths[s], planstore.Bounds{}) })
 }
 
 // TestShared writes in one process's store and reads in another's.

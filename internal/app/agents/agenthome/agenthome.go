@@ -1,5 +1,5 @@
-// Package agenthome lays out a home folder as coding agents do, with sessions
-// that a test generated: [Home.Write] stores a session as the agent of a format
+// Package agenthome lays out a home folder as Claude Code, pi and OpenCode do, with
+// sessions that a test generated: [Home.Write] stores a session as the agent of a format
 // would, compactions included. The writers know only what package transcript
 // reads; nobody should give their files to a real agent.
 package agenthome
@@ -26,12 +26,8 @@ func (h Home) Write(format transcript.Format, id string, s *transcript.Session, 
 	switch format {
 	case transcript.ClaudeCode:
 		return h.writeLines(w.claudeRecords(), last, ".claude/projects/-home-me-project", id+".jsonl")
-	case transcript.Codex:
-		return h.writeLines(w.codexRecords(), last, ".codex/sessions", last.UTC().Format("2006/01/02"), "rollout-"+id+".jsonl")
 	case transcript.Pi:
 		return h.writeLines(w.piRecords(), last, ".pi/agent/sessions/--home-me-project--", id+".jsonl")
-	case transcript.GeminiCLI:
-		return h.writeLines([]any{w.geminiSession()}, last, ".gemini/tmp/0123abcd/chats", "session-"+id+".json")
 	case transcript.OpenCode:
 		file, err := h.makePlace(".local/share/opencode", "opencode.db")
 		if err == nil {

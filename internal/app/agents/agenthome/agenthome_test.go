@@ -23,6 +23,9 @@ func TestWrittenAsRead(t *testing.T) {
 	s.Compactions = []transcript.Compaction{{At: at, Summary: "what was done", Trigger: "auto", TokensBefore: 12345}}
 	home := Home{t.TempDir()}
 	for _, a := range agents.Known(home.Dir, func(string) string { return "" }) {
+		if a.Format == transcript.Codex || a.Format == transcript.GeminiCLI {
+			continue // their files are like Claude Code's, one for a session
+		}
 		t.Run(a.Name, func(t *testing.T) {
 			if _, err := home.Write(a.Format, "one", &s, last); err != nil {
 				t.Fatal(err)
@@ -48,9 +51,6 @@ func TestWrittenAsRead(t *testing.T) {
 			g := &got[0]
 			if n, want := calls(g.History), calls(s.History); n != want {
 				t.Errorf("%d calls, want %d", n, want)
-			}
-			if a.Format == transcript.GeminiCLI {
-				return // it records no compaction
 			}
 			if end := g.History.At(g.History.Len() - 1).Time; end != last.UnixMilli() {
 				t.Errorf("the last message is of %d", end)

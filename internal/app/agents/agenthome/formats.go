@@ -13,12 +13,10 @@ import (
 	_ "modernc.org/sqlite" // OpenCode's database
 )
 
-// partWriter returns a part as an agent writes it; nil where it stands elsewhere.
+// partWriter returns a part as an agent writes it; it is nil where parts stand elsewhere.
 type partWriter = func(p *chat.Part) object
 
 func textPart(p *chat.Part) object { return object{"type": "text", "text": p.Text} }
-
-func noPart(*chat.Part) object { return nil }
 
 // mapParts returns the parts of a message as an agent writes them.
 func mapParts(m *chat.Message, call, result, text partWriter) []object {
@@ -31,8 +29,8 @@ func mapParts(m *chat.Message, call, result, text partWriter) []object {
 		case chat.ToolResult:
 			write = result
 		}
-		if part := write(&m.Parts[k]); part != nil {
-			parts = append(parts, part)
+		if write != nil {
+			parts = append(parts, write(&m.Parts[k]))
 		}
 	}
 	return parts
@@ -83,32 +81,6 @@ func (w *writer) claudeRecords() []any {
 	return out.records
 }
 
-func (w *writer) codexRecords() []any {
-	line := func(at time.Time, kind string, payload object) any {
-		return object{"timestamp": formatTime(at), "type": kind, "payload": payload}
-	}
-	out := []any{
-		line(w.stamp(0), "session_meta", object{"id": w.id}),
-		line(w.stamp(0), "turn_context", object{"model": w.s.Model}),
-	}
-	w.eachMessage(func(i int, m *chat.Message) {
-		role := roleOf(m)
-		for _, item := range mapParts(m, func(p *chat.Part) object {
-			return object{"type": "function_call", "name": p.Name, "arguments": p.Args, "call_id": p.ID}
-		}, func(p *chat.Part) object {
-			return object{"type": "function_call_output", "call_id": p.ID, "output": p.Text}
-		}, func(p *chat.Part) object {
-			kind := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
-			return object{"type": "message", "role": role, "content": []object{{"type": kind, "text": p.Text}}}
-		}) {
-			out = append(out, line(w.stamp(i), "response_item", item))
-		}
-	}, func(c *transcript.Compaction, at time.Time) {
-		out = append(out, line(at, "compacted", object{"message": c.Summary}))
-	})
-	return out
-}
-
 func (w *writer) piRecords() []any {
 	out := chain{id: "id", parent: "parentId"}
 	out.records = []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": formatTime(w.stamp(0)), "cwd": "/home/me/project"}}
@@ -131,27 +103,6 @@ func (w *writer) piRecords() []any {
 		add("compaction", w.messageID(c.At)+"-compact", at, object{"summary": c.Summary, "tokensBefore": c.TokensBefore, "firstKeptEntryId": w.messageID(c.At - c.Kept)})
 	})
 	return out.records
-}
-
-// geminiSession writes no compactions: the client keeps none.
-func (w *writer) geminiSession() any {
-	messages := []object{}
-	w.eachMessage(func(i int, m *chat.Message) {
-		calls := mapParts(m, func(p *chat.Part) object {
-			result, _ := w.resultOf(i, p.ID)
-			response := object{"functionResponse": object{"id": p.ID, "name": p.Name, "response": object{"output": result}}}
-			return object{"id": p.ID, "name": p.Name, "args": rawArguments(p), "status": "success", "result": []object{response}}
-		}, noPart, noPart)
-		if m.Has(chat.ToolResult) { // it stands with the call
-			return
-		}
-		r := object{"id": w.messageID(i), "timestamp": formatTime(w.stamp(i)), "type": "user", "content": m.Text(), "toolCalls": calls}
-		if m.Role == chat.Assistant {
-			r["type"], r["model"] = "gemini", w.s.Model
-		}
-		messages = append(messages, r)
-	}, func(*transcript.Compaction, time.Time) {})
-	return object{"sessionId": w.id, "projectHash": "0123abcd", "startTime": formatTime(w.stamp(0)), "messages": messages}
 }
 
 // openCodeMessage is a message as OpenCode keeps it: with its parts, and without the ids,
@@ -178,7 +129,7 @@ func (w *writer) openCodeMessages() []openCodeMessage {
 			answer, at := w.resultOf(i, p.ID)
 			state := object{"status": "completed", "input": rawArguments(p), "output": answer, "time": object{"end": at.UnixMilli()}}
 			return object{"type": "tool", "callID": p.ID, "tool": p.Name, "state": state}
-		}, noPart, textPart)
+		}, nil, textPart)
 		if len(parts) > 0 {
 			add("msg-"+w.messageID(i), roleOf(m), w.stamp(i), nil, parts...)
 		}

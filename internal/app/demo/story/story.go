@@ -84,34 +84,26 @@ type Undo struct {
 
 // Tell does what the demo shows, and checks it.
 func Tell() (*Story, error) {
-	raw := demo.Session()
-	body, err := wire.Parse(wire.OpenAI, raw)
+	body, err := wire.Parse(wire.OpenAI, demo.Session())
 	if err != nil {
 		return nil, err
 	}
 	d := &Story{Session: "an agent adds rate limiting to a parcel tracking service"}
 	d.s = &source.Session{Number: 1, Model: body.Model(), Format: "openai", Request: body.Request(), Body: body}
-	settings := winnow.Settings{Model: demo.Model}
-	if d.w, err = winnow.New(&winnow.Options{Settings: settings}); err != nil {
-		return nil, err
-	}
 	start := time.Now()
-	if d.r, err = d.w.Fit(context.Background(), d.s.Request, winnow.State{}); err != nil {
+	if d.w, d.r, d.Compacted, err = d.compact(0); err != nil {
 		return nil, err
 	}
 	d.Millis = float64(time.Since(start).Microseconds()) / 1000
-	if d.r.Plan == nil || !d.r.After.Fits {
-		return nil, errors.New("the session was not compacted")
-	}
-	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: d.w.Target(d.r.After.Limits), DryRun: true}
-	d.Compacted.Describe(d.s, &d.r)
-	d.Before = d.measureView(show.Whole(d.s.Request.History), &d.r.Before)
-	d.After = d.measureView(d.r.View, &d.r.After)
-	if err := d.compactTighter(); err != nil {
+	_, tight, doc, err := d.compact(tighterWindow)
+	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*wire.Body) error{d.checkSurvivors, d.validateBodies, d.recallLargest, d.undoPlan} {
-		if err := step(body); err != nil {
+	d.tight, d.Tighter = tight.View, doc
+	d.Before = d.measureView(show.Whole(d.s.Request.History), &d.r.Before)
+	d.After = d.measureView(d.r.View, &d.r.After)
+	for _, step := range []func() error{d.checkSurvivors, d.validateBodies, d.recallLargest, d.undoPlan} {
+		if err := step(); err != nil {
 			return nil, err
 		}
 	}
@@ -125,28 +117,27 @@ func (d *Story) measureView(v plan.View, s *budget.Status) *show.Checked {
 	return doc
 }
 
-// compactTighter compacts the session again, for a smaller window.
-func (d *Story) compactTighter() error {
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: demo.Model, Window: tighterWindow}})
+// compact compacts the session for a window, that of the model for 0.
+func (d *Story) compact(window int) (*winnow.Winnow, winnow.Result, *show.Compacted, error) {
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: demo.Model, Window: window}})
 	if err != nil {
-		return err
+		return nil, winnow.Result{}, nil, err
 	}
 	r, err := w.Fit(context.Background(), d.s.Request, winnow.State{})
+	if err == nil && (r.Plan == nil || !r.After.Fits) {
+		err = errors.New("the session was not compacted")
+	}
 	if err != nil {
-		return err
+		return nil, r, nil, err
 	}
-	if r.Plan == nil || !r.After.Fits {
-		return errors.New("the session was not compacted for the smaller window")
-	}
-	d.tight = r.View
-	d.Tighter = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: w.Target(r.After.Limits), DryRun: true}
-	d.Tighter.Describe(d.s, &r)
-	return nil
+	doc := &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: w.Target(r.After.Limits), DryRun: true}
+	doc.Describe(d.s, &r)
+	return w, r, doc, nil
 }
 
 // checkSurvivors looks in both views for words and files from the start, and for a
 // line that changed since.
-func (d *Story) checkSurvivors(*wire.Body) error {
+func (d *Story) checkSurvivors() error {
 	for _, x := range []Survivor{
 		{What: "a constraint from the first message", Text: demo.Constraint},
 		{What: "the number that the user asked for", Text: "120 requests per minute"},
@@ -198,13 +189,13 @@ func (d *Story) handleBehind(p *plan.Plan, text string) string {
 }
 
 // validateBodies asks the provider's validator about both bodies.
-func (d *Story) validateBodies(body *wire.Body) error {
-	out, err := body.Encode(d.r.View)
+func (d *Story) validateBodies() error {
+	out, err := d.s.Body.Encode(d.r.View)
 	if err != nil {
 		return err
 	}
 	problems := wire.Validate(wire.OpenAI, out)
-	d.Valid = Valid{len(wire.Validate(wire.OpenAI, body.Raw())), len(problems)}
+	d.Valid = Valid{len(wire.Validate(wire.OpenAI, d.s.Body.Raw())), len(problems)}
 	if len(problems) > 0 {
 		return fmt.Errorf("the view is not valid: %s", problems[0])
 	}
@@ -212,7 +203,7 @@ func (d *Story) validateBodies(body *wire.Body) error {
 }
 
 // recallLargest gets the largest item back that was reduced.
-func (d *Story) recallLargest(*wire.Body) error {
+func (d *Story) recallLargest() error {
 	var best *plan.Edit
 	for i := range d.r.Plan.Edits {
 		e := &d.r.Plan.Edits[i]
@@ -248,7 +239,7 @@ func (d *Story) recallLargest(*wire.Body) error {
 }
 
 // undoPlan takes the plan back and compares the bytes.
-func (d *Story) undoPlan(body *wire.Body) error {
+func (d *Story) undoPlan() error {
 	h := d.s.Request.History
 	q, err := plan.Undo(d.r.Plan, d.r.Plan.ID(), h, d.s.Request.Rules)
 	if err != nil {
@@ -258,11 +249,11 @@ func (d *Story) undoPlan(body *wire.Body) error {
 	if err != nil {
 		return err
 	}
-	out, err := body.Encode(v)
+	out, err := d.s.Body.Encode(v)
 	if err != nil {
 		return err
 	}
-	d.Undo = Undo{len(d.r.Plan.Edits), len(q.Edits), len(out), bytes.Equal(out, body.Raw())}
+	d.Undo = Undo{len(d.r.Plan.Edits), len(q.Edits), len(out), bytes.Equal(out, d.s.Body.Raw())}
 	if !d.Undo.Identical {
 		return errors.New("undoing the plan did not restore the session")
 	}

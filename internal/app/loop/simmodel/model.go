@@ -24,45 +24,28 @@ type Options struct {
 	// Seed of its answers; two conversations with the same seed go alike.
 	Seed uint64
 
-	// Gap is the pause between two pieces of an answer, Delay the one before
-	// it; the default is none.
-	Gap, Delay time.Duration
+	// Gap is the pause between two pieces of an answer; the default is none.
+	Gap time.Duration
 }
 
-// Model is the simulated model.
-type Model struct {
-	*llm.Client
-	sim    *providersim.Server
-	server *http.Server
-}
-
-// New returns a model. It opens no port.
-func New(o Options) (*Model, error) {
+// New returns a model, and a function that ends what still waits for it. It opens no port.
+func New(o Options) (*llm.Client, func(), error) {
 	if o.Window <= 0 {
 		o.Window = Window
 	}
-	sim := providersim.New(providersim.Options{
-		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: scriptedAgent(o.Seed),
-	})
+	sim := providersim.New(providersim.Options{Seed: o.Seed, Window: o.Window, EventGap: o.Gap, Agent: scriptedAgent(o.Seed)})
 	l := pipes.Listen()
-	m := &Model{sim: sim, server: &http.Server{Handler: sim.Handler(), ReadHeaderTimeout: time.Minute}}
-	go func() { _ = m.server.Serve(l) }() // until it is closed
-	var err error
-	m.Client, err = llm.New("compatible/"+Name, &llm.Options{
+	server := &http.Server{Handler: sim.Handler(), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(l) }() // until it is closed
+	end := func() {
+		sim.Close()
+		_ = server.Close() // nobody is connected but this process
+	}
+	c, err := llm.New("compatible/"+Name, &llm.Options{
 		BaseURL: "http://sim.invalid/v1", Transport: &http.Transport{DialContext: l.Dial}, Getenv: func(string) string { return "" },
 	})
 	if err != nil {
-		m.Close()
-		return nil, err
+		end()
 	}
-	return m, nil
-}
-
-// Report says what the model was asked so far.
-func (m *Model) Report() providersim.Report { return m.sim.Report() }
-
-// Close ends what still waits.
-func (m *Model) Close() {
-	m.sim.Close()
-	_ = m.server.Close() // nobody is connected but this process
+	return c, end, err
 }

@@ -60,7 +60,7 @@ func (b *Box) lookRead(in *arguments) (Action, error) {
 		title += fmt.Sprintf(" from line %d", offset)
 	}
 	return Action{
-		Title: title, whole: b.o.Remaining != nil,
+		Title: title, whole: true,
 		run: func(context.Context) (string, error) { return b.readFile(name, offset, in.Limit) },
 	}, nil
 }
@@ -72,20 +72,17 @@ func (b *Box) readFile(name string, offset, limit int) (string, error) {
 	if err == nil && info.IsDir() {
 		return b.listFolder(name)
 	}
-	tokens, share, most := 0, 0.0, int64(maxFile)
-	if b.o.Remaining != nil {
-		tokens, share = b.o.Remaining()
+	tokens, share := b.o.Remaining()
+	if err == nil && info.Size() > stage.LargeFile && offset == 1 && limit <= 0 {
+		head, err := b.loadText(name, stage.ReadBudget(info.Size(), tokens, share), true)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s\n[%s has %d bytes, of which these are the first %d; use offset and limit, or run with grep]", head, name, info.Size(), len(head)), nil
 	}
-	huge := b.o.Remaining != nil && err == nil && info.Size() > stage.LargeFile && offset == 1 && limit <= 0
-	if huge {
-		most = stage.ReadBudget(info.Size(), tokens, share)
-	}
-	said, err := b.loadText(name, most, huge)
+	said, err := b.loadText(name, maxFile, false)
 	if err != nil {
 		return "", err
-	}
-	if huge {
-		return fmt.Sprintf("%s\n[%s has %d bytes, of which these are the first %d; use offset and limit, or run with grep]", said, name, info.Size(), len(said)), nil
 	}
 	lines := strings.SplitAfter(said, "\n")
 	if offset > len(lines) {
@@ -93,14 +90,11 @@ func (b *Box) readFile(name string, offset, limit int) (string, error) {
 	}
 	lines = lines[offset-1:]
 	said = strings.Join(lines[:min(cmp.Or(max(limit, 0), len(lines)), len(lines))], "")
-	if b.o.Remaining == nil {
+	budget := int(stage.ReadBudget(int64(len(said)), tokens, share))
+	if budget == len(said) {
 		return said, nil
 	}
-	budget := stage.ReadBudget(int64(len(said)), tokens, share)
-	if budget == int64(len(said)) {
-		return said, nil
-	}
-	short, _ := work.Limit(said, int(budget), 0)
+	short, _ := work.Limit(said, budget, 0)
 	return fmt.Sprintf("%s\n[%s has %d bytes, and the conversation has room for %d of them; use offset and limit, or run with grep]", short, name, len(said), budget), nil
 }
 

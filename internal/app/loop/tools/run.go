@@ -11,14 +11,18 @@ import (
 	"time"
 )
 
-// maxTimeout is the longest that a model may ask for.
-const maxTimeout = 10 * time.Minute
+// How long a command may run where the model does not say, and the longest that it may
+// ask for.
+const (
+	usualTimeout = 2 * time.Minute
+	maxTimeout   = 10 * time.Minute
+)
 
 func (b *Box) lookRun(in *arguments) (Action, error) {
 	if strings.TrimSpace(in.Command) == "" {
 		return Action{}, errors.New("the argument command is missing")
 	}
-	timeout := b.o.Timeout
+	timeout := usualTimeout
 	if in.Timeout > 0 {
 		timeout = min(time.Duration(in.Timeout)*time.Second, maxTimeout)
 	}

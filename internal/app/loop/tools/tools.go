@@ -21,7 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/stage"
@@ -45,33 +44,25 @@ type Action struct {
 	// Title says it in one line, Detail shows it: a change as a diff.
 	Title, Detail string
 
-	run func(ctx context.Context) (string, error)
-
-	// whole says that the text keeps within a budget of its own.
-	whole bool
+	run   func(ctx context.Context) (string, error)
+	whole bool // what run returns keeps within a budget of its own
 }
 
-// Options say where and how tools work. The zero value works in the present
-// folder.
+// Options say where and how tools work. The functions are asked at every call, since
+// the model and with it the window may change.
 type Options struct {
 	// Dir is the folder; the default is the present one.
 	Dir string
 
 	// Limit returns the limits of one tool's output; the default is that of
-	// [stage.LimitOutput]. It is asked at every call, since the model and with
-	// it the window may change.
+	// [stage.LimitOutput].
 	Limit func() stage.OutputLimit
 
 	// Remaining returns how many tokens remain for the conversation, and which
-	// share of them a file may have that is read. Where it is nil, a file is
-	// limited like any output.
+	// share of them a file may have that is read; the default is room for one output.
 	Remaining func() (tokens int, share float64)
 
-	// Timeout is how long a command may run where the model does not say; the
-	// default is two minutes.
-	Timeout time.Duration
-
-	// Recall gives the original behind a handle; nil offers no such tool.
+	// Recall gives the original behind a handle.
 	Recall func(handle string) (string, error)
 }
 
@@ -118,8 +109,8 @@ func New(o Options) (*Box, error) {
 	if o.Limit == nil {
 		b.o.Limit = func() stage.OutputLimit { return stage.OutputLimit{} }
 	}
-	if o.Timeout <= 0 {
-		b.o.Timeout = 2 * time.Minute
+	if o.Remaining == nil {
+		b.o.Remaining = func() (int, float64) { return stage.OutputBytes / 4, 1 }
 	}
 	add := func(name, about, schema string, look func(*arguments) (Action, error)) {
 		b.tools = append(b.tools, tool{chat.ToolDef{Name: name, Description: about, Schema: schema}, look})
@@ -132,10 +123,8 @@ func New(o Options) (*Box, error) {
 		`{"type":"object","properties":{"path":{"type":"string"},"old":{"type":"string","description":"the exact piece of the file"},"new":{"type":"string"},"all":{"type":"boolean","description":"replace every occurrence"}},"required":["path","old","new"]}`, b.lookEdit)
 	add("run", "Runs a shell command in the working folder and returns what it printed.",
 		`{"type":"object","properties":{"command":{"type":"string"},"timeout_seconds":{"type":"integer","minimum":1,"maximum":600}},"required":["command"]}`, b.lookRun)
-	if o.Recall != nil {
-		add("recall", "Returns the original of something that was shortened or left out of the conversation, by its handle.",
-			`{"type":"object","properties":{"handle":{"type":"string","description":"the handle that stands where something was shortened, such as w12ab34cd"}},"required":["handle"]}`, b.lookRecall)
-	}
+	add("recall", "Returns the original of something that was shortened or left out of the conversation, by its handle.",
+		`{"type":"object","properties":{"handle":{"type":"string","description":"the handle that stands where something was shortened, such as w12ab34cd"}},"required":["handle"]}`, b.lookRecall)
 	return b, nil
 }
 

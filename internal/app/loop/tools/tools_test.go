@@ -178,12 +178,8 @@ func mustJSON(v any) []byte {
 
 // Output is limited, and a cut never falls into a character.
 func TestLimit(t *testing.T) {
-	b, dir := newBox(t, tools.Options{Limit: func() stage.OutputLimit { return stage.OutputLimit{Bytes: 3000} }})
-	if err := os.WriteFile(filepath.Join(dir, "big.txt"), []byte(strings.Repeat("漢字と仮名\n", 4000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	b, _ := newBox(t, tools.Options{Limit: func() stage.OutputLimit { return stage.OutputLimit{Bytes: 3000} }})
 	for _, c := range [][2]string{
-		{"read_file", `{"path":"big.txt"}`},
 		{"run", `{"command":"yes | head -c 5000000; echo; echo ERROR: the end"}`},
 		{"run", `{"command":"head -c 100000 /dev/urandom"}`},
 	} {
@@ -197,9 +193,9 @@ func TestLimit(t *testing.T) {
 // A command ends with its time-out and with its context, and so do its
 // children.
 func TestRunEnds(t *testing.T) {
-	b, dir := newBox(t, tools.Options{Timeout: 3 * time.Second}) // enough for a shell to say a word on a busy machine
+	b, dir := newBox(t, tools.Options{})
 	begun := time.Now()
-	text, failed, _ := call(t, b, "run", `{"command":"echo begun; (sleep 300; echo > late.txt) & sleep 300"}`)
+	text, failed, _ := call(t, b, "run", `{"command":"echo begun; (sleep 300; echo > late.txt) & sleep 300","timeout_seconds":3}`) // enough for a shell to say a word on a busy machine
 	if !failed || !strings.Contains(text, "begun\n[stopped after 3s") {
 		t.Errorf("%q", text)
 	}

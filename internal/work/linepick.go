@@ -1,0 +1,132 @@
+package work
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// linePick is which lines a program prints of what it reads.
+type linePick struct {
+	ranges [][2]int // from and to; none where it prints, or does, something else
+	files  []word
+	strict bool // no option was given that says more
+}
+
+// pickLines reads which lines head, tail or sed print.
+func (s *step) pickLines() linePick {
+	if s.does == ends {
+		from, to, strict := s.headTail()
+		return linePick{[][2]int{{from, to}}, s.operands(s.valued), strict}
+	}
+	p := linePick{files: s.operands("e"), strict: true}
+	quiet, scripts := false, []word(nil)
+	for i, w := range s.args {
+		letters, isOption := strings.CutPrefix(w.text, "-")
+		switch {
+		case (w.text == "-e" || w.text == "--expression") && i+1 < len(s.args):
+			scripts = append(scripts, s.args[i+1])
+		case w.text == "--quiet" || w.text == "--silent":
+			quiet = true
+		case isOption:
+			quiet = quiet || !strings.HasPrefix(letters, "-") && strings.Contains(letters, "n")
+			p.strict = p.strict && strings.Trim(letters, "nieEru") == ""
+		}
+	}
+	if len(scripts) == 0 && len(p.files) > 0 {
+		if s.inPlace() && p.files[0].text == "" {
+			p.files = p.files[1:] // BSD's suffix
+		}
+		n := min(1, len(p.files))
+		scripts, p.files = p.files[:n], p.files[n:]
+	}
+	for _, w := range scripts {
+		p.strict = p.strict && w.exact
+	}
+	if quiet && !s.inPlace() {
+		p.ranges = printedRanges(scripts)
+	}
+	return p
+}
+
+// printedRanges returns the ranges of lines that sed -n prints, where its script is
+// nothing else: 10,20p;30p.
+func printedRanges(scripts []word) (ranges [][2]int) {
+	for _, script := range scripts {
+		for one := range strings.FieldsFuncSeq(script.text, func(r rune) bool { return r == ';' || r == '\n' }) {
+			m := printing.FindStringSubmatch(one)
+			if m == nil {
+				return nil
+			}
+			from, _ := strconv.Atoi(m[1])
+			to, _ := strconv.Atoi(strings.TrimPrefix(m[2], "+")) // 0 for $
+			if strings.HasPrefix(m[2], "+") {
+				to += from
+			}
+			if m[2] != "$" {
+				to = max(to, from)
+			}
+			ranges = append(ranges, [2]int{from, to})
+		}
+	}
+	return ranges
+}
+
+// printing is a command of sed's that prints lines by their numbers.
+var printing = regexp.MustCompile(`^\s*([1-9]\d{0,8})\s*(?:,\s*(\+?\d{1,9}|\$))?\s*p\s*$`)
+
+// headTail reads the lines that head and tail show. Strict is false where the
+// options say something else too.
+func (s *step) headTail() (from, to int, strict bool) {
+	count := "10"
+	strict = true
+	for i, w := range s.args {
+		switch m := lineCount.FindStringSubmatch(w.text); {
+		case m != nil:
+			count = m[1]
+		case (w.text == "-n" || w.text == "--lines") && i+1 < len(s.args):
+			count = s.args[i+1].text
+		case strings.HasPrefix(w.text, "-c") || strings.HasPrefix(w.text, "--bytes"):
+			return 1, 1, false // less than a line is claimed
+		case strings.HasPrefix(w.text, "-"):
+			strict = false
+		}
+	}
+	digits, plus := strings.CutPrefix(count, "+")
+	n, err := strconv.Atoi(digits)
+	switch {
+	case err != nil || n < 0 || n > 1<<30 || n == 0 && !plus:
+		return 1, 1, false
+	case s.name == "head":
+		return 1, n, strict
+	case plus:
+		return max(n, 1), 0, strict
+	}
+	return -n, -1, false
+}
+
+// lineCount is an option that says how many lines are shown, or from which on.
+var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
+
+// pickOps returns what head, tail and sed do to files. What a script of sed's changes in
+// them is not read.
+func (s *step) pickOps(redirected bool) (ops []Op, out Stream) {
+	p := s.pickLines()
+	files := s.orInput(p.files)
+	switch {
+	case s.does == seds && s.inPlace():
+		return s.opOnEach(Unclear, files), out
+	case redirected: // the redirection says where its output is
+		return nil, out
+	case len(p.ranges) == 0:
+		return s.opOnEach(Search, files), out
+	}
+	for _, r := range p.ranges {
+		for _, o := range s.opOnEach(Show, files) {
+			o.From, o.To = r[0], r[1]
+			ops = append(ops, o)
+		}
+	}
+	out.show = p.strict && len(files) == 1
+	return ops, out
+}
