@@ -217,11 +217,9 @@ func (f *filler) hasReported(id string) bool {
 			continue
 		}
 		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind != chat.Text && p.Kind != chat.ToolResult || len(p.Text) > 1<<20 || !strings.Contains(p.Text, id) {
-				continue
-			}
-			if p.Kind == chat.Text && strings.Contains(p.Text, "notification>") || p.Kind == chat.ToolResult && !onlyStarted(p.Text) {
+			switch p := &m.Parts[k]; {
+			case len(p.Text) > 1<<20 || !strings.Contains(p.Text, id):
+			case p.Kind == chat.Text && strings.Contains(p.Text, "notification>"), p.Kind == chat.ToolResult && !onlyStarted(p.Text):
 				return true
 			}
 		}

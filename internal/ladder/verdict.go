@@ -95,10 +95,10 @@ func refusalIn(s *step, failed bool) string {
 
 // pathsBelow returns a text with its paths as seen from a folder.
 func pathsBelow(root, text string) string {
-	if root == "" {
-		return text
+	if root != "" {
+		text = strings.ReplaceAll(text, root+"/", "")
 	}
-	return strings.ReplaceAll(text, root+"/", "")
+	return text
 }
 
 // foundNothing is the result of a search without a hit.
