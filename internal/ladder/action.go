@@ -155,16 +155,16 @@ func filesOf(a *work.Access) string {
 }
 
 // actionLine writes an action with its verdict.
-func (r *Reading) actionLine(a *action, root string) string {
+func (r *Reading) actionLine(a *action) string {
 	if text, ok := r.told[*a]; ok {
 		return text
 	}
 	s := &r.steps[a.step]
-	text := r.describeCall(s, a, root)
+	text := r.describeCall(s, a)
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
-	text += r.verdictOf(s, a, root)
+	text += r.verdictOf(s, a)
 	if s.result != nil && a.step < mostKept {
 		r.told[*a] = text
 	}
@@ -172,13 +172,13 @@ func (r *Reading) actionLine(a *action, root string) string {
 }
 
 // describeCall says what a call did.
-func (r *Reading) describeCall(s *step, a *action, root string) string {
+func (r *Reading) describeCall(s *step, a *action) string {
 	acc := &s.access
 	named := func(p string) string {
 		if acc.Kind == work.ToolEdit && slices.Contains(acc.Ops, work.FileOp{Kind: work.ToolDelete, Path: p}) {
-			return shortPath(root, p) + " (deleted)"
+			return shortPath(r.folder, p) + " (deleted)"
 		}
-		return shortPath(root, p)
+		return shortPath(r.folder, p)
 	}
 	files, most := named(acc.Path), 4
 	if acc.Kind == work.ToolSearch {
@@ -211,7 +211,7 @@ func (r *Reading) describeCall(s *step, a *action, root string) string {
 	case acc.Command != "":
 		text := "ran `" + quote.Line(clipMiddle(trimCommand(acc.Rest), commandWidth)) + "`"
 		if folder := r.awayFolder(a); folder != "" {
-			text += " in " + shortPath(root, folder)
+			text += " in " + shortPath(r.folder, folder)
 		}
 		return text
 	case acc.Path != "" && acc.Kind == work.ToolSearch:

@@ -228,7 +228,7 @@ func (f *filler) actionItem(a *action) *item {
 	case a.failed || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || s.access.Kind == work.ToolDelete:
 		weight = weights.Change
 	}
-	text := f.actionLine(a, f.root)
+	text := f.actionLine(a)
 	x := &item{kind: did, step: a.step, rung: -1, looks: a.looks}
 	x.forms = []form{{text: text, tokens: f.countTokens(text) + 2, weight: weight}}
 	return x
@@ -250,9 +250,9 @@ func (f *filler) resultItem(a *action) *item {
 	if s.access.Kind == work.ToolShell {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
-	line, found := f.actionLine(a, f.root), s.access.Kind == work.ToolSearch
+	line, found := f.actionLine(a), s.access.Kind == work.ToolSearch
 	if found {
-		text = pathsBelow(f.root, text)
+		text = pathsBelow(f.folder, text)
 	}
 	told := func(l string) bool { // it is blank, or stands above
 		l = strings.TrimSpace(l)
@@ -347,8 +347,8 @@ func (f *filler) foldFrame() string {
 	if f.Turn >= 0 {
 		text += fmt.Sprintf(" The turn that began with message %d goes on after it.", f.Turn+1)
 	}
-	if f.root != "" {
-		text += " Paths are below " + quote.Line(f.root) + "."
+	if f.folder != "" {
+		text += " Paths are below " + quote.Line(f.folder) + "."
 	}
 	if f.Redeem != "" {
 		text += " " + f.Redeem

@@ -159,7 +159,7 @@ func (f *filler) isSpent(file *workset.File) bool {
 // isOurs reports whether a file may belong to the project: what was fetched to be looked
 // at neither stays nor instructs.
 func (f *filler) isOurs(file *workset.File) bool {
-	return !inScratch(file.Path) || inScratch(f.root)
+	return !inScratch(file.Path) || inScratch(f.folder)
 }
 
 // inScratch reports whether a path is in a folder for files that nobody keeps.

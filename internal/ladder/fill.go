@@ -101,7 +101,6 @@ type raise struct {
 type filler struct {
 	*Reading
 	Room
-	root            string
 	newest, calling string // words that name files which are wanted
 	focus           []string
 
@@ -190,7 +189,8 @@ func (r *Reading) Fill(room Room) Form {
 
 // newFiller reads what every try has to choose from.
 func (r *Reading) newFiller(room Room) *filler {
-	f := &filler{Reading: r, Room: room, root: r.readPresent().root, focus: focusWords(room.Focus)}
+	r.readPresent()
+	f := &filler{Reading: r, Room: room, focus: focusWords(room.Focus)}
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
 	f.readTurns()

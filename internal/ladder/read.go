@@ -58,7 +58,6 @@ type present struct {
 	listed []*workset.File // all that are there
 	lists  *lists
 	errors []failure
-	root   string
 }
 
 // stepKind says what a step is.
@@ -312,8 +311,8 @@ func (r *Reading) readPresent() *present {
 	if r.now != nil {
 		return r.now
 	}
-	p := &present{lists: r.readLists(), root: r.commonRoot()}
-	usual := r.usualFolder(p.root)
+	p, folder := &present{lists: r.readLists()}, r.commonRoot()
+	usual := r.usualFolder(folder)
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue
@@ -323,8 +322,8 @@ func (r *Reading) readPresent() *present {
 			p.files = append(p.files, file)
 		}
 	}
-	if r.folder != p.root || r.usual != usual {
-		r.folder, r.usual = p.root, usual
+	if r.folder != folder || r.usual != usual {
+		r.folder, r.usual = folder, usual
 		clear(r.told)
 		for k := range min(len(r.steps), mostKept) {
 			r.steps[k].item = nil

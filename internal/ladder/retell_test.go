@@ -8,17 +8,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// A name that two owners have stands with the second of them, and a reason is told.
-func TestValuesHaveOwners(t *testing.T) {
-	got := jsonValues(`{"dob":"1982-10-19","saved_passengers":[{"dob":"1992-11-19"},{"dob":"1990-10-11"}],"cards":{"card_29":{"last_four":"7803"}},"note":"`+
-		strings.Repeat("word ", 90)+`","graders":[{"passed":false,"reason":"`+strings.Repeat("the answer names no source ", 4)+`"}]}`, "", 240)
-	for _, want := range []string{"dob: 1982-10-19\n", "saved_passengers.dob: 1992-11-19, 1990-10-11", "last_four: 7803", "reason: the answer names no source"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
-}
-
 // A manual is told by its first lines, and what it says of errors is not the command's.
 func TestManual(t *testing.T) {
 	page := "---\nname: bench\n---\n# Bench\n\nRun evals.\n\n" + strings.Repeat("A line of the manual about graders and their ways.\n", 40) +

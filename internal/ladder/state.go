@@ -77,7 +77,7 @@ func wasOpened(file *workset.File) bool {
 func (f *filler) listUnshown() string {
 	told := map[string]bool{} // a name may stand for two paths
 	for _, v := range f.shown {
-		told[shortPath(f.root, v.file.Path)] = true
+		told[shortPath(f.folder, v.file.Path)] = true
 	}
 	order := func(file *workset.File) (n int) {
 		if file.Edits == 0 {
@@ -94,13 +94,13 @@ func (f *filler) listUnshown() string {
 	var names [2][]string // changed, read
 	var more [2]int
 	for _, file := range listed {
-		kind, name := order(file)/2, shortPath(f.root, file.Path)
+		kind, name := order(file)/2, shortPath(f.folder, file.Path)
 		if f.views[file] != nil || told[name] || !wasOpened(file) || len(file.Regions)+len(file.Loose) == 0 || f.isShown(file.Touched) {
 			continue
 		}
 		told[name] = true
 		if c := copiedFrom(file); c != nil {
-			name += " (a copy of " + shortPath(f.root, c.Path) + ")"
+			name += " (a copy of " + shortPath(f.folder, c.Path) + ")"
 		}
 		if n := f.countTokens(name) + 2; n > room || most == 0 {
 			more[kind]++
@@ -142,13 +142,13 @@ func (f *filler) describeStanding(room int) string {
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
 	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isRedone(a, len(f.steps), len(f.steps)) }) {
-		put("done, not to be done again: " + f.actionLine(&a, f.root))
+		put("done, not to be done again: " + f.actionLine(&a))
 	}
 	for _, a := range f.newestActions(3, func(a *action) bool {
 		edits := f.steps[a.step].access.Kind == work.ToolEdit && f.typed > a.step // the user has said more since
 		return a.refused && !edits && !f.isRedone(a, len(f.steps), len(f.steps))
 	}) {
-		put("refused, not to be tried again as it was: " + f.actionLine(&a, f.root))
+		put("refused, not to be tried again as it was: " + f.actionLine(&a))
 	}
 	var open []string
 	done := 0
@@ -217,11 +217,9 @@ func (f *filler) hasReported(id string) bool {
 			continue
 		}
 		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind != chat.Text && p.Kind != chat.ToolResult || len(p.Text) > 1<<20 || !strings.Contains(p.Text, id) {
-				continue
-			}
-			if p.Kind == chat.Text && strings.Contains(p.Text, "notification>") || p.Kind == chat.ToolResult && !onlyStarted(p.Text) {
+			switch p := &m.Parts[k]; {
+			case len(p.Text) > 1<<20 || !strings.Contains(p.Text, id):
+			case p.Kind == chat.Text && strings.Contains(p.Text, "notification>"), p.Kind == chat.ToolResult && !onlyStarted(p.Text):
 				return true
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // verdictOf says how a call ended: with what it reports first where it failed,
 // with what a short result says otherwise.
-func (r *Reading) verdictOf(s *step, a *action, root string) string {
+func (r *Reading) verdictOf(s *step, a *action) string {
 	switch {
 	case s.result == nil && a.step < r.typed, s.result != nil && work.Interrupted(s.result): // or the user went on without it
 		return ", stopped before its end"
@@ -37,7 +37,7 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 	case s.access.Command != "" && runningID(s.result.Text) != "":
 		text = ", still running when last asked"
 	}
-	why := quote.Line(quote.ClipLine(pathsBelow(root, withoutFrame(whatItSaid(s, a, failed, root))), verdictWidth))
+	why := quote.Line(quote.ClipLine(pathsBelow(r.folder, withoutFrame(r.whatItSaid(s, a, failed))), verdictWidth))
 	if why = strings.TrimSpace(why + " " + mediaOf(s.result)); why == "" {
 		return text
 	}
@@ -46,7 +46,7 @@ func (r *Reading) verdictOf(s *step, a *action, root string) string {
 
 // whatItSaid returns what a result says of how the call went: why it failed, what it
 // counts, what it names, or the result where that is short.
-func whatItSaid(s *step, a *action, failed bool, root string) string {
+func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	text, shell, tally := s.result.Text, s.access.Kind == work.ToolShell, ""
 	if shell && s.lines == 0 {
 		tally = strings.TrimSuffix(tallyLine(text), ":")
@@ -61,7 +61,7 @@ func whatItSaid(s *step, a *action, failed bool, root string) string {
 			why = cmp.Or(strings.TrimSpace(failedTest.FindString(quote.Clean(text))), why)
 		}
 		if tally != "" && !strings.Contains(why, tally) {
-			why = quote.ClipLine(pathsBelow(root, why), verdictWidth*2/3) + "; " + tally
+			why = quote.ClipLine(pathsBelow(r.folder, why), verdictWidth*2/3) + "; " + tally
 		}
 		return why
 	case a.once:
@@ -95,10 +95,10 @@ func refusalIn(s *step, failed bool) string {
 
 // pathsBelow returns a text with its paths as seen from a folder.
 func pathsBelow(root, text string) string {
-	if root == "" {
-		return text
+	if root != "" {
+		text = strings.ReplaceAll(text, root+"/", "")
 	}
-	return strings.ReplaceAll(text, root+"/", "")
+	return text
 }
 
 // foundNothing is the result of a search without a hit.

@@ -285,16 +285,15 @@ func keyLines(text, told string, n int, found bool) string {
 var hasWord = regexp.MustCompile(`[\pL\pN]`)
 
 // jsonValues returns the values of a JSON document by their names, each once and up to n
-// bytes in all: first reasons and values with digits, which calls refer to, then words,
-// then the beginnings of texts. A name that comes again elsewhere stands with its owner.
-// It is "" where the text is something else.
+// bytes in all: first values with digits, which calls refer to, then words,
+// then the beginnings of texts. It is "" where the text is something else.
 func jsonValues(text, told string, n int) string {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return ""
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var names []string
-	values, owners := map[string][]string{}, map[string]string{}
+	values := map[string][]string{}
 	for dec.InputOffset() < 16<<10 {
 		tok, err := dec.ReadToken()
 		if err != nil {
@@ -308,17 +307,13 @@ func jsonValues(text, told string, n int) string {
 		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
-		path := slices.DeleteFunc(strings.Split("//"+string(dec.StackPointer()), "/")[1:], func(t string) bool {
-			return t != "" && strings.Trim(t, "0123456789") == "" // the place in a list
-		})
-		name, owner := path[len(path)-1], path[len(path)-2]
+		pointer := dec.StackPointer()
+		for pointer != "" && strings.Trim(pointer.LastToken(), "0123456789") == "" { // the place in a list
+			pointer = pointer.Parent()
+		}
+		name := pointer.LastToken()
 		if serves.MatchString(name + ": " + v) { // the service, not who calls it
 			continue
-		}
-		if first, ok := owners[name]; !ok {
-			owners[name] = owner
-		} else if first != owner {
-			name = owner + "." + name
 		}
 		if v = quote.ClipLine(v, n/3); !slices.Contains(values[name], v) {
 			if values[name] == nil {
@@ -331,7 +326,7 @@ func jsonValues(text, told string, n int) string {
 	for rank := range 3 {
 		for _, name := range names {
 			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
-				return rankValue(name, v) != rank || strings.Contains(b.String(), v)
+				return rankValue(v) != rank || strings.Contains(b.String(), v)
 			})
 			if l := quote.ClipLine(name+": "+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
 				b.WriteString(l + "\n")
@@ -346,10 +341,8 @@ func jsonValues(text, told string, n int) string {
 var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
 
 // rankValue says how soon a value is told.
-func rankValue(name, v string) int {
+func rankValue(v string) int {
 	switch {
-	case reasons.MatchString(name):
-		return 0
 	case len(v) > 60:
 		return 2
 	case strings.ContainsAny(v, "0123456789"):
@@ -357,9 +350,6 @@ func rankValue(name, v string) int {
 	}
 	return 1
 }
-
-// reasons are the names of texts that say why something is as it is.
-var reasons = regexp.MustCompile(`(?i)\b(?:reason(?:ing)?|error|message)$`)
 
 // isHarnessFrame reports whether a line is one with which a harness frames an output.
 func isHarnessFrame(l string) bool {
