@@ -38,10 +38,14 @@ func (p *Pipeline) Remember() *Pipeline {
 // all are the stages in the order in which they are meant to run. The last is only
 // for those who ask for it.
 var all = []Stage{
-	ownStage{"limit", (*Draft).limitItems}, ladderStage{},
-	ownStage{"supersede", (*Draft).supersedeCopies}, ownStage{"prune", (*Draft).pruneOutput},
-	ownStage{"split-turn", (*Draft).splitTurn}, ownStage{"fold", (*Draft).foldHistory},
-	ownStage{"truncate", (*Draft).truncateTurns}, ownStage{"half", (*Draft).dropHalf},
+	ownStage{"limit", (*Draft).limitItems},
+	ladderStage{},
+	ownStage{"supersede", (*Draft).supersedeCopies},
+	ownStage{"prune", (*Draft).pruneOutput},
+	ownStage{"split-turn", (*Draft).splitTurn},
+	ownStage{"fold", (*Draft).foldHistory},
+	ownStage{"truncate", (*Draft).truncateTurns},
+	ownStage{"half", (*Draft).dropHalf},
 }
 
 // ownStage is a stage of winnow's own.

@@ -304,7 +304,6 @@ func (a *app) serveCommand() *cobra.Command {
 			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
 		}
 		if a.getenv("GOMEMLIMIT") == "" {
-
 			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
 		var g *gateway.Gateway

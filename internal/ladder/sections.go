@@ -14,8 +14,10 @@ var openings = []struct {
 	begin string
 	Section
 }{
-	{"User: ", Section{Band: "words", About: "user"}}, {"Agent: ", Section{Band: "words", About: "agent"}},
-	{"Report of a sub-agent: ", Section{Band: "words", About: "sub-agent"}}, {"- ", Section{Band: "actions"}},
+	{"User: ", Section{Band: "words", About: "user"}},
+	{"Agent: ", Section{Band: "words", About: "agent"}},
+	{"Report of a sub-agent: ", Section{Band: "words", About: "sub-agent"}},
+	{"- ", Section{Band: "actions"}},
 }
 
 // Sections reads a fold or a state back into what it was written from. A summary

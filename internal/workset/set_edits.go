@@ -18,6 +18,7 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 		if e.Path == "" {
 			continue
 		}
+		s.recogniseFolder(e)
 		s.doubtRelatives(e.Path)
 		if e.Path != last {
 			after, last = place{}, e.Path
@@ -122,6 +123,37 @@ func (s *Set) copyFile(from *File, p string, at moment) *File {
 	to.Deleted, to.CopyOf = false, nil
 	to.noteEdit(at)
 	return to
+}
+
+// recogniseFolder finds out which folder the session works in, where that is not
+// known. An edit tells whose old text stands in one file, where one of the two is
+// named by its full path and the other from that folder.
+func (s *Set) recogniseFolder(e *work.Op) {
+	if s.base != "" || e.Kind != work.Change || !isTelling(e.Old) {
+		return
+	}
+	k := s.fileKey(e.Path)
+	if s.files[k] != nil {
+		return
+	}
+	base := ""
+	for name, f := range s.files {
+		full, below := k, name
+		if !work.IsAbs(e.Path) {
+			full, below = name, k
+		}
+		dir, ok := strings.CutSuffix(full, "/"+below)
+		if !ok || dir == "" || !work.IsAbs(full) || !strings.Contains(below, "/") {
+			continue
+		}
+		if n, _ := f.findText(e.Old, e.Lines, place{}); n == 1 {
+			if base != "" {
+				return // it may be either
+			}
+			base = dir
+		}
+	}
+	s.settleIn(base)
 }
 
 // doubtRelatives doubts the files that may be the one with this path, as long as the

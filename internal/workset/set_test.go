@@ -265,6 +265,29 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A session whose folder nobody names: an edit tells that a full path and a relative
+// one are one file, whichever was read.
+func TestFolderRecognised(t *testing.T) {
+	body := "package store\n\nfunc Open(path string) (*Store, error) {\n\treturn nil, nil\n}\n"
+	const full = "/srv/app/internal/store/open.go"
+	for _, read := range []string{"internal/store/open.go", full} {
+		var k talk
+		k.call("bash", object("command", "cat "+read), body)
+		if read == full {
+			k.call("apply_patch", object("patchText", "*** Begin Patch\n*** Update File: internal/store/open.go\n@@\n-func Open(path string) (*Store, error) {\n+func Open(path string, mode int) (*Store, error) {\n*** End Patch"), "Success. Updated the following files:\nM internal/store/open.go")
+		} else {
+			k.call("edit", object("filePath", full, "oldString", "func Open(path string) (*Store, error) {", "newString", "func Open(path string, mode int) (*Store, error) {"), "Edit applied successfully.")
+		}
+		files := k.set().Files()
+		if len(files) != 1 || files[0].Path != full || !files[0].Complete {
+			t.Fatalf("got %+v", files)
+		}
+		if line := files[0].Regions[0].Lines[2].Text; line != "func Open(path string, mode int) (*Store, error) {" {
+			t.Errorf("line 3 is %q", line)
+		}
+	}
+}
+
 // rm with a pattern removes the files that it names, and no others.
 func TestDeletedByPattern(t *testing.T) {
 	var k talk
