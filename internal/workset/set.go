@@ -19,12 +19,13 @@ type Set struct {
 	files map[string]*File
 	calls map[string]*chat.Part
 
-	at     moment // the clock, which each event moves on
-	doubts        // of all files
-	base   string // the folder that the session works in, "" while it is not known
-	shell  string // the folder of a shell that stays where it was taken
-	window string // the file that is open in an editor with a window
-	drives bool   // paths with drive letters were seen
+	at     moment          // the clock, which each event moves on
+	doubts                 // of all files
+	base   string          // the folder that the session works in, "" while it is not known
+	shell  string          // the folder of a shell that stays where it was taken
+	window string          // the file that is open in an editor with a window
+	drives bool            // paths with drive letters were seen
+	bare   map[string]bool // tools that show lines without numbers
 
 	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
@@ -43,7 +44,7 @@ type Set struct {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *work.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), placed: make(map[*chat.Part]int)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
 }
 
 // Add reads message i. Messages are added in order, each once.
@@ -240,7 +241,7 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 			s.takeCommand(call.Name, c, res, at)
 		}
 	case work.ToolRead:
-		s.takeRead(c.Ops, res, at)
+		s.takeRead(call.Name, c.Ops, res, at)
 	case work.ToolSearch:
 		s.takeSearch(call, res, at)
 	default:
@@ -271,7 +272,7 @@ var (
 )
 
 // takeRead takes in what a tool for reading files showed.
-func (s *Set) takeRead(ops []work.Op, res *chat.Part, at moment) {
+func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
 	if len(ops) != 1 || strings.Contains(ops[0].Path, "://") {
 		return
 	}
@@ -291,9 +292,13 @@ func (s *Set) takeRead(ops []work.Op, res *chat.Part, at moment) {
 	if folderListing.In(head) {
 		return
 	}
-	first, lines, end, ok := readResult(text, op.From, op.To)
+	first, lines, end, ok := readResult(text, op.From, op.To, s.bare[tool])
 	if !ok {
 		return
+	}
+	if len(lines) > 2 && !s.bare[tool] {
+		line, _, _ := strings.Cut(stripReminder(text), "\n")
+		s.bare[tool] = line == lines[0] && line != ""
 	}
 	s.showAll(shown{op.Path, first, lines, end, firstCut(text, lines) < 0}, at)
 }

@@ -143,13 +143,14 @@ var truncation = find.Words(
 )
 
 // readResult finds the lines of a file in the result of a tool that reads. From
-// and to are the range that was asked for, 0 where none was.
-func readResult(s string, from, to int) (first int, lines []string, end ending, ok bool) {
+// and to are the range that was asked for, 0 where none was. Bare says that the
+// tool is known to show lines without numbers.
+func readResult(s string, from, to int, bare bool) (first int, lines []string, end ending, ok bool) {
 	if s = stripReminder(s); strings.TrimSpace(s) == "" {
 		return 0, nil, unknownEnd, false
 	}
 	body, had := cutHeader(s)
-	if first, lines, rest, ok := readNumbered(body); ok && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
+	if first, lines, rest, ok := readNumbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
 		n := len(lines)
 		last := first + n - 1
 		if m := endNote.FindStringSubmatch(rest[:min(len(rest), 400)]); m != nil && m[1] == strconv.Itoa(last) {
