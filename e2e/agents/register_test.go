@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -18,20 +17,17 @@ var registered = map[string]string{
 	"kilo": "kilo", "continue": "continue", "cline": "cline",
 }
 
-// listed is how agents tell which servers they have, and what they say of one
-// that they reached. Codex and Cline reach none to make their list; Continue has
-// none.
-var listed = map[string]struct {
-	args []string
-	says string
-}{
-	"claude":   {[]string{"mcp", "list"}, `winnow: \S+ mcp.*Connected`},
-	"codex":    {[]string{"mcp", "list"}, `winnow +\S+ +mcp .*enabled`},
-	"gemini":   {[]string{"mcp", "list"}, `winnow: \S+ mcp.*Connected`},
-	"opencode": {[]string{"mcp", "list"}, `winnow +connected`},
-	"qwen":     {[]string{"mcp", "list"}, `winnow: \S+ mcp.*Connected`},
-	"kilo":     {[]string{"mcp", "list"}, `winnow +connected`},
-	"cline":    {[]string{"config", "mcp"}, `winnow \[stdio\]`},
+// listed is how agents tell which servers they have, what they say of one that they
+// reached, and how they take one out. Codex and Cline reach none to make their list;
+// Continue has none.
+var listed = map[string]struct{ list, says, remove string }{
+	"claude":   {"mcp list", `winnow: \S+ mcp.*Connected`, "mcp remove -s user winnow"},
+	"codex":    {"mcp list", `winnow +\S+ +mcp .*enabled`, "mcp remove winnow"},
+	"gemini":   {"mcp list", `winnow: \S+ mcp.*Connected`, "mcp remove -s user winnow"},
+	"opencode": {"mcp list", `winnow +connected`, ""},
+	"qwen":     {"mcp list", `winnow: \S+ mcp.*Connected`, "mcp remove -s user winnow"},
+	"kilo":     {"mcp list", `winnow +connected`, ""},
+	"cline":    {"config mcp", `winnow \[stdio\]`, ""},
 }
 
 // TestRegistered registers winnow's MCP server with agents as a user does: their
@@ -54,8 +50,8 @@ func TestRegistered(t *testing.T) {
 			}
 			a.trust(t, dir)
 			a.register(t, home)
-			said := func() string {
-				cmd := exec.CommandContext(t.Context(), a.program, list.args...)
+			run := func(words string) string {
+				cmd := exec.CommandContext(t.Context(), a.program, strings.Fields(words)...)
 				cmd.Dir, cmd.Env = a.folder(dir), a.environment(dir, "")
 				out, err := cmd.CombinedOutput()
 				if err != nil {
@@ -63,14 +59,15 @@ func TestRegistered(t *testing.T) {
 				}
 				return colours.ReplaceAllString(string(out), "")
 			}
-			if out := said(); !regexp.MustCompile(list.says).MatchString(out) {
-				t.Errorf("%s does not show winnow:\n%s", strings.Join(list.args, " "), out)
+			if out := run(list.list); !regexp.MustCompile(list.says).MatchString(out) {
+				t.Errorf("%s does not show winnow:\n%s", list.list, out)
 			}
-			if !a.register(t, home, "--remove") {
+			if list.remove == "" {
 				return // by hand, then
 			}
-			if out := said(); strings.Contains(out, "winnow") {
-				t.Errorf("%s shows winnow, which was taken out:\n%s", strings.Join(list.args, " "), out)
+			run(list.remove)
+			if out := run(list.list); strings.Contains(out, "winnow") {
+				t.Errorf("%s shows winnow, which was taken out:\n%s", list.list, out)
 			}
 		})
 	}
@@ -99,9 +96,8 @@ func (a agent) trust(t *testing.T, dir string) {
 }
 
 // register makes winnow's MCP server known to an agent, as a user does: by the
-// agent's own command, or by the lines that winnow prints for its settings file. It
-// reports whether the agent's own command did it.
-func (a agent) register(t *testing.T, home string, flags ...string) bool {
+// agent's own command, or by the lines that winnow prints for its settings file.
+func (a agent) register(t *testing.T, home string, flags ...string) {
 	t.Helper()
 	cmd := exec.Command(winnow, append([]string{"mcp", "install", registered[a.name], "--json"}, flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_CACHE_HOME="+home+"/.cache",
@@ -115,10 +111,9 @@ func (a agent) register(t *testing.T, home string, flags ...string) bool {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Logf("%s: %s", a.name, out)
-	if !told.Changed && !slices.Contains(flags, "--remove") {
+	if !told.Changed {
 		paste(t, told.File, told.Entry)
 	}
-	return told.Changed
 }
 
 // paste puts lines into a settings file: the members of an object in JSON, at the end

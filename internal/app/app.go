@@ -300,7 +300,7 @@ func fileOf(w io.Writer) *os.File {
 
 // leastRoom is what a process may always take, mostSpare up to where it may take more
 // than twice the session's size: small entries take more than large ones.
-const leastRoom, mostSpare = 400 << 20, 680 << 20
+const leastRoom, mostSpare = 400 << 20, 640 << 20
 
 // makeRoom is [makeRoomFor] for a file.
 func makeRoom(path string) {
@@ -317,5 +317,5 @@ func makeRoomFor(size int64) {
 		return
 	}
 	const program = 48 << 20 // its own code and stacks
-	debug.SetMemoryLimit(max(leastRoom, 2*size, min(5*size/2, mostSpare)) - program)
+	debug.SetMemoryLimit(max(leastRoom, 2*size, min(12*size/5, mostSpare)) - program)
 }
