@@ -182,7 +182,11 @@ func (x *export) write(ef *exportFlags) (data []byte, messages int, left []strin
 		if masks > 0 {
 			x.left = append(x.left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
 		}
-		data, messages = neurolink.Encode(x.id, x.name, c.Request.System, tagged)
+		room := 1024
+		for _, m := range c.Request.History.All() {
+			room += m.Size().Bytes*9/8 + 50 // its tags, and quoting
+		}
+		data, messages = neurolink.Encode(x.id, x.name, c.Request.System, tagged, room)
 		lost, err := lostParts(c.Request.History, data, transcript.NeuroLink)
 		return data, messages, append(x.left, lost...), err
 	}

@@ -14,9 +14,10 @@ import (
 
 // Encode writes a conversation and returns how many messages it was given. Calls and
 // results become messages of their own, as there. Thinking, documents and opaque parts
-// have no place in this format.
-func Encode(id, title string, system []chat.Part, messages iter.Seq[Tagged]) (data []byte, n int) {
-	data = append(jsonwrite.AppendMembers([]byte{'{'}, "sessionId", id, "title", jsonwrite.Optional(title)), `,"messages":[`...)
+// have no place in this format. Room is about how many bytes that takes.
+func Encode(id, title string, system []chat.Part, messages iter.Seq[Tagged], room int) (data []byte, n int) {
+	data = append(make([]byte, 0, room), '{')
+	data = append(jsonwrite.AppendMembers(data, "sessionId", id, "title", jsonwrite.Optional(title)), `,"messages":[`...)
 	start := len(data)
 	put := func(encoded ...[]byte) {
 		for _, m := range encoded {

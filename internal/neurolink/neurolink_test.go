@@ -74,7 +74,7 @@ func exportTags(h chat.History, p *plan.Plan) ([]neurolink.Tagged, int, error) {
 }
 
 func encode(c neurolink.Conversation) []byte {
-	data, _ := neurolink.Encode(c.ID, c.Title, c.System, slices.Values(c.Messages))
+	data, _ := neurolink.Encode(c.ID, c.Title, c.System, slices.Values(c.Messages), 0)
 	return data
 }
 
