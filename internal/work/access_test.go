@@ -183,3 +183,16 @@ func ExampleKinds_Access() {
 	fmt.Println(a.Kind, a.Path, a.From, a.To)
 	// Output: read src/plan.go 10 20
 }
+
+// What a call that was cut off holds last is read once.
+func TestCutOff(t *testing.T) {
+	n := 0
+	count := func(string) bool { n++; return true }
+	if Elements(`[{"path":"a"},{"path":"b`, count); n != 2 {
+		t.Errorf("%d elements", n)
+	}
+	n = 0
+	if RawMembers(`{"path":"a","edits":[{"old":"b`, func(_, raw string) bool { return count(raw) }); n != 2 {
+		t.Errorf("%d members", n)
+	}
+}

@@ -25,7 +25,7 @@ func RawMembers(s string, f func(key, raw string) bool) bool {
 	for i := jsonspan.Object(b); i < len(b); {
 		key, value, next := jsonspan.Member(b, i)
 		raw := spanIn(s, value)
-		if raw == "" || !f(Text(s[key.From:key.To]), raw) {
+		if raw == "" || !f(Text(s[key.From:key.To]), raw) || next == i { // cut off
 			break
 		}
 		i = next
@@ -40,7 +40,7 @@ func Elements(s string, f func(raw string) bool) bool {
 	for i := jsonspan.Array(b); i < len(b); {
 		value, next := jsonspan.Element(b, i)
 		raw := spanIn(s, value)
-		if raw == "" || !f(raw) {
+		if raw == "" || !f(raw) || next == i { // cut off
 			break
 		}
 		i = next
