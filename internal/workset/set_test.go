@@ -326,6 +326,7 @@ func TestDepthIsBounded(t *testing.T) {
 	k.call("Bash", object("command", strings.Repeat("bash <<X\n", deep/8)), "")
 	k.call("Edit", strings.Repeat(`{"edits":[`, deep/8), "")
 	k.call("Read", strings.Repeat(`{"files":[`, deep/8), "")
+	k.call("Read", `{"files":["a.go","b`, "") // an answer that ended by length
 	k.set()
 }
 
