@@ -204,11 +204,11 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	decided, weight := decisionSentences(s.text, remarkPart), weights.RemarkWhole
-	if decided == "" && announcesNext(s.text) && k+1 < len(f.steps) { // which tells what came next
-		weight = 0
+	whole := s.text
+	if k+1 < len(f.steps) { // which tells what came next
+		whole = withoutPlans(whole)
 	}
-	return f.newItem(k, form{text: decided, weight: weights.Remark}, form{text: s.text, weight: weight})
+	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.

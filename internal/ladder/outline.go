@@ -139,7 +139,7 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 		return old.lines
 	}
 	lang := languageOf(file.Path)
-	hits := f.sought.hitsIn(file)
+	hits := f.sought.countHits(file)
 	has := map[string]bool{}
 	for k := range file.Regions {
 		g := &file.Regions[k]
@@ -208,7 +208,7 @@ func (f *filler) markLines(path string, g *workset.Region, hits map[string]int) 
 			continue
 		}
 		switch {
-		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || hasRareName(code, hits) && lang.commentIn(code) != 0: // edited lines tell nothing of a file that was mostly rewritten
+		case g.Lines[i].Edited && 2*edited <= len(lines) && len(code) >= leastEdited || f.sought.matchesLine(code, hits): // edited lines tell nothing of a file that was mostly rewritten
 			marks = append(marks, mark{i, i, wanted, l})
 		case lang.hasTellingComment(code):
 			marks = append(marks, mark{i, i, remark, l})
@@ -292,7 +292,7 @@ func writeOutline(b *strings.Builder, v *fileView) {
 	}
 }
 
-// sought are the names that the agent searched for, and those in code that it quoted.
+// sought is what the agent searched for and quoted.
 type sought map[string]bool
 
 // Bounds of what is looked for in outlines.
@@ -308,11 +308,11 @@ const (
 const keywords = " await async break case catch class const continue default elif else enum error except export extends false final finally for from func function " +
 	"impl import interface lambda match module package private protected public raise range return self static string struct switch then this throw true type while with yield "
 
-// addNames notes the names in a query or in quoted code.
-func (s sought) addNames(text string) {
-	for w := range namesIn(quote.Clip(text, 400)) {
-		if len(w) >= leastSought && !s[w] && !strings.Contains(keywords, " "+w+" ") && len(s) < mostSought {
-			s[strings.Clone(w)] = true
+// addQuery notes the names in a query.
+func (s sought) addQuery(query string) {
+	for w := range namesIn(quote.Clip(query, 400)) {
+		if len(w) >= leastSought && !strings.Contains(keywords, " "+w+" ") {
+			s.add(w)
 		}
 	}
 }
@@ -325,19 +325,33 @@ func (s sought) addQuoted(text string) {
 		}
 		for l := range strings.Lines(piece) {
 			if l = strings.TrimSpace(l); len(l) >= leastQuoted && len(l) <= outlineWidth {
-				s.addNames(l)
+				s.add(l)
 			}
 		}
 	}
 }
 
-// hitsIn counts the lines of a file in which the names stand.
-func (s sought) hitsIn(file *workset.File) map[string]int {
+func (s sought) add(w string) {
+	if !s[w] && len(s) < mostSought {
+		s[strings.Clone(w)] = true
+	}
+}
+
+// countHits counts the lines of a file in which each name stands that was searched for, and
+// how often each line does that was quoted.
+func (s sought) countHits(file *workset.File) map[string]int {
+	if len(s) == 0 {
+		return nil
+	}
 	hits := map[string]int{}
-	for k := 0; k < len(file.Regions) && len(s) > 0; k++ {
+	for k := range file.Regions {
 		for i := range file.Regions[k].Lines {
-			for w := range namesIn(file.Regions[k].Lines[i].Text) {
-				if s[w] {
+			code := strings.TrimSpace(file.Regions[k].Lines[i].Text)
+			if s[code] {
+				hits[code]++
+			}
+			for w := range namesIn(code) {
+				if s[w] && w != code {
 					hits[w]++
 				}
 			}
@@ -346,13 +360,16 @@ func (s sought) hitsIn(file *workset.File) map[string]int {
 	return hits
 }
 
-// hasRareName reports whether a line has a name that stands in few lines of its file.
-func hasRareName(code string, hits map[string]int) bool {
-	if len(hits) > 0 {
-		for w := range namesIn(code) {
-			if n := hits[w]; n > 0 && n <= mostHits {
-				return true
-			}
+// matchesLine reports whether a line was quoted, or has a name that was searched for, where that
+// stands in few lines of its file: a word of the language picks any line.
+func (s sought) matchesLine(code string, hits map[string]int) bool {
+	few := func(what string) bool { return hits[what] > 0 && hits[what] <= mostHits }
+	if len(hits) == 0 || few(code) {
+		return len(hits) > 0
+	}
+	for w := range namesIn(code) {
+		if few(w) {
+			return true
 		}
 	}
 	return false

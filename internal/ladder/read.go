@@ -163,7 +163,7 @@ func (r *Reading) readMessage(i int) {
 				s.access = r.steps[s.polls-1].access
 				r.runs[id] = len(r.steps)
 			}
-			r.sought.addNames(s.access.Query)
+			r.sought.addQuery(s.access.Query)
 			r.steps = append(r.steps, s)
 		case chat.ToolResult:
 			at, ok := r.calls[p.ID]

@@ -8,6 +8,17 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
+// A name that two owners have stands with the second of them, and a reason is told.
+func TestValuesHaveOwners(t *testing.T) {
+	got := jsonValues(`{"dob":"1982-10-19","saved_passengers":[{"dob":"1992-11-19"},{"dob":"1990-10-11"}],"cards":{"card_29":{"last_four":"7803"}},"note":"`+
+		strings.Repeat("word ", 90)+`","graders":[{"passed":false,"reason":"`+strings.Repeat("the answer names no source ", 4)+`"}]}`, "", 240)
+	for _, want := range []string{"dob: 1982-10-19\n", "saved_passengers.dob: 1992-11-19, 1990-10-11", "last_four: 7803", "reason: the answer names no source"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 // A manual is told by its first lines, and what it says of errors is not the command's.
 func TestManual(t *testing.T) {
 	page := "---\nname: bench\n---\n# Bench\n\nRun evals.\n\n" + strings.Repeat("A line of the manual about graders and their ways.\n", 40) +
@@ -45,6 +56,23 @@ func TestClipMiddle(t *testing.T) {
 	got := clipMiddle("go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay", 60)
 	if want := "go test ./internal/ladder … ./cmd/winnow/replay"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Of remarks on the way the finds are told, without what comes next.
+func TestRemarksWithoutPlans(t *testing.T) {
+	for text, want := range map[string]string{
+		"Now let me update `listCheckpoints()` to fill the fields.": "",
+		"Good. Let me check:":                                              "",
+		"The `Text` component has no cache. Let me add one:":               "The `Text` component has no cache.",
+		"I’m waiting for the hook to finish.":                              "",
+		"I'll use the lock because two writers race.":                      "I'll use the lock because two writers race.",
+		"I’ll remove it, but I must not push to main.":                     "I’ll remove it, but I must not push to main.",
+		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
+	} {
+		if got := withoutPlans(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -129,11 +129,12 @@ func clearestError(text string) string {
 // The lines in which programs say how things went, those first that tell most.
 var (
 	// tallies are the lines with which test runners, compilers and linters end: with a
-	// failure, with something that passed, with neither.
+	// failure, with the word for one alone, with something that passed, with neither.
 	tallies = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)\b[1-9]\d* (?:tests? |suites? )?(?:fail(?:ed|ing|ures?)?\b|errors?\b|problems?\b|issues?[.:]?$)|(?-i:^FAIL\t)`),
+		regexp.MustCompile(`^FAIL$`),
 		regexp.MustCompile(`(?i)\b[1-9]\d* (?:tests? |suites? )?(?:pass(?:ed|ing)?|skipped|ok)\b|(?-i:^(?:ok  ?\t[^\[]*$|BUILD |test result:))`),
-		regexp.MustCompile(`(?i)\b0 (?:tests? |suites? )?(?:pass(?:ed|ing)?\b|fail(?:ed|ing|ures?)?\b|errors?\b|problems?\b|skipped\b|issues?[.:]?$)|(?-i:^(?:ok  ?\t|PASS$|FAIL$))`),
+		regexp.MustCompile(`(?i)\b0 (?:tests? |suites? )?(?:pass(?:ed|ing)?\b|fail(?:ed|ing|ures?)?\b|errors?\b|problems?\b|skipped\b|issues?[.:]?$)|(?-i:^(?:ok  ?\t|PASS$))`),
 	}
 
 	// made name a result: a commit, an address.

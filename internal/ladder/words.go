@@ -182,7 +182,7 @@ func decisionSentences(text string, n int) string {
 	gap := "" // between the last sentence that is told and this one
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
-		for s := range typed.Sentences(l, ".!?。！？") {
+		for s := range typed.Sentences(l, remarkMarks) {
 			if len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
 				gap = " … "
 				continue
@@ -200,14 +200,37 @@ func decisionSentences(text string, n int) string {
 	return b.String()
 }
 
-// announcesNext reports whether a text says what the agent does next, and gives no reason.
+// remarkMarks end the sentences of a remark.
+const remarkMarks = ".!?。！？"
+
+// announcesNext reports whether a sentence only says what comes next.
 func announcesNext(s string) bool {
+	if strings.HasSuffix(s, ":") && !tellsDecision(s) {
+		return true
+	}
 	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than")
 }
 
 // announces are the words with which an agent says what it does next, or that it waits.
 var announces = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also),? )?(?:let(?: me|'s) |i(?:'ll| will|'m going to) |i (?:need to|should|want to) (?:check|see|look|read|find|verify|run|understand)|` +
 	`(?:i'm (?:now )?)?(?:check|look|runn|read|wait|open|inspect|verify|search|load|continu|do|push|pull|committ|rerunn)ing )|^(?:now|next)\b|^still (?:active|running|waiting|in progress)`)
+
+// withoutPlans returns a remark without the sentences at its end that say what comes
+// next, which the actions tell; "" where it says nothing else.
+func withoutPlans(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		last := ""
+		for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
+			last = s
+		}
+		if short := strings.TrimSuffix(text, last); last == "" || len(short) == len(text) || !announcesNext(last) {
+			return text
+		} else if text = short; len(text) < leastRemark {
+			return ""
+		}
+	}
+}
 
 // leastRemark is the length of a sentence in bytes below which it says nothing.
 const leastRemark = 24
@@ -285,15 +308,16 @@ func keyLines(text, told string, n int, found bool) string {
 var hasWord = regexp.MustCompile(`[\pL\pN]`)
 
 // jsonValues returns the values of a JSON document by their names, each once and up to n
-// bytes in all: first values with digits, which calls refer to, then words,
-// then the beginnings of texts. It is "" where the text is something else.
+// bytes in all: first reasons and values with digits, which calls refer to, then words,
+// then the beginnings of texts. A name that comes again elsewhere stands with its owner.
+// It is "" where the text is something else.
 func jsonValues(text, told string, n int) string {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return ""
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var names []string
-	values := map[string][]string{}
+	values, owners := map[string][]string{}, map[string]string{}
 	for dec.InputOffset() < 16<<10 {
 		tok, err := dec.ReadToken()
 		if err != nil {
@@ -307,13 +331,17 @@ func jsonValues(text, told string, n int) string {
 		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
-		pointer := dec.StackPointer()
-		for pointer != "" && strings.Trim(pointer.LastToken(), "0123456789") == "" { // the place in a list
-			pointer = pointer.Parent()
-		}
-		name := pointer.LastToken()
+		path := slices.DeleteFunc(strings.Split("//"+string(dec.StackPointer()), "/")[1:], func(t string) bool {
+			return t != "" && strings.Trim(t, "0123456789") == "" // the place in a list
+		})
+		name, owner := path[len(path)-1], path[len(path)-2]
 		if serves.MatchString(name + ": " + v) { // the service, not who calls it
 			continue
+		}
+		if first, ok := owners[name]; !ok {
+			owners[name] = owner
+		} else if first != owner {
+			name = owner + "." + name
 		}
 		if v = quote.ClipLine(v, n/3); !slices.Contains(values[name], v) {
 			if values[name] == nil {
@@ -326,7 +354,7 @@ func jsonValues(text, told string, n int) string {
 	for rank := range 3 {
 		for _, name := range names {
 			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
-				return rankValue(v) != rank || strings.Contains(b.String(), v)
+				return rankValue(name, v) != rank || strings.Contains(b.String(), v)
 			})
 			if l := quote.ClipLine(name+": "+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
 				b.WriteString(l + "\n")
@@ -341,8 +369,10 @@ func jsonValues(text, told string, n int) string {
 var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
 
 // rankValue says how soon a value is told.
-func rankValue(v string) int {
+func rankValue(name, v string) int {
 	switch {
+	case reasons.MatchString(name):
+		return 0
 	case len(v) > 60:
 		return 2
 	case strings.ContainsAny(v, "0123456789"):
@@ -350,6 +380,9 @@ func rankValue(v string) int {
 	}
 	return 1
 }
+
+// reasons are the names of texts that say why something is as it is.
+var reasons = regexp.MustCompile(`(?i)\b(?:reason(?:ing)?|error|message)$`)
 
 // isHarnessFrame reports whether a line is one with which a harness frames an output.
 func isHarnessFrame(l string) bool {
