@@ -111,3 +111,17 @@ func TestForeignInstructions(t *testing.T) {
 		t.Error(state)
 	}
 }
+
+// A run in which some packages passed and one failed is told as failed.
+func TestTally(t *testing.T) {
+	for text, want := range map[string]string{
+		"ok  \tm/a\t0.1s\nFAIL\nok  \tm/b\t0.2s\n":                       "FAIL",
+		"ok  \tm/a\t0.1s\nFAIL\tm/b\t0.2s\nFAIL\n":                       "FAIL\tm/b\t0.2s",
+		"PASS\nok  \tm/a\t0.1s\n?   \tm/c\t[no test files]\n":            "ok  \tm/a\t0.1s",
+		"Tests: 2 failed, 40 passed\nran 42 of 42 in 3 files, 0 skipped": "Tests: 2 failed, 40 passed",
+	} {
+		if got := tallyLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
