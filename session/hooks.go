@@ -131,6 +131,7 @@ func (s *Session) callHook(ctx context.Context, h *Hooks, event string, f func(c
 	if h.limit > 0 {
 		limit = h.limit
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	done := make(chan error, 1)
 	go func() {
@@ -145,6 +146,9 @@ func (s *Session) callHook(ctx context.Context, h *Hooks, event string, f func(c
 		case err = <-done: // it had just finished
 		default:
 			err = fmt.Errorf("it did not answer within %v", limit)
+			if caller.Err() != nil {
+				err = fmt.Errorf("it was cancelled: %w", caller.Err())
+			}
 		}
 	}
 	if err == nil {

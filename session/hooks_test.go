@@ -167,6 +167,25 @@ func TestBeforeCall(t *testing.T) {
 	}
 }
 
+// A hook that the caller cancelled is told as that, and not as one that was too slow.
+func TestHookIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var failure error
+	s := create(t, &session.Options{Hooks: []session.Hooks{{
+		BeforeCall: func(context.Context, session.Call) ([]chat.Message, error) {
+			cancel()
+			<-t.Context().Done() // it does not listen
+			return nil, nil
+		},
+		Failed: func(f session.HookFailure) { failure = f.Err },
+	}}})
+	say(t, s, user("u"))
+	_, _ = s.Next(ctx)
+	if !errors.Is(failure, context.Canceled) {
+		t.Errorf("the hook failed with %v", failure)
+	}
+}
+
 // script writes a program that answers with a text.
 func script(t *testing.T, body string) string {
 	t.Helper()

@@ -99,6 +99,18 @@ func (k *talk) interrupt() {
 	k.ready()
 }
 
+// running is the pipe in the agent's folder in which a program says that it runs.
+const running = "running"
+
+// awaitRunning waits until a program of the agent has begun. Before that the terminal's
+// Ctrl-C may end it instead of winnow.
+func (k *talk) awaitRunning() {
+	k.t.Helper()
+	if _, err := os.ReadFile(filepath.Join(k.dir, running)); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
 // leave ends the conversation at its prompt, and checks terminal and session.
 func (k *talk) leave() chat.History {
 	k.t.Helper()
@@ -395,13 +407,17 @@ func TestLoopInterrupt(t *testing.T) {
 		},
 		{
 			name:  "tool",
-			agent: once(callsTool("run", `{"command":"echo begun; sleep 300"}`)),
+			agent: once(callsTool("run", `{"command":"echo > running; sleep 300"}`)),
 			run: func(k *talk) {
 				k.enter("go")
 				k.WaitFor("allow it?")
 				k.enter("y")
 				k.WaitFor("sleep 300… Ctrl-C cancels")
+				k.awaitRunning()
 				k.interrupt()
+				k.Send(keyCtrlC) // what cancels something is not the first of two that leave
+				k.WaitFor("Ctrl-C again to leave")
+				k.ready()
 			},
 			check: endsWith("", "[cancelled by the user]"),
 		},
@@ -410,18 +426,20 @@ func TestLoopInterrupt(t *testing.T) {
 			agent: always(strings.Repeat("Words about the parser. ", 60)),
 			args:  []string{"--window", "3000", "--disable-compaction"},
 			// The terminal's Ctrl-C must not end the hook before the turn.
-			hook: "hooks:\n  - on: before_compact\n    run: [sleep, \"300\"]\n    timeout: 5m\n",
+			hook: "hooks:\n  - on: before_compact\n    run: [sh, -c, 'echo > running; sleep 300']\n    timeout: 5m\n",
 			run: func(k *talk) {
 				for range 4 {
 					k.ask("go on", "Words about")
 				}
 				k.enter("/compact")
 				k.WaitFor("compacting…")
+				k.awaitRunning()
 				k.interrupt()
 				k.ask("/auto on", "compaction is on")
 				k.enter("go on")
 				k.Until("the second compaction", func(s string) bool { return strings.Count(s, "compacting…") == 2 })
 				k.WaitFor("compaction follows")
+				k.awaitRunning()
 				k.interrupt()
 			},
 			check: messages(10),
@@ -439,6 +457,9 @@ func TestLoopInterrupt(t *testing.T) {
 					t.Fatal(err)
 				}
 				k.args = append(k.args, "--config", file)
+			}
+			if err := syscall.Mkfifo(filepath.Join(k.dir, running), 0o600); err != nil {
+				t.Fatal(err)
 			}
 			k.start(80, 100)
 			c.run(k)

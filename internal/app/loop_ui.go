@@ -329,7 +329,7 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *loopUI, inter
 	more := make(chan struct{})
 	defer close(more)
 	lines, ended := ui.readLines(ctx, more)
-	struck, unknown := false, 0 // Ctrl-C was the last key; lines that were not commands
+	struck, unknown := false, 0 // Ctrl-C was the last key, and nothing ran; lines that were not commands
 	for {
 		select {
 		case <-ctx.Done():
@@ -342,12 +342,14 @@ func (a *app) submitLines(ctx context.Context, d *loop.Driver, ui *loopUI, inter
 			}
 			return fmt.Errorf("standard input cannot be read: %w", err)
 		case <-interrupts:
-			if !d.Interrupt() {
-				if struck {
-					return nil
-				}
-				ui.say("Ctrl-C again to leave")
+			if d.Interrupt() {
+				struck = false
+				continue
 			}
+			if struck {
+				return nil
+			}
+			ui.say("Ctrl-C again to leave")
 			struck = true
 		case line := <-lines:
 			struck = false
