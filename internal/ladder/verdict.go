@@ -16,8 +16,13 @@ import (
 // with what a short result says otherwise.
 func (r *Reading) verdictOf(s *step, a *action) string {
 	switch {
-	case s.result == nil && a.step < r.typed, s.result != nil && work.Interrupted(s.result): // or the user went on without it
-		return ", stopped before its end"
+	case s.result == nil && a.step < r.typed: // the user went on without it
+		return stopped
+	case s.result != nil && work.Interrupted(s.result):
+		if why := withoutFrame(s.result.Text); len(why) <= verdictWidth {
+			return strings.TrimSuffix(stopped+": "+quote.Line(why), ": ")
+		}
+		return stopped
 	case s.result == nil:
 		return ", no result yet"
 	case a.refused:
@@ -43,6 +48,8 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	}
 	return text + ": " + why
 }
+
+const stopped = ", stopped before its end"
 
 // whatItSaid returns what a result says of how the call went: why it failed, what it
 // counts, what it names, or the result where that is short.

@@ -105,6 +105,7 @@ func TestAccessOfCommands(t *testing.T) {
 		{"cat a.go | grep TODO", Access{Kind: ToolSearch, Path: "a.go", Query: "TODO"}},
 		{"rg -n foo -g'*.md' docs a.txt", Access{Kind: ToolSearch, Path: "docs", Paths: []string{"a.txt"}, Query: "foo", Ops: []FileOp{{ToolSearch, "docs", 0, 0}, {ToolSearch, "a.txt", 0, 0}}}},
 		{"find . -name '*.go' -type f", Access{Kind: ToolSearch, Path: ".", Query: "*.go"}},
+		{`find src lib -type f -not -path "*/node_modules/*" ! -name '*.d.ts' -path ./dist -prune -o \( -name '*.ts' -o -name '*.tsx' \)`, Access{Kind: ToolSearch, Path: "src", Paths: []string{"lib"}, Query: "*.ts|*.tsx"}},
 		{"ls -la", Access{Kind: ToolSearch, Path: "."}},
 		{"rm -rf build/x.o", Access{Kind: ToolDelete, Path: "build/x.o"}},
 		{"git rm old.go", Access{Kind: ToolDelete, Path: "old.go"}},

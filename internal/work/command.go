@@ -191,13 +191,13 @@ func (s *step) orInput(files []word) []word {
 
 // listOps returns what programs look at that list files.
 func (s *step) listOps(f []word) (ops []Op) {
-	query := word{}
+	var names []string
 	if s.name == "find" {
 		f = s.args
 		if i := slices.IndexFunc(f, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" }); i >= 0 {
 			f = f[:i]
 		}
-		query, _ = s.wordAfter("-name", "-iname", "-path", "-regex")
+		names = s.soughtNames()
 		if s.has("-exec", "-execdir", "-ok", "-delete") {
 			ops = append(ops, Op{Kind: Run})
 		}
@@ -206,10 +206,25 @@ func (s *step) listOps(f []word) (ops []Op) {
 		f = []word{{".", true}}
 	}
 	for _, o := range s.opOnEach(Search, f) {
-		o.Query = query.text
+		o.Query = strings.Join(names, "|")
 		ops = append(ops, o)
 	}
 	return ops
+}
+
+// soughtNames returns the patterns of the files that find looks for, without those
+// that it leaves out.
+func (s *step) soughtNames() (names []string) {
+	for i := 1; i < len(s.args); i++ {
+		switch s.args[i-1].text {
+		case "-name", "-iname", "-path", "-regex":
+			out := i > 1 && (s.args[i-2].text == "-not" || s.args[i-2].text == "!") || i+1 < len(s.args) && s.args[i+1].text == "-prune"
+			if !out {
+				names = append(names, s.args[i].text)
+			}
+		}
+	}
+	return names
 }
 
 // searchOps returns what grep and its like look at, and what they print.
