@@ -195,7 +195,11 @@ func (f *filler) wordsItem(k int) *item {
 			form{text: parts, weight: weights.AskedMore},
 			form{text: s.text, weight: weights.AskedMore})
 	case s.kind == notice:
-		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
+		short := form{text: firstLines(s.text, closingPart), weight: weights.Notice}
+		if strings.HasPrefix(f.names[k], typed.Skill.String()) { // of a turn that is over
+			return f.newItem(k, short)
+		}
+		return f.newItem(k, short, form{text: s.text, weight: weights.NoticeWhole})
 	case s.closing:
 		x := f.newItem(k,
 			form{text: firstLines(s.text, closingPart), weight: weights.Closing},

@@ -2,6 +2,7 @@ package work
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -78,16 +79,37 @@ func limitBoth(text string, bytes, lines int) string {
 	}
 	notice := fmt.Sprintf("[… %d of %d lines, %d of %d bytes left out", CountLines(middle), CountLines(text), len(middle), len(text))
 	kept := ""
-	for _, l := range ErrorLines(middle, errs) {
-		if len(kept)+len(l)+1 > errBytes {
-			break
+	if !hasNumbers(middle) { // the lines of a file may speak of errors
+		for _, l := range ErrorLines(middle, errs) {
+			if len(kept)+len(l)+1 > errBytes {
+				break
+			}
+			kept += l + "\n"
 		}
-		kept += l + "\n"
 	}
 	if kept != "" {
 		return head + notice + "; errors among them:]\n" + kept + "[…]\n" + tail
 	}
 	return head + notice + "]\n" + tail
+}
+
+// hasNumbers reports whether the first lines of a text count on, as tools number those
+// of a file.
+func hasNumbers(text string) bool {
+	text = text[:min(len(text), 2000)]
+	last := 0
+	for l := range strings.Lines(text[:strings.LastIndexByte(text, '\n')+1]) {
+		l = strings.TrimLeft(l, " \t")
+		digits := l[:len(l)-len(strings.TrimLeft(l, "0123456789"))]
+		n, err := strconv.Atoi(digits)
+		if err != nil || last > 0 && n != last+1 {
+			return false
+		}
+		if last = n; l[len(digits):] == "" || strings.IndexByte("\t:|. \xe2", l[len(digits)]) < 0 { // → begins with \xe2
+			return false
+		}
+	}
+	return last > 1
 }
 
 // CountLines returns how many lines a text has, with a last one that has no newline.

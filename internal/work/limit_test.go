@@ -63,6 +63,17 @@ func TestCountChanges(t *testing.T) {
 	}
 }
 
+// The lines of a file may speak of errors, which are not those of the call that read it.
+func TestLimitOfNumberedLines(t *testing.T) {
+	var b strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&b, "%6d→\tError: the words of a file\n", i+1)
+	}
+	if got, cut := Limit(b.String(), 4000, 0); !cut || strings.Contains(got, "errors among") {
+		t.Errorf("cut %v:\n%s", cut, got)
+	}
+}
+
 func TestLimitAnySize(t *testing.T) {
 	texts := []string{
 		strings.Repeat("日本語のテキスト、", 400),

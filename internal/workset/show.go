@@ -25,6 +25,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	}
 	if f.contradictsKnown(from, texts, end) {
 		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
+		moved := f.startsOtherwise(from, texts)
 		f.cutAt(from - 1)
 		f.cutAt(to)
 		for i := range f.Regions {
@@ -32,7 +33,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 			case r.From == 0:
 			case r.From > to && end != unknownEnd:
 				r.Lines = nil
-			case r.end() > to:
+			case r.end() > to || moved && r.end() == from-1:
 				r.From = 0
 			}
 		}
@@ -90,6 +91,20 @@ func (f *File) contradictsKnown(from int, texts []string, end ending) bool {
 		for n := max(from, r.From); n <= min(to, r.end()); n++ {
 			if r.Lines[n-r.From].Text != texts[n-from] {
 				return true
+			}
+		}
+	}
+	return false
+}
+
+// startsOtherwise reports whether the first shown line that says something, of those
+// whose numbers are known, is another one: then lines before it have moved too.
+func (f *File) startsOtherwise(from int, texts []string) bool {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		for n := from; r.From > 0 && n >= r.From && n <= min(from+len(texts)-1, r.end()); n++ {
+			if was, is := r.Lines[n-r.From].Text, texts[n-from]; was != is || len(strings.TrimSpace(is)) >= 8 {
+				return was != is
 			}
 		}
 	}
