@@ -232,6 +232,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	shell("x", "pack /tmp/lease && rm -rf /tmp/lease", "lease-1.0.0.tgz")
 	shell("3", "git -c core.pager= -C /w checkout queue.go", "Updated 1 path from the index")
 	m = append(m, did("g", "read", `{"file_path":"/w/notes.md"}`, "     1→# What went wrong\n     2→--- FAIL: TestBeat (0.00s)\n     3→src/beat.ts(9,1): error TS1005: ';' expected.\n")...)
+	shell("t", "cat > try_queue.py <<'E'\nprint('a try')\nE\npython try_queue.py", "a try")
 	shell("4", "git push origin queue", "Process running with session ID 4711")
 	for i := range 3 {
 		m = append(m, did(fmt.Sprint("p", i), "write_stdin", fmt.Sprintf(`{"session_id":4711,"chars":"","yield_time_ms":%d}`, i), "Process running with session ID 4711")...)
@@ -261,7 +262,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "read notes.md:", "read notes.md,"} {
+	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "read notes.md:", "read notes.md,", "print('a try')"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}

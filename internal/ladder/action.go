@@ -313,7 +313,7 @@ func (r *Reading) commonRoot() string {
 	}
 	for d := best; len(d) > 1; d = path.Dir(d) {
 		if begins[path.Base(d)] {
-			return path.Dir(d)
+			best = path.Dir(d)
 		}
 	}
 	return best

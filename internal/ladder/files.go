@@ -156,6 +156,33 @@ func (f *filler) isSpent(file *workset.File) bool {
 	return file.Edits == 1 && file.Read < file.Edited && f.weightOf(file) == weights.Scratch
 }
 
+// isTrial reports whether a file was a try: one command wrote it and ran it, and neither
+// the user nor a call named it again.
+func (r *Reading) isTrial(file *workset.File) bool {
+	name := baseName(file.Path)
+	if !file.Made || file.Edits != 1 || file.Read > file.Edited || len(name) < 5 || len(r.steps) > mostKept {
+		return false
+	}
+	ran := false
+	for k := range r.steps {
+		s := &r.steps[k]
+		text := ""
+		switch s.kind {
+		case asked:
+			text = s.text
+		case did:
+			text = s.call.Args
+		}
+		if n := strings.Count(text, name); n > 0 {
+			if ran || n == 1 || s.kind == asked || s.access.Command == "" {
+				return false
+			}
+			ran = true
+		}
+	}
+	return ran
+}
+
 // isOurs reports whether a file may belong to the project: what was fetched to be looked
 // at neither stays nor instructs.
 func (f *filler) isOurs(file *workset.File) bool {

@@ -247,7 +247,7 @@ func TestShortPath(t *testing.T) {
 // Files below a deep folder and files named from a folder above it are told from there.
 func TestPathsHaveOneSpelling(t *testing.T) {
 	h := chat.NewHistory(chat.TextMessage(chat.User, "Look."))
-	for i, p := range []string{"/w/app/cmd/cli/a.go", "/w/app/cmd/cli/b.go", "/w/app/cmd/cli/c.go", "cmd/cli/sub/d.go"} {
+	for i, p := range []string{"/w/app/cmd/cli/a.go", "/w/app/cmd/cli/b.go", "/w/app/cmd/cli/c.go", "cmd/cli/sub/d.go", "cli/e.go"} {
 		h = h.Append(chat.CallMessage("", chat.Call(fmt.Sprint(i), "Read", fmt.Sprintf(`{"file_path":%q}`, p))), chat.ResultMessage(fmt.Sprint(i), "     1→package cli"))
 	}
 	got := fold(Read(h, counter, nil), 2000).Fold

@@ -90,6 +90,13 @@ func TestUnsettled(t *testing.T) {
 	if got := told(); strings.Contains(got, "a.go:") {
 		t.Errorf("an edit that succeeded later leaves its error: %s", got)
 	}
+	for name, settled := range map[string]bool{"TestOther": false, "TestA": true} {
+		steps = append(steps, ranTool(name, "bash", `{"command":"cd /w && go test ./... -run `+name+`"}`, "Exit code: 0\nOutput:\nok"))
+		if got := told(); strings.Contains(got, "go test") == settled {
+			t.Errorf("after %s alone passed: %s", name, got)
+		}
+		steps = steps[:len(steps)-1]
+	}
 }
 
 // A command is told with its folder where that is another than the usual one, and

@@ -318,7 +318,7 @@ func (r *Reading) readPresent() *present {
 			continue
 		}
 		p.listed = append(p.listed, file)
-		if !isMade(file) && copiedFrom(file) == nil {
+		if !isMade(file) && copiedFrom(file) == nil && !r.isTrial(file) {
 			p.files = append(p.files, file)
 		}
 	}

@@ -301,8 +301,8 @@ func (r *Reading) wentOn(failed int, why string) bool {
 }
 
 // isRedone reports whether an action before step to did the same again and came off: it
-// ran the same programs in the same folder on all of the same, or on a part, or what is
-// done once. It asks at most that many actions that came off.
+// ran the same programs in the same folder on all of the same, or on the part that failed,
+// or what is done once. It asks at most that many actions that came off.
 func (r *Reading) isRedone(a *action, to, most int) bool {
 	s, did := &r.steps[a.step], []string(nil)
 	for k := a.step + 1; k < to && most > 0; k++ {
@@ -330,7 +330,14 @@ func (r *Reading) isRedone(a *action, to, most int) bool {
 		if ran := programsOf(later.subject); len(ran) == 0 || !isPart(did, ran) {
 			continue
 		}
-		if words, others := strings.Fields(a.subject), strings.Fields(later.subject); doneOnce(a.subject) || isPart(words, others) || isPart(others, words) {
+		why := failureOf(s, a)
+		words, others := strings.Fields(a.subject), strings.Fields(later.subject)
+		switch {
+		case doneOnce(a.subject), isPart(others, words) && !wrongCall.MatchString(why):
+			return true
+		case isPart(words, others) && slices.ContainsFunc(others, func(w string) bool { // a part, if it is that which failed
+			return len(w) > 3 && !slices.Contains(words, w) && strings.Contains(why, strings.Trim(w, `"'`))
+		}):
 			return true
 		}
 	}
