@@ -233,6 +233,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	shell("3", "git -c core.pager= -C /w checkout queue.go", "Updated 1 path from the index")
 	m = append(m, did("g", "read", `{"file_path":"/w/notes.md"}`, "     1→# What went wrong\n     2→--- FAIL: TestBeat (0.00s)\n     3→src/beat.ts(9,1): error TS1005: ';' expected.\n")...)
 	shell("t", "cat > try_queue.py <<'E'\nprint('a try')\nE\npython try_queue.py", "a try")
+	m = append(m, did("w", "edit", fmt.Sprintf(`{"file_path":"/w/queue.go","old_string":"func halt() {}","new_string":%q}`, lines("// long thought about", 40)+"func halt() { drain() }"), "Error: the text to replace was not found")...)
 	shell("4", "git push origin queue", "Process running with session ID 4711")
 	for i := range 3 {
 		m = append(m, did(fmt.Sprint("p", i), "write_stdin", fmt.Sprintf(`{"session_id":4711,"chars":"","yield_time_ms":%d}`, i), "Process running with session ID 4711")...)
@@ -255,7 +256,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	view := text(r.View)
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
-		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "but it failed and is not written:", "func halt() { drain() }", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
 	} {
 		if !strings.Contains(view, want) {

@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -181,6 +183,46 @@ func (r *Reading) isTrial(file *workset.File) bool {
 		}
 	}
 	return ran
+}
+
+// triedSteps is how many of the newest steps may have changes that failed and that
+// nobody made since; leastTried is the length of their text, in bytes.
+const triedSteps, leastTried = 64, 400
+
+// triedRuns returns the texts of such changes: they may have been all that there was of
+// the work.
+func (f *filler) triedRuns() (all []run) {
+	f.tried = map[*workset.Piece]bool{}
+	later := map[string]bool{} // files that were tried again
+	for k := len(f.steps) - 1; k >= max(0, len(f.steps)-triedSteps); k-- {
+		s := &f.steps[k]
+		if s.kind != did || s.result == nil || s.access.Kind != work.ToolEdit && s.access.Kind != work.ToolWrite || !f.isFolded(int(s.msg)) {
+			continue
+		}
+		a := f.newAction(k)
+		texts := map[string]string{}
+		for _, e := range work.Edits(s.call, f.kinds, "") {
+			if texts[e.Path] != "" {
+				texts[e.Path] += "\n…\n"
+			}
+			texts[e.Path] += strings.TrimSuffix(e.New, "\n")
+		}
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			file, text, again := f.set.File(name), texts[name], later[baseName(name)]
+			later[baseName(name)] = true // the path may have been what was wrong
+			if again || !a.failed || a.refused || len(text) < leastTried || file != nil && file.Edited > int(s.msg) {
+				continue
+			}
+			if file == nil {
+				file = &workset.File{Path: name, Touched: int(s.msg)}
+			}
+			piece := &workset.Piece{Text: text, Touched: int(s.msg)}
+			f.tried[piece] = true
+			tokens := f.countTokens(text) + runFrame
+			all = append(all, run{file: file, piece: piece, tokens: tokens, worth: f.worthPerToken(weights.Called, piece.Touched, tokens)})
+		}
+	}
+	return all
 }
 
 // isOurs reports whether a file may belong to the project: what was fetched to be looked
@@ -376,7 +418,9 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	}
 	for _, p := range v.pieces {
 		where := "somewhere in it"
-		if p.Touched > v.file.Read {
+		if f.tried[p] {
+			where = fmt.Sprintf("tried in message %d, but it failed and is not written", p.Touched+1)
+		} else if p.Touched > v.file.Read && len(parts) > 0 {
 			where += ", newer than what else is shown"
 		}
 		writeFenced(b, where, p.Text)
