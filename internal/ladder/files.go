@@ -5,12 +5,14 @@ import (
 	"maps"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
@@ -19,13 +21,14 @@ import (
 // one read or edit touched, with some around those of a small one, or a text
 // whose place in its file is not known. Without either it is the file's outline.
 type run struct {
-	file     *workset.File
-	region   *workset.Region
-	piece    *workset.Piece
-	from, to int    // lines of the region
-	core     [2]int // those that were touched
-	tokens   int
-	worth    float64
+	file      *workset.File
+	region    *workset.Region
+	piece     *workset.Piece
+	from, to  int    // lines of the region
+	core      [2]int // those that were touched
+	tokens    int
+	worth     float64
+	instructs bool // the file says what is to be done
 }
 
 func (x *run) isOutline() bool { return x.region == nil && x.piece == nil }
@@ -184,6 +187,32 @@ func (r *Reading) isTrial(file *workset.File) bool {
 	}
 	return ran
 }
+
+// instructs reports whether a file says what is to be done: it holds instructions for
+// agents, or a list of things to do that the agent read for the newest request.
+func (f *filler) instructs(file *workset.File) bool {
+	if !f.isOurs(file) {
+		return false
+	}
+	if typed.IsInstructions(file.Path) {
+		return true
+	}
+	if f.typed < 0 || file.Read <= int(f.steps[f.typed].msg) {
+		return false
+	}
+	open := 0
+	for k := range file.Regions {
+		for _, l := range file.Regions[k].Lines {
+			if openBox.MatchString(l.Text) {
+				open++
+			}
+		}
+	}
+	return open > 1
+}
+
+// openBox is a line with a thing to do that is not done.
+var openBox = regexp.MustCompile(`^\s*[-*] \[ \] \S`)
 
 // triedSteps is how many of the newest steps may have changes that failed and that
 // nobody made since; leastTried is the length of their text, in bytes.

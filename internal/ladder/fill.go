@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -313,10 +312,10 @@ func (f *filler) fillTokens(tokens int) Form {
 // readRuns returns the runs of all files, and their outlines.
 func (f *filler) readRuns() (all []run) {
 	for _, file := range f.readPresent().files {
-		rules, spent := typed.IsInstructions(file.Path) && f.isOurs(file), f.isSpent(file)
+		rules, spent := f.instructs(file), f.isSpent(file)
 		runs := f.runsOf(file)
 		for _, x := range runs {
-			if rules {
+			if x.instructs = rules; rules {
 				x.worth *= 1000
 			}
 			if !spent {
@@ -338,7 +337,7 @@ func (f *filler) takeRun(x *run, most int) bool {
 	if cost == 0 {
 		return true
 	}
-	if typed.IsInstructions(x.file.Path) && f.isOurs(x.file) {
+	if x.instructs {
 		most = min(most, f.Whole/rulesShare)
 	}
 	if v := f.views[x.file]; v != nil {

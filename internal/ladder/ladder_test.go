@@ -334,6 +334,22 @@ func TestAllPassed(t *testing.T) {
 	}
 }
 
+// A list of things to do that was read for the newest request stays, whatever was read
+// after it.
+func TestListOfTasksStays(t *testing.T) {
+	show := func(h chat.History, path, line string) chat.History {
+		id := fmt.Sprint("r", h.Len())
+		return h.Append(chat.CallMessage("", chat.Call(id, "Read", fmt.Sprintf(`{"file_path":%q}`, path))), chat.ResultMessage(id, line))
+	}
+	h := show(chat.NewHistory(chat.TextMessage(chat.User, "Do all of it.")), "/w/phase.md", "     1→# Phase\n     2→\n     3→- [ ] wire the queue "+strings.Repeat("so that nothing is lost on the way ", 30)+"\n     4→- [x] begin\n     5→- [ ] drain it\n")
+	for i := range 80 {
+		h = show(h, fmt.Sprintf("/w/file%d.go", i), "     1→"+strings.Repeat("func serve() {} // and so on ", 10))
+	}
+	if state := fold(Read(h, counter, nil), 4000).State; !strings.Contains(state, "- [ ] wire the queue") {
+		t.Error(state)
+	}
+}
+
 // Why a file may have changed is said once, and files that have no room are counted.
 func TestFilesInFewWords(t *testing.T) {
 	var h chat.History
