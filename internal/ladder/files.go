@@ -403,11 +403,12 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		doubt       workset.Cause
 	}
 	var parts []part
-	newer := false // lines are left out that a message shows
+	newer, more := false, 0 // lines are left out that a message shows; how many are
 	for k := range v.file.Regions {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
 		newer = newer || f.leavesShown(g, marks)
+		more += len(g.Lines)
 		for i := 0; i < len(marks); i++ {
 			if !marks[i] {
 				continue
@@ -430,6 +431,9 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 			}
 			if from == 0 && i == len(marks) && v.file.Complete {
 				p.where = "the whole file"
+			}
+			if more -= i - from; p.where == "" {
+				p.where = "a part of it"
 			}
 			parts = append(parts, p)
 		}
@@ -454,8 +458,11 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		}
 		writeFenced(b, where, p.Text)
 	}
-	if newer {
+	switch {
+	case newer:
 		b.WriteString("More of it stands in the newest messages.\n")
+	case more >= around && v.file.Total() == 0:
+		fmt.Fprintf(b, "(%s of it left out that were seen)\n", plural(more, "line"))
 	}
 	writeOutline(b, v)
 }
