@@ -225,7 +225,7 @@ func (s *Set) takeSearch(call, res *chat.Part, at moment) {
 	}
 	o := output{text: plainNewlines(stripReminder(res.Text))}
 	head, _ := o.lines()
-	d := divider{lines: head, emit: func(run shown) {
+	d := divider{lines: head, tidied: true, emit: func(run shown) {
 		if work.IsAbs(run.path) || s.base != "" {
 			s.showAll(run, at)
 		}

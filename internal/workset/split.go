@@ -46,6 +46,7 @@ type divider struct {
 	trimmed bool
 	closed  bool // the output ends with a newline
 	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
+	tidied  bool // a tool took what stands before a colon for a path: // became /
 	emit    func(shown)
 }
 
@@ -158,7 +159,7 @@ func (d *divider) takeBare(k int) bool {
 
 // isFound reports whether a line of the output is one that a search in files found.
 func (d *divider) isFound(at int) bool {
-	_, n, _ := foundLine(d.lines[at], false)
+	_, n, _ := foundLine(d.lines[at])
 	return n > 0
 }
 
@@ -219,7 +220,10 @@ func (d *divider) takeNumbered(s *work.Stream) bool {
 func (d *divider) takeFound(s *work.Stream, limit int) bool {
 	var run shown
 	for ; d.pos < limit; d.pos++ {
-		p, n, text := foundLine(d.lines[d.pos], s.Path != "")
+		p, n, text := foundLine(d.lines[d.pos])
+		if k, after := d.countedLine(run.from + len(run.lines)); s.Path != "" && k > 0 {
+			p, n, text = "", k, after
+		}
 		if n == 0 {
 			continue
 		}
@@ -243,13 +247,9 @@ func (d *divider) extendRun(run *shown, p string, n int, text string) {
 	run.lines = append(run.lines, text)
 }
 
-// foundLine reads "path:12:text", or where only one file is searched "12:text"
-// and "12-text". The number is 0 where a line is none of these.
-func foundLine(line string, one bool) (path string, n int, text string) {
+// foundLine reads "path:12:text". The number is 0 where a line is something else.
+func foundLine(line string) (path string, n int, text string) {
 	m := foundInFiles.FindStringSubmatch(line)
-	if in := foundInOne.FindStringSubmatch(line); one && in != nil {
-		m = []string{"", "", in[1], in[2] + in[3]}
-	}
 	if m == nil {
 		return "", 0, ""
 	}
@@ -257,9 +257,26 @@ func foundLine(line string, one bool) (path string, n int, text string) {
 	return m[1], n, m[3]
 }
 
-// How a search writes what it found. A line of context that holds a colon may have been
-// taken for a path.
+// countedLine reads "12:text" and "12-text", which a search in one file prints. A line
+// of context that holds a colon may begin with a path: its number is the one that comes
+// next, or the next line counts on from it.
+func (d *divider) countedLine(next int) (n int, text string) {
+	m := foundInOne.FindStringSubmatch(d.lines[d.pos])
+	if m == nil {
+		return 0, ""
+	}
+	n, _ = strconv.Atoi(m[1])
+	before, _, colon := strings.Cut(m[3], ":")
+	after := strconv.Itoa(n + 1)
+	counts := n == next || d.pos+1 < len(d.lines) && find.AnyStart(d.lines[d.pos+1], after+"-", after+":")
+	if m[2] == ":" || !colon || counts && !(d.tidied && strings.Contains(before, "/")) {
+		return n, m[3]
+	}
+	return 0, ""
+}
+
+// How a search writes what it found.
 var (
 	foundInFiles = regexp.MustCompile(`^((?:[A-Za-z]:[\\/])?[^: \t"'(]+):(\d{1,9}):(.*)$`)
-	foundInOne   = regexp.MustCompile(`^(\d{1,9})(?::(.*)|-([^:]*))$`)
+	foundInOne   = regexp.MustCompile(`^(\d{1,9})([:-])(.*)$`)
 )
