@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // readCommand reads the command line of a shell that is in a folder.
@@ -81,7 +83,7 @@ func pipelineOps(list []step) (ops []Op, streams []Stream) {
 			}
 		}
 		if given || !s.certain {
-			out = Stream{Silent: given && s.certain && k == len(list)-1}
+			out = Stream{Silent: (given || out.Silent) && k == len(list)-1}
 		}
 		ops = append(ops, own...)
 	}
@@ -108,7 +110,7 @@ func pipelineOps(list []step) (ops []Op, streams []Stream) {
 func (s *step) fileOps() (ops []Op, out Stream) {
 	f := s.operands(s.valued)
 	_, _, given := s.outputFile()
-	out.Silent = s.silent
+	out.Silent = s.silent && !s.has("-v", "--verbose") || s.tree != Stay && s.has("-q", "-qm", "-qam", "--quiet")
 	switch s.does {
 	case idles:
 	case says:
@@ -136,7 +138,7 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 		}
 	case rewrites:
 		if ops = []Op{{Kind: Run}}; s.inPlace() {
-			ops = s.opOnEach(Unclear, f)
+			ops, out.Silent = s.opOnEach(Unclear, f), !find.Any(s.joinWords(), "STD", "END", "warn")
 		}
 	case patches:
 		ops = s.patchOps()

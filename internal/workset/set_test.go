@@ -81,6 +81,8 @@ func TestShapesOfReads(t *testing.T) {
 		{"a range past the end", "exec_command", shell("sed -n '2,90p' a"), codex + "two\nthree\n", "@2\ntwo\nthree\n"},
 		{"numbered and cut", "exec_command", shell("nl -ba a | sed -n '2,3p'"), codex + "     2\ttwo\n     3\tthree\n", "@2\ntwo\nthree\n"},
 		{"a pipe that changes lines", "exec_command", shell("cat a | tr a-z A-Z"), codex + "ONE\n", "unknown"},
+		{"behind programs that print nothing", "exec_command", shell("sed -i s/x/y/ b && git add b && git commit -qm x; perl -pi -e s/a/b/ b; make > /dev/null || true; cat a"), codex + "one\n", "@1\none\ncomplete\n"},
+		{"behind one that may print", "exec_command", shell("rm -v b; cat a"), codex + "removed 'b'\none\n", "unknown"},
 		{"head", "exec_command", shell("head -n 2 a"), codex + "one\ntwo\n", "@1\none\ntwo\n"},
 		{"two ranges by their counts", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\nsix\n", "@1\none\ntwo\n@5\nfive\nsix\n"},
 		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "@1\none\ntwo\n"},
