@@ -232,7 +232,7 @@ func (s *step) soughtNames() (names []string) {
 // searchOps returns what grep and its like look at, and what they print.
 func (s *step) searchOps() (ops []Op, out Stream) {
 	pattern, f := s.searchWords()
-	if len(f) == 0 && s.piped {
+	if f = s.orInput(f); len(f) == 0 && s.piped {
 		return nil, Stream{}
 	}
 	if out.Found = s.linesNumbered() && !s.lost; out.Found {

@@ -71,11 +71,17 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		return len(s.args) == 0 && s.name == "cat"
 	case searches:
 		pattern, files := s.searchWords()
+		countsLines := shown != nil && !shown.Unsure && (shown.From == 0 || shown.From == 1) && len(files) == 0 &&
+			out.show && !out.Numbered && s.linesNumbered()
 		if shown != nil && len(files) == 0 {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
 		}
 		if n := len(in); n > 0 && in[n-1].Query == "" && len(files) == 0 {
 			in[n-1].Query = pattern
+		}
+		if countsLines {
+			*out = Stream{Found: true, Path: shown.Path}
+			return true
 		}
 		// What is left of numbered lines is still numbered.
 		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
