@@ -43,8 +43,8 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 			s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
 		}
 	case !o.running:
-		shownAt := s.tick()
-		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
+		o.failed = failed || known && exit != 0
+		s.splitOutput(c.Streams, &o, s.tick())
 	}
 }
 

@@ -85,7 +85,7 @@ func TestShapesOfReads(t *testing.T) {
 		{"behind one that may print", "exec_command", shell("rm -v b; cat a"), codex + "removed 'b'\none\n", "unknown"},
 		{"head", "exec_command", shell("head -n 2 a"), codex + "one\ntwo\n", "@1\none\ntwo\n"},
 		{"two ranges by their counts", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\nsix\n", "@1\none\ntwo\n@5\nfive\nsix\n"},
-		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "@1\none\ntwo\n"},
+		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "unknown"},
 		{"the same line between several", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\none\ntwo\n---\ny\n", "@1\none\ntwo\ncomplete\n"},
 		{"that line in a file", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\n---\none\n---\ny\n", "unknown"},
 		{"a line between", "exec_command", shell("sed -n '5,9p' a; echo '--- b'; sed -n '1,9p' b"), codex + "five\nsix\n--- b\nx\n", "@5\nfive\nsix\n"},
@@ -211,6 +211,12 @@ func TestWhatChangesFiles(t *testing.T) {
 				k.call("apply_patch", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n \t}\n+again() {\n+\t}\n }\n*** End Patch", "Success. Updated the following files:\nM /w/a.go")
 			}
 		}, "@1\n?one\n?two\n?three\n~\t}\nagain() {\n\t}\n}\n\n"},
+		{"shown before a file that is known", func(k *talk) {
+			k.call("Write", object("file_path", "/w/b.go", "content", "// Package b is known.\npackage b\n\nvar old int\n"), "File created successfully")
+			sh(k, "sed -n '1,90p' a.go && sed -n '1,90p' b.go", "one\n2\nthree\nfour\n// Package b is known.\npackage b\n\nvar now int")
+		}, "@1\none\n2\nthree\nfour\ncomplete\n"},
+		{"shown behind one that is not known", func(k *talk) { sh(k, "cat b.go; cat a.go", "b\none\n2\nthree") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"shown there as it was", func(k *talk) { sh(k, "cat b.go; cat a.go", "b\none\ntwo\nthree") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a note that it was changed", func(k *talk) {
 			k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter."}}})
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},
