@@ -79,7 +79,12 @@ func (s *step) effectOfProgram() (e Effect, may bool) {
 		if e.Code = s.joinWords(); !strings.ContainsAny(e.Code, "$`") {
 			e.Reach = NoOther
 		}
-		return e, !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
+		files := s.operands(s.valued)
+		if n := len(files); s.does == copies && n > 1 && !s.has("-t") && !strings.ContainsAny(files[0].text, "$`") {
+			files = files[n-1:] // the others stay as they are
+			e.Code, e.Reach = files[0].text, NoOther
+		}
+		return e, !s.certain || slices.ContainsFunc(files, func(w word) bool { return !w.isPath() })
 	case formats:
 		return s.formatEffect(), true
 	case aBranch: // not a new branch from here

@@ -190,6 +190,7 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/b.go", "content", "b\n"), "File created successfully")
 			sh(k, "python3 - <<'E'\nopen('b.go','w').write('x')\nE", "")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"perhaps copied over one whose name ends like it", func(k *talk) { sh(k, "test -f b.go || cp a.go data.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pattern", func(k *talk) { sh(k, "sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"removed", func(k *talk) { sh(k, "rm a.go", "") }, "deleted\n"},
 		{"moved away", func(k *talk) { sh(k, "git mv a.go b.go", "") }, "deleted\n"},
@@ -321,7 +322,7 @@ func TestUnknownTargets(t *testing.T) {
 	k.call("Read", object("file_path", "/repo/a.yaml"), "     1→x: 1")
 	k.call("Bash", object("command", `cp /repo/a.yaml "$SP/"`), "")
 	s := k.set()
-	if len(s.Files()) != 1 || drawn(s.File("a.yaml")) != "@1\n?x: 1\ncomplete\n" {
+	if len(s.Files()) != 1 || drawn(s.File("a.yaml")) != "@1\nx: 1\ncomplete\n" {
 		t.Errorf("after the copy: %d files, %s", len(s.Files()), drawn(s.File("a.yaml")))
 	}
 	k.call("Bash", object("command", `mv /repo/a.yaml "$SP/"`), "")
