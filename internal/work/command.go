@@ -143,7 +143,9 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 	case patches:
 		ops = s.patchOps()
 	default:
-		ops = s.otherOps()
+		if ops = s.otherOps(); s.diffsFiles() && !s.lost {
+			out = Stream{Found: true, Diff: true, Dir: s.dir}
+		}
 	}
 	if len(ops) == 0 && slices.ContainsFunc(s.args, word.hasSubstitution) {
 		ops = append(ops, Op{Kind: Run})

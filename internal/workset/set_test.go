@@ -177,6 +177,14 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a diff of what is not committed", func(k *talk) {
+			sh(k, "git diff HEAD~1 | head -90", "diff --git a/x/n.go b/x/n.go\n--- a/x/n.go\n+++ b/x/n.go\n@@ -1 +1 @@\n-n\n+m\ndiff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@ head\n one\n-two\n+2\n three\n@@ -9,0 +10 @@\n+++ten\n\\ No newline at end of file")
+		}, "@1\none\n2\nthree\n@10\n++ten\n"},
+		{"diffs with something else", func(k *talk) {
+			for _, what := range []string{"--cached", "main other", "HEAD~2 HEAD~1 -- a.go", "HEAD^!", "a..b.go", "| grep -n one"} {
+				sh(k, "git diff "+what, "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three")
+			}
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},

@@ -100,6 +100,9 @@ func (d *divider) takeStream(k int) bool {
 		}
 		d.pos += len(s.Literal)
 		return true
+	case s.Diff:
+		d.takeDiff(s.Dir, d.streamLimit(k))
+		return true
 	case s.Found:
 		return d.takeFound(s, d.streamLimit(k))
 	case s.Numbered && s.Path != "":
