@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // readCommand reads the command line of a shell that is in a folder.
@@ -81,7 +83,7 @@ func pipelineOps(list []step) (ops []Op, streams []Stream) {
 			}
 		}
 		if given || !s.certain {
-			out = Stream{Silent: given && s.certain && k == len(list)-1}
+			out = Stream{Silent: (given || out.Silent) && k == len(list)-1}
 		}
 		ops = append(ops, own...)
 	}
@@ -108,7 +110,7 @@ func pipelineOps(list []step) (ops []Op, streams []Stream) {
 func (s *step) fileOps() (ops []Op, out Stream) {
 	f := s.operands(s.valued)
 	_, _, given := s.outputFile()
-	out.Silent = s.silent
+	out.Silent = s.silent && !s.has("-v", "--verbose") || s.tree != Stay && s.has("-q", "-qm", "-qam", "--quiet")
 	switch s.does {
 	case idles:
 	case says:
@@ -136,12 +138,14 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 		}
 	case rewrites:
 		if ops = []Op{{Kind: Run}}; s.inPlace() {
-			ops = s.opOnEach(Unclear, f)
+			ops, out.Silent = s.opOnEach(Unclear, f), !find.Any(s.joinWords(), "STD", "END", "warn")
 		}
 	case patches:
 		ops = s.patchOps()
 	default:
-		ops = s.otherOps()
+		if ops = s.otherOps(); s.diffsFiles() && !s.lost {
+			out = Stream{Found: true, Diff: true, Dir: s.dir}
+		}
 	}
 	if len(ops) == 0 && slices.ContainsFunc(s.args, word.hasSubstitution) {
 		ops = append(ops, Op{Kind: Run})
@@ -230,7 +234,7 @@ func (s *step) soughtNames() (names []string) {
 // searchOps returns what grep and its like look at, and what they print.
 func (s *step) searchOps() (ops []Op, out Stream) {
 	pattern, f := s.searchWords()
-	if len(f) == 0 && s.piped {
+	if f = s.orInput(f); len(f) == 0 && s.piped {
 		return nil, Stream{}
 	}
 	if out.Found = s.linesNumbered() && !s.lost; out.Found {

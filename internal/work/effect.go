@@ -79,15 +79,14 @@ func (s *step) effectOfProgram() (e Effect, may bool) {
 		if e.Code = s.joinWords(); !strings.ContainsAny(e.Code, "$`") {
 			e.Reach = NoOther
 		}
-		return e, !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
-	case formats:
-		files := slices.DeleteFunc(s.operands(""), func(w word) bool { // what it shall do
-			return slices.Contains(strings.Fields(write+" check lint"), w.text)
-		})
-		if len(files) == 0 || slices.ContainsFunc(files, func(w word) bool { return len(path.Ext(w.text)) < 2 }) {
-			return s.rework(""), true // folders or packages
+		files := s.operands(s.valued)
+		if n := len(files); s.does == copies && n > 1 && !s.has("-t") && !strings.ContainsAny(files[0].text, "$`") {
+			files = files[n-1:] // the others stay as they are
+			e.Code, e.Reach = files[0].text, NoOther
 		}
-		return s.rework(s.joinWords()), true
+		return e, !s.certain || slices.ContainsFunc(files, func(w word) bool { return !w.isPath() })
+	case formats:
+		return s.formatEffect(), true
 	case aBranch: // not a new branch from here
 		if s.has(".", ":/") {
 			return e, true
@@ -101,9 +100,40 @@ func (s *step) effectOfProgram() (e Effect, may bool) {
 	case asEach:
 		return e, s.runsEach()
 	}
-	f := s.operands("")
-	named := changesByName(s.name) || len(f) > 0 && len(f[0].text) <= 20 && changesByName(f[0].text)
-	return s.rework(""), named && s.does == runs && !strings.HasPrefix(s.name, "git")
+	task := s.name
+	if f := s.operands(""); len(f) > 0 && len(f[0].text) <= 20 {
+		task += " " + f[0].text
+	}
+	switch {
+	case s.does != runs || strings.HasPrefix(s.name, "git"):
+		return e, false
+	case nameHas(task, generating):
+		return e, true
+	}
+	return s.formatEffect(), nameHas(task, formatting)
+}
+
+// formatEffect returns the effect of a program that formats the files that it is given,
+// or any where it is given folders, packages or nothing.
+func (s *step) formatEffect() Effect {
+	code, option := "", ""
+	tasks := strings.Fields(write + " check lint")
+	for _, w := range s.args {
+		isFile := len(path.Ext(w.text)) > 1
+		switch {
+		case strings.HasPrefix(w.text, "-") || slices.Contains(tasks, w.text):
+		case option != "" && (!isFile || strings.Contains(option, "conf")): // its value
+		case !isFile:
+			return s.rework("")
+		default:
+			code = s.joinWords()
+		}
+		option = ""
+		if strings.HasPrefix(w.text, "--") && len(w.text) > 2 && !slices.Contains(tasks, w.text) {
+			option = w.text
+		}
+	}
+	return s.rework(code)
 }
 
 // rework returns the effect of a program that rewrites the files that it names, or those

@@ -115,7 +115,7 @@ func (s *step) pickOps(redirected bool) (ops []Op, out Stream) {
 	files := s.orInput(p.files)
 	switch {
 	case s.does == seds && s.inPlace():
-		return s.opOnEach(Unclear, files), out
+		return s.opOnEach(Unclear, files), Stream{Silent: true}
 	case redirected: // the redirection says where its output is
 		return nil, out
 	case len(p.ranges) == 0:

@@ -12,6 +12,12 @@ type word struct {
 	exact bool
 }
 
+// isPath reports whether the word is the path of one file: as it stands, or below the
+// user's home.
+func (w word) isPath() bool {
+	return w.exact || strings.HasPrefix(w.text, "~/") && !strings.ContainsAny(w.text, "*?[{$`")
+}
+
 // hasSubstitution reports whether a program runs to make the word.
 func (w word) hasSubstitution() bool {
 	return !w.exact && (w.text == "" || strings.Contains(w.text, "$(") || strings.Contains(w.text, "`"))

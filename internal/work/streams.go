@@ -1,6 +1,7 @@
 package work
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ type Stream struct {
 
 	Literal []string // all lines that it prints, where they stand in the command
 	Found   bool     // lines of files, each with its number or with path and number
+	Diff    bool     // found in the hunks of a diff whose newer side is the files as they stand
 	Silent  bool     // it prints nothing
 	Dir     string   // where the paths of found lines start
 
@@ -71,17 +73,50 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		return len(s.args) == 0 && s.name == "cat"
 	case searches:
 		pattern, files := s.searchWords()
+		countsLines := shown != nil && !shown.Unsure && (shown.From == 0 || shown.From == 1) && len(files) == 0 &&
+			out.show && !out.Numbered && s.linesNumbered()
 		if shown != nil && len(files) == 0 {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
 		}
 		if n := len(in); n > 0 && in[n-1].Query == "" && len(files) == 0 {
 			in[n-1].Query = pattern
 		}
+		if countsLines {
+			*out = Stream{Found: true, Path: shown.Path}
+			return true
+		}
 		// What is left of numbered lines is still numbered.
-		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
+		return out.Found && !out.Diff && out.Path == "" && !s.has("-c", "-o", "-n")
 	}
 	return false
 }
+
+// diffsFiles reports whether git diff shows, line by line, how the files as they stand
+// differ from what is staged or from one revision.
+func (s *step) diffsFiles() bool {
+	revisions := 0
+	for _, w := range s.args {
+		switch {
+		case w.text == "--":
+			return s.name == "git-diff" && revisions < 2
+		case strings.Contains(w.text, ".."):
+			return false
+		case plainDiff.MatchString(w.text):
+		case revision.MatchString(w.text):
+			revisions++
+		default:
+			return false
+		}
+	}
+	return s.name == "git-diff" && revisions < 2
+}
+
+// What git diff may be given before two dashes: options that leave a diff as it is and
+// files, which have an extension, or names of commits.
+var (
+	plainDiff = regexp.MustCompile(`^(?:--no-color|--no-ext-diff|--patch|-p|-u|-U\d+|--unified=\d+|--minimal|--histogram|--patience|[^-].*\.[A-Za-z]\w{0,5})$`)
+	revision  = regexp.MustCompile(`^\w[\w./@{}~^-]*$`)
+)
 
 // narrowLines keeps the lines from to to of those that are shown, and reports whether
 // they are known.

@@ -43,8 +43,8 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 			s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
 		}
 	case !o.running:
-		shownAt := s.tick()
-		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
+		o.failed = failed || known && exit != 0
+		s.splitOutput(c.Streams, &o, s.tick())
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	named := e.Reach == work.NoOther || find.Any(e.Code, "tempfile", "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k := range s.files {
-		named = named || strings.Contains(e.Code, path.Base(k))
+		named = named || hasName(e.Code, path.Base(k))
 	}
 	reached := func(string) bool { return true }
 	if e.Reach == work.Listed {
@@ -107,11 +107,27 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 // namesFile reports whether code may mean a file, by its name or by a pattern.
 func namesFile(code, key string, patterns bool) bool {
 	name := path.Base(key)
-	return strings.Contains(code, name) || patterns && slices.ContainsFunc(strings.Fields(code), func(w string) bool {
+	return hasName(code, name) || patterns && slices.ContainsFunc(strings.Fields(code), func(w string) bool {
 		ok, _ := path.Match(path.Base(w), name)
 		return ok && strings.ContainsAny(w, "*?")
 	})
 }
+
+// hasName reports whether a file's name stands in code, from the start of a word on.
+func hasName(code, name string) bool {
+	for from := 0; ; from++ {
+		i := strings.Index(code[from:], name)
+		if i < 0 {
+			return false
+		}
+		if from += i; from == 0 || !wordEnd.MatchString(code[from-1:from]) {
+			return true
+		}
+	}
+}
+
+// wordEnd is what a longer name may have before a shorter one.
+var wordEnd = regexp.MustCompile(`[\w.-]`)
 
 // hasPath reports whether one of these words is the path of a file, or the end of it.
 func (s *Set) hasPath(words, key string) bool {
@@ -225,7 +241,7 @@ func (s *Set) takeSearch(call, res *chat.Part, at moment) {
 	}
 	o := output{text: plainNewlines(stripReminder(res.Text))}
 	head, _ := o.lines()
-	d := divider{lines: head, emit: func(run shown) {
+	d := divider{lines: head, tidied: true, emit: func(run shown) {
 		if work.IsAbs(run.path) || s.base != "" {
 			s.showAll(run, at)
 		}

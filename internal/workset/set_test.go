@@ -81,9 +81,11 @@ func TestShapesOfReads(t *testing.T) {
 		{"a range past the end", "exec_command", shell("sed -n '2,90p' a"), codex + "two\nthree\n", "@2\ntwo\nthree\n"},
 		{"numbered and cut", "exec_command", shell("nl -ba a | sed -n '2,3p'"), codex + "     2\ttwo\n     3\tthree\n", "@2\ntwo\nthree\n"},
 		{"a pipe that changes lines", "exec_command", shell("cat a | tr a-z A-Z"), codex + "ONE\n", "unknown"},
+		{"behind programs that print nothing", "exec_command", shell("sed -i s/x/y/ b && git add b && git commit -qm x; perl -pi -e s/a/b/ b; make > /dev/null || true; cat a"), codex + "one\n", "@1\none\ncomplete\n"},
+		{"behind one that may print", "exec_command", shell("rm -v b; cat a"), codex + "removed 'b'\none\n", "unknown"},
 		{"head", "exec_command", shell("head -n 2 a"), codex + "one\ntwo\n", "@1\none\ntwo\n"},
 		{"two ranges by their counts", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\nsix\n", "@1\none\ntwo\n@5\nfive\nsix\n"},
-		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "@1\none\ntwo\n"},
+		{"two files, one short", "exec_command", shell("sed -n '1,3p' a && sed -n '1,2p' b"), codex + "one\ntwo\nthree\nx\n", "unknown"},
 		{"the same line between several", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\none\ntwo\n---\ny\n", "@1\none\ntwo\ncomplete\n"},
 		{"that line in a file", "exec_command", shell("cat b; echo ---; cat a; echo ---; cat c"), codex + "x\n---\n---\none\n---\ny\n", "unknown"},
 		{"a line between", "exec_command", shell("sed -n '5,9p' a; echo '--- b'; sed -n '1,9p' b"), codex + "five\nsix\n--- b\nx\n", "@5\nfive\nsix\n"},
@@ -91,7 +93,11 @@ func TestShapesOfReads(t *testing.T) {
 		{"found lines", "exec_command", shell("rg -n 'o' a"), codex + "2:two\n4:four\n", "@2\ntwo\n@4\nfour\n"},
 		{"found lines with paths", "exec_command", shell("grep -rn 'o' ."), codex + "./a:2:two\n./b:4:four\n", "@2\ntwo\n"},
 		{"found lines without numbers", "exec_command", shell("grep 'o' a"), codex + "two\n", "unknown"},
-		{"a search tool", "Grep", `{"pattern":"o","path":"/w/a","output_mode":"content","-n":true}`, "2:two\n3-three\n4-a // b: c", "@2\ntwo\nthree\n"},
+		{"a search tool", "Grep", `{"pattern":"o","path":"/w/a","output_mode":"content","-n":true}`, "2:two\n3-three\n4-a / b: c", "@2\ntwo\nthree\n"},
+		{"found in what is shown", "exec_command", shell("cat a | grep -n -A1 'o' | head -5"), codex + "2:two\n3-x\n", "@2\ntwo\nx\n"},
+		{"found in the input", "exec_command", shell("grep -n 'o' < a"), codex + "2:two\n", "@2\ntwo\n"},
+		{"found in a part", "exec_command", shell("tail -n +3 a | grep -n 'o'"), codex + "2:two\n", "unknown"},
+		{"colons in context", "exec_command", shell("grep -n -C2 'o' a"), codex + "7-def x():\n8-  if y:\n9:    two\n10-  else:\n--\n12-b:3:c\n", "@7\ndef x():\n  if y:\n    two\n  else:\n"},
 		{"the shell's own words", "exec_command", shell("sed -n '1,2p' a"), codex + "sed: can't read a: No such file or directory\n", "unknown"},
 		{"tags around the output", "bash", object("command", "cd /w && cat a"), "<returncode>0</returncode>\n<output>\none\n</output>", "@1\none\ncomplete\n"},
 		{"too long an output", "bash", object("command", "cd /w && cat a"), "<returncode>0</returncode>\n<warning>\nToo long.\n</warning><output_head>\none\ntwo\nthr\n</output_head>\n<elided_chars>\n9 characters elided\n</elided_chars>\n<output_tail>\nx\n</output_tail>", "@1\none\ntwo\n"},
@@ -171,6 +177,14 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a diff of what is not committed", func(k *talk) {
+			sh(k, "git diff HEAD~1 | head -90", "diff --git a/x/n.go b/x/n.go\n--- a/x/n.go\n+++ b/x/n.go\n@@ -1 +1 @@\n-n\n+m\ndiff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@ head\n one\n-two\n+2\n three\n@@ -9,0 +10 @@\n+++ten\n\\ No newline at end of file")
+		}, "@1\none\n2\nthree\n@10\n++ten\n"},
+		{"diffs with something else", func(k *talk) {
+			for _, what := range []string{"--cached", "main other", "HEAD~2 HEAD~1 -- a.go", "HEAD^!", "a..b.go", "| grep -n one"} {
+				sh(k, "git diff "+what, "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three")
+			}
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
@@ -184,6 +198,7 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/b.go", "content", "b\n"), "File created successfully")
 			sh(k, "python3 - <<'E'\nopen('b.go','w').write('x')\nE", "")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"perhaps copied over one whose name ends like it", func(k *talk) { sh(k, "test -f b.go || cp a.go data.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pattern", func(k *talk) { sh(k, "sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"removed", func(k *talk) { sh(k, "rm a.go", "") }, "deleted\n"},
 		{"moved away", func(k *talk) { sh(k, "git mv a.go b.go", "") }, "deleted\n"},
@@ -205,6 +220,12 @@ func TestWhatChangesFiles(t *testing.T) {
 				k.call("apply_patch", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n \t}\n+again() {\n+\t}\n }\n*** End Patch", "Success. Updated the following files:\nM /w/a.go")
 			}
 		}, "@1\n?one\n?two\n?three\n~\t}\nagain() {\n\t}\n}\n\n"},
+		{"shown before a file that is known", func(k *talk) {
+			k.call("Write", object("file_path", "/w/b.go", "content", "// Package b is known.\npackage b\n\nvar old int\n"), "File created successfully")
+			sh(k, "sed -n '1,90p' a.go && sed -n '1,90p' b.go", "one\n2\nthree\nfour\n// Package b is known.\npackage b\n\nvar now int")
+		}, "@1\none\n2\nthree\nfour\ncomplete\n"},
+		{"shown behind one that is not known", func(k *talk) { sh(k, "cat b.go; cat a.go", "b\none\n2\nthree") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"shown there as it was", func(k *talk) { sh(k, "cat b.go; cat a.go", "b\none\ntwo\nthree") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a note that it was changed", func(k *talk) {
 			k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter."}}})
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},
@@ -309,7 +330,7 @@ func TestUnknownTargets(t *testing.T) {
 	k.call("Read", object("file_path", "/repo/a.yaml"), "     1→x: 1")
 	k.call("Bash", object("command", `cp /repo/a.yaml "$SP/"`), "")
 	s := k.set()
-	if len(s.Files()) != 1 || drawn(s.File("a.yaml")) != "@1\n?x: 1\ncomplete\n" {
+	if len(s.Files()) != 1 || drawn(s.File("a.yaml")) != "@1\nx: 1\ncomplete\n" {
 		t.Errorf("after the copy: %d files, %s", len(s.Files()), drawn(s.File("a.yaml")))
 	}
 	k.call("Bash", object("command", `mv /repo/a.yaml "$SP/"`), "")

@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,21 +13,59 @@ import (
 
 // splitOutput gives each pipeline of a command line its lines of the output, where it
 // is certain which they are: by counts, by numbers, by lines that the command prints
-// between them, or by the end of a file that is known. Each run is handed to emit.
-func splitOutput(list []work.Stream, o *output, emit func(shown)) {
+// between them, or by what is known of the files. Those whose lines it cannot tell apart
+// are doubted.
+func (s *Set) splitOutput(list []work.Stream, o *output, at moment) {
 	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
 	}
-	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
+	d := divider{closed: strings.HasSuffix(o.text, "\n"), file: s.File, emit: func(run shown) { s.showAll(run, at) }}
 	d.lines, d.whole = o.lines()
 	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
 	d.trimmed = o.trimmed && !d.closed
 	d.blanks = d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") })
 	for k := range d.list {
 		if !d.takeStream(k) {
+			if d.whole && !o.failed {
+				d.doubtUnplaced(k, at)
+			}
 			return
 		}
 	}
+}
+
+// maxUnplaced bounds the files that are compared with one output.
+const maxUnplaced = 32
+
+// doubtUnplaced doubts the files that streams from k on show, unless what is known of
+// them stands in the output.
+func (d *divider) doubtUnplaced(k int, at moment) {
+	rest := "\n" + strings.Join(d.lines[d.pos:], "\n")
+	for i := range d.list[k:min(k+maxUnplaced, len(d.list))] {
+		s := &d.list[k+i]
+		if s.Path == "" || s.Found || s.Numbered || len(rest) == 1 {
+			continue
+		}
+		if f := d.file(s.Path); f != nil && !f.repeatedIn(rest, s) {
+			f.doubts.raise(at, Differs)
+		}
+	}
+}
+
+// repeatedIn reports whether all that is known of a stream's lines stands in a text.
+func (f *File) repeatedIn(text string, s *work.Stream) bool {
+	return !slices.ContainsFunc(f.Regions, func(r Region) bool {
+		from, to := max(r.From, s.From), r.end()
+		if s.Count != work.ToEnd {
+			to = min(to, s.From+s.Count-1)
+		}
+		if r.From == 0 || from > to {
+			return false
+		}
+		f := File{Regions: []Region{{Lines: r.Lines[from-r.From : to-r.From+1]}}}
+		known := strings.TrimRight(f.knownText(), " \t\n") // blanks around an output may be missing
+		return !strings.Contains(text, "\n"+strings.TrimLeft(known, "\n"))
+	})
 }
 
 // hasShellError reports whether the shell, or a program that shows files, says that a
@@ -46,6 +85,8 @@ type divider struct {
 	trimmed bool
 	closed  bool // the output ends with a newline
 	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
+	tidied  bool // a tool took what stands before a colon for a path: // became /
+	file    func(path string) *File
 	emit    func(shown)
 }
 
@@ -59,6 +100,9 @@ func (d *divider) takeStream(k int) bool {
 		}
 		d.pos += len(s.Literal)
 		return true
+	case s.Diff:
+		d.takeDiff(s.Dir, d.streamLimit(k))
+		return true
 	case s.Found:
 		return d.takeFound(s, d.streamLimit(k))
 	case s.Numbered && s.Path != "":
@@ -68,7 +112,7 @@ func (d *divider) takeStream(k int) bool {
 	}
 	// Something else printed: only a line that the command prints can end it.
 	next := d.findMarker(k, len(d.lines)-d.pos)
-	d.pos = next
+	d.pos = max(d.pos, next)
 	return next >= 0
 }
 
@@ -123,7 +167,8 @@ func (d *divider) findMarker(k, n int) int {
 func (d *divider) takeBare(k int) bool {
 	s := &d.list[k]
 	n, rest, last := s.Count, len(d.lines)-d.pos, k == len(d.list)-1
-	if !d.whole && (n == work.ToEnd || rest <= n) {
+	border := d.knownBorder(k)
+	if border < 0 && !d.whole && (n == work.ToEnd || rest <= n) {
 		// The output breaks off inside this stream, or a later one: certain only
 		// where nothing follows that could have begun already.
 		if last {
@@ -131,9 +176,11 @@ func (d *divider) takeBare(k int) bool {
 		}
 		return false
 	}
-	take, bounded := rest, true // bounded: what follows is certain to begin there
+	take := rest
 	switch {
 	case last:
+	case border >= 0:
+		take = border - d.pos
 	case d.list[k+1].Literal != nil:
 		most := n
 		if n == work.ToEnd {
@@ -142,28 +189,60 @@ func (d *divider) takeBare(k int) bool {
 		take = d.findMarker(k, most) - d.pos
 	case d.list[k+1].Found && d.list[k+1].Path == "" && n > 0 && n < rest && d.isFound(d.pos+n) && !d.isFound(d.pos+n-1):
 		take = n
-	default: // the first ones are certain
-		others := d.sumLines(k + 1)
-		if take, bounded = max(0, rest-others), rest-others == n; !d.whole || n == work.ToEnd || others < 0 {
-			return false
-		}
+	case !d.whole || n == work.ToEnd || n+d.sumLines(k+1) != rest:
+		return false
+	default:
+		take = n
 	}
 	shifted := d.trimmed && d.pos == 0 && s.From > 1 && take != n // blank lines may be missing
 	if take < 0 || shifted || n != work.ToEnd && take > n {
 		return false
 	}
-	d.putLines(s, take, bounded && take != n && !(last && d.trimmed))
-	return bounded
+	d.putLines(s, take, take != n && !(last && d.trimmed))
+	return true
+}
+
+// knownBorder returns where the stream behind k begins: the first lines that are known of
+// its file stand there, and nowhere else. It is -1 where that is not certain.
+func (d *divider) knownBorder(k int) int {
+	if k+1 >= len(d.list) || d.list[k+1].Path == "" || d.list[k+1].Found || d.list[k+1].Numbered {
+		return -1
+	}
+	next := &d.list[k+1]
+	f := d.file(next.Path)
+	if f == nil {
+		return -1
+	}
+	var first []string
+	for n := next.From; n < next.From+3; n++ {
+		if l := f.line(n); l != nil {
+			first = append(first, l.Text)
+		}
+	}
+	if len(first) < 3 || !isTelling(strings.Join(first, "\n")) {
+		return -1
+	}
+	at := -1
+	for i := d.pos + 1; i < len(d.lines); i++ {
+		if !d.matchesAt(first, i) {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	return at
 }
 
 // isFound reports whether a line of the output is one that a search in files found.
 func (d *divider) isFound(at int) bool {
-	_, n, _ := foundLine(d.lines[at], false)
+	_, n, _ := foundLine(d.lines[at])
 	return n > 0
 }
 
-// sumLines returns how many lines the streams from k on print if none is short; -1
-// where that is not known.
+// sumLines returns how many lines the streams from k on print if none is short; a number
+// below any count where that is not known.
 func (d *divider) sumLines(k int) int {
 	n := 0
 	for _, s := range d.list[k:] {
@@ -173,7 +252,7 @@ func (d *divider) sumLines(k int) int {
 		case s.Path != "" && !s.Found && s.Count != work.ToEnd:
 			n += s.Count
 		default:
-			return -1
+			return math.MinInt32
 		}
 	}
 	return n
@@ -219,7 +298,10 @@ func (d *divider) takeNumbered(s *work.Stream) bool {
 func (d *divider) takeFound(s *work.Stream, limit int) bool {
 	var run shown
 	for ; d.pos < limit; d.pos++ {
-		p, n, text := foundLine(d.lines[d.pos], s.Path != "")
+		p, n, text := foundLine(d.lines[d.pos])
+		if k, after := d.countedLine(run.from + len(run.lines)); s.Path != "" && k > 0 {
+			p, n, text = "", k, after
+		}
 		if n == 0 {
 			continue
 		}
@@ -243,13 +325,9 @@ func (d *divider) extendRun(run *shown, p string, n int, text string) {
 	run.lines = append(run.lines, text)
 }
 
-// foundLine reads "path:12:text", or where only one file is searched "12:text"
-// and "12-text". The number is 0 where a line is none of these.
-func foundLine(line string, one bool) (path string, n int, text string) {
+// foundLine reads "path:12:text". The number is 0 where a line is something else.
+func foundLine(line string) (path string, n int, text string) {
 	m := foundInFiles.FindStringSubmatch(line)
-	if in := foundInOne.FindStringSubmatch(line); one && in != nil {
-		m = []string{"", "", in[1], in[2] + in[3]}
-	}
 	if m == nil {
 		return "", 0, ""
 	}
@@ -257,9 +335,26 @@ func foundLine(line string, one bool) (path string, n int, text string) {
 	return m[1], n, m[3]
 }
 
-// How a search writes what it found. A line of context that holds a colon may have been
-// taken for a path.
+// countedLine reads "12:text" and "12-text", which a search in one file prints. A line
+// of context that holds a colon may begin with a path: its number is the one that comes
+// next, or the next line counts on from it.
+func (d *divider) countedLine(next int) (n int, text string) {
+	m := foundInOne.FindStringSubmatch(d.lines[d.pos])
+	if m == nil {
+		return 0, ""
+	}
+	n, _ = strconv.Atoi(m[1])
+	before, _, colon := strings.Cut(m[3], ":")
+	after := strconv.Itoa(n + 1)
+	counts := n == next || d.pos+1 < len(d.lines) && find.AnyStart(d.lines[d.pos+1], after+"-", after+":")
+	if m[2] == ":" || !colon || counts && !(d.tidied && strings.Contains(before, "/")) {
+		return n, m[3]
+	}
+	return 0, ""
+}
+
+// How a search writes what it found.
 var (
 	foundInFiles = regexp.MustCompile(`^((?:[A-Za-z]:[\\/])?[^: \t"'(]+):(\d{1,9}):(.*)$`)
-	foundInOne   = regexp.MustCompile(`^(\d{1,9})(?::(.*)|-([^:]*))$`)
+	foundInOne   = regexp.MustCompile(`^(\d{1,9})([:-])(.*)$`)
 )
