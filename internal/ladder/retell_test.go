@@ -125,3 +125,22 @@ func TestTally(t *testing.T) {
 		}
 	}
 }
+
+// What is told of commands, each with its output, in a turn.
+func TestCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs      [][2]string
+		want, not string
+	}{
+		"what did not fail": {[][2]string{{"watch job", "Process exited with code 0\nERROR: no such module"}, {"watch job", "Process exited with code 0\nready"}}, "watch job`, exit 0: ERROR: no such module\n", "failed"},
+		"what failed":       {[][2]string{{"make", "Exit code 2\nmake: *** Error 2"}, {"make", "built"}}, "make`, failed, later passed: make: *** Error 2\n", ""},
+	} {
+		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))
+		for i, r := range c.runs {
+			h = h.Append(ran(fmt.Sprint(i), r[0], r[1])...)
+		}
+		if got := fold(Read(h, counter, nil), 2000).Fold; !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: want %q and not %q in\n%s", name, c.want, c.not, got)
+		}
+	}
+}

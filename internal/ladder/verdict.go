@@ -33,7 +33,7 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	switch {
 	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ": nothing found"
-	case a.mended:
+	case a.mended && (failed || !known):
 		text = ", failed, later passed"
 	case known && (exit != 0 || s.access.Kind == work.ToolShell):
 		text = fmt.Sprintf(", exit %d", exit)
