@@ -120,7 +120,7 @@ func (r *Reading) readAction(k int) action {
 		if _, exit, known := work.Status(s.result); known && exit == 0 && !strings.ContainsAny(acc.Command, "|;\n") {
 			least = 4 // it may show a text about errors
 		}
-		if l := clearestError(text); work.Clearness(l) >= least && (a.failed || !allPassed(tallyLine(text))) { // else what a test that passed printed
+		if l := clearestError(text); work.Clearness(l) >= least && (a.failed || !allPassed(tallyLine(text)) && !isList(text) && !tellsHistory.MatchString(acc.Rest)) { // else what a test that passed printed
 			a.shows = l
 		}
 	}
@@ -146,6 +146,9 @@ func (r *Reading) readAction(k int) action {
 	}
 	return a
 }
+
+// tellsHistory are commands whose output has titles of commits, which speak of errors.
+var tellsHistory = regexp.MustCompile(`^git (?:-C \S+ )?(?:log|show|reflog)\b`)
 
 // stopsHalfway are the lines with which git leaves conflicts to be resolved.
 var stopsHalfway = regexp.MustCompile(`(?m)^(?:Automatic merge failed|CONFLICT \(|error: could not apply)`)

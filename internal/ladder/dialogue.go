@@ -258,7 +258,7 @@ func (f *filler) resultItem(a *action) *item {
 		l = strings.TrimSpace(l)
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
-	found = found || !a.failed && isManual(text)
+	found = found || !a.failed && (isManual(text) || isList(text))
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},

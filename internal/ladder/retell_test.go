@@ -128,12 +128,19 @@ func TestTally(t *testing.T) {
 
 // What is told of commands, each with its output, in a turn.
 func TestCommands(t *testing.T) {
+	long := strings.Repeat(" more words", 10)
+	commits := "3f2a9b1 fix: fail on broken links" + long + "\n1c2d3e4 add a test for error pages\n9a8b7c6 first draft\n5e6f7a8 begin"
 	for name, c := range map[string]struct {
 		runs      [][2]string
 		want, not string
 	}{
-		"what did not fail": {[][2]string{{"watch job", "Process exited with code 0\nERROR: no such module"}, {"watch job", "Process exited with code 0\nready"}}, "watch job`, exit 0: ERROR: no such module\n", "failed"},
-		"what failed":       {[][2]string{{"make", "Exit code 2\nmake: *** Error 2"}, {"make", "built"}}, "make`, failed, later passed: make: *** Error 2\n", ""},
+		"what did not fail":              {[][2]string{{"watch job", "Process exited with code 0\nERROR: no such module"}, {"watch job", "Process exited with code 0\nready"}}, "watch job`, exit 0: ERROR: no such module\n", "failed"},
+		"what failed":                    {[][2]string{{"make", "Exit code 2\nmake: *** Error 2"}, {"make", "built"}}, "make`, failed, later passed: make: *** Error 2\n", ""},
+		"the newest commit stands first": {[][2]string{{"git log --oneline -4", commits}}, "-4`: 3f2a9b1 fix: fail on broken links" + long + "\n  1c2d3e4 add a test for error pages\n  9a8b7c6 first draft\n  5e6f7a8 begin", ""},
+		"the new commit and not an echo": {[][2]string{{"git commit -qam x && git log --oneline -3 && echo '=== clean? ==='", commits + "\n=== clean? ==="}}, ": 3f2a9b1 fix: fail on broken links", "`: === clean"},
+		"a commit whose title says fail": {[][2]string{{"git commit -am x", "[main 3f2a9b1] fix: fail on broken links\n 1 file changed"}}, "x`: [main 3f2a9b1] fix: fail", ""},
+		"a list in its order":            {[][2]string{{"git status --short", strings.Repeat(" M a/very/long/path/to/a/file/number.go\n", 9) + " D error.go"}}, "--short`\n  M a/very", "`: "},
+		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
 	} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))
 		for i, r := range c.runs {

@@ -72,7 +72,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		}
 		return why
 	case a.once:
-		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), lastLine(text))
+		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
 	case tally != "":
 		return tally
 	case s.lines > 0 || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
@@ -81,7 +81,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return text
 	case shell:
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
-		if l := lastLine(text); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
+		if l := outcomeLine(text, s.access.Command); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
 			return l
 		}
 		return why
@@ -174,15 +174,19 @@ var (
 )
 
 // bestLine returns the line of a text's end that tells most, by the first form that it has;
-// of like lines the last. A line that reports an error is none, but in a tally.
+// of like lines the last, but of ticked ones the first. A line that reports an error is
+// none, but in a tally.
 func bestLine(text string, forms []*regexp.Regexp) (best string) {
-	tally := &forms[0] == &tallies[0]
+	tally, later := &forms[0] == &tallies[0], 1
+	if &forms[0] == &ticked[0] {
+		later = 0
+	}
 	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
 		l = strings.TrimSpace(l)
 		for i, form := range forms {
 			if form.MatchString(l) {
 				if tally && len(l) <= verdictWidth || !tally && work.Clearness(l) == 0 {
-					best, forms = l, forms[:i+1]
+					best, forms = l, forms[:i+later]
 				}
 				break
 			}
@@ -275,4 +279,56 @@ func lastLine(text string) string {
 		}
 	}
 	return ""
+}
+
+// listForms are how the lines of lists begin: with a commit, a number, the state of a
+// file, its mode, a path; or each is a name alone.
+var listForms = []*regexp.Regexp{
+	regexp.MustCompile(`^[0-9a-f]{7,40}\s`), regexp.MustCompile(`^[MADRCU?!]{1,2}\s`), regexp.MustCompile(`^#?\d+\t`),
+	regexp.MustCompile(`^[-dlcbps][-rwxsStT]{9}`), regexp.MustCompile(`^\S*/\S*\s`), regexp.MustCompile(`^[\w./~@][\w./~@:+-]*$`),
+}
+
+// listForm returns the form that a line has in common with others of a list; -1 where it
+// has none. The first are those of a commit and of a file's state.
+func listForm(l string) int {
+	l = strings.TrimLeft(l, " \t*")
+	return slices.IndexFunc(listForms, func(form *regexp.Regexp) bool { return form.MatchString(l) })
+}
+
+// isList reports whether nearly all lines of a text, of its first ones, have one form.
+func isList(text string) bool {
+	counts, all := make([]int, len(listForms)), 0
+	for l := range strings.Lines(quote.Clip(text, 8000)) {
+		if l = strings.TrimSpace(l); l != "" {
+			all++
+			if form := listForm(l); form >= 0 {
+				counts[form]++
+			}
+		}
+	}
+	return all > 2 && slices.Max(counts)*4 >= all*3
+}
+
+// outcomeLine returns the last line of an output that the command did not echo, unless
+// it is one of a list: of commits the newest stands first, other lists have no outcome.
+func outcomeLine(text, command string) (best string) {
+	form := -1
+	for _, line := range slices.Backward(strings.Split(text[max(0, len(text)-8000):], "\n")) {
+		l := lastLine(line)
+		echoed := l != "" && strings.Contains(command, "echo ") && strings.Contains(command, l)
+		switch {
+		case best == "" && echoed || l == "":
+		case best == "":
+			if best, form = l, listForm(l); form == 1 {
+				return ""
+			}
+		case echoed || form < 0 || listForm(l) != form:
+			return best
+		case form == 0:
+			best = l
+		default:
+			return ""
+		}
+	}
+	return best
 }

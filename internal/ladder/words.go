@@ -258,20 +258,22 @@ func isManual(text string) bool {
 var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
 
 // keyLines returns the lines of a result that say most, up to n bytes, without what
-// is told already: those that report errors and those that give names their values, else
-// the last ones.
+// is told already: those that report errors and those that give names their values, in
+// their order, else the last ones.
 // Of a search, a list or a manual it returns the first lines, and how many there are.
 func keyLines(text, told string, n int, found bool) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
 	}
 	var lines []string
+	places := map[string]int{}
 	put := func(l string) (fits bool) {
+		at := strings.Index(text, strings.Trim(l, "…"))
 		if l = quote.ClipLine(l, 160); strings.Contains(told, l) || !found && slices.Contains(lines, l) || isHarnessFrame(l) || !hasWord.MatchString(l) {
 			return true
 		}
 		if n -= len(l) + 1; n >= 0 {
-			lines = append(lines, l)
+			lines, places[l] = append(lines, l), at
 		}
 		return n >= 0
 	}
@@ -293,6 +295,7 @@ func keyLines(text, told string, n int, found bool) string {
 		}
 	}
 	if len(lines) > 0 {
+		slices.SortStableFunc(lines, func(a, b string) int { return places[a] - places[b] })
 		return strings.Join(lines, "\n")
 	}
 	for _, l := range slices.Backward(strings.Split(text, "\n")) {

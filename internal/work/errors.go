@@ -306,6 +306,8 @@ func located(s string) bool {
 func codePenalty(line string) int {
 	line = strings.TrimSpace(line)
 	switch {
+	case namesCommit.MatchString(line):
+		return 6
 	case PassesTest(line) || looksLikeCode(line):
 		return 3
 	case find.Any(line, codeMarks...) && !opensWithError(line):
@@ -313,6 +315,9 @@ func codePenalty(line string) int {
 	}
 	return 0
 }
+
+// namesCommit tells a commit by its title, which may speak of the error that it mends.
+var namesCommit = regexp.MustCompile(`^[*|\\/ ]*(?:\[[^\]]* )?[0-9a-f]{7,40}\]? `)
 
 var failMarks = []string{"✗ ", "✖ ", "✘ ", "❌ "}
 
