@@ -140,6 +140,9 @@ func TestCommands(t *testing.T) {
 		"the new commit and not an echo": {[][2]string{{"git commit -qam x && git log --oneline -3 && echo '=== clean? ==='", commits + "\n=== clean? ==="}}, ": 3f2a9b1 fix: fail on broken links", "`: === clean"},
 		"a commit whose title says fail": {[][2]string{{"git commit -am x", "[main 3f2a9b1] fix: fail on broken links\n 1 file changed"}}, "x`: [main 3f2a9b1] fix: fail", ""},
 		"a list in its order":            {[][2]string{{"git status --short", strings.Repeat(" M a/very/long/path/to/a/file/number.go\n", 9) + " D error.go"}}, "--short`\n  M a/very", "`: "},
+		"a box in a page is no tally":    {[][2]string{{"gh pr view 7", "# Title\n\n- [x] lint: 0 issues\n" + long + long}}, "view 7`\n", "7`: -"},
+		"packages that tail left":        {[][2]string{{"go test ./... | tail -2", "ok  \tm/a\t0.1s\nok  \tm/b\t0.1s"}}, ": ok, the last 2 packages\n", ""},
+		"the files of a search":          {[][2]string{{"grep -rn --include='*_test.go' lease src", "Process exited with code 1"}}, "searched for `lease` in src (only `*_test.go`): nothing found", ""},
 		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
 	} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))

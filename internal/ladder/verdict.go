@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
@@ -58,7 +59,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	if shell && s.lines == 0 {
 		tally = strings.TrimSuffix(tallyLine(text), ":")
 		if n := len(passedPackage.FindAllStringIndex(text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
-			tally = fmt.Sprintf("ok, all %d packages", n)
+			tally = fmt.Sprintf("ok, %s %d packages", whichOf(s.access.Command, withoutFrame(text)), n)
 		}
 	}
 	switch {
@@ -87,6 +88,18 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return why
 	}
 	return ""
+}
+
+// whichOf says which of its lines an output shows, where head or tail may have cut it.
+func whichOf(command, text string) string {
+	cut := cutOutput.FindStringSubmatch(command)
+	if cut == nil {
+		return "all"
+	}
+	if most, err := strconv.Atoi(cmp.Or(cut[2], "10")); err == nil && work.CountLines(text) < most {
+		return "all"
+	}
+	return map[string]string{"head": "the first", "tail": "the last"}[cut[1]]
 }
 
 // refusalIn says who refused a call and in which words; "" where nobody did.
@@ -157,6 +170,9 @@ var (
 	// failedTest names a test that failed.
 	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
 
+	// cutOutput leaves one end of what a command prints.
+	cutOutput = regexp.MustCompile(`\|\s*(head|tail)\b(?: -n? ?(\d+))?`)
+
 	// passedPackage says that the tests of a package passed.
 	passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
 
@@ -185,7 +201,8 @@ func bestLine(text string, forms []*regexp.Regexp) (best string) {
 		l = strings.TrimSpace(l)
 		for i, form := range forms {
 			if form.MatchString(l) {
-				if tally && len(l) <= verdictWidth || !tally && work.Clearness(l) == 0 {
+				if tally && len(l) <= verdictWidth && !find.AnyStart(l, "- [", ">", "|", "*") || // else a page speaks of it
+					!tally && work.Clearness(l) == 0 {
 					best, forms = l, forms[:i+later]
 				}
 				break
