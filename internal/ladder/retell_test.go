@@ -12,6 +12,13 @@ import (
 func TestValuesHaveOwners(t *testing.T) {
 	got := jsonValues(`{"dob":"1982-10-19","saved_passengers":[{"dob":"1992-11-19"},{"dob":"1990-10-11"}],"cards":{"card_29":{"last_four":"7803"}},"note":"`+
 		strings.Repeat("word ", 90)+`","graders":[{"passed":false,"reason":"`+strings.Repeat("the answer names no source ", 4)+`"}]}`, "", 240)
+	comment := `{"id":2778486622,"userId":"391278df-a833-4c1b-9d6e-0123456789ab","body":"The session may be marked as ended. BUG_ID: 391278df-a833-4c1b-9d6e-0123456789ab"}`
+	if got, want := keyLines(comment, "2778486622", 240, false), "body: The session may be marked"; !strings.HasPrefix(got, want) || strings.Contains(got, "userId") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := keyLines("{\n\"id\": 2778486622\n}", "id: 2778486622", 240, false); got != "" {
+		t.Errorf("what is told is told again as %q", got)
+	}
 	for _, want := range []string{"dob: 1982-10-19\n", "saved_passengers.dob: 1992-11-19, 1990-10-11", "last_four: 7803", "reason: the answer names no source"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -262,7 +262,7 @@ var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
 // their order, else the last ones.
 // Of a search, a list or a manual it returns the first lines, and how many there are.
 func keyLines(text, told string, n int, found bool) string {
-	if values := jsonValues(text, told, n); values != "" {
+	if values := jsonValues(text, told, n); values != "" || jsonValues(text, "", n) != "" { // or all of them are told
 		return values
 	}
 	var lines []string
@@ -369,7 +369,7 @@ func jsonValues(text, told string, n int) string {
 
 // serves are values of which a service keeps its own account: when a record was
 // written, and the keys of what it refers to.
-var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
+var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|^\w*[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
 
 // rankValue says how soon a value is told.
 func rankValue(name, v string) int {
