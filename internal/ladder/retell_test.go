@@ -150,6 +150,8 @@ func TestCommands(t *testing.T) {
 		"a box in a page is no tally":    {[][2]string{{"gh pr view 7", "# Title\n\n- [x] lint: 0 issues\n" + long + long}}, "view 7`\n", "7`: -"},
 		"packages that tail left":        {[][2]string{{"go test ./... | tail -2", "ok  \tm/a\t0.1s\nok  \tm/b\t0.1s"}}, ": ok, the last 2 packages\n", ""},
 		"the files of a search":          {[][2]string{{"grep -rn --include='*_test.go' lease src", "Process exited with code 1"}}, "searched for `lease` in src (only `*_test.go`): nothing found", ""},
+		"the hits of a short search":     {[][2]string{{"grep -n lease a.go", "7:var lease = 47\n9:lease++"}}, "in a.go: 7:var lease = 47 9:lease++\n", ""},
+		"what no file took":              {[][2]string{{"cat -n a.go && go vet", "     1\tpackage a\n" + long + long + "\nport: 8080"}}, "\n  port: 8080", "package a"},
 		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
 	} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))

@@ -56,7 +56,7 @@ const stopped = ", stopped before its end"
 // counts, what it names, or the result where that is short.
 func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	text, shell, tally := s.result.Text, s.access.Kind == work.ToolShell, ""
-	if shell && s.lines == 0 {
+	if shell && !standsInFiles(s) {
 		tally = strings.TrimSuffix(tallyLine(text), ":")
 		if n := len(passedPackage.FindAllStringIndex(text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
 			tally = fmt.Sprintf("ok, %s %d packages", whichOf(s.access.Command, withoutFrame(text)), n)
@@ -76,7 +76,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
 	case tally != "":
 		return tally
-	case s.lines > 0 || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
+	case s.lines > 0 && (s.access.Kind != work.ToolSearch || standsInFiles(s)) || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
 		return ""
 	case len(text) <= verdictWidth:
 		return text
@@ -88,6 +88,18 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return why
 	}
 	return ""
+}
+
+// standsInFiles reports whether what a call returned is told as lines of files: nearly
+// all of it was placed there. Of a search files show few hits, so that a few are told.
+func standsInFiles(s *step) bool {
+	switch n := work.CountLines(withoutFrame(s.result.Text)); s.access.Kind {
+	case work.ToolShell:
+		return s.lines > 0 && s.lines*10 >= n*9
+	case work.ToolSearch:
+		return s.lines > 0 && n > 3
+	}
+	return s.lines > 0
 }
 
 // whichOf says which of its lines an output shows, where head or tail may have cut it.
