@@ -41,6 +41,7 @@ type action struct {
 func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
 	last := map[string]int{} // by the action: its place in the list
+	changed := -1            // the place of the newest change of a file
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
@@ -53,12 +54,15 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			}
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
-		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
+		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 			old.times = 0 // told with the later one
 		}
-		if s.access.Kind == work.ToolShell { // later changes are not what it ran on
+		switch s.access.Kind {
+		case work.ToolEdit, work.ToolWrite, work.ToolDelete:
+			changed = len(list)
+		case work.ToolShell: // later changes are not what it ran on
 			maps.DeleteFunc(last, func(_ string, at int) bool { return r.steps[list[at].step].access.Kind == work.ToolEdit })
 		}
 		last[key] = len(list)
@@ -83,6 +87,16 @@ func (r *Reading) sameResult(a, b int) bool {
 	x, y := r.steps[a].result, r.steps[b].result
 	return x != nil && y != nil && x.Text == y.Text
 }
+
+// sameVerdict reports whether two runs of a command, or two looks, ended alike: what was
+// changed between them changed nothing that they tell.
+func (r *Reading) sameVerdict(a, b *action) bool {
+	s, t := &r.steps[a.step], &r.steps[b.step]
+	return s.access.Kind != work.ToolShell || duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
+}
+
+// duration is how long something took.
+var duration = regexp.MustCompile(`\b\d+(?:\.\d+)? ?m?s\b`)
 
 // newAction reads one call, once its result is there for good.
 func (r *Reading) newAction(k int) action {

@@ -290,7 +290,7 @@ func keyLines(text, told string, n int, found bool) string {
 		put(l)
 	}
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); work.GivesValue(l) && !put(l) {
+		if l = strings.TrimSpace(l); (work.GivesValue(l) || work.MarksTest(l)) && !put(l) {
 			break
 		}
 	}
