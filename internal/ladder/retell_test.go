@@ -153,6 +153,8 @@ func TestCommands(t *testing.T) {
 		"the hits of a short search":     {[][2]string{{"grep -n lease a.go", "7:var lease = 47\n9:lease++"}}, "in a.go: 7:var lease = 47 9:lease++\n", ""},
 		"what no file took":              {[][2]string{{"cat -n a.go && go vet", "     1\tpackage a\n" + long + long + "\nport: 8080"}}, "\n  port: 8080", "package a"},
 		"an edit between two runs":       {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
+		"success beside a warning":       {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
+		"tests that passed one by one":   {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
 		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
 	} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))

@@ -82,6 +82,9 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return text
 	case shell:
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
+		if n := strings.Count(text, " PASSED"); n > 0 && why == "" {
+			return plural(n, "test") + " PASSED"
+		}
 		if l := outcomeLine(text, s.access.Command); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
 			return l
 		}
@@ -177,7 +180,10 @@ var (
 	}
 
 	// ticked say that something is done.
-	ticked = []*regexp.Regexp{regexp.MustCompile(`^(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`)}
+	ticked = []*regexp.Regexp{
+		regexp.MustCompile(`^(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`),
+		regexp.MustCompile(`(?i)^(?:\S+\s+){0,3}\[?success(?:ful|fully)?\b`),
+	}
 
 	// failedTest names a test that failed.
 	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
