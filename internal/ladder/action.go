@@ -118,6 +118,9 @@ func (r *Reading) readAction(k int) action {
 		a.failed, _, _ = work.Status(s.result)
 	}
 	acc := &s.access
+	if acc.Command != "" {
+		a.folder = acc.Folder
+	}
 	if s.result != nil {
 		a.refused = refusalIn(s, a.failed) != ""
 		a.failed = a.failed || a.refused
@@ -152,7 +155,7 @@ func (r *Reading) readAction(k int) action {
 		a.looks = !a.failed
 		a.subject = acc.Query + "\x00" + acc.Path + "\x00" + fileFilter(s)
 	case acc.Command != "":
-		a.folder, a.subject = acc.Folder, trimCommand(acc.Rest)
+		a.subject = trimCommand(acc.Rest)
 		a.once = !a.failed && doneOnce(a.subject) && (s.result == nil || !stopsHalfway.MatchString(s.result.Text))
 	default:
 		a.subject = s.call.Name + s.call.Args
@@ -368,8 +371,8 @@ var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
 func (r *Reading) usualFolder(root string) (usual string) {
 	counts := map[string]int{}
 	for k := range r.steps {
-		if s := &r.steps[k]; s.kind == did && s.access.Kind == work.ToolShell {
-			f := r.newAction(k).folder
+		if s := &r.steps[k]; s.kind == did && s.access.Command != "" {
+			f := s.access.Folder
 			if work.IsAbs(f) && (root == "" || strings.HasPrefix(slashedPath(root)+"/", slashedPath(f)+"/")) {
 				if counts[f]++; counts[f] > counts[usual] {
 					usual = f

@@ -60,9 +60,13 @@ func TestSkillOfFinishedTurn(t *testing.T) {
 
 // A long command keeps its first and last words whole.
 func TestClipMiddle(t *testing.T) {
-	got := clipMiddle("go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay", 60)
-	if want := "go test ./internal/ladder … ./cmd/winnow/replay"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for command, want := range map[string]string{
+		"go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay": "go test ./internal/ladder … ./cmd/winnow/replay",
+		"git -C /home/me/projects/one status && git -C /home/me/projects/two status --short":                            "git -C /home/me/projects/one status … /two status --short",
+	} {
+		if got := clipMiddle(command, 60); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -155,6 +159,8 @@ func TestCommands(t *testing.T) {
 		"an edit between two runs":       {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
 		"success beside a warning":       {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
 		"tests that passed one by one":   {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
+		"a read of nothing":              {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},
+		"the folder of a listing":        {[][2]string{{"cd /w && make", "built"}, {"cd /w/web && rg --files", "a.ts"}}, "ran `rg --files` in /w/web: a.ts\n", "make` in"},
 		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
 	} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))

@@ -34,6 +34,8 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	switch {
 	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ": nothing found"
+	case s.access.Kind == work.ToolRead && s.access.Command != "" && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
+		return ", printed nothing"
 	case a.mended && (failed || !known):
 		text = ", failed, later passed"
 	case known && (exit != 0 || s.access.Kind == work.ToolShell):

@@ -133,7 +133,11 @@ func clipMiddle(command string, n int) string {
 	if len(command) <= n {
 		return command
 	}
-	return headOf(command, n*3/5, []string{" "}) + " … " + tailOf(command, n*2/5, []string{" ", "/"})
+	tail := strings.ToValidUTF8(command[len(command)-n*2/5:], "")
+	if at := strings.IndexAny(tail, " /"); at >= 0 && at < len(tail)*2/3 {
+		tail = strings.TrimSpace(tail[at:])
+	}
+	return headOf(command, n*3/5, []string{" "}) + " … " + tail
 }
 
 // withBinding adds the sentences of a request that bind to a form that lacks them. It
