@@ -87,6 +87,19 @@ func TestRemarksWithoutPlans(t *testing.T) {
 	}
 }
 
+// What the agent takes back is not told as what it found.
+func TestRefuted(t *testing.T) {
+	for text, want := range map[string]string{
+		"The bug is in `lease()`, which adds two. It may be 2.25 levels.\n\nNo, that doesn't make sense.\n\nThe cause is line 7 of the lease file.": "The cause is line 7 of the lease file.",
+		"The cause is line 7 of the lease file. It must be the rule of line 9. Actually, wait. It is late.":                                         "The cause is line 7 of the lease file. …",
+		"The cause is line 7 of the lease file. It must be the rule of line 9.\n\nActually, wait.":                                                  "The cause is line 7 of the lease file. …",
+	} {
+		if got := decisionSentences(text, 300); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A call that the user did not wait for is not told as one that still runs.
 func TestNoResult(t *testing.T) {
 	edit := func(id string) chat.Message {

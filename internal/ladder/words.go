@@ -179,15 +179,22 @@ func bindingSections(text string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// decisionSentences returns the sentences of a remark that tell a decision or a find, up
-// to n bytes; "" where there are none.
+// decisionSentences returns the sentences of a remark that tell a decision or a find and
+// that the next words do not take back, up to n bytes; "" where there are none.
 func decisionSentences(text string, n int) string {
 	var b strings.Builder
 	gap := "" // between the last sentence that is told and this one
-	for l := range strings.Lines(text) {
-		l = strings.TrimSpace(l)
-		for s := range typed.Sentences(l, remarkMarks) {
-			if len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	for i, l := range lines {
+		next := "" // what stands behind it
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		refuted := refutes.MatchString(next) && !pauses.MatchString(next)
+		all := append(slices.Collect(typed.Sentences(strings.TrimSpace(l), remarkMarks)), next)
+		for k, s := range all[:len(all)-1] {
+			refuted := refuted || refutes.MatchString(all[k+1])
+			if refuted || len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
 				gap = " … "
 				continue
 			}
@@ -203,6 +210,13 @@ func decisionSentences(text string, n int) string {
 	}
 	return b.String()
 }
+
+// refutes are the words with which an agent takes back what it has just said: a whole
+// paragraph, or where it only pauses its last sentence.
+var (
+	refutes = regexp.MustCompile(`(?i)^\W*(?:(?:but |no, )?(?:that|this|it) (?:doesn['’]t|does not|can['’]t|cannot) (?:make sense|be right|work)|no, (?:that|this|it)\b)|` + pauses.String())
+	pauses  = regexp.MustCompile(`(?i)^\W*(?:(?:actually|hmm|but|no),? )?wait\b`)
+)
 
 // remarkMarks end the sentences of a remark.
 const remarkMarks = ".!?。！？"
