@@ -248,7 +248,9 @@ func (f *filler) resultItem(a *action) *item {
 		return &noItem
 	}
 	if s.lines > 0 && s.access.Kind == work.ToolShell {
-		text = f.withoutPlaced(s, text)
+		if text = f.withoutPlaced(s, text); isCode(text) { // of files that could not be told apart
+			return &noItem
+		}
 	}
 	if s.access.Kind == work.ToolShell {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
@@ -269,6 +271,15 @@ func (f *filler) resultItem(a *action) *item {
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
+}
+
+// isCode reports whether a third of the lines of a text end as those of code do.
+func isCode(text string) bool {
+	code := work.CountLines(withoutLines(text, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return l == "" || !strings.Contains("{}();,", l[len(l)-1:])
+	}))
+	return code*3 > work.CountLines(text)
 }
 
 // withoutPlaced leaves off the lines of an output that stand in the files that it shows.

@@ -174,6 +174,8 @@ func TestCommands(t *testing.T) {
 		"tests that passed one by one":   {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
 		"a read of nothing":              {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},
 		"the folder of a listing":        {[][2]string{{"cd /w && make", "built"}, {"cd /w/web && rg --files", "a.ts"}}, "ran `rg --files` in /w/web: a.ts\n", "make` in"},
+		"code that no file took":         {[][2]string{{"cat -n a.go && tool b.go", "     1\tpackage a\n" + strings.Repeat("\tx: y,\n", 40)}}, "tool b.go`\n", "x: y"},
+		"the end of a very long line":    {[][2]string{{"tool", strings.Repeat("ab 7 ", 2000)}}, "tool`\n  ab 7", ""},
 		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
 	} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))

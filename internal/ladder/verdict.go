@@ -349,8 +349,11 @@ func isList(text string) bool {
 // outcomeLine returns the last line of an output that the command did not echo, unless
 // it is one of a list: of commits the newest stands first, other lists have no outcome.
 func outcomeLine(text, command string) (best string) {
+	if len(text) > 8000 {
+		_, text, _ = strings.Cut(text[len(text)-8000:], "\n")
+	}
 	form := -1
-	for _, line := range slices.Backward(strings.Split(text[max(0, len(text)-8000):], "\n")) {
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		l := lastLine(line)
 		echoed := l != "" && strings.Contains(command, "echo ") && strings.Contains(command, l)
 		switch {
