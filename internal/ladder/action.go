@@ -41,6 +41,7 @@ type action struct {
 func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
 	last := map[string]int{} // by the action: its place in the list
+	changed := -1            // the place of the newest change of a file
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
@@ -53,12 +54,15 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			}
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
-		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
+		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 			old.times = 0 // told with the later one
 		}
-		if s.access.Kind == work.ToolShell { // later changes are not what it ran on
+		switch s.access.Kind {
+		case work.ToolEdit, work.ToolWrite, work.ToolDelete:
+			changed = len(list)
+		case work.ToolShell: // later changes are not what it ran on
 			maps.DeleteFunc(last, func(_ string, at int) bool { return r.steps[list[at].step].access.Kind == work.ToolEdit })
 		}
 		last[key] = len(list)
@@ -84,6 +88,16 @@ func (r *Reading) sameResult(a, b int) bool {
 	return x != nil && y != nil && x.Text == y.Text
 }
 
+// sameVerdict reports whether two runs of a command, or two looks, ended alike: what was
+// changed between them changed nothing that they tell.
+func (r *Reading) sameVerdict(a, b *action) bool {
+	s, t := &r.steps[a.step], &r.steps[b.step]
+	return s.access.Kind != work.ToolShell || duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
+}
+
+// duration is how long something took.
+var duration = regexp.MustCompile(`\b\d+(?:\.\d+)? ?m?s\b`)
+
 // newAction reads one call, once its result is there for good.
 func (r *Reading) newAction(k int) action {
 	s := &r.steps[k]
@@ -104,6 +118,9 @@ func (r *Reading) readAction(k int) action {
 		a.failed, _, _ = work.Status(s.result)
 	}
 	acc := &s.access
+	if acc.Command != "" {
+		a.folder = acc.Folder
+	}
 	if s.result != nil {
 		a.refused = refusalIn(s, a.failed) != ""
 		a.failed = a.failed || a.refused
@@ -120,7 +137,7 @@ func (r *Reading) readAction(k int) action {
 		if _, exit, known := work.Status(s.result); known && exit == 0 && !strings.ContainsAny(acc.Command, "|;\n") {
 			least = 4 // it may show a text about errors
 		}
-		if l := clearestError(text); work.Clearness(l) >= least && (a.failed || !allPassed(tallyLine(text))) { // else what a test that passed printed
+		if l := clearestError(text); work.Clearness(l) >= least && (a.failed || !allPassed(tallyLine(text)) && !isList(text) && !tellsHistory.MatchString(acc.Rest)) { // else what a test that passed printed
 			a.shows = l
 		}
 	}
@@ -136,9 +153,9 @@ func (r *Reading) readAction(k int) action {
 		a.subject = filesOf(acc)
 	case acc.Kind == work.ToolSearch && acc.Query != "":
 		a.looks = !a.failed
-		a.subject = acc.Query + "\x00" + acc.Path
+		a.subject = acc.Query + "\x00" + acc.Path + "\x00" + fileFilter(s)
 	case acc.Command != "":
-		a.folder, a.subject = acc.Folder, trimCommand(acc.Rest)
+		a.subject = trimCommand(acc.Rest)
 		a.once = !a.failed && doneOnce(a.subject) && (s.result == nil || !stopsHalfway.MatchString(s.result.Text))
 	default:
 		a.subject = s.call.Name + s.call.Args
@@ -146,6 +163,9 @@ func (r *Reading) readAction(k int) action {
 	}
 	return a
 }
+
+// tellsHistory are commands whose output has titles of commits, which speak of errors.
+var tellsHistory = regexp.MustCompile(`^git (?:-C \S+ )?(?:log|show|reflog)\b`)
 
 // stopsHalfway are the lines with which git leaves conflicts to be resolved.
 var stopsHalfway = regexp.MustCompile(`(?m)^(?:Automatic merge failed|CONFLICT \(|error: could not apply)`)
@@ -207,6 +227,9 @@ func (r *Reading) describeCall(s *step, a *action) string {
 		if acc.Path != "" && acc.Path != "." {
 			text += " in " + files
 		}
+		if only := fileFilter(s); only != "" && (path.Ext(acc.Path) == "" || len(acc.Paths) > 0) { // else it is one file
+			text += " (only `" + quote.Line(quote.ClipLine(only, commandWidth/2)) + "`)"
+		}
 		return text
 	case acc.Command != "":
 		text := "ran `" + quote.Line(clipMiddle(trimCommand(acc.Rest), commandWidth)) + "`"
@@ -219,6 +242,27 @@ func (r *Reading) describeCall(s *step, a *action) string {
 	}
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
+
+// fileFilter returns the patterns or types of the files to which a search keeps.
+func fileFilter(s *step) string {
+	var only []string
+	search, _, _ := strings.Cut(s.access.Command, " | ")
+	for _, found := range filterOption.FindAllStringSubmatch(search, -1) {
+		if !slices.Contains(only, found[1]) {
+			only = append(only, found[1])
+		}
+	}
+	work.Members(s.call.Args, func(key, raw string) bool {
+		if text := work.Text(raw); slices.Contains([]string{"glob", "include", "includepattern", "type", "filetype"}, key) && text != s.access.Query {
+			only = append(only, text)
+		}
+		return true
+	})
+	return strings.Join(only, ", ")
+}
+
+// filterOption is an option of grep or rg that says which files count.
+var filterOption = regexp.MustCompile(`\s(?:--include[= ]|--glob[= ]|-g |--type[= ]|-t )['"]?([^!'"\s][^'"\s]*)`)
 
 // fileVerbs say what is done to files.
 var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wrote", work.ToolDelete: "deleted", work.ToolEdit: "edited"}
@@ -327,8 +371,8 @@ var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
 func (r *Reading) usualFolder(root string) (usual string) {
 	counts := map[string]int{}
 	for k := range r.steps {
-		if s := &r.steps[k]; s.kind == did && s.access.Kind == work.ToolShell {
-			f := r.newAction(k).folder
+		if s := &r.steps[k]; s.kind == did && s.access.Command != "" {
+			f := s.access.Folder
 			if work.IsAbs(f) && (root == "" || strings.HasPrefix(slashedPath(root)+"/", slashedPath(f)+"/")) {
 				if counts[f]++; counts[f] > counts[usual] {
 					usual = f

@@ -244,12 +244,17 @@ var noItem item
 // resultItem makes an item of a result that belongs to no file.
 func (f *filler) resultItem(a *action) *item {
 	s := &f.steps[a.step]
-	if s.result == nil || a.refused || s.lines > 0 || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
+	if s.result == nil || a.refused || standsInFiles(s) || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
 		return &noItem
 	}
 	text := withoutFrame(s.result.Text)
 	if s.access.Path != "" && s.access.Kind != work.ToolSearch || work.IsPatch(text) { // the files have it
 		return &noItem
+	}
+	if s.lines > 0 && s.access.Kind == work.ToolShell {
+		if text = f.withoutPlaced(s, text); isCode(text) { // of files that could not be told apart
+			return &noItem
+		}
 	}
 	if s.access.Kind == work.ToolShell {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
@@ -262,7 +267,7 @@ func (f *filler) resultItem(a *action) *item {
 		l = strings.TrimSpace(l)
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
-	found = found || !a.failed && isManual(text)
+	found = found || !a.failed && (isManual(text) || isList(text))
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
@@ -270,6 +275,33 @@ func (f *filler) resultItem(a *action) *item {
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
+}
+
+// isCode reports whether a third of the lines of a text end as those of code do.
+func isCode(text string) bool {
+	code := work.CountLines(withoutLines(text, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return l == "" || !strings.Contains("{}();,", l[len(l)-1:])
+	}))
+	return code*3 > work.CountLines(text)
+}
+
+// withoutPlaced leaves off the lines of an output that stand in the files that it shows.
+func (f *filler) withoutPlaced(s *step, text string) string {
+	placed := map[string]bool{}
+	for _, op := range f.kinds.Access(s.call).Ops {
+		if file := f.set.File(op.Path); file != nil {
+			for _, g := range file.Regions {
+				for _, l := range g.Lines {
+					placed[l.Text] = true
+				}
+			}
+		}
+	}
+	return withoutLines(text, func(l string) bool {
+		l = strings.TrimRight(l, "\r\n")
+		return placed[l] || placed[lineNumber.ReplaceAllString(l, "")]
+	})
 }
 
 // leastTold is the length in bytes from which a line that an action's line tells is left

@@ -186,7 +186,7 @@ func TestWhatIsNotTold(t *testing.T) {
 		}
 	}
 	log := strings.Repeat("a line of a log, one of very many of them\n", 9) + "  }\n4 jobs ran\nstored in /tmp/jobs\n"
-	for before, want := range map[string]string{"error: no lease\nport: 8080\n": "error: no lease\nport: 8080", "": "4 jobs ran"} {
+	for before, want := range map[string]string{"error: no lease\nport: 8080\n": "error: no lease\nport: 8080", "port: 8080\nerror: no lease\n": "port: 8080\nerror: no lease", "": "4 jobs ran"} {
 		if got := keyLines(before+log, "stored in /tmp/jobs", 40, false); got != want {
 			t.Errorf("told by %q, want %q", got, want)
 		}

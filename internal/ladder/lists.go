@@ -21,8 +21,9 @@ type lists struct {
 }
 
 // todo is one thing to do. Its status is pending, in_progress, completed,
-// cancelled, or what the agent calls it.
-type todo struct{ id, text, status string }
+// cancelled, or what the agent calls it. What it is about stands for a text that is
+// missing.
+type todo struct{ id, text, about, status string }
 
 type agent struct{ id, task string }
 
@@ -93,7 +94,7 @@ func (l *lists) readTodos(call *chat.Part, result string) {
 		l.todos = list
 	case plan != "":
 		l.plan = plan
-	case one.text != "" || one.id != "" && one.status != "":
+	case one.text+one.about != "" || one.id != "" && one.status != "":
 		if number := taskNumber.FindStringSubmatch(result); one.id == "" && number != nil {
 			one.id = number[1]
 		}
@@ -117,7 +118,7 @@ func todoList(raw string) (list []todo, ok bool) {
 			work.Members(raw, func(key, raw string) bool { t.readMember(key, raw); return true })
 			ok = ok || t.status != ""
 		}
-		if t.text != "" {
+		if t.text = cmp.Or(t.text, t.about); t.text != "" {
 			list = append(list, t)
 		}
 		return len(list) < mostTodos
@@ -137,9 +138,7 @@ func (t *todo) readMember(key, raw string) {
 			t.text = text
 		}
 	case "description", "text":
-		if t.text == "" {
-			t.text = text
-		}
+		t.about = text
 	case "status", "state":
 		t.status = todoStatus(text)
 	case "done", "completed", "checked":
@@ -185,10 +184,12 @@ func readChecklist(s string) (list []todo) {
 
 // mergeTodo adds or changes one entry.
 func (l *lists) mergeTodo(t todo) {
-	i := slices.IndexFunc(l.todos, func(old todo) bool { return t.id != "" && old.id == t.id || t.id == "" && old.text == t.text })
+	i := slices.IndexFunc(l.todos, func(old todo) bool {
+		return t.id != "" && old.id == t.id || t.id == "" && old.text == cmp.Or(t.text, t.about)
+	})
 	if i < 0 {
 		i = len(l.todos)
-		l.todos = append(l.todos, todo{id: t.id, status: "pending"})
+		l.todos = append(l.todos, todo{id: t.id, text: t.about, status: "pending"})
 	}
 	old := &l.todos[i]
 	old.text, old.status = cmp.Or(t.text, old.text), cmp.Or(t.status, old.status)

@@ -42,6 +42,9 @@ func TestLists(t *testing.T) {
 		{readSteps(ranTool("1", "TaskCreate", `{"subject":"A","description":"long"}`, "Task #1 created successfully: A"),
 			ranTool("2", "TaskCreate", `{"subject":"B","description":"long"}`, "Task #2 created successfully: B"),
 			ranTool("3", "TaskUpdate", `{"taskId":"1","status":"completed"}`, "Updated task #1 status")), "1|A|completed; 2|B|pending"},
+		{readSteps(ranTool("1", "TaskCreate", `{"subject":"A"}`, "Task #1 created successfully: A"),
+			ranTool("2", "TaskUpdate", `{"taskId":"1","description":"It was not enough.","status":"in_progress"}`, "Updated task #1")), "1|A|in_progress"},
+		{readSteps(ranTool("1", "todo_add", `{"id":"1","description":"A"}`, "ok")), "1|A|pending"},
 		{readSteps(ranTool("1", "write_todos", `{"todos":"- [x] A\n- [ ] B\n  - [~] C\n"}`, "ok")), "|A|completed; |B|pending; |C|in_progress"},
 		{readSteps(ranTool("1", "TodoWrite", `{"todos":[{"content":"A","status":"pending"}]}`, "ok"), ranTool("2", "TodoWrite", `{"todos":[]}`, "ok")), ""},
 		{readSteps(ranTool("1", "Bash", `{"command":"todo","todos":[{"content":"A","status":"x"}]}`, "ok")), ""},
@@ -149,6 +152,20 @@ func TestDoubtNote(t *testing.T) {
 		)
 		if form := fold(Read(h, counter, nil), 2000); !strings.Contains(form.State, "### /w/a.go"+want+"\n") {
 			t.Errorf("%s: want %q in\n%s", command, want, form.State)
+		}
+	}
+}
+
+// What is to be done is told by its id, and where it is listed unless that stands below.
+func TestStandingOfTodos(t *testing.T) {
+	for shown, want := range map[bool]string{
+		false: standsHead + "\n- to do: #1 A\n- done: 0 of 1 thing to do, as listed in message 1\n",
+		true:  standsHead + "\n- to do: #1 A\n- done: 0 of 1 thing to do\n",
+	} {
+		r := readSteps(ranTool("1", "TaskCreate", `{"subject":"A"}`, "Task #1 created successfully: A"))
+		form := r.Fill(Room{Tokens: 2000, From: 0, To: 1, Turn: -1, Shown: []bool{shown, true}})
+		if !strings.Contains(form.State, want) {
+			t.Errorf("shown %v: want %q in\n%s", shown, want, form.State)
 		}
 	}
 }

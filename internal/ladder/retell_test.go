@@ -12,6 +12,13 @@ import (
 func TestValuesHaveOwners(t *testing.T) {
 	got := jsonValues(`{"dob":"1982-10-19","saved_passengers":[{"dob":"1992-11-19"},{"dob":"1990-10-11"}],"cards":{"card_29":{"last_four":"7803"}},"note":"`+
 		strings.Repeat("word ", 90)+`","graders":[{"passed":false,"reason":"`+strings.Repeat("the answer names no source ", 4)+`"}]}`, "", 240)
+	comment := `{"id":2778486622,"userId":"391278df-a833-4c1b-9d6e-0123456789ab","body":"The session may be marked as ended. BUG_ID: 391278df-a833-4c1b-9d6e-0123456789ab"}`
+	if got, want := keyLines(comment, "2778486622", 240, false), "body: The session may be marked"; !strings.HasPrefix(got, want) || strings.Contains(got, "userId") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := keyLines("{\n\"id\": 2778486622\n}", "id: 2778486622", 240, false); got != "" {
+		t.Errorf("what is told is told again as %q", got)
+	}
 	for _, want := range []string{"dob: 1982-10-19\n", "saved_passengers.dob: 1992-11-19, 1990-10-11", "last_four: 7803", "reason: the answer names no source"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -53,9 +60,13 @@ func TestSkillOfFinishedTurn(t *testing.T) {
 
 // A long command keeps its first and last words whole.
 func TestClipMiddle(t *testing.T) {
-	got := clipMiddle("go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay", 60)
-	if want := "go test ./internal/ladder … ./cmd/winnow/replay"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for command, want := range map[string]string{
+		"go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay": "go test ./internal/ladder … ./cmd/winnow/replay",
+		"git -C /home/me/projects/one status && git -C /home/me/projects/two status --short":                            "git -C /home/me/projects/one status … /two status --short",
+	} {
+		if got := clipMiddle(command, 60); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -71,6 +82,19 @@ func TestRemarksWithoutPlans(t *testing.T) {
 		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
 	} {
 		if got := withoutPlans(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// What the agent takes back is not told as what it found.
+func TestRefuted(t *testing.T) {
+	for text, want := range map[string]string{
+		"The bug is in `lease()`, which adds two. It may be 2.25 levels.\n\nNo, that doesn't make sense.\n\nThe cause is line 7 of the lease file.": "The cause is line 7 of the lease file.",
+		"The cause is line 7 of the lease file. It must be the rule of line 9. Actually, wait. It is late.":                                         "The cause is line 7 of the lease file. …",
+		"The cause is line 7 of the lease file. It must be the rule of line 9.\n\nActually, wait.":                                                  "The cause is line 7 of the lease file. …",
+	} {
+		if got := decisionSentences(text, 300); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -122,6 +146,44 @@ func TestTally(t *testing.T) {
 	} {
 		if got := tallyLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What is told of commands, each with its output, in a turn.
+func TestCommands(t *testing.T) {
+	long := strings.Repeat(" more words", 10)
+	commits := "3f2a9b1 fix: fail on broken links" + long + "\n1c2d3e4 add a test for error pages\n9a8b7c6 first draft\n5e6f7a8 begin"
+	for name, c := range map[string]struct {
+		runs      [][2]string
+		want, not string
+	}{
+		"what did not fail":              {[][2]string{{"watch job", "Process exited with code 0\nERROR: no such module"}, {"watch job", "Process exited with code 0\nready"}}, "watch job`, exit 0: ERROR: no such module\n", "failed"},
+		"what failed":                    {[][2]string{{"make", "Exit code 2\nmake: *** Error 2"}, {"make", "built"}}, "make`, failed, later passed: make: *** Error 2\n", ""},
+		"the newest commit stands first": {[][2]string{{"git log --oneline -4", commits}}, "-4`: 3f2a9b1 fix: fail on broken links" + long + "\n  1c2d3e4 add a test for error pages\n  9a8b7c6 first draft\n  5e6f7a8 begin", ""},
+		"the new commit and not an echo": {[][2]string{{"git commit -qam x && git log --oneline -3 && echo '=== clean? ==='", commits + "\n=== clean? ==="}}, ": 3f2a9b1 fix: fail on broken links", "`: === clean"},
+		"a commit whose title says fail": {[][2]string{{"git commit -am x", "[main 3f2a9b1] fix: fail on broken links\n 1 file changed"}}, "x`: [main 3f2a9b1] fix: fail", ""},
+		"a list in its order":            {[][2]string{{"git status --short", strings.Repeat(" M a/very/long/path/to/a/file/number.go\n", 9) + " D error.go"}}, "--short`\n  M a/very", "`: "},
+		"a box in a page is no tally":    {[][2]string{{"gh pr view 7", "# Title\n\n- [x] lint: 0 issues\n" + long + long}}, "view 7`\n", "7`: -"},
+		"packages that tail left":        {[][2]string{{"go test ./... | tail -2", "ok  \tm/a\t0.1s\nok  \tm/b\t0.1s"}}, ": ok, the last 2 packages\n", ""},
+		"the files of a search":          {[][2]string{{"grep -rn --include='*_test.go' lease src", "Process exited with code 1"}}, "searched for `lease` in src (only `*_test.go`): nothing found", ""},
+		"the hits of a short search":     {[][2]string{{"grep -n lease a.go", "7:var lease = 47\n9:lease++"}}, "in a.go: 7:var lease = 47 9:lease++\n", ""},
+		"what no file took":              {[][2]string{{"cat -n a.go && go vet", "     1\tpackage a\n" + long + long + "\nport: 8080"}}, "\n  port: 8080", "package a"},
+		"an edit between two runs":       {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
+		"success beside a warning":       {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
+		"tests that passed one by one":   {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
+		"a read of nothing":              {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},
+		"the folder of a listing":        {[][2]string{{"cd /w && make", "built"}, {"cd /w/web && rg --files", "a.ts"}}, "ran `rg --files` in /w/web: a.ts\n", "make` in"},
+		"code that no file took":         {[][2]string{{"cat -n a.go && tool b.go", "     1\tpackage a\n" + strings.Repeat("\tx: y,\n", 40)}}, "tool b.go`\n", "x: y"},
+		"the end of a very long line":    {[][2]string{{"tool", strings.Repeat("ab 7 ", 2000)}}, "tool`\n  ab 7", ""},
+		"the first of ticked lines":      {[][2]string{{"tool auth", "hosts\n  ✓ Logged in as anna\n" + long + "\n  ✓ Logged in as bot\n" + long}}, "auth`: ✓ Logged in as anna\n", ""},
+	} {
+		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))
+		for i, r := range c.runs {
+			h = h.Append(ran(fmt.Sprint(i), r[0], r[1])...)
+		}
+		if got := fold(Read(h, counter, nil), 2000).Fold; !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: want %q and not %q in\n%s", name, c.want, c.not, got)
 		}
 	}
 }

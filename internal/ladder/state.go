@@ -153,14 +153,18 @@ func (f *filler) describeStanding(room int) string {
 	var open []string
 	done := 0
 	for _, t := range found.todos {
+		name := quote.ClipLine(t.text, 240)
+		if t.id != "" { // which a call about it needs
+			name = "#" + t.id + " " + name
+		}
 		switch t.status {
 		case "in_progress":
-			open = slices.Insert(open, 0, "in progress: "+quote.ClipLine(t.text, 240))
+			open = slices.Insert(open, 0, "in progress: "+name)
 		case "completed":
 			done++
 		case "cancelled":
 		default:
-			open = append(open, "to do: "+quote.ClipLine(t.text, 240))
+			open = append(open, "to do: "+name)
 		}
 	}
 	count := fmt.Sprintf("done: %d of %s", done, plural(len(found.todos), "thing")+" to do")
@@ -173,6 +177,12 @@ func (f *filler) describeStanding(room int) string {
 	default:
 		for _, text := range open {
 			put(text)
+		}
+		if f.isShown(found.told) {
+			if len(open) > 0 {
+				put(count)
+			}
+			break
 		}
 		put(count + fmt.Sprintf(", as listed in message %d", found.told+1))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
@@ -33,7 +34,9 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	switch {
 	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ": nothing found"
-	case a.mended:
+	case s.access.Kind == work.ToolRead && s.access.Command != "" && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
+		return ", printed nothing"
+	case a.mended && (failed || !known):
 		text = ", failed, later passed"
 	case known && (exit != 0 || s.access.Kind == work.ToolShell):
 		text = fmt.Sprintf(", exit %d", exit)
@@ -55,10 +58,10 @@ const stopped = ", stopped before its end"
 // counts, what it names, or the result where that is short.
 func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	text, shell, tally := s.result.Text, s.access.Kind == work.ToolShell, ""
-	if shell && s.lines == 0 {
+	if shell && !standsInFiles(s) {
 		tally = strings.TrimSuffix(tallyLine(text), ":")
 		if n := len(passedPackage.FindAllStringIndex(text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
-			tally = fmt.Sprintf("ok, all %d packages", n)
+			tally = fmt.Sprintf("ok, %s %d packages", whichOf(s.access.Command, withoutFrame(text)), n)
 		}
 	}
 	switch {
@@ -72,21 +75,48 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		}
 		return why
 	case a.once:
-		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), lastLine(text))
+		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
 	case tally != "":
 		return tally
-	case s.lines > 0 || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
+	case s.lines > 0 && (s.access.Kind != work.ToolSearch || standsInFiles(s)) || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
 		return ""
 	case len(text) <= verdictWidth:
 		return text
 	case shell:
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
-		if l := lastLine(text); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
+		if n := strings.Count(text, " PASSED"); n > 0 && why == "" {
+			return plural(n, "test") + " PASSED"
+		}
+		if l := outcomeLine(text, s.access.Command); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
 			return l
 		}
 		return why
 	}
 	return ""
+}
+
+// standsInFiles reports whether what a call returned is told as lines of files: nearly
+// all of it was placed there. Of a search files show few hits, so that a few are told.
+func standsInFiles(s *step) bool {
+	switch n := work.CountLines(withoutFrame(s.result.Text)); s.access.Kind {
+	case work.ToolShell:
+		return s.lines > 0 && s.lines*10 >= n*9
+	case work.ToolSearch:
+		return s.lines > 0 && n > 3
+	}
+	return s.lines > 0
+}
+
+// whichOf says which of its lines an output shows, where head or tail may have cut it.
+func whichOf(command, text string) string {
+	cut := cutOutput.FindStringSubmatch(command)
+	if cut == nil {
+		return "all"
+	}
+	if most, err := strconv.Atoi(cmp.Or(cut[2], "10")); err == nil && work.CountLines(text) < most {
+		return "all"
+	}
+	return map[string]string{"head": "the first", "tail": "the last"}[cut[1]]
 }
 
 // refusalIn says who refused a call and in which words; "" where nobody did.
@@ -152,10 +182,16 @@ var (
 	}
 
 	// ticked say that something is done.
-	ticked = []*regexp.Regexp{regexp.MustCompile(`^(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`)}
+	ticked = []*regexp.Regexp{
+		regexp.MustCompile(`^(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`),
+		regexp.MustCompile(`(?i)^(?:\S+\s+){0,3}\[?success(?:ful|fully)?\b`),
+	}
 
 	// failedTest names a test that failed.
 	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
+
+	// cutOutput leaves one end of what a command prints.
+	cutOutput = regexp.MustCompile(`\|\s*(head|tail)\b(?: -n? ?(\d+))?`)
 
 	// passedPackage says that the tests of a package passed.
 	passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
@@ -174,15 +210,20 @@ var (
 )
 
 // bestLine returns the line of a text's end that tells most, by the first form that it has;
-// of like lines the last. A line that reports an error is none, but in a tally.
+// of like lines the last, but of ticked ones the first. A line that reports an error is
+// none, but in a tally.
 func bestLine(text string, forms []*regexp.Regexp) (best string) {
-	tally := &forms[0] == &tallies[0]
+	tally, later := &forms[0] == &tallies[0], 1
+	if &forms[0] == &ticked[0] {
+		later = 0
+	}
 	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
 		l = strings.TrimSpace(l)
 		for i, form := range forms {
 			if form.MatchString(l) {
-				if tally && len(l) <= verdictWidth || !tally && work.Clearness(l) == 0 {
-					best, forms = l, forms[:i+1]
+				if tally && len(l) <= verdictWidth && !find.AnyStart(l, "- [", ">", "|", "*") || // else a page speaks of it
+					!tally && work.Clearness(l) == 0 {
+					best, forms = l, forms[:i+later]
 				}
 				break
 			}
@@ -275,4 +316,59 @@ func lastLine(text string) string {
 		}
 	}
 	return ""
+}
+
+// listForms are how the lines of lists begin: with a commit, a number, the state of a
+// file, its mode, a path; or each is a name alone.
+var listForms = []*regexp.Regexp{
+	regexp.MustCompile(`^[0-9a-f]{7,40}\s`), regexp.MustCompile(`^[MADRCU?!]{1,2}\s`), regexp.MustCompile(`^#?\d+\t`),
+	regexp.MustCompile(`^[-dlcbps][-rwxsStT]{9}`), regexp.MustCompile(`^\S*/\S*\s`), regexp.MustCompile(`^[\w./~@][\w./~@:+-]*$`),
+}
+
+// listForm returns the form that a line has in common with others of a list; -1 where it
+// has none. The first are those of a commit and of a file's state.
+func listForm(l string) int {
+	l = strings.TrimLeft(l, " \t*")
+	return slices.IndexFunc(listForms, func(form *regexp.Regexp) bool { return form.MatchString(l) })
+}
+
+// isList reports whether nearly all lines of a text, of its first ones, have one form.
+func isList(text string) bool {
+	counts, all := make([]int, len(listForms)), 0
+	for l := range strings.Lines(quote.Clip(text, 8000)) {
+		if l = strings.TrimSpace(l); l != "" {
+			all++
+			if form := listForm(l); form >= 0 {
+				counts[form]++
+			}
+		}
+	}
+	return all > 2 && slices.Max(counts)*4 >= all*3
+}
+
+// outcomeLine returns the last line of an output that the command did not echo, unless
+// it is one of a list: of commits the newest stands first, other lists have no outcome.
+func outcomeLine(text, command string) (best string) {
+	if len(text) > 8000 {
+		_, text, _ = strings.Cut(text[len(text)-8000:], "\n")
+	}
+	form := -1
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
+		l := lastLine(line)
+		echoed := l != "" && strings.Contains(command, "echo ") && strings.Contains(command, l)
+		switch {
+		case best == "" && echoed || l == "":
+		case best == "":
+			if best, form = l, listForm(l); form == 1 {
+				return ""
+			}
+		case echoed || form < 0 || listForm(l) != form:
+			return best
+		case form == 0:
+			best = l
+		default:
+			return ""
+		}
+	}
+	return best
 }

@@ -133,7 +133,11 @@ func clipMiddle(command string, n int) string {
 	if len(command) <= n {
 		return command
 	}
-	return headOf(command, n*3/5, []string{" "}) + " … " + tailOf(command, n*2/5, []string{" ", "/"})
+	tail := strings.ToValidUTF8(command[len(command)-n*2/5:], "")
+	if at := strings.IndexAny(tail, " /"); at >= 0 && at < len(tail)*2/3 {
+		tail = strings.TrimSpace(tail[at:])
+	}
+	return headOf(command, n*3/5, []string{" "}) + " … " + tail
 }
 
 // withBinding adds the sentences of a request that bind to a form that lacks them. It
@@ -175,15 +179,22 @@ func bindingSections(text string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// decisionSentences returns the sentences of a remark that tell a decision or a find, up
-// to n bytes; "" where there are none.
+// decisionSentences returns the sentences of a remark that tell a decision or a find and
+// that the next words do not take back, up to n bytes; "" where there are none.
 func decisionSentences(text string, n int) string {
 	var b strings.Builder
 	gap := "" // between the last sentence that is told and this one
-	for l := range strings.Lines(text) {
-		l = strings.TrimSpace(l)
-		for s := range typed.Sentences(l, remarkMarks) {
-			if len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	for i, l := range lines {
+		next := "" // what stands behind it
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		refuted := refutes.MatchString(next) && !pauses.MatchString(next)
+		all := append(slices.Collect(typed.Sentences(strings.TrimSpace(l), remarkMarks)), next)
+		for k, s := range all[:len(all)-1] {
+			refuted := refuted || refutes.MatchString(all[k+1])
+			if refuted || len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
 				gap = " … "
 				continue
 			}
@@ -199,6 +210,13 @@ func decisionSentences(text string, n int) string {
 	}
 	return b.String()
 }
+
+// refutes are the words with which an agent takes back what it has just said: a whole
+// paragraph, or where it only pauses its last sentence.
+var (
+	refutes = regexp.MustCompile(`(?i)^\W*(?:(?:but |no, )?(?:that|this|it) (?:doesn['’]t|does not|can['’]t|cannot) (?:make sense|be right|work)|no, (?:that|this|it)\b)|` + pauses.String())
+	pauses  = regexp.MustCompile(`(?i)^\W*(?:(?:actually|hmm|but|no),? )?wait\b`)
+)
 
 // remarkMarks end the sentences of a remark.
 const remarkMarks = ".!?。！？"
@@ -258,20 +276,22 @@ func isManual(text string) bool {
 var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
 
 // keyLines returns the lines of a result that say most, up to n bytes, without what
-// is told already: those that report errors and those that give names their values, else
-// the last ones.
+// is told already: those that report errors and those that give names their values, in
+// their order, else the last ones.
 // Of a search, a list or a manual it returns the first lines, and how many there are.
 func keyLines(text, told string, n int, found bool) string {
-	if values := jsonValues(text, told, n); values != "" {
+	if values := jsonValues(text, told, n); values != "" || jsonValues(text, "", n) != "" { // or all of them are told
 		return values
 	}
 	var lines []string
+	places := map[string]int{}
 	put := func(l string) (fits bool) {
+		at := strings.Index(text, strings.Trim(l, "…"))
 		if l = quote.ClipLine(l, 160); strings.Contains(told, l) || !found && slices.Contains(lines, l) || isHarnessFrame(l) || !hasWord.MatchString(l) {
 			return true
 		}
 		if n -= len(l) + 1; n >= 0 {
-			lines = append(lines, l)
+			lines, places[l] = append(lines, l), at
 		}
 		return n >= 0
 	}
@@ -288,11 +308,12 @@ func keyLines(text, told string, n int, found bool) string {
 		put(l)
 	}
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); work.GivesValue(l) && !put(l) {
+		if l = strings.TrimSpace(l); (work.GivesValue(l) || work.MarksTest(l)) && !put(l) {
 			break
 		}
 	}
 	if len(lines) > 0 {
+		slices.SortStableFunc(lines, func(a, b string) int { return places[a] - places[b] })
 		return strings.Join(lines, "\n")
 	}
 	for _, l := range slices.Backward(strings.Split(text, "\n")) {
@@ -366,7 +387,7 @@ func jsonValues(text, told string, n int) string {
 
 // serves are values of which a service keeps its own account: when a record was
 // written, and the keys of what it refers to.
-var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
+var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|^\w*[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
 
 // rankValue says how soon a value is told.
 func rankValue(name, v string) int {

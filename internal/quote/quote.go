@@ -125,7 +125,11 @@ var roleTags = []string{
 
 // roleTag reports whether what follows a "<" makes it a tag that marks a role.
 func roleTag(s string) bool {
-	if strings.HasPrefix(s, "|") || strings.HasPrefix(s, "｜") {
+	if strings.HasPrefix(s, "|") {
+		name, _, ok := strings.Cut(s[1:min(len(s), 80)], "|>") // as in <|im_start|>
+		return ok && name != "" && strings.IndexFunc(name, func(r rune) bool { return r > 0x7f || !isWord(byte(r)) && !strings.ContainsRune("-/.: ", r) }) < 0
+	}
+	if strings.HasPrefix(s, "｜") {
 		return true
 	}
 	s = strings.TrimLeft(s[:min(len(s), 40)], "/ \t")
@@ -158,7 +162,7 @@ var roleWords = []string{"system", "user", "human", "assistant", "developer", "a
 
 // Words that a line in brackets may not start with: the labels of Serialize
 // and of a fold's text.
-var bracketWords = []string{"user", "assistant", "tool", "system", "human", "developer", "earlier", "end of", "the earlier", "message", "result", "image", "document", "#", "…", "..."}
+var bracketWords = []string{"user", "assistant", "tool", "system", "human", "developer", "earlier", "end of the", "end of how", "the earlier", "message", "result", "image", "document", "#", "…", "..."}
 
 // lineMarker returns where the line that s starts with has to be escaped: in
 // front of a role, a label or a heading of ours. It is -1 for all other lines.
@@ -176,8 +180,10 @@ func lineMarker(s string) int {
 			return i
 		}
 	case c == '[':
-		if HasFold(s[i+1:], bracketWords...) {
-			return i
+		for _, w := range bracketWords {
+			if HasFold(s[i+1:], w) && endsWord(w, s[i+1+len(w):]) {
+				return i
+			}
 		}
 	case strings.HasPrefix(s[i:], "====="):
 		return i
@@ -192,6 +198,12 @@ func lineMarker(s string) int {
 		}
 	}
 	return -1
+}
+
+// endsWord reports whether a word ends where rest follows it: [tool.x] and [users] are
+// names in a file of settings.
+func endsWord(w, rest string) bool {
+	return rest == "" || !isLetter(w[len(w)-1]) || !isWord(rest[0]) && strings.IndexByte("./-", rest[0]) < 0
 }
 
 // headingWords returns the words of a Markdown heading, "" where s starts with none.

@@ -58,6 +58,7 @@ func findErrors(text string, most int) []errorLine {
 	if most = max(most, 0); len(all) <= most {
 		return all
 	}
+	demoteRepeated(all)
 	slices.SortStableFunc(all, func(a, b errorLine) int { return cmp.Compare(b.score, a.score) })
 	// Of those that are as clear as the last one, the first and the last count.
 	last := len(all)
@@ -72,6 +73,32 @@ func findErrors(text string, most int) []errorLine {
 	all = append(all[:most-tail], all[last-tail:last]...)
 	slices.SortFunc(all, func(a, b errorLine) int { return cmp.Compare(a.number, b.number) })
 	return all
+}
+
+// demoteRepeated puts lines of a linter that come many times in one form, beside lines
+// with a mark of failure, behind all others.
+func demoteRepeated(all []errorLine) {
+	const many = 4
+	marked, forms := false, map[string]int{}
+	for i := range all {
+		marked = marked || MarksTest(all[i].line)
+		forms[placedForm(all[i].line)]++
+	}
+	for i := range all {
+		if form := placedForm(all[i].line); marked && form != "" && forms[form] >= many {
+			all[i].score = 1
+		}
+	}
+}
+
+// placedForm returns what stands behind a place in a file, up to a number: the kind of
+// what a linter reports. It is "" for a line without a place.
+func placedForm(line string) string {
+	words := strings.Fields(line)
+	if len(words) < 2 || !strings.HasSuffix(words[0], ":") || !located(words[0]) {
+		return ""
+	}
+	return words[1][:len(words[1])-len(strings.TrimLeftFunc(words[1], func(r rune) bool { return r < '0' || r > '9' }))]
 }
 
 // clip shortens an error line, around the word that makes it one.
@@ -306,6 +333,8 @@ func located(s string) bool {
 func codePenalty(line string) int {
 	line = strings.TrimSpace(line)
 	switch {
+	case namesCommit.MatchString(line):
+		return 6
 	case PassesTest(line) || looksLikeCode(line):
 		return 3
 	case find.Any(line, codeMarks...) && !opensWithError(line):
@@ -314,9 +343,18 @@ func codePenalty(line string) int {
 	return 0
 }
 
+// namesCommit tells a commit by its title, which may speak of the error that it mends.
+var namesCommit = regexp.MustCompile(`^[*|\\/ ]*(?:\[[^\]]* )?[0-9a-f]{7,40}\]? `)
+
 var failMarks = []string{"✗ ", "✖ ", "✘ ", "❌ "}
 
 var passMarks = []string{"✓", "✔", "√", "✅", "ok ", "ok\t", "?   \t", "PASS", "(pass)", "--- PASS", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME"}
+
+// MarksTest reports whether a line begins with the mark of a check that passed or failed.
+func MarksTest(line string) bool {
+	line = strings.TrimSpace(line)
+	return find.AnyStart(line, failMarks...) || find.AnyStart(line, passMarks[:4]...)
+}
 
 // PassesTest reports whether a test runner says in a line that something passed or
 // began.
