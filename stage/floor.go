@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -346,7 +347,7 @@ func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
 	case chat.Text, chat.ToolResult, chat.Document:
 		text := note
 		if room >= 8 && p.Text != "" {
-			text = d.headTail(p.Text, 6*room, 1<<30, room) + "\n" + note
+			text = d.cutText(work.KeepBoth, p.Text, d.namedLines(it.visiblePart), 6*room, 1<<30, room) + "\n" + note
 		}
 		return d.maskItem(it, text, why)
 	case chat.Image:

@@ -3,6 +3,8 @@ package stage
 import (
 	"cmp"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,6 +42,39 @@ func (d *Draft) workedOn(i int, text string) []block {
 	return blocks
 }
 
+// namedLines returns the parts of what a call read that the user's last request names by
+// the numbers of their lines: path:12-30, or lines 12-30 behind the path.
+func (d *Draft) namedLines(p visiblePart) []block {
+	name := path.Base(d.Kinds.Access(d.Call(p.message, p.index)).Path)
+	if p.Kind != chat.ToolResult || d.LastUser < 0 || len(name) < 4 {
+		return nil
+	}
+	named, err := regexp.Compile(regexp.QuoteMeta(name) + `(?:\W{0,3}:|[^\n]{0,40}\blines? )(\d{1,7})(?:[-–](\d{1,7}))?`)
+	if err != nil {
+		return nil
+	}
+	var blocks []block
+	for _, found := range named.FindAllStringSubmatch(d.History.At(d.LastUser).Text(), 16) {
+		from := numberedLine(p.Text, found[1])
+		if to := numberedLine(p.Text, cmp.Or(found[2], found[1])); from >= 0 && to >= from {
+			blocks = append(blocks, blockAround(p.Text, from, to))
+		}
+	}
+	return blocks
+}
+
+// numberedLine returns where a line begins that a tool gave a number; -1 where it did not.
+func numberedLine(text, number string) int {
+	at := 0
+	for l := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(l, " "), number); ok && rest != "" && strings.IndexByte("0123456789", rest[0]) < 0 {
+			return at
+		}
+		at += len(l)
+	}
+	return -1
+}
+
 // blockAround returns the lines of text[from:to] and those near it.
 func blockAround(text string, from, to int) block {
 	for range nearLines + 1 {
@@ -56,8 +91,8 @@ func blockAround(text string, from, to int) block {
 }
 
 // limitAround shortens a text as [work.Limit] does where some of its parts matter,
-// the first most. They have half of the room; what stands before and after them has
-// the rest.
+// the first most. They have half of the room at most; what stands before and after them
+// has the rest.
 func limitAround(text string, bytes, lines int, blocks []block) (string, bool) {
 	var kept []block
 	room, roomLines := bytes/2, lines/2
@@ -71,11 +106,12 @@ func limitAround(text string, bytes, lines int, blocks []block) (string, bool) {
 		return work.Limit(text, bytes, lines)
 	}
 	slices.SortFunc(kept, func(a, b block) int { return cmp.Compare(a.from, b.from) })
+	room, roomLines = (bytes-bytes/2+room)*2/5, (lines-lines/2+roomLines)*2/5 // before them, and behind them
 	var out strings.Builder
 	at := 0
 	for _, b := range kept {
 		if at == 0 {
-			head, _ := work.Limit(text[:b.from], bytes/5, lines/5)
+			head, _ := work.Limit(text[:b.from], room, roomLines)
 			out.WriteString(head)
 		} else if b.from > at {
 			fmt.Fprintf(&out, "\n[… %d lines left out]", countLines(text[at:b.from]))
@@ -83,7 +119,7 @@ func limitAround(text string, bytes, lines int, blocks []block) (string, bool) {
 		out.WriteString(text[b.from:b.to])
 		at = b.to
 	}
-	tail, _ := work.Limit(text[at:], bytes/5, lines/5)
+	tail, _ := work.Limit(text[at:], room, roomLines)
 	out.WriteString(tail)
 	return out.String(), true
 }
