@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -255,6 +256,10 @@ func (f *filler) resultItem(a *action) *item {
 	if s.access.Kind == work.ToolShell {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
+	history := tellsHistory.MatchString(s.access.Rest)
+	if history {
+		text = withoutLines(text, byWhom.MatchString)
+	}
 	line, found := f.actionLine(a), s.access.Kind == work.ToolSearch
 	if found {
 		text = pathsBelow(f.folder, text)
@@ -263,7 +268,7 @@ func (f *filler) resultItem(a *action) *item {
 		l = strings.TrimSpace(l)
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
-	found = found || !a.failed && (isManual(text) || isList(text))
+	found = found || !a.failed && (isManual(text) || isList(text) || history)
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
@@ -272,6 +277,9 @@ func (f *filler) resultItem(a *action) *item {
 	x.kind, x.step = result, a.step
 	return x
 }
+
+// byWhom are the lines of a log that say less than a commit's title.
+var byWhom = regexp.MustCompile(`^(?:Author|Date|Merge):? `)
 
 // isCode reports whether a third of the lines of a text end as those of code do.
 func isCode(text string) bool {

@@ -87,7 +87,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		if n := strings.Count(text, " PASSED"); n > 0 && why == "" {
 			return plural(n, "test") + " PASSED"
 		}
-		if l := outcomeLine(text, s.access.Command); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
+		if l := outcomeLine(text, s.access.Command); why == "" && l != "" && summing.MatchString(l) && !find.AnyStart(l, ofPage...) && (listForm(l) == 0 || !tellsHistory.MatchString(s.access.Rest)) && work.Clearness(l) == 0 && (!strings.ContainsAny(l[len(l)-1:], "{}();,") || aside.MatchString(l)) {
 			return l
 		}
 		return why
@@ -190,6 +190,9 @@ var (
 	// failedTest names a test that failed.
 	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
 
+	// ofPage begin the lines of a page, such as a text of a pull request.
+	ofPage = []string{"- ", ">", "|", "*"}
+
 	// cutOutput leaves one end of what a command prints.
 	cutOutput = regexp.MustCompile(`\|\s*(head|tail)\b(?: -n? ?(\d+))?`)
 
@@ -201,6 +204,9 @@ var (
 
 	// summing are words of a last line that says how something went.
 	summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
+
+	// aside ends a line with words in brackets, which no call of code has.
+	aside = regexp.MustCompile(` \([^()]*\)$|\([+-]\)$`)
 
 	// progress is how programs say what they are at.
 	progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
@@ -221,7 +227,7 @@ func bestLine(text string, forms []*regexp.Regexp) (best string) {
 		l = strings.TrimSpace(l)
 		for i, form := range forms {
 			if form.MatchString(l) {
-				if tally && len(l) <= verdictWidth && !find.AnyStart(l, "- [", ">", "|", "*") || // else a page speaks of it
+				if tally && len(l) <= verdictWidth && !find.AnyStart(l, ofPage...) || // else a page speaks of it
 					!tally && work.Clearness(l) == 0 {
 					best, forms = l, forms[:i+later]
 				}
