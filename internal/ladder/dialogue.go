@@ -2,7 +2,6 @@ package ladder
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -276,36 +275,6 @@ func (f *filler) resultItem(a *action) *item {
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
-}
-
-// byWhom are the lines of a log that say less than a commit's title.
-var byWhom = regexp.MustCompile(`^(?:Author|Date|Merge):? `)
-
-// isCode reports whether a third of the lines of a text end as those of code do.
-func isCode(text string) bool {
-	code := work.CountLines(withoutLines(text, func(l string) bool {
-		l = strings.TrimSpace(l)
-		return l == "" || !strings.Contains("{}();,", l[len(l)-1:])
-	}))
-	return code*3 > work.CountLines(text)
-}
-
-// withoutPlaced leaves off the lines of an output that stand in the files that it shows.
-func (f *filler) withoutPlaced(s *step, text string) string {
-	placed := map[string]bool{}
-	for _, op := range f.kinds.Access(s.call).Ops {
-		if file := f.set.File(op.Path); file != nil {
-			for _, g := range file.Regions {
-				for _, l := range g.Lines {
-					placed[l.Text] = true
-				}
-			}
-		}
-	}
-	return withoutLines(text, func(l string) bool {
-		l = strings.TrimRight(l, "\r\n")
-		return placed[l] || placed[lineNumber.ReplaceAllString(l, "")]
-	})
 }
 
 // leastTold is the length in bytes from which a line that an action's line tells is left
