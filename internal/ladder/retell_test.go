@@ -174,7 +174,7 @@ func TestCommands(t *testing.T) {
 		"what no file took":                    {[][2]string{{"cat -n a.go && go vet", "     1\tpackage a\n" + long + long + "\nport: 8080"}}, "\n  port: 8080", "package a"},
 		"an edit between two runs":             {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
 		"success beside a warning":             {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
-		"tests that passed one by one":         {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
+		"tests that passed one by one":         {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\nALL CHECKS PASSED\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
 		"a read of nothing":                    {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},
 		"the folder of a listing":              {[][2]string{{"cd /w && make", "built"}, {"cd /w/web && rg --files", "a.ts"}}, "ran `rg --files` in /w/web: a.ts\n", "make` in"},
 		"code that no file took":               {[][2]string{{"cat -n a.go && tool b.go", "     1\tpackage a\n" + strings.Repeat("\tx: y,\n", 40)}}, "tool b.go`\n", "x: y"},

@@ -88,7 +88,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return text
 	case shell:
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
-		if n := strings.Count(text, " PASSED"); n > 0 && why == "" {
+		if n := len(passedTest.FindAllStringIndex(text, -1)); n > 0 && why == "" {
 			return plural(n, "test") + " PASSED"
 		}
 		if l := outcomeLine(text, s.access.Command); why == "" && sumsUp(s, l) {
@@ -217,6 +217,9 @@ var (
 
 	// cutOutput leaves one end of what a command prints.
 	cutOutput = regexp.MustCompile(`\|\s*(head|tail)\b(?: -n? ?(\d+))?`)
+
+	// passedTest names a test that passed, as pytest and Gradle do.
+	passedTest = regexp.MustCompile(`(?m)^\S+(?:::| > ).* PASSED\b`)
 
 	// passedPackage says that the tests of a package passed.
 	passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
