@@ -259,6 +259,10 @@ func (f *filler) resultItem(a *action) *item {
 	if s.access.Kind == work.ToolShell {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
+	history := tellsHistory.MatchString(s.access.Rest)
+	if history {
+		text = withoutLines(text, byWhom.MatchString)
+	}
 	line, found := f.actionLine(a), s.access.Kind == work.ToolSearch
 	if found {
 		text = pathsBelow(f.folder, text)
@@ -267,7 +271,7 @@ func (f *filler) resultItem(a *action) *item {
 		l = strings.TrimSpace(l)
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
-	found = found || !a.failed && (isManual(text) || isList(text))
+	found = found || !a.failed && (isManual(text) || isList(text) || history)
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
 		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
@@ -275,33 +279,6 @@ func (f *filler) resultItem(a *action) *item {
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
-}
-
-// isCode reports whether a third of the lines of a text end as those of code do.
-func isCode(text string) bool {
-	code := work.CountLines(withoutLines(text, func(l string) bool {
-		l = strings.TrimSpace(l)
-		return l == "" || !strings.Contains("{}();,", l[len(l)-1:])
-	}))
-	return code*3 > work.CountLines(text)
-}
-
-// withoutPlaced leaves off the lines of an output that stand in the files that it shows.
-func (f *filler) withoutPlaced(s *step, text string) string {
-	placed := map[string]bool{}
-	for _, op := range f.kinds.Access(s.call).Ops {
-		if file := f.set.File(op.Path); file != nil {
-			for _, g := range file.Regions {
-				for _, l := range g.Lines {
-					placed[l.Text] = true
-				}
-			}
-		}
-	}
-	return withoutLines(text, func(l string) bool {
-		l = strings.TrimRight(l, "\r\n")
-		return placed[l] || placed[lineNumber.ReplaceAllString(l, "")]
-	})
 }
 
 // leastTold is the length in bytes from which a line that an action's line tells is left

@@ -75,7 +75,11 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		}
 		return why
 	case a.once:
-		return cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
+		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
+		if why == "" && len(text) <= verdictWidth {
+			return text
+		}
+		return why
 	case tally != "":
 		return tally
 	case s.lines > 0 && (s.access.Kind != work.ToolSearch || standsInFiles(s)) || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
@@ -84,10 +88,10 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return text
 	case shell:
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
-		if n := strings.Count(text, " PASSED"); n > 0 && why == "" {
+		if n := len(passedTest.FindAllStringIndex(text, -1)); n > 0 && why == "" {
 			return plural(n, "test") + " PASSED"
 		}
-		if l := outcomeLine(text, s.access.Command); why == "" && l != "" && summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,") {
+		if l := outcomeLine(text, s.access.Command); why == "" && sumsUp(s, l) {
 			return l
 		}
 		return why
@@ -105,6 +109,24 @@ func standsInFiles(s *step) bool {
 		return s.lines > 0 && n > 3
 	}
 	return s.lines > 0
+}
+
+// withoutPlaced leaves off the lines of an output that stand in the files that it shows.
+func (f *filler) withoutPlaced(s *step, text string) string {
+	placed := map[string]bool{}
+	for _, op := range f.kinds.Access(s.call).Ops {
+		if file := f.set.File(op.Path); file != nil {
+			for _, g := range file.Regions {
+				for _, l := range g.Lines {
+					placed[l.Text] = true
+				}
+			}
+		}
+	}
+	return withoutLines(text, func(l string) bool {
+		l = strings.TrimRight(l, "\r\n")
+		return placed[l] || placed[lineNumber.ReplaceAllString(l, "")]
+	})
 }
 
 // whichOf says which of its lines an output shows, where head or tail may have cut it.
@@ -190,8 +212,14 @@ var (
 	// failedTest names a test that failed.
 	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
 
+	// ofPage begin the lines of a page, such as a text of a pull request.
+	ofPage = []string{"- ", ">", "|", "*"}
+
 	// cutOutput leaves one end of what a command prints.
 	cutOutput = regexp.MustCompile(`\|\s*(head|tail)\b(?: -n? ?(\d+))?`)
+
+	// passedTest names a test that passed, as pytest and Gradle do.
+	passedTest = regexp.MustCompile(`(?m)^\S+(?:::| > ).* PASSED\b`)
 
 	// passedPackage says that the tests of a package passed.
 	passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)
@@ -201,6 +229,9 @@ var (
 
 	// summing are words of a last line that says how something went.
 	summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
+
+	// aside ends a line with words in brackets, which no call of code has.
+	aside = regexp.MustCompile(` \([^()]*\)$|\([+-]\)$`)
 
 	// progress is how programs say what they are at.
 	progress = regexp.MustCompile(`(?i)^\W*(?:\S+[:\]] +){0,2}(?:(?:down|up)loading|fetching|resolving|extracting|installing|compiling|unpacking|collecting|requirement already)\b|\[\d+/\d+\]|━`)
@@ -221,7 +252,7 @@ func bestLine(text string, forms []*regexp.Regexp) (best string) {
 		l = strings.TrimSpace(l)
 		for i, form := range forms {
 			if form.MatchString(l) {
-				if tally && len(l) <= verdictWidth && !find.AnyStart(l, "- [", ">", "|", "*") || // else a page speaks of it
+				if tally && len(l) <= verdictWidth && !find.AnyStart(l, ofPage...) || // else a page speaks of it
 					!tally && work.Clearness(l) == 0 {
 					best, forms = l, forms[:i+later]
 				}
@@ -316,59 +347,4 @@ func lastLine(text string) string {
 		}
 	}
 	return ""
-}
-
-// listForms are how the lines of lists begin: with a commit, a number, the state of a
-// file, its mode, a path; or each is a name alone.
-var listForms = []*regexp.Regexp{
-	regexp.MustCompile(`^[0-9a-f]{7,40}\s`), regexp.MustCompile(`^[MADRCU?!]{1,2}\s`), regexp.MustCompile(`^#?\d+\t`),
-	regexp.MustCompile(`^[-dlcbps][-rwxsStT]{9}`), regexp.MustCompile(`^\S*/\S*\s`), regexp.MustCompile(`^[\w./~@][\w./~@:+-]*$`),
-}
-
-// listForm returns the form that a line has in common with others of a list; -1 where it
-// has none. The first are those of a commit and of a file's state.
-func listForm(l string) int {
-	l = strings.TrimLeft(l, " \t*")
-	return slices.IndexFunc(listForms, func(form *regexp.Regexp) bool { return form.MatchString(l) })
-}
-
-// isList reports whether nearly all lines of a text, of its first ones, have one form.
-func isList(text string) bool {
-	counts, all := make([]int, len(listForms)), 0
-	for l := range strings.Lines(quote.Clip(text, 8000)) {
-		if l = strings.TrimSpace(l); l != "" {
-			all++
-			if form := listForm(l); form >= 0 {
-				counts[form]++
-			}
-		}
-	}
-	return all > 2 && slices.Max(counts)*4 >= all*3
-}
-
-// outcomeLine returns the last line of an output that the command did not echo, unless
-// it is one of a list: of commits the newest stands first, other lists have no outcome.
-func outcomeLine(text, command string) (best string) {
-	if len(text) > 8000 {
-		_, text, _ = strings.Cut(text[len(text)-8000:], "\n")
-	}
-	form := -1
-	for _, line := range slices.Backward(strings.Split(text, "\n")) {
-		l := lastLine(line)
-		echoed := l != "" && strings.Contains(command, "echo ") && strings.Contains(command, l)
-		switch {
-		case best == "" && echoed || l == "":
-		case best == "":
-			if best, form = l, listForm(l); form == 1 {
-				return ""
-			}
-		case echoed || form < 0 || listForm(l) != form:
-			return best
-		case form == 0:
-			best = l
-		default:
-			return ""
-		}
-	}
-	return best
 }
