@@ -29,6 +29,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		}
 	}
 	s.applyEdits(edits, at)
+	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
 		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
 			e.Tree = work.Stay // not done, or not to the end
@@ -70,9 +71,10 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
 		return
 	}
+	script := s.File(e.Script)
 	if e.Script != "" {
-		if f := s.File(e.Script); f != nil {
-			e.Code = f.knownText()
+		if script != nil {
+			e.Code = script.knownText()
 		}
 		if !work.WritesFiles(e.Code) && !work.IsPatch(e.Code) {
 			return
@@ -90,6 +92,8 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
 		switch {
+		case f == script: // does not change itself
+			continue
 		case namesFile(e.Code, k, e.Reach == work.NoOther):
 			if e.Tree == work.Undo && f.committed != nil && s.hasPath(e.Code, k) {
 				f.returnTo(f.committed)

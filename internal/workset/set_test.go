@@ -170,6 +170,8 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
+		{"a formatter behind a write", func(k *talk) { sh(k, "cat > a.go <<'E'\nx\nE\ngofmt -w a.go", "") }, "@1\n?x\ncomplete\n"},
+		{"a script that is written and run", func(k *talk) { sh(k, "cat > a.go <<'E'\nwrite a.go\nE\npython a.go", "") }, "@1\nwrite a.go\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
