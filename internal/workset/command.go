@@ -21,8 +21,9 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	at.by = c.Command
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
-	edits := c.Changes()
-	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
+	o.failed = failed || known && exit != 0
+	edits := slices.DeleteFunc(c.Changes(), func(e work.Op) bool { return e.Undo })
+	if len(edits) > 0 && (o.failed || o.running || !c.Clear || o.hasShellError()) {
 		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.File(e.Path) == nil })
 		for i := range edits {
 			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
@@ -31,7 +32,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	s.applyEdits(edits, at)
 	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
-		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
+		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) || e.Tree == work.Undo && notUndone.In(res.Text) {
 			e.Tree = work.Stay // not done, or not to the end
 		}
 		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
@@ -94,12 +95,21 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 		switch {
 		case f == script: // does not change itself
 			continue
-		case namesFile(e.Code, k, e.Reach == work.NoOther):
-			if e.Tree == work.Undo && f.committed != nil && s.hasPath(e.Code, k) {
+		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
+			if f.committed != nil {
 				f.returnTo(f.committed)
 			}
+			if !o.failed {
+				continue
+			}
+		case namesFile(e.Code, k, e.Reach == work.NoOther):
+			s.keepCommitted(f, e.Tree)
 		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
+		case e.Reach == work.Edited:
+			s.keepCommitted(f, e.Tree)
+		case f.committed != nil: // what is committed may have changed as well
+			f.committed.doubts.raise(at, Command)
 		}
 		f.doubts.raise(at, Command)
 	}
@@ -117,10 +127,35 @@ func namesFile(code, key string, patterns bool) bool {
 	})
 }
 
-// hasPath reports whether one of these words is the path of a file, or the end of it.
-func (s *Set) hasPath(words, key string) bool {
-	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return strings.HasSuffix("/"+key, "/"+s.fileKey(w)) })
+// keepCommitted keeps a file as it stands before its first change since the last commit.
+func (s *Set) keepCommitted(f *File, tree work.Tree) {
+	if f.committed == nil && tree == work.Stay {
+		s.work.Spend(f.knownBytes())
+		f.committed = f.copyNow()
+	}
 }
+
+// takesBack reports whether the words of git checkout or restore name a file or a folder
+// above it, and no revision and nothing else that makes it another text than the last
+// one committed. A revision stands before all files.
+func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
+	files := false
+	for w := range strings.FieldsSeq(e.Code) {
+		p := s.fileKey(work.Join(e.Dir, w))
+		switch {
+		case strings.HasPrefix(key+"/", p+"/") || !work.IsAbs(p) && strings.HasSuffix(key, "/"+p):
+			found, files = true, true
+		case w == "--" || s.files[p] != nil:
+			files = true
+		case !files && !slices.Contains(plainUndo, w):
+			return false
+		}
+	}
+	return found
+}
+
+// plainUndo are the words before the files that leave it at the last text committed.
+var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged")
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
@@ -156,6 +191,9 @@ func (o *output) lists() func(key string) bool {
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
 	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
 
+// notUndone is what git writes where it takes back nothing.
+var notUndone = find.Words("error: pathspec", "fatal: ")
+
 // What git writes of the files that it changed: one line for each, and their number.
 var (
 	statLine = regexp.MustCompile(`(?m)^ (\S.*?) +\|  *(?:\d|Bin)`)
@@ -174,7 +212,7 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 		case !s.mayReach(dir, k):
 		case tree == work.Commit:
 			f.committed = nil
-		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:
+		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited && f.committed == nil:
 			f.returnTo(f.stashed)
 		case tree == work.Unstash && f.stashed != nil: // changed in between
 			f.doubts.raise(at, Command)

@@ -173,6 +173,23 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a formatter behind a write", func(k *talk) { sh(k, "cat > a.go <<'E'\nx\nE\ngofmt -w a.go", "") }, "@1\n?x\ncomplete\n"},
 		{"a script that is written and run", func(k *talk) { sh(k, "cat > a.go <<'E'\nwrite a.go\nE\npython a.go", "") }, "@1\nwrite a.go\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a script's change that is taken back", func(k *talk) {
+			sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "")
+			k.call("Read", `{"file_path":"/w/a.go"}`, "     1→x\n     2→y")
+			sh(k, "git checkout a.go", "Updated 1 path from the index")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"an edit that is taken back with its folder", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			k.call("Bash", object("command", "cd / && git restore -- w"), "")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"nothing to take back", func(k *talk) { sh(k, "git checkout -- b.go a.go", "Updated 0 paths from the index") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"another revision", func(k *talk) { sh(k, "git checkout main -- a.go", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"taken back and changed", func(k *talk) { sh(k, "git checkout a.go && sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
+		{"taken back after a pull", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			sh(k, "git pull", "")
+			sh(k, "git checkout a.go", "Updated 1 path from the index")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
