@@ -96,7 +96,10 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 		case f == script: // does not change itself
 			continue
 		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
-			if f.committed != nil {
+			switch sides := find.Any(e.Code, "--theirs", "--ours"); {
+			case sides && !o.failed: // of a conflict
+				f.forgetText()
+			case !sides && f.committed != nil:
 				f.returnTo(f.committed)
 			}
 			if !o.failed {
@@ -154,8 +157,8 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 	return found
 }
 
-// plainUndo are the words before the files that leave it at the last text committed.
-var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged")
+// plainUndo are words before the files that name no other revision.
+var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged --theirs --ours")
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
@@ -192,7 +195,7 @@ var nothingDone = find.Words("Already up to date", "Already up-to-date", "Curren
 	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
 
 // notUndone is what git writes where it takes back nothing.
-var notUndone = find.Words("error: pathspec", "fatal: ")
+var notUndone = find.Words("error: pathspec", "is unmerged", "fatal: ")
 
 // What git writes of the files that it changed: one line for each, and their number.
 var (
@@ -212,6 +215,8 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 		case !s.mayReach(dir, k):
 		case tree == work.Commit:
 			f.committed = nil
+			s.work.Spend(f.knownBytes())
+			f.dropConflicts()
 		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited && f.committed == nil:
 			f.returnTo(f.stashed)
 		case tree == work.Unstash && f.stashed != nil: // changed in between
@@ -232,6 +237,20 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 		s.stashedAt = 0
 	}
 	return tree == work.Unstash || tree == work.Commit
+}
+
+// dropConflicts drops what was seen of a conflict: git commits only what is solved.
+func (f *File) dropConflicts() {
+	n := len(f.Regions)
+	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool {
+		has := func(mark string) bool {
+			return slices.ContainsFunc(r.Lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
+		}
+		return has("<<<<<<< ") && has(">>>>>>> ")
+	})
+	if len(f.Regions) < n {
+		f.total = -1
+	}
 }
 
 // knownText returns the known lines of a file.

@@ -183,6 +183,11 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Bash", object("command", "cd / && git restore -- w"), "")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"nothing to take back", func(k *talk) { sh(k, "git checkout -- b.go a.go", "Updated 0 paths from the index") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"one side of a conflict", func(k *talk) { sh(k, "git checkout --theirs a.go && git add a.go", "Updated 1 path from the index") }, ""},
+		{"a conflict that is solved", func(k *talk) {
+			k.call("Read", `{"file_path":"/w/a.go"}`, "     1→<<<<<<< HEAD\n     2→=======\n     3→two\n     4→>>>>>>> other")
+			sh(k, "git commit -am x", "[main 1234567] x")
+		}, ""},
 		{"another revision", func(k *talk) { sh(k, "git checkout main -- a.go", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"taken back and changed", func(k *talk) { sh(k, "git checkout a.go && sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"taken back after a pull", func(k *talk) {
