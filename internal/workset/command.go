@@ -18,7 +18,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	if _, undone := work.Refusal(res.Text[:min(len(res.Text), 200)]); undone || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
-	at.by = c.Command
+	at.by, at.named = c.Command, true
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
 	o.failed = failed || known && exit != 0
@@ -92,27 +92,24 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	}
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
+		at.named = true
 		switch {
 		case f == script: // does not change itself
 			continue
 		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
-			switch sides := find.Any(e.Code, "--theirs", "--ours"); {
-			case sides && !o.failed: // of a conflict
-				f.forgetText()
-			case !sides && f.committed != nil:
-				f.returnTo(f.committed)
-			}
-			if !o.failed {
+			if f.takeBack(e.Code, o.failed); !o.failed {
 				continue
 			}
 		case namesFile(e.Code, k, e.Reach == work.NoOther):
 			s.keepCommitted(f, e.Tree)
 		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
-		case e.Reach == work.Edited:
-			s.keepCommitted(f, e.Tree)
-		case f.committed != nil: // what is committed may have changed as well
-			f.committed.doubts.raise(at, Command)
+		default:
+			if at.named = false; e.Reach == work.Edited {
+				s.keepCommitted(f, e.Tree)
+			} else if f.committed != nil { // what is committed may have changed as well
+				f.committed.doubts.raise(at, Command)
+			}
 		}
 		f.doubts.raise(at, Command)
 	}
@@ -155,6 +152,17 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 		}
 	}
 	return found
+}
+
+// takeBack makes the file what git checkout or restore make of it. A failure may be that
+// of a later step.
+func (f *File) takeBack(words string, failed bool) {
+	switch sides := find.Any(words, "--theirs", "--ours"); {
+	case sides && !failed: // of a conflict
+		f.forgetText()
+	case !sides && f.committed != nil:
+		f.returnTo(f.committed)
+	}
 }
 
 // plainUndo are words before the files that name no other revision.

@@ -328,7 +328,7 @@ func (s *Set) showRun(run shown, at moment) {
 	}
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
-	f.Touched, f.Read, f.CopyOf = at.msg, at.msg, nil
+	f.Touched, f.Read, f.CopyOf, f.named = at.msg, at.msg, nil, false
 }
 
 // confirmLines notes that lines are still as they were shown.

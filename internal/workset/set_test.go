@@ -248,6 +248,24 @@ func TestWhatChangesFiles(t *testing.T) {
 	}
 }
 
+// A doubt is told with the command that named the file, if there was one.
+func TestDoubtedBy(t *testing.T) {
+	for _, tc := range []struct{ first, then, want string }{
+		{"git pull", "git merge x", "git merge x"},
+		{"sed -i 's/o.*/O/' /w/a.go", "git pull", "sed -i 's/o.*/O/' /w/a.go"},
+		{"git pull", "sed -i 's/o.*/O/' /w/a.go", "sed -i 's/o.*/O/' /w/a.go"},
+		{"rm $X/a.go; sed -n 1p /w/a.go", "git pull", "git pull"}, // it was shown since
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two")
+		k.call("Bash", object("command", tc.first), "one\n")
+		k.call("Bash", object("command", tc.then), "")
+		if got := k.set().File("/w/a.go").DoubtedBy(); got != tc.want {
+			t.Errorf("%s, then %s: got %q", tc.first, tc.then, got)
+		}
+	}
+}
+
 // A relative path is the file in the working folder, once that is known.
 func TestPathsFromTheWorkingFolder(t *testing.T) {
 	var k talk
