@@ -2,6 +2,7 @@ package workset
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -218,7 +219,14 @@ func (s *Set) numberedLines(p, text string) {
 			continue
 		}
 		first, lines, rest, _ := readNumbered(text)
-		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
+		run := shown{p, first, lines, unknownEnd, false}
+		if n := len(lines); strings.HasPrefix(rest, fmt.Sprintf("(End of file - total %d lines)", first+n-1)) {
+			run.end = fileEnd
+			if lines[n-1] == "" { // what stands behind the last newline was counted
+				run.lines, run.end = lines[:n-1], vagueEnd
+			}
+		}
+		s.showAll(run, at)
 		text = rest
 	}
 }

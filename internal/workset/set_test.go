@@ -400,4 +400,16 @@ func TestNotesShowFiles(t *testing.T) {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
+	for end, want := range map[string]string{
+		"":                                   "@1\nuno\n@0\n?two\n?three\n",
+		"(End of file - total 1 lines)":      "@1\nuno\ncomplete\n",
+		"2\t\n(End of file - total 2 lines)": "@1\nuno\ncomplete\n",
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+		k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/a.go\n1\tuno\n" + end}}})
+		if got := drawn(k.set().File("/w/a.go")); got != want {
+			t.Errorf("%q: got\n%s", end, got)
+		}
+	}
 }
