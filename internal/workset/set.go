@@ -39,6 +39,8 @@ type Set struct {
 		edits(f *File, e *work.Op)
 	}
 
+	reported chat.Part // a call that the client told last of those it made by itself
+
 	placed map[*chat.Part]int // by result: the lines of files that it showed
 	lines  int                // of files that were shown so far
 }
@@ -77,6 +79,9 @@ func (s *Set) Add(h chat.History, i int) {
 					s.numberedLines(path, rest)
 				}
 				s.readNotes(p.Text)
+				if strings.Contains(p.Text, " of calling the ") || strings.Contains(p.Text, "Called the ") {
+					s.readReported(p.Text)
+				}
 			}
 		}
 	}

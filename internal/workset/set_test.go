@@ -400,6 +400,15 @@ func TestNotesShowFiles(t *testing.T) {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
+	for _, result := range []string{"\n     1→uno\n     2→dos", ` "     1→uno\n     2→dos"`} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+		k.msgs = append(k.msgs, chat.TextMessage(chat.User, "<system-reminder>\nCalled the Read tool with the following input: {\"file_path\":\"/w/a.go\"}\n</system-reminder>"),
+			chat.TextMessage(chat.User, "<system-reminder>\nResult of calling the Read tool:"+result+"\n</system-reminder>"))
+		if got, want := drawn(k.set().File("/w/a.go")), "@1\nuno\ndos\ncomplete\n"; got != want {
+			t.Errorf("%q: got\n%s", result, got)
+		}
+	}
 	for end, want := range map[string]string{
 		"":                                   "@1\nuno\n@0\n?two\n?three\n",
 		"(End of file - total 1 lines)":      "@1\nuno\ncomplete\n",
