@@ -47,6 +47,25 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	case !o.running:
 		shownAt := s.tick()
 		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
+		if n := len(c.Streams); n > 1 && !o.failed && !o.hasShellError() {
+			at.named = true
+			s.doubtHidden(&c.Streams[n-1], &o, at)
+		}
+	}
+}
+
+// doubtHidden doubts a file that a command shows last, behind lines whose number is not
+// known, where the output does not end in the lines that are known of it.
+func (s *Set) doubtHidden(last *work.Stream, o *output, at moment) {
+	f := s.File(last.Path)
+	if last.Found || last.Numbered || last.From > 1 || last.Count != work.ToEnd || f == nil || len(f.Regions) != 1 || !f.isComplete() {
+		return
+	}
+	lines, whole := o.lines()
+	shows, has := strings.Join(lines, "\n"), strings.TrimRight(f.knownText(), " \t\n")
+	s.work.Spend(len(has))
+	if whole && !strings.HasSuffix("\n"+strings.TrimRight(shows, " \t\n"), "\n"+has) {
+		f.doubts.raise(at, Command)
 	}
 }
 

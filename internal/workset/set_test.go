@@ -172,6 +172,8 @@ func TestWhatChangesFiles(t *testing.T) {
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a formatter behind a write", func(k *talk) { sh(k, "cat > a.go <<'E'\nx\nE\ngofmt -w a.go", "") }, "@1\n?x\ncomplete\n"},
 		{"a script that is written and run", func(k *talk) { sh(k, "cat > a.go <<'E'\nwrite a.go\nE\npython a.go", "") }, "@1\nwrite a.go\ncomplete\n"},
+		{"a file shown behind other lines", func(k *talk) { sh(k, "./run a.go; cat a.go", "done\none\ntwo\nthree") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"another file shown so", func(k *talk) { sh(k, "./run a.go; cat a.go", "done\none\n  two\nthree") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a script's change that is taken back", func(k *talk) {
 			sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "")
