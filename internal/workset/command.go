@@ -23,10 +23,14 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	o := commandOutput(res.Text)
 	o.failed = failed || known && exit != 0
 	edits := slices.DeleteFunc(c.Changes(), func(e work.Op) bool { return e.Undo })
-	if len(edits) > 0 && (o.failed || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.File(e.Path) == nil })
-		for i := range edits {
-			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
+	if broken := o.hasShellError(); len(edits) > 0 && (o.failed || o.running || !c.Clear || broken) {
+		done := 0
+		if !broken {
+			done = writtenFirst(c.Ops)
+		}
+		edits = append(edits[:done:done], slices.DeleteFunc(edits[done:], func(e work.Op) bool { return s.File(e.Path) == nil })...)
+		for i := range edits[done:] {
+			edits[done+i] = work.Op{Kind: work.Unclear, Path: edits[done+i].Path}
 		}
 	}
 	s.applyEdits(edits, at)
@@ -52,6 +56,13 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 			s.doubtHidden(&c.Streams[n-1], &o, at)
 		}
 	}
+}
+
+// writtenFirst returns how many files a command writes before it does anything else: what
+// failed came later.
+func writtenFirst(ops []work.Op) int {
+	n := slices.IndexFunc(ops, func(o work.Op) bool { return o.Kind != work.Change || !o.Whole || o.Unsure })
+	return max(n, 0)
 }
 
 // doubtHidden doubts a file that a command shows last, behind lines whose number is not

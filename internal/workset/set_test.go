@@ -211,6 +211,12 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "python3 - <<'E'\nopen('b.go','w').write('x')\nE", "")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pattern", func(k *talk) { sh(k, "sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
+		{"written before what failed", func(k *talk) {
+			sh(k, "cat > a.go <<'E'\nx\nE\npython b.py", "Traceback (most recent call last):\n[The command completed with exit code 1.]")
+		}, "@1\nx\ncomplete\n"},
+		{"written behind what failed", func(k *talk) {
+			sh(k, "python b.py && cat > a.go <<'E'\nx\nE\nls", "Traceback (most recent call last):\n[The command completed with exit code 1.]")
+		}, "@1\n?one\n?two\n?three\n"},
 		{"removed", func(k *talk) { sh(k, "rm a.go", "") }, "deleted\n"},
 		{"moved away", func(k *talk) { sh(k, "git mv a.go b.go", "") }, "deleted\n"},
 		{"moved away and back", func(k *talk) { sh(k, "mv a.go b.go && mv b.go a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
