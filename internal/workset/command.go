@@ -99,7 +99,8 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
 func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
-	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
+	dir := s.runsIn(e.Dir)
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, dir, at) {
 		return
 	}
 	script := s.File(e.Script)
@@ -132,7 +133,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 			}
 		case namesFile(e.Code, k, e.Reach == work.NoOther):
 			s.keepCommitted(f, e.Tree)
-		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
+		case named || !s.mayReach(dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
 		default:
 			if at.named = false; e.Reach == work.Edited {
@@ -198,11 +199,34 @@ func (f *File) takeBack(words string, failed bool) {
 // plainUndo are words before the files that name no other revision.
 var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged --theirs --ours")
 
+// runsIn returns the folder that a program runs in. Where neither that nor the session's
+// is known, it is the one that most files are below.
+func (s *Set) runsIn(dir string) string {
+	if work.IsAbs(dir) || s.base != "" {
+		return dir
+	}
+	if s.counted != len(s.files) {
+		s.counted, s.usual = len(s.files), ""
+		s.work.Spend(100 * s.counted)
+		count := map[string]int{}
+		for k := range s.files {
+			root := projectRoot.FindString(path.Dir(k))
+			if count[root]++; 4*count[root] > 3*s.counted && !noProject.MatchString(root) {
+				s.usual = root
+			}
+		}
+	}
+	return s.usual
+}
+
+// projectRoot is the folder at the start of a path that may have one project or several.
+var projectRoot = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)/[^/]+|/root|/tmp)?/[^/]+`)
+
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
 // folder above dir but a home while the session's is not known.
 func (s *Set) mayReach(dir, key string) bool {
-	if !work.IsAbs(dir) {
+	if !work.IsAbs(dir) || !work.IsAbs(key) {
 		return true
 	}
 	dir = s.fileKey(dir)

@@ -28,6 +28,9 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	bare   map[string]bool // tools that show lines without numbers
 
+	usual   string // the folder that most files are below, "" without one
+	counted int    // how many files there were then
+
 	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
 

@@ -338,6 +338,27 @@ func TestFolderRecognised(t *testing.T) {
 	}
 }
 
+// A program whose folder nobody names runs where most files are.
+func TestUsualFolder(t *testing.T) {
+	for _, tc := range []struct {
+		path, want string
+	}{
+		{"/home/a/.agent/plan.md", "@1\none\ncomplete\n"},
+		{"/home/a/src/other/a.go", "@1\n?one\ncomplete\n"},
+		{"notes.md", "@1\n?one\ncomplete\n"},
+	} {
+		var k talk
+		for _, name := range []string{"a.go", "b.go", "c.go", "sub/d.go"} {
+			k.call("Write", object("file_path", "/home/a/src/app/"+name, "content", "x\n"), "File created successfully")
+		}
+		k.call("Write", object("file_path", tc.path, "content", "one\n"), "File created successfully")
+		k.call("Bash", object("command", "git merge other"), "")
+		if got := drawn(k.set().File(tc.path)); got != tc.want {
+			t.Errorf("%s: got\n%s", tc.path, got)
+		}
+	}
+}
+
 // rm with a pattern removes the files that it names, and no others.
 func TestDeletedByPattern(t *testing.T) {
 	var k talk
