@@ -51,10 +51,50 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	case !o.running:
 		shownAt := s.tick()
 		splitOutput(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
+		if exit == 1 && len(c.Streams) == 1 {
+			s.takeMiss(c, &o, at)
+		}
 		if n := len(c.Streams); n > 1 && !o.failed && !o.hasShellError() {
 			at.named = true
 			s.doubtHidden(&c.Streams[n-1], &o, at)
 		}
+	}
+}
+
+// takeMiss drops the doubted lines that a search of one file for a plain text would have
+// found if they were still there: it ended with status 1 and printed nothing.
+func (s *Set) takeMiss(c *work.Call, o *output, at moment) {
+	f := s.File(c.Streams[0].Path)
+	if f == nil || !c.Streams[0].Found || c.Query == "" || strings.ContainsAny(c.Query, `\*+?[]{}()^$|`) || onlyWords.MatchString(c.Command) {
+		return
+	}
+	for l := range strings.Lines(o.text) {
+		if _, ends := work.ExitOf(l); !ends && strings.TrimSpace(l) != "" && strings.TrimSpace(l) != "(no output)" {
+			return
+		}
+	}
+	s.work.Spend(f.knownBytes())
+	f.dropLines(func(l Line) bool { return f.doubtSince(l.seen) != Certain && strings.Contains(l.Text, c.Query) }, at)
+}
+
+// onlyWords are options of a search that finds less than all lines with a text.
+var onlyWords = regexp.MustCompile(`\s-[a-zA-Z]*[wx]`)
+
+// dropLines drops lines that are not in the file any more, as if they had been removed.
+func (f *File) dropLines(gone func(l Line) bool, at moment) {
+	dropped := 0
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		n, end := len(r.Lines), r.end()
+		r.Lines = slices.DeleteFunc(r.Lines, gone)
+		if n -= len(r.Lines); n > 0 && r.From > 0 {
+			f.shiftAfter(end, -n)
+		}
+		dropped += n
+	}
+	if dropped > 0 {
+		f.doubts.raise(at, Differs)
+		f.tidyRegions()
 	}
 }
 

@@ -155,6 +155,14 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file /w/a.go has been updated successfully. (note: the file had been modified on disk since you last read it)")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a person's turn", func(k *talk) { k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on")) }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a search that does not find a line any more", func(k *talk) {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+			sh(k, "grep -n 'w' a.go", "Exit code 1")
+		}, "@1\n?one\n?three\ncomplete\n"},
+		{"a search for words that does not", func(k *talk) {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+			sh(k, "grep -nw 'w' a.go", "Exit code 1")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"another agent", func(k *talk) { k.call("Task", `{"prompt":"fix it"}`, "Done.") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"an agent that looks around", func(k *talk) { k.call("Task", `{"prompt":"where?","subagent_type":"Explore"}`, "There.") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
