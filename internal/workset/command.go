@@ -168,7 +168,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 		case f == script: // does not change itself
 			continue
 		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
-			if f.takeBack(e.Code, o.failed); !o.failed {
+			if f.takeBack(e.Code) && !o.failed {
 				continue
 			}
 		case namesFile(e.Code, k, e.Reach == work.NoOther):
@@ -225,15 +225,17 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 	return found
 }
 
-// takeBack makes the file what git checkout or restore make of it. A failure may be that
-// of a later step.
-func (f *File) takeBack(words string, failed bool) {
-	switch sides := find.Any(words, "--theirs", "--ours"); {
-	case sides && !failed: // of a conflict
-		f.forgetText()
-	case !sides && f.committed != nil:
+// takeBack makes the file what git checkout or restore make of it, and reports whether
+// that is what was known of it before.
+func (f *File) takeBack(words string) bool {
+	if find.Any(words, "--theirs", "--ours") { // one side of a conflict
+		f.dropConflicts()
+		return false
+	}
+	if f.committed != nil {
 		f.returnTo(f.committed)
 	}
+	return true
 }
 
 // plainUndo are words before the files that name no other revision.
@@ -341,18 +343,21 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 	return tree == work.Unstash || tree == work.Commit
 }
 
-// dropConflicts drops what was seen of a conflict: git commits only what is solved.
+// dropConflicts drops what was seen of conflicts: git commits only what is solved.
 func (f *File) dropConflicts() {
-	n := len(f.Regions)
-	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool {
-		has := func(mark string) bool {
-			return slices.ContainsFunc(r.Lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
-		}
-		return has("<<<<<<< ") && has(">>>>>>> ")
-	})
-	if len(f.Regions) < n {
-		f.total = -1
+	index := func(lines []Line, mark string) int {
+		return slices.IndexFunc(lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
 	}
+	for i := 0; i < len(f.Regions); i++ {
+		lines := f.Regions[i].Lines
+		from := index(lines, "<<<<<<< ")
+		if n := index(lines[max(from, 0):], ">>>>>>> "); from >= 0 && n > 0 {
+			f.Regions[i].Lines = lines[:from:from]
+			f.Regions = append(f.Regions, Region{Lines: lines[from+n+1:]})
+			f.total = -1
+		}
+	}
+	f.tidyRegions()
 }
 
 // knownText returns the known lines of a file.

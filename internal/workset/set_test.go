@@ -128,6 +128,7 @@ func TestMovedFolders(t *testing.T) {
 
 // What comes after a read changes the file, or makes it doubtful.
 func TestWhatChangesFiles(t *testing.T) {
+	const conflict = "     1→one\n     2→<<<<<<< HEAD\n     3→=======\n     4→two\n     5→>>>>>>> other\n     6→three"
 	sh := func(k *talk, c, out string) { k.call("Bash", object("command", "cd /w && "+c), out) }
 	for _, tc := range []struct {
 		name string
@@ -193,11 +194,14 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Bash", object("command", "cd / && git restore -- w"), "")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"nothing to take back", func(k *talk) { sh(k, "git checkout -- b.go a.go", "Updated 0 paths from the index") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"one side of a conflict", func(k *talk) { sh(k, "git checkout --theirs a.go && git add a.go", "Updated 1 path from the index") }, ""},
+		{"one side of a conflict", func(k *talk) {
+			k.call("Read", `{"file_path":"/w/a.go"}`, conflict)
+			sh(k, "git checkout --theirs a.go && git add a.go", "Updated 1 path from the index")
+		}, "@1\n?one\n@0\n?three\n"},
 		{"a conflict that is solved", func(k *talk) {
-			k.call("Read", `{"file_path":"/w/a.go"}`, "     1→<<<<<<< HEAD\n     2→=======\n     3→two\n     4→>>>>>>> other")
+			k.call("Read", `{"file_path":"/w/a.go"}`, conflict)
 			sh(k, "git commit -am x", "[main 1234567] x")
-		}, ""},
+		}, "@1\none\n@0\nthree\n"},
 		{"another revision", func(k *talk) { sh(k, "git checkout main -- a.go", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"taken back and changed", func(k *talk) { sh(k, "git checkout a.go && sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"taken back after a pull", func(k *talk) {
