@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -267,7 +268,7 @@ func attachmentText(a jsontext.Value) string {
 				return strings.Join(lines, "\n")
 			}
 		case '{':
-			if s := decode.Str(v, "file", "content"); s != "" {
+			if s := numberedFile(decode.Member(v, "file")); s != "" {
 				return s
 			}
 			if s := decode.Str(v, "content"); s != "" {
@@ -276,4 +277,23 @@ func attachmentText(a jsontext.Value) string {
 		}
 	}
 	return ""
+}
+
+// numberedFile returns the lines of an attached file as the client puts them before the
+// model, each with its number, and behind the last one of the file how many there are.
+func numberedFile(file jsontext.Value) string {
+	text := decode.Str(file, "content")
+	n := numberAt(file, "startLine")
+	if text == "" || n < 1 {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(&b, "%d\t%s\n", n, line)
+		n++
+	}
+	if n-1 == numberAt(file, "totalLines") {
+		fmt.Fprintf(&b, "(End of file - total %d lines)", n-1)
+	}
+	return b.String()
 }

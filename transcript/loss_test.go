@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"testing"
@@ -280,6 +281,7 @@ func newHaystack(sessions []Session) *haystack {
 			for _, s := range []string{p.Text, p.ID, p.Name, p.Args, p.Media, p.Data, p.Signature} {
 				put(s)
 			}
+			put(lineNumber.ReplaceAllString(p.Text, "")) // which files get that are attached
 			for _, raw := range []string{p.Args, p.Data, p.Text} {
 				var v any
 				if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Unmarshal([]byte(raw), &v) == nil {
@@ -312,6 +314,8 @@ func newHaystack(sessions []Session) *haystack {
 	h.all = b.String()
 	return h
 }
+
+var lineNumber = regexp.MustCompile(`(?m)^\d+\t`)
 
 func (h *haystack) has(s string) bool {
 	if h.exact[s] {

@@ -383,6 +383,9 @@ func (r *reader) readTagged(s string, at int, head bool) int {
 			return end
 		}
 		kind, label = reminderKind(strings.TrimSpace(s[inner:stop]))
+		if n := len(r.spans); kind == File && label == "" && n > 0 && r.spans[n-1].Kind == File { // the result of the call before it
+			label = r.spans[n-1].Name
+		}
 	}
 	r.addSpan(kind, label, s, at, end)
 	if kind == Skill && strings.Contains(s[at:inner], " location=") { // pi's: what follows was typed behind its name

@@ -57,7 +57,7 @@ func TestSplit(t *testing.T) {
 		"not closed, inside":   {[]string{"Look:\n<system-reminder>\nwhy?"}, `typed "Look:\n<system-reminder>\nwhy?"`},
 		"in a fence":           {[]string{"Parse this:\n```\n<system-reminder>\nx\n</system-reminder>\n```\nplease"}, `typed "Parse this:\n` + "```" + `\n<system-reminder>\nx\n</system-reminder>\n` + "```" + `\nplease"`},
 		"project's rules":      {[]string{reminder("As you answer the user's questions, you can use the following context:\n# claudeMd\nUse tabs.")}, "instructions"},
-		"file read for @":      {[]string{reminder(`Called the Read tool with the following input: {"file_path":"/w/a.go"}`), reminder("Result of calling the Read tool:\n1\tpackage a"), "See @a.go"}, `file /w/a.go, file, typed "See @a.go"`},
+		"file read for @":      {[]string{reminder(`Called the Read tool with the following input: {"file_path":"/w/a.go"}`), reminder("Result of calling the Read tool:\n1\tpackage a"), "See @a.go"}, `file /w/a.go, file /w/a.go, typed "See @a.go"`},
 		"file changed":         {[]string{reminder("Note: /w/a.go was modified, either by the user or by a linter. Here:\n1\tpackage a")}, "file /w/a.go"},
 		"hook in a reminder":   {[]string{reminder("SessionStart:startup hook success: Success")}, "client"},
 		"hook alone":           {[]string{"UserPromptSubmit hook additional context: Be terse."}, "client"},

@@ -78,7 +78,7 @@ func pipelineOps(list []step) (ops []Op, streams []Stream) {
 			own = append(own, o)
 		}
 		for i := range own {
-			if !s.certain {
+			if own[i].Undo = s.tree == Undo; !s.certain {
 				own[i].keepCertain()
 			}
 		}

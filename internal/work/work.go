@@ -91,6 +91,7 @@ type Op struct {
 	Lines   bool // Old and New are whole lines, each with its newline
 	Newline bool // with New empty, the newline behind Old goes too
 	Unsure  bool // Path depends on something that is not known
+	Undo    bool // it takes back what is not committed: an effect says more
 }
 
 // Changes reports whether the operation changes its file.

@@ -18,19 +18,25 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	if _, undone := work.Refusal(res.Text[:min(len(res.Text), 200)]); undone || strings.HasPrefix(res.Text, "<tool_use_error>") {
 		return
 	}
-	at.by = c.Command
+	at.by, at.named = c.Command, true
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
-	edits := c.Changes()
-	if len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || o.hasShellError()) {
-		edits = slices.DeleteFunc(edits, func(e work.Op) bool { return s.File(e.Path) == nil })
-		for i := range edits {
-			edits[i] = work.Op{Kind: work.Unclear, Path: edits[i].Path}
+	o.failed = failed || known && exit != 0
+	edits := slices.DeleteFunc(c.Changes(), func(e work.Op) bool { return e.Undo })
+	if broken := o.hasShellError(); len(edits) > 0 && (o.failed || o.running || !c.Clear || broken) {
+		done := 0
+		if !broken {
+			done = writtenFirst(c.Ops)
+		}
+		edits = append(edits[:done:done], slices.DeleteFunc(edits[done:], func(e work.Op) bool { return s.File(e.Path) == nil })...)
+		for i := range edits[done:] {
+			edits[done+i] = work.Op{Kind: work.Unclear, Path: edits[done+i].Path}
 		}
 	}
 	s.applyEdits(edits, at)
+	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
-		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) {
+		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) || e.Tree == work.Undo && notUndone.In(res.Text) {
 			e.Tree = work.Stay // not done, or not to the end
 		}
 		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
@@ -43,9 +49,55 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 			s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
 		}
 	case !o.running:
-		o.failed = failed || known && exit != 0
 		s.splitOutput(c.Streams, &o, s.tick())
+		if exit == 1 && len(c.Streams) == 1 {
+			s.takeMiss(c, &o, at)
+		}
 	}
+}
+
+// takeMiss drops the doubted lines that a search of one file for a plain text would have
+// found if they were still there: it ended with status 1 and printed nothing.
+func (s *Set) takeMiss(c *work.Call, o *output, at moment) {
+	f := s.File(c.Streams[0].Path)
+	if f == nil || !c.Streams[0].Found || c.Query == "" || strings.ContainsAny(c.Query, `\*+?[]{}()^$|`) || onlyWords.MatchString(c.Command) {
+		return
+	}
+	for l := range strings.Lines(o.text) {
+		if _, ends := work.ExitOf(l); !ends && strings.TrimSpace(l) != "" && strings.TrimSpace(l) != "(no output)" {
+			return
+		}
+	}
+	s.work.Spend(f.knownBytes())
+	f.dropLines(func(l Line) bool { return f.doubtSince(l.seen) != Certain && strings.Contains(l.Text, c.Query) }, at)
+}
+
+// onlyWords are options of a search that finds less than all lines with a text.
+var onlyWords = regexp.MustCompile(`\s-[a-zA-Z]*[wx]`)
+
+// dropLines drops lines that are not in the file any more, as if they had been removed.
+func (f *File) dropLines(gone func(l Line) bool, at moment) {
+	dropped := 0
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		n, end := len(r.Lines), r.end()
+		r.Lines = slices.DeleteFunc(r.Lines, gone)
+		if n -= len(r.Lines); n > 0 && r.From > 0 {
+			f.shiftAfter(end, -n)
+		}
+		dropped += n
+	}
+	if dropped > 0 {
+		f.doubts.raise(at, Differs)
+		f.tidyRegions()
+	}
+}
+
+// writtenFirst returns how many files a command writes before it does anything else: what
+// failed came later.
+func writtenFirst(ops []work.Op) int {
+	n := slices.IndexFunc(ops, func(o work.Op) bool { return o.Kind != work.Change || !o.Whole || o.Unsure })
+	return max(n, 0)
 }
 
 // changing are words that change files, for commands that could not be read.
@@ -67,12 +119,14 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
 func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
-	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, e.Dir, at) {
+	dir := s.runsIn(e.Dir)
+	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, dir, at) {
 		return
 	}
+	script := s.File(e.Script)
 	if e.Script != "" {
-		if f := s.File(e.Script); f != nil {
-			e.Code = f.knownText()
+		if script != nil {
+			e.Code = script.knownText()
 		}
 		if !work.WritesFiles(e.Code) && !work.IsPatch(e.Code) {
 			return
@@ -89,13 +143,24 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	}
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
+		at.named = true
 		switch {
-		case namesFile(e.Code, k, e.Reach == work.NoOther):
-			if e.Tree == work.Undo && f.committed != nil && s.hasPath(e.Code, k) {
-				f.returnTo(f.committed)
-			}
-		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
+		case f == script: // does not change itself
 			continue
+		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
+			if f.takeBack(e.Code) && !o.failed {
+				continue
+			}
+		case namesFile(e.Code, k, e.Reach == work.NoOther):
+			s.keepCommitted(f, e.Tree)
+		case named || !s.mayReach(dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
+			continue
+		default:
+			if at.named = false; e.Reach == work.Edited {
+				s.keepCommitted(f, e.Tree)
+			} else if f.committed != nil { // what is committed may have changed as well
+				f.committed.doubts.raise(at, Command)
+			}
 		}
 		f.doubts.raise(at, Command)
 	}
@@ -129,16 +194,77 @@ func hasName(code, name string) bool {
 // wordEnd is what a longer name may have before a shorter one.
 var wordEnd = regexp.MustCompile(`[\w.-]`)
 
-// hasPath reports whether one of these words is the path of a file, or the end of it.
-func (s *Set) hasPath(words, key string) bool {
-	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return strings.HasSuffix("/"+key, "/"+s.fileKey(w)) })
+// keepCommitted keeps a file as it stands before its first change since the last commit.
+func (s *Set) keepCommitted(f *File, tree work.Tree) {
+	if f.committed == nil && tree == work.Stay {
+		s.work.Spend(f.knownBytes())
+		f.committed = f.copyNow()
+	}
 }
+
+// takesBack reports whether the words of git checkout or restore name a file or a folder
+// above it, and no revision and nothing else that makes it another text than the last
+// one committed. A revision stands before all files.
+func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
+	files := false
+	for w := range strings.FieldsSeq(e.Code) {
+		p := s.fileKey(work.Join(e.Dir, w))
+		switch {
+		case strings.HasPrefix(key+"/", p+"/") || !work.IsAbs(p) && strings.HasSuffix(key, "/"+p):
+			found, files = true, true
+		case w == "--" || s.files[p] != nil:
+			files = true
+		case !files && !slices.Contains(plainUndo, w):
+			return false
+		}
+	}
+	return found
+}
+
+// takeBack makes the file what git checkout or restore make of it, and reports whether
+// that is what was known of it before.
+func (f *File) takeBack(words string) bool {
+	if find.Any(words, "--theirs", "--ours") { // one side of a conflict
+		f.dropConflicts()
+		return false
+	}
+	if f.committed != nil {
+		f.returnTo(f.committed)
+	}
+	return true
+}
+
+// plainUndo are words before the files that name no other revision.
+var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged --theirs --ours")
+
+// runsIn returns the folder that a program runs in. Where neither that nor the session's
+// is known, it is the one that most files are below.
+func (s *Set) runsIn(dir string) string {
+	if work.IsAbs(dir) || s.base != "" {
+		return dir
+	}
+	if s.counted != len(s.files) {
+		s.counted, s.usual = len(s.files), ""
+		s.work.Spend(100 * s.counted)
+		count := map[string]int{}
+		for k := range s.files {
+			root := projectRoot.FindString(path.Dir(k))
+			if count[root]++; 4*count[root] > 3*s.counted && !noProject.MatchString(root) {
+				s.usual = root
+			}
+		}
+	}
+	return s.usual
+}
+
+// projectRoot is the folder at the start of a path that may have one project or several.
+var projectRoot = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)/[^/]+|/root|/tmp)?/[^/]+`)
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
 // folder above dir but a home while the session's is not known.
 func (s *Set) mayReach(dir, key string) bool {
-	if !work.IsAbs(dir) {
+	if !work.IsAbs(dir) || !work.IsAbs(key) {
 		return true
 	}
 	dir = s.fileKey(dir)
@@ -168,6 +294,9 @@ func (o *output) lists() func(key string) bool {
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
 	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
 
+// notUndone is what git writes where it takes back nothing.
+var notUndone = find.Words("error: pathspec", "is unmerged", "fatal: ")
+
 // What git writes of the files that it changed: one line for each, and their number.
 var (
 	statLine = regexp.MustCompile(`(?m)^ (\S.*?) +\|  *(?:\d|Bin)`)
@@ -186,7 +315,9 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 		case !s.mayReach(dir, k):
 		case tree == work.Commit:
 			f.committed = nil
-		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited:
+			s.work.Spend(f.knownBytes())
+			f.dropConflicts()
+		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited && f.committed == nil:
 			f.returnTo(f.stashed)
 		case tree == work.Unstash && f.stashed != nil: // changed in between
 			f.doubts.raise(at, Command)
@@ -206,6 +337,23 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 		s.stashedAt = 0
 	}
 	return tree == work.Unstash || tree == work.Commit
+}
+
+// dropConflicts drops what was seen of conflicts: git commits only what is solved.
+func (f *File) dropConflicts() {
+	index := func(lines []Line, mark string) int {
+		return slices.IndexFunc(lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
+	}
+	for i := 0; i < len(f.Regions); i++ {
+		lines := f.Regions[i].Lines
+		from := index(lines, "<<<<<<< ")
+		if n := index(lines[max(from, 0):], ">>>>>>> "); from >= 0 && n > 0 {
+			f.Regions[i].Lines = lines[:from:from]
+			f.Regions = append(f.Regions, Region{Lines: lines[from+n+1:]})
+			f.total = -1
+		}
+	}
+	f.tidyRegions()
 }
 
 // knownText returns the known lines of a file.

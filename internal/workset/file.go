@@ -117,7 +117,8 @@ func endOf(text string) ending {
 type doubts struct {
 	light, strong int // on the set's clock
 	cause         Cause
-	by            string // the command, where one is the cause
+	by            string // the command, where one is the cause: rather one that named the file
+	named         bool   // by did so, and nothing was shown since
 }
 
 func (d *doubts) raise(at moment, c Cause) {
@@ -125,7 +126,10 @@ func (d *doubts) raise(at moment, c Cause) {
 		d.light = at.now
 		return
 	}
-	d.strong, d.cause, d.by = at.now, c, at.by
+	d.strong, d.cause = at.now, c
+	if at.named || at.by == "" || !d.named {
+		d.by, d.named = at.by, at.named
+	}
 }
 
 // of returns what may have changed a line that was last seen then.
@@ -186,6 +190,7 @@ func (f *File) DoubtedBy() string { return f.by }
 type moment struct {
 	msg, now int
 	by       string
+	named    bool // the command names the file
 }
 
 // isComplete reports whether all lines of the file are known by their numbers.

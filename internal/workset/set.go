@@ -2,6 +2,7 @@ package workset
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	bare   map[string]bool // tools that show lines without numbers
 
+	usual   string // the folder that most files are below, "" without one
+	counted int    // how many files there were then
+
 	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
 
@@ -37,6 +41,8 @@ type Set struct {
 		shows(f *File, run shown)
 		edits(f *File, e *work.Op)
 	}
+
+	reported chat.Part // a call that the client told last of those it made by itself
 
 	placed map[*chat.Part]int // by result: the lines of files that it showed
 	lines  int                // of files that were shown so far
@@ -76,6 +82,9 @@ func (s *Set) Add(h chat.History, i int) {
 					s.numberedLines(path, rest)
 				}
 				s.readNotes(p.Text)
+				if strings.Contains(p.Text, " of calling the ") || strings.Contains(p.Text, "Called the ") {
+					s.readReported(p.Text)
+				}
 			}
 		}
 	}
@@ -218,7 +227,14 @@ func (s *Set) numberedLines(p, text string) {
 			continue
 		}
 		first, lines, rest, _ := readNumbered(text)
-		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
+		run := shown{p, first, lines, unknownEnd, false}
+		if n := len(lines); strings.HasPrefix(rest, fmt.Sprintf("(End of file - total %d lines)", first+n-1)) {
+			run.end = fileEnd
+			if lines[n-1] == "" { // what stands behind the last newline was counted
+				run.lines, run.end = lines[:n-1], vagueEnd
+			}
+		}
+		s.showAll(run, at)
 		text = rest
 	}
 }
@@ -328,7 +344,7 @@ func (s *Set) showRun(run shown, at moment) {
 	}
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
-	f.Touched, f.Read, f.CopyOf = at.msg, at.msg, nil
+	f.Touched, f.Read, f.CopyOf, f.named = at.msg, at.msg, nil, false
 }
 
 // confirmLines notes that lines are still as they were shown.

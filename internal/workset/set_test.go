@@ -134,6 +134,7 @@ func TestMovedFolders(t *testing.T) {
 
 // What comes after a read changes the file, or makes it doubtful.
 func TestWhatChangesFiles(t *testing.T) {
+	const conflict = "     1→one\n     2→<<<<<<< HEAD\n     3→=======\n     4→two\n     5→>>>>>>> other\n     6→three"
 	sh := func(k *talk, c, out string) { k.call("Bash", object("command", "cd /w && "+c), out) }
 	for _, tc := range []struct {
 		name string
@@ -161,6 +162,14 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file /w/a.go has been updated successfully. (note: the file had been modified on disk since you last read it)")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
 		{"a person's turn", func(k *talk) { k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on")) }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a search that does not find a line any more", func(k *talk) {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+			sh(k, "grep -n 'w' a.go", "Exit code 1")
+		}, "@1\n?one\n?three\ncomplete\n"},
+		{"a search for words that does not", func(k *talk) {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+			sh(k, "grep -nw 'w' a.go", "Exit code 1")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"another agent", func(k *talk) { k.call("Task", `{"prompt":"fix it"}`, "Done.") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"an agent that looks around", func(k *talk) { k.call("Task", `{"prompt":"where?","subagent_type":"Explore"}`, "There.") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
@@ -176,6 +185,10 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
 			sh(k, "make fmt", "")
 		}, "@1\n?one\n?2\n?three\ncomplete\n"},
+		{"a formatter behind a write", func(k *talk) { sh(k, "cat > a.go <<'E'\nx\nE\ngofmt -w a.go", "") }, "@1\n?x\ncomplete\n"},
+		{"a script that is written and run", func(k *talk) { sh(k, "cat > a.go <<'E'\nwrite a.go\nE\npython a.go", "") }, "@1\nwrite a.go\ncomplete\n"},
+		{"a file shown behind other lines", func(k *talk) { sh(k, "./run a.go; cat a.go", "done\none\ntwo\nthree") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"another file shown so", func(k *talk) { sh(k, "./run a.go; cat a.go", "done\none\n  two\nthree") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a formatter without one", func(k *talk) { sh(k, "make fmt", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a diff of what is not committed", func(k *talk) {
 			sh(k, "git diff HEAD~1 | head -90", "diff --git a/x/n.go b/x/n.go\n--- a/x/n.go\n+++ b/x/n.go\n@@ -1 +1 @@\n-n\n+m\ndiff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@ head\n one\n-two\n+2\n three\n@@ -9,0 +10 @@\n+++ten\n\\ No newline at end of file")
@@ -185,6 +198,31 @@ func TestWhatChangesFiles(t *testing.T) {
 				sh(k, "git diff "+what, "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three")
 			}
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a script's change that is taken back", func(k *talk) {
+			sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "")
+			k.call("Read", `{"file_path":"/w/a.go"}`, "     1→x\n     2→y")
+			sh(k, "git checkout a.go", "Updated 1 path from the index")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"an edit that is taken back with its folder", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			k.call("Bash", object("command", "cd / && git restore -- w"), "")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"nothing to take back", func(k *talk) { sh(k, "git checkout -- b.go a.go", "Updated 0 paths from the index") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"one side of a conflict", func(k *talk) {
+			k.call("Read", `{"file_path":"/w/a.go"}`, conflict)
+			sh(k, "git checkout --theirs a.go && git add a.go", "Updated 1 path from the index")
+		}, "@1\n?one\n@0\n?three\n"},
+		{"a conflict that is solved", func(k *talk) {
+			k.call("Read", `{"file_path":"/w/a.go"}`, conflict)
+			sh(k, "git commit -am x", "[main 1234567] x")
+		}, "@1\none\n@0\nthree\n"},
+		{"another revision", func(k *talk) { sh(k, "git checkout main -- a.go", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"taken back and changed", func(k *talk) { sh(k, "git checkout a.go && sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
+		{"taken back after a pull", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			sh(k, "git pull", "")
+			sh(k, "git checkout a.go", "Updated 1 path from the index")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
@@ -200,6 +238,12 @@ func TestWhatChangesFiles(t *testing.T) {
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"perhaps copied over one whose name ends like it", func(k *talk) { sh(k, "test -f b.go || cp a.go data.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pattern", func(k *talk) { sh(k, "sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
+		{"written before what failed", func(k *talk) {
+			sh(k, "cat > a.go <<'E'\nx\nE\npython b.py", "Traceback (most recent call last):\n[The command completed with exit code 1.]")
+		}, "@1\nx\ncomplete\n"},
+		{"written behind what failed", func(k *talk) {
+			sh(k, "python b.py && cat > a.go <<'E'\nx\nE\nls", "Traceback (most recent call last):\n[The command completed with exit code 1.]")
+		}, "@1\n?one\n?two\n?three\n"},
 		{"removed", func(k *talk) { sh(k, "rm a.go", "") }, "deleted\n"},
 		{"moved away", func(k *talk) { sh(k, "git mv a.go b.go", "") }, "deleted\n"},
 		{"moved away and back", func(k *talk) { sh(k, "mv a.go b.go && mv b.go a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
@@ -242,6 +286,24 @@ func TestWhatChangesFiles(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
 			}
 		})
+	}
+}
+
+// A doubt is told with the command that named the file, if there was one.
+func TestDoubtedBy(t *testing.T) {
+	for _, tc := range []struct{ first, then, want string }{
+		{"git pull", "git merge x", "git merge x"},
+		{"sed -i 's/o.*/O/' /w/a.go", "git pull", "sed -i 's/o.*/O/' /w/a.go"},
+		{"git pull", "sed -i 's/o.*/O/' /w/a.go", "sed -i 's/o.*/O/' /w/a.go"},
+		{"rm $X/a.go; sed -n 1p /w/a.go", "git pull", "git pull"}, // it was shown since
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two")
+		k.call("Bash", object("command", tc.first), "one\n")
+		k.call("Bash", object("command", tc.then), "")
+		if got := k.set().File("/w/a.go").DoubtedBy(); got != tc.want {
+			t.Errorf("%s, then %s: got %q", tc.first, tc.then, got)
+		}
 	}
 }
 
@@ -305,6 +367,27 @@ func TestFolderRecognised(t *testing.T) {
 		}
 		if line := files[0].Regions[0].Lines[2].Text; line != "func Open(path string, mode int) (*Store, error) {" {
 			t.Errorf("line 3 is %q", line)
+		}
+	}
+}
+
+// A program whose folder nobody names runs where most files are.
+func TestUsualFolder(t *testing.T) {
+	for _, tc := range []struct {
+		path, want string
+	}{
+		{"/home/a/.agent/plan.md", "@1\none\ncomplete\n"},
+		{"/home/a/src/other/a.go", "@1\n?one\ncomplete\n"},
+		{"notes.md", "@1\n?one\ncomplete\n"},
+	} {
+		var k talk
+		for _, name := range []string{"a.go", "b.go", "c.go", "sub/d.go"} {
+			k.call("Write", object("file_path", "/home/a/src/app/"+name, "content", "x\n"), "File created successfully")
+		}
+		k.call("Write", object("file_path", tc.path, "content", "one\n"), "File created successfully")
+		k.call("Bash", object("command", "git merge other"), "")
+		if got := drawn(k.set().File(tc.path)); got != tc.want {
+			t.Errorf("%s: got\n%s", tc.path, got)
 		}
 	}
 }
@@ -377,6 +460,27 @@ func TestNotesShowFiles(t *testing.T) {
 		k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: note}}})
 		if got := drawn(k.set().File("/w/a.go")); !strings.HasPrefix(got, "@1\nuno\ndos\n") || !strings.Contains(got, "@9\nnine\n") {
 			t.Errorf("%s: got\n%s", name, got)
+		}
+	}
+	for _, result := range []string{"\n     1→uno\n     2→dos", ` "     1→uno\n     2→dos"`} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+		k.msgs = append(k.msgs, chat.TextMessage(chat.User, "<system-reminder>\nCalled the Read tool with the following input: {\"file_path\":\"/w/a.go\"}\n</system-reminder>"),
+			chat.TextMessage(chat.User, "<system-reminder>\nResult of calling the Read tool:"+result+"\n</system-reminder>"))
+		if got, want := drawn(k.set().File("/w/a.go")), "@1\nuno\ndos\ncomplete\n"; got != want {
+			t.Errorf("%q: got\n%s", result, got)
+		}
+	}
+	for end, want := range map[string]string{
+		"":                                   "@1\nuno\n@0\n?two\n?three\n",
+		"(End of file - total 1 lines)":      "@1\nuno\ncomplete\n",
+		"2\t\n(End of file - total 2 lines)": "@1\nuno\ncomplete\n",
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+		k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/a.go\n1\tuno\n" + end}}})
+		if got := drawn(k.set().File("/w/a.go")); got != want {
+			t.Errorf("%q: got\n%s", end, got)
 		}
 	}
 }
