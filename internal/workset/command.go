@@ -224,9 +224,11 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 // takeBack makes the file what git checkout or restore make of it, and reports whether
 // that is what was known of it before.
 func (f *File) takeBack(words string) bool {
-	if find.Any(words, "--theirs", "--ours") { // one side of a conflict
-		f.dropConflicts()
-		return false
+	for _, side := range [...]string{"--ours", "--theirs"} {
+		if strings.Contains(words, side) {
+			f.dropConflicts(side)
+			return false
+		}
 	}
 	if f.committed != nil {
 		f.returnTo(f.committed)
@@ -316,7 +318,7 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 		case tree == work.Commit:
 			f.committed = nil
 			s.work.Spend(f.knownBytes())
-			f.dropConflicts()
+			f.dropConflicts("")
 		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited && f.committed == nil:
 			f.returnTo(f.stashed)
 		case tree == work.Unstash && f.stashed != nil: // changed in between
@@ -339,21 +341,33 @@ func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
 	return tree == work.Unstash || tree == work.Commit
 }
 
-// dropConflicts drops what was seen of conflicts: git commits only what is solved.
-func (f *File) dropConflicts() {
-	index := func(lines []Line, mark string) int {
-		return slices.IndexFunc(lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
-	}
+// dropConflicts drops what was seen of conflicts, but for the side that was taken: git
+// commits only what is solved. What follows has moved.
+func (f *File) dropConflicts(side string) {
 	for i := 0; i < len(f.Regions); i++ {
 		lines := f.Regions[i].Lines
-		from := index(lines, "<<<<<<< ")
-		if n := index(lines[max(from, 0):], ">>>>>>> "); from >= 0 && n > 0 {
-			f.Regions[i].Lines = lines[:from:from]
-			f.Regions = append(f.Regions, Region{Lines: lines[from+n+1:]})
-			f.total = -1
+		from := indexMark(lines, "<<<<<<< ")
+		n, half := indexMark(lines[max(from, 0):], ">>>>>>> "), indexMark(lines[max(from, 0):], "=======")
+		if from < 0 || n < half || half < 0 {
+			continue
 		}
+		var kept []Line
+		switch side {
+		case "--ours":
+			kept = lines[from+1 : from+half]
+		case "--theirs":
+			kept = lines[from+half+1 : from+n]
+		}
+		f.Regions[i].Lines = slices.Concat(lines[:from], kept)
+		f.Regions = append(f.Regions, Region{Lines: lines[from+n+1:]})
+		f.total = -1
 	}
 	f.tidyRegions()
+}
+
+// indexMark returns the first line that starts with a mark, or -1.
+func indexMark(lines []Line, mark string) int {
+	return slices.IndexFunc(lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
 }
 
 // knownText returns the known lines of a file.

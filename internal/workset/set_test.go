@@ -211,7 +211,7 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"one side of a conflict", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go"}`, conflict)
 			sh(k, "git checkout --theirs a.go && git add a.go", "Updated 1 path from the index")
-		}, "@1\n?one\n@0\n?three\n"},
+		}, "@1\n?one\n?two\n@0\n?three\n"},
 		{"a conflict that is solved", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go"}`, conflict)
 			sh(k, "git commit -am x", "[main 1234567] x")
