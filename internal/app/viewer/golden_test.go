@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,10 +45,17 @@ func TestScreens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := view(t, c.make(t), c.o, c.cols, c.rows).keys(c.keys...)
-			golden(t, c.name, trimmed(v.screen()))
+			screen := trimmed(v.screen())
+			if slices.Contains(c.keys, "c") { // how much a compaction leaves is not the viewer's
+				screen = figures.ReplaceAllStringFunc(screen, func(s string) string { return strings.Repeat("0", len(s)) })
+			}
+			golden(t, c.name, screen)
 		})
 	}
 }
+
+// figures are ids of plans, and numbers.
+var figures = regexp.MustCompile(`\b[0-9a-f]{16}\b|\d`)
 
 func trimmed(s string) string {
 	lines := strings.Split(s, "\n")
