@@ -11,16 +11,19 @@ import (
 )
 
 // listForms are how the lines of lists begin: with a commit, a number, the state of a
-// file, its mode, a path; or each is a name alone.
+// file, its mode, a path; or each is a name alone, or the row of a table.
 var listForms = []*regexp.Regexp{
 	regexp.MustCompile(`^[0-9a-f]{7,40}\s`), regexp.MustCompile(`^[MADRCU?!]{1,2}\s`), regexp.MustCompile(`^#?\d+\t`),
 	regexp.MustCompile(`^[-dlcbps][-rwxsStT]{9}`), regexp.MustCompile(`^\S*/\S*\s`), regexp.MustCompile(`^[\w./~@][\w./~@:+-]*$`),
+	regexp.MustCompile(`^\S+(?: \S+)*(?:(?: {2,}|\t)\S+(?: \S+)*){2,}$`),
 }
 
 // listForm returns the form that a line has in common with others of a list; -1 where it
 // has none. The first are those of a commit and of a file's state.
 func listForm(l string) int {
-	l = strings.TrimLeft(l, " \t*")
+	if l = strings.TrimLeft(l, " \t*"); work.PassesTest(l) {
+		return -1
+	}
 	return slices.IndexFunc(listForms, func(form *regexp.Regexp) bool { return form.MatchString(l) })
 }
 
