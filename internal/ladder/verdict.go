@@ -196,6 +196,9 @@ var (
 		regexp.MustCompile(`(?i)\b0 (?:tests? |suites? )?(?:pass(?:ed|ing)?\b|fail(?:ed|ing|ures?)?\b|errors?\b|problems?\b|skipped\b|issues?[.:]?$)|(?-i:^(?:ok  ?\t|PASS$))`),
 	}
 
+	// tallyWords stand in all such lines but those with an ok.
+	tallyWords = find.Folded("fail", "error", "problem", "issue", "pass", "skipped", "build ", "test result:")
+
 	// made name a result: a commit, an address.
 	made = []*regexp.Regexp{
 		regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
@@ -249,7 +252,9 @@ func bestLine(text string, forms []*regexp.Regexp) (best string) {
 		later = 0
 	}
 	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
-		l = strings.TrimSpace(l)
+		if l = strings.TrimSpace(l); tally && !tallyWords.In(l) && !find.Any(l, "ok", "OK") {
+			continue // an expression takes long for what few lines have
+		}
 		for i, form := range forms {
 			if form.MatchString(l) {
 				if tally && len(l) <= verdictWidth && !find.AnyStart(l, ofPage...) || // else a page speaks of it
