@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -65,9 +66,13 @@ func (d *Draft) namedLines(p visiblePart) []block {
 
 // numberedLine returns where a line begins that a tool gave a number; -1 where it did not.
 func numberedLine(text, number string) int {
+	want, err := strconv.Atoi(number)
+	if err != nil {
+		return -1
+	}
 	at := 0
 	for l := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(l, " "), number); ok && rest != "" && strings.IndexByte("0123456789", rest[0]) < 0 {
+		if n, _, _, ok := work.NumberAt(l); ok && n == want {
 			return at
 		}
 		at += len(l)

@@ -238,16 +238,13 @@ func (f *filler) instructs(file *workset.File) bool {
 	open := 0
 	for k := range file.Regions {
 		for _, l := range file.Regions[k].Lines {
-			if openBox.MatchString(l.Text) {
+			if box := checkbox.FindStringSubmatch(l.Text); box != nil && box[1] == " " {
 				open++
 			}
 		}
 	}
 	return open > 1
 }
-
-// openBox is a line with a thing to do that is not done.
-var openBox = regexp.MustCompile(`^\s*[-*] \[ \] \S`)
 
 // triedSteps is how many of the newest steps may have changes that failed and that
 // nobody made since; leastTried is the length of their text, in bytes.

@@ -96,20 +96,37 @@ func limitBoth(text string, bytes, lines int) string {
 // hasNumbers reports whether the first lines of a text count on, as tools number those
 // of a file.
 func hasNumbers(text string) bool {
-	text = text[:min(len(text), 2000)]
+	text = quote.Clip(text, 2000)
 	last := 0
 	for l := range strings.Lines(text[:strings.LastIndexByte(text, '\n')+1]) {
-		l = strings.TrimLeft(l, " \t")
-		digits := l[:len(l)-len(strings.TrimLeft(l, "0123456789"))]
-		n, err := strconv.Atoi(digits)
-		if err != nil || last > 0 && n != last+1 {
+		n, _, _, ok := NumberAt(l)
+		if !ok || last > 0 && n != last+1 {
 			return false
 		}
-		if last = n; l[len(digits):] == "" || strings.IndexByte("\t:|. \xe2", l[len(digits)]) < 0 { // → begins with \xe2
-			return false
-		}
+		last = n
 	}
 	return last > 1
+}
+
+// NumberAt reads a line that carries its number: "  12→text", "12\ttext",
+// "12: text", "00012| text", "12:text". It returns the separator that it found.
+func NumberAt(line string) (n int, sep, text string, ok bool) {
+	line = strings.TrimLeft(line, " ")
+	end := 0
+	for end < min(len(line), 9) && line[end] >= '0' && line[end] <= '9' {
+		end++
+	}
+	n, err := strconv.Atoi(line[:end])
+	if err != nil {
+		return 0, "", "", false
+	}
+	rest := line[end:]
+	for _, s := range [...]string{"→", "\t", ": ", ":", "| ", "|"} {
+		if strings.HasPrefix(rest, s) {
+			return n, s, rest[len(s):], true
+		}
+	}
+	return 0, "", "", false
 }
 
 // CountLines returns how many lines a text has, with a last one that has no newline.

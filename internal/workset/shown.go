@@ -26,27 +26,6 @@ func endIf(end bool) ending {
 	return unknownEnd
 }
 
-// numberAt reads a line that carries its number: "  12→text", "12\ttext",
-// "12: text", "00012| text", "12:text". It returns the separator that it found.
-func numberAt(line string) (n int, sep, text string, ok bool) {
-	line = strings.TrimLeft(line, " ")
-	end := 0
-	for end < min(len(line), 9) && line[end] >= '0' && line[end] <= '9' {
-		end++
-	}
-	n, err := strconv.Atoi(line[:end])
-	if err != nil {
-		return 0, "", "", false
-	}
-	rest := line[end:]
-	for _, s := range [...]string{"→", "\t", ": ", ":", "| ", "|"} {
-		if strings.HasPrefix(rest, s) {
-			return n, s, rest[len(s):], true
-		}
-	}
-	return 0, "", "", false
-}
-
 // readNumbered reads lines that carry consecutive numbers, up to the first one that
 // does not. Rest is what follows.
 func readNumbered(s string) (first int, lines []string, rest string, ok bool) {
@@ -54,7 +33,7 @@ func readNumbered(s string) (first int, lines []string, rest string, ok bool) {
 	n := 0
 	for s != "" {
 		line, after, _ := strings.Cut(s, "\n")
-		k, mark, text, is := numberAt(strings.TrimSuffix(line, "\r"))
+		k, mark, text, is := work.NumberAt(strings.TrimSuffix(line, "\r"))
 		switch {
 		case !is:
 		case sep == "":
@@ -109,7 +88,7 @@ func cutHeader(s string) (rest string, had bool) {
 func bareMark(s string, n int, bare string) bool {
 	for range 64 {
 		line, rest, _ := strings.Cut(s, "\n")
-		k, mark, text, ok := numberAt(line)
+		k, mark, text, ok := work.NumberAt(line)
 		if !ok || k != n {
 			return false
 		}
@@ -176,7 +155,7 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 // tool's by what stands behind it. Numbers with colons or bars follow a header.
 func ownNumbers(s string) bool {
 	line, _, _ := strings.Cut(s, "\n")
-	_, sep, _, ok := numberAt(line)
+	_, sep, _, ok := work.NumberAt(line)
 	return ok && (sep == "→" || sep == "\t")
 }
 

@@ -282,7 +282,7 @@ func (d *divider) takeNumbered(s *work.Stream) bool {
 		last--
 	}
 	for ; d.pos < len(d.lines); d.pos++ {
-		n, _, text, ok := numberAt(d.lines[d.pos])
+		n, _, text, ok := work.NumberAt(d.lines[d.pos])
 		if !ok || n < run.from+len(run.lines) || s.Count != work.ToEnd && n >= s.From+s.Count {
 			break
 		}
