@@ -153,7 +153,7 @@ func (r *Reading) readAction(k int) action {
 		a.subject = filesOf(acc)
 	case acc.Kind == work.ToolSearch && acc.Query != "":
 		a.looks = !a.failed
-		a.subject = acc.Query + "\x00" + acc.Path + "\x00" + fileFilter(s)
+		a.subject = acc.Query + "\x00" + acc.Path + "\x00" + acc.Only
 	case acc.Command != "":
 		a.subject = trimCommand(acc.Rest)
 		a.once = !a.failed && doneOnce(a.subject) && (s.result == nil || !stopsHalfway.MatchString(s.result.Text))
@@ -227,7 +227,7 @@ func (r *Reading) describeCall(s *step, a *action) string {
 		if acc.Path != "" && acc.Path != "." {
 			text += " in " + files
 		}
-		if only := fileFilter(s); only != "" && (path.Ext(acc.Path) == "" || len(acc.Paths) > 0) { // else it is one file
+		if only := acc.Only; only != "" && (path.Ext(acc.Path) == "" || len(acc.Paths) > 0) { // else it is one file
 			text += " (only `" + quote.Line(quote.ClipLine(only, commandWidth/2)) + "`)"
 		}
 		return text
@@ -242,27 +242,6 @@ func (r *Reading) describeCall(s *step, a *action) string {
 	}
 	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
-
-// fileFilter returns the patterns or types of the files to which a search keeps.
-func fileFilter(s *step) string {
-	var only []string
-	search, _, _ := strings.Cut(s.access.Command, " | ")
-	for _, found := range filterOption.FindAllStringSubmatch(search, -1) {
-		if !slices.Contains(only, found[1]) {
-			only = append(only, found[1])
-		}
-	}
-	work.Members(s.call.Args, func(key, raw string) bool {
-		if text := work.Text(raw); slices.Contains([]string{"glob", "include", "includepattern", "type", "filetype"}, key) && text != s.access.Query {
-			only = append(only, text)
-		}
-		return true
-	})
-	return strings.Join(only, ", ")
-}
-
-// filterOption is an option of grep or rg that says which files count.
-var filterOption = regexp.MustCompile(`\s(?:--include[= ]|--glob[= ]|-g |--type[= ]|-t )['"]?([^!'"\s][^'"\s]*)`)
 
 // fileVerbs say what is done to files.
 var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wrote", work.ToolDelete: "deleted", work.ToolEdit: "edited"}

@@ -56,7 +56,8 @@ type Access struct {
 	// Command is what a shell runs, and Rest that without a change of folder at its
 	// start. Folder is where it runs, "" where the call does not say. Query is what a
 	// search looks for, or the address that is fetched.
-	Command, Rest, Folder, Query string
+	// Only is as in [Op].
+	Command, Rest, Folder, Query, Only string
 
 	// Ops is every single thing that the call does to a file.
 	Ops []FileOp
@@ -66,7 +67,7 @@ type Access struct {
 // not a JSON object, only the name counts. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
 	c := Read(call, k.Of(call.Name), Context{Bare: true})
-	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query}
+	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query, Only: c.Only}
 	if a.Command != "" {
 		a.Folder, a.Rest = cutFolder(c.dir, a.Command)
 	}

@@ -18,7 +18,7 @@ type args struct {
 	dir            string
 	mode, command  string
 	runs           bool // the command came from a key that only shells have
-	query          string
+	query, only    string
 	patch, diff    string
 
 	old, new, content string // raw
@@ -61,6 +61,11 @@ func (a *args) readMember(key, raw string) bool {
 		a.setCommand(raw, key != "script")
 	case "pattern", "query", "regex", "patterns", "searchterm", "searchquery", "glob", "url", "searchpattern", "regexp", "question", "q":
 		a.setQuery(raw)
+		if key == "glob" {
+			a.only = strings.Join(textsOf(raw), ", ")
+		}
+	case "include", "includepattern", "filetype", "type":
+		a.only = strings.Join(textsOf(raw), ", ")
 	case "offset", "startlineoffset":
 		a.offset, _ = Number(raw)
 	case "limit", "numlines", "linecount":

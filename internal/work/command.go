@@ -36,7 +36,7 @@ func (c *Call) readCommand(dir string, bare bool) {
 		}
 	}
 	for i := range c.Ops {
-		c.Query = cmp.Or(c.Query, c.Ops[i].Query)
+		c.Query, c.Only = cmp.Or(c.Query, c.Ops[i].Query), cmp.Or(c.Only, c.Ops[i].Only)
 	}
 }
 
@@ -247,9 +247,24 @@ func (s *step) searchOps() (ops []Op, out Stream) {
 	}
 	ops = s.opOnEach(Search, f)
 	for i := range ops {
-		ops[i].Query = pattern
+		ops[i].Query, ops[i].Only = pattern, s.onlyFiles()
 	}
 	return ops, out
+}
+
+// onlyFiles returns the patterns or types of the files that a search looks at.
+func (s *step) onlyFiles() string {
+	var only []string
+	for i, w := range s.args {
+		name, value, given := strings.Cut(w.text, "=")
+		if !given && i+1 < len(s.args) {
+			value = s.args[i+1].text
+		}
+		if slices.Contains([]string{"--include", "--glob", "-g", "--type", "-t"}, name) && !strings.HasPrefix(value, "!") && !slices.Contains(only, value) {
+			only = append(only, value)
+		}
+	}
+	return strings.Join(only, ", ")
 }
 
 // searchWords returns what a search looks for, and the files that it is given.

@@ -85,6 +85,7 @@ type Op struct {
 	From, To int
 
 	Query string // what a search looks for
+	Only  string // the patterns or types of the files that it looks at, "" for all
 
 	Whole   bool // New is the whole file, or what it is cannot be read
 	All     bool // every occurrence of Old is replaced; of a move, New may be a folder
@@ -109,6 +110,7 @@ type Call struct {
 	Tool    Tool // what the call does: an editor's own command may say more than its name
 	Ops     []Op
 	Query   string // what is searched for, or the address that is fetched
+	Only    string // as in [Op]
 	IsPatch bool   // the operations are those of a patch
 
 	// Of a shell's command: what it prints, what it may have changed besides, and
@@ -129,7 +131,9 @@ func Read(call *chat.Part, tool Tool, in Context) *Call {
 	a := readArgs(call.Args)
 	c := &Call{Tool: tool, dir: a.dir}
 	a.bare = in.Bare
-	c.Query = a.query
+	if c.Query = a.query; tool == ToolSearch && a.only != a.query {
+		c.Only = a.only
+	}
 	if kind, ok := modes[a.mode]; ok && tool != ToolShell {
 		c.Tool, a.command = kind, ""
 	}
