@@ -62,6 +62,7 @@ func TestSkillOfFinishedTurn(t *testing.T) {
 func TestClipMiddle(t *testing.T) {
 	for command, want := range map[string]string{
 		"go test ./internal/ladder ./internal/workset ./summary -count=1 -run TestFirst|TestSecond ./cmd/winnow/replay": "go test ./internal/ladder … ./cmd/winnow/replay",
+		"go test -run TestAVeryLongNameOfATestThatHasNoBlankInItAtAllAndGoesOn ./internal/ladder/replay":                "go test -run TestAVeryLongNameOfATes … /internal/ladder/replay",
 		"git -C /home/me/projects/one status && git -C /home/me/projects/two status --short":                            "git -C /home/me/projects/one status … /two status --short",
 	} {
 		if got := clipMiddle(command, 60); got != want {

@@ -76,7 +76,7 @@ var textEnds = []string{"\n\n", "\n", ". ", " "}
 func headOf(text string, n int, ends []string) string {
 	head := quote.Clip(text, n)
 	for i, end := range ends {
-		if at := strings.LastIndex(head, end); at > n*4/5 || at > n/3 && i == len(ends)-1 {
+		if at := strings.LastIndex(head, end); at > n*4/5 || at > n*2/3 && i == len(ends)-1 {
 			return strings.TrimRight(head[:at+len(end)], " \n")
 		}
 	}

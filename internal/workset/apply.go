@@ -164,7 +164,7 @@ func (f *File) replaceInLines(old, now string, at moment) {
 
 // setLines replaces the lines from a to b, which may be none, by others.
 func (f *File) setLines(a, b int, now string, at moment) {
-	texts := linesOf(now)
+	texts := work.SplitLines(now)
 	if b >= a {
 		f.removeLines(a, b)
 	} else {
@@ -188,7 +188,7 @@ func (f *File) appendText(now string, at moment) {
 		f.doubts.raise(at, Differs)
 		f.addLoose(now, at)
 	default:
-		texts := linesOf(now)
+		texts := work.SplitLines(now)
 		f.end = endOf(now)
 		f.putLines(f.total+1, newLines(texts, at, true))
 		f.total += len(texts)
@@ -206,7 +206,7 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 		f.dropNumbers()
 	}
 	if n, _ := f.findText(old, false, place{}); n == 0 { // what is known of it was not so any more
-		f.dropOutdated(linesOf(old))
+		f.dropOutdated(work.SplitLines(old))
 	}
 	newest := max(0, len(f.Loose)-mostReplaced)
 	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {

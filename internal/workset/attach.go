@@ -21,7 +21,7 @@ func (s *Set) Attach(path, text string, whole bool) int {
 	if first, lines, rest, ok := readNumbered(text); ok && len(lines) > 1 && strings.TrimSpace(rest) == "" {
 		s.showAll(shown{path, first, lines, unknownEnd, false}, s.tick())
 	} else if whole && text != "" {
-		s.showAll(shown{path, 1, linesOf(text), vagueEnd, true}, s.tick())
+		s.showAll(shown{path, 1, work.SplitLines(text), vagueEnd, true}, s.tick())
 	}
 	return s.lines - before
 }

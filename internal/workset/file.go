@@ -3,6 +3,8 @@ package workset
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Cause says what may have changed a line since it was last seen.
@@ -205,17 +207,9 @@ func (f *File) isComplete() bool {
 func (f *File) writeWhole(text string, at moment) {
 	f.forgetText()
 	f.end = endOf(text)
-	texts := linesOf(text)
+	texts := work.SplitLines(text)
 	f.putLines(1, newLines(texts, at, true))
 	f.setTotal(len(texts), at)
-}
-
-// linesOf cuts a text into its lines.
-func linesOf(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // forgetText drops all that is known of the text.

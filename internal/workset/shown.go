@@ -196,7 +196,7 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if strings.TrimSpace(s) == "" || strings.Contains(s, "(End of file - total 0 lines)") {
 		return 0, nil, unknownEnd, false
 	}
-	lines := linesOf(plainNewlines(s))
+	lines := work.SplitLines(plainNewlines(s))
 	if n := len(lines); n > 0 && moreNote(lines[n-1]) {
 		lines, end = lines[:n-1], unknownEnd
 		if n > 1 && lines[n-2] == "" {
