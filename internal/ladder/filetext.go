@@ -30,7 +30,9 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
 		newer = newer || f.leavesShown(g, marks)
-		more += len(g.Lines)
+		if len(g.Lines) >= leastRun { // else hits of a search
+			more += len(g.Lines)
+		}
 		for i := 0; i < len(marks); i++ {
 			if !marks[i] {
 				continue
@@ -54,8 +56,11 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 			if from == 0 && i == len(marks) && v.file.Complete {
 				p.where = "the whole file"
 			}
-			if more -= i - from; p.where == "" {
+			if p.where == "" {
 				p.where = "a part of it"
+			}
+			if len(g.Lines) >= leastRun {
+				more -= i - from
 			}
 			parts = append(parts, p)
 		}
@@ -83,7 +88,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	switch {
 	case newer:
 		b.WriteString("More of it stands in the newest messages.\n")
-	case more >= around && v.file.Total() == 0:
+	case more >= leastRun && v.file.Total() == 0:
 		fmt.Fprintf(b, "(%s of it left out that were seen)\n", plural(more, "line"))
 	}
 	writeOutline(b, v)
