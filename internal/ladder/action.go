@@ -42,8 +42,17 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
 	last := map[string]int{} // by the action: its place in the list
 	changed := -1            // the place of the newest change of a file
+	forgetEdits := func(which func(s *step) bool) {
+		maps.DeleteFunc(last, func(_ string, at int) bool {
+			e := &r.steps[list[at].step]
+			return e.access.Kind == work.ToolEdit && which(e)
+		})
+	}
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
+		if s.kind == said { // an edit that is spoken of stays before the words
+			forgetEdits(func(e *step) bool { return strings.Contains(s.text, baseName(e.access.Path)) })
+		}
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
 			continue
 		}
@@ -62,8 +71,8 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		switch s.access.Kind {
 		case work.ToolEdit, work.ToolWrite, work.ToolDelete:
 			changed = len(list)
-		case work.ToolShell: // later changes are not what it ran on
-			maps.DeleteFunc(last, func(_ string, at int) bool { return r.steps[list[at].step].access.Kind == work.ToolEdit })
+		case work.ToolShell, work.ToolSearch: // later changes are not what it ran on
+			forgetEdits(func(*step) bool { return s.access.Command != "" || s.access.Query != "" })
 		}
 		last[key] = len(list)
 		list = append(list, a)
@@ -92,7 +101,7 @@ func (r *Reading) sameResult(a, b int) bool {
 // changed between them changed nothing that they tell.
 func (r *Reading) sameVerdict(a, b *action) bool {
 	s, t := &r.steps[a.step], &r.steps[b.step]
-	return s.access.Kind != work.ToolShell || duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
+	return duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
 }
 
 // duration is how long something took.
