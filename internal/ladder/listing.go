@@ -54,7 +54,7 @@ func outcomeLine(text, command string) (best string) {
 		switch {
 		case best == "" && echoed || l == "":
 		case best == "":
-			if best, form = l, listForm(l); form == 1 {
+			if best, form = l, listForm(l); form == 1 || l[0] == '"' && strings.Contains(l, `": `) { // or a member of an object
 				return ""
 			}
 		case echoed || form < 0 || listForm(l) != form:
@@ -70,7 +70,7 @@ func outcomeLine(text, command string) (best string) {
 
 // sumsUp reports whether the last line of an output says how the command went.
 func sumsUp(s *step, l string) bool {
-	if l == "" || l[0] == '"' && strings.Contains(l, `": `) || !summing.MatchString(l) || work.Clearness(l) > 0 || find.AnyStart(l, ofPage...) {
+	if l == "" || !summing.MatchString(l) || work.Clearness(l) > 0 || find.AnyStart(l, ofPage...) {
 		return false
 	}
 	if listForm(l) != 0 && tellsHistory.MatchString(s.access.Rest) { // it is of the oldest commit

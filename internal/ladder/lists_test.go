@@ -167,5 +167,10 @@ func TestStandingOfTodos(t *testing.T) {
 		if !strings.Contains(form.State, want) {
 			t.Errorf("shown %v: want %q in\n%s", shown, want, form.State)
 		}
+		r = readSteps(ranTool("1", "TaskCreate", `{"subject":"A"}`, "Task #1 created successfully: A"),
+			[]chat.Message{chat.TextMessage(chat.User, "One."), chat.TextMessage(chat.User, "Two."), chat.TextMessage(chat.User, "Three.")})
+		if form := r.Fill(Room{Tokens: 2000, From: 0, To: 1, Turn: -1, Shown: make([]bool, 5)}); strings.Contains(form.State, "#1 A") {
+			t.Errorf("a list of three requests ago is told: %s", form.State)
+		}
 	}
 }

@@ -120,6 +120,16 @@ func (f *filler) listUnshown() string {
 	return text
 }
 
+// asksSince counts the requests behind a message.
+func (r *Reading) asksSince(msg int) (n int) {
+	for k := len(r.steps) - 1; k >= 0 && int(r.steps[k].msg) > msg; k-- {
+		if r.steps[k].kind == asked {
+			n++
+		}
+	}
+	return n
+}
+
 // describeStanding says where the work stands, in at most that many tokens: the
 // last request, the list of things to do as the agent keeps it, errors that nothing
 // has settled, and sub-agents that still work.
@@ -171,7 +181,7 @@ func (f *filler) describeStanding(room int) string {
 	switch old := f.typed >= 0 && found.told < int(f.steps[f.typed].msg); {
 	case len(found.todos) == 0 && found.plan != "" && !f.isShown(found.told):
 		put(fmt.Sprintf("the plan of message %d: ", found.told+1) + f.counter.Truncate(quote.Line(found.plan), room-24))
-	case len(found.todos) == 0 || old && len(open) == 0:
+	case len(found.todos) == 0 || old && len(open) == 0 || f.asksSince(found.told) > 2:
 	case old: // it may be done, or given up
 		put(fmt.Sprintf("as listed in message %d, before the newest request: %s; %s", found.told+1, count, strings.Join(open, "; ")))
 	default:
