@@ -81,9 +81,6 @@ func (f *filler) runsOf(file *workset.File) []run {
 		if !sure {
 			w *= weights.Unsure
 		}
-		if f.holdsRenamed(&x) {
-			w *= weights.Called
-		}
 		x.worth = f.worthPerToken(w, touched, x.tokens)
 		list = append(list, x)
 	}

@@ -102,7 +102,6 @@ type filler struct {
 	Room
 	newest, calling string // words that name files which are wanted
 	focus           []string
-	renamed         []string // names that the newest edits took out
 
 	left   int // tokens
 	story  int // tokens left for words and actions
@@ -196,7 +195,6 @@ func (r *Reading) newFiller(room Room) *filler {
 	f.newest += "\n" + f.Focus
 	f.readTurns()
 	if !f.NoState {
-		f.renamed = f.renamedIn()
 		f.fileRuns = append(f.readRuns(), f.triedRuns()...)
 	}
 	for k := range f.fileRuns {

@@ -348,15 +348,6 @@ func TestWhatIsWantedStays(t *testing.T) {
 	if state := fold(Read(h, counter, nil), 4000).State; !strings.Contains(state, "- [ ] wire the queue") {
 		t.Error(state)
 	}
-	// So does a file with a name that an edit has just taken out elsewhere.
-	h = show(h, "/w/theme.json", "     1→{\n     2→  \"toolText\": \""+strings.Repeat("a colour of the tools ", 20)+"\"\n     3→}\n")
-	for i := range 40 {
-		h = show(h, fmt.Sprintf("/w/late%d.go", i), "     1→"+strings.Repeat("func serve() {} // and so on ", 10))
-	}
-	edit := chat.CallMessage("", chat.Call("e", "Edit", `{"file_path":"/w/theme.go","old_string":"toolText","new_string":"toolTitle"}`))
-	if state := fold(Read(h.Append(edit, chat.ResultMessage("e", "The file has been updated.")), counter, nil), 4000).State; !strings.Contains(state, "a colour of the tools") {
-		t.Error(state)
-	}
 }
 
 // Why a file may have changed is said once, and files that have no room are counted.

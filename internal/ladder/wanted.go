@@ -3,7 +3,6 @@ package ladder
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,38 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
-
-// holdsRenamed reports whether a run has a name that the newest edits took out elsewhere.
-func (f *filler) holdsRenamed(x *run) bool {
-	return len(f.renamed) > 0 && x.region != nil && slices.ContainsFunc(x.region.Lines[x.from:x.to], func(l workset.Line) bool { return find.Any(l.Text, f.renamed...) })
-}
-
-// renamedIn returns the names in code that the newest edits took out and did not put in
-// again: where others hold them, they are changed next.
-func (r *Reading) renamedIn() (names []string) {
-	var old, now strings.Builder
-	for i := max(0, r.history.Len()-8); i < r.history.Len(); i++ {
-		m := r.history.At(i)
-		for k := range m.Parts {
-			if m.Parts[k].Kind != chat.ToolCall {
-				continue
-			}
-			for _, e := range work.Edits(&m.Parts[k], r.kinds, "") {
-				old.WriteString(e.Old + "\n")
-				now.WriteString(e.New + "\n")
-			}
-		}
-	}
-	for _, name := range codeName.FindAllString(old.String(), 64) {
-		if len(names) < 8 && !slices.Contains(names, name) && !strings.Contains(now.String(), name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// codeName is a name of several words in code.
-var codeName = regexp.MustCompile(`\b[A-Za-z]\w*(?:[a-z][A-Z]|_)\w+`)
 
 // weightOf returns how much more than others a file is wanted: the newest request
 // names it, or the newest calls do.
