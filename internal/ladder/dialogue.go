@@ -67,6 +67,7 @@ func (f *filler) readTurns() {
 		if int(f.steps[from].msg) < f.To && int(f.steps[to-1].msg) >= f.From {
 			if t := f.readTurn(from, to); len(t.items) > 0 {
 				f.addTurn(t)
+				f.goesOn = from
 			}
 		}
 		from = to
@@ -337,8 +338,10 @@ func (x *item) raise(f *filler, rung int8) {
 		if rung == 0 {
 			room = f.left
 		}
-	case x.closing && cost > room:
+	case x.closing && cost <= f.answer:
 		share, room = &f.answer, f.answer
+	case !x.closing && x.step >= f.goesOn && cost <= f.going:
+		share, room = &f.going, f.going
 	}
 	if cost > min(f.left, room) {
 		f.full = false

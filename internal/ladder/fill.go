@@ -11,7 +11,8 @@ import (
 //
 // Each try goes through the steps up the ladder once, by falling worth, and takes a
 // step if it fits both the room and the share of its kind: the user's words have a
-// sixth, standing instructions a quarter, the story (actions, remarks, results) a quarter at most, one file a third.
+// sixth, standing instructions a quarter, the story (actions, remarks, results) a quarter at most,
+// a third of it for the turn that goes on, one file a third.
 // So no single kind can take all of the room. Before that, the frames, the notes and
 // what stands open are set aside, and in a large room an eighth for short outlines.
 // After it, three passes use what is left: short outlines, then parts of the runs that
@@ -105,6 +106,8 @@ type filler struct {
 
 	left   int // tokens
 	story  int // tokens left for words and actions
+	going  int // tokens left for those of the fold's last turn beside the story
+	goesOn int // the first step of that turn
 	typing int // tokens left for what the user typed
 	answer int // tokens left for the agent's closing messages beside the story
 	rules  int // tokens left for standing instructions
@@ -136,6 +139,7 @@ const (
 	bindingShare = 4
 	foldShare    = 4
 	answerShare  = 14
+	goingShare   = 3 // of the story
 	rulesShare   = 10
 	fileShare    = 3
 	outlineShare = 20
@@ -243,6 +247,8 @@ func (f *filler) fillTokens(tokens int) Form {
 	if f.NoState || f.Lift {
 		f.story = f.left
 	}
+	f.going = f.story / goingShare
+	f.story -= f.going
 	f.left -= f.countTokens(f.foldFrame()) + f.countTokens(f.Prose)
 	standing := ""
 	switch {
@@ -278,6 +284,8 @@ func (f *filler) fillTokens(tokens int) Form {
 			partial = append(partial, x)
 		}
 	}
+	f.story, f.going = f.story+f.going, 0 // what the turn that goes on left is for all
+	f.raiseItems(func(x *item) bool { return x.kind != asked })
 	f.left += short
 	if short > 0 {
 		for k := range f.raises {
@@ -290,11 +298,7 @@ func (f *filler) fillTokens(tokens int) Form {
 		f.takePart(x)
 	}
 	f.typing = f.left // the rest is for the user's words beyond their share
-	for k := range f.raises {
-		if s := &f.raises[k]; s.item != nil && s.item.kind == asked && s.item.rung == s.rung-1 {
-			s.item.raise(f, s.rung)
-		}
-	}
+	f.raiseItems(func(x *item) bool { return x.kind == asked })
 	form := Form{Fold: f.writeFold(), Full: f.full, Unbound: f.unbound}
 	for t := range f.turns {
 		for _, x := range f.turns[t].items {
@@ -307,6 +311,15 @@ func (f *filler) fillTokens(tokens int) Form {
 		form.State = f.writeState(standing)
 	}
 	return form
+}
+
+// raiseItems puts items of some kinds that found no room higher where there is some now.
+func (f *filler) raiseItems(which func(x *item) bool) {
+	for k := range f.raises {
+		if s := &f.raises[k]; s.item != nil && which(s.item) && s.item.rung == s.rung-1 {
+			s.item.raise(f, s.rung)
+		}
+	}
 }
 
 // readRuns returns the runs of all files, and their outlines.
