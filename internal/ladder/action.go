@@ -42,16 +42,15 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
 	last := map[string]int{} // by the action: its place in the list
 	changed := -1            // the place of the newest change of a file
-	forgetEdits := func(which func(s *step) bool) {
-		maps.DeleteFunc(last, func(_ string, at int) bool {
-			e := &r.steps[list[at].step]
-			return e.access.Kind == work.ToolEdit && which(e)
-		})
+	forget := func(which func(x *step) bool) {
+		maps.DeleteFunc(last, func(_ string, at int) bool { return which(&r.steps[list[at].step]) })
 	}
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
 		if s.kind == said { // an edit that is spoken of stays before the words
-			forgetEdits(func(e *step) bool { return strings.Contains(s.text, baseName(e.access.Path)) })
+			forget(func(x *step) bool {
+				return x.access.Kind == work.ToolEdit && strings.Contains(s.text, baseName(x.access.Path))
+			})
 		}
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
 			continue
@@ -71,8 +70,11 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		switch s.access.Kind {
 		case work.ToolEdit, work.ToolWrite, work.ToolDelete:
 			changed = len(list)
+			forget(func(x *step) bool { return x.access.Kind == work.ToolRead && x.access.Path == s.access.Path })
 		case work.ToolShell, work.ToolSearch: // later changes are not what it ran on
-			forgetEdits(func(*step) bool { return s.access.Command != "" || s.access.Query != "" })
+			forget(func(x *step) bool {
+				return x.access.Kind == work.ToolEdit && (s.access.Command != "" || s.access.Query != "")
+			})
 		}
 		last[key] = len(list)
 		list = append(list, a)
@@ -101,7 +103,8 @@ func (r *Reading) sameResult(a, b int) bool {
 // changed between them changed nothing that they tell.
 func (r *Reading) sameVerdict(a, b *action) bool {
 	s, t := &r.steps[a.step], &r.steps[b.step]
-	return duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
+	x, y := duration.ReplaceAllString(r.verdictOf(s, a), ""), duration.ReplaceAllString(r.verdictOf(t, b), "")
+	return x == y && (x != "" || s.access.Kind != work.ToolShell || r.sameResult(a.step, b.step))
 }
 
 // duration is how long something took.
@@ -256,7 +259,7 @@ func (r *Reading) describeCall(s *step, a *action) string {
 var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wrote", work.ToolDelete: "deleted", work.ToolEdit: "edited"}
 
 // findsFiles are the commands and tools that look for files by their names.
-var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd)(?: |$)|^find_?files?|^\w*glob`)
+var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd|ls|git ls-files)(?: |$)|^find_?files?|^\w*glob`)
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = []string{

@@ -272,11 +272,15 @@ func (f *filler) resultItem(a *action) *item {
 		l = strings.TrimSpace(l)
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
+	key := text
+	if headings := headingsOf(text); headings != "" && s.access.Kind != work.ToolShell && !found {
+		key, found = headings, true
+	}
 	found = found || !a.failed && (isManual(text) || isList(text) || history)
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
-		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
-		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
+		form{text: keyLines(key, line, resultPart/2, found), weight: weights.Result},
+		form{text: keyLines(key, line, resultPart, found), weight: weights.Result / 2},
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x

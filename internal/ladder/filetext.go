@@ -89,7 +89,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	case newer:
 		b.WriteString("More of it stands in the newest messages.\n")
 	case more >= leastRun && v.file.Total() == 0:
-		fmt.Fprintf(b, "(%s of it left out that were seen)\n", plural(more, "line"))
+		fmt.Fprintf(b, "(%s of it seen, left out here)\n", plural(more, "more line"))
 	}
 	writeOutline(b, v)
 }

@@ -299,7 +299,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	text := form.Fold + form.State
 	for _, want := range []string{
 		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
-		"User: (stands whole below; what follows here was done for it) Now write the changelog.", "done, not to be done again: ran `gh pr create",
+		"User: (stands whole below; what follows here was done for it) Now write the changelog.", "already done: ran `gh pr create",
 		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", "keep.go, old.go (deleted) (+2 -1)", `TODO {} \;`,
 	} {
 		if !strings.Contains(text, want) {

@@ -278,7 +278,7 @@ func writeOutline(b *strings.Builder, v *fileView) {
 		names = l.named
 		if l.region.From > 0 {
 			fmt.Fprintf(&text, "%d: ", l.region.From+l.line)
-			what, unnumbered = "outline, with line numbers; read a range for its text", "?: " // they come last
+			what, unnumbered = "outline, with line numbers; read a range for its text", "(line not known) " // they come last
 		} else {
 			text.WriteString(unnumbered)
 		}

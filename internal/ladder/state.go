@@ -152,7 +152,7 @@ func (f *filler) describeStanding(room int) string {
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
 	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isRedone(a, len(f.steps), len(f.steps)) }) {
-		put("done, not to be done again: " + f.actionLine(&a))
+		put("already done: " + f.actionLine(&a))
 	}
 	for _, a := range f.newestActions(3, func(a *action) bool {
 		edits := f.steps[a.step].access.Kind == work.ToolEdit && f.typed > a.step // the user has said more since
@@ -356,7 +356,7 @@ func (r *Reading) isRedone(a *action, to, most int) bool {
 		case doneOnce(a.subject), isPart(others, words) && !wrongCall.MatchString(why):
 			return true
 		case isPart(words, others) && slices.ContainsFunc(others, func(w string) bool { // a part, if it is that which failed
-			return len(w) > 3 && !slices.Contains(words, w) && strings.Contains(why, strings.Trim(w, `"'`))
+			return len(w) > 3 && !slices.Contains(words, w) && holdsWord(why, strings.Trim(w, `"'`))
 		}):
 			return true
 		}
@@ -371,6 +371,15 @@ var wrongCall = regexp.MustCompile(`(?i)unknown (?:option|flag|command|argument)
 func isPart(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
 }
+
+// holdsWord reports whether a text has a word that is no part of a longer one.
+func holdsWord(text, word string) bool {
+	_, behind, found := strings.Cut(" "+text+" ", word)
+	before := strings.TrimSuffix(" "+text+" ", word+behind)
+	return found && !partOfWord.MatchString(before[len(before)-1:]) && !partOfWord.MatchString(behind[:1])
+}
+
+var partOfWord = regexp.MustCompile(`\w`)
 
 // programsOf returns the programs that a command runs, each with the word after it.
 func programsOf(command string) []string {

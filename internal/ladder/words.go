@@ -110,11 +110,14 @@ func firstLines(text string, n int) string {
 		}
 		head = strings.TrimRight(head[:at], "\n")
 	}
+	if strings.Count(head, "```")%2 > 0 { // else what follows is code
+		return head + " …\n```"
+	}
 	return head + " …"
 }
 
 // headingLine is a line with which no form ends.
-var headingLine = regexp.MustCompile(`^(?:#|\*\*.*\*\*$)`)
+var headingLine = regexp.MustCompile(`^(?:#|\*\*.*\*\*$|-{3,}$)`)
 
 // withoutMiddle returns the beginning of a text, up to about most bytes, and its last n:
 // what the reader is asked or offered stands at the end.
@@ -123,7 +126,11 @@ func withoutMiddle(text string, most, n int) string {
 	if len(text)-len(head) < n {
 		return text
 	}
-	return head + "\n" + tailOf(text, n, textEnds)
+	tail := tailOf(text, n, textEnds[:3])
+	if len(tail) == n { // it begins inside a sentence
+		tail = "… " + tailOf(text, n, textEnds)
+	}
+	return head + "\n" + tail
 }
 
 // clipMiddle returns a command of at most about n bytes, cut between words or parts of a path:
@@ -275,6 +282,16 @@ func isManual(text string) bool {
 
 var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
 
+// headingsOf returns the headings of a page, "" where a text has less than three.
+func headingsOf(text string) string {
+	if all := pageHeading.FindAllString(text, 64); len(all) > 2 {
+		return strings.Join(all, "\n")
+	}
+	return ""
+}
+
+var pageHeading = regexp.MustCompile(`(?m)^#{1,3} \S.*`)
+
 // keyLines returns the lines of a result that say most, up to n bytes, without what
 // is told already: those that report errors and those that give names their values, in
 // their order, else the last ones.
@@ -296,6 +313,9 @@ func keyLines(text, told string, n int, found bool) string {
 		return n >= 0
 	}
 	if found {
+		if len(text) <= n+n/8 { // a note of what is left out is no shorter
+			n = len(text) + 1
+		}
 		for l := range strings.Lines(text) {
 			if !put(strings.TrimSpace(l)) {
 				lines = append(lines, fmt.Sprintf("(… %d lines in all)", work.CountLines(text)))
@@ -349,7 +369,7 @@ func jsonValues(text, told string, n int) string {
 		}
 		v := tok.String()
 		kind, at := dec.StackIndex(dec.StackDepth())
-		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
+		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' && k != 't' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
 			continue
 		}
 		path := slices.DeleteFunc(strings.Split("//"+string(dec.StackPointer()), "/")[1:], func(t string) bool {
@@ -377,7 +397,7 @@ func jsonValues(text, told string, n int) string {
 			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
 				return rankValue(name, v) != rank || strings.Contains(b.String(), v)
 			})
-			if l := quote.ClipLine(name+": "+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
+			if l := quote.ClipLine(strings.TrimPrefix(name+": ", ": ")+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
 				b.WriteString(l + "\n")
 			}
 		}
