@@ -316,8 +316,9 @@ func shortPath(root, p string) string {
 
 // commonRoot finds the folder that nearly all files of the steps are in, so that it is
 // named once; "" where there is none. Where others are named from a folder above it,
-// it is that one: a path has one spelling.
-func (r *Reading) commonRoot() string {
+// it is that one: a path has one spelling. Where commands usually run below it, beside
+// most files, it is that folder.
+func (r *Reading) commonRoot(usual string) string {
 	counts := map[string]int{}
 	files := 0
 	begins := map[string]bool{} // what relative paths begin with
@@ -351,35 +352,47 @@ func (r *Reading) commonRoot() string {
 			best = path.Dir(d)
 		}
 	}
+	if n := counts[usual]; strings.HasPrefix(usual, best+"/") && n*10 >= files*6 && n > 2 {
+		return usual
+	}
 	return best
 }
 
 // heredoc is the start of a text inside a command, with the word that ends it.
 var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
 
-// usualFolder returns the folder above all files in which most commands ran: nothing
-// is said of it.
-func (r *Reading) usualFolder(root string) (usual string) {
-	counts := map[string]int{}
+// usualFolder returns the folder in which most commands ran, "" where none has more than
+// half of them: many do not say.
+func (r *Reading) usualFolder() string {
+	counts, all, usual := map[string]int{}, 0, ""
 	for k := range r.steps {
 		if s := &r.steps[k]; s.kind == did && s.access.Command != "" {
-			f := s.access.Folder
-			if work.IsAbs(f) && (root == "" || strings.HasPrefix(slashedPath(root)+"/", slashedPath(f)+"/")) {
+			all++
+			if f := s.access.Folder; work.IsAbs(f) {
 				if counts[f]++; counts[f] > counts[usual] {
 					usual = f
 				}
 			}
 		}
 	}
+	if counts[usual]*2 <= all {
+		return ""
+	}
 	return usual
 }
 
-// awayFolder returns the folder of a command that ran in another than the usual one.
+// awayFolder returns the folder of a command that ran in another than the usual one; where
+// none is, the folder of the files and those above it are not told.
 func (r *Reading) awayFolder(a *action) string {
-	if a.folder == r.usual {
+	if a.folder == r.usual || r.usual == "" && isAbove(a.folder, r.folder) {
 		return ""
 	}
 	return a.folder
+}
+
+// isAbove reports whether a folder is another one, or above it.
+func isAbove(folder, other string) bool {
+	return folder == "" || strings.HasPrefix(slashedPath(other)+"/", slashedPath(folder)+"/")
 }
 
 // trimCommand returns a command on one line, without what only limits its output or

@@ -370,6 +370,9 @@ func (f *filler) foldFrame() string {
 	if f.folder != "" {
 		text += " Paths are below " + quote.Line(f.folder) + "."
 	}
+	if !isAbove(f.usual, f.folder) {
+		text += " Commands ran in " + quote.Line(f.usual) + " where nothing else is said."
+	}
 	if f.Redeem != "" {
 		text += " " + f.Redeem
 	}

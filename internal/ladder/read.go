@@ -311,8 +311,8 @@ func (r *Reading) readPresent() *present {
 	if r.now != nil {
 		return r.now
 	}
-	p, folder := &present{lists: r.readLists()}, r.commonRoot()
-	usual := r.usualFolder(folder)
+	p, usual := &present{lists: r.readLists()}, r.usualFolder()
+	folder := r.commonRoot(usual)
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue
