@@ -28,7 +28,8 @@ type action struct {
 	minus   int
 	once    bool // must not be done twice
 	failed  bool
-	looks   bool // a read or search: told together with its neighbours
+	looks   bool   // a read or search: told together with its neighbours
+	purpose string // of an edit, as the agent announced it
 	subject string
 	folder  string // in which a command ran, where it says so
 	shows   string // an error that a result shows among other things
@@ -62,7 +63,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			}
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
-		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
+		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 			old.times = 0 // told with the later one
@@ -159,6 +160,9 @@ func (r *Reading) readAction(k int) action {
 			plus, minus := work.CountChanges(e.Old, e.New)
 			a.plus, a.minus = a.plus+plus, a.minus+minus
 		}
+		if k > 0 && r.steps[k-1].kind == said {
+			a.purpose = purposeIn(r.steps[k-1].text)
+		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == work.ToolRead || acc.Kind == work.ToolSearch && acc.Query == ""):
 		a.looks = !a.failed && a.shows == ""
@@ -197,6 +201,9 @@ func (r *Reading) actionLine(a *action) string {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
 	text += r.verdictOf(s, a)
+	if a.purpose != "" {
+		text += ": " + quote.Line(a.purpose)
+	}
 	if s.result != nil && a.step < mostKept {
 		r.told[*a] = text
 	}

@@ -46,6 +46,7 @@ const (
 	askedPart   = 90
 	closingPart = 260
 	closingEnd  = 160
+	purposePart = 100
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400

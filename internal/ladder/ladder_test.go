@@ -276,7 +276,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	h = h.Append(ran("1", "go test ./... | tail -3", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s")...)
 	h = h.Append(chat.CallMessage("", chat.Call("e", "Edit", `{"file_path":"/w/q.go","old_string":"a","new_string":"b"}`)), chat.ResultMessage("e", "The file has been updated."))
 	h = h.Append(ran("2", "go test ./... | tail -3", "a log of the test\nerror: expected by a test\nok  \tapp/queue\t0.1s")...)
-	h = h.Append(chat.CallMessage("", chat.Call("f", "Edit", `{"file_path":"/w/q.go","old_string":"b","new_string":"c"}`)), chat.ResultMessage("f", "The file has been updated."))
+	h = h.Append(chat.CallMessage("It passes. Now let me have the queue wait for its writer:", chat.Call("f", "Edit", `{"file_path":"/w/q.go","old_string":"b","new_string":"c"}`)), chat.ResultMessage("f", "The file has been updated."))
 	h = h.Append(chat.CallMessage("", chat.Call("p", "apply_patch", "*** Begin Patch\n*** Update File: /w/keep.go\n@@\n same\n-one\n+two\n+three\n*** Delete File: /w/old.go\n*** End Patch")), chat.ResultMessage("p", "Done!"))
 	h = h.Append(ran("3", "git commit -m wip", "error: pathspec did not match\nexit status 1")...)
 	h = h.Append(ran("4", "git add . && git commit -m 'mend the queue'", "[main 3f2a9b1] mend the queue\n 1 file changed")...)
@@ -300,7 +300,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	for _, want := range []string{
 		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
 		"User: (stands whole below; what follows here was done for it) Now write the changelog.", "already done: ran `gh pr create",
-		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", "keep.go, old.go (deleted) (+2 -1)", `TODO {} \;`,
+		"| jq length`: 35", "| jq .[0].id`: 7", "search_flights(to=ROM)", "search_flights(to=OSL)", "keep.go, old.go (deleted) (+2 -1)", "edited q.go (+1 -1): have the queue wait for its writer\n", `TODO {} \;`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told", want)
@@ -347,6 +347,22 @@ func TestWhatIsWantedStays(t *testing.T) {
 	}
 	if state := fold(Read(h, counter, nil), 4000).State; !strings.Contains(state, "- [ ] wire the queue") {
 		t.Error(state)
+	}
+}
+
+// Of the turn that goes on the actions are told, however much was said before it.
+func TestRunningTurnIsTold(t *testing.T) {
+	var h chat.History
+	for i := range 30 {
+		h = h.Append(chat.TextMessage(chat.User, fmt.Sprintf("And question %d?", i)), chat.TextMessage(chat.Assistant, fmt.Sprintf("Answer %d is: ", i)+strings.Repeat("it depends on the queue and on its writer. ", 12)))
+	}
+	h = h.Append(chat.TextMessage(chat.User, "Now do it."))
+	h = h.Append(ran("1", "go vet ./queue", "queue/a.go:7: lost lease\nexit status 1")...)
+	for i := range 12 {
+		h = h.Append(chat.CallMessage("", chat.Call(fmt.Sprint("e", i), "Edit", fmt.Sprintf(`{"file_path":"/w/q%d.go","old_string":"a","new_string":"b"}`, i))), chat.ResultMessage(fmt.Sprint("e", i), "The file has been updated."))
+	}
+	if got := fold(Read(h, counter, nil), 4000).Fold; strings.Count(got, "- edited q") != 12 || !strings.Contains(got, "go vet") {
+		t.Error(got)
 	}
 }
 

@@ -257,6 +257,22 @@ func withoutPlans(text string) string {
 	}
 }
 
+// purposeIn returns what the last sentence before an edit says that it is for, "" where it
+// says no more than that something is edited.
+func purposeIn(text string) string {
+	last := ""
+	for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
+		last = s
+	}
+	found := purpose.FindStringSubmatch(strings.ReplaceAll(last, "’", "'"))
+	if found == nil || len(found[1]) < leastRemark {
+		return ""
+	}
+	return quote.ClipLine(strings.TrimRight(found[1], ".: "), purposePart)
+}
+
+var purpose = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also|good|ok|great|perfect)[,.!]? )*(?:let(?: me|'s)|i(?:'ll| will|'m going to| need to)|we need to) (?:now |also )?(.+)`)
+
 // leastRemark is the length of a sentence in bytes below which it says nothing.
 const leastRemark = 24
 
