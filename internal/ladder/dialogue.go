@@ -391,7 +391,6 @@ func (f *filler) writeFold() string {
 	if f.Prose != "" {
 		b.WriteString(strings.TrimSpace(f.Prose) + "\n\n")
 	}
-	missing := 0
 	for t := 0; t < len(f.turns); {
 		gone := t
 		for gone < len(f.turns) && !f.turns[gone].isTold() {
@@ -404,11 +403,8 @@ func (f *filler) writeFold() string {
 			t = gone
 			continue
 		}
-		missing += f.writeTurn(&b, &f.turns[t])
+		f.writeTurn(&b, &f.turns[t])
 		t++
-	}
-	if missing > 0 {
-		fmt.Fprintf(&b, "[%s of these turns left out]\n", plural(missing, "action"))
 	}
 	b.WriteString(f.open)
 	b.WriteString(frameEnd)
@@ -427,9 +423,9 @@ func (t *turn) isTold() bool {
 	return slices.ContainsFunc(t.items, func(x *item) bool { return x.rung >= 0 })
 }
 
-// writeTurn writes one turn and returns how many of its actions are missing.
-func (f *filler) writeTurn(b *strings.Builder, t *turn) (missing int) {
-	looking := false // the line of reads and searches is open
+// writeTurn writes one turn.
+func (f *filler) writeTurn(b *strings.Builder, t *turn) {
+	looking, missing := false, 0 // the line of reads and searches is open; actions that are left out
 	for i := range t.items {
 		x := t.items[i]
 		if x.rung < 0 {
@@ -470,5 +466,7 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) (missing int) {
 	if looking {
 		b.WriteByte('\n')
 	}
-	return missing
+	if missing > 0 {
+		fmt.Fprintf(b, "[%s left out]\n", plural(missing, "action"))
+	}
 }

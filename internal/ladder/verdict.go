@@ -57,7 +57,9 @@ const stopped = ", stopped before its end"
 // whatItSaid returns what a result says of how the call went: why it failed, what it
 // counts, what it names, or the result where that is short.
 func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
-	text, shell, tally := s.result.Text, s.access.Kind == work.ToolShell, ""
+	text, tally := s.result.Text, ""
+	changes := s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite
+	shell := s.access.Kind == work.ToolShell || changes && s.access.Command != ""
 	if shell && !standsInFiles(s) {
 		tally = strings.TrimSuffix(tallyLine(text), ":")
 		if n := len(passedPackage.FindAllStringIndex(text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
@@ -82,7 +84,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return why
 	case tally != "":
 		return tally
-	case s.lines > 0 && (s.access.Kind != work.ToolSearch || standsInFiles(s)) || a.looks && s.access.Kind != work.ToolSearch || s.access.Kind == work.ToolEdit || s.access.Kind == work.ToolWrite || work.StartsAgent(s.call.Name):
+	case s.lines > 0 && (s.access.Kind != work.ToolSearch || standsInFiles(s)) || a.looks && s.access.Kind != work.ToolSearch || changes && !shell || work.StartsAgent(s.call.Name):
 		return ""
 	case len(text) <= verdictWidth:
 		return text

@@ -178,6 +178,8 @@ func scoreLine(line string) (best, at int) {
 	switch {
 	case strings.HasPrefix(line, "E   "):
 		best = 6 // pytest starts the lines that say why with an E
+	case find.AnyStart(line, "zsh:", "bash: ", "sh: ", "/bin/sh: ", "/bin/bash: "):
+		best = 5 // the shell itself
 	case find.AnyStart(strings.TrimLeft(line, " \t"), failMarks...):
 		best = 2
 	}
