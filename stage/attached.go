@@ -29,6 +29,30 @@ func (d *Draft) attachedFiles() []item {
 	return items
 }
 
+// leaveOutdated leaves out the files of the last request that were changed since: the
+// state has them as they are.
+func (r *run) leaveOutdated() {
+	d := r.d
+	if d.LastUser < 0 || r.isOff("limit") || !r.Says() {
+		return
+	}
+	changed := d.ladderReading().ChangedParts(d.LastUser)
+	var edits []plan.Edit
+	for p := range d.visibleParts(d.LastUser, d.LastUser+1) {
+		name := changed[p.index]
+		if name == "" || p.mask != nil || d.Pinned(p.message, p.index) {
+			continue
+		}
+		text := fmt.Sprintf("[%s as it was when attached; it was changed since. Original: %s]", name, d.redeemPart(p))
+		if e, ok := d.maskItem(d.asItem(p), text, "the file was changed since"); ok {
+			edits = append(edits, e)
+		}
+	}
+	if len(edits) > 0 {
+		r.acceptEdits("limit", edits)
+	}
+}
+
 // shrinkAttachments shortens attached files to their share of what remains. It returns
 // how many tokens that saves.
 func (r *run) shrinkAttachments() int {

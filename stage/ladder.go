@@ -196,9 +196,13 @@ func (x *layout) divideRoom(w []int, from, folds int) bool {
 // many tokens of the room are left.
 func (x *layout) fillFold(prose string) (left int) {
 	d := x.Draft
+	shown := d.shownFrom(x.cut)
+	for _, i := range x.keep {
+		shown[i] = true
+	}
 	in := ladder.Room{
 		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
-		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus, Notes: d.written,
+		Shown: shown, Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus, Notes: d.written,
 	}
 	if d.Config.Outliner != nil {
 		in.Outline = d.Config.Outliner.Outline

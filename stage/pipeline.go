@@ -252,6 +252,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	}
 	before, start := *run, *d
 	before.d = &start // the stages work on d itself
+	run.leaveOutdated()
 	if saved := run.shrinkAttachments(); saved > 0 {
 		run.makeRoom(saved)
 	}

@@ -2,12 +2,14 @@ package ladder
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -30,6 +32,27 @@ func (r *Reading) attachSpan(name, text string) bool {
 	}
 	whole := find.AnyStart(text, "<file_content", "<final_file_content", "<file ") // the tags in which clients put a file as it is
 	return r.attachFile(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
+}
+
+// ChangedParts names the parts of a user's message that are nothing but a file, which was
+// changed since, by its path.
+func (r *Reading) ChangedParts(msg int) map[int]string {
+	m, names := r.history.At(msg), map[int]string{}
+	for _, s := range typed.Split(r.history, msg) {
+		if s.Kind == typed.File && len(strings.TrimSpace(m.Parts[s.Part].Text)) == s.To-s.From {
+			names[s.Part] = s.Name
+		}
+	}
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == chat.Document {
+			names[k] = p.Name
+		}
+	}
+	maps.DeleteFunc(names, func(_ int, name string) bool {
+		file := r.set.File(name)
+		return file == nil || file.Deleted || file.Edited <= msg
+	})
+	return names
 }
 
 // readMedia reads the images and documents of a user's message: a file joins the

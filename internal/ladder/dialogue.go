@@ -391,6 +391,7 @@ func (f *filler) writeFold() string {
 	if f.Prose != "" {
 		b.WriteString(strings.TrimSpace(f.Prose) + "\n\n")
 	}
+	missing := 0
 	for t := 0; t < len(f.turns); {
 		gone := t
 		for gone < len(f.turns) && !f.turns[gone].isTold() {
@@ -403,8 +404,11 @@ func (f *filler) writeFold() string {
 			t = gone
 			continue
 		}
-		f.writeTurn(&b, &f.turns[t])
+		missing += f.writeTurn(&b, &f.turns[t])
 		t++
+	}
+	if missing > 0 {
+		fmt.Fprintf(&b, "[%s of the turns above left out]\n", plural(missing, "action"))
 	}
 	b.WriteString(f.open)
 	b.WriteString(frameEnd)
@@ -423,9 +427,9 @@ func (t *turn) isTold() bool {
 	return slices.ContainsFunc(t.items, func(x *item) bool { return x.rung >= 0 })
 }
 
-// writeTurn writes one turn.
-func (f *filler) writeTurn(b *strings.Builder, t *turn) {
-	looking, missing := false, 0 // the line of reads and searches is open; actions that are left out
+// writeTurn writes one turn and returns how many of its actions are missing.
+func (f *filler) writeTurn(b *strings.Builder, t *turn) (missing int) {
+	looking := false // the line of reads and searches is open
 	for i := range t.items {
 		x := t.items[i]
 		if x.rung < 0 {
@@ -466,7 +470,5 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) {
 	if looking {
 		b.WriteByte('\n')
 	}
-	if missing > 0 {
-		fmt.Fprintf(b, "[%s left out]\n", plural(missing, "action"))
-	}
+	return missing
 }

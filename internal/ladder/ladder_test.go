@@ -364,7 +364,7 @@ func TestRunningTurnIsTold(t *testing.T) {
 	if got := fold(Read(h, counter, nil), 4000).Fold; strings.Count(got, "- edited q") != 12 || !strings.Contains(got, "go vet") {
 		t.Error(got)
 	}
-	if got := fold(Read(h, counter, nil), 900).Fold; !strings.Contains(got, " actions left out]\n[End") {
+	if got := fold(Read(h, counter, nil), 900).Fold; !strings.Contains(got, " actions of the turns above left out]\n[End") {
 		t.Errorf("what is left out is not told: %s", got)
 	}
 }
