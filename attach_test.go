@@ -67,3 +67,36 @@ func TestAttachments(t *testing.T) {
 		t.Errorf("%+v", r.Plan.Edits)
 	}
 }
+
+// A file that the last request brought and the agent has changed since is left out of it:
+// the state has it as it is. Where it was not changed it stays, and the state lacks it.
+func TestAttachedFileThatChanged(t *testing.T) {
+	var code strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&code, "func a%d() { return old } // as it was attached\n", i)
+	}
+	for _, edited := range []string{"/w/a.go", "/w/b.go"} {
+		m := user("Rename old to fresh.")
+		m.Parts = append(m.Parts, chat.Part{Kind: chat.Document, Name: "/w/a.go", Media: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte(code.String()))})
+		h := chat.NewHistory(m)
+		for i := range 300 {
+			id := fmt.Sprint("e", i)
+			edit := fmt.Sprintf(`{"file_path":%q,"old_string":"func a%d() { return old }","new_string":"func a%d() { return fresh }"}`, edited, i, i)
+			h = h.Append(chat.CallMessage("", chat.Call(id, "Edit", edit)), chat.ResultMessage(id, "The file has been updated. "+strings.Repeat("It was saved. ", 8)))
+		}
+		r := fit(t, newWinnow(t, winnow.Settings{Window: 40_000}), chat.Request{History: h}, winnow.State{})
+		view := text(r.View)
+		if edited == "/w/b.go" {
+			lacks(t, "the view beside the file in the request", view, "was changed since", "as it was attached")
+			continue
+		}
+		contains(t, "the view", view, "[/w/a.go as it was when attached; it was changed since", "func a7() { return fresh } // as it was attached")
+		for k := range r.Plan.Edits {
+			if e := r.Plan.Edits[k]; e.Kind == plan.Mask && e.From == 0 {
+				if got, err := plan.Recall(h, r.Plan, e.Handle); err != nil || got.Messages[0].Parts[0].Name != "/w/a.go" {
+					t.Errorf("%+v, %v", e, err)
+				}
+			}
+		}
+	}
+}

@@ -30,13 +30,13 @@ func (d *Draft) attachedFiles() []item {
 }
 
 // leaveOutdated leaves out the files of the last request that were changed since: the
-// state has them as they are.
+// state has them as they are, where they fit into half of the room.
 func (r *run) leaveOutdated() {
 	d := r.d
 	if d.LastUser < 0 || r.isOff("limit") || !r.Says() {
 		return
 	}
-	changed := d.ladderReading().ChangedParts(d.LastUser)
+	changed := d.ladderReading().ChangedParts(d.LastUser, (d.Target-d.fixed)/2)
 	var edits []plan.Edit
 	for p := range d.visibleParts(d.LastUser, d.LastUser+1) {
 		name := changed[p.index]

@@ -196,13 +196,9 @@ func (x *layout) divideRoom(w []int, from, folds int) bool {
 // many tokens of the room are left.
 func (x *layout) fillFold(prose string) (left int) {
 	d := x.Draft
-	shown := d.shownFrom(x.cut)
-	for _, i := range x.keep {
-		shown[i] = true
-	}
 	in := ladder.Room{
 		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
-		Shown: shown, Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus, Notes: d.written,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus, Notes: d.written,
 	}
 	if d.Config.Outliner != nil {
 		in.Outline = d.Config.Outliner.Outline
@@ -262,9 +258,9 @@ func (d *Draft) ladderReading() *ladder.Reading {
 }
 
 // shownFrom says of each message whether it stands in the view as it is where
-// the newest messages begin with message cut.
+// the newest messages begin with message cut, and of those that must stay.
 func (d *Draft) shownFrom(cut int) []bool {
 	shown := make([]bool, d.History.Len())
-	d.eachVisible(cut, len(shown), func(i int, masks []plan.Edit) { shown[i] = len(masks) == 0 })
+	d.eachVisible(0, len(shown), func(i int, masks []plan.Edit) { shown[i] = len(masks) == 0 && (i >= cut || d.keep[i]) })
 	return shown
 }

@@ -34,9 +34,9 @@ func (r *Reading) attachSpan(name, text string) bool {
 	return r.attachFile(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
 }
 
-// ChangedParts names the parts of a user's message that are nothing but a file, which was
-// changed since, by its path.
-func (r *Reading) ChangedParts(msg int) map[int]string {
+// ChangedParts names the parts of a user's message that are nothing but a file, by its path:
+// one that was changed since, and of which at most that many tokens are known now.
+func (r *Reading) ChangedParts(msg, most int) map[int]string {
 	m, names := r.history.At(msg), map[int]string{}
 	for _, s := range typed.Split(r.history, msg) {
 		if s.Kind == typed.File && len(strings.TrimSpace(m.Parts[s.Part].Text)) == s.To-s.From {
@@ -50,7 +50,7 @@ func (r *Reading) ChangedParts(msg int) map[int]string {
 	}
 	maps.DeleteFunc(names, func(_ int, name string) bool {
 		file := r.set.File(name)
-		return file == nil || file.Deleted || file.Edited <= msg
+		return file == nil || file.Deleted || file.Edited <= msg || r.knownTokens(file) > most
 	})
 	return names
 }

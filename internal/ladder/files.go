@@ -65,6 +65,15 @@ func (r *Reading) sizesOf(file *workset.File, g *workset.Region) lineSizes {
 	return s
 }
 
+// knownTokens returns how many tokens the known lines of a file have.
+func (r *Reading) knownTokens(file *workset.File) (n int) {
+	for k := range file.Regions {
+		s := r.sizesOf(file, &file.Regions[k])
+		n += s[len(s)-1]
+	}
+	return n
+}
+
 // worthPerToken returns the worth per token of an item of that weight and size that
 // was last shown in message at.
 func (r *Reading) worthPerToken(weight float64, at, tokens int) float64 {

@@ -389,11 +389,7 @@ func (f *filler) takeOutline(file *workset.File, part int) {
 		f.full = false
 		return
 	}
-	tokens := 0
-	for k := range file.Regions {
-		s := f.sizesOf(file, &file.Regions[k])
-		tokens += s[len(s)-1]
-	}
+	tokens := f.knownTokens(file)
 	if v := f.views[file]; v != nil && (v.outline != nil || 2*v.tokens > tokens) {
 		return
 	}
