@@ -145,6 +145,13 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"an edit", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2\n2.5"), "The file has been updated successfully.")
 		}, "@1\none\n2\n2.5\nthree\ncomplete\n"},
+		{"all that is alike replaced in a file that is known as a whole", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "one\ntwo", "new_string", "1", "replace_all", true), "The file has been updated successfully.")
+		}, "@1\n1\nthree\ncomplete\n"},
+		{"what shares a line with one that was replaced", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "a\naxa\na\n"), "The file was written.")
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "a\na", "new_string", "b", "replace_all", true), "The file has been updated successfully.")
+		}, "@1\n?bxa\n?a\n"},
 		{"an edit of more than an edit whose place is not known", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "eight", "new_string", "8"), "The file has been updated successfully.")
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "seven\n8\nnine", "new_string", "7"), "The file has been updated successfully.")
