@@ -53,11 +53,11 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 		f.noteUnplaced(old, now, at)
 		return place{}
 	}
-	r := &f.Regions[p.region]
+	r, parts := &f.Regions[p.region], strings.Split(old, "\n")
 	// Where a text was found near the start of what is known, it may stand a little
 	// before that too and overlap itself; tools take the first place. And where it
 	// ends what is known, a newline that goes with it may follow.
-	if !e.Lines && r.From != 1 && p.line < strings.Count(old, "\n") || e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
+	if !e.Lines && r.From != 1 && p.line < len(parts)-1 && r.mayEnd(parts) || e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
 		f.doubts.raise(at, Differs)
 	}
 	return f.replacePlace(p, now, at)
