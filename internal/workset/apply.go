@@ -56,8 +56,11 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 	r, parts := &f.Regions[p.region], strings.Split(old, "\n")
 	// Where a text was found near the start of what is known, it may stand a little
 	// before that too and overlap itself; tools take the first place. And where it
-	// ends what is known, a newline that goes with it may follow.
-	if !e.Lines && r.From != 1 && p.line < len(parts)-1 && r.mayEnd(parts) || e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
+	// ends what is known, a newline that goes with it may follow. Doubted lines without
+	// numbers may be gone, and the text stand where the file is not known.
+	if r.From == 0 && f.doubtSince(r.Lines[p.line].seen) != Certain ||
+		!e.Lines && r.From != 1 && p.line < len(parts)-1 && r.mayEnd(parts) ||
+		e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
 		f.doubts.raise(at, Differs)
 	}
 	return f.replacePlace(p, now, at)
