@@ -53,11 +53,14 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 		f.noteUnplaced(old, now, at)
 		return place{}
 	}
-	r := &f.Regions[p.region]
+	r, parts := &f.Regions[p.region], strings.Split(old, "\n")
 	// Where a text was found near the start of what is known, it may stand a little
 	// before that too and overlap itself; tools take the first place. And where it
-	// ends what is known, a newline that goes with it may follow.
-	if !e.Lines && r.From != 1 && p.line < strings.Count(old, "\n") || e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
+	// ends what is known, a newline that goes with it may follow. Doubted lines without
+	// numbers may be gone, and the text stand where the file is not known.
+	if r.From == 0 && f.doubtSince(r.Lines[p.line].seen) != Certain ||
+		!e.Lines && r.From != 1 && p.line < len(parts)-1 && r.mayEnd(parts) ||
+		e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
 		f.doubts.raise(at, Differs)
 	}
 	return f.replacePlace(p, now, at)
@@ -128,7 +131,8 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 }
 
 // replaceAll replaces every occurrence of a text. Where lines come or go with it,
-// they may do so in parts of the file that are not known too.
+// they may do so in parts of the file that are not known too. Of a file that is known
+// as a whole it is compared whether all were found, even those that share a line.
 func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 	if n, _ := f.findText(old+"\n", false, place{}); e.Newline && n > 0 {
 		old += "\n"
@@ -142,11 +146,33 @@ func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 		f.replaceInLines(old, now, at)
 		return
 	}
+	want := ""
+	if f.isComplete() && (f.end == closedEnd || !strings.HasSuffix(old, "\n")) {
+		want = strings.ReplaceAll(f.knownText(), old, now)
+	}
 	for n > 0 {
 		n, p = f.findText(old, false, f.replacePlace(p, now, at))
 	}
+	if want != "" && f.knownText() == want {
+		f.spreadDoubt()
+		return
+	}
 	f.doubts.raise(at, Differs)
 	f.dropNumbers()
+}
+
+// spreadDoubt makes all lines of a file as doubtful as the most doubtful one: the text
+// may stand there otherwise, and lines behind it have moved by another number.
+func (f *File) spreadDoubt() {
+	for range 2 { // the oldest is found first, and then everywhere
+		for i := range f.Regions {
+			for k := range f.Regions[i].Lines {
+				l := &f.Regions[i].Lines[k]
+				f.tally = min(f.tally, l.seen)
+				l.seen = f.tally
+			}
+		}
+	}
 }
 
 // replaceInLines replaces a text in all lines that have it. Doubted lines stay

@@ -23,6 +23,20 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			read(k, 2, "     2→x: 12\n     3→\n     4→x: 12\n     5→\n     6→y")
 			edit(k, "\nx: 12\n\n", "", false) // line 1 may end where the text begins
 		}, "@2\n?x: 12\n?y\n"},
+		{"a text that cannot overlap itself near the start of what is known", func(k *talk) {
+			read(k, 2, "     2→x: 12\n     3→y: 34\n     4→z")
+			edit(k, "x: 12\ny: 34\n", "x: 34\n", false)
+		}, "@2\nx: 34\nz\n"},
+		{"a text whose last line is how the line begins that it was found in", func(k *talk) {
+			read(k, 2, "     2→x: 12\n     3→x: 1\n     4→z")
+			edit(k, "x: 12\nx: 1", "y", false)
+		}, "@2\n?y\n?z\n"},
+		{"a text in lines without numbers that may be gone stands perhaps elsewhere", func(k *talk) {
+			read(k, 1, "     1→a\n     2→x: 12\n     3→y: 34\n     4→z")
+			read(k, 1, "     1→b")
+			read(k, 9, "     9→x: 12")
+			edit(k, "x: 12\ny: 34\n", "", false) // line 10 may be the y that is meant
+		}, "@1\n?b\n@0\n?x: 12\n@0\n?z\n"},
 		{"a text that overlaps itself where all before it is known", func(k *talk) {
 			read(k, 1, "     1→a\n     2→x\n     3→b\n     4→y")
 			edit(k, "\nx\n", "\n", false)

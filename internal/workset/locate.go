@@ -102,6 +102,26 @@ func (r *Region) find(parts []string, lines, open bool, from int) (n int, first 
 	return n, first
 }
 
+// mayEnd reports whether a text, cut at its newlines, that began before the region may
+// end in it, or behind it: the rest of the text stands at the region's start.
+func (r *Region) mayEnd(parts []string) bool {
+	compared := 0
+	for ; len(parts) > 1; compared++ {
+		parts = parts[1:]
+		k, last := 0, len(parts)-1
+		for k < min(last, len(r.Lines)) && r.Lines[k].Text == parts[k] {
+			k++
+		}
+		if compared += k; compared > maxWork || k == len(r.Lines) {
+			return true
+		}
+		if k == last && strings.HasPrefix(r.Lines[k].Text, parts[k]) && (last > 0 || parts[0] != "") {
+			return true
+		}
+	}
+	return false
+}
+
 // findInLine looks for a text without newlines.
 func (r *Region) findInLine(text string, starts bool, from int) (n int, first place) {
 	for i := from; i < len(r.Lines) && n < 2; i++ {

@@ -145,6 +145,13 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"an edit", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2\n2.5"), "The file has been updated successfully.")
 		}, "@1\none\n2\n2.5\nthree\ncomplete\n"},
+		{"all that is alike replaced in a file that is known as a whole", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "one\ntwo", "new_string", "1", "replace_all", true), "The file has been updated successfully.")
+		}, "@1\n1\nthree\ncomplete\n"},
+		{"what shares a line with one that was replaced", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "a\naxa\na\n"), "The file was written.")
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "a\na", "new_string", "b", "replace_all", true), "The file has been updated successfully.")
+		}, "@1\n?bxa\n?a\n"},
 		{"an edit of more than an edit whose place is not known", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "eight", "new_string", "8"), "The file has been updated successfully.")
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "seven\n8\nnine", "new_string", "7"), "The file has been updated successfully.")
@@ -259,6 +266,18 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a read that ends before", func(k *talk) {
 			k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":9}`, "     1→one\n     2→new")
 		}, "@1\none\nnew\ncomplete\n"},
+		{"lines found behind new ones", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "the first of the lines here\ntwo\nthe third of the lines here\nfour\nfive\n"), "The file was written.")
+			sh(k, "grep -n 'lines here' a.go", "1:the first of the lines here\n5:the third of the lines here")
+		}, "@1\nthe first of the lines here\n@5\nthe third of the lines here\n?four\n?five\n@0\n?two\n"},
+		{"a read that shows fewer lines before others", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "one\ntwo\nthe third of the lines here\nfour\n"), "The file was written.")
+			k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":2}`, "     1→one\n     2→the third of the lines here")
+		}, "@1\none\nthe third of the lines here\n?four\ncomplete\n"},
+		{"lines that may have moved from several places", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "one\nthe same line as below\nthe same line as below\nfour\n"), "The file was written.")
+			sh(k, "grep -n same a.go", "4:the same line as below")
+		}, "@4\nthe same line as below\n@0\n?one\n"},
 		{"text put in again", func(k *talk) {
 			for range 2 {
 				k.call("apply_patch", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n \t}\n+again() {\n+\t}\n }\n*** End Patch", "Success. Updated the following files:\nM /w/a.go")
