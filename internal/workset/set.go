@@ -176,7 +176,12 @@ func (s *Set) renameFile(key string, f *File, full string) {
 		return
 	}
 	// Two views of one file that did not know of each other.
-	s.files[k].doubts.raise(s.at, Differs)
+	other := s.files[k]
+	other.doubts.raise(s.at, Differs)
+	if f.Deleted && f.Touched > other.Touched {
+		other.forgetText()
+		other.Deleted = true
+	}
 }
 
 // anyNote finds the notes that are rare.

@@ -349,6 +349,14 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	if got := drawn(k.set().File("sub/a")); got != "@1\n?one\ncomplete\n" {
 		t.Errorf("got %q", got)
 	}
+	// A file that was moved away before the folder was known is gone.
+	k = talk{}
+	k.call("Write", object("file_path", "/w/docs/a.md", "content", "one\n"), "File created successfully at: /w/docs/a.md")
+	k.call("Bash", `{"command":"mv docs/a.md docs/b.md"}`, "")
+	k.msgs = append(k.msgs, chat.TextMessage(chat.User, "<cwd>/w</cwd>"))
+	if f := k.set().File("/w/docs/a.md"); f != nil && !f.Deleted {
+		t.Errorf("it was moved away, and is still %q", drawn(f))
+	}
 }
 
 // Files come with the most recently touched first, and say what touched them.
