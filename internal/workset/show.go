@@ -13,8 +13,7 @@ const maxRegions = 512
 // has behind them. The lines that were known but are shown otherwise are evidence
 // of a change that nobody saw: then the rest of the file is doubted, and what
 // follows loses its numbers, or goes where the file ends before it. If the first of
-// the lines differ already, what stands before them may have moved too, up to the last
-// line that was shown just now.
+// the lines differ already, what stands before them may have moved too.
 func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	if len(texts) == 0 || from < 1 || from > 1<<30 || len(f.Regions) > maxRegions && len(texts) < 4 {
 		return
@@ -24,11 +23,9 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	if !f.isCounted() {
 		f.total = -1
 	}
-	f.moveShown(from, texts, at)
 	if f.contradictsKnown(from, texts, end) {
 		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
 		moved := f.startsOtherwise(from, texts)
-		f.cutAt(min(f.lastShown(at), from-1))
 		f.cutAt(from - 1)
 		f.cutAt(to)
 		for i := range f.Regions {
@@ -91,101 +88,13 @@ func (f *File) contradictsKnown(from int, texts []string, end ending) bool {
 		if end != unknownEnd && r.end() > to+slack {
 			return true
 		}
-	}
-	return f.firstOther(from, texts) > 0
-}
-
-// firstOther returns the number of the first shown line that was known otherwise, or 0.
-func (f *File) firstOther(from int, texts []string) int {
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		for n := max(from, r.From); r.From > 0 && n <= min(from+len(texts)-1, r.end()); n++ {
+		for n := max(from, r.From); n <= min(to, r.end()); n++ {
 			if r.Lines[n-r.From].Text != texts[n-from] {
-				return n
+				return true
 			}
 		}
 	}
-	return 0
-}
-
-// maxMoved bounds by how many lines a text is taken to have moved.
-const maxMoved = 50
-
-// moveShown gives new numbers to lines that are shown elsewhere than they were known, and
-// to all that follows: other lines came or went before them. It is not known where, so
-// what stands before them loses its numbers from the last line on that was shown too.
-func (f *File) moveShown(from int, texts []string, at moment) {
-	other := f.firstOther(from, texts)
-	if other == 0 {
-		return
-	}
-	first, by := f.findMoved(other, texts[other-from:])
-	right := f.lastShown(at)
-	if by == 0 || right >= min(other, other-by) {
-		return
-	}
-	f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
-	if other > from {
-		right = other - 1
-	}
-	if first+by > from { // what stood before them is shown otherwise
-		f.removeLines(other, first-1)
-	}
-	for _, n := range [...]int{right, other - 1, first - 1} {
-		f.cutAt(n)
-	}
-	for i := range f.Regions {
-		if r := &f.Regions[i]; r.From > right && r.From < first && r.end() >= min(other, first)-1 {
-			r.From = 0
-		}
-	}
-	f.shiftAfter(first-1, by)
-	f.tidyRegions()
-}
-
-// lastShown returns the number of the last line that was shown just now, or 0.
-func (f *File) lastShown(at moment) int {
-	last := 0
-	for _, r := range f.Regions {
-		for k := range r.Lines {
-			if r.From > 0 && r.Lines[k].seen == at.now {
-				last = r.From + k
-			}
-		}
-	}
-	return last
-}
-
-// findMoved returns the first known line that is shown from a number on, and by how many
-// lines it has moved; 0 where not all that say something have moved by as many, or stand
-// there twice.
-func (f *File) findMoved(from int, texts []string) (first, by int) {
-	shown := make(map[string]int, len(texts))
-	for i, t := range texts {
-		if len(strings.TrimSpace(t)) >= 8 {
-			shown[t] = from + i
-		}
-	}
-	var moved []string
-	for _, r := range f.Regions {
-		for k := 0; r.From > 0 && k < len(r.Lines); k++ {
-			n, t := r.From+k, r.Lines[k].Text
-			switch to := shown[t]; {
-			case to == 0:
-				continue
-			case first == 0:
-				first, by = n, to-n
-			case to-n != by:
-				return 0, 0
-			}
-			shown[t] = -maxMoved // a second one would have moved too far
-			moved = append(moved, t)
-		}
-	}
-	if max(by, -by) > maxMoved || !isTelling(strings.Join(moved, "\n")) {
-		return 0, 0
-	}
-	return first, by
+	return false
 }
 
 // startsOtherwise reports whether the first shown line that says something, of those
