@@ -83,6 +83,9 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		} else if p.Touched > v.file.Read && len(parts) > 0 {
 			where += ", newer than what else is shown"
 		}
+		if p.Doubt != workset.Differs { // that another edit has no place changes nothing of this one
+			where += f.doubtNote(v.file, p.Doubt)
+		}
 		writeFenced(b, where, p.Text)
 	}
 	switch {

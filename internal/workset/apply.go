@@ -240,7 +240,7 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 	})...)
 	for i := range f.Loose { // ends of blocks alone may stand anywhere
 		if p := &f.Loose[i]; isTelling(old) && strings.Count(p.Text, old) == 1 {
-			*p = Piece{strings.Replace(p.Text, old, now, 1), at.msg}
+			p.Text, p.Touched = strings.Replace(p.Text, old, now, 1), at.msg
 			now = ""
 			break
 		}
@@ -285,7 +285,7 @@ func (f *File) addLoose(text string, at moment) {
 	if text != "" {
 		newest := max(0, len(f.Loose)-mostReplaced)
 		f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool { return strings.Contains(text, p.Text) })...)
-		f.Loose = append(f.Loose, Piece{text, at.msg})
+		f.Loose = append(f.Loose, Piece{Text: text, Touched: at.msg, seen: at.now})
 	}
 }
 

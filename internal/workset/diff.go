@@ -35,9 +35,13 @@ func (d *divider) takeDiff(dir string, limit int) {
 }
 
 // fileInDiff returns the known file that a diff names from the root of a repository,
-// which is the folder or one above it.
+// which is the folder or one above it. Where the folder is not known, it is the only one
+// that ends so.
 func (d *divider) fileInDiff(dir, line string) string {
 	name := strings.TrimSuffix(line[min(len("+++ b/"), len(line)):], "\t")
+	if dir == "" && d.file(name) == nil {
+		return d.onlyEnding("/" + name)
+	}
 	for {
 		if p := work.Join(dir, name); d.file(p) != nil {
 			return p

@@ -57,6 +57,9 @@ func (r *Region) end() int { return r.From + len(r.Lines) - 1 }
 type Piece struct {
 	Text    string
 	Touched int
+	Doubt   Cause // what may have changed it since
+
+	seen int // when it was last known to be so
 }
 
 // File is one file as far as the history shows it.

@@ -101,6 +101,9 @@ func (s *Set) Files() []*File {
 				lines[k].Doubt = f.doubtSince(lines[k].seen)
 			}
 		}
+		for i := range f.Loose {
+			f.Loose[i].Doubt = f.doubtSince(f.Loose[i].seen)
+		}
 		f.Complete = !f.Deleted && f.isComplete()
 		list = append(list, f)
 	}
@@ -139,6 +142,20 @@ func (s *Set) fileKey(p string) string {
 		p = p[1:2] + ":" + p[2:]
 	}
 	return path.Clean(p)
+}
+
+// onlyEnding returns the path of the only file that ends so, "" where there is none.
+func (s *Set) onlyEnding(end string) string {
+	path := ""
+	for k, f := range s.files {
+		if strings.HasSuffix(k, end) {
+			if path != "" {
+				return ""
+			}
+			path = f.Path
+		}
+	}
+	return path
 }
 
 // fileAt returns the file with a path and makes it where there is none.
@@ -380,7 +397,7 @@ func (s *Set) takeChange(edits []work.Op, res *chat.Part, at moment) {
 	last := edits[len(edits)-1]
 	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
 		if f := s.File(last.Path); f != nil {
-			f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Command)
+			f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
 		}
 	}
 	if last.Kind != work.Delete && last.Kind != work.Move {

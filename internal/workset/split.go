@@ -19,7 +19,7 @@ func (s *Set) splitOutput(list []work.Stream, o *output, at moment) {
 	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
 	}
-	d := divider{closed: strings.HasSuffix(o.text, "\n"), file: s.File, emit: func(run shown) { s.showAll(run, at) }}
+	d := divider{closed: strings.HasSuffix(o.text, "\n"), file: s.File, onlyEnding: s.onlyEnding, emit: func(run shown) { s.showAll(run, at) }}
 	d.lines, d.whole = o.lines()
 	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
 	d.trimmed = o.trimmed && !d.closed
@@ -87,7 +87,9 @@ type divider struct {
 	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
 	tidied  bool // a tool took what stands before a colon for a path: // became /
 	file    func(path string) *File
-	emit    func(shown)
+
+	onlyEnding func(end string) string // the path of the only file that ends so, else ""
+	emit       func(shown)
 }
 
 // takeStream gives stream k its lines and reports whether the next one's begin is known.
