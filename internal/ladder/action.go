@@ -1,7 +1,6 @@
 package ladder
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -35,6 +34,7 @@ type action struct {
 	shows   string // an error that a result shows among other things
 	mended  bool   // it failed, and the turn made it pass later
 	refused bool   // the user or the harness did not let it run
+	asked   bool   // a message that stands in the view asks about it again
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
@@ -53,14 +53,19 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 				return x.access.Kind == work.ToolEdit && strings.Contains(s.text, baseName(x.access.Path))
 			})
 		}
+		polled := -1 // the place of the command whose state this one asks for
+		if s.kind == did && s.polls > 0 {
+			polled = slices.IndexFunc(list, func(b action) bool { return b.step == s.polls-1 })
+		}
+		if polled >= 0 && !in(int(s.msg)) {
+			list[polled].asked = true
+		}
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
 			continue
 		}
 		a := r.newAction(k)
-		if s.polls > 0 { // the last state is told
-			if at := slices.IndexFunc(list, func(b action) bool { return b.step == s.polls-1 }); at >= 0 {
-				a.times, list[at].times = list[at].times, 0
-			}
+		if polled >= 0 { // the last state is told
+			a.times, list[polled].times = list[polled].times, 0
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
@@ -239,7 +244,7 @@ func (r *Reading) describeCall(s *step, a *action) string {
 		return text
 	case acc.Kind == work.ToolSearch && acc.Query != "":
 		text := "searched for `"
-		if findsFiles.MatchString(cmp.Or(acc.Command, s.call.Name)) {
+		if acc.Names || acc.Command == "" && findsFiles.MatchString(s.call.Name) {
 			text = "looked for files named `"
 		}
 		text += quote.Line(quote.ClipLine(acc.Query, commandWidth/2)) + "`"
@@ -265,8 +270,8 @@ func (r *Reading) describeCall(s *step, a *action) string {
 // fileVerbs say what is done to files.
 var fileVerbs = map[work.Tool]string{work.ToolRead: "read", work.ToolWrite: "wrote", work.ToolDelete: "deleted", work.ToolEdit: "edited"}
 
-// findsFiles are the commands and tools that look for files by their names.
-var findsFiles = regexp.MustCompile(`(?i)^(?:cd \S+ && )?(?:find|fd|ls|git ls-files)(?: |$)|^find_?files?|^\w*glob`)
+// findsFiles are the tools that look for files by their names.
+var findsFiles = regexp.MustCompile(`(?i)^find_?files?|^\w*glob`)
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = []string{

@@ -59,6 +59,8 @@ type Access struct {
 	// Only is as in [Op].
 	Command, Rest, Folder, Query, Only string
 
+	Names bool // Query is of names of files
+
 	// Ops is every single thing that the call does to a file.
 	Ops []FileOp
 }
@@ -67,7 +69,7 @@ type Access struct {
 // not a JSON object, only the name counts. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
 	c := Read(call, k.Of(call.Name), Context{Bare: true})
-	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query, Only: c.Only}
+	a := Access{Kind: c.Tool, Command: c.Command, Query: c.Query, Only: c.Only, Names: c.Names}
 	if a.Command != "" {
 		a.Folder, a.Rest = cutFolder(c.dir, a.Command)
 	}

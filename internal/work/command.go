@@ -36,6 +36,7 @@ func (c *Call) readCommand(dir string, bare bool) {
 		}
 	}
 	for i := range c.Ops {
+		c.Names = c.Names || c.Query == "" && c.Ops[i].Names
 		c.Query, c.Only = cmp.Or(c.Query, c.Ops[i].Query), cmp.Or(c.Only, c.Ops[i].Only)
 	}
 }
@@ -211,6 +212,7 @@ func (s *step) listOps(f []word) (ops []Op) {
 	}
 	for _, o := range s.opOnEach(Search, f) {
 		o.Query = strings.Join(names, "|")
+		o.Names = o.Query != ""
 		ops = append(ops, o)
 	}
 	return ops

@@ -79,7 +79,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
 		}
 		if n := len(in); n > 0 && in[n-1].Query == "" && len(files) == 0 {
-			in[n-1].Query = pattern
+			in[n-1].Query, in[n-1].Names = pattern, shown == nil
 		}
 		if countsLines {
 			*out = Stream{Found: true, Path: shown.Path}

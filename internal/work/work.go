@@ -91,6 +91,7 @@ type Op struct {
 	All     bool // every occurrence of Old is replaced; of a move, New may be a folder
 	Lines   bool // Old and New are whole lines, each with its newline
 	Newline bool // with New empty, the newline behind Old goes too
+	Names   bool // Query is of names of files
 	Unsure  bool // Path depends on something that is not known
 	Undo    bool // it takes back what is not committed: an effect says more
 }
@@ -111,6 +112,7 @@ type Call struct {
 	Ops     []Op
 	Query   string // what is searched for, or the address that is fetched
 	Only    string // as in [Op]
+	Names   bool   // as in [Op]
 	IsPatch bool   // the operations are those of a patch
 
 	// Of a shell's command: what it prints, what it may have changed besides, and
