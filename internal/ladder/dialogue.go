@@ -246,7 +246,7 @@ var noItem item
 // resultItem makes an item of a result that belongs to no file.
 func (f *filler) resultItem(a *action) *item {
 	s := &f.steps[a.step]
-	if s.result == nil || a.refused || standsInFiles(s) || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
+	if s.result == nil || a.refused || s.again || standsInFiles(s) || len(s.result.Text) <= verdictWidth || work.StartsAgent(s.call.Name) {
 		return &noItem
 	}
 	text := withoutFrame(s.result.Text)

@@ -109,7 +109,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 			if to-i <= around {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
-			if l.Edited && to-i <= around || to-i < leastRun || !f.isShown(l.Touched) {
+			if l.Edited && to-i <= around || !f.isShown(l.Touched) || to-i < leastRun && !f.showsAll(g.Lines[x.from:x.to]) {
 				sure := !slices.ContainsFunc(g.Lines[x.from:x.to], func(n workset.Line) bool { return n.Doubt >= workset.Command })
 				x.tokens = sizes[x.to] - sizes[x.from] + runFrame
 				add(x, l.Touched, sure)
@@ -123,6 +123,11 @@ func (f *filler) runsOf(file *workset.File) []run {
 		}
 	}
 	return list
+}
+
+// showsAll reports whether messages that the view shows have all of some lines.
+func (f *filler) showsAll(lines []workset.Line) bool {
+	return !slices.ContainsFunc(lines, func(l workset.Line) bool { return !f.isShown(l.Touched) })
 }
 
 // fileView is what a state shows of one file.

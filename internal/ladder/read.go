@@ -28,6 +28,7 @@ type Reading struct {
 	before []int32        // by message, from the first: the tokens of all that were read before it
 	calls  map[string]int // by id: the step of a call that waits for its result
 	runs   map[string]int // by id: the newest step of a command that runs in the background
+	latest map[string]int // by command and folder: the newest step that ran it
 	typed  int            // the step of the newest request, -1 where there is none
 	notes  map[string]int // by name: the step of the newest notice
 	names  map[int]string // by step: what a notice is
@@ -89,6 +90,7 @@ type deed struct {
 	polls        int     // 1 + the step whose command this one asks about again; 0 for none
 	lines        int     // lines of files that its result showed
 	read         *action // what is told of it; nil while that may change
+	again        bool    // the same command ran again later
 }
 
 // Read returns the reading of a history. The counter counts its tokens; nil
@@ -102,7 +104,7 @@ func Read(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *work.Kinds) *Reading {
 	r := &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int32{0},
-		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, names: map[int]string{}, sizes: map[*workset.File]*fileSizes{},
+		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, latest: map[string]int{}, typed: -1, notes: map[string]int{}, names: map[int]string{}, sizes: map[*workset.File]*fileSizes{},
 		told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
 	r.Extend(h.Head(to))
@@ -164,6 +166,12 @@ func (r *Reading) readMessage(i int) {
 				r.runs[id] = len(r.steps)
 			}
 			r.sought.addQuery(s.access.Query)
+			if key := s.access.Folder + "\x00" + s.access.Rest; s.access.Command != "" && len(r.steps) < mostKept {
+				if old, ok := r.latest[key]; ok {
+					r.steps[old].again, r.steps[old].item = true, nil
+				}
+				r.latest[key] = len(r.steps)
+			}
 			r.steps = append(r.steps, s)
 		case chat.ToolResult:
 			at, ok := r.calls[p.ID]
@@ -282,6 +290,9 @@ func (r *Reading) closeTurn() {
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].kind != asked; k-- {
 		if r.steps[k].kind != said {
 			continue
+		}
+		if strings.HasPrefix(r.steps[k].text, "API Error") { // the client's words, and the turn goes on
+			return
 		}
 		r.steps[k].closing, r.steps[k].item = true, nil
 		for name, at := range r.notes {

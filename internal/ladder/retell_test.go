@@ -19,6 +19,12 @@ func TestValuesHaveOwners(t *testing.T) {
 	if got := keyLines("{\n\"id\": 2778486622\n}", "id: 2778486622", 240, false); got != "" {
 		t.Errorf("what is told is told again as %q", got)
 	}
+	if got := keyLines(`{"id":"av-12","status":"open","dependencies":[{"id":"av-11","status":"closed"}]}`, "status: open", 240, false); strings.Contains("\n"+got, "\nstatus:") || !strings.Contains(got, "dependencies.status: closed") {
+		t.Errorf("what is told takes a name's owner away:\n%s", got)
+	}
+	if got := keyLines(`[{"id":"av-12","status":"open","of":{"status":"closed"}},{"id":"av-13","title":"the first","status":"closed"}]`, "", 240, false); got != "{id: av-12; status: open; of.status: closed}\n{id: av-13; title: the first; status: closed}" {
+		t.Errorf("records are told as\n%s", got)
+	}
 	for _, want := range []string{"dob: 1982-10-19\n", "saved_passengers.dob: 1992-11-19, 1990-10-11", "last_four: 7803", "reason: the answer names no source"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -32,7 +38,7 @@ func TestManual(t *testing.T) {
 		"Error: this is what a run says that failed\nport: 8080\n" + strings.Repeat("More of it.\n", 20)
 	h := chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Load the skill.")}, ran("1", "tool skills get bench", page)...)...)
 	got := Read(h, counter, nil).Fill(Room{Tokens: 400, From: 0, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())}).Fold
-	if !strings.Contains(got, "bench`\n  name: bench\n  # Bench\n  Run evals.") || !strings.Contains(got, "lines in all)") || strings.Contains(got, "8080") || strings.Contains(got, "Error:") {
+	if !strings.Contains(got, "bench`\n  name: bench\n  # Bench\n  Run evals.") || !strings.Contains(got, "more lines)") || strings.Contains(got, "8080") || strings.Contains(got, "Error:") {
 		t.Error(got)
 	}
 }

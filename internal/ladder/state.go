@@ -151,7 +151,16 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
-	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isRedone(a, len(f.steps), len(f.steps)) }) {
+	amended := false
+	for _, a := range f.newestActions(2, func(a *action) bool {
+		if strings.Contains(a.subject, "git commit") && a.once {
+			gone := amended // by the commit that is told
+			if amended = strings.Contains(a.subject, "--amend"); gone {
+				return false
+			}
+		}
+		return a.once && !f.isRedone(a, len(f.steps), len(f.steps))
+	}) {
 		put("already done: " + f.actionLine(&a))
 	}
 	for _, a := range f.newestActions(3, func(a *action) bool {

@@ -311,7 +311,7 @@ var pageHeading = regexp.MustCompile(`(?m)^#{1,3} \S.*`)
 // keyLines returns the lines of a result that say most, up to n bytes, without what
 // is told already: those that report errors and those that give names their values, in
 // their order, else the last ones.
-// Of a search, a list or a manual it returns the first lines, and how many there are.
+// Of a search, a list or a manual it returns the first lines, and how many follow.
 func keyLines(text, told string, n int, found bool) string {
 	if values := jsonValues(text, told, n); values != "" || jsonValues(text, "", n) != "" { // or all of them are told
 		return values
@@ -332,11 +332,13 @@ func keyLines(text, told string, n int, found bool) string {
 		if len(text) <= n+n/8 { // a note of what is left out is no shorter
 			n = len(text) + 1
 		}
+		rest := work.CountLines(text)
 		for l := range strings.Lines(text) {
 			if !put(strings.TrimSpace(l)) {
-				lines = append(lines, fmt.Sprintf("(… %d lines in all)", work.CountLines(text)))
+				lines = append(lines, "(… "+plural(rest, "more line")+")")
 				break
 			}
+			rest--
 		}
 		return strings.Join(lines, "\n")
 	}
@@ -372,6 +374,9 @@ func jsonValues(text, told string, n int) string {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return ""
 	}
+	if list := recordsIn(text); len(list) > 1 {
+		return tellRecords(list, n)
+	}
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var names []string
 	values, owners := map[string][]string{}, map[string]string{}
@@ -385,7 +390,7 @@ func jsonValues(text, told string, n int) string {
 		}
 		v := tok.String()
 		kind, at := dec.StackIndex(dec.StackDepth())
-		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' && k != 't' || kind == '{' && at%2 == 1 || len(v) < 3 || strings.Contains(told, v) {
+		if k := tok.Kind(); k != '"' && k != '0' && k != 'f' && k != 't' || kind == '{' && at%2 == 1 || len(v) < 3 {
 			continue
 		}
 		path := slices.DeleteFunc(strings.Split("//"+string(dec.StackPointer()), "/")[1:], func(t string) bool {
@@ -399,6 +404,9 @@ func jsonValues(text, told string, n int) string {
 			owners[name] = owner
 		} else if first != owner {
 			name = owner + "." + name
+		}
+		if strings.Contains(told, v) {
+			continue
 		}
 		if v = quote.ClipLine(v, n/3); !slices.Contains(values[name], v) {
 			if values[name] == nil {
@@ -421,6 +429,36 @@ func jsonValues(text, told string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
+// recordsIn returns the objects of a list, nil where the text is something else.
+func recordsIn(text string) (list []jsontext.Value) {
+	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '[' {
+		return nil
+	}
+	for dec.PeekKind() == '{' && dec.InputOffset() < 16<<10 {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return nil
+		}
+		list = append(list, v.Clone())
+	}
+	return list
+}
+
+// tellRecords tells each record of a list by its values in one line, up to n bytes in all.
+func tellRecords(list []jsontext.Value, n int) string {
+	var b strings.Builder
+	for i, v := range list {
+		l := "{" + strings.ReplaceAll(jsonValues(string(v), "", n/3), "\n", "; ") + "}\n"
+		if i > 0 && b.Len()+len(l) > n {
+			fmt.Fprintf(&b, "(… %s)", plural(len(list)-i, "more record"))
+			break
+		}
+		b.WriteString(l)
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // serves are values of which a service keeps its own account: when a record was
 // written, and the keys of what it refers to.
 var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|^\w*[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
@@ -430,7 +468,7 @@ func rankValue(name, v string) int {
 	switch {
 	case reasons.MatchString(name):
 		return 0
-	case len(v) > 60:
+	case len(v) > 60 || strings.Contains(name, "."): // of something within
 		return 2
 	case strings.ContainsAny(v, "0123456789"):
 		return 0
