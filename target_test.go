@@ -257,7 +257,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "but it failed and is not written:", "func halt() { drain() }", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
-		"\n- searched for `heartbeat`\n  beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
+		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "first: src/lease.ts(66,10): error TS2304",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)
@@ -314,7 +314,11 @@ func TestViewIsFitToHandOver(t *testing.T) {
 		}, []string{"failing: `make check"}},
 		{"a search says where it looked, and that it found nothing", [][]string{
 			{"rg -n lease a b c d e", "Exit code: 1\nOutput:\n"}, {"find lib -name '*.proto'", "(no output)"}, {"wc -l b/queue.go", "737 b/queue.go"},
-		}, []string{"searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
+			{"ls b && rg -n beat b", "queue.go\nb/queue.go:3:beat"},
+		}, []string{"searched for `beat` in b", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
+		{"of a command that ran again the last result is told", [][]string{
+			{"capture pane", lines("old screen", 20)}, cat("/w/a.go", source("a")), mend("/w/a.go"), {"capture pane", lines("new screen", 20)},
+		}, []string{"new screen line 19"}, []string{"old screen line 7"}},
 		{
 			"what was stashed is not there",
 			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash", "Saved working directory and index state"}},

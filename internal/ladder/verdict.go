@@ -86,7 +86,9 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return why
 	case tally != "":
 		return tally
-	case s.lines > 0 && (s.access.Kind != work.ToolSearch || standsInFiles(s)) || a.looks && s.access.Kind != work.ToolSearch || changes && !shell || work.StartsAgent(s.call.Name):
+	case s.access.Kind == work.ToolSearch && standsInFiles(s): // which show few of its hits
+		return plural(work.CountLines(withoutFrame(text)), "line")
+	case s.lines > 0 && s.access.Kind != work.ToolSearch || a.looks && s.access.Kind != work.ToolSearch || changes && !shell || work.StartsAgent(s.call.Name):
 		return ""
 	case len(text) <= verdictWidth:
 		return text

@@ -377,14 +377,21 @@ func jsonValues(text, told string, n int) string {
 	if list := recordsIn(text); len(list) > 1 {
 		return tellRecords(list, n)
 	}
+	names, values := readValues(text, told, n/3)
+	return writeValues(names, values, n, rankValue)
+}
+
+// readValues returns the values of a JSON document, each clipped to most bytes, by their
+// names, and these in their order; none where the text is something else.
+func readValues(text, told string, most int) (names []string, values map[string][]string) {
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var names []string
-	values, owners := map[string][]string{}, map[string]string{}
+	values = map[string][]string{}
+	owners := map[string]string{}
 	for dec.InputOffset() < 16<<10 {
 		tok, err := dec.ReadToken()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				return ""
+				return nil, nil
 			}
 			break
 		}
@@ -408,18 +415,23 @@ func jsonValues(text, told string, n int) string {
 		if strings.Contains(told, v) {
 			continue
 		}
-		if v = quote.ClipLine(v, n/3); !slices.Contains(values[name], v) {
+		if v = quote.ClipLine(v, most); !slices.Contains(values[name], v) {
 			if values[name] == nil {
 				names = append(names, name)
 			}
 			values[name] = append(values[name], v)
 		}
 	}
+	return names, values
+}
+
+// writeValues writes values by their names, those of the lowest rank first, up to n bytes.
+func writeValues(names []string, values map[string][]string, n int, rankOf func(name, v string) int) string {
 	var b strings.Builder
 	for rank := range 3 {
 		for _, name := range names {
 			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
-				return rankValue(name, v) != rank || strings.Contains(b.String(), v)
+				return rankOf(name, v) != rank || strings.Contains(b.String(), v)
 			})
 			if l := quote.ClipLine(strings.TrimPrefix(name+": ", ": ")+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
 				b.WriteString(l + "\n")
@@ -449,7 +461,14 @@ func recordsIn(text string) (list []jsontext.Value) {
 func tellRecords(list []jsontext.Value, n int) string {
 	var b strings.Builder
 	for i, v := range list {
-		l := "{" + strings.ReplaceAll(jsonValues(string(v), "", n/3), "\n", "; ") + "}\n"
+		names, values := readValues(string(v), "", n/9)
+		told := writeValues(names, values, n/3, func(name, v string) int {
+			if strings.Contains(name, ".") { // of something within
+				return 2
+			}
+			return rankValue(name, v)
+		})
+		l := "{" + strings.ReplaceAll(told, "\n", "; ") + "}\n"
 		if i > 0 && b.Len()+len(l) > n {
 			fmt.Fprintf(&b, "(… %s)", plural(len(list)-i, "more record"))
 			break
@@ -468,7 +487,7 @@ func rankValue(name, v string) int {
 	switch {
 	case reasons.MatchString(name):
 		return 0
-	case len(v) > 60 || strings.Contains(name, "."): // of something within
+	case len(v) > 60:
 		return 2
 	case strings.ContainsAny(v, "0123456789"):
 		return 0

@@ -230,6 +230,9 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "git pull", "")
 			sh(k, "git checkout a.go", "Updated 1 path from the index")
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a diff in an unknown folder", func(k *talk) {
+			k.call("exec", object("cmd", "git diff"), "diff --git a/w/a.go b/w/a.go\n--- a/w/a.go\n+++ b/w/a.go\n@@ -2 +2 @@\n-two\n+zwei\n")
+		}, "@2\nzwei\n@0\n?one\n@0\n?three\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
