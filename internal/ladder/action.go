@@ -25,6 +25,7 @@ type action struct {
 	times   int
 	plus    int // lines that edits put in, and took out
 	minus   int
+	all     bool // they did at every place
 	once    bool // must not be done twice
 	failed  bool
 	looks   bool   // a read or search: told together with its neighbours
@@ -67,7 +68,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		if polled >= 0 { // the last state is told
 			a.times, list[polled].times = list[polled].times, 0
 		}
-		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, a.shows, "\x00", a.subject, "\x00", r.awayFolder(&a))
+		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", a.subject, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
@@ -99,18 +100,20 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 // failure.
 const mendedBy = 8
 
-// sameResult reports whether two calls returned the same.
+// sameResult reports whether two calls returned the same, but for how long it took.
 func (r *Reading) sameResult(a, b int) bool {
 	x, y := r.steps[a].result, r.steps[b].result
-	return x != nil && y != nil && x.Text == y.Text
+	return x != nil && y != nil && (x.Text == y.Text || duration.ReplaceAllString(x.Text, "") == duration.ReplaceAllString(y.Text, ""))
 }
 
 // sameVerdict reports whether two runs of a command, or two looks, ended alike: what was
 // changed between them changed nothing that they tell.
 func (r *Reading) sameVerdict(a, b *action) bool {
 	s, t := &r.steps[a.step], &r.steps[b.step]
-	x, y := duration.ReplaceAllString(r.verdictOf(s, a), ""), duration.ReplaceAllString(r.verdictOf(t, b), "")
-	return x == y && (x != "" || s.access.Kind != work.ToolShell || r.sameResult(a.step, b.step))
+	if s.access.Kind == work.ToolShell {
+		return r.sameResult(a.step, b.step)
+	}
+	return duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
 }
 
 // duration is how long something took.
@@ -163,7 +166,7 @@ func (r *Reading) readAction(k int) action {
 	case acc.Path != "" && acc.Kind == work.ToolEdit:
 		for _, e := range work.Edits(s.call, r.kinds, "") {
 			plus, minus := work.CountChanges(e.Old, e.New)
-			a.plus, a.minus = a.plus+plus, a.minus+minus
+			a.plus, a.minus, a.all = a.plus+plus, a.minus+minus, a.all || e.All
 		}
 		if k > 0 && r.steps[k-1].kind == said {
 			a.purpose = purposeIn(r.steps[k-1].text)
@@ -239,7 +242,11 @@ func (r *Reading) describeCall(s *step, a *action) string {
 	case acc.Path != "" && fileVerbs[acc.Kind] != "":
 		text := fileVerbs[acc.Kind] + " " + files
 		if a.plus+a.minus > 0 && !a.failed {
-			text += fmt.Sprintf(" (+%d -%d)", a.plus, a.minus)
+			text += fmt.Sprintf(" (+%d -%d", a.plus, a.minus)
+			if a.all {
+				text += " at every place"
+			}
+			text += ")"
 		}
 		return text
 	case acc.Kind == work.ToolSearch && acc.Query != "":
@@ -363,6 +370,9 @@ func (r *Reading) commonRoot(usual string) string {
 		if begins[path.Base(d)] {
 			best = path.Dir(d)
 		}
+	}
+	if base := r.set.Base(); base != "" && isAbove(base, best) { // outputs name files from there
+		best = base
 	}
 	if n := counts[usual]; strings.HasPrefix(usual, best+"/") && n*10 >= files*6 && n > 2 {
 		return usual

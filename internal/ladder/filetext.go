@@ -92,7 +92,11 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	case newer:
 		b.WriteString("More of it stands in the newest messages.\n")
 	case more >= leastRun && v.file.Total() == 0:
-		fmt.Fprintf(b, "(%s of it seen, left out here)\n", plural(more, "more line"))
+		what := "more line"
+		if len(parts) == 0 {
+			what = "line"
+		}
+		fmt.Fprintf(b, "(%s of it seen, left out here)\n", plural(more, what))
 	}
 	writeOutline(b, v)
 }

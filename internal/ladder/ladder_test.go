@@ -213,7 +213,7 @@ func TestWhatIsCut(t *testing.T) {
 	}
 	for tokens, wants := range map[int][]string{
 		300:  {"put in by the client) # AGENTS.md", "(cut; the original has it whole, in message 1)"},
-		2400: {"…\n\n## Prohibited\n\nYou must never:\n\n- write outside of /w\n- push to main\n\n…\n(cut", "Answer 3 comes first.", "project. …\nThis line", "Offer 0: shall I mend"},
+		2400: {"…\n\n## Prohibited\n\nYou must never:\n\n- write outside of /w\n- push to main\n\n…\n(cut", "Answer 3 comes first.", "project.\n…\nThis line", "Offer 0: shall I mend"},
 		6000: {"The last rule."},
 	} {
 		text := fill(tokens)

@@ -166,12 +166,6 @@ func (r *Reading) readMessage(i int) {
 				r.runs[id] = len(r.steps)
 			}
 			r.sought.addQuery(s.access.Query)
-			if key := s.access.Folder + "\x00" + s.access.Rest; s.access.Command != "" && len(r.steps) < mostKept {
-				if old, ok := r.latest[key]; ok {
-					r.steps[old].again, r.steps[old].item = true, nil
-				}
-				r.latest[key] = len(r.steps)
-			}
 			r.steps = append(r.steps, s)
 		case chat.ToolResult:
 			at, ok := r.calls[p.ID]
@@ -184,6 +178,13 @@ func (r *Reading) readMessage(i int) {
 			if s.access.Command != "" {
 				if id := runningID(p.Text); id != "" {
 					r.runs[id] = at
+				}
+				key := s.access.Folder + "\x00" + trimCommand(s.access.Rest)
+				if old, ok := r.latest[key]; ok && old < at {
+					r.steps[old].again, r.steps[old].item = true, nil
+				}
+				if at < mostKept {
+					r.latest[key] = at
 				}
 			}
 			switch t := strings.TrimSpace(p.Text); {

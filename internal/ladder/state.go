@@ -164,8 +164,11 @@ func (f *filler) describeStanding(room int) string {
 		put("already done: " + f.actionLine(&a))
 	}
 	for _, a := range f.newestActions(3, func(a *action) bool {
-		edits := f.steps[a.step].access.Kind == work.ToolEdit && f.typed > a.step // the user has said more since
-		return a.refused && !edits && !f.isRedone(a, len(f.steps), len(f.steps))
+		asks := 2 // after which it is no longer to the point
+		if f.steps[a.step].access.Kind == work.ToolEdit {
+			asks = 0
+		}
+		return a.refused && f.asksSince(int(f.steps[a.step].msg)) <= asks && !f.isRedone(a, len(f.steps), len(f.steps))
 	}) {
 		put("refused, not to be tried again as it was: " + f.actionLine(&a))
 	}

@@ -18,7 +18,7 @@ import (
 func (r *Reading) verdictOf(s *step, a *action) string {
 	switch {
 	case s.result == nil && a.step < r.typed: // the user went on without it
-		return stopped
+		return ", no result: stopped, or lost"
 	case s.result != nil && work.Interrupted(s.result):
 		if why := withoutFrame(s.result.Text); len(why) <= verdictWidth {
 			return strings.TrimSuffix(stopped+": "+quote.Line(why), ": ")
@@ -32,9 +32,11 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	failed, exit, known := work.Status(s.result)
 	text := ""
 	switch {
+	case s.access.Command != "" && strings.HasPrefix(s.result.Text, "<tool_use_error>"):
+		text = ", not run"
 	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ": nothing found"
-	case s.access.Kind == work.ToolRead && s.access.Command != "" && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
+	case (s.access.Kind == work.ToolRead && s.access.Command != "" || shows.MatchString(s.access.Rest)) && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ", printed nothing"
 	case a.mended && (failed || !known):
 		text = ", failed, later passed"
@@ -72,7 +74,11 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	case failed || a.shows != "" && !a.once:
 		why := whyFailed(s, a)
 		if someFailed.MatchString(tally) {
-			why = cmp.Or(strings.TrimSpace(failedTest.FindString(quote.Clean(text))), why)
+			if all := failedTest.FindAllString(quote.Clean(text), -1); len(all) > 0 {
+				if why = strings.TrimSpace(all[0]); len(all) > 1 {
+					why += fmt.Sprintf(" (and %d more)", len(all)-1)
+				}
+			}
 		}
 		if tally != "" && !strings.Contains(why, tally) {
 			why = quote.ClipLine(pathsBelow(r.folder, why), verdictWidth*2/3) + "; " + tally
@@ -166,6 +172,9 @@ func pathsBelow(root, text string) string {
 	return text
 }
 
+// shows are commands that do no more than print.
+var shows = regexp.MustCompile(`^git (?:-C \S+ |--no-pager )?(?:diff|log|show|status|grep|blame)\b`)
+
 // foundNothing is the result of a search without a hit.
 var foundNothing = regexp.MustCompile(`(?i)^(?:$|\(?no (?:files|match|result|output)|(?:found )?0 (?:match|file|result)|\(?\w+ completed with no output)`)
 
@@ -176,7 +185,7 @@ func whyFailed(s *step, a *action) string {
 		first, _, _ := strings.Cut(withoutFrame(s.result.Text), "\n")
 		return first
 	}
-	if why := cmp.Or(a.shows, clearestError(s.result.Text)); why != "" || len(s.result.Text) > verdictWidth {
+	if why := cmp.Or(jsonValues(withoutFrame(s.result.Text), "", verdictWidth), a.shows, clearestError(s.result.Text)); why != "" || len(s.result.Text) > verdictWidth {
 		return cmp.Or(why, lastLine(s.result.Text))
 	}
 	return withoutFrame(s.result.Text) // such as what a command found of several things

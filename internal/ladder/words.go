@@ -130,6 +130,9 @@ func withoutMiddle(text string, most, n int) string {
 	if len(tail) == n { // it begins inside a sentence
 		tail = "… " + tailOf(text, n, textEnds)
 	}
+	if head, ok := strings.CutSuffix(head, " …"); ok {
+		return head + "\n…\n" + strings.TrimPrefix(tail, "… ")
+	}
 	return head + "\n" + tail
 }
 

@@ -144,6 +144,9 @@ func (s *Set) fileKey(p string) string {
 	return path.Clean(p)
 }
 
+// Base returns the folder that the session works in, "" where it is not known.
+func (s *Set) Base() string { return s.base }
+
 // onlyEnding returns the path of the only file that ends so, "" where there is none.
 func (s *Set) onlyEnding(end string) string {
 	path := ""
