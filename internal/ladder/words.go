@@ -233,9 +233,6 @@ const remarkMarks = ".!?。！？"
 
 // announcesNext reports whether a sentence only says what comes next.
 func announcesNext(s string) bool {
-	if strings.HasSuffix(s, ":") && !tellsDecision(s) {
-		return true
-	}
 	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than")
 }
 
