@@ -313,7 +313,9 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			"`go test ./...`: --- FAIL: TestQueue; FAIL app/queue 0.1s",
 		}, []string{"failing: `make check"}},
 		{"a search says where it looked, and that it found nothing", [][]string{
-			{"rg -n lease a b c d e", "Exit code: 1\nOutput:\n"}, {"find lib -name '*.proto'", "(no output)"}, {"wc -l b/queue.go", "737 b/queue.go"},
+			{"rg -n lease a b c d e", "Exit code: 1\nOutput:\n"},
+			{"find lib -name '*.proto'", "(no output)"},
+			{"wc -l b/queue.go", "737 b/queue.go"},
 			{"ls b && rg -n beat b", "queue.go\nb/queue.go:3:beat"},
 		}, []string{"searched for `beat` in b", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
 		{"of a command that ran again the last result is told", [][]string{
