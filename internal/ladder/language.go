@@ -199,8 +199,8 @@ func assignsValue(code string) bool {
 // definesMethod reports whether a line without a defining word defines one: a
 // name, parameters, and a body or a promise of one.
 func definesMethod(code string, member bool) bool {
-	head, _, called := strings.Cut(code, "(")
-	if !called || head == "" || !isWord(head[len(head)-1]) || !isWord(code[0]) || strings.ContainsAny(head, "=.") {
+	head, rest, called := strings.Cut(code, "(")
+	if !called || strings.HasPrefix(rest, "'") || strings.HasPrefix(rest, `"`) || head == "" || !isWord(head[len(head)-1]) || !isWord(code[0]) || strings.ContainsAny(head, "=.") {
 		return false
 	}
 	switch code[len(code)-1] {

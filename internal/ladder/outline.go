@@ -317,16 +317,11 @@ func (s sought) addQuery(query string) {
 	}
 }
 
-// addQuoted notes the code that the agent quotes: between backticks, or in a fence.
+// addQuoted notes the code that the agent quotes between backticks.
 func (s sought) addQuoted(text string) {
 	for k, piece := range strings.Split(text, "`") {
-		if k%2 == 0 && !strings.Contains(piece, "\n") {
-			continue
-		}
-		for l := range strings.Lines(piece) {
-			if l = strings.TrimSpace(l); len(l) >= leastQuoted && len(l) <= outlineWidth {
-				s.add(l)
-			}
+		if k%2 == 1 && len(piece) >= leastQuoted && len(piece) <= outlineWidth && !strings.Contains(piece, "\n") {
+			s.add(piece)
 		}
 	}
 }
