@@ -92,7 +92,9 @@ const (
 // outlineOf returns the lines of a file's outline that have at most that many
 // tokens, in order.
 func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, tokens int) {
-	all := f.wholeOutline(file)
+	all := slices.DeleteFunc(slices.Clone(f.wholeOutline(file)), func(l outlineLine) bool {
+		return f.isShown(l.region.Lines[l.line].Touched) // in a message
+	})
 	forms := make([]int, len(all))
 	bySize := make([]int, len(all)) // short ones first: more of them fit
 	for i := range bySize {
