@@ -92,6 +92,8 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return why
 	case tally != "":
 		return tally
+	case s.access.Kind == work.ToolSearch && len(text) > verdictWidth && foundMany.MatchString(text):
+		return foundMany.FindString(text)
 	case s.access.Kind == work.ToolSearch && standsInFiles(s): // which show few of its hits
 		return plural(work.CountLines(withoutFrame(text)), "line")
 	case s.lines > 0 && s.access.Kind != work.ToolSearch || a.looks && s.access.Kind != work.ToolSearch || changes && !shell || work.StartsAgent(s.call.Name):
@@ -174,6 +176,9 @@ func pathsBelow(root, text string) string {
 
 // shows are commands that do no more than print.
 var shows = regexp.MustCompile(`^git (?:-C \S+ |--no-pager )?(?:diff|log|show|status|grep|blame)\b`)
+
+// foundMany is how the result of a search says how much it found.
+var foundMany = regexp.MustCompile(`(?i)^found \d+ (?:match|file|result|line)\w*`)
 
 // foundNothing is the result of a search without a hit.
 var foundNothing = regexp.MustCompile(`(?i)^(?:$|\(?no (?:files|match|result|output)|(?:found )?0 (?:match|file|result)|\(?\w+ completed with no output)`)
