@@ -77,7 +77,7 @@ func limitBoth(text string, bytes, lines int) string {
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}
-	notice := fmt.Sprintf("[… %d of %d lines, %d of %d bytes left out", CountLines(middle), CountLines(text), len(middle), len(text))
+	notice := fmt.Sprintf("(… %d of %d lines, %d of %d bytes left out", CountLines(middle), CountLines(text), len(middle), len(text))
 	kept := ""
 	if !hasNumbers(middle) { // the lines of a file may speak of errors
 		for _, l := range ErrorLines(middle, errs) {
@@ -88,9 +88,9 @@ func limitBoth(text string, bytes, lines int) string {
 		}
 	}
 	if kept != "" {
-		return head + notice + "; errors among them:]\n" + kept + "[…]\n" + tail
+		return head + notice + "; errors among them:)\n" + kept + "(…)\n" + tail
 	}
-	return head + notice + "]\n" + tail
+	return head + notice + ")\n" + tail
 }
 
 // hasNumbers reports whether the first lines of a text count on, as tools number those
