@@ -305,12 +305,16 @@ func TestViewIsFitToHandOver(t *testing.T) {
 		{"a run that failed says what, and whether it passed later", [][]string{
 			{"python lease.py", "Exit code: 1\nOutput:\nImportError:\n\nImportError: numpy failed to import\n"},
 			{"pnpm test", "Exit code: 1\nOutput:\n    1) keeps the lease\n[66:0412/02:ERROR:net/trust.cc:807] Error parsing certificate:\n1 test failed.\n"},
+			{"mise run build", "<tool_use_error>Sibling tool call errored</tool_use_error>"},
+			{"git diff b.go", ""},
+			{"go test ./c", "--- FAIL: TestA (0.20s)\n--- FAIL: TestB (0.10s)\nFAIL\tapp/c\t0.1s\nFAIL\n"},
 			{"make check", "Exit code: 2\nOutput:\na.go:3:1: undefined: limit\n"},
 			{"make check", "Exit code: 0\nOutput:\nall is well\n"},
 			{"go test ./...", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s\nok  \tapp/lease\t0.7s\nFAIL\n"},
 		}, []string{
 			"exit 1: ImportError: numpy failed", "exit 1: 1) keeps the lease; 1 test failed.", "`make check`, failed, later passed: a.go:3:1: undefined: limit",
-			"`go test ./...`: --- FAIL: TestQueue; FAIL app/queue 0.1s",
+			"`go test ./...`: --- FAIL: TestQueue; FAIL app/queue 0.1s", "`go test ./c`: --- FAIL: TestA (0.20s) (and 1 more); FAIL app/c 0.1s",
+			"`mise run build`, not run: Sibling", "`git diff b.go`, printed nothing",
 		}, []string{"failing: `make check"}},
 		{"a search says where it looked, and that it found nothing", [][]string{
 			{"rg -n lease a b c d e", "Exit code: 1\nOutput:\n"},

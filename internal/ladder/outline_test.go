@@ -274,6 +274,15 @@ func TestOutlineInState(t *testing.T) {
 	if t.Failed() {
 		t.Log(form.State)
 	}
+
+	start := strings.Join(strings.SplitAfter(body.String(), "\n")[:200], "")
+	h = h.Append(chat.CallMessage("", chat.Call("4", "Read", `{"file_path":"/w/pool.go","limit":200}`)), chat.ResultMessage("4", start))
+	shows := make([]bool, h.Len())
+	shows[h.Len()-1] = true
+	form = Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 40_000, To: h.Len() - 2, Turn: -1, Shown: shows})
+	if _, outline, _ := strings.Cut(form.State, "outline, with line numbers"); strings.Contains(outline, "func step7(") || !strings.Contains(outline, "func step40(") {
+		t.Errorf("what a message shows is outlined, or else what none does is not:\n%s", form.State)
+	}
 }
 
 // Where signatures have no room, each function still has its name and number, though
