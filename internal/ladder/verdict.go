@@ -73,7 +73,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	switch {
 	case failed || a.shows != "" && !a.once:
 		why := whyFailed(s, a)
-		if someFailed.MatchString(tally) {
+		if someFailed.MatchString(tally) || failedTest.MatchString(why) {
 			if all := failedTest.FindAllString(quote.Clean(text), -1); len(all) > 0 {
 				if why = strings.TrimSpace(all[0]); len(all) > 1 {
 					why += fmt.Sprintf(" (and %d more)", len(all)-1)
