@@ -274,8 +274,10 @@ func (f *filler) resultItem(a *action) *item {
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
 	key := text
-	if headings := headingsOf(text); headings != "" && s.access.Kind != work.ToolShell && !found {
-		key, found = headings, true
+	if !found && s.access.Kind != work.ToolShell {
+		if headings := headingsOf(text); headings != "" {
+			key, found = headings, true
+		}
 	}
 	found = found || !a.failed && (isManual(text) || isList(text) || history)
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)

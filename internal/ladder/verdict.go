@@ -102,13 +102,18 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return text
 	case shell:
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, ticked))
-		if n := len(passedTest.FindAllStringIndex(text, -1)); n > 0 && why == "" {
-			return plural(n, "test") + " PASSED"
+		if why != "" {
+			return why
 		}
-		if l := outcomeLine(text, s.access.Command); why == "" && sumsUp(s, l) {
+		if strings.Contains(text, " PASSED") {
+			if n := len(passedTest.FindAllStringIndex(text, -1)); n > 0 {
+				return plural(n, "test") + " PASSED"
+			}
+		}
+		if l := outcomeLine(text, s.access.Command); sumsUp(s, l) {
 			return l
 		}
-		return why
+		return ""
 	}
 	return ""
 }

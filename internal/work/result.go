@@ -50,6 +50,9 @@ const refusalWidth = 400
 // a system may have refused only a part.
 func Refusal(text string) (words string, undone bool) {
 	head := quote.Clip(text, 2*refusalWidth)
+	if !refusing.In(head) {
+		return "", false
+	}
 	if refusedByUser.MatchString(head) {
 		if _, said, ok := strings.Cut(head, "the user said:"); ok {
 			return "refused by the user, who said: " + quote.ClipLine(said, refusalWidth), true
@@ -66,6 +69,9 @@ func Refusal(text string) (words string, undone bool) {
 	}
 	return "", false
 }
+
+// refusing are words of which every refusal has one: expressions take long.
+var refusing = find.Folded("user", "denied", "granted", "prevents", "blocked", "approval", "rejected", "protected", "not permitted")
 
 // The words of a result with which a user, a client or a system refuses a call.
 var (
