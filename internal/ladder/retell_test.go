@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,5 +197,32 @@ func TestCommands(t *testing.T) {
 		if got := fold(Read(h, counter, nil), 2000).Fold; !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
 			t.Errorf("%s: want %q and not %q in\n%s", name, c.want, c.not, got)
 		}
+	}
+}
+
+// A command whose state a shown message asks for again is not told as one that still
+// runs, words of the service end no turn, text without a place is doubted as lines are.
+func TestWhatGoesOn(t *testing.T) {
+	started := func(id string) []chat.Message {
+		return []chat.Message{chat.CallMessage("", chat.Call(id, "exec_command", `{"cmd":"./deploy"}`)), chat.ResultMessage(id, "Process running with session ID 4711")}
+	}
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Go on."))
+	h = h.Append(started("1")...)
+	h = h.Append(chat.CallMessage("", chat.Call("2", "write_stdin", `{"session_id":4711,"chars":""}`)), chat.ResultMessage("2", "Process exited with code 0\nOutput:\nall is up"))
+	form := Read(h, counter, nil).Fill(Room{Tokens: 2000, To: 3, Turn: -1, Shown: []bool{false, false, false, true, true}})
+	if !strings.Contains(form.Fold, "`./deploy`, still ran then; see below") {
+		t.Error(form.Fold)
+	}
+
+	r := Read(chat.NewHistory(chat.TextMessage(chat.User, "Go on."), chat.TextMessage(chat.Assistant, "The first half is done."), chat.TextMessage(chat.Assistant, "API Error: 529 Overloaded."), chat.TextMessage(chat.User, "Again.")), counter, nil)
+	if slices.ContainsFunc(r.steps, func(s step) bool { return s.closing }) {
+		t.Error("an error closes a turn")
+	}
+
+	h = chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Mend it."),
+		chat.CallMessage("", chat.Call("1", "Edit", `{"file_path":"/w/a.go","old_string":"func a() {}","new_string":"func a() { b() } // for good"}`)), chat.ResultMessage("1", "The file has been updated."),
+	}, ran("2", "cd /w && sed -i 's/b.)/c()/' a.go", "")...)...)
+	if got := fold(Read(h, counter, nil), 2000).State; !strings.Contains(got, "somewhere in it, may have changed since: `cd /w && sed") {
+		t.Error(got)
 	}
 }
