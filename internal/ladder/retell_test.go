@@ -219,7 +219,8 @@ func TestWhatGoesOn(t *testing.T) {
 		t.Error("an error closes a turn")
 	}
 
-	h = chat.NewHistory(append([]chat.Message{chat.TextMessage(chat.User, "Mend it."),
+	h = chat.NewHistory(append([]chat.Message{
+		chat.TextMessage(chat.User, "Mend it."),
 		chat.CallMessage("", chat.Call("1", "Edit", `{"file_path":"/w/a.go","old_string":"func a() {}","new_string":"func a() { b() } // for good"}`)), chat.ResultMessage("1", "The file has been updated."),
 	}, ran("2", "cd /w && sed -i 's/b.)/c()/' a.go", "")...)...)
 	if got := fold(Read(h, counter, nil), 2000).State; !strings.Contains(got, "somewhere in it, may have changed since: `cd /w && sed") {
