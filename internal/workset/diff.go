@@ -39,11 +39,11 @@ func (d *divider) takeDiff(dir string, limit int) {
 // that ends so.
 func (d *divider) fileInDiff(dir, line string) string {
 	name := strings.TrimSuffix(line[min(len("+++ b/"), len(line)):], "\t")
-	if dir == "" && d.file(name) == nil {
-		return d.onlyEnding("/" + name)
+	if dir == "" && d.set.File(name) == nil {
+		return d.set.onlyEnding("/" + name)
 	}
 	for {
-		if p := work.Join(dir, name); d.file(p) != nil {
+		if p := work.Join(dir, name); d.set.File(p) != nil {
 			return p
 		}
 		if dir == path.Dir(dir) || dir == "" {

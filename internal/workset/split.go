@@ -19,7 +19,7 @@ func (s *Set) splitOutput(list []work.Stream, o *output, at moment) {
 	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
 	}
-	d := divider{closed: strings.HasSuffix(o.text, "\n"), file: s.File, onlyEnding: s.onlyEnding, emit: func(run shown) { s.showAll(run, at) }}
+	d := divider{closed: strings.HasSuffix(o.text, "\n"), set: s, emit: func(run shown) { s.showAll(run, at) }}
 	d.lines, d.whole = o.lines()
 	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
 	d.trimmed = o.trimmed && !d.closed
@@ -46,7 +46,7 @@ func (d *divider) doubtUnplaced(k int, at moment) {
 		if s.Path == "" || s.Found || s.Numbered || len(rest) == 1 {
 			continue
 		}
-		if f := d.file(s.Path); f != nil && !f.repeatedIn(rest, s) {
+		if f := d.set.File(s.Path); f != nil && !f.repeatedIn(rest, s) {
 			f.doubts.raise(at, Differs)
 		}
 	}
@@ -86,10 +86,8 @@ type divider struct {
 	closed  bool // the output ends with a newline
 	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
 	tidied  bool // a tool took what stands before a colon for a path: // became /
-	file    func(path string) *File
-
-	onlyEnding func(end string) string // the path of the only file that ends so, else ""
-	emit       func(shown)
+	set     *Set
+	emit    func(shown)
 }
 
 // takeStream gives stream k its lines and reports whether the next one's begin is known.
@@ -211,7 +209,7 @@ func (d *divider) knownBorder(k int) int {
 		return -1
 	}
 	next := &d.list[k+1]
-	f := d.file(next.Path)
+	f := d.set.File(next.Path)
 	if f == nil {
 		return -1
 	}
