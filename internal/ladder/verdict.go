@@ -32,11 +32,11 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	failed, exit, known := work.Status(s.result)
 	text := ""
 	switch {
-	case s.access.Command != "" && strings.HasPrefix(s.result.Text, "<tool_use_error>"):
+	case s.access.Command != "" && work.NotRun(s.result.Text):
 		text = ", not run"
 	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ": nothing found"
-	case (s.access.Kind == work.ToolRead && s.access.Command != "" || shows.MatchString(s.access.Rest)) && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
+	case (s.access.Kind == work.ToolRead && s.access.Command != "" || printsOnly.MatchString(s.access.Rest)) && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ", printed nothing"
 	case a.mended && (failed || !known):
 		text = ", failed, later passed"
@@ -44,7 +44,7 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
 		text = ", failed"
-	case a.asked:
+	case a.goesOn:
 		text = ", still ran then; see below"
 	case s.access.Command != "" && runningID(s.result.Text) != "":
 		text = ", still running when last asked"
@@ -179,8 +179,8 @@ func pathsBelow(root, text string) string {
 	return text
 }
 
-// shows are commands that do no more than print.
-var shows = regexp.MustCompile(`^git (?:-C \S+ |--no-pager )?(?:diff|log|show|status|grep|blame)\b`)
+// printsOnly tells commands that do no more than print.
+var printsOnly = regexp.MustCompile(`^git (?:-C \S+ |--no-pager )?(?:diff|log|show|status|grep|blame)\b`)
 
 // foundMany is how the result of a search says how much it found.
 var foundMany = regexp.MustCompile(`(?i)^found \d+ (?:match|file|result|line)\w*`)

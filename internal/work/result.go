@@ -70,6 +70,13 @@ func Refusal(text string) (words string, undone bool) {
 	return "", false
 }
 
+// NotRun reports whether a call was not carried out: somebody refused it, or the client
+// says so.
+func NotRun(text string) bool {
+	_, undone := Refusal(text[:min(len(text), 200)])
+	return undone || strings.HasPrefix(text, "<tool_use_error>")
+}
+
 // refusing are words of which every refusal has one: expressions take long.
 var refusing = find.Folded("user", "denied", "granted", "prevents", "blocked", "approval", "rejected", "protected", "not permitted")
 

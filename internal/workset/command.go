@@ -15,7 +15,7 @@ import (
 // takeCommand takes in what a shell ran and printed.
 func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) {
 	s.noteShellFolder(tool, c.Folder, res.Text)
-	if _, undone := work.Refusal(res.Text[:min(len(res.Text), 200)]); undone || strings.HasPrefix(res.Text, "<tool_use_error>") {
+	if work.NotRun(res.Text) {
 		return
 	}
 	at.by, at.named = c.Command, true
