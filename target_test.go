@@ -322,6 +322,12 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"wc -l b/queue.go", "737 b/queue.go"},
 			{"ls b && rg -n beat b", "queue.go\nb/queue.go:3:beat"},
 		}, []string{"searched for `beat` in b", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
+		{"two scripts that begin alike are two", [][]string{
+			{"python3 - <<'E'\nprint('queue')\nE", lines("the queue", 20)}, {"python3 - <<'E'\nprint('lease')\nE", lines("the lease", 20)},
+		}, []string{"the queue line 12", "the lease line 12"}, []string{"2 times"}},
+		{"of a command that ran again the last result is told, if it ran", [][]string{
+			{"sum lease", lines("the sum", 20)}, cat("/w/b.go", source("b")), mend("/w/b.go"), {"sum lease", "<tool_use_error>Sibling tool call errored</tool_use_error>"},
+		}, []string{"the sum line 7"}, nil},
 		{"of a command that ran again the last result is told", [][]string{
 			{"capture pane", lines("old screen", 20)}, cat("/w/a.go", source("a")), mend("/w/a.go"), {"capture pane", lines("new screen", 20)},
 		}, []string{"new screen line 19"}, []string{"old screen line 7"}},

@@ -35,7 +35,7 @@ type action struct {
 	shows   string // an error that a result shows among other things
 	mended  bool   // it failed, and the turn made it pass later
 	refused bool   // the user or the harness did not let it run
-	asked   bool   // a message that stands in the view asks about it again
+	goesOn  bool   // a message that stands in the view asks for its state again
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
@@ -59,7 +59,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			polled = slices.IndexFunc(list, func(b action) bool { return b.step == s.polls-1 })
 		}
 		if polled >= 0 && !in(int(s.msg)) {
-			list[polled].asked = true
+			list[polled].goesOn = true
 		}
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
 			continue
@@ -68,7 +68,11 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		if polled >= 0 { // the last state is told
 			a.times, list[polled].times = list[polled].times, 0
 		}
-		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", a.subject, "\x00", r.awayFolder(&a))
+		what := a.subject
+		if s.access.Kind == work.ToolShell {
+			what = fullCommand(&s.access)
+		}
+		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", what, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
@@ -445,6 +449,10 @@ func trimCommand(c string) string {
 	}
 	return c
 }
+
+// fullCommand returns a command without what only limits its output, for comparing it
+// with others.
+func fullCommand(a *work.Access) string { return cosmetics.ReplaceAllString(a.Rest, "") }
 
 // cosmetics end a command that should show less.
 var cosmetics = regexp.MustCompile(`(?:\s*(?:2>&1|2>/dev/null|;)|\s+\|\s*(?:head|tail)(?:\s+[^\s|&;]+){0,2}|\s)+$`)

@@ -179,11 +179,11 @@ func (r *Reading) readMessage(i int) {
 				if id := runningID(p.Text); id != "" {
 					r.runs[id] = at
 				}
-				key := s.access.Folder + "\x00" + trimCommand(s.access.Rest)
-				if old, ok := r.latest[key]; ok && old < at {
-					r.steps[old].again, r.steps[old].item = true, nil
-				}
-				if at < mostKept {
+				if at < mostKept && !work.NotRun(p.Text) {
+					key := s.access.Folder + "\x00" + fullCommand(&s.access)
+					if old, ok := r.latest[key]; ok {
+						r.steps[old].again, r.steps[old].item = true, nil
+					}
 					r.latest[key] = at
 				}
 			}
