@@ -227,3 +227,19 @@ func TestWhatGoesOn(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// An edit is told with what it is for, where the agent's last sentence says that of it.
+func TestPurposes(t *testing.T) {
+	for text, want := range map[string]string{
+		"The lease is too short. Let me double it where it is taken.":   "double it where it is taken",
+		"I'm patching the model. Then I'll swap the badge for an icon.": "",
+		"Good. First, let me find all places where it is called:":       "",
+	} {
+		if got := purposeIn(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := pathsBelow("/w/app/cmd/cli", "cmd/cli/a.go:3: x\n/w/app/cmd/cli/b.go:4: y\nsee cmd/cli/c.go"); got != "a.go:3: x\nb.go:4: y\nsee cmd/cli/c.go" {
+		t.Errorf("%q", got)
+	}
+}

@@ -171,10 +171,17 @@ func refusalIn(s *step, failed bool) string {
 	return words
 }
 
-// pathsBelow returns a text with its paths as seen from a folder.
+// pathsBelow returns a text with its paths as seen from a folder. Those at the beginnings
+// of lines may be seen from one above it.
 func pathsBelow(root, text string) string {
-	if root != "" {
-		text = strings.ReplaceAll(text, root+"/", "")
+	if root == "" {
+		return text
+	}
+	text = strings.ReplaceAll(text, root+"/", "")
+	for below := root[1:]; strings.Contains(below, "/"); _, below, _ = strings.Cut(below, "/") {
+		if strings.HasPrefix(text, below+"/") || strings.Contains(text, "\n"+below+"/") {
+			return strings.ReplaceAll("\n"+text, "\n"+below+"/", "\n")[1:]
+		}
 	}
 	return text
 }

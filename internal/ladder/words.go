@@ -261,13 +261,16 @@ func purposeIn(text string) string {
 		last = s
 	}
 	found := purpose.FindStringSubmatch(strings.ReplaceAll(last, "’", "'"))
-	if found == nil || len(found[1]) < leastRemark {
+	if found == nil || len(found[1]) < leastRemark || looksFirst.MatchString(found[1]) {
 		return ""
 	}
 	return quote.ClipLine(strings.TrimRight(found[1], ".: "), purposePart)
 }
 
-var purpose = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also|good|ok|great|perfect)[,.!]? )*(?:let(?: me|'s)|i(?:'ll| will|'m going to| need to)|we need to) (?:now |also )?(.+)`)
+// looksFirst begins what is no purpose of an edit.
+var looksFirst = regexp.MustCompile(`(?i)^(?:find|look|check|see|read|verify|search|run)\b`)
+
+var purpose = regexp.MustCompile(`(?i)^(?:(?:now|first|so|also|good|ok|great|perfect)[,.!]? )*(?:let(?: me|'s)|i(?:'ll| will|'m going to| need to)|we need to) (?:now |also )?(.+)`)
 
 // leastRemark is the length of a sentence in bytes below which it says nothing.
 const leastRemark = 24
