@@ -30,7 +30,7 @@ func listForm(l string) int {
 // isList reports whether nearly all lines of a text, of its first ones, have one form.
 func isList(text string) bool {
 	counts, all := make([]int, len(listForms)), 0
-	for l := range strings.Lines(quote.Clip(text, 8000)) {
+	for l := range strings.Lines(quote.Clip(text, 2000)) {
 		if l = strings.TrimSpace(l); l != "" {
 			all++
 			if form := listForm(l); form >= 0 {

@@ -95,6 +95,9 @@ func Undone(text string) bool {
 	if find.AnyStart(strings.TrimLeft(head, " \n"), "Error", "ERROR", "error:") {
 		return true
 	}
+	if !undone.In(head) {
+		return false
+	}
 	if at := quotesFile.FindStringIndex(head); at != nil {
 		head = head[:at[0]]
 	}

@@ -364,6 +364,11 @@ func TestFiles(t *testing.T) {
 	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn {
 		t.Errorf("got %+v", l)
 	}
+	// A person changed one file between his requests: perhaps others too.
+	k.call("Read", `{"file_path":"/w/a"}`, "     1→other")
+	if l := k.set().Files()[1].Regions[0].Lines[0]; l.Doubt != Differs {
+		t.Errorf("got %+v", l)
+	}
 }
 
 // A session whose folder nobody names: an edit tells that a full path and a relative

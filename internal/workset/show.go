@@ -24,6 +24,9 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 		f.total = -1
 	}
 	if f.contradictsKnown(from, texts, end) {
+		if f.couldOnlyPerson(from, to) { // then he may have changed other files too
+			f.shared.raise(moment{now: f.shared.light}, Differs)
+		}
 		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
 		moved := f.startsOtherwise(from, texts)
 		f.cutAt(from - 1)
@@ -95,6 +98,18 @@ func (f *File) contradictsKnown(from int, texts []string, end ending) bool {
 		}
 	}
 	return false
+}
+
+// couldOnlyPerson reports whether nothing happened since lines were seen but that a person
+// spoke.
+func (f *File) couldOnlyPerson(from, to int) bool {
+	most := Certain
+	for n := from; n <= to; n++ {
+		if l := f.line(n); l != nil {
+			most = max(most, f.doubtSince(l.seen))
+		}
+	}
+	return most == Turn
 }
 
 // startsOtherwise reports whether the first shown line that says something, of those
