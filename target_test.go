@@ -440,3 +440,21 @@ func TestLargeResultLeavesRoom(t *testing.T) {
 		t.Error("the newest result is not whole")
 	}
 }
+
+// A file that was read twice among the newest messages stands there once.
+func TestNewestMessagesHaveOneCopy(t *testing.T) {
+	m := append([]chat.Message{user("Read all tables.")}, coding(0, 60)...)
+	for i := range 2 {
+		m = append(m, user("Read the list."))
+		m = append(m, did(fmt.Sprint("list", i), "Read", `{"file_path":"/w/list.txt"}`, lines("entry", 150))...)
+		for k := range 4 {
+			m = append(m, did(fmt.Sprint("look", i, k), "bash", `{"command":"uptime"}`, fmt.Sprint("up ", i, k))...)
+		}
+		m = append(m, said("It is read."))
+	}
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 15_000}})
+	if n := strings.Count(text(r.View), "entry line 100"); n != 1 {
+		t.Errorf("the list stands %d times", n)
+	}
+	contains(t, "the view", text(r.View), "/w/list.txt: superseded, read again later")
+}

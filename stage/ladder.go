@@ -62,6 +62,14 @@ const leastText = 100
 func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
 	w := d.messageWeights()
+	first := len(w) // of the messages that may be the newest ones
+	for n := 0; first > 0 && n < room; first-- {
+		n += w[first-1]
+	}
+	copies := d.findCopies(first, false)
+	for _, e := range copies {
+		w[e.From] -= e.Before.Tokens - e.After.Tokens
+	}
 	must := d.keep
 	d.keep = d.keepImages(w, room)
 	defer func() { d.keep = must }()
@@ -116,6 +124,11 @@ func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan
 	}
 	if best.unbound != "" {
 		d.notes = append(d.notes, best.unbound)
+	}
+	for _, e := range copies {
+		if e.From >= best.cut {
+			best.edits = append(best.edits, e)
+		}
 	}
 	return best.edits, ctx.Err()
 }

@@ -18,13 +18,27 @@ import (
 // repeats. The latest copy stays, the older ones point to it and keep the lines
 // that are only in them. It goes on, oldest first, until need is met.
 func (d *Draft) supersedeCopies(_ context.Context, need chat.Size) ([]plan.Edit, error) {
-	later := laterCopies{maphash.MakeSeed(), map[string][]shownAt{}, map[uint64]int{}, map[uint64]int{}}
+	found := d.findCopies(0, true)
+	// found is newest first; the oldest go first.
+	edits := d.maskInstructions()
+	need = need.Sub(savedBy(edits))
+	for i := len(found) - 1; i >= 0 && (need.Tokens > 0 || need.Bytes > 0); i-- {
+		need = need.Sub(savedBy(found[i : i+1]))
+		edits = append(edits, found[i])
+	}
+	return edits, nil
+}
+
+// findCopies returns the edits for the results from message from on, newest first; byLine
+// also for those of which only most lines stand again.
+func (d *Draft) findCopies(from int, byLine bool) (found []plan.Edit) {
+	later := laterCopies{seed: maphash.MakeSeed(), shown: map[string][]shownAt{}, whole: map[uint64]int{}}
+	if byLine {
+		later.lines = map[uint64]int{}
+	}
 	// Newest first: what a result repeats must stand after it. Results from
 	// Live on count as later copies but are not reduced themselves.
-	var found []plan.Edit
-	all := d.editableResults(0, d.History.Len())
-	for n := len(all) - 1; n >= 0; n-- {
-		r := all[n]
+	for _, r := range slices.Backward(d.editableResults(from, d.History.Len())) {
 		if r.Failed {
 			continue // it neither repeats nor replaces anything
 		}
@@ -37,14 +51,7 @@ func (d *Draft) supersedeCopies(_ context.Context, need chat.Size) ([]plan.Edit,
 		}
 		later.add(r, &access)
 	}
-	// found is newest first; the oldest go first.
-	edits := d.maskInstructions()
-	need = need.Sub(savedBy(edits))
-	for i := len(found) - 1; i >= 0 && (need.Tokens > 0 || need.Bytes > 0); i-- {
-		need = need.Sub(savedBy(found[i : i+1]))
-		edits = append(edits, found[i])
-	}
-	return edits, nil
+	return found
 }
 
 // maskInstructions reduces system messages in the middle that stand again later,
@@ -81,7 +88,7 @@ const (
 type laterCopies struct {
 	seed         maphash.Seed
 	shown        map[string][]shownAt
-	whole, lines map[uint64]int
+	whole, lines map[uint64]int // lines is nil where they do not matter
 }
 
 // shownAt is a later place where something stands again.
@@ -99,6 +106,9 @@ func (l *laterCopies) add(r item, access *work.Access) {
 	}
 	if len(r.Text) >= minRepeat {
 		l.whole[maphash.String(l.seed, r.Text)] = r.message
+		if l.lines == nil {
+			return
+		}
 		for line := range strings.Lines(r.Text) {
 			if line = strings.TrimSuffix(line, "\n"); len(line) >= minLine {
 				l.lines[maphash.String(l.seed, line)] = r.message
@@ -134,6 +144,9 @@ func (d *Draft) maskSuperseded(r item, access *work.Access, later *laterCopies) 
 	if at, ok := later.whole[maphash.String(later.seed, text)]; ok && at > r.message {
 		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), redeem),
 			fmt.Sprintf("the same output at message %d", at))
+	}
+	if later.lines == nil {
+		return plan.Edit{}, false
 	}
 	standsAgain := func(line string) bool {
 		return len(line) >= minLine && later.lines[maphash.String(later.seed, line)] > r.message
