@@ -133,6 +133,8 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 		why = "`" + quote.Line(clipMiddle(trimCommand(command), 60)) + "` ran"
 	case workset.SubAgent:
 		why = "another agent worked"
+	case workset.Person:
+		why = "other files were changed between requests"
 	case workset.Differs:
 		return ", may have changed since"
 	default:

@@ -16,10 +16,11 @@ const (
 	Turn                  // a person spoke, and may have worked on the files before
 	Command               // a command ran that may have changed it
 	SubAgent              // another agent worked
+	Person                // a person changed another file before he spoke
 	Differs               // another part of the file was not as it had been rebuilt
 )
 
-var causeNames = [...]string{"certain", "turn", "command", "subagent", "differs"}
+var causeNames = [...]string{"certain", "turn", "command", "subagent", "person", "differs"}
 
 // String returns the cause's name as it stands in reports.
 func (c Cause) String() string { return causeNames[c] }

@@ -366,7 +366,7 @@ func TestFiles(t *testing.T) {
 	}
 	// A person changed one file between his requests: perhaps others too.
 	k.call("Read", `{"file_path":"/w/a"}`, "     1→other")
-	if l := k.set().Files()[1].Regions[0].Lines[0]; l.Doubt != Differs {
+	if l := k.set().Files()[1].Regions[0].Lines[0]; l.Doubt != Person {
 		t.Errorf("got %+v", l)
 	}
 }

@@ -25,7 +25,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	}
 	if f.contradictsKnown(from, texts, end) {
 		if f.couldOnlyPerson(from, to) { // then he may have changed other files too
-			f.shared.raise(moment{now: f.shared.light}, Differs)
+			f.shared.raise(moment{now: f.shared.light}, Person)
 		}
 		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
 		moved := f.startsOtherwise(from, texts)
