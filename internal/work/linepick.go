@@ -2,6 +2,7 @@ package work
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,13 +12,15 @@ type linePick struct {
 	ranges [][2]int // from and to; none where it prints, or does, something else
 	files  []word
 	strict bool // no option was given that says more
+
+	old, now string // the text that it replaces in place, and by what
 }
 
 // pickLines reads which lines head, tail or sed print.
 func (s *step) pickLines() linePick {
 	if s.does == ends {
 		from, to, strict := s.headTail()
-		return linePick{[][2]int{{from, to}}, s.operands(s.valued), strict}
+		return linePick{ranges: [][2]int{{from, to}}, files: s.operands(s.valued), strict: strict}
 	}
 	p := linePick{files: s.operands("e"), strict: true}
 	quiet, scripts := false, []word(nil)
@@ -43,10 +46,50 @@ func (s *step) pickLines() linePick {
 	for _, w := range scripts {
 		p.strict = p.strict && w.exact
 	}
-	if quiet && !s.inPlace() {
-		p.ranges = printedRanges(scripts)
+	switch {
+	case !s.inPlace():
+		if quiet {
+			p.ranges = printedRanges(scripts)
+		}
+	case p.strict && len(scripts) == 1 && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && !slices.Contains(plainOptions, w.text) }):
+		p.old, p.now = plainReplacement(scripts[0].text, s.has("-E", "-r"))
 	}
 	return p
+}
+
+// plainOptions are the options of sed's with which a replacement is read.
+var plainOptions = []string{"-i", "-e", "-E", "-r"}
+
+// plainReplacement reads a script of sed's that replaces one plain text by another
+// wherever it stands: s/a/b/g.
+func plainReplacement(script string, extended bool) (old, now string) {
+	if len(script) < 2 || script[0] != 's' || strings.IndexByte(`/|#,:@!%`, script[1]) < 0 {
+		return "", ""
+	}
+	special, escaped := `.*[]^$`, `.*[]^$\`
+	if extended {
+		special, escaped = special+"+?(){}|", escaped+"+?(){}|"
+	}
+	var parts []string
+	text := ""
+	for i := 2; i < len(script); i++ {
+		c := script[i]
+		switch {
+		case c == script[1]:
+			parts, text = append(parts, text), ""
+			special, escaped = "&", `&\`
+			continue
+		case c == '\\' && i+1 < len(script) && (script[i+1] == script[1] || strings.IndexByte(escaped, script[i+1]) >= 0):
+			i++
+		case c == '\\' || c == '\n' || strings.IndexByte(special, c) >= 0:
+			return "", ""
+		}
+		text += script[i : i+1]
+	}
+	if len(parts) != 2 || parts[1] == "" || text != "g" {
+		return "", ""
+	}
+	return parts[0], parts[1]
 }
 
 // printedRanges returns the ranges of lines that sed -n prints, where its script is
@@ -109,11 +152,17 @@ func (s *step) headTail() (from, to int, strict bool) {
 var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
 
 // pickOps returns what head, tail and sed do to files. What a script of sed's changes in
-// them is not read.
+// them is only read where it is plain.
 func (s *step) pickOps(redirected bool) (ops []Op, out Stream) {
 	p := s.pickLines()
 	files := s.orInput(p.files)
 	switch {
+	case s.does == seds && s.inPlace() && p.old != "":
+		ops = s.opOnEach(Change, files)
+		for i := range ops {
+			ops[i].Old, ops[i].New, ops[i].All, ops[i].IfAny = p.old, p.now, true, true
+		}
+		return ops, Stream{Silent: true}
 	case s.does == seds && s.inPlace():
 		return s.opOnEach(Unclear, files), Stream{Silent: true}
 	case redirected: // the redirection says where its output is

@@ -139,11 +139,13 @@ func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 	}
 	n, p := f.findText(old, false, place{})
 	if n == 0 {
-		f.noteUnplaced(old, now, at)
+		if !e.IfAny {
+			f.noteUnplaced(old, now, at)
+		}
 		return
 	}
 	if now != "" && !strings.Contains(old+now, "\n") {
-		f.replaceInLines(old, now, at)
+		f.replaceInLines(e, old, now, at)
 		return
 	}
 	want := ""
@@ -176,13 +178,16 @@ func (f *File) spreadDoubt() {
 }
 
 // replaceInLines replaces a text in all lines that have it. Doubted lines stay
-// doubted.
-func (f *File) replaceInLines(old, now string, at moment) {
+// doubted. A program that goes over whole files says nothing of which lines matter.
+func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 	for i := range f.Regions {
 		lines := f.Regions[i].Lines
 		for k := range lines {
 			if l := &lines[k]; strings.Contains(l.Text, old) {
-				*l = Line{Text: strings.ReplaceAll(l.Text, old, now), Touched: at.msg, Edited: true, seen: l.seen}
+				l.Text = strings.ReplaceAll(l.Text, old, now)
+				if !e.IfAny {
+					l.Touched, l.Edited = at.msg, true
+				}
 			}
 		}
 	}

@@ -224,6 +224,10 @@ func TestWhatChangesFiles(t *testing.T) {
 			sh(k, "git commit -am x", "[main 1234567] x")
 		}, "@1\none\n@0\nthree\n"},
 		{"another revision", func(k *talk) { sh(k, "git checkout main -- a.go", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a plain text replaced by a program", func(k *talk) {
+			sh(k, `sed -i -e 's|tw|T/[W]|g' a.go && sed -i '' 's/no such\.text/x/g' a.go && sed -i -E 's/T\/\[(.)\]/x/g' /w/b.go`, "")
+		}, "@1\none\nT/[W]o\nthree\ncomplete\n"},
+		{"a pattern replaced by a program", func(k *talk) { sh(k, `sed -i 's/t/T&/g' a.go`, "") }, "@1\n?one\n?two\n?three\n"},
 		{"taken back and changed", func(k *talk) { sh(k, "git checkout a.go && sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"taken back after a pull", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
