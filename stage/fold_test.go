@@ -146,7 +146,7 @@ func TestFoldText(t *testing.T) {
 // them, from the originals.
 func TestFoldBesideFoldThenRefold(t *testing.T) {
 	race.Skip(t)
-	j := job{stages: stage.Named("ladder"), available: 40_000, target: 20_000}
+	j := job{stages: stage.Named("ladder"), available: 60_000, target: 30_000}
 	all := turns(2000).Messages()
 	var first plan.Edit
 	beside, one := 0, 0

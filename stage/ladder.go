@@ -140,6 +140,7 @@ type layout struct {
 	keep     []int
 	cut      int // where the newest messages begin
 	kept     int // their tokens
+	folds    int // the tokens of earlier ones beside it
 	whole    int // the room
 	room     int // for the texts of fold and state
 	lift     bool
@@ -200,7 +201,7 @@ func (x *layout) divideRoom(w []int, from, folds int) bool {
 			stay += w[i]
 		}
 	}
-	x.from, x.to, x.keep, x.cut, x.kept = a, b, keep, cut, kept
+	x.from, x.to, x.keep, x.cut, x.kept, x.folds = a, b, keep, cut, kept, folds
 	x.room = x.whole - kept - stay - 2*stateFrame
 	return x.room >= leastFold
 }
@@ -211,7 +212,7 @@ func (x *layout) fillFold(prose string) (left int) {
 	d := x.Draft
 	in := ladder.Room{
 		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
-		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus, Notes: d.written,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Beside: x.folds > 0, Focus: d.Config.Focus, Notes: d.written,
 	}
 	if d.Config.Outliner != nil {
 		in.Outline = d.Config.Outliner.Outline

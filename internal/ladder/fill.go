@@ -63,6 +63,9 @@ type Room struct {
 	// Shown says of each message whether the view shows it as it is.
 	Shown []bool
 
+	// Beside says that earlier folds tell what came before.
+	Beside bool
+
 	// Redeem says how the originals of the fold are had back, "" for no way.
 	Redeem string
 
@@ -132,12 +135,13 @@ func (f *filler) isShown(message int) bool {
 	return message >= 0 && message < len(f.Shown) && f.Shown[message]
 }
 
-// Shares of the room. Below smallRoom the story is short: there its tokens are
-// worth more as files and newest messages.
+// Shares of the room. In a small one the tokens of the story are worth more as files and
+// newest messages; of all that came before it has 1/firstStory there.
 const (
 	typedShare   = 6
 	bindingShare = 4
 	foldShare    = 4
+	firstStory   = 8
 	answerShare  = 14
 	goingShare   = 3 // of the story
 	rulesShare   = 10
@@ -243,7 +247,11 @@ func (f *filler) fillTokens(tokens int) Form {
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.rules = f.Whole / bindingShare
 	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
-	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
+	f.story = smallStory + int(storySlope*float64(max(0, f.Whole-smallRoom)))
+	if !f.Beside {
+		f.story = max(f.story, f.Whole/firstStory)
+	}
+	f.story = min(f.story, f.Whole/foldShare)
 	if f.NoState || f.Lift {
 		f.story = f.left
 	}
