@@ -39,7 +39,7 @@ type action struct {
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
-// together where the last of them stood.
+// together where the last of them stood, but reads where the first did.
 func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
 	last := map[string]int{} // by the action: its place in the list
@@ -75,6 +75,10 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", what, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
+			if a.looks && s.access.Kind == work.ToolRead { // what was said since rests on the first
+				old.times++
+				continue
+			}
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 			old.times = 0 // told with the later one
 		}
@@ -212,6 +216,16 @@ func (r *Reading) actionLine(a *action) string {
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
+	if a.plus+a.minus > 0 && !a.failed {
+		text += fmt.Sprintf(" (+%d -%d", a.plus, a.minus)
+		if a.times > 1 {
+			text += " together"
+		}
+		if a.all {
+			text += " at every place"
+		}
+		text += ")"
+	}
 	text += r.verdictOf(s, a)
 	if a.purpose != "" {
 		text += ": " + quote.Line(a.purpose)
@@ -244,15 +258,7 @@ func (r *Reading) describeCall(s *step, a *action) string {
 	}
 	switch {
 	case acc.Path != "" && fileVerbs[acc.Kind] != "":
-		text := fileVerbs[acc.Kind] + " " + files
-		if a.plus+a.minus > 0 && !a.failed {
-			text += fmt.Sprintf(" (+%d -%d", a.plus, a.minus)
-			if a.all {
-				text += " at every place"
-			}
-			text += ")"
-		}
-		return text
+		return fileVerbs[acc.Kind] + " " + files
 	case acc.Kind == work.ToolSearch && acc.Query != "":
 		text := "searched for `"
 		if acc.Names || acc.Command == "" && findsFiles.MatchString(s.call.Name) {
@@ -437,8 +443,10 @@ func trimCommand(c string) string {
 				c, rest = head+title+end, more
 			}
 		}
-		if rest = strings.Join(strings.Fields(quote.Clip(rest, 2*commandWidth)), " "); rest != "" {
-			c += " ⏎ " + rest
+		for l := range strings.Lines(strings.ReplaceAll(quote.Clip(rest, 2*commandWidth), "\\\n", " ")) {
+			if l = strings.Join(strings.Fields(l), " "); l != "" {
+				c += " ⏎ " + l
+			}
 		}
 	}
 	if short := cosmetics.ReplaceAllString(c, ""); short != "" {

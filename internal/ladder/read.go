@@ -148,13 +148,12 @@ func (r *Reading) readMessage(i int) {
 			if t == "" || t == typed.NoResponse || m.Role != chat.Assistant {
 				continue
 			}
-			r.sought.addQuoted(t)
-			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && int(r.steps[n-1].msg) == i {
-				r.steps[n-1].text += "\n\n" + t
+			r.addSaid(i, t)
+		case chat.ToolCall:
+			if t := thoughtIn(p); t != "" {
+				r.addSaid(i, t)
 				continue
 			}
-			r.steps = append(r.steps, step{kind: said, msg: int32(i), text: t})
-		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			s := step{kind: did, msg: int32(i), deed: &deed{call: p, access: r.kinds.Access(p)}}
 			if s.access.Kind != work.ToolEdit {
@@ -196,6 +195,30 @@ func (r *Reading) readMessage(i int) {
 			}
 		}
 	}
+}
+
+// addSaid adds what the agent said in message i.
+func (r *Reading) addSaid(i int, text string) {
+	r.sought.addQuoted(text)
+	if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && int(r.steps[n-1].msg) == i {
+		r.steps[n-1].text += "\n\n" + text
+		return
+	}
+	r.steps = append(r.steps, step{kind: said, msg: int32(i), text: text})
+}
+
+// thoughtIn returns what the agent says in a call of a tool that does nothing else; "" for
+// other calls.
+func thoughtIn(call *chat.Part) (thought string) {
+	if name := strings.ToLower(call.Name); strings.HasSuffix(name, "think") || strings.HasSuffix(name, "thinking") {
+		work.Members(call.Args, func(key, raw string) bool {
+			if key == "thought" {
+				thought = strings.TrimSpace(work.Text(raw))
+			}
+			return thought == ""
+		})
+	}
+	return thought
 }
 
 // isAnswered reports whether a step asked the user and got an answer, which is told as the

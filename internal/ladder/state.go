@@ -151,6 +151,7 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
+	put(f.tellUncommitted())
 	amended := false
 	for _, a := range f.newestActions(2, func(a *action) bool {
 		if strings.Contains(a.subject, "git commit") && a.once {
@@ -222,6 +223,33 @@ func (f *filler) describeStanding(room int) string {
 		return ""
 	}
 	return head + b.String()
+}
+
+// mostChanged bounds the names of files that are changed and not committed.
+const mostChanged = 12
+
+// tellUncommitted names the files that were changed since the last commit, the newest
+// changes first.
+func (f *filler) tellUncommitted() string {
+	text, since := "changed so far: ", -1
+	for k := len(f.steps) - 1; k >= 0 && since < 0; k-- {
+		if s := &f.steps[k]; s.kind == did && strings.Contains(s.access.Command, "git commit") && s.result != nil && !f.newAction(k).failed {
+			text, since = "changed since the last commit: ", int(s.msg)
+		}
+	}
+	var names []string
+	for _, file := range f.readPresent().listed {
+		if file.Edited > since && f.isOurs(file) {
+			names = append(names, shortPath(f.folder, file.Path))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if n := len(names) - mostChanged; n > 0 {
+		names = append(names[:mostChanged], plural(n, "more file"))
+	}
+	return text + strings.Join(names, ", ")
 }
 
 // newestActions returns the newest actions of some kind that the view does not show, the

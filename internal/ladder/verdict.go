@@ -40,7 +40,7 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 		return ", printed nothing"
 	case a.mended && (failed || !known):
 		text = ", failed, later passed"
-	case known && (exit != 0 || s.access.Kind == work.ToolShell):
+	case known && (exit != 0 || s.access.Kind == work.ToolShell && !strings.Contains(cosmetics.FindString(s.access.Rest), "|")): // else it is that of head
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
 		text = ", failed"

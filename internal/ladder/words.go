@@ -299,11 +299,14 @@ var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
 
 // headingsOf returns the headings of a page, "" where a text has less than three.
 func headingsOf(text string) string {
-	if all := pageHeading.FindAllString(text, 64); len(all) > 2 {
+	if all := pageHeading.FindAllString(fencedCode.ReplaceAllString(text, ""), 64); len(all) > 2 {
 		return strings.Join(all, "\n")
 	}
 	return ""
 }
+
+// fencedCode is code in a page, whose comments are no headings.
+var fencedCode = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 
 var pageHeading = regexp.MustCompile(`(?m)^#{1,3} \S.*`)
 
