@@ -240,6 +240,10 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	}
 	m = append(m, did("5", "write_stdin", `{"session_id":4711,"chars":""}`, "Process exited with code 0\nOutput:\n * [new branch] queue -> queue")...)
 	m = append(m, did("6", "grep", `{"pattern":"leaseTimer"}`, "")...)
+	m = append(m, did("h", "read", `{"file_path":"/w/heart.md"}`, "     1→one\n")...)
+	m = append(m, did("i", "think", `{"thought":"The heart beats too late."}`, "Your thought has been logged.")...)
+	m = append(m, did("j", "read", `{"file_path":"/w/heart.md"}`, "     1→one\n")...)
+	m = append(m, did("k", "webfetch", `{"url":"https://w/lease"}`, "# Lease\n"+lines("about", 40)+"# Use\n```\n# renew it\nlease renew\n```\n# Limits\n")...)
 	m = append(m, did("7", "grep", `{"pattern":"heartbeat"}`, strings.Repeat("/w/beat.go: heartbeat is sent here\n/w/pulse.go: heartbeat is read there\n", 20))...)
 	shell("8", "npm run build", "> tsc\nsrc/lease.ts(66,10): error TS2304: Cannot find name 'leaseTimer'.\n"+lines("noise", 40)+"npm error: the script `build` failed\nexit status 1")
 	m = append(m, did("f", "deploy", `{"env":"test"}`, "over the quota")...)
@@ -258,6 +262,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "but it failed and is not written:", "func halt() { drain() }", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "first: src/lease.ts(66,10): error TS2304",
+		"read heart.md 2 times\nAgent: The heart beats too late.\n", "\n  # Use\n  # Limits\n",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)
@@ -322,6 +327,12 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"wc -l b/queue.go", "737 b/queue.go"},
 			{"ls b && rg -n beat b", "queue.go\nb/queue.go:3:beat"},
 		}, []string{"searched for `beat` in b", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
+		{"what is changed and not committed is named", [][]string{
+			cat("/w/b.go", source("b")), mend("/w/b.go"), {"git commit -am b", "[main 1234567] b"}, cat("/w/a.go", source("a")), mend("/w/a.go"),
+		}, []string{"- changed since the last commit: a.go\n"}, nil},
+		{"a command is told line by line, and without the status of what cut its output", [][]string{
+			{"fix a.sql \\\n  -f\ncat a.sql\nls", "queue"}, {"lint --help | head -3", "Exit code: 0\nOutput:\nKeyError: 'lease'\n"},
+		}, []string{"`fix a.sql -f ⏎ cat a.sql ⏎ ls`", "`lint --help`: KeyError: 'lease'"}, nil},
 		{"two scripts that begin alike are two", [][]string{
 			{"python3 - <<'E'\nprint('queue')\nE", lines("the queue", 20)}, {"python3 - <<'E'\nprint('lease')\nE", lines("the lease", 20)},
 		}, []string{"the queue line 12", "the lease line 12"}, []string{"2 times"}},

@@ -430,7 +430,7 @@ func isAbove(folder, other string) bool {
 // trimCommand returns a command on one line, without what only limits its output or
 // joins its two streams.
 func trimCommand(c string) string {
-	c = strings.TrimSpace(c)
+	c = strings.TrimSpace(strings.ReplaceAll(c, "\\\n", " "))
 	if first, rest, more := strings.Cut(c, "\n"); more {
 		c = first
 		if here := heredoc.FindStringSubmatch(first); here != nil { // its text is told as a file
@@ -443,7 +443,7 @@ func trimCommand(c string) string {
 				c, rest = head+title+end, more
 			}
 		}
-		for l := range strings.Lines(strings.ReplaceAll(quote.Clip(rest, 2*commandWidth), "\\\n", " ")) {
+		for l := range strings.Lines(quote.Clip(rest, 2*commandWidth)) {
 			if l = strings.Join(strings.Fields(l), " "); l != "" {
 				c += " ⏎ " + l
 			}
