@@ -469,3 +469,13 @@ func TestNewestMessagesHaveOneCopy(t *testing.T) {
 	}
 	contains(t, "the view", text(r.View), "/w/list.txt: superseded, read again later")
 }
+
+// Files that tools name as Windows does have that spelling, also those that a shell named
+// otherwise.
+func TestPathsHaveOneSpelling(t *testing.T) {
+	m := append([]chat.Message{user("Look at both.")}, did("a", "Read", `{"file_path":"D:\\x\\src\\a.go"}`, "     1→package a\n     2→\n     3→const one = 1\n")...)
+	m = append(m, did("b", "bash", `{"command":"cat /d/x/src/b.go"}`, "package b\n\nconst two = 2\n")...)
+	m = append(append(m, said("Both are fine."), user("Go on.")), coding(0, 40)...)
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 9000}})
+	contains(t, "the view", text(r.View), `### D:\x\src\a.go`, `### D:\x\src\b.go`)
+}

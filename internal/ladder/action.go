@@ -331,6 +331,15 @@ func slashedPath(p string) string {
 	return "/" + strings.ToLower(p[:1]) + strings.ReplaceAll(p[2:], `\`, "/")
 }
 
+// fullPath returns a path in the spelling that all tools understand, safe to quote: D:\x
+// for /d/x where they name files so.
+func (f *filler) fullPath(p string) string {
+	if f.readPresent().drives && len(p) > 2 && p[0] == '/' && p[2] == '/' {
+		p = strings.ToUpper(p[1:2]) + ":" + strings.ReplaceAll(p[2:], "/", `\`)
+	}
+	return quote.Line(p)
+}
+
 // shortPath returns a path as seen from a folder, safe to quote.
 func shortPath(root, p string) string {
 	below, full := slashedPath(root), slashedPath(p)

@@ -371,10 +371,10 @@ func (f *filler) foldFrame() string {
 		text += fmt.Sprintf(" The turn that began with message %d goes on after it.", f.Turn+1)
 	}
 	if f.folder != "" {
-		text += " Paths are below " + quote.Line(f.folder) + "."
+		text += " Paths are below " + f.fullPath(f.folder) + "."
 	}
 	if !isAbove(f.usual, f.folder) {
-		text += " Commands ran in " + quote.Line(f.usual) + " where nothing else is said."
+		text += " Commands ran in " + f.fullPath(f.usual) + " where nothing else is said."
 	}
 	if f.Redeem != "" {
 		text += " " + f.Redeem

@@ -69,7 +69,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.doubt != parts[0].doubt }) {
 		same = parts[0].doubt
 	}
-	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, f.doubtNote(v.file, same))
+	fmt.Fprintf(b, "### %s%s%s\n", f.fullPath(v.file.Path), about, f.doubtNote(v.file, same))
 	for _, p := range parts {
 		if p.doubt == same {
 			p.doubt = workset.Certain

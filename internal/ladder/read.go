@@ -59,6 +59,7 @@ type present struct {
 	listed []*workset.File // all that are there
 	lists  *lists
 	errors []failure
+	drives bool // tools name files as Windows does
 }
 
 // stepKind says what a step is.
@@ -353,6 +354,7 @@ func (r *Reading) readPresent() *present {
 			continue
 		}
 		p.listed = append(p.listed, file)
+		p.drives = p.drives || work.HasDrive(file.Path)
 		if !isMade(file) && copiedFrom(file) == nil && !r.isTrial(file) {
 			p.files = append(p.files, file)
 		}
