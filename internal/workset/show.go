@@ -149,25 +149,25 @@ func (f *File) dropMoved(texts []string) {
 	f.tidyRegions()
 }
 
-// movedRange returns the lines from the first one that is shown to the last one up to which
-// at least half are: the others are what stood there before. Lines of a few letters
-// stand everywhere and do not count.
+// movedRange returns the lines of which the most are shown and the fewest are not: those
+// are what stood there before. Lines of a few letters stand everywhere and do not count.
 func movedRange(lines []Line, shown map[string]bool) (from, to int) {
-	all, since, again, until := 0, 0, 0, 0
+	all, start, again, more, best, until := 0, 0, 0, 0, 0, 0
 	for i := range lines {
-		if len(strings.TrimSpace(lines[i].Text)) < 8 {
+		switch {
+		case len(strings.TrimSpace(lines[i].Text)) < 8:
 			continue
+		case !shown[lines[i].Text]:
+			more--
+		case more <= 0:
+			start, again, more = i, 1, 1
+		default:
+			again++
+			more++
 		}
 		all++
-		since++
-		if !shown[lines[i].Text] {
-			continue
-		}
-		if again++; again == 1 {
-			from, since = i, 1
-		}
-		if 2*again >= since {
-			to, until = i+1, again
+		if more > best {
+			best, from, to, until = more, start, i+1, again
 		}
 	}
 	switch {
