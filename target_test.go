@@ -329,7 +329,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 		}, []string{"searched for `beat` in b", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
 		{"what is changed and not committed is named", [][]string{
 			cat("/w/b.go", source("b")), mend("/w/b.go"), {"git commit -am b", "[main 1234567] b"}, cat("/w/a.go", source("a")), mend("/w/a.go"),
-		}, []string{"- changed since the last commit: a.go\n"}, nil},
+		}, []string{"- changed since the last commit, as far as it was seen: a.go\n"}, nil},
 		{"a command is told line by line, and without the status of what cut its output", [][]string{
 			{"fix a.sql \\\n  -f\ncat a.sql\nls", "queue"}, {"lint --help | head -3", "Exit code: 0\nOutput:\nKeyError: 'lease'\n"},
 		}, []string{"`fix a.sql -f ⏎ cat a.sql ⏎ ls`", "`lint --help`: KeyError: 'lease'"}, nil},
@@ -471,11 +471,12 @@ func TestNewestMessagesHaveOneCopy(t *testing.T) {
 }
 
 // Files that tools name as Windows does have that spelling, also those that a shell named
-// otherwise.
+// otherwise. Where another agent's report names one, that is said.
 func TestPathsHaveOneSpelling(t *testing.T) {
 	m := append([]chat.Message{user("Look at both.")}, did("a", "Read", `{"file_path":"D:\\x\\src\\a.go"}`, "     1→package a\n     2→\n     3→const one = 1\n")...)
 	m = append(m, did("b", "bash", `{"command":"cat /d/x/src/b.go"}`, "package b\n\nconst two = 2\n")...)
+	m = append(m, did("c", "Task", `{"subagent_type":"general-purpose","prompt":"x"}`, "I mended src/b.go, and ran its tests.")...)
 	m = append(append(m, said("Both are fine."), user("Go on.")), coding(0, 40)...)
-	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 9000}})
-	contains(t, "the view", text(r.View), `### D:\x\src\a.go`, `### D:\x\src\b.go`)
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 14_000}})
+	contains(t, "the view", text(r.View), "### D:\\x\\src\\a.go\n", `### D:\x\src\b.go, may have changed since: the report of another agent names it`, "Another agent has worked")
 }

@@ -69,7 +69,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			a.times, list[polled].times = list[polled].times, 0
 		}
 		what := a.subject
-		if s.access.Kind == work.ToolShell {
+		if s.access.Kind == work.ToolShell || s.access.Kind == work.ToolSearch && s.access.Query == "" && s.access.Command != "" { // or it lists
 			what = fullCommand(&s.access)
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", what, "\x00", r.awayFolder(&a))

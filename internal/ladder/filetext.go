@@ -131,8 +131,8 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 			return ""
 		}
 		why = "`" + quote.Line(clipMiddle(trimCommand(command), 60)) + "` ran"
-	case workset.SubAgent:
-		why = "another agent worked"
+	case workset.Reported:
+		why = "the report of another agent names it"
 	case workset.Person:
 		why = "other files were changed between requests"
 	case workset.Differs:

@@ -189,7 +189,7 @@ func (r *Reading) readMessage(i int) {
 			}
 			switch t := strings.TrimSpace(p.Text); {
 			case t == "":
-			case work.StartsAgent(s.call.Name) && !onlyStarted(t):
+			case work.StartsAgent(s.call.Name) && !onlyStarted(t) && !work.NotRun(t):
 				r.steps = append(r.steps, step{kind: report, msg: int32(i), text: t})
 			case isAnswered(s):
 				r.steps = append(r.steps, step{kind: asked, msg: int32(i), text: withoutFrame(t)})

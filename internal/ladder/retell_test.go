@@ -168,9 +168,11 @@ func TestCommands(t *testing.T) {
 	}{
 		"what did not fail":                    {[][2]string{{"watch job", "Process exited with code 0\nERROR: no such module"}, {"watch job", "Process exited with code 0\nready"}}, "watch job`, exit 0: ERROR: no such module\n", "failed"},
 		"what failed":                          {[][2]string{{"make", "Exit code 2\nmake: *** Error 2"}, {"make", "built"}}, "make`, failed, later passed: make: *** Error 2\n", ""},
-		"the newest commit stands first":       {[][2]string{{"git log --oneline -4", commits}}, "-4`: 3f2a9b1 fix: fail on broken links" + long + "\n  1c2d3e4 add a test for error pages\n  9a8b7c6 first draft\n  5e6f7a8 begin", ""},
+		"the newest commit stands first":       {[][2]string{{"git log --oneline -4", commits}}, "-4`: 3f2a9b1 fix: fail on broken links" + long + " (and 3 more)\n  1c2d3e4 add a test for error pages\n  9a8b7c6 first draft\n  5e6f7a8 begin", ""},
 		"the new commit and not an echo":       {[][2]string{{"git commit -qam x && git log --oneline -3 && echo '=== clean? ==='", commits + "\n=== clean? ==="}}, ": 3f2a9b1 fix: fail on broken links", "`: === clean"},
 		"a commit whose title says fail":       {[][2]string{{"git commit -am x", "[main 3f2a9b1] fix: fail on broken links\n 1 file changed"}}, "x`: [main 3f2a9b1] fix: fail", ""},
+		"how much a diff changes":              {[][2]string{{"git diff a.go", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,9 +1,9 @@\n" + strings.Repeat("+ a line that was put in\n", 9) + "- one\n"}}, "`git diff a.go`: +9 -1", ""},
+		"two ways to list are two":             {[][2]string{{"rg --files", "a.go\nb.go"}, {"ls -la", "a.go\nb.go"}}, "ran `ls -la`", "2 times"},
 		"the sum below a list":                 {[][2]string{{"git diff --stat", strings.Repeat(" a/very/long/path/to/a/file/number.go | 7 +++++--\n", 5) + " 5 files changed, 25 insertions(+), 10 deletions(-)"}}, "--stat`: 5 files changed, 25 insertions(+), 10 deletions(-)\n", ""},
 		"no sum of the oldest commit":          {[][2]string{{"git log --stat -2", "commit 3f2a9b1c\nAuthor: Anna\n\n    mend it" + long + "\n\n a.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\ncommit 1c2d3e4f\n\n    begin\n\n 9 files changed, 9 insertions(+)"}}, "-2`\n  commit 3f2a9b1c\n      mend it", ": 9 files"},
 		"a short list after what is done once": {[][2]string{{"git commit -qm x && git status --short", " M a.go\n?? b.go"}}, "--short`: M a.go ?? b.go\n", ""},

@@ -27,6 +27,9 @@ func (f *filler) writeState(standing string) string {
 	var b strings.Builder
 	if len(f.shown) > 0 {
 		b.WriteString(filesHead + "\n")
+		if slices.ContainsFunc(f.shown, doubtedAsAll) {
+			b.WriteString("Another agent has worked since some of these were read; where its report names a file, that is said.\n")
+		}
 		slices.SortStableFunc(f.shown, func(x, y *fileView) int { return strings.Compare(x.file.Path, y.file.Path) })
 		for _, v := range f.shown {
 			f.writeFile(&b, v)
@@ -39,6 +42,14 @@ func (f *filler) writeState(standing string) string {
 		return ""
 	}
 	return stateHead + "\n" + b.String() + stateEnd
+}
+
+// doubtedAsAll reports whether another agent may have changed a file, of which its report
+// says nothing.
+func doubtedAsAll(v *fileView) bool {
+	return slices.ContainsFunc(v.file.Regions, func(g workset.Region) bool {
+		return slices.ContainsFunc(g.Lines, func(l workset.Line) bool { return l.Doubt == workset.SubAgent })
+	})
 }
 
 // writeNotes writes what the agent wrote down, in at most that many tokens: the newest
@@ -228,28 +239,38 @@ func (f *filler) describeStanding(room int) string {
 // mostChanged bounds the names of files that are changed and not committed.
 const mostChanged = 12
 
-// tellUncommitted names the files that were changed since the last commit, the newest
-// changes first.
+// tellUncommitted names the files that the agent changed since the last commit, as far as
+// that was seen, the newest changes first.
 func (f *filler) tellUncommitted() string {
-	text, since := "changed so far: ", -1
+	when, since, others := "", -1, ""
 	for k := len(f.steps) - 1; k >= 0 && since < 0; k-- {
-		if s := &f.steps[k]; s.kind == did && strings.Contains(s.access.Command, "git commit") && s.result != nil && !f.newAction(k).failed {
-			text, since = "changed since the last commit: ", int(s.msg)
+		switch s := &f.steps[k]; {
+		case s.kind != did || s.result == nil:
+		case strings.Contains(s.access.Command, "git commit") && !f.newAction(k).failed:
+			when, since = " since the last commit", int(s.msg)
+		case work.StartsAgent(s.call.Name) && !work.OnlyExplores(s.call):
+			others = "; sub-agents may have changed more"
 		}
 	}
 	var names []string
+	shown := 0 // the first of them, as the newest changes come first
 	for _, file := range f.readPresent().listed {
 		if file.Edited > since && f.isOurs(file) {
-			names = append(names, shortPath(f.folder, file.Path))
+			if names = append(names, shortPath(f.folder, file.Path)); f.isShown(file.Touched) {
+				shown = len(names)
+			}
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
+	if shown > 0 {
+		names[shown-1] += " (up to here in the newest messages)"
+	}
 	if n := len(names) - mostChanged; n > 0 {
 		names = append(names[:mostChanged], plural(n, "more file"))
 	}
-	return text + strings.Join(names, ", ")
+	return "changed" + when + ", as far as it was seen: " + strings.Join(names, ", ") + others
 }
 
 // newestActions returns the newest actions of some kind that the view does not show, the

@@ -111,7 +111,13 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 			}
 		}
 		if l := outcomeLine(text, s.access.Command); sumsUp(s, l) {
+			if n := countCommits(text); n > 1 && listForm(l) == 0 {
+				l += fmt.Sprintf(" (and %d more)", n-1)
+			}
 			return l
+		}
+		if plus, minus := countDiff(text); plus+minus > 0 {
+			return fmt.Sprintf("+%d -%d", plus, minus)
 		}
 		return ""
 	}

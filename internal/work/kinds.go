@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
 )
 
@@ -202,6 +203,21 @@ func AboutTodos(name string) bool {
 func AsksUser(name string) bool {
 	bare := Plain(bareName(name))
 	return bare == "question" || find.Any(bare, "askuser", "askquestion", "askfollowup", "requestuserinput")
+}
+
+// OnlyExplores reports whether a call starts an agent that only looks around.
+func OnlyExplores(call *chat.Part) bool {
+	found := false
+	Members(call.Args, func(key, raw string) bool {
+		if key == "subagenttype" || key == "agenttype" {
+			switch strings.ToLower(Text(raw)) {
+			case "explore", "plan", "search":
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // StartsAgent reports whether a tool of that name hands work to another agent.

@@ -16,11 +16,12 @@ const (
 	Turn                  // a person spoke, and may have worked on the files before
 	Command               // a command ran that may have changed it
 	SubAgent              // another agent worked
+	Reported              // another agent worked, whose report names the file
 	Person                // a person changed another file before he spoke
 	Differs               // another part of the file was not as it had been rebuilt
 )
 
-var causeNames = [...]string{"certain", "turn", "command", "subagent", "person", "differs"}
+var causeNames = [...]string{"certain", "turn", "command", "subagent", "reported", "person", "differs"}
 
 // String returns the cause's name as it stands in reports.
 func (c Cause) String() string { return causeNames[c] }

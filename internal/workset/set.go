@@ -220,7 +220,7 @@ func (s *Set) readNotes(text string) {
 		return
 	}
 	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
-		s.doubts.raise(s.tick(), SubAgent)
+		s.doubtBySubAgent(text, s.tick())
 	}
 	for rest := text; ; {
 		i := strings.Index(rest, modifiedNote)
@@ -267,8 +267,8 @@ func (s *Set) numberedLines(p, text string) {
 // takeResult reads a call together with what came of it.
 func (s *Set) takeResult(call, res *chat.Part, at moment) {
 	if work.StartsAgent(call.Name) {
-		if !onlyExplores(call.Args) {
-			s.doubts.raise(at, SubAgent)
+		if !work.OnlyExplores(call) {
+			s.doubtBySubAgent(res.Text, at)
 		}
 		return
 	}
@@ -290,19 +290,15 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 	}
 }
 
-// onlyExplores reports whether an agent was started that only looks around.
-func onlyExplores(args string) bool {
-	found := false
-	work.Members(args, func(key, raw string) bool {
-		if key == "subagenttype" || key == "agenttype" {
-			switch strings.ToLower(work.Text(raw)) {
-			case "explore", "plan", "search":
-				found = true
-			}
+// doubtBySubAgent marks all files as ones that another agent may have changed, those above
+// all that its report names.
+func (s *Set) doubtBySubAgent(report string, at moment) {
+	s.doubts.raise(at, SubAgent)
+	for key, f := range s.files {
+		if name := path.Base(key); len(name) > 3 && strings.Contains(report, name) {
+			f.doubts.raise(at, Reported)
 		}
-		return !found
-	})
-	return found
+	}
 }
 
 // What tools for reading write instead of a file's text: that the agent has it

@@ -368,6 +368,13 @@ func TestFiles(t *testing.T) {
 	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn {
 		t.Errorf("got %+v", l)
 	}
+	// Another agent worked, whose report names one of them.
+	both := k
+	both.call("Write", object("file_path", `D:\w\beat.go`, "content", "b\n"), "File created successfully")
+	both.call("Task", `{"subagent_type":"general-purpose","prompt":"x"}`, "I mended src/beat.go, all of it, and nothing else.")
+	if files := both.set().Files(); files[1].Regions[0].Lines[0].Doubt != SubAgent || files[0].Regions[0].Lines[0].Doubt != Reported {
+		t.Errorf("got %v and %v", files[1].Regions[0].Lines[0], files[0].Regions[0].Lines[0])
+	}
 	// A person changed one file between his requests: perhaps others too.
 	k.call("Read", `{"file_path":"/w/a"}`, "     1→other")
 	if l := k.set().Files()[1].Regions[0].Lines[0]; l.Doubt != Person {
