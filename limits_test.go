@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -105,6 +106,7 @@ func TestRegressionHugeNewestResult(t *testing.T) {
 
 // Window unknown, output limit unknown, window smaller than the reserve.
 func TestRegressionUnknownAndTinyWindows(t *testing.T) {
+	race.Skip(t)
 	for _, s := range []winnow.Settings{
 		{},                          // nothing known at all
 		{Model: "some-local-model"}, // unknown model

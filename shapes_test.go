@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -45,6 +46,7 @@ func thinkingLoop(exchanges int) []chat.Message {
 // binds its thinking to the messages before it or not, and whether every answer
 // of the loop starts with thinking or only the first.
 func TestNewestResultStays(t *testing.T) {
+	race.Skip(t)
 	for _, model := range []string{"claude-sonnet-4-5", "claude-fable-5-1", ""} {
 		for _, each := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/each=%v", model, each), func(t *testing.T) {
@@ -398,6 +400,7 @@ func lateBody(t *testing.T, d wire.Dialect, after int) (body *wire.Body, result 
 // TestLateResultIsNotLost compacts conversations with a result that stands away
 // from its call: it is in the view or behind a handle, and a pin holds it.
 func TestLateResultIsNotLost(t *testing.T) {
+	race.Skip(t)
 	const words = "the zygote count is 48151623"
 	for _, d := range []wire.Dialect{wire.Responses, wire.OpenAI} {
 		for _, after := range []int{0, 5, 11} {

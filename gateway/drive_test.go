@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport"
@@ -97,12 +98,18 @@ func driven(t *testing.T, dialect wire.Dialect, plain bool, tools string, set ..
 	return tasks[0]
 }
 
+// driveDialects are the dialects in which agents work: under the race detector one.
+func driveDialects() []wire.Dialect {
+	all := wire.Dialects()
+	return all[:race.Fewer(len(all))]
+}
+
 // TestFactsStay: of the facts that an agent needs forty commands later, those that
 // stand out in what a command printed are still there, whatever the dialect;
 // one in four looks like all lines around it, and may be gone.
 func TestFactsStay(t *testing.T) {
 	t.Parallel()
-	for i, dialect := range wire.Dialects() {
+	for i, dialect := range driveDialects() {
 		for _, plain := range []bool{true, false} {
 			if !longrun.Asked() && plain != (i%2 == 0) {
 				continue
@@ -140,7 +147,7 @@ func TestFactsStayInFrames(t *testing.T) {
 // gone it asks for by handle or by words, in the middle of its work.
 func TestFactsRecalled(t *testing.T) {
 	t.Parallel()
-	for _, dialect := range wire.Dialects() {
+	for _, dialect := range driveDialects() {
 		t.Run(string(dialect), func(t *testing.T) {
 			got := driven(t, dialect, true, "mcp")
 			t.Logf("%d of %d facts, %d recalled", got.Kept, got.Due, got.Recalled)
@@ -156,7 +163,7 @@ func TestFactsRecalled(t *testing.T) {
 // one. The provider sees one conversation that grows.
 func TestFactsRecalledByTheGateway(t *testing.T) {
 	t.Parallel()
-	for i, dialect := range wire.Dialects() {
+	for i, dialect := range driveDialects() {
 		for _, stream := range []bool{false, true} {
 			if !longrun.Asked() && stream != (i%2 == 0) {
 				continue

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/internal/o200k"
 	"github.com/winnow-llm/winnow/transport"
@@ -248,8 +249,8 @@ func TestReplayTight(t *testing.T) {
 	const window = 16_000
 	for i, system := range []int{9_000, 11_000, 12_000} {
 		session := replaygen.Session(uint64(system), replaygen.Options{Requests: 60, System: system, Growth: 300})
-		for k, d := range wire.Dialects() {
-			if !longrun.Asked() && (i+k)%2 == 1 {
+		for k, d := range driveDialects() {
+			if !longrun.Asked() && !race.Enabled && (i+k)%2 == 1 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", d, system), func(t *testing.T) {
