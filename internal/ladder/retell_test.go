@@ -170,6 +170,7 @@ func TestCommands(t *testing.T) {
 		"what failed":                          {[][2]string{{"make", "Exit code 2\nmake: *** Error 2"}, {"make", "built"}}, "make`, failed, later passed: make: *** Error 2\n", ""},
 		"the newest commit stands first":       {[][2]string{{"git log --oneline -4", commits}}, "-4`: 3f2a9b1 fix: fail on broken links" + long + " (and 3 more)\n  1c2d3e4 add a test for error pages\n  9a8b7c6 first draft\n  5e6f7a8 begin", ""},
 		"the new commit and not an echo":       {[][2]string{{"git commit -qam x && git log --oneline -3 && echo '=== clean? ==='", commits + "\n=== clean? ==="}}, ": 3f2a9b1 fix: fail on broken links", "`: === clean"},
+		"all commits that were made":           {[][2]string{{"git add a && git commit -qm a && git commit -am b", "[main 3f2a9b1] mend a\n 1 file changed\n[main 1c2d3e4] mend b\n 1 file changed"}}, "b`: [main 3f2a9b1] mend a; [main 1c2d3e4] mend b", ""},
 		"a commit whose title says fail":       {[][2]string{{"git commit -am x", "[main 3f2a9b1] fix: fail on broken links\n 1 file changed"}}, "x`: [main 3f2a9b1] fix: fail", ""},
 		"how much a diff changes":              {[][2]string{{"git diff a.go", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,9 +1,9 @@\n" + strings.Repeat("+ a line that was put in\n", 9) + "- one\n"}}, "`git diff a.go`: +9 -1", ""},
 		"two ways to list are two":             {[][2]string{{"rg --files", "a.go\nb.go"}, {"ls -la", "a.go\nb.go"}}, "ran `ls -la`", "2 times"},

@@ -85,6 +85,12 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		}
 		return why
 	case a.once:
+		if all := madeCommit.FindAllString(text, -1); len(all) > 1 && len(all) < 5 {
+			for i, l := range all {
+				all[i] = quote.ClipLine(l, verdictWidth/len(all))
+			}
+			return strings.Join(all, "; ")
+		}
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
 		if why == "" && len(text) <= verdictWidth {
 			return text
@@ -243,6 +249,9 @@ var (
 		regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|successfully rebased|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
 		regexp.MustCompile(` -> |://`),
 	}
+
+	// madeCommit tells of a commit that was made.
+	madeCommit = regexp.MustCompile(`(?m)^\[[^\]\n]* [0-9a-f]{7,40}\] .*`)
 
 	// ticked say that something is done.
 	ticked = []*regexp.Regexp{

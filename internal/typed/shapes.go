@@ -37,8 +37,8 @@ const (
 	commandName     = "command-name"
 )
 
-// commandArgs are the arguments of such a command, where it has any.
-var commandArgs = regexp.MustCompile(`^\s*<command-args>\s*[^\s<]`)
+// commandArgs are the arguments of a command, where it has any.
+var commandArgs = regexp.MustCompile(`^\s*(?:<command-message>[^<]*</command-message>\s*)?<command-args>\s*[^\s<]`)
 
 // skillResult starts the result of a call of Claude Code's tool Skill. The
 // skill's text is the next one.

@@ -367,12 +367,12 @@ func (r *reader) readTagged(s string, at int, head bool) int {
 	if t.rest {
 		end = len(s)
 	}
+	if name == commandName && commandArgs.MatchString(s[end:]) {
+		r.given = strings.TrimSpace(s[inner:stop])
+		r.addSpan(Client, "", s, at, end)
+		return end
+	}
 	if t.typed || name == commandName && strings.HasPrefix(strings.TrimSpace(s), commandWithText) {
-		if name == commandName && commandArgs.MatchString(s[end:]) {
-			r.given = strings.TrimSpace(s[inner:stop])
-			r.addSpan(Client, "", s, at, end)
-			return end
-		}
 		r.addAround(s, at, inner, stop, end)
 		return end
 	}

@@ -66,6 +66,7 @@ func TestSplit(t *testing.T) {
 		"report":               {[]string{"<task-notification>\n<task-id>a1</task-id>\n<result>All done.</result>\n</task-notification>\nFull transcript available at: /tmp/a1.output"}, "report, report"},
 		"queue record":         {[]string{`{"task_id":"a1","description":"x","task_type":"local_agent"}`}, "client"},
 		"client's command":     {[]string{"<command-name>/exit</command-name>\n <command-message>exit</command-message>\n <command-args></command-args>", "<local-command-stdout>Bye!</local-command-stdout>"}, "client, client, client, client"},
+		"own one with a text":  {[]string{"<command-name>/compact</command-name>\n <command-message>compact</command-message>\n <command-args>keep the plan</command-args>"}, `client, client, client, typed "/compact keep the plan", client`},
 		"command with a text":  {[]string{"<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>12 --fix</command-args>", "# Review\nRead all."}, `client, client, client, typed "/review 12 --fix", client, skill`},
 		"skill":                {[]string{"Base directory for this skill: /s/pdf\n\n# PDF\nRead."}, "skill /s/pdf"},
 		"interrupted":          {[]string{"[Request interrupted by user]", "No, the other."}, `client, typed "No, the other."`},
