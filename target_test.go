@@ -480,3 +480,12 @@ func TestPathsHaveOneSpelling(t *testing.T) {
 	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 14_000}})
 	contains(t, "the view", text(r.View), "### D:\\x\\src\\a.go\n", `### D:\x\src\b.go, may have changed since: the report of another agent names it`, "Another agent has worked")
 }
+
+// What a client's own summary tells of messages that are gone is not lost when it is
+// folded itself.
+func TestSummaryOfTheClientStays(t *testing.T) {
+	words := "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion.\n\nAnalysis:\nThe zygote counter counts twice.\n" + lines("file", 30) + "\nPending Tasks:\n   - Write the lease test."
+	m := append([]chat.Message{user(words)}, coding(0, 60)...)
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 9000}})
+	contains(t, "the view", text(r.View), "(summary, put in by the client) This session is being continued", "The zygote counter counts twice.", "Write the lease test.", "file line 17")
+}

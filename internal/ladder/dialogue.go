@@ -180,6 +180,12 @@ func (f *filler) wordsItem(k int) *item {
 		return x
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
+	case s.kind == notice && strings.HasPrefix(f.names[k], typed.Summary.String()):
+		weight := weights.Closing
+		if s.rules { // nothing else tells it
+			weight *= weights.Asked
+		}
+		return f.newItem(k, form{text: withoutMiddle(s.text, closingPart, closingEnd), weight: weight}, form{text: s.text, weight: weights.ClosingWhole})
 	case s.rules:
 		cut := fmt.Sprintf("\n(cut; the original has it whole, in message %d)", s.msg+1)
 		head, parts := firstLines(s.text, askedPart), bindingSections(s.text)+cut

@@ -283,7 +283,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 			x.kind, x.text = said, strings.TrimPrefix(text, "Agent: ")
 		case typed.Report:
 			x.kind, x.text = report, reportText(text)
-		case typed.Skill, typed.Instructions, typed.File:
+		case typed.Skill, typed.Instructions, typed.File, typed.Summary:
 			if f := r.set.File(s.Name); s.Kind == typed.File && f != nil && f.Touched == i {
 				continue // it stands among the files
 			}
@@ -292,7 +292,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 				r.steps[old].text = "" // this copy takes its place
 			}
 			r.notes[key], r.names[len(r.steps)] = len(r.steps), key
-			x.rules = s.Kind != typed.File
+			x.rules = s.Kind != typed.File && (s.Kind != typed.Summary || !slices.ContainsFunc(r.steps, func(x step) bool { return x.kind == did })) // else what came before is here
 			x.text = strings.TrimSpace(rulesTag.ReplaceAllString(text, ""))
 			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
 				x.text = "attached; it stands among the files"

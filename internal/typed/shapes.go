@@ -70,7 +70,7 @@ var tags = tagTable(map[string]tag{
 	// Gemini CLI and Qwen Code.
 	"session_context, hook_context": {kind: Client},
 	"loaded_context":                {kind: Instructions},
-	"state_snapshot":                {kind: Client, head: true},
+	"state_snapshot":                {kind: Summary, head: true},
 
 	// opencode and crush: a file that was named with @ is a text of its own.
 	"path":            {kind: File, head: true, must: true, rest: true, also: "<type>", name: "<path>"},
@@ -95,7 +95,7 @@ var tags = tagTable(map[string]tag{
 	"context":              {kind: Client, head: true, must: true, also: "The current date is"},
 	"attachments":          {kind: File, head: true, must: true, also: "<attachment "},
 	"attachment":           {kind: File, head: true, must: true, name: "id="},
-	"conversation-summary": {kind: Client, head: true},
+	"conversation-summary": {kind: Summary, head: true},
 
 	// Cursor.
 	"user_info, project_layout, open_and_recently_viewed_files, agent_skills": {kind: Client},
@@ -167,7 +167,7 @@ var starts = [...]start{
 	{kind: Report, text: "Full transcript available at: ", end: "\n"},
 	{kind: Report, text: "Read the output file to retrieve the result: ", end: "\n"},
 	{kind: Client, text: `{"task_id":"`, also: `"task_type":"`},
-	{kind: Client, text: "This session is being continued from a previous conversation"},
+	{kind: Summary, text: "This session is being continued from a previous conversation"},
 	{kind: Client, text: "Your task is to create a detailed summary of the conversation so far"},
 
 	// Codex, and its plug-ins for editors and the desktop.
@@ -175,7 +175,7 @@ var starts = [...]start{
 	{kind: File, text: "# Files mentioned by the user:", end: codexRequest, must: true},
 	{kind: File, text: "# Selected text:", end: codexRequest, must: true},
 	{kind: Client, text: "# Context from my IDE setup:", end: codexRequest, must: true},
-	{kind: Client, text: "Another language model started to solve this problem and produced a summary"},
+	{kind: Summary, text: "Another language model started to solve this problem and produced a summary"},
 	{kind: Client, text: "</image>", end: "\n"},
 
 	// Gemini CLI and Qwen Code.
@@ -194,8 +194,8 @@ var starts = [...]start{
 	{kind: Client, text: "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed."},
 
 	// pi.
-	{kind: Client, text: "The conversation history before this point was compacted into the following summary:"},
-	{kind: Client, text: "The following is a summary of a branch that this conversation came back from:"},
+	{kind: Summary, text: "The conversation history before this point was compacted into the following summary:"},
+	{kind: Summary, text: "The following is a summary of a branch that this conversation came back from:"},
 	{kind: Client, text: "Ran `", also: "`\n```"},
 
 	// Cline, Roo Code, Kilo Code.

@@ -24,15 +24,16 @@ type Kind uint8
 // The kinds of spans.
 const (
 	Typed        Kind = iota // a person's words
-	Client                   // what nobody needs later: reminders, records of its own commands, hooks, lists of tools, its summary
+	Client                   // what nobody needs later: reminders, records of its own commands, hooks, lists of tools
 	Skill                    // the text of a skill, or of a command that stands for a longer prompt
 	Report                   // what a sub-agent or a task in the background reported
 	File                     // a file, or part of one, that was attached
 	Instructions             // standing instructions: AGENTS.md, CLAUDE.md, rules of the repository
+	Summary                  // a client's summary of what came before
 	Told                     // what the agent said and did, as a fold of winnow tells it
 )
 
-var kindNames = [...]string{"typed", "client", "skill", "report", "file", "instructions", "told"}
+var kindNames = [...]string{"typed", "client", "skill", "report", "file", "instructions", "summary", "told"}
 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }

@@ -73,7 +73,7 @@ func TestSplit(t *testing.T) {
 		"skill by its name":    {[]string{"/skill:pdf"}, `typed "/skill:pdf"`},
 		"slash":                {[]string{"/clear"}, "client"},
 		"path, no slash":       {[]string{"/etc/hosts"}, `typed "/etc/hosts"`},
-		"summary":              {[]string{"This session is being continued from a previous conversation that ran out of context."}, "client"},
+		"summary":              {[]string{"This session is being continued from a previous conversation that ran out of context."}, "summary"},
 		"Codex' beginning":     {[]string{"# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>", "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>"}, "instructions /w, client"},
 		"Codex' files":         {[]string{"# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\nAlign it.\n"}, `file, typed "Align it."`},
 		"Codex' skill":         {[]string{"<skill>\n<name>coordinator</name>\n<path>/s/SKILL.md</path>\nSplit work.\n</skill>"}, "skill coordinator"},
