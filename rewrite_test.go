@@ -72,7 +72,7 @@ func TestRewriteReadsWhatIsNew(t *testing.T) {
 	}
 	first, again := allocs(len(msgs)), allocs(20)
 	t.Logf("first %.0f allocations, again %.0f", first, again)
-	if again > first/8 {
+	if again > first/6 { // outlines of files that changed come on top
 		t.Errorf("a rewrite after ten exchanges makes %.0f allocations, the first one %.0f", again, first)
 	}
 }

@@ -262,7 +262,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "but it failed and is not written:", "func halt() { drain() }", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "first: src/lease.ts(66,10): error TS2304",
-		"read heart.md 2 times\nAgent: The heart beats too late.\n", "\n  # Use\n  # Limits\n",
+		"read heart.md\nAgent: The heart beats too late.\n- read heart.md again\n", "\n  # Use\n  # Limits\n",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)

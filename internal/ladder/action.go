@@ -28,6 +28,7 @@ type action struct {
 	all     bool // they did at every place
 	once    bool // must not be done twice
 	failed  bool
+	again   bool   // a file was read before, and something else done since
 	looks   bool   // a read or search: told together with its neighbours
 	purpose string // of an edit, as the agent announced it
 	subject string
@@ -39,18 +40,20 @@ type action struct {
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
-// together where the last of them stood, but reads where the first did.
+// together where the last of them stood, reads also where the first did.
 func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 	list := r.acts[:0]
 	last := map[string]int{} // by the action: its place in the list
 	changed := -1            // the place of the newest change of a file
+	spoken := 0              // how many stood before the agent's newest words
 	forget := func(which func(x *step) bool) {
 		maps.DeleteFunc(last, func(_ string, at int) bool { return which(&r.steps[list[at].step]) })
 	}
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
-		if s.kind == said { // an edit that is spoken of stays before the words
-			forget(func(x *step) bool {
+		if s.kind == said {
+			spoken = len(list)
+			forget(func(x *step) bool { // an edit that is spoken of stays before the words
 				return x.access.Kind == work.ToolEdit && strings.Contains(s.text, baseName(x.access.Path))
 			})
 		}
@@ -75,12 +78,13 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", what, "\x00", r.awayFolder(&a))
 		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
 			old := &list[at]
-			if a.looks && s.access.Kind == work.ToolRead { // what was said since rests on the first
-				old.times++
-				continue
+			if again := a.looks && s.access.Kind == work.ToolRead; !again || old.again { // else what was said since rests on the first
+				a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
+				old.times = 0 // told with the later one
+			} else if a.again = at < spoken; !a.again {
+				a.times += old.times
+				old.times = 0
 			}
-			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
-			old.times = 0 // told with the later one
 		}
 		switch s.access.Kind {
 		case work.ToolEdit, work.ToolWrite, work.ToolDelete:
@@ -213,6 +217,9 @@ func (r *Reading) actionLine(a *action) string {
 	}
 	s := &r.steps[a.step]
 	text := r.describeCall(s, a)
+	if a.again {
+		text += " again"
+	}
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}

@@ -75,8 +75,9 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		why := whyFailed(s, a)
 		if someFailed.MatchString(tally) || failedTest.MatchString(why) {
 			if all := failedTest.FindAllString(quote.Clean(text), -1); len(all) > 0 {
-				if why = strings.TrimSpace(all[0]); len(all) > 1 {
-					why += fmt.Sprintf(" (and %d more)", len(all)-1)
+				why = strings.TrimSpace(all[0])
+				if n := countDistinct(all); n > 1 {
+					why += fmt.Sprintf(" (and %d more)", n-1)
 				}
 			}
 		}
@@ -128,6 +129,19 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		return ""
 	}
 	return ""
+}
+
+// countDistinct counts the tests that lines name: one that a run names again at its end
+// counts once.
+func countDistinct(lines []string) int {
+	seen := map[string]bool{}
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); strings.HasPrefix(l, "1) ") {
+			l = "1)" // numbered by itself
+		}
+		seen[l] = true
+	}
+	return len(seen)
 }
 
 // standsInFiles reports whether what a call returned is told as lines of files: nearly
