@@ -162,7 +162,6 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
-	put(f.tellUncommitted())
 	amended := false
 	for _, a := range f.newestActions(2, func(a *action) bool {
 		if strings.Contains(a.subject, "git commit") && a.once {
@@ -230,6 +229,7 @@ func (f *filler) describeStanding(room int) string {
 			put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200) + e.first)
 		}
 	}
+	put(f.tellUncommitted())
 	if b.Len() == 0 {
 		return ""
 	}
