@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
@@ -294,8 +295,15 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 // all that its report names.
 func (s *Set) doubtBySubAgent(report string, at moment) {
 	s.doubts.raise(at, SubAgent)
+	s.work.Spend(len(report) + len(s.files))
+	named := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(report, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@", r)
+	}) {
+		named[strings.TrimRight(word, ".")] = len(word) > 3
+	}
 	for key, f := range s.files {
-		if name := path.Base(key); len(name) > 3 && strings.Contains(report, name) {
+		if named[path.Base(key)] {
 			f.doubts.raise(at, Reported)
 		}
 	}
