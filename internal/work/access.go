@@ -60,6 +60,7 @@ type Access struct {
 	Command, Rest, Folder, Query, Only string
 
 	Names bool // Query is of names of files
+	Mixed bool // a shell's command looks for several things
 
 	// Ops is every single thing that the call does to a file.
 	Ops []FileOp
@@ -78,6 +79,7 @@ func (k *Kinds) Access(call *chat.Part) Access {
 		o := &c.Ops[i]
 		moves = moves || o.Kind == Move || o.Kind == Copy
 		same = same && (o.Kind != Run || !shell) // no more is known of what ran
+		a.Mixed = a.Mixed || shell && o.Kind == Search && o.Query != c.Query
 		a.addOp(o)
 	}
 	for _, o := range a.Ops {

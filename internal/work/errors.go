@@ -182,6 +182,8 @@ func scoreLine(line string) (best, at int) {
 		best = 5 // the shell itself
 	case find.AnyStart(strings.TrimLeft(line, " \t"), failMarks...):
 		best = 2
+	case strings.Contains(line, "_test.go:") && find.Any(line, " got", "want", "expected", "should "):
+		best = 3 // what a Go test says of why it failed
 	}
 	for i := 0; i < len(line); i++ {
 		score, start := 0, i

@@ -13,7 +13,7 @@ type linePick struct {
 	files  []word
 	strict bool // no option was given that says more
 
-	old, now string // the text that it replaces in place, and by what
+	edits []Op // what it replaces in place in each file
 }
 
 // pickLines reads which lines head, tail or sed print.
@@ -51,8 +51,15 @@ func (s *step) pickLines() linePick {
 		if quiet {
 			p.ranges = printedRanges(scripts)
 		}
-	case p.strict && len(scripts) == 1 && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && !slices.Contains(plainOptions, w.text) }):
-		p.old, p.now = plainReplacement(scripts[0].text, s.has("-E", "-r"))
+	case p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && !slices.Contains(plainOptions, w.text) }):
+		for _, w := range scripts {
+			edits, ok := plainReplacements(w.text, s.has("-E", "-r"))
+			if !ok {
+				p.edits = nil
+				break
+			}
+			p.edits = append(p.edits, edits...)
+		}
 	}
 	return p
 }
@@ -60,36 +67,59 @@ func (s *step) pickLines() linePick {
 // plainOptions are the options of sed's with which a replacement is read.
 var plainOptions = []string{"-i", "-e", "-E", "-r"}
 
-// plainReplacement reads a script of sed's that replaces one plain text by another
-// wherever it stands: s/a/b/g.
-func plainReplacement(script string, extended bool) (old, now string) {
-	if len(script) < 2 || script[0] != 's' || strings.IndexByte(`/|#,:@!%`, script[1]) < 0 {
-		return "", ""
+// plainReplacements reads a script of sed's that replaces plain texts by others, in all
+// lines or in some: s/a/b/g; 12,14s/c/d/.
+func plainReplacements(script string, extended bool) (edits []Op, ok bool) {
+	for script = strings.TrimLeft(script, " ;\n"); script != ""; script = strings.TrimLeft(script, " ;\n") {
+		m := replacing.FindStringSubmatch(script)
+		if m == nil {
+			return nil, false
+		}
+		o := Op{Kind: Change, InLines: true}
+		o.From, _ = strconv.Atoi(m[1])
+		if o.To = o.From; m[2] != "" {
+			o.To, _ = strconv.Atoi(m[2])
+		}
+		if o.Old, o.New, script, ok = plainTexts(script[len(m[0]):], m[3][0], extended); !ok || o.Old == "" {
+			return nil, false
+		}
+		script, o.All = strings.CutPrefix(script, "g")
+		if script != "" && !strings.ContainsAny(script[:1], " ;\n") {
+			return nil, false
+		}
+		edits = append(edits, o)
 	}
+	return edits, len(edits) > 0
+}
+
+// replacing is how a replacement begins in a script of sed's: with the lines it is for.
+var replacing = regexp.MustCompile("^(?:([1-9]\\d{0,8})(?:,([1-9]\\d{0,8}))?)?s([/|#,:@!%])")
+
+// plainTexts reads the two texts of a replacement, each with a mark behind it. It is not ok
+// where one is more than a text.
+func plainTexts(s string, mark byte, extended bool) (old, now, rest string, ok bool) {
 	special, escaped := `.*[]^$`, `.*[]^$\`
 	if extended {
 		special, escaped = special+"+?(){}|", escaped+"+?(){}|"
 	}
-	var parts []string
 	text := ""
-	for i := 2; i < len(script); i++ {
-		c := script[i]
+	for i := 0; i < len(s); i++ {
+		c := s[i]
 		switch {
-		case c == script[1]:
-			parts, text = append(parts, text), ""
+		case c == mark && ok:
+			return old, text, s[i+1:], true
+		case c == mark:
+			old, text, ok = text, "", true
 			special, escaped = "&", `&\`
 			continue
-		case c == '\\' && i+1 < len(script) && (script[i+1] == script[1] || strings.IndexByte(escaped, script[i+1]) >= 0):
+		case c == '\\' && i+1 < len(s) && (s[i+1] == mark || strings.IndexByte(escaped, s[i+1]) >= 0):
 			i++
 		case c == '\\' || c == '\n' || strings.IndexByte(special, c) >= 0:
-			return "", ""
+			return "", "", "", false
 		}
-		text += script[i : i+1]
+		text += s[i : i+1]
 	}
-	if len(parts) != 2 || parts[1] == "" || text != "g" {
-		return "", ""
-	}
-	return parts[0], parts[1]
+	return "", "", "", false
 }
 
 // printedRanges returns the ranges of lines that sed -n prints, where its script is
@@ -157,10 +187,12 @@ func (s *step) pickOps(redirected bool) (ops []Op, out Stream) {
 	p := s.pickLines()
 	files := s.orInput(p.files)
 	switch {
-	case s.does == seds && s.inPlace() && p.old != "":
-		ops = s.opOnEach(Change, files)
-		for i := range ops {
-			ops[i].Old, ops[i].New, ops[i].All, ops[i].IfAny = p.old, p.now, true, true
+	case s.does == seds && s.inPlace() && p.edits != nil:
+		for _, o := range s.opOnEach(Change, files) {
+			for _, e := range p.edits {
+				e.Path, e.Unsure = o.Path, o.Unsure
+				ops = append(ops, e)
+			}
 		}
 		return ops, Stream{Silent: true}
 	case s.does == seds && s.inPlace():

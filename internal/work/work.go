@@ -89,7 +89,7 @@ type Op struct {
 
 	Whole   bool // New is the whole file, or what it is cannot be read
 	All     bool // every occurrence of Old is replaced; of a move, New may be a folder
-	IfAny   bool // Old may stand nowhere
+	InLines bool // Old is replaced in each line that has it, of From to To: the first, or with All every one
 	Lines   bool // Old and New are whole lines, each with its newline
 	Newline bool // with New empty, the newline behind Old goes too
 	Names   bool // Query is of names of files

@@ -25,6 +25,8 @@ func (f *File) applyEdit(e *work.Op, at moment, after place) place {
 		f.writeWhole(now, at)
 	case old == "" && e.From > 0:
 		f.setLines(e.From, max(e.To, e.From-1), now, at)
+	case e.InLines:
+		f.replaceInLines(e, old, now, at)
 	case old != "" && e.All:
 		f.replaceAll(e, old, now, at)
 	case old != "":
@@ -139,9 +141,7 @@ func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 	}
 	n, p := f.findText(old, false, place{})
 	if n == 0 {
-		if !e.IfAny {
-			f.noteUnplaced(old, now, at)
-		}
+		f.noteUnplaced(old, now, at)
 		return
 	}
 	if now != "" && !strings.Contains(old+now, "\n") {
@@ -177,19 +177,29 @@ func (f *File) spreadDoubt() {
 	}
 }
 
-// replaceInLines replaces a text in all lines that have it. Doubted lines stay
-// doubted. A program that goes over whole files says nothing of which lines matter.
+// replaceInLines replaces a text in the lines that have it. Doubted lines stay doubted. A
+// program that goes over whole files says nothing of which lines matter; where one names
+// lines that are not known, any may be changed.
 func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
+	named, times := e.InLines && e.To > 0, 1
+	if e.All {
+		times = -1
+	}
 	for i := range f.Regions {
-		lines := f.Regions[i].Lines
-		for k := range lines {
-			if l := &lines[k]; strings.Contains(l.Text, old) {
-				l.Text = strings.ReplaceAll(l.Text, old, now)
-				if !e.IfAny {
-					l.Touched, l.Edited = at.msg, true
-				}
+		r := &f.Regions[i]
+		for k := range r.Lines {
+			l, n := &r.Lines[k], r.From+k
+			if !strings.Contains(l.Text, old) || named && (r.From == 0 || n < e.From || n > e.To) {
+				continue
+			}
+			l.Text = strings.Replace(l.Text, old, now, times)
+			if !e.InLines || named {
+				l.Touched, l.Edited = at.msg, true
 			}
 		}
+	}
+	if named && !slices.ContainsFunc(f.Regions, func(r Region) bool { return r.From > 0 && r.From <= e.From && e.To <= r.end() }) {
+		f.doubts.raise(at, Command)
 	}
 }
 

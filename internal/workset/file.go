@@ -188,6 +188,9 @@ func (f *File) noteEdit(at moment) {
 	f.Touched, f.Edited, f.counted = at.msg, at.msg, at.now
 }
 
+// IsUncommitted reports whether the file was changed since the last commit.
+func (f *File) IsUncommitted() bool { return f.committed != nil && f.Edited >= 0 }
+
 // DoubtedBy returns the command that may have changed the file since it was last seen; ""
 // where it is not known.
 func (f *File) DoubtedBy() string { return f.by }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,6 +28,7 @@ type Set struct {
 	shell  string          // the folder of a shell that stays where it was taken
 	window string          // the file that is open in an editor with a window
 	drives bool            // paths with drive letters were seen
+	home   string          // the user's folder, "" while no path in it was seen
 	bare   map[string]bool // tools that show lines without numbers
 
 	usual   string // the folder that most files are below, "" without one
@@ -142,8 +144,17 @@ func (s *Set) fileKey(p string) string {
 	} else if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
 		p = p[1:2] + ":" + p[2:]
 	}
+	if s.home == "" {
+		s.home = inHome.FindString(p)
+	}
+	if strings.HasPrefix(p, "~/") && s.home != "" {
+		p = s.home + p[2:]
+	}
 	return path.Clean(p)
 }
+
+// inHome begins the path of what is in a user's folder.
+var inHome = regexp.MustCompile(`^(?:(?:[a-z]:)?/(?:Users|home)/[^/]+|/root)/`)
 
 // Base returns the folder that the session works in, "" where it is not known.
 func (s *Set) Base() string { return s.base }

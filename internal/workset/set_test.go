@@ -236,7 +236,12 @@ func TestWhatChangesFiles(t *testing.T) {
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a diff in an unknown folder", func(k *talk) {
 			k.call("exec", object("cmd", "git diff"), "diff --git a/w/a.go b/w/a.go\n--- a/w/a.go\n+++ b/w/a.go\n@@ -2 +2 @@\n-two\n+zwei\n")
-		}, "@2\nzwei\n@0\n?one\n@0\n?three\n"},
+		}, "@1\n?one\nzwei\n?three\n"},
+		{"a diff that puts lines in", func(k *talk) {
+			sh(k, "git diff", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,2 +1,3 @@\n one\n+eins\n two\n")
+		}, "@1\none\neins\ntwo\n?three\n"},
+		{"texts replaced in some lines", func(k *talk) { sh(k, "sed -i '1s/o/0/; 2,3s/e/E/g' a.go", "") }, "@1\n0ne\ntwo\nthrEE\ncomplete\n"},
+		{"a text replaced in lines that are not known", func(k *talk) { sh(k, "sed -i 7s/o/0/ a.go", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},

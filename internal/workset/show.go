@@ -43,7 +43,6 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 		f.total = -1
 		f.tidyRegions()
 	}
-	f.dropMoved(texts)
 	if from == 1 && end != unknownEnd { // the whole file
 		f.Regions, f.Loose = nil, nil
 	}
@@ -51,6 +50,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 		f.removeLines(from, to)
 		f.putLines(from, newLines(texts, at, false))
 	}
+	f.dropMoved(f.certainAround(from))
 	if end != unknownEnd {
 		f.setTotal(to, at)
 		f.end = end
@@ -132,9 +132,13 @@ func (f *File) dropMoved(texts []string) {
 	if n := len(f.Regions); n == 0 || f.Regions[n-1].From > 0 {
 		return
 	}
-	shown := make(map[string]bool, len(texts))
-	for _, t := range texts {
-		shown[t] = true
+	shown := make(map[string]int, len(texts)) // where, counted from 1; -1 for twice
+	for i, t := range texts {
+		if shown[t] == 0 {
+			shown[t] = i + 1
+		} else {
+			shown[t] = -1
+		}
 	}
 	var rest []Region
 	for _, r := range f.Regions {
@@ -143,6 +147,9 @@ func (f *File) dropMoved(texts []string) {
 			continue
 		}
 		from, to := movedRange(r.Lines, shown)
+		if first, last := anchoredRange(r.Lines, shown); last-first > to-from {
+			from, to = first, last
+		}
 		rest = append(rest, Region{Lines: r.Lines[:from:from]}, Region{Lines: r.Lines[to:]})
 	}
 	f.Regions = rest
@@ -151,13 +158,13 @@ func (f *File) dropMoved(texts []string) {
 
 // movedRange returns the lines of which the most are shown and the fewest are not: those
 // are what stood there before. Lines of a few letters stand everywhere and do not count.
-func movedRange(lines []Line, shown map[string]bool) (from, to int) {
+func movedRange(lines []Line, shown map[string]int) (from, to int) {
 	all, start, again, more, best, until := 0, 0, 0, 0, 0, 0
 	for i := range lines {
 		switch {
 		case len(strings.TrimSpace(lines[i].Text)) < 8:
 			continue
-		case !shown[lines[i].Text]:
+		case shown[lines[i].Text] == 0:
 			more--
 		case more <= 0:
 			start, again, more = i, 1, 1
@@ -171,12 +178,53 @@ func movedRange(lines []Line, shown map[string]bool) (from, to int) {
 		}
 	}
 	switch {
-	case !slices.ContainsFunc(lines, func(l Line) bool { return !shown[l.Text] }):
+	case !slices.ContainsFunc(lines, func(l Line) bool { return shown[l.Text] == 0 }):
 		return 0, len(lines)
 	case until < min(all, 3):
 		return 0, 0
 	}
 	return from, to
+}
+
+// anchoredRange returns the lines from the first to the last that are shown in the same
+// order, each once and beside its neighbour: what is shown between them has taken the
+// place of the others. Short lines stand everywhere and do not count.
+func anchoredRange(lines []Line, shown map[string]int) (from, to int) {
+	last, n := 0, 0
+	for i := range lines {
+		at := shown[lines[i].Text]
+		beside := i > 0 && at > 1 && shown[lines[i-1].Text] == at-1 || i+1 < len(lines) && shown[lines[i+1].Text] == at+1
+		if at <= 0 || !beside || len(strings.TrimSpace(lines[i].Text)) < leastTelling {
+			continue
+		}
+		if at <= last {
+			return 0, 0
+		}
+		if last == 0 {
+			from = i
+		}
+		last, to, n = at, i+1, n+1
+	}
+	if n < 2 {
+		return 0, 0
+	}
+	return from, to
+}
+
+// certainAround returns the lines around one with a number that stand there for certain.
+func (f *File) certainAround(n int) (texts []string) {
+	i := slices.IndexFunc(f.Regions, func(r Region) bool { return r.From > 0 && r.From <= n && n <= r.end() })
+	if i < 0 || f.Regions[len(f.Regions)-1].From > 0 { // nothing has moved
+		return nil
+	}
+	lines, from := f.Regions[i].Lines, n-f.Regions[i].From
+	for from > 0 && f.doubtSince(lines[from-1].seen) <= Turn {
+		from--
+	}
+	for ; from < len(lines) && f.doubtSince(lines[from].seen) <= Turn; from++ {
+		texts = append(texts, lines[from].Text)
+	}
+	return texts
 }
 
 // dropPlacedLoose drops loose pieces that are now known in their place.
