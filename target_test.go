@@ -326,7 +326,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"find lib -name '*.proto'", "(no output)"},
 			{"wc -l b/queue.go", "737 b/queue.go"},
 			{"ls b && rg -n beat b", "queue.go\nb/queue.go:3:beat"},
-		}, []string{"searched for `beat` in b", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
+		}, []string{"ran `ls b && rg -n beat b`: queue.go", "searched for `lease` in a, b, c and 2 more: nothing found", "looked for files named `*.proto` in lib: nothing found", "`wc -l b/queue.go`: 737"}, nil},
 		{"what is changed and not committed is named", [][]string{
 			cat("/w/b.go", source("b")), mend("/w/b.go"), {"git commit -am b", "[main 1234567] b"}, cat("/w/a.go", source("a")), mend("/w/a.go"),
 		}, []string{"- changed since the last commit, as far as it was seen: a.go\n"}, nil},

@@ -118,11 +118,11 @@ func (r *Reading) sameResult(a, b int) bool {
 	return x != nil && y != nil && (x.Text == y.Text || duration.ReplaceAllString(x.Text, "") == duration.ReplaceAllString(y.Text, ""))
 }
 
-// sameVerdict reports whether two runs of a command, or two looks, ended alike: what was
-// changed between them changed nothing that they tell.
+// sameVerdict reports whether two runs of a command, two searches, or two looks ended alike:
+// what was changed between them changed nothing that they tell.
 func (r *Reading) sameVerdict(a, b *action) bool {
 	s, t := &r.steps[a.step], &r.steps[b.step]
-	if s.access.Kind == work.ToolShell {
+	if s.access.Kind == work.ToolShell || s.access.Query != "" {
 		return r.sameResult(a.step, b.step)
 	}
 	return duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
@@ -266,7 +266,7 @@ func (r *Reading) describeCall(s *step, a *action) string {
 	switch {
 	case acc.Path != "" && fileVerbs[acc.Kind] != "":
 		return fileVerbs[acc.Kind] + " " + files
-	case acc.Kind == work.ToolSearch && acc.Query != "":
+	case acc.Kind == work.ToolSearch && acc.Query != "" && !acc.Mixed && !strings.Contains(s.call.Name, "__"): // a service looks for what it has
 		text := "searched for `"
 		if acc.Names || acc.Command == "" && findsFiles.MatchString(s.call.Name) {
 			text = "looked for files named `"

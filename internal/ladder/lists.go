@@ -21,7 +21,7 @@ type lists struct {
 }
 
 // todo is one thing to do. Its status is pending, in_progress, completed,
-// cancelled, or what the agent calls it. What it is about stands for a text that is
+// cancelled, or what the agent calls it. What it is about also stands for a text that is
 // missing.
 type todo struct{ id, text, about, status string }
 
@@ -192,7 +192,7 @@ func (l *lists) mergeTodo(t todo) {
 		l.todos = append(l.todos, todo{id: t.id, text: t.about, status: "pending"})
 	}
 	old := &l.todos[i]
-	old.text, old.status = cmp.Or(t.text, old.text), cmp.Or(t.status, old.status)
+	old.text, old.about, old.status = cmp.Or(t.text, old.text), cmp.Or(t.about, old.about), cmp.Or(t.status, old.status)
 }
 
 // readAgent reads the id of a sub-agent from the call that starts it.

@@ -245,4 +245,7 @@ func TestPurposes(t *testing.T) {
 	if got := pathsBelow("/w/app/cmd/cli", "cmd/cli/a.go:3: x\n/w/app/cmd/cli/b.go:4: y\nsee cmd/cli/c.go"); got != "a.go:3: x\nb.go:4: y\nsee cmd/cli/c.go" {
 		t.Errorf("%q", got)
 	}
+	if both := "cmd/cli/a.go\ndocs/b.md\n"; pathsBelow("/w/app/cmd/cli", both) != both {
+		t.Error("docs is not below cmd/cli")
+	}
 }

@@ -49,6 +49,9 @@ func readValues(text, told string, most int) (names []string, values map[string]
 			return t != "" && strings.Trim(t, "0123456789") == "" // the place in a list
 		})
 		name, owner := path[len(path)-1], path[len(path)-2]
+		if owner != "" && (name == "name" || name == "value") { // priority: Low
+			name, owner = owner, ""
+		}
 		if serves.MatchString(name + ": " + v) { // the service, not who calls it
 			continue
 		}
@@ -124,8 +127,8 @@ func tellRecords(list []string, n int) string {
 }
 
 // serves are values of which a service keeps its own account: when a record was
-// written, and the keys of what it refers to.
-var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|^\w*[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-`)
+// written, the keys of what it refers to, and where its own lists are.
+var serves = regexp.MustCompile(`(?i)^(?:created|updated|modified|\w+_?At): \d{4}-\d\d-\d\dT|^\w*[a-z]_?Id: [0-9a-f]{8}-[0-9a-f]{4}-|^(?:avatar_?url|node_?id|\w+s_url): `)
 
 // rankValue says how soon a value is told.
 func rankValue(name, v string) int {

@@ -198,19 +198,25 @@ func refusalIn(s *step, failed bool) string {
 }
 
 // pathsBelow returns a text with its paths as seen from a folder. Those at the beginnings
-// of lines may be seen from one above it.
+// of lines may be seen from one above it, if all of them are below the folder.
 func pathsBelow(root, text string) string {
 	if root == "" {
 		return text
 	}
-	text = strings.ReplaceAll(text, root+"/", "")
+	short := strings.ReplaceAll(text, root+"/", "")
 	for below := root[1:]; strings.Contains(below, "/"); _, below, _ = strings.Cut(below, "/") {
-		if strings.HasPrefix(text, below+"/") || strings.Contains(text, "\n"+below+"/") {
-			return strings.ReplaceAll("\n"+text, "\n"+below+"/", "\n")[1:]
+		if strings.HasPrefix(short, below+"/") || strings.Contains(short, "\n"+below+"/") {
+			if slices.ContainsFunc(lineOfFile.FindAllString(text, -1), func(l string) bool { return !strings.HasPrefix(l, below+"/") }) {
+				break
+			}
+			return strings.ReplaceAll("\n"+short, "\n"+below+"/", "\n")[1:]
 		}
 	}
-	return text
+	return short
 }
+
+// lineOfFile begins with the path of a file, as those of searches and listings do.
+var lineOfFile = regexp.MustCompile(`(?m)^[\w.@-]*\w(?:/[\w.@+-]+)*\.\w+(?:$|[:-]\d+[:-])`)
 
 // printsOnly tells commands that do no more than print.
 var printsOnly = regexp.MustCompile(`^git (?:-C \S+ |--no-pager )?(?:diff|log|show|status|grep|blame)\b`)

@@ -23,6 +23,16 @@ func reportText(text string) string {
 	return strings.TrimSpace(anyTag.ReplaceAllString(text, " "))
 }
 
+// withoutPreamble returns a report without the paragraphs among its first in which its
+// author says no more than that he reports.
+func withoutPreamble(text string) string {
+	parts := strings.SplitN(text, "\n\n", 4)
+	parts = slices.DeleteFunc(parts, func(p string) bool { return len(p) < 400 && preamble.MatchString(p) && !tellsDecision(p) })
+	return strings.Join(parts, "\n\n")
+}
+
+var preamble = regexp.MustCompile(`(?i)^(?:(?:perfect|great|excellent|good|okay|now)\b\W*)*(?:i(?:['’]ve| have| now| can|['’]ll)|let me|here(?:['’]s| is))\b`)
+
 // anyTag is a tag of a notification.
 var anyTag = regexp.MustCompile(`</?[a-z][a-z_-]*>`)
 
