@@ -56,83 +56,64 @@ func (d *Draft) recentStart(w []int) int {
 // foldOlder folds the messages before end.
 func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := SummaryRoom(d.Available)
-	from, folds, runs, prose, since, lastEnd := 0, 0, 0, "", 0, 0
+	earlier, prose, since, lastEnd := false, "", 0, 0
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To {
 			lastEnd = max(lastEnd, e.To)
-		}
-		if isRun(&e) && e.From < e.To && e.To <= end {
-			from = e.To
-			folds += e.After.Tokens
-			runs++
-			if e.Prose != "" {
-				prose, since = e.Prose, e.To
+			if e.To <= end {
+				if earlier = true; e.Prose != "" {
+					prose, since = e.Prose, e.To
+				}
 			}
 		}
 	}
-	model := d.Config.Summarizer != nil
-	if folds+share > all || runs > 0 {
-		from = 0 // there is one summary, which later ones replace
+	a, b, keep, ok := d.Run(0, end) // there is one summary, which takes the place of the earlier ones
+	visible := 0
+	if ok {
+		visible = sum(w[a:b])
+		for _, k := range keep {
+			visible -= w[k]
+		}
 	}
-	// First the news alone. Where they are too small to help, the earlier folds
-	// are taken in too, unless that would only make one summary shorter.
-	for {
-		a, b, keep, ok := d.Run(from, end)
-		visible := 0
-		if ok {
-			visible = sum(w[a:b])
-			for _, k := range keep {
-				visible -= w[k]
-			}
-		}
-		// The text may have half of what it is made of. What it replaces counts
-		// as it stands now: an earlier summary is not made shorter and shorter.
-		most := share
-		if from == 0 && runs > 0 {
-			most = max(share, all)
-		}
-		room := min(most, d.sizeOfRun(a, b, keep).Tokens/2)
-		if left := visible - need.Tokens; left < most {
-			room = min(room, max(left, share/2, leastFold))
-		}
-		little := visible-room < leastFold/2 || room < 64 || from > 0 && visible-room < need.Tokens/2
-		if d.must {
-			little = !ok
-		}
-		if little {
-			if from == 0 || runs < 2 && folds < share && !d.must {
-				return plan.Edit{}, false, nil
-			}
-			from = 0
-			continue
-		}
-		words := min(d.userWords(a, b, keep), d.Available/6, visible/2)
-		room += words
-		// A summary of the same messages that was asked for again may have the room
-		// that the first had: else each would be shorter than the one before.
-		if d.again = d.must && lastEnd >= b; d.must && !d.again {
-			room = min(room, visible)
-		}
-		tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
-		in := summary.Input{
-			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
-			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
-		}
-		if model {
-			in.Turn = d.splitIn(a, b, keep)
-		}
-		if since >= b { // nothing is new: the notes are written anew, from the originals
-			in.Previous = ""
-		}
-		d.summaries = append(d.summaries, in)
-		out, err := d.summarizeFold(ctx, in)
-		if err != nil {
-			return plan.Edit{}, false, err
-		}
-		e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
-		e.Prose = out.Prose
-		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
+	// The text may have half of what it is made of. What it replaces counts as it stands
+	// now: an earlier summary is not made shorter and shorter.
+	most := share
+	if earlier {
+		most = max(share, all)
 	}
+	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2)
+	if left := visible - need.Tokens; left < most {
+		room = min(room, max(left, share/2, leastFold))
+	}
+	if d.must && !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
+		return plan.Edit{}, false, nil
+	}
+	words := min(d.userWords(a, b, keep), d.Available/6, visible/2)
+	room += words
+	// A summary of the same messages that was asked for again may have the room
+	// that the first had: else each would be shorter than the one before.
+	if d.again = d.must && lastEnd >= b; d.must && !d.again {
+		room = min(room, visible)
+	}
+	tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
+	in := summary.Input{
+		History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
+		Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
+	}
+	if d.Config.Summarizer != nil {
+		in.Turn = d.splitIn(a, b, keep)
+	}
+	if since >= b { // nothing is new: the notes are written anew, from the originals
+		in.Previous = ""
+	}
+	d.summaries = append(d.summaries, in)
+	out, err := d.summarizeFold(ctx, in)
+	if err != nil {
+		return plan.Edit{}, false, err
+	}
+	e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
+	e.Prose = out.Prose
+	return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
 }
 
 // splitIn returns where the turn begins that a run from a to b cuts in two, a

@@ -19,14 +19,12 @@ import (
 // that are only in them. It goes on, oldest first, until need is met.
 func (d *Draft) supersedeCopies(_ context.Context, need chat.Size) ([]plan.Edit, error) {
 	found := d.findCopies(0, true)
-	// found is newest first; the oldest go first.
-	edits := d.maskInstructions()
-	need = need.Sub(savedBy(edits))
-	for i := len(found) - 1; i >= 0 && (need.Tokens > 0 || need.Bytes > 0); i-- {
-		need = need.Sub(savedBy(found[i : i+1]))
-		edits = append(edits, found[i])
+	slices.Reverse(found) // the oldest go first
+	n := 0
+	for ; n < len(found) && (need.Tokens > 0 || need.Bytes > 0); n++ {
+		need = need.Sub(savedBy(found[n : n+1]))
 	}
-	return edits, nil
+	return found[:n], nil
 }
 
 // findCopies returns the edits for the results from message from on, newest first; byLine
@@ -52,29 +50,6 @@ func (d *Draft) findCopies(from int, byLine bool) (found []plan.Edit) {
 		later.add(r, &access)
 	}
 	return found
-}
-
-// maskInstructions reduces system messages in the middle that stand again later,
-// word for word.
-func (d *Draft) maskInstructions() []plan.Edit {
-	var edits []plan.Edit
-	later := make(map[string]int)
-	for i := d.Live - 1; i >= 0; i-- {
-		m := d.History.At(i)
-		if m.Role != chat.System || len(m.Parts) != 1 || len(m.Parts[0].Text) < minRepeat {
-			continue
-		}
-		at, again := later[m.Parts[0].Text]
-		later[m.Parts[0].Text] = i
-		if again && d.mayMask(i, 0) {
-			p, why := visiblePart{Part: &m.Parts[0], message: i}, fmt.Sprintf("the same system message at message %d", at)
-			if e, ok := d.maskPart("supersede", p, "[these instructions stand again later]", why); ok {
-				edits = append(edits, e)
-			}
-		}
-	}
-	slices.Reverse(edits)
-	return edits
 }
 
 // Texts and lines shorter than this are not worth pointing at another place for.

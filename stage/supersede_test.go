@@ -28,7 +28,6 @@ func fails(id, tool, args, output string) []chat.Message {
 
 func TestSupersede(t *testing.T) {
 	const big = 60 // lines
-	system := func() chat.Message { return chat.TextMessage(chat.System, "Rules of the house:\n"+lines("rule", 20)) }
 	end := []chat.Message{said("ok"), user("next")}
 	for _, c := range []struct {
 		name string
@@ -54,8 +53,6 @@ func TestSupersede(t *testing.T) {
 		{"nor a long failure", of(user("go"), read("1", "a.go", 0, 0, lines("old", big)), fails("2", "read_file", `{"path":"a.go"}`, lines("trace", big)), end), nil},
 		{"nor a live failure", of(user("go"), read("1", "a.go", 0, 0, lines("old", big)), fails("2", "read_file", `{"path":"a.go"}`, lines("trace", big))), nil},
 		{"a failed result is not superseded", of(user("go"), fails("1", "bash", `{"command":"make"}`, lines("same", big)), did("2", "bash", `{"command":"make"}`, lines("same", big)), end), nil},
-		{"identical system messages", of(user("go"), system(), said("ok"), user("on"), system(), said("ok"), user("next")), []int{1}},
-		{"different system messages", of(user("go"), chat.TextMessage(chat.System, lines("a", 20)), said("ok"), user("on"), chat.TextMessage(chat.System, lines("b", 20)), said("ok"), user("next")), nil},
 	} {
 		out := onlySupersede.run(t, c.h)
 		var got []int

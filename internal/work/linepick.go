@@ -93,7 +93,7 @@ func plainReplacements(script string, extended bool) (edits []Op, ok bool) {
 }
 
 // replacing is how a replacement begins in a script of sed's: with the lines it is for.
-var replacing = regexp.MustCompile("^(?:([1-9]\\d{0,8})(?:,([1-9]\\d{0,8}))?)?s([/|#,:@!%])")
+var replacing = regexp.MustCompile(`^(?:([1-9]\d{0,8})(?:,([1-9]\d{0,8}))?)?s([/|#,:@!%])`)
 
 // plainTexts reads the two texts of a replacement, each with a mark behind it. It is not ok
 // where one is more than a text.
