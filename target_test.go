@@ -318,7 +318,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"go test ./...", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s\nok  \tapp/lease\t0.7s\nFAIL\n"},
 		}, []string{
 			"exit 1: ImportError: numpy failed", "exit 1: 1) keeps the lease; 1 test failed.", "`make check`, failed, later passed: a.go:3:1: undefined: limit",
-			"`go test ./...`: --- FAIL: TestQueue; FAIL app/queue 0.1s", "`go test ./c`: --- FAIL: TestA (0.20s) (and 1 more); FAIL app/c 0.1s",
+			"`go test ./...`: --- FAIL: TestQueue; FAIL app/queue 0.1s", "`go test ./c`: --- FAIL: TestA (0.20s); --- FAIL: TestB (0.10s); FAIL app/c 0.1s",
 			"`mise run build`, not run: Sibling", "`git diff b.go`, printed nothing",
 		}, []string{"failing: `make check"}},
 		{"a search says where it looked, and that it found nothing", [][]string{

@@ -74,10 +74,10 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	case failed || a.shows != "" && !a.once:
 		why := whyFailed(s, a)
 		if someFailed.MatchString(tally) || failedTest.MatchString(why) {
-			if all := failedTest.FindAllString(quote.Clean(text), -1); len(all) > 0 {
-				why = strings.TrimSpace(all[0])
-				if n := countDistinct(all); n > 1 {
-					why += fmt.Sprintf(" (and %d more)", n-1)
+			if all := distinctTests(failedTest.FindAllString(quote.Clean(text), -1)); len(all) > 0 {
+				why = strings.Join(all[:min(len(all), mostFailed)], "; ")
+				if n := len(all) - mostFailed; n > 0 {
+					why += fmt.Sprintf(" (and %d more)", n)
 				}
 			}
 		}
@@ -131,18 +131,25 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	return ""
 }
 
-// countDistinct counts the tests that lines name: one that a run names again at its end
-// counts once.
-func countDistinct(lines []string) int {
+// mostFailed is how many tests are named that failed.
+const mostFailed = 3
+
+// distinctTests returns the tests that lines name: one that a run names again at its end
+// stands once.
+func distinctTests(lines []string) (names []string) {
 	seen := map[string]bool{}
 	for _, l := range lines {
-		if l = strings.TrimSpace(l); strings.HasPrefix(l, "1) ") {
-			l = "1)" // numbered by itself
+		l = strings.TrimSpace(l)
+		key := cmp.Or(testNumber.FindString(l), l) // numbered by itself
+		if !seen[key] {
+			names = append(names, quote.ClipLine(l, verdictWidth/2))
 		}
-		seen[l] = true
+		seen[key] = true
 	}
-	return len(seen)
+	return names
 }
+
+var testNumber = regexp.MustCompile(`^\d+\) `)
 
 // standsInFiles reports whether what a call returned is told as lines of files: nearly
 // all of it was placed there. Of a search files show few hits, so that a few are told.
@@ -280,7 +287,7 @@ var (
 	}
 
 	// failedTest names a test that failed.
-	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |1\) )\S.*`)
+	failedTest = regexp.MustCompile(`(?m)^\s*(?:\[[^\]]+\] )?(?:--- FAIL: |FAILED |✗ |✖ |✘ |× |● |\(fail\) |\d\) )\S.*`)
 
 	// ofPage begin the lines of a page, such as a text of a pull request.
 	ofPage = []string{"- ", ">", "|", "*"}
