@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -45,32 +46,24 @@ func (e *CannotFitError) Code() string {
 
 // Error says what is too large and what can be done.
 func (e *CannotFitError) Error() string {
-	var b strings.Builder
-	if len(e.Off) > 0 {
-		fmt.Fprintf(&b, "does not fit, because these stages are switched off: %s; ", strings.Join(e.Off, ", "))
-	}
+	need, limit, what := e.Floor, e.Available, "tokens"
 	switch {
 	case e.Floor > e.Available:
-		fmt.Fprintf(&b, "cannot fit: what must stay has %d tokens, %d are available", e.Floor, e.Available)
 	case e.Upper > e.Available:
-		fmt.Fprintf(&b, "cannot fit: what must stay is counted at %d tokens and may have up to %d, %d are available", e.Floor, e.Upper, e.Available)
+		what = "tokens by the count, but possibly up to " + text.Number(e.Upper)
 	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
-		fmt.Fprintf(&b, "cannot fit: what must stay has %d bytes, the limit is %d", e.Bytes, e.MaxBytes)
+		need, limit, what = e.Bytes, e.MaxBytes, "bytes"
 	default:
-		fmt.Fprintf(&b, "cannot fit: what must stay has %d images, the limit is %d", e.Images, e.MaxImages)
+		need, limit, what = e.Images, e.MaxImages, "images"
 	}
-	for i, item := range e.Items {
-		if i == 3 {
-			break
-		}
-		sep := ", "
-		if i == 0 {
-			sep = "; largest: "
-		}
-		fmt.Fprintf(&b, "%s%s %d", sep, item.What, item.Tokens)
+	said := fmt.Sprintf("cannot fit: what must stay has %s %s, the limit is %s", text.Number(need), what, text.Number(limit))
+	if len(e.Off) > 0 {
+		said = fmt.Sprintf("does not fit, because these stages are switched off: %s; %s", strings.Join(e.Off, ", "), said)
 	}
-	b.WriteString("; use a larger window, lower the output reserve, or shorten or unpin one of these")
-	return b.String()
+	for i, it := range e.Items[:min(3, len(e.Items))] {
+		said += [2]string{"; largest: ", ", "}[min(i, 1)] + it.What + " " + text.Number(it.Tokens)
+	}
+	return said + "; use a larger window, lower the output reserve, or shorten or unpin one of these"
 }
 
 // reachFloor goes down as far as anything goes. What the next call is about is

@@ -163,7 +163,7 @@ func tryCompaction(ctx context.Context, w *winnow.Winnow, s *source.Session, bef
 	var cannot *winnow.CannotFitError
 	switch {
 	case errors.As(err, &cannot):
-		return &show.Saving{After: before.Tokens.Total, Messages: req.History.Len(), Stages: []plan.StageReport{}, Error: oneLine(cannotText(cannot))}, nil
+		return &show.Saving{After: before.Tokens.Total, Messages: req.History.Len(), Stages: []plan.StageReport{}, Error: oneLine(cannot.Error())}, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil || !r.Changed || r.After.Tokens.Total >= before.Tokens.Total:

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
@@ -221,45 +220,13 @@ func (f *compactFlags) setTarget(w *winnow.Winnow, s *source.Session, state *win
 	return target, nil
 }
 
-// reworded is an error in the words of the command.
-type reworded struct {
-	text string
-	err  error
-}
-
-func (e *reworded) Error() string { return e.text }
-func (e *reworded) Unwrap() error { return e.err }
-
-// cannotText says why something cannot fit, with numbers as in the reports.
-func cannotText(e *winnow.CannotFitError) string {
-	need, limit, what := e.Floor, e.Available, "tokens"
-	switch {
-	case e.Upper > e.Available:
-		if e.Floor <= e.Available {
-			what = fmt.Sprintf("tokens by the count, but possibly up to %s", number(e.Upper))
-		}
-	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
-		need, limit, what = e.Bytes, e.MaxBytes, "bytes"
-	default:
-		need, limit, what = e.Images, e.MaxImages, "images"
-	}
-	text := fmt.Sprintf("cannot fit: what must stay has %s %s, the limit is %s", number(need), what, number(limit))
-	if len(e.Off) > 0 {
-		text = fmt.Sprintf("does not fit, because these stages are switched off: %s; %s", strings.Join(e.Off, ", "), text)
-	}
-	for i, it := range e.Items[:min(3, len(e.Items))] {
-		text += [2]string{"; largest: ", ", "}[min(i, 1)] + it.What + " " + number(it.Tokens)
-	}
-	return text + "; use a larger window, lower the output reserve, or shorten or unpin one of these"
-}
-
 // cannotFit writes the document of a conversation that cannot be made to fit.
 func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err error) error {
 	var cannot *winnow.CannotFitError
 	if !errors.As(err, &cannot) {
 		return fmt.Errorf("%s: %w", doc.File, err)
 	}
-	wrapped := &reworded{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
+	wrapped := fmt.Errorf("%s: %w", doc.File, cannot)
 	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
 		doc.Before, doc.After, doc.Available = status.Tokens.Total, status.Tokens.Total, status.Limits.Available
 		doc.Ratio, doc.Upper = show.Ratio(doc.After, doc.Available), status.Ratio

@@ -190,7 +190,7 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 
 // notSession says that something can only be done with a session file.
 func notSession(name string) error {
-	return &reworded{name + ": this is not a session file; winnow session import imports other formats into the store", session.ErrNotSession}
+	return fmt.Errorf("%s: this is %w file; winnow session import imports other formats into the store", name, session.ErrNotSession)
 }
 
 // sayNotes tells people what the store mended on reading.
