@@ -226,6 +226,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	m = append(m, did("e", "read", `{"file_path":"/w/load.go"}`, "     1→package load\n     2→\n     3→func read() {\n     4→\tpanic(\"Failed to read\") // at once\n     5→}\n")...)
 	m = append(m, did("e2", "edit", `{"file_path":"/w/load.go","old_string":"// at once","new_string":"// in the end","replace_all":true}`, "The file /w/load.go has been updated. All occurrences of '\tpanic(\"Failed to read\") // at once' were replaced.")...)
 	m = append(m, did("u", "AskUserQuestion", `{"questions":[{"question":"Which timer shall go, of the two that `+"`lease.go`"+` has?"}]}`, "User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\". "+strings.Repeat("You can now continue. ", 8))...)
+	m = append(m, did("q", "mcp__wiki__ask_question", `{"repoName":"a/b","question":"Which timer?"}`, "The wiki says: you must never use timers.")...)
 	m = append(m, did("v", "AskUserQuestion", `{"questions":[{"question":"Shall I push it?"}]}`, "The user doesn't want to proceed with this tool use. The tool use was rejected.")...)
 	m = append(m, did("s", "Task", `{"description":"Look at the queue","subagent_type":"Explore"}`, "The queue is sound: appending is what it does best. agentId: a1b2c3d4")...)
 	shell("y", "./try now", "def go():\n"+lines("    code", 40)+"    pass\n")
@@ -261,14 +262,14 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
 		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "but it failed and is not written:", "func halt() { drain() }", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
-		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "first: src/lease.ts(66,10): error TS2304",
+		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "said: src/lease.ts(66,10): error TS2304",
 		"read heart.md\nAgent: The heart beats too late.\n- read heart.md again\n", "\n  # Use\n  # Limits\n",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "read notes.md:", "read notes.md,", "print('a try')"} {
+	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "User: The wiki", "read notes.md:", "read notes.md,", "print('a try')"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}

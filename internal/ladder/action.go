@@ -223,7 +223,7 @@ func (r *Reading) actionLine(a *action) string {
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
-	if a.plus+a.minus > 0 && !a.failed {
+	if a.plus+a.minus > 0 && !a.failed && s.result != nil {
 		text += fmt.Sprintf(" (+%d -%d", a.plus, a.minus)
 		if a.times > 1 {
 			text += " together"

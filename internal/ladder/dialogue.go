@@ -50,7 +50,7 @@ const (
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400
-	resultMost  = 8000
+	resultMost  = 16000
 )
 
 // wholeResults is the room, in tokens, from which results are told whole beside the

@@ -225,7 +225,7 @@ func thoughtIn(call *chat.Part) (thought string) {
 // isAnswered reports whether a step asked the user and got an answer, which is told as the
 // user's words.
 func isAnswered(s *step) bool {
-	return work.AsksUser(s.call.Name) && s.result != nil && !s.result.Failed && strings.TrimSpace(s.result.Text) != "" && refusalIn(s, true) == ""
+	return work.AsksUser(s.call) && s.result != nil && !s.result.Failed && strings.TrimSpace(s.result.Text) != "" && refusalIn(s, true) == ""
 }
 
 // runningID returns the id under which a result says that a command still runs; ""

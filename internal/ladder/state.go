@@ -257,9 +257,10 @@ func (f *filler) tellUncommitted() string {
 	}
 	var names []string
 	shown := 0 // the first of them, as the newest changes come first
-	for _, file := range f.readPresent().listed {
+	newest := slices.SortedStableFunc(slices.Values(f.readPresent().listed), func(a, b *workset.File) int { return b.Edited - a.Edited })
+	for _, file := range newest {
 		if file.IsUncommitted() && f.isOurs(file) {
-			if names = append(names, shortPath(f.folder, file.Path)); f.isShown(file.Touched) {
+			if names = append(names, shortPath(f.folder, file.Path)); f.isShown(file.Edited) {
 				shown = len(names)
 			}
 		}
@@ -352,7 +353,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 			continue
 		}
 		seen[key] = true
-		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.wentOn(k, why) {
+		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.wentOn(k, why) || r.isWritten(k) {
 			continue
 		}
 		source := work.Headline(s.call, 160)
@@ -365,6 +366,18 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		list = append(list, failure{source, why, int(s.msg), firstCause(s.result.Text, why)})
 	}
 	return list
+}
+
+// isWritten reports whether all files of a step that changes some were changed later.
+func (r *Reading) isWritten(k int) bool {
+	s := &r.steps[k]
+	if s.access.Kind != work.ToolEdit && s.access.Kind != work.ToolWrite {
+		return false
+	}
+	return !slices.ContainsFunc(append([]string{s.access.Path}, s.access.Paths...), func(p string) bool {
+		file := r.set.File(p)
+		return file == nil || file.Edited <= int(s.msg)+1
+	})
 }
 
 // wentOn reports whether the agent went on after a failure as if it did not matter: it

@@ -111,7 +111,7 @@ func (f *filler) triedRuns() (all []run) {
 	later := map[string]bool{} // files that were tried again
 	for k := len(f.steps) - 1; k >= max(0, len(f.steps)-triedSteps); k-- {
 		s := &f.steps[k]
-		if s.kind != did || s.result == nil || s.access.Kind != work.ToolEdit && s.access.Kind != work.ToolWrite || !f.isFolded(int(s.msg)) {
+		if s.kind != did || s.result == nil || s.access.Kind != work.ToolEdit && s.access.Kind != work.ToolWrite {
 			continue
 		}
 		a := f.newAction(k)
@@ -123,9 +123,10 @@ func (f *filler) triedRuns() (all []run) {
 			texts[e.Path] += strings.TrimSuffix(e.New, "\n")
 		}
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			file, text, again := f.set.File(name), texts[name], later[baseName(name)]
-			later[baseName(name)] = true // the path may have been what was wrong
-			if again || !a.failed || a.refused || len(text) < leastTried || file != nil && file.Edited > int(s.msg) {
+			stem := strings.TrimSuffix(baseName(name), path.Ext(name))
+			file, text, again := f.set.File(name), texts[name], later[stem]
+			later[stem] = true // the path may have been what was wrong
+			if again || !a.failed || !f.isFolded(int(s.msg)) || a.refused || len(text) < leastTried || file != nil && file.Edited > int(s.msg) {
 				continue
 			}
 			if file == nil {

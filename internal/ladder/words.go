@@ -207,7 +207,8 @@ func decisionSentences(text string, n int) string {
 			next = lines[i+1]
 		}
 		refuted := refutes.MatchString(next) && !pauses.MatchString(next)
-		all := append(slices.Collect(typed.Sentences(strings.TrimSpace(l), remarkMarks)), next)
+		number := listNumber.FindString(l)
+		all := append(slices.Collect(typed.Sentences(strings.TrimSpace(l[len(number):]), remarkMarks)), next)
 		for k, s := range all[:len(all)-1] {
 			refuted := refuted || refutes.MatchString(all[k+1])
 			if refuted || len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
@@ -217,8 +218,8 @@ func decisionSentences(text string, n int) string {
 			if b.Len() > 0 {
 				b.WriteString(cmp.Or(gap, " "))
 			}
-			b.WriteString(s)
-			gap = ""
+			b.WriteString(strings.TrimLeft(number, " ") + s)
+			gap, number = "", ""
 		}
 	}
 	if b.Len() > 0 && gap != "" {
@@ -226,6 +227,9 @@ func decisionSentences(text string, n int) string {
 	}
 	return b.String()
 }
+
+// listNumber begins an item that others may speak of by its number.
+var listNumber = regexp.MustCompile(`^\s*\d{1,2}[.)]\s+`)
 
 // refutes are the words with which an agent takes back what it has just said: a whole
 // paragraph, or where it only pauses its last sentence.
@@ -239,7 +243,7 @@ const remarkMarks = ".!?。！？"
 
 // announcesNext reports whether a sentence only says what comes next.
 func announcesNext(s string) bool {
-	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than")
+	return announces.MatchString(strings.ReplaceAll(s, "’", "'")) && !find.Any(s, "because", " but ", "instead", "rather than", " without ", " keep", " only ")
 }
 
 // announces are the words with which an agent says what it does next, or that it waits.
@@ -332,7 +336,7 @@ func keyLines(text, told string, n int, found bool) string {
 	places := map[string]int{}
 	put := func(l string) (fits bool) {
 		at := strings.Index(text, strings.Trim(l, "…"))
-		if l = quote.ClipLine(l, 160); strings.Contains(told, l) || !found && slices.Contains(lines, l) || isHarnessFrame(l) || !hasWord.MatchString(l) {
+		if l = quote.ClipLine(l, 160); strings.Contains(told, l) && (!found || len(l) >= leastTold) || !found && slices.Contains(lines, l) || isHarnessFrame(l) || !hasWord.MatchString(l) {
 			return true
 		}
 		if n -= len(l) + 1; n >= 0 {

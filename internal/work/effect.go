@@ -80,7 +80,7 @@ func (s *step) effectOfProgram() (e Effect, may bool) {
 			e.Reach = NoOther
 		}
 		files := s.operands(s.valued)
-		if n := len(files); s.does == copies && n > 1 && !s.has("-t") && !strings.ContainsAny(files[0].text, "$`") {
+		if n := len(files); s.does == copies && n > 1 && !s.has("-t") {
 			files = files[n-1:] // the others stay as they are
 			e.Code, e.Reach = files[0].text, NoOther
 		}

@@ -182,6 +182,10 @@ func scoreLine(line string) (best, at int) {
 		best = 5 // the shell itself
 	case find.AnyStart(strings.TrimLeft(line, " \t"), failMarks...):
 		best = 2
+	case find.Any(line, ": error TS", "): error "):
+		best = 5 // compilers that write file(line,column)
+	case strings.HasPrefix(line, "npm error "):
+		best = 3
 	case strings.Contains(line, "_test.go:") && find.Any(line, " got", "want", "expected", "should "):
 		best = 3 // what a Go test says of why it failed
 	}

@@ -47,6 +47,7 @@ Found 0 errors. Watching for file changes.`,
 		"npm": `
 !npm ERR! code ERESOLVE
 !npm ERR! unable to resolve dependency tree
+!npm error command failed
 added 12 packages, and audited 13 packages in 2s
 found 0 vulnerabilities`,
 		"shell": `

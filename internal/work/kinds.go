@@ -199,10 +199,12 @@ func AboutTodos(name string) bool {
 	return find.Any(strings.ToLower(name), "todo", "plan", "task", "checklist")
 }
 
-// AsksUser reports whether a tool of that name asks the user, whose answer it returns.
-func AsksUser(name string) bool {
-	bare := Plain(bareName(name))
-	return bare == "question" || find.Any(bare, "askuser", "askquestion", "askfollowup", "requestuserinput")
+// AsksUser reports whether a call asks the user, whose answer it returns. Services have
+// tools with such names too.
+func AsksUser(call *chat.Part) bool {
+	bare := Plain(bareName(call.Name))
+	choices := strings.Contains(bare, "askquestion") && find.Any(call.Args, `"questions"`, `"options"`)
+	return bare == "question" || choices || find.Any(bare, "askuser", "askfollowup", "requestuserinput")
 }
 
 // OnlyExplores reports whether a call starts an agent that only looks around.

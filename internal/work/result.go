@@ -119,7 +119,7 @@ var undone = find.Words(
 
 // interruptions are what tools write about commands that did not come to their end.
 var interruptions = find.Folded(
-	"timed out after", "command timed out", "request interrupted by user", "command was aborted", "process killed",
+	"timed out after", "command timed out", "request interrupted by user", "command was aborted", "command aborted", "process killed",
 	"killed by signal", "interrupted by the user", "timeout: sending signal", "command killed", "execution timed out",
 )
 

@@ -50,30 +50,34 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		}
 	case !o.running:
 		s.splitOutput(c.Streams, &o, s.tick())
-		if exit == 1 && len(c.Streams) == 1 {
-			s.takeMiss(c, &o, at)
+		if exit < 2 && len(c.Streams) == 1 {
+			s.takeMisses(c, &o, at)
 		}
 	}
 }
 
-// takeMiss drops the doubted lines that a search of one file for a plain text would have
-// found if they were still there: it ended with status 1 and printed nothing.
-func (s *Set) takeMiss(c *work.Call, o *output, at moment) {
+// takeMisses drops the doubted lines that a search of one file for a plain text would have
+// found if they were still there.
+func (s *Set) takeMisses(c *work.Call, o *output, at moment) {
 	f := s.File(c.Streams[0].Path)
-	if f == nil || !c.Streams[0].Found || c.Query == "" || strings.ContainsAny(c.Query, `\*+?[]{}()^$|`) || onlyWords.MatchString(c.Command) {
+	lines, whole := o.lines()
+	if f == nil || !whole || !c.Streams[0].Found || c.Query == "" || strings.ContainsAny(c.Query, `\*+?[]{}()^$|`) || strings.Contains(c.Command, "|") || onlyWords.MatchString(c.Command) {
 		return
 	}
-	for l := range strings.Lines(o.text) {
-		if _, ends := work.ExitOf(l); !ends && strings.TrimSpace(l) != "" && strings.TrimSpace(l) != "(no output)" {
-			return
+	found := map[string]bool{}
+	for _, l := range lines {
+		if m := foundInOne.FindStringSubmatch(l); m != nil {
+			found[m[3]] = true
 		}
 	}
 	s.work.Spend(f.knownBytes())
-	f.dropLines(func(l Line) bool { return f.doubtSince(l.seen) != Certain && strings.Contains(l.Text, c.Query) }, at)
+	f.dropLines(func(l Line) bool {
+		return f.doubtSince(l.seen) != Certain && strings.Contains(l.Text, c.Query) && !found[l.Text]
+	}, at)
 }
 
 // onlyWords are options of a search that finds less than all lines with a text.
-var onlyWords = regexp.MustCompile(`\s-[a-zA-Z]*[wx]`)
+var onlyWords = regexp.MustCompile(`\s-[a-zA-Z]*[wxm]|--max-count`)
 
 // dropLines drops lines that are not in the file any more, as if they had been removed.
 func (f *File) dropLines(gone func(l Line) bool, at moment) {

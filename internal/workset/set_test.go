@@ -173,6 +173,10 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
 			sh(k, "grep -n 'w' a.go", "Exit code 1")
 		}, "@1\n?one\n?three\ncomplete\n"},
+		{"a search that finds all but one", func(k *talk) {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+			sh(k, "grep -n t a.go", "2:two")
+		}, "@1\n?one\ntwo\n"},
 		{"a search for words that does not", func(k *talk) {
 			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
 			sh(k, "grep -nw 'w' a.go", "Exit code 1")
