@@ -75,9 +75,12 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		why := whyFailed(s, a)
 		if someFailed.MatchString(tally) || failedTest.MatchString(why) {
 			if all := distinctTests(failedTest.FindAllString(quote.Clean(text), -1)); len(all) > 0 {
-				why = strings.Join(all[:min(len(all), mostFailed)], "; ")
-				if n := len(all) - mostFailed; n > 0 {
-					why += fmt.Sprintf(" (and %d more)", n)
+				why, all = all[0], all[1:]
+				for len(all) > 0 && len(why)+len(all[0]) < verdictWidth/2 {
+					why, all = why+"; "+all[0], all[1:]
+				}
+				if len(all) > 0 {
+					why += fmt.Sprintf(" (and %d more)", len(all))
 				}
 			}
 		}
@@ -130,9 +133,6 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	}
 	return ""
 }
-
-// mostFailed is how many tests are named that failed.
-const mostFailed = 3
 
 // distinctTests returns the tests that lines name: one that a run names again at its end
 // stands once.

@@ -336,7 +336,7 @@ func keyLines(text, told string, n int, found bool) string {
 	places := map[string]int{}
 	put := func(l string) (fits bool) {
 		at := strings.Index(text, strings.Trim(l, "…"))
-		if l = quote.ClipLine(l, 160); strings.Contains(told, l) && (!found || len(l) >= leastTold) || !found && slices.Contains(lines, l) || isHarnessFrame(l) || !hasWord.MatchString(l) {
+		if l = quote.ClipLine(l, 160); strings.Contains(told, " "+l) || !found && (strings.Contains(told, l) || slices.Contains(lines, l)) || isHarnessFrame(l) || !hasWord.MatchString(l) {
 			return true
 		}
 		if n -= len(l) + 1; n >= 0 {
