@@ -36,7 +36,6 @@ type action struct {
 	shows   string // an error that a result shows among other things
 	mended  bool   // it failed, and the turn made it pass later
 	refused bool   // the user or the harness did not let it run
-	goesOn  bool   // a message that stands in the view asks for its state again
 }
 
 // turnActions returns the actions in the steps of one turn: like calls are told
@@ -61,9 +60,6 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 		if s.kind == did && s.polls > 0 {
 			polled = slices.IndexFunc(list, func(b action) bool { return b.step == s.polls-1 })
 		}
-		if polled >= 0 && !in(int(s.msg)) {
-			list[polled].goesOn = true
-		}
 		if s.kind != did || !in(int(s.msg)) || work.AboutTodos(s.call.Name) && !work.StartsAgent(s.call.Name) || isAnswered(s) {
 			continue
 		}
@@ -76,7 +72,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			what = fullCommand(&s.access)
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", what, "\x00", r.awayFolder(&a))
-		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || r.sameVerdict(&list[at], &a)) {
+		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || s.access.Kind != work.ToolShell && s.access.Query == "" || r.sameResult(list[at].step, k)) {
 			old := &list[at]
 			if again := a.looks && s.access.Kind == work.ToolRead; !again || old.again { // else what was said since rests on the first
 				a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
@@ -116,16 +112,6 @@ const mendedBy = 8
 func (r *Reading) sameResult(a, b int) bool {
 	x, y := r.steps[a].result, r.steps[b].result
 	return x != nil && y != nil && (x.Text == y.Text || duration.ReplaceAllString(x.Text, "") == duration.ReplaceAllString(y.Text, ""))
-}
-
-// sameVerdict reports whether two runs of a command, two searches, or two looks ended alike:
-// what was changed between them changed nothing that they tell.
-func (r *Reading) sameVerdict(a, b *action) bool {
-	s, t := &r.steps[a.step], &r.steps[b.step]
-	if s.access.Kind == work.ToolShell || s.access.Query != "" {
-		return r.sameResult(a.step, b.step)
-	}
-	return duration.ReplaceAllString(r.verdictOf(s, a), "") == duration.ReplaceAllString(r.verdictOf(t, b), "")
 }
 
 // duration is how long something took.
@@ -246,13 +232,7 @@ func (r *Reading) actionLine(a *action) string {
 // describeCall says what a call did.
 func (r *Reading) describeCall(s *step, a *action) string {
 	acc := &s.access
-	named := func(p string) string {
-		if acc.Kind == work.ToolEdit && slices.Contains(acc.Ops, work.FileOp{Kind: work.ToolDelete, Path: p}) {
-			return shortPath(r.folder, p) + " (deleted)"
-		}
-		return shortPath(r.folder, p)
-	}
-	files, most := named(acc.Path), 4
+	files, most := shortPath(r.folder, acc.Path), 4
 	if acc.Kind == work.ToolSearch {
 		most = 2
 	}
@@ -261,7 +241,7 @@ func (r *Reading) describeCall(s *step, a *action) string {
 			files += fmt.Sprintf(" and %d more", len(acc.Paths)-i)
 			break
 		}
-		files += ", " + named(p)
+		files += ", " + shortPath(r.folder, p)
 	}
 	switch {
 	case acc.Path != "" && fileVerbs[acc.Kind] != "":

@@ -157,9 +157,7 @@ func (r *Reading) readMessage(i int) {
 			}
 			r.calls[p.ID] = len(r.steps)
 			s := step{kind: did, msg: int32(i), deed: &deed{call: p, access: r.kinds.Access(p)}}
-			if s.access.Kind != work.ToolEdit {
-				s.access.Ops = nil // only of edits a line tells what was deleted
-			}
+			s.access.Ops = nil // nothing is told of them
 			if id := r.polledRun(p); id != "" {
 				s.polls = r.runs[id] + 1
 				s.access = r.steps[s.polls-1].access

@@ -44,8 +44,6 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
 		text = ", failed"
-	case a.goesOn:
-		text = ", still ran then; see below"
 	case s.access.Command != "" && runningID(s.result.Text) != "":
 		text = ", still running when last asked"
 	}
