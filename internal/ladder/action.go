@@ -28,9 +28,8 @@ type action struct {
 	all     bool // they did at every place
 	once    bool // must not be done twice
 	failed  bool
-	again   bool   // a file was read before, and something else done since
-	looks   bool   // a read or search: told together with its neighbours
-	purpose string // of an edit, as the agent announced it
+	again   bool // a file was read before, and something else done since
+	looks   bool // a read or search: told together with its neighbours
 	subject string
 	folder  string // in which a command ran, where it says so
 	shows   string // an error that a result shows among other things
@@ -72,7 +71,7 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			what = fullCommand(&s.access)
 		}
 		key := fmt.Sprint(s.access.Kind, s.result == nil, a.failed, duration.ReplaceAllString(a.shows, ""), "\x00", what, "\x00", r.awayFolder(&a))
-		if at, ok := last[key]; ok && list[at].purpose == a.purpose && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || s.access.Kind != work.ToolShell && s.access.Query == "" || r.sameResult(list[at].step, k)) {
+		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) && (at > changed || s.access.Kind != work.ToolShell && s.access.Query == "" || r.sameResult(list[at].step, k)) {
 			old := &list[at]
 			if again := a.looks && s.access.Kind == work.ToolRead; !again || old.again { // else what was said since rests on the first
 				a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
@@ -166,9 +165,6 @@ func (r *Reading) readAction(k int) action {
 			plus, minus := work.CountChanges(e.Old, e.New)
 			a.plus, a.minus, a.all = a.plus+plus, a.minus+minus, a.all || e.All
 		}
-		if k > 0 && r.steps[k-1].kind == said {
-			a.purpose = purposeIn(r.steps[k-1].text)
-		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == work.ToolRead || acc.Kind == work.ToolSearch && acc.Query == ""):
 		a.looks = !a.failed && a.shows == ""
@@ -220,9 +216,6 @@ func (r *Reading) actionLine(a *action) string {
 		text += ")"
 	}
 	text += r.verdictOf(s, a)
-	if a.purpose != "" {
-		text += ": " + quote.Line(a.purpose)
-	}
 	if s.result != nil && a.step < mostKept {
 		r.told[*a] = text
 	}

@@ -46,7 +46,6 @@ const (
 	askedPart   = 90
 	closingPart = 260
 	closingEnd  = 160
-	purposePart = 100
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400
@@ -216,11 +215,7 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	whole := s.text
-	if k+1 < len(f.steps) { // which tells what came next
-		whole = withoutPlans(whole)
-	}
-	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
+	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: s.text, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.

@@ -41,31 +41,6 @@ func isList(text string) bool {
 	return all > 2 && slices.Max(counts)*4 >= all*3
 }
 
-// countCommits counts the lines of a list of commits.
-func countCommits(text string) (n int) {
-	for l := range strings.Lines(text) {
-		n += min(1, len(listForms[0].FindString(l)))
-	}
-	return n
-}
-
-// countDiff counts the lines that a diff puts in and takes out.
-func countDiff(text string) (plus, minus int) {
-	if !strings.Contains(text, "\n@@ ") {
-		return 0, 0
-	}
-	for l := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(l, "+++ "), strings.HasPrefix(l, "--- "):
-		case l[0] == '+':
-			plus++
-		case l[0] == '-':
-			minus++
-		}
-	}
-	return plus, minus
-}
-
 // outcomeLine returns the last line of an output that the command did not echo, unless
 // it is one of a list: of commits the newest stands first, other lists have no outcome.
 func outcomeLine(text, command string) (best string) {

@@ -78,23 +78,6 @@ func TestClipMiddle(t *testing.T) {
 	}
 }
 
-// Of remarks on the way the finds are told, without what comes next.
-func TestRemarksWithoutPlans(t *testing.T) {
-	for text, want := range map[string]string{
-		"Now let me update `listCheckpoints()` to fill the fields.": "",
-		"Good. Let me check:":                                              "",
-		"The `Text` component has no cache. Let me add one:":               "The `Text` component has no cache.",
-		"I’m waiting for the hook to finish.":                              "",
-		"I'll use the lock because two writers race.":                      "I'll use the lock because two writers race.",
-		"I’ll remove it, but I must not push to main.":                     "I’ll remove it, but I must not push to main.",
-		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
-	} {
-		if got := withoutPlans(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // What the agent takes back is not told as what it found.
 func TestRefuted(t *testing.T) {
 	for text, want := range map[string]string{
@@ -185,7 +168,6 @@ func TestCommands(t *testing.T) {
 		"what no file took":                    {[][2]string{{"cat -n a.go && go vet", "     1\tpackage a\n" + long + long + "\nport: 8080"}}, "\n  port: 8080", "package a"},
 		"an edit between two runs":             {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
 		"success beside a warning":             {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
-		"tests that passed one by one":         {[][2]string{{"pytest -v", "a.py::a PASSED [ 50%]\na.py::b PASSED [100%]\nALL CHECKS PASSED\n" + long + "\nas specified in PEP 420" + long}}, "-v`: 2 tests PASSED\n", ""},
 		"a read of nothing":                    {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},
 		"the folder of a listing":              {[][2]string{{"cd /w && make", "built"}, {"cd /w && make lint", "built"}, {"cd /w/web && rg --files", "a.ts"}}, "ran `rg --files` in /w/web: a.ts\n", "make` in"},
 		"the usual folder":                     {[][2]string{{"cd /w && make", "built"}, {"cd /w && make lint", "built"}, {"cd /w/web && make", "built"}}, " Commands ran in /w where nothing else is said.", "make` in /w\n"},
@@ -231,17 +213,8 @@ func TestWhatGoesOn(t *testing.T) {
 	}
 }
 
-// An edit is told with what it is for, where the agent's last sentence says that of it.
-func TestPurposes(t *testing.T) {
-	for text, want := range map[string]string{
-		"The lease is too short. Let me double it where it is taken.":   "double it where it is taken",
-		"I'm patching the model. Then I'll swap the badge for an icon.": "",
-		"Good. First, let me find all places where it is called:":       "",
-	} {
-		if got := purposeIn(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
+// Paths of outputs are told from one folder.
+func TestPathsBelow(t *testing.T) {
 	if got := pathsBelow("/w/app/cmd/cli", "cmd/cli/a.go:3: x\n/w/app/cmd/cli/b.go:4: y\nsee cmd/cli/c.go"); got != "a.go:3: x\nb.go:4: y\nsee cmd/cli/c.go" {
 		t.Errorf("%q", got)
 	}

@@ -162,24 +162,11 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
-	amended := false
-	for _, a := range f.newestActions(2, func(a *action) bool {
-		if strings.Contains(a.subject, "git commit") && a.once {
-			gone := amended // by the commit that is told
-			if amended = strings.Contains(a.subject, "--amend"); gone {
-				return false
-			}
-		}
-		return a.once && !f.isRedone(a, len(f.steps), len(f.steps))
-	}) {
+	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isRedone(a, len(f.steps), len(f.steps)) }) {
 		put("already done: " + f.actionLine(&a))
 	}
 	for _, a := range f.newestActions(3, func(a *action) bool {
-		asks := 2 // after which it is no longer to the point
-		if f.steps[a.step].access.Kind == work.ToolEdit {
-			asks = 0
-		}
-		return a.refused && f.asksSince(int(f.steps[a.step].msg)) <= asks && !f.isRedone(a, len(f.steps), len(f.steps))
+		return a.refused && f.asksSince(int(f.steps[a.step].msg)) <= 2 && !f.isRedone(a, len(f.steps), len(f.steps))
 	}) {
 		put("refused, not to be tried again as it was: " + f.actionLine(&a))
 	}
@@ -229,7 +216,7 @@ func (f *filler) describeStanding(room int) string {
 	}
 	for _, e := range f.readPresent().errors {
 		if !f.isShown(e.msg) { // else it says so itself
-			put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200) + e.first)
+			put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200))
 		}
 	}
 	put(f.tellUncommitted())
@@ -256,20 +243,14 @@ func (f *filler) tellUncommitted() string {
 		}
 	}
 	var names []string
-	shown := 0 // the first of them, as the newest changes come first
 	newest := slices.SortedStableFunc(slices.Values(f.readPresent().listed), func(a, b *workset.File) int { return b.Edited - a.Edited })
 	for _, file := range newest {
 		if file.IsUncommitted() && f.isOurs(file) {
-			if names = append(names, shortPath(f.folder, file.Path)); f.isShown(file.Edited) {
-				shown = len(names)
-			}
+			names = append(names, shortPath(f.folder, file.Path))
 		}
 	}
 	if len(names) == 0 {
 		return ""
-	}
-	if shown > 0 {
-		names[shown-1] += " (up to here in the newest messages)"
 	}
 	if n := len(names) - mostChanged; n > 0 {
 		names = append(names[:mostChanged], plural(n, "more file"))
@@ -326,12 +307,10 @@ const keepersBack = 4000
 // recent is how many messages back errors are looked for that may still be open.
 const recent = 48
 
-// failure is a line that says what went wrong, what reported it in which message, and
-// what it reported first.
+// failure is a line that says what went wrong, and what reported it in which message.
 type failure struct {
 	source, line string
 	msg          int
-	first        string
 }
 
 // unsettledFailures returns at most that number of the newest failures: of a call
@@ -348,12 +327,12 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		a := r.newAction(k)
 		key := a.subject + "\x00" + r.awayFolder(&a)
 		why := failureOf(s, &a)
-		if seen[key] || a.refused || why == "" {
+		if seen[key] || a.refused || why == "" || wrongCall.MatchString(why) {
 			seen[key] = true
 			continue
 		}
 		seen[key] = true
-		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.wentOn(k, why) || r.isWritten(k) {
+		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.isBehind(k) || r.isWritten(k) {
 			continue
 		}
 		source := work.Headline(s.call, 160)
@@ -363,7 +342,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		case s.access.Command != "":
 			source = a.subject
 		}
-		list = append(list, failure{source, why, int(s.msg), firstCause(s.result.Text, why)})
+		list = append(list, failure{source, why, int(s.msg)})
 	}
 	return list
 }
@@ -380,16 +359,12 @@ func (r *Reading) isWritten(k int) bool {
 	})
 }
 
-// wentOn reports whether the agent went on after a failure as if it did not matter: it
-// had only called something in a wrong way, or it committed or published what it had.
-func (r *Reading) wentOn(failed int, why string) bool {
+// isBehind reports whether the agent committed or published what it had after a step that
+// failed, or called the same tool again and came off: then it did not matter.
+func (r *Reading) isBehind(failed int) bool {
 	for k := failed + 1; k < len(r.steps); k++ {
 		if s := &r.steps[k]; s.deed != nil && s.result != nil {
-			a := r.newAction(k)
-			if passes := s.access.Command != "" && !a.failed; passes && (a.once || wrongCall.MatchString(why)) {
-				return true
-			}
-			if s.access.Command+s.access.Path == "" && !a.failed && s.call.Name == r.steps[failed].call.Name {
+			if a := r.newAction(k); !a.failed && (a.once || s.access.Command+s.access.Path == "" && s.call.Name == r.steps[failed].call.Name) {
 				return true
 			}
 		}
@@ -427,14 +402,14 @@ func (r *Reading) isRedone(a *action, to, most int) bool {
 		if ran := programsOf(later.subject); len(ran) == 0 || !isPart(did, ran) {
 			continue
 		}
-		why := failureOf(s, a)
 		words, others := strings.Fields(a.subject), strings.Fields(later.subject)
-		switch {
-		case doneOnce(a.subject), isPart(others, words) && !wrongCall.MatchString(why):
+		if doneOnce(a.subject) || isPart(others, words) {
 			return true
-		case isPart(words, others) && slices.ContainsFunc(others, func(w string) bool { // a part, if it is that which failed
-			return len(w) > 3 && !slices.Contains(words, w) && holdsWord(why, strings.Trim(w, `"'`))
-		}):
+		}
+		why := failureOf(s, a)
+		if isPart(words, others) && slices.ContainsFunc(others, func(w string) bool { // a part, if it is that which failed
+			return len(w) > 3 && !slices.Contains(words, w) && strings.Contains(why, strings.Trim(w, `"'`))
+		}) {
 			return true
 		}
 	}
@@ -448,15 +423,6 @@ var wrongCall = regexp.MustCompile(`(?i)unknown (?:option|flag|command|argument)
 func isPart(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
 }
-
-// holdsWord reports whether a text has a word that is no part of a longer one.
-func holdsWord(text, word string) bool {
-	_, behind, found := strings.Cut(" "+text+" ", word)
-	before := strings.TrimSuffix(" "+text+" ", word+behind)
-	return found && !partOfWord.MatchString(before[len(before)-1:]) && !partOfWord.MatchString(behind[:1])
-}
-
-var partOfWord = regexp.MustCompile(`\w`)
 
 // programsOf returns the programs that a command runs, each with the word after it.
 func programsOf(command string) []string {
@@ -485,36 +451,3 @@ func failureOf(s *step, a *action) string {
 	}
 	return a.shows
 }
-
-// firstCause returns the first line of an output that says what went wrong, and the
-// place in a file that goes with it, besides the line that says it most clearly: what
-// comes later often follows from it.
-func firstCause(text, clearest string) string {
-	first, place := "", ""
-	for l := range strings.Lines(quote.Clean(text)) {
-		l = strings.TrimSpace(l)
-		placed := inFile.MatchString(l)
-		if placed && (first == "" || place == "") { // a trace has it before, others behind
-			place = l
-		}
-		if clear := work.Clearness(l); first == "" && (clear > 2 || clear > 0 && placed) {
-			first = l
-		}
-		if first != "" && place != "" {
-			break
-		}
-	}
-	if inFile.MatchString(clearest) {
-		place = ""
-	}
-	cause := ""
-	for _, l := range []string{first, place} {
-		if l = quote.Clip(l, 120); l != "" && !strings.Contains(clearest+cause, l) {
-			cause = cmp.Or(cause, "; first: ") + l + " / "
-		}
-	}
-	return strings.TrimSuffix(cause, " / ")
-}
-
-// inFile names a line of a file, as compilers, test runners and traces do.
-var inFile = regexp.MustCompile(`[\w)\]]\.[a-z]\w*(?::\d+|\(\d+|", line \d+)`)

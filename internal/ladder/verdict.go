@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
@@ -36,8 +35,6 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 		text = ", not run"
 	case s.access.Kind == work.ToolSearch && exit < 2 && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ": nothing found"
-	case (s.access.Kind == work.ToolRead && s.access.Command != "" || printsOnly.MatchString(s.access.Rest)) && a.times == 1 && !failed && foundNothing.MatchString(withoutFrame(s.result.Text)):
-		return ", printed nothing"
 	case a.mended && (failed || !known):
 		text = ", failed, later passed"
 	case known && (exit != 0 || s.access.Kind == work.ToolShell && !strings.Contains(cosmetics.FindString(s.access.Rest), "|")): // else it is that of head
@@ -46,6 +43,8 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 		text = ", failed"
 	case s.access.Command != "" && runningID(s.result.Text) != "":
 		text = ", still running when last asked"
+	case s.access.Command != "" && foundNothing.MatchString(withoutFrame(s.result.Text)):
+		return ", printed nothing"
 	}
 	why := quote.Line(quote.ClipLine(pathsBelow(r.folder, withoutFrame(r.whatItSaid(s, a, failed))), verdictWidth))
 	if why = strings.TrimSpace(why + " " + mediaOf(s.result)); why == "" {
@@ -65,7 +64,7 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	if shell && !standsInFiles(s) {
 		tally = strings.TrimSuffix(tallyLine(text), ":")
 		if n := len(passedPackage.FindAllStringIndex(text, -1)); n > 1 && strings.HasPrefix(tally, "ok ") {
-			tally = fmt.Sprintf("ok, %s %d packages", whichOf(s.access.Command, withoutFrame(text)), n)
+			tally = fmt.Sprintf("ok, %d packages", n)
 		}
 	}
 	switch {
@@ -87,12 +86,6 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		}
 		return why
 	case a.once:
-		if all := madeCommit.FindAllString(text, -1); len(all) > 1 && len(all) < 5 {
-			for i, l := range all {
-				all[i] = quote.ClipLine(l, verdictWidth/len(all))
-			}
-			return strings.Join(all, "; ")
-		}
 		why := cmp.Or(jsonValues(withoutFrame(text), "", verdictWidth), bestLine(text, made), outcomeLine(text, s.access.Command))
 		if why == "" && len(text) <= verdictWidth {
 			return text
@@ -113,19 +106,8 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 		if why != "" {
 			return why
 		}
-		if strings.Contains(text, " PASSED") {
-			if n := len(passedTest.FindAllStringIndex(text, -1)); n > 0 {
-				return plural(n, "test") + " PASSED"
-			}
-		}
 		if l := outcomeLine(text, s.access.Command); sumsUp(s, l) {
-			if n := countCommits(text); n > 1 && listForm(l) == 0 {
-				l += fmt.Sprintf(" (and %d more)", n-1)
-			}
 			return l
-		}
-		if plus, minus := countDiff(text); plus+minus > 0 {
-			return fmt.Sprintf("+%d -%d", plus, minus)
 		}
 		return ""
 	}
@@ -138,15 +120,15 @@ func distinctTests(lines []string) (names []string) {
 	seen := map[string]bool{}
 	for _, l := range lines {
 		l = strings.TrimSpace(l)
-		key := cmp.Or(testNumber.FindString(l), l) // numbered by itself
-		if !seen[key] {
+		if key := cmp.Or(testNumber.FindString(l), l); !seen[key] {
+			seen[key] = true
 			names = append(names, quote.ClipLine(l, verdictWidth/2))
 		}
-		seen[key] = true
 	}
 	return names
 }
 
+// testNumber is what a test that failed begins with where its runner numbers them.
 var testNumber = regexp.MustCompile(`^\d+\) `)
 
 // standsInFiles reports whether what a call returned is told as lines of files: nearly
@@ -177,18 +159,6 @@ func (f *filler) withoutPlaced(s *step, text string) string {
 		l = strings.TrimRight(l, "\r\n")
 		return placed[l] || placed[lineNumber.ReplaceAllString(l, "")]
 	})
-}
-
-// whichOf says which of its lines an output shows, where head or tail may have cut it.
-func whichOf(command, text string) string {
-	cut := cutOutput.FindStringSubmatch(command)
-	if cut == nil {
-		return "all"
-	}
-	if most, err := strconv.Atoi(cmp.Or(cut[2], "10")); err == nil && work.CountLines(text) < most {
-		return "all"
-	}
-	return map[string]string{"head": "the first", "tail": "the last"}[cut[1]]
 }
 
 // refusalIn says who refused a call and in which words; "" where nobody did.
@@ -222,9 +192,6 @@ func pathsBelow(root, text string) string {
 
 // lineOfFile begins with the path of a file, as those of searches and listings do.
 var lineOfFile = regexp.MustCompile(`(?m)^[\w.@-]*\w(?:/[\w.@+-]+)*\.\w+(?:$|[:-]\d+[:-])`)
-
-// printsOnly tells commands that do no more than print.
-var printsOnly = regexp.MustCompile(`^git (?:-C \S+ |--no-pager )?(?:diff|log|show|status|grep|blame)\b`)
 
 // foundMany is how the result of a search says how much it found.
 var foundMany = regexp.MustCompile(`(?i)^found \d+ (?:match|file|result|line)\w*`)
@@ -275,9 +242,6 @@ var (
 		regexp.MustCompile(` -> |://`),
 	}
 
-	// madeCommit tells of a commit that was made.
-	madeCommit = regexp.MustCompile(`(?m)^\[[^\]\n]* [0-9a-f]{7,40}\] .*`)
-
 	// ticked say that something is done.
 	ticked = []*regexp.Regexp{
 		regexp.MustCompile(`^(?:[✓✔√✅]\s+[A-Z][a-z]+ed|(?:[✓✔√✅]\s+)?Successfully) .*`),
@@ -289,12 +253,6 @@ var (
 
 	// ofPage begin the lines of a page, such as a text of a pull request.
 	ofPage = []string{"- ", ">", "|", "*"}
-
-	// cutOutput leaves one end of what a command prints.
-	cutOutput = regexp.MustCompile(`\|\s*(head|tail)\b(?: -n? ?(\d+))?`)
-
-	// passedTest names a test that passed, as pytest and Gradle do.
-	passedTest = regexp.MustCompile(`(?m)^\S+(?:::| > ).* PASSED\b`)
 
 	// passedPackage says that the tests of a package passed.
 	passedPackage = regexp.MustCompile(`(?m)^ok  ?\t[^\[\n]*$`)

@@ -195,23 +195,18 @@ func bindingSections(text string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// decisionSentences returns the sentences of a remark that tell a decision or a find and
-// that the next words do not take back, up to n bytes; "" where there are none.
+// decisionSentences returns the sentences of a remark that tell a decision or a find, up to n
+// bytes; "" where there are none. What stands before words that take it back is left out.
 func decisionSentences(text string, n int) string {
+	if all := refutes.FindAllStringIndex(text, -1); all != nil {
+		text = text[all[len(all)-1][1]:]
+	}
 	var b strings.Builder
 	gap := "" // between the last sentence that is told and this one
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
-	for i, l := range lines {
-		next := "" // what stands behind it
-		if i+1 < len(lines) {
-			next = lines[i+1]
-		}
-		refuted := refutes.MatchString(next) && !pauses.MatchString(next)
+	for l := range strings.Lines(text) {
 		number := listNumber.FindString(l)
-		all := append(slices.Collect(typed.Sentences(strings.TrimSpace(l[len(number):]), remarkMarks)), next)
-		for k, s := range all[:len(all)-1] {
-			refuted := refuted || refutes.MatchString(all[k+1])
-			if refuted || len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
+		for s := range typed.Sentences(strings.TrimSpace(l[len(number):]), remarkMarks) {
+			if len(s) < leastRemark || announcesNext(s) || !tellsDecision(s) || b.Len()+len(s) > n {
 				gap = " … "
 				continue
 			}
@@ -231,12 +226,8 @@ func decisionSentences(text string, n int) string {
 // listNumber begins an item that others may speak of by its number.
 var listNumber = regexp.MustCompile(`^\s*\d{1,2}[.)]\s+`)
 
-// refutes are the words with which an agent takes back what it has just said: a whole
-// paragraph, or where it only pauses its last sentence.
-var (
-	refutes = regexp.MustCompile(`(?i)^\W*(?:(?:but |no, )?(?:that|this|it) (?:doesn['’]t|does not|can['’]t|cannot) (?:make sense|be right|work)|no, (?:that|this|it)\b)|` + pauses.String())
-	pauses  = regexp.MustCompile(`(?i)^\W*(?:(?:actually|hmm|but|no),? )?wait\b`)
-)
+// refutes are the words with which an agent takes back what it has just said.
+var refutes = regexp.MustCompile(`(?im)(?:^|[.!?…] )\W*(?:(?:but |no, )?(?:that|this|it) (?:doesn['’]t|does not|can['’]t|cannot) (?:make sense|be right|work)|no, (?:that|this|it)\b|(?:(?:actually|hmm|but|no),? )?wait\b)`)
 
 // remarkMarks end the sentences of a remark.
 const remarkMarks = ".!?。！？"
@@ -249,42 +240,6 @@ func announcesNext(s string) bool {
 // announces are the words with which an agent says what it does next, or that it waits.
 var announces = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also),? )?(?:let(?: me|'s) |i(?:'ll| will|'m going to) |i (?:need to|should|want to) (?:check|see|look|read|find|verify|run|understand)|` +
 	`(?:i'm (?:now )?)?(?:check|look|runn|read|wait|open|inspect|verify|search|load|continu|do|push|pull|committ|rerunn)ing )|^(?:now|next)\b|^still (?:active|running|waiting|in progress)`)
-
-// withoutPlans returns a remark without the sentences at its end that say what comes
-// next, which the actions tell; "" where it says nothing else.
-func withoutPlans(text string) string {
-	for {
-		text = strings.TrimSpace(text)
-		last := ""
-		for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
-			last = s
-		}
-		if short := strings.TrimSuffix(text, last); last == "" || len(short) == len(text) || !announcesNext(last) {
-			return text
-		} else if text = short; len(text) < leastRemark {
-			return ""
-		}
-	}
-}
-
-// purposeIn returns what the last sentence before an edit says that it is for, "" where it
-// says no more than that something is edited.
-func purposeIn(text string) string {
-	last := ""
-	for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
-		last = s
-	}
-	found := purpose.FindStringSubmatch(strings.ReplaceAll(last, "’", "'"))
-	if found == nil || len(found[1]) < leastRemark || looksFirst.MatchString(found[1]) {
-		return ""
-	}
-	return quote.ClipLine(strings.TrimRight(found[1], ".: "), purposePart)
-}
-
-// looksFirst begins what is no purpose of an edit.
-var looksFirst = regexp.MustCompile(`(?i)^(?:find|look|check|see|read|verify|search|run)\b`)
-
-var purpose = regexp.MustCompile(`(?i)^(?:(?:now|first|so|also|good|ok|great|perfect)[,.!]? )*(?:let(?: me|'s)|i(?:'ll| will|'m going to| need to)|we need to) (?:now |also )?(.+)`)
 
 // leastRemark is the length of a sentence in bytes below which it says nothing.
 const leastRemark = 24
