@@ -332,31 +332,27 @@ func shortPath(root, p string) string {
 	return quote.Line(quote.ClipLine(p, commandWidth))
 }
 
-// commonRoot finds the folder that nearly all files of the steps are in, so that it is
-// named once; "" where there is none. Where others are named from a folder above it,
-// it is that one: a path has one spelling. Where commands usually run below it, beside
-// most files, it is that folder.
-func (r *Reading) commonRoot(usual string) string {
-	counts := map[string]int{}
-	files := 0
+// commonRoot finds the folder that paths are told from, so that it is named once: the one
+// that the session works in, or where that is not known the one that nearly all files of the
+// steps are in; "" where there is none.
+func (r *Reading) commonRoot() string {
+	if base := r.set.Base(); base != "" {
+		return base
+	}
+	counts, files := map[string]int{}, 0
 	begins := map[string]bool{} // what relative paths begin with
 	for i := range r.steps {
 		s := &r.steps[i]
-		if s.kind != did {
-			continue
-		}
-		if !strings.HasPrefix(s.access.Path, "/") {
+		switch {
+		case s.kind != did:
+		case strings.HasPrefix(s.access.Path, "/"):
+			files++
+			for d := path.Dir(s.access.Path); len(d) > 1; d = path.Dir(d) {
+				counts[d]++
+			}
+		default:
 			first, _, _ := strings.Cut(s.access.Path, "/")
 			begins[first] = true
-			continue
-		}
-		files++
-		folder := path.Dir(s.access.Path)
-		if s.access.Kind == work.ToolSearch { // in a folder
-			folder = path.Clean(s.access.Path)
-		}
-		for d := folder; len(d) > 1; d = path.Dir(d) {
-			counts[d]++
 		}
 	}
 	best := ""
@@ -365,16 +361,10 @@ func (r *Reading) commonRoot(usual string) string {
 			best = d
 		}
 	}
-	for d := best; len(d) > 1; d = path.Dir(d) {
+	for d := best; len(d) > 1; d = path.Dir(d) { // a path has one spelling
 		if begins[path.Base(d)] {
 			best = path.Dir(d)
 		}
-	}
-	if base := r.set.Base(); base != "" && isAbove(base, best) { // outputs name files from there
-		best = base
-	}
-	if n := counts[usual]; strings.HasPrefix(usual, best+"/") && n*10 >= files*6 && n > 2 {
-		return usual
 	}
 	return best
 }

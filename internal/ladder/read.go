@@ -346,7 +346,7 @@ func (r *Reading) readPresent() *present {
 		return r.now
 	}
 	p, usual := &present{lists: r.readLists()}, r.usualFolder()
-	folder := r.commonRoot(usual)
+	folder := r.commonRoot()
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue

@@ -327,7 +327,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		a := r.newAction(k)
 		key := a.subject + "\x00" + r.awayFolder(&a)
 		why := failureOf(s, &a)
-		if seen[key] || a.refused || why == "" || wrongCall.MatchString(why) {
+		if seen[key] || a.refused || why == "" || s.access.Command != "" && wrongCall.MatchString(why) {
 			seen[key] = true
 			continue
 		}

@@ -42,7 +42,7 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 	case failed:
 		text = ", failed"
 	case s.access.Command != "" && runningID(s.result.Text) != "":
-		text = ", still running when last asked"
+		text = ", still ran then"
 	case s.access.Command != "" && foundNothing.MatchString(withoutFrame(s.result.Text)):
 		return ", printed nothing"
 	}
