@@ -78,9 +78,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	}
 	for _, p := range v.pieces {
 		where := "somewhere in it"
-		if f.tried[p] {
-			where = fmt.Sprintf("tried in message %d, but it failed and is not written", p.Touched+1)
-		} else if p.Touched > v.file.Read && len(parts) > 0 {
+		if p.Touched > v.file.Read && len(parts) > 0 {
 			where += ", newer than what else is shown"
 		}
 		if p.Doubt != workset.Differs { // that another edit has no place changes nothing of this one

@@ -122,7 +122,6 @@ type filler struct {
 	open     string // what is open, for a fold that says so
 	turns    []turn
 	fileRuns []run
-	tried    map[*workset.Piece]bool // texts of changes that failed
 	views    map[*workset.File]*fileView
 	shown    []*fileView
 
@@ -203,7 +202,7 @@ func (r *Reading) newFiller(room Room) *filler {
 	f.newest += "\n" + f.Focus
 	f.readTurns()
 	if !f.NoState {
-		f.fileRuns = append(f.readRuns(), f.triedRuns()...)
+		f.fileRuns = f.readRuns()
 	}
 	for k := range f.fileRuns {
 		f.raises = append(f.raises, raise{worth: f.fileRuns[k].worth, run: int32(k)})

@@ -353,7 +353,7 @@ func (r *Reading) readPresent() *present {
 		}
 		p.listed = append(p.listed, file)
 		p.drives = p.drives || work.HasDrive(file.Path)
-		if !isMade(file) && copiedFrom(file) == nil && !r.isTrial(file) {
+		if !isMade(file) && copiedFrom(file) == nil {
 			p.files = append(p.files, file)
 		}
 	}

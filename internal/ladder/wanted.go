@@ -1,7 +1,6 @@
 package ladder
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
-	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -50,33 +48,6 @@ func (f *filler) isSpent(file *workset.File) bool {
 	return file.Edits == 1 && file.Read < file.Edited && f.weightOf(file) == weights.Scratch
 }
 
-// isTrial reports whether a file was a try: one command wrote it and ran it, and neither
-// the user nor a call named it again.
-func (r *Reading) isTrial(file *workset.File) bool {
-	name := baseName(file.Path)
-	if !file.Made || file.Edits != 1 || file.Read > file.Edited || len(name) < 5 || len(r.steps) > mostKept {
-		return false
-	}
-	ran := false
-	for k := range r.steps {
-		s := &r.steps[k]
-		text := ""
-		switch s.kind {
-		case asked:
-			text = s.text
-		case did:
-			text = s.call.Args
-		}
-		if n := strings.Count(text, name); n > 0 {
-			if ran || n == 1 || s.kind == asked || s.access.Command == "" {
-				return false
-			}
-			ran = true
-		}
-	}
-	return ran
-}
-
 // instructs reports whether a file says what is to be done: it holds instructions for
 // agents, or a list of things to do that the agent read for the newest request.
 func (f *filler) instructs(file *workset.File) bool {
@@ -98,47 +69,6 @@ func (f *filler) instructs(file *workset.File) bool {
 		}
 	}
 	return open > 1
-}
-
-// triedSteps is how many of the newest steps may have changes that failed and that
-// nobody made since; leastTried is the length of their text, in bytes.
-const triedSteps, leastTried = 64, 400
-
-// triedRuns returns the texts of such changes: they may have been all that there was of
-// the work.
-func (f *filler) triedRuns() (all []run) {
-	f.tried = map[*workset.Piece]bool{}
-	later := map[string]bool{} // files that were tried again
-	for k := len(f.steps) - 1; k >= max(0, len(f.steps)-triedSteps); k-- {
-		s := &f.steps[k]
-		if s.kind != did || s.result == nil || s.access.Kind != work.ToolEdit && s.access.Kind != work.ToolWrite {
-			continue
-		}
-		a := f.newAction(k)
-		texts := map[string]string{}
-		for _, e := range work.Edits(s.call, f.kinds, "") {
-			if texts[e.Path] != "" {
-				texts[e.Path] += "\n…\n"
-			}
-			texts[e.Path] += strings.TrimSuffix(e.New, "\n")
-		}
-		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			stem := strings.TrimSuffix(baseName(name), path.Ext(name))
-			file, text, again := f.set.File(name), texts[name], later[stem]
-			later[stem] = true // the path may have been what was wrong
-			if again || !a.failed || !f.isFolded(int(s.msg)) || a.refused || len(text) < leastTried || file != nil && file.Edited > int(s.msg) {
-				continue
-			}
-			if file == nil {
-				file = &workset.File{Path: name, Touched: int(s.msg)}
-			}
-			piece := &workset.Piece{Text: text, Touched: int(s.msg)}
-			f.tried[piece] = true
-			tokens := f.countTokens(text) + runFrame
-			all = append(all, run{file: file, piece: piece, tokens: tokens, worth: f.worthPerToken(weights.Called, piece.Touched, tokens)})
-		}
-	}
-	return all
 }
 
 // isOurs reports whether a file may belong to the project: what was fetched to be looked
