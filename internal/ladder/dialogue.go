@@ -263,9 +263,6 @@ func (f *filler) resultItem(a *action) *item {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
 	history := tellsHistory.MatchString(s.access.Rest)
-	if history {
-		text = withoutLines(text, byWhom.MatchString)
-	}
 	line, found := f.actionLine(a), s.access.Kind == work.ToolSearch
 	if found {
 		text = pathsBelow(f.folder, text)
@@ -274,17 +271,11 @@ func (f *filler) resultItem(a *action) *item {
 		l = strings.TrimSpace(l)
 		return l == "" || len(l) >= leastTold && strings.Contains(line, quote.Line(strings.Join(strings.Fields(l), " ")))
 	}
-	key := text
-	if !found && s.access.Kind != work.ToolShell {
-		if headings := headingsOf(text); headings != "" {
-			key, found = headings, true
-		}
-	}
 	found = found || !a.failed && (isManual(text) || isList(text) || history)
 	whole, _ := work.Limit(strings.TrimRight(withoutLines(text, told), "\n"), resultMost, 160)
 	x := f.newItem(a.step,
-		form{text: keyLines(key, line, resultPart/2, found), weight: weights.Result},
-		form{text: keyLines(key, line, resultPart, found), weight: weights.Result / 2},
+		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
+		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x

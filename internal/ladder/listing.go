@@ -79,9 +79,6 @@ func sumsUp(s *step, l string) bool {
 	return !strings.ContainsAny(l[len(l)-1:], "{}();,") || aside.MatchString(l)
 }
 
-// byWhom are the lines of a log that say less than a commit's title.
-var byWhom = regexp.MustCompile(`^(?:Author|Date|Merge):? `)
-
 // isCode reports whether a third of the lines of a text end as those of code do.
 func isCode(text string) bool {
 	code := work.CountLines(withoutLines(text, func(l string) bool {

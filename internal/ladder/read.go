@@ -188,7 +188,7 @@ func (r *Reading) readMessage(i int) {
 			switch t := strings.TrimSpace(p.Text); {
 			case t == "":
 			case work.StartsAgent(s.call.Name) && !onlyStarted(t) && !work.NotRun(t):
-				r.steps = append(r.steps, step{kind: report, msg: int32(i), text: withoutPreamble(t)})
+				r.steps = append(r.steps, step{kind: report, msg: int32(i), text: t})
 			case isAnswered(s):
 				r.steps = append(r.steps, step{kind: asked, msg: int32(i), text: withoutFrame(t)})
 			}
@@ -280,7 +280,7 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 		case typed.Told:
 			x.kind, x.text = said, strings.TrimPrefix(text, "Agent: ")
 		case typed.Report:
-			x.kind, x.text = report, withoutPreamble(reportText(text))
+			x.kind, x.text = report, reportText(text)
 		case typed.Skill, typed.Instructions, typed.File, typed.Summary:
 			if f := r.set.File(s.Name); s.Kind == typed.File && f != nil && f.Touched == i {
 				continue // it stands among the files

@@ -23,16 +23,6 @@ func reportText(text string) string {
 	return strings.TrimSpace(anyTag.ReplaceAllString(text, " "))
 }
 
-// withoutPreamble returns a report without the paragraphs among its first in which its
-// author says no more than that he reports.
-func withoutPreamble(text string) string {
-	parts := strings.SplitN(text, "\n\n", 4)
-	parts = slices.DeleteFunc(parts, func(p string) bool { return len(p) < 400 && preamble.MatchString(p) && !tellsDecision(p) })
-	return strings.Join(parts, "\n\n")
-}
-
-var preamble = regexp.MustCompile(`(?i)^(?:(?:perfect|great|excellent|good|okay|now)\b\W*)*(?:i(?:['’]ve| have| now| can|['’]ll)|let me|here(?:['’]s| is))\b`)
-
 // anyTag is a tag of a notification.
 var anyTag = regexp.MustCompile(`</?[a-z][a-z_-]*>`)
 
@@ -265,19 +255,6 @@ func isManual(text string) bool {
 }
 
 var manual = regexp.MustCompile(`^\s*(?:---\n[a-z]+:|# \S|NAME\n)|(?mi)^usage:`)
-
-// headingsOf returns the headings of a page, "" where a text has less than three.
-func headingsOf(text string) string {
-	if all := pageHeading.FindAllString(fencedCode.ReplaceAllString(text, ""), 64); len(all) > 2 {
-		return strings.Join(all, "\n")
-	}
-	return ""
-}
-
-// fencedCode is code in a page, whose comments are no headings.
-var fencedCode = regexp.MustCompile("(?ms)^ *```.*?^ *```")
-
-var pageHeading = regexp.MustCompile(`(?m)^#{1,3} \S.*`)
 
 // keyLines returns the lines of a result that say most, up to n bytes, without what
 // is told already: those that report errors and those that give names their values, in
