@@ -233,8 +233,6 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	shell("x", "pack /tmp/lease && rm -rf /tmp/lease", "lease-1.0.0.tgz")
 	shell("3", "git -c core.pager= -C /w checkout queue.go", "Updated 1 path from the index")
 	m = append(m, did("g", "read", `{"file_path":"/w/notes.md"}`, "     1→# What went wrong\n     2→--- FAIL: TestBeat (0.00s)\n     3→src/beat.ts(9,1): error TS1005: ';' expected.\n")...)
-	shell("t", "cat > try_queue.py <<'E'\nprint('a try')\nE\npython try_queue.py", "a try")
-	m = append(m, did("w", "edit", fmt.Sprintf(`{"file_path":"/w/queue.go","old_string":"func halt() {}","new_string":%q}`, lines("// long thought about", 40)+"func halt() { drain() }"), "Error: the text to replace was not found")...)
 	shell("4", "git push origin queue", "Process running with session ID 4711")
 	for i := range 3 {
 		m = append(m, did(fmt.Sprint("p", i), "write_stdin", fmt.Sprintf(`{"session_id":4711,"chars":"","yield_time_ms":%d}`, i), "Process running with session ID 4711")...)
@@ -261,15 +259,15 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	view := text(r.View)
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
-		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "but it failed and is not written:", "func halt() { drain() }", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
 		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "said: src/lease.ts(66,10): error TS2304",
-		"read heart.md\nAgent: The heart beats too late.\n- read heart.md again\n", "\n  # Use\n  # Limits\n",
+		"read heart.md\nAgent: The heart beats too late.\n- read heart.md again\n",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "User: The wiki", "read notes.md:", "read notes.md,", "print('a try')"} {
+	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "User: The wiki", "read notes.md:", "read notes.md,"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}
@@ -307,7 +305,7 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"go test ./...", "ok  \tapp/lease\t0.7s\nok  \tapp/queue\t(cached)\nok  \tapp/text\t(cached)\n"},
 			{"bd create lease", "✓ Created issue: app-7k — lease\n  Priority: P2\n  Status: open\n" + lines("hint", 20)},
 			{"git rebase --continue", "[detached HEAD 3ec0053] mend the queue\n 1 file changed\nSuccessfully rebased and updated refs/heads/queue.\n"},
-		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "fetching the key failed", "`: ok app/lease 0.7s", "`go test ./...`: ok, all 3 packages", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
+		}, []string{"`mise run lint`: [lint:go] 0 issues.", "`make tools`: built 3 programs", "fetching the key failed", "`: ok app/lease 0.7s", "`go test ./...`: ok, 3 packages", "`bd create lease`: ✓ Created issue: app-7k", "`git rebase --continue`: Successfully rebased"}, []string{"looks at line", "downloading", "Finished in"}},
 		{"a run that failed says what, and whether it passed later", [][]string{
 			{"python lease.py", "Exit code: 1\nOutput:\nImportError:\n\nImportError: numpy failed to import\n"},
 			{"pnpm test", "Exit code: 1\nOutput:\n    1) keeps the lease\n[66:0412/02:ERROR:net/trust.cc:807] Error parsing certificate:\n1 test failed.\n"},
