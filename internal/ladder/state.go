@@ -332,7 +332,7 @@ func (r *Reading) unsettledFailures(most int) []failure {
 			continue
 		}
 		seen[key] = true
-		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.isBehind(k) || r.isWritten(k) {
+		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.isBehind(k) {
 			continue
 		}
 		source := work.Headline(s.call, 160)
@@ -345,18 +345,6 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		list = append(list, failure{source, why, int(s.msg)})
 	}
 	return list
-}
-
-// isWritten reports whether all files of a step that changes some were changed later.
-func (r *Reading) isWritten(k int) bool {
-	s := &r.steps[k]
-	if s.access.Kind != work.ToolEdit && s.access.Kind != work.ToolWrite {
-		return false
-	}
-	return !slices.ContainsFunc(append([]string{s.access.Path}, s.access.Paths...), func(p string) bool {
-		file := r.set.File(p)
-		return file == nil || file.Edited <= int(s.msg)+1
-	})
 }
 
 // isBehind reports whether the agent committed or published what it had after a step that
