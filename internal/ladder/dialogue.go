@@ -254,12 +254,10 @@ func (f *filler) resultItem(a *action) *item {
 	if s.access.Path != "" && s.access.Kind != work.ToolSearch || work.IsPatch(text) { // the files have it
 		return &noItem
 	}
-	if s.lines > 0 && s.access.Kind == work.ToolShell {
-		if text = f.withoutPlaced(s, text); isCode(text) { // of files that could not be told apart
+	if s.access.Kind == work.ToolShell {
+		if s.lines > 0 { // the files have most of it
 			return &noItem
 		}
-	}
-	if s.access.Kind == work.ToolShell {
 		text = withoutLines(withoutPassed(text, a.failed), saysProgress)
 	}
 	history := tellsHistory.MatchString(s.access.Rest)

@@ -78,12 +78,3 @@ func sumsUp(s *step, l string) bool {
 	}
 	return !strings.ContainsAny(l[len(l)-1:], "{}();,") || aside.MatchString(l)
 }
-
-// isCode reports whether a third of the lines of a text end as those of code do.
-func isCode(text string) bool {
-	code := work.CountLines(withoutLines(text, func(l string) bool {
-		l = strings.TrimSpace(l)
-		return l == "" || !strings.Contains("{}();,", l[len(l)-1:])
-	}))
-	return code*3 > work.CountLines(text)
-}

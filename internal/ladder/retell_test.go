@@ -162,7 +162,6 @@ func TestCommands(t *testing.T) {
 		"packages that passed":                 {[][2]string{{"go test ./... | tail -2", "ok  \tm/a\t0.1s\nok  \tm/b\t0.1s"}}, ": ok, 2 packages\n", ""},
 		"the files of a search":                {[][2]string{{"grep -rn --include='*_test.go' lease src", "Process exited with code 1"}}, "searched for `lease` in src (only `*_test.go`): nothing found", ""},
 		"the hits of a short search":           {[][2]string{{"grep -n lease a.go", "7:var lease = 47\n9:lease++"}}, "in a.go: 7:var lease = 47 9:lease++\n", ""},
-		"what no file took":                    {[][2]string{{"cat -n a.go && go vet", "     1\tpackage a\n" + long + long + "\nport: 8080"}}, "\n  port: 8080", "package a"},
 		"an edit between two runs":             {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
 		"success beside a warning":             {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
 		"a read of nothing":                    {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},

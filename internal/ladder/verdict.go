@@ -143,24 +143,6 @@ func standsInFiles(s *step) bool {
 	return s.lines > 0
 }
 
-// withoutPlaced leaves off the lines of an output that stand in the files that it shows.
-func (f *filler) withoutPlaced(s *step, text string) string {
-	placed := map[string]bool{}
-	for _, op := range f.kinds.Access(s.call).Ops {
-		if file := f.set.File(op.Path); file != nil {
-			for _, g := range file.Regions {
-				for _, l := range g.Lines {
-					placed[l.Text] = true
-				}
-			}
-		}
-	}
-	return withoutLines(text, func(l string) bool {
-		l = strings.TrimRight(l, "\r\n")
-		return placed[l] || placed[lineNumber.ReplaceAllString(l, "")]
-	})
-}
-
 // refusalIn says who refused a call and in which words; "" where nobody did.
 func refusalIn(s *step, failed bool) string {
 	const shortText = 200 // a longer one may speak of a refusal
