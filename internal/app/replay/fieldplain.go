@@ -176,9 +176,14 @@ func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore
 // plainAt measures one cut.
 func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (plainScore, error) {
 	s := x.session
-	view, given, err := o.viewAt(ctx, s, bare, p, at)
+	policies, err := o.policiesFor(p)
 	if err != nil {
 		return plainScore{}, err
+	}
+	place := &fieldPlace{Place: p, counter: token.New(counting, nil)}
+	view, given, err := viewOf(ctx, &policies[0], place.newRequest(s, bare.Head(at)))
+	if err != nil {
+		return plainScore{}, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
 	}
 	out := plainScore{cuts: 1, given: given, history: x.chars[at] / 4, size: viewSize(view)}
 	own := plainTexts(view)
