@@ -198,7 +198,7 @@ func TestRunNext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Cuts == 0 || len(b.Rows) != len(Viewers())-2 {
+		if b.Cuts == 0 || len(b.Rows) != 3 {
 			t.Fatalf("%d cuts, %d rows", b.Cuts, len(b.Rows))
 		}
 		for _, r := range b.Rows {
