@@ -51,8 +51,9 @@ type Outcome struct {
 	Rereads int
 	Again   float64
 
-	// Rewritten is what the views right after the first five rewrites hold.
-	Rewritten Rewritten
+	// rewritten is what the views right after the first five rewrites hold: V of each
+	// policy on its own path, where a single cut tests the first fold only.
+	rewritten viewScore
 
 	// After adds up the views right after each rewrite, in tokens of messages.
 	After int

@@ -361,14 +361,14 @@ func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Req
 	}
 	s.least, s.most = s.prompt, s.prompt
 	s.size = viewSize(msgs)
-	shown := x.readView(msgs)
-	s.own = c.countReady(shown)
-	if p.alone {
-		x.measureBeside(&s, c, msgs, shown)
-	}
 	s.words = words.measureKept(msgs)
+	if p.alone {
+		s.viewScore = x.scoreView(c, msgs)
+		return s, nil
+	}
+	s.own = c.countReady(x.readView(msgs))
 	for k, rival := range Rivals() {
-		s.rivals[k] = c.countReady(x.readView(p.rivalView(x, c, rival, msgs)))
+		s.rivals[k] = c.countReady(x.readView(rivalView(x, c, rival, msgs)))
 	}
 	return s, nil
 }
@@ -394,12 +394,9 @@ func messagesOf(h chat.History) []*chat.Message {
 	return out
 }
 
-// rivalView returns a rival's view of the same size. Where there is a fixed part, the
-// session's own system text is no part of the size: every view keeps it.
-func (p *fieldPlace) rivalView(x *nextIndex, c *NextCut, rival Rival, msgs []*chat.Message) []*chat.Message {
-	if p.alone {
-		return rival.make(x, c, 4*viewSize(msgs))
-	}
+// rivalView returns a rival's view of the same size where there is a fixed part: the
+// session's own system text is no part of the size, since every view keeps it.
+func rivalView(x *nextIndex, c *NextCut, rival Rival, msgs []*chat.Message) []*chat.Message {
 	chars := 4 * viewSize(withoutSystem(msgs))
 	view := rival.make(x, c, chars)
 	view = rival.make(x, c, chars+4*(viewSize(view)-viewSize(withoutSystem(view))))
@@ -458,12 +455,33 @@ func (c *NextCut) countReady(v *shownView) aged {
 	return out
 }
 
-// measureBeside measures what else is asked of a view, so that V is not won by
-// harming the agent.
-func (x *nextIndex) measureBeside(s *fieldScore, c *NextCut, msgs []*chat.Message, shown *shownView) {
+// viewScore is what a view holds of what the agent does next: the edits that are ready, also
+// in views of the same size by the rivals. What else is asked of a view is there so that
+// V is not won by harming the agent.
+type viewScore struct {
+	own                 aged
+	rivals              [2]aged
+	later, found, stale Tally // edits of the calls 31 to 100; ready, or found by one search; lines
+}
+
+func (a viewScore) plus(b viewScore) viewScore {
+	for i := range a.rivals {
+		a.rivals[i] = a.rivals[i].plus(b.rivals[i])
+	}
+	return viewScore{a.own.plus(b.own), a.rivals, a.later.plus(b.later), a.found.plus(b.found), a.stale.plus(b.stale)}
+}
+
+// scoreView measures a view of a cut that has its window to itself.
+func (x *nextIndex) scoreView(c *NextCut, msgs []*chat.Message) viewScore {
+	shown := x.readView(msgs)
+	s := viewScore{own: c.countReady(shown), found: x.countFound(c, msgs, shown), stale: x.countStale(c, msgs)}
 	for _, e := range c.Later {
 		s.later.put(shown.isReady(e.Path, e.Old))
 	}
-	s.found = x.countFound(c, msgs, shown)
-	s.stale = x.countStale(c, msgs)
+	for k, rival := range Rivals() {
+		if len(c.Edits) > 0 {
+			s.rivals[k] = c.countReady(x.readView(rival.make(x, c, 4*viewSize(msgs))))
+		}
+	}
+	return s
 }

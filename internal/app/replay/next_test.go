@@ -164,7 +164,7 @@ func TestNextCuts(t *testing.T) {
 func TestNextBoardDeterministic(t *testing.T) {
 	var list []fieldScore
 	for i := range 12 {
-		list = append(list, fieldScore{own: aged{{i % 4, 4}}, rivals: [2]aged{{{i % 3, 4}}, {{1, 4}}}, cuts: 1, size: 1000 * i})
+		list = append(list, fieldScore{viewScore: viewScore{own: aged{{i % 4, 4}}, rivals: [2]aged{{{i % 3, 4}}, {{1, 4}}}}, cuts: 1, size: 1000 * i})
 	}
 	row := func() *FieldRow {
 		var p FieldPlace

@@ -117,21 +117,6 @@ func rereadCost(m *model.Model, before, added int) float64 {
 	return m.Prices.Cost(use)
 }
 
-// Rewritten is what the views right after a session's first rewrites hold: V of
-// each policy on its own path, where a single cut tests the first fold only.
-type Rewritten struct {
-	Ready, Tail, Naive Tally // edits ready, and in views of the same size
-	Found              Tally // ready, or found by one search
-	Stale              Tally
-}
-
-func (a Rewritten) plus(b Rewritten) Rewritten {
-	return Rewritten{
-		a.Ready.plus(b.Ready), a.Tail.plus(b.Tail), a.Naive.plus(b.Naive),
-		a.Found.plus(b.Found), a.Stale.plus(b.Stale),
-	}
-}
-
 // measureRewrite looks at the view right after a rewrite, if it is one of the first.
 func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 	if out.Rewrites > lastMeasured {
@@ -139,17 +124,7 @@ func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
 	}
 	c := NextCut{At: i}
 	r.findDemand(&c)
-	view := r.readView(now)
-	var v Rewritten
-	v.Ready = c.countReady(view).all()
-	v.Found = r.countFound(&c, now, view)
-	if len(c.Edits) > 0 {
-		chars := 4 * viewSize(now)
-		v.Tail = c.countReady(r.readView(tailView(r.nextIndex, &c, chars))).all()
-		v.Naive = c.countReady(r.readView(naiveView(r.nextIndex, &c, chars))).all()
-	}
-	v.Stale = r.countStale(&c, now)
-	out.Rewritten = out.Rewritten.plus(v)
+	out.rewritten = out.rewritten.plus(r.scoreView(&c, now))
 }
 
 // medianStep returns the median time between two answers of a session; 0 where it has
