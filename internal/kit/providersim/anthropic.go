@@ -82,7 +82,7 @@ func (anthropicDialect) checkFields(c *call) *refusal {
 // buildPrompt makes the prompt and checks what is signed in it, since signatures are
 // about the prompt before them.
 func (d anthropicDialect) buildPrompt(c *call, msgs []blockMessage) *refusal {
-	p := newPrompt(c.s.opts.Count, false)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), cacheMark(t), "cache_control")
@@ -230,7 +230,7 @@ func (anthropicDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 }
 
 func (anthropicDialect) errorBody(c *call, r *refusal) object {
-	return anthropicError(r, c.requestID())
+	return object{"type", "error", "error", object{"type", r.kind, "message", r.message}, "request_id", c.requestID()}
 }
 
 func (anthropicDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }

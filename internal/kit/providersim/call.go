@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"net/http"
+	"sort"
 	"strconv"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // dialect is one provider's way to ask and to answer.
@@ -208,17 +211,10 @@ func (c *call) trimAnswer() {
 		c.stopped = stopLength
 		keep := c.blocks[:i:i]
 		if b.Kind == Text {
-			// The longest start that fits, found by halving.
-			lo, hi := 0, len(b.Text)
-			for lo < hi {
-				mid := (lo + hi + 1) / 2
-				if c.countBlocks(append(keep, Block{Kind: Text, Text: cutAtRune(b.Text, mid)})) <= c.maxOutput {
-					lo = mid
-				} else {
-					hi = mid - 1
-				}
-			}
-			if t := cutAtRune(b.Text, lo); t != "" {
+			n := sort.Search(len(b.Text), func(n int) bool { // the longest start that fits
+				return c.countBlocks(append(keep, Block{Kind: Text, Text: text.Head(b.Text, n+1)})) > c.maxOutput
+			})
+			if t := text.Head(b.Text, n); t != "" {
 				keep = append(keep, Block{Kind: Text, Text: t})
 			}
 		}
@@ -227,25 +223,13 @@ func (c *call) trimAnswer() {
 	}
 }
 
-// cutAtRune returns the first n bytes of a text, or a little less so that no rune is
-// cut.
-func cutAtRune(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
-}
-
 // cutIntoDeltas cuts a text into the deltas of a stream: about two dozen bytes each,
 // more for long texts so that there are never more than some hundred.
 func cutIntoDeltas(s string) []string {
 	size := max(24, len(s)/256)
 	var out []string
 	for len(s) > 0 {
-		p := cmp.Or(cutAtRune(s, size), s)
+		p := cmp.Or(text.Head(s, size), s)
 		out = append(out, p)
 		s = s[len(p):]
 	}

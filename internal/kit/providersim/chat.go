@@ -135,7 +135,7 @@ func (chatDialect) checkMessages(msgs []value) *refusal {
 
 // buildPrompt makes the prompt: tools first, then the messages.
 func (chatDialect) buildPrompt(c *call) {
-	p := newPrompt(c.s.opts.Count, true)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)

@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -172,7 +173,7 @@ func geminiTurn(contents []value) int {
 }
 
 func (d geminiDialect) buildPrompt(c *call) {
-	p := newPrompt(c.s.opts.Count, true)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	if id := c.v.firstOf("cachedContent", "cached_content"); id.ok() {
 		p.add("cached", id.bytes(), 0, markNone)
@@ -256,7 +257,9 @@ func (geminiDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
 	return badRequest(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.inputTokens(), c.window)
 }
 
-func (geminiDialect) errorBody(_ *call, r *refusal) object { return geminiError(r) }
+func (geminiDialect) errorBody(_ *call, r *refusal) object {
+	return object{"error", object{"code", r.status, "message", r.message, "status", cmp.Or(googleStatuses[r.status], "INTERNAL")}}
+}
 
 func (geminiDialect) countBody(c *call) object {
 	return object{"totalTokens", c.inputTokens(), "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", c.inputTokens()}}}

@@ -192,7 +192,7 @@ func (responsesDialect) checkTrigger(c *call, items []value) *refusal {
 
 // buildPrompt makes the prompt: tools, instructions, items.
 func (d responsesDialect) buildPrompt(c *call) {
-	p := newPrompt(c.s.opts.Count, true)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)

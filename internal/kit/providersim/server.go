@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -283,21 +282,4 @@ func readAll(in io.Reader, limit, hint int64) ([]byte, error) {
 		return buf.Bytes()[:limit], errTooLarge
 	}
 	return buf.Bytes(), nil
-}
-
-// waitFor sleeps and tells whether it slept through: not where the client went
-// away or the server was closed.
-func (s *Server) waitFor(r *http.Request, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.Context().Done():
-	case <-s.closed:
-	}
-	return false
 }
