@@ -228,33 +228,45 @@ func (d *Data) sessionsThat(fit func(*Session) bool) []*Session {
 // scoreField measures the cuts of one session in every place.
 func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]fieldScore, error) {
 	out := make([][]fieldScore, len(places))
+	err := eachCut(s, places, func(p int, x *nextIndex, req chat.Request, c *NextCut) error {
+		place := &places[p]
+		if out[p] == nil {
+			out[p] = make([]fieldScore, len(place.policies))
+		}
+		words := x.wordsBefore(c)
+		for k := range place.policies {
+			score, err := place.scorePolicy(ctx, x, req, c, words, &place.policies[k])
+			if err != nil {
+				return fmt.Errorf("%s: %w", place.policies[k].Name, err)
+			}
+			out[p][k] = out[p][k].plus(score)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// eachCut calls f with every cut of a session in every place, and with the request there.
+func eachCut(s *Session, places []fieldPlace, f func(p int, x *nextIndex, req chat.Request, c *NextCut) error) error {
 	x, bare := newBareIndex(s)
 	for p := range places {
-		place := &places[p]
-		req := place.newRequest(s, bare)
-		if place.Marked {
+		req := places[p].newRequest(s, bare)
+		if places[p].Marked {
 			req.History = s.History
 		}
-		cuts, err := place.findCuts(x, req)
+		cuts, err := places[p].findCuts(x, req)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(cuts) == 0 {
-			continue
-		}
-		out[p] = make([]fieldScore, len(place.policies))
 		for c := range cuts {
-			words := x.wordsBefore(&cuts[c])
-			for k := range place.policies {
-				score, err := place.scorePolicy(ctx, x, req, &cuts[c], words, &place.policies[k])
-				if err != nil {
-					return nil, fmt.Errorf("replay: %s on %s at message %d: %w", place.policies[k].Name, s.File, cuts[c].At, err)
-				}
-				out[p][k] = out[p][k].plus(score)
+			now := req
+			now.History = req.History.Head(cuts[c].At)
+			if err := f(p, x, now, &cuts[c]); err != nil {
+				return fmt.Errorf("replay: %s at message %d: %w", s.File, cuts[c].At, err)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // newBareIndex returns the index of a session, and its history as a request body has it,
@@ -345,7 +357,6 @@ func (p *fieldPlace) findCuts(x *nextIndex, req chat.Request) ([]NextCut, error)
 // scorePolicy measures a policy at a cut.
 func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Request, c *NextCut, words *fieldWords, by *FieldPolicy) (fieldScore, error) {
 	s := fieldScore{cuts: 1, history: x.chars[c.At] / 4}
-	req.History = req.History.Head(c.At)
 	msgs, given, err := viewOf(ctx, by, req)
 	if err != nil {
 		return s, err

@@ -142,9 +142,9 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 	fixed := k.Conversation() + k.System(s.System) + k.Tools(s.Tools)
 	for at := range h.Len() {
 		if at > 0 && 2*size >= all && h.At(at).Role == chat.Assistant {
-			p := Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}
+			place := fieldPlace{Place: Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}, counter: k}
 			x, bare := newBareIndex(s)
-			return o.plainAt(ctx, x, bare, p, at)
+			return o.plainAt(ctx, x, place.Place, place.newRequest(s, bare.Head(at)))
 		}
 		size += k.At(h, at)
 	}
@@ -157,38 +157,29 @@ func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore
 	if err != nil {
 		return sum, err
 	}
-	place := &places[0]
-	x, bare := newBareIndex(s)
-	cuts, err := place.findCuts(x, place.newRequest(s, bare))
-	if err != nil {
-		return sum, err
-	}
-	for _, c := range cuts {
-		one, err := o.plainAt(ctx, x, bare, place.Place, c.At)
-		if err != nil {
-			return sum, err
-		}
+	err = eachCut(s, places, func(_ int, x *nextIndex, req chat.Request, _ *NextCut) error {
+		one, err := o.plainAt(ctx, x, places[0].Place, req)
 		sum = sum.plus(one)
-	}
-	return sum, nil
+		return err
+	})
+	return sum, err
 }
 
-// plainAt measures one cut.
-func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (plainScore, error) {
-	s := x.session
+// plainAt measures the request at one cut.
+func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, p Place, req chat.Request) (plainScore, error) {
 	policies, err := o.policiesFor(p)
 	if err != nil {
 		return plainScore{}, err
 	}
-	place := &fieldPlace{Place: p, counter: token.New(counting, nil)}
-	view, given, err := viewOf(ctx, &policies[0], place.newRequest(s, bare.Head(at)))
+	view, given, err := viewOf(ctx, &policies[0], req)
 	if err != nil {
-		return plainScore{}, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
+		return plainScore{}, fmt.Errorf("replay: %s on %s: %w", policies[0].Name, x.session.File, err)
 	}
+	at := req.History.Len()
 	out := plainScore{cuts: 1, given: given, history: x.chars[at] / 4, size: viewSize(view)}
 	own := plainTexts(view)
 	tail := plainTexts(tailView(x, &NextCut{At: at}, 4*out.size))
-	for _, v := range nextArgs(s, at) {
+	for _, v := range nextArgs(x.session, at) {
 		out.own.put(standsInTexts(own, v))
 		out.tail.put(standsInTexts(tail, v))
 	}

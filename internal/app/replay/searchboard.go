@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -79,44 +78,34 @@ func Searches(ctx context.Context, d *Data, opts *PlaceOptions) (*SearchBoard, e
 // searchSession measures the cuts of one session in every place.
 func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]SearchRow, error) {
 	out := make([]SearchRow, len(places))
-	x, bare := newBareIndex(s)
-	for p := range places {
-		req := places[p].newRequest(s, bare)
-		cuts, err := places[p].findCuts(x, req)
+	err := eachCut(s, places, func(p int, x *nextIndex, req chat.Request, c *NextCut) error {
+		r, err := places[p].engine.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for c := range cuts {
-			cut := &cuts[c]
-			now := req
-			now.History = bare.Head(cut.At)
-			r, err := places[p].engine.Fit(ctx, now, winnow.State{Ask: winnow.Ask{Force: true}})
-			if err != nil {
-				return nil, fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
-			}
-			out[p].Cuts++
-			shown := x.readView(viewMessages(now.History, r.View))
-			for _, e := range append(cut.Edits[:len(cut.Edits):len(cut.Edits)], cut.Later...) {
-				ready := shown.isReady(e.Path, e.Old)
-				first, five, whole := ready, ready, ready
-				if !ready {
-					whole = x.hidesOld(r.Plan, &e)
-					for k, h := range recall.Hidden(now.History, r.Plan, x.searchQuery(&e), "") {
-						if k >= 5 || five {
-							break
-						}
-						five = x.holdsOld(h.Message, &e)
-						first = k == 0 && five
+		out[p].Cuts++
+		shown := x.readView(viewMessages(req.History, r.View))
+		for _, e := range slices.Concat(c.Edits, c.Later) {
+			ready := shown.isReady(e.Path, e.Old)
+			first, five, whole := ready, ready, ready
+			if !ready {
+				whole = x.hidesOld(r.Plan, &e)
+				for k, h := range recall.Hidden(req.History, r.Plan, x.searchQuery(&e), "") {
+					if k >= 5 || five {
+						break
 					}
+					five = x.holdsOld(h.Message, &e)
+					first = k == 0 && five
 				}
-				out[p].Ready.put(ready)
-				out[p].First.put(first)
-				out[p].Five.put(five)
-				out[p].Whole.put(whole)
 			}
+			out[p].Ready.put(ready)
+			out[p].First.put(first)
+			out[p].Five.put(five)
+			out[p].Whole.put(whole)
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // hidesOld reports whether what a plan hides has the old text of an edit.
