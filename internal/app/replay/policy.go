@@ -2,9 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -164,31 +161,3 @@ func Presets() []Policy {
 
 // None returns the policy that compacts nothing.
 func None() Policy { return Keeping("none", false, nil, nil) }
-
-// ByName returns those of the policies that have one of the names, in their order.
-// Dashes may stand for blanks.
-func ByName(from []Policy, names ...string) ([]Policy, error) {
-	want := map[string]bool{}
-	for _, n := range names {
-		want[plainName(n)] = true
-	}
-	var all []string
-	policies := []Policy{}
-	for _, p := range from {
-		name := plainName(p.Name)
-		all = append(all, name)
-		if want[name] {
-			policies = append(policies, p)
-		}
-	}
-	for _, n := range names {
-		if !slices.Contains(all, plainName(n)) {
-			return nil, fmt.Errorf("replay: there is no policy %q; there are %s", n, strings.Join(all, ", "))
-		}
-	}
-	return policies, nil
-}
-
-func plainName(s string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", "-"))
-}
