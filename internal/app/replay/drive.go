@@ -112,9 +112,9 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	var rules ruleState
 	var again *rereader
 	if d.next != nil {
-		again = newRereader(d.next, func(p *chat.Part) int {
+		again = &rereader{nextIndex: d.next, tokens: func(p *chat.Part) int {
 			return d.scaleTokens(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
-		})
+		}}
 	}
 	for i := range h.Len() {
 		answer := h.At(i)
@@ -180,9 +180,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		d.payRequest(&out, prompt, read, d.tokens[i], answer.Time-prevTime, timed, sent.Calls)
 
 		if again != nil {
-			rewrote := same < len(prev)
-			again.noteMoved(prev[same:], now[same:])
-			if rewrote {
+			if same < len(prev) { // a rewrite
+				again.parts, again.extra = nil, 0
 				again.measureRewrite(&out, i, now)
 			}
 			out.Again += d.price.Prices.Cost(chat.Usage{CacheRead: again.extra}) // what rides along, not for the first time

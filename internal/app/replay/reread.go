@@ -31,28 +31,8 @@ type rereader struct {
 	*nextIndex
 	tokens func(p *chat.Part) int
 
-	in    map[*chat.Message]int // messages of the context
-	parts []partAt              // that ride along
-	extra int                   // their tokens
-}
-
-func newRereader(x *nextIndex, tokens func(*chat.Part) int) *rereader {
-	return &rereader{nextIndex: x, tokens: tokens, in: map[*chat.Message]int{}}
-}
-
-// noteMoved notes which messages left the context and which came.
-func (r *rereader) noteMoved(gone, came []*chat.Message) {
-	if len(gone) > 0 { // a rewrite
-		r.parts, r.extra = nil, 0
-	}
-	for _, m := range gone {
-		if r.in[m]--; r.in[m] == 0 {
-			delete(r.in, m)
-		}
-	}
-	for _, m := range came {
-		r.in[m]++
-	}
+	parts []partAt // that ride along
+	extra int      // their tokens
 }
 
 // hasText reports whether an edit's old text is in the context.
@@ -65,16 +45,7 @@ func (r *rereader) hasText(w *wanted, i int, shown func() *shownView) bool {
 			return true
 		}
 	}
-	m := r.session.History.At(w.source.msg)
-	if r.in[m] > 0 && r.sourceUnder(w) {
-		return true // the newest showing is there as it was
-	}
 	return shown().isReady(w.path, w.old)
-}
-
-// sourceUnder reports whether the newest showing stands under the file's path.
-func (r *rereader) sourceUnder(w *wanted) bool {
-	return r.readView([]*chat.Message{r.session.History.At(w.source.msg)}).isReady(w.path, w.old)
 }
 
 // readAgain takes the part that showed the text into the context and returns its
