@@ -110,12 +110,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	var prev []*chat.Message
 	var prevTime int64
 	var rules ruleState
-	var again *rereader
-	if d.next != nil {
-		again = &rereader{nextIndex: d.next, tokens: func(p *chat.Part) int {
-			return d.scaleTokens(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
-		}}
-	}
+	var rides riding
 	for i := range h.Len() {
 		answer := h.At(i)
 		if answer.Role != chat.Assistant || i == 0 {
@@ -179,14 +174,14 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		}
 		d.payRequest(&out, prompt, read, d.tokens[i], answer.Time-prevTime, timed, sent.Calls)
 
-		if again != nil {
+		if d.next != nil {
 			if same < len(prev) { // a rewrite
-				again.parts, again.extra = nil, 0
-				again.measureRewrite(&out, i, now)
+				rides = riding{}
+				d.measureRewrite(&out, i, now)
 			}
-			out.Again += d.price.Prices.Cost(chat.Usage{CacheRead: again.extra}) // what rides along, not for the first time
-			if !refused {                                                        // a request that is refused edits nothing
-				d.judgeEdits(&out, again, i, prompt, now)
+			out.Again += d.price.Prices.Cost(chat.Usage{CacheRead: rides.tokens}) // what rides along, not for the first time
+			if !refused {                                                         // a request that is refused edits nothing
+				d.judgeEdits(&out, &rides, i, prompt, now)
 			}
 		}
 		if d.look != nil {

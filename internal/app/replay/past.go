@@ -311,7 +311,7 @@ func (v *hindsight) findRereads(answer, prompt int, now []*chat.Message) {
 		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(keepPresent(lines, v.next.readView(now).linesOfFile(path))) >= len(lines) {
 			continue
 		}
-		tokens := v.x.scaleTokens(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
+		tokens := v.x.partTokens(result)
 		v.reads = append(v.reads, reread{answer, v.from, path, stood, tokens, prompt})
 	}
 }

@@ -26,55 +26,31 @@ const rereadOutput = 150
 // lastMeasured is the last rewrite of a session whose view is looked at.
 const lastMeasured = 5
 
-// rereader follows what the context of one replay shows.
-type rereader struct {
-	*nextIndex
-	tokens func(p *chat.Part) int
-
-	parts []partAt // that ride along
-	extra int      // their tokens
-}
-
-// hasText reports whether an edit's old text is in the context.
-func (r *rereader) hasText(w *wanted, i int, shown func() *shownView) bool {
-	if w.source.msg == i {
-		return true // the agent has just written it
-	}
-	for _, p := range r.parts {
-		if anyContains(r.texts[p.msg][p.part], w.old) {
-			return true
-		}
-	}
-	return shown().isReady(w.path, w.old)
-}
-
-// readAgain takes the part that showed the text into the context and returns its
-// tokens.
-func (r *rereader) readAgain(w *wanted) int {
-	n := r.tokens(&r.session.History.At(w.source.msg).Parts[w.source.part])
-	r.parts = append(r.parts, w.source)
-	r.extra += n
-	return n
+// riding is what was read again and stays in the context until the next rewrite.
+type riding struct {
+	parts  []partAt
+	tokens int
 }
 
 // judgeEdits judges the edits of message i against the context now and the size of
 // its prompt, and charges the re-reads that they need.
-func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
-	shown := r.readViewOnce(now)
-	for k := range r.wanted[i] {
-		w := &r.wanted[i][k]
+func (d *driver) judgeEdits(out *Outcome, r *riding, i, prompt int, now []*chat.Message) {
+	shown := d.next.readViewOnce(now)
+	for _, w := range d.next.wanted[i] {
 		if !w.known {
 			continue
 		}
-		ok := r.hasText(w, i, shown)
+		rides := func(p partAt) bool { return anyContains(d.next.texts[p.msg][p.part], w.old) }
+		// What stands in the same message the agent has just written.
+		ok := w.source.msg == i || slices.ContainsFunc(r.parts, rides) || shown().isReady(w.path, w.old)
 		out.Edits.put(ok)
 		if ok {
 			continue
 		}
-		before := prompt + r.extra
-		added := r.readAgain(w)
+		added := d.partTokens(&d.session.History.At(w.source.msg).Parts[w.source.part])
 		out.Rereads++
-		out.Again += rereadCost(&d.price, before, added)
+		out.Again += rereadCost(&d.price, prompt+r.tokens, added)
+		r.parts, r.tokens = append(r.parts, w.source), r.tokens+added
 	}
 }
 
@@ -89,13 +65,12 @@ func rereadCost(m *model.Model, before, added int) float64 {
 }
 
 // measureRewrite looks at the view right after a rewrite, if it is one of the first.
-func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
-	if out.Rewrites > lastMeasured {
-		return
+func (d *driver) measureRewrite(out *Outcome, i int, now []*chat.Message) {
+	if out.Rewrites <= lastMeasured {
+		c := NextCut{At: i}
+		d.next.findDemand(&c)
+		out.rewritten = out.rewritten.plus(d.next.scoreView(&c, now))
 	}
-	c := NextCut{At: i}
-	r.findDemand(&c)
-	out.rewritten = out.rewritten.plus(r.scoreView(&c, now))
 }
 
 // medianStep returns the median time between two answers of a session; 0 where it has
