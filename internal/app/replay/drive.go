@@ -77,8 +77,8 @@ type driver struct {
 	*index
 	window int
 	price  model.Model
-	own    bool // our settings decide when
-	works  model.Window
+	own    bool         // our settings decide when to compact, as in the field, and not the trigger
+	works  model.Window // that a gateway knows the agent to work in, which is then the window here
 
 	// next knows the session's edits; without it nothing is read again.
 	next *nextIndex
@@ -97,11 +97,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	h := d.session.History
 	out := Outcome{Session: d.session, Step: d.step}
 	b := newBook(d.index)
-	setup := Setup{
-		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions,
-		Model: d.price, Works: d.works, book: b,
-	}
+	setup := Setup{Window: d.window, Trigger: int(trigger * float64(d.window)), run: d, book: b}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))
 	next, err := p.Begin(setup)
 	if err != nil {

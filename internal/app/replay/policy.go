@@ -7,9 +7,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/agents/table"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transcript"
 )
 
 // Policy decides what a model sees of a conversation that grows. Ours and the peers'
@@ -57,32 +55,14 @@ const llmBlocks = 73 * time.Second
 
 // Setup is what a compactor works with.
 type Setup struct {
-	Request chat.Request // system prompt and tools; the history is empty
-
 	// Window is the model's, Trigger the prompt's size from which on everybody
 	// compacts, so that rows differ in what is done and not in when. Only where
 	// costs say so do our presets depart from it.
 	Window, Trigger int
 
-	// Model is the one whose prices are charged; nobody needs to know it.
-	Model model.Model
+	Agent table.Agent // that wrote the session, where that is known
 
-	// Fixed is the size of what every request carries besides messages.
-	Fixed int
-
-	// Own says that our settings decide when to compact, as in the field, and not
-	// the trigger.
-	Own bool
-
-	// Agent wrote the session, where that is known; Works is the window that a
-	// gateway knows it to work in, which is then the window here.
-	Agent table.Agent
-	Works model.Window
-
-	// Compactions are those that the client made. Only the policy that repeats
-	// them may look at them.
-	Compactions []transcript.Compaction
-
+	run  *driver // what the engine and the policy that repeats the client know besides
 	book *book
 }
 
@@ -99,7 +79,7 @@ func (s *Setup) Declare(m *chat.Message, tokens int) {
 
 // Total returns the size of a request with these messages.
 func (s *Setup) Total(msgs []*chat.Message) int {
-	n := s.Fixed
+	n := s.book.fixed
 	for _, m := range msgs {
 		n += s.Tokens(m)
 	}

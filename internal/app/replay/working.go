@@ -27,7 +27,7 @@ type Working struct {
 }
 
 // NewWorking returns an empty list.
-func NewWorking(s Setup) *Working { return &Working{Setup: s, Size: s.Fixed} }
+func NewWorking(s Setup) *Working { return &Working{Setup: s, Size: s.book.fixed} }
 
 // Grow takes over what is new in the history.
 func (w *Working) Grow(h chat.History) {
