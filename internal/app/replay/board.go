@@ -89,7 +89,7 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	}
 	var err error
 	if o.Edits {
-		if b.Next, err = RunNext(ctx, d, &NextOptions{Crew: o.Crew}); err != nil {
+		if b.Next, err = RunNext(ctx, d, 0, &o.Crew); err != nil {
 			return nil, err
 		}
 	}

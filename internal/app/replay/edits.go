@@ -42,32 +42,22 @@ func nextPolicies(window int) (out []FieldPolicy, err error) {
 	return out, nil
 }
 
-// NextOptions say what the board of next edits measures.
-type NextOptions struct {
-	Window int // the default is 64,000
-	Crew
-}
-
 // NextBoard says of how many of the next edits the old text is still there.
 type NextBoard struct {
 	Fingerprint string `json:"fingerprint"`
 	FieldPlace
 }
 
-// RunNext measures the next edits.
-func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error) {
-	var o NextOptions
-	if opts != nil {
-		o = *opts
-	}
-	o.Window = cmp.Or(o.Window, 64000)
-	policies, err := nextPolicies(o.Window)
+// RunNext measures the next edits in a window; 0 is 64,000 tokens.
+func RunNext(ctx context.Context, d *Data, window int, c *Crew) (*NextBoard, error) {
+	window = cmp.Or(window, 64000)
+	policies, err := nextPolicies(window)
 	if err != nil {
 		return nil, err
 	}
-	place := fieldPlace{Place: Place{Window: o.Window, Marked: true}, policies: policies, counter: token.New(counting, nil), alone: true}
-	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, o.Window) })
-	places, err := o.scorePlaces(ctx, sessions, []fieldPlace{place})
+	place := fieldPlace{Place: Place{Window: window, Marked: true}, policies: policies, counter: token.New(counting, nil), alone: true}
+	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, window) })
+	places, err := c.scorePlaces(ctx, sessions, []fieldPlace{place})
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ func TestRunNext(t *testing.T) {
 	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
 	var boards [2][]byte
 	for i, workers := range []int{1, 3} {
-		b, err := RunNext(t.Context(), d, &NextOptions{Window: 24000, Crew: Crew{Workers: workers}})
+		b, err := RunNext(t.Context(), d, 24000, &Crew{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,13 +18,6 @@ import (
 // the view, or one search in what the view hides finds it. The agent searches with the
 // path and the words that it wrote last before the edit.
 
-// PlaceOptions say where searches are measured. The zero value is the usual
-// places.
-type PlaceOptions struct {
-	Places []Place
-	Crew
-}
-
 // SearchBoard says what one search finds.
 type SearchBoard struct {
 	Fingerprint string      `json:"fingerprint"`
@@ -45,18 +38,18 @@ func (a SearchRow) plus(b SearchRow) SearchRow {
 	return SearchRow{a.Place, a.Cuts + b.Cuts, a.Ready.plus(b.Ready), a.First.plus(b.First), a.Five.plus(b.Five), a.Whole.plus(b.Whole)}
 }
 
-// Searches measures the search of package recall over what the engine's views hide.
-func Searches(ctx context.Context, d *Data, opts *PlaceOptions) (*SearchBoard, error) {
-	o := *opts
-	if o.Places == nil {
-		o.Places = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 100_000, Fixed: 20_000}, {Window: 64_000}}
+// Searches measures the search of package recall over what the engine's views hide, in some
+// places; nil are the usual ones.
+func Searches(ctx context.Context, d *Data, in []Place, c *Crew) (*SearchBoard, error) {
+	if in == nil {
+		in = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 100_000, Fixed: 20_000}, {Window: 64_000}}
 	}
-	places, err := openPlaces(o.Places)
+	places, err := openPlaces(in)
 	if err != nil {
 		return nil, err
 	}
 	sums := make([][]SearchRow, len(d.Sessions))
-	err = o.Each(ctx, len(d.Sessions), "searches", func(i int) error {
+	err = c.Each(ctx, len(d.Sessions), "searches", func(i int) error {
 		var err error
 		sums[i], err = searchSession(ctx, &d.Sessions[i], places)
 		return err
