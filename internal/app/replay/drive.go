@@ -96,7 +96,7 @@ type driver struct {
 func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	h := d.session.History
 	out := Outcome{Session: d.session, Step: d.step}
-	b := newBook(d.index)
+	b := &book{d.index, map[*chat.Message]int{}}
 	setup := Setup{Window: d.window, Trigger: int(trigger * float64(d.window)), run: d, book: b}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))
 	next, err := p.Begin(setup)

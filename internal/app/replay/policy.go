@@ -89,12 +89,7 @@ func (s *Setup) Total(msgs []*chat.Message) int {
 // book remembers what is known about the messages of one replay.
 type book struct {
 	*index
-	own    map[*chat.Message]int // tokens of messages that a policy made
-	digest map[*chat.Message]chat.Hash
-}
-
-func newBook(x *index) *book {
-	return &book{index: x, own: map[*chat.Message]int{}, digest: map[*chat.Message]chat.Hash{}}
+	own map[*chat.Message]int // tokens of messages that a policy made
 }
 
 // sizeOf returns the tokens of a message.
@@ -125,12 +120,7 @@ func (b *book) hash(m *chat.Message) chat.Hash {
 	if i, ok := b.raw[m]; ok {
 		return b.session.History.Digest(int(i))
 	}
-	d, ok := b.digest[m]
-	if !ok {
-		d = m.Digest()
-		b.digest[m] = d
-	}
-	return d
+	return m.Digest()
 }
 
 // Presets returns the engine as every surface runs it when nothing is set, which is
