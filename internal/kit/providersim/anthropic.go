@@ -224,13 +224,7 @@ func (anthropicDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 		return badRequest(ruleOverflow, "Input is too long for requested model.")
 	}
 	if sum {
-		return badRequest(ruleOverflow, "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", c.inputTokens(), c.maxOutput, c.window)
+		return badRequest(ruleOverflow, "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", c.prompt.tokens, c.maxOutput, c.window)
 	}
-	return badRequest(ruleOverflow, "prompt is too long: %d tokens > %d maximum", c.inputTokens(), c.window)
+	return badRequest(ruleOverflow, "prompt is too long: %d tokens > %d maximum", c.prompt.tokens, c.window)
 }
-
-func (anthropicDialect) errorBody(c *call, r *refusal) object {
-	return object{"type", "error", "error", object{"type", r.kind, "message", r.message}, "request_id", c.requestID()}
-}
-
-func (anthropicDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }

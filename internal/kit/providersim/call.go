@@ -28,12 +28,6 @@ type dialect interface {
 	answerBody(c *call) object
 	answerEvents(c *call) []event
 
-	// countBody answers the endpoint that only counts.
-	countBody(c *call) object
-
-	// errorBody says that something went wrong.
-	errorBody(c *call, r *refusal) object
-
 	// tooLong is the refusal of a prompt over the window. sum is set where the
 	// prompt alone would fit and only with the wanted output does not.
 	tooLong(c *call, shape Overflow, sum bool) *refusal
@@ -50,7 +44,7 @@ type traits struct {
 
 // failedEvent says inside a stream of which n events were sent that something went wrong.
 func (c *call) failedEvent(r *refusal, n int) event {
-	body := c.d.errorBody(c, r)
+	body := c.errorBody(r)
 	if d, ok := c.d.(responsesDialect); ok {
 		body = object{"type", "response.failed", "sequence_number", n, "response", d.responseObject(c, "failed", r, list{}, nil)}
 	}
@@ -109,8 +103,17 @@ type call struct {
 	created time.Time
 }
 
-// inputTokens returns the size of the prompt.
-func (c *call) inputTokens() int { return c.prompt.tokens }
+// countBody answers the endpoint that only counts. Chat completions have none.
+func (c *call) countBody() object {
+	n := c.prompt.tokens
+	switch c.d.traits().name {
+	case Responses:
+		return object{"object", "response.input_tokens", "input_tokens", n}
+	case Gemini:
+		return object{"totalTokens", n, "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", n}}}
+	}
+	return object{"input_tokens", n}
+}
 
 // billedUsage returns the usage that is paid for: Gemini reports thoughts beside the
 // output, the others inside it.

@@ -1,7 +1,6 @@
 package providersim
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -254,13 +253,5 @@ func (geminiDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
 	if shape == OverflowLimit {
 		return badRequest(ruleOverflow, "The input token count exceeds the maximum number of tokens allowed (%d).", c.window)
 	}
-	return badRequest(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.inputTokens(), c.window)
-}
-
-func (geminiDialect) errorBody(_ *call, r *refusal) object {
-	return object{"error", object{"code", r.status, "message", r.message, "status", cmp.Or(googleStatuses[r.status], "INTERNAL")}}
-}
-
-func (geminiDialect) countBody(c *call) object {
-	return object{"totalTokens", c.inputTokens(), "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", c.inputTokens()}}}
+	return badRequest(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.prompt.tokens, c.window)
 }

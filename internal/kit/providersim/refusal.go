@@ -124,8 +124,14 @@ func notJSON(d string, err error) *refusal {
 	return r
 }
 
-// openaiError returns the body of an error in both of OpenAI's dialects.
-func openaiError(r *refusal) object {
+// errorBody says what went wrong, as the provider does.
+func (c *call) errorBody(r *refusal) object {
+	switch c.d.traits().name {
+	case Anthropic:
+		return object{"type", "error", "error", object{"type", r.kind, "message", r.message}, "request_id", c.requestID()}
+	case Gemini:
+		return object{"error", object{"code", r.status, "message", r.message, "status", cmp.Or(googleStatuses[r.status], "INTERNAL")}}
+	}
 	return object{"error", object{"message", r.message, "type", r.kind, "param", orNull(r.param), "code", orNull(r.code)}}
 }
 

@@ -56,7 +56,7 @@ func (o *writer) sendRefusal(c *call, r *refusal) {
 		o.w.Header().Set("Retry-After", strconv.Itoa(r.retry))
 	}
 	o.w.Header().Set("Request-Id", c.requestID())
-	body := encodeJSON(c.d.errorBody(c, r))
+	body := encodeJSON(c.errorBody(r))
 	if c.array {
 		body = append(append([]byte{'['}, body...), ']')
 	}
