@@ -40,10 +40,7 @@ type Options struct {
 }
 
 func (o *Options) orDefault() Options {
-	var r Options
-	if o != nil {
-		r = *o
-	}
+	r := *o
 	if r.Policies == nil {
 		r.Policies = append(Presets(), None())
 	}

@@ -161,10 +161,7 @@ func openPlaces(places []Place) ([]fieldPlace, error) {
 
 // Field measures the field.
 func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error) {
-	var o FieldOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *opts
 	if o.Places == nil {
 		o.Places = Places()
 	}
