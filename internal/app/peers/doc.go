@@ -18,7 +18,7 @@ func Policies() []replay.Policy {
 		replay.None(),
 		replay.Keeping("sliding window", false, nil, slideWindow),
 		replay.Keeping("picoclaw", false, nil, dropOldTurns),
-		umbra(),
+		replay.Keeping("umbra", false, nil, splitTurn),
 		replay.Keeping("neurolink", false, nil, neurolink(false)),
 		replay.Keeping("neurolink+llm", true, nil, neurolink(true)),
 		replay.Keeping("pi", true, nil, cutAndSummarise),

@@ -13,8 +13,9 @@ import (
 // while still over the target. Without an LLM the third stage fails and the
 // fourth follows. Its repair of pairs afterwards is left out, since validity is
 // looked at before any repair.
-func neurolink(llm bool) func(*replay.Working, chat.History) []replay.SummaryCall {
-	return func(w *replay.Working, _ chat.History) (calls []replay.SummaryCall) {
+func neurolink(llm bool) func(*replay.Working, chat.History) replay.Sent {
+	return func(w *replay.Working, _ chat.History) replay.Sent {
+		var calls []replay.SummaryCall
 		target := int(neuroTarget * float64(w.Window))
 		// In a small window both together exceed the trigger, and nothing would
 		// ever be pruned: there they shrink with the window.
@@ -30,7 +31,7 @@ func neurolink(llm bool) func(*replay.Working, chat.History) []replay.SummaryCal
 		if w.Size > target {
 			slideMiddle(w)
 		}
-		return calls
+		return w.Sent(calls...)
 	}
 }
 
