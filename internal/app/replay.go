@@ -20,6 +20,8 @@ type replayFlags struct {
 	model, markdown, commit           string
 	at                                float64
 	edits, field, alone, search       bool
+	read                              int
+	seed                              uint64
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -33,6 +35,7 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --search                          does one search find what is hidden?
+  winnow replay sessions/ --read 10 --seed 7                ten compactions to read
 
 Replays recorded sessions under compaction policies, offline and without a model. It
 measures whether the text of the agent's next edits is still there, what it would have
@@ -45,6 +48,8 @@ counted with the tables of the o200k vocabulary.`,
 	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000)")
 	fl.StringVar(&f.model, "model", "", "`MODEL` whose prices are charged (default claude-opus-5-5)")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
+	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks")
 	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
 	fl.BoolVar(&f.search, "search", false, "only measure what one search in what is hidden finds of the next edits")
 	fl.BoolVar(&f.alone, "alone", false, "only compare whole sessions with the agents that wrote them, alone with their own compaction: when, how often, dollars, waits")
@@ -53,8 +58,9 @@ counted with the tables of the o200k vocabulary.`,
 	fl.Float64Var(&f.at, "at", 0, "with --field: `SHARE` of the room at which sessions are cut (default: where winnow would with nothing set)")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
-	cmd.MarkFlagsMutuallyExclusive("edits", "field", "alone", "search")
+	cmd.MarkFlagsMutuallyExclusive("edits", "field", "alone", "search", "read")
 	cmd.MarkFlagsMutuallyExclusive("policy", "edits")
+	cmd.MarkFlagsMutuallyExclusive("policy", "read")
 	return cmd
 }
 
@@ -76,6 +82,8 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 	ctx := cmd.Context()
 	var crew replay.Crew
 	switch {
+	case f.read != 0:
+		return a.replayRead(cmd, args, f, windows)
 	case f.field:
 		o := &replay.FieldOptions{Targets: targets}
 		if o.Places, err = fieldPlaces(windows, fixed, f.at); err != nil {
@@ -95,10 +103,10 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 			return replay.Alone(ctx, d, peers.Alone(), places, &crew)
 		})
 	case f.edits:
-		if len(windows) > 1 {
-			return usageErrorf("--edits looks at one window; name one with --window")
+		window, err := oneWindow("--edits", windows)
+		if err != nil {
+			return err
 		}
-		window := append(windows, 0)[0] // 0 is the usual one
 		return a.measureBoard(cmd, args, f, &crew.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(ctx, d, window, &crew) })
 	}
 	o := &replay.Options{Policies: peers.Policies(), Windows: windows, Edits: len(f.policies) == 0}
@@ -120,6 +128,17 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 		}
 	}
 	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Run(ctx, d, o) })
+}
+
+// oneWindow returns the window of a report that looks at one, 0 for its usual one.
+func oneWindow(report string, windows []int) (int, error) {
+	switch len(windows) {
+	case 0:
+		return 0, nil
+	case 1:
+		return windows[0], nil
+	}
+	return 0, usageErrorf("%s looks at one window; name one with --window", report)
 }
 
 // board is what a measurement gives.
@@ -173,6 +192,32 @@ func (a *app) loadReplayData(cmd *cobra.Command, args []string) (*replay.Data, e
 		a.say("left out: %s", s)
 	}
 	return data, nil
+}
+
+// replayRead prints compactions.
+func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
+	if f.read < 0 || a.asJSON {
+		return usageErrorf("--read prints a number of compactions as text")
+	}
+	window, err := oneWindow("--read", windows)
+	if err != nil {
+		return err
+	}
+	r := replay.Reading{Count: f.read, Seed: f.seed, Window: window}
+	data, err := a.loadReplayData(cmd, args)
+	if err != nil {
+		return err
+	}
+	text, err := await(cmd.Context(), func() (string, error) {
+		var b strings.Builder
+		err := replay.Read(cmd.Context(), &b, data, r)
+		return b.String(), err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, text)
+	return err
 }
 
 // command says how a report can be made again, without the places of this machine.
