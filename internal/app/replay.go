@@ -49,7 +49,7 @@ counted with the tables of the o200k vocabulary.`,
 	fl.StringVar(&f.model, "model", "", "`MODEL` whose prices are charged (default claude-opus-5-5)")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
 	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the places without one that --field looks at")
 	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
 	fl.BoolVar(&f.search, "search", false, "only measure what one search in what is hidden finds of the next edits")
 	fl.BoolVar(&f.alone, "alone", false, "only compare whole sessions with the agents that wrote them, alone with their own compaction: when, how often, dollars, waits")
@@ -85,7 +85,7 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 	case f.read != 0:
 		return a.replayRead(cmd, args, f, windows)
 	case f.field:
-		o := &replay.FieldOptions{Targets: targets}
+		o := &replay.FieldOptions{Targets: targets, Seed: f.seed}
 		if o.Places, err = fieldPlaces(windows, fixed, f.at); err != nil {
 			return err
 		}

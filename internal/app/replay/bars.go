@@ -139,6 +139,9 @@ func (b *FieldBoard) Bars() []Bar {
 			p.addBars(r, name, &all)
 		}
 	}
+	if r := &b.Recorded; r.Lines.Of > 0 {
+		all.add(r.Lines.Share() >= r.Tail.Share(), "lines that were read again after recorded compactions", fmt.Sprintf("at least %.3f (tail)", r.Tail.Share()), "%.3f", r.Lines.Share())
+	}
 	for i := range b.Plain {
 		if p := &b.Plain[i]; p.Args > 0 {
 			all.add(p.Ready.Share() >= p.Tail.Share(), "next arguments without files, "+p.What, fmt.Sprintf("at least %.3f (tail)", p.Tail.Share()), "%.3f", p.Ready.Share())

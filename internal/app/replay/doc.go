@@ -28,9 +28,10 @@
 // share of the room, then every 30,000 tokens. What counts is the request as it is
 // sent, in which nothing marks what nobody typed. V is split by how far back the
 // text was last seen; beside it stand the user's words and the agent's closing
-// messages that are kept. For sessions without files it looks for the values that
-// the agent writes into its next calls. What agents read again after the compactions
-// that files record is looked at by [MeasurePast].
+// messages that are kept. Regret is what agents read again after the compactions
+// that files record, and how much of it a view of the client's size has, beside
+// places without a compaction. For sessions without files it looks for the values
+// that the agent writes into its next calls.
 //
 // # A whole session
 //

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +40,10 @@ type Place struct {
 	// At is the share of the room at which sessions are cut first. 0 is where the
 	// engine would compact with nothing set.
 	At float64 `json:"at,omitempty"`
+
+	// Target is the whole prompt that views are to have, in tokens; 0 leaves that
+	// to the policy.
+	Target int `json:"target,omitempty"`
 }
 
 // Places returns those that the field is measured in.
@@ -105,8 +108,11 @@ type FieldOptions struct {
 	// set, and for each target.
 	Policies func(Place) ([]FieldPolicy, error)
 
-	// Edits leaves out the sessions without files.
+	// Edits leaves out regret and the sessions without files.
 	Edits bool
+
+	// Seed draws the places at which nothing was compacted.
+	Seed uint64
 
 	Crew
 }
@@ -116,7 +122,7 @@ func (o *FieldOptions) policiesFor(p Place) ([]FieldPolicy, error) {
 	if o.Policies != nil {
 		return o.Policies(p)
 	}
-	own, err := Shipped("nothing set", winnow.Settings{}, p, 0)
+	own, err := Shipped("nothing set", winnow.Settings{}, p, p.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +188,9 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 	b := &FieldBoard{Fingerprint: d.Fingerprint}
 	if b.Places, err = o.scorePlaces(ctx, sessions, places); err != nil || o.Edits {
 		return b, err
+	}
+	if b.Recorded, b.Random, err = o.measureRegrets(ctx, d); err != nil {
+		return nil, err
 	}
 	b.Plain, err = o.measurePlain(ctx, d)
 	return b, err
@@ -379,27 +388,6 @@ func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Req
 		s.rivals[k] = c.countReady(x.readView(rivalView(x, c, rival, msgs)))
 	}
 	return s, nil
-}
-
-// viewOf makes a view. It is everything where the engine says that it cannot be less;
-// given is 1 then.
-func viewOf(ctx context.Context, by *FieldPolicy, req chat.Request) (msgs []*chat.Message, given int, err error) {
-	msgs, err = by.View(ctx, req)
-	var cannot *winnow.CannotFitError
-	var short *winnow.NotLastingError
-	if !errors.As(err, &cannot) && !errors.As(err, &short) {
-		return msgs, 0, err
-	}
-	return messagesOf(req.History), 1, nil
-}
-
-// messagesOf returns the messages of a history.
-func messagesOf(h chat.History) []*chat.Message {
-	out := make([]*chat.Message, h.Len())
-	for i := range out {
-		out[i] = h.At(i)
-	}
-	return out
 }
 
 // rivalView returns a rival's view of the same size where there is a fixed part: the

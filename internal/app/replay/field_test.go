@@ -114,6 +114,39 @@ func TestWordsKept(t *testing.T) {
 	}
 }
 
+// What is read again after a compaction is looked for in a view that may be as
+// large as the client's.
+func TestRegret(t *testing.T) {
+	s := farAndNear()
+	s.History = s.History.Append(
+		chat.CallMessage("", chat.Call("6", "read", `{"path":"/repo/a.go"}`)), chat.ResultMessage("6", oldStart+"\n"),
+		chat.CallMessage("", chat.Call("7", "read", `{"path":"/repo/new.go"}`)), chat.ResultMessage("7", "package fresh\n"),
+	)
+	s.Compactions = []transcript.Compaction{{At: 11, Summary: "Things were mended."}}
+	for _, c := range []struct {
+		from, hit int
+	}{{0, 2}, {8, 0}} {
+		b, err := Field(t.Context(), &Data{Sessions: []Session{s}}, &FieldOptions{Policies: func(p Place) ([]FieldPolicy, error) {
+			return []FieldPolicy{{Name: "x", View: func(_ context.Context, req chat.Request) ([]*chat.Message, error) {
+				if p.Target > 0 && p.Target != leastView+p.Fixed {
+					t.Errorf("asked for %d tokens", p.Target)
+				}
+				var out []*chat.Message
+				for i := c.from; i < req.History.Len(); i++ {
+					out = append(out, req.History.At(i))
+				}
+				return out, nil
+			}}}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := b.Recorded; r.Places != 1 || r.Reads != 2 || r.Again != 1 || r.Lines.Hit != c.hit || r.Lines.Of < 2 {
+			t.Errorf("from message %d: %+v", c.from, r)
+		}
+	}
+}
+
 // An agent without files needs what results showed: values that stand before the
 // cut, and neither in the system prompt nor in a message since.
 func TestNextArgs(t *testing.T) {

@@ -11,7 +11,12 @@ import (
 type FieldBoard struct {
 	Fingerprint string       `json:"fingerprint"`
 	Places      []FieldPlace `json:"places"`
-	Plain       []Plain      `json:"without_files,omitempty"` // sessions without files
+
+	// Recorded is the regret at the compactions that the files record, Random at
+	// places without one. Plain are the sessions without files.
+	Recorded Regret  `json:"recorded"`
+	Random   Regret  `json:"random"`
+	Plain    []Plain `json:"without_files,omitempty"`
 }
 
 // FieldPlace is the board of one place.
@@ -157,9 +162,24 @@ func (b *FieldBoard) Table(w io.Writer) error {
 		all = append(all, b.Places[i].section())
 	}
 	if len(b.Plain) > 0 {
-		all = append(append(all, b.plainSection()), barSection(b.Bars())...)
+		all = append(all, b.regretSection(), b.plainSection())
+		all = append(all, barSection(b.Bars())...)
 	}
 	return writeSections(w, all)
+}
+
+// regretSection returns the table of what agents read again.
+func (b *FieldBoard) regretSection() section {
+	g := grid{head: []string{"where", "places", "calls", "reads", "again", "history", "tokens", "lines", "tail", "nine in ten lines", "tail", "given up"}, right: 1}
+	add := func(name string, r *Regret) {
+		g.rows = append(g.rows, []string{
+			name, text.Number(r.Places), text.Number(r.Calls), text.Number(r.Reads), text.Number(r.Again), text.Number(r.History), text.Number(r.Tokens),
+			twoDigits(shareOrNil(r.Lines)), twoDigits(shareOrNil(r.Tail)), twoDigits(shareOrNil(r.Whole)), twoDigits(shareOrNil(r.TailWhole)), text.Number(r.Given),
+		})
+	}
+	add("recorded compactions", &b.Recorded)
+	add("a random place without one", &b.Random)
+	return section{title: "What the agent read again in its next 30 calls, and what of it stands in views of the client's size", grid: g}
 }
 
 // plainSection returns the table of sessions without files.

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -107,15 +106,10 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 	if at == h.Len() {
 		return plainScore{}, nil
 	}
-	place := fieldPlace{Place: Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}, counter: k}
-	policies, err := o.policiesFor(place.Place)
+	x, bare := newBareIndex(s)
+	view, given, err := o.viewAt(ctx, s, bare, Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}, at)
 	if err != nil {
 		return plainScore{}, err
-	}
-	x, bare := newBareIndex(s)
-	view, given, err := viewOf(ctx, &policies[0], place.newRequest(s, bare.Head(at)))
-	if err != nil {
-		return plainScore{}, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
 	}
 	out := plainScore{cuts: 1, given: given, history: x.chars[at] / 4, size: viewSize(view)}
 	own, tail := plainTexts(view), plainTexts(tailView(x, &NextCut{At: at}, 4*out.size))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -305,19 +304,6 @@ func (v *hindsight) findRereads(answer, prompt int, now []*chat.Message) {
 		tokens := v.partTokens(result)
 		v.reads = append(v.reads, reread{answer, v.from, path, stood, tokens, prompt})
 	}
-}
-
-// readBy returns the file that a call reads, the lines that it showed, and the result.
-func (x *nextIndex) readBy(answer int, call *chat.Part) (path string, lines []string, result *chat.Part) {
-	a := x.access[call]
-	if a.Kind != work.ToolRead || len(a.Ops) != 1 {
-		return "", nil, nil
-	}
-	result, texts := x.resultOf(answer, call)
-	if result == nil || result.Failed {
-		return "", nil, nil
-	}
-	return a.Ops[0].Path, linesOf(texts), result
 }
 
 // resultOf returns what a call brought, and its texts in the forms that are
