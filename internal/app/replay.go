@@ -80,6 +80,7 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 		return err
 	}
 	ctx := cmd.Context()
+	var crew replay.Crew
 	switch {
 	case f.read != 0:
 		return a.replayRead(cmd, args, f, windows)
@@ -90,20 +91,23 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 		}
 		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Field(ctx, d, o) })
 	case f.search:
-		o := &replay.PlaceOptions{Places: eachPlace(windows, fixed)}
-		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Searches(ctx, d, o) })
+		return a.measureBoard(cmd, args, f, &crew.Progress, func(d *replay.Data) (board, error) {
+			return replay.Searches(ctx, d, eachPlace(windows, fixed), &crew)
+		})
 	case f.alone:
-		o := &replay.AloneOptions{Alone: peers.Alone()}
+		var places []replay.AlonePlace
 		for _, p := range eachPlace(windows, fixed) {
-			o.Places = append(o.Places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
+			places = append(places, replay.AlonePlace{Window: p.Window, Fixed: p.Fixed})
 		}
-		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Alone(ctx, d, o) })
+		return a.measureBoard(cmd, args, f, &crew.Progress, func(d *replay.Data) (board, error) {
+			return replay.Alone(ctx, d, peers.Alone(), places, &crew)
+		})
 	case f.edits:
-		o := &replay.NextOptions{}
-		if o.Window, err = oneWindow("--edits", windows); err != nil {
+		window, err := oneWindow("--edits", windows)
+		if err != nil {
 			return err
 		}
-		return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(ctx, d, o) })
+		return a.measureBoard(cmd, args, f, &crew.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(ctx, d, window, &crew) })
 	}
 	o := &replay.Options{Policies: peers.Policies(), Windows: windows, Edits: len(f.policies) == 0}
 	if f.model != "" {

@@ -36,10 +36,10 @@ const claudeFiles, claudeFile = 5, 5000
 // summariseAndShowFiles does as Claude Code: an LLM summarises everything, and the five files
 // touched last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
 // tokens to about 50,000 so, their system prompt and tools included.
-func summariseAndShowFiles(w *replay.Working, h chat.History) []replay.SummaryCall {
+func summariseAndShowFiles(w *replay.Working, h chat.History) replay.Sent {
 	call := w.Asked()
 	w.Summarise(chat.User, len(w.Msgs), h.Len(), fileMessages(w, h)...)
-	return []replay.SummaryCall{call}
+	return w.Sent(call)
 }
 
 // fileMessages returns the messages that show files again as they stand, the newest last.

@@ -15,7 +15,7 @@ func TestAlone(t *testing.T) {
 	d := generated(2, replaygen.Options{Requests: 60, Growth: 2400})
 	d.Sessions[0].Format, d.Sessions[1].Format = "claude-code", "openhands-v0"
 	place := replay.AlonePlace{Window: 200_000, Fixed: 60_000}
-	b, err := replay.Alone(t.Context(), d, &replay.AloneOptions{Places: []replay.AlonePlace{{}, place}, Alone: peers.Alone()})
+	b, err := replay.Alone(t.Context(), d, peers.Alone(), []replay.AlonePlace{{}, place}, &replay.Crew{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func checkValid(t *testing.T, b *replay.Board) {
 func TestNextEdits(t *testing.T) {
 	d := recorded(t)
 	bars := map[string]float64{"target 16000": .48, "target 22000": .58, "target 30000": .70}
-	b, err := replay.RunNext(t.Context(), d, nil)
+	b, err := replay.RunNext(t.Context(), d, 0, &replay.Crew{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestFieldSessions(t *testing.T) {
 	if !*field {
 		t.Skip("only with -field")
 	}
-	b, err := replay.Alone(t.Context(), recorded(t), &replay.AloneOptions{Alone: peers.Alone()})
+	b, err := replay.Alone(t.Context(), recorded(t), peers.Alone(), nil, &replay.Crew{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,28 +13,27 @@ import (
 // while still over the target. Without an LLM the third stage fails and the
 // fourth follows. Its repair of pairs afterwards is left out, since validity is
 // looked at before any repair.
-func neurolink(llm bool) func(*replay.Working, chat.History) []replay.SummaryCall {
-	return func(w *replay.Working, _ chat.History) (calls []replay.SummaryCall) {
-		n, target := &neuroRun{w}, int(neuroTarget*float64(w.Window))
+func neurolink(llm bool) func(*replay.Working, chat.History) replay.Sent {
+	return func(w *replay.Working, _ chat.History) replay.Sent {
+		var calls []replay.SummaryCall
+		target := int(neuroTarget * float64(w.Window))
 		// In a small window both together exceed the trigger, and nothing would
 		// ever be pruned: there they shrink with the window.
 		window := min(w.Window, neuroWindow)
 		protect, minimum := neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow-1
 		pruneOutput(w, "[Tool result cleared]", protect, minimum, func(int) bool { return true })
-		if n.Size > target {
-			n.deduplicateReads()
+		if w.Size > target {
+			deduplicateReads(w)
 		}
-		if n.Size > target && llm {
-			calls = n.summariseOld()
+		if w.Size > target && llm {
+			calls = summariseOld(w)
 		}
-		if n.Size > target {
-			n.slideMiddle()
+		if w.Size > target {
+			slideMiddle(w)
 		}
-		return calls
+		return w.Sent(calls...)
 	}
 }
-
-type neuroRun struct{ *replay.Working }
 
 // The documented constants.
 const (
@@ -51,7 +50,7 @@ const (
 var neuroRead = regexp.MustCompile(`(?i)(?:read|reading|read_file|readFile|Read file|cat)\s+['"]?([^\s'"\n]+)`)
 
 // deduplicateReads keeps the latest read of each file.
-func (n *neuroRun) deduplicateReads() {
+func deduplicateReads(n *replay.Working) {
 	msgs, saved := append([]*chat.Message{}, n.Msgs...), 0
 	latest := map[string]bool{}
 	for i := len(msgs) - 1; i >= 0; i-- {
@@ -85,7 +84,7 @@ func (n *neuroRun) deduplicateReads() {
 }
 
 // summariseOld replaces all but the newest messages.
-func (n *neuroRun) summariseOld() []replay.SummaryCall {
+func summariseOld(n *replay.Working) []replay.SummaryCall {
 	if len(n.Msgs) <= 4 {
 		return nil
 	}
@@ -102,7 +101,7 @@ func (n *neuroRun) summariseOld() []replay.SummaryCall {
 }
 
 // slideMiddle removes the oldest half of what follows the first two messages.
-func (n *neuroRun) slideMiddle() {
+func slideMiddle(n *replay.Working) {
 	if len(n.Msgs) <= 4 {
 		return
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 // slideWindow keeps the newest half of the window and nothing else.
-func slideWindow(w *replay.Working, _ chat.History) []replay.SummaryCall {
+func slideWindow(w *replay.Working, _ chat.History) replay.Sent {
 	n, total := 0, w.Size
 	for n < len(w.Msgs)-1 && total > w.Window/2 {
 		total -= w.Tokens(w.Msgs[n])
 		n++
 	}
 	w.Drop(n)
-	return nil
+	return w.Sent()
 }
 
 // pruneOutput clears tool output: of the results that may go, those beyond the newest
@@ -61,17 +61,17 @@ func pruneTurns(w *replay.Working) {
 
 // summariseAll has an LLM summarise everything: opencode does where pruning is not
 // enough.
-func summariseAll(w *replay.Working, h chat.History) []replay.SummaryCall {
+func summariseAll(w *replay.Working, h chat.History) replay.Sent {
 	call := w.Asked()
 	w.Summarise(chat.User, len(w.Msgs), h.Len())
-	return []replay.SummaryCall{call}
+	return w.Sent(call)
 }
 
 const codexUser = 20000
 
 // keepUser does as Codex: it keeps the user's messages, newest 20,000 tokens of them, and
 // an LLM's summary of everything.
-func keepUser(w *replay.Working, h chat.History) []replay.SummaryCall {
+func keepUser(w *replay.Working, h chat.History) replay.Sent {
 	call := w.Asked()
 	var user []*chat.Message
 	left := min(codexUser, w.Window/4)
@@ -90,5 +90,5 @@ func keepUser(w *replay.Working, h chat.History) []replay.SummaryCall {
 	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
 	w.Declare(&m, replay.StandInTokens)
 	w.Drop(len(w.Msgs), append(user, &m)...)
-	return []replay.SummaryCall{call}
+	return w.Sent(call)
 }

@@ -9,10 +9,10 @@ import (
 // cutAndSummarise does as pi (seeds 001 and 003): the newest 16,384 tokens stay,
 // cut at a user's or an assistant's message; an LLM summarises what is before,
 // updating its earlier summary. Results stay with their calls.
-func cutAndSummarise(p *replay.Working, h chat.History) []replay.SummaryCall {
+func cutAndSummarise(p *replay.Working, h chat.History) replay.Sent {
 	cut := p.TailStart(min(piKeep, p.Window/2))
 	if cut == 0 || cut == 1 && p.From[0] < 0 {
-		return nil // nothing to summarise
+		return p.Sent() // nothing to summarise
 	}
 	// The call gets the messages as text, results cut at 2,000 characters, and
 	// the summary before: nothing of that is in the cache.
@@ -31,7 +31,7 @@ func cutAndSummarise(p *replay.Working, h chat.History) []replay.SummaryCall {
 		}
 	}
 	p.Summarise(chat.User, cut, to)
-	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}
+	return p.Sent(replay.SummaryCall{Input: input, Output: replay.StandInTokens})
 }
 
 const piKeep = 16384

@@ -9,7 +9,7 @@ import (
 
 // dropOldTurns drops the oldest half of the turns (seed 002). A history of one turn
 // stays as it is, however long: that system never cuts inside a turn.
-func dropOldTurns(w *replay.Working, _ chat.History) []replay.SummaryCall {
+func dropOldTurns(w *replay.Working, _ chat.History) replay.Sent {
 	var turns []int
 	for i, m := range w.Msgs {
 		if w.From[i] >= 0 && m.StartsTurn() {
@@ -23,5 +23,5 @@ func dropOldTurns(w *replay.Working, _ chat.History) []replay.SummaryCall {
 		note := chat.TextMessage(chat.System, text)
 		w.Drop(cut, &note)
 	}
-	return nil
+	return w.Sent()
 }

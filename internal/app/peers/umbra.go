@@ -1,10 +1,8 @@
 package peers
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/replay"
@@ -12,27 +10,14 @@ import (
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// umbra is split-turn compression as documented (seed 000): over budget and
-// with more than three exchanges in the current turn, all but the last three
-// become a list of calls; then old history is dropped from the front, one
-// message at a time. It looks at the whole history every time.
-func umbra() replay.Policy {
-	return replay.Policy{Name: "umbra", Begin: func(s replay.Setup) (replay.Step, error) {
-		w := replay.NewWorking(s)
-		return func(_ context.Context, h chat.History, _ time.Duration) (replay.Sent, error) {
-			w.Grow(h)
-			if !w.Over() {
-				return w.Sent(), nil
-			}
-			return splitTurn(w), nil
-		}, nil
-	}}
-}
-
 // umbraTail is how many exchanges stay.
 const umbraTail = 3
 
-func splitTurn(u *replay.Working) replay.Sent {
+// splitTurn is umbra's split-turn compression as documented (seed 000): over budget and
+// with more than three exchanges in the current turn, all but the last three
+// become a list of calls; then old history is dropped from the front, one
+// message at a time. It looks at the whole history every time.
+func splitTurn(u *replay.Working, _ chat.History) replay.Sent {
 	task := -1
 	for i := len(u.Msgs) - 1; i >= 0; i-- {
 		if m := u.Msgs[i]; m.Role == chat.User && !m.Has(chat.ToolResult) {

@@ -32,15 +32,6 @@ func AlonePlaces() []AlonePlace {
 // aloneFixed is the fixed part of an agent of which it is not known.
 const aloneFixed = 12_000
 
-// AloneOptions say what to compare.
-type AloneOptions struct {
-	Places []AlonePlace // nil is [AlonePlaces]
-
-	Alone Policy // the agent without winnow, which is compared with our presets
-
-	Crew
-}
-
 // AloneRow is one policy over the sessions of one agent in one place.
 type AloneRow struct {
 	AlonePlace
@@ -93,19 +84,19 @@ type aloneSession struct {
 	d     driver
 }
 
-// Alone compares.
-func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
+// Alone compares the agent without winnow with our presets, in some places; nil are
+// [AlonePlaces].
+func Alone(ctx context.Context, d *Data, alone Policy, places []AlonePlace, c *Crew) (*AloneBoard, error) {
 	price := model.Default().Lookup(shippedModel)
-	places := o.Places
 	if places == nil {
 		places = AlonePlaces()
 	}
 	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: price.Name}
 	counter := token.New(counting, nil)
-	all := append([]Policy{o.Alone}, Presets()...)
+	all := append([]Policy{alone}, Presets()...)
 	for _, p := range places {
 		ready := make([]*aloneSession, len(d.Sessions))
-		err := o.Each(ctx, len(ready), "reading sessions "+p.String(), func(i int) error {
+		err := c.Each(ctx, len(ready), "reading sessions "+p.String(), func(i int) error {
 			ready[i] = p.prepareSession(&d.Sessions[i], counter, price)
 			return nil
 		})
@@ -117,7 +108,7 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 		for i, s := range ready {
 			drivers[i] = s.d
 		}
-		outs, err := o.playAll(ctx, "sessions "+p.String(), drivers, all)
+		outs, err := c.playAll(ctx, "sessions "+p.String(), drivers, all)
 		if err != nil {
 			return nil, err
 		}

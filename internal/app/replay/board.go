@@ -40,10 +40,7 @@ type Options struct {
 }
 
 func (o *Options) orDefault() Options {
-	var r Options
-	if o != nil {
-		r = *o
-	}
+	r := *o
 	if r.Policies == nil {
 		r.Policies = append(Presets(), None())
 	}
@@ -89,7 +86,7 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	}
 	var err error
 	if o.Edits {
-		if b.Next, err = RunNext(ctx, d, &NextOptions{Crew: o.Crew}); err != nil {
+		if b.Next, err = RunNext(ctx, d, 0, &o.Crew); err != nil {
 			return nil, err
 		}
 	}

@@ -31,10 +31,11 @@ type Reading struct {
 // had its own.
 func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
 	r.Count, r.Window = cmp.Or(r.Count, 10), cmp.Or(r.Window, 64000)
-	v, err := Viewer{Name: "default"}.openPolicy(r.Window)
+	policies, err := nextPolicies(r.Window)
 	if err != nil {
 		return err
 	}
+	nothingSet := &policies[len(policies)-1]
 	for n, s := range d.drawSessions(rand.New(rand.NewPCG(r.Seed, 1)), r.Window) {
 		if n == r.Count {
 			break
@@ -45,7 +46,7 @@ func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
 			continue
 		}
 		cut := &cuts[rand.New(rand.NewPCG(r.Seed, uint64(n))).IntN(len(cuts))]
-		msgs, given, err := viewOf(ctx, &v, chat.Request{History: s.History.Head(cut.At), Rules: Rules()})
+		msgs, given, err := viewOf(ctx, nothingSet, chat.Request{History: s.History.Head(cut.At), Rules: Rules()})
 		if err != nil {
 			return fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
 		}

@@ -51,8 +51,9 @@ type Outcome struct {
 	Rereads int
 	Again   float64
 
-	// Rewritten is what the views right after the first five rewrites hold.
-	Rewritten Rewritten
+	// rewritten is what the views right after the first five rewrites hold: V of each
+	// policy on its own path, where a single cut tests the first fold only.
+	rewritten viewScore
 
 	// After adds up the views right after each rewrite, in tokens of messages.
 	After int
@@ -76,8 +77,8 @@ type driver struct {
 	*index
 	window int
 	price  model.Model
-	own    bool // our settings decide when
-	works  model.Window
+	own    bool         // our settings decide when to compact, as in the field, and not the trigger
+	works  model.Window // that a gateway knows the agent to work in, which is then the window here
 
 	// next knows the session's edits; without it nothing is read again.
 	next *nextIndex
@@ -95,12 +96,8 @@ type driver struct {
 func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	h := d.session.History
 	out := Outcome{Session: d.session, Step: d.step}
-	b := newBook(d.index)
-	setup := Setup{
-		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Compactions: d.session.Compactions,
-		Model: d.price, Works: d.works, book: b,
-	}
+	b := &book{d.index, map[*chat.Message]int{}}
+	setup := Setup{Window: d.window, Trigger: int(trigger * float64(d.window)), run: d, book: b}
 	setup.Agent, _ = table.OfFormat(string(d.session.Format))
 	next, err := p.Begin(setup)
 	if err != nil {
@@ -109,12 +106,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	var prev []*chat.Message
 	var prevTime int64
 	var rules ruleState
-	var again *rereader
-	if d.next != nil {
-		again = newRereader(d.next, func(p *chat.Part) int {
-			return d.scaleTokens(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
-		})
-	}
+	var rides riding
 	for i := range h.Len() {
 		answer := h.At(i)
 		if answer.Role != chat.Assistant || i == 0 {
@@ -178,15 +170,14 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		}
 		d.payRequest(&out, prompt, read, d.tokens[i], answer.Time-prevTime, timed, sent.Calls)
 
-		if again != nil {
-			rewrote := same < len(prev)
-			again.noteMoved(prev[same:], now[same:])
-			if rewrote {
-				again.measureRewrite(&out, i, now)
+		if d.next != nil {
+			if same < len(prev) { // a rewrite
+				rides = riding{}
+				d.measureRewrite(&out, i, now)
 			}
-			out.Again += d.price.Prices.Cost(chat.Usage{CacheRead: again.extra}) // what rides along, not for the first time
-			if !refused {                                                        // a request that is refused edits nothing
-				d.judgeEdits(&out, again, i, prompt, now)
+			out.Again += d.price.Prices.Cost(chat.Usage{CacheRead: rides.tokens}) // what rides along, not for the first time
+			if !refused {                                                         // a request that is refused edits nothing
+				d.judgeEdits(&out, &rides, i, prompt, now)
 			}
 		}
 		if d.look != nil {

@@ -18,40 +18,28 @@ import (
 // nextOutput is the output reserve at a cut, in tokens.
 const nextOutput = 4096
 
-// Viewer makes views of histories whose context is full: the engine under some
-// settings, or aiming at a number of tokens, as winnow compact --target does.
-type Viewer struct {
-	Name     string
-	Settings winnow.Settings
-	Target   int // tokens; 0 leaves that to the settings
-}
-
-// Viewers returns what the board of next edits compares: targets, the preset thrifty,
-// and the engine with nothing set, which is the preset default.
-func Viewers() []Viewer {
-	var out []Viewer
-	for _, n := range []int{16000, 22000, 30000} {
-		out = append(out, Viewer{Name: fmt.Sprintf("target %d", n), Target: n})
+// nextPolicies returns what the board of next edits compares, as far as a window has room
+// for it: targets, the preset thrifty, and the engine with nothing set, which is the preset
+// default.
+func nextPolicies(window int) (out []FieldPolicy, err error) {
+	for _, v := range []struct {
+		name, preset string
+		target       int // tokens; 0 leaves that to the settings
+	}{{"target 16000", "", 16_000}, {"target 22000", "", 22_000}, {"target 30000", "", 30_000}, {"thrifty", "thrifty", 0}, {"default", "", 0}} {
+		if v.target >= window-nextOutput {
+			continue // it is not below what is available
+		}
+		w, err := engineFor(winnow.Settings{Preset: v.preset, Window: window, OutputReserve: nextOutput}, "unpriced", counting, model.Window{})
+		if err != nil {
+			return nil, fmt.Errorf("replay: %s: %w", v.name, err)
+		}
+		p, err := compactingPolicy(v.name, w, v.target)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
 	}
-	return append(out, Viewer{Name: "thrifty", Settings: winnow.Settings{Preset: "thrifty"}}, Viewer{Name: "default"})
-}
-
-// openPolicy makes the viewer's engine for a window.
-func (v Viewer) openPolicy(window int) (FieldPolicy, error) {
-	set := v.Settings
-	set.Window, set.OutputReserve = window, nextOutput
-	w, err := engineFor(set, "unpriced", counting, model.Window{})
-	if err != nil {
-		return FieldPolicy{}, fmt.Errorf("replay: %s: %w", v.Name, err)
-	}
-	return compactingPolicy(v.Name, w, v.Target)
-}
-
-// NextOptions say what the board of next edits measures: [Viewers], as far as the window
-// has room for them.
-type NextOptions struct {
-	Window int // the default is 64,000
-	Crew
+	return out, nil
 }
 
 // NextBoard says of how many of the next edits the old text is still there.
@@ -60,26 +48,16 @@ type NextBoard struct {
 	FieldPlace
 }
 
-// RunNext measures the next edits.
-func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error) {
-	var o NextOptions
-	if opts != nil {
-		o = *opts
+// RunNext measures the next edits in a window; 0 is 64,000 tokens.
+func RunNext(ctx context.Context, d *Data, window int, c *Crew) (*NextBoard, error) {
+	window = cmp.Or(window, 64000)
+	policies, err := nextPolicies(window)
+	if err != nil {
+		return nil, err
 	}
-	o.Window = cmp.Or(o.Window, 64000)
-	place := fieldPlace{Place: Place{Window: o.Window, Marked: true}, counter: token.New(counting, nil), alone: true}
-	for _, v := range Viewers() {
-		if v.Target >= o.Window-nextOutput {
-			continue // it is not below what is available
-		}
-		p, err := v.openPolicy(o.Window)
-		if err != nil {
-			return nil, err
-		}
-		place.policies = append(place.policies, p)
-	}
-	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, o.Window) })
-	places, err := o.scorePlaces(ctx, sessions, []fieldPlace{place})
+	place := fieldPlace{Place: Place{Window: window, Marked: true}, policies: policies, counter: token.New(counting, nil), alone: true}
+	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, window) })
+	places, err := c.scorePlaces(ctx, sessions, []fieldPlace{place})
 	if err != nil {
 		return nil, err
 	}

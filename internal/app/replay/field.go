@@ -167,10 +167,7 @@ func openPlaces(places []Place) ([]fieldPlace, error) {
 
 // Field measures the field.
 func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error) {
-	var o FieldOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *opts
 	if o.Places == nil {
 		o.Places = Places()
 	}
@@ -237,33 +234,45 @@ func (d *Data) sessionsThat(fit func(*Session) bool) []*Session {
 // scoreField measures the cuts of one session in every place.
 func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]fieldScore, error) {
 	out := make([][]fieldScore, len(places))
+	err := eachCut(s, places, func(p int, x *nextIndex, req chat.Request, c *NextCut) error {
+		place := &places[p]
+		if out[p] == nil {
+			out[p] = make([]fieldScore, len(place.policies))
+		}
+		words := x.wordsBefore(c)
+		for k := range place.policies {
+			score, err := place.scorePolicy(ctx, x, req, c, words, &place.policies[k])
+			if err != nil {
+				return fmt.Errorf("%s: %w", place.policies[k].Name, err)
+			}
+			out[p][k] = out[p][k].plus(score)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// eachCut calls f with every cut of a session in every place, and with the request there.
+func eachCut(s *Session, places []fieldPlace, f func(p int, x *nextIndex, req chat.Request, c *NextCut) error) error {
 	x, bare := newBareIndex(s)
 	for p := range places {
-		place := &places[p]
-		req := place.newRequest(s, bare)
-		if place.Marked {
+		req := places[p].newRequest(s, bare)
+		if places[p].Marked {
 			req.History = s.History
 		}
-		cuts, err := place.findCuts(x, req)
+		cuts, err := places[p].findCuts(x, req)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(cuts) == 0 {
-			continue
-		}
-		out[p] = make([]fieldScore, len(place.policies))
 		for c := range cuts {
-			words := x.wordsBefore(&cuts[c])
-			for k := range place.policies {
-				score, err := place.scorePolicy(ctx, x, req, &cuts[c], words, &place.policies[k])
-				if err != nil {
-					return nil, fmt.Errorf("replay: %s on %s at message %d: %w", place.policies[k].Name, s.File, cuts[c].At, err)
-				}
-				out[p][k] = out[p][k].plus(score)
+			now := req
+			now.History = req.History.Head(cuts[c].At)
+			if err := f(p, x, now, &cuts[c]); err != nil {
+				return fmt.Errorf("replay: %s at message %d: %w", s.File, cuts[c].At, err)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // newBareIndex returns the index of a session, and its history as a request body has it,
@@ -354,7 +363,6 @@ func (p *fieldPlace) findCuts(x *nextIndex, req chat.Request) ([]NextCut, error)
 // scorePolicy measures a policy at a cut.
 func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Request, c *NextCut, words *fieldWords, by *FieldPolicy) (fieldScore, error) {
 	s := fieldScore{cuts: 1, history: x.chars[c.At] / 4}
-	req.History = req.History.Head(c.At)
 	msgs, given, err := viewOf(ctx, by, req)
 	if err != nil {
 		return s, err
@@ -370,24 +378,21 @@ func (p *fieldPlace) scorePolicy(ctx context.Context, x *nextIndex, req chat.Req
 	}
 	s.least, s.most = s.prompt, s.prompt
 	s.size = viewSize(msgs)
-	shown := x.readView(msgs)
-	s.own = c.countReady(shown)
-	if p.alone {
-		x.measureBeside(&s, c, msgs, shown)
-	}
 	s.words = words.measureKept(msgs)
+	if p.alone {
+		s.viewScore = x.scoreView(c, msgs)
+		return s, nil
+	}
+	s.own = c.countReady(x.readView(msgs))
 	for k, rival := range Rivals() {
-		s.rivals[k] = c.countReady(x.readView(p.rivalView(x, c, rival, msgs)))
+		s.rivals[k] = c.countReady(x.readView(rivalView(x, c, rival, msgs)))
 	}
 	return s, nil
 }
 
-// rivalView returns a rival's view of the same size. Where there is a fixed part, the
-// session's own system text is no part of the size: every view keeps it.
-func (p *fieldPlace) rivalView(x *nextIndex, c *NextCut, rival Rival, msgs []*chat.Message) []*chat.Message {
-	if p.alone {
-		return rival.make(x, c, 4*viewSize(msgs))
-	}
+// rivalView returns a rival's view of the same size where there is a fixed part: the
+// session's own system text is no part of the size, since every view keeps it.
+func rivalView(x *nextIndex, c *NextCut, rival Rival, msgs []*chat.Message) []*chat.Message {
 	chars := 4 * viewSize(withoutSystem(msgs))
 	view := rival.make(x, c, chars)
 	view = rival.make(x, c, chars+4*(viewSize(view)-viewSize(withoutSystem(view))))
@@ -446,12 +451,33 @@ func (c *NextCut) countReady(v *shownView) aged {
 	return out
 }
 
-// measureBeside measures what else is asked of a view, so that V is not won by
-// harming the agent.
-func (x *nextIndex) measureBeside(s *fieldScore, c *NextCut, msgs []*chat.Message, shown *shownView) {
+// viewScore is what a view holds of what the agent does next: the edits that are ready, also
+// in views of the same size by the rivals. What else is asked of a view is there so that
+// V is not won by harming the agent.
+type viewScore struct {
+	own                 aged
+	rivals              [2]aged
+	later, found, stale Tally // edits of the calls 31 to 100; ready, or found by one search; lines
+}
+
+func (a viewScore) plus(b viewScore) viewScore {
+	for i := range a.rivals {
+		a.rivals[i] = a.rivals[i].plus(b.rivals[i])
+	}
+	return viewScore{a.own.plus(b.own), a.rivals, a.later.plus(b.later), a.found.plus(b.found), a.stale.plus(b.stale)}
+}
+
+// scoreView measures a view of a cut that has its window to itself.
+func (x *nextIndex) scoreView(c *NextCut, msgs []*chat.Message) viewScore {
+	shown := x.readView(msgs)
+	s := viewScore{own: c.countReady(shown), found: x.countFound(c, msgs, shown), stale: x.countStale(c, msgs)}
 	for _, e := range c.Later {
 		s.later.put(shown.isReady(e.Path, e.Old))
 	}
-	s.found = x.countFound(c, msgs, shown)
-	s.stale = x.countStale(c, msgs)
+	for k, rival := range Rivals() {
+		if len(c.Edits) > 0 {
+			s.rivals[k] = c.countReady(x.readView(rival.make(x, c, 4*viewSize(msgs))))
+		}
+	}
+	return s
 }

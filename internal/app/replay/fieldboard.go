@@ -84,10 +84,8 @@ type fieldScore struct {
 	cuts, given           int
 	prompt, size, history int // sums
 	least, most           int // of the prompts
-	own                   aged
-	rivals                [2]aged
 	words                 wordsKept
-	later, found, stale   Tally
+	viewScore
 }
 
 func (a fieldScore) plus(b fieldScore) fieldScore {
@@ -100,11 +98,7 @@ func (a fieldScore) plus(b fieldScore) fieldScore {
 	a.size += b.size
 	a.history += b.history
 	a.least, a.most = min(a.least, b.least), max(a.most, b.most)
-	a.own, a.words = a.own.plus(b.own), a.words.plus(b.words)
-	a.later, a.found, a.stale = a.later.plus(b.later), a.found.plus(b.found), a.stale.plus(b.stale)
-	for i := range a.rivals {
-		a.rivals[i] = a.rivals[i].plus(b.rivals[i])
-	}
+	a.words, a.viewScore = a.words.plus(b.words), a.viewScore.plus(b.viewScore)
 	return a
 }
 

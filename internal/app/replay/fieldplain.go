@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -60,35 +59,17 @@ const (
 	longestArg  = 200 // characters
 )
 
-// measurePlain measures the sessions in which no file is read or changed: each by itself,
-// in a window that it fills half-way through, and all of a source one after the
-// other, as one long day at work, in a window of 200,000.
+// measurePlain measures the sessions in which no file is read or changed, each in a window
+// that it fills half-way through.
 func (o *FieldOptions) measurePlain(ctx context.Context, d *Data) ([]Plain, error) {
 	each := d.sessionsThat(withoutFiles)
-	var days []*Session
-	for i := 0; i < len(each); {
-		k := i
-		for k < len(each) && each[k].Source == each[i].Source {
-			k++
-		}
-		days = append(days, joinSessions(each[i:k]))
-		i = k
-	}
 	counter := token.New(counting, nil)
-	scores := make([]plainScore, len(each)+len(days))
-	err := o.Each(ctx, len(scores), "without files", func(i int) error {
-		var err error
-		if i < len(each) {
-			scores[i], err = o.plainHalf(ctx, each[i], counter)
-		} else {
-			scores[i], err = o.plainDay(ctx, days[i-len(each)])
-		}
+	scores := make([]plainScore, len(each))
+	err := o.Each(ctx, len(scores), "without files", func(i int) (err error) {
+		scores[i], err = o.plainHalf(ctx, each[i], counter)
 		return err
 	})
-	return []Plain{
-		sumPlain("each session, its window full half-way", scores[:len(each)]),
-		sumPlain("a source's sessions as one, window 200,000, fixed part 12,000", scores[len(each):]),
-	}, err
+	return []Plain{sumPlain("each session, its window full half-way", scores)}, err
 }
 
 // withoutFiles reports whether a session has calls and none of them is about a
@@ -109,28 +90,6 @@ func withoutFiles(s *Session) bool {
 	return calls >= plainCalls
 }
 
-// joinSessions makes one session of many. The ids of calls are made different.
-func joinSessions(list []*Session) *Session {
-	s := *list[0]
-	s.File, s.Compactions = s.Source, nil
-	var msgs []chat.Message
-	for n, one := range list {
-		for _, m := range one.History.All() {
-			c := *m
-			c.Parts = make([]chat.Part, len(m.Parts))
-			for k, p := range m.Parts {
-				if p.ID != "" {
-					p.ID = fmt.Sprintf("%d-%s", n+1, p.ID)
-				}
-				c.Parts[k] = p
-			}
-			msgs = append(msgs, c)
-		}
-	}
-	s.History = chat.NewHistory(msgs...)
-	return &s
-}
-
 // plainHalf cuts a session at its half, in a window of which it then fills 90 % of
 // the room.
 func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Counter) (plainScore, error) {
@@ -140,49 +99,20 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 		all += k.At(h, i)
 	}
 	fixed := k.Conversation() + k.System(s.System) + k.Tools(s.Tools)
-	for at := range h.Len() {
-		if at > 0 && 2*size >= all && h.At(at).Role == chat.Assistant {
-			p := Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}
-			x, bare := newBareIndex(s)
-			return o.plainAt(ctx, x, bare, p, at)
-		}
+	at := 0
+	for ; at < h.Len() && (at == 0 || 2*size < all || h.At(at).Role != chat.Assistant); at++ {
 		size += k.At(h, at)
 	}
-	return plainScore{}, nil
-}
-
-// plainDay cuts a long session as the field's are cut.
-func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore, err error) {
-	places, err := openPlaces([]Place{{Window: 200_000, Fixed: 12_000}})
-	if err != nil {
-		return sum, err
+	if at == h.Len() {
+		return plainScore{}, nil
 	}
-	place := &places[0]
 	x, bare := newBareIndex(s)
-	cuts, err := place.findCuts(x, place.newRequest(s, bare))
-	if err != nil {
-		return sum, err
-	}
-	for _, c := range cuts {
-		one, err := o.plainAt(ctx, x, bare, place.Place, c.At)
-		if err != nil {
-			return sum, err
-		}
-		sum = sum.plus(one)
-	}
-	return sum, nil
-}
-
-// plainAt measures one cut.
-func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (plainScore, error) {
-	s := x.session
-	view, given, err := o.viewAt(ctx, s, bare, p, at)
+	view, given, err := o.viewAt(ctx, s, bare, Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}, at)
 	if err != nil {
 		return plainScore{}, err
 	}
 	out := plainScore{cuts: 1, given: given, history: x.chars[at] / 4, size: viewSize(view)}
-	own := plainTexts(view)
-	tail := plainTexts(tailView(x, &NextCut{At: at}, 4*out.size))
+	own, tail := plainTexts(view), plainTexts(tailView(x, &NextCut{At: at}, 4*out.size))
 	for _, v := range nextArgs(s, at) {
 		out.own.put(standsInTexts(own, v))
 		out.tail.put(standsInTexts(tail, v))

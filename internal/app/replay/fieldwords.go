@@ -2,8 +2,10 @@ package replay
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
 
@@ -50,9 +52,9 @@ func (x *nextIndex) wordsBefore(c *NextCut) *fieldWords {
 			if last != "" {
 				w.closing, last = append(w.closing, last), ""
 			}
-			text := typed.Words(h, i)
-			w.binding = append(w.binding, typed.BindingSentences(text)...)
-			w.typed = append(w.typed, typedLines(text)...)
+			words := typed.Words(h, i)
+			w.binding = append(w.binding, typed.BindingSentences(words)...)
+			w.typed = append(w.typed, typedLines(words)...)
 		}
 	}
 	return w
@@ -108,38 +110,27 @@ func squeezeBlanks(s string) string {
 // measureKept says how much of these words a view has.
 func (w *fieldWords) measureKept(msgs []*chat.Message) wordsKept {
 	var k wordsKept
-	var text strings.Builder
+	var all strings.Builder
 	said := make([]string, 0, len(msgs))
 	for _, m := range msgs {
 		eachText(m, func(t string) {
-			text.WriteString(t)
-			text.WriteByte('\n')
+			all.WriteString(t)
+			all.WriteByte('\n')
 		})
 		said = append(said, squeezeBlanks(m.Text()))
 	}
-	lines := typed.NewIndex(text.String())
+	lines := typed.NewIndex(all.String())
 	for _, s := range w.binding {
 		k.Binding.put(lines.HasSentence(s))
 	}
 	for _, s := range w.typed {
 		k.Typed.put(lines.HasSentence(s))
 	}
-	all := strings.Join(said, "\n")
+	words := strings.Join(said, "\n")
 	for _, c := range w.closing {
-		whole := strings.Contains(all, c)
+		whole := strings.Contains(words, c)
 		k.Whole.put(whole)
-		k.Part.put(whole || strings.Contains(all, firstRunes(c, closingHead)) || strings.Contains(all, firstRunes(c, len([]rune(c))/2)))
+		k.Part.put(whole || strings.Contains(words, text.Runes(c, closingHead)) || strings.Contains(words, text.Runes(c, utf8.RuneCountInString(c)/2)))
 	}
 	return k
-}
-
-// firstRunes returns the first n characters of a text.
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

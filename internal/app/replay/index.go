@@ -107,3 +107,8 @@ func newHeardIndex(s *Session, p Prompt) *index {
 
 // scaleTokens turns the counter's estimate into what the provider counts.
 func (x *index) scaleTokens(tokens int) int { return int(math.Round(x.scale * float64(tokens))) }
+
+// partTokens returns the size of a result by itself.
+func (x *index) partTokens(p *chat.Part) int {
+	return x.scaleTokens(x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
+}

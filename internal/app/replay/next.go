@@ -46,7 +46,7 @@ type nextIndex struct {
 	access  map[*chat.Part]work.Access
 	edits   map[*chat.Part][]work.Op
 	failed  map[string]bool // ids of calls whose result reports a failure
-	files   *fileNames
+	files   fileNames
 	chars   []int // characters before message i
 	result  map[*chat.Part]*chat.Part
 	raw     map[*chat.Message]int
@@ -70,7 +70,7 @@ func newNextIndex(s *Session) *nextIndex {
 	x := &nextIndex{
 		session: s, texts: make([][][]string, h.Len()), calls: map[string]*chat.Part{},
 		access: map[*chat.Part]work.Access{}, edits: map[*chat.Part][]work.Op{},
-		failed: map[string]bool{}, files: newFileNames(), chars: make([]int, h.Len()+1),
+		failed: map[string]bool{}, files: fileNames{}, chars: make([]int, h.Len()+1),
 		result: map[*chat.Part]*chat.Part{}, raw: make(map[*chat.Message]int, h.Len()),
 	}
 	kinds := work.DefaultKinds()

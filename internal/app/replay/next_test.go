@@ -164,7 +164,7 @@ func TestNextCuts(t *testing.T) {
 func TestNextBoardDeterministic(t *testing.T) {
 	var list []fieldScore
 	for i := range 12 {
-		list = append(list, fieldScore{own: aged{{i % 4, 4}}, rivals: [2]aged{{{i % 3, 4}}, {{1, 4}}}, cuts: 1, size: 1000 * i})
+		list = append(list, fieldScore{viewScore: viewScore{own: aged{{i % 4, 4}}, rivals: [2]aged{{{i % 3, 4}}, {{1, 4}}}}, cuts: 1, size: 1000 * i})
 	}
 	row := func() *FieldRow {
 		var p FieldPlace
@@ -194,11 +194,11 @@ func TestRunNext(t *testing.T) {
 	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
 	var boards [2][]byte
 	for i, workers := range []int{1, 3} {
-		b, err := RunNext(t.Context(), d, &NextOptions{Window: 24000, Crew: Crew{Workers: workers}})
+		b, err := RunNext(t.Context(), d, 24000, &Crew{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Cuts == 0 || len(b.Rows) != len(Viewers())-2 {
+		if b.Cuts == 0 || len(b.Rows) != 3 {
 			t.Fatalf("%d cuts, %d rows", b.Cuts, len(b.Rows))
 		}
 		for _, r := range b.Rows {

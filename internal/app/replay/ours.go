@@ -23,11 +23,11 @@ func Ours(label string, set winnow.Settings) Policy {
 
 // beginEngine starts the engine on a session.
 func beginEngine(s Setup, set winnow.Settings) (Step, error) {
-	name := cmp.Or(s.Model.Name, "unpriced") // nobody charges anything
-	if s.Works.Tokens == 0 {
+	name := cmp.Or(s.run.price.Name, "unpriced") // nobody charges anything
+	if s.run.works.Tokens == 0 {
 		set.Window = s.Window
 	}
-	if !s.Own {
+	if !s.run.own {
 		set.OutputReserve, set.Reserve = 1, -1
 		if set.Threshold == 0 {
 			set.Threshold = float64(s.Trigger) / float64(s.Window)
@@ -38,7 +38,7 @@ func beginEngine(s Setup, set winnow.Settings) (Step, error) {
 	}
 	// The model's own prices, counted as everything is counted here.
 	family := s.Counter().Family()
-	w, err := engineFor(set, name, family, s.Works)
+	w, err := engineFor(set, name, family, s.run.works)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,7 @@ type oursRun struct {
 }
 
 func (o *oursRun) fitNext(ctx context.Context, h chat.History, idle time.Duration) (Sent, error) {
-	req := o.Request
-	req.History, req.Rules = h, Rules()
+	req := chat.Request{System: o.run.session.System, Tools: o.run.session.Tools, History: h, Rules: Rules()}
 	if o.sentAt > 0 {
 		o.recordUsage(h)
 	}

@@ -128,7 +128,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		index: newHeardIndex(s, prompt), window: works.Tokens, works: works, price: prices, own: true, clock: true,
 		next: newNextIndex(s), step: medianStep(s.History),
 	}
-	v := newHindsight(d.index, d.next)
+	v := &hindsight{driver: &d, past: &p, left: Summarised(s.Compactions), asked: map[int][]wanted{}}
 	d.look = v.seeClientRequest
 	was, err := d.run(ctx, Recorded())
 	if err != nil {
@@ -162,7 +162,7 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 			p.Unread++
 		}
 	}
-	p.Compactions, p.Removed = was.Calls, v.removed
+	p.Compactions = was.Calls
 	losses := v.groupLosses(was.Step)
 	p.Waited = was.Blocked
 	for i := range losses {
@@ -174,14 +174,13 @@ func MeasurePast(ctx context.Context, s *Session, works model.Window, prices mod
 		p.RereadTokens += r.tokens
 		p.Again += rereadCost(&prices, r.prompt, r.tokens)
 	}
-	p.Still, p.Ready, p.OursReady = v.still, v.ready, v.oursReady
 	return p, losses, nil
 }
 
 // groupLosses puts the re-reads together by the compaction before them. Reads of one
 // answer went on side by side, so their time counts once.
 func (v *hindsight) groupLosses(step time.Duration) []Loss {
-	h := v.x.session.History
+	h := v.session.History
 	var out []Loss
 	last := -1 // the answer whose time was added
 	for i := range v.reads {
@@ -221,8 +220,8 @@ func tookUntilNext(h chat.History, answer int, step time.Duration) time.Duration
 // hindsight looks at the requests after the client's compactions, first as the
 // client made them and then as winnow would have.
 type hindsight struct {
-	x    *index
-	next *nextIndex
+	*driver
+	past *Past
 
 	left []transcript.Compaction // at which no request was looked at yet
 	last int                     // tokens of the request before
@@ -231,12 +230,8 @@ type hindsight struct {
 
 	before *shownView // the view before the compaction
 
-	removed   int
-	asked     map[int][]wanted // edits by the request that they are looked for in
-	reads     []reread
-	still     Tally
-	ready     Tally
-	oursReady Tally
+	asked map[int][]wanted // edits by the request that they are looked for in
+	reads []reread
 }
 
 // reread is a read of what had been shown before a compaction.
@@ -249,13 +244,9 @@ type reread struct {
 	prompt int
 }
 
-func newHindsight(x *index, next *nextIndex) *hindsight {
-	return &hindsight{x: x, next: next, left: Summarised(x.session.Compactions), asked: map[int][]wanted{}}
-}
-
 // seeClientRequest looks at a request as the client made it.
 func (v *hindsight) seeClientRequest(answer, prompt int, now []*chat.Message) {
-	h := v.x.session.History
+	h := v.session.History
 	if len(v.left) > 0 && v.left[0].At <= answer {
 		c := v.left[0]
 		for len(v.left) > 0 && v.left[0].At <= answer {
@@ -265,7 +256,7 @@ func (v *hindsight) seeClientRequest(answer, prompt int, now []*chat.Message) {
 		if len(v.left) > 0 {
 			end = v.left[0].At
 		}
-		v.removed += max(0, v.last-prompt)
+		v.past.Removed += max(0, v.last-prompt)
 		v.seeCompaction(&c, answer, end, now)
 	}
 	v.last = prompt
@@ -276,7 +267,7 @@ func (v *hindsight) seeClientRequest(answer, prompt int, now []*chat.Message) {
 
 // seeCompaction looks at the first request after a compaction.
 func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now []*chat.Message) {
-	h := v.x.session.History
+	h := v.session.History
 	v.before = v.next.readView(messagesOf(h.Head(c.At)))
 	calls, view := 0, v.next.readViewOnce(now)
 	v.from, v.stop = answer, answer
@@ -290,7 +281,7 @@ func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now
 			if c.Summary == "" || !v.before.isReady(w.path, w.old) {
 				continue
 			}
-			v.ready.put(view().isReady(w.path, w.old))
+			v.past.Ready.put(view().isReady(w.path, w.old))
 			v.asked[answer] = append(v.asked[answer], w)
 		}
 	}
@@ -298,7 +289,7 @@ func (v *hindsight) seeCompaction(c *transcript.Compaction, answer, end int, now
 
 // findRereads finds the re-reads among the calls of an answer.
 func (v *hindsight) findRereads(answer, prompt int, now []*chat.Message) {
-	h := v.x.session.History
+	h := v.session.History
 	m := h.At(answer)
 	for k := range m.Parts {
 		call := &m.Parts[k]
@@ -310,7 +301,7 @@ func (v *hindsight) findRereads(answer, prompt int, now []*chat.Message) {
 		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(keepPresent(lines, v.next.readView(now).linesOfFile(path))) >= len(lines) {
 			continue
 		}
-		tokens := v.x.scaleTokens(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
+		tokens := v.partTokens(result)
 		v.reads = append(v.reads, reread{answer, v.from, path, stood, tokens, prompt})
 	}
 }
@@ -333,11 +324,11 @@ func (x *nextIndex) resultOf(answer int, call *chat.Part) (*chat.Part, []string)
 func (v *hindsight) seeOwnRequest(answer, _ int, now []*chat.Message) {
 	shown := v.next.readViewOnce(now)
 	for _, w := range v.asked[answer] {
-		v.oursReady.put(shown().isReady(w.path, w.old))
+		v.past.OursReady.put(shown().isReady(w.path, w.old))
 	}
 	for i := range v.reads {
 		if r := &v.reads[i]; r.at == answer {
-			v.still = v.still.plus(Tally{len(keepPresent(r.lines, shown().linesOfFile(r.path))), len(r.lines)})
+			v.past.Still = v.past.Still.plus(Tally{len(keepPresent(r.lines, shown().linesOfFile(r.path))), len(r.lines)})
 		}
 	}
 }

@@ -2,17 +2,12 @@ package replay
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/agents/table"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
-	"github.com/winnow-llm/winnow/transcript"
 )
 
 // Policy decides what a model sees of a conversation that grows. Ours and the peers'
@@ -60,32 +55,14 @@ const llmBlocks = 73 * time.Second
 
 // Setup is what a compactor works with.
 type Setup struct {
-	Request chat.Request // system prompt and tools; the history is empty
-
 	// Window is the model's, Trigger the prompt's size from which on everybody
 	// compacts, so that rows differ in what is done and not in when. Only where
 	// costs say so do our presets depart from it.
 	Window, Trigger int
 
-	// Model is the one whose prices are charged; nobody needs to know it.
-	Model model.Model
+	Agent table.Agent // that wrote the session, where that is known
 
-	// Fixed is the size of what every request carries besides messages.
-	Fixed int
-
-	// Own says that our settings decide when to compact, as in the field, and not
-	// the trigger.
-	Own bool
-
-	// Agent wrote the session, where that is known; Works is the window that a
-	// gateway knows it to work in, which is then the window here.
-	Agent table.Agent
-	Works model.Window
-
-	// Compactions are those that the client made. Only the policy that repeats
-	// them may look at them.
-	Compactions []transcript.Compaction
-
+	run  *driver // what the engine and the policy that repeats the client know besides
 	book *book
 }
 
@@ -102,7 +79,7 @@ func (s *Setup) Declare(m *chat.Message, tokens int) {
 
 // Total returns the size of a request with these messages.
 func (s *Setup) Total(msgs []*chat.Message) int {
-	n := s.Fixed
+	n := s.book.fixed
 	for _, m := range msgs {
 		n += s.Tokens(m)
 	}
@@ -112,12 +89,7 @@ func (s *Setup) Total(msgs []*chat.Message) int {
 // book remembers what is known about the messages of one replay.
 type book struct {
 	*index
-	own    map[*chat.Message]int // tokens of messages that a policy made
-	digest map[*chat.Message]chat.Hash
-}
-
-func newBook(x *index) *book {
-	return &book{index: x, own: map[*chat.Message]int{}, digest: map[*chat.Message]chat.Hash{}}
+	own map[*chat.Message]int // tokens of messages that a policy made
 }
 
 // sizeOf returns the tokens of a message.
@@ -148,12 +120,7 @@ func (b *book) hash(m *chat.Message) chat.Hash {
 	if i, ok := b.raw[m]; ok {
 		return b.session.History.Digest(int(i))
 	}
-	d, ok := b.digest[m]
-	if !ok {
-		d = m.Digest()
-		b.digest[m] = d
-	}
-	return d
+	return m.Digest()
 }
 
 // Presets returns the engine as every surface runs it when nothing is set, which is
@@ -164,31 +131,3 @@ func Presets() []Policy {
 
 // None returns the policy that compacts nothing.
 func None() Policy { return Keeping("none", false, nil, nil) }
-
-// ByName returns those of the policies that have one of the names, in their order.
-// Dashes may stand for blanks.
-func ByName(from []Policy, names ...string) ([]Policy, error) {
-	want := map[string]bool{}
-	for _, n := range names {
-		want[plainName(n)] = true
-	}
-	var all []string
-	policies := []Policy{}
-	for _, p := range from {
-		name := plainName(p.Name)
-		all = append(all, name)
-		if want[name] {
-			policies = append(policies, p)
-		}
-	}
-	for _, n := range names {
-		if !slices.Contains(all, plainName(n)) {
-			return nil, fmt.Errorf("replay: there is no policy %q; there are %s", n, strings.Join(all, ", "))
-		}
-	}
-	return policies, nil
-}
-
-func plainName(s string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", "-"))
-}

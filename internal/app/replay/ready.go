@@ -237,25 +237,20 @@ func (v *shownView) isReady(file, old string) bool {
 
 // fileNames knows the files that a session's calls touch, by their last segment,
 // so that a line of text that names one of them is found.
-type fileNames struct{ byBase map[string][]string }
+type fileNames map[string][]string
 
-func newFileNames() *fileNames { return &fileNames{map[string][]string{}} }
-
-func (f *fileNames) add(p string) {
+func (f fileNames) add(p string) {
 	p = plainPath(p)
 	base := path.Base(p)
-	if p == "" || base == "." || base == "/" {
+	if p == "" || base == "." || base == "/" || slices.Contains(f[base], p) {
 		return
 	}
-	if slices.Contains(f.byBase[base], p) {
-		return
-	}
-	f.byBase[base] = append(f.byBase[base], p)
+	f[base] = append(f[base], p)
 }
 
 // namedFile returns the file that a line names: the first of its words that is the
 // path, or the end of the path, of a file that is known. "" is none.
-func (f *fileNames) namedFile(line string) string {
+func (f fileNames) namedFile(line string) string {
 	for _, marks := range [...]string{"`'\"<>,;*=|", "`'\"<>,;*=|()[]{}"} { // a path may have brackets of its own
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || strings.ContainsRune(marks, r) }) {
 			w = strings.Trim(w, "#.:")
@@ -263,7 +258,7 @@ func (f *fileNames) namedFile(line string) string {
 				w = w[:i]
 			}
 			w = plainPath(w)
-			for _, p := range f.byBase[path.Base(w)] {
+			for _, p := range f[path.Base(w)] {
 				if samePath(w, p) {
 					return w
 				}

@@ -17,7 +17,7 @@ import (
 // have [StandInTokens] tokens and to say nothing.
 func Recorded() Policy {
 	return Policy{Name: "recorded", Happened: true, Begin: func(s Setup) (Step, error) {
-		w, left := NewWorking(s), Summarised(s.Compactions)
+		w, left := NewWorking(s), Summarised(s.run.session.Compactions)
 		return func(_ context.Context, h chat.History, _ time.Duration) (Sent, error) {
 			var calls []SummaryCall
 			for ; len(left) > 0 && left[0].At <= h.Len(); left = left[1:] {

@@ -26,84 +26,31 @@ const rereadOutput = 150
 // lastMeasured is the last rewrite of a session whose view is looked at.
 const lastMeasured = 5
 
-// rereader follows what the context of one replay shows.
-type rereader struct {
-	*nextIndex
-	tokens func(p *chat.Part) int
-
-	in    map[*chat.Message]int // messages of the context
-	parts []partAt              // that ride along
-	extra int                   // their tokens
-}
-
-func newRereader(x *nextIndex, tokens func(*chat.Part) int) *rereader {
-	return &rereader{nextIndex: x, tokens: tokens, in: map[*chat.Message]int{}}
-}
-
-// noteMoved notes which messages left the context and which came.
-func (r *rereader) noteMoved(gone, came []*chat.Message) {
-	if len(gone) > 0 { // a rewrite
-		r.parts, r.extra = nil, 0
-	}
-	for _, m := range gone {
-		if r.in[m]--; r.in[m] == 0 {
-			delete(r.in, m)
-		}
-	}
-	for _, m := range came {
-		r.in[m]++
-	}
-}
-
-// hasText reports whether an edit's old text is in the context.
-func (r *rereader) hasText(w *wanted, i int, shown func() *shownView) bool {
-	if w.source.msg == i {
-		return true // the agent has just written it
-	}
-	for _, p := range r.parts {
-		if anyContains(r.texts[p.msg][p.part], w.old) {
-			return true
-		}
-	}
-	m := r.session.History.At(w.source.msg)
-	if r.in[m] > 0 && r.sourceUnder(w) {
-		return true // the newest showing is there as it was
-	}
-	return shown().isReady(w.path, w.old)
-}
-
-// sourceUnder reports whether the newest showing stands under the file's path.
-func (r *rereader) sourceUnder(w *wanted) bool {
-	return r.readView([]*chat.Message{r.session.History.At(w.source.msg)}).isReady(w.path, w.old)
-}
-
-// readAgain takes the part that showed the text into the context and returns its
-// tokens.
-func (r *rereader) readAgain(w *wanted) int {
-	n := r.tokens(&r.session.History.At(w.source.msg).Parts[w.source.part])
-	r.parts = append(r.parts, w.source)
-	r.extra += n
-	return n
+// riding is what was read again and stays in the context until the next rewrite.
+type riding struct {
+	parts  []partAt
+	tokens int
 }
 
 // judgeEdits judges the edits of message i against the context now and the size of
 // its prompt, and charges the re-reads that they need.
-func (d *driver) judgeEdits(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
-	shown := r.readViewOnce(now)
-	for k := range r.wanted[i] {
-		w := &r.wanted[i][k]
+func (d *driver) judgeEdits(out *Outcome, r *riding, i, prompt int, now []*chat.Message) {
+	shown := d.next.readViewOnce(now)
+	for _, w := range d.next.wanted[i] {
 		if !w.known {
 			continue
 		}
-		ok := r.hasText(w, i, shown)
+		rides := func(p partAt) bool { return anyContains(d.next.texts[p.msg][p.part], w.old) }
+		// What stands in the same message the agent has just written.
+		ok := w.source.msg == i || slices.ContainsFunc(r.parts, rides) || shown().isReady(w.path, w.old)
 		out.Edits.put(ok)
 		if ok {
 			continue
 		}
-		before := prompt + r.extra
-		added := r.readAgain(w)
+		added := d.partTokens(&d.session.History.At(w.source.msg).Parts[w.source.part])
 		out.Rereads++
-		out.Again += rereadCost(&d.price, before, added)
+		out.Again += rereadCost(&d.price, prompt+r.tokens, added)
+		r.parts, r.tokens = append(r.parts, w.source), r.tokens+added
 	}
 }
 
@@ -117,39 +64,13 @@ func rereadCost(m *model.Model, before, added int) float64 {
 	return m.Prices.Cost(use)
 }
 
-// Rewritten is what the views right after a session's first rewrites hold: V of
-// each policy on its own path, where a single cut tests the first fold only.
-type Rewritten struct {
-	Ready, Tail, Naive Tally // edits ready, and in views of the same size
-	Found              Tally // ready, or found by one search
-	Stale              Tally
-}
-
-func (a Rewritten) plus(b Rewritten) Rewritten {
-	return Rewritten{
-		a.Ready.plus(b.Ready), a.Tail.plus(b.Tail), a.Naive.plus(b.Naive),
-		a.Found.plus(b.Found), a.Stale.plus(b.Stale),
-	}
-}
-
 // measureRewrite looks at the view right after a rewrite, if it is one of the first.
-func (r *rereader) measureRewrite(out *Outcome, i int, now []*chat.Message) {
-	if out.Rewrites > lastMeasured {
-		return
+func (d *driver) measureRewrite(out *Outcome, i int, now []*chat.Message) {
+	if out.Rewrites <= lastMeasured {
+		c := NextCut{At: i}
+		d.next.findDemand(&c)
+		out.rewritten = out.rewritten.plus(d.next.scoreView(&c, now))
 	}
-	c := NextCut{At: i}
-	r.findDemand(&c)
-	view := r.readView(now)
-	var v Rewritten
-	v.Ready = c.countReady(view).all()
-	v.Found = r.countFound(&c, now, view)
-	if len(c.Edits) > 0 {
-		chars := 4 * viewSize(now)
-		v.Tail = c.countReady(r.readView(tailView(r.nextIndex, &c, chars))).all()
-		v.Naive = c.countReady(r.readView(naiveView(r.nextIndex, &c, chars))).all()
-	}
-	v.Stale = r.countStale(&c, now)
-	out.Rewritten = out.Rewritten.plus(v)
 }
 
 // medianStep returns the median time between two answers of a session; 0 where it has

@@ -97,7 +97,7 @@ func TestRereads(t *testing.T) {
 	// The rewrites left nothing of the edits that followed.
 	// A tail of the same size had nothing either, and an agent that wrote no words
 	// has nothing to search with.
-	if r := got.Rewritten; r.Ready != (Tally{0, 5}) || r.Tail != (Tally{0, 5}) || r.Found != (Tally{0, 5}) {
+	if r := got.rewritten; r.own.all() != (Tally{0, 5}) || r.rivals[0].all() != (Tally{0, 5}) || r.found != (Tally{0, 5}) {
 		t.Errorf("right after the rewrites: %+v", r)
 	}
 	// Who sends everything reads nothing again.

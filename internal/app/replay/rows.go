@@ -71,12 +71,12 @@ func (r *Row) ReadShare() float64 {
 func sumOutcomes(p Policy, window int, outs []*Outcome) Row {
 	r := Row{Policy: p.Name, Window: window, Simulated: p.LLM}
 	var edits Tally
-	var held Rewritten
+	var held viewScore
 	ready := make([]Tally, len(outs))
 	after := 0
 	for i, o := range outs {
 		edits = edits.plus(o.Edits)
-		held, ready[i] = held.plus(o.Rewritten), o.Rewritten.Ready
+		held, ready[i] = held.plus(o.rewritten), o.rewritten.own.all()
 		after += o.After
 		r.Rereads += o.Rereads
 		r.LostMS += o.Lost().Milliseconds()
@@ -98,8 +98,8 @@ func sumOutcomes(p Policy, window int, outs []*Outcome) Row {
 		r.Broken = cmp.Or(r.Broken, o.Broken)
 	}
 	r.Edits, r.InContext = edits.Of, shareOrNil(edits)
-	r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = shareOrNil(held.Ready), shareOrNil(held.Tail), shareOrNil(held.Naive), shareOrNil(held.Found)
-	r.Stale = shareOrNil(held.Stale)
+	r.EditsReady, r.Recalled, r.Stale = shareOrNil(held.own.all()), shareOrNil(held.found), shareOrNil(held.stale)
+	r.TailReady, r.NaiveReady = shareOrNil(held.rivals[0].all()), shareOrNil(held.rivals[1].all())
 	r.ViewTokens = after / max(1, r.Rewrites)
 	r.Competes = r.Refused() == 0
 	if r.EditsReady != nil {

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -18,13 +17,6 @@ import (
 // What recall is worth: of the edits that the agent made next, the old text stands in
 // the view, or one search in what the view hides finds it. The agent searches with the
 // path and the words that it wrote last before the edit.
-
-// PlaceOptions say where searches are measured. The zero value is the usual
-// places.
-type PlaceOptions struct {
-	Places []Place
-	Crew
-}
 
 // SearchBoard says what one search finds.
 type SearchBoard struct {
@@ -46,18 +38,18 @@ func (a SearchRow) plus(b SearchRow) SearchRow {
 	return SearchRow{a.Place, a.Cuts + b.Cuts, a.Ready.plus(b.Ready), a.First.plus(b.First), a.Five.plus(b.Five), a.Whole.plus(b.Whole)}
 }
 
-// Searches measures the search of package recall over what the engine's views hide.
-func Searches(ctx context.Context, d *Data, opts *PlaceOptions) (*SearchBoard, error) {
-	o := *opts
-	if o.Places == nil {
-		o.Places = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 100_000, Fixed: 20_000}, {Window: 64_000}}
+// Searches measures the search of package recall over what the engine's views hide, in some
+// places; nil are the usual ones.
+func Searches(ctx context.Context, d *Data, in []Place, c *Crew) (*SearchBoard, error) {
+	if in == nil {
+		in = []Place{{Window: 200_000, Fixed: 42_000}, {Window: 100_000, Fixed: 20_000}, {Window: 64_000}}
 	}
-	places, err := openPlaces(o.Places)
+	places, err := openPlaces(in)
 	if err != nil {
 		return nil, err
 	}
 	sums := make([][]SearchRow, len(d.Sessions))
-	err = o.Each(ctx, len(d.Sessions), "searches", func(i int) error {
+	err = c.Each(ctx, len(d.Sessions), "searches", func(i int) error {
 		var err error
 		sums[i], err = searchSession(ctx, &d.Sessions[i], places)
 		return err
@@ -79,44 +71,34 @@ func Searches(ctx context.Context, d *Data, opts *PlaceOptions) (*SearchBoard, e
 // searchSession measures the cuts of one session in every place.
 func searchSession(ctx context.Context, s *Session, places []fieldPlace) ([]SearchRow, error) {
 	out := make([]SearchRow, len(places))
-	x, bare := newBareIndex(s)
-	for p := range places {
-		req := places[p].newRequest(s, bare)
-		cuts, err := places[p].findCuts(x, req)
+	err := eachCut(s, places, func(p int, x *nextIndex, req chat.Request, c *NextCut) error {
+		r, err := places[p].engine.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for c := range cuts {
-			cut := &cuts[c]
-			now := req
-			now.History = bare.Head(cut.At)
-			r, err := places[p].engine.Fit(ctx, now, winnow.State{Ask: winnow.Ask{Force: true}})
-			if err != nil {
-				return nil, fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
-			}
-			out[p].Cuts++
-			shown := x.readView(viewMessages(now.History, r.View))
-			for _, e := range append(cut.Edits[:len(cut.Edits):len(cut.Edits)], cut.Later...) {
-				ready := shown.isReady(e.Path, e.Old)
-				first, five, whole := ready, ready, ready
-				if !ready {
-					whole = x.hidesOld(r.Plan, &e)
-					for k, h := range recall.Hidden(now.History, r.Plan, x.searchQuery(&e), "") {
-						if k >= 5 || five {
-							break
-						}
-						five = x.holdsOld(h.Message, &e)
-						first = k == 0 && five
+		out[p].Cuts++
+		shown := x.readView(viewMessages(req.History, r.View))
+		for _, e := range slices.Concat(c.Edits, c.Later) {
+			ready := shown.isReady(e.Path, e.Old)
+			first, five, whole := ready, ready, ready
+			if !ready {
+				whole = x.hidesOld(r.Plan, &e)
+				for k, h := range recall.Hidden(req.History, r.Plan, x.searchQuery(&e), "") {
+					if k >= 5 || five {
+						break
 					}
+					five = x.holdsOld(h.Message, &e)
+					first = k == 0 && five
 				}
-				out[p].Ready.put(ready)
-				out[p].First.put(first)
-				out[p].Five.put(five)
-				out[p].Whole.put(whole)
 			}
+			out[p].Ready.put(ready)
+			out[p].First.put(first)
+			out[p].Five.put(five)
+			out[p].Whole.put(whole)
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // hidesOld reports whether what a plan hides has the old text of an edit.

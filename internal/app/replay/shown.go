@@ -36,19 +36,11 @@ func comparedForms(s string) []string {
 
 // trimLines removes the blanks at the ends of lines.
 func trimLines(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for first := true; ; first = false {
-		line, rest, more := strings.Cut(s, "\n")
-		if !first {
-			b.WriteByte('\n')
-		}
-		b.WriteString(strings.TrimRight(line, " \t\r"))
-		if !more {
-			return b.String()
-		}
-		s = rest
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \t\r")
 	}
+	return strings.Join(lines, "\n")
 }
 
 // numbered is one line with a number in front of it.

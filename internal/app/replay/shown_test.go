@@ -101,7 +101,7 @@ func TestSamePath(t *testing.T) {
 
 // Which file a line of a text names.
 func TestNamed(t *testing.T) {
-	f := newFileNames()
+	f := fileNames{}
 	for _, p := range []string{"/repo/internal/plan/apply.go", "app/[id]/page.tsx"} {
 		f.add(p)
 	}

@@ -27,7 +27,7 @@ type Working struct {
 }
 
 // NewWorking returns an empty list.
-func NewWorking(s Setup) *Working { return &Working{Setup: s, Size: s.Fixed} }
+func NewWorking(s Setup) *Working { return &Working{Setup: s, Size: s.book.fixed} }
 
 // Grow takes over what is new in the history.
 func (w *Working) Grow(h chat.History) {
@@ -72,9 +72,8 @@ func (w *Working) Asked() SummaryCall {
 
 // Keeping returns a policy that keeps a [Working] list. Before each request, when the
 // list has grown, it calls each, and compact where it is time for that, which returns
-// the calls to a model that it made. Either may be nil. LLM says that an LLM writes its
-// summaries.
-func Keeping(name string, llm bool, each func(*Working), compact func(*Working, chat.History) []SummaryCall) Policy {
+// what is sent. Either may be nil. LLM says that an LLM writes its summaries.
+func Keeping(name string, llm bool, each func(*Working), compact func(*Working, chat.History) Sent) Policy {
 	return Policy{Name: name, LLM: llm, Begin: func(s Setup) (Step, error) {
 		w := NewWorking(s)
 		return func(_ context.Context, h chat.History, _ time.Duration) (Sent, error) {
@@ -85,7 +84,7 @@ func Keeping(name string, llm bool, each func(*Working), compact func(*Working, 
 			if compact == nil || !w.Over() {
 				return w.Sent(), nil
 			}
-			return w.Sent(compact(w, h)...), nil
+			return compact(w, h), nil
 		}, nil
 	}}
 }

@@ -20,7 +20,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -69,14 +68,11 @@ type Answer struct {
 
 // Say appends a user's message.
 func (c *Client) Say(text string) {
-	switch c.Dialect {
-	case wire.Gemini:
-		c.history = append(c.history, `{"role":"user","parts":[{"text":`+quoteJSON(text)+`}]}`)
-	case wire.Responses:
-		c.history = append(c.history, `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quoteJSON(text)+`}]}`)
-	default:
-		c.history = append(c.history, `{"role":"user","content":`+quoteJSON(text)+`}`)
+	said, err := c.renderElements(chat.Messages{chat.TextMessage(chat.User, text)})
+	if err != nil {
+		panic(err) // a text can be said in every dialect
 	}
+	c.history = append(c.history, said...)
 }
 
 // Add appends an element as it is: items that only some agents send.
@@ -88,7 +84,7 @@ func (c *Client) Len() int { return len(c.history) }
 // Fork returns an agent that goes on from the first n elements.
 func (c *Client) Fork(n int) *Client {
 	d := *c
-	d.history = append([]string(nil), c.history[:n]...)
+	d.history = slices.Clone(c.history[:n])
 	return &d
 }
 
@@ -98,7 +94,7 @@ func (c *Client) Rewrite(f func(elements []string) []string) { c.history = f(sli
 
 // Set puts a user's message in place of element i.
 func (c *Client) Set(i int, text string) {
-	rest := append([]string(nil), c.history[i+1:]...)
+	rest := c.history[i+1:]
 	c.history = c.history[:i:i]
 	c.Say(text)
 	c.history = append(c.history, rest...)
@@ -283,7 +279,7 @@ func (c *Client) renderElements(m chat.Messages) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	for _, e := range append(append(doc.Messages, doc.Input...), doc.Contents...) {
+	for _, e := range slices.Concat(doc.Messages, doc.Input, doc.Contents) {
 		out = append(out, string(e))
 	}
 	return out, nil
@@ -313,8 +309,6 @@ func (c *Client) useOriginalBytes(raw []byte, elems []string) ([]string, error) 
 	}
 	return elems, nil
 }
-
-func quoteJSON(s string) string { return string(jsonwrite.AppendString(nil, s)) }
 
 // Output returns what a tool prints, for [Client.Result]: some kilobytes with things
 // in them worth keeping.

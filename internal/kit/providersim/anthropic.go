@@ -82,7 +82,7 @@ func (anthropicDialect) checkFields(c *call) *refusal {
 // buildPrompt makes the prompt and checks what is signed in it, since signatures are
 // about the prompt before them.
 func (d anthropicDialect) buildPrompt(c *call, msgs []blockMessage) *refusal {
-	p := newPrompt(c.s.opts.Count, false)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), cacheMark(t), "cache_control")
@@ -224,13 +224,7 @@ func (anthropicDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 		return badRequest(ruleOverflow, "Input is too long for requested model.")
 	}
 	if sum {
-		return badRequest(ruleOverflow, "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", c.inputTokens(), c.maxOutput, c.window)
+		return badRequest(ruleOverflow, "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", c.prompt.tokens, c.maxOutput, c.window)
 	}
-	return badRequest(ruleOverflow, "prompt is too long: %d tokens > %d maximum", c.inputTokens(), c.window)
+	return badRequest(ruleOverflow, "prompt is too long: %d tokens > %d maximum", c.prompt.tokens, c.window)
 }
-
-func (anthropicDialect) errorBody(c *call, r *refusal) object {
-	return anthropicError(r, c.requestID())
-}
-
-func (anthropicDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }

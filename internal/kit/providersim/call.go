@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"net/http"
+	"sort"
 	"strconv"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // dialect is one provider's way to ask and to answer.
@@ -25,12 +28,6 @@ type dialect interface {
 	answerBody(c *call) object
 	answerEvents(c *call) []event
 
-	// countBody answers the endpoint that only counts.
-	countBody(c *call) object
-
-	// errorBody says that something went wrong.
-	errorBody(c *call, r *refusal) object
-
 	// tooLong is the refusal of a prompt over the window. sum is set where the
 	// prompt alone would fit and only with the wanted output does not.
 	tooLong(c *call, shape Overflow, sum bool) *refusal
@@ -47,7 +44,7 @@ type traits struct {
 
 // failedEvent says inside a stream of which n events were sent that something went wrong.
 func (c *call) failedEvent(r *refusal, n int) event {
-	body := c.d.errorBody(c, r)
+	body := c.errorBody(r)
 	if d, ok := c.d.(responsesDialect); ok {
 		body = object{"type", "response.failed", "sequence_number", n, "response", d.responseObject(c, "failed", r, list{}, nil)}
 	}
@@ -106,8 +103,17 @@ type call struct {
 	created time.Time
 }
 
-// inputTokens returns the size of the prompt.
-func (c *call) inputTokens() int { return c.prompt.tokens }
+// countBody answers the endpoint that only counts. Chat completions have none.
+func (c *call) countBody() object {
+	n := c.prompt.tokens
+	switch c.d.traits().name {
+	case Responses:
+		return object{"object", "response.input_tokens", "input_tokens", n}
+	case Gemini:
+		return object{"totalTokens", n, "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", n}}}
+	}
+	return object{"input_tokens", n}
+}
 
 // billedUsage returns the usage that is paid for: Gemini reports thoughts beside the
 // output, the others inside it.
@@ -208,17 +214,10 @@ func (c *call) trimAnswer() {
 		c.stopped = stopLength
 		keep := c.blocks[:i:i]
 		if b.Kind == Text {
-			// The longest start that fits, found by halving.
-			lo, hi := 0, len(b.Text)
-			for lo < hi {
-				mid := (lo + hi + 1) / 2
-				if c.countBlocks(append(keep, Block{Kind: Text, Text: cutAtRune(b.Text, mid)})) <= c.maxOutput {
-					lo = mid
-				} else {
-					hi = mid - 1
-				}
-			}
-			if t := cutAtRune(b.Text, lo); t != "" {
+			n := sort.Search(len(b.Text), func(n int) bool { // the longest start that fits
+				return c.countBlocks(append(keep, Block{Kind: Text, Text: text.Head(b.Text, n+1)})) > c.maxOutput
+			})
+			if t := text.Head(b.Text, n); t != "" {
 				keep = append(keep, Block{Kind: Text, Text: t})
 			}
 		}
@@ -227,25 +226,13 @@ func (c *call) trimAnswer() {
 	}
 }
 
-// cutAtRune returns the first n bytes of a text, or a little less so that no rune is
-// cut.
-func cutAtRune(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
-}
-
 // cutIntoDeltas cuts a text into the deltas of a stream: about two dozen bytes each,
 // more for long texts so that there are never more than some hundred.
 func cutIntoDeltas(s string) []string {
 	size := max(24, len(s)/256)
 	var out []string
 	for len(s) > 0 {
-		p := cmp.Or(cutAtRune(s, size), s)
+		p := cmp.Or(text.Head(s, size), s)
 		out = append(out, p)
 		s = s[len(p):]
 	}

@@ -135,7 +135,7 @@ func (chatDialect) checkMessages(msgs []value) *refusal {
 
 // buildPrompt makes the prompt: tools first, then the messages.
 func (chatDialect) buildPrompt(c *call) {
-	p := newPrompt(c.s.opts.Count, true)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)
@@ -220,7 +220,7 @@ func openaiChoice(v value) (choice string, parallel bool) {
 }
 
 func (chatDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
-	n, m := c.inputTokens(), c.window
+	n, m := c.prompt.tokens, c.window
 	var r *refusal
 	switch {
 	case shape == OverflowLimit:
@@ -236,11 +236,6 @@ func (chatDialect) tooLong(c *call, shape Overflow, sum bool) *refusal {
 	}
 	return r.withParam("messages").withCode("context_length_exceeded")
 }
-
-func (chatDialect) errorBody(_ *call, r *refusal) object { return openaiError(r) }
-
-// countBody is not reached: chat completions have no counting endpoint.
-func (chatDialect) countBody(c *call) object { return object{"input_tokens", c.inputTokens()} }
 
 // paramAt names a place in a request, the way OpenAI's param does.
 func paramAt(format string, i int) string { return fmt.Sprintf(format, i) }

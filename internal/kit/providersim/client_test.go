@@ -245,5 +245,5 @@ func countTokens(t testing.TB, _ string, c *client, n int) int {
 		k.d = geminiDialect{}
 		geminiDialect{}.buildPrompt(k)
 	}
-	return k.inputTokens()
+	return k.prompt.tokens
 }

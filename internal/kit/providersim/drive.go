@@ -62,11 +62,26 @@ type DriveOptions struct {
 type Driver struct {
 	work  work
 	files *sources // nil for a driver whose work is parts
+	job   job      // the one that is done
 
 	mu     sync.Mutex
 	tasks  map[string]*driven
 	order  []string
 	sealed map[string]string // compactions that only the provider can read -> their text
+}
+
+// A job is what an agent is driven to do, part by part: what it prints, or files to read.
+type job interface {
+	lastLine() *regexp.Regexp  // how a part ends; the first group is its number
+	finalLine(part int) string // with which this one ends: who sees it has seen the part
+	need(part int) need        // what a part needs of an earlier one
+	lostFact(part int) lost    // what is known of that where it is gone
+
+	// writeSummary tells an agent what was done, as far as the prompt shows it.
+	writeSummary(seen int, sees func(need) bool) string
+
+	// callAgain calls for the part again whose fact another one needs, and says why.
+	callAgain(a *Ask, shell Tool, part int, byShell bool) (call Block, why string)
 }
 
 // mostTasks bounds what a driver keeps.
@@ -144,13 +159,11 @@ type driven struct {
 
 // NewDriver returns a driver.
 func NewDriver(o DriveOptions) *Driver {
-	return &Driver{
-		work: work{
-			steps: cmp.Or(o.Steps, 60), bytes: cmp.Or(o.Bytes, 9_000), lag: cmp.Or(o.Lag, 40),
-			recalls: o.Recall, seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
-		},
-		tasks: map[string]*driven{}, sealed: map[string]string{},
+	w := work{
+		steps: cmp.Or(o.Steps, 60), bytes: cmp.Or(o.Bytes, 9_000), lag: cmp.Or(o.Lag, 40),
+		recalls: o.Recall, seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
 	}
+	return &Driver{work: w, job: w, tasks: map[string]*driven{}, sealed: map[string]string{}}
 }
 
 // Report returns the account of every task, in the order in which they began.
@@ -230,20 +243,24 @@ func (d *Driver) Answer(a *Ask) []Block {
 	return append(out, call)
 }
 
-// highestSeen returns how far the work has come, as the prompt shows it.
+// highestSeen returns how far the work has come: the highest part whose last line, with the
+// right code, stands in the prompt.
 func (d *Driver) highestSeen(a *Ask) int {
-	if d.files != nil {
-		return highestPart(func(f func([]byte)) { d.eachText(a, f) }, fileEnd, len(d.files.paths), d.finalLine)
-	}
-	return highestPart(a.eachText, lastLine, d.work.steps, d.work.finalLine)
+	most := 0
+	d.eachText(a, func(text []byte) {
+		for _, m := range d.job.lastLine().FindAllSubmatch(text, -1) {
+			part, err := strconv.Atoi(string(m[1]))
+			if err == nil && part > most && part <= d.work.steps && string(m[0]) == d.job.finalLine(part) {
+				most = part
+			}
+		}
+	})
+	return most
 }
 
 // writeSummary returns the answer to an agent that asks for a summary.
 func (d *Driver) writeSummary(a *Ask, seen int) string {
-	if d.files != nil {
-		return d.files.writeSummary(d, a, seen)
-	}
-	return fmt.Sprintf("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.finalLine(seen), seen+1)
+	return d.job.writeSummary(seen, func(u need) bool { return d.seesFact(a, u) })
 }
 
 // writeCompaction writes a compaction that the agent has the provider make: it asks no model
@@ -272,22 +289,11 @@ func (d *Driver) countRequest(owner string, r Record) {
 	t.Dollars += r.Dollars
 }
 
-// need returns what a part or file needs of an earlier one.
-func (d *Driver) need(part int) need {
-	if d.files != nil {
-		return d.files.needs[part]
-	}
-	if from := part - d.work.lag; from > 0 && d.work.plantsFact(from) {
-		return need{from: from, kind: factLine, name: d.work.plantedFact(from)}
-	}
-	return need{}
-}
-
 // callNext calls for the next part or file, or first for an older one again whose fact is
 // needed and gone. As people do before a detour, it says where it stands.
 func (d *Driver) callNext(a *Ask, t *driven, shell Tool, seen int) (call Block, say string) {
 	part := seen + 1
-	u := d.need(part)
+	u := d.job.need(part)
 	visible := u.from > 0 && d.seesFact(a, u)
 	if d.files != nil {
 		say = d.files.decisionsAfter(seen)
@@ -298,14 +304,14 @@ func (d *Driver) callNext(a *Ask, t *driven, shell Tool, seen int) (call Block, 
 			mayAsk = t.reread[part] == 0
 		}
 		if !visible && mayAsk {
-			if call, ok := d.recallCall(a, t, d.lostFact(part)); ok {
-				return call, fmt.Sprintf("%s.%s I need what is hidden, so I ask for it.", d.finalLine(seen), say)
+			if call, ok := d.recallCall(a, t, d.job.lostFact(part)); ok {
+				return call, fmt.Sprintf("%s.%s I need what is hidden, so I ask for it.", d.job.finalLine(seen), say)
 			}
 		}
 		if !visible && t.reread[part] < 2 {
 			t.reread[part]++
-			call, why := d.callAgain(a, shell, part, u, t.reread[part] > 1)
-			return call, fmt.Sprintf("%s.%s %s", d.finalLine(seen), say, why)
+			call, why := d.job.callAgain(a, shell, part, t.reread[part] > 1)
+			return call, fmt.Sprintf("%s.%s %s", d.job.finalLine(seen), say, why)
 		}
 		t.used[part] = true
 		d.countFact(a, t, part, visible)
@@ -315,7 +321,7 @@ func (d *Driver) callNext(a *Ask, t *driven, shell Tool, seen int) (call Block, 
 	}
 	again := t.noteCall(part, a.sum)
 	if d.files != nil {
-		return d.readCall(a, shell, part, false), strings.TrimSpace(say)
+		return d.files.readCall(a, shell, part, false), strings.TrimSpace(say)
 	}
 	fact := u.name
 	if u.from > 0 && !visible {
@@ -325,32 +331,6 @@ func (d *Driver) callNext(a *Ask, t *driven, shell Tool, seen int) (call Block, 
 		say = writeProse(a.Rand, a.LastText, 1)
 	}
 	return shell.shellCall(d.work.partCommand(part, fact, again || part == 1)), say
-}
-
-// callAgain calls for the part or file again whose fact another one needs, and says why.
-func (d *Driver) callAgain(a *Ask, shell Tool, part int, u need, byShell bool) (call Block, why string) {
-	if d.files == nil {
-		return shell.shellCall(d.work.repeatCommand(u.from)),
-			fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, u.from)
-	}
-	return d.readCall(a, shell, u.from, byShell), fmt.Sprintf("File %d needs a %s of %s, which I no longer see, so I read that again.",
-		part, factNames[u.kind], d.files.paths[u.from-1])
-}
-
-// lostFact is what is known of the fact that a part or file needs, where it is gone.
-func (d *Driver) lostFact(part int) lost {
-	if d.files != nil {
-		return d.files.lostFact(part)
-	}
-	return d.work.lostFact(part)
-}
-
-// finalLine returns the line with which a part or file ends.
-func (d *Driver) finalLine(part int) string {
-	if d.files != nil {
-		return d.files.finalLine(part)
-	}
-	return d.work.finalLine(part)
 }
 
 // noteCall notes that a part is called for in a prompt, and reports whether it was
@@ -390,21 +370,6 @@ func (d *Driver) findTask(owner, dialect string) *driven {
 	d.tasks[owner] = t
 	d.order = append(d.order, owner)
 	return t
-}
-
-// highestPart returns the highest part or file, up to of, whose last line, of this
-// form and with the right code, stands in the texts of a prompt.
-func highestPart(texts func(func([]byte)), form *regexp.Regexp, of int, last func(int) string) int {
-	most := 0
-	texts(func(text []byte) {
-		for _, m := range form.FindAllSubmatch(text, -1) {
-			part, err := strconv.Atoi(string(m[1]))
-			if err == nil && part > most && part <= of && string(m[0]) == last(part) {
-				most = part
-			}
-		}
-	})
-	return most
 }
 
 func (s *Server) serveDrive(w http.ResponseWriter, _ *http.Request) {

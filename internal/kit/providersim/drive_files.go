@@ -32,7 +32,8 @@ func NewFileDriver(o DriveOptions, from []string, folder string) (*Driver, error
 		return nil, fmt.Errorf("the files to read: %w", err)
 	}
 	d := NewDriver(o)
-	d.files = files
+	files.pause = d.work.pause
+	d.files, d.job = files, files
 	return d, nil
 }
 
@@ -46,7 +47,6 @@ type DriveFacts struct {
 	FarKept  int    `json:"far_kept"`
 }
 
-// fileEnd is how a file ends.
 var fileEnd = regexp.MustCompile(`file ([0-9]+) of [0-9]+, check [0-9]+`)
 
 // eachText calls f with every text of a prompt, and with what stands in the
@@ -92,21 +92,23 @@ func (s *sources) decisionsAfter(file int) string {
 	return b.String()
 }
 
-// writeSummary returns a summary of the work as far as the prompt tells it.
-func (s *sources) writeSummary(d *Driver, a *Ask, seen int) string {
+func (s *sources) lastLine() *regexp.Regexp { return fileEnd }
+
+func (s *sources) need(file int) need { return s.needs[file] }
+
+func (s *sources) writeSummary(seen int, sees func(need) bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task is to read %d files, one after the other. %d are read; the last was %s. The next is file %d.\n", len(s.paths), seen, s.finalLine(seen), seen+1)
 	b.WriteString("What was learnt:\n")
 	for _, u := range s.needs {
-		if u.from > 0 && summarised[u.kind] && d.seesFact(a, u) {
+		if u.from > 0 && summarised[u.kind] && sees(u) {
 			fmt.Fprintf(&b, "- %s = %s (%s)\n", u.name, u.value, s.paths[u.from-1])
 		}
 	}
 	return b.String()
 }
 
-// lostFact is what is known of the fact that a file needs: of a line only the file that it
-// stands in, since who says it has it.
+// lostFact is, of a line, only the file that it stands in, since who says it has it.
 func (s *sources) lostFact(file int) lost {
 	u := s.needs[file]
 	path := s.paths[u.from-1]
@@ -116,16 +118,21 @@ func (s *sources) lostFact(file int) lost {
 	return lost{key: file, words: u.name, find: u.name, said: path}
 }
 
+func (s *sources) callAgain(a *Ask, shell Tool, file int, byShell bool) (call Block, why string) {
+	u := s.needs[file]
+	return s.readCall(a, shell, u.from, byShell), fmt.Sprintf("File %d needs a %s of %s, which I no longer see, so I read that again.", file, factNames[u.kind], s.paths[u.from-1])
+}
+
 // countFact takes note of what became of a fact that a part or file needed.
 func (d *Driver) countFact(a *Ask, t *driven, part int, visible bool) {
-	u := d.need(part)
+	u := d.job.need(part)
 	again := t.reread[part] > 0 || len(t.asked[part]) > 0
 	t.Due++
 	switch {
 	case visible && t.reread[part] > 0:
 		t.Reread++
 	case visible && again:
-		t.countRecalled(a, d.lostFact(part))
+		t.countRecalled(a, d.job.lostFact(part))
 	case visible:
 		t.Kept++
 	default:
@@ -148,13 +155,13 @@ func (d *Driver) countFact(a *Ask, t *driven, part int, visible bool) {
 }
 
 // readCall calls for a file by the agent's read tool, or by its shell.
-func (d *Driver) readCall(a *Ask, shell Tool, file int, byShell bool) Block {
-	path := d.files.paths[file-1]
+func (s *sources) readCall(a *Ask, shell Tool, file int, byShell bool) Block {
+	path := s.paths[file-1]
 	tool, parameter, ok := readTool(a)
 	if !ok || byShell && shell.Name != "" {
-		return shell.shellCall(fmt.Sprintf("cat %s; sleep %.1f", path, d.work.pause.Seconds()))
+		return shell.shellCall(fmt.Sprintf("cat %s; sleep %.1f", path, s.pause.Seconds()))
 	}
-	return tool.callWith(object{parameter, d.files.folder + "/" + path})
+	return tool.callWith(object{parameter, s.folder + "/" + path})
 }
 
 // pathNames are names of parameters that take the path of a file.

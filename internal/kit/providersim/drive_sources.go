@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A need is a fact that the reading of one file takes from another, read before.
@@ -56,6 +57,7 @@ type sources struct {
 	paths  []string // below the folder, in the order in which they are read
 	codes  []int    // in the last line of each
 	needs  []need   // by the number of the file, from 1; the zero value needs nothing
+	pause  time.Duration
 }
 
 // source is a file on its way into the folder of an agent.

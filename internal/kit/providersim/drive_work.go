@@ -16,8 +16,7 @@ type work struct {
 	recalls           bool
 }
 
-// lastLine is how the output of a part ends.
-var lastLine = regexp.MustCompile(`part ([0-9]+) of [0-9]+ is done, code [0-9]+`)
+var partEnd = regexp.MustCompile(`part ([0-9]+) of [0-9]+ is done, code [0-9]+`)
 
 // secretValue is a number that nobody can guess from the commands: the fifth of a
 // generator with this start. All of it is exact in awk's numbers too.
@@ -53,11 +52,28 @@ func (w work) factName(part int) string {
 	return fmt.Sprintf("lease_%03d.go", part)
 }
 
-// lostFact is what is known of the fact that a part needs, where it is gone.
+func (work) lastLine() *regexp.Regexp { return partEnd }
+
+func (w work) need(part int) need {
+	if from := part - w.lag; from > 0 && w.plantsFact(from) {
+		return need{from: from, kind: factLine, name: w.plantedFact(from)}
+	}
+	return need{}
+}
+
 func (w work) lostFact(part int) lost {
 	from := part - w.lag
 	name := w.factName(from)
 	return lost{key: part, words: name, find: name, said: fmt.Sprintf("sh drive.sh %d)", from)}
+}
+
+func (w work) writeSummary(seen int, _ func(need) bool) string {
+	return fmt.Sprintf("The work has %d parts. The last that was done: %s. The next is part %d.", w.steps, w.finalLine(seen), seen+1)
+}
+
+func (w work) callAgain(_ *Ask, shell Tool, part int, _ bool) (call Block, why string) {
+	from := part - w.lag
+	return shell.shellCall(fmt.Sprintf("sh drive.sh %d again", from)), fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, from)
 }
 
 // plantedFact is the fact in a part's output: a number, a path that stands in prose,
@@ -87,9 +103,6 @@ func (w work) partCommand(part int, fact string, script bool) string {
 	}
 	return run
 }
-
-// repeatCommand prints a part that was printed before.
-func (w work) repeatCommand(part int) string { return fmt.Sprintf("sh drive.sh %d again", part) }
 
 // script is the program of every part, for sh and any awk. Most parts print what
 // test runs and compilers print, lines of a few forms; every eighth prints prose, in

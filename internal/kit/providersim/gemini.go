@@ -172,7 +172,7 @@ func geminiTurn(contents []value) int {
 }
 
 func (d geminiDialect) buildPrompt(c *call) {
-	p := newPrompt(c.s.opts.Count, true)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	if id := c.v.firstOf("cachedContent", "cached_content"); id.ok() {
 		p.add("cached", id.bytes(), 0, markNone)
@@ -253,11 +253,5 @@ func (geminiDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
 	if shape == OverflowLimit {
 		return badRequest(ruleOverflow, "The input token count exceeds the maximum number of tokens allowed (%d).", c.window)
 	}
-	return badRequest(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.inputTokens(), c.window)
-}
-
-func (geminiDialect) errorBody(_ *call, r *refusal) object { return geminiError(r) }
-
-func (geminiDialect) countBody(c *call) object {
-	return object{"totalTokens", c.inputTokens(), "promptTokensDetails", list{object{"modality", "TEXT", "tokenCount", c.inputTokens()}}}
+	return badRequest(ruleOverflow, "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", c.prompt.tokens, c.window)
 }

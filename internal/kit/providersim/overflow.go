@@ -6,7 +6,7 @@ import "net/http"
 // What overflows is not billed, whatever the shape.
 // It returns whether the request is done with.
 func (s *Server) answerOverflow(c *call, out *writer) bool {
-	n := c.inputTokens()
+	n := c.prompt.tokens
 	sum := false
 	if n <= c.window {
 		sum = c.sumCounts && n+c.maxOutput > c.window
@@ -63,7 +63,7 @@ func (s *Server) answerOverflow(c *call, out *writer) bool {
 
 // breakOff streams the start of an answer and then the refusal as an event.
 func (s *Server) breakOff(c *call, out *writer, late, sum bool) {
-	c.usage = usage{input: c.inputTokens()}
+	c.usage = usage{input: c.prompt.tokens}
 	c.letAgentAnswer(0)
 	all := c.d.answerEvents(c)
 	n := c.d.traits().leading

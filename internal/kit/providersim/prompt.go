@@ -51,18 +51,19 @@ type prompt struct {
 	scratch []byte
 	count   func([]byte) int
 
-	// grains are hashes of every prefix that ends on a grain; only made for
-	// the implicit caches.
-	grained bool
-	pending []byte
-	grains  []uint64
+	// grains are hashes of every prefix that ends on a grain, for the implicit caches;
+	// hash is that of everything so far.
+	grains []uint64
+	hash   maphash.Hash
 }
 
 // grainSeed makes the hashes of grains. They never leave the process.
 var grainSeed = maphash.MakeSeed()
 
-func newPrompt(count func([]byte) int, grained bool) *prompt {
-	return &prompt{count: count, grained: grained, tokens: tokensPerPrompt}
+func newPrompt(count func([]byte) int) *prompt {
+	p := &prompt{count: count, tokens: tokensPerPrompt}
+	p.hash.SetSeed(grainSeed)
+	return p
 }
 
 // add appends a segment: its kind (who speaks, what it is), its canonical bytes
@@ -71,16 +72,11 @@ func (p *prompt) add(kind string, canon []byte, tokens int, m mark) {
 	p.tokens += tokens
 	h := sha256.New()
 	h.Write(p.sum[:])
-	h.Write([]byte(kind))
-	h.Write([]byte{0})
-	h.Write(canon)
-	h.Sum(p.sum[:0])
-	p.size += len(kind) + 1 + len(canon)
-	if p.grained {
-		p.feed([]byte(kind))
-		p.feed([]byte{0})
-		p.feed(canon)
+	for _, b := range [][]byte{[]byte(kind), {0}, canon} {
+		h.Write(b)
+		p.feed(b)
 	}
+	h.Sum(p.sum[:0])
 	p.segs = append(p.segs, segment{end: p.size, tokens: p.tokens, sum: p.sum, mark: m})
 }
 
@@ -93,31 +89,17 @@ func (p *prompt) addValue(kind string, v value, tokens int, m mark, leave ...str
 // addMessage adds the framing of one more message.
 func (p *prompt) addMessage() { p.tokens += tokensPerMessage }
 
+// feed hashes canonical bytes, grain by grain.
 func (p *prompt) feed(b []byte) {
 	for len(b) > 0 {
-		if len(p.pending) == 0 && len(b) >= grain {
-			p.closeGrain(b[:grain])
-			b = b[grain:]
-			continue
-		}
-		n := min(grain-len(p.pending), len(b))
-		p.pending = append(p.pending, b[:n]...)
+		n := min(grain-p.size%grain, len(b))
+		p.hash.Write(b[:n])
+		p.size += n
 		b = b[n:]
-		if len(p.pending) == grain {
-			p.closeGrain(p.pending)
-			p.pending = p.pending[:0]
+		if p.size%grain == 0 {
+			p.grains = append(p.grains, p.hash.Sum64())
 		}
 	}
-}
-
-func (p *prompt) closeGrain(g []byte) {
-	h := maphash.Bytes(grainSeed, g)
-	if n := len(p.grains); n > 0 {
-		// Chained, so that a grain stands for all before it too.
-		h = (p.grains[n-1]*0x9E3779B97F4A7C15 ^ h) * 0xD6E8FEB86659FD93
-		h ^= h >> 32
-	}
-	p.grains = append(p.grains, h)
 }
 
 // tokensAt returns the tokens of the first n canonical bytes; inside a segment

@@ -124,23 +124,18 @@ func notJSON(d string, err error) *refusal {
 	return r
 }
 
-// openaiError returns the body of an error in both of OpenAI's dialects.
-func openaiError(r *refusal) object {
+// errorBody says what went wrong, as the provider does.
+func (c *call) errorBody(r *refusal) object {
+	switch c.d.traits().name {
+	case Anthropic:
+		return object{"type", "error", "error", object{"type", r.kind, "message", r.message}, "request_id", c.requestID()}
+	case Gemini:
+		return object{"error", object{"code", r.status, "message", r.message, "status", cmp.Or(googleStatuses[r.status], "INTERNAL")}}
+	}
 	return object{"error", object{"message", r.message, "type", r.kind, "param", orNull(r.param), "code", orNull(r.code)}}
 }
 
-// anthropicError returns the body of an error of Anthropic's.
-func anthropicError(r *refusal, id string) object {
-	return object{"type", "error", "error", object{"type", r.kind, "message", r.message}, "request_id", id}
-}
-
-// geminiError returns the body of an error of Google's.
-func geminiError(r *refusal) object {
-	return object{"error", object{"code", r.status, "message", r.message, "status", googleStatus(r.status)}}
-}
-
-func googleStatus(status int) string { return cmp.Or(googleStatuses[status], "INTERNAL") }
-
+// googleStatuses are the names of statuses; that of others is INTERNAL.
 var googleStatuses = map[int]string{
 	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",

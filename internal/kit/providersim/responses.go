@@ -192,7 +192,7 @@ func (responsesDialect) checkTrigger(c *call, items []value) *refusal {
 
 // buildPrompt makes the prompt: tools, instructions, items.
 func (d responsesDialect) buildPrompt(c *call) {
-	p := newPrompt(c.s.opts.Count, true)
+	p := newPrompt(c.s.opts.Count)
 	c.prompt = p
 	for _, t := range c.v.get("tools").elems {
 		p.addValue("tool", t, tokensPerTool+p.countJSON(t), markNone)
@@ -294,13 +294,7 @@ func responsesTools(a *Ask, tools value, namespace string) {
 func (responsesDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
 	r := badRequest(ruleOverflow, "Your input exceeds the context window of this model. Please adjust your input and try again.")
 	if shape == OverflowLimit {
-		r = badRequest(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", c.window, c.inputTokens())
+		r = badRequest(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", c.window, c.prompt.tokens)
 	}
 	return r.withParam("input").withCode("context_length_exceeded")
-}
-
-func (responsesDialect) errorBody(_ *call, r *refusal) object { return openaiError(r) }
-
-func (responsesDialect) countBody(c *call) object {
-	return object{"object", "response.input_tokens", "input_tokens", c.inputTokens()}
 }

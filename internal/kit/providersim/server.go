@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -42,7 +41,7 @@ func New(o Options) *Server {
 		cache:  newCache(cacheRoom),
 		closed: make(chan struct{}),
 	}
-	s.stats.init(o.Keep)
+	s.stats.sum = Report{RefusedBy: map[string]int{}, Faults: map[string]int{}, Dialects: map[string]int{}}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.handlerFor(chatDialect{}, false))
 	s.mux.HandleFunc("POST /v1/responses", s.handlerFor(responsesDialect{}, false))
 	s.mux.HandleFunc("POST /backend-api/codex/responses", s.handlerFor(responsesDialect{}, false)) // with a ChatGPT plan
@@ -142,7 +141,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, d dialect,
 		return
 	}
 	if counting {
-		out.sendWhole(http.StatusOK, encodeJSON(d.countBody(c)))
+		out.sendWhole(http.StatusOK, encodeJSON(c.countBody()))
 		return
 	}
 	if s.answerOverflow(c, out) {
@@ -162,7 +161,7 @@ func (s *Server) recordCall(c *call, status int, body []byte) {
 	c.rec.Model, c.rec.Stream, c.rec.Status = c.model, c.stream, status
 	c.rec.Input, c.rec.Read, c.rec.Written, c.rec.Output = c.usage.input, c.usage.read, c.usage.written, c.usage.output
 	c.rec.Dollars = c.billedUsage().cost(c.settings.Prices)
-	s.stats.add(c.rec)
+	s.stats.add(c.rec, s.opts.Keep)
 	if s.opts.Drive != nil && !c.counting && !c.rec.faulted {
 		s.opts.Drive.countRequest(c.callerName(), c.rec)
 	}
@@ -193,20 +192,16 @@ func (s *Server) decodeBody(c *call, body []byte) *refusal {
 	return c.d.readRequest(c)
 }
 
-// accountUsage computes the request's input usage and puts its prompt in the cache.
+// accountUsage computes the request's input usage and puts its prompt in the cache, whose
+// owners differ by credential, model and what the client says.
 func (s *Server) accountUsage(c *call) {
 	now := s.opts.Now()
-	owner := c.cacheOwner()
+	owner := binary.BigEndian.Uint64(c.hashCredential(c.d.traits().name, c.model, c.v.get("prompt_cache_key").str()))
 	if c.life == 0 {
 		c.usage = s.cache.accountMarked(owner, c.prompt, c.settings.CacheMin, now)
 	} else {
 		c.usage = s.cache.accountImplicit(owner, c.prompt, c.settings.CacheMin, c.life, now)
 	}
-}
-
-// cacheOwner returns the cache's owner: credential, model and what the client says.
-func (c *call) cacheOwner() uint64 {
-	return binary.BigEndian.Uint64(c.hashCredential(c.d.traits().name, c.model, c.v.get("prompt_cache_key").str()))
 }
 
 // callerName names who asks: the dialect, and a hash of the key.
@@ -283,21 +278,4 @@ func readAll(in io.Reader, limit, hint int64) ([]byte, error) {
 		return buf.Bytes()[:limit], errTooLarge
 	}
 	return buf.Bytes(), nil
-}
-
-// waitFor sleeps and tells whether it slept through: not where the client went
-// away or the server was closed.
-func (s *Server) waitFor(r *http.Request, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.Context().Done():
-	case <-s.closed:
-	}
-	return false
 }

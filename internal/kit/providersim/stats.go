@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -64,17 +65,12 @@ func (r Report) CacheShare() float64 {
 }
 
 type stats struct {
-	mu   sync.Mutex
-	keep int
-	sum  Report
+	mu  sync.Mutex
+	sum Report
 }
 
-func (s *stats) init(keep int) {
-	s.keep = keep
-	s.sum = Report{RefusedBy: map[string]int{}, Faults: map[string]int{}, Dialects: map[string]int{}}
-}
-
-func (s *stats) add(r Record) {
+// add counts a request, and keeps the newest ones.
+func (s *stats) add(r Record, keep int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := &s.sum
@@ -98,11 +94,8 @@ func (s *stats) add(r Record) {
 	t.Written += r.Written
 	t.Output += r.Output
 	t.Dollars += r.Dollars
-	if len(t.Last) == s.keep {
-		copy(t.Last, t.Last[1:])
-		t.Last = t.Last[:s.keep-1]
-	}
 	t.Last = append(t.Last, r)
+	t.Last = slices.Delete(t.Last, 0, max(0, len(t.Last)-keep))
 }
 
 // Report returns what the server was asked so far.

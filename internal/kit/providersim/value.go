@@ -2,6 +2,7 @@ package providersim
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
 // value is one JSON value of a request. It keeps the bytes it was read from and
@@ -214,47 +216,30 @@ type rawJSON []byte
 // set returns the object with one more member.
 func (o object) set(name string, v any) object { return append(o, name, v) }
 
-// encodeJSON returns the value as compact JSON.
-func encodeJSON(v any) []byte { return appendJSON(nil, v) }
-
-func appendJSON(dst []byte, v any) []byte {
+// encodeJSON returns the value as compact JSON. Invalid UTF-8 becomes U+FFFD, which is what
+// a provider would send.
+func encodeJSON(v any) []byte {
 	switch v := v.(type) {
-	case nil:
-		return append(dst, "null"...)
 	case string:
-		// Invalid UTF-8 becomes U+FFFD, which is what a provider would send.
-		dst, _ = jsontext.AppendQuote(dst, v)
-		return dst
-	case bool:
-		return strconv.AppendBool(dst, v)
-	case int:
-		return strconv.AppendInt(dst, int64(v), 10)
-	case int64:
-		return strconv.AppendInt(dst, v, 10)
-	case float64:
-		return strconv.AppendFloat(dst, v, 'g', -1, 64)
+		return jsonwrite.AppendString(nil, v)
 	case rawJSON:
-		return append(dst, v...)
-	case object:
-		dst = append(dst, '{')
-		for i := 0; i+1 < len(v); i += 2 {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			name, _ := v[i].(string)
-			dst = append(appendJSON(dst, name), ':')
-			dst = appendJSON(dst, v[i+1])
-		}
-		return append(dst, '}')
+		return v
 	case list:
-		dst = append(dst, '[')
-		for i, e := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSON(dst, e)
+		elements := make([][]byte, len(v))
+		for i := range v {
+			elements[i] = encodeJSON(v[i])
 		}
-		return append(dst, ']')
+		return jsonwrite.List(elements)
+	case object:
+		members := slices.Clone(v)
+		for i := 1; i < len(v); i += 2 {
+			members[i] = encodeJSON(v[i])
+		}
+		return jsonwrite.Of(members...)
 	}
-	panic("providersim: cannot write this type as JSON")
+	b, err := json.Marshal(v) // null, a boolean or a number
+	if err != nil {
+		panic(err)
+	}
+	return b
 }

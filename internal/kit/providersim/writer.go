@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // writer sends an answer, with the request's fault.
@@ -25,7 +26,7 @@ func (o *writer) prepareAnswer() bool {
 	if o.fault.Drop {
 		o.resetConnection()
 	}
-	if !o.s.waitFor(o.r, o.s.opts.FirstByte+o.fault.Delay) && o.r.Context().Err() != nil {
+	if !o.pause(o.s.opts.FirstByte + o.fault.Delay) {
 		return false
 	}
 	switch o.fault.Kind {
@@ -55,7 +56,7 @@ func (o *writer) sendRefusal(c *call, r *refusal) {
 		o.w.Header().Set("Retry-After", strconv.Itoa(r.retry))
 	}
 	o.w.Header().Set("Request-Id", c.requestID())
-	body := encodeJSON(c.d.errorBody(c, r))
+	body := encodeJSON(c.errorBody(r))
 	if c.array {
 		body = append(append([]byte{'['}, body...), ']')
 	}
@@ -73,14 +74,14 @@ func (o *writer) sendWhole(status int, body []byte) {
 		_, _ = o.w.Write(body[:half])
 		o.flush()
 		if o.fault.Kind == FaultStall {
-			o.s.waitFor(o.r, o.s.opts.StallFor)
+			o.pause(o.s.opts.StallFor)
 		}
 		o.resetConnection()
 	case FaultHalf, FaultEnd, FaultError:
 		o.writeHead(status, "application/json")
 		_, _ = o.w.Write(body[:half])
 	default:
-		o.s.waitFor(o.r, o.fault.Slow)
+		o.pause(o.fault.Slow)
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		o.writeHead(status, "application/json")
 		_, _ = o.w.Write(body)
@@ -94,11 +95,20 @@ func (o *writer) awaitHold(a *Ask, event int) bool {
 		return true
 	}
 	until := o.s.opts.Hold(a, event)
-	if until == nil {
-		return true
-	}
+	return until == nil || await(o, until)
+}
+
+// pause waits, at most until the server is closed, and tells whether the client has
+// waited, too.
+func (o *writer) pause(d time.Duration) bool {
+	return d <= 0 || await(o, time.After(d)) || o.r.Context().Err() == nil
+}
+
+// await waits for something, and tells whether it came: not where the client went away or
+// the server was closed.
+func await[T any](o *writer, what <-chan T) bool {
 	select {
-	case <-until:
+	case <-what:
 		return true
 	case <-o.r.Context().Done():
 	case <-o.s.closed:
@@ -116,13 +126,7 @@ func (o *writer) sendStream(c *call, events []event) {
 	}
 	o.flush()
 	for i, e := range events {
-		if i > 0 && !o.s.waitFor(o.r, o.s.opts.EventGap) && o.r.Context().Err() != nil {
-			return
-		}
-		if !o.awaitHold(&c.ask, i) {
-			return
-		}
-		if !o.s.waitFor(o.r, o.fault.Slow) && o.r.Context().Err() != nil {
+		if i > 0 && !o.pause(o.s.opts.EventGap) || !o.awaitHold(&c.ask, i) || !o.pause(o.fault.Slow) {
 			return
 		}
 		text := frameEvent(e, c.array, i == 0)
@@ -131,7 +135,7 @@ func (o *writer) sendStream(c *call, events []event) {
 			case FaultReset:
 				o.resetConnection()
 			case FaultStall:
-				o.s.waitFor(o.r, o.s.opts.StallFor)
+				o.pause(o.s.opts.StallFor)
 				o.resetConnection()
 			case FaultHalf:
 				_, _ = o.w.Write(text[:len(text)/2])

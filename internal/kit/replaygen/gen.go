@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/defaults"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -25,16 +26,11 @@ type Options struct {
 }
 
 func (o Options) orDefault() Options {
-	fill := func(v *int, standard int) {
-		if *v <= 0 {
-			*v = standard
-		}
-	}
-	fill(&o.Requests, 160)
-	fill(&o.Growth, 900)
-	fill(&o.Output, 150)
-	fill(&o.System, 600)
-	fill(&o.Turn, 14)
+	defaults.Set(&o.Requests, 160)
+	defaults.Set(&o.Growth, 900)
+	defaults.Set(&o.Output, 150)
+	defaults.Set(&o.System, 600)
+	defaults.Set(&o.Turn, 14)
 	return o
 }
 
