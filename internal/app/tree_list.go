@@ -26,7 +26,7 @@ func (a *app) listTree(cmd *cobra.Command, args []string, f *treeFlags) error {
 	o.Recover = true // a damaged tree is looked at, not used
 	var s *opened
 	if f.format != "" || f.inputFlags.session != "" {
-		s, _, err = a.treeTranscript(cmd.Context(), args[0], f, o)
+		s, err = a.openSessionFile(cmd.Context(), args[0], &f.inputFlags, o, false)
 	} else {
 		s, err = a.openSession(cmd.Context(), &f.storeFlags, args[0], o, false)
 	}
