@@ -167,21 +167,19 @@ func (l *Loaded) withPlace(e *SettingError) *SettingError {
 
 // readFile adds the settings of a file to those that are there.
 func (l *Loaded) readFile(path string, data []byte) {
-	bad := func(line int, message string) {
-		l.wrong = append(l.wrong, &SettingError{File: path, Line: line, Message: message})
-	}
+	r := fileReader{l: l, path: path}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err == io.EOF {
 		return
 	} else if err != nil {
 		line, message := splitYAMLError(err)
-		bad(line, message+"; this is not valid YAML")
+		r.note("", line, message+"; this is not valid YAML")
 		return
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err != io.EOF {
-		bad(second.Line, "a second document follows the first; keep one")
+		r.note("", second.Line, "a second document follows the first; keep one")
 		return
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
@@ -189,10 +187,9 @@ func (l *Loaded) readFile(path string, data []byte) {
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		bad(top.Line, "settings are lines of the form key: value")
+		r.note("", top.Line, "settings are lines of the form key: value")
 		return
 	}
-	r := fileReader{l: l, path: path}
 	r.readGroup(top, reflect.ValueOf(&l.File).Elem(), "")
 }
 

@@ -314,13 +314,12 @@ func (in *Input) knownSessions() string {
 	if len(in.Sessions) == 1 {
 		return "it holds one session; leave --session out"
 	}
-	ids := make([]string, 0, 4)
-	for i := range in.Sessions {
-		if i == 3 {
-			ids = append(ids, "…")
-			break
-		}
+	var ids []string
+	for i := range in.Sessions[:min(len(in.Sessions), 3)] {
 		ids = append(ids, in.Sessions[i].ID)
+	}
+	if len(in.Sessions) > 3 {
+		ids = append(ids, "…")
 	}
 	return fmt.Sprintf("use a number from 1 to %d or an id: %s", len(in.Sessions), strings.Join(ids, ", "))
 }

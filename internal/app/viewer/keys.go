@@ -61,7 +61,12 @@ func (m *Model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "esc":
-		m.cancelJobOrSearch()
+		if m.busy == nil {
+			m.find = nil
+			break
+		}
+		m.busy.cancel()
+		m.say("cancelling…")
 	case "?", "f1":
 		m.help = true
 	}
@@ -160,16 +165,6 @@ func (m *Model) showError(err error) {
 		}
 	}
 	m.refuse("%s", strings.TrimPrefix(text, "winnow: "))
-}
-
-// cancelJobOrSearch calls off what is going on, or forgets the search.
-func (m *Model) cancelJobOrSearch() {
-	if m.busy != nil {
-		m.busy.cancel()
-		m.say("cancelling…")
-		return
-	}
-	m.find = nil
 }
 
 // activePane returns the pane that the moving keys are for.

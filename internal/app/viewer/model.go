@@ -128,16 +128,9 @@ type (
 		sn      *snapshot
 		readErr error
 	}
-	measuredMsg struct {
-		status budget.Status
-		err    error
-	}
-	foundMsg struct {
-		row     int // of the tree, or -1
-		find    *regexp.Regexp
-		nth, of int // which of how many places
-		wrapped bool
-	}
+
+	// learned is what else a command found out: it changes the model.
+	learned func()
 )
 
 // done is what a job did.
@@ -211,14 +204,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case loadedMsg:
 		cmd = m.handleLoaded(msg)
-	case measuredMsg:
-		if msg.err != nil {
-			m.showError(msg.err)
-		} else {
-			m.status = &msg.status
-		}
-	case foundMsg:
-		m.handleFound(msg)
+	case learned:
+		msg()
 	case spinner.TickMsg:
 		if m.busy != nil {
 			m.spin, cmd = m.spin.Update(msg)
@@ -252,6 +239,12 @@ func (m *Model) handleLoaded(msg loadedMsg) tea.Cmd {
 	}
 	return m.runInBackground(func(context.Context) tea.Msg {
 		_, st, err := m.s.NeedsCompaction()
-		return measuredMsg{st, err}
+		return learned(func() {
+			if err != nil {
+				m.showError(err)
+				return
+			}
+			m.status = &st
+		})
 	})
 }
