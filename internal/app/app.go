@@ -266,9 +266,6 @@ func (a *app) loadOne(path string, f *inputFlags) (*source.Input, *source.Sessio
 // styleFor returns how standard output, or standard error, is painted.
 func (a *app) styleFor(w io.Writer) style { return show.StyleOf(fileOf(w), a.getenv, a.noColor) }
 
-// columnsFor returns how wide lines may be.
-func (a *app) columnsFor(w io.Writer) int { return show.ColumnsOf(fileOf(w), a.getenv) }
-
 func isTerminal(w io.Writer) bool { return show.IsTerminal(fileOf(w)) }
 
 // terminalInput returns standard input where a person can type there; nil elsewhere.

@@ -193,7 +193,7 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 
 // listenPage serves the page until the person leaves.
 func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) error {
-	return a.listenAt(ctx, addr, func(l net.Listener) string { return "http://" + l.Addr().String() + s.Ticket() }, func(ctx context.Context, l net.Listener) error {
+	return a.listenAndServe(ctx, addr, func(at net.Addr) string { return "http://" + at.String() + s.Ticket() }, func(ctx context.Context, l net.Listener) error {
 		if isTerminal(a.stdout) {
 			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
 		}

@@ -64,7 +64,12 @@ func (o *opened) Close() {
 // openSession opens the session that a person named: a file, or a session of
 // the store. Write says that something will be added to it.
 func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (_ *opened, err error) {
-	defer func() { nameRecover(err) }()
+	defer func() {
+		var e *session.Error
+		if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
+			e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
+		}
+	}()
 	if isSessionFile(name) || isRegular(name) {
 		return a.openSessionFile(ctx, name, &inputFlags{}, o, write)
 	}
@@ -189,14 +194,9 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 	case errors.Is(err, session.ErrNewer) && errors.As(err, &e):
 		e.Session = out.name // and not a copy's
 	case errors.Is(err, session.ErrNotSession):
-		return nil, notSession(out.name)
+		return nil, fmt.Errorf("%s: this is %w file; winnow session import imports other formats into the store", out.name, session.ErrNotSession)
 	}
 	return nil, err
-}
-
-// notSession says that something can only be done with a session file.
-func notSession(name string) error {
-	return fmt.Errorf("%s: this is %w file; winnow session import imports other formats into the store", name, session.ErrNotSession)
 }
 
 // sayNotes tells people what the store mended on reading.
@@ -308,14 +308,6 @@ func (a *app) openWith(cmd *cobra.Command, f *storeFlags, name string, write boo
 
 // recoverFlag is the flag of the session commands that opens damaged sessions.
 const recoverFlag = "recover"
-
-// nameRecover names the flag in an error about a damaged session.
-func nameRecover(err error) {
-	var e *session.Error
-	if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
-		e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
-	}
-}
 
 // pageFlags are the flags of commands that list.
 type pageFlags struct {

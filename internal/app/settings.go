@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,13 +133,7 @@ func noSetting(name string) bool {
 // variablesOfTests are read by the project's tests, not by the command.
 var variablesOfTests = []string{"WINNOW_CORPUS", "WINNOW_HISTORIES", "WINNOW_LARGE", "WINNOW_LONG"}
 
-func causeText(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return err.Error()
-}
+func causeText(err error) string { return config.Cause(err).Error() }
 
 // modelRegistry returns the models, with the user's overrides. They reserve at most the
 // flags' tokens of their window for the answer, if there are any: "TOKENS" for all

@@ -133,8 +133,8 @@ func readPlain(f *os.File) ([]byte, error) {
 	return data, err
 }
 
-// withoutPath returns the cause of an error of the file system.
-func withoutPath(err error) error {
+// Cause returns the cause of an error of the file system.
+func Cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err
@@ -143,7 +143,7 @@ func withoutPath(err error) error {
 }
 
 func cannotRead(path string, err error) *SettingError {
-	err = withoutPath(err)
+	err = Cause(err)
 	return &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
 }
 
@@ -211,7 +211,7 @@ func (l *Loaded) checkModelsFile(mine *Loaded) error {
 	if err == nil {
 		return nil
 	}
-	err = withoutPath(err)
+	err = Cause(err)
 	return l.withPlace(&SettingError{Key: "models_file", Message: l.ModelsFile + ": " + err.Error(), Err: err})
 }
 
