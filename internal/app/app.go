@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
@@ -253,12 +254,13 @@ func (a *app) chooseSession(in *source.Input, name string) (*source.Session, err
 	return s, nil
 }
 
-// loadOne reads an input and picks the session that the flags name.
-func (a *app) loadOne(path string, f *inputFlags) (*source.Input, *source.Session, error) {
-	in, err := a.loadWithWarnings(path, f.format)
+// loadOne reads a session file and picks the session that the flags name.
+func (a *app) loadOne(file *agents.File, f *inputFlags) (*source.Input, *source.Session, error) {
+	in, err := a.sessionInput(file, f.format)
 	if err != nil {
 		return nil, nil, err
 	}
+	a.sayWarnings(in)
 	s, err := a.chooseSession(in, f.session)
 	return in, s, err
 }

@@ -63,7 +63,10 @@ func (u *loopUI) Event(e loop.Event) {
 		u.mid = !strings.HasSuffix(e.Text, "\n")
 		return
 	case loop.Opened:
-		if u.opened = openedLine(&e); u.fed || u.h.f.session != "" || u.h.f.resume {
+		if u.opened = "session " + e.Session; e.Text != "" {
+			u.opened += ": " + brief(e.Text, 60)
+		}
+		if u.fed || u.h.f.session != "" || u.h.f.resume {
 			u.tellOpened()
 		}
 		return

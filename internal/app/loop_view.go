@@ -39,14 +39,6 @@ func loopLine(st style, e *loop.Event) string {
 	return ""
 }
 
-// openedLine names a session.
-func openedLine(e *loop.Event) string {
-	if e.Text == "" {
-		return "session " + e.Session
-	}
-	return "session " + e.Session + ": " + brief(e.Text, 60)
-}
-
 // returnedLine reports a call in one line.
 func returnedLine(st style, e *loop.Event) string {
 	title := brief(e.Title, 100)

@@ -152,7 +152,15 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 	told := registration{Agent: agent.Name, File: path, Entry: settingsLines(agent.Name, server)}
 	own := ownCommand(&agent, agent.Server.Add, server)
 	if f.print || own == nil {
-		return a.printLines(&told, &agent)
+		if a.asJSON {
+			return a.printJSON(told)
+		}
+		a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(path), agent.Title)
+		if agent.Server.After != "" {
+			a.say("%s", agent.Server.After)
+		}
+		_, err := a.dataWriter().Write([]byte(told.Entry))
+		return err
 	}
 	told.Command, told.Changed = own, true
 	out, err := exec.CommandContext(cmd.Context(), own[0], own[1:]...).CombinedOutput()
@@ -166,19 +174,6 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 		return fmt.Errorf("%s failed: %w: %s; winnow mcp install %s --print shows the lines for %s", strings.Join(own, " "), err, strings.TrimSpace(string(out)), agent.Name, a.shortPath(path))
 	}
 	return a.printLine(told, "%s has winnow's tools from its next start on; %s", agent.Title, agent.Server.After)
-}
-
-// printLines tells what to write into an agent's settings.
-func (a *app) printLines(told *registration, agent *table.Agent) error {
-	if a.asJSON {
-		return a.printJSON(told)
-	}
-	a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(told.File), agent.Title)
-	if agent.Server.After != "" {
-		a.say("%s", agent.Server.After)
-	}
-	_, err := a.dataWriter().Write([]byte(told.Entry))
-	return err
 }
 
 // settingsFile returns where an agent reads the user's MCP servers from.

@@ -120,14 +120,10 @@ func readSettings(o config.Options) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Stray = slices.DeleteFunc(r.Stray, noSetting)
+	r.Stray = slices.DeleteFunc(r.Stray, func(name string) bool { // for the project's tests, or recall
+		return strings.HasPrefix(name, "WINNOW_TEST_") || slices.Contains(variablesOfTests, name) || slices.Contains(variablesOfRecall, name)
+	})
 	return &loaded{Loaded: *r}, nil
-}
-
-// noSetting reports whether a variable is for something else: the project's
-// tests, or recall.
-func noSetting(name string) bool {
-	return strings.HasPrefix(name, "WINNOW_TEST_") || slices.Contains(variablesOfTests, name) || slices.Contains(variablesOfRecall, name)
 }
 
 // variablesOfTests are read by the project's tests, not by the command.
