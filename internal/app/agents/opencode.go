@@ -81,9 +81,8 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 			return err
 		}
 		if message != last {
-			var err error
-			if data, err = withID(data, message); err != nil {
-				return fmt.Errorf("its message %.40s is damaged: %w", message, err)
+			if !json.Valid([]byte(data)) {
+				return fmt.Errorf("its message %.40s is damaged: not one JSON value", message)
 			}
 			all.Messages = append(all.Messages, exportedMessage{Info: json.RawMessage(data), Parts: []json.RawMessage{}})
 			last, left = message, left-int64(len(data))
@@ -100,7 +99,7 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 			return fmt.Errorf("it has more than %d bytes", maxBytes)
 		}
 		return nil
-	}, `SELECT m.id, m.data, p.id, p.data FROM message m
+	}, `SELECT m.id, CASE WHEN json_valid(m.data) THEN json_set(m.data, '$.id', m.id) ELSE m.data END, p.id, p.data FROM message m
 		LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`, id)
 	if err != nil {
 		return nil, err
@@ -109,19 +108,4 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 		return nil, errors.New("OpenCode keeps no message of this session")
 	}
 	return json.Marshal(all)
-}
-
-// withID returns an object with its id, which is a column of its own in the database.
-func withID(object, id string) (string, error) {
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal([]byte(object), &members); err != nil {
-		return "", err
-	}
-	quoted, err := json.Marshal(id)
-	if err != nil {
-		return "", err
-	}
-	members["id"] = quoted
-	whole, err := json.Marshal(members)
-	return string(whole), err
 }
