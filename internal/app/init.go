@@ -226,11 +226,7 @@ func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
 		if add == nil || remove == nil {
 			continue // winnow mcp install prints the lines
 		}
-		file, err := a.settingsFile(g)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, journal.Change{What: "give " + g.Title + " winnow's tools (MCP)", File: file, Run: add, Back: remove})
+		all = append(all, journal.Change{What: "give " + g.Title + " winnow's tools (MCP)", File: a.settingsFile(g), Run: add, Back: remove})
 	}
 	for i := range present {
 		if g := &present[i]; g.Name == "claude" {

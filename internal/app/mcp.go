@@ -141,10 +141,7 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 		}
 		return usageErrorf("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
 	}
-	path, err := a.settingsFile(&agent)
-	if err != nil {
-		return err
-	}
+	path := a.settingsFile(&agent)
 	server, err := f.serverCommand()
 	if err != nil {
 		return err
@@ -177,19 +174,14 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 }
 
 // settingsFile returns where an agent reads the user's MCP servers from.
-func (a *app) settingsFile(agent *table.Agent) (string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", usageErrorf("mcp install: there is no home folder: %v", err)
-	}
-	path := ""
+func (a *app) settingsFile(agent *table.Agent) (path string) {
 	for _, f := range agent.Server.Files {
-		path = f.In(home, a.getenv)
+		path = f.In(a.homeDir(), a.getenv)
 		if _, err := os.Stat(path); err == nil {
 			break
 		}
 	}
-	return path, nil
+	return path
 }
 
 // ownCommand returns how the agent itself registers the server, or removes it; nil

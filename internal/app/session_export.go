@@ -252,18 +252,9 @@ func wireFormat(provider, name string) transcript.Format {
 	return transcript.Pi
 }
 
-// providerOf returns the provider that answered a conversation of a format, where
-// the format tells.
-func providerOf(s *source.Session) string {
-	switch s.Format {
-	case transcript.Codex:
-		return "openai-codex"
-	case transcript.Anthropic, transcript.ClaudeCode:
-		return "anthropic"
-	case transcript.Responses:
-		return "openai"
-	case transcript.Gemini, transcript.GeminiCLI:
-		return "google"
-	}
-	return ""
+// providerOf is the provider that answered a conversation of a format, where the format
+// tells.
+var providerOf = map[transcript.Format]string{
+	transcript.Codex: "openai-codex", transcript.Responses: "openai", transcript.Anthropic: "anthropic", transcript.ClaudeCode: "anthropic",
+	transcript.Gemini: "google", transcript.GeminiCLI: "google",
 }
