@@ -65,8 +65,8 @@ func usageErrorf(format string, args ...any) error {
 
 // isUsageError reports whether a command was used in a wrong way.
 func isUsageError(err error) bool {
-	var e *exitError
-	return errors.As(err, &e) && e.exit == exitUsage
+	e, ok := errors.AsType[*exitError](err)
+	return ok && e.exit == exitUsage
 }
 
 // errStopped is the error of a command that Ctrl-C ended.
@@ -93,7 +93,7 @@ func (a *app) reportOutcome(err error, args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	if agent := (*agentExit)(nil); errors.As(err, &agent) {
+	if agent, ok := errors.AsType[*agentExit](err); ok {
 		return agent.code // the agent has printed its error itself
 	}
 	code, name := exitFailed, "failed"
@@ -116,8 +116,7 @@ func (a *app) reportOutcome(err error, args []string) int {
 		message += see + " winnow help" + a.command
 	}
 	told := show.Failure{Code: name, Message: message}
-	agent := (*refusedAgent)(nil)
-	if errors.As(err, &agent) {
+	if agent, ok := errors.AsType[*refusedAgent](err); ok {
 		told.Settings = agent.settings
 	}
 	if (a.asJSON || slices.Contains(args, "--json")) && !a.documented {

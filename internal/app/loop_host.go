@@ -107,8 +107,7 @@ func (h *loopHost) applyFlags(f *config.File) {
 		f.Target = 0.75 * f.Threshold
 	}
 	if h.f.disable {
-		off := false
-		f.AutoCompact = &off
+		f.AutoCompact = new(false)
 	}
 }
 

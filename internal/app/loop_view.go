@@ -79,18 +79,12 @@ func filledLine(st style, f *loop.Fill) string {
 		if most := fmt.Sprintf("%.0f %%", 100*f.Upper); most != fmt.Sprintf("%.0f %%", 100*f.Ratio) {
 			text += ", up to " + most + " by the band"
 		}
-		text += "; "
-		switch f.Next {
-		case loop.NextOff:
-			text += "automatic compaction is off: /compact makes room, /auto on switches it on"
-		case loop.NextLater:
-			text += "compaction follows with your next message"
-		case loop.NextStuck:
-			text += "the last compaction could not make it smaller; the next one tries again"
-		default:
-			text += "compaction follows"
-		}
-		return st.Warm(text)
+		return st.Warm(text + "; " + map[string]string{
+			loop.NextOff:      "automatic compaction is off: /compact makes room, /auto on switches it on",
+			loop.NextLater:    "compaction follows with your next message",
+			loop.NextStuck:    "the last compaction could not make it smaller; the next one tries again",
+			loop.NextCompacts: "compaction follows",
+		}[f.Next])
 	}
 	return ""
 }

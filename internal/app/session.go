@@ -65,8 +65,7 @@ func (o *opened) Close() {
 // the store. Write says that something will be added to it.
 func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (_ *opened, err error) {
 	defer func() {
-		var e *session.Error
-		if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
+		if e, ok := errors.AsType[*session.Error](err); ok && errors.Is(err, session.ErrDamaged) && e.Op == "open" {
 			e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
 		}
 	}()

@@ -108,9 +108,8 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 
 // fillUnchanged fills the document in where nothing was compacted.
 func (d *sessionCompacted) fillUnchanged(s *opened, why error) error {
-	var e *session.Error
 	d.Reason = why.Error()
-	if errors.As(why, &e) {
+	if e, ok := errors.AsType[*session.Error](why); ok {
 		d.Reason = e.Problem
 	}
 	_, status, err := s.NeedsCompaction()

@@ -213,8 +213,7 @@ func (d *watched) estimateGrowth(m *budget.Meter, s *source.Session) {
 		return
 	}
 	if d.Growth = added / requests; d.Growth > 0 {
-		left := max(0, d.CompactAt-d.Tokens) / d.Growth
-		d.RequestsLeft = &left
+		d.RequestsLeft = new(max(0, d.CompactAt-d.Tokens) / d.Growth)
 	}
 }
 

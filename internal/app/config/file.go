@@ -111,8 +111,7 @@ func (f File) WithDefaults() File {
 	f.Settings = f.Settings.WithDefaults()
 	for _, b := range []**bool{&f.AutoCompact, &f.Summarize, &f.Memory} {
 		if *b == nil {
-			on := true
-			*b = &on
+			*b = new(true)
 		}
 	}
 	f.Summarizer = cmp.Or(f.Summarizer, "builtin")

@@ -135,8 +135,7 @@ func readPlain(f *os.File) ([]byte, error) {
 
 // Cause returns the cause of an error of the file system.
 func Cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

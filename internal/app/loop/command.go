@@ -102,8 +102,7 @@ func doCompact(ctx context.Context, d *Driver, focus string) error {
 
 // problemText returns what an error of a session says, without where it came from.
 func problemText(err error) string {
-	var e *session.Error
-	if errors.As(err, &e) && e.Problem != "" {
+	if e, ok := errors.AsType[*session.Error](err); ok && e.Problem != "" {
 		return e.Problem
 	}
 	return err.Error()
@@ -195,9 +194,8 @@ func doUnpin(ctx context.Context, d *Driver, id string) error {
 func doAuto(_ context.Context, d *Driver, arg string) error {
 	switch arg {
 	case "on", "off":
-		on := arg == "on"
 		d.mu.Lock()
-		d.auto = &on
+		d.auto = new(arg == "on")
 		d.mu.Unlock()
 	case "":
 	default:
