@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -320,12 +322,7 @@ func (f *pageFlags) addTo(cmd *cobra.Command, limit int) {
 }
 
 // itemLimit returns the limit as a number of items.
-func (f *pageFlags) itemLimit() int {
-	if f.limit == 0 {
-		return int(^uint(0) >> 1)
-	}
-	return f.limit
-}
+func (f *pageFlags) itemLimit() int { return cmp.Or(f.limit, math.MaxInt) }
 
 // addNewest adds the flags of lists that show their newest end unless --skip is
 // given.

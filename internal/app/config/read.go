@@ -99,17 +99,11 @@ func Read(o Options) (*Loaded, error) {
 		l.readFile(path, data)
 		l.Files = append(l.Files, path)
 	}
-	var err error
 	if found != nil {
-		l, err = l.addProject(found, &o)
-	} else {
-		l.readEnviron(o.Environ)
-		err = l.addFlagsAndCheck(o.Flags)
+		return l.addProject(found, &o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	l.readEnviron(o.Environ)
+	return l, l.addFlagsAndCheck(o.Flags)
 }
 
 // addFlagsAndCheck adds what flags say and checks everything.

@@ -257,10 +257,7 @@ func (d *Driver) Wait(ctx context.Context) error {
 	for (d.busy || d.canTakeLine()) && !d.closed && ctx.Err() == nil {
 		d.wake.Wait()
 	}
-	if d.failed == nil {
-		return ctx.Err()
-	}
-	return d.failed
+	return cmp.Or(d.failed, ctx.Err())
 }
 
 // canTakeLine reports whether a line can be done next. The caller holds the lock.
