@@ -90,14 +90,9 @@ func registrableNames() []string {
 	return names
 }
 
-// installFlags are the flags of winnow mcp install.
-type installFlags struct {
-	print bool
-	recallFlags
-}
-
 func (a *app) mcpInstallCommand() *cobra.Command {
-	var f installFlags
+	var f recallFlags
+	var printed bool
 	cmd := newCommand("install AGENT", "Register the MCP server with an agent", `
   winnow mcp install claude
   winnow mcp install codex
@@ -117,9 +112,9 @@ agent.`, func(_ *cobra.Command, args []string) error {
 			return usageErrorf("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
 		}
 		return nil
-	}, func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) })
+	}, func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f, printed) })
 	cmd.ValidArgs = registrableNames()
-	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without making it")
+	cmd.Flags().BoolVar(&printed, "print", false, "print the registration without making it")
 	f.addTo(cmd)
 	return cmd
 }
@@ -133,7 +128,7 @@ type registration struct {
 	Command []string `json:"command,omitempty"` // of the agent, that was run
 }
 
-func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error {
+func (a *app) mcpInstall(cmd *cobra.Command, name string, f *recallFlags, printed bool) error {
 	agent, ok := table.Find(name)
 	if !ok || len(agent.Server.Files) == 0 {
 		if best := spelling.Nearest(name, registrableNames()); best != "" {
@@ -148,7 +143,7 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 	}
 	told := registration{Agent: agent.Name, File: path, Entry: settingsLines(agent.Name, server)}
 	own := ownCommand(&agent, agent.Server.Add, server)
-	if f.print || own == nil {
+	if printed || own == nil {
 		if a.asJSON {
 			return a.printJSON(told)
 		}
@@ -200,7 +195,7 @@ func ownCommand(agent *table.Agent, verb string, server []string) []string {
 
 // serverCommand returns how the agent starts this program: by its name where that
 // leads here, else by its path.
-func (f *installFlags) serverCommand() ([]string, error) {
+func (f *recallFlags) serverCommand() ([]string, error) {
 	server := []string{"winnow", "mcp"}
 	self, err := os.Executable()
 	if err != nil {

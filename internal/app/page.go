@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// pageFlags are the flags of page.
+// pageCommandFlags are the flags of page.
 type pageCommandFlags struct {
 	inputFlags
 	modelFlags

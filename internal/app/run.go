@@ -194,7 +194,7 @@ func groupCommand(use, short, help string, children ...*cobra.Command) *cobra.Co
 	return g
 }
 
-// input are the flags of commands that read a session.
+// inputFlags are the flags of commands that read a session.
 type inputFlags struct{ session, format string }
 
 func (f *inputFlags) addTo(cmd *cobra.Command) {
