@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -42,25 +41,17 @@ The address is printed and stored nowhere. Treat it as a secret.`, cobra.NoArgs,
 		if err != nil {
 			return err
 		}
-		at, err := r.requestAddress(cmd.Context())
-		if err != nil {
-			return err
+		answer, err := r.ask(cmd.Context(), http.MethodPost, "/winnow/address", nil)
+		var refused *refusedError
+		switch {
+		case errors.As(err, &refused) && refused.status == http.StatusForbidden:
+			return fmt.Errorf("the gateway at %s cannot tell that it is yours: name its file with --plans, or start it with keys and set %s", r.base, variableKey)
+		case err == nil && !bytes.HasPrefix(answer, []byte("http")):
+			return fmt.Errorf("what answers at %s is not a winnow gateway; check the address", r.base)
+		case err == nil:
+			_, err = fmt.Fprintln(a.stdout, strings.TrimSpace(string(answer)))
 		}
-		_, err = fmt.Fprintln(a.stdout, at)
 		return err
 	}
 	return cmd
-}
-
-// requestAddress asks for an address that works once.
-func (r *remote) requestAddress(ctx context.Context) (string, error) {
-	answer, err := r.ask(ctx, http.MethodPost, "/winnow/address", nil)
-	var refused *refusedError
-	if errors.As(err, &refused) && refused.status == http.StatusForbidden {
-		return "", fmt.Errorf("the gateway at %s cannot tell that it is yours: name its file with --plans, or start it with keys and set %s", r.base, variableKey)
-	}
-	if err == nil && !bytes.HasPrefix(answer, []byte("http")) {
-		err = fmt.Errorf("what answers at %s is not a winnow gateway; check the address", r.base)
-	}
-	return strings.TrimSpace(string(answer)), err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
@@ -64,8 +65,8 @@ func usageErrorf(format string, args ...any) error {
 
 // isUsageError reports whether a command was used in a wrong way.
 func isUsageError(err error) bool {
-	var e *exitError
-	return errors.As(err, &e) && e.exit == exitUsage
+	e, ok := errors.AsType[*exitError](err)
+	return ok && e.exit == exitUsage
 }
 
 // errStopped is the error of a command that Ctrl-C ended.
@@ -92,7 +93,7 @@ func (a *app) reportOutcome(err error, args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	if agent := (*agentExit)(nil); errors.As(err, &agent) {
+	if agent, ok := errors.AsType[*agentExit](err); ok {
 		return agent.code // the agent has printed its error itself
 	}
 	code, name := exitFailed, "failed"
@@ -115,8 +116,7 @@ func (a *app) reportOutcome(err error, args []string) int {
 		message += see + " winnow help" + a.command
 	}
 	told := show.Failure{Code: name, Message: message}
-	agent := (*refusedAgent)(nil)
-	if errors.As(err, &agent) {
+	if agent, ok := errors.AsType[*refusedAgent](err); ok {
 		told.Settings = agent.settings
 	}
 	if (a.asJSON || slices.Contains(args, "--json")) && !a.documented {
@@ -253,21 +253,19 @@ func (a *app) chooseSession(in *source.Input, name string) (*source.Session, err
 	return s, nil
 }
 
-// loadOne reads an input and picks the session that the flags name.
-func (a *app) loadOne(path string, f *inputFlags) (*source.Input, *source.Session, error) {
-	in, err := a.loadWithWarnings(path, f.format)
+// loadOne reads a session file and picks the session that the flags name.
+func (a *app) loadOne(file *agents.File, f *inputFlags) (*source.Input, *source.Session, error) {
+	in, err := a.sessionInput(file, f.format)
 	if err != nil {
 		return nil, nil, err
 	}
+	a.sayWarnings(in)
 	s, err := a.chooseSession(in, f.session)
 	return in, s, err
 }
 
 // styleFor returns how standard output, or standard error, is painted.
 func (a *app) styleFor(w io.Writer) style { return show.StyleOf(fileOf(w), a.getenv, a.noColor) }
-
-// columnsFor returns how wide lines may be.
-func (a *app) columnsFor(w io.Writer) int { return show.ColumnsOf(fileOf(w), a.getenv) }
 
 func isTerminal(w io.Writer) bool { return show.IsTerminal(fileOf(w)) }
 

@@ -123,12 +123,7 @@ func (a *app) openMeasured(file *agents.File, in *inputFlags, mf *modelFlags) (*
 	if err != nil {
 		return nil, err
 	}
-	input, err := a.sessionInput(file, in.format)
-	if err != nil {
-		return nil, err
-	}
-	a.sayWarnings(input)
-	s, err := a.chooseSession(input, in.session)
+	input, s, err := a.loadOne(file, in)
 	if err != nil {
 		return nil, err
 	}

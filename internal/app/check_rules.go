@@ -48,8 +48,7 @@ func findRules(ctx context.Context, w *winnow.Winnow, s *source.Session) (*rules
 	state := s.Known(w)
 	state.Force = true
 	r, err := w.Fit(ctx, s.Request, state)
-	var cannot *winnow.CannotFitError
-	if errors.As(err, &cannot) {
+	if cannot, ok := errors.AsType[*winnow.CannotFitError](err); ok {
 		return nil, fmt.Errorf("there is no view to look into: %w", cannot)
 	}
 	if err != nil {

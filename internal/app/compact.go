@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/plan"
@@ -106,7 +107,7 @@ func (a *app) runCompact(cmd *cobra.Command, path string, f *compactFlags) error
 		}
 	}
 	outs.files = nil
-	input, s, err := a.loadOne(path, &f.inputFlags)
+	input, s, err := a.loadOne(&agents.File{Path: path}, &f.inputFlags)
 	if err != nil {
 		return err
 	}

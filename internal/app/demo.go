@@ -23,7 +23,11 @@ each claim as it makes it, and ends with an error if one does not hold.`,
 			if write != "" {
 				return a.writeDemo(write)
 			}
-			return a.runDemo()
+			d, err := story.Tell()
+			if err != nil {
+				return fmt.Errorf("demo: %w", err)
+			}
+			return a.printResult(d, func() { d.Show(a.stdout, a.styleFor(a.stdout)) })
 		})
 	cmd.Flags().StringVar(&write, "out", "", "write the bundled session to `FILE` and do nothing else; - is standard output")
 	return cmd
@@ -48,13 +52,4 @@ func (a *app) writeDemo(path string) error {
 	return a.printResult(map[string]any{"file": path, "bytes": len(demo.Session())}, func() {
 		a.say("wrote %s bytes to %s; try: winnow check %s", number(len(demo.Session())), path, path)
 	})
-}
-
-// runDemo tells the story of the bundled session.
-func (a *app) runDemo() error {
-	d, err := story.Tell()
-	if err != nil {
-		return fmt.Errorf("demo: %w", err)
-	}
-	return a.printResult(d, func() { d.Show(a.stdout, a.styleFor(a.stdout)) })
 }

@@ -171,12 +171,11 @@ func (a *app) checkStores(ctx context.Context, c *checkup, l *loaded) {
 	if l != nil {
 		a.checkSessions(ctx, c, l)
 	}
-	dir, err := os.UserCacheDir()
+	path, err := plansPath()
 	if err != nil {
 		c.add("stores", wrong, "name a file with winnow serve --store", "there is no cache folder for the gateway's plans: %s", causeText(err))
 		return
 	}
-	path := filepath.Join(dir, "winnow", "plans.db")
 	a.checkStore(c, "plans of the gateway", path, "name another file with winnow serve --store, or move this one away", func() error {
 		s, err := plans.Open(path, planstore.Bounds{})
 		if err != nil {
@@ -196,23 +195,21 @@ func (a *app) checkSessions(ctx context.Context, c *checkup, l *loaded) {
 		c.add("stores", wrong, "name one with the setting store", "%v", err)
 		return
 	}
-	if pg.Is(path) {
-		if s, _, err := a.quietly().openExistingStore(storeFlags{}); err != nil {
-			c.add("stores", wrong, "name another with the setting store", "sessions: %v", err)
-		} else {
-			_ = s.Close() // it was only looked at
-			c.add("stores", found, "", "sessions: %s", pg.Name(path))
-		}
-		return
-	}
-	a.checkStore(c, "sessions", path, "name another with the setting store, or move this one away", func() error {
+	open := func() error {
 		s, _, err := a.quietly().openExistingStore(storeFlags{})
 		if err != nil {
 			return err
 		}
 		_, err = s.List(ctx, 0, 1)
 		return errors.Join(err, s.Close())
-	})
+	}
+	if !pg.Is(path) {
+		a.checkStore(c, "sessions", path, "name another with the setting store, or move this one away", open)
+	} else if err := open(); err != nil {
+		c.add("stores", wrong, "name another with the setting store", "sessions: %v", err)
+	} else {
+		c.add("stores", found, "", "sessions: %s", pg.Name(path))
+	}
 }
 
 // checkStore says whether a store can be read and written.

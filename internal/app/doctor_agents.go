@@ -3,8 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"maps"
 	"net/url"
 	"os"
 	"regexp"
@@ -118,41 +116,22 @@ func (a *app) pointedAddresses(g *agents.Agent) []pointedAt {
 	return out
 }
 
-// tomlLine is a line of TOML that sets a text.
-var tomlLine = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_.]+)[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+// tomlLine and jsonMember set a text.
+var (
+	tomlLine   = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_.]+)[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+	jsonMember = regexp.MustCompile(`"([A-Za-z_.]+)"\s*:\s*"([^"\\\n]*)"`)
+)
 
 // valuesNamed returns the texts that stand in a file under one of these names.
-func valuesNamed(data []byte, toml bool, names []string) []string {
-	var out []string
+func valuesNamed(data []byte, toml bool, names []string) (out []string) {
+	set := jsonMember
 	if toml {
-		for _, m := range tomlLine.FindAllSubmatch(data, -1) {
-			if slices.Contains(names, string(m[1])) {
-				out = append(out, string(m[2]))
-			}
-		}
-		return out
+		set = tomlLine
 	}
-	var doc any
-	if json.Unmarshal(data, &doc) != nil {
-		return nil
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if text, ok := v[k].(string); ok && slices.Contains(names, k) {
-					out = append(out, text)
-					continue
-				}
-				walk(v[k])
-			}
-		case []any:
-			for _, e := range v {
-				walk(e)
-			}
+	for _, m := range set.FindAllSubmatch(data, -1) {
+		if slices.Contains(names, string(m[1])) {
+			out = append(out, string(m[2]))
 		}
 	}
-	walk(doc)
 	return out
 }

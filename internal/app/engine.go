@@ -100,7 +100,14 @@ func (f *modelFlags) applyToSettings(l *loaded, s *source.Session) error {
 	if s != nil && f.flags.Changed("output-reserve") {
 		s.Request.Output = l.OutputReserve
 	}
-	return l.adoptAgentWindow(s)
+	if l.agent = (model.Window{}); s == nil || l.Model != s.Model { // of another model it says nothing
+		return nil
+	}
+	r, err := l.modelRegistry()
+	if err == nil {
+		l.agent = s.Window(r.Lookup(l.Model))
+	}
+	return err
 }
 
 // engineFor puts flags into settings, and makes the engine for a session.
@@ -117,21 +124,6 @@ func knownState(w *winnow.Winnow, s *source.Session) winnow.State {
 	state := s.Known(w)
 	state.Encoded = s.Size("")
 	return state
-}
-
-// adoptAgentWindow takes over the window that a session's agent worked in. For another
-// model than the session's it says nothing.
-func (l *loaded) adoptAgentWindow(s *source.Session) error {
-	l.agent = model.Window{}
-	if s == nil || l.Model != s.Model {
-		return nil
-	}
-	r, err := l.modelRegistry()
-	if err != nil {
-		return err
-	}
-	l.agent = s.Window(r.Lookup(l.Model))
-	return nil
 }
 
 // newEngine makes a Winnow of settings.

@@ -19,10 +19,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/journal"
 )
 
-type initFlags struct{ yes, undo bool }
-
 func (a *app) initCommand() *cobra.Command {
-	var f initFlags
+	var yes, undo bool
 	cmd := newCommand("init", "Set winnow up for the agents on this machine, and take that back", `
   winnow init
   winnow init --yes
@@ -41,9 +39,9 @@ Without a terminal it says what it would do, and changes nothing unless --yes is
 
 --undo takes all of it back: it restores every byte of a file that nothing else has
 changed since, and removes from other files what init added.`,
-		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, &f) })
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "do everything that is offered, without asking")
-	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back everything that was set up")
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, yes, undo) })
+	cmd.Flags().BoolVar(&yes, "yes", false, "do everything that is offered, without asking")
+	cmd.Flags().BoolVar(&undo, "undo", false, "take back everything that was set up")
 	return cmd
 }
 
@@ -55,7 +53,7 @@ type step struct {
 	Error string `json:"error,omitempty"`
 }
 
-func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
+func (a *app) runInit(cmd *cobra.Command, yes, undo bool) error {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return fmt.Errorf("there is no configuration folder: %w; set HOME", err)
@@ -64,7 +62,7 @@ func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.undo {
+	if undo {
 		return a.undoSetup(cmd, j)
 	}
 	present := slices.DeleteFunc(table.All(), func(g table.Agent) bool { return onPath(g.Program) == "" })
@@ -93,7 +91,7 @@ func (a *app) runInit(cmd *cobra.Command, f *initFlags) error {
 		return err
 	}
 	ask := a.newAsker(a.stdout)
-	if f.yes {
+	if yes {
 		ask = func(string) bool { return true }
 	}
 	failed := false
@@ -208,7 +206,7 @@ func (a *app) compactionCost(cmd *cobra.Command) []string {
 
 // offeredChanges returns the changes that init offers.
 func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
-	server, err := (&installFlags{}).serverCommand()
+	server, err := (&recallFlags{}).serverCommand()
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +224,7 @@ func (a *app) offeredChanges(present []table.Agent) ([]journal.Change, error) {
 		if add == nil || remove == nil {
 			continue // winnow mcp install prints the lines
 		}
-		file, err := a.settingsFile(g)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, journal.Change{What: "give " + g.Title + " winnow's tools (MCP)", File: file, Run: add, Back: remove})
+		all = append(all, journal.Change{What: "give " + g.Title + " winnow's tools (MCP)", File: a.settingsFile(g), Run: add, Back: remove})
 	}
 	for i := range present {
 		if g := &present[i]; g.Name == "claude" {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -100,11 +99,11 @@ func (a *app) runInsights(cmd *cobra.Command, args []string, f *insightsFlags) e
 		a.say("left out: %s", line)
 	}
 	if f.html != "" {
-		var page bytes.Buffer
-		if err := report.HTML(&page, start); err != nil {
+		page, err := report.HTML(start)
+		if err != nil {
 			return err
 		}
-		if err := writeOutput(f.html, page.Bytes()); err != nil {
+		if err := writeOutput(f.html, page); err != nil {
 			return err
 		}
 	}

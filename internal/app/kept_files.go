@@ -76,18 +76,11 @@ func (a *app) originalKept(ctx context.Context, handle string) (plan.Original, e
 	return plan.Recall(h, all[0].Plan, handle)
 }
 
-// variablesOfSessions name the session in what agents run: Claude Code and Qwen Code set
-// them for shells and MCP servers, Codex and pi for shells only.
-var variablesOfSessions = []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID", "QWEN_CODE_SESSION_ID"}
-
 // agentSession returns the id of the session of the agent that runs us; "" for none.
+// Claude Code and Qwen Code set their variables for shells and MCP servers, Codex and pi
+// for shells only.
 func (a *app) agentSession() string {
-	for _, name := range variablesOfSessions {
-		if id := a.getenv(name); id != "" {
-			return id
-		}
-	}
-	return ""
+	return cmp.Or(a.getenv("CLAUDE_CODE_SESSION_ID"), a.getenv("CODEX_THREAD_ID"), a.getenv("PI_SESSION_ID"), a.getenv("QWEN_CODE_SESSION_ID"))
 }
 
 // fileSource is what plans of winnow compact hide from one session, which is known by

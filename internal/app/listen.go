@@ -41,14 +41,9 @@ func reachableFromOutside(addr string) bool {
 	return err == nil && slices.ContainsFunc(found, func(ip netip.Addr) bool { return !ip.Unmap().IsLoopback() })
 }
 
-// listenAndServe opens an address, prints it and serves it until the process is told
-// to end.
-func (a *app) listenAndServe(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
-	return a.listenAt(ctx, addr, func(l net.Listener) string { return l.Addr().String() }, serve)
-}
-
-// listenAt is listen with another address that people are told.
-func (a *app) listenAt(ctx context.Context, addr string, told func(net.Listener) string, serve func(context.Context, net.Listener) error) error {
+// listenAndServe opens an address, prints what people are told of it, and serves it until
+// the process is told to end.
+func (a *app) listenAndServe(ctx context.Context, addr string, told func(net.Addr) string, serve func(context.Context, net.Listener) error) error {
 	if _, port, err := net.SplitHostPort(addr); err != nil {
 		return usageErrorf("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
 	} else if _, err := net.LookupPort("tcp", port); err != nil {
@@ -61,9 +56,9 @@ func (a *app) listenAt(ctx context.Context, addr string, told func(net.Listener)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if a.asJSON {
-		err = a.printJSON(map[string]string{"address": told(l)})
+		err = a.printJSON(map[string]string{"address": told(l.Addr())})
 	} else {
-		_, err = fmt.Fprintln(a.stdout, told(l))
+		_, err = fmt.Fprintln(a.stdout, told(l.Addr()))
 	}
 	if err != nil {
 		_ = l.Close()

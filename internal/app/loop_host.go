@@ -107,8 +107,7 @@ func (h *loopHost) applyFlags(f *config.File) {
 		f.Target = 0.75 * f.Threshold
 	}
 	if h.f.disable {
-		off := false
-		f.AutoCompact = &off
+		f.AutoCompact = new(false)
 	}
 }
 
@@ -332,7 +331,7 @@ func (h *loopHost) modelFor() (string, error) {
 func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, string, error) {
 	name = strings.TrimSpace(name)
 	if name == simmodel.Name {
-		m, end, err := simmodel.New(simmodel.Options{Window: h.f.window, Seed: h.f.seed, Gap: h.gap})
+		m, end, err := simmodel.New(h.f.window, h.f.seed, h.gap)
 		if err != nil {
 			return nil, "", "", err
 		}

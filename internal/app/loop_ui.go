@@ -63,7 +63,10 @@ func (u *loopUI) Event(e loop.Event) {
 		u.mid = !strings.HasSuffix(e.Text, "\n")
 		return
 	case loop.Opened:
-		if u.opened = openedLine(&e); u.fed || u.h.f.session != "" || u.h.f.resume {
+		if u.opened = "session " + e.Session; e.Text != "" {
+			u.opened += ": " + brief(e.Text, 60)
+		}
+		if u.fed || u.h.f.session != "" || u.h.f.resume {
 			u.tellOpened()
 		}
 		return
@@ -294,7 +297,7 @@ func (u *loopUI) readLines(ctx context.Context, more <-chan struct{}) (<-chan st
 
 // talk runs a conversation until the person leaves or standard input ends.
 func (a *app) talk(ctx context.Context, h *loopHost, spec string, o loop.Options, tty bool) error {
-	ui := &loopUI{a: a, h: h, st: style{Width: a.columnsFor(a.stdout)}, tty: tty, quit: make(chan struct{})}
+	ui := &loopUI{a: a, h: h, st: style{Width: a.styleFor(a.stdout).Width}, tty: tty, quit: make(chan struct{})}
 	if tty {
 		ui.st = a.styleFor(a.stdout)
 	}

@@ -39,14 +39,6 @@ func loopLine(st style, e *loop.Event) string {
 	return ""
 }
 
-// openedLine names a session.
-func openedLine(e *loop.Event) string {
-	if e.Text == "" {
-		return "session " + e.Session
-	}
-	return "session " + e.Session + ": " + brief(e.Text, 60)
-}
-
 // returnedLine reports a call in one line.
 func returnedLine(st style, e *loop.Event) string {
 	title := brief(e.Title, 100)
@@ -87,18 +79,12 @@ func filledLine(st style, f *loop.Fill) string {
 		if most := fmt.Sprintf("%.0f %%", 100*f.Upper); most != fmt.Sprintf("%.0f %%", 100*f.Ratio) {
 			text += ", up to " + most + " by the band"
 		}
-		text += "; "
-		switch f.Next {
-		case loop.NextOff:
-			text += "automatic compaction is off: /compact makes room, /auto on switches it on"
-		case loop.NextLater:
-			text += "compaction follows with your next message"
-		case loop.NextStuck:
-			text += "the last compaction could not make it smaller; the next one tries again"
-		default:
-			text += "compaction follows"
-		}
-		return st.Warm(text)
+		return st.Warm(text + "; " + map[string]string{
+			loop.NextOff:      "automatic compaction is off: /compact makes room, /auto on switches it on",
+			loop.NextLater:    "compaction follows with your next message",
+			loop.NextStuck:    "the last compaction could not make it smaller; the next one tries again",
+			loop.NextCompacts: "compaction follows",
+		}[f.Next])
 	}
 	return ""
 }

@@ -90,14 +90,9 @@ func registrableNames() []string {
 	return names
 }
 
-// installFlags are the flags of winnow mcp install.
-type installFlags struct {
-	print bool
-	recallFlags
-}
-
 func (a *app) mcpInstallCommand() *cobra.Command {
-	var f installFlags
+	var f recallFlags
+	var printed bool
 	cmd := newCommand("install AGENT", "Register the MCP server with an agent", `
   winnow mcp install claude
   winnow mcp install codex
@@ -117,9 +112,9 @@ agent.`, func(_ *cobra.Command, args []string) error {
 			return usageErrorf("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
 		}
 		return nil
-	}, func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) })
+	}, func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f, printed) })
 	cmd.ValidArgs = registrableNames()
-	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without making it")
+	cmd.Flags().BoolVar(&printed, "print", false, "print the registration without making it")
 	f.addTo(cmd)
 	return cmd
 }
@@ -133,7 +128,7 @@ type registration struct {
 	Command []string `json:"command,omitempty"` // of the agent, that was run
 }
 
-func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error {
+func (a *app) mcpInstall(cmd *cobra.Command, name string, f *recallFlags, printed bool) error {
 	agent, ok := table.Find(name)
 	if !ok || len(agent.Server.Files) == 0 {
 		if best := spelling.Nearest(name, registrableNames()); best != "" {
@@ -141,18 +136,23 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 		}
 		return usageErrorf("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
 	}
-	path, err := a.settingsFile(&agent)
-	if err != nil {
-		return err
-	}
+	path := a.settingsFile(&agent)
 	server, err := f.serverCommand()
 	if err != nil {
 		return err
 	}
 	told := registration{Agent: agent.Name, File: path, Entry: settingsLines(agent.Name, server)}
 	own := ownCommand(&agent, agent.Server.Add, server)
-	if f.print || own == nil {
-		return a.printLines(&told, &agent)
+	if printed || own == nil {
+		if a.asJSON {
+			return a.printJSON(told)
+		}
+		a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(path), agent.Title)
+		if agent.Server.After != "" {
+			a.say("%s", agent.Server.After)
+		}
+		_, err := a.dataWriter().Write([]byte(told.Entry))
+		return err
 	}
 	told.Command, told.Changed = own, true
 	out, err := exec.CommandContext(cmd.Context(), own[0], own[1:]...).CombinedOutput()
@@ -168,33 +168,15 @@ func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error
 	return a.printLine(told, "%s has winnow's tools from its next start on; %s", agent.Title, agent.Server.After)
 }
 
-// printLines tells what to write into an agent's settings.
-func (a *app) printLines(told *registration, agent *table.Agent) error {
-	if a.asJSON {
-		return a.printJSON(told)
-	}
-	a.say("add this to %s; then %s has winnow's tools from its next start on", a.shortPath(told.File), agent.Title)
-	if agent.Server.After != "" {
-		a.say("%s", agent.Server.After)
-	}
-	_, err := a.dataWriter().Write([]byte(told.Entry))
-	return err
-}
-
 // settingsFile returns where an agent reads the user's MCP servers from.
-func (a *app) settingsFile(agent *table.Agent) (string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", usageErrorf("mcp install: there is no home folder: %v", err)
-	}
-	path := ""
+func (a *app) settingsFile(agent *table.Agent) (path string) {
 	for _, f := range agent.Server.Files {
-		path = f.In(home, a.getenv)
+		path = f.In(a.homeDir(), a.getenv)
 		if _, err := os.Stat(path); err == nil {
 			break
 		}
 	}
-	return path, nil
+	return path
 }
 
 // ownCommand returns how the agent itself registers the server, or removes it; nil
@@ -213,7 +195,7 @@ func ownCommand(agent *table.Agent, verb string, server []string) []string {
 
 // serverCommand returns how the agent starts this program: by its name where that
 // leads here, else by its path.
-func (f *installFlags) serverCommand() ([]string, error) {
+func (f *recallFlags) serverCommand() ([]string, error) {
 	server := []string{"winnow", "mcp"}
 	self, err := os.Executable()
 	if err != nil {

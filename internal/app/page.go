@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
-// pageFlags are the flags of page.
+// pageCommandFlags are the flags of page.
 type pageCommandFlags struct {
 	inputFlags
 	modelFlags
@@ -77,7 +77,14 @@ func (a *app) runPage(cmd *cobra.Command, name string, f *pageCommandFlags) erro
 	if f.html != "" {
 		return a.pageFile(cmd.Context(), o, f)
 	}
-	return a.listenPage(cmd.Context(), f.listen, webpage.NewServer(o.Source, o.id, o.note))
+	s := webpage.NewServer(o.Source, o.id, o.note)
+	told := func(at net.Addr) string { return "http://" + at.String() + s.Ticket() }
+	return a.listenAndServe(cmd.Context(), f.listen, told, func(ctx context.Context, l net.Listener) error {
+		if isTerminal(a.stdout) {
+			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
+		}
+		return serveHandler(ctx, l, s, func() {})
+	})
 }
 
 // onPage is what a page is opened on.
@@ -188,15 +195,5 @@ func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) erro
 	}
 	return a.printReport(map[string]any{"file": f.html, "bytes": len(data), "redacted": !f.noRedact}, func() {
 		fmt.Fprintf(a.stdout, "%s: %s\n", f.html, sizeText(int64(len(data))))
-	})
-}
-
-// listenPage serves the page until the person leaves.
-func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) error {
-	return a.listenAt(ctx, addr, func(l net.Listener) string { return "http://" + l.Addr().String() + s.Ticket() }, func(ctx context.Context, l net.Listener) error {
-		if isTerminal(a.stdout) {
-			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
-		}
-		return serveHandler(ctx, l, s, func() {})
 	})
 }

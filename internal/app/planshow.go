@@ -233,13 +233,11 @@ func editLine(op string, e *plan.Edit, width int) string {
 // stagePairs sums up two plans by stage, in the order of the pipeline.
 func stagePairs(p, q *plan.Plan) []stagePair {
 	pairs := map[string]stagePair{}
-	for i := range p.Edits {
-		e := &p.Edits[i]
+	for _, e := range p.Edits {
 		s := pairs[e.Stage]
 		pairs[e.Stage] = stagePair{e.Stage, s.EditsA + 1, s.EditsB, s.SavedA + e.Before.Tokens - e.After.Tokens, s.SavedB}
 	}
-	for i := range q.Edits {
-		e := &q.Edits[i]
+	for _, e := range q.Edits {
 		s := pairs[e.Stage]
 		pairs[e.Stage] = stagePair{e.Stage, s.EditsA, s.EditsB + 1, s.SavedA, s.SavedB + e.Before.Tokens - e.After.Tokens}
 	}

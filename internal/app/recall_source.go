@@ -368,8 +368,7 @@ func (r *remote) ask(ctx context.Context, method, path string, action []byte) ([
 
 // withoutURL returns the reason for which a request got no answer.
 func withoutURL(err error) error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		return outer.Err
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
@@ -46,7 +47,7 @@ func (a *app) runRepair(path, planPath string, in *inputFlags, o *outFlags) erro
 	if err := a.checkOut(o, planPath); err != nil {
 		return err
 	}
-	input, s, err := a.loadOne(path, in)
+	input, s, err := a.loadOne(&agents.File{Path: path}, in)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,17 +100,11 @@ func (a *app) workingFolder(s *source.Session) (string, error) {
 
 // agentProvider returns the provider whose model answered, in pi's words.
 func agentProvider(s *source.Session) string {
-	if p := providerOf(s); p != "" {
-		return p
-	}
-	if s.Model == "" {
-		return ""
-	}
 	m := model.Default().Lookup(s.Model)
-	if m.Source == model.Fallback {
-		return ""
+	if s.Model == "" || m.Source == model.Fallback {
+		m.Provider = ""
 	}
-	return m.Provider
+	return cmp.Or(providerOf[s.Format], m.Provider)
 }
 
 // pathAsTyped returns a path as a person would type it here: relative to this folder or to

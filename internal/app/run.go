@@ -160,7 +160,9 @@ share of check --fail-over, 130 interrupted.`, func(cmd *cobra.Command, args []s
 	add("Keep conversations in a store", a.loopCommand(), a.sessionCommand())
 	add("Look things up, and set them up", a.modelsCommand(), a.classifyCommand(), a.replayCommand(), a.configCommand(), a.versionCommand(),
 		a.completionCommand(), a.manCommand())
-	addTopics(root)
+	for _, t := range topics {
+		root.AddCommand(newCommand(t.name, t.short, t.example, nil, nil))
+	}
 	a.addCompletions(root)
 	a.noteStart(root)
 	return root
@@ -192,7 +194,7 @@ func groupCommand(use, short, help string, children ...*cobra.Command) *cobra.Co
 	return g
 }
 
-// input are the flags of commands that read a session.
+// inputFlags are the flags of commands that read a session.
 type inputFlags struct{ session, format string }
 
 func (f *inputFlags) addTo(cmd *cobra.Command) {

@@ -164,7 +164,7 @@ func (f *serveFlags) gatewayOptions(ctx context.Context, a *app) (gateway.Option
 	if t.Summarizer, err = a.newSummarizer(ctx, &l.File, registry); err != nil {
 		return o, nil, err
 	}
-	if t.SummarizerTimeout, err = summaryTime(&l.File); err != nil {
+	if t.SummarizerTimeout, err = l.SummaryTime(); err != nil {
 		return o, nil, err
 	}
 	if t.SummaryCap > 0 && t.Summarizer != nil {
@@ -273,7 +273,7 @@ func (a *app) serveCommand() *cobra.Command {
 			return err
 		}
 		defer sent()
-		o.Tracer = traces.Provider()
+		o.Tracer = traces
 		if o.Transport.Name == "" && pg.Is(f.store) {
 			o.Transport.Name, _ = os.Hostname()
 		}
@@ -328,7 +328,7 @@ func (a *app) serveCommand() *cobra.Command {
 				return err
 			}
 		}
-		return a.listenAndServe(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+		return a.listenAndServe(cmd.Context(), listen, net.Addr.String, func(ctx context.Context, l net.Listener) error {
 			base := "http://" + localAddress(l.Addr())
 			if o.TLS != nil {
 				base = "https://" + localAddress(l.Addr())

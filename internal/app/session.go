@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
+	"github.com/winnow-llm/winnow/transcript"
 )
 
 func (a *app) sessionCommand() *cobra.Command {
@@ -45,6 +48,8 @@ type opened struct {
 	name  string
 	store session.Store // nil for a session file
 	temp  string        // a folder with a copy of what cannot be added to
+
+	format transcript.Format // of what is only a copy; "" for what can be added to
 }
 
 // Close closes the session and its store.
@@ -61,9 +66,13 @@ func (o *opened) Close() {
 // openSession opens the session that a person named: a file, or a session of
 // the store. Write says that something will be added to it.
 func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (_ *opened, err error) {
-	defer func() { nameRecover(err) }()
+	defer func() {
+		if e, ok := errors.AsType[*session.Error](err); ok && errors.Is(err, session.ErrDamaged) && e.Op == "open" {
+			e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
+		}
+	}()
 	if isSessionFile(name) || isRegular(name) {
-		return a.openSessionFile(ctx, name, o, write)
+		return a.openSessionFile(ctx, name, &inputFlags{}, o, write)
 	}
 	store, _, err := a.openExistingStore(*f)
 	if err != nil {
@@ -97,33 +106,33 @@ func isRegular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// openSessionFile opens a session file where it is. A stream and a compressed
-// file are read into a copy, to which nothing can be added; so is a transcript
-// of any other format.
-func (a *app) openSessionFile(ctx context.Context, name string, o *session.Options, write bool) (*opened, error) {
+// openSessionFile opens a session file where it is. A stream, a compressed file and
+// what the flags name the format of are read into a copy, to which nothing can be
+// added; so is a transcript of any other format.
+func (a *app) openSessionFile(ctx context.Context, name string, f *inputFlags, o *session.Options, write bool) (*opened, error) {
 	copied := name == "-" || strings.HasSuffix(name, ".gz")
-	switch {
-	case copied && write:
+	if copied && write {
 		return nil, usageErrorf("%s: winnow cannot add to a stream or a compressed file; import it with winnow session import", name)
-	case !copied:
+	}
+	if !copied && f.format == "" {
 		if s, err := a.openFile(ctx, &opened{name: name}, name, o); write || !isOtherFormat(err) {
 			return s, err
 		}
 	}
-	in, err := a.openInput(name)
+	in, err := a.loadInput(name, f.format)
+	if in == nil {
+		return nil, err
+	}
+	if copied || in.Format == transcript.Pi {
+		if s, wrong := a.openData(ctx, in, o); !isOtherFormat(wrong) {
+			return s, wrong
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if copied {
-		if s, err := a.openData(ctx, in, o); !isOtherFormat(err) {
-			return s, err
-		}
-	}
-	if err := in.Recognise(""); err != nil {
-		return nil, err
-	}
 	a.sayWarnings(in)
-	return a.openTranscript(ctx, in, "", o)
+	return a.openTranscript(ctx, in, f.session, o)
 }
 
 // isOtherFormat reports whether a file could not be opened as a session because it is
@@ -148,18 +157,21 @@ func (a *app) openTranscript(ctx context.Context, in *source.Input, choice strin
 			return nil, err
 		}
 	}
-	return &opened{Session: s, name: in.Name}, nil
+	return &opened{Session: s, name: in.Name, format: in.Format}, nil
 }
 
 // openData opens the session in an input that was read: a copy of it.
 func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
-	out := &opened{name: in.Name}
-	var err error
+	out := &opened{name: in.Name, format: transcript.Pi}
+	data, err := in.Bytes()
+	if err != nil {
+		return nil, err
+	}
 	if out.temp, err = os.MkdirTemp("", "winnow-session-"); err != nil {
 		return nil, fmt.Errorf("%s cannot be copied: %w; check the folder for temporary files", in.Name, err)
 	}
 	path := filepath.Join(out.temp, "session.jsonl")
-	if err := os.WriteFile(path, in.Data, 0o600); err != nil {
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		_ = os.RemoveAll(out.temp)
 		return nil, writeError(path, err)
 	}
@@ -183,14 +195,9 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 	case errors.Is(err, session.ErrNewer) && errors.As(err, &e):
 		e.Session = out.name // and not a copy's
 	case errors.Is(err, session.ErrNotSession):
-		return nil, notSession(out.name)
+		return nil, fmt.Errorf("%s: this is %w file; winnow session import imports other formats into the store", out.name, session.ErrNotSession)
 	}
 	return nil, err
-}
-
-// notSession says that something can only be done with a session file.
-func notSession(name string) error {
-	return fmt.Errorf("%s: this is %w file; winnow session import imports other formats into the store", name, session.ErrNotSession)
 }
 
 // sayNotes tells people what the store mended on reading.
@@ -303,14 +310,6 @@ func (a *app) openWith(cmd *cobra.Command, f *storeFlags, name string, write boo
 // recoverFlag is the flag of the session commands that opens damaged sessions.
 const recoverFlag = "recover"
 
-// nameRecover names the flag in an error about a damaged session.
-func nameRecover(err error) {
-	var e *session.Error
-	if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
-		e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
-	}
-}
-
 // pageFlags are the flags of commands that list.
 type pageFlags struct {
 	limit, skip int
@@ -323,12 +322,7 @@ func (f *pageFlags) addTo(cmd *cobra.Command, limit int) {
 }
 
 // itemLimit returns the limit as a number of items.
-func (f *pageFlags) itemLimit() int {
-	if f.limit == 0 {
-		return int(^uint(0) >> 1)
-	}
-	return f.limit
-}
+func (f *pageFlags) itemLimit() int { return cmp.Or(f.limit, math.MaxInt) }
 
 // addNewest adds the flags of lists that show their newest end unless --skip is
 // given.

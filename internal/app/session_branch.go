@@ -125,25 +125,22 @@ func (a *app) sessionFork(cmd *cobra.Command, f *storeFlags, s *opened, o *sessi
 	return a.printLine(doc, "%s: %s of %s", a.styleFor(a.stdout).Bold(doc.Session), plural(made.Len(), "entry"), s.ID())
 }
 
-// deleteFlags are the flags of delete.
-type deleteFlags struct{ yes, expired bool }
-
 func (a *app) sessionDeleteCommand(f *storeFlags) *cobra.Command {
-	var df deleteFlags
+	var yes, expired bool
 	cmd := newCommand("delete SESSION...", "Delete sessions for good", `
   winnow session delete 019a8c1f --yes
   winnow session delete --expired --yes
 
 Deletes sessions with all their branches. It asks first; without a
 terminal it needs --yes. --expired deletes the sessions that
-the setting keep no longer allows.`, nil, func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) })
-	cmd.Flags().BoolVar(&df.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&df.expired, "expired", false, "delete the sessions that exceed the age, size or number of the setting keep")
+the setting keep no longer allows.`, nil, func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, yes, expired, args) })
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&expired, "expired", false, "delete the sessions that exceed the age, size or number of the setting keep")
 	return cmd
 }
 
-func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, args []string) error {
-	if df.expired == (len(args) > 0) {
+func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, yes, expired bool, args []string) error {
+	if expired == (len(args) > 0) {
 		return usageErrorf("delete: which sessions? name them, or give --expired")
 	}
 	for _, name := range args {
@@ -157,7 +154,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 	}
 	defer store.Close()
 	var ids []string
-	if df.expired {
+	if expired {
 		if ids, err = a.expiredSessions(cmd, store); err != nil {
 			return err
 		}
@@ -169,7 +166,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 		}
 		ids = append(ids, id)
 	}
-	if len(ids) > 0 && !df.yes {
+	if len(ids) > 0 && !yes {
 		what := fmt.Sprintf("delete %s for good: %s", plural(len(ids), "session"), strings.Join(ids, ", "))
 		switch ask := a.newAsker(a.stderr); {
 		case ask == nil || !isTerminal(a.stderr):

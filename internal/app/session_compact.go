@@ -108,9 +108,8 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 
 // fillUnchanged fills the document in where nothing was compacted.
 func (d *sessionCompacted) fillUnchanged(s *opened, why error) error {
-	var e *session.Error
 	d.Reason = why.Error()
-	if errors.As(why, &e) {
+	if e, ok := errors.AsType[*session.Error](why); ok {
 		d.Reason = e.Problem
 	}
 	_, status, err := s.NeedsCompaction()
@@ -182,26 +181,16 @@ entry and can be rewound.`, cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args
 		if err != nil {
 			return err
 		}
-		doc := sessionRewound{
-			Session: s.ID(), Rewound: e.Compaction.Rewinds, Entry: e.ID, Before: e.Compaction.TokensBefore, After: e.Compaction.TokensAfter,
-			MessagesBefore: before.View.Len(), MessagesAfter: after.View.Len(),
+		c := e.Compaction
+		doc := map[string]any{
+			"session": s.ID(), "rewound": c.Rewinds, "entry": e.ID, "tokens_before": c.TokensBefore, "tokens_after": c.TokensAfter,
+			"messages_before": before.View.Len(), "messages_after": after.View.Len(),
 		}
 		return a.printReport(doc, func() {
 			fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
-				a.styleFor(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
+				a.styleFor(a.stdout).Bold(c.Rewinds), plural(after.View.Len(), "message"), before.View.Len(), number(c.TokensBefore), number(c.TokensAfter))
 		})
 	})
-}
-
-// sessionRewound is the JSON document of rewind.
-type sessionRewound struct {
-	Session        string `json:"session"`
-	Rewound        string `json:"rewound"`
-	Entry          string `json:"entry"`
-	Before         int    `json:"tokens_before"`
-	After          int    `json:"tokens_after"`
-	MessagesBefore int    `json:"messages_before"`
-	MessagesAfter  int    `json:"messages_after"`
 }
 
 // compactionID returns the id of the compaction that a person means: the last one

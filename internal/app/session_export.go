@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/neurolink"
@@ -101,28 +102,25 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 			return err
 		}
 	}
+	c, err := s.Context()
+	if err != nil {
+		return err
+	}
 	id := s.ID()
+	as := source.Session{ID: id, Title: s.Name(), Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider, c.Model)}
 	var from io.WriterTo = s
-	var messages int
-	var left []string
-	if ef.to == string(transcript.Pi) {
-		c, err := s.Context()
-		if err != nil {
-			return err
+	messages, left := c.Request.History.Len(), []string{}
+	if ef.to != string(transcript.Pi) {
+		if branches := len(slices.DeleteFunc(s.Places(), func(p session.Place) bool { return p.Children > 0 })); branches > 1 {
+			left = append(left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", branches))
 		}
-		messages = c.Request.History.Len()
-	} else {
-		x, err := gatherExport(s.Session)
 		s.Close()
 		s = nil // nothing but its messages is held while they are written: they may be a gigabyte
-		var data []byte
-		if err == nil {
-			data, messages, left, err = x.write(ef)
-		}
+		data, n, lost, err := encodeExport(&as, c.View, ef)
 		if err != nil {
 			return fmt.Errorf("%s: it cannot be written as %s: %w", name, ef.to, err)
 		}
-		from = bytes.NewReader(data)
+		messages, left, from = n, append(left, lost...), bytes.NewReader(data)
 	}
 	for _, x := range left {
 		a.say("%s", x)
@@ -138,70 +136,42 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		return err
 	}
 	size := outs.files[0].size
-	doc := map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": size, "messages": messages, "left_out": append([]string{}, left...)}
+	doc := map[string]any{"session": id, "format": ef.to, "file": ef.out, "bytes": size, "messages": messages, "left_out": left}
 	return a.printReport(doc, func() {
 		fmt.Fprintf(a.stdout, "%s: %s, %s\n", ef.out, plural(messages, "message"), sizeText(size))
 	})
 }
 
-// export is what is written of a session.
-type export struct {
-	id, name string
-	context  session.Context
-	left     []string // what is not written
-}
-
-// gatherExport takes from a session what is written of it.
-func gatherExport(s *session.Session) (*export, error) {
-	c, err := s.Context()
-	if err != nil {
-		return nil, err
-	}
-	x := &export{id: s.ID(), name: s.Name(), context: c}
-	branches := 0
-	for _, p := range s.Places() {
-		if p.Children == 0 {
-			branches++
-		}
-	}
-	if branches > 1 {
-		x.left = append(x.left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", branches))
-	}
-	return x, nil
-}
-
-// write returns the session in a format, how many messages that holds, and what it
-// has no place for.
-func (x *export) write(ef *exportFlags) (data []byte, messages int, left []string, err error) {
-	c := &x.context
-	if ef.to == string(transcript.NeuroLink) {
-		tagged, masks, err := neurolink.Export(c.Request.History, c.View.Plan())
+// encodeExport returns a session in a format, how many messages that has, and what it has
+// no place for.
+func encodeExport(s *source.Session, view plan.View, ef *exportFlags) (data []byte, messages int, left []string, err error) {
+	var written chat.Sequence = s.Request.History
+	messages = written.Len()
+	switch {
+	case ef.to == string(transcript.NeuroLink):
+		tagged, masks, err := neurolink.Export(s.Request.History, view.Plan())
 		if err != nil {
 			return nil, 0, nil, err
 		}
 		if masks > 0 {
-			x.left = append(x.left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
+			left = append(left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
 		}
 		room := 1024
-		for _, m := range c.Request.History.All() {
+		for _, m := range s.Request.History.All() {
 			room += m.Size().Bytes*9/8 + 50 // its tags, and quoting
 		}
-		data, messages = neurolink.Encode(x.id, x.name, c.Request.System, tagged, room)
-		lost, err := lostParts(c.Request.History, data, transcript.NeuroLink)
-		return data, messages, append(x.left, lost...), err
+		data, messages = neurolink.Encode(s.ID, s.Title, s.Request.System, tagged, room)
+	case ef.view:
+		written, messages = view, view.Len()
+		data, err = s.Write(view, ef.to)
+	default:
+		data, err = s.Write(show.Whole(s.Request.History), ef.to)
 	}
-	view := c.View
-	if !ef.view {
-		if view, err = plan.Apply(c.Request.History, nil); err != nil {
-			return nil, 0, nil, err
-		}
-	}
-	as := source.Session{ID: x.id, Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider, c.Model)}
-	if data, err = as.Write(view, ef.to); err != nil {
+	if err != nil {
 		return nil, 0, nil, err
 	}
-	gone, err := lostParts(view, data, transcript.Format(ef.to))
-	return data, view.Len(), append(x.left, gone...), err
+	lost, err := lostParts(written, data, transcript.Format(ef.to))
+	return data, messages, append(left, lost...), err
 }
 
 // lostParts reads the written file back and says which parts it lacks. A provider
@@ -282,18 +252,9 @@ func wireFormat(provider, name string) transcript.Format {
 	return transcript.Pi
 }
 
-// providerOf returns the provider that answered a conversation of a format, where
-// the format tells.
-func providerOf(s *source.Session) string {
-	switch s.Format {
-	case transcript.Codex:
-		return "openai-codex"
-	case transcript.Anthropic, transcript.ClaudeCode:
-		return "anthropic"
-	case transcript.Responses:
-		return "openai"
-	case transcript.Gemini, transcript.GeminiCLI:
-		return "google"
-	}
-	return ""
+// providerOf is the provider that answered a conversation of a format, where the format
+// tells.
+var providerOf = map[transcript.Format]string{
+	transcript.Codex: "openai-codex", transcript.Responses: "openai", transcript.Anthropic: "anthropic", transcript.ClaudeCode: "anthropic",
+	transcript.Gemini: "google", transcript.GeminiCLI: "google",
 }

@@ -179,7 +179,7 @@ func uuidOf(from *source.Session) string {
 // read from a file.
 func importConversation(ctx context.Context, store session.Store, from *source.Session, req chat.Request, p *plan.Plan, id string, o *session.Options) (*session.Session, error) {
 	with := *o
-	with.Provider, with.Model, with.Agent = providerOf(from), from.Model, from.Window(o.Registry.Lookup(from.Model))
+	with.Provider, with.Model, with.Agent = providerOf[from.Format], from.Model, from.Window(o.Registry.Lookup(from.Model))
 	return session.ImportPlan(ctx, store, session.Header{ID: id}, req, p, &with)
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,26 +120,16 @@ func readSettings(o config.Options) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Stray = slices.DeleteFunc(r.Stray, noSetting)
+	r.Stray = slices.DeleteFunc(r.Stray, func(name string) bool { // for the project's tests, or recall
+		return strings.HasPrefix(name, "WINNOW_TEST_") || slices.Contains(variablesOfTests, name) || slices.Contains(variablesOfRecall, name)
+	})
 	return &loaded{Loaded: *r}, nil
-}
-
-// noSetting reports whether a variable is for something else: the project's
-// tests, or recall.
-func noSetting(name string) bool {
-	return strings.HasPrefix(name, "WINNOW_TEST_") || slices.Contains(variablesOfTests, name) || slices.Contains(variablesOfRecall, name)
 }
 
 // variablesOfTests are read by the project's tests, not by the command.
 var variablesOfTests = []string{"WINNOW_CORPUS", "WINNOW_HISTORIES", "WINNOW_LARGE", "WINNOW_LONG"}
 
-func causeText(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return err.Error()
-}
+func causeText(err error) string { return config.Cause(err).Error() }
 
 // modelRegistry returns the models, with the user's overrides. They reserve at most the
 // flags' tokens of their window for the answer, if there are any: "TOKENS" for all

@@ -114,7 +114,7 @@ of the last bodies. Headers of a request:
 			return usageErrorf("--drive %s: must be parts or files", drive)
 		}
 		sim := providersim.New(o)
-		return a.listenAndServe(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+		return a.listenAndServe(cmd.Context(), listen, net.Addr.String, func(ctx context.Context, l net.Listener) error {
 			if isTerminal(a.stdout) {
 				a.say("put the gateway in front of it, in another terminal: winnow serve --upstream openai=http://%s; Ctrl-C stops it", localAddress(l.Addr()))
 			}

@@ -115,8 +115,7 @@ func (r *remote) post(ctx context.Context, id, verb string, base plan.ID, action
 		return nil, err
 	}
 	answer, err := r.ask(ctx, http.MethodPost, "/winnow/conversations/"+url.PathEscape(id)+"/"+verb, body)
-	var refused *refusedError
-	if errors.As(err, &refused) && refused.status == http.StatusConflict {
+	if refused, ok := errors.AsType[*refusedError](err); ok && refused.status == http.StatusConflict {
 		return nil, &control.ConflictError{Base: base, InForce: refused.plan}
 	}
 	if err != nil {

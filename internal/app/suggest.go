@@ -1,8 +1,8 @@
 package app
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -63,7 +63,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageErrorf("there is no flag --%s; see %s", name, help)
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		return usageErrorf("--%s %s: must be %s; see %s", f.Name, invalid.GetValue(), wantedValue(f), help)
+		return usageErrorf("--%s %s: must be %s; see %s", f.Name, invalid.GetValue(), cmp.Or(wantedValues[f.Value.Type()], "a "+f.Value.Type()), help)
 	case errors.As(err, &missing):
 		f := missing.GetFlag()
 		word, _ := pflag.UnquoteUsage(f)
@@ -72,19 +72,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageErrorf("%v; see %s", err, help)
 }
 
-// wantedValue says what kind of value a flag takes.
-func wantedValue(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "int", "int64", "uint", "uint64":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "duration":
-		return "a time such as 90s or 5m"
-	}
-	return fmt.Sprintf("a %s", f.Value.Type())
+// wantedValues say what kind of value flags of a type take.
+var wantedValues = map[string]string{
+	"int": "a whole number", "uint64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a time such as 90s or 5m",
 }
 
 // argumentError says how a command is used whose arguments were wrong.

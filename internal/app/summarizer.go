@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/config"
@@ -39,9 +38,9 @@ func (a *app) newSummarizer(ctx context.Context, f *config.File, r *model.Regist
 	if spec == sameName {
 		return nil, usageErrorf("the summariser %s: only winnow serve and winnow wrap see an agent's requests; use %s, or a model as PROVIDER/MODEL", sameName, builtinName)
 	}
-	timeout, err := summaryTime(f)
+	timeout, err := f.SummaryTime()
 	if err != nil {
-		return nil, err
+		return nil, usageErrorf("the summariser's timeout %v", err)
 	}
 	auth, err := a.cloudAuth(ctx, spec)
 	if err != nil {
@@ -56,18 +55,6 @@ func (a *app) newSummarizer(ctx context.Context, f *config.File, r *model.Regist
 		Model: c.Model(), Name: c.Provider() + "/" + c.Name(), Timeout: timeout,
 		Window: m.Window(0), Output: min(8192, m.Output), Counter: token.New(m.Family, nil), Sequential: f.Sequential,
 	}), nil
-}
-
-// summaryTime returns the most time for one summary; 0 is the default.
-func summaryTime(f *config.File) (time.Duration, error) {
-	if f.SummarizerTimeout == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(f.SummarizerTimeout)
-	if err != nil || d <= 0 {
-		return 0, usageErrorf("the summariser's timeout %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
-	}
-	return d, nil
 }
 
 // summaryNote says what summaries by the agent's own model will cost; "" where it

@@ -79,12 +79,8 @@ func (a *app) runTokens(path string, in *inputFlags, mf *modelFlags, text bool) 
 	if err != nil {
 		return err
 	}
-	size, err := input.Len()
-	if err != nil {
-		return err
-	}
 	c := w.Meter().Counter()
-	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Spread(), c.Family().String(), size
+	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Spread(), c.Family().String(), input.Size
 	if conversation {
 		doc.What, doc.Format = "conversation", string(input.Format)
 		for i := range sessions {

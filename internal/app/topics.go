@@ -13,7 +13,8 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// topics are pages of help that belong to no command.
+// topics are pages of help that belong to no command. They are in the tree of commands as
+// commands that cannot be run.
 var topics = []struct {
 	name, short, example string
 	text                 func() string // made only when someone reads it
@@ -21,14 +22,6 @@ var topics = []struct {
 	{"formats", "What winnow can read, and how it detects formats", "  winnow check session.jsonl --format claude-code", formatsHelp},
 	{"settings", "Every setting with its type and default", "  winnow config print", settingsHelp},
 	{"exit-codes", "What the exit codes and the JSON of errors mean", "  winnow compact body.json --json || echo $?", func() string { return exitHelp }},
-}
-
-// addTopics makes the topics part of the tree of commands, as commands that
-// cannot be run.
-func addTopics(root *cobra.Command) {
-	for _, t := range topics {
-		root.AddCommand(newCommand(t.name, t.short, t.example, nil, nil))
-	}
 }
 
 // longText returns the text of a command's or topic's help.

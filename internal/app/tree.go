@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/viewer"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/transcript"
 )
 
 // treeFlags are the flags of tree.
@@ -123,24 +122,19 @@ func (a *app) openKeyboard() (in *os.File, done func(), err error) {
 
 // treeSession opens what a person wants to look at.
 func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *session.Options) (*opened, viewer.Options, error) {
-	isFile := name == "-" || isRegular(name)
-	if isFile && (name == "-" || f.format != "") {
-		return a.treeTranscript(ctx, name, f, o)
-	}
-	open := func() (*opened, error) {
-		if isFile {
-			return a.openFile(ctx, &opened{name: name}, name, o)
-		}
-		return a.openSession(ctx, &f.storeFlags, name, o, true)
-	}
 	var v viewer.Options
+	isFile := name == "-" || isRegular(name)
 	if isFile {
 		v.Title, v.File = filepath.Base(name), name
 	}
+	open := func() (*opened, error) {
+		if isFile {
+			return a.openSessionFile(ctx, name, &f.inputFlags, o, false)
+		}
+		return a.openSession(ctx, &f.storeFlags, name, o, true)
+	}
 	s, err := open()
 	switch {
-	case isFile && isOtherFormat(err):
-		return a.treeTranscript(ctx, name, f, o)
 	case errors.Is(err, session.ErrDamaged):
 		damage := err
 		o.Recover = true // it is looked at in a copy, and not used
@@ -151,37 +145,16 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 		return a.lookOnly(ctx, s, o, v)
 	case err != nil:
 		return nil, v, err
+	case s.format != "":
+		v.Title, v.File, v.Note = filepath.Base(s.name), "", notKept
+		v.Hello = "this is a transcript (" + string(s.format) + "): changes are not kept; winnow session import takes it into the store"
 	case f.readOnly:
 		v.Hello = "this is a copy: changes are not kept"
 		return a.lookOnly(ctx, s, o, v)
-	}
-	if isFile && v.Hello == "" {
+	case isFile:
 		v.Hello = "pins, compactions and undos are written to " + name + "; --read-only tries them on a copy"
 	}
 	return s, v, nil
-}
-
-// treeTranscript reads a transcript into memory, where it can be tried without
-// being kept.
-func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *session.Options) (*opened, viewer.Options, error) {
-	v := viewer.Options{Title: filepath.Base(name), Note: notKept}
-	in, err := a.loadWithWarnings(name, f.format)
-	if err != nil {
-		return nil, v, err
-	}
-	if name == "-" {
-		v.Title = in.Name
-	}
-	v.Hello = "this is a transcript (" + string(in.Format) + "): changes are not kept; winnow session import takes it into the store"
-	if in.Format == transcript.Pi {
-		from, err := a.openData(ctx, in, o)
-		if err != nil {
-			return nil, v, err
-		}
-		return a.lookOnly(ctx, from, o, v)
-	}
-	s, err := a.openTranscript(ctx, in, f.session, o)
-	return s, v, err
 }
 
 // notKept is said beside the title of what is only looked at.

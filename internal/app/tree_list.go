@@ -26,7 +26,7 @@ func (a *app) listTree(cmd *cobra.Command, args []string, f *treeFlags) error {
 	o.Recover = true // a damaged tree is looked at, not used
 	var s *opened
 	if f.format != "" || f.inputFlags.session != "" {
-		s, _, err = a.treeTranscript(cmd.Context(), args[0], f, o)
+		s, err = a.openSessionFile(cmd.Context(), args[0], &f.inputFlags, o, false)
 	} else {
 		s, err = a.openSession(cmd.Context(), &f.storeFlags, args[0], o, false)
 	}
@@ -102,8 +102,8 @@ func (a *app) showTree(s *opened, p *pageFlags) error {
 		it := &doc.Items[i]
 		mark := "  "
 		switch {
-		case ownNote(it):
-			continue
+		case it.Type == session.TypeCustom && (it.Text == "winnow.message" || it.Text == "winnow.import"):
+			continue // it only holds what the format of others has no place for
 		case it.Leaf:
 			mark = st.Bold("* ")
 		case it.OnPath:
@@ -116,12 +116,6 @@ func (a *app) showTree(s *opened, p *pageFlags) error {
 	}
 	a.sayMore(doc.Page, len(items))
 	return nil
-}
-
-// ownNote reports whether an entry only holds what the format of others has no
-// place for, which says nothing to people.
-func ownNote(it *entryLine) bool {
-	return it.Type == session.TypeCustom && (it.Text == "winnow.message" || it.Text == "winnow.import")
 }
 
 // shortTypes are the words for types that are too long for a column.

@@ -115,14 +115,9 @@ func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source
 // dialectOf returns the dialect that an unreadable body is meant to be in: named,
 // else the one it looks like.
 func dialectOf(in *source.Input, named wire.Dialect) wire.Dialect {
-	if named != "" {
-		return named
-	}
-	if d, err := wire.ParseDialect(string(in.Format)); err == nil {
-		return d
-	}
-	d, _ := wire.Detect(in.Data)
-	return d
+	told, _ := wire.ParseDialect(string(in.Format)) // none where it is the format of a session
+	seen, _ := wire.Detect(in.Data)
+	return cmp.Or(named, told, seen)
 }
 
 func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wire.Dialect]bool) error {

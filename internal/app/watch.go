@@ -213,8 +213,7 @@ func (d *watched) estimateGrowth(m *budget.Meter, s *source.Session) {
 		return
 	}
 	if d.Growth = added / requests; d.Growth > 0 {
-		left := max(0, d.CompactAt-d.Tokens) / d.Growth
-		d.RequestsLeft = &left
+		d.RequestsLeft = new(max(0, d.CompactAt-d.Tokens) / d.Growth)
 	}
 }
 
@@ -308,14 +307,12 @@ type statusInput struct {
 // nothing at all then.
 func (a *app) statusLine(cmd *cobra.Command, of string, mf *modelFlags) error {
 	f, name, ok := a.statusTarget(cmd, of)
-	if !ok {
-		return a.printStatus(name, nil)
+	if ok {
+		if doc, err := a.measureFile(&f, mf); err == nil {
+			return a.printStatus(cmp.Or(name, doc.Model), doc)
+		}
 	}
-	doc, err := a.measureFile(&f, mf)
-	if err != nil {
-		return a.printStatus(name, nil)
-	}
-	return a.printStatus(cmp.Or(name, doc.Model), doc)
+	return a.printStatus(name, nil)
 }
 
 // statusTarget finds the session: what the agent names on standard input, what the

@@ -15,26 +15,27 @@ import (
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/transport"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // jobsOf opens the jobs beside plans in PostgreSQL. Prepare is asked when a job
 // comes, so it may be set later.
-func (f *serveFlags) jobsOf(ctx context.Context, a *app, store planstore.Owner, workers int, every time.Duration, poll bool, traces *otlp.Traces, prepare func(context.Context, transport.Job) error) (*jobs.Jobs, error) {
+func (f *serveFlags) jobsOf(ctx context.Context, a *app, store planstore.Owner, workers int, every time.Duration, poll bool, traces trace.TracerProvider, prepare func(context.Context, transport.Job) error) (*jobs.Jobs, error) {
 	return jobs.Open(ctx, f.store, jobs.Options{
-		Prepare: prepare, Workers: workers, Every: max(every, time.Second), Poll: poll, Tracer: traces.Provider(), Log: a.storeLog(),
+		Prepare: prepare, Workers: workers, Every: max(every, time.Second), Poll: poll, Tracer: traces, Log: a.storeLog(),
 		Prune: func(ctx context.Context) (planstore.Pruned, error) { return store.Prune(ctx, f.storeBounds()) },
 	})
 }
 
 // openTraces returns what sends traces where the environment names a collector, and
 // what sends the last of them.
-func (a *app) openTraces(ctx context.Context) (*otlp.Traces, func(), error) {
-	traces, err := otlp.FromEnvironment(ctx, a.getenv)
+func (a *app) openTraces(ctx context.Context) (trace.TracerProvider, func(), error) {
+	traces, end, err := otlp.FromEnvironment(ctx, a.getenv)
 	if err != nil {
 		return nil, nil, usageErrorf("%s", strings.TrimPrefix(err.Error(), "otlp: "))
 	}
 	return traces, func() {
-		if err := traces.Close(); err != nil {
+		if err := end(); err != nil {
 			a.say("the last traces could not be sent: %v", err)
 		}
 	}, nil

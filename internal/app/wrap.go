@@ -308,7 +308,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 		return nil, err
 	}
 	p.dirs = []string{dir}
-	if point := pointFuncs()[known.Name]; point != nil {
+	if point := pointFuncs[known.Name]; point != nil {
 		if err := point(p); err != nil {
 			p.removeFiles()
 			return nil, err

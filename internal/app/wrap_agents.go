@@ -15,13 +15,11 @@ import (
 
 // pointFuncs say what is done to an agent before it is started, beside the variables
 // that every program gets.
-func pointFuncs() map[string]func(*pointing) error {
-	return map[string]func(*pointing) error{
-		"claude": pointClaude, "codex": pointCodex, "gemini": pointGemini, "qwen": pointQwen, "pi": pointPi,
-		"continue": pointContinue, "cline": pointCline, "copilot": pointCopilot, "dsh": pointDsh,
-		"opencode": func(p *pointing) error { return pointOpencode(p, "OPENCODE") },
-		"kilo":     func(p *pointing) error { return pointOpencode(p, "KILO") },
-	}
+var pointFuncs = map[string]func(*pointing) error{
+	"claude": pointClaude, "codex": pointCodex, "gemini": pointGemini, "qwen": pointQwen, "pi": pointPi,
+	"continue": pointContinue, "cline": pointCline, "copilot": pointCopilot, "dsh": pointDsh,
+	"opencode": func(p *pointing) error { return pointOpencode(p, "OPENCODE") },
+	"kilo":     func(p *pointing) error { return pointOpencode(p, "KILO") },
 }
 
 // settingLines returns an agent's settings with the address that winnow serve has.

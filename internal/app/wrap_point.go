@@ -153,14 +153,8 @@ func pointQwen(p *pointing) error {
 	defaults := map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}}
 	path := cmp.Or(p.app.getenv(variable), "/etc/qwen-code/system-defaults.json")
 	doc := make(map[string]any)
-	there, err := os.ReadFile(path)
-	if err == nil && !json.Valid(there) {
+	if there, err := os.ReadFile(path); err == nil && json.Unmarshal(there, &doc) != nil {
 		return nil // it has comments, perhaps: it stays as it is
-	}
-	if err == nil {
-		if err := json.Unmarshal(there, &doc); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
 	}
 	data, err := json.Marshal(mergeObjects(defaults, doc))
 	if err != nil {

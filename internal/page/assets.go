@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"net/http"
@@ -42,10 +43,7 @@ func Files() []string { return []string{"app.js", "app.css", "LICENSES.txt"} }
 // nothing.
 func Handler(path string, about About) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimPrefix(r.URL.Path, path)
-		if name == "" {
-			name = "index.html"
-		}
+		name := cmp.Or(strings.TrimPrefix(r.URL.Path, path), "index.html")
 		kind, ok := types[name]
 		data, err := dist.ReadFile("dist/" + name)
 		if !ok || err != nil {

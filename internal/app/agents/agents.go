@@ -8,7 +8,6 @@ package agents
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/agents/table"
-	"github.com/winnow-llm/winnow/internal/input"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -178,7 +176,7 @@ func (f *File) OnDisk() string { return cmp.Or(f.database, f.Path) }
 // its messages.
 func (f *File) Sessions(maxBytes int64) ([]transcript.Session, error) {
 	o := &transcript.Options{Name: f.Path, MaxBytes: maxBytes}
-	if info, err := os.Stat(f.Path); !f.InPieces() && err == nil && info.Size() > input.Large {
+	if !f.InPieces() {
 		return transcript.ReadFile(f.Path, o)
 	}
 	data, err := f.Read(maxBytes)
@@ -188,14 +186,7 @@ func (f *File) Sessions(maxBytes int64) ([]transcript.Session, error) {
 	return transcript.Read(data, o)
 }
 
-// Read returns the session's bytes as they are read by package transcript.
+// Read returns the bytes of a session in pieces as they are read by package transcript.
 func (f *File) Read(maxBytes int64) ([]byte, error) {
-	if f.InPieces() {
-		return readDatabase(f.database, strings.TrimPrefix(f.Path, f.database+"#"), maxBytes)
-	}
-	data, err := input.File(f.Path, maxBytes)
-	if e := (*input.Error)(nil); errors.As(err, &e) {
-		return nil, errors.New(e.Problem)
-	}
-	return data, err
+	return readDatabase(f.database, strings.TrimPrefix(f.Path, f.database+"#"), maxBytes)
 }

@@ -21,7 +21,7 @@ import (
 
 // exported is a session as opencode export writes it.
 type exported struct {
-	Info     json.RawMessage   `json:"info"`
+	Info     map[string]string `json:"info"`
 	Messages []exportedMessage `json:"messages"`
 }
 
@@ -56,44 +56,33 @@ func eachRow(ctx context.Context, path string, scan func(*sql.Rows) error, query
 
 // databaseFiles returns the sessions of a database. One that cannot be read counts as
 // one session, since reading that says what is wrong.
-func databaseFiles(ctx context.Context, path string) []File {
-	sessions, err := databaseSessions(ctx, path)
-	if err != nil {
-		if info, err := os.Stat(path); err == nil {
-			return []File{{Path: path, Changed: info.ModTime()}}
-		}
-	}
-	return sessions
-}
-
-func databaseSessions(ctx context.Context, path string) (out []File, err error) {
-	err = eachRow(ctx, path, func(rows *sql.Rows) error {
+func databaseFiles(ctx context.Context, path string) (out []File) {
+	err := eachRow(ctx, path, func(rows *sql.Rows) error {
 		var id string
 		var updated int64
 		err := rows.Scan(&id, &updated)
 		out = append(out, File{Path: path + "#" + id, Changed: time.UnixMilli(updated), database: path})
 		return err
 	}, "SELECT id, time_updated FROM session ORDER BY id")
-	return out, err
+	if info, there := os.Stat(path); err != nil && there == nil {
+		return []File{{Path: path, Changed: info.ModTime()}}
+	}
+	return out
 }
 
 // readDatabase puts a session together as opencode export does.
 func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
-	info, err := json.Marshal(map[string]string{"id": id})
-	if err != nil {
-		return nil, err
-	}
-	all := exported{Info: info}
+	all := exported{Info: map[string]string{"id": id}}
 	last, left := "", maxBytes
-	err = eachRow(context.Background(), path, func(rows *sql.Rows) error {
+	err := eachRow(context.Background(), path, func(rows *sql.Rows) error {
 		var message, data string
 		var part, partData sql.NullString
 		if err := rows.Scan(&message, &data, &part, &partData); err != nil {
 			return err
 		}
 		if message != last {
-			if data, err = withID(data, message); err != nil {
-				return fmt.Errorf("its message %.40s is damaged: %w", message, err)
+			if !json.Valid([]byte(data)) {
+				return fmt.Errorf("its message %.40s is damaged: not one JSON value", message)
 			}
 			all.Messages = append(all.Messages, exportedMessage{Info: json.RawMessage(data), Parts: []json.RawMessage{}})
 			last, left = message, left-int64(len(data))
@@ -110,7 +99,7 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 			return fmt.Errorf("it has more than %d bytes", maxBytes)
 		}
 		return nil
-	}, `SELECT m.id, m.data, p.id, p.data FROM message m
+	}, `SELECT m.id, CASE WHEN json_valid(m.data) THEN json_set(m.data, '$.id', m.id) ELSE m.data END, p.id, p.data FROM message m
 		LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`, id)
 	if err != nil {
 		return nil, err
@@ -119,19 +108,4 @@ func readDatabase(path, id string, maxBytes int64) ([]byte, error) {
 		return nil, errors.New("OpenCode keeps no message of this session")
 	}
 	return json.Marshal(all)
-}
-
-// withID returns an object with its id, which is a column of its own in the database.
-func withID(object, id string) (string, error) {
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal([]byte(object), &members); err != nil {
-		return "", err
-	}
-	quoted, err := json.Marshal(id)
-	if err != nil {
-		return "", err
-	}
-	members["id"] = quoted
-	whole, err := json.Marshal(members)
-	return string(whole), err
 }

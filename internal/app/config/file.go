@@ -111,8 +111,7 @@ func (f File) WithDefaults() File {
 	f.Settings = f.Settings.WithDefaults()
 	for _, b := range []**bool{&f.AutoCompact, &f.Summarize, &f.Memory} {
 		if *b == nil {
-			on := true
-			*b = &on
+			*b = new(true)
 		}
 	}
 	f.Summarizer = cmp.Or(f.Summarizer, "builtin")
@@ -213,12 +212,19 @@ func (f *File) check() *SettingError {
 			return &SettingError{Key: fmt.Sprintf("hooks.%d", i), Message: err.Error()}
 		}
 	}
-	if f.SummarizerTimeout != "" {
-		if d, err := time.ParseDuration(f.SummarizerTimeout); err != nil || d <= 0 {
-			return &SettingError{Key: "summarizer_timeout", Message: f.SummarizerTimeout + ": give a duration such as 90s or 5m"}
-		}
+	if _, err := f.SummaryTime(); err != nil {
+		return &SettingError{Key: "summarizer_timeout", Message: err.Error()}
 	}
 	return nil
+}
+
+// SummaryTime returns the most time for one summary; 0 is the default.
+func (f *File) SummaryTime() (time.Duration, error) {
+	d, err := time.ParseDuration(cmp.Or(f.SummarizerTimeout, "0"))
+	if err != nil || d <= 0 && f.SummarizerTimeout != "" {
+		return 0, fmt.Errorf("%s: give a duration such as 90s or 5m", f.SummarizerTimeout)
+	}
+	return d, nil
 }
 
 // WrongPreset says what is wrong with the name of a preset; "" is nothing.

@@ -241,15 +241,11 @@ func suggestSetting(name string, t reflect.Type, top bool) string {
 			return " any more; " + to
 		}
 	}
-	best, least := "", 3
 	var all []string
 	for key := range fieldsOf(t) {
 		all = append(all, key)
-		if d := spelling.Distance(strings.ToLower(name), key); d < least {
-			best, least = key, d
-		}
 	}
-	switch {
+	switch best := spelling.Nearest(name, all); {
 	case best != "":
 		return fmt.Sprintf("; did you mean %s?", best)
 	case !top && len(all) < 10:

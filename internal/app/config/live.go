@@ -100,7 +100,7 @@ func (l *Live) reload() error {
 		next, l.err = r.after(l.loaded)
 	}
 	l.loaded = next
-	if l.o.Problem != nil && errorText(before) != errorText(l.err) {
+	if l.o.Problem != nil && fmt.Sprint(before) != fmt.Sprint(l.err) {
 		l.o.Problem(l.err)
 	}
 	if next == r {
@@ -121,13 +121,6 @@ func (r *Loaded) after(old *Loaded) (*Loaded, error) {
 		return old, &SettingError{File: r.Project, Message: "it has changed since you trusted it; read it, then run winnow config trust"}
 	}
 	return r, r.Mistake
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // stampFiles returns a text that is another one after a change of the files.

@@ -133,17 +133,16 @@ func readPlain(f *os.File) ([]byte, error) {
 	return data, err
 }
 
-// withoutPath returns the cause of an error of the file system.
-func withoutPath(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+// Cause returns the cause of an error of the file system.
+func Cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err
 }
 
 func cannotRead(path string, err error) *SettingError {
-	err = withoutPath(err)
+	err = Cause(err)
 	return &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
 }
 
@@ -211,7 +210,7 @@ func (l *Loaded) checkModelsFile(mine *Loaded) error {
 	if err == nil {
 		return nil
 	}
-	err = withoutPath(err)
+	err = Cause(err)
 	return l.withPlace(&SettingError{Key: "models_file", Message: l.ModelsFile + ": " + err.Error(), Err: err})
 }
 

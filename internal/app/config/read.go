@@ -99,17 +99,11 @@ func Read(o Options) (*Loaded, error) {
 		l.readFile(path, data)
 		l.Files = append(l.Files, path)
 	}
-	var err error
 	if found != nil {
-		l, err = l.addProject(found, &o)
-	} else {
-		l.readEnviron(o.Environ)
-		err = l.addFlagsAndCheck(o.Flags)
+		return l.addProject(found, &o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	l.readEnviron(o.Environ)
+	return l, l.addFlagsAndCheck(o.Flags)
 }
 
 // addFlagsAndCheck adds what flags say and checks everything.
@@ -167,21 +161,19 @@ func (l *Loaded) withPlace(e *SettingError) *SettingError {
 
 // readFile adds the settings of a file to those that are there.
 func (l *Loaded) readFile(path string, data []byte) {
-	bad := func(line int, message string) {
-		l.wrong = append(l.wrong, &SettingError{File: path, Line: line, Message: message})
-	}
+	r := fileReader{l: l, path: path}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err == io.EOF {
 		return
 	} else if err != nil {
 		line, message := splitYAMLError(err)
-		bad(line, message+"; this is not valid YAML")
+		r.note("", line, message+"; this is not valid YAML")
 		return
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err != io.EOF {
-		bad(second.Line, "a second document follows the first; keep one")
+		r.note("", second.Line, "a second document follows the first; keep one")
 		return
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
@@ -189,10 +181,9 @@ func (l *Loaded) readFile(path string, data []byte) {
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		bad(top.Line, "settings are lines of the form key: value")
+		r.note("", top.Line, "settings are lines of the form key: value")
 		return
 	}
-	r := fileReader{l: l, path: path}
 	r.readGroup(top, reflect.ValueOf(&l.File).Elem(), "")
 }
 

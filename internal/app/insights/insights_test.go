@@ -1,7 +1,6 @@
 package insights
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -174,11 +173,11 @@ func TestHTML(t *testing.T) {
 	s.Compactions[0].Summary = "a <script> that nobody should see"
 	write(t, home, transcript.ClaudeCode, "one", s, 3)
 	r := run(t, Options{Agents: agents.Known(home.Dir, none)})
-	var page bytes.Buffer
-	if err := r.HTML(&page, now); err != nil {
+	page, err := r.HTML(now)
+	if err != nil {
 		t.Fatal(err)
 	}
-	text := page.String()
+	text := string(page)
 	for _, bad := range []string{"<script src", "<link rel=\"stylesheet", "nobody should see"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page has %s", bad)
@@ -193,7 +192,7 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	empty := run(t, Options{Agents: agents.Known(t.TempDir(), none)})
-	if err := empty.HTML(&page, now); err != nil {
+	if _, err := empty.HTML(now); err != nil {
 		t.Errorf("an empty report: %v", err)
 	}
 }

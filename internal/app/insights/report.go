@@ -3,7 +3,6 @@ package insights
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -155,20 +154,15 @@ func (r *Report) weekOf(t time.Time) *Sum {
 	return &r.Weeks[i].Sum
 }
 
-// HTML writes the report as one page that needs nothing else.
-func (r *Report) HTML(w io.Writer, made time.Time) error {
+// HTML returns the report as one page that needs nothing else.
+func (r *Report) HTML(made time.Time) ([]byte, error) {
 	moments := []map[string]string{}
 	for i := range r.Moments {
 		moments = append(moments, map[string]string{"say": r.Moments[i].Say(), "file": r.Moments[i].File})
 	}
-	data, err := webpage.WriteInsights(map[string]any{
+	return webpage.WriteInsights(map[string]any{
 		"made": made.Format(time.DateOnly), "report": r, "headline": r.Headline(), "lines": r.Lines(), "moments": moments,
 	})
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
 }
 
 // Headline says in words what the sessions cost and would have cost with winnow, and what

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Change is one change of a file.
@@ -148,11 +150,7 @@ func (j *Journal) Undo(ctx context.Context) (Change, error) {
 
 // note keeps what of a text became another.
 func (c *Change) note(before, after string) {
-	at := 0
-	for at < min(len(before), len(after)) && before[at] == after[at] {
-		at++
-	}
-	end := 0
+	at, end := text.Common([]byte(before), []byte(after)), 0
 	for end < min(len(before), len(after))-at && before[len(before)-1-end] == after[len(after)-1-end] {
 		end++
 	}

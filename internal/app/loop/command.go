@@ -28,7 +28,7 @@ func Commands() []Command {
 	return []Command{
 		{Name: "compact", Args: "[FOCUS]", About: "compact now; the summary pays attention to FOCUS", run: doCompact},
 		{Name: "undo", About: "undo the last compaction", run: doUndo},
-		{Name: "tree", About: "look at the session: branches, compactions, what the model sees", run: doTree},
+		{Name: "tree", About: "look at the session: branches, compactions, what the model sees", run: func(ctx context.Context, d *Driver, _ string) error { return d.ui.Tree(ctx, d.session) }},
 		{Name: "context", About: "show what fills the window", run: doContext, atOnce: true},
 		{Name: "pin", Args: "[ID]", About: "pin a message, so that no compaction edits it; without ID the last one", run: doPin},
 		{Name: "unpin", Args: "ID", About: "remove a pin", run: doUnpin},
@@ -36,7 +36,10 @@ func Commands() []Command {
 		{Name: "model", Args: "[NAME]", About: "switch to another model: PROVIDER/MODEL, or sim", run: doModel},
 		{Name: "retry", About: "ask again if the last message has no answer", run: doRetry},
 		{Name: "help", About: "this list", run: doHelp, atOnce: true},
-		{Name: "quit", About: "leave; the session can be resumed", run: doQuit, atOnce: true},
+		{Name: "quit", About: "leave; the session can be resumed", atOnce: true, run: func(_ context.Context, d *Driver, _ string) error {
+			d.ui.Event(Event{Kind: Quit})
+			return nil
+		}},
 	}
 }
 
@@ -99,8 +102,7 @@ func doCompact(ctx context.Context, d *Driver, focus string) error {
 
 // problemText returns what an error of a session says, without where it came from.
 func problemText(err error) string {
-	var e *session.Error
-	if errors.As(err, &e) && e.Problem != "" {
+	if e, ok := errors.AsType[*session.Error](err); ok && e.Problem != "" {
 		return e.Problem
 	}
 	return err.Error()
@@ -138,8 +140,6 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	d.ui.Event(Event{Kind: Note, Text: said, Fill: f})
 	return nil
 }
-
-func doTree(ctx context.Context, d *Driver, _ string) error { return d.ui.Tree(ctx, d.session) }
 
 func doContext(_ context.Context, d *Driver, _ string) error {
 	s := d.session
@@ -194,9 +194,8 @@ func doUnpin(ctx context.Context, d *Driver, id string) error {
 func doAuto(_ context.Context, d *Driver, arg string) error {
 	switch arg {
 	case "on", "off":
-		on := arg == "on"
 		d.mu.Lock()
-		d.auto = &on
+		d.auto = new(arg == "on")
 		d.mu.Unlock()
 	case "":
 	default:
@@ -243,10 +242,5 @@ func doHelp(_ context.Context, d *Driver, _ string) error {
 	}
 	b.WriteString("Everything else is a message to the model; a line that ends in \\ goes on in the next one.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
 	d.note("%s", b.String())
-	return nil
-}
-
-func doQuit(_ context.Context, d *Driver, _ string) error {
-	d.ui.Event(Event{Kind: Quit})
 	return nil
 }

@@ -54,7 +54,7 @@ type host struct {
 }
 
 func (h *host) Model(context.Context, string) (loop.Model, string, string, error) {
-	m, _, err := simmodel.New(simmodel.Options{Gap: time.Millisecond})
+	m, _, err := simmodel.New(0, 0, time.Millisecond)
 	return m, "sim", "sim", err
 }
 

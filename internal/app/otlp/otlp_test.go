@@ -116,7 +116,7 @@ func TestTraces(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
 	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
 	t.Setenv("OTEL_SERVICE_NAME", "the-gateway")
-	traces, err := otlp.FromEnvironment(t.Context(), os.Getenv)
+	traces, end, err := otlp.FromEnvironment(t.Context(), os.Getenv)
 	if err != nil || traces == nil {
 		t.Fatal(traces, err)
 	}
@@ -133,7 +133,7 @@ func TestTraces(t *testing.T) {
 	defer up.Close()
 	g, err := gateway.New(&gateway.Options{
 		Upstreams: []gateway.Upstream{{Name: "openai", URL: up.URL}, {Name: "anthropic", URL: up.URL}, {Name: "gemini", URL: up.URL}},
-		Tracer:    traces.Provider(),
+		Tracer:    traces,
 		// It believes in a larger window, so that there is an overflow.
 		Transport: transport.Options{Settings: winnow.Settings{Window: 2 * window}},
 	})
@@ -166,7 +166,7 @@ func TestTraces(t *testing.T) {
 			t.Fatal("the calls are never over")
 		}
 	}
-	if err := traces.Close(); err != nil {
+	if err := end(); err != nil {
 		t.Fatal(err)
 	}
 	got.mu.Lock()
@@ -274,12 +274,12 @@ func TestNoCollector(t *testing.T) {
 		"disabled": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
 		"none":     {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
 	} {
-		traces, err := otlp.FromEnvironment(t.Context(), func(n string) string { return env[n] })
-		if traces != nil || err != nil || traces.Provider() != nil || traces.Close() != nil {
+		traces, end, err := otlp.FromEnvironment(t.Context(), func(n string) string { return env[n] })
+		if traces != nil || err != nil || end() != nil {
 			t.Errorf("%s: %v %v", name, traces, err)
 		}
 	}
-	if _, err := otlp.FromEnvironment(t.Context(), func(n string) string {
+	if _, _, err := otlp.FromEnvironment(t.Context(), func(n string) string {
 		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}[n]
 	}); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
 		t.Errorf("%v", err)

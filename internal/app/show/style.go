@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -26,12 +27,7 @@ type Style struct {
 }
 
 // Columns returns the room that a line has.
-func (s Style) Columns() int {
-	if s.Width == 0 {
-		return 80
-	}
-	return s.Width
-}
+func (s Style) Columns() int { return cmp.Or(s.Width, 80) }
 
 // Paint puts a text in the colour with that code of the terminal.
 func (s Style) Paint(code, text string) string {
@@ -151,28 +147,20 @@ func fill(items iter.Seq[string], between string, width int) []string {
 // IsTerminal reports whether a file is a terminal; nil is none.
 func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
-// ColumnsOf returns how wide lines may be: the terminal, or what COLUMNS says where
-// the output goes elsewhere, or 80.
-func ColumnsOf(f *os.File, getenv func(string) string) int {
-	n := 0
-	if f != nil {
-		n, _, _ = term.GetSize(int(f.Fd()))
-	}
-	if n <= 0 {
-		n, _ = strconv.Atoi(getenv("COLUMNS"))
-	}
-	if n <= 0 {
-		n = 80
-	}
-	return min(max(n, 40), 200)
-}
-
 // StyleOf returns the style of what goes to a file: with colours where it is a
-// terminal and nobody asked for none.
+// terminal and nobody asked for none, and as wide as the terminal, or what COLUMNS says
+// where the output goes elsewhere, or 80 columns.
 func StyleOf(f *os.File, getenv func(string) string, noColor bool) Style {
+	width, terminal := 0, IsTerminal(f)
+	if f != nil {
+		width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	if width <= 0 {
+		width, _ = strconv.Atoi(getenv("COLUMNS"))
+	}
 	return Style{
-		Color:  !noColor && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && IsTerminal(f),
-		Width:  ColumnsOf(f, getenv),
-		Narrow: IsTerminal(f) || getenv("COLUMNS") != "",
+		Color:  !noColor && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && terminal,
+		Width:  min(max(cmp.Or(max(width, 0), 80), 40), 200),
+		Narrow: terminal || getenv("COLUMNS") != "",
 	}
 }

@@ -37,8 +37,9 @@ type Input struct {
 	Format transcript.Format
 	Saw    string
 
-	// Data is the content, decompressed; see [Input.Bytes].
+	// Data is the content, decompressed, which has Size bytes; see [Input.Bytes].
 	Data []byte
+	Size int
 
 	Sessions []Session
 
@@ -91,35 +92,29 @@ func Load(path string, stdin io.Reader, format string) (*Input, error) {
 	return in, in.Recognise(format)
 }
 
-// isLargeLog reports whether a file is a log that is read in pieces: its first line
-// is a whole value, and more follow, so that it cannot be a request either.
-func isLargeLog(path string) bool {
+// loadLog reads a large log without its bytes: its first line is a whole value, and more
+// follow, so that it cannot be a request either. It returns nil for anything else, and
+// where that does not work: [Open] and [Input.Recognise] say why.
+func loadLog(path, format string) *Input {
 	f, err := os.Open(path)
-	if err != nil {
-		return false
+	if path == "-" || err != nil {
+		return nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() < fileinput.Large {
-		return false
+		return nil
 	}
 	head := make([]byte, 1<<20)
 	n, err := io.ReadFull(f, head)
-	first, _, more := bytes.Cut(head[:n], []byte{'\n'})
-	return err == nil && more && jsontext.Value(first).IsValid()
-}
-
-// loadLog reads a large log without its bytes; nil for anything else, and where
-// that does not work: [Open] and [Input.Recognise] say why.
-func loadLog(path, format string) *Input {
-	if path == "-" || !isLargeLog(path) {
+	if first, _, more := bytes.Cut(head[:n], []byte{'\n'}); err != nil || !more || !jsontext.Value(first).IsValid() {
 		return nil
 	}
-	in := &Input{Name: path, Path: path}
 	sessions, err := transcript.ReadFile(path, &transcript.Options{Format: transcript.Format(format), MaxBytes: MaxBytes})
 	if err != nil {
 		return nil
 	}
+	in := &Input{Name: path, Path: path, Size: int(info.Size())}
 	in.takeSessions(sessions)
 	return in
 }
@@ -134,18 +129,6 @@ func (in *Input) Bytes() ([]byte, error) {
 		in.Data = whole.Data
 	}
 	return in.Data, nil
-}
-
-// Len returns how many bytes the content has.
-func (in *Input) Len() (int, error) {
-	if in.Data != nil || in.Path == "" {
-		return len(in.Data), nil
-	}
-	info, err := os.Stat(in.Path)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", in.Name, err)
-	}
-	return int(info.Size()), nil
 }
 
 // Open reads the bytes of a path and decompresses them, and looks no further.
@@ -165,7 +148,7 @@ func Open(path string, stdin io.Reader) (*Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Name, err)
 	}
-	if warning != "" {
+	if in.Size = len(in.Data); warning != "" {
 		in.warn("%s", warning)
 	}
 	return in, nil
@@ -314,13 +297,12 @@ func (in *Input) knownSessions() string {
 	if len(in.Sessions) == 1 {
 		return "it holds one session; leave --session out"
 	}
-	ids := make([]string, 0, 4)
-	for i := range in.Sessions {
-		if i == 3 {
-			ids = append(ids, "…")
-			break
-		}
+	var ids []string
+	for i := range in.Sessions[:min(len(in.Sessions), 3)] {
 		ids = append(ids, in.Sessions[i].ID)
+	}
+	if len(in.Sessions) > 3 {
+		ids = append(ids, "…")
 	}
 	return fmt.Sprintf("use a number from 1 to %d or an id: %s", len(in.Sessions), strings.Join(ids, ", "))
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -140,11 +139,7 @@ func (s *Session) MessageID(i int) string {
 	if id := s.Request.History.At(i).ID; id != "" || s.Body == nil {
 		return id
 	}
-	raw := s.Body.Message(i)
-	if !bytes.Contains(raw, []byte(`"id"`)) {
-		return ""
-	}
-	return decode.Str(raw, "id")
+	return decode.Str(s.Body.Message(i), "id")
 }
 
 // looksLikeBody reports whether data may be the body of one request and no

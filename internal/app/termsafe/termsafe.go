@@ -46,15 +46,8 @@ func Paint(code, text string) string { return mark + code + "m" + text + mark + 
 // control characters except line ends and tabs, the controls that reverse the
 // direction of text, and tags, which nobody sees.
 func Hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < ' ', r >= 0x7f && r < 0xa0,
-		r == 0x061c, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
-		r >= 0xe0000 && r <= 0xe007f:
-		return true
-	}
-	return false
+	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 ||
+		r == 0x061c || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
 }
 
 // Text returns a text as it may be written to a terminal.

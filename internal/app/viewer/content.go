@@ -150,8 +150,5 @@ func resultWords(h chat.History, i int) string {
 	return strings.Join(words, ", ")
 }
 
-// number writes an integer with separators.
-func number(n int) string { return text.Number(n) }
-
-// plural writes a count with its noun.
-func plural(n int, noun string) string { return text.Plural(n, noun) }
+// How numbers, and counts with their nouns, are written.
+var number, plural = text.Number, text.Plural

@@ -28,7 +28,7 @@ func (m *Model) layOutText(pane, width int) {
 	if text.lines != nil && text.Width() == width {
 		return
 	}
-	pars := [...]func() []paragraph{paneView: m.viewText, paneHistory: m.originalText, paneHelp: helpParagraphs}[pane]
+	pars := [...]func() []paragraph{paneView: m.viewText, paneHistory: m.originalText, paneHelp: func() []paragraph { return []paragraph{{text: helpText}} }}[pane]
 	text.lines = append([]line{}, wrapParagraphs(pars(), width-2)...)
 	rows := make([]string, len(text.lines))
 	for i, l := range text.lines {
@@ -38,8 +38,6 @@ func (m *Model) layOutText(pane, width int) {
 	text.SetContentLines(rows)
 	text.GotoTop()
 }
-
-func helpParagraphs() []paragraph { return []paragraph{{text: helpText}} }
 
 // viewText returns what the model sees of the entry at the cursor: its message, or
 // the text that an edit put in its place.

@@ -61,7 +61,12 @@ func (m *Model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "esc":
-		m.cancelJobOrSearch()
+		if m.busy == nil {
+			m.find = nil
+			break
+		}
+		m.busy.cancel()
+		m.say("cancelling…")
 	case "?", "f1":
 		m.help = true
 	}
@@ -76,21 +81,11 @@ func (m *Model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) moveByKey(name string) bool {
 	const all = 1 << 40
 	page := m.bodyHeight() - 1
-	lines := 0
-	switch name {
-	case "up", "k":
-		lines = -1
-	case "down", "j":
-		lines = 1
-	case "pgup", "ctrl+b":
-		lines = -page
-	case "pgdown", "ctrl+f", "space":
-		lines = page
-	case "home", "g":
-		lines = -all
-	case "end", "G":
-		lines = all
-	default:
+	lines, moves := map[string]int{
+		"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -page, "ctrl+b": -page, "pgdown": page, "ctrl+f": page, "space": page,
+		"home": -all, "g": -all, "end": all, "G": all,
+	}[name]
+	if !moves {
 		return false
 	}
 	if pane := m.activePane(); pane != paneTree {
@@ -152,24 +147,13 @@ func (m *Model) refuse(format string, args ...any) {
 // showError shows an error.
 func (m *Model) showError(err error) {
 	text := err.Error()
-	var e *session.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*session.Error](err); ok {
 		text = e.Problem
 		if e.Hint != "" {
 			text += "; " + e.Hint
 		}
 	}
 	m.refuse("%s", strings.TrimPrefix(text, "winnow: "))
-}
-
-// cancelJobOrSearch calls off what is going on, or forgets the search.
-func (m *Model) cancelJobOrSearch() {
-	if m.busy != nil {
-		m.busy.cancel()
-		m.say("cancelling…")
-		return
-	}
-	m.find = nil
 }
 
 // activePane returns the pane that the moving keys are for.

@@ -1,3 +1,20 @@
+// Package viewer shows a session on the whole terminal: the tree of its entries, and
+// the entry at its cursor as the model sees it and as it was.
+//
+// [New] makes a [Model] of an open session, which [Run] shows until the person
+// leaves. Everything the person does goes through the session: pin, compact
+// with a focus, take a compaction back, move the leaf, label. What a transcript
+// of another program holds is put into a store in memory first
+// ([session.NewMemory]), so that it can be tried without being kept.
+//
+// The model is pure: it changes by messages alone and everything that takes time
+// is a command. So it runs without a terminal too, as the tests do.
+//
+// Long sessions stay fluid because only what is on the screen is looked at. The
+// tree is listed by places, which hold no text; entries beside the path are read as
+// they come on the screen. Of a message of megabytes the beginning is shown.
+// Nothing that a transcript holds reaches the terminal before it was cleaned of
+// escape sequences, controls and characters that change the order of others.
 package viewer
 
 import (
@@ -128,16 +145,9 @@ type (
 		sn      *snapshot
 		readErr error
 	}
-	measuredMsg struct {
-		status budget.Status
-		err    error
-	}
-	foundMsg struct {
-		row     int // of the tree, or -1
-		find    *regexp.Regexp
-		nth, of int // which of how many places
-		wrapped bool
-	}
+
+	// learned is what else a command found out: it changes the model.
+	learned func()
 )
 
 // done is what a job did.
@@ -211,14 +221,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case loadedMsg:
 		cmd = m.handleLoaded(msg)
-	case measuredMsg:
-		if msg.err != nil {
-			m.showError(msg.err)
-		} else {
-			m.status = &msg.status
-		}
-	case foundMsg:
-		m.handleFound(msg)
+	case learned:
+		msg()
 	case spinner.TickMsg:
 		if m.busy != nil {
 			m.spin, cmd = m.spin.Update(msg)
@@ -252,6 +256,12 @@ func (m *Model) handleLoaded(msg loadedMsg) tea.Cmd {
 	}
 	return m.runInBackground(func(context.Context) tea.Msg {
 		_, st, err := m.s.NeedsCompaction()
-		return measuredMsg{st, err}
+		return learned(func() {
+			if err != nil {
+				m.showError(err)
+				return
+			}
+			m.status = &st
+		})
 	})
 }

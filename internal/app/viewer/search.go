@@ -36,21 +36,7 @@ func (m *Model) searchAgain(step int) tea.Cmd {
 				at = append(at, k)
 			}
 		}
-		msg := foundMsg{row: -1, find: find, of: len(at)}
-		if len(at) == 0 {
-			return msg
-		}
-		next, here := slices.BinarySearch(at, from)
-		switch {
-		case step < 0:
-			next--
-		case here:
-			next++
-		}
-		msg.nth = (next + len(at)) % len(at)
-		msg.wrapped = msg.nth != next
-		msg.row = at[msg.nth]
-		return msg
+		return learned(func() { m.goToMatch(find, at, from, step) })
 	})
 }
 
@@ -84,20 +70,26 @@ func matchEntry(s *session.Session, sn *snapshot, place int, find *regexp.Regexp
 	return find.MatchString(says.who + " " + says.text)
 }
 
-// handleFound goes to what a search found.
-func (m *Model) handleFound(msg foundMsg) {
+// goToMatch goes to the row that follows another one among those that a search found, or
+// that stands before it.
+func (m *Model) goToMatch(find *regexp.Regexp, at []int, from, step int) {
 	switch {
-	case msg.find != m.find:
+	case find != m.find:
 		return
-	case msg.row < 0:
+	case len(at) == 0:
 		m.refuse("%q is not in this session", m.words)
 		return
-	case msg.wrapped:
-		m.say("%d of %d; the search continued from the other end", msg.nth+1, msg.of)
-	default:
-		m.say("%d of %d", msg.nth+1, msg.of)
 	}
-	m.choose(msg.row)
+	next, here := slices.BinarySearch(at, from)
+	switch {
+	case step < 0:
+		next--
+	case here:
+		next++
+	}
+	nth := (next + len(at)) % len(at)
+	m.say("%d of %d%s", nth+1, len(at), map[bool]string{true: "; the search continued from the other end"}[nth != next])
+	m.choose(at[nth])
 	m.layOutPanes()
 	for i := range m.texts[:panes] {
 		text := &m.texts[i]

@@ -5,7 +5,6 @@
 package agenthome
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +21,7 @@ type Home struct{ Dir string }
 // Write stores a session under an id. Its last message is dated to a moment, the
 // others before it as they are apart. It returns the file that stands for it.
 func (h Home) Write(format transcript.Format, id string, s *transcript.Session, last time.Time) (string, error) {
-	w := &writer{id: id, s: s, stamp: shiftTimes(s.History, last)}
+	w := &writer{id, s, last}
 	switch format {
 	case transcript.ClaudeCode:
 		return h.writeLines(w.claudeRecords(), last, ".claude/projects/-home-me-project", id+".jsonl")
@@ -31,7 +30,7 @@ func (h Home) Write(format transcript.Format, id string, s *transcript.Session, 
 	case transcript.OpenCode:
 		file, err := h.makePlace(".local/share/opencode", "opencode.db")
 		if err == nil {
-			err = w.writeOpenCode(file, last)
+			err = w.writeOpenCode(file)
 		}
 		return file + "#" + id, err
 	}
@@ -60,17 +59,17 @@ func (h Home) writeLines(values []any, last time.Time, path ...string) (string, 
 	return file, err
 }
 
-// shiftTimes moves the times of a history so that the last one is at a moment.
-func shiftTimes(h chat.History, last time.Time) func(i int) time.Time {
-	newest := h.At(h.Len() - 1).Time
-	return func(i int) time.Time { return last.Add(time.Duration(h.At(i).Time-newest) * time.Millisecond) }
-}
-
 // writer knows one session.
 type writer struct {
-	id    string
-	s     *transcript.Session
-	stamp func(int) time.Time
+	id   string
+	s    *transcript.Session
+	last time.Time // of the last message
+}
+
+// stamp returns the time of a message, as far from the last one as it was.
+func (w *writer) stamp(i int) time.Time {
+	h := w.s.History
+	return w.last.Add(time.Duration(h.At(i).Time-h.At(h.Len()-1).Time) * time.Millisecond)
 }
 
 type object = map[string]any
@@ -89,7 +88,5 @@ func (w *writer) eachMessage(f func(i int, m *chat.Message), compacted func(c *t
 }
 
 func (w *writer) messageID(i int) string { return fmt.Sprintf("%s-m%05d", w.id, i) }
-
-func rawArguments(p *chat.Part) json.RawMessage { return json.RawMessage(p.Args) }
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -44,28 +44,17 @@ func roleOf(m *chat.Message) string {
 	return "user"
 }
 
-// chain is records of which each names the one before it.
-type chain struct {
-	records    []any
-	id, parent string // the names of the members
-	last       any
-}
-
-func (c *chain) add(record, more object) {
-	record[c.parent] = c.last
-	maps.Copy(record, more)
-	c.records, c.last = append(c.records, record), record[c.id]
-}
-
-func (w *writer) claudeRecords() []any {
-	out := chain{id: "uuid", parent: "parentUuid"}
+func (w *writer) claudeRecords() (out []any) {
+	var parent any
 	add := func(kind, uuid string, at time.Time, more object) {
-		out.add(object{"type": kind, "uuid": uuid, "sessionId": w.id, "timestamp": formatTime(at)}, more)
+		record := object{"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": w.id, "timestamp": formatTime(at)}
+		maps.Copy(record, more)
+		out, parent = append(out, record), uuid
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
 		role := roleOf(m)
 		message := object{"role": role, "content": mapParts(m, func(p *chat.Part) object {
-			return object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": rawArguments(p)}
+			return object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": json.RawMessage(p.Args)}
 		}, func(p *chat.Part) object {
 			return object{"type": "tool_result", "tool_use_id": p.ID, "content": p.Text, "is_error": p.Failed}
 		}, textPart)}
@@ -78,14 +67,16 @@ func (w *writer) claudeRecords() []any {
 		add("system", uuid, at, object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": c.Trigger, "preTokens": c.TokensBefore}})
 		add("user", uuid+"-summary", at, object{"isCompactSummary": true, "message": object{"role": "user", "content": c.Summary}})
 	})
-	return out.records
+	return out
 }
 
 func (w *writer) piRecords() []any {
-	out := chain{id: "id", parent: "parentId"}
-	out.records = []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": formatTime(w.stamp(0)), "cwd": "/home/me/project"}}
+	out := []any{object{"type": "session", "version": 3, "id": w.id, "timestamp": formatTime(w.stamp(0)), "cwd": "/home/me/project"}}
+	var parent any
 	add := func(kind, id string, at time.Time, more object) {
-		out.add(object{"type": kind, "id": id, "timestamp": formatTime(at)}, more)
+		record := object{"type": kind, "id": id, "parentId": parent, "timestamp": formatTime(at)}
+		maps.Copy(record, more)
+		out, parent = append(out, record), id
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
 		message := object{"role": roleOf(m), "timestamp": w.stamp(i).UnixMilli()}
@@ -93,7 +84,7 @@ func (w *writer) piRecords() []any {
 			message["model"] = w.s.Model
 		}
 		message["content"] = mapParts(m, func(p *chat.Part) object {
-			return object{"type": "toolCall", "id": p.ID, "name": p.Name, "arguments": rawArguments(p)}
+			return object{"type": "toolCall", "id": p.ID, "name": p.Name, "arguments": json.RawMessage(p.Args)}
 		}, func(p *chat.Part) object {
 			maps.Copy(message, object{"role": "toolResult", "toolCallId": p.ID, "toolName": p.Name, "isError": p.Failed})
 			return textPart(p)
@@ -102,32 +93,44 @@ func (w *writer) piRecords() []any {
 	}, func(c *transcript.Compaction, at time.Time) {
 		add("compaction", w.messageID(c.At)+"-compact", at, object{"summary": c.Summary, "tokensBefore": c.TokensBefore, "firstKeptEntryId": w.messageID(c.At - c.Kept)})
 	})
-	return out.records
+	return out
 }
 
-// openCodeMessage is a message as OpenCode keeps it: with its parts, and without the ids,
-// which are columns of their own.
-type openCodeMessage struct {
-	id    string
-	at    time.Time
-	info  object
-	parts []object
-}
+// openCodeTables are the tables of OpenCode's database.
+const openCodeTables = `
+	CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, title text, time_created integer, time_updated integer);
+	CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
+	CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)`
 
-func (w *writer) openCodeMessages() []openCodeMessage {
-	var out []openCodeMessage
+// writeOpenCode adds the session to OpenCode's database, in which the ids are columns of
+// their own.
+func (w *writer) writeOpenCode(path string) (err error) {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	exec := func(query string, args ...any) {
+		if err == nil {
+			_, err = db.Exec(query, args...)
+		}
+	}
+	exec(openCodeTables)
+	exec("INSERT INTO session VALUES (?, 'generated', 1, ?)", w.id, w.last.UnixMilli())
 	add := func(id, role string, at time.Time, more object, parts ...object) {
 		info := object{"role": role, "time": object{"created": at.UnixMilli()}}
 		if role == "assistant" {
 			info["modelID"] = w.s.Model
 		}
 		maps.Copy(info, more)
-		out = append(out, openCodeMessage{id, at, info, parts})
+		exec("INSERT INTO message VALUES (?, ?, ?, 1, ?)", id, w.id, at.UnixMilli(), encode(info))
+		for i, p := range parts {
+			exec("INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)", fmt.Sprintf("prt-%s-%02d", id, i), id, w.id, encode(p))
+		}
 	}
 	w.eachMessage(func(i int, m *chat.Message) {
 		parts := mapParts(m, func(p *chat.Part) object {
 			answer, at := w.resultOf(i, p.ID)
-			state := object{"status": "completed", "input": rawArguments(p), "output": answer, "time": object{"end": at.UnixMilli()}}
+			state := object{"status": "completed", "input": json.RawMessage(p.Args), "output": answer, "time": object{"end": at.UnixMilli()}}
 			return object{"type": "tool", "callID": p.ID, "tool": p.Name, "state": state}
 		}, nil, textPart)
 		if len(parts) > 0 {
@@ -138,7 +141,7 @@ func (w *writer) openCodeMessages() []openCodeMessage {
 		add(id, "user", at, nil, object{"type": "compaction", "auto": c.Trigger == "auto"})
 		add(id+"_summary", "assistant", at, object{"summary": true}, object{"type": "text", "text": c.Summary})
 	})
-	return out
+	return errors.Join(err, db.Close())
 }
 
 // resultOf returns the result of a call of message i, and when it came.
@@ -151,34 +154,6 @@ func (w *writer) resultOf(i int, call string) (string, time.Time) {
 		}
 	}
 	return "", time.Time{}
-}
-
-// openCodeTables are the tables of OpenCode's database.
-const openCodeTables = `
-	CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, title text, time_created integer, time_updated integer);
-	CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
-	CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)`
-
-// writeOpenCode adds the session to OpenCode's database.
-func (w *writer) writeOpenCode(path string, last time.Time) (err error) {
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		return err
-	}
-	exec := func(query string, args ...any) {
-		if err == nil {
-			_, err = db.Exec(query, args...)
-		}
-	}
-	exec(openCodeTables)
-	exec("INSERT INTO session VALUES (?, 'generated', 1, ?)", w.id, last.UnixMilli())
-	for _, m := range w.openCodeMessages() {
-		exec("INSERT INTO message VALUES (?, ?, ?, 1, ?)", m.id, w.id, m.at.UnixMilli(), encode(m.info))
-		for i, p := range m.parts {
-			exec("INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)", fmt.Sprintf("prt-%s-%02d", m.id, i), m.id, w.id, encode(p))
-		}
-	}
-	return errors.Join(err, db.Close())
 }
 
 // encode returns a value as JSON.

@@ -264,7 +264,7 @@ func (d *Story) undoPlan() error {
 func (d *Story) Show(out io.Writer, st show.Style) {
 	head := func(n int, text string) { fmt.Fprintf(out, "\n%s\n", st.Bold(fmt.Sprintf("%d. %s", n, text))) }
 	fmt.Fprintf(out, "A bundled session: %s.\n%s, %s turns, %s bytes; no key, no network, no model is called.\n",
-		d.Session, text.Plural(d.Before.Messages, "message"), text.Number(len(turnsOf(d.s))), text.Number(d.Undo.Bytes))
+		d.Session, text.Plural(d.Before.Messages, "message"), text.Number(len(chat.Boundaries(d.s.Request.History))), text.Number(d.Undo.Bytes))
 
 	head(1, "Too much for the window")
 	st.Model(out, d.Before.Model, d.Before.ModelSource, d.Before.Limits)
@@ -313,6 +313,3 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 
 	fmt.Fprintf(out, "\nTry it: winnow demo --out session.json; winnow check session.json; winnow compact session.json\n")
 }
-
-// turnsOf lists where the user's requests stand.
-func turnsOf(s *source.Session) []int { return chat.Boundaries(s.Request.History) }

@@ -1,3 +1,11 @@
+// Package simmodel is a model for trying winnow's agent without a key and
+// without a network: the provider simulator inside the process, with a script
+// that calls the agent's own tools on the files of the working folder. It only
+// lists and reads by itself; it writes and runs something harmless
+// where the person's words ask for it, so that the questions can be seen too.
+//
+// It understands nothing of what it reads, and says so. What it is good for is
+// to fill a window with real content, so that compaction can be watched.
 package simmodel
 
 import (
@@ -16,24 +24,14 @@ const (
 	Window = 16_000
 )
 
-// Options say how the model behaves. The zero value works.
-type Options struct {
-	// Window is the most tokens of a prompt; the default is [Window].
-	Window int
-
-	// Seed of its answers; two conversations with the same seed go alike.
-	Seed uint64
-
-	// Gap is the pause between two pieces of an answer; the default is none.
-	Gap time.Duration
-}
-
 // New returns a model, and a function that ends what still waits for it. It opens no port.
-func New(o Options) (*llm.Client, func(), error) {
-	if o.Window <= 0 {
-		o.Window = Window
+// The window is the most tokens of a prompt, 0 for [Window]; two conversations with the
+// same seed go alike; the gap is a pause between two pieces of an answer.
+func New(window int, seed uint64, gap time.Duration) (*llm.Client, func(), error) {
+	if window <= 0 {
+		window = Window
 	}
-	sim := providersim.New(providersim.Options{Seed: o.Seed, Window: o.Window, EventGap: o.Gap, Agent: scriptedAgent(o.Seed)})
+	sim := providersim.New(providersim.Options{Seed: seed, Window: window, EventGap: gap, Agent: scriptedAgent(seed)})
 	l := pipes.Listen()
 	server := &http.Server{Handler: sim.Handler(), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }() // until it is closed

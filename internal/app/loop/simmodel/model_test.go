@@ -24,7 +24,7 @@ func request(text string, tools ...string) *llm.Request {
 // what is too long as a provider does.
 func TestModel(t *testing.T) {
 	ask := func(seed uint64, text string) (string, string, int) {
-		m, end, err := simmodel.New(simmodel.Options{Seed: seed})
+		m, end, err := simmodel.New(0, seed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestModel(t *testing.T) {
 		t.Errorf("%q %q, %q %q", w1, c1, w2, c2)
 	}
 
-	m, end, err := simmodel.New(simmodel.Options{Window: 1000})
+	m, end, err := simmodel.New(1000, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestModel(t *testing.T) {
 // the system prompt, which names the folder.
 func TestFolderDoesNotMatter(t *testing.T) {
 	answers := func(folder string) string {
-		m, end, err := simmodel.New(simmodel.Options{Seed: 1})
+		m, end, err := simmodel.New(0, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestFolderDoesNotMatter(t *testing.T) {
 
 // A call that is cancelled ends at once.
 func TestCancel(t *testing.T) {
-	m, end, err := simmodel.New(simmodel.Options{Gap: time.Hour})
+	m, end, err := simmodel.New(0, 0, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

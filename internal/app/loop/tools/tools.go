@@ -124,7 +124,12 @@ func New(o Options) (*Box, error) {
 	add("run", "Runs a shell command in the working folder and returns what it printed.",
 		`{"type":"object","properties":{"command":{"type":"string"},"timeout_seconds":{"type":"integer","minimum":1,"maximum":600}},"required":["command"]}`, b.lookRun)
 	add("recall", "Returns the original of something that was shortened or left out of the conversation, by its handle.",
-		`{"type":"object","properties":{"handle":{"type":"string","description":"the handle that stands where something was shortened, such as w12ab34cd"}},"required":["handle"]}`, b.lookRecall)
+		`{"type":"object","properties":{"handle":{"type":"string","description":"the handle that stands where something was shortened, such as w12ab34cd"}},"required":["handle"]}`, func(in *arguments) (Action, error) {
+			if in.Handle == "" {
+				return Action{}, errors.New("the argument handle is missing")
+			}
+			return Action{Title: "recall " + in.Handle, run: func(context.Context) (string, error) { return o.Recall(in.Handle) }}, nil
+		})
 	return b, nil
 }
 
@@ -185,11 +190,4 @@ func (b *Box) Do(ctx context.Context, a Action) (text string, failed bool) {
 		short += "\n[the full output could not be kept]"
 	}
 	return short, err != nil
-}
-
-func (b *Box) lookRecall(in *arguments) (Action, error) {
-	if in.Handle == "" {
-		return Action{}, errors.New("the argument handle is missing")
-	}
-	return Action{Title: "recall " + in.Handle, run: func(context.Context) (string, error) { return b.o.Recall(in.Handle) }}, nil
 }
