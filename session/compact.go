@@ -173,22 +173,16 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 }
 
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
-	var supplied *Supplied
-	// Preparing the question takes time.
-	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) {
-		ev, err := s.beforeEvent(ctx, j, snap)
-		if err != nil {
-			return nil, err
-		}
-		d := s.beforeCompact(ctx, ev)
-		if d.Cancel {
-			return nil, s.opError("compact", ErrCancelled, "", "a hook cancelled the compaction")
-		}
-		supplied = d.Supply
+	d, err := s.beforeCompact(ctx, j, snap)
+	if err != nil {
+		return nil, err
+	}
+	if d.Cancel {
+		return nil, s.opError("compact", ErrCancelled, "", "a hook cancelled the compaction")
 	}
 	var notes []string
-	if supplied != nil {
-		c, err := s.writeSupplied(ctx, j, snap, supplied)
+	if d.Supply != nil {
+		c, err := s.writeSupplied(ctx, j, snap, d.Supply)
 		if err == nil || ctx.Err() != nil {
 			return c, err
 		}

@@ -59,20 +59,25 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	if trip.from == trip.to {
 		return out, nil
 	}
-	var supplied *BranchSummary
-	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeNavigate != nil }) {
+	of := func(h *Hooks) asked[BeforeNavigate, NavigateDecision] { return h.BeforeNavigate }
+	about := func() (BeforeNavigate, error) {
 		s.mu.Lock()
-		left := s.parseEntries(trip.left)
-		s.mu.Unlock()
-		d := s.beforeNavigate(ctx, BeforeNavigate{
+		defer s.mu.Unlock()
+		return BeforeNavigate{
 			Session: s.ID(), Target: target, OldLeaf: out.OldLeaf, Ancestor: out.Ancestor,
-			Left: left, Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
-		})
-		if d.Cancel {
-			return Navigated{}, s.opError("navigate", ErrCancelled, "", "a hook cancelled the move")
-		}
-		supplied = d.Summary
+			Left: s.parseEntries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
+		}, nil
 	}
+	var chosen NavigateDecision // the first that decides anything
+	_ = askHooks(ctx, s, "before_navigate", of, about, func(d NavigateDecision) {
+		if !chosen.Cancel && chosen.Summary == nil {
+			chosen = d
+		}
+	})
+	if chosen.Cancel {
+		return Navigated{}, s.opError("navigate", ErrCancelled, "", "a hook cancelled the move")
+	}
+	supplied := chosen.Summary
 	if supplied == nil && o.Summarise {
 		if supplied, err = s.summariseBranch(ctx, trip, o.Focus); err != nil {
 			return Navigated{}, s.opError("navigate", err, "try again, or move without a summary", "the summary of the branch could not be made: %v", err)

@@ -64,8 +64,13 @@ func (s *Session) Next(ctx context.Context) (Call, error) {
 	if err := s.writeRepairs(ctx, &call, now); err != nil {
 		return call, err
 	}
-	s.beforeCall(ctx, &call)
-	return call, nil
+	of := func(h *Hooks) asked[Call, []chat.Message] { return h.BeforeCall }
+	err = askHooks(ctx, s, "before_call", of, func() (Call, error) { return call, nil }, func(msgs []chat.Message) {
+		if msgs != nil {
+			call.Messages = msgs
+		}
+	})
+	return call, err
 }
 
 // measured is the conversation as it would be sent now: measured, repaired
