@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -31,17 +31,15 @@ type placed struct {
 // placeEntries adds entries after the leaf, in memory and on the way to the disk. The
 // caller holds the lock, and calls the function returned without it.
 func (s *Session) placeEntries(entries []placed) func(context.Context) error {
+	var refused error
 	if s.closed {
-		return func(context.Context) error {
-			return s.opError("append", ErrClosed, "open it again", "the session is closed")
-		}
+		refused = s.opError("append", ErrClosed, "open it again", "the session is closed")
+	} else if s.undo != nil {
+		refused = s.opError("append", ErrBusy, "try again", "an earlier append has just failed")
 	}
-	if s.undo != nil {
-		return func(context.Context) error {
-			return s.opError("append", ErrBusy, "try again", "an earlier append has just failed")
-		}
+	if refused != nil {
+		return func(context.Context) error { return refused }
 	}
-
 	parent := s.leafID()
 	was := undo{len(s.tree.nodes), s.line.leaf}
 	recs := make([]Record, len(entries))
@@ -74,10 +72,7 @@ func (s *Session) placeEntries(entries []placed) func(context.Context) error {
 		if s.undo != nil && s.inFlight == 0 {
 			s.goBack()
 		}
-		if werr != nil {
-			return werr
-		}
-		return err
+		return cmp.Or(werr, err)
 	}
 }
 
@@ -222,20 +217,17 @@ func newID(at time.Time) string {
 
 // newID returns an id for an entry that no entry has.
 func (s *Session) newID() string {
-	for s.importing { // the same file gives the same ids, so that they can be named again
-		s.imported++
-		id := fmt.Sprintf("%08x", s.imported*2654435761) // each once, and unlike its neighbours
-		if _, taken := s.tree.find(id); !taken {
-			return id
-		}
-	}
-	for range 100 {
+	for {
 		var b [4]byte
-		rand.Read(b[:])
+		if s.importing { // the same file gives the same ids, so that they can be named again
+			s.imported++
+			binary.BigEndian.PutUint32(b[:], s.imported*2654435761) // each once, and unlike its neighbours
+		} else {
+			rand.Read(b[:])
+		}
 		id := hex.EncodeToString(b[:])
 		if _, taken := s.tree.find(id); !taken {
 			return id
 		}
 	}
-	return newID(s.now())
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,34 +118,19 @@ func readsBackAs(drafts []draft, m *chat.Message) bool {
 // tidyParts returns the parts of a message as a session can keep it: text that JSON can
 // hold, and results that name their tool.
 func tidyParts(parts []chat.Part, tool func(id string) string) []chat.Part {
-	changed := false
-	fix := func(s *string) {
-		if t := strings.ToValidUTF8(*s, "\uFFFD"); t != *s {
-			*s, changed = t, true
-		}
-	}
-	out := append([]chat.Part(nil), parts...)
-	for i := range out {
-		p := &out[i]
+	parts = slices.Clone(parts)
+	for i := range parts {
+		p := &parts[i]
 		for _, s := range []*string{&p.Text, &p.ID, &p.Name, &p.Args, &p.Media, &p.Data, &p.Signature} {
-			fix(s)
+			*s = strings.ToValidUTF8(*s, "\uFFFD")
 		}
 		if p.Kind == chat.ToolResult && p.Name == "" {
 			p.Name = tool(p.ID)
-			changed = changed || p.Name != ""
 		}
-		if p.Kind == chat.ToolCall && p.Args != "" {
-			if line := pifile.OneLine(p.Args); line != p.Args && decode.Valid([]byte(p.Args)) == nil {
-				p.Args, changed = line, true
-			}
+		if line := pifile.OneLine(p.Args); p.Kind == chat.ToolCall && line != p.Args && decode.Valid([]byte(p.Args)) == nil {
+			p.Args = line
 		}
-		if len(p.Content) > 0 {
-			p.Content = tidyParts(p.Content, tool)
-			changed = true
-		}
+		p.Content = tidyParts(p.Content, tool)
 	}
-	if !changed {
-		return parts
-	}
-	return out
+	return parts
 }
