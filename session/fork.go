@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,33 +64,27 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 // CopyTo copies the whole session, every branch and every byte of its records,
 // to another store under its own id.
 func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, l := s.headerAndLine()
-	return s.copyTo(ctx, store, h, s.allRecords(), l, o)
+	h, recs, l := s.wholeCopy()
+	return s.copyTo(ctx, store, h, recs, l, o)
 }
 
 // CopyAs is [Session.CopyTo] under a new id, for a store that has the session
 // already.
 func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, l := s.headerAndLine()
-	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, s.allRecords(), l, o)
+	h, recs, l := s.wholeCopy()
+	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, l, o)
 }
 
-// headerAndLine returns the header of the session, and its line as it is.
-func (s *Session) headerAndLine() (Header, *line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.Info().Header, s.line.clone()
-}
-
-// allRecords ranges over all records of the session as it is now.
-func (s *Session) allRecords() iter.Seq2[[]byte, error] {
+// wholeCopy returns what a copy is made of: the session's header, all its records and
+// its line, as they are now.
+func (s *Session) wholeCopy() (Header, iter.Seq2[[]byte, error], *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	nodes := make([]int32, len(s.tree.nodes))
 	for i := range nodes {
 		nodes[i] = int32(i)
 	}
-	return s.tree.records(nodes)
+	return s.log.Info().Header, s.tree.records(nodes), s.line.clone()
 }
 
 // copyTo makes a session of records. A line says what they were decoded to, so that
@@ -210,27 +205,17 @@ func (s *Session) WriteTo(w io.Writer) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := bufio.NewWriter(w)
-	n := int64(0)
-	line := func(raw []byte) error {
-		n += int64(len(raw)) + 1
-		if _, err := b.Write(raw); err != nil {
-			return err
-		}
-		return b.WriteByte('\n')
-	}
-	if err := line(HeaderRecord(s.log.Info().Header)); err != nil {
-		return n, err
-	}
+	n, err := fmt.Fprintf(b, "%s\n", HeaderRecord(s.log.Info().Header))
 	for i := range s.tree.nodes {
-		raw := s.tree.record(int32(i))
-		if err := s.tree.failed(); err != nil {
-			return n, err
+		raw, lost := s.tree.again.read(&s.tree.nodes[i].recordPlace)
+		if err = cmp.Or(err, lost); err != nil {
+			return int64(n), err
 		}
-		if err := line(raw); err != nil {
-			return n, err
-		}
+		var more int
+		more, err = fmt.Fprintf(b, "%s\n", raw)
+		n += more
 	}
-	return n, b.Flush()
+	return int64(n), cmp.Or(err, b.Flush())
 }
 
 // HeaderRecord writes a header as a record of version 3. A header that was read

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,9 @@ const (
 	reasonRewind    = "rewind"
 	reasonImport    = "import"
 )
+
+// hookTimeout is how long a hook may take where nothing else is said.
+const hookTimeout = 10 * time.Second
 
 // Hooks are functions that a program hangs into a session; each may be nil.
 // They are called without any lock, in the order in which they were given, all
@@ -225,10 +229,7 @@ func (s *Session) beforeCompact(ctx context.Context, j job, snap *snapshot) (cho
 
 // allHooks returns the program's hooks and those of the settings file.
 func (s *Session) allHooks() []Hooks {
-	if s.o.Live == nil {
-		return s.o.Hooks
-	}
-	all := append([]Hooks(nil), s.o.Hooks...)
+	all := slices.Clone(s.o.Hooks)
 	for _, c := range s.o.Live("", "").Hooks {
 		all = append(all, c.asHooks())
 	}

@@ -115,10 +115,10 @@ func (s *Session) writeRepairs(ctx context.Context, call *Call, now measured) er
 		call.Status = now.After
 		step := now.Sent()
 		if now.Changed || s.line.plan.ID() != now.Plan.ID() || s.line.history.Len() != now.history {
-			state := s.engineState(s.engine.w)
+			state := s.engineState(s.engine)
 			state.RepairOnly = true
 			var r winnow.Result
-			if r, err = s.engine.w.Fit(ctx, call.Request, state); err == nil {
+			if r, err = s.engine.Fit(ctx, call.Request, state); err == nil {
 				call.Status, step = r.Before, r.Sent()
 			}
 		}

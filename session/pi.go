@@ -160,9 +160,7 @@ func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) summa
 }
 
 func sortUnique(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 func sortedKeys[V any](m map[int]V) []int {

@@ -18,7 +18,7 @@ func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (su
 	s.mu.Lock()
 	w, err := s.engineFor()
 	if err == nil && keepRecent != 0 {
-		settings := s.engine.settings
+		settings := s.settings
 		settings.KeepRecent = keepRecent
 		w, err = s.newEngine(settings, s.o.Summarizer)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
-	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -135,11 +134,9 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 
 // planOf returns the plan that an entry put in force, nil for none.
 func (s *Session) planOf(i int32) *plan.Plan {
-	n := &s.tree.nodes[i]
-	if n.kind == TypeCompaction {
-		if c := parseCompaction(pifile.Parse(n.raw())); c.Plan != nil {
-			return c.Plan
-		}
+	e := parseEntry(s.tree.record(i))
+	if p := planIn(&e); p.Covers(s.line.history) {
+		return p
 	}
 	l, err := s.lineTo(i)
 	if err != nil {

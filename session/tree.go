@@ -195,18 +195,13 @@ func (t *tree) noteProblem(id, format string, args ...any) {
 // nothing, a parent that is not there, or a circle. The path ends where the parents
 // come round.
 func (t *tree) pathTo(leaf int32) (path []int32, wrong string) {
+	seen := make([]bool, len(t.nodes))
 	for at := leaf; at >= 0; at = t.nodes[at].up {
-		if len(path) > len(t.nodes) {
+		if seen[at] {
 			wrong = fmt.Sprintf("the parents of entry %s form a circle", t.nodes[leaf].id)
-			seen := make(map[int32]bool)
-			path = slices.DeleteFunc(path, func(i int32) bool {
-				was := seen[i]
-				seen[i] = true
-				return was
-			})
 			break
 		}
-		path = append(path, at)
+		seen[at], path = true, append(path, at)
 		if n := &t.nodes[at]; n.up == missing {
 			wrong = fmt.Sprintf("the parent %s of entry %s is not in the session", t.orphans[at], n.id)
 		}
@@ -218,28 +213,17 @@ func (t *tree) pathTo(leaf int32) (path []int32, wrong string) {
 // findProblems looks at every entry and returns all problems of the tree.
 func (t *tree) findProblems() []Problem {
 	out := append([]Problem(nil), t.problems...)
-	const (
-		unknown = iota
-		under
-		good
-	)
-	state := make([]uint8, len(t.nodes))
-	var stack []int32
+	seen := make([]int, len(t.nodes)) // by node: the number, from 1, of the one whose parents led there first
 	for i := range t.nodes {
-		stack = stack[:0]
-		for at := int32(i); at >= 0 && state[at] != good; at = t.nodes[at].up {
-			if state[at] == under {
-				out = append(out, Problem{t.nodes[at].id, "its parents form a circle"})
-				break
-			}
-			state[at] = under
-			stack = append(stack, at)
+		at := int32(i)
+		for ; at >= 0 && seen[at] == 0; at = t.nodes[at].up {
+			seen[at] = i + 1
 			if n := &t.nodes[at]; n.up == missing {
 				out = append(out, Problem{n.id, "its parent " + t.orphans[at] + " is not in the session"})
 			}
 		}
-		for _, at := range stack {
-			state[at] = good
+		if at >= 0 && seen[at] == i+1 {
+			out = append(out, Problem{t.nodes[at].id, "its parents form a circle"})
 		}
 	}
 	return out
