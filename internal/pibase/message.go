@@ -45,13 +45,11 @@ type Message struct {
 	Text   string
 	Blocks []Block
 
-	Provider, Model, Stop string
-	Usage                 *Usage
+	Stop  string
+	Usage *Usage
 
-	Nested []Block // calls that a tool made
-
+	Nested  []Block // calls that a tool made
 	Summary string
-	Time    int64
 
 	*Bash     // of a bashExecution
 	*Standing // of a system message
@@ -89,10 +87,7 @@ type Tool struct {
 // parseMessage reads a message.
 func parseMessage(raw jsontext.Value) *Message {
 	p := pifile.ParseMessage(raw)
-	m := &Message{
-		Role: p.Role, Provider: decode.Str(p.Provider), Model: decode.Str(p.Model), Stop: decode.Str(p.Stop), Usage: parseUsage(p.Usage),
-		Summary: decode.Str(p.Summary),
-	}
+	m := &Message{Role: p.Role, Stop: decode.Str(p.Stop), Usage: parseUsage(p.Usage), Summary: decode.Str(p.Summary)}
 	m.setContent(p.Content)
 	for _, c := range decode.Elements(decode.Member(p.Nested, "calls")) {
 		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decode.Str(c, "name"), Arguments: bytes.Clone(decode.Member(c, "arguments"))})
@@ -117,9 +112,6 @@ func parseMessage(raw jsontext.Value) *Message {
 		for _, t := range decode.Elements(p.Removed) {
 			m.Removed = append(m.Removed, decode.Str(t, "name"))
 		}
-	}
-	if f, err := strconv.ParseFloat(string(p.Time), 64); err == nil {
-		m.Time = int64(f)
 	}
 	return m
 }
