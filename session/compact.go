@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,11 +123,20 @@ type snapshot struct {
 	state winnow.State
 }
 
-// ask sets what is asked of the engine. A person who names a focus wants a
-// summary, however much room there is.
-func (s *snapshot) ask(j job) {
-	s.state.Force, s.state.Limit, s.state.Focus, s.state.Summarise = j.force, j.limit, j.focus, j.focus != ""
-	s.state.TargetTokens, s.state.Anew = j.target, j.target > 0
+// takeSnapshot returns the conversation as it is now, with what a job asks of the engine.
+// A person who names a focus wants a summary, however much room there is. The caller holds
+// the lock.
+func (s *Session) takeSnapshot(j job) (*snapshot, error) {
+	own, err := s.engineFor()
+	if err != nil {
+		return nil, err
+	}
+	snap := &snapshot{w: cmp.Or(j.own, own), req: s.currentRequest()}
+	snap.state = s.stateOf(snap.w)
+	snap.state.Ask = winnow.Ask{
+		Force: j.force, Limit: j.limit, Focus: j.focus, Summarise: j.focus != "", TargetTokens: j.target, Anew: j.target > 0,
+	}
+	return snap, nil
 }
 
 // runCompaction makes a compaction and writes it. No lock is held while a summary is
@@ -159,17 +169,9 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 	if s.compacting {
 		return nil, s.opError("compact", ErrCompacting, "wait for it", "a compaction is in progress")
 	}
-	w, err := s.engineFor()
-	if err != nil {
-		return nil, err
-	}
-	snap := &snapshot{w: w, req: s.currentRequest(), state: s.engineState(w)}
-	if j.own != nil {
-		snap.w, snap.state = j.own, s.stateOf(j.own)
-	}
-	snap.ask(j)
-	s.compacting = true
-	return snap, nil
+	snap, err := s.takeSnapshot(j)
+	s.compacting = err == nil
+	return snap, err
 }
 
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
