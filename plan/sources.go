@@ -45,12 +45,8 @@ func (v View) Sources(i int) []Source {
 func (v View) Summary(i, part int) bool {
 	for _, s := range v.Sources(i) {
 		if part < len(s.Parts) {
-			edit := s.Parts[part].Edit
-			if s.Parts[part].Fate != Made || edit < 0 || edit >= len(v.p.Edits) {
-				return false
-			}
-			kind := v.p.Edits[edit].Kind
-			return kind == Fold || kind == Drop || kind == State
+			p := s.Parts[part]
+			return p.Fate == Made && p.Edit >= 0 && v.p.Edits[p.Edit].isRun()
 		}
 		part -= len(s.Parts)
 	}

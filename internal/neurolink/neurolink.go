@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -106,7 +105,7 @@ func (c *Conversation) addMessage(raw jsontext.Value) error {
 	}
 	n := len(c.Messages)
 	switch {
-	case !hasContent(t.Parts):
+	case t.Empty():
 	case IsCall(raw) && n > 0 && c.Messages[n-1].Role == chat.Assistant && c.Messages[n-1].Tags == t.Tags:
 		// A call belongs to the answer that it was made with.
 		c.Messages[n-1].Parts = append(c.Messages[n-1].Parts, t.Parts...)
@@ -155,10 +154,6 @@ func Message(raw jsontext.Value) (Tagged, error) {
 		}
 	}
 	return t, nil
-}
-
-func hasContent(parts []chat.Part) bool {
-	return slices.ContainsFunc(parts, func(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" })
 }
 
 func resultPart(raw jsontext.Value) chat.Part {

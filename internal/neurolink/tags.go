@@ -58,7 +58,7 @@ func putTags(h chat.History, p *plan.Plan, put func(Tagged) bool) (left int) {
 	next := 0
 	for i := 0; i <= h.Len(); {
 		var answers []Tagged
-		for next < len(p.Edits) && p.Edits[next].From == i && !isRun(&p.Edits[next]) {
+		for next < len(p.Edits) && p.Edits[next].From == i && p.Edits[next].Part >= 0 {
 			if e := &p.Edits[next]; e.Kind == plan.Answer && e.CallID != "" {
 				answers = append(answers, Tagged{Message: answerMessage(h, e), Truncated: true})
 			} else {
@@ -118,10 +118,6 @@ func answerMessage(h chat.History, e *plan.Edit) chat.Message {
 	m.Synthetic = true
 	m.Parts[0].Name, m.Parts[0].Failed = h.At(e.From).Parts[e.Part].Name, true
 	return m
-}
-
-func isRun(e *plan.Edit) bool {
-	return e.Kind == plan.Fold || e.Kind == plan.Drop || e.Kind == plan.State
 }
 
 // Import reads tags back into a history and a plan. Summaries and markers are not
