@@ -57,16 +57,11 @@ type Error struct {
 
 // Error returns everything in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("session")
-	if e.Session != "" {
-		b.WriteString(" " + e.Session)
-	}
-	b.WriteString(": " + e.Op + ": " + e.Problem)
+	s := strings.TrimSpace("session "+e.Session) + ": " + e.Op + ": " + e.Problem
 	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
+		s += "; " + e.Hint
 	}
-	return b.String()
+	return s
 }
 
 // Unwrap returns the cause.

@@ -104,15 +104,8 @@ func readsBackAs(drafts []draft, m *chat.Message) bool {
 	if len(drafts) != 1 {
 		return false
 	}
-	var got *chat.Message
-	if drafts[0].Type == pifile.TypeCustomMessage {
-		e := parseEntry(jsontext.Value(`{"type":"custom_message",` + string(drafts[0].Body) + `}`))
-		got = e.Message
-	} else {
-		body := drafts[0].Body
-		got = parseMessage(jsontext.Value(body[len(`"message":`):]), "", time.Time{})
-	}
-	return got != nil && got.Digest() == m.Digest()
+	e := parseEntry(drafts[0].Record("", "", time.Time{}))
+	return e.Message != nil && e.Message.Digest() == m.Digest()
 }
 
 // tidyParts returns the parts of a message as a session can keep it: text that JSON can

@@ -131,23 +131,6 @@ func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Opt
 	return ImportPlan(ctx, store, h, req, nil, o)
 }
 
-// importToMemory makes a session in memory of what is to be imported.
-func importToMemory(ctx context.Context, h Header, req *chat.Request, o *Options) (*Session, error) {
-	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
-		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
-	}
-	var with Options
-	if o != nil {
-		with = *o
-	}
-	with.Leaf = "" // it comes with what is imported
-	s, err := createSession(ctx, NewMemory(), h, &with)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.takeIn(ctx, req)
-}
-
 // takeIn appends a request.
 func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 	s.importing, s.importedAt = true, s.now()
@@ -246,11 +229,19 @@ var ErrPlan = errors.New("the plan does not fit the messages")
 // that is nil changes nothing. The error wraps [ErrPlan] when the plan does not
 // fit; then no session is made.
 func ImportPlan(ctx context.Context, store Store, h Header, req chat.Request, p *plan.Plan, o *Options) (*Session, error) {
-	s, err := importToMemory(ctx, h, &req, o)
+	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
+		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
+	}
+	with := *cmp.Or(o, &Options{})
+	with.Leaf = "" // it comes with what is imported
+	s, err := createSession(ctx, NewMemory(), h, &with)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
+	if err := s.takeIn(ctx, &req); err != nil {
+		return nil, err
+	}
 	if p != nil && len(p.Edits) > 0 {
 		if err := s.adoptEdits(ctx, p.Edits); err != nil {
 			return nil, err
