@@ -176,25 +176,21 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 	return ids, s.placeEntries(list), nil
 }
 
-// toolOf returns the name of the tool that a call names.
+// toolOf returns the name of the tool that a call names, which is one of the messages
+// before it or not far back in the history.
 func (s *Session) toolOf(id string, before []chat.Message) string {
-	find := func(m *chat.Message) string {
-		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == chat.ToolCall && p.ID == id {
+	h := s.line.history
+	for i := len(before) - 1; i >= -min(256, h.Len()); i-- {
+		var m *chat.Message
+		if i >= 0 {
+			m = &before[i]
+		} else {
+			m = h.At(h.Len() + i)
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; p.Kind == chat.ToolCall && p.ID == id && p.Name != "" {
 				return p.Name
 			}
-		}
-		return ""
-	}
-	for i := len(before) - 1; i >= 0; i-- {
-		if name := find(&before[i]); name != "" {
-			return name
-		}
-	}
-	h := s.line.history
-	for i, n := h.Len()-1, 0; i >= 0 && n < 256; i, n = i-1, n+1 {
-		if name := find(h.At(i)); name != "" {
-			return name
 		}
 	}
 	return ""

@@ -63,17 +63,13 @@ func (t *tree) addPieces(ctx context.Context, log rereader, size int64) error {
 			for i := range recs {
 				read += int64(len(recs[i].Raw))
 			}
-			t.reserve(int(min(size, n*size/read)))
+			n = min(size, n*size/read)
+			t.nodes = make([]node, 0, n+n/16)
+			t.indexAll(int(n))
 		}
 		first := t.addRecords(recs)
 		letGo(t.nodes[first:])
 	}
-}
-
-// reserve makes room for nodes.
-func (t *tree) reserve(n int) {
-	t.nodes = make([]node, 0, n+n/16)
-	t.indexAll(n)
 }
 
 // addRecords takes records in and returns the index of the first new node.
@@ -108,11 +104,7 @@ func (t *tree) addRecords(recs []Record) int {
 			n.kind = typeBookmark
 		}
 	})
-	if cap(t.nodes)-len(t.nodes) < len(fresh) {
-		grown := make([]node, len(t.nodes), len(t.nodes)+len(fresh)+len(fresh)/4+16)
-		copy(grown, t.nodes)
-		t.nodes = grown
-	}
+	t.nodes = slices.Grow(t.nodes, len(fresh))
 	for i := range fresh {
 		n := &fresh[i]
 		if n.kind == "session" {
