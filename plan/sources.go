@@ -88,8 +88,3 @@ func keptParts(n int) []PartOrigin {
 	}
 	return parts
 }
-
-// sourceOf returns the parts as the only source of a message.
-func (b *builder) sourceOf(message int, parts []PartOrigin) []Source {
-	return append(b.sources.take(1), Source{message, parts})
-}
