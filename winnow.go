@@ -337,7 +337,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 			return Result{}, err
 		}
 		_, open := v.CloseLoop(req.Rules)
-		if !open && w.checks.obeysRules(v, req.Rules) && !(s.Close && awaitsResults(v, req.Rules)) {
+		if c := w.checks.checkView(v, req.Rules); !open && c != nil && !(s.Close && len(c.Pending()) > 0) {
 			return Result{Plan: base, View: v, Before: before, After: before, NotLasted: s.NotLasted, w: w, req: req}, nil
 		}
 	}
