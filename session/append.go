@@ -95,12 +95,7 @@ func (s *Session) goBack() {
 	s.forgetReports()
 }
 
-func (s *Session) leafID() string {
-	if s.line.leaf < 0 {
-		return ""
-	}
-	return s.tree.nodes[s.line.leaf].id
-}
+func (s *Session) leafID() string { return s.tree.idOf(s.line.leaf) }
 
 // addDrafts places drafts and waits for them. It returns their ids.
 func (s *Session) addDrafts(ctx context.Context, drafts ...draft) ([]string, error) {

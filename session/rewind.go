@@ -40,13 +40,10 @@ func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 // taken back, and the entry that brought it. The caller holds the lock.
 func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	at := int32(none)
-	for k := len(s.line.path) - 1; k >= 0 && at == none; k-- {
-		i := s.line.path[k]
-		if !s.line.carriesPlan(&s.tree, i) {
-			continue
-		}
-		if s.tree.nodes[i].id == id || string(s.planOf(i).ID()) == id {
+	for _, i := range slices.Backward(s.line.path) {
+		if s.line.carriesPlan(&s.tree, i) && (s.tree.nodes[i].id == id || string(s.planOf(i).ID()) == id) {
 			at = i
+			break
 		}
 	}
 	if at == none {
