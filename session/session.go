@@ -88,7 +88,7 @@ func New(ctx context.Context, log Log, o *Options) (*Session, error) {
 }
 
 func newSession(o *Options) *Session {
-	s := &Session{line: newLine()}
+	s := &Session{line: newLine(), tree: tree{orphans: make(map[int32]string)}}
 	if o != nil {
 		s.o = *o
 	}

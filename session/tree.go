@@ -141,11 +141,7 @@ func (t *tree) linkParent(i int32, n *node, parent string) {
 	if n.up = k; ok {
 		return
 	}
-	n.up = missing
-	if t.orphans == nil {
-		t.orphans = make(map[int32]string)
-	}
-	t.orphans[i] = parent
+	n.up, t.orphans[i] = missing, parent
 }
 
 // linkOrphans looks for parents among all nodes. A parent may stand after its child
