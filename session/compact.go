@@ -241,25 +241,21 @@ func (s *Session) commitCompaction(ctx context.Context, c Compaction, base *plan
 		s.mu.Unlock()
 		return Entry{}, s.lostRaceError(c.Reason, other)
 	}
-	view, err := plan.Apply(s.line.history, c.Plan)
-	if err == nil {
-		var list []placed
-		if list, err = s.compactionEntries(c, view); err == nil {
-			wait := s.placeEntries(list)
-			id := list[0].id
-			s.sent = nil
-			s.mu.Unlock()
-			if err := wait(ctx); err != nil {
-				return Entry{}, err
-			}
-			if err := s.yieldToFirst(ctx, c.Reason, after, id); err != nil {
-				return Entry{}, err
-			}
-			return s.Entry(id)
-		}
+	list, err := s.compactionEntries(c)
+	if err != nil {
+		s.mu.Unlock()
+		return Entry{}, s.opError(c.Reason, err, "", "%v", err)
 	}
+	wait := s.placeEntries(list)
+	s.sent = nil
 	s.mu.Unlock()
-	return Entry{}, s.opError(c.Reason, err, "", "%v", err)
+	if err := wait(ctx); err != nil {
+		return Entry{}, err
+	}
+	if err := s.yieldToFirst(ctx, c.Reason, after, list[0].id); err != nil {
+		return Entry{}, err
+	}
+	return s.Entry(list[0].id)
 }
 
 // compactedFirst reads what other processes wrote and returns the first compaction

@@ -246,10 +246,10 @@ func (s *Session) Answered(ctx context.Context, answer chat.Message, usage chat.
 		s.track.Record(step)
 	}
 	s.mu.Unlock()
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = wait(ctx)
 	}
-	if err := wait(ctx); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return ids[0], nil

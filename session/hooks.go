@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -132,10 +133,7 @@ type HookFailure struct {
 
 // callHook runs a hook, and gives up on it when it fails, panics or hangs.
 func (s *Session) callHook(ctx context.Context, h *Hooks, event string, f func(context.Context) error) bool {
-	limit := s.o.HookTimeout
-	if h.limit > 0 {
-		limit = h.limit
-	}
+	limit := cmp.Or(max(0, h.limit), s.o.HookTimeout)
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	done := make(chan error, 1)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -126,13 +127,10 @@ func (s *Session) writeRepairs(ctx context.Context, call *Call, now measured) er
 	}
 	s.mu.Unlock()
 	if wait != nil {
-		if werr := wait(ctx); werr != nil {
-			return werr
-		}
+		err = cmp.Or(wait(ctx), err)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		call.Messages = call.View.Messages()
 	}
-	call.Messages = call.View.Messages()
-	return nil
+	return err
 }
