@@ -193,7 +193,7 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	}
 	r, err := snap.w.Fit(ctx, snap.req, snap.state)
 	if err != nil {
-		return nil, s.opError("compact", err, "", "%v", err)
+		return nil, s.failed("compact", err)
 	}
 	if !r.Changed || r.Plan == nil {
 		return nil, s.opError("compact", ErrNothing, "", "%s", s.whyNothing(snap, &r))
@@ -244,7 +244,7 @@ func (s *Session) commitCompaction(ctx context.Context, c Compaction, base *plan
 	list, err := s.compactionEntries(c)
 	if err != nil {
 		s.mu.Unlock()
-		return Entry{}, s.opError(c.Reason, err, "", "%v", err)
+		return Entry{}, s.failed(c.Reason, err)
 	}
 	wait := s.placeEntries(list)
 	s.sent = nil

@@ -205,10 +205,7 @@ func (s *Session) checkSize() (*winnow.Winnow, winnow.Status, error) {
 		return nil, winnow.Status{}, err
 	}
 	status, err := w.Check(s.currentRequest(), s.engineState(w))
-	if err != nil {
-		return nil, status, s.opError("check", err, "", "%v", err)
-	}
-	return w, status, nil
+	return w, status, s.failed("check", err)
 }
 
 // SetAuto switches compaction by [Session.Next] and [Session.End] on or off

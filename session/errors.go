@@ -67,6 +67,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// failed says that an operation failed for a cause that says it all; nil is none.
+func (s *Session) failed(op string, cause error) error {
+	if cause == nil {
+		return nil
+	}
+	return s.opError(op, cause, "", "%v", cause)
+}
+
 func (s *Session) opError(op string, cause error, hint, format string, args ...any) error {
 	return &Error{Op: op, Session: s.id, Problem: fmt.Sprintf(format, args...), Hint: hint, Err: cause}
 }

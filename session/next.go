@@ -94,10 +94,7 @@ func (s *Session) measureRequest(ctx context.Context) (measured, error) {
 	s.mu.Unlock()
 	state.RepairOnly = true
 	r, err := w.Fit(ctx, req, state)
-	if err != nil {
-		return measured{}, s.opError("prepare the next call", err, "", "%v", err)
-	}
-	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, nil
+	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, s.failed("prepare the next call", err)
 }
 
 // writeRepairs fills in the call with the measure, and writes a plan of repairs.

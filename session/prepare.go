@@ -36,7 +36,7 @@ func (s *Session) prepareSummary(ctx context.Context, snap *snapshot) (summary.P
 	state.Preview = true
 	r, err := snap.w.Fit(ctx, snap.req, state)
 	if ctx.Err() != nil {
-		return summary.Preparation{}, "", s.opError("prepare", err, "", "%v", err)
+		return summary.Preparation{}, "", s.failed("prepare", err)
 	}
 	why := ""
 	var in summary.Input

@@ -55,10 +55,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 			skip = map[int32]bool{at: true}
 		}
 		l, err := s.lineWithout(s.line.leaf, skip)
-		if err != nil {
-			return "", nil, s.opError("rewind", err, "", "%v", err)
-		}
-		return entry, l.plan, nil
+		return entry, l.plan, s.failed("rewind", err)
 	}
 	of := s.planOf(at).ID()
 	if s.line.plan == nil || of == "" {
@@ -66,7 +63,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	}
 	whole, err := s.linkedPlan()
 	if err != nil {
-		return "", nil, s.opError("rewind", err, "", "%v", err)
+		return "", nil, s.failed("rewind", err)
 	}
 	p, err := plan.Undo(whole, of, s.line.history, s.o.Rules)
 	if err != nil {
@@ -123,10 +120,7 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 		release = append(release, state.Ref())
 	}
 	q, err := plan.Compose(p, s.line.history, s.o.Rules, release)
-	if err != nil {
-		return "", nil, s.opError("rewind", err, "", "%v", err)
-	}
-	return handle, q, nil
+	return handle, q, s.failed("rewind", err)
 }
 
 // planOf returns the plan that an entry put in force, nil for none.

@@ -13,7 +13,7 @@ func (s *Session) beforeEvent(ctx context.Context, j job, snap *snapshot) (Befor
 	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
 	var err error
 	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
-		return ev, s.opError("compact", err, "", "%v", err)
+		return ev, s.failed("compact", err)
 	}
 	ev.Preparation, ev.Nothing, err = s.prepareSummary(ctx, snap)
 	ev.Entries = s.Path()

@@ -78,7 +78,7 @@ func (s *Session) StatsFor(provider, model string) (Stats, error) {
 	}
 	status, err := w.Check(s.currentRequest(), s.stateOf(w))
 	if err != nil {
-		return st, s.opError("check", err, "", "%v", err)
+		return st, s.failed("check", err)
 	}
 	status.ShouldCompact = status.ShouldCompact && !w.Settings().Disabled
 	st.setMeasured(&status)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/winnow-llm/winnow/session"
@@ -290,17 +291,10 @@ func (l *log) writeRecords(ctx context.Context, recs [][]byte) error {
 	w, r, path := l.w, l.r, l.path
 	l.mu.Unlock()
 
-	n := 1
-	for _, rec := range recs {
-		n += len(rec) + 1
+	if slices.ContainsFunc(recs, func(rec []byte) bool { return bytes.IndexByte(rec, '\n') >= 0 }) {
+		return &session.Error{Op: "append to", Session: path, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
 	}
-	buf := make([]byte, 0, n)
-	for _, rec := range recs {
-		if bytes.IndexByte(rec, '\n') >= 0 {
-			return &session.Error{Op: "append to", Session: path, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
-		}
-		buf = append(append(buf, rec...), '\n')
-	}
+	buf := bytes.Join(append(slices.Clip(recs), nil), []byte{'\n'}) // the last line has an end too
 	unlock, err := lockFile(ctx, w, true, l.o.LockTimeout)
 	if err != nil {
 		return writeError("append to", path, err)
@@ -310,10 +304,7 @@ func (l *log) writeRecords(ctx context.Context, recs [][]byte) error {
 	if err == nil {
 		err = w.Sync()
 	}
-	if err != nil {
-		return writeError("append to", path, err)
-	}
-	return nil
+	return writeError("append to", path, err)
 }
 
 // addTo adds bytes to the end of the file, after a line end if someone left a

@@ -75,10 +75,11 @@ func (s *store) Create(_ context.Context, h session.Header, recs iter.Seq2[[]byt
 	}
 	stamp := strings.NewReplacer(":", "-", ".", "-").Replace(h.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
 	path := filepath.Join(s.dir, stamp+"_"+h.ID+extension)
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, writeError("create", path, err)
+	err := os.MkdirAll(s.dir, 0o700)
+	if err == nil {
+		err = writeWhole(path, session.HeaderRecord(h), recs)
 	}
-	if err := writeWhole(path, session.HeaderRecord(h), recs); err != nil {
+	if err != nil {
 		return nil, writeError("create", path, err)
 	}
 	return OpenFile(path, &s.o)
@@ -368,8 +369,11 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// writeError says what to do about an error of the file system.
+// writeError says what to do about an error of the file system; nil is none.
 func writeError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	e := &session.Error{Op: op, Session: path, Problem: err.Error(), Err: err}
 	var p *fs.PathError
 	if errors.As(err, &p) {
