@@ -102,8 +102,8 @@ func answerDraft(m *chat.Message, o Origin) Draft {
 		"cost", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`),
 	)
 	return MessageDraft(
-		"role", "assistant", "content", blocksOf(m.Parts), "api", cmp.Or(apiNames[o.Provider], "openai-completions"), "provider", o.Provider, "model", cmp.Or(m.Model, o.Model),
-		"usage", usage, "stopReason", stop, "timestamp", int(m.Time),
+		"role", "assistant", "content", blocksOf(m.Parts), "api", cmp.Or(apiNames[o.Provider], "openai-completions"), "provider", o.Provider,
+		"model", cmp.Or(m.Model, o.Model), "usage", usage, "stopReason", stop, "timestamp", int(m.Time),
 	)
 }
 
