@@ -156,22 +156,20 @@ func (m *Message) contentChars() int {
 
 // countChars counts the characters from which a message is estimated.
 func (m *Message) countChars() int {
-	n := 0
 	switch m.Role {
 	case "system":
-		n = m.contentChars()
+		n := m.contentChars()
 		for i := range m.Sections {
 			n += utf16Units(m.Sections[i].Text)
 		}
-		if len(m.Added) > 0 {
-			n += 1 + len(m.Added)
-			for i := range m.Added {
-				n += utf16Units(stringify(m.Added[i].Raw))
-			}
+		for i := range m.Added { // with the brackets and commas of a list
+			n += 1 + utf16Units(stringify(m.Added[i].Raw))
 		}
+		return n + min(1, len(m.Added))
 	case "user", "custom", "toolResult":
-		n = m.contentChars()
+		return m.contentChars()
 	case "assistant":
+		n := 0
 		for i := range m.Blocks {
 			switch b := &m.Blocks[i]; b.Type {
 			case "text", "thinking":
@@ -180,12 +178,13 @@ func (m *Message) countChars() int {
 				n += utf16Units(b.Name) + utf16Units(stringify(b.Arguments))
 			}
 		}
+		return n
 	case "bashExecution":
-		n = utf16Units(m.Command) + utf16Units(m.Output)
+		return utf16Units(m.Command) + utf16Units(m.Output)
 	case "branchSummary", "compactionSummary":
-		n = utf16Units(m.Summary)
+		return utf16Units(m.Summary)
 	}
-	return n
+	return 0
 }
 
 // Estimate returns the tokens of a message: a quarter of its characters,

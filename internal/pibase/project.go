@@ -141,16 +141,8 @@ func estimateProjected(p Projection, path []*Entry) Context {
 				break
 			}
 		}
-		reported, changed := -1, -1
-		for i, e := range path {
-			if e.ID == at && reported < 0 {
-				reported = i
-			}
-			if e.Type == "context_edit" || e.Type == "compaction" {
-				changed = i
-			}
-		}
-		if reported > changed {
+		reported := slices.IndexFunc(path, func(e *Entry) bool { return e.ID == at })
+		if reported >= 0 && !slices.ContainsFunc(path[reported:], func(e *Entry) bool { return e.Type == "context_edit" || e.Type == "compaction" }) {
 			return c
 		}
 	}
