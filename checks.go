@@ -17,12 +17,12 @@ type checkKey struct {
 	plan  string
 }
 
-// obeysRules reports whether the view obeys the rules, calls at its end that wait
-// for results aside.
-func (c *checks) obeysRules(v plan.View, rules chat.Rules) bool {
+// checkView returns a checker that has seen the view, where calls at its end may wait
+// for results, or nil if the view breaks a rule.
+func (c *checks) checkView(v plan.View, rules chat.Rules) *chat.Checker {
 	key := checkKey{rules.OrDefault(), v.Key()}
-	if _, ok := c.known.Get(v.History(), key); ok {
-		return true
+	if k, ok := c.known.Get(v.History(), key); ok {
+		return k
 	}
 	checker := chat.NewChecker(rules)
 	if k, from := c.known.Nearest(v, key, (*chat.Checker).Len); from > 0 {
@@ -30,21 +30,12 @@ func (c *checks) obeysRules(v plan.View, rules chat.Rules) bool {
 	}
 	for i := checker.Len(); i < v.Len(); i++ {
 		if len(checker.Next(v.At(i))) > 0 {
-			return false
+			return nil
 		}
 	}
 	if len(checker.Missing()) > 0 {
-		return false
+		return nil
 	}
 	c.known.Put(v.History(), key, checker)
-	return true
-}
-
-// awaitsResults reports whether calls at the end of the view wait for their results.
-func awaitsResults(v plan.View, rules chat.Rules) bool {
-	c := chat.NewChecker(rules)
-	for i := range v.Len() {
-		c.Next(v.At(i))
-	}
-	return len(c.Pending()) > 0
+	return checker
 }

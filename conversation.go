@@ -137,8 +137,7 @@ func (c *Conversation) appendCopies(msgs ...chat.Message) {
 	for i := range own {
 		own[i].Parts = cloneParts(own[i].Parts)
 		if u := own[i].Usage; u != nil {
-			usage := *u
-			own[i].Usage = &usage
+			own[i].Usage = new(*u)
 		}
 	}
 	c.req.History = c.req.History.Append(own...)
@@ -148,9 +147,7 @@ func (c *Conversation) appendCopies(msgs ...chat.Message) {
 func cloneParts(parts []chat.Part) []chat.Part {
 	parts = slices.Clone(parts)
 	for i := range parts {
-		if parts[i].Content != nil {
-			parts[i].Content = cloneParts(parts[i].Content)
-		}
+		parts[i].Content = cloneParts(parts[i].Content)
 	}
 	return parts
 }

@@ -121,7 +121,7 @@ func (w *Winnow) tooLittle(r *Result, base *plan.Plan, must int) bool {
 	}
 	h := r.req.History
 	v, err := plan.Apply(h, base)
-	if err != nil || !w.checks.obeysRules(v, r.req.Rules) {
+	if err != nil || w.checks.checkView(v, r.req.Rules) == nil {
 		return false
 	}
 	seen := plan.Seen(h)

@@ -218,9 +218,7 @@ func (s *Settings) Validate() error {
 	if r := chat.Role(s.SummaryRole); r != "" && r != chat.User && r != chat.System {
 		return &SettingsError{"systems.summary_role", s.SummaryRole, "must be user or system"}
 	}
-	switch s.ItemKeep {
-	case "", work.KeepBoth, work.KeepHead, work.KeepTail:
-	default:
+	if !slices.Contains([]string{"", work.KeepBoth, work.KeepHead, work.KeepTail}, s.ItemKeep) {
 		return &SettingsError{"systems.item_keep", s.ItemKeep, "must be both, head or tail"}
 	}
 	if strings.IndexFunc(s.RecallTool, func(r rune) bool { return !strings.ContainsRune(toolLetters, r) }) >= 0 || len(s.RecallTool) > 128 {

@@ -26,6 +26,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -337,7 +338,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 			return Result{}, err
 		}
 		_, open := v.CloseLoop(req.Rules)
-		if !open && w.checks.obeysRules(v, req.Rules) && !(s.Close && awaitsResults(v, req.Rules)) {
+		if c := w.checks.checkView(v, req.Rules); !open && c != nil && !(s.Close && len(c.Pending()) > 0) {
 			return Result{Plan: base, View: v, Before: before, After: before, NotLasted: s.NotLasted, w: w, req: req}, nil
 		}
 	}
@@ -391,7 +392,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	scale := w.rewriteScale(req, s.Ledger)
 	goal := w.rewriteGoal(&before, &s, scale)
 	if (w.settings.Disabled || s.RepairOnly) && !due {
-		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
+		goal.Trigger, goal.Available, goal.Target = math.MaxInt, math.MaxInt, math.MaxInt
 		goal.Bytes, goal.Images = 0, 0
 	}
 	short, lasted := 0, true
@@ -443,7 +444,4 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	return r, nil
 }
 
-const (
-	maxInt   = int(^uint(0) >> 1)
-	maxShort = 3
-)
+const maxShort = 3

@@ -31,35 +31,14 @@ type builder struct {
 	// held are messages whose results became text: they wait too, so as not to
 	// stand between a call and its other results.
 	held []held
-
-	// Changed messages are many and small: these hold them together.
-	msgs    arena[chat.Message]
-	parts   arena[chat.Part]
-	origins arena[PartOrigin]
-	sources arena[Source]
-	edits   []int
 }
 
-// arena cuts many small slices from few large ones.
-type arena[T any] struct{ rest []T }
-
-// take returns an empty slice with room for n.
-func (a *arena[T]) take(n int) []T {
-	if len(a.rest) < n {
-		a.rest = make([]T, max(n, 128))
-	}
-	s := a.rest[:0:n]
-	a.rest = a.rest[n:]
-	return s
-}
-
-// copyOf returns a copy of the message with room for n parts, which no longer
-// claims the size and usage of the original.
-func (b *builder) copyOf(m *chat.Message, n int) *chat.Message {
-	c := &append(b.msgs.take(1), *m)[0]
-	c.Parts = b.parts.take(n)
-	c.Wire, c.Usage = 0, nil
-	return c
+// copyWith returns a copy of the message with these parts, which no longer claims the
+// size and usage of the original.
+func copyWith(m *chat.Message, parts []chat.Part) *chat.Message {
+	c := *m
+	c.Parts, c.Wire, c.Usage = parts, 0, nil
+	return &c
 }
 
 type held struct {
@@ -69,7 +48,7 @@ type held struct {
 }
 
 func buildHead(h chat.History, p *Plan) *head {
-	b := &builder{h: h, p: p, edits: make([]int, 0, len(p.Edits)), out: &head{
+	b := &builder{h: h, p: p, out: &head{
 		msgs:    make([]*chat.Message, 0, p.Len+len(p.Edits)),
 		from:    make([]int32, 0, p.Len+len(p.Edits)),
 		origins: make([]Origin, 0, len(p.Edits)),
@@ -128,7 +107,7 @@ func (b *builder) emitMessage(i, next int) int {
 	strip := b.strip < len(b.p.Strip) && b.p.Strip[b.strip].From <= i && hasSignedThinking(m)
 
 	if strip && !touched {
-		if c := b.stripLead(m); c != nil {
+		if c := stripLead(m); c != nil {
 			m, strip, o.Stripped = c, false, true
 		}
 	}
@@ -160,7 +139,7 @@ func (b *builder) emitMessage(i, next int) int {
 // stripLead returns a copy of the message without the signed thinking it
 // starts with; the other parts are shared. It returns nil when there is more
 // to leave out, or nothing would be left.
-func (b *builder) stripLead(m *chat.Message) *chat.Message {
+func stripLead(m *chat.Message) *chat.Message {
 	rest := m.Parts
 	for len(rest) > 0 && isSigned(rest[0]) {
 		rest = rest[1:]
@@ -168,17 +147,14 @@ func (b *builder) stripLead(m *chat.Message) *chat.Message {
 	if !slices.ContainsFunc(rest, hasContent) || slices.ContainsFunc(rest, isSigned) {
 		return nil
 	}
-	c := b.copyOf(m, 0)
-	c.Parts = slices.Clip(rest)
-	return c
+	return copyWith(m, slices.Clip(rest))
 }
 
 // changedCopy returns a copy of the message with masks and answers applied and
 // signed thinking left out; nil when nothing of it is left.
 func (b *builder) changedCopy(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
-	c := b.copyOf(m, max(len(m.Parts), 1))
-	origins := b.origins.take(max(len(m.Parts), 1))
-	start := len(b.edits)
+	c := copyWith(m, make([]chat.Part, 0, len(m.Parts)))
+	origins := make([]PartOrigin, 0, len(m.Parts))
 	var quoted []chat.Part // results that became text; those that stay stand first
 	var quotedFrom []PartOrigin
 	gone := false // a call or result without its partner was removed
@@ -198,7 +174,7 @@ func (b *builder) changedCopy(m *chat.Message, first, next int, strip bool, o *O
 			if e.CallID != "" {
 				continue
 			}
-			b.edits = append(b.edits, k)
+			o.Edits = append(o.Edits, k)
 			from.Edit = k
 			switch text := (chat.Part{Kind: chat.Text, Text: e.Text}); {
 			case e.Kind == Mask:
@@ -221,7 +197,6 @@ func (b *builder) changedCopy(m *chat.Message, first, next int, strip bool, o *O
 			c.Parts, origins = append(c.Parts, *p), append(origins, from)
 		}
 	}
-	o.Edits = slices.Clip(b.edits[start:])
 	c.Parts, origins = append(c.Parts, quoted...), append(origins, quotedFrom...)
 	if !slices.ContainsFunc(c.Parts, hasContent) {
 		if gone {
@@ -230,7 +205,7 @@ func (b *builder) changedCopy(m *chat.Message, first, next int, strip bool, o *O
 		c.Parts = []chat.Part{{Kind: chat.Text, Text: emptyText}}
 		origins = []PartOrigin{{Made, -1, -1}}
 	}
-	o.sources = b.sourceOf(o.Message, origins)
+	o.sources = []Source{{o.Message, origins}}
 	if !c.Has(chat.ToolResult) && (m.Role == chat.Tool || m.Role == chat.User && m.Has(chat.ToolResult)) {
 		c.Role = chat.User
 		c.Synthetic = c.Synthetic || m.Text() == "" // no user's words
@@ -263,17 +238,15 @@ func (b *builder) answerInside(m *chat.Message, o *Origin) *chat.Message {
 	}
 	c := *m
 	c.Wire = 0
-	n := len(m.Parts) + len(b.answers)
-	c.Parts = append(make([]chat.Part, 0, n), m.Parts[:at]...)
 	old := o.sourcesOf(b.h, m)[0].Parts
-	origins := append(b.origins.take(n), old[:at]...)
+	var parts []chat.Part
+	var origins []PartOrigin
 	for _, k := range b.answers {
-		c.Parts = append(c.Parts, b.answerPart(k))
-		origins = append(origins, PartOrigin{Made, -1, k})
+		parts, origins = append(parts, b.answerPart(k)), append(origins, PartOrigin{Made, -1, k})
 		o.Edits = append(o.Edits, k)
 	}
-	c.Parts = append(c.Parts, m.Parts[at:]...)
-	o.sources = b.sourceOf(o.Message, append(origins, old[at:]...))
+	c.Parts = slices.Concat(m.Parts[:at], parts, m.Parts[at:])
+	o.sources = []Source{{o.Message, slices.Concat(old[:at], origins, old[at:])}}
 	b.answers = b.answers[:0]
 	return &c
 }

@@ -132,11 +132,9 @@ func (e *Edit) removesEmpty(h chat.History) bool {
 
 // sortEdits sorts edits by place. Most come sorted, and edits are large.
 func sortEdits(edits []Edit) {
-	for i := 1; i < len(edits); i++ {
-		if lessByPlace(&edits[i], &edits[i-1]) {
-			sort.SliceStable(edits, func(i, j int) bool { return lessByPlace(&edits[i], &edits[j]) })
-			return
-		}
+	less := func(i, j int) bool { return lessByPlace(&edits[i], &edits[j]) }
+	if !sort.SliceIsSorted(edits, less) {
+		sort.SliceStable(edits, less)
 	}
 }
 

@@ -36,8 +36,7 @@ func (p *Plan) encodeJSON(whole bool) ([]byte, error) {
 	}
 	doc := document{Version: Version, ID: p.id, plain: (*plain)(p), Replaced: p.replaced, Returned: p.returned}
 	if whole && (p.Parent != "" || len(p.Replaced) > 0) {
-		all := append([]Edit{}, p.Replaced...)
-		doc.Earlier = &all
+		doc.Earlier = new(append([]Edit{}, p.Replaced...))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

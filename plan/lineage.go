@@ -1,8 +1,6 @@
 package plan
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // A plan in memory holds every edit that gave way since the first plan, so that
 // any plan can be taken back. Written down with each plan these edits would be

@@ -28,17 +28,13 @@ func Recall(h chat.History, p *Plan, handle string) (Original, error) {
 				continue
 			}
 			o := Original{Edit: *e, From: e.From}
-			if e.isRun() {
-				for k := e.From; k < e.To; k++ {
-					o.Messages = append(o.Messages, *h.At(k))
+			for k := e.From; k < e.To; k++ {
+				m := *h.At(k)
+				if !e.isRun() && e.Part < len(m.Parts) {
+					m.Parts = m.Parts[e.Part : e.Part+1]
 				}
-				return o, nil
+				o.Messages = append(o.Messages, m)
 			}
-			m := *h.At(e.From)
-			if e.Part < len(m.Parts) {
-				m.Parts = m.Parts[e.Part : e.Part+1]
-			}
-			o.Messages = []chat.Message{m}
 			return o, nil
 		}
 	}

@@ -67,8 +67,6 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 		return r
 	}
 	reduced := make(map[int]bool)
-	var stages []string
-	saved := make(map[string]*StageReport)
 	for i := range p.Edits {
 		e := &p.Edits[i]
 		if e.isRun() {
@@ -80,14 +78,12 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 			r.Reduced.Before += e.Before.Tokens
 			r.Reduced.After += e.After.Tokens
 		}
-		s := saved[e.Stage]
-		if s == nil {
-			s = &StageReport{Name: e.Stage}
-			saved[e.Stage] = s
-			stages = append(stages, e.Stage)
+		at := slices.IndexFunc(r.Stages, func(s StageReport) bool { return s.Name == e.Stage })
+		if at < 0 {
+			at, r.Stages = len(r.Stages), append(r.Stages, StageReport{Name: e.Stage})
 		}
-		s.Edits++
-		s.Saved += e.Before.Tokens - e.After.Tokens
+		r.Stages[at].Edits++
+		r.Stages[at].Saved += e.Before.Tokens - e.After.Tokens
 	}
 	r.Reduced.Messages = len(reduced)
 	r.Kept.Messages = r.MessagesBefore - r.Reduced.Messages - r.Removed.Messages
@@ -99,10 +95,7 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 		}
 		return len(order)
 	}
-	slices.SortStableFunc(stages, func(a, b string) int { return rank(a) - rank(b) })
-	for _, name := range stages {
-		r.Stages = append(r.Stages, *saved[name])
-	}
+	slices.SortStableFunc(r.Stages, func(a, b StageReport) int { return rank(a.Name) - rank(b.Name) })
 	return r
 }
 

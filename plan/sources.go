@@ -45,12 +45,8 @@ func (v View) Sources(i int) []Source {
 func (v View) Summary(i, part int) bool {
 	for _, s := range v.Sources(i) {
 		if part < len(s.Parts) {
-			edit := s.Parts[part].Edit
-			if s.Parts[part].Fate != Made || edit < 0 || edit >= len(v.p.Edits) {
-				return false
-			}
-			kind := v.p.Edits[edit].Kind
-			return kind == Fold || kind == Drop || kind == State
+			p := s.Parts[part]
+			return p.Fate == Made && p.Edit >= 0 && v.p.Edits[p.Edit].isRun()
 		}
 		part -= len(s.Parts)
 	}
@@ -61,39 +57,19 @@ func (v View) Summary(i, part int) bool {
 // need no note: they are untouched, lost the thinking they started with, or
 // were made by edits.
 func (o *Origin) sourcesOf(h chat.History, m *chat.Message) []Source {
-	switch {
-	case o.sources != nil:
+	if o.sources != nil {
 		return o.sources
-	case o.Message >= 0:
-		n, parts := len(h.At(o.Message).Parts), fewKept
-		if n > len(parts) {
-			parts = keptParts(n)
-		}
-		return []Source{{o.Message, parts[n-len(m.Parts) : n : n]}}
 	}
 	parts := make([]PartOrigin, len(m.Parts))
 	for k := range parts {
-		parts[k] = PartOrigin{Made, -1, o.Edit}
-		if k < len(o.Edits) { // answers that share a message
-			parts[k].Edit = o.Edits[k]
+		switch {
+		case o.Message >= 0:
+			parts[k] = PartOrigin{Kept, len(h.At(o.Message).Parts) - len(parts) + k, -1}
+		case k < len(o.Edits): // answers that share a message
+			parts[k] = PartOrigin{Made, -1, o.Edits[k]}
+		default:
+			parts[k] = PartOrigin{Made, -1, o.Edit}
 		}
 	}
-	return []Source{{-1, parts}}
-}
-
-// fewKept is shared by the sources of all messages with few parts.
-var fewKept = keptParts(64)
-
-// keptParts returns the origins of n parts that stand as they are.
-func keptParts(n int) []PartOrigin {
-	parts := make([]PartOrigin, n)
-	for k := range parts {
-		parts[k] = PartOrigin{Kept, k, -1}
-	}
-	return parts
-}
-
-// sourceOf returns the parts as the only source of a message.
-func (b *builder) sourceOf(message int, parts []PartOrigin) []Source {
-	return append(b.sources.take(1), Source{message, parts})
+	return []Source{{o.Message, parts}}
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -31,17 +31,15 @@ type placed struct {
 // placeEntries adds entries after the leaf, in memory and on the way to the disk. The
 // caller holds the lock, and calls the function returned without it.
 func (s *Session) placeEntries(entries []placed) func(context.Context) error {
+	var refused error
 	if s.closed {
-		return func(context.Context) error {
-			return s.opError("append", ErrClosed, "open it again", "the session is closed")
-		}
+		refused = s.opError("append", ErrClosed, "open it again", "the session is closed")
+	} else if s.undo != nil {
+		refused = s.opError("append", ErrBusy, "try again", "an earlier append has just failed")
 	}
-	if s.undo != nil {
-		return func(context.Context) error {
-			return s.opError("append", ErrBusy, "try again", "an earlier append has just failed")
-		}
+	if refused != nil {
+		return func(context.Context) error { return refused }
 	}
-
 	parent := s.leafID()
 	was := undo{len(s.tree.nodes), s.line.leaf}
 	recs := make([]Record, len(entries))
@@ -74,10 +72,7 @@ func (s *Session) placeEntries(entries []placed) func(context.Context) error {
 		if s.undo != nil && s.inFlight == 0 {
 			s.goBack()
 		}
-		if werr != nil {
-			return werr
-		}
-		return err
+		return cmp.Or(werr, err)
 	}
 }
 
@@ -100,12 +95,7 @@ func (s *Session) goBack() {
 	s.forgetReports()
 }
 
-func (s *Session) leafID() string {
-	if s.line.leaf < 0 {
-		return ""
-	}
-	return s.tree.nodes[s.line.leaf].id
-}
+func (s *Session) leafID() string { return s.tree.idOf(s.line.leaf) }
 
 // addDrafts places drafts and waits for them. It returns their ids.
 func (s *Session) addDrafts(ctx context.Context, drafts ...draft) ([]string, error) {
@@ -181,25 +171,21 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 	return ids, s.placeEntries(list), nil
 }
 
-// toolOf returns the name of the tool that a call names.
+// toolOf returns the name of the tool that a call names, which is one of the messages
+// before it or not far back in the history.
 func (s *Session) toolOf(id string, before []chat.Message) string {
-	find := func(m *chat.Message) string {
-		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == chat.ToolCall && p.ID == id {
+	h := s.line.history
+	for i := len(before) - 1; i >= -min(256, h.Len()); i-- {
+		var m *chat.Message
+		if i >= 0 {
+			m = &before[i]
+		} else {
+			m = h.At(h.Len() + i)
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; p.Kind == chat.ToolCall && p.ID == id && p.Name != "" {
 				return p.Name
 			}
-		}
-		return ""
-	}
-	for i := len(before) - 1; i >= 0; i-- {
-		if name := find(&before[i]); name != "" {
-			return name
-		}
-	}
-	h := s.line.history
-	for i, n := h.Len()-1, 0; i >= 0 && n < 256; i, n = i-1, n+1 {
-		if name := find(h.At(i)); name != "" {
-			return name
 		}
 	}
 	return ""
@@ -222,20 +208,17 @@ func newID(at time.Time) string {
 
 // newID returns an id for an entry that no entry has.
 func (s *Session) newID() string {
-	for s.importing { // the same file gives the same ids, so that they can be named again
-		s.imported++
-		id := fmt.Sprintf("%08x", s.imported*2654435761) // each once, and unlike its neighbours
-		if _, taken := s.tree.find(id); !taken {
-			return id
-		}
-	}
-	for range 100 {
+	for {
 		var b [4]byte
-		rand.Read(b[:])
+		if s.importing { // the same file gives the same ids, so that they can be named again
+			s.imported++
+			binary.BigEndian.PutUint32(b[:], s.imported*2654435761) // each once, and unlike its neighbours
+		} else {
+			rand.Read(b[:])
+		}
 		id := hex.EncodeToString(b[:])
 		if _, taken := s.tree.find(id); !taken {
 			return id
 		}
 	}
-	return newID(s.now())
 }

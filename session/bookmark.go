@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -43,16 +44,7 @@ func (t *tree) parentOf(i int32) int32 {
 
 // withoutBookmarks returns the nodes without bookmarks.
 func (t *tree) withoutBookmarks(nodes []int32) []int32 {
-	if t.marks == 0 {
-		return nodes
-	}
-	out := make([]int32, 0, len(nodes))
-	for _, i := range nodes {
-		if t.nodes[i].kind != typeBookmark {
-			out = append(out, i)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(nodes), func(i int32) bool { return t.nodes[i].kind == typeBookmark })
 }
 
 // truncateTo takes away all nodes but the first n.

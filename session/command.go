@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,7 +92,7 @@ func (c *Command) runProgram(ctx context.Context, question map[string]any, answe
 	err = cmd.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("%s did not answer within %v", c.Run[0], c.timeLimit())
+		return fmt.Errorf("%s did not answer within %v", c.Run[0], cmp.Or(c.Timeout, hookTimeout))
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", c.Run[0], ctx.Err())
 	}
@@ -113,16 +114,9 @@ func (c *Command) runProgram(ctx context.Context, question map[string]any, answe
 	return nil
 }
 
-func (c *Command) timeLimit() time.Duration {
-	if c.Timeout > 0 {
-		return c.Timeout
-	}
-	return 10 * time.Second
-}
-
 // asHooks makes hooks of the command.
 func (c *Command) asHooks() Hooks {
-	h := Hooks{Name: strings.Join(c.Run, " "), limit: c.timeLimit()}
+	h := Hooks{Name: strings.Join(c.Run, " "), limit: cmp.Or(c.Timeout, hookTimeout)}
 	switch c.On {
 	case "before_compact":
 		h.BeforeCompact = func(ctx context.Context, ev BeforeCompact) (CompactDecision, error) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,11 +123,20 @@ type snapshot struct {
 	state winnow.State
 }
 
-// ask sets what is asked of the engine. A person who names a focus wants a
-// summary, however much room there is.
-func (s *snapshot) ask(j job) {
-	s.state.Force, s.state.Limit, s.state.Focus, s.state.Summarise = j.force, j.limit, j.focus, j.focus != ""
-	s.state.TargetTokens, s.state.Anew = j.target, j.target > 0
+// takeSnapshot returns the conversation as it is now, with what a job asks of the engine.
+// A person who names a focus wants a summary, however much room there is. The caller holds
+// the lock.
+func (s *Session) takeSnapshot(j job) (*snapshot, error) {
+	own, err := s.engineFor()
+	if err != nil {
+		return nil, err
+	}
+	snap := &snapshot{w: cmp.Or(j.own, own), req: s.currentRequest()}
+	snap.state = s.stateOf(snap.w)
+	snap.state.Ask = winnow.Ask{
+		Force: j.force, Limit: j.limit, Focus: j.focus, Summarise: j.focus != "", TargetTokens: j.target, Anew: j.target > 0,
+	}
+	return snap, nil
 }
 
 // runCompaction makes a compaction and writes it. No lock is held while a summary is
@@ -159,36 +169,22 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 	if s.compacting {
 		return nil, s.opError("compact", ErrCompacting, "wait for it", "a compaction is in progress")
 	}
-	w, err := s.engineFor()
-	if err != nil {
-		return nil, err
-	}
-	snap := &snapshot{w: w, req: s.currentRequest(), state: s.engineState(w)}
-	if j.own != nil {
-		snap.w, snap.state = j.own, s.stateOf(j.own)
-	}
-	snap.ask(j)
-	s.compacting = true
-	return snap, nil
+	snap, err := s.takeSnapshot(j)
+	s.compacting = err == nil
+	return snap, err
 }
 
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
-	var supplied *Supplied
-	// Preparing the question takes time.
-	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeCompact != nil }) {
-		ev, err := s.beforeEvent(ctx, j, snap)
-		if err != nil {
-			return nil, err
-		}
-		d := s.beforeCompact(ctx, ev)
-		if d.Cancel {
-			return nil, s.opError("compact", ErrCancelled, "", "a hook cancelled the compaction")
-		}
-		supplied = d.Supply
+	d, err := s.beforeCompact(ctx, j, snap)
+	if err != nil {
+		return nil, err
+	}
+	if d.Cancel {
+		return nil, s.opError("compact", ErrCancelled, "", "a hook cancelled the compaction")
 	}
 	var notes []string
-	if supplied != nil {
-		c, err := s.writeSupplied(ctx, j, snap, supplied)
+	if d.Supply != nil {
+		c, err := s.writeSupplied(ctx, j, snap, d.Supply)
 		if err == nil || ctx.Err() != nil {
 			return c, err
 		}
@@ -197,7 +193,7 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	}
 	r, err := snap.w.Fit(ctx, snap.req, snap.state)
 	if err != nil {
-		return nil, s.opError("compact", err, "", "%v", err)
+		return nil, s.failed("compact", err)
 	}
 	if !r.Changed || r.Plan == nil {
 		return nil, s.opError("compact", ErrNothing, "", "%s", s.whyNothing(snap, &r))
@@ -245,25 +241,21 @@ func (s *Session) commitCompaction(ctx context.Context, c Compaction, base *plan
 		s.mu.Unlock()
 		return Entry{}, s.lostRaceError(c.Reason, other)
 	}
-	view, err := plan.Apply(s.line.history, c.Plan)
-	if err == nil {
-		var list []placed
-		if list, err = s.compactionEntries(c, view); err == nil {
-			wait := s.placeEntries(list)
-			id := list[0].id
-			s.sent = nil
-			s.mu.Unlock()
-			if err := wait(ctx); err != nil {
-				return Entry{}, err
-			}
-			if err := s.yieldToFirst(ctx, c.Reason, after, id); err != nil {
-				return Entry{}, err
-			}
-			return s.Entry(id)
-		}
+	list, err := s.compactionEntries(c)
+	if err != nil {
+		s.mu.Unlock()
+		return Entry{}, s.failed(c.Reason, err)
 	}
+	wait := s.placeEntries(list)
+	s.sent = nil
 	s.mu.Unlock()
-	return Entry{}, s.opError(c.Reason, err, "", "%v", err)
+	if err := wait(ctx); err != nil {
+		return Entry{}, err
+	}
+	if err := s.yieldToFirst(ctx, c.Reason, after, list[0].id); err != nil {
+		return Entry{}, err
+	}
+	return s.Entry(list[0].id)
 }
 
 // compactedFirst reads what other processes wrote and returns the first compaction

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -61,24 +60,18 @@ func (s *Session) currentRequest() chat.Request {
 	return r
 }
 
-// engine is the engine for the settings in force.
-type engine struct {
-	w        *winnow.Winnow
-	settings winnow.Settings
-}
-
 // engineFor returns the engine, made anew when settings or model have changed.
 // The caller holds the lock.
 func (s *Session) engineFor() (*winnow.Winnow, error) {
 	settings := s.settingsFor(s.line.provider, s.line.model)
-	if s.engine.w != nil && reflect.DeepEqual(s.engine.settings, settings) {
-		return s.engine.w, nil
+	if s.engine != nil && reflect.DeepEqual(s.settings, settings) {
+		return s.engine, nil
 	}
 	w, err := s.newEngine(settings, s.o.Summarizer)
 	if err != nil {
 		return nil, err
 	}
-	s.engine = engine{w: w, settings: settings}
+	s.engine, s.settings = w, settings
 	if f := w.Meter().Counter().Family(); s.track == nil || s.track.Family() != f {
 		s.track, s.sent = w.Track(), nil
 	}
@@ -87,10 +80,7 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 
 // settingsFor returns the settings in force for a model. The caller holds the lock.
 func (s *Session) settingsFor(provider, model string) winnow.Settings {
-	settings := s.o.Settings
-	if s.o.Live != nil {
-		settings = s.o.Live(provider, model).Settings
-	}
+	settings := s.o.Live(provider, model).Settings
 	settings.Model = cmp.Or(settings.Model, model)
 	return settings
 }
@@ -143,35 +133,31 @@ func (s *Session) learnReports(w *winnow.Winnow) {
 	if s.track.Known() {
 		return
 	}
-	// A line tells the plan of the requests since its last compaction; those before
-	// it were made on an earlier line. Few lines are enough: old reports fade.
-	const most = 32
-	lines, ends := []*line{s.line}, []int{s.line.history.Len()}
-	for l := s.line; len(lines) < most; {
-		i := l.compacted - 1
-		for i >= 0 && !s.hasReport(i) {
-			i--
+	// Few plans are enough: old reports fade.
+	from := len(s.line.path)
+	for plans := 0; from > 0 && plans < 32; {
+		if from--; s.line.carriesPlan(&s.tree, s.line.path[from]) {
+			plans++
 		}
-		if i < 0 {
-			break
-		}
-		before, err := s.lineTo(s.tree.nodes[s.line.first[i]].up)
-		if err != nil || before.history.Len() != i {
-			break
-		}
-		l = before
-		lines, ends = append(lines, l), append(ends, i+1)
 	}
 	req := s.currentRequest()
-	for k, l := range slices.Backward(lines) {
-		for i := l.compacted; i < ends[k]; i++ {
-			if !s.hasReport(i) {
-				continue
-			}
-			if v, err := plan.Apply(l.history.Head(i), l.plan); err == nil {
-				if step, ok := w.Answered(&req, i, v, w.Settings().Model); ok {
-					s.track.Record(step)
-				}
+	p := s.line.plan // of context edits, where no entry carries one
+	if s.line.planAt != none {
+		p = nil
+	}
+	for _, node := range s.line.path[from:] {
+		if node == s.line.planAt {
+			p = s.line.plan
+		} else if s.line.carriesPlan(&s.tree, node) {
+			p = s.planOf(node)
+		}
+		i := int(s.line.pos[node])
+		if i < 0 || s.line.last[i] != node || !s.hasReport(i) {
+			continue
+		}
+		if v, err := plan.Apply(req.History.Head(i), p); err == nil {
+			if step, ok := w.Answered(&req, i, v, w.Settings().Model); ok {
+				s.track.Record(step)
 			}
 		}
 	}
@@ -219,10 +205,7 @@ func (s *Session) checkSize() (*winnow.Winnow, winnow.Status, error) {
 		return nil, winnow.Status{}, err
 	}
 	status, err := w.Check(s.currentRequest(), s.engineState(w))
-	if err != nil {
-		return nil, status, s.opError("check", err, "", "%v", err)
-	}
-	return w, status, nil
+	return w, status, s.failed("check", err)
 }
 
 // SetAuto switches compaction by [Session.Next] and [Session.End] on or off
@@ -237,10 +220,8 @@ func (s *Session) isAuto() bool {
 	if s.auto != nil {
 		return *s.auto
 	}
-	if s.o.Live != nil {
-		if auto := s.o.Live("", "").Auto; auto != nil {
-			return *auto
-		}
+	if auto := s.o.Live("", "").Auto; auto != nil {
+		return *auto
 	}
 	return !s.o.Manual
 }
@@ -257,15 +238,15 @@ func (s *Session) Answered(ctx context.Context, answer chat.Message, usage chat.
 	ids, wait, err := s.appendLocked([]chat.Message{answer})
 	if err == nil && sent != nil && s.line.history.Len() > before {
 		step := *sent
-		step.Usage, step.Model = usage, cmp.Or(answer.Model, s.engine.w.Settings().Model)
-		step.Answer = s.engine.w.Meter().Counter().At(s.line.history, before)
+		step.Usage, step.Model = usage, cmp.Or(answer.Model, s.engine.Settings().Model)
+		step.Answer = s.engine.Meter().Counter().At(s.line.history, before)
 		s.track.Record(step)
 	}
 	s.mu.Unlock()
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = wait(ctx)
 	}
-	if err := wait(ctx); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return ids[0], nil

@@ -87,8 +87,7 @@ func (c *controller) openByID(ctx context.Context, id string) (*opened, error) {
 	if o := c.open[info.ID]; o != nil {
 		return o, nil
 	}
-	own := c.o
-	s, err := Open(ctx, c.store, info.ID, &own)
+	s, err := Open(ctx, c.store, info.ID, &c.o)
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,7 @@ func (c *controller) eachSession(ctx context.Context, f func(*opened, *reading) 
 		}
 	}
 	for i := range closed {
-		own := c.o
-		s, err := Open(ctx, c.store, closed[i].ID, &own)
+		s, err := Open(ctx, c.store, closed[i].ID, &c.o)
 		if err != nil {
 			continue
 		}

@@ -57,20 +57,23 @@ type Error struct {
 
 // Error returns everything in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("session")
-	if e.Session != "" {
-		b.WriteString(" " + e.Session)
-	}
-	b.WriteString(": " + e.Op + ": " + e.Problem)
+	s := strings.TrimSpace("session "+e.Session) + ": " + e.Op + ": " + e.Problem
 	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
+		s += "; " + e.Hint
 	}
-	return b.String()
+	return s
 }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// failed says that an operation failed for a cause that says it all; nil is none.
+func (s *Session) failed(op string, cause error) error {
+	if cause == nil {
+		return nil
+	}
+	return s.opError(op, cause, "", "%v", cause)
+}
 
 func (s *Session) opError(op string, cause error, hint, format string, args ...any) error {
 	return &Error{Op: op, Session: s.id, Problem: fmt.Sprintf(format, args...), Hint: hint, Err: cause}

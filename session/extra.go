@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,13 +79,11 @@ func customDraft(kind string, data []byte) draft {
 
 // marshalPlain writes JSON without escaping what is only special in HTML.
 func marshalPlain(v any) ([]byte, error) {
-	var b strings.Builder
+	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 // parseExtra reads such an entry's data; ok is false for anything else.
@@ -103,48 +103,26 @@ func readsBackAs(drafts []draft, m *chat.Message) bool {
 	if len(drafts) != 1 {
 		return false
 	}
-	var got *chat.Message
-	if drafts[0].Type == pifile.TypeCustomMessage {
-		e := parseEntry(jsontext.Value(`{"type":"custom_message",` + string(drafts[0].Body) + `}`))
-		got = e.Message
-	} else {
-		body := drafts[0].Body
-		got = parseMessage(jsontext.Value(body[len(`"message":`):]), "", time.Time{})
-	}
-	return got != nil && got.Digest() == m.Digest()
+	e := parseEntry(drafts[0].Record("", "", time.Time{}))
+	return e.Message != nil && e.Message.Digest() == m.Digest()
 }
 
 // tidyParts returns the parts of a message as a session can keep it: text that JSON can
 // hold, and results that name their tool.
 func tidyParts(parts []chat.Part, tool func(id string) string) []chat.Part {
-	changed := false
-	fix := func(s *string) {
-		if t := strings.ToValidUTF8(*s, "\uFFFD"); t != *s {
-			*s, changed = t, true
-		}
-	}
-	out := append([]chat.Part(nil), parts...)
-	for i := range out {
-		p := &out[i]
+	parts = slices.Clone(parts)
+	for i := range parts {
+		p := &parts[i]
 		for _, s := range []*string{&p.Text, &p.ID, &p.Name, &p.Args, &p.Media, &p.Data, &p.Signature} {
-			fix(s)
+			*s = strings.ToValidUTF8(*s, "\uFFFD")
 		}
 		if p.Kind == chat.ToolResult && p.Name == "" {
 			p.Name = tool(p.ID)
-			changed = changed || p.Name != ""
 		}
-		if p.Kind == chat.ToolCall && p.Args != "" {
-			if line := pifile.OneLine(p.Args); line != p.Args && decode.Valid([]byte(p.Args)) == nil {
-				p.Args, changed = line, true
-			}
+		if line := pifile.OneLine(p.Args); p.Kind == chat.ToolCall && line != p.Args && decode.Valid([]byte(p.Args)) == nil {
+			p.Args = line
 		}
-		if len(p.Content) > 0 {
-			p.Content = tidyParts(p.Content, tool)
-			changed = true
-		}
+		p.Content = tidyParts(p.Content, tool)
 	}
-	if !changed {
-		return parts
-	}
-	return out
+	return parts
 }

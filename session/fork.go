@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,33 +64,27 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 // CopyTo copies the whole session, every branch and every byte of its records,
 // to another store under its own id.
 func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, l := s.headerAndLine()
-	return s.copyTo(ctx, store, h, s.allRecords(), l, o)
+	h, recs, l := s.wholeCopy()
+	return s.copyTo(ctx, store, h, recs, l, o)
 }
 
 // CopyAs is [Session.CopyTo] under a new id, for a store that has the session
 // already.
 func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
-	h, l := s.headerAndLine()
-	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, s.allRecords(), l, o)
+	h, recs, l := s.wholeCopy()
+	return s.copyTo(ctx, store, Header{ID: newID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, l, o)
 }
 
-// headerAndLine returns the header of the session, and its line as it is.
-func (s *Session) headerAndLine() (Header, *line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.Info().Header, s.line.clone()
-}
-
-// allRecords ranges over all records of the session as it is now.
-func (s *Session) allRecords() iter.Seq2[[]byte, error] {
+// wholeCopy returns what a copy is made of: the session's header, all its records and
+// its line, as they are now.
+func (s *Session) wholeCopy() (Header, iter.Seq2[[]byte, error], *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	nodes := make([]int32, len(s.tree.nodes))
 	for i := range nodes {
 		nodes[i] = int32(i)
 	}
-	return s.tree.records(nodes)
+	return s.log.Info().Header, s.tree.records(nodes), s.line.clone()
 }
 
 // copyTo makes a session of records. A line says what they were decoded to, so that
@@ -134,23 +129,6 @@ func redactedRecords(recs iter.Seq2[[]byte, error], r *Redactor) iter.Seq2[[]byt
 // in the store whole or not at all.
 func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Options) (*Session, error) {
 	return ImportPlan(ctx, store, h, req, nil, o)
-}
-
-// importToMemory makes a session in memory of what is to be imported.
-func importToMemory(ctx context.Context, h Header, req *chat.Request, o *Options) (*Session, error) {
-	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
-		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
-	}
-	var with Options
-	if o != nil {
-		with = *o
-	}
-	with.Leaf = "" // it comes with what is imported
-	s, err := createSession(ctx, NewMemory(), h, &with)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.takeIn(ctx, req)
 }
 
 // takeIn appends a request.
@@ -210,27 +188,17 @@ func (s *Session) WriteTo(w io.Writer) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := bufio.NewWriter(w)
-	n := int64(0)
-	line := func(raw []byte) error {
-		n += int64(len(raw)) + 1
-		if _, err := b.Write(raw); err != nil {
-			return err
-		}
-		return b.WriteByte('\n')
-	}
-	if err := line(HeaderRecord(s.log.Info().Header)); err != nil {
-		return n, err
-	}
+	n, err := fmt.Fprintf(b, "%s\n", HeaderRecord(s.log.Info().Header))
 	for i := range s.tree.nodes {
-		raw := s.tree.record(int32(i))
-		if err := s.tree.failed(); err != nil {
-			return n, err
+		raw, lost := s.tree.again.read(&s.tree.nodes[i].recordPlace)
+		if err = cmp.Or(err, lost); err != nil {
+			return int64(n), err
 		}
-		if err := line(raw); err != nil {
-			return n, err
-		}
+		var more int
+		more, err = fmt.Fprintf(b, "%s\n", raw)
+		n += more
 	}
-	return n, b.Flush()
+	return int64(n), cmp.Or(err, b.Flush())
 }
 
 // HeaderRecord writes a header as a record of version 3. A header that was read
@@ -261,11 +229,19 @@ var ErrPlan = errors.New("the plan does not fit the messages")
 // that is nil changes nothing. The error wraps [ErrPlan] when the plan does not
 // fit; then no session is made.
 func ImportPlan(ctx context.Context, store Store, h Header, req chat.Request, p *plan.Plan, o *Options) (*Session, error) {
-	s, err := importToMemory(ctx, h, &req, o)
+	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
+		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
+	}
+	with := *cmp.Or(o, &Options{})
+	with.Leaf = "" // it comes with what is imported
+	s, err := createSession(ctx, NewMemory(), h, &with)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
+	if err := s.takeIn(ctx, &req); err != nil {
+		return nil, err
+	}
 	if p != nil && len(p.Edits) > 0 {
 		if err := s.adoptEdits(ctx, p.Edits); err != nil {
 			return nil, err

@@ -1,8 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -19,6 +22,9 @@ const (
 	reasonRewind    = "rewind"
 	reasonImport    = "import"
 )
+
+// hookTimeout is how long a hook may take where nothing else is said.
+const hookTimeout = 10 * time.Second
 
 // Hooks are functions that a program hangs into a session; each may be nil.
 // They are called without any lock, in the order in which they were given, all
@@ -127,10 +133,7 @@ type HookFailure struct {
 
 // callHook runs a hook, and gives up on it when it fails, panics or hangs.
 func (s *Session) callHook(ctx context.Context, h *Hooks, event string, f func(context.Context) error) bool {
-	limit := s.o.HookTimeout
-	if h.limit > 0 {
-		limit = h.limit
-	}
+	limit := cmp.Or(max(0, h.limit), s.o.HookTimeout)
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	done := make(chan error, 1)
@@ -171,24 +174,33 @@ func callProtected(ctx context.Context, f func(context.Context) error) (err erro
 	return f(ctx)
 }
 
-// askHook calls a hook that answers. It returns false where the session has none or
-// the hook failed.
-func askHook[E, A any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) (A, error), about E) (answer A, ok bool) {
-	if f == nil {
-		return answer, false
-	}
-	var said A
-	ok = s.callHook(ctx, h, event, func(ctx context.Context) error {
-		got, err := f(ctx, about)
-		if err == nil && ctx.Err() == nil {
-			said = got
+// asked is a hook that answers.
+type asked[E, A any] func(context.Context, E) (A, error)
+
+// askHooks asks the hooks that answer at an event, one after the other, and hands their
+// answers on. About says what it is about; where there is no hook, nobody asks for it.
+func askHooks[E, A any](ctx context.Context, s *Session, event string, of func(*Hooks) asked[E, A], about func() (E, error), take func(A)) error {
+	for _, h := range s.allHooks() {
+		f := of(&h)
+		if f == nil {
+			continue
 		}
-		return err
-	})
-	if ok {
-		answer = said
+		ev, err := about()
+		if err != nil {
+			return err
+		}
+		var said A
+		if s.callHook(ctx, &h, event, func(ctx context.Context) error {
+			got, err := f(ctx, ev)
+			if err == nil && ctx.Err() == nil {
+				said = got
+			}
+			return err
+		}) {
+			take(said)
+		}
 	}
-	return answer, ok
+	return nil
 }
 
 // tellHooks calls the hooks that only listen to an event.
@@ -200,39 +212,22 @@ func tellHooks[E any](ctx context.Context, s *Session, event string, of func(*Ho
 	}
 }
 
-// beforeCompact asks the hooks. The first that decides wins.
-func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) (chosen CompactDecision) {
-	for _, h := range s.allHooks() {
-		if d, ok := askHook(ctx, s, &h, "before_compact", h.BeforeCompact, ev); ok && !chosen.Cancel && chosen.Supply == nil {
+// beforeCompact asks the hooks about a compaction. The first that decides wins. Preparing
+// the question takes time.
+func (s *Session) beforeCompact(ctx context.Context, j job, snap *snapshot) (chosen CompactDecision, err error) {
+	of := func(h *Hooks) asked[BeforeCompact, CompactDecision] { return h.BeforeCompact }
+	about := sync.OnceValues(func() (BeforeCompact, error) { return s.beforeEvent(ctx, j, snap) })
+	err = askHooks(ctx, s, "before_compact", of, about, func(d CompactDecision) {
+		if !chosen.Cancel && chosen.Supply == nil {
 			chosen = d
 		}
-	}
-	return chosen
-}
-
-func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) (chosen NavigateDecision) {
-	for _, h := range s.allHooks() {
-		if d, ok := askHook(ctx, s, &h, "before_navigate", h.BeforeNavigate, ev); ok && !chosen.Cancel && chosen.Summary == nil {
-			chosen = d
-		}
-	}
-	return chosen
-}
-
-func (s *Session) beforeCall(ctx context.Context, c *Call) {
-	for _, h := range s.allHooks() {
-		if msgs, ok := askHook(ctx, s, &h, "before_call", h.BeforeCall, *c); ok && msgs != nil {
-			c.Messages = msgs
-		}
-	}
+	})
+	return chosen, err
 }
 
 // allHooks returns the program's hooks and those of the settings file.
 func (s *Session) allHooks() []Hooks {
-	if s.o.Live == nil {
-		return s.o.Hooks
-	}
-	all := append([]Hooks(nil), s.o.Hooks...)
+	all := slices.Clone(s.o.Hooks)
 	for _, c := range s.o.Live("", "").Hooks {
 		all = append(all, c.asHooks())
 	}

@@ -8,6 +8,14 @@ import "hash/maphash"
 
 var idSeed = maphash.MakeSeed()
 
+// idOf returns the id of a node, "" for none.
+func (t *tree) idOf(i int32) string {
+	if i < 0 {
+		return ""
+	}
+	return t.nodes[i].id
+}
+
 // find returns the node with that id.
 func (t *tree) find(id string) (int32, bool) {
 	if len(t.slots) == 0 {

@@ -145,41 +145,27 @@ func (s *Session) entryOrder() *order {
 		return s.order
 	}
 	o := &order{n: len(t.nodes), kids: make([]int32, len(t.nodes)), at: make([]int32, len(t.nodes))}
-	next := make([]int32, len(t.nodes))  // the next sibling
-	first := make([]int32, len(t.nodes)) // the first child
-	last := make([]int32, len(t.nodes))  // the last child
-	for i := range first {
-		first[i], next[i], last[i] = none, none, none
-	}
-	var roots []int32
-	for i := range t.nodes {
+	next := slices.Repeat([]int32{none}, len(t.nodes)) // the next sibling
+	first := slices.Clone(next)                        // the first child
+	root := int32(none)                                // the first root, whose siblings are the others
+	for i := len(t.nodes) - 1; i >= 0; i-- {
 		if t.nodes[i].kind == typeBookmark {
 			continue
 		}
-		up := t.parentOf(int32(i))
-		if up < 0 {
-			roots = append(roots, int32(i))
-			continue
+		list := &root
+		if up := t.parentOf(int32(i)); up >= 0 {
+			list = &first[up]
+			o.kids[up]++
 		}
-		if last[up] < 0 {
-			first[up] = int32(i)
-		} else {
-			next[last[up]] = int32(i)
-		}
-		last[up] = int32(i)
-		o.kids[up]++
+		next[i], *list = *list, int32(i)
 	}
 	type place struct{ node, depth int32 }
-	var stack []place
-	for k := len(roots) - 1; k >= 0; k-- {
-		stack = append(stack, place{roots[k], 0})
-	}
 	seen := make([]bool, len(t.nodes))
-	walk := func() {
-		for len(stack) > 0 {
+	walk := func(from int32) {
+		for stack := []place{{from, 0}}; len(stack) > 0; {
 			at := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			if seen[at.node] {
+			if at.node < 0 || seen[at.node] {
 				continue
 			}
 			seen[at.node] = true
@@ -189,18 +175,13 @@ func (s *Session) entryOrder() *order {
 			if o.kids[at.node] > 1 {
 				deeper++
 			}
-			from := len(stack)
-			for c := first[at.node]; c >= 0; c = next[c] {
-				stack = append(stack, place{c, deeper})
-			}
-			slices.Reverse(stack[from:])
+			stack = append(stack, place{next[at.node], at.depth}, place{first[at.node], deeper})
 		}
 	}
-	walk()
+	walk(root)
 	for i := range t.nodes { // circles have no root
 		if !seen[i] && t.nodes[i].kind != typeBookmark {
-			stack = append(stack, place{int32(i), 0})
-			walk()
+			walk(int32(i))
 		}
 	}
 	s.order = o
@@ -348,18 +329,16 @@ func (s *Session) Stats() (Stats, error) {
 			st.Usage.Thinking += u.Thinking
 		}
 	}
-	if len(s.tree.nodes) > 0 {
-		st.First = RecordTime(s.tree.record(0))
-		st.Last = st.First
-		for i := range s.tree.nodes { // imported entries have the times of their messages, in any order
-			t := RecordTime(s.tree.record(int32(i)))
-			switch {
-			case t.IsZero():
-			case st.First.IsZero() || t.Before(st.First):
-				st.First = t
-			case t.After(st.Last):
-				st.Last = t
-			}
+	for i := range s.tree.nodes { // imported entries have the times of their messages, in any order
+		t := RecordTime(s.tree.record(int32(i)))
+		if t.IsZero() {
+			continue
+		}
+		if st.First.IsZero() || t.Before(st.First) {
+			st.First = t
+		}
+		if t.After(st.Last) {
+			st.Last = t
 		}
 	}
 	if c, err := s.currentContext(); err == nil {

@@ -74,8 +74,7 @@ func (m *memory) Create(_ context.Context, h Header, recs iter.Seq2[[]byte, erro
 func (m *memory) Open(_ context.Context, id string) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, err := m.findSession("open", id)
-	if err != nil {
+	if _, err := m.findSession("open", id); err != nil {
 		return nil, err
 	}
 	return &memoryLog{m: m, id: id}, nil

@@ -55,24 +55,29 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	if err != nil {
 		return Navigated{}, err
 	}
-	out := Navigated{Session: s.ID(), OldLeaf: s.idOf(trip.from), Leaf: s.idOf(trip.to), Ancestor: s.idOf(trip.ancestor), Text: trip.text}
+	out := trip.Navigated
 	if trip.from == trip.to {
 		return out, nil
 	}
-	var supplied *BranchSummary
-	if slices.ContainsFunc(s.allHooks(), func(h Hooks) bool { return h.BeforeNavigate != nil }) {
+	of := func(h *Hooks) asked[BeforeNavigate, NavigateDecision] { return h.BeforeNavigate }
+	about := func() (BeforeNavigate, error) {
 		s.mu.Lock()
-		left := s.parseEntries(trip.left)
-		s.mu.Unlock()
-		d := s.beforeNavigate(ctx, BeforeNavigate{
+		defer s.mu.Unlock()
+		return BeforeNavigate{
 			Session: s.ID(), Target: target, OldLeaf: out.OldLeaf, Ancestor: out.Ancestor,
-			Left: left, Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
-		})
-		if d.Cancel {
-			return Navigated{}, s.opError("navigate", ErrCancelled, "", "a hook cancelled the move")
-		}
-		supplied = d.Summary
+			Left: s.parseEntries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
+		}, nil
 	}
+	var chosen NavigateDecision // the first that decides anything
+	_ = askHooks(ctx, s, "before_navigate", of, about, func(d NavigateDecision) {
+		if !chosen.Cancel && chosen.Summary == nil {
+			chosen = d
+		}
+	})
+	if chosen.Cancel {
+		return Navigated{}, s.opError("navigate", ErrCancelled, "", "a hook cancelled the move")
+	}
+	supplied := chosen.Summary
 	if supplied == nil && o.Summarise {
 		if supplied, err = s.summariseBranch(ctx, trip, o.Focus); err != nil {
 			return Navigated{}, s.opError("navigate", err, "try again, or move without a summary", "the summary of the branch could not be made: %v", err)
@@ -125,9 +130,9 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 
 // trip is a move of the leaf.
 type trip struct {
-	from, to, ancestor int32
-	left               []int32 // the entries that are left, oldest first
-	text               string
+	Navigated
+	from, to int32
+	left     []int32 // the entries that are left, oldest first
 
 	history chat.History
 	first   int // the first message that is left
@@ -145,25 +150,22 @@ func (s *Session) plotTrip(target string) (*trip, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trip{from: s.line.leaf, to: at, ancestor: none, history: s.line.history, first: s.line.history.Len()}
+	t := &trip{Navigated: Navigated{Session: s.id, OldLeaf: s.leafID()}, from: s.line.leaf, to: at, history: s.line.history, first: s.line.history.Len()}
 	path, wrong := s.tree.pathTo(at)
 	if wrong != "" && !s.o.Recover {
 		return nil, s.opError("navigate", ErrDamaged, "choose another entry", "%s", wrong)
 	}
 	if m := s.tree.decodeMessage(at); m != nil && m.Role == chat.User && s.tree.nodes[at].kind != TypeBranchSummary {
-		t.to, t.text = s.tree.nodes[at].up, m.Text()
-		if t.to == missing {
-			t.to = none
-		}
+		t.to, t.Text = max(none, s.tree.nodes[at].up), m.Text() // none where the parent is missing
 	}
+	t.Leaf = s.tree.idOf(t.to)
 	on := make(map[int32]bool, len(path))
 	for _, i := range path {
 		on[i] = true
 	}
-	for k := len(s.line.path) - 1; k >= 0; k-- {
-		i := s.line.path[k]
+	for _, i := range slices.Backward(s.line.path) {
 		if on[i] {
-			t.ancestor = i
+			t.Ancestor = s.tree.idOf(i)
 			break
 		}
 		t.left = append(t.left, i)
@@ -233,15 +235,6 @@ func branchDraft(b *BranchSummary) draft {
 		pifile.TypeBranchSummary, "fromId", b.From, "summary", b.Summary, "details", details,
 		"fromHook", jsonwrite.Optional(b.FromHook), // as in a compaction
 	)
-}
-
-func (s *Session) idOf(i int32) string {
-	if i < 0 {
-		return ""
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tree.nodes[i].id
 }
 
 // parseEntries returns the entries of nodes. The caller holds the lock.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -64,8 +65,13 @@ func (s *Session) Next(ctx context.Context) (Call, error) {
 	if err := s.writeRepairs(ctx, &call, now); err != nil {
 		return call, err
 	}
-	s.beforeCall(ctx, &call)
-	return call, nil
+	of := func(h *Hooks) asked[Call, []chat.Message] { return h.BeforeCall }
+	err = askHooks(ctx, s, "before_call", of, func() (Call, error) { return call, nil }, func(msgs []chat.Message) {
+		if msgs != nil {
+			call.Messages = msgs
+		}
+	})
+	return call, err
 }
 
 // measured is the conversation as it would be sent now: measured, repaired
@@ -88,10 +94,7 @@ func (s *Session) measureRequest(ctx context.Context) (measured, error) {
 	s.mu.Unlock()
 	state.RepairOnly = true
 	r, err := w.Fit(ctx, req, state)
-	if err != nil {
-		return measured{}, s.opError("prepare the next call", err, "", "%v", err)
-	}
-	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, nil
+	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, s.failed("prepare the next call", err)
 }
 
 // writeRepairs fills in the call with the measure, and writes a plan of repairs.
@@ -110,10 +113,10 @@ func (s *Session) writeRepairs(ctx context.Context, call *Call, now measured) er
 		call.Status = now.After
 		step := now.Sent()
 		if now.Changed || s.line.plan.ID() != now.Plan.ID() || s.line.history.Len() != now.history {
-			state := s.engineState(s.engine.w)
+			state := s.engineState(s.engine)
 			state.RepairOnly = true
 			var r winnow.Result
-			if r, err = s.engine.w.Fit(ctx, call.Request, state); err == nil {
+			if r, err = s.engine.Fit(ctx, call.Request, state); err == nil {
 				call.Status, step = r.Before, r.Sent()
 			}
 		}
@@ -121,13 +124,10 @@ func (s *Session) writeRepairs(ctx context.Context, call *Call, now measured) er
 	}
 	s.mu.Unlock()
 	if wait != nil {
-		if werr := wait(ctx); werr != nil {
-			return werr
-		}
+		err = cmp.Or(wait(ctx), err)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		call.Messages = call.View.Messages()
 	}
-	call.Messages = call.View.Messages()
-	return nil
+	return err
 }

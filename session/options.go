@@ -98,13 +98,10 @@ type Redactor = redact.Redactor
 // redactorInUse returns what takes secrets out of this session's messages; nil for
 // nothing.
 func (s *Session) redactorInUse() *Redactor {
-	if s.o.Redact != nil || s.o.Live == nil {
-		return s.o.Redact
-	}
-	if s.o.Live("", "").Redact {
+	if s.o.Redact == nil && s.o.Live("", "").Redact {
 		return &Redactor{}
 	}
-	return nil
+	return s.o.Redact
 }
 
 // cleanText takes secrets out of a text that a hook supplied.

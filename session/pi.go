@@ -23,8 +23,12 @@ import (
 
 // compactionEntries returns the entries for a plan on the present line: the
 // compaction first, then context edits. The caller holds the lock.
-func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, error) {
+func (s *Session) compactionEntries(c Compaction) ([]placed, error) {
 	l := s.line
+	view, err := plan.Apply(l.history, c.Plan)
+	if err != nil {
+		return nil, err
+	}
 	id := s.newID()
 	kept := firstKept(c.Plan, l.history)
 	c.FirstKept = id
@@ -64,7 +68,6 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 	}
 	var data []byte
 	if c.Plan != nil {
-		var err error
 		if data, err = s.planData(c.Plan); err != nil {
 			return nil, fmt.Errorf("the plan cannot be written: %w", err)
 		}
@@ -160,9 +163,7 @@ func (s *Session) gatherFiles(h chat.History, from, to int, nodes []int32) summa
 }
 
 func sortUnique(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 func sortedKeys[V any](m map[int]V) []int {

@@ -112,7 +112,7 @@ func checkCompaction(t *testing.T, f *pibase.File, c *pibase.Entry) {
 func piSees(f *pibase.File, leaf, from string) []string {
 	var out []string
 	on := false
-	for _, e := range pibase.Project(pibase.Path(f.Entries, leaf)).Entries {
+	for _, e := range pibase.Project(pibase.Path(f.Entries, leaf)) {
 		on = on || e.Entry.ID == from
 		if !on {
 			continue

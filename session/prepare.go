@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -16,21 +17,11 @@ import (
 // and no model is asked. A keepRecent of 0 is the settings'.
 func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (summary.Preparation, string, error) {
 	s.mu.Lock()
-	w, err := s.engineFor()
-	if err == nil && keepRecent != 0 {
-		settings := s.engine.settings
-		settings.KeepRecent = keepRecent
-		w, err = s.newEngine(settings, s.o.Summarizer)
-	}
-	if err != nil {
-		s.mu.Unlock()
-		return summary.Preparation{}, "", err
-	}
-	snap := &snapshot{w: w, req: s.currentRequest(), state: s.engineState(w)}
-	snap.ask(job{reason: reasonManual, focus: focus, force: true})
+	own, ownErr := s.engineWith(&With{Settings: winnow.Settings{KeepRecent: keepRecent}})
+	snap, snapErr := s.takeSnapshot(job{focus: focus, force: true, own: own})
 	done, err := s.compactedAlready()
 	s.mu.Unlock()
-	if err != nil {
+	if err = cmp.Or(ownErr, snapErr, err); err != nil {
 		return summary.Preparation{}, "", err
 	}
 	if done && focus == "" {
@@ -45,7 +36,7 @@ func (s *Session) prepareSummary(ctx context.Context, snap *snapshot) (summary.P
 	state.Preview = true
 	r, err := snap.w.Fit(ctx, snap.req, state)
 	if ctx.Err() != nil {
-		return summary.Preparation{}, "", s.opError("prepare", err, "", "%v", err)
+		return summary.Preparation{}, "", s.failed("prepare", err)
 	}
 	why := ""
 	var in summary.Input

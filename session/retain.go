@@ -21,8 +21,11 @@ type Retention struct {
 // Expired returns the sessions of a store that a retention no longer keeps,
 // the ones that rested longest last.
 func (r Retention) Expired(ctx context.Context, store Store, now time.Time) ([]Info, error) {
+	if r == (Retention{}) {
+		return nil, nil
+	}
 	all, err := store.List(ctx, 0, 0)
-	if err != nil || r == (Retention{}) {
+	if err != nil {
 		return nil, err
 	}
 	var gone []Info

@@ -8,7 +8,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
-	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -41,13 +40,10 @@ func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 // taken back, and the entry that brought it. The caller holds the lock.
 func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	at := int32(none)
-	for k := len(s.line.path) - 1; k >= 0 && at == none; k-- {
-		i := s.line.path[k]
-		if !s.line.carriesPlan(&s.tree, i) {
-			continue
-		}
-		if s.tree.nodes[i].id == id || string(s.planOf(i).ID()) == id {
+	for _, i := range slices.Backward(s.line.path) {
+		if s.line.carriesPlan(&s.tree, i) && (s.tree.nodes[i].id == id || string(s.planOf(i).ID()) == id) {
 			at = i
+			break
 		}
 	}
 	if at == none {
@@ -59,10 +55,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 			skip = map[int32]bool{at: true}
 		}
 		l, err := s.lineWithout(s.line.leaf, skip)
-		if err != nil {
-			return "", nil, s.opError("rewind", err, "", "%v", err)
-		}
-		return entry, l.plan, nil
+		return entry, l.plan, s.failed("rewind", err)
 	}
 	of := s.planOf(at).ID()
 	if s.line.plan == nil || of == "" {
@@ -70,7 +63,7 @@ func (s *Session) planWithout(id string) (string, *plan.Plan, error) {
 	}
 	whole, err := s.linkedPlan()
 	if err != nil {
-		return "", nil, s.opError("rewind", err, "", "%v", err)
+		return "", nil, s.failed("rewind", err)
 	}
 	p, err := plan.Undo(whole, of, s.line.history, s.o.Rules)
 	if err != nil {
@@ -127,19 +120,14 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 		release = append(release, state.Ref())
 	}
 	q, err := plan.Compose(p, s.line.history, s.o.Rules, release)
-	if err != nil {
-		return "", nil, s.opError("rewind", err, "", "%v", err)
-	}
-	return handle, q, nil
+	return handle, q, s.failed("rewind", err)
 }
 
 // planOf returns the plan that an entry put in force, nil for none.
 func (s *Session) planOf(i int32) *plan.Plan {
-	n := &s.tree.nodes[i]
-	if n.kind == TypeCompaction {
-		if c := parseCompaction(pifile.Parse(n.raw())); c.Plan != nil {
-			return c.Plan
-		}
+	e := parseEntry(s.tree.record(i))
+	if p := planIn(&e); p.Covers(s.line.history) {
+		return p
 	}
 	l, err := s.lineTo(i)
 	if err != nil {

@@ -35,9 +35,10 @@ type Session struct {
 	overflowed bool    // in this turn
 	auto       *bool   // set by SetAuto
 
-	engine engine
-	track  *winnow.Track // nil until the engine is made
-	sent   *token.Step   // what the last Next returned: what the next usage is about
+	engine   *winnow.Winnow  // for the settings; nil until it is asked for
+	settings winnow.Settings // in force
+	track    *winnow.Track   // nil until the engine is made
+	sent     *token.Step     // what the last Next returned: what the next usage is about
 }
 
 // Create makes a session in a store and opens it. Where the settings in
@@ -45,8 +46,8 @@ type Session struct {
 // [Session.Notes] tells of them.
 func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
 	s, err := createSession(ctx, store, h, o)
-	if err != nil || s.o.Live == nil {
-		return s, err
+	if err != nil {
+		return nil, err
 	}
 	gone, err := s.o.Live("", "").Keep.Expire(ctx, store, s.o.Now())
 	for i := range gone {
@@ -87,14 +88,17 @@ func New(ctx context.Context, log Log, o *Options) (*Session, error) {
 }
 
 func newSession(o *Options) *Session {
-	s := &Session{line: newLine()}
+	s := &Session{line: newLine(), tree: tree{orphans: make(map[int32]string)}}
 	if o != nil {
 		s.o = *o
 	}
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	defaults.Set(&s.o.HookTimeout, 10*time.Second)
+	if s.o.Live == nil {
+		s.o.Live = func(string, string) Live { return Live{Settings: s.o.Settings} }
+	}
+	defaults.Set(&s.o.HookTimeout, hookTimeout)
 	return s
 }
 
@@ -243,6 +247,6 @@ func (s *Session) moveTo(leaf int32, op string) error {
 func (s *Session) forgetReports() {
 	s.sent = nil
 	if s.track != nil {
-		s.track = s.engine.w.Track()
+		s.track = s.engine.Track()
 	}
 }

@@ -13,7 +13,7 @@ func (s *Session) beforeEvent(ctx context.Context, j job, snap *snapshot) (Befor
 	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
 	var err error
 	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
-		return ev, s.opError("compact", err, "", "%v", err)
+		return ev, s.failed("compact", err)
 	}
 	ev.Preparation, ev.Nothing, err = s.prepareSummary(ctx, snap)
 	ev.Entries = s.Path()
@@ -57,23 +57,16 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, bad("%v", err)
 	}
-	before, err := snap.w.Check(snap.req, winnow.State{Plan: snap.state.Plan, Ledger: snap.state.Ledger})
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	after, err := snap.w.Check(snap.req, winnow.State{Plan: p, Ledger: snap.state.Ledger})
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	view, err := plan.Apply(h, p)
-	if err != nil {
+	before, beforeErr := snap.w.Check(snap.req, winnow.State{Plan: snap.state.Plan, Ledger: snap.state.Ledger})
+	after, afterErr := snap.w.Check(snap.req, winnow.State{Plan: p, Ledger: snap.state.Ledger})
+	view, viewErr := plan.Apply(h, p)
+	if err := cmp.Or(beforeErr, afterErr, viewErr); err != nil {
 		return nil, bad("%v", err)
 	}
 	c := Compaction{
 		Plan: p, Reason: j.reason, Focus: j.focus, Supplied: true, Summary: said,
-		TokensBefore: sup.TokensBefore, TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
+		TokensBefore: cmp.Or(sup.TokensBefore, before.Count.Tokens), TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
 	}
-	c.TokensBefore = cmp.Or(c.TokensBefore, before.Count.Tokens)
 	entry, err := s.commitCompaction(ctx, c, snap.state.Plan)
 	if err != nil {
 		return nil, err

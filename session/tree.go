@@ -63,17 +63,13 @@ func (t *tree) addPieces(ctx context.Context, log rereader, size int64) error {
 			for i := range recs {
 				read += int64(len(recs[i].Raw))
 			}
-			t.reserve(int(min(size, n*size/read)))
+			n = min(size, n*size/read)
+			t.nodes = make([]node, 0, n+n/16)
+			t.indexAll(int(n))
 		}
 		first := t.addRecords(recs)
 		letGo(t.nodes[first:])
 	}
-}
-
-// reserve makes room for nodes.
-func (t *tree) reserve(n int) {
-	t.nodes = make([]node, 0, n+n/16)
-	t.indexAll(n)
 }
 
 // addRecords takes records in and returns the index of the first new node.
@@ -108,11 +104,7 @@ func (t *tree) addRecords(recs []Record) int {
 			n.kind = typeBookmark
 		}
 	})
-	if cap(t.nodes)-len(t.nodes) < len(fresh) {
-		grown := make([]node, len(t.nodes), len(t.nodes)+len(fresh)+len(fresh)/4+16)
-		copy(grown, t.nodes)
-		t.nodes = grown
-	}
+	t.nodes = slices.Grow(t.nodes, len(fresh))
 	for i := range fresh {
 		n := &fresh[i]
 		if n.kind == "session" {
@@ -149,11 +141,7 @@ func (t *tree) linkParent(i int32, n *node, parent string) {
 	if n.up = k; ok {
 		return
 	}
-	n.up = missing
-	if t.orphans == nil {
-		t.orphans = make(map[int32]string)
-	}
-	t.orphans[i] = parent
+	n.up, t.orphans[i] = missing, parent
 }
 
 // linkOrphans looks for parents among all nodes. A parent may stand after its child
@@ -195,18 +183,13 @@ func (t *tree) noteProblem(id, format string, args ...any) {
 // nothing, a parent that is not there, or a circle. The path ends where the parents
 // come round.
 func (t *tree) pathTo(leaf int32) (path []int32, wrong string) {
+	seen := make([]bool, len(t.nodes))
 	for at := leaf; at >= 0; at = t.nodes[at].up {
-		if len(path) > len(t.nodes) {
+		if seen[at] {
 			wrong = fmt.Sprintf("the parents of entry %s form a circle", t.nodes[leaf].id)
-			seen := make(map[int32]bool)
-			path = slices.DeleteFunc(path, func(i int32) bool {
-				was := seen[i]
-				seen[i] = true
-				return was
-			})
 			break
 		}
-		path = append(path, at)
+		seen[at], path = true, append(path, at)
 		if n := &t.nodes[at]; n.up == missing {
 			wrong = fmt.Sprintf("the parent %s of entry %s is not in the session", t.orphans[at], n.id)
 		}
@@ -218,28 +201,17 @@ func (t *tree) pathTo(leaf int32) (path []int32, wrong string) {
 // findProblems looks at every entry and returns all problems of the tree.
 func (t *tree) findProblems() []Problem {
 	out := append([]Problem(nil), t.problems...)
-	const (
-		unknown = iota
-		under
-		good
-	)
-	state := make([]uint8, len(t.nodes))
-	var stack []int32
+	seen := make([]int, len(t.nodes)) // by node: the number, from 1, of the one whose parents led there first
 	for i := range t.nodes {
-		stack = stack[:0]
-		for at := int32(i); at >= 0 && state[at] != good; at = t.nodes[at].up {
-			if state[at] == under {
-				out = append(out, Problem{t.nodes[at].id, "its parents form a circle"})
-				break
-			}
-			state[at] = under
-			stack = append(stack, at)
+		at := int32(i)
+		for ; at >= 0 && seen[at] == 0; at = t.nodes[at].up {
+			seen[at] = i + 1
 			if n := &t.nodes[at]; n.up == missing {
 				out = append(out, Problem{n.id, "its parent " + t.orphans[at] + " is not in the session"})
 			}
 		}
-		for _, at := range stack {
-			state[at] = good
+		if at >= 0 && seen[at] == i+1 {
+			out = append(out, Problem{t.nodes[at].id, "its parents form a circle"})
 		}
 	}
 	return out

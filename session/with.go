@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
@@ -54,11 +55,7 @@ func (s *Session) engineWith(with *With) (*winnow.Winnow, error) {
 	if with.Summarizer == nil && reflect.DeepEqual(changed, settings) {
 		return nil, nil
 	}
-	writer := s.o.Summarizer
-	if with.Summarizer != nil {
-		writer = with.Summarizer
-	}
-	return s.newEngine(changed, writer)
+	return s.newEngine(changed, cmp.Or(with.Summarizer, s.o.Summarizer))
 }
 
 // StatsFor is [Session.Stats] with the measures for another model than the
@@ -81,7 +78,7 @@ func (s *Session) StatsFor(provider, model string) (Stats, error) {
 	}
 	status, err := w.Check(s.currentRequest(), s.stateOf(w))
 	if err != nil {
-		return st, s.opError("check", err, "", "%v", err)
+		return st, s.failed("check", err)
 	}
 	status.ShouldCompact = status.ShouldCompact && !w.Settings().Disabled
 	st.setMeasured(&status)

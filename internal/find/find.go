@@ -97,25 +97,11 @@ func (f *Finder) In(s string) bool {
 // hasWordAround reports whether a word stands in s that has its piece p at i.
 func (f *Finder) hasWordAround(s string, i int, p uint32) bool {
 	for _, c := range f.pieces[p] {
-		if from := i - c.at; from >= 0 && len(c.word) <= len(s)-from && f.sameWord(s[from:from+len(c.word)], c.word) {
-			return true
+		if from := i - c.at; from >= 0 && len(c.word) <= len(s)-from {
+			if w := s[from : from+len(c.word)]; w == c.word || f.fold && strings.EqualFold(w, c.word) {
+				return true
+			}
 		}
 	}
 	return false
-}
-
-func (f *Finder) sameWord(s, word string) bool {
-	if !f.fold {
-		return s == word
-	}
-	for i := range len(word) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -61,33 +60,29 @@ func decodeValue(v jsontext.Value) ([]Conversation, error) {
 		return nil, errors.New("this is not a conversation: neither an object nor a list")
 	}
 	var out []Conversation
-	if v.Kind() == '[' {
-		for _, e := range decode.Elements(v) {
-			if decode.Member(e, "messages") == nil {
-				break
-			}
-			c, err := decodeOne(e, decode.Member(e, "messages"))
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, c)
+	for _, e := range decode.Elements(v) {
+		if decode.Member(e, "messages") == nil {
+			break
 		}
-		if out != nil {
-			return out, nil
+		c, err := decodeOne(e)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, c)
 	}
-	messages := v
-	if v.Kind() == '{' {
-		messages = decode.Member(v, "messages")
+	if out != nil {
+		return out, nil
 	}
-	c, err := decodeOne(v, messages)
+	c, err := decodeOne(v)
 	return []Conversation{c}, err
 }
 
-func decodeOne(v, messages jsontext.Value) (Conversation, error) {
+// decodeOne reads one conversation, or its messages alone.
+func decodeOne(v jsontext.Value) (Conversation, error) {
 	var c Conversation
+	messages := v
 	if v.Kind() == '{' {
-		c.ID, c.Title = decode.Str(v, "sessionId"), decode.Str(v, "title")
+		c.ID, c.Title, messages = decode.Str(v, "sessionId"), decode.Str(v, "title"), decode.Member(v, "messages")
 	}
 	for i, m := range decode.Elements(messages) {
 		if err := c.addMessage(m); err != nil {
@@ -106,7 +101,7 @@ func (c *Conversation) addMessage(raw jsontext.Value) error {
 	}
 	n := len(c.Messages)
 	switch {
-	case !hasContent(t.Parts):
+	case t.Empty():
 	case IsCall(raw) && n > 0 && c.Messages[n-1].Role == chat.Assistant && c.Messages[n-1].Tags == t.Tags:
 		// A call belongs to the answer that it was made with.
 		c.Messages[n-1].Parts = append(c.Messages[n-1].Parts, t.Parts...)
@@ -155,10 +150,6 @@ func Message(raw jsontext.Value) (Tagged, error) {
 		}
 	}
 	return t, nil
-}
-
-func hasContent(parts []chat.Part) bool {
-	return slices.ContainsFunc(parts, func(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" })
 }
 
 func resultPart(raw jsontext.Value) chat.Part {

@@ -58,7 +58,7 @@ func putTags(h chat.History, p *plan.Plan, put func(Tagged) bool) (left int) {
 	next := 0
 	for i := 0; i <= h.Len(); {
 		var answers []Tagged
-		for next < len(p.Edits) && p.Edits[next].From == i && !isRun(&p.Edits[next]) {
+		for next < len(p.Edits) && p.Edits[next].From == i && p.Edits[next].Part >= 0 {
 			if e := &p.Edits[next]; e.Kind == plan.Answer && e.CallID != "" {
 				answers = append(answers, Tagged{Message: answerMessage(h, e), Truncated: true})
 			} else {
@@ -120,10 +120,6 @@ func answerMessage(h chat.History, e *plan.Edit) chat.Message {
 	return m
 }
 
-func isRun(e *plan.Edit) bool {
-	return e.Kind == plan.Fold || e.Kind == plan.Drop || e.Kind == plan.State
-}
-
 // Import reads tags back into a history and a plan. Summaries and markers are not
 // part of the history, unless they hide nothing and do not stand for the state;
 // where a later one hides one, the later one counts. Import leaves out calls and
@@ -132,7 +128,6 @@ func isRun(e *plan.Edit) bool {
 func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	tagged = slices.DeleteFunc(slices.Clone(tagged), func(t Tagged) bool { return t.Truncated && standKey(&t) == "" })
 	stands := make(map[string]*Tagged)
-	parent := make(map[string]string)
 	up := func(t *Tagged) string {
 		if t.CondenseParent != "" {
 			return "c" + t.CondenseParent
@@ -152,21 +147,20 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 			return chat.History{}, nil, fmt.Errorf("%w: message %d: a second summary or marker has the id %q", ErrTags, i, key[1:])
 		}
 		stands[key] = t
-		parent[key] = up(t)
 	}
 	// top follows summaries of summaries to the visible one.
 	top := func(key string) (string, error) {
 		for steps := 0; ; steps++ {
-			if stands[key] == nil {
+			t := stands[key]
+			switch {
+			case t == nil:
 				return "", fmt.Errorf("%w: messages are hidden by %q, but no summary or marker has that id", ErrTags, key[1:])
-			}
-			if parent[key] == "" {
+			case up(t) == "":
 				return key, nil
-			}
-			if steps > len(stands) {
+			case steps > len(stands):
 				return "", fmt.Errorf("%w: the summary %q is hidden by itself", ErrTags, key[1:])
 			}
-			key = parent[key]
+			key = up(t)
 		}
 	}
 
@@ -189,7 +183,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	var state *plan.Edit
 	for i := range tagged {
 		t := &tagged[i]
-		if key := standKey(t); hides[key] || parent[key] != "" {
+		if key := standKey(t); hides[key] || key != "" && up(t) != "" {
 			continue
 		}
 		at := len(msgs)

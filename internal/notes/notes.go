@@ -5,6 +5,7 @@
 package notes
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -97,17 +98,11 @@ func (c *Change) Apply(have []Note) []Note {
 
 // listNotes names notes in one line.
 func listNotes(have []Note) string {
-	if len(have) == 0 {
-		return "none"
+	var all []string
+	for _, n := range have {
+		all = append(all, fmt.Sprintf("%s (%s)", n.ID, quote.ClipLine(n.Text, 40)))
 	}
-	var b strings.Builder
-	for i, n := range have {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%s (%s)", n.ID, quote.ClipLine(n.Text, 40))
-	}
-	return b.String()
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 // IDOf returns the id that a number stands for.

@@ -29,8 +29,6 @@ type Change struct {
 	Read      []string // files in a compaction's or branch summary's details
 	Modified  []string
 
-	Provider, Model, Thinking string
-
 	Target      string // of a context edit
 	Replacement jsontext.Value
 }
@@ -114,7 +112,6 @@ func Parse(raw jsontext.Value) Entry {
 	e.Change = &Change{
 		Summary: decode.Str(p.Summary), FirstKept: decode.Str(p.FirstKept), FromHook: pifile.Set(p.FromHook),
 		Read: pifile.Strings(decode.Member(p.Details, "readFiles")), Modified: pifile.Strings(decode.Member(p.Details, "modifiedFiles")),
-		Provider: decode.Str(p.Provider), Model: decode.Str(p.Model), Thinking: decode.Str(p.Thinking),
 		Target: decode.Str(p.Target), Replacement: p.Replacement,
 	}
 	if p.System.Kind() == '{' {

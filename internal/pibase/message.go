@@ -45,13 +45,11 @@ type Message struct {
 	Text   string
 	Blocks []Block
 
-	Provider, Model, Stop string
-	Usage                 *Usage
+	Stop  string
+	Usage *Usage
 
-	Nested []Block // calls that a tool made
-
+	Nested  []Block // calls that a tool made
 	Summary string
-	Time    int64
 
 	*Bash     // of a bashExecution
 	*Standing // of a system message
@@ -89,10 +87,7 @@ type Tool struct {
 // parseMessage reads a message.
 func parseMessage(raw jsontext.Value) *Message {
 	p := pifile.ParseMessage(raw)
-	m := &Message{
-		Role: p.Role, Provider: decode.Str(p.Provider), Model: decode.Str(p.Model), Stop: decode.Str(p.Stop), Usage: parseUsage(p.Usage),
-		Summary: decode.Str(p.Summary),
-	}
+	m := &Message{Role: p.Role, Stop: decode.Str(p.Stop), Usage: parseUsage(p.Usage), Summary: decode.Str(p.Summary)}
 	m.setContent(p.Content)
 	for _, c := range decode.Elements(decode.Member(p.Nested, "calls")) {
 		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: decode.Str(c, "name"), Arguments: bytes.Clone(decode.Member(c, "arguments"))})
@@ -117,9 +112,6 @@ func parseMessage(raw jsontext.Value) *Message {
 		for _, t := range decode.Elements(p.Removed) {
 			m.Removed = append(m.Removed, decode.Str(t, "name"))
 		}
-	}
-	if f, err := strconv.ParseFloat(string(p.Time), 64); err == nil {
-		m.Time = int64(f)
 	}
 	return m
 }
@@ -164,22 +156,20 @@ func (m *Message) contentChars() int {
 
 // countChars counts the characters from which a message is estimated.
 func (m *Message) countChars() int {
-	n := 0
 	switch m.Role {
 	case "system":
-		n = m.contentChars()
+		n := m.contentChars()
 		for i := range m.Sections {
 			n += utf16Units(m.Sections[i].Text)
 		}
-		if len(m.Added) > 0 {
-			n += 1 + len(m.Added)
-			for i := range m.Added {
-				n += utf16Units(stringify(m.Added[i].Raw))
-			}
+		for i := range m.Added { // with the brackets and commas of a list
+			n += 1 + utf16Units(stringify(m.Added[i].Raw))
 		}
+		return n + min(1, len(m.Added))
 	case "user", "custom", "toolResult":
-		n = m.contentChars()
+		return m.contentChars()
 	case "assistant":
+		n := 0
 		for i := range m.Blocks {
 			switch b := &m.Blocks[i]; b.Type {
 			case "text", "thinking":
@@ -188,12 +178,13 @@ func (m *Message) countChars() int {
 				n += utf16Units(b.Name) + utf16Units(stringify(b.Arguments))
 			}
 		}
+		return n
 	case "bashExecution":
-		n = utf16Units(m.Command) + utf16Units(m.Output)
+		return utf16Units(m.Command) + utf16Units(m.Output)
 	case "branchSummary", "compactionSummary":
-		n = utf16Units(m.Summary)
+		return utf16Units(m.Summary)
 	}
-	return n
+	return 0
 }
 
 // Estimate returns the tokens of a message: a quarter of its characters,

@@ -219,7 +219,7 @@ func TestPort(t *testing.T) { // B
 		t.Error("previous compaction and start")
 	}
 	path[2].FirstKept = "gone"
-	if p.Start(path, 2) != 3 || len(p.Collect(path, 0, 4)) != 3 || p.CutPoints(path, 1, 1) != nil || cutOf(nil, 0, 0, 5).Kept != 0 {
+	if p.Start(path, 2) != 3 || len(p.Collect(path, 0, 4)) != 3 || p.CutPoints(path, 1, 1) != nil || cutOf(nil, 5).Kept != 0 {
 		t.Error("start, range and cut points")
 	}
 	prompt := p.Prompt("C", "", "", "BASE", "UPDATE")

@@ -7,9 +7,8 @@ const KeepRecent = 20000
 
 // Cut is a place where a path is cut.
 type Cut struct {
-	Kept  int // index of the first entry that stays
-	Turn  int // index of the entry that starts the turn that is split, or -1
-	Split bool
+	Kept int // index of the first entry that stays
+	Turn int // index of the entry that starts the turn that is split, or -1
 }
 
 // estimate returns the tokens of an entry.
@@ -28,9 +27,9 @@ func (p *Projected) has(is func(*Message) bool) bool {
 // findCut walks back until enough is kept, then to a place where a cut is
 // allowed: the first one after that point, else the last one there is. Entries
 // before it that the model does not see are kept too.
-func findCut(items []Projected, from, to, keepRecent int, advance func(cut int, reached bool) bool) Cut {
+func findCut(items []Projected, from, keepRecent int, advance func(cut int) bool) Cut {
 	var allowed []int
-	for i := from; i < to; i++ {
+	for i := from; i < len(items); i++ {
 		if items[i].has((*Message).cutPoint) {
 			allowed = append(allowed, i)
 		}
@@ -39,7 +38,7 @@ func findCut(items []Projected, from, to, keepRecent int, advance func(cut int, 
 		return Cut{Kept: from, Turn: -1}
 	}
 	cut, sum, reached := allowed[0], 0, false
-	for i := to - 1; i >= from && !reached; i-- {
+	for i := len(items) - 1; i >= from && !reached; i-- {
 		n := items[i].estimate()
 		if sum += n; n == 0 || sum < keepRecent {
 			continue
@@ -47,20 +46,19 @@ func findCut(items []Projected, from, to, keepRecent int, advance func(cut int, 
 		next, _ := slices.BinarySearch(allowed, i)
 		reached, cut = true, allowed[min(next, len(allowed)-1)]
 	}
-	if advance != nil && advance(cut, reached) {
+	if reached && advance(cut) {
 		cut++
 	}
 	for cut > from && items[cut-1].Entry.Type != "compaction" && len(items[cut-1].Messages) == 0 {
 		cut--
 	}
-	c := Cut{Kept: cut, Turn: -1}
-	if cut < to && !items[cut].has((*Message).startsTurn) {
+	c := Cut{cut, -1}
+	if cut < len(items) && !items[cut].has((*Message).startsTurn) {
 		for i := cut; i >= from && c.Turn < 0; i-- {
 			if items[i].has((*Message).startsTurn) {
 				c.Turn = i
 			}
 		}
-		c.Split = c.Turn >= 0
 	}
 	return c
 }
@@ -88,8 +86,7 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	if n := len(path); n > 0 && path[n-1].Type == "compaction" {
 		return nil, AlreadyCompacted
 	}
-	proj := Project(path)
-	items := proj.Entries
+	items := Project(path)
 	p := &Preparation{Files: FileOps{}}
 	from := 0
 	if len(items) > 0 && items[0].Entry.Type == "compaction" {
@@ -101,17 +98,14 @@ func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 			p.Files.addPaths(true, c.Modified...)
 		}
 	}
-	p.TokensBefore = estimateProjected(proj, path).Tokens
-	to := len(items)
-	cut := findCut(items, from, to, keepRecent, func(at int, reached bool) bool {
-		return reached && onlyRecovery(items[at+1:to])
-	})
+	p.TokensBefore = estimateProjected(items, path).Tokens
+	cut := findCut(items, from, keepRecent, func(at int) bool { return onlyRecovery(items[at+1:]) })
 	if cut.Kept >= len(items) || items[cut.Kept].Entry.ID == "" {
 		return nil, TooSmall
 	}
-	p.FirstKept, p.Split = items[cut.Kept].Entry.ID, cut.Split
+	p.FirstKept, p.Split = items[cut.Kept].Entry.ID, cut.Turn >= 0
 	end := cut.Kept
-	if cut.Split {
+	if p.Split {
 		end = cut.Turn
 		p.Prefix = spokenMessages(items[cut.Turn:cut.Kept])
 	}

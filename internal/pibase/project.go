@@ -43,52 +43,35 @@ type Projected struct {
 }
 
 // Projection is a path as the model sees it.
-type Projection struct {
-	Entries         []Projected
-	Thinking        string
-	Provider, Model string
-}
+type Projection []Projected
 
 // Messages returns the messages in order.
-func (p *Projection) Messages() []*Message {
+func (p Projection) Messages() []*Message {
 	var out []*Message
-	for i := range p.Entries {
-		out = append(out, p.Entries[i].Messages...)
+	for i := range p {
+		out = append(out, p[i].Messages...)
 	}
 	return out
 }
 
 // Project returns what the model sees of a path: the newest compaction, what it
 // kept, what came later, with context edits applied.
-func Project(path []*Entry) *Projection {
-	p := &Projection{Thinking: "off"}
-	last := -1
-	for i, e := range path {
-		switch {
-		case e.Type == "thinking_level_change":
-			p.Thinking = e.Thinking
-		case e.Type == "model_change":
-			p.Provider, p.Model = e.Provider, e.Model
-		case e.Type == "message" && e.Message != nil && e.Message.Role == "assistant":
-			p.Provider, p.Model = e.Message.Provider, e.Message.Model
-		case e.Type == "compaction":
-			last = i
+func Project(path []*Entry) (p Projection) {
+	chosen := path
+	for i, c := range slices.Backward(path) {
+		if c.Type != "compaction" {
+			continue
 		}
-	}
-	var chosen []*Entry
-	if last < 0 {
-		chosen = path
-	} else {
-		c := path[last]
-		chosen = append(chosen, c)
+		chosen = []*Entry{c}
 		kept := false
-		for _, e := range path[:last] {
+		for _, e := range path[:i] {
 			kept = kept || e.ID == c.FirstKept
 			if kept && !(e.Message != nil && e.Message.Role == "system") {
 				chosen = append(chosen, e)
 			}
 		}
-		chosen = append(chosen, path[last+1:]...)
+		chosen = append(chosen, path[i+1:]...)
+		break
 	}
 	edits := make(map[string]*Entry)
 	for _, e := range chosen {
@@ -101,7 +84,7 @@ func Project(path []*Entry) *Projection {
 		if e.Type != "compaction" || i == 0 {
 			out.Messages = editedMessages(e, edits[e.ID])
 		}
-		p.Entries = append(p.Entries, out)
+		p = append(p, out)
 	}
 	return p
 }
@@ -147,28 +130,19 @@ func EstimateContext(msgs []*Message) Context {
 
 // estimateProjected estimates a projection as EstimateContext does: usage that is
 // older than the last edit or compaction says nothing about it.
-func estimateProjected(p *Projection, path []*Entry) Context {
+func estimateProjected(p Projection, path []*Entry) Context {
 	msgs := p.Messages()
 	c := EstimateContext(msgs)
 	if c.Index >= 0 {
 		at, n := "", 0
-		for i := range p.Entries {
-			n += len(p.Entries[i].Messages)
-			if c.Index < n {
-				at = p.Entries[i].Entry.ID
+		for i := range p {
+			if n += len(p[i].Messages); c.Index < n {
+				at = p[i].Entry.ID
 				break
 			}
 		}
-		reported, changed := -1, -1
-		for i, e := range path {
-			if e.ID == at && reported < 0 {
-				reported = i
-			}
-			if e.Type == "context_edit" || e.Type == "compaction" {
-				changed = i
-			}
-		}
-		if reported > changed {
+		reported := slices.IndexFunc(path, func(e *Entry) bool { return e.ID == at })
+		if reported >= 0 && !slices.ContainsFunc(path[reported:], func(e *Entry) bool { return e.Type == "context_edit" || e.Type == "compaction" }) {
 			return c
 		}
 	}
@@ -193,7 +167,7 @@ func CurrentSystem(msgs []*Message) *Message {
 			continue
 		}
 		if out == nil {
-			out = &Message{Role: "system", IsText: true, Time: m.Time, Standing: &Standing{}}
+			out = &Message{Role: "system", IsText: true, Standing: &Standing{}}
 		}
 		if t := contentText(m, "\n"); t != "" {
 			if out.Text != "" {

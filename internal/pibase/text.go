@@ -145,13 +145,9 @@ func (f FileOps) AddMessage(m *Message) {
 	}
 	for i := range blocks {
 		b := &blocks[i]
-		if path := decode.Str(b.Arguments, "path"); b.Type == "toolCall" && path != "" {
-			switch b.Name {
-			case "read":
-				f.addPaths(false, path)
-			case "write", "edit":
-				f.addPaths(true, path)
-			}
+		path, modifies := decode.Str(b.Arguments, "path"), b.Name == "write" || b.Name == "edit"
+		if b.Type == "toolCall" && path != "" && (b.Name == "read" || modifies) {
+			f.addPaths(modifies, path)
 		}
 	}
 }

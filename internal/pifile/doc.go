@@ -5,8 +5,7 @@
 // [Parse] finds the members of an entry, [ParseMessage] those of its message and
 // [ParseBlock] those of a content block. Values stay as they stand in the record:
 // readers differ in what they make of a broken one, and pi counts strings in
-// units that UTF-8 does not have. A caller that keeps [Entry.Raw] loses nothing,
-// not even members that this package does not know.
+// units that UTF-8 does not have.
 //
 // [MessageDrafts] writes a message as entries; [Draft.Record] gives an entry its
 // place in the tree. [WithPlace] and [WithoutHookRole] turn records of the

@@ -28,8 +28,6 @@ const (
 // Entry is an entry, or a header, with its members found. Which of them are there
 // depends on the type; those that are not are nil.
 type Entry struct {
-	Raw jsontext.Value
-
 	Type, ID, Parent string
 	Time             jsontext.Value
 
@@ -38,7 +36,7 @@ type Entry struct {
 
 	// Of compactions and branch summaries.
 	Summary, Details, FromHook jsontext.Value
-	FirstKept, KeptIndex       jsontext.Value // KeptIndex is what version 1 has
+	FirstKept                  jsontext.Value
 	TokensBefore, System       jsontext.Value
 	From                       jsontext.Value // the leaf that was left
 
@@ -51,11 +49,11 @@ type Entry struct {
 
 // Parse finds the members of an entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
-	e := Entry{Raw: raw}
+	var e Entry
 	decode.Find(
 		raw, decode.To("type", &e.Type), decode.To("id", &e.ID), decode.To("parentId", &e.Parent), decode.To("timestamp", &e.Time),
 		decode.To("message", &e.Message), decode.To("content", &e.Content), decode.To("summary", &e.Summary), decode.To("details", &e.Details),
-		decode.To("fromHook", &e.FromHook), decode.To("firstKeptEntryId", &e.FirstKept), decode.To("firstKeptEntryIndex", &e.KeptIndex),
+		decode.To("fromHook", &e.FromHook), decode.To("firstKeptEntryId", &e.FirstKept),
 		decode.To("tokensBefore", &e.TokensBefore), decode.To("systemMessage", &e.System), decode.To("fromId", &e.From),
 		decode.To("provider", &e.Provider), decode.To("modelId", &e.Model), decode.To("thinkingLevel", &e.Thinking), decode.To("name", &e.Name),
 		decode.To("targetId", &e.Target), decode.To("label", &e.Label), decode.To("replacement", &e.Replacement),

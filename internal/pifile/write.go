@@ -43,18 +43,9 @@ func parentOrNull(parent string) any {
 // Origin is what pi wants to know of an answer that a message does not say.
 type Origin struct{ Provider, Model string }
 
-func (o Origin) apiName() string {
-	switch o.Provider {
-	case "anthropic":
-		return "anthropic-messages"
-	case "openai":
-		return "openai-responses"
-	case "openai-codex":
-		return "openai-codex-responses"
-	case "google":
-		return "google-generative-ai"
-	}
-	return "openai-completions"
+// apiNames are pi's names of the APIs of providers; all others speak openai-completions.
+var apiNames = map[string]string{
+	"anthropic": "anthropic-messages", "openai": "openai-responses", "openai-codex": "openai-codex-responses", "google": "google-generative-ai",
 }
 
 // MessageDrafts writes a message as entries: one, or one for each result that it
@@ -111,8 +102,8 @@ func answerDraft(m *chat.Message, o Origin) Draft {
 		"cost", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`),
 	)
 	return MessageDraft(
-		"role", "assistant", "content", blocksOf(m.Parts), "api", o.apiName(), "provider", o.Provider, "model", cmp.Or(m.Model, o.Model),
-		"usage", usage, "stopReason", stop, "timestamp", int(m.Time),
+		"role", "assistant", "content", blocksOf(m.Parts), "api", cmp.Or(apiNames[o.Provider], "openai-completions"), "provider", o.Provider,
+		"model", cmp.Or(m.Model, o.Model), "usage", usage, "stopReason", stop, "timestamp", int(m.Time),
 	)
 }
 

@@ -3,6 +3,7 @@
 package quote
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -215,25 +216,15 @@ func headingWords(s string) string {
 	if n == 0 || n > 6 || n == len(s) || s[n] != ' ' && s[n] != '\t' {
 		return ""
 	}
-	if end := strings.IndexByte(s, '\n'); end >= 0 {
-		s = s[:end]
-	}
-	return strings.Trim(s[n:], " \t#*_:\r")
+	s, _, _ = strings.Cut(s[n:], "\n")
+	return strings.Trim(s, " \t#*_:\r")
 }
 
 // OwnHeading reports whether a heading could pass for one of ours, or for a role.
 func OwnHeading(h string) bool {
-	for _, s := range Headings {
-		if strings.EqualFold(h, s) {
-			return true
-		}
-	}
-	for _, w := range roleWords {
-		if HasFold(h, w) && (len(h) == len(w) || !isWord(h[len(w)])) {
-			return true
-		}
-	}
-	return HasFold(h, "instruction", "new instruction")
+	return slices.ContainsFunc(Headings, func(s string) bool { return strings.EqualFold(h, s) }) ||
+		slices.ContainsFunc(roleWords, func(w string) bool { return HasFold(h, w) && (len(h) == len(w) || !isWord(h[len(w)])) }) ||
+		HasFold(h, "instruction", "new instruction")
 }
 
 // Divider separates the summary of the history from that of a split turn.
@@ -246,16 +237,7 @@ func isWord(c byte) bool {
 // HasFold reports whether s starts with one of these ASCII prefixes in lower case,
 // whatever the case in s.
 func HasFold(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		i := 0
-		for i < len(p) && i < len(s) && (s[i] == p[i] || isLetter(s[i]) && s[i]|0x20 == p[i]) {
-			i++
-		}
-		if i == len(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return len(s) >= len(p) && strings.EqualFold(s[:len(p)], p) })
 }
 
 // Line quotes text that has to stand on one line.

@@ -1,7 +1,9 @@
+// Package text writes things as people read them.
 package text
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -89,4 +91,13 @@ func Brief(s string, n int) string {
 		out = append(out, r)
 	}
 	return string(out)
+}
+
+// Number writes an integer with separators: 258,400.
+func Number(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/winnow-llm/winnow/session"
@@ -67,12 +68,10 @@ func openFile(path string, o *Options) (*log, error) {
 	}
 	if l.header.Version < session.Version {
 		if h, err := readHeader(copyPath(path)); err == nil && h.ID == l.header.ID {
-			from := l.header.Version
-			l.r.Close()
-			if err := l.reopen(copyPath(path)); err != nil {
+			if err := l.goOnIn(copyPath(path)); err != nil {
+				l.r.Close()
 				return nil, err
 			}
-			l.note("version %d of this session is continued in %s", from, filepath.Base(l.path))
 		}
 	}
 	return l, nil
@@ -105,6 +104,17 @@ func (l *log) reopen(path string) error {
 	h.Raw = bytes.Clone(line)
 	l.path, l.header, l.r = path, h, f
 	l.offset, l.line, l.started, l.torn = 0, 0, false, false
+	return nil
+}
+
+// goOnIn goes on in the copy that a file of an older version is continued in.
+func (l *log) goOnIn(path string) error {
+	was, from := l.r, l.header.Version
+	if err := l.reopen(path); err != nil {
+		return err
+	}
+	was.Close()
+	l.note("version %d of this session is continued in %s", from, filepath.Base(path))
 	return nil
 }
 
@@ -153,25 +163,13 @@ func (l *log) Load(ctx context.Context) ([]session.Record, error) { return l.loa
 // LoadPiece reads about size bytes of records, and returns none at the end. Files of
 // older versions are read whole.
 func (l *log) LoadPiece(ctx context.Context, size int) ([]session.Record, error) {
-	for {
-		before := l.readUntil()
-		recs, err := l.load(ctx, size)
-		if err != nil || len(recs) > 0 || l.readUntil() == before {
-			return recs, err
-		}
-	}
+	return l.load(ctx, size)
 }
 
 // Reread reads the bytes of a record again.
 func (l *log) Reread(at int64, raw []byte) error {
 	_, err := l.r.ReadAt(raw, at)
 	return err
-}
-
-func (l *log) readUntil() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.offset
 }
 
 // load reads records from at least size bytes; 0 reads all.
@@ -182,24 +180,29 @@ func (l *log) load(ctx context.Context, size int) ([]session.Record, error) {
 	if l.closed {
 		return nil, session.ErrClosed
 	}
-	unlock, err := lockFile(ctx, l.r, false, l.o.LockTimeout)
-	if err != nil {
-		return nil, writeError("read", l.path, err)
-	}
 	if l.header.Version < session.Version {
 		size = 0
 	}
-	data, err := l.readRest(size)
-	unlock()
-	if err != nil {
-		return nil, writeError("read", l.path, err)
+	for {
+		before := l.offset
+		data, err := l.readRest(ctx, size)
+		if err != nil {
+			return nil, writeError("read", l.path, err)
+		}
+		if recs := l.takeRecords(data); len(recs) > 0 || l.offset == before {
+			return recs, nil
+		}
 	}
-	return l.takeRecords(data), nil
 }
 
 // readRest reads the file from where the last reading ended: all of it, or with a
 // size the whole lines in about that many bytes.
-func (l *log) readRest(size int) ([]byte, error) {
+func (l *log) readRest(ctx context.Context, size int) ([]byte, error) {
+	unlock, err := lockFile(ctx, l.r, false, l.o.LockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	info, err := l.r.Stat()
 	if err != nil {
 		return nil, err
@@ -288,17 +291,10 @@ func (l *log) writeRecords(ctx context.Context, recs [][]byte) error {
 	w, r, path := l.w, l.r, l.path
 	l.mu.Unlock()
 
-	n := 1
-	for _, rec := range recs {
-		n += len(rec) + 1
+	if slices.ContainsFunc(recs, func(rec []byte) bool { return bytes.IndexByte(rec, '\n') >= 0 }) {
+		return &session.Error{Op: "append to", Session: path, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
 	}
-	buf := make([]byte, 0, n)
-	for _, rec := range recs {
-		if bytes.IndexByte(rec, '\n') >= 0 {
-			return &session.Error{Op: "append to", Session: path, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
-		}
-		buf = append(append(buf, rec...), '\n')
-	}
+	buf := bytes.Join(append(slices.Clip(recs), nil), []byte{'\n'}) // the last line has an end too
 	unlock, err := lockFile(ctx, w, true, l.o.LockTimeout)
 	if err != nil {
 		return writeError("append to", path, err)
@@ -308,10 +304,7 @@ func (l *log) writeRecords(ctx context.Context, recs [][]byte) error {
 	if err == nil {
 		err = w.Sync()
 	}
-	if err != nil {
-		return writeError("append to", path, err)
-	}
-	return nil
+	return writeError("append to", path, err)
 }
 
 // addTo adds bytes to the end of the file, after a line end if someone left a

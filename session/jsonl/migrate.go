@@ -83,11 +83,5 @@ func (l *log) moveToCopy(ctx context.Context) error {
 			return writeError("copy", path, err)
 		}
 	}
-	was, from := l.r, l.header.Version
-	if err := l.reopen(path); err != nil {
-		return err
-	}
-	was.Close()
-	l.note("version %d of this session is continued in %s", from, filepath.Base(path))
-	return nil
+	return l.goOnIn(path)
 }

@@ -75,10 +75,11 @@ func (s *store) Create(_ context.Context, h session.Header, recs iter.Seq2[[]byt
 	}
 	stamp := strings.NewReplacer(":", "-", ".", "-").Replace(h.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
 	path := filepath.Join(s.dir, stamp+"_"+h.ID+extension)
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, writeError("create", path, err)
+	err := os.MkdirAll(s.dir, 0o700)
+	if err == nil {
+		err = writeWhole(path, session.HeaderRecord(h), recs)
 	}
-	if err := writeWhole(path, session.HeaderRecord(h), recs); err != nil {
+	if err != nil {
 		return nil, writeError("create", path, err)
 	}
 	return OpenFile(path, &s.o)
@@ -268,20 +269,17 @@ func (s *store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 		all = all[:min(limit, len(all))]
 	}
 	for i := range all {
-		all[i].Name = lastName(all[i].Path, all[i].Bytes)
-		all[i].Title = firstWords(all[i].Path)
+		if f, err := os.Open(all[i].Path); err == nil {
+			all[i].Title, all[i].Name = firstWords(f), lastName(f, all[i].Bytes)
+			f.Close()
+		}
 	}
 	return all, nil
 }
 
 // firstWords finds how the user's first message begins, near the start of a
 // file.
-func firstWords(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
+func firstWords(f io.Reader) string {
 	b := bufio.NewReader(io.LimitReader(f, 256<<10))
 	for range 12 {
 		line, err := b.ReadBytes('\n')
@@ -300,12 +298,7 @@ func firstWords(path string) string {
 
 // lastName finds a session's name: the last one in its file, which is looked
 // through from its end.
-func lastName(path string, size int64) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
+func lastName(f io.ReaderAt, size int64) string {
 	start := []byte("\n{\"type\":\"session_info\"")
 	buf := make([]byte, min(size, 64<<10)+int64(len(start)))
 	for end := size; end > 0; {
@@ -376,8 +369,11 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// writeError says what to do about an error of the file system.
+// writeError says what to do about an error of the file system; nil is none.
 func writeError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	e := &session.Error{Op: op, Session: path, Problem: err.Error(), Err: err}
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -2,10 +2,11 @@ package postgres
 
 import "github.com/winnow-llm/winnow/internal/pg"
 
-// schema is the tables of sessions. The entries of a session are numbered without
-// gaps: a writer holds the session's row. indexed is up to where its words are in
-// the index.
-var schema = pg.Schema{Part: "sessions", Steps: []string{`
+// Schema returns the tables that the store needs, for a program that makes them. The
+// entries of a session are numbered without gaps: a writer holds the session's row.
+// indexed is up to where its words are in the index.
+func Schema() pg.Schema {
+	return pg.Schema{Part: "sessions", Steps: []string{`
 create table winnow.sessions (
 	key      bigserial primary key,
 	id       text not null unique,
@@ -34,6 +35,4 @@ create table winnow.words (
 );
 create index words_words on winnow.words using gin (words);
 `}}
-
-// Schema returns the tables that the store needs, for a program that makes them.
-func Schema() pg.Schema { return schema }
+}

@@ -51,7 +51,7 @@ func Open(ctx context.Context, address string, o *Options) (session.Store, error
 		DB: db, Name: db.Name(), Timeout: c.Timeout, Hint: addHint,
 		Index: rows.Index{Add: addWords, Words: func(text string) string { return strings.Join(indexWords(text), " ") }, Search: searchWords, Match: matchQuery},
 	}
-	if _, _, err := db.Prepare(ctx, schema); err != nil {
+	if _, _, err := db.Prepare(ctx, Schema()); err != nil {
 		db.Close()
 		var newer *pg.NewerError
 		if errors.As(err, &newer) {

@@ -5,6 +5,7 @@ package commit
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -59,13 +60,11 @@ func (g *Group) wait(ctx context.Context, t *ticket) error {
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		for i, q := range g.queue {
-			if q == t {
-				g.failAll(g.queue[i:], ErrWithdrawn)
-				g.queue = g.queue[:i]
-				t.err = ctx.Err()
-				return t.err
-			}
+		if i := slices.Index(g.queue, t); i >= 0 {
+			g.failAll(g.queue[i:], ErrWithdrawn)
+			g.queue = g.queue[:i]
+			t.err = ctx.Err()
+			return t.err
 		}
 		if t.done {
 			return t.err
@@ -99,7 +98,6 @@ func (g *Group) wait(ctx context.Context, t *ticket) error {
 	if err != nil { // records queued meanwhile follow on those that failed
 		g.failAll(g.queue, err)
 		g.queue = nil
-		g.failed = err
 	}
 	return t.err
 }

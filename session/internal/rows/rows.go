@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -456,10 +457,9 @@ func addRecords(ctx context.Context, c sqldb.Conn, key int64, id string, recs []
 // lastName returns the name that records give their session, the last one where
 // there are several; nil where they give none.
 func lastName(recs [][]byte) *string {
-	for i := len(recs) - 1; i >= 0; i-- {
-		if bytes.HasPrefix(recs[i], []byte(`{"type":"session_info"`)) {
-			name := cleanText(decode.Str(recs[i], "name"))
-			return &name
+	for _, raw := range slices.Backward(recs) {
+		if bytes.HasPrefix(raw, []byte(`{"type":"session_info"`)) {
+			return new(cleanText(decode.Str(raw, "name")))
 		}
 	}
 	return nil
