@@ -14,7 +14,7 @@ func Count(s string) int {
 func (v *vocab) countTokens(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
-		end := v.nextPieceEnd(s, i)
+		end := v.pieceEnd(s, i)
 		n += v.countPiece(s, i, end)
 		i = end
 	}
