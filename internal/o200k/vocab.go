@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sync"
-	"unicode/utf8"
 )
 
 // packed is the vocabulary as the command tools/vocab writes it: for every
@@ -48,15 +47,10 @@ type vocab struct {
 
 	cache cache
 
-	// single, pairs and runes are the tokens that merging starts with: of each
-	// byte, of two neighbouring bytes, of each character that UTF-8 writes in
-	// three bytes; or none. torn has the bit before<<8 | after where a token
-	// holds these two bytes with a border of characters between them, and a
-	// part of a character at one of its ends.
+	// single and pairs are the tokens that merging starts with: of each byte, and of
+	// two neighbouring bytes, or none.
 	single [256]uint32
 	pairs  [1 << 16]uint32
-	runes  [1 << 16]uint32
-	torn   [1 << 16 / 64]uint64
 
 	// merges holds left<<36 | right<<18 | merge for every merge there is;
 	// maybe, which is small, rules most other pairs out.
@@ -86,7 +80,7 @@ func unpackVocab() *vocab {
 	clear(v.rare[:])
 	clear(v.long[:])
 	for i := range v.pairs {
-		v.pairs[i], v.runes[i] = none, none
+		v.pairs[i] = none
 	}
 	for id := range uint32(256) {
 		b := packed[8+id]
@@ -139,9 +133,6 @@ func (v *vocab) addToken(left, right, id uint32) {
 // addShort adds a token of n <= 8 bytes.
 func (v *vocab) addShort(id uint32, word uint64, n int) {
 	v.lengths[id], v.words[id] = uint8(n), word
-	if word&(0x80|0x80<<(8*n-8)) != 0 {
-		v.addRunes(id)
-	}
 	key, ok := shortKey(word, n)
 	switch {
 	case !ok:
@@ -160,9 +151,6 @@ func (v *vocab) addLong(id, left, right uint32, n int) {
 	v.copyToken(v.text[start:], left)
 	v.copyToken(v.text[start+int(v.lengths[left]):], right)
 	v.used += n
-	if v.text[start] >= utf8.RuneSelf || v.text[start+n-1] >= utf8.RuneSelf {
-		v.addRunes(id)
-	}
 	v.indexLong(id)
 }
 
@@ -177,23 +165,6 @@ func insertEntry(table []uint64, slot, entry uint64) {
 		slot = (slot + 1) & uint64(len(table)-1)
 	}
 	table[slot] = entry
-}
-
-// addRunes enters a token in runes and torn, where it belongs there.
-func (v *vocab) addRunes(id uint32) {
-	var buf [8]byte
-	token := v.tokenBytes(id, &buf)
-	if utf8.Valid(token) {
-		if r, n := utf8.DecodeRune(token); n == 3 && n == len(token) {
-			v.runes[r] = id
-		}
-		return
-	}
-	for i := 1; i < len(token); i++ {
-		if utf8.RuneStart(token[i]) {
-			v.torn[uint(token[i-1])<<2|uint(token[i])>>6] |= 1 << (token[i] % 64)
-		}
-	}
 }
 
 // tokenBytes returns the bytes of a token, for which it may use buf.
@@ -213,12 +184,6 @@ func (v *vocab) copyToken(b []byte, id uint32) {
 	} else {
 		binary.LittleEndian.PutUint64(b, word)
 	}
-}
-
-// isTorn tells whether a token may start or end inside one of the characters
-// that meet between these two bytes, and reach into the other.
-func (v *vocab) isTorn(before, after byte) bool {
-	return v.torn[uint(before)<<2|uint(after)>>6]>>(after%64)&1 != 0
 }
 
 // mergedToken returns the token that two neighbours merge into, or none.
