@@ -220,25 +220,18 @@ func hashKey(key uint64) uint64 { return (key ^ key>>29) * 0x9E3779B97F4A7C15 }
 
 // isCommon and isRare tell whether a key is in one of the sets.
 func (v *vocab) isCommon(key uint64) bool {
-	for slot := hashKey(key) >> (64 - commonBits); ; slot = (slot + 1) % uint64(len(v.common)) {
-		switch v.common[slot] {
-		case key:
-			return true
-		case 0:
-			return false
-		}
-	}
+	return hasKey(v.common[:], hashKey(key)>>(64-commonBits), key)
 }
 
 func (v *vocab) isRare(key uint64) bool {
-	for slot := hashKey(key) >> (64 - rareBits); ; slot = (slot + 1) % uint64(len(v.rare)) {
-		switch v.rare[slot] {
-		case key:
-			return true
-		case 0:
-			return false
-		}
+	return hasKey(v.rare[:], hashKey(key)>>(64-rareBits), key)
+}
+
+func hasKey(table []uint64, slot, key uint64) bool {
+	for table[slot] != key && table[slot] != 0 {
+		slot = (slot + 1) & uint64(len(table)-1)
 	}
+	return table[slot] != 0
 }
 
 // isLong tells whether p is one of the tokens that are in neither set.
