@@ -213,8 +213,10 @@ func String(v jsontext.Value) (string, error) {
 	if v[0] != '"' || len(v) < 2 {
 		return "", wrongType(v, "a string")
 	}
-	if word := commonWord(v[1 : len(v)-1]); word != "" && v[len(v)-1] == '"' {
-		return word, nil
+	if len(v) < 16 && v[len(v)-1] == '"' {
+		if word, ok := commonWords[string(v[1:len(v)-1])]; ok {
+			return word, nil
+		}
 	}
 	if buf, ok := unquoteShort(v[1 : len(v)-1]); ok && v[len(v)-1] == '"' {
 		return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
@@ -226,32 +228,11 @@ func String(v jsontext.Value) (string, error) {
 	return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
 }
 
-// commonWord returns a word that most records have, so that it takes no memory: a
-// small string that is soon gone would keep its place beside one that stays.
-func commonWord(body []byte) string {
-	switch string(body) {
-	case "message":
-		return "message"
-	case "text":
-		return "text"
-	case "user":
-		return "user"
-	case "assistant":
-		return "assistant"
-	case "toolCall":
-		return "toolCall"
-	case "toolResult":
-		return "toolResult"
-	case "toolUse":
-		return "toolUse"
-	case "stop":
-		return "stop"
-	case "tool_use":
-		return "tool_use"
-	case "tool_result":
-		return "tool_result"
-	}
-	return ""
+// commonWords are words that most records have, so that they take no memory: a small
+// string that is soon gone would keep its place beside one that stays.
+var commonWords = map[string]string{
+	"message": "message", "text": "text", "user": "user", "assistant": "assistant", "stop": "stop",
+	"toolCall": "toolCall", "toolResult": "toolResult", "toolUse": "toolUse", "tool_use": "tool_use", "tool_result": "tool_result",
 }
 
 // unquoteShort resolves the short escapes, which is all that most strings have. It
