@@ -9,34 +9,29 @@ import (
 
 // countPiece returns the number of tokens of the piece s[i:end].
 func (v *vocab) countPiece(s string, i, end int) int {
-	n := end - i
-	var k key
+	n, piece := end-i, s[i:end]
+	if n > cached {
+		return v.countNew(piece)
+	}
 	short, ok := uint64(0), false
-	switch {
-	case n <= 8:
+	if n <= 8 {
+		var word uint64
 		if len(s)-i >= 8 {
 			spare := (64 - 8*n) & 63
-			k[0] = load64(s, i) << spare >> spare
+			word = load64(s, i) << spare >> spare
 		} else {
 			for j := end - 1; j >= i; j-- {
-				k[0] = k[0]<<8 | uint64(s[j])
+				word = word<<8 | uint64(s[j])
 			}
 		}
-		if short, ok = shortKey(k[0], n); ok && v.isCommon(short) {
+		if short, ok = shortKey(word, n); ok && (v.isCommon(short) || v.isRare(short)) {
 			return 1
 		}
-	case n <= cached:
-		k = keyOf(s, i, end)
-	default:
-		return v.countNew(s[i:end])
 	}
-	l := v.cache.line(k, n)
-	c := l.get(k, n)
+	c := v.cache.get(piece)
 	if c == 0 {
-		if c = 1; !ok || !v.isRare(short) {
-			c = v.countNew(s[i:end])
-		}
-		l.put(k, n, c)
+		c = v.countNew(piece)
+		v.cache.put(piece, c)
 	}
 	return c
 }

@@ -72,7 +72,7 @@ func unpackVocab() *vocab {
 	if packed[:4] != "o2k1" || uint32(load64(packed, 0)>>32) != size {
 		panic("o200k: vocab.bin is not the vocabulary this package was written for: run go generate ./internal/o200k")
 	}
-	v := new(vocab)
+	v := &vocab{cache: cache{counts: map[string]int{}}}
 	v.classes.fill()
 	// These are zero already. Writing to fresh memory before it is read, here
 	// and below, saves one of two page faults for every page.
