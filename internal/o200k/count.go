@@ -1,9 +1,6 @@
 package o200k
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Count returns the number of tokens of s.
 func Count(s string) int {
@@ -27,10 +24,5 @@ func toValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/2)
-	for _, r := range s {
-		b.WriteRune(r)
-	}
-	return b.String()
+	return string([]rune(s))
 }
