@@ -2,6 +2,7 @@ package token
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -25,14 +26,7 @@ type ConversationEstimator interface {
 }
 
 // Names returns the names that [Named] knows.
-func Names() []string {
-	names := []string{"chars/4", "neurolink", "operator-use", "pi", "picoclaw", "umbra"}
-	for p := range providerMultipliers {
-		names = append(names, "neurolink:"+p, "neurolink:"+p+":code")
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(estimators)) }
 
 // Named returns an estimator that another system uses. They are here to be
 // compared with and to run that system's own cases: the truth is up to twice what
@@ -48,32 +42,30 @@ func Names() []string {
 //	picoclaw             two tokens for five characters, 256 for media
 //	umbra                a quarter of the length as JSON
 func Named(name string) (ConversationEstimator, error) {
-	switch name {
-	case "chars/4":
-		return characters{per: 4, factor: 1}, nil
-	case "neurolink":
-		name += ":openai"
-	case "operator-use":
-		return characters{per: 4, factor: 1, image: 1200, down: true}, nil
-	case "pi":
-		return characters{per: 4, factor: 1, image: 1200}, nil
-	case "picoclaw":
-		return picoclaw{}, nil
-	case "umbra":
-		return umbra{}, nil
-	}
-	if rest, ok := strings.CutPrefix(name, "neurolink:"); ok {
-		provider, code := strings.CutSuffix(rest, ":code")
-		if m, ok := providerMultipliers[provider]; ok {
-			c := characters{per: 4, factor: m * 1.15, message: 4, conversation: 24, image: 1024}
-			if code {
-				c.per = 3
-			}
-			return c, nil
-		}
+	if e, ok := estimators[name]; ok {
+		return e, nil
 	}
 	return nil, fmt.Errorf("token: no estimator is called %q; the names are %s", name, strings.Join(Names(), ", "))
 }
+
+// estimators are those of other systems by their names.
+var estimators = func() map[string]ConversationEstimator {
+	all := map[string]ConversationEstimator{
+		"chars/4":      characters{per: 4, factor: 1},
+		"operator-use": characters{per: 4, factor: 1, image: 1200, down: true},
+		"pi":           characters{per: 4, factor: 1, image: 1200},
+		"picoclaw":     picoclaw{},
+		"umbra":        umbra{},
+	}
+	for p, m := range providerMultipliers {
+		c := characters{per: 4, factor: m * 1.15, message: 4, conversation: 24, image: 1024}
+		all["neurolink:"+p] = c
+		c.per = 3
+		all["neurolink:"+p+":code"] = c
+	}
+	all["neurolink"] = all["neurolink:openai"]
+	return all
+}()
 
 // providerMultipliers are those of the neurolink compactor, relative to GPT.
 var providerMultipliers = map[string]float64{
