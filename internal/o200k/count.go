@@ -4,12 +4,8 @@ import "unicode/utf8"
 
 // Count returns the number of tokens of s.
 func Count(s string) int {
-	return load().countTokens(toValidUTF8(s))
-}
-
-// countTokens returns the number of tokens of valid UTF-8.
-func (v *vocab) countTokens(s string) int {
-	n := 0
+	v, n := load(), 0
+	s = toValidUTF8(s)
 	for i := 0; i < len(s); {
 		end := v.pieceEnd(s, i)
 		n += v.countPiece(s, i, end)

@@ -140,8 +140,9 @@ func (v *vocab) addShort(id uint32, word uint64, n int) {
 func (v *vocab) addLong(id, left, right uint32, n int) {
 	start := v.used
 	v.lengths[id], v.words[id] = uint8(n), uint64(start)
-	v.copyToken(v.text[start:], left)
-	v.copyToken(v.text[start+int(v.lengths[left]):], right)
+	var buf [8]byte
+	copy(v.text[start:], v.tokenBytes(left, &buf))
+	copy(v.text[start+int(v.lengths[left]):], v.tokenBytes(right, &buf))
 	v.used += n
 	v.indexLong(id)
 }
@@ -167,15 +168,6 @@ func (v *vocab) tokenBytes(id uint32, buf *[8]byte) []byte {
 	}
 	binary.LittleEndian.PutUint64(buf[:], word)
 	return buf[:n]
-}
-
-// copyToken copies a token to b. It may write up to eight bytes more.
-func (v *vocab) copyToken(b []byte, id uint32) {
-	if n, word := int(v.lengths[id]), v.words[id]; n > 8 {
-		copy(b, v.text[word:int(word)+n])
-	} else {
-		binary.LittleEndian.PutUint64(b, word)
-	}
 }
 
 // mergedToken returns the token that two neighbours merge into, or none.
@@ -231,25 +223,17 @@ func (v *vocab) isLong(p string) bool {
 	if len(p) > longest {
 		return false
 	}
+	var buf [8]byte
 	hash := hashBytes(p)
 	for slot := hash >> (64 - longBits); ; slot = (slot + 1) % uint64(len(v.long)) {
 		e := v.long[slot]
 		if e == 0 {
 			return false
 		}
-		if id := uint32(e & idMask); (e^hash)&^idMask == 0 && v.tokenIs(id, p) {
+		if id := uint32(e & idMask); (e^hash)&^idMask == 0 && string(v.tokenBytes(id, &buf)) == p {
 			return true
 		}
 	}
-}
-
-// tokenIs tells whether a token is p, which has at least eight bytes.
-func (v *vocab) tokenIs(id uint32, p string) bool {
-	n, word := int(v.lengths[id]), v.words[id]
-	if n <= 8 {
-		return n == len(p) && word == load64(p, 0)
-	}
-	return string(v.text[word:int(word)+n]) == p
 }
 
 // hashBytes is a hash of at least eight bytes.
