@@ -51,18 +51,14 @@ func decodeBlock(raw jsontext.Value, depth int) (chat.Part, error) {
 	case "image", "document", "image_url", "video_url", "input_image", "input_audio", "input_file", "file":
 		p = f.media(t, raw)
 	default:
-		return opaquePart(t, raw, useID, callID, pairID(t, id)), f.err
+		// A provider's own call is known by its id. Other ids (of messages, containers,
+		// files) tie nothing together.
+		if !strings.HasSuffix(t, "_use") && !strings.HasSuffix(t, "_call") && !strings.HasSuffix(t, "_request") {
+			id = nil
+		}
+		return opaquePart(t, raw, useID, callID, id), f.err
 	}
 	return p, f.err
-}
-
-// pairID returns the id of a block that a provider's own tool call is known
-// by. Other ids (of messages, containers, files) tie nothing together.
-func pairID(kind string, id jsontext.Value) jsontext.Value {
-	if strings.HasSuffix(kind, "_use") || strings.HasSuffix(kind, "_call") || strings.HasSuffix(kind, "_request") {
-		return id
-	}
-	return nil
 }
 
 // opaquePart returns a part that keeps the raw JSON, with the first id that is there.
