@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -218,9 +217,6 @@ func String(v jsontext.Value) (string, error) {
 			return word, nil
 		}
 	}
-	if buf, ok := unquoteShort(v[1 : len(v)-1]); ok && v[len(v)-1] == '"' {
-		return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
-	}
 	buf, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
 	if err != nil && !v.IsValid(jsontext.AllowInvalidUTF8(true)) { // unquoting mends what is only not UTF-8
 		return "", &Error{Problem: "a string that is not valid JSON"}
@@ -234,30 +230,6 @@ var commonWords = map[string]string{
 	"message": "message", "text": "text", "user": "user", "assistant": "assistant", "stop": "stop",
 	"toolCall": "toolCall", "toolResult": "toolResult", "toolUse": "toolUse", "tool_use": "tool_use", "tool_result": "tool_result",
 }
-
-// unquoteShort resolves the short escapes, which is all that most strings have. It
-// returns false for everything that needs more care.
-func unquoteShort(body []byte) ([]byte, bool) {
-	out := make([]byte, 0, len(body))
-	for {
-		n := bytes.IndexByte(body, '\\')
-		if n < 0 {
-			out = append(out, body...)
-			return out, utf8.Valid(out)
-		}
-		if n+1 >= len(body) {
-			return nil, false
-		}
-		c := shortEscape[body[n+1]]
-		if c == 0 {
-			return nil, false
-		}
-		out = append(append(out, body[:n]...), c)
-		body = body[n+2:]
-	}
-}
-
-var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // Int returns a JSON number as an integer, cut towards zero. Null and a missing value are 0.
 func Int(v jsontext.Value) (int, error) {
