@@ -3,6 +3,7 @@ package o200k
 import (
 	_ "embed"
 	"encoding/binary"
+	"hash/maphash"
 	"math/bits"
 	"sync"
 )
@@ -64,6 +65,8 @@ type vocab struct {
 	text    [1 << 20]byte
 	used    int // bytes of text
 }
+
+var seed = maphash.MakeSeed()
 
 // load returns the vocabulary, which the first call unpacks.
 var load = sync.OnceValue(unpackVocab)
@@ -149,7 +152,7 @@ func (v *vocab) addLong(id, left, right uint32, n int) {
 
 func (v *vocab) indexLong(id uint32) {
 	var buf [8]byte
-	hash := hashBytes(v.tokenBytes(id, &buf))
+	hash := maphash.Bytes(seed, v.tokenBytes(id, &buf))
 	insertEntry(v.long[:], hash>>(64-longBits), hash&^idMask|uint64(id))
 }
 
@@ -224,7 +227,7 @@ func (v *vocab) isLong(p string) bool {
 		return false
 	}
 	var buf [8]byte
-	hash := hashBytes(p)
+	hash := maphash.String(seed, p)
 	for slot := hash >> (64 - longBits); ; slot = (slot + 1) % uint64(len(v.long)) {
 		e := v.long[slot]
 		if e == 0 {
@@ -234,20 +237,6 @@ func (v *vocab) isLong(p string) bool {
 			return true
 		}
 	}
-}
-
-// hashBytes is a hash of at least eight bytes.
-func hashBytes[T string | []byte](p T) uint64 {
-	h := uint64(len(p))
-	for i := 0; i < len(p)-8; i += 8 {
-		h = mixHash(h, load64(p, i))
-	}
-	return mixHash(h, load64(p, len(p)-8))
-}
-
-func mixHash(h, x uint64) uint64 {
-	hi, lo := bits.Mul64(h^x^0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
-	return hi ^ lo
 }
 
 // Tokens calls f with the bytes of every token, in the order of their ranks. Some
