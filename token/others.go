@@ -64,7 +64,7 @@ type beyond struct {
 // counts text with the table and the scale of its profile.
 func measureNonASCII(t *boundary.Table, s string, p *profile) beyond {
 	var b beyond
-	order := order{s: s, table: t, standard: tables[profiles[O200K].table]()}
+	order := newOrder(t, s)
 	runes().Each(s, func(from, to int) {
 		r := newRun(s, from, to)
 		part := p.scale * t.Part(s, r.from, r.to)
@@ -80,7 +80,7 @@ func measureNonASCII(t *boundary.Table, s string, p *profile) beyond {
 		}
 		b.tokens += n
 		b.instead += part
-	}, order.readRun)
+	}, order.takeRun)
 	b.random = p.scale * order.missingTokens()
 	return b
 }

@@ -83,8 +83,10 @@ const near = 8
 
 // Each calls other for every run of characters that are neither ASCII nor known,
 // and words for runs of known ones between ASCII and such runs, with the run's
-// first byte and the byte after its last.
-func (m *Runes) Each(s string, other, words func(from, to int)) {
+// first byte and the byte after its last. Of runs that end before the place that
+// words returned last, it is not told.
+func (m *Runes) Each(s string, other func(from, to int), words func(from, to int) int) {
+	next := 0
 	// A run of others goes from from to to, and gap known characters follow it.
 	// The known ones before it start at start.
 	from, to, gap := -1, 0, 0
@@ -101,8 +103,8 @@ func (m *Runes) Each(s string, other, words func(from, to int)) {
 		case n > 1 && m.Known(r):
 			gap++
 		case from < 0:
-			if from = i; from > start {
-				words(start, from)
+			if from = i; from > start && from > next {
+				next = words(start, from)
 			}
 			fallthrough
 		default:
@@ -115,8 +117,8 @@ func (m *Runes) Each(s string, other, words func(from, to int)) {
 			from, start = -1, to
 		}
 		if ends {
-			if i > start {
-				words(start, i)
+			if i > start && i > next {
+				next = words(start, i)
 			}
 			i = nextOther(s, i)
 			start = i
