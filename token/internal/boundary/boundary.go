@@ -87,7 +87,7 @@ func (t *Table) Sum(s string) (sum uint64, groups int, k Kind) {
 				digits = digits>>1 | digitFlags(x)
 				all |= x
 			}
-			run.readBlock(s, digits)
+			run.readBlock(digits)
 			s = s[64:]
 		}
 		sum = a + b
