@@ -95,7 +95,7 @@ func (c *Client) callWithRetries(ctx context.Context, req *Request, text func(st
 	t := &try{c: c, body: body, stream: text != nil, estimate: estimateTokens(req)}
 	t.emit = func(words string) error {
 		if t.size += len(words); t.size > c.o.MaxAnswer {
-			return errTooLarge
+			return &http.MaxBytesError{Limit: int64(c.o.MaxAnswer)}
 		}
 		if text == nil {
 			return nil

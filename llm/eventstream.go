@@ -33,8 +33,11 @@ type frameReader struct {
 	buf bytes.Buffer
 }
 
-// errFrame says that bytes do not make a frame.
-var errFrame = errors.New("the stream does not consist of AWS frames")
+// errFrame says that bytes do not make a frame, errHeader why.
+var (
+	errFrame  = errors.New("the stream does not consist of AWS frames")
+	errHeader = fmt.Errorf("%w: a header is cut off", errFrame)
+)
 
 // next returns the next frame. At the end of the stream the error is [io.EOF];
 // inside a frame it is [io.ErrUnexpectedEOF].
@@ -81,24 +84,26 @@ var headerSizes = map[byte]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 func (f *frame) readHeaders(b []byte) error {
 	kind := ""
 	for len(b) > 0 {
-		name, rest, ok := takeSized(b, 1)
-		if !ok || len(rest) == 0 {
-			return fmt.Errorf("%w: a header is cut off", errFrame)
+		end := 1 + int(b[0]) // of the name, behind which its value's type stands
+		if len(b) <= end {
+			return errHeader
 		}
-		typ, rest := rest[0], rest[1:]
-		var value []byte
-		switch size, fixed := headerSizes[typ]; {
-		case fixed:
-			value, rest, ok = splitAt(rest, size)
-		case typ == 6 || typ == 7: // bytes and texts
-			value, rest, ok = takeSized(rest, 2)
-		default:
-			ok = false
+		name, typ := string(b[1:end]), b[end]
+		b = b[end+1:]
+		size, fixed := headerSizes[typ]
+		if !fixed { // bytes and texts have their length before them
+			if typ != 6 && typ != 7 || len(b) < 2 {
+				return errHeader
+			}
+			size = int(binary.BigEndian.Uint16(b))
+			b = b[2:]
 		}
-		if !ok {
-			return fmt.Errorf("%w: a header is cut off", errFrame)
+		if len(b) < size {
+			return errHeader
 		}
-		switch string(name) {
+		value := b[:size]
+		b = b[size:]
+		switch name {
 		case ":message-type":
 			kind = string(value)
 		case ":event-type":
@@ -108,31 +113,11 @@ func (f *frame) readHeaders(b []byte) error {
 		case ":error-message":
 			f.payload = bytes.Clone(value)
 		}
-		b = rest
 	}
 	if (kind == "exception" || kind == "error") && f.exception == "" {
 		f.exception = "exception"
 	}
 	return nil
-}
-
-// takeSized reads bytes behind their length, a number of one or two bytes.
-func takeSized(b []byte, width int) (value, rest []byte, ok bool) {
-	if len(b) < width {
-		return nil, nil, false
-	}
-	n := int(b[0])
-	if width == 2 {
-		n = int(binary.BigEndian.Uint16(b))
-	}
-	return splitAt(b[width:], n)
-}
-
-func splitAt(b []byte, n int) (value, rest []byte, ok bool) {
-	if len(b) < n {
-		return nil, nil, false
-	}
-	return b[:n], b[n:], true
 }
 
 // verdict says what an exception inside a stream means.

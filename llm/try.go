@@ -28,10 +28,7 @@ type try struct {
 	given    bool // words were handed on
 }
 
-var (
-	errIdle     = errors.New("nothing arrived on the stream")
-	errTooLarge = errors.New("the answer is too large")
-)
+var errIdle = errors.New("nothing arrived on the stream")
 
 // maxErrorBody is as much as is read of an error.
 const maxErrorBody = 64 << 10
@@ -98,9 +95,9 @@ func (t *try) readAnswer(resp *http.Response, beat func()) (*wire.Answer, error)
 		body = sniffStreamed(body, &streamed)
 	}
 	if streamed {
-		return t.c.codec.readStream(&limited{body, int64(4 * t.c.o.MaxAnswer)}, t.emit)
+		return t.c.codec.readStream(http.MaxBytesReader(nil, io.NopCloser(body), int64(4*t.c.o.MaxAnswer)), t.emit)
 	}
-	raw, err := io.ReadAll(&limited{body, int64(t.c.o.MaxAnswer)})
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, io.NopCloser(body), int64(t.c.o.MaxAnswer)))
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +211,7 @@ func (t *try) brokenCallError(ctx context.Context, err error) *Error {
 		return t.verdictError(*verdict, nil)
 	case errors.As(err, &setup):
 		return t.verdictError(wire.Verdict{Kind: wire.KindAuth, Message: strings.TrimPrefix(strings.TrimPrefix(setup.Error(), "llm: "), t.c.p.name+": ")}, err)
-	case errors.Is(err, errTooLarge):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return t.verdictError(wire.Verdict{Kind: wire.KindOther, Message: fmt.Sprintf("the answer has more than %d bytes; raise Options.MaxAnswer if that is right", t.c.o.MaxAnswer)}, err)
 	case errors.As(err, &slow) && slow.Timeout():
 		return t.verdictError(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: err.Error()}, err)
@@ -250,26 +247,6 @@ func (b *beating) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if n > 0 && b.beat != nil {
 		b.beat()
-	}
-	return n, err
-}
-
-// limited fails when more than n bytes arrive.
-type limited struct {
-	r io.Reader
-	n int64
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.n < 0 {
-		return 0, errTooLarge
-	}
-	if int64(len(p)) > l.n+1 {
-		p = p[:l.n+1]
-	}
-	n, err := l.r.Read(p)
-	if l.n -= int64(n); l.n < 0 {
-		return n, errTooLarge
 	}
 	return n, err
 }

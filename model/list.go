@@ -13,18 +13,16 @@ import (
 // Models that only an override file names come first.
 func (r *Registry) allModels() iter.Seq[Model] {
 	return func(yield func(Model) bool) {
-		for _, name := range r.over.names() {
+		for _, name := range r.over.sorted {
 			if m := r.Lookup(name); !m.isListedAs(name) && !yield(m) {
 				return
 			}
 		}
 		for e := range entriesFrom("") {
 			for p := range strings.SplitSeq(e.providers, ",") {
-				m := r.over.apply(p+"/"+e.spelledName(), func(name string) Model {
-					m := e.modelOf(p)
-					m.Source = Exact
-					return m
-				})
+				m := e.modelOf(p)
+				m.Source = Exact
+				m = r.over.apply(p+"/"+e.spelledName(), m)
 				m.tidyLimits()
 				if !yield(m) {
 					return

@@ -11,7 +11,7 @@ import (
 // Registry answers questions about models. It never changes and may be used by
 // many goroutines at once; [Registry.WithOverrides] gives a new one.
 type Registry struct {
-	over *overrides // nil without
+	over overrides
 }
 
 var builtIn = &Registry{}
@@ -31,7 +31,7 @@ func Default() *Registry { return builtIn }
 // Lookup always answers: see [Model.Source] for how much to trust it. A name
 // of more than 512 bytes is nobody's and gets the default.
 func (r *Registry) Lookup(name string) Model {
-	m := r.over.apply(name, func(name string) Model { return lookupBuiltIn(name) })
+	m := r.over.apply(name, lookupBuiltIn(name))
 	m.tidyLimits()
 	return m
 }

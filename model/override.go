@@ -37,15 +37,11 @@ type override struct {
 	Family  string  `json:"family"`
 	Prices  *Prices `json:"prices"`
 	Cache   *struct {
-		Lifetime     *seconds `json:"lifetime_seconds"`
-		LongLifetime *seconds `json:"long_lifetime_seconds"`
+		Lifetime     *float64 `json:"lifetime_seconds"`
+		LongLifetime *float64 `json:"long_lifetime_seconds"`
 		MinPrefix    *int     `json:"min_prefix"`
 	} `json:"cache"`
 }
-
-type seconds float64
-
-func (s seconds) duration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
 
 // WithOverrides returns a registry in which a user's file speaks first. The
 // file is JSON:
@@ -76,7 +72,7 @@ func (r *Registry) WithOverrides(data []byte) (*Registry, error) {
 	if err := decodeSingle(data, &file); err != nil {
 		return nil, fmt.Errorf("model overrides: %w", err)
 	}
-	o := &overrides{full: map[string]override{}, folded: map[string]override{}}
+	o := overrides{full: map[string]override{}, folded: map[string]override{}}
 	for _, name := range slices.Sorted(maps.Keys(file.Models)) {
 		var v override
 		if err := decodeSingle(file.Models[name], &v); err != nil {
@@ -153,9 +149,9 @@ func (v *override) check() error {
 	}
 	if c := v.Cache; c != nil {
 		const year = 365 * 24 * 3600
-		for _, s := range []*seconds{c.Lifetime, c.LongLifetime} {
+		for _, s := range []*float64{c.Lifetime, c.LongLifetime} {
 			if s != nil && (*s < 0 || *s > year) {
-				return fmt.Errorf("field %q: a lifetime of %g seconds; it must be between 0 and a year", "cache", float64(*s))
+				return fmt.Errorf("field %q: a lifetime of %g seconds; it must be between 0 and a year", "cache", *s)
 			}
 		}
 		if c.MinPrefix != nil && *c.MinPrefix < 0 {
@@ -174,16 +170,8 @@ func normalName(name string) string {
 	return providerName(head) + "/" + flattenName(rest)
 }
 
-func (o *overrides) names() []string {
-	if o == nil {
-		return nil
-	}
-	return o.sorted
-}
-
-// apply answers for a name: what the file says, over what base says.
-func (o *overrides) apply(name string, base func(string) Model) Model {
-	m := base(name)
+// apply answers for a name: what the file says, over what is known of the model.
+func (o *overrides) apply(name string, m Model) Model {
 	v, ok := o.find(name)
 	if !ok {
 		return m
@@ -211,11 +199,10 @@ func (o *overrides) apply(name string, base func(string) Model) Model {
 		m.Prices.fillUnknown()
 	}
 	if c := v.Cache; c != nil {
-		if c.Lifetime != nil {
-			m.Cache.Lifetime = c.Lifetime.duration()
-		}
-		if c.LongLifetime != nil {
-			m.Cache.LongLifetime = c.LongLifetime.duration()
+		for to, given := range map[*time.Duration]*float64{&m.Cache.Lifetime: c.Lifetime, &m.Cache.LongLifetime: c.LongLifetime} {
+			if given != nil {
+				*to = time.Duration(*given * float64(time.Second))
+			}
 		}
 		setGiven(&m.Cache.MinPrefix, c.MinPrefix)
 	}
@@ -229,7 +216,7 @@ func setGiven(to, given *int) {
 }
 
 func (o *overrides) find(name string) (override, bool) {
-	if o == nil || len(name) > maxName {
+	if len(name) > maxName {
 		return override{}, false
 	}
 	full := normalName(name)

@@ -52,7 +52,7 @@ func parseVersion(ws []string) (p parsed, ok bool) {
 		p.head = strings.Join(ws, "-")[:n+len(letters)]
 		p.version = append(p.version, atoi(num))
 		for i++; i < len(ws) && isSmallNumber(ws[i]); i++ {
-			p.version = append(p.version, hundredths(ws[i]))
+			p.version = append(p.version, atoi((ws[i] + "0")[:2]))
 		}
 		p.rest = ws[i:]
 		return p, true
@@ -95,13 +95,6 @@ func statedWindow(key string) int {
 		return n * 1000
 	}
 	return 0
-}
-
-func hundredths(digits string) int {
-	if len(digits) == 1 {
-		return 10 * atoi(digits)
-	}
-	return atoi(digits)
 }
 
 // atoi returns the number that a few digits are.

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
@@ -324,20 +325,11 @@ const (
 // countWithBand makes a count of a prediction in which unsure tokens are estimated.
 // The longer the ledger has learned, the more such an estimate is trusted.
 func (l *Ledger) countWithBand(total, unsure float64) Count {
-	band := l.estimateBand()
+	band := max(cmp.Or(profiles[l.family], profiles[Unknown]).tableBand, 0.10) // of estimated tokens
 	learned := l.learn.weight() / (l.learn.weight() + priorFactor)
 	return Count{
 		Tokens: int(math.Round(total)),
 		Method: Anchored,
 		Band:   min(anchoredBand+(band*(1-0.5*learned)*unsure+unsureStep)/total, band),
 	}
-}
-
-// estimateBand returns the band of estimated tokens.
-func (l *Ledger) estimateBand() float64 {
-	p := profiles[l.family]
-	if p == nil {
-		p = profiles[Unknown]
-	}
-	return max(p.tableBand, 0.10)
 }

@@ -1,14 +1,16 @@
 package token
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
 // ConversationEstimator estimates texts and whole conversations. A [Counter] is one.
@@ -24,14 +26,7 @@ type ConversationEstimator interface {
 }
 
 // Names returns the names that [Named] knows.
-func Names() []string {
-	names := []string{"chars/4", "neurolink", "operator-use", "pi", "picoclaw", "umbra"}
-	for p := range providerMultipliers {
-		names = append(names, "neurolink:"+p, "neurolink:"+p+":code")
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(estimators)) }
 
 // Named returns an estimator that another system uses. They are here to be
 // compared with and to run that system's own cases: the truth is up to twice what
@@ -47,32 +42,30 @@ func Names() []string {
 //	picoclaw             two tokens for five characters, 256 for media
 //	umbra                a quarter of the length as JSON
 func Named(name string) (ConversationEstimator, error) {
-	switch name {
-	case "chars/4":
-		return characters{per: 4, factor: 1}, nil
-	case "neurolink":
-		name += ":openai"
-	case "operator-use":
-		return characters{per: 4, factor: 1, image: 1200, down: true}, nil
-	case "pi":
-		return characters{per: 4, factor: 1, image: 1200}, nil
-	case "picoclaw":
-		return picoclaw{}, nil
-	case "umbra":
-		return umbra{}, nil
-	}
-	if rest, ok := strings.CutPrefix(name, "neurolink:"); ok {
-		provider, code := strings.CutSuffix(rest, ":code")
-		if m, ok := providerMultipliers[provider]; ok {
-			c := characters{per: 4, factor: m * 1.15, message: 4, conversation: 24, image: 1024}
-			if code {
-				c.per = 3
-			}
-			return c, nil
-		}
+	if e, ok := estimators[name]; ok {
+		return e, nil
 	}
 	return nil, fmt.Errorf("token: no estimator is called %q; the names are %s", name, strings.Join(Names(), ", "))
 }
+
+// estimators are those of other systems by their names.
+var estimators = func() map[string]ConversationEstimator {
+	all := map[string]ConversationEstimator{
+		"chars/4":      characters{per: 4, factor: 1},
+		"operator-use": characters{per: 4, factor: 1, image: 1200, down: true},
+		"pi":           characters{per: 4, factor: 1, image: 1200},
+		"picoclaw":     picoclaw{},
+		"umbra":        umbra{},
+	}
+	for p, m := range providerMultipliers {
+		c := characters{per: 4, factor: m * 1.15, message: 4, conversation: 24, image: 1024}
+		all["neurolink:"+p] = c
+		c.per = 3
+		all["neurolink:"+p+":code"] = c
+	}
+	all["neurolink"] = all["neurolink:openai"]
+	return all
+}()
 
 // providerMultipliers are those of the neurolink compactor, relative to GPT.
 var providerMultipliers = map[string]float64{
@@ -236,23 +229,12 @@ func umbraLen(m *chat.Message) int {
 func quarter(n int) int { return max(1, (n+3)/4) }
 
 // jsonLen returns the length of the string as JSON in UTF-16 units.
-func jsonLen(s string) int {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		return utf16Len(s) + 2
-	}
-	return utf16Len(b.String()) - 1 // the encoder ends with a newline
-}
+func jsonLen(s string) int { return utf16Len(string(jsonwrite.AppendString(nil, s))) }
 
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
-		n++
-		if r > 0xffff {
-			n++
-		}
+		n += utf16.RuneLen(r)
 	}
 	return n
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -25,13 +26,10 @@ type builder struct {
 	// logged: the file is a log, so what stands between a call and its result
 	// was not sent there.
 	logged bool
-
-	// names holds the names of models and tools, which messages share.
-	names map[string]string
 }
 
 func (in *input) newBuilder() *builder {
-	return &builder{in: in, s: Session{Format: in.format}, names: map[string]string{}}
+	return &builder{in: in, s: Session{Format: in.format}}
 }
 
 // addMessage appends a message of a log. Text parts without text are not kept; a
@@ -46,23 +44,12 @@ func (b *builder) addMessage(m chat.Message) {
 		b.skip("empty message")
 		return
 	}
-	m.Model = b.share(m.Model)
+	// Messages share the names of models and tools.
+	m.Model = unique.Make(m.Model).Value()
 	for i := range m.Parts {
-		m.Parts[i].Name = b.share(m.Parts[i].Name)
+		m.Parts[i].Name = unique.Make(m.Parts[i].Name).Value()
 	}
 	b.msgs = append(b.msgs, m)
-}
-
-// share returns a name in the memory of an equal one before it.
-func (b *builder) share(name string) string {
-	const most = 1 << 10
-	if known, ok := b.names[name]; ok {
-		return known
-	}
-	if len(b.names) < most {
-		b.names[name] = name
-	}
-	return name
 }
 
 // addSynthetic appends a message of the user's that nobody typed.

@@ -164,20 +164,16 @@ func geminiResult(raw jsontext.Value) (chat.Part, bool) {
 	if err != nil || len(parts) == 0 {
 		return result, false
 	}
-	var words []string
+	var inner []chat.Part
 	for _, p := range parts {
-		switch p.Kind {
-		case chat.ToolResult:
-			words = append(words, p.Text)
-			result.Content = append(result.Content, p.Content...)
+		if p.Kind == chat.ToolResult {
 			result.Failed = result.Failed || p.Failed
-		case chat.Text:
-			words = append(words, p.Text)
-		default:
-			result.Content = append(result.Content, p)
+			inner = append(append(inner, textPart(p.Text)), p.Content...)
+			continue
 		}
+		inner = append(inner, p)
 	}
-	result.Text = strings.Join(words, "\n")
+	fillResult(&result, inner)
 	switch decode.Str(raw, "status") {
 	case "error", "cancelled":
 		result.Failed = true

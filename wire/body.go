@@ -24,6 +24,7 @@ type Body struct {
 	// and what stands before the provider's own compaction, with which the
 	// history starts where compacted is set.
 	lead      int
+	leading   []chat.Part // what counts of these
 	compacted bool
 	// first[i] is the element that message i of the history starts with; one
 	// more stands for the end. It is nil where each message is one element.
@@ -171,16 +172,17 @@ func (b *Body) readMessages(prev *Body) error {
 	var warm chat.History
 	if same > 0 {
 		b.lead, b.compacted = prev.lead, prev.compacted
-		b.req.System = append(b.req.System, prev.decodeLeading()...)
+		b.leading = prev.leading
 		warm = prev.req.History.Head(prev.messageAt(same))
 	} else {
 		for b.lead < len(items) && (b.lead < at || at < 0 && items[b.lead].Role == chat.System) {
 			b.lead++
 		}
 		b.compacted = at >= 0
-		b.req.System = append(b.req.System, b.leadingParts(items[:b.lead])...)
+		b.leading = b.leadingParts(items[:b.lead])
 		items = items[b.lead:]
 	}
+	b.req.System = append(b.req.System, b.leading...)
 	if b.compacted {
 		b.req.Fixed, b.req.Rules.UserFirst = 1, false
 	}
@@ -309,17 +311,6 @@ func (b *Body) messageAt(n int) int {
 		i++
 	}
 	return i
-}
-
-// decodeLeading returns the parts of what stands before the history.
-func (b *Body) decodeLeading() []chat.Part {
-	var items []chat.Message
-	for i := range b.lead {
-		if m, err := b.decodeElement(b.elems[i].in(b.raw)); err == nil {
-			items = append(items, m)
-		}
-	}
-	return b.leadingParts(items)
 }
 
 // leadingParts returns what counts of the elements before the history. Of what

@@ -190,7 +190,9 @@ func (w *writer) changedPieces(i int, text bool) []piece {
 func (b *Body) partBytes(msg, part int) []byte {
 	switch b.dialect {
 	case Gemini:
-		return geminiElement(b.Message(msg), part)
+		if a := geminiContent(b.Message(msg)); part < len(a.elems) {
+			return a.piece(part).data
+		}
 	case Responses:
 		from, to := b.elementRange(msg)
 		for k := from; k < to; k++ {

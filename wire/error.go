@@ -21,20 +21,15 @@ type Error struct {
 
 // Error returns everything in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("wire: ")
-	b.WriteString(string(e.Dialect))
+	text := "wire: " + string(e.Dialect)
 	if e.Path != "" {
-		b.WriteString(" ")
-		b.WriteString(e.Path)
+		text += " " + e.Path
 	}
-	b.WriteString(": ")
-	b.WriteString(e.Problem)
+	text += ": " + e.Problem
 	if e.Hint != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Hint)
+		text += "; " + e.Hint
 	}
-	return b.String()
+	return text
 }
 
 // Plain returns the error without a word of the body, for logs: it leaves out names

@@ -18,14 +18,6 @@ func geminiContent(raw []byte) array {
 	return contentOf(v)
 }
 
-func geminiElement(raw []byte, part int) []byte {
-	a := geminiContent(raw)
-	if part >= len(a.elems) {
-		return nil
-	}
-	return a.elems[part].in(a.raw)
-}
-
 // assembleGemini writes a content: every part is one element of its parts.
 func assembleGemini(sources []source, find callFinder) []piece {
 	render := func(p *chat.Part) []byte { return geminiPart(p, find) }

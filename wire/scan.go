@@ -50,15 +50,11 @@ func (l *layout) field(raw []byte, name string) jsontext.Value {
 	return nil
 }
 
-func newDecoder(r io.Reader) *jsontext.Decoder {
-	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
 // scanLayout checks that raw is one JSON value and finds the members and the
 // elements of the list, all in one pass and without decoding anything.
 func scanLayout(d Dialect, raw []byte) (*layout, error) {
 	l := &layout{}
-	dec := newDecoder(bytes.NewBuffer(raw))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), decode.Tolerant()...)
 	err := l.readBody(dec, d)
 	if err == nil {
 		if _, err = dec.ReadToken(); err == io.EOF {
@@ -294,7 +290,7 @@ func resumeLayout(d Dialect, raw []byte, prev *Body) *layout {
 	if !l.bare {
 		head, tokens = string(jsonwrite.AppendString([]byte{'{'}, d.listMember()))+":[0", 4
 	}
-	dec := newDecoder(io.MultiReader(strings.NewReader(head), bytes.NewReader(raw[at:])))
+	dec := jsontext.NewDecoder(io.MultiReader(strings.NewReader(head), bytes.NewReader(raw[at:])), decode.Tolerant()...)
 	shift := at - len(head)
 	for range tokens {
 		if _, err := dec.ReadToken(); err != nil {

@@ -11,37 +11,9 @@ import (
 // inside stays raw. Real messages nest three deep.
 const maxDepth = 8
 
-// block is the members of a content element that have a meaning somewhere.
-// OpenAI, Anthropic and the responses API give their elements different types,
-// so one reader serves them all; gateways mix them in any case.
-type block struct {
-	kind                                   string
-	text, thinking, signature, refusal     jsontext.Value
-	id, callID, useID, name, title         jsontext.Value
-	input, content, source, isError, data  jsontext.Value
-	imageURL, audio, file, fileData        jsontext.Value
-	fileID, fileURL, filename, mime, extra jsontext.Value
-}
-
-func readBlock(raw jsontext.Value) (block, error) {
-	var b block
-	var kind jsontext.Value
-	Find(
-		raw, To("type", &kind), To("text", &b.text), To("thinking", &b.thinking), To("signature", &b.signature),
-		To("refusal", &b.refusal), To("id", &b.id), To("call_id", &b.callID), To("tool_use_id", &b.useID),
-		To("name", &b.name), To("title", &b.title), To("input", &b.input), To("content", &b.content),
-		To("source", &b.source), To("is_error", &b.isError), To("data", &b.data), To("image_url", &b.imageURL),
-		To("video_url", &b.imageURL), To("input_audio", &b.audio), To("file", &b.file), To("file_data", &b.fileData),
-		To("file_id", &b.fileID), To("file_url", &b.fileURL), To("filename", &b.filename), To("mimeType", &b.mime),
-		To("extra_content", &b.extra),
-	)
-	var err error
-	b.kind, err = String(kind)
-	return b, errorAt(err, "type")
-}
-
-// Block returns one element of a message's content, in the manner of OpenAI,
-// Anthropic or the responses API. Unknown types become opaque parts.
+// Block returns one element of a message's content. OpenAI, Anthropic and the responses
+// API give their elements different types, so one reader serves them all; gateways mix
+// them in any case. Unknown types become opaque parts.
 func Block(raw jsontext.Value) (chat.Part, error) { return decodeBlock(raw, 0) }
 
 func decodeBlock(raw jsontext.Value, depth int) (chat.Part, error) {
@@ -53,46 +25,40 @@ func decodeBlock(raw jsontext.Value, depth int) (chat.Part, error) {
 	default:
 		return chat.Part{}, wrongType(raw, "a content block")
 	}
-	b, err := readBlock(raw)
-	if err != nil {
-		return chat.Part{}, err
-	}
+	var kind, text, refusal, thinking, signature, data, id, callID, useID, name, input, content, isError, extra jsontext.Value
+	Find(
+		raw, To("type", &kind), To("text", &text), To("refusal", &refusal), To("thinking", &thinking), To("signature", &signature),
+		To("data", &data), To("id", &id), To("call_id", &callID), To("tool_use_id", &useID), To("name", &name), To("input", &input),
+		To("content", &content), To("is_error", &isError), To("extra_content", &extra),
+	)
 	f := fields{}
 	var p chat.Part
-	switch b.kind {
+	switch t := f.str("type", kind); t {
 	case "text", "input_text", "output_text", "summary_text", "reasoning_text":
-		p = chat.Part{Kind: chat.Text, Text: f.str("text", b.text)}
+		p = chat.Part{Kind: chat.Text, Text: f.str("text", text)}
 	case "refusal":
-		p = chat.Part{Kind: chat.Text, Text: f.str("refusal", b.refusal)}
+		p = chat.Part{Kind: chat.Text, Text: f.str("refusal", refusal)}
 	case "thinking":
-		p = chat.Part{Kind: chat.Thinking, Text: f.words("thinking", b.thinking), Signature: f.str("signature", b.signature)}
+		p = chat.Part{Kind: chat.Thinking, Text: f.words("thinking", thinking), Signature: f.str("signature", signature)}
 	case "redacted_thinking":
-		p = chat.Part{Kind: chat.Thinking, Signature: f.str("data", b.data)}
+		p = chat.Part{Kind: chat.Thinking, Signature: f.str("data", data)}
 	case "tool_use":
-		p = chat.Part{Kind: chat.ToolCall, ID: f.str("id", b.id), Name: f.str("name", b.name), Args: argumentsObject(b.input)}
-		p.Signature = Str(b.extra, "google", "thought_signature")
+		p = chat.Part{Kind: chat.ToolCall, ID: f.str("id", id), Name: f.str("name", name), Args: argumentsObject(input)}
+		p.Signature = Str(extra, "google", "thought_signature")
 	case "tool_result":
-		p = chat.Part{Kind: chat.ToolResult, ID: f.str("tool_use_id", b.useID), Failed: f.boolean("is_error", b.isError)}
-		f.err = firstError(f.err, errorAt(resultContent(&p, b.content, depth+1), "content"))
+		p = chat.Part{Kind: chat.ToolResult, ID: f.str("tool_use_id", useID), Failed: f.boolean("is_error", isError)}
+		f.err = firstError(f.err, errorAt(resultContent(&p, content, depth+1), "content"))
 	case "image", "document", "image_url", "video_url", "input_image", "input_audio", "input_file", "file":
-		p, err = decodeMedia(&b)
-		f.err = firstError(f.err, err)
+		p = f.media(t, raw)
 	default:
-		return opaquePart(b.kind, raw, b.useID, b.callID, pairID(b.kind, b.id)), nil
-	}
-	if f.err == nil && p.Kind == chat.Opaque {
-		p = opaquePart(b.kind, raw)
+		// A provider's own call is known by its id. Other ids (of messages, containers,
+		// files) tie nothing together.
+		if !strings.HasSuffix(t, "_use") && !strings.HasSuffix(t, "_call") && !strings.HasSuffix(t, "_request") {
+			id = nil
+		}
+		return opaquePart(t, raw, useID, callID, id), f.err
 	}
 	return p, f.err
-}
-
-// pairID returns the id of a block that a provider's own tool call is known
-// by. Other ids (of messages, containers, files) tie nothing together.
-func pairID(kind string, id jsontext.Value) jsontext.Value {
-	if strings.HasSuffix(kind, "_use") || strings.HasSuffix(kind, "_call") || strings.HasSuffix(kind, "_request") {
-		return id
-	}
-	return nil
 }
 
 // opaquePart returns a part that keeps the raw JSON, with the first id that is there.
@@ -107,50 +73,51 @@ func opaquePart(name string, raw jsontext.Value, ids ...jsontext.Value) chat.Par
 	return p
 }
 
-// decodeMedia reads images, sounds and files. It returns an opaque part for those it
+// media reads images, sounds and files of a type. It returns an opaque part for those it
 // cannot place.
-func decodeMedia(b *block) (chat.Part, error) {
-	f := fields{}
-	kind := chat.Document
-	if strings.Contains(b.kind, "image") {
-		kind = chat.Image
+func (f *fields) media(kind string, raw jsontext.Value) chat.Part {
+	p := chat.Part{Kind: chat.Document}
+	if strings.Contains(kind, "image") {
+		p.Kind = chat.Image
 	}
-	p := chat.Part{Kind: kind}
+	var source, title, url, audio, data, mime jsontext.Value
+	file := raw
+	Find(
+		raw, To("source", &source), To("title", &title), To("image_url", &url), To("video_url", &url), To("input_audio", &audio),
+		To("data", &data), To("mimeType", &mime), To("file", &file),
+	)
 	switch {
-	case b.source != nil:
-		p.Name = f.str("title", b.title)
-		f.err = firstError(f.err, errorAt(decodeSource(&p, b.source), "source"))
-	case b.imageURL.Kind() == '"':
-		p.Media, p.Data = dataURL(f.str("image_url", b.imageURL))
-	case b.imageURL != nil:
-		p.Media, p.Data = dataURL(Str(b.imageURL, "url"))
-	case b.audio != nil:
-		p.Data = Str(b.audio, "data")
-		p.Media = "audio/" + Str(b.audio, "format")
-	case b.kind == "image" && b.data != nil: // the shape of MCP and of pi
-		p.Data, p.Media = f.str("data", b.data), f.str("mimeType", b.mime)
-	default:
-		from := b
-		if b.file != nil {
-			inner, err := readBlock(b.file)
-			if err != nil {
-				return p, errorAt(err, "file")
-			}
-			from = &inner
-		}
-		p.Name = f.str("filename", from.filename)
-		switch {
-		case from.fileData != nil:
-			p.Media, p.Data = dataURL(f.str("file_data", from.fileData))
-		case from.fileURL != nil:
-			p.Data = f.str("file_url", from.fileURL)
-		case from.fileID != nil:
-			p.Data = f.str("file_id", from.fileID)
-		default:
-			p.Kind = chat.Opaque
-		}
+	case source != nil:
+		p.Name = f.str("title", title)
+		f.err = firstError(f.err, errorAt(decodeSource(&p, source), "source"))
+		return p
+	case url.Kind() == '"':
+		p.Media, p.Data = dataURL(f.str("image_url", url))
+		return p
+	case url != nil:
+		p.Media, p.Data = dataURL(Str(url, "url"))
+		return p
+	case audio != nil:
+		p.Data, p.Media = Str(audio, "data"), "audio/"+Str(audio, "format")
+		return p
+	case kind == "image" && data != nil: // the shape of MCP and of pi
+		p.Data, p.Media = f.str("data", data), f.str("mimeType", mime)
+		return p
 	}
-	return p, f.err
+	var name, content, address, id jsontext.Value
+	Find(file, To("filename", &name), To("file_data", &content), To("file_url", &address), To("file_id", &id))
+	p.Name = f.str("filename", name)
+	switch {
+	case content != nil:
+		p.Media, p.Data = dataURL(f.str("file_data", content))
+	case address != nil:
+		p.Data = f.str("file_url", address)
+	case id != nil:
+		p.Data = f.str("file_id", id)
+	case f.err == nil:
+		return opaquePart(kind, raw)
+	}
+	return p
 }
 
 // decodeSource reads where Anthropic's images and documents come from.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -213,11 +212,10 @@ func String(v jsontext.Value) (string, error) {
 	if v[0] != '"' || len(v) < 2 {
 		return "", wrongType(v, "a string")
 	}
-	if word := commonWord(v[1 : len(v)-1]); word != "" && v[len(v)-1] == '"' {
-		return word, nil
-	}
-	if buf, ok := unquoteShort(v[1 : len(v)-1]); ok && v[len(v)-1] == '"' {
-		return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
+	if len(v) < 16 && v[len(v)-1] == '"' {
+		if word, ok := commonWords[string(v[1:len(v)-1])]; ok {
+			return word, nil
+		}
 	}
 	buf, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
 	if err != nil && !v.IsValid(jsontext.AllowInvalidUTF8(true)) { // unquoting mends what is only not UTF-8
@@ -226,57 +224,12 @@ func String(v jsontext.Value) (string, error) {
 	return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
 }
 
-// commonWord returns a word that most records have, so that it takes no memory: a
-// small string that is soon gone would keep its place beside one that stays.
-func commonWord(body []byte) string {
-	switch string(body) {
-	case "message":
-		return "message"
-	case "text":
-		return "text"
-	case "user":
-		return "user"
-	case "assistant":
-		return "assistant"
-	case "toolCall":
-		return "toolCall"
-	case "toolResult":
-		return "toolResult"
-	case "toolUse":
-		return "toolUse"
-	case "stop":
-		return "stop"
-	case "tool_use":
-		return "tool_use"
-	case "tool_result":
-		return "tool_result"
-	}
-	return ""
+// commonWords are words that most records have, so that they take no memory: a small
+// string that is soon gone would keep its place beside one that stays.
+var commonWords = map[string]string{
+	"message": "message", "text": "text", "user": "user", "assistant": "assistant", "stop": "stop",
+	"toolCall": "toolCall", "toolResult": "toolResult", "toolUse": "toolUse", "tool_use": "tool_use", "tool_result": "tool_result",
 }
-
-// unquoteShort resolves the short escapes, which is all that most strings have. It
-// returns false for everything that needs more care.
-func unquoteShort(body []byte) ([]byte, bool) {
-	out := make([]byte, 0, len(body))
-	for {
-		n := bytes.IndexByte(body, '\\')
-		if n < 0 {
-			out = append(out, body...)
-			return out, utf8.Valid(out)
-		}
-		if n+1 >= len(body) {
-			return nil, false
-		}
-		c := shortEscape[body[n+1]]
-		if c == 0 {
-			return nil, false
-		}
-		out = append(append(out, body[:n]...), c)
-		body = body[n+2:]
-	}
-}
-
-var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // Int returns a JSON number as an integer, cut towards zero. Null and a missing value are 0.
 func Int(v jsontext.Value) (int, error) {
