@@ -25,6 +25,32 @@ type Conversation struct {
 	Chain chat.Hash
 }
 
+// TakeRequest moves the conversation on to where a request left it, and returns the
+// request with its numbers.
+func (c *Conversation) TakeRequest(at *Conversation, r control.Request) *control.Request {
+	c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = at.Len, at.Chain, at.Model, at.Dialect, at.Label, at.Folder
+	c.Revision++
+	c.Totals.Add(&r)
+	r.N, r.Revision = c.Totals.Requests, c.Revision
+	c.Last = &r
+	return &r
+}
+
+// PutInForce says that a plan is in force from now on, and returns what is told of that;
+// nil where it is already.
+func (c *Conversation) PutInForce(p *plan.Plan, info control.PlanInfo, now time.Time) *control.PlanInfo {
+	if c.Plan == p.ID() {
+		return nil
+	}
+	c.Plan, c.Waiting = p.ID(), ""
+	c.Revision++
+	if info.By != "undo" {
+		c.Totals.Compactions++
+	}
+	info.ID, info.Time = p.ID(), now
+	return &info
+}
+
 // Link is a part of a chain's hash: enough to tell where two conversations
 // part.
 type Link [8]byte

@@ -84,13 +84,8 @@ func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []*note) error {
 	was := c.Revision
 	for _, n := range notes {
 		if n.request != nil {
-			c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
-			c.Revision++
-			r := *n.request // a second try counts anew
-			c.Totals.Add(&r)
-			r.N, r.Revision = c.Totals.Requests, c.Revision
-			c.Last = &r
-			request, err := requestRow(&c, &r)
+			r := c.TakeRequest(&n.leaf, *n.request)
+			request, err := requestRow(&c, r)
 			if err != nil {
 				return err
 			}
