@@ -14,23 +14,20 @@ import (
 // actAt acts on the conversation, provided that the action's base plan is in force, and
 // says what that did. The action returns a sentence for people.
 func (r *Rerun) actAt(ctx context.Context, id string, b control.Base, act func() (say string, err error)) (*control.Done, error) {
-	unlock, err := r.lockReady(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if b.Plan != r.plan.ID() {
-		return nil, &control.ConflictError{Base: b.Plan, InForce: r.plan.ID()}
-	}
-	before := r.status.Count.Tokens
-	say, err := act()
-	if err != nil {
-		return nil, err
-	}
-	r.revision++
-	close(r.changed)
-	r.changed = make(chan struct{})
-	return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}, nil
+	return whenReady(ctx, r, id, func() (*control.Done, error) {
+		if b.Plan != r.plan.ID() {
+			return nil, &control.ConflictError{Base: b.Plan, InForce: r.plan.ID()}
+		}
+		before := r.status.Count.Tokens
+		say, err := act()
+		if err != nil {
+			return nil, err
+		}
+		r.revision++
+		close(r.changed)
+		r.changed = make(chan struct{})
+		return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}, nil
+	})
 }
 
 // Compact rewrites the conversation down to the target now.
