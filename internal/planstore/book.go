@@ -168,31 +168,18 @@ func NewConversation(k Key, chain chat.Hash) Conversation {
 // and those that it branched off from, the nearest first: the pin set nearest wins.
 func In(pins []Pin, lineage []string, h chat.History) []Pin {
 	type place struct{ message, part int }
-	near := make(map[place]int)
-	at := make(map[place]Pin)
-	for _, p := range pins {
-		rank := -1
-		for i, id := range lineage {
-			if id == p.Conversation {
-				rank = i
-				break
+	wins := make(map[place]int)                   // which pin holds there
+	for _, id := range slices.Backward(lineage) { // the nearest comes last
+		for i := range pins {
+			if p := &pins[i]; p.Conversation == id && p.Len >= 1 && h.StartsWith(p.Len, p.Chain) {
+				wins[place{p.Len, p.Part}] = i
 			}
 		}
-		if rank < 0 || p.Len < 1 || !h.StartsWith(p.Len, p.Chain) {
-			continue
-		}
-		here := place{p.Len - 1, p.Part}
-		if was, ok := near[here]; ok && was < rank {
-			continue
-		}
-		near[here], at[here] = rank, p
 	}
 	var out []Pin
-	for i := range pins { // in the order in which they were set
-		here := place{pins[i].Len - 1, pins[i].Part}
-		if p, ok := at[here]; ok && p == pins[i] && p.On {
+	for i, p := range pins { // in the order in which they were set
+		if at, ok := wins[place{p.Len, p.Part}]; ok && at == i && p.On {
 			out = append(out, p)
-			delete(at, here)
 		}
 	}
 	return out
