@@ -406,8 +406,7 @@ func (g *Gateway) serveUpstreamError(w http.ResponseWriter, r *http.Request, err
 
 // reasonWithoutURL returns an error without the address it was about, since that may hold a key.
 func reasonWithoutURL(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return err.Error()

@@ -192,9 +192,9 @@ func (t *Transport) turnLock(k planstore.Key, h chat.History) *sync.Mutex {
 
 // reportFailure counts a failure of ours and says what it was.
 func (c *conversation) reportFailure(what string, err error) {
-	var cannot *winnow.CannotFitError
+	_, cannot := errors.AsType[*winnow.CannotFitError](err)
 	switch {
-	case errors.As(err, &cannot):
+	case cannot:
 		c.t.tally(func(s *Stats) { s.CannotFit++ })
 	case what == "store":
 		c.storeFailed(err)
@@ -213,7 +213,7 @@ func (c *conversation) reportFailure(what string, err error) {
 func briefError(err error) string {
 	const most = 240
 	text := err.Error()
-	if bad := (*wire.Error)(nil); errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*wire.Error](err); ok {
 		text = bad.Plain()
 	}
 	s, _, _ := strings.Cut(text, "\n")

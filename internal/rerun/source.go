@@ -150,14 +150,12 @@ func (r *Rerun) compareCosts() *Beside {
 	from := max(0, len(r.rows)-control.MaxRequests)
 	for i := from; i < len(r.rows); i++ {
 		w := &r.rows[i]
-		prompt, read := w.Tokens, w.read
-		b.Winnow.add(&prompt, &read, w.price)
+		b.Winnow.add(new(w.Tokens), new(w.read), w.price)
 		if w.agent == nil {
 			b.Agent.add(nil, nil, nil)
 			continue
 		}
-		p, c := w.agent.Prompt(), w.agent.CacheRead
-		b.Agent.add(&p, &c, w.paid)
+		b.Agent.add(new(w.agent.Prompt()), new(w.agent.CacheRead), w.paid)
 	}
 	for _, at := range r.in.Compacted {
 		for i := from; i < len(r.rows); i++ {

@@ -49,8 +49,7 @@ type failure struct {
 
 // Failed says what failed; what callers expect is left as it is.
 func (s *Store) Failed(what string, err error) error {
-	var moved *control.ConflictError
-	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &moved) {
+	if _, moved := errors.AsType[*control.ConflictError](err); moved || err == nil || errors.Is(err, planstore.ErrNotFound) {
 		return err
 	}
 	return &failure{what, err, s.o.Reason}

@@ -15,8 +15,7 @@ import (
 // Note implements [planstore.Book]. The request is written a moment later.
 func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Request, links planstore.Links) error {
 	if r != nil {
-		own := *r // numbers are set here
-		r = &own
+		r = new(*r) // numbers are set here
 	}
 	s.late.add(func(l *late) { l.notes = append(l.notes, &note{c, r, links}) })
 	return nil
