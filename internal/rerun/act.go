@@ -54,9 +54,10 @@ func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.D
 	})
 }
 
-// putInForce puts a plan in force that an action made, and says what that did.
+// putInForce puts a plan in force that an action made, and says what that did. The clock
+// of a recording stands still at its last message.
 func (r *Rerun) putInForce(what string, p *plan.Plan, info control.PlanInfo) (string, error) {
-	info.Time, info.Request, info.Before = r.lastMessageTime(), len(r.rows)+1, r.status.Count.Tokens
+	info.Time, info.Request, info.Before = r.describeRecording().Used, len(r.rows)+1, r.status.Count.Tokens
 	if err := r.settlePlan(p); err != nil {
 		return "", err
 	}
@@ -93,7 +94,7 @@ func (r *Rerun) Mark(ctx context.Context, id string, a control.Mark, on bool) (*
 // Note implements [control.Steering].
 func (r *Rerun) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
 	return r.actAt(ctx, id, a.Base, func() (string, error) {
-		c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.lastMessageTime())
+		c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.describeRecording().Used)
 		if err == nil {
 			r.notes = c.Apply(r.notes)
 		}

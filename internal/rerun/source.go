@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
@@ -170,16 +169,4 @@ func (r *Rerun) compareCosts() *Beside {
 
 func (c *Costs) add(prompt, read *int, dollars *float64) {
 	c.Prompt, c.Read, c.Dollars = append(c.Prompt, prompt), append(c.Read, read), append(c.Dollars, dollars)
-}
-
-// lastMessageTime returns the time of an action: the clock of a recording stands
-// still at its last message.
-func (r *Rerun) lastMessageTime() time.Time {
-	h := r.in.Request.History
-	for i := h.Len() - 1; i >= 0; i-- {
-		if at := h.At(i).Time; at > 0 {
-			return timeOfMillis(at)
-		}
-	}
-	return time.Time{}
 }
