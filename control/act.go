@@ -72,5 +72,6 @@ type ConflictError struct {
 
 // Error says which plan is in force.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act", cmp.Or(e.InForce, "none"), cmp.Or(e.Base, "none"))
+	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act",
+		cmp.Or(e.InForce, "none"), cmp.Or(e.Base, "none"))
 }
