@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/plan"
@@ -71,12 +72,6 @@ type ConflictError struct {
 
 // Error says which plan is in force.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act", planName(e.InForce), planName(e.Base))
-}
-
-func planName(id plan.ID) string {
-	if id == "" {
-		return "none"
-	}
-	return string(id)
+	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act",
+		cmp.Or(e.InForce, "none"), cmp.Or(e.Base, "none"))
 }

@@ -108,11 +108,10 @@ func (t *Totals) Add(r *Request) {
 	t.CacheShare = t.Usage.CacheShare()
 	if r.Dollars != nil {
 		t.Priced++
-		sum := *r.Dollars
-		if t.Dollars != nil {
-			sum += *t.Dollars
+		if t.Dollars == nil {
+			t.Dollars = new(0.0)
 		}
-		t.Dollars = &sum
+		t.Dollars = new(*t.Dollars + *r.Dollars)
 	}
 }
 
@@ -123,8 +122,7 @@ func (u Usage) CacheShare() *float64 {
 	if prompt <= 0 {
 		return nil
 	}
-	share := float64(u.CacheRead) / float64(prompt)
-	return &share
+	return new(float64(u.CacheRead) / float64(prompt))
 }
 
 // Add adds the usage that a provider reported for one call.

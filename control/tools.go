@@ -228,8 +228,7 @@ func (t *tools) note(ctx context.Context, replaces, text string) (string, error)
 // where something else was done meanwhile: a model has nothing to decide about that.
 func actAndSay(d *Detail, how string, act func(plan.ID) (*Done, error)) (string, error) {
 	done, err := act(d.Plan)
-	var conflict *ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		done, err = act(conflict.InForce)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -158,7 +159,7 @@ func (g *Gateway) Handler() http.Handler { return http.HandlerFunc(g.serveReques
 func (g *Gateway) serveRequest(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "//") {
 		u := *r.URL
-		u.Path, u.RawPath = joinSlashes(u.Path), joinSlashes(u.RawPath)
+		u.Path, u.RawPath = slashes.ReplaceAllString(u.Path, "/"), slashes.ReplaceAllString(u.RawPath, "/")
 		r = r.WithContext(r.Context()) // a copy
 		r.URL = &u
 	}
@@ -172,13 +173,8 @@ func (g *Gateway) serveRequest(w http.ResponseWriter, r *http.Request) {
 	g.mux.ServeHTTP(w, r)
 }
 
-// joinSlashes makes one slash of several.
-func joinSlashes(path string) string {
-	for strings.Contains(path, "//") {
-		path = strings.ReplaceAll(path, "//", "/")
-	}
-	return path
-}
+// slashes are several in a row, which become one.
+var slashes = regexp.MustCompile(`//+`)
 
 // Stats returns what the transport did so far.
 func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
@@ -406,8 +402,7 @@ func (g *Gateway) serveUpstreamError(w http.ResponseWriter, r *http.Request, err
 
 // reasonWithoutURL returns an error without the address it was about, since that may hold a key.
 func reasonWithoutURL(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return err.Error()

@@ -41,16 +41,25 @@ func (m *metrics) countCall(w *measured) {
 // showMetrics writes everything in Prometheus' text format.
 func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	var b strings.Builder
-	one := func(name, kind, help string, v int64) {
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", name, help, name, kind, name, v)
-	}
-	m, s := g.metrics, g.transport.Stats()
-	fmt.Fprint(&b, "# HELP winnow_calls_total Calls by class of status.\n# TYPE winnow_calls_total counter\n")
-	for i := range m.status {
-		if n := m.status[i].Load(); n > 0 {
-			fmt.Fprintf(&b, "winnow_calls_total{status=\"%dxx\"} %d\n", i, n)
+	// A metric has one value, or one for each value of a label: these and the numbers in turn.
+	many := func(name, kind, help, label string, values ...any) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+		for i := 0; i < len(values); i += 2 {
+			fmt.Fprintf(&b, "%s{%s=%q} %d\n", name, label, values[i], values[i+1])
 		}
 	}
+	one := func(name, kind, help string, v any) {
+		many(name, kind, help, "")
+		fmt.Fprintf(&b, "%s %v\n", name, v)
+	}
+	m, s := g.metrics, g.transport.Stats()
+	var classes []any
+	for i := range m.status {
+		if n := m.status[i].Load(); n > 0 {
+			classes = append(classes, fmt.Sprint(i, "xx"), n)
+		}
+	}
+	many("winnow_calls_total", "counter", "Calls by class of status.", "status", classes...)
 	one("winnow_calls_in_flight", "gauge", "Calls in progress.", m.inFlight.Load())
 	one("winnow_denied_total", "counter", "Calls without a valid key, or for the gateway's pages under a foreign host name.", m.denied.Load())
 	one("winnow_busy_total", "counter", "Calls refused because too many were in progress.", m.busy.Load())
@@ -92,20 +101,14 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	} {
 		one(c.name, "counter", c.help, c.value)
 	}
-	labelled := func(name, help, label string, values ...any) {
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", name, help, name)
-		for i := 0; i < len(values); i += 2 {
-			fmt.Fprintf(&b, "%s{%s=%q} %d\n", name, label, values[i], values[i+1])
-		}
-	}
-	passed := make([]any, 0, 2*len(s.PassedBy))
+	var passed []any
 	for _, r := range slices.Sorted(maps.Keys(s.PassedBy)) {
 		passed = append(passed, r, s.PassedBy[r])
 	}
-	labelled("winnow_passed_total", "Requests sent unchanged, by reason.", "reason", passed...)
-	labelled("winnow_failures_total", "Internal failures, after which the request was sent without a new plan.", "what",
+	many("winnow_passed_total", "counter", "Requests sent unchanged, by reason.", "reason", passed...)
+	many("winnow_failures_total", "counter", "Internal failures, after which the request was sent without a new plan.", "what",
 		"unreadable", s.Unreadable, "failed", s.Failed, "invalid", s.Invalid, "store", s.StoreFails, "summary", s.PrepareFailed)
-	labelled("winnow_tokens_total", "Tokens as providers reported them, each counted once.", "type",
+	many("winnow_tokens_total", "counter", "Tokens as providers reported them, each counted once.", "type",
 		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output,
 		"summarizer_input", s.SummaryInput, "summarizer_output", s.SummaryOutput)
 	more := g.opts.Metrics
@@ -114,7 +117,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	}
 	for _, m := range more {
 		for _, x := range m.Metrics() {
-			fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %g\n", x.Name, x.Help, x.Name, x.Kind, x.Name, x.Value)
+			one(x.Name, x.Kind, x.Help, x.Value)
 		}
 	}
 	one("go_goroutines", "gauge", "Goroutines.", int64(runtime.NumGoroutine()))

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,18 +25,7 @@ import (
 
 // isVersion reports whether a word of a path names the version of an API: v1,
 // v4, v1beta, v1beta2.
-func isVersion(word string) bool {
-	digits := strings.TrimLeft(strings.TrimPrefix(word, "v"), "0123456789")
-	if !strings.HasPrefix(word, "v") || len(digits) == len(word)-1 {
-		return false
-	}
-	for _, stage := range []string{"alpha", "beta"} {
-		if rest, ok := strings.CutPrefix(digits, stage); ok {
-			return strings.TrimLeft(rest, "0123456789") == ""
-		}
-	}
-	return digits == ""
-}
+var isVersion = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]*)?$`).MatchString
 
 // dropRepeatedVersion takes a version off that stands twice at the start of a path, as it does
 // where a base URL ends in the version that its client adds too.

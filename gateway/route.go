@@ -100,12 +100,8 @@ func apiUpstream(r *http.Request, path string) string {
 // isForAnthropic reports whether headers are meant for Anthropic. Its agents ask for
 // more than messages, and their credentials are for nobody else.
 func isForAnthropic(h http.Header) bool {
-	for _, name := range []string{"Anthropic-Version", "Anthropic-Beta", "X-Api-Key"} {
-		if h.Get(name) != "" {
-			return true
-		}
-	}
-	return strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-") || strings.HasPrefix(h.Get("User-Agent"), "claude-cli/")
+	return h.Get("Anthropic-Version")+h.Get("Anthropic-Beta")+h.Get("X-Api-Key") != "" ||
+		strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-") || strings.HasPrefix(h.Get("User-Agent"), "claude-cli/")
 }
 
 // rewriteRequest makes the request that is sent on. Credentials and the provider's

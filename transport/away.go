@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,8 +60,6 @@ type outage struct {
 	// waiting is how many provisional plans are offered. They are stored when the store
 	// is back, whether or not the conversation comes to this process again.
 	waiting atomic.Int64
-	closed  chan struct{}
-	once    sync.Once
 }
 
 // offer is a plan for the store.
@@ -85,7 +82,7 @@ func (t *Transport) offerPlan(x *offer) {
 		for err := planstore.ErrGone; errors.Is(err, planstore.ErrGone); {
 			select {
 			case <-time.After(settleEvery):
-			case <-u.closed:
+			case <-t.ctx.Done():
 				return
 			}
 			if err = t.settleOffer(context.Background(), x); err != nil && !errors.Is(err, planstore.ErrGone) {
@@ -125,6 +122,3 @@ func (t *Transport) settleOffer(ctx context.Context, x *offer) error {
 func mayReplace(p, inForce *plan.Plan) bool {
 	return inForce == nil || inForce.ID() != p.ID() && (inForce.Len < p.Len || inForce.ID() == p.Parent)
 }
-
-// close ends the offers.
-func (u *outage) close() { u.once.Do(func() { close(u.closed) }) }

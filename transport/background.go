@@ -32,15 +32,12 @@ const (
 // when a request uses them.
 type background struct {
 	t     *Transport
-	ctx   context.Context // ends with the transport
-	stop  context.CancelFunc
 	slots chan struct{}
 	wg    sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
-	all    []*preparation // oldest first
-	purse  purse
+	mu    sync.Mutex
+	all   []*preparation // oldest first
+	purse purse
 }
 
 // preparation is what one conversation will need when it reaches the trigger.
@@ -89,7 +86,7 @@ func (b *background) startPreparation(c *conversation, tokens, available int) {
 	h := c.history()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.purse.isEmpty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
+	if b.t.ctx.Err() != nil || b.purse.isEmpty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
 		return
 	}
 	for _, p := range b.all {
@@ -107,7 +104,7 @@ func (b *background) startPreparation(c *conversation, tokens, available int) {
 	default:
 		return
 	}
-	ctx, cancel := context.WithCancel(b.ctx)
+	ctx, cancel := context.WithCancel(b.t.ctx)
 	made := planstore.Preparation{Len: h.Len(), Chain: h.Chain(h.Len()), Base: c.base.ID()}
 	p := &preparation{Preparation: made, key: c.key, tokens: tokens, cancel: cancel}
 	b.add(p)
@@ -329,18 +326,15 @@ func (b *background) dropOutdated(k planstore.Key, h chat.History, was plan.ID) 
 	b.dropWhere(func(p *preparation) bool { return p.holdsFor(k, h, was) })
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.t.sharedStore() != nil && !b.closed {
-		b.wg.Go(func() { _ = b.t.opts.Jobs.Cancel(b.ctx, k, was) }) // a job that runs sees for itself
+	if b.t.sharedStore() != nil && b.t.ctx.Err() == nil {
+		b.wg.Go(func() { _ = b.t.opts.Jobs.Cancel(b.t.ctx, k, was) }) // a job that runs sees for itself
 	}
 }
 
-// close cancels everything and waits for it.
+// close cancels everything and waits for it. The transport's context has ended: nothing
+// begins any more.
 func (b *background) close() {
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
 	b.dropWhere(func(*preparation) bool { return true })
-	b.stop()
 	ended := make(chan struct{})
 	go func() {
 		b.wg.Wait()

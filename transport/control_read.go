@@ -137,14 +137,23 @@ func (s *controller) Planned(ctx context.Context, id plan.ID) (*conview.Moment, 
 	if err != nil {
 		return nil, err
 	}
-	m, x, err := s.t.applyStoredPlan(ctx, k)
+	p, x, err := s.t.requestOf(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	if c, err := s.findSeen(ctx, x.conv); err == nil {
-		m.Pins = c.shownPins(x.history())
+	c, err := s.t.resumeRequest(ctx, x, p)
+	if err != nil {
+		return nil, err
 	}
-	return m, nil
+	m := &conview.Moment{Request: x.body.Request(), Engine: c.engine}
+	if m.View, err = plan.Apply(x.history(), p); err != nil {
+		return nil, err
+	}
+	if v, err := s.findSeen(ctx, x.conv); err == nil {
+		m.Pins = v.shownPins(x.history())
+	}
+	m.Status, err = c.engine.Check(m.Request, c.restingState())
+	return m, err
 }
 
 // Locate implements [control.Steering]. Of conversations that have the same

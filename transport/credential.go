@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"net/textproto"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -135,8 +136,8 @@ func (n *noter) noteSecret(where, value string) {
 func (t *Tenants) noteKnown(n *noter, h http.Header, query url.Values) {
 	for _, name := range t.headers {
 		for _, v := range h.Values(name) {
-			if id, ok := awsKeyID(v); ok {
-				n.note("aws", id) // a name, no secret
+			if m := awsKeyID.FindStringSubmatch(v); m != nil {
+				n.note("aws", m[1]) // a name, no secret
 				continue
 			}
 			if who, ok := tokenAccount(v); ok && t.refreshed && name == "Authorization" {
@@ -160,17 +161,9 @@ func (t *Tenants) noteKnown(n *noter, h http.Header, query url.Values) {
 	}
 }
 
-// awsKeyID returns the id of the key that signed a request to AWS. The signature
+// awsKeyID finds the id of the key that signed a request to AWS. The signature
 // itself is another one for each request.
-func awsKeyID(authorization string) (id string, ok bool) {
-	rest, ok := strings.CutPrefix(authorization, "AWS4-")
-	if !ok {
-		return "", false
-	}
-	_, rest, ok = strings.Cut(rest, "Credential=")
-	id, _, _ = strings.Cut(rest, "/")
-	return id, ok && id != ""
-}
+var awsKeyID = regexp.MustCompile(`^AWS4-.*?Credential=([^/]+)`)
 
 // tokenAccount returns the account of an access token that its client renews every few
 // hours or days: by the claims of a JSON web token, or by its issuer alone where

@@ -151,13 +151,12 @@ func (c *conversation) fitRequest(d decision, asked winnow.Ask) (decision, bool)
 		return next, true
 	}
 	d = c.keepPlan(d)
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		c.reportFailure(f.what, f.error)
 	}
 	if d.sent.plan == nil && d.passed == "" {
 		d.passed = becauseFailed
-		if cannot := (*winnow.CannotFitError)(nil); errors.As(err, &cannot) {
+		if _, cannot := errors.AsType[*winnow.CannotFitError](err); cannot {
 			d.passed = becauseCannotFit
 		}
 	}

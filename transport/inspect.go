@@ -7,30 +7,10 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/planstore"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
-
-// applyStoredPlan returns the conversation of a plan under it, by the newest request that is
-// at hand. The error wraps [control.ErrGone].
-func (t *Transport) applyStoredPlan(ctx context.Context, k planstore.Kept) (*conview.Moment, *recent, error) {
-	p, x, err := t.requestOf(ctx, k)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := t.resumeRequest(ctx, x, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	m := &conview.Moment{Request: x.body.Request(), Engine: c.engine}
-	if m.View, err = plan.Apply(x.history(), p); err != nil {
-		return nil, nil, err
-	}
-	m.Status, err = c.engine.Check(m.Request, c.restingState())
-	return m, x, err
-}
 
 // historyOf returns the messages that a plan applies to, and the plan as it applies
 // there. The error wraps [control.ErrGone].

@@ -74,21 +74,6 @@ func (e *engines) learnedLimits(m endpointModel) winnow.Learned {
 	return l.known()
 }
 
-// changeLesson changes the lesson about a model. It returns the lesson, and whether
-// that has changed.
-func (e *engines) changeLesson(m endpointModel, f func(*lesson)) (lesson, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before := e.lessons[m]
-	after := before.now(e.opts.Now())
-	f(&after)
-	if after == before {
-		return after, false
-	}
-	e.keepLesson(m, after)
-	return after, true
-}
-
 // keepLesson keeps a lesson. The caller holds the lock.
 func (e *engines) keepLesson(m endpointModel, l lesson) {
 	if _, ok := e.lessons[m]; !ok {
@@ -130,8 +115,16 @@ func (m *endpointModel) lessonName() string {
 
 // updateLesson changes what is known of the call's model, and has the store keep it.
 func (c *conversation) updateLesson(f func(*lesson)) {
-	l, changed := c.t.engines.changeLesson(c.whose, f)
-	if !changed {
+	e := c.t.engines
+	e.mu.Lock()
+	before := e.lessons[c.whose]
+	l := before.now(e.opts.Now())
+	f(&l)
+	if l != before {
+		e.keepLesson(c.whose, l)
+	}
+	e.mu.Unlock()
+	if l == before {
 		return
 	}
 	value, err := json.Marshal(l)

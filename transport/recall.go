@@ -109,20 +109,16 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	var at string
 	searched := 0
 	seen := make(map[planstore.Key]bool)
-	look := func(h chat.History, p *plan.Plan, where string) {
-		hits = append(hits, recall.Hidden(h, p, q.Words, where)...)
+	look := func(k planstore.Key, h chat.History, p *plan.Plan) {
+		at = r.t.nameConversation(ctx, k)
+		hits = append(hits, recall.Hidden(h, p, q.Words, at)...)
 		searched++
-		at = where
 	}
 	for _, x := range r.t.memory.listRequests(r.tenants...) {
-		if searched >= most {
-			break
+		if searched < most && x.track != nil && x.track.Plan() != nil {
+			seen[x.key] = true
+			look(x.key, x.history(), x.track.Plan())
 		}
-		if x.track == nil || x.track.Plan() == nil {
-			continue
-		}
-		seen[x.key] = true
-		look(x.history(), x.track.Plan(), r.t.nameConversation(ctx, x.key))
 	}
 	var all []planstore.Entry
 	for _, tenant := range r.tenants {
@@ -137,28 +133,21 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	}
 	slices.SortStableFunc(all, func(a, b planstore.Entry) int { return b.Used.Compare(a.Used) })
 	for _, e := range all {
-		if searched >= most {
-			break
-		}
-		if seen[e.Key] {
+		if searched >= most || seen[e.Key] {
 			continue
 		}
 		seen[e.Key] = true
+		var h chat.History
 		k, err := r.t.opts.Store.ByID(ctx, e.Key.Tenant, e.ID)
-		if errors.Is(err, planstore.ErrNotFound) {
-			continue
+		if err == nil {
+			k.Plan, h, err = r.t.historyOf(ctx, k)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			look(e.Key, h, k.Plan)
+		case !errors.Is(err, planstore.ErrNotFound) && !errors.Is(err, control.ErrGone):
 			return recall.Results{}, err
 		}
-		p, h, err := r.t.historyOf(ctx, k)
-		if errors.Is(err, control.ErrGone) {
-			continue
-		}
-		if err != nil {
-			return recall.Results{}, err
-		}
-		look(h, p, r.t.nameConversation(ctx, e.Key))
 	}
 	switch {
 	case searched == 0 && len(all) > 0:

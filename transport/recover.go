@@ -201,13 +201,7 @@ func (c *conversation) leaveThinkingOut(req chat.Request) (*plan.Plan, plan.View
 
 // hidesMessage reports whether an edit of a plan hides message i whole.
 func hidesMessage(p *plan.Plan, i int) bool {
-	if p == nil {
-		return false
-	}
-	for _, e := range p.Edits {
-		if (e.Kind == plan.Fold || e.Kind == plan.Drop) && e.From <= i && i < e.To {
-			return true
-		}
-	}
-	return false
+	return p != nil && slices.ContainsFunc(p.Edits, func(e plan.Edit) bool {
+		return (e.Kind == plan.Fold || e.Kind == plan.Drop) && e.From <= i && i < e.To
+	})
 }

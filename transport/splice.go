@@ -350,16 +350,9 @@ func (d document) add(n int, names ...string) {
 // hideCalls leaves calls of ours out of an answer.
 func (o *offering) hideCalls(doc document) {
 	filter := func(d document, name string, call func(document) string) {
-		if d[name] == nil {
-			return
+		if all := d.list(name); all != nil {
+			d[name] = slices.DeleteFunc(all, func(x any) bool { return o.isOurs(call(asDocument(x))) })
 		}
-		rest := []any{}
-		for _, x := range d.list(name) {
-			if !o.isOurs(call(asDocument(x))) {
-				rest = append(rest, x)
-			}
-		}
-		d[name] = rest
 	}
 	switch o.end.Dialect {
 	case wire.Anthropic:

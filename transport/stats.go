@@ -1,9 +1,6 @@
 package transport
 
-import (
-	"maps"
-	"sync"
-)
+import "maps"
 
 // Stats count what a transport did since it was made.
 type Stats struct {
@@ -68,24 +65,18 @@ type Stats struct {
 	Saved int64 `json:"saved"`
 }
 
-// counters are the stats of a transport so far.
-type counters struct {
-	mu sync.Mutex
-	Stats
-}
-
 // tally counts something.
 func (t *Transport) tally(f func(*Stats)) {
-	t.count.mu.Lock()
-	defer t.count.mu.Unlock()
-	f(&t.count.Stats)
+	t.counting.Lock()
+	defer t.counting.Unlock()
+	f(&t.stats)
 }
 
 // Stats returns the counters so far.
 func (t *Transport) Stats() Stats {
-	t.count.mu.Lock()
-	defer t.count.mu.Unlock()
-	s := t.count.Stats
+	t.counting.Lock()
+	defer t.counting.Unlock()
+	s := t.stats
 	s.PassedBy = maps.Clone(s.PassedBy)
 	return s
 }

@@ -21,14 +21,21 @@ type Transport struct {
 	opts    Options
 	engines *engines
 	memory  *memory
-	count   counters
 	records recorder
+
+	counting sync.Mutex
+	stats    Stats
 
 	// originals is nil where no content may be kept.
 	originals Store
 
 	// background is nil where there is nothing to prepare.
 	background *background
+
+	// ctx ends with the use of the transport: then nothing is offered to the store or
+	// prepared any more.
+	ctx  context.Context
+	stop context.CancelFunc
 
 	outage outage
 
@@ -50,7 +57,8 @@ type Transport struct {
 // New returns a transport. Options may be nil. The error is a
 // [*winnow.SettingsError], or says that the store cannot be read.
 func New(o *Options) (*Transport, error) {
-	t := &Transport{opts: o.withDefaults(), outage: outage{closed: make(chan struct{})}}
+	t := &Transport{opts: o.withDefaults()}
+	t.ctx, t.stop = context.WithCancel(context.Background())
 	if err := t.opts.Settings.Validate(); err != nil {
 		return nil, err
 	}
@@ -75,7 +83,6 @@ func New(o *Options) (*Transport, error) {
 	}
 	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
 		t.background = &background{t: t, slots: make(chan struct{}, maxWorkers)}
-		t.background.ctx, t.background.stop = context.WithCancel(context.Background())
 	}
 	return t, nil
 }
@@ -85,7 +92,7 @@ func New(o *Options) (*Transport, error) {
 // nothing any more.
 func (t *Transport) Close() {
 	t.records.wait()
-	t.outage.close()
+	t.stop()
 	if t.background != nil {
 		t.background.close()
 	}
@@ -185,9 +192,9 @@ func (t *Transport) turnLock(k planstore.Key, h chat.History) *sync.Mutex {
 
 // reportFailure counts a failure of ours and says what it was.
 func (c *conversation) reportFailure(what string, err error) {
-	var cannot *winnow.CannotFitError
+	_, cannot := errors.AsType[*winnow.CannotFitError](err)
 	switch {
-	case errors.As(err, &cannot):
+	case cannot:
 		c.t.tally(func(s *Stats) { s.CannotFit++ })
 	case what == "store":
 		c.storeFailed(err)
@@ -206,7 +213,7 @@ func (c *conversation) reportFailure(what string, err error) {
 func briefError(err error) string {
 	const most = 240
 	text := err.Error()
-	if bad := (*wire.Error)(nil); errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*wire.Error](err); ok {
 		text = bad.Plain()
 	}
 	s, _, _ := strings.Cut(text, "\n")

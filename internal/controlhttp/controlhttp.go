@@ -195,8 +195,7 @@ func replyOrRefuse(w http.ResponseWriter, doc any, err error) {
 		Reply(w, http.StatusOK, doc)
 		return
 	}
-	var conflict *control.ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*control.ConflictError](err); ok {
 		body := refusalBody(http.StatusConflict, "winnow: "+conflict.Error())
 		body["plan"] = conflict.InForce
 		Reply(w, http.StatusConflict, body)

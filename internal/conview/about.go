@@ -55,11 +55,9 @@ func callTitle(p *chat.Part) string {
 	}
 	slices.SortStableFunc(args, func(a, b work.Arg) int { return rank(a) - rank(b) })
 	for _, a := range args {
-		switch a.Value {
-		case "", "true", "false", "null", "{}", "[]":
-			continue
+		if !slices.Contains([]string{"", "true", "false", "null", "{}", "[]"}, a.Value) {
+			return p.Name + " " + a.Value
 		}
-		return p.Name + " " + a.Value
 	}
 	return p.Name
 }

@@ -280,8 +280,7 @@ func predictNext(requests []control.Request) control.Next {
 	left := last.CompactAt - last.Tokens
 	switch {
 	case left < 0:
-		zero := 0
-		n.Do, n.Requests = "now", &zero
+		n.Do, n.Requests = "now", new(0)
 		n.Say = fmt.Sprintf("The next request will be compacted: %s.", last.CompactWhy)
 	case n.Growth == 0:
 		n.Say = fmt.Sprintf("Nothing. There are %s tokens left before the next compaction.", text.Number(left))

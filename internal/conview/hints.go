@@ -91,10 +91,7 @@ func eachAnswer(h chat.History, f func(message, part int, call *chat.Part)) {
 // hiddenFrom says for each of n messages how long the history was when a plan hid
 // it; n is never.
 func hiddenFrom(n int, plans []*plan.Plan) []int {
-	from := make([]int, n)
-	for i := range from {
-		from[i] = n
-	}
+	from := slices.Repeat([]int{n}, n)
 	for _, p := range plans {
 		for i := range p.Edits {
 			e := &p.Edits[i]

@@ -51,8 +51,7 @@ func (s *Story) Conversation() control.Conversation {
 		}
 	}
 	if n := len(s.Requests); n > 0 {
-		last := s.Requests[n-1]
-		c.Last = &last
+		c.Last = new(s.Requests[n-1])
 	}
 	return c
 }

@@ -177,9 +177,9 @@ func Compact(ctx context.Context, w *winnow.Winnow, req chat.Request, s winnow.S
 	s.Force, s.Focus, s.Summarise = true, a.Focus, a.Focus != ""
 	s.TargetTokens, s.Anew = a.Target, a.Target > 0
 	r, err := w.Fit(ctx, req, s)
-	var cannot *winnow.CannotFitError
+	_, cannot := errors.AsType[*winnow.CannotFitError](err)
 	switch {
-	case errors.As(err, &cannot):
+	case cannot:
 		return r, fmt.Errorf("%w: what must stay is larger than the window: %w", control.ErrInvalid, err)
 	case err != nil:
 		return r, err

@@ -67,9 +67,8 @@ func (m *Moment) showView(v plan.View, s *winnow.Status, cached int) *control.Vi
 	out.Whole = s.Prompt(m.Engine.Meter().Measure(whole).Tokens)
 	if prices := m.Engine.Model().Prices; prices.Known() {
 		cached = min(cached, out.Tokens)
-		next := prices.Cost(chat.Usage{CacheRead: cached, CacheWrite: out.Tokens - cached})
-		later := prices.Cost(chat.Usage{CacheRead: out.Tokens})
-		out.Next, out.Later = &next, &later
+		out.Next = new(prices.Cost(chat.Usage{CacheRead: cached, CacheWrite: out.Tokens - cached}))
+		out.Later = new(prices.Cost(chat.Usage{CacheRead: out.Tokens}))
 	}
 	return out
 }

@@ -73,8 +73,7 @@ func (db *DB) Again(ctx context.Context, f func(context.Context) error) error {
 	for range 5 {
 		err = db.Within(ctx, db.config.Timeout, func(ctx context.Context) error {
 			err := f(ctx)
-			var connect *pgconn.ConnectError
-			if err == nil || !isUnreachable(err) || errors.As(err, &connect) || ctx.Err() != nil {
+			if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting || err == nil || !isUnreachable(err) || ctx.Err() != nil {
 				return err
 			}
 			db.pool.Reset()
@@ -117,8 +116,7 @@ func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Con
 		err = fmt.Errorf("%w: %w", ErrGone, errBusy)
 		db.gate.leave(trying, nil)
 	default:
-		var connect *pgconn.ConnectError
-		tried := errors.As(err, &connect)
+		_, tried := errors.AsType[*pgconn.ConnectError](err)
 		err = &goneError{err}
 		db.pool.Reset() // the connections that there are belong to what is gone
 		if !tried && ctx.Err() == nil && db.pool.Ping(ctx) == nil {

@@ -6,31 +6,22 @@ import (
 	"net"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // isUnreachable reports whether an error says that nothing can be done with the
 // database, whatever the statement.
 func isUnreachable(err error) bool {
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
-		switch {
-		case strings.HasPrefix(said.Code, "08"), strings.HasPrefix(said.Code, "57P"), said.Code == "53300", strings.HasPrefix(said.Code, "28"):
-			return true // connections, shutting down, too many, who are you
-		}
-		return false
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok { // connections, shutting down, too many, who are you
+		return strings.HasPrefix(said.Code, "08") || strings.HasPrefix(said.Code, "57P") || said.Code == "53300" || strings.HasPrefix(said.Code, "28")
 	}
-	var connect *pgconn.ConnectError
-	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || isBroken(err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	_, network := errors.AsType[net.Error](err)
+	return connecting || network || pgconn.SafeToRetry(err) || isBroken(err)
 }
 
 // isBroken reports whether a connection ended under a statement.
 func isBroken(err error) bool {
-	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pgx.ErrTxClosed) {
-		return false
-	}
 	text := err.Error()
 	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") || strings.Contains(text, "closed pool")
 }
@@ -41,8 +32,7 @@ func Reason(err error) string {
 	if err == nil {
 		return ""
 	}
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case said.Code == "53100":
 			return "the database's disk is full"
@@ -68,11 +58,10 @@ func Reason(err error) string {
 
 // reasonOf is why a database is gone, in one line, for logs.
 func reasonOf(err error) string {
-	var said *pgconn.PgError
-	switch {
-	case errors.As(err, &said):
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return said.Message + " (" + said.Code + ")"
-	case errors.Is(err, context.DeadlineExceeded):
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
 		return "it did not answer in time"
 	}
 	text, _, _ := strings.Cut(textWithoutURL(err), "\n")

@@ -44,13 +44,10 @@ func Span(ctx context.Context, what string) (context.Context, func(error)) {
 // errorType names an error in a trace: PostgreSQL's own code, or what kind it
 // is. An expected result, such as a missing row, does not count as an error.
 func errorType(err error) string {
-	var said *pgconn.PgError
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &said):
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return said.Code
-	case errors.Is(err, ErrGone):
+	}
+	if errors.Is(err, ErrGone) {
 		return "gone"
 	}
 	return ""

@@ -25,6 +25,32 @@ type Conversation struct {
 	Chain chat.Hash
 }
 
+// TakeRequest moves the conversation on to where a request left it, and returns the
+// request with its numbers.
+func (c *Conversation) TakeRequest(at *Conversation, r control.Request) *control.Request {
+	c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = at.Len, at.Chain, at.Model, at.Dialect, at.Label, at.Folder
+	c.Revision++
+	c.Totals.Add(&r)
+	r.N, r.Revision = c.Totals.Requests, c.Revision
+	c.Last = &r
+	return &r
+}
+
+// PutInForce says that a plan is in force from now on, and returns what is told of that;
+// nil where it is already.
+func (c *Conversation) PutInForce(p *plan.Plan, info control.PlanInfo, now time.Time) *control.PlanInfo {
+	if c.Plan == p.ID() {
+		return nil
+	}
+	c.Plan, c.Waiting = p.ID(), ""
+	c.Revision++
+	if info.By != "undo" {
+		c.Totals.Compactions++
+	}
+	info.ID, info.Time = p.ID(), now
+	return &info
+}
+
 // Link is a part of a chain's hash: enough to tell where two conversations
 // part.
 type Link [8]byte
@@ -142,31 +168,18 @@ func NewConversation(k Key, chain chat.Hash) Conversation {
 // and those that it branched off from, the nearest first: the pin set nearest wins.
 func In(pins []Pin, lineage []string, h chat.History) []Pin {
 	type place struct{ message, part int }
-	near := make(map[place]int)
-	at := make(map[place]Pin)
-	for _, p := range pins {
-		rank := -1
-		for i, id := range lineage {
-			if id == p.Conversation {
-				rank = i
-				break
+	wins := make(map[place]int)                   // which pin holds there
+	for _, id := range slices.Backward(lineage) { // the nearest comes last
+		for i := range pins {
+			if p := &pins[i]; p.Conversation == id && p.Len >= 1 && h.StartsWith(p.Len, p.Chain) {
+				wins[place{p.Len, p.Part}] = i
 			}
 		}
-		if rank < 0 || p.Len < 1 || !h.StartsWith(p.Len, p.Chain) {
-			continue
-		}
-		here := place{p.Len - 1, p.Part}
-		if was, ok := near[here]; ok && was < rank {
-			continue
-		}
-		near[here], at[here] = rank, p
 	}
 	var out []Pin
-	for i := range pins { // in the order in which they were set
-		here := place{pins[i].Len - 1, pins[i].Part}
-		if p, ok := at[here]; ok && p == pins[i] && p.On {
+	for i, p := range pins { // in the order in which they were set
+		if at, ok := wins[place{p.Len, p.Part}]; ok && at == i && p.On {
 			out = append(out, p)
-			delete(at, here)
 		}
 	}
 	return out

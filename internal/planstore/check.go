@@ -1,7 +1,6 @@
 package planstore
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"syscall"
@@ -18,12 +17,6 @@ type Metric struct {
 	Name, Help, Kind string
 	Value            float64
 }
-
-// Check implements [Store]: memory takes what its bounds allow.
-func (m *Memory) Check(context.Context) error { return nil }
-
-// Kind implements [Store].
-func (m *Memory) Kind() string { return "memory" }
 
 // Reason says in a few words why a store failed, without paths and other texts
 // that are nobody's business; "" where the error is of no known kind. A store

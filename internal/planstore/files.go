@@ -34,8 +34,8 @@ func PutFile(ctx context.Context, s Store, path, model string, h chat.History, p
 		return err
 	}
 	info := control.PlanInfo{By: "compact", Messages: p.Len, Edits: len(p.Edits)}
-	var other *control.ConflictError
-	if err = s.Act(ctx, c, "", p, info, nil); errors.As(err, &other) {
+	err = s.Act(ctx, c, "", p, info, nil)
+	if other, ok := errors.AsType[*control.ConflictError](err); ok {
 		err = s.Act(ctx, c, other.InForce, p, info, nil)
 	}
 	if err != nil {

@@ -14,23 +14,20 @@ import (
 // actAt acts on the conversation, provided that the action's base plan is in force, and
 // says what that did. The action returns a sentence for people.
 func (r *Rerun) actAt(ctx context.Context, id string, b control.Base, act func() (say string, err error)) (*control.Done, error) {
-	unlock, err := r.lockReady(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if b.Plan != r.plan.ID() {
-		return nil, &control.ConflictError{Base: b.Plan, InForce: r.plan.ID()}
-	}
-	before := r.status.Count.Tokens
-	say, err := act()
-	if err != nil {
-		return nil, err
-	}
-	r.revision++
-	close(r.changed)
-	r.changed = make(chan struct{})
-	return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}, nil
+	return whenReady(ctx, r, id, func() (*control.Done, error) {
+		if b.Plan != r.plan.ID() {
+			return nil, &control.ConflictError{Base: b.Plan, InForce: r.plan.ID()}
+		}
+		before := r.status.Count.Tokens
+		say, err := act()
+		if err != nil {
+			return nil, err
+		}
+		r.revision++
+		close(r.changed)
+		r.changed = make(chan struct{})
+		return &control.Done{Plan: r.plan.ID(), Before: before, After: r.status.Count.Tokens, Say: say, Conversation: r.buildStory().Conversation()}, nil
+	})
 }
 
 // Compact rewrites the conversation down to the target now.
@@ -57,9 +54,10 @@ func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.D
 	})
 }
 
-// putInForce puts a plan in force that an action made, and says what that did.
+// putInForce puts a plan in force that an action made, and says what that did. The clock
+// of a recording stands still at its last message.
 func (r *Rerun) putInForce(what string, p *plan.Plan, info control.PlanInfo) (string, error) {
-	info.Time, info.Request, info.Before = r.lastMessageTime(), len(r.rows)+1, r.status.Count.Tokens
+	info.Time, info.Request, info.Before = r.describeRecording().Used, len(r.rows)+1, r.status.Count.Tokens
 	if err := r.settlePlan(p); err != nil {
 		return "", err
 	}
@@ -96,7 +94,7 @@ func (r *Rerun) Mark(ctx context.Context, id string, a control.Mark, on bool) (*
 // Note implements [control.Steering].
 func (r *Rerun) Note(ctx context.Context, id string, a control.Write) (*control.Done, error) {
 	return r.actAt(ctx, id, a.Base, func() (string, error) {
-		c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.lastMessageTime())
+		c, err := conview.CheckNote(r.notes, a, r.in.Request.History.Len(), r.describeRecording().Used)
 		if err == nil {
 			r.notes = c.Apply(r.notes)
 		}

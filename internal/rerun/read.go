@@ -23,19 +23,16 @@ func (r *Rerun) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
 
 // Planned implements [conview.Backend]: over the request that the plan was made for.
 func (r *Rerun) Planned(ctx context.Context, id plan.ID) (*conview.Moment, error) {
-	unlock, err := r.lockReady(ctx, r.id)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	p := r.known[id]
-	if p == nil {
-		return nil, fmt.Errorf("%w: plan %q", control.ErrUnknown, text.Brief(string(id), 40))
-	}
-	m := r.momentNow()
-	m.Request.History = m.Request.History.Head(p.Len)
-	m.View, err = plan.Apply(m.Request.History, p)
-	return m, err
+	return whenReady(ctx, r, r.id, func() (m *conview.Moment, err error) {
+		p := r.known[id]
+		if p == nil {
+			return nil, fmt.Errorf("%w: plan %q", control.ErrUnknown, text.Brief(string(id), 40))
+		}
+		m = r.momentNow()
+		m.Request.History = m.Request.History.Head(p.Len)
+		m.View, err = plan.Apply(m.Request.History, p)
+		return m, err
+	})
 }
 
 // pinsInForce returns the pins in force.
@@ -49,12 +46,7 @@ func (r *Rerun) pinsInForce() []control.Pin {
 
 // Moment implements [conview.Backend]: the conversation at its end.
 func (r *Rerun) Moment(ctx context.Context, id string) (*conview.Moment, error) {
-	unlock, err := r.lockReady(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return r.momentNow(), nil
+	return whenReady(ctx, r, id, func() (*conview.Moment, error) { return r.momentNow(), nil })
 }
 
 // momentNow returns the conversation at its end. The caller holds the lock.
@@ -71,21 +63,16 @@ func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (
 	if err != nil {
 		return recall.Page{}, err
 	}
-	unlock, err := r.lockReady(ctx, r.id)
-	if err != nil {
-		return recall.Page{}, err
-	}
-	defer unlock()
-	for _, info := range slices.Backward(r.plans) {
-		p := r.known[info.ID]
-		if p == nil {
-			continue
+	return whenReady(ctx, r, r.id, func() (recall.Page, error) {
+		for _, info := range slices.Backward(r.plans) {
+			if p := r.known[info.ID]; p != nil {
+				if o, err := plan.Recall(r.in.Request.History, p, name); err == nil {
+					return recall.Choose([]recall.Candidate{{Where: r.in.Name, Original: o}}, name, place, lines)
+				}
+			}
 		}
-		if o, err := plan.Recall(r.in.Request.History, p, name); err == nil {
-			return recall.Choose([]recall.Candidate{{Where: r.in.Name, Original: o}}, name, place, lines)
-		}
-	}
-	return recall.Page{}, fmt.Errorf("%s: %w", name, recall.ErrUnknown)
+		return recall.Page{}, fmt.Errorf("%s: %w", name, recall.ErrUnknown)
+	})
 }
 
 // Search implements [recall.Source].

@@ -259,16 +259,14 @@ func (g *going) fillCost(w *row, same int, idle time.Duration, i int, heard bool
 		if u != nil && u.CacheWriteLong > 0 { // as the agent has it
 			would.CacheWriteLong = would.CacheWrite
 		}
-		d := m.Prices.Cost(would)
-		w.price = &d
+		w.price = new(m.Prices.Cost(would))
 	}
 	if u == nil || u.Prompt() == 0 {
 		return
 	}
 	w.agent, g.agent = u, u.Prompt()
 	if m.Prices.Known() {
-		d := m.Prices.Cost(*u)
-		w.paid = &d
+		w.paid = new(m.Prices.Cost(*u))
 	}
 	if doesMoreThanMend(g.known[w.Plan]) || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || !heard {
 		return // the agent sent something else

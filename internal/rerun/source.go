@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
@@ -18,17 +17,18 @@ const SourceName = "rerun"
 // ID returns the conversation's id.
 func (r *Rerun) ID() string { return r.id }
 
-// lockReady locks the conversation, and waits before that until there is something to
-// show of it. The id, or the beginning of one, must be this conversation's.
-func (r *Rerun) lockReady(ctx context.Context, id string) (unlock func(), err error) {
+// whenReady calls f with the conversation locked, as soon as there is something to show of
+// it. The id, or the beginning of one, must be this conversation's.
+func whenReady[T any](ctx context.Context, r *Rerun, id string, f func() (T, error)) (none T, err error) {
 	if id == "" || !strings.HasPrefix(r.id, id) {
-		return nil, fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
+		return none, fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
 	}
 	if err := r.waitUntilReady(ctx); err != nil {
-		return nil, err
+		return none, err
 	}
 	r.mu.Lock()
-	return r.mu.Unlock, nil
+	defer r.mu.Unlock()
+	return f()
 }
 
 // Conversations returns the only conversation, if it has the words. It does not
@@ -86,30 +86,27 @@ func (r *Rerun) buildStory() *conview.Story {
 
 // Conversation returns everything about it.
 func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	unlock, err := r.lockReady(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	s := r.buildStory()
-	coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens} // perhaps under another plan than the last one
-	coming.CompactAt, coming.CompactWhy = r.status.Due()
-	return s.Detail(conview.Next(append(slices.Clip(s.Requests), coming), coming.Plan, nil)), nil
+	return whenReady(ctx, r, id, func() (*control.Detail, error) {
+		s := r.buildStory()
+		coming := control.Request{Plan: r.plan.ID(), Tokens: r.status.Count.Tokens} // perhaps under another plan than the last one
+		coming.CompactAt, coming.CompactWhy = r.status.Due()
+		return s.Detail(conview.Next(append(slices.Clip(s.Requests), coming), coming.Plan, nil)), nil
+	})
 }
 
 // Since waits for what is done about the conversation.
 func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
 	for {
-		unlock, err := r.lockReady(ctx, id)
-		if err != nil {
-			return nil, err
+		var changed chan struct{}
+		c, err := whenReady(ctx, r, id, func() (*control.Change, error) {
+			if changed = r.changed; r.revision > revision {
+				return r.buildStory().Since(revision), nil
+			}
+			return nil, nil //nolint:nilnil // nothing was done yet
+		})
+		if c != nil || err != nil {
+			return c, err
 		}
-		changed := r.changed
-		if r.revision > revision {
-			defer unlock()
-			return r.buildStory().Since(revision), nil
-		}
-		unlock()
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -144,23 +141,20 @@ type Costs struct {
 
 // Beside returns both, for the requests that [Rerun.Conversation] has.
 func (r *Rerun) Beside(ctx context.Context, id string) (*Beside, error) {
-	unlock, err := r.lockReady(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
+	return whenReady(ctx, r, id, func() (*Beside, error) { return r.compareCosts(), nil })
+}
+
+func (r *Rerun) compareCosts() *Beside {
 	b := &Beside{Compacted: []int{}}
 	from := max(0, len(r.rows)-control.MaxRequests)
 	for i := from; i < len(r.rows); i++ {
 		w := &r.rows[i]
-		prompt, read := w.Tokens, w.read
-		b.Winnow.add(&prompt, &read, w.price)
+		b.Winnow.add(new(w.Tokens), new(w.read), w.price)
 		if w.agent == nil {
 			b.Agent.add(nil, nil, nil)
 			continue
 		}
-		p, c := w.agent.Prompt(), w.agent.CacheRead
-		b.Agent.add(&p, &c, w.paid)
+		b.Agent.add(new(w.agent.Prompt()), new(w.agent.CacheRead), w.paid)
 	}
 	for _, at := range r.in.Compacted {
 		for i := from; i < len(r.rows); i++ {
@@ -170,21 +164,9 @@ func (r *Rerun) Beside(ctx context.Context, id string) (*Beside, error) {
 			}
 		}
 	}
-	return b, nil
+	return b
 }
 
 func (c *Costs) add(prompt, read *int, dollars *float64) {
 	c.Prompt, c.Read, c.Dollars = append(c.Prompt, prompt), append(c.Read, read), append(c.Dollars, dollars)
-}
-
-// lastMessageTime returns the time of an action: the clock of a recording stands
-// still at its last message.
-func (r *Rerun) lastMessageTime() time.Time {
-	h := r.in.Request.History
-	for i := h.Len() - 1; i >= 0; i-- {
-		if at := h.At(i).Time; at > 0 {
-			return timeOfMillis(at)
-		}
-	}
-	return time.Time{}
 }

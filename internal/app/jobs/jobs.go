@@ -126,7 +126,7 @@ func Open(ctx context.Context, address string, o Options) (*Jobs, error) {
 	// All kinds are known to all processes, or River would give up those that
 	// come to one which does not know them.
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &prepareWorker{jobs: j})
+	river.AddWorker(workers, river.WorkFunc(j.prepare))
 	river.AddWorker(workers, &pruneWorker{jobs: j})
 	c := &river.Config{
 		Schema: "winnow", Workers: workers, Logger: slog.New(slog.DiscardHandler), // that the database is gone is said once, by the store
@@ -148,17 +148,14 @@ func Open(ctx context.Context, address string, o Options) (*Jobs, error) {
 
 // Enqueue implements [transport.Jobs].
 func (j *Jobs) Enqueue(ctx context.Context, job transport.Job) error {
+	args := prepareArgs{Tenant: string(job.Key.Tenant), First: fmt.Sprintf("%x", job.Key.First), Base: string(job.Base), Job: job}
 	ctx, end := pg.Span(ctx, "add a job")
 	err := j.db.Again(ctx, func(ctx context.Context) error {
-		_, err := j.client.Insert(ctx, argsOf(job), &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, Metadata: traceMetadata(ctx), UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
+		_, err := j.client.Insert(ctx, args, &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, Metadata: traceMetadata(ctx), UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
 		return err
 	})
 	end(err)
 	return err
-}
-
-func argsOf(job transport.Job) prepareArgs {
-	return prepareArgs{Tenant: string(job.Key.Tenant), First: fmt.Sprintf("%x", job.Key.First), Base: string(job.Base), Job: job}
 }
 
 // Cancel implements [transport.Jobs].
@@ -199,25 +196,19 @@ func (j *Jobs) HandleError(_ context.Context, job *rivertype.JobRow, err error) 
 }
 
 // HandlePanic implements [river.ErrorHandler].
-func (j *Jobs) HandlePanic(_ context.Context, job *rivertype.JobRow, panicked any, _ string) *river.ErrorHandlerResult {
-	j.o.Log.Warn("a job failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "why", fmt.Sprint(panicked))
-	return nil
+func (j *Jobs) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any, _ string) *river.ErrorHandlerResult {
+	return j.HandleError(ctx, job, fmt.Errorf("%v", panicked))
 }
 
 // elsewhereAfter is when a job is offered again that this process cannot do.
 const elsewhereAfter = 5 * time.Second
 
-type prepareWorker struct {
-	river.WorkerDefaults[prepareArgs]
-	jobs *Jobs
-}
-
-// Work implements [river.Worker].
-func (w *prepareWorker) Work(ctx context.Context, job *river.Job[prepareArgs]) error {
-	if w.jobs.o.Prepare == nil {
+// prepare writes a summary.
+func (j *Jobs) prepare(ctx context.Context, job *river.Job[prepareArgs]) error {
+	if j.o.Prepare == nil {
 		return river.JobSnooze(elsewhereAfter)
 	}
-	err := w.jobs.o.Prepare(ctx, job.Args.Job)
+	err := j.o.Prepare(ctx, job.Args.Job)
 	if errors.Is(err, transport.ErrMoved) {
 		return river.JobCancel(err)
 	}

@@ -230,16 +230,11 @@ func (x *settling) writePlan(p *plan.Plan, there plan.ID, only *plan.ID) (bool, 
 // putInForce says that a plan is in force.
 func (x *settling) putInForce(p *plan.Plan, info control.PlanInfo) error {
 	c := x.now
-	if c.Plan == p.ID() {
+	told := c.PutInForce(p, info, x.s.o.Local())
+	if told == nil {
 		return nil
 	}
-	c.Plan, c.Waiting = p.ID(), ""
-	c.Revision++
-	if info.By != "undo" {
-		c.Totals.Compactions++
-	}
-	info.ID, info.Time = p.ID(), x.s.o.Local()
-	body, err := json.Marshal(info)
+	body, err := json.Marshal(told)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,7 @@ type failure struct {
 
 // Failed says what failed; what callers expect is left as it is.
 func (s *Store) Failed(what string, err error) error {
-	var moved *control.ConflictError
-	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &moved) {
+	if _, moved := errors.AsType[*control.ConflictError](err); moved || err == nil || errors.Is(err, planstore.ErrNotFound) {
 		return err
 	}
 	return &failure{what, err, s.o.Reason}
@@ -124,16 +123,8 @@ type hash chat.Hash
 // Scan implements [sql.Scanner].
 func (h *hash) Scan(v any) error {
 	b, ok := v.([]byte)
-	if !ok {
-		return fmt.Errorf("%T where a hash is expected", v)
-	}
-	return h.ScanBytes(b)
-}
-
-// ScanBytes is Scan for drivers that know what they have.
-func (h *hash) ScanBytes(b []byte) error {
-	if len(b) != len(h) {
-		return fmt.Errorf("%d bytes where a hash is expected", len(b))
+	if !ok || len(b) != len(h) {
+		return fmt.Errorf("%T of %d bytes where a hash is expected", v, len(b))
 	}
 	copy(h[:], b)
 	return nil

@@ -15,8 +15,7 @@ import (
 // Note implements [planstore.Book]. The request is written a moment later.
 func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Request, links planstore.Links) error {
 	if r != nil {
-		own := *r // numbers are set here
-		r = &own
+		r = new(*r) // numbers are set here
 	}
 	s.late.add(func(l *late) { l.notes = append(l.notes, &note{c, r, links}) })
 	return nil
@@ -84,13 +83,8 @@ func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []*note) error {
 	was := c.Revision
 	for _, n := range notes {
 		if n.request != nil {
-			c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
-			c.Revision++
-			r := *n.request // a second try counts anew
-			c.Totals.Add(&r)
-			r.N, r.Revision = c.Totals.Requests, c.Revision
-			c.Last = &r
-			request, err := requestRow(&c, &r)
+			r := c.TakeRequest(&n.leaf, *n.request)
+			request, err := requestRow(&c, r)
 			if err != nil {
 				return err
 			}

@@ -26,8 +26,7 @@ func (s *Store) Sums(ctx context.Context) (planstore.Sums, error) {
 			var oldest, newest *int64
 			err := r.Scan(&out.Tenants, &out.Plans, &out.PlanBytes, &oldest, &newest, &out.Marks, &out.Conversations, &out.TextBytes, &out.DiskBytes, &out.Version)
 			if oldest != nil {
-				a, b := time.UnixMicro(*oldest).UTC(), time.UnixMicro(*newest).UTC()
-				out.Oldest, out.Newest = &a, &b
+				out.Oldest, out.Newest = new(time.UnixMicro(*oldest).UTC()), new(time.UnixMicro(*newest).UTC())
 			}
 			return err
 		})

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"sync"
 
@@ -51,13 +52,9 @@ func (j *journal) beginFile() error {
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err != nil {
-		_ = f.Close()
-		return err
-	}
-	j.file, j.size = f, info.Size()
-	return nil
+	j.file = f
+	j.size, err = f.Seek(0, io.SeekEnd)
+	return err
 }
 
 // noteMark writes a mark into the journal.
