@@ -19,7 +19,7 @@ type args struct {
 	mode, command  string
 	runs           bool // the command came from a key that only shells have
 	query, only    string
-	patch, diff    string
+	patch          string
 
 	old, new, content string // raw
 
@@ -78,11 +78,9 @@ func (a *args) readMember(key, raw string) bool {
 		a.setRange(raw)
 	case "shouldreadentirefile":
 		a.whole = raw == "true"
-	case "replaceall", "allowmultiple", "globalreplace":
-		a.all = a.all || Text(raw) == "true"
-	case "expectedreplacements":
+	case "replaceall", "allowmultiple", "globalreplace", "expectedreplacements":
 		n, _ := Number(raw)
-		a.all = a.all || n > 1
+		a.all = a.all || n > 1 || Text(raw) == "true"
 	case "append":
 		a.append = raw == "true"
 	case "cellid", "cellnumber", "editmode", "celltype", "codeedit":
@@ -109,13 +107,9 @@ func (a *args) readText(key, raw string) {
 			a.mode = m
 		}
 	case "patch", "patchtext", "input", "diff":
-		s := Text(raw)
-		switch {
-		case IsPatch(s):
+		if s := Text(raw); IsPatch(s) {
 			a.patch = s
-		case key == "diff":
-			a.diff = s
-		case key == "input" && a.command == "":
+		} else if key == "input" && a.command == "" {
 			a.command = s
 		}
 	case "oldstring", "oldstr", "oldtext", "old", "oldcode", "oldcontent", "search", "searchtext", "find", "targetcontent", "original", "originaltext":
@@ -154,9 +148,6 @@ func (a *args) readPaths(raw string) {
 			one.path = tidyPath(Text(e))
 		} else if one.object = Members(e, one.readMember); one.object {
 			a.several = append(a.several, one)
-			if one.path != "" && one.from > 0 && a.from == 0 {
-				a.from, a.to = one.from, one.to
-			}
 		}
 		if one.path != "" && len(a.paths) < 256 && !slices.Contains(a.paths, one.path) {
 			a.paths = append(a.paths, one.path)
@@ -301,6 +292,7 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 	e := Op{Path: file, All: a.all}
 	old, now := a.wantedText(a.old), a.wantedText(a.new)
 	text := a.wantedText(cmp.Or(a.new, a.content))
+	inserts := a.mode == "insert" || strings.Contains(lower, "insert")
 	switch {
 	case tool == ToolDelete:
 		e.Kind = Delete
@@ -308,12 +300,10 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		e.Kind, e.New = Move, a.target
 	case a.target != "" && strings.Contains(lower, "copy"):
 		e.Kind, e.New = Copy, a.target
-	case a.diff != "":
-		return readBlocks(file, a.diff)
-	case a.cell || a.mode == "undo_edit" || a.mode == "undo":
+	case a.cell || a.mode == "undo_edit" || a.mode == "undo" || inserts && !a.hasFrom || strings.Contains(lower, "insert_content"): // that names the next line
 		e.Kind, e.New = Unclear, now
-	case a.mode == "insert" || strings.Contains(lower, "insert"):
-		a.readInsertion(&e, text, Plain(lower))
+	case inserts:
+		e.Kind, e.From, e.New, e.Lines = Insert, a.from, endLine(text), true
 	case a.append || a.mode == "append" || strings.Contains(lower, "append"):
 		e.Kind, e.New = Append, text
 	case a.old != "" && (a.old != `""` || a.new == ""):
@@ -328,8 +318,6 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		e.New, e.Whole = a.wantedText(a.content), true
 	case a.new != "" && tool == ToolWrite:
 		e.New, e.Whole = now, true
-	case tool == ToolWrite && (lower == "create" || a.mode == "create"):
-		e.New, e.Whole = "\n", true // the editors that take no text begin with an empty line
 	default:
 		e.Kind = Unclear
 	}
@@ -337,19 +325,6 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		return nil // not about a file
 	}
 	return []Op{e}
-}
-
-// readInsertion reads where a text goes. Most tools name the line before it; an
-// insert_content tool names the line that it pushes down, 0 for the end.
-func (a *args) readInsertion(e *Op, text, tool string) {
-	e.Kind, e.From, e.New, e.Lines = Insert, a.from, endLine(text), true
-	pushes := strings.Contains(tool, "insertcontent")
-	switch {
-	case !a.hasFrom || pushes && a.from == 0:
-		e.Kind, e.From = Append, 0
-	case pushes:
-		e.From--
-	}
 }
 
 func (a *args) wantedText(raw string) string {
