@@ -225,15 +225,11 @@ func (a *args) lineRange() (from, to int) {
 	switch {
 	case a.whole:
 		return 0, 0
-	case a.from > 0 || a.to > 0:
-		from, to = max(a.from, 1), max(a.to, 0)
-		if to != 0 && to < from {
-			to = from
-		}
-		if from == 1 && to == 0 {
-			return 0, 0
-		}
-		return from, to
+	case a.to > 0:
+		from = max(a.from, 1)
+		return from, max(a.to, from)
+	case a.from > 1:
+		return a.from, 0
 	case a.limit > 0:
 		from = max(a.offset, 1)
 		return from, from + min(a.limit, 1<<30) - 1

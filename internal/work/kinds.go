@@ -81,11 +81,8 @@ func (k Tool) String() string {
 	return "unknown"
 }
 
-// Kinds says of which kind a tool is, by its name. Names are compared without
-// regard to case, underscores and dashes. A name that is not in the table is
-// looked up again without its namespace (mcp__server__name, functions.name,
-// default_api:name) and is then judged by its words: read_page reads,
-// runTests runs. Kinds is immutable and safe for concurrent use.
+// Kinds says of which kind a tool is, by its name. It is immutable and safe for
+// concurrent use.
 type Kinds struct{ table map[string]Tool }
 
 // DefaultKinds returns the table of tool names known from agents in the field.

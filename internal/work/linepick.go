@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,10 +28,8 @@ func (s *step) pickLines() linePick {
 	for i, w := range s.args {
 		letters, isOption := strings.CutPrefix(w.text, "-")
 		switch {
-		case (w.text == "-e" || w.text == "--expression") && i+1 < len(s.args):
+		case w.text == "-e" && i+1 < len(s.args):
 			scripts = append(scripts, s.args[i+1])
-		case w.text == "--quiet" || w.text == "--silent":
-			quiet = true
 		case isOption:
 			quiet = quiet || !strings.HasPrefix(letters, "-") && strings.Contains(letters, "n")
 			p.strict = p.strict && strings.Trim(letters, "nieEru") == ""
@@ -47,14 +46,12 @@ func (s *step) pickLines() linePick {
 		p.strict = p.strict && w.exact
 	}
 	switch {
-	case !s.inPlace():
-		if quiet {
-			p.ranges = printedRanges(scripts)
-		}
-	case p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && !slices.Contains(plainOptions, w.text) }):
+	case !s.inPlace() && quiet:
+		p.ranges = printedRanges(scripts)
+	case s.inPlace() && p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && w.text != "-i" && w.text != "-e" }):
 		for _, w := range scripts {
-			edits, ok := plainReplacements(w.text, s.has("-E", "-r"))
-			if !ok {
+			edits := plainReplacements(w.text)
+			if edits == nil {
 				p.edits = nil
 				break
 			}
@@ -64,62 +61,54 @@ func (s *step) pickLines() linePick {
 	return p
 }
 
-// plainOptions are the options of sed's with which a replacement is read.
-var plainOptions = []string{"-i", "-e", "-E", "-r"}
-
 // plainReplacements reads a script of sed's that replaces plain texts by others, in all
-// lines or in some: s/a/b/g; 12,14s/c/d/.
-func plainReplacements(script string, extended bool) (edits []Op, ok bool) {
+// lines or in some: s/a/b/g; 12,14s/c/d/. It returns nil where the script does more.
+func plainReplacements(script string) (edits []Op) {
 	for script = strings.TrimLeft(script, " ;\n"); script != ""; script = strings.TrimLeft(script, " ;\n") {
 		m := replacing.FindStringSubmatch(script)
 		if m == nil {
-			return nil, false
+			return nil
 		}
 		o := Op{Kind: Change, InLines: true}
 		o.From, _ = strconv.Atoi(m[1])
-		if o.To = o.From; m[2] != "" {
-			o.To, _ = strconv.Atoi(m[2])
-		}
-		if o.Old, o.New, script, ok = plainTexts(script[len(m[0]):], m[3][0], extended); !ok || o.Old == "" {
-			return nil, false
+		o.To, _ = strconv.Atoi(cmp.Or(m[2], m[1]))
+		if o.Old, o.New, script = plainTexts(script[len(m[0]):], m[3][0]); o.Old == "" {
+			return nil
 		}
 		script, o.All = strings.CutPrefix(script, "g")
 		if script != "" && !strings.ContainsAny(script[:1], " ;\n") {
-			return nil, false
+			return nil
 		}
 		edits = append(edits, o)
 	}
-	return edits, len(edits) > 0
+	return edits
 }
 
 // replacing is how a replacement begins in a script of sed's: with the lines it is for.
 var replacing = regexp.MustCompile(`^(?:([1-9]\d{0,8})(?:,([1-9]\d{0,8}))?)?s([/|#,:@!%])`)
 
-// plainTexts reads the two texts of a replacement, each with a mark behind it. It is not ok
-// where one is more than a text.
-func plainTexts(s string, mark byte, extended bool) (old, now, rest string, ok bool) {
+// plainTexts reads the two texts of a replacement, each with a mark behind it. They are
+// empty where one is more than a text.
+func plainTexts(s string, mark byte) (old, now, rest string) {
 	special, escaped := `.*[]^$`, `.*[]^$\`
-	if extended {
-		special, escaped = special+"+?(){}|", escaped+"+?(){}|"
-	}
-	text := ""
+	text, second := "", false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c == mark && ok:
-			return old, text, s[i+1:], true
+		case c == mark && second:
+			return old, text, s[i+1:]
 		case c == mark:
-			old, text, ok = text, "", true
+			old, text, second = text, "", true
 			special, escaped = "&", `&\`
 			continue
 		case c == '\\' && i+1 < len(s) && (s[i+1] == mark || strings.IndexByte(escaped, s[i+1]) >= 0):
 			i++
 		case c == '\\' || c == '\n' || strings.IndexByte(special, c) >= 0:
-			return "", "", "", false
+			return "", "", ""
 		}
 		text += s[i : i+1]
 	}
-	return "", "", "", false
+	return "", "", ""
 }
 
 // printedRanges returns the ranges of lines that sed -n prints, where its script is
@@ -135,8 +124,7 @@ func printedRanges(scripts []word) (ranges [][2]int) {
 			to, _ := strconv.Atoi(strings.TrimPrefix(m[2], "+")) // 0 for $
 			if strings.HasPrefix(m[2], "+") {
 				to += from
-			}
-			if m[2] != "$" {
+			} else if m[2] != "$" {
 				to = max(to, from)
 			}
 			ranges = append(ranges, [2]int{from, to})

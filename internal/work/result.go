@@ -33,7 +33,7 @@ func Status(result *chat.Part) (failed bool, exit int, known bool) {
 // Interrupted reports whether a result is that of a command that was killed or
 // ran out of time: what it printed is not how things ended.
 func Interrupted(result *chat.Part) bool {
-	if _, exit, known := Status(result); known && (exit == 124 || exit == 130 || exit == 137 || exit == 143) {
+	if _, exit, known := Status(result); known && slices.Contains([]int{124, 130, 137, 143}, exit) {
 		return true
 	}
 	s := strings.TrimSpace(result.Text)

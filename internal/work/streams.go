@@ -41,7 +41,7 @@ func (s *step) isPlainShow() bool {
 	case "cat":
 		return !s.has("-A", "-e", "-v", "-t", "-E", "-T", "-s", "-b")
 	case "nl":
-		return (s.has("-ba") || s.has("-b") && s.has("a")) && !s.has("-s", "-w", "-v", "-n")
+		return s.has("-ba") && !s.has("-s", "-w", "-v", "-n")
 	}
 	return false
 }
@@ -136,9 +136,6 @@ func (o *Op) narrowLines(from, to int) bool {
 		o.From = o.To
 		return false
 	}
-	if o.From == 1 && o.To == 0 {
-		o.From = 0
-	}
 	return true
 }
 
@@ -170,12 +167,8 @@ func (s *step) printedText() (string, bool) {
 		}
 		return strings.Join(words, " ") + "\n", true
 	case "printf":
-		args := s.args
-		if len(args) > 0 && args[0].text == "--" {
-			args = args[1:]
-		}
-		if len(args) == 1 && args[0].exact {
-			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
+		if len(s.args) == 1 && s.args[0].exact {
+			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(s.args[0].text)
 			return text, !strings.ContainsAny(text, `%\`)
 		}
 	}
