@@ -200,19 +200,15 @@ func AboutTodos(name string) bool {
 // tools with such names too.
 func AsksUser(call *chat.Part) bool {
 	bare := Plain(bareName(call.Name))
-	choices := strings.Contains(bare, "askquestion") && find.Any(call.Args, `"questions"`, `"options"`)
-	return bare == "question" || choices || find.Any(bare, "askuser", "askfollowup", "requestuserinput")
+	return bare == "question" || find.Any(bare, "askuser", "askfollowup", "requestuserinput") ||
+		strings.Contains(bare, "askquestion") && find.Any(call.Args, `"questions"`, `"options"`)
 }
 
 // OnlyExplores reports whether a call starts an agent that only looks around.
-func OnlyExplores(call *chat.Part) bool {
-	found := false
+func OnlyExplores(call *chat.Part) (found bool) {
 	Members(call.Args, func(key, raw string) bool {
 		if key == "subagenttype" || key == "agenttype" {
-			switch strings.ToLower(Text(raw)) {
-			case "explore", "plan", "search":
-				found = true
-			}
+			found = slices.Contains([]string{"explore", "plan", "search"}, strings.ToLower(Text(raw)))
 		}
 		return !found
 	})
@@ -221,10 +217,7 @@ func OnlyExplores(call *chat.Part) bool {
 
 // StartsAgent reports whether a tool of that name hands work to another agent.
 func StartsAgent(name string) bool {
-	bare := strings.ToLower(bareName(name))
-	switch bare {
-	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":
-		return true
-	}
-	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && find.Any(bare, "spawn", "start", "launch", "create")
+	bare := Plain(bareName(name))
+	return slices.Contains([]string{"task", "agent", "subtask", "delegate", "newtask", "spawntask", "sessionsspawn"}, bare) ||
+		strings.Contains(bare, "agent") && find.Any(bare, "subagent", "spawn", "start", "launch", "create", "run", "dispatch")
 }
