@@ -11,14 +11,11 @@ import (
 
 // # What does a tool do?
 //
-// Tools have no standard names. One agent reads a file with Read, another with
-// read_file, view, mcp__fs__readFile or a shell's cat. But much depends on knowing:
-// a file that was read again makes the older read superfluous, an edit changes the
-// working set, and a summary says "edited pool.go", not "called
-// str_replace_editor". So each tool is sorted into one of seven kinds, by its name
-// alone. What a call then does to which file is told by its arguments
-// ([Kinds.Access]), where a shell's command gets its kind from the programs that it
-// runs: cat reads, rg searches.
+// Tools have no standard names: one agent reads a file with Read, another with
+// read_file, view, mcp__fs__readFile or a shell's cat. So each tool is sorted into one
+// of seven kinds, by its name alone. What a call then does to which file is told by its
+// arguments ([Kinds.Access]), where a shell's command gets its kind from the programs
+// that it runs: cat reads, rg searches.
 //
 // The name is looked up three times, and the first answer counts:
 //
