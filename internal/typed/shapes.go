@@ -309,8 +309,7 @@ func nameAfter(s, mark string) string {
 // nobody's and that has no shape: a file if its first line is a path.
 func markedKind(s string) (Kind, string) {
 	line := strings.TrimSpace(s[:endOfLine(s)])
-	root := strings.HasPrefix(line, "/") || len(line) > 3 && line[1] == ':' && (line[2] == '\\' || line[2] == '/')
-	if !root || len(line) == len(s) || len(line) > 300 || strings.ContainsAny(line, "\t<>|\"*?") {
+	if len(line) == len(s) || !rooted.MatchString(line) {
 		return Client, ""
 	}
 	if IsInstructions(line) {
@@ -318,6 +317,9 @@ func markedKind(s string) (Kind, string) {
 	}
 	return File, line
 }
+
+// rooted is a path from the root or a drive.
+var rooted = regexp.MustCompile(`^(?:/|.:[\\/])[^\t<>|"*?]{0,298}$`)
 
 // IsInstructions reports whether a file holds instructions for agents. What came with
 // somebody else's code instructs nobody.

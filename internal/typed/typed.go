@@ -138,12 +138,8 @@ func (r *reader) expectNext(p *chat.Part) {
 
 // addSpan adds the span s[from:to] without the spaces around it.
 func (r *reader) addSpan(k Kind, name, s string, from, to int) {
-	for from < to && isSpace(s[from]) {
-		from++
-	}
-	for to > from && isSpace(s[to-1]) {
-		to--
-	}
+	from = to - len(strings.TrimLeft(s[from:to], spaces))
+	to = from + len(strings.TrimRight(s[from:to], spaces))
 	if from == to {
 		return
 	}
@@ -156,16 +152,14 @@ func (r *reader) addSpan(k Kind, name, s string, from, to int) {
 	r.spans = append(r.spans, Span{Kind: k, Part: r.part, From: from, To: to, Name: name})
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+const spaces = " \n\t\r"
 
 // readText reads one text part.
 func (r *reader) readText(s string) {
-	r.lost = nil
+	r.lost = map[string]bool{}
 	at := 0
 	for head := true; at < len(s); {
-		for at < len(s) && isSpace(s[at]) {
-			at++
-		}
+		at = len(s) - len(strings.TrimLeft(s[at:], spaces))
 		if end := r.readShape(s, at, head); end > at {
 			at = end
 			continue
@@ -183,25 +177,17 @@ func (r *reader) readText(s string) {
 // typedUntil returns where the typed text that starts at at ends: before the next
 // line that starts a closed shape.
 func (r *reader) typedUntil(s string, at int) int {
-	fenced := false
-	for at < len(s) {
-		line := s[at:]
-		nl := strings.IndexByte(line, '\n')
-		if nl >= 0 {
-			line = line[:nl]
+	start, fenced := at, false
+	for line := range strings.Lines(s[at:]) {
+		if !fenced && at > start && line[0] == '<' && r.isClosedTag(s, at) {
+			break
 		}
-		if t := strings.TrimLeft(line, " \t"); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+		if find.AnyStart(strings.TrimLeft(line, " \t"), "```", "~~~") {
 			fenced = !fenced
 		}
-		if nl < 0 {
-			return len(s)
-		}
-		at += nl + 1
-		if !fenced && at < len(s) && s[at] == '<' && r.isClosedTag(s, at) {
-			return at
-		}
+		at += len(line)
 	}
-	return len(s)
+	return at
 }
 
 // isClosedTag reports whether a tag that may stand anywhere starts at at and is closed.
@@ -218,9 +204,6 @@ func (r *reader) closingTag(s string, at int, name string) int {
 	if end := strings.Index(s[at:], "</"+name+">"); end >= 0 {
 		return at + end
 	}
-	if r.lost == nil {
-		r.lost = map[string]bool{}
-	}
 	r.lost[name] = true
 	return -1
 }
@@ -228,10 +211,7 @@ func (r *reader) closingTag(s string, at int, name string) int {
 // readShape reads the shape that starts at at and returns its end, 0 where there is
 // none. Head says that nothing was typed before it in the same text.
 func (r *reader) readShape(s string, at int, head bool) int {
-	if at == len(s) {
-		return 0
-	}
-	if s[at] == '<' {
+	if strings.HasPrefix(s[at:], "<") {
 		if end := r.readTagged(s, at, head); end > 0 {
 			return end
 		}
@@ -277,18 +257,12 @@ func (r *reader) readStarted(s string, at int, b *start) int {
 	rest := s[at:]
 	name := nameAfter(rest, b.name)
 	end := len(s)
-	switch b.end {
-	case "":
-	case "\n":
+	if b.end == "\n" {
 		end = at + endOfLine(rest)
-	default:
-		k := strings.Index(rest, b.end)
-		switch {
-		case k >= 0:
-			end = at + k + len(b.end)
-		case b.must:
-			return 0
-		}
+	} else if k := strings.Index(rest, b.end); k >= 0 && b.end != "" {
+		end = at + k + len(b.end)
+	} else if b.must {
+		return 0
 	}
 	r.addSpan(b.kind, name, s, at, end)
 	return end
