@@ -14,7 +14,7 @@ type linePick struct {
 	files  []word
 	strict bool // no option was given that says more
 
-	edits []Op // what it replaces in place in each file
+	edits []Op // what it does in place to each file
 }
 
 // pickLines reads which lines head, tail or sed print.
@@ -48,14 +48,15 @@ func (s *step) pickLines() linePick {
 	switch {
 	case !s.inPlace() && quiet:
 		p.ranges = printedRanges(scripts)
-	case s.inPlace() && p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && w.text != "-i" && w.text != "-e" }):
+	case s.inPlace():
+		plain := p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && w.text != "-i" && w.text != "-e" })
 		for _, w := range scripts {
 			edits := plainReplacements(w.text)
-			if edits == nil {
-				p.edits = nil
-				break
-			}
+			plain = plain && edits != nil
 			p.edits = append(p.edits, edits...)
+		}
+		if !plain {
+			p.edits = []Op{{Kind: Unclear}}
 		}
 	}
 	return p
@@ -139,35 +140,30 @@ var printing = regexp.MustCompile(`^\s*([1-9]\d{0,8})\s*(?:,\s*(\+?\d{1,9}|\$))?
 // headTail reads the lines that head and tail show. Strict is false where the
 // options say something else too.
 func (s *step) headTail() (from, to int, strict bool) {
-	count := "10"
-	strict = true
-	for i, w := range s.args {
-		switch m := lineCount.FindStringSubmatch(w.text); {
-		case m != nil:
-			count = m[1]
-		case (w.text == "-n" || w.text == "--lines") && i+1 < len(s.args):
-			count = s.args[i+1].text
-		case strings.HasPrefix(w.text, "-c") || strings.HasPrefix(w.text, "--bytes"):
-			return 1, 1, false // less than a line is claimed
-		case strings.HasPrefix(w.text, "-"):
-			strict = false
+	count, options := "10", 0
+	if m := lineCount.FindStringSubmatch(s.joinWords()); m != nil {
+		count, options = m[1], 1
+	}
+	for _, w := range s.args {
+		if strings.HasPrefix(w.text, "-") {
+			options--
 		}
 	}
 	digits, plus := strings.CutPrefix(count, "+")
-	n, err := strconv.Atoi(digits)
+	n, _ := strconv.Atoi(digits)
 	switch {
-	case err != nil || n < 0 || n > 1<<30 || n == 0 && !plus:
-		return 1, 1, false
+	case options != 0 || n == 0 && !plus:
+		return 1, 1, false // less than a line is claimed
 	case s.name == "head":
-		return 1, n, strict
+		return 1, n, true
 	case plus:
-		return max(n, 1), 0, strict
+		return max(n, 1), 0, true
 	}
 	return -n, -1, false
 }
 
 // lineCount is an option that says how many lines are shown, or from which on.
-var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
+var lineCount = regexp.MustCompile(`(?:^| )-(?:n ?|-lines[= ])?(\+?[0-9]{1,9}) `)
 
 // pickOps returns what head, tail and sed do to files. What a script of sed's changes in
 // them is only read where it is plain.
@@ -175,16 +171,14 @@ func (s *step) pickOps(redirected bool) (ops []Op, out Stream) {
 	p := s.pickLines()
 	files := s.orInput(p.files)
 	switch {
-	case s.does == seds && s.inPlace() && p.edits != nil:
-		for _, o := range s.opOnEach(Change, files) {
+	case s.does == seds && s.inPlace():
+		for _, o := range s.opOnEach(Unclear, files) {
 			for _, e := range p.edits {
 				e.Path, e.Unsure = o.Path, o.Unsure
 				ops = append(ops, e)
 			}
 		}
 		return ops, Stream{Silent: true}
-	case s.does == seds && s.inPlace():
-		return s.opOnEach(Unclear, files), Stream{Silent: true}
 	case redirected: // the redirection says where its output is
 		return nil, out
 	case len(p.ranges) == 0:
