@@ -136,23 +136,36 @@ func CountLines(s string) int {
 	return n
 }
 
+// mostCompared bounds the lines on each side that are compared with all of the other.
+const mostCompared = 400
+
 // CountChanges counts the lines that an edit puts in and takes out: those that stand in
-// both texts stay.
+// both texts, in one order, stay.
 func CountChanges(old, now string) (plus, minus int) {
-	more := map[string]int{}
-	for _, l := range SplitLines(now) {
-		more[l]++
-		plus++
+	a, b := SplitLines(old), SplitLines(now)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	for _, l := range SplitLines(old) {
-		if more[l] > 0 {
-			more[l]--
-			plus--
-		} else {
-			minus++
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if max(len(a), len(b)) > mostCompared {
+		return len(b), len(a)
+	}
+	stay := make([]int, len(b)+1) // how many of the lines so far stay among the first of b
+	for _, l := range a {
+		before := 0
+		for k := range b {
+			up := stay[k+1]
+			if l == b[k] {
+				stay[k+1] = before + 1
+			} else {
+				stay[k+1] = max(up, stay[k])
+			}
+			before = up
 		}
 	}
-	return plus, minus
+	return len(b) - stay[len(b)], len(a) - stay[len(b)]
 }
 
 // SplitLines cuts a text into its lines; a last newline ends one.

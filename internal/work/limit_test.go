@@ -55,7 +55,7 @@ func TestCountChanges(t *testing.T) {
 		{"a\nb", "", 0, 2},
 		{"a\nb\nc\n", "a\nB\nc\n", 1, 1},
 		{"a\nb\nc\nd\ne\n", "a\nx\nb\nc\ny\ne\n", 2, 1},
-		{"x\n}\n\ny\n}\n", "y\n}\n\nz\n}\n", 1, 1},
+		{"x\n}\n\ny\n}\n", "y\n}\n\nz\n}\n", 2, 2}, // as git counts, though only x and z differ
 		{strings.Repeat("old\n", 1000) + "end\n", strings.Repeat("new\n", 900) + "end\n", 900, 1000},
 	} {
 		if plus, minus := CountChanges(tc.old, tc.now); plus != tc.plus || minus != tc.minus {

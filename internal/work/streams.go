@@ -163,8 +163,8 @@ func (s *step) printedText() (string, bool) {
 		}
 		return strings.Join(words, " ") + "\n", true
 	case "printf":
-		if len(s.args) == 1 && s.args[0].exact {
-			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(s.args[0].text)
+		if args := s.operands(""); len(args) == 1 && args[0].exact && (len(s.args) == 1 || s.args[0].text == "--") {
+			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
 			return text, !strings.ContainsAny(text, `%\`)
 		}
 	}
