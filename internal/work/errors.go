@@ -89,8 +89,8 @@ func (e *errorLine) clip() string {
 // errorWords are the words of failure, and how strongly they speak of it. Those that are
 // negated count behind "no" or "not".
 var errorWords = tableOf(map[int]string{
-	3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
-	2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
+	3: "error errors fatal panic panicked failed failure failures fail fails segfault exception conflict",
+	2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflicts rejected assertion mismatch exceeded " +
 		"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
 	negated: "such found exist exists allowed permitted assignable supported installed available recognized match",
 })
