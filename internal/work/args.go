@@ -288,7 +288,6 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 	e := Op{Path: file, All: a.all}
 	old, now := a.wantedText(a.old), a.wantedText(a.new)
 	text := a.wantedText(cmp.Or(a.new, a.content))
-	inserts := a.mode == "insert" || strings.Contains(lower, "insert")
 	switch {
 	case tool == ToolDelete:
 		e.Kind = Delete
@@ -296,10 +295,10 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		e.Kind, e.New = Move, a.target
 	case a.target != "" && strings.Contains(lower, "copy"):
 		e.Kind, e.New = Copy, a.target
-	case a.cell || a.mode == "undo_edit" || a.mode == "undo" || inserts && !a.hasFrom || strings.Contains(lower, "insert_content"): // that names the next line
+	case a.cell || a.mode == "undo_edit" || a.mode == "undo":
 		e.Kind, e.New = Unclear, now
-	case inserts:
-		e.Kind, e.From, e.New, e.Lines = Insert, a.from, endLine(text), true
+	case a.mode == "insert" || strings.Contains(lower, "insert"):
+		a.readInsertion(&e, text, Plain(lower))
 	case a.append || a.mode == "append" || strings.Contains(lower, "append"):
 		e.Kind, e.New = Append, text
 	case a.old != "" && (a.old != `""` || a.new == ""):
@@ -321,6 +320,19 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		return nil // not about a file
 	}
 	return []Op{e}
+}
+
+// readInsertion reads where a text goes. Most tools name the line before it; an
+// insert_content tool names the line that it pushes down, 0 for the end.
+func (a *args) readInsertion(e *Op, text, tool string) {
+	e.Kind, e.From, e.New, e.Lines = Insert, a.from, endLine(text), true
+	pushes := strings.Contains(tool, "insertcontent")
+	switch {
+	case !a.hasFrom || pushes && a.from == 0:
+		e.Kind, e.From = Append, 0
+	case pushes:
+		e.From--
+	}
 }
 
 func (a *args) wantedText(raw string) string {
