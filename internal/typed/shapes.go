@@ -19,7 +19,6 @@ import (
 type tag struct {
 	kind  Kind
 	head  bool   // only where nothing was typed before it: the name is a common word
-	must  bool   // only if it is closed, also at the head
 	rest  bool   // reaches to the end of its text, behind the closing tag
 	typed bool   // the client's frame around a person's words
 	also  string // stands near the start too
@@ -59,7 +58,7 @@ var tags = tagTable(map[string]tag{
 
 	// Codex.
 	"environment_context, skills_instructions, plugins_instructions, app-context, model_switch":                          {kind: Client},
-	"turn_aborted, user_shell_command, user_action, hook_prompt, codex_internal_context, image":                          {kind: Client},
+	"turn_aborted, user_shell_command, user_action, hook_prompt, codex_internal_context":                                 {kind: Client},
 	"user_instructions, INSTRUCTIONS, permissions instructions, apps_instructions, collaboration_mode, personality_spec": {kind: Instructions},
 	"subagent_notification": {kind: Report},
 
@@ -73,13 +72,13 @@ var tags = tagTable(map[string]tag{
 	"state_snapshot":                {kind: Summary, head: true},
 
 	// opencode and crush: a file that was named with @ is a text of its own.
-	"path":            {kind: File, head: true, must: true, rest: true, also: "<type>", name: "<path>"},
-	"file":            {kind: File, head: true, must: true, name: "name="}, // pi too
+	"path":            {kind: File, head: true, rest: true, also: "<type>", name: "<path>"},
+	"file":            {kind: File, head: true, name: "name="}, // pi too
 	"system_reminder": {kind: Client},
 
 	// Cline, Roo Code, Kilo Code.
 	"environment_details, workspace_diagnostics, git_working_state": {kind: Client},
-	"task, feedback, user_message, answer":                          {head: true, must: true, typed: true},
+	"task, feedback, user_message, answer":                          {head: true, typed: true},
 	"explicit_instructions":                                         {kind: Instructions},
 	"file_content, final_file_content, folder_content":              {kind: File, name: "path="},
 	"url_content": {kind: File, name: "url="},
@@ -91,15 +90,15 @@ var tags = tagTable(map[string]tag{
 
 	// Copilot Chat.
 	"environment_info, workspace_info, reminderInstructions, importantReminders, editorContext, repoContext": {kind: Client},
-	"userRequest":          {must: true, typed: true},
-	"context":              {kind: Client, head: true, must: true, also: "The current date is"},
-	"attachments":          {kind: File, head: true, must: true, also: "<attachment "},
-	"attachment":           {kind: File, head: true, must: true, name: "id="},
+	"userRequest":          {typed: true},
+	"context":              {kind: Client, head: true, also: "The current date is"},
+	"attachments":          {kind: File, head: true, also: "<attachment "},
+	"attachment":           {kind: File, head: true, name: "id="},
 	"conversation-summary": {kind: Summary, head: true},
 
 	// Cursor.
 	"user_info, project_layout, open_and_recently_viewed_files, agent_skills": {kind: Client},
-	"user_query":                  {must: true, typed: true},
+	"user_query":                  {typed: true},
 	"git_status, additional_data": {kind: Client, head: true},
 	"attached_files":              {kind: File},
 
@@ -139,16 +138,21 @@ func tagAt(s string) (string, *tag) {
 
 // start is a shape that is known by what a text starts with.
 type start struct {
-	kind   Kind
-	text   string
-	also   string // stands near the start too
-	end    string // "" is the end of the text, "\n" that of the line
-	must   bool   // no shape without its end
-	across bool   // its end may stand in a later text
-	name   string // what stands before its name
+	kind Kind
+	text string
+	also string // stands near the start too
+	end  string // "" is the end of the text, "\n" that of the line
+	must bool   // no shape without its end
+	name string // what stands before its name
 }
 
 const codexRequest = "## My request for Codex:"
+
+// Gemini's heads of attached files, whose text may be the next one.
+const (
+	contentBelow = "--- Content from referenced files ---"
+	contentOf    = "Content from @"
+)
 
 // requestHead is the heading under which a harness puts what the user typed, below
 // a context of its own that is at least so long.
@@ -176,11 +180,13 @@ var starts = [...]start{
 	{kind: File, text: "# Selected text:", end: codexRequest, must: true},
 	{kind: Client, text: "# Context from my IDE setup:", end: codexRequest, must: true},
 	{kind: Summary, text: "Another language model started to solve this problem and produced a summary"},
+	{kind: Client, text: "<image name=", end: "\n"},
 	{kind: Client, text: "</image>", end: "\n"},
 
 	// Gemini CLI and Qwen Code.
-	{kind: File, text: "--- Content from referenced files ---", end: "--- End of content ---", across: true},
-	{kind: File, text: "Content from @", end: "--- End of content ---", across: true, name: "from @"},
+	{kind: File, text: contentBelow, end: "--- End of content ---"},
+	{kind: File, text: contentOf, end: "--- End of content ---", name: "from @"},
+	{kind: File, text: "--- End of content ---", end: "\n"},
 	{kind: Client, text: "This is the ", also: "We are setting up the context for our chat."},
 	{kind: Client, text: "Here is the user's editor context"},
 	{kind: Client, text: "Here is a summary of changes in the user's editor context"},
@@ -261,27 +267,15 @@ func reminderKind(body string) (Kind, string) {
 	return Client, ""
 }
 
-type queue struct {
-	text string
-	ends []string
-}
-
 // queued says how Claude Code hands over words typed while the model worked: in a
 // reminder, and in 2.1 also at the end of a tool's result.
-var queued = [...]queue{
-	{"The user sent a new message while you were working:", []string{"\n\nThis is how Claude Code surfaces", "\n\nIMPORTANT: After completing your current task, you MUST address the user's message above."}},
-	{"The user sent the following message:", []string{"\n\nPlease address this message and continue with your tasks."}},
-}
+var queued = regexp.MustCompile(`(?s)^\s*The user sent (?:a new message while you were working|the following message):(.*?)` +
+	`(?:\n\n(?:This is how Claude Code surfaces|IMPORTANT: After completing your current task|Please address this message and continue).*)?$`)
 
 // hookLine is how a hook's text starts, of Claude Code and of clients that run the
 // same hooks: `SessionStart:startup hook success:`, `Stop hook feedback:`.
 var hookLine = regexp.MustCompile(`^(?:(?:SessionStart|SessionEnd|UserPromptSubmit|PreToolUse|PostToolUse|Stop|SubagentStart|SubagentStop|PreCompact|Notification|Setup|Hook)` +
-	`[^\n]{0,80} hook |Hook )(?:additional context|success|feedback|blocking error|stopped continuation)`)
-
-// isHook reports whether a text is a hook's.
-func isHook(s string) bool {
-	return hookLine.MatchString(s) && strings.Contains(s[:min(endOfLine(s), 140)], ":")
-}
+	`[^\n]{0,80} hook |Hook )(?:additional context|success|feedback|blocking error|stopped continuation)[^\n]*:`)
 
 // clientCommand is a whole text that is a command to the client: /compact. Those of
 // skills and plug-ins have a colon.
@@ -290,13 +284,6 @@ var clientCommand = regexp.MustCompile(`^/[^/ .:\n\t]{1,38}$`)
 // resultHead is how Cline's results start, whose answer is the next text:
 // `[read_file for 'a.go'] Result:`.
 var resultHead = regexp.MustCompile(`^[ \t]*\[[a-z_]+(?: [^\n]*)?\] Result:[ \t\r]*(?:\n|$)`)
-
-// isObservation reports whether a text is what SWE-agent shows after a command,
-// with the state of its shell at the end.
-func isObservation(s string) bool {
-	end := s[max(0, len(s)-600):]
-	return strings.Contains(end, "(Open file: ") && strings.Contains(end, "(Current directory: ")
-}
 
 // nameAfter returns the name behind a mark: the rest of its line, up to a quote
 // or bracket.
@@ -322,8 +309,7 @@ func nameAfter(s, mark string) string {
 // nobody's and that has no shape: a file if its first line is a path.
 func markedKind(s string) (Kind, string) {
 	line := strings.TrimSpace(s[:endOfLine(s)])
-	root := strings.HasPrefix(line, "/") || len(line) > 3 && line[1] == ':' && (line[2] == '\\' || line[2] == '/')
-	if !root || len(line) == len(s) || len(line) > 300 || strings.ContainsAny(line, "\t<>|\"*?") {
+	if len(line) == len(s) || !rooted.MatchString(line) {
 		return Client, ""
 	}
 	if IsInstructions(line) {
@@ -331,6 +317,9 @@ func markedKind(s string) (Kind, string) {
 	}
 	return File, line
 }
+
+// rooted is a path from the root or a drive.
+var rooted = regexp.MustCompile(`^(?:/|.:[\\/])[^\t<>|"*?]{0,298}$`)
 
 // IsInstructions reports whether a file holds instructions for agents. What came with
 // somebody else's code instructs nobody.

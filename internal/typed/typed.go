@@ -6,16 +6,16 @@
 //
 // [Split] cuts a message into spans, [Words] returns the typed words in it. When in
 // doubt, words are the user's: a shape counts only where its client puts it, at the
-// start of a text or of a line and outside fenced code, and in the middle of a text
-// only if it is closed.
+// start of a text or of a line and outside fenced code, and between tags only if they
+// are closed.
 package typed
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // Kind says who put a span there, and what for.
@@ -115,8 +115,6 @@ type reader struct {
 	spans []Span
 
 	next  Kind            // of the next text, if it has no shape of its own; Typed expects nothing
-	until string          // what ends a span that goes on in the next text
-	open  Span            // that span's kind and name
 	given string          // the command whose arguments come next
 	lost  map[string]bool // closing tags that do not come any more in this text
 }
@@ -131,6 +129,8 @@ func (r *reader) expectNext(p *chat.Part) {
 		r.next = Skill
 	case resultHead.MatchString(p.Text):
 		r.next = Client
+	case find.AnyStart(strings.TrimSpace(p.Text), contentBelow, contentOf):
+		r.next = File
 	case strings.TrimSpace(p.Text) != "" && !strings.HasPrefix(p.Text, "<"):
 		r.next = Typed
 	}
@@ -138,12 +138,8 @@ func (r *reader) expectNext(p *chat.Part) {
 
 // addSpan adds the span s[from:to] without the spaces around it.
 func (r *reader) addSpan(k Kind, name, s string, from, to int) {
-	for from < to && isSpace(s[from]) {
-		from++
-	}
-	for to > from && isSpace(s[to-1]) {
-		to--
-	}
+	from = to - len(strings.TrimLeft(s[from:to], spaces))
+	to = from + len(strings.TrimRight(s[from:to], spaces))
 	if from == to {
 		return
 	}
@@ -156,26 +152,14 @@ func (r *reader) addSpan(k Kind, name, s string, from, to int) {
 	r.spans = append(r.spans, Span{Kind: k, Part: r.part, From: from, To: to, Name: name})
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+const spaces = " \n\t\r"
 
 // readText reads one text part.
 func (r *reader) readText(s string) {
-	r.lost = nil
+	r.lost = map[string]bool{}
 	at := 0
-	if r.until != "" {
-		end := strings.Index(s, r.until)
-		if end < 0 {
-			r.addSpan(r.open.Kind, r.open.Name, s, 0, len(s))
-			return
-		}
-		at = end + len(r.until)
-		r.until = ""
-		r.addSpan(r.open.Kind, r.open.Name, s, 0, at)
-	}
 	for head := true; at < len(s); {
-		for at < len(s) && isSpace(s[at]) {
-			at++
-		}
+		at = len(s) - len(strings.TrimLeft(s[at:], spaces))
 		if end := r.readShape(s, at, head); end > at {
 			at = end
 			continue
@@ -193,25 +177,17 @@ func (r *reader) readText(s string) {
 // typedUntil returns where the typed text that starts at at ends: before the next
 // line that starts a closed shape.
 func (r *reader) typedUntil(s string, at int) int {
-	fenced := false
-	for at < len(s) {
-		line := s[at:]
-		nl := strings.IndexByte(line, '\n')
-		if nl >= 0 {
-			line = line[:nl]
+	start, fenced := at, false
+	for line := range strings.Lines(s[at:]) {
+		if !fenced && at > start && line[0] == '<' && r.isClosedTag(s, at) {
+			break
 		}
-		if t := strings.TrimLeft(line, " \t"); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+		if find.AnyStart(strings.TrimLeft(line, " \t"), "```", "~~~") {
 			fenced = !fenced
 		}
-		if nl < 0 {
-			return len(s)
-		}
-		at += nl + 1
-		if !fenced && at < len(s) && s[at] == '<' && r.isClosedTag(s, at) {
-			return at
-		}
+		at += len(line)
 	}
-	return len(s)
+	return at
 }
 
 // isClosedTag reports whether a tag that may stand anywhere starts at at and is closed.
@@ -228,9 +204,6 @@ func (r *reader) closingTag(s string, at int, name string) int {
 	if end := strings.Index(s[at:], "</"+name+">"); end >= 0 {
 		return at + end
 	}
-	if r.lost == nil {
-		r.lost = map[string]bool{}
-	}
 	r.lost[name] = true
 	return -1
 }
@@ -238,10 +211,7 @@ func (r *reader) closingTag(s string, at int, name string) int {
 // readShape reads the shape that starts at at and returns its end, 0 where there is
 // none. Head says that nothing was typed before it in the same text.
 func (r *reader) readShape(s string, at int, head bool) int {
-	if at == len(s) {
-		return 0
-	}
-	if s[at] == '<' {
+	if strings.HasPrefix(s[at:], "<") {
 		if end := r.readTagged(s, at, head); end > 0 {
 			return end
 		}
@@ -257,7 +227,7 @@ func (r *reader) readShape(s string, at int, head bool) int {
 			return end
 		}
 	}
-	if isHook(rest) || isObservation(rest) || at == 0 && clientCommand.MatchString(strings.TrimSpace(s)) {
+	if hookLine.MatchString(rest) || at == 0 && clientCommand.MatchString(strings.TrimSpace(s)) {
 		r.addSpan(Client, "", s, at, len(s))
 		return len(s)
 	}
@@ -287,20 +257,12 @@ func (r *reader) readStarted(s string, at int, b *start) int {
 	rest := s[at:]
 	name := nameAfter(rest, b.name)
 	end := len(s)
-	switch b.end {
-	case "":
-	case "\n":
+	if b.end == "\n" {
 		end = at + endOfLine(rest)
-	default:
-		k := strings.Index(rest, b.end)
-		switch {
-		case k >= 0:
-			end = at + k + len(b.end)
-		case b.must:
-			return 0
-		case b.across:
-			r.until, r.open = b.end, Span{Kind: b.kind, Name: name}
-		}
+	} else if k := strings.Index(rest, b.end); k >= 0 && b.end != "" {
+		end = at + k + len(b.end)
+	} else if b.must {
+		return 0
 	}
 	r.addSpan(b.kind, name, s, at, end)
 	return end
@@ -348,23 +310,18 @@ func endOfLine(s string) int {
 	return len(s)
 }
 
-// readTagged reads a shape between tags. An unclosed one reaches to the end of a
-// text that starts with it, and does not count elsewhere.
+// readTagged reads a shape between tags.
 func (r *reader) readTagged(s string, at int, head bool) int {
 	name, t := tagAt(s[at:])
 	if t == nil || t.head && !head || !strings.Contains(s[at:min(len(s), at+600)], t.also) {
 		return 0
 	}
 	inner := at + len(name) + 1 + strings.IndexByte(s[at+len(name)+1:], '>') + 1
-	end, stop := len(s), r.closingTag(s, at, name)
-	switch {
-	case stop >= inner:
-		end = stop + len(name) + 3
-	case !head || t.must:
+	stop := r.closingTag(s, at, name)
+	if stop < inner {
 		return 0
-	default:
-		stop = len(s)
 	}
+	end := stop + len(name) + 3
 	if t.rest {
 		end = len(s)
 	}
@@ -422,18 +379,10 @@ func (r *reader) readAppended(s string) {
 // queuedIn returns where the typed words in the reminder s[from:to] stand; 0, 0
 // where it has none.
 func queuedIn(s string, from, to int) (int, int) {
-	body := strings.TrimLeft(s[from:to], " \n\t\r")
-	at := slices.IndexFunc(queued[:], func(q queue) bool { return strings.HasPrefix(body, q.text) })
-	if at < 0 {
+	m := queued.FindStringSubmatchIndex(s[from:to])
+	if m == nil {
 		return 0, 0
 	}
-	from = to - len(body) + len(queued[at].text)
-	for _, q := range queued {
-		for _, end := range q.ends {
-			if k := strings.LastIndex(s[from:to], end); k >= 0 {
-				to = from + k
-			}
-		}
-	}
+	from, to = from+m[2], from+m[3]
 	return from, to
 }

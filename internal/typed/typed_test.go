@@ -78,7 +78,7 @@ func TestSplit(t *testing.T) {
 		"Codex' files":         {[]string{"# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\nAlign it.\n"}, `file, typed "Align it."`},
 		"Codex' skill":         {[]string{"<skill>\n<name>coordinator</name>\n<path>/s/SKILL.md</path>\nSplit work.\n</skill>"}, "skill coordinator"},
 		"pi's skill":           {[]string{"<skill name=\"search\" location=\"/s/SKILL.md\">\nSearch.\n</skill>\n\nfind the meaning"}, `skill search, typed "/skill:search find the meaning"`},
-		"Gemini's file":        {[]string{"Look at @README.md", "\n--- Content from referenced files ---", "\nContent from @README.md:\n", "# Title\ntext", "\n--- End of content ---", "Thanks"}, `typed "Look at @README.md", file, file, file, file, typed "Thanks"`},
+		"Gemini's file":        {[]string{"Look at @README.md", "\n--- Content from referenced files ---", "\nContent from @README.md:\n", "# Title\ntext", "\n--- End of content ---", "Thanks"}, `typed "Look at @README.md", file, file README.md, file, file, typed "Thanks"`},
 		"Gemini's beginning":   {[]string{"This is the Gemini CLI. We are setting up the context for our chat.\nToday's date is x."}, "client"},
 		"opencode's file":      {[]string{"Use @a.ts", `Called the Read tool with the following input: {"filePath":"/w/a.ts"}`, "<path>/w/a.ts</path>\n<type>file</type>\n<content>\n1: x\n</content>"}, `typed "Use @a.ts", file /w/a.ts, file /w/a.ts`},
 		"Cline's task":         {[]string{"<task>\nFix it.\n</task><environment_details>\n# Time\n</environment_details>"}, `client, typed "Fix it.", client, client`},

@@ -74,10 +74,9 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	if a.Command != "" {
 		a.Folder, a.Rest = cutFolder(c.dir, a.Command)
 	}
-	shell, moves, same := a.Kind == ToolShell, false, true
+	shell, same := a.Kind == ToolShell, true
 	for i := range c.Ops {
 		o := &c.Ops[i]
-		moves = moves || o.Kind == Move || o.Kind == Copy
 		same = same && (o.Kind != Run || !shell) // no more is known of what ran
 		a.Mixed = a.Mixed || shell && o.Kind == Search && o.Query != c.Query
 		a.addOp(o)
@@ -95,15 +94,8 @@ func (k *Kinds) Access(call *chat.Part) Access {
 			a.From, a.To = min(a.From, o.From), max(a.To, o.To)
 		}
 	}
-	switch {
-	case !shell && !c.IsPatch && !moves: // the tool's kind says more than how its arguments are read
-		for i := range a.Ops {
-			a.Ops[i].Kind = a.Kind
-		}
-	case same && len(a.Ops) > 0:
+	if (shell || c.IsPatch) && same && len(a.Ops) > 0 {
 		a.Kind = a.Ops[0].Kind
-	case !shell:
-		a.Kind = ToolEdit
 	}
 	return a
 }

@@ -19,7 +19,7 @@ type args struct {
 	mode, command  string
 	runs           bool // the command came from a key that only shells have
 	query, only    string
-	patch, diff    string
+	patch          string
 
 	old, new, content string // raw
 
@@ -78,11 +78,9 @@ func (a *args) readMember(key, raw string) bool {
 		a.setRange(raw)
 	case "shouldreadentirefile":
 		a.whole = raw == "true"
-	case "replaceall", "allowmultiple", "globalreplace":
-		a.all = a.all || Text(raw) == "true"
-	case "expectedreplacements":
+	case "replaceall", "allowmultiple", "globalreplace", "expectedreplacements":
 		n, _ := Number(raw)
-		a.all = a.all || n > 1
+		a.all = a.all || n > 1 || Text(raw) == "true"
 	case "append":
 		a.append = raw == "true"
 	case "cellid", "cellnumber", "editmode", "celltype", "codeedit":
@@ -109,13 +107,9 @@ func (a *args) readText(key, raw string) {
 			a.mode = m
 		}
 	case "patch", "patchtext", "input", "diff":
-		s := Text(raw)
-		switch {
-		case IsPatch(s):
+		if s := Text(raw); IsPatch(s) {
 			a.patch = s
-		case key == "diff":
-			a.diff = s
-		case key == "input" && a.command == "":
+		} else if key == "input" && a.command == "" {
 			a.command = s
 		}
 	case "oldstring", "oldstr", "oldtext", "old", "oldcode", "oldcontent", "search", "searchtext", "find", "targetcontent", "original", "originaltext":
@@ -154,9 +148,6 @@ func (a *args) readPaths(raw string) {
 			one.path = tidyPath(Text(e))
 		} else if one.object = Members(e, one.readMember); one.object {
 			a.several = append(a.several, one)
-			if one.path != "" && one.from > 0 && a.from == 0 {
-				a.from, a.to = one.from, one.to
-			}
 		}
 		if one.path != "" && len(a.paths) < 256 && !slices.Contains(a.paths, one.path) {
 			a.paths = append(a.paths, one.path)
@@ -234,15 +225,11 @@ func (a *args) lineRange() (from, to int) {
 	switch {
 	case a.whole:
 		return 0, 0
-	case a.from > 0 || a.to > 0:
-		from, to = max(a.from, 1), max(a.to, 0)
-		if to != 0 && to < from {
-			to = from
-		}
-		if from == 1 && to == 0 {
-			return 0, 0
-		}
-		return from, to
+	case a.to > 0:
+		from = max(a.from, 1)
+		return from, max(a.to, from)
+	case a.from > 1:
+		return a.from, 0
 	case a.limit > 0:
 		from = max(a.offset, 1)
 		return from, from + min(a.limit, 1<<30) - 1
@@ -308,8 +295,6 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		e.Kind, e.New = Move, a.target
 	case a.target != "" && strings.Contains(lower, "copy"):
 		e.Kind, e.New = Copy, a.target
-	case a.diff != "":
-		return readBlocks(file, a.diff)
 	case a.cell || a.mode == "undo_edit" || a.mode == "undo":
 		e.Kind, e.New = Unclear, now
 	case a.mode == "insert" || strings.Contains(lower, "insert"):
@@ -328,8 +313,6 @@ func (a *args) editOps(tool Tool, name, lower string) []Op {
 		e.New, e.Whole = a.wantedText(a.content), true
 	case a.new != "" && tool == ToolWrite:
 		e.New, e.Whole = now, true
-	case tool == ToolWrite && (lower == "create" || a.mode == "create"):
-		e.New, e.Whole = "\n", true // the editors that take no text begin with an empty line
 	default:
 		e.Kind = Unclear
 	}

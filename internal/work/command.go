@@ -122,7 +122,7 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 		if !given { // else it copies or writes a here document, and the redirection says where
 			ops = s.opOnEach(Show, s.orInput(f))
 			out.show = s.isPlainShow() && len(ops) > 0
-			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
+			out.Numbered = s.name == "nl" || s.has("-n", "--number")
 		}
 	case ends, seds:
 		ops, out = s.pickOps(given)
@@ -144,7 +144,7 @@ func (s *step) fileOps() (ops []Op, out Stream) {
 	case patches:
 		ops = s.patchOps()
 	default:
-		if ops = s.otherOps(); s.diffsFiles() && !s.lost {
+		if ops = s.otherOps(); s.name == "git-diff" && s.diffsFiles() && !s.lost {
 			out = Stream{Found: true, Diff: true, Dir: s.dir}
 		}
 	}
@@ -211,8 +211,7 @@ func (s *step) listOps(f []word) (ops []Op) {
 		f = []word{{".", true}}
 	}
 	for _, o := range s.opOnEach(Search, f) {
-		o.Query = strings.Join(names, "|")
-		o.Names = o.Query != ""
+		o.Query, o.Names = strings.Join(names, "|"), len(names) > 0
 		ops = append(ops, o)
 	}
 	return ops
@@ -275,10 +274,10 @@ func (s *step) searchWords() (pattern string, files []word) {
 	if w, given := s.wordAfter("-e", "--regexp"); given {
 		return w.text, files
 	}
-	if s.has("--files") || len(files) == 0 {
-		return "", files
+	if len(files) > 0 && !s.has("--files") {
+		return files[0].text, files[1:]
 	}
-	return files[0].text, files[1:]
+	return "", files
 }
 
 // linesNumbered reports whether a search prints whole lines with their numbers.

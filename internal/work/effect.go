@@ -86,7 +86,7 @@ func (s *step) effectOfProgram() (e Effect, may bool) {
 		}
 		return e, !s.certain || slices.ContainsFunc(files, func(w word) bool { return !w.isPath() })
 	case formats:
-		return s.formatEffect(), true
+		return s.rework(), true
 	case aBranch: // not a new branch from here
 		if s.has(".", ":/") {
 			return e, true
@@ -94,58 +94,48 @@ func (s *step) effectOfProgram() (e Effect, may bool) {
 		e.Code = s.joinWords()
 		return e, !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
 	case asTask:
-		return s.runsTask()
+		return s.runsTask(s.args)
 	case asScript:
 		return s.runsScript(doc.text)
 	case asEach:
 		return e, s.runsEach()
 	}
-	task := s.name
-	if f := s.operands(""); len(f) > 0 && len(f[0].text) <= 20 {
-		task += " " + f[0].text
-	}
-	switch {
-	case s.does != runs || strings.HasPrefix(s.name, "git"):
+	if s.does != runs || strings.HasPrefix(s.name, "git") {
 		return e, false
-	case nameHas(task, generating):
-		return e, true
 	}
-	return s.formatEffect(), nameHas(task, formatting)
+	words := []word{{s.name, true}}
+	if f := s.operands(""); len(f) > 0 && len(f[0].text) <= 20 {
+		words = append(words, f[0])
+	}
+	return s.runsTask(words)
 }
 
-// formatEffect returns the effect of a program that formats the files that it is given,
-// or any where it is given folders, packages or nothing.
-func (s *step) formatEffect() Effect {
-	code, option := "", ""
+// rework returns the effect of a program that rewrites the files that it is given, or, where
+// it is given folders, patterns or nothing, those that were edited since it last did. One that
+// makes files may change any.
+func (s *step) rework() Effect {
+	code, files, before := s.joinWords(), 0, ""
 	tasks := strings.Fields(write + " check lint")
 	for _, w := range s.args {
-		isFile := len(path.Ext(w.text)) > 1
+		isOption := strings.HasPrefix(w.text, "-")
 		switch {
-		case strings.HasPrefix(w.text, "-") || slices.Contains(tasks, w.text):
-		case option != "" && (!isFile || strings.Contains(option, "conf")): // its value
-		case !isFile:
-			return s.rework("")
-		default:
-			code = s.joinWords()
+		case isOption && strings.Contains(w.text, "conf"): // a file of settings
+			files = -len(s.args)
+		case isOption || slices.Contains(tasks, w.text):
+		case len(path.Ext(w.text)) > 1:
+			files++
+		case !strings.HasPrefix(before, "--") || slices.Contains(tasks, before): // no option's value
+			files = -len(s.args)
 		}
-		option = ""
-		if strings.HasPrefix(w.text, "--") && len(w.text) > 2 && !slices.Contains(tasks, w.text) {
-			option = w.text
-		}
+		before = w.text
 	}
-	return s.rework(code)
-}
-
-// rework returns the effect of a program that rewrites the files that it names, or those
-// that were edited since it last did: one that makes files may change any.
-func (s *step) rework(code string) Effect {
 	switch {
-	case code != "" && !strings.ContainsAny(code, "*?{["):
-		return Effect{Code: code, Reach: NoOther}
-	case nameHas(s.name+" "+s.joinWords(), generating):
-		return Effect{Code: code}
+	case nameHas(s.name+" "+code, generating):
+		return Effect{}
+	case files <= 0 || strings.ContainsAny(code, "*?{["):
+		return Effect{Reach: Edited}
 	}
-	return Effect{Code: code, Reach: Edited}
+	return Effect{Code: code, Reach: NoOther}
 }
 
 // joinWords returns the step's words as one text.
@@ -158,21 +148,21 @@ func (s *step) joinWords() string {
 	return b.String()
 }
 
-// runsTask judges a program that runs tasks: by the words of the task's name.
-func (s *step) runsTask() (Effect, bool) {
-	words := s.args
+// runsTask judges a program that runs tasks, by the words of the task's name.
+func (s *step) runsTask(words []word) (Effect, bool) {
 	if s.name == "go" && !s.has("run") {
 		words = words[:min(1, len(words))] // the others are packages
 	}
 	for i, w := range words {
 		switch {
 		case i == 0 && slices.Contains(packaging, w.text):
-			return s.rework(s.names), s.names != ""
+			return Effect{Code: s.names, Reach: NoOther}, s.names != ""
 		case programs[w.text].may == formats:
-			t := newStep(w.text, s.args[i+1:], s)
+			at := slices.Index(s.args, w)
+			t := newStep(w.text, s.args[at+1:], s)
 			return t.effectOfProgram()
-		case w.text == "--fix" || w.text == "--write" || changesByName(w.text) && !strings.HasPrefix(w.text, "-"):
-			return s.rework(""), true
+		case w.text == "--fix" || w.text == "--write" || nameHas(w.text, formatting+" "+generating) && w.text[0] != '-':
+			return s.rework(), true
 		}
 	}
 	return Effect{}, false
@@ -180,10 +170,6 @@ func (s *step) runsTask() (Effect, bool) {
 
 // packaging are the commands of package managers that write down what is needed.
 var packaging = strings.Fields("install i add remove update upgrade ci sync lock uninstall get mod work")
-
-// changesByName reports whether the words of a task's or a program's name say that
-// it changes files.
-func changesByName(name string) bool { return nameHas(name, formatting+" "+generating) }
 
 // The words of tasks that rewrite what is there, and of those that write anew.
 const (
@@ -245,8 +231,9 @@ func (s *step) runsScript(code string) (e Effect, may bool) {
 	case "awk", "gawk":
 		return Effect{}, s.has("inplace")
 	}
-	if i := slices.IndexFunc(s.args, func(w word) bool { return w.text == "-m" }); i >= 0 && i+2 < len(s.args) {
-		return s.rework(e.Code), changesByName(s.args[i+2].text)
+	if i := slices.IndexFunc(s.args, func(w word) bool { return w.text == "-m" }); i >= 0 && i+1 < len(s.args) {
+		t := newStep(s.args[i+1].text, s.args[i+2:], s)
+		return t.effectOfProgram()
 	}
 	e.Code = code
 	return e, WritesFiles(code)

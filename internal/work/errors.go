@@ -58,7 +58,6 @@ func findErrors(text string, most int) []errorLine {
 	if most = max(most, 0); len(all) <= most {
 		return all
 	}
-	demoteRepeated(all)
 	slices.SortStableFunc(all, func(a, b errorLine) int { return cmp.Compare(b.score, a.score) })
 	// Of those that are as clear as the last one, the first and the last count.
 	last := len(all)
@@ -75,32 +74,6 @@ func findErrors(text string, most int) []errorLine {
 	return all
 }
 
-// demoteRepeated puts lines of a linter that come many times in one form, beside lines
-// with a mark of failure, behind all others.
-func demoteRepeated(all []errorLine) {
-	const many = 4
-	marked, forms := false, map[string]int{}
-	for i := range all {
-		marked = marked || MarksTest(all[i].line)
-		forms[placedForm(all[i].line)]++
-	}
-	for i := range all {
-		if form := placedForm(all[i].line); marked && form != "" && forms[form] >= many {
-			all[i].score = 1
-		}
-	}
-}
-
-// placedForm returns what stands behind a place in a file, up to a number: the kind of
-// what a linter reports. It is "" for a line without a place.
-func placedForm(line string) string {
-	words := strings.Fields(line)
-	if len(words) < 2 || !strings.HasSuffix(words[0], ":") || !located(words[0]) {
-		return ""
-	}
-	return words[1][:len(words[1])-len(strings.TrimLeftFunc(words[1], func(r rune) bool { return r < '0' || r > '9' }))]
-}
-
 // clip shortens an error line, around the word that makes it one.
 func (e *errorLine) clip() string {
 	line := strings.TrimSpace(e.line)
@@ -113,22 +86,16 @@ func (e *errorLine) clip() string {
 	return quote.Clip(line, errorLineMax-len("…")) + "…"
 }
 
-// errorWords are the words of failure, and how strongly they speak of it. Those of
-// 1 count before an exclamation mark, those of noSuch behind "no", and those of
-// notWord behind "not".
+// errorWords are the words of failure, and how strongly they speak of it. Those that are
+// negated count behind "no" or "not".
 var errorWords = tableOf(map[int]string{
-	3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
-	2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
+	3: "error errors fatal panic panicked failed failure failures fail fails segfault exception conflict",
+	2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflicts rejected assertion mismatch exceeded " +
 		"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
-	1:       "err",
-	noSuch:  "such",
-	notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
+	negated: "such found exist exists allowed permitted assignable supported installed available recognized match",
 })
 
-const (
-	noSuch  = -1
-	notWord = -2
-)
+const negated = -1
 
 // errorLengths has, by first letter, a bit for each length of such a word.
 var errorLengths = func() (t [32]uint32) {
@@ -138,39 +105,11 @@ var errorLengths = func() (t [32]uint32) {
 	return t
 }()
 
-// The kinds of bytes.
-const (
-	byteLower = 1 << iota
-	byteUpper
-	byteDigit
-	byteMark // of _ / . - : # @ ~
-	byteHigh // of a rune beyond ASCII
-)
+// partMarks are the marks that join words to a name or a path, besides a colon.
+const partMarks = "_/.-#@~0123456789"
 
-var byteKinds = func() (t [256]uint8) {
-	for c := range t {
-		switch {
-		case 'a' <= c && c <= 'z':
-			t[c] = byteLower
-		case 'A' <= c && c <= 'Z':
-			t[c] = byteUpper
-		case '0' <= c && c <= '9':
-			t[c] = byteDigit
-		case c >= 0x80:
-			t[c] = byteHigh
-		}
-	}
-	for _, c := range "_/.-:#@~" {
-		t[c] = byteMark
-	}
-	return t
-}()
-
-func kindsOf(s string) (all uint8) {
-	for i := range len(s) {
-		all |= byteKinds[s[i]]
-	}
-	return all
+func isPart(c byte) bool {
+	return isLetter(c) || c >= 0x80 || c == ':' || strings.IndexByte(partMarks, c) >= 0
 }
 
 // scoreLine returns how clearly a line reports a failure, and where.
@@ -184,32 +123,30 @@ func scoreLine(line string) (best, at int) {
 		best = 2
 	case find.Any(line, ": error TS", "): error "):
 		best = 5 // compilers that write file(line,column)
-	case strings.HasPrefix(line, "npm error "):
+	case find.AnyStart(line, "npm error ", "npm ERR! "):
 		best = 3
 	case strings.Contains(line, "_test.go:") && find.Any(line, " got", "want", "expected", "should "):
 		best = 3 // what a Go test says of why it failed
 	}
 	for i := 0; i < len(line); i++ {
 		score, start := 0, i
-		switch byteKinds[line[i]] {
-		case byteLower, byteUpper:
-			for i+1 < len(line) && byteKinds[line[i+1]]&(byteLower|byteUpper) != 0 {
+		switch {
+		case isLetter(line[i]):
+			for i+1 < len(line) && isLetter(line[i+1]) {
 				i++
 			}
 			if w := line[start : i+1]; isErrorName(w) || len(w) < 32 && errorLengths[w[0]&31]>>len(w)&1 != 0 {
 				score = scoreWord(line, start, i+1)
 			}
-		case byteMark:
-			if line[i] == ':' && strings.HasPrefix(line[i+1:], " ") && located(line[:i+1]) {
-				score = 5
-			}
+		case line[i] == ':' && strings.HasPrefix(line[i+1:], " ") && located(line[:i+1]):
+			score = 5
 		}
 		if score > best {
 			best, at = score, start
 		}
 	}
 	if best >= 2 {
-		best -= codePenalty(line)
+		best -= codePenalty(line, best)
 		if strings.IndexByte(strings.TrimSpace(line), ' ') < 0 { // a word alone, as FAIL, does not say what
 			best = min(best, 2)
 		}
@@ -222,7 +159,7 @@ func scoreLine(line string) (best, at int) {
 
 // isErrorName reports whether a word is the name of an error.
 func isErrorName(w string) bool {
-	return len(w) > 5 && byteKinds[w[0]] == byteUpper && (strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception"))
+	return len(w) > 5 && w[0] <= 'Z' && (strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception"))
 }
 
 // scoreWord returns how strongly the word s[a:b] and its neighbours speak of
@@ -232,47 +169,29 @@ func scoreWord(s string, a, b int) int {
 		return 0
 	}
 	w := s[a:b]
-	score := errorWords[strings.ToLower(w)]
-	colon := b+1 < len(s) && (s[b] == ':' || s[b] == '!' || s[b] == '[') // and what follows
-	if score == 0 {
-		if !isErrorName(w) {
-			return 0
-		}
+	colon := b+1 < len(s) && strings.IndexByte(":![", s[b]) >= 0 // and what follows
+	before := strings.TrimRight(s[max(0, a-12):a], " ")
+	count := before[strings.LastIndexAny(before, " \t([{\"'=")+1:]
+	score, known := errorWords[strings.ToLower(w)]
+	switch {
+	case !known && isErrorName(w):
 		if colon {
 			return 4
 		}
 		return 2
-	}
-	before := strings.TrimRight(s[max(0, a-12):a], " ")
-	switch before[strings.LastIndexAny(before, " \t([{\"'=")+1:] {
-	case "0", "no", "No", "zero", "without", "any":
-		if score != noSuch {
-			return 0
-		}
-		return 2
-	case "not", "Not", "never":
-		if score == notWord {
+	case score == negated:
+		if slices.Contains([]string{"no", "No", "not", "Not", "never"}, count) {
 			return 2
 		}
-	}
-	capitals := byteKinds[w[1]] == byteUpper
-	strong := score == 3 || capitals && strings.EqualFold(w, "conflict")
-	switch {
-	case score < 0 || countsNone(s[b:]):
 		return 0
-	case score == 1:
-		if strings.HasPrefix(s[b:], "!") {
-			return 3 // npm ERR!
-		}
+	case !known || slices.Contains([]string{"0", "no", "No", "zero", "without", "any"}, count) || countsNone(s[b:]):
 		return 0
-	case !strong:
-		return 2
 	}
-	score = 2
-	if colon || before == "" {
+	strong := score == 3
+	if score = 2; strong && (colon || before == "") {
 		score++
 	}
-	if capitals {
+	if w[1] <= 'Z' { // in capitals
 		score++
 	}
 	return score
@@ -280,43 +199,33 @@ func scoreWord(s string, a, b int) int {
 
 // partOfName reports whether s[a:b] is only a part of a name or a path.
 func partOfName(s string, a, b int) bool {
-	if a > 0 && byteKinds[s[a-1]]&(byteMark|byteDigit) != 0 && s[a-1] != ':' {
-		list := s[a-1] == '-' && (a == 1 || byteKinds[s[a-2]] == 0)
-		qualified := s[a-1] == '.' && b < len(s) && s[b] == ':' // json.JSONDecodeError:
-		if !list && !qualified {
-			return true
-		}
+	if a > 0 && strings.IndexByte(partMarks, s[a-1]) >= 0 && (s[a-1] != '.' || b == len(s) || s[b] != ':') { // json.JSONDecodeError:
+		return true
 	}
 	if b == len(s) {
 		return false
 	}
-	next := b+1 < len(s) && byteKinds[s[b+1]] != 0
-	if next && s[b] == ':' && a > 0 && s[a-1] == ':' {
-		return true // the level in a line of a log
-	}
+	next := b+1 < len(s) && isPart(s[b+1])
 	switch s[b] {
 	case '.', '-':
-		return next && byteKinds[s[b+1]] != byteDigit
+		return next
 	case ':':
-		return next && s[b+1] == ':'
+		return next && (s[b+1] == ':' || a > 0 && s[a-1] == ':') // the level in a line of a log
 	}
-	return byteKinds[s[b]]&(byteMark|byteDigit) != 0
+	return strings.IndexByte(partMarks, s[b]) >= 0
 }
 
 // countsNone reports whether what follows a word says that there are none:
 // failures: 0, errors=[], error: null.
 func countsNone(s string) bool {
 	rest := strings.TrimLeft(s[:min(len(s), 16)], " :=\"")
-	if rest == "" || len(rest) == len(s) {
+	if len(rest) == len(s) {
 		return false
 	}
-	switch rest[0] {
-	case '0':
-		return len(rest) == 1 || byteKinds[rest[1]]&(byteDigit|byteLower|byteUpper) == 0 && rest[1] != '.'
-	case '[', '{':
-		return len(rest) > 1 && (rest[1] == ']' || rest[1] == '}')
+	if rest, ok := strings.CutPrefix(rest, "0"); ok {
+		return rest == "" || rest[0] != '.' && !isLetter(rest[0]) && !isDigits(rest[:1])
 	}
-	return quote.HasFold(rest, "none", "null", "nil")
+	return find.AnyStart(rest, "[]", "{}") || quote.HasFold(rest, "none", "null", "nil")
 }
 
 // located reports whether a text ends in path.ext:line:column: with a name before
@@ -324,28 +233,30 @@ func countsNone(s string) bool {
 func located(s string) bool {
 	s = s[max(0, len(s)-400):]
 	s = s[strings.LastIndexAny(s, " \t\"'(")+1 : len(s)-1]
-	column := strings.LastIndexByte(s, ':')
-	if column < 1 {
-		return false
-	}
-	line := strings.LastIndexByte(s[:column], ':')
-	if line < 1 {
-		return false
-	}
-	return kindsOf(s[column+1:]) == byteDigit && kindsOf(s[line+1:column]) == byteDigit && strings.LastIndexByte(s[:line], '.') > 0
+	path, column := cutLast(s)
+	path, line := cutLast(path)
+	return isDigits(column) && isDigits(line) && strings.LastIndexByte(path, '.') > 0
 }
+
+// cutLast cuts a text at its last colon.
+func cutLast(s string) (before, after string) {
+	i := max(strings.LastIndexByte(s, ':'), 0)
+	return s[:i], strings.TrimPrefix(s[i:], ":")
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // codePenalty returns what a line loses that looks like source code or a comment
 // which speaks of errors rather than a report of one, or like the report of a test
 // that passed.
-func codePenalty(line string) int {
+func codePenalty(line string, score int) int {
 	line = strings.TrimSpace(line)
 	switch {
 	case namesCommit.MatchString(line):
 		return 6
 	case PassesTest(line) || looksLikeCode(line):
 		return 3
-	case find.Any(line, codeMarks...) && !opensWithError(line):
+	case score < 4 && find.Any(line, codeMarks...): // the name of an error may quote code: "AssertionError: assert 3 == 4"
 		return 2
 	}
 	return 0
@@ -371,20 +282,6 @@ func PassesTest(line string) bool {
 	return find.AnyStart(line, passMarks...) || strings.Contains(line, " PASSED") || strings.HasSuffix(line, "... ok")
 }
 
-// opensWithError reports whether a line begins with the name of an error and a
-// colon, as the last line of a trace does, or with the mark that pytest puts before
-// what failed: what follows may quote code, "AssertionError: assert 3 == 4".
-func opensWithError(line string) bool {
-	if strings.HasPrefix(line, "E  ") {
-		return true
-	}
-	name, rest, ok := strings.Cut(line, ":")
-	if !ok || rest != "" && rest[0] != ' ' || len(name) > 80 || strings.ContainsAny(name, " \t\"'`(){}[]=") {
-		return false
-	}
-	return slices.ContainsFunc([]string{"Error", "Exception", "error", "fatal", "panic"}, func(end string) bool { return strings.HasSuffix(name, end) })
-}
-
 // codeStarts are what lines of code start with.
 var codeStarts = []string{
 	"#", "*", "}", "//", "/*", "+\t", "-\t", "+  ", "-  ", "+}", "-}",
@@ -399,7 +296,7 @@ func looksLikeCode(t string) bool {
 	if t == "" || find.AnyStart(t, codeStarts...) {
 		return true
 	}
-	if tag, _, ok := strings.Cut(t, ">"); t[0] == '<' && !(ok && (strings.HasSuffix(tag, "error") || strings.HasSuffix(tag, "err"))) {
+	if tag, _, _ := strings.Cut(t, ">"); t[0] == '<' && !strings.HasSuffix(tag, "error") {
 		return true
 	}
 	return t[0] != '"' && strings.IndexByte(`{;(,[\`, t[len(t)-1]) >= 0

@@ -11,14 +11,11 @@ import (
 
 // # What does a tool do?
 //
-// Tools have no standard names. One agent reads a file with Read, another with
-// read_file, view, mcp__fs__readFile or a shell's cat. But much depends on knowing:
-// a file that was read again makes the older read superfluous, an edit changes the
-// working set, and a summary says "edited pool.go", not "called
-// str_replace_editor". So each tool is sorted into one of seven kinds, by its name
-// alone. What a call then does to which file is told by its arguments
-// ([Kinds.Access]), where a shell's command gets its kind from the programs that it
-// runs: cat reads, rg searches.
+// Tools have no standard names: one agent reads a file with Read, another with
+// read_file, view, mcp__fs__readFile or a shell's cat. So each tool is sorted into one
+// of seven kinds, by its name alone. What a call then does to which file is told by its
+// arguments ([Kinds.Access]), where a shell's command gets its kind from the programs
+// that it runs: cat reads, rg searches.
 //
 // The name is looked up three times, and the first answer counts:
 //
@@ -81,11 +78,8 @@ func (k Tool) String() string {
 	return "unknown"
 }
 
-// Kinds says of which kind a tool is, by its name. Names are compared without
-// regard to case, underscores and dashes. A name that is not in the table is
-// looked up again without its namespace (mcp__server__name, functions.name,
-// default_api:name) and is then judged by its words: read_page reads,
-// runTests runs. Kinds is immutable and safe for concurrent use.
+// Kinds says of which kind a tool is, by its name. It is immutable and safe for
+// concurrent use.
 type Kinds struct{ table map[string]Tool }
 
 // DefaultKinds returns the table of tool names known from agents in the field.
@@ -203,19 +197,15 @@ func AboutTodos(name string) bool {
 // tools with such names too.
 func AsksUser(call *chat.Part) bool {
 	bare := Plain(bareName(call.Name))
-	choices := strings.Contains(bare, "askquestion") && find.Any(call.Args, `"questions"`, `"options"`)
-	return bare == "question" || choices || find.Any(bare, "askuser", "askfollowup", "requestuserinput")
+	return bare == "question" || find.Any(bare, "askuser", "askfollowup", "requestuserinput") ||
+		strings.Contains(bare, "askquestion") && find.Any(call.Args, `"questions"`, `"options"`)
 }
 
 // OnlyExplores reports whether a call starts an agent that only looks around.
-func OnlyExplores(call *chat.Part) bool {
-	found := false
+func OnlyExplores(call *chat.Part) (found bool) {
 	Members(call.Args, func(key, raw string) bool {
 		if key == "subagenttype" || key == "agenttype" {
-			switch strings.ToLower(Text(raw)) {
-			case "explore", "plan", "search":
-				found = true
-			}
+			found = slices.Contains([]string{"explore", "plan", "search"}, strings.ToLower(Text(raw)))
 		}
 		return !found
 	})
@@ -224,10 +214,7 @@ func OnlyExplores(call *chat.Part) bool {
 
 // StartsAgent reports whether a tool of that name hands work to another agent.
 func StartsAgent(name string) bool {
-	bare := strings.ToLower(bareName(name))
-	switch bare {
-	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":
-		return true
-	}
-	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && find.Any(bare, "spawn", "start", "launch", "create")
+	bare := Plain(bareName(name))
+	return slices.Contains([]string{"task", "agent", "subtask", "delegate", "newtask", "spawntask", "sessionsspawn"}, bare) ||
+		strings.Contains(bare, "agent") && find.Any(bare, "subagent", "spawn", "start", "launch", "create", "run", "dispatch")
 }

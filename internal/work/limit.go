@@ -40,13 +40,11 @@ func LimitTo(keep, text string, bytes, lines int) (string, bool) {
 	}
 	const room = 160 // for the notice
 	if bytes >= 2*room && lines >= 8 {
-		out := ""
+		out, head, tail := "", headOf(text, bytes-room, lines-1), tailOf(text, bytes-room, lines-1)
 		switch keep {
 		case KeepHead:
-			head := headOf(text, bytes-room, lines-1)
 			out = strings.TrimSuffix(head, "\n") + "\n" + shortenedNotice(text, head)
 		case KeepTail:
-			tail := tailOf(text, bytes-room, lines-1)
 			out = shortenedNotice(text, tail) + "\n" + tail
 		default:
 			out = limitBoth(text, bytes-room, lines-2)

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,7 +14,7 @@ type linePick struct {
 	files  []word
 	strict bool // no option was given that says more
 
-	edits []Op // what it replaces in place in each file
+	edits []Op // what it does in place to each file
 }
 
 // pickLines reads which lines head, tail or sed print.
@@ -27,10 +28,8 @@ func (s *step) pickLines() linePick {
 	for i, w := range s.args {
 		letters, isOption := strings.CutPrefix(w.text, "-")
 		switch {
-		case (w.text == "-e" || w.text == "--expression") && i+1 < len(s.args):
+		case w.text == "-e" && i+1 < len(s.args):
 			scripts = append(scripts, s.args[i+1])
-		case w.text == "--quiet" || w.text == "--silent":
-			quiet = true
 		case isOption:
 			quiet = quiet || !strings.HasPrefix(letters, "-") && strings.Contains(letters, "n")
 			p.strict = p.strict && strings.Trim(letters, "nieEru") == ""
@@ -47,79 +46,70 @@ func (s *step) pickLines() linePick {
 		p.strict = p.strict && w.exact
 	}
 	switch {
-	case !s.inPlace():
-		if quiet {
-			p.ranges = printedRanges(scripts)
-		}
-	case p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && !slices.Contains(plainOptions, w.text) }):
+	case !s.inPlace() && quiet:
+		p.ranges = printedRanges(scripts)
+	case s.inPlace():
+		plain := p.strict && !slices.ContainsFunc(s.args, func(w word) bool { return strings.HasPrefix(w.text, "-") && w.text != "-i" && w.text != "-e" })
 		for _, w := range scripts {
-			edits, ok := plainReplacements(w.text, s.has("-E", "-r"))
-			if !ok {
-				p.edits = nil
-				break
-			}
+			edits := plainReplacements(w.text)
+			plain = plain && edits != nil
 			p.edits = append(p.edits, edits...)
+		}
+		if !plain {
+			p.edits = []Op{{Kind: Unclear}}
 		}
 	}
 	return p
 }
 
-// plainOptions are the options of sed's with which a replacement is read.
-var plainOptions = []string{"-i", "-e", "-E", "-r"}
-
 // plainReplacements reads a script of sed's that replaces plain texts by others, in all
-// lines or in some: s/a/b/g; 12,14s/c/d/.
-func plainReplacements(script string, extended bool) (edits []Op, ok bool) {
+// lines or in some: s/a/b/g; 12,14s/c/d/. It returns nil where the script does more.
+func plainReplacements(script string) (edits []Op) {
 	for script = strings.TrimLeft(script, " ;\n"); script != ""; script = strings.TrimLeft(script, " ;\n") {
 		m := replacing.FindStringSubmatch(script)
 		if m == nil {
-			return nil, false
+			return nil
 		}
 		o := Op{Kind: Change, InLines: true}
 		o.From, _ = strconv.Atoi(m[1])
-		if o.To = o.From; m[2] != "" {
-			o.To, _ = strconv.Atoi(m[2])
-		}
-		if o.Old, o.New, script, ok = plainTexts(script[len(m[0]):], m[3][0], extended); !ok || o.Old == "" {
-			return nil, false
+		o.To, _ = strconv.Atoi(cmp.Or(m[2], m[1]))
+		if o.Old, o.New, script = plainTexts(script[len(m[0]):], m[3][0]); o.Old == "" {
+			return nil
 		}
 		script, o.All = strings.CutPrefix(script, "g")
 		if script != "" && !strings.ContainsAny(script[:1], " ;\n") {
-			return nil, false
+			return nil
 		}
 		edits = append(edits, o)
 	}
-	return edits, len(edits) > 0
+	return edits
 }
 
 // replacing is how a replacement begins in a script of sed's: with the lines it is for.
 var replacing = regexp.MustCompile(`^(?:([1-9]\d{0,8})(?:,([1-9]\d{0,8}))?)?s([/|#,:@!%])`)
 
-// plainTexts reads the two texts of a replacement, each with a mark behind it. It is not ok
-// where one is more than a text.
-func plainTexts(s string, mark byte, extended bool) (old, now, rest string, ok bool) {
+// plainTexts reads the two texts of a replacement, each with a mark behind it. They are
+// empty where one is more than a text.
+func plainTexts(s string, mark byte) (old, now, rest string) {
 	special, escaped := `.*[]^$`, `.*[]^$\`
-	if extended {
-		special, escaped = special+"+?(){}|", escaped+"+?(){}|"
-	}
-	text := ""
+	text, second := "", false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c == mark && ok:
-			return old, text, s[i+1:], true
+		case c == mark && second:
+			return old, text, s[i+1:]
 		case c == mark:
-			old, text, ok = text, "", true
+			old, text, second = text, "", true
 			special, escaped = "&", `&\`
 			continue
 		case c == '\\' && i+1 < len(s) && (s[i+1] == mark || strings.IndexByte(escaped, s[i+1]) >= 0):
 			i++
 		case c == '\\' || c == '\n' || strings.IndexByte(special, c) >= 0:
-			return "", "", "", false
+			return "", "", ""
 		}
 		text += s[i : i+1]
 	}
-	return "", "", "", false
+	return "", "", ""
 }
 
 // printedRanges returns the ranges of lines that sed -n prints, where its script is
@@ -135,8 +125,7 @@ func printedRanges(scripts []word) (ranges [][2]int) {
 			to, _ := strconv.Atoi(strings.TrimPrefix(m[2], "+")) // 0 for $
 			if strings.HasPrefix(m[2], "+") {
 				to += from
-			}
-			if m[2] != "$" {
+			} else if m[2] != "$" {
 				to = max(to, from)
 			}
 			ranges = append(ranges, [2]int{from, to})
@@ -151,35 +140,30 @@ var printing = regexp.MustCompile(`^\s*([1-9]\d{0,8})\s*(?:,\s*(\+?\d{1,9}|\$))?
 // headTail reads the lines that head and tail show. Strict is false where the
 // options say something else too.
 func (s *step) headTail() (from, to int, strict bool) {
-	count := "10"
-	strict = true
-	for i, w := range s.args {
-		switch m := lineCount.FindStringSubmatch(w.text); {
-		case m != nil:
-			count = m[1]
-		case (w.text == "-n" || w.text == "--lines") && i+1 < len(s.args):
-			count = s.args[i+1].text
-		case strings.HasPrefix(w.text, "-c") || strings.HasPrefix(w.text, "--bytes"):
-			return 1, 1, false // less than a line is claimed
-		case strings.HasPrefix(w.text, "-"):
-			strict = false
+	count, options := "10", 0
+	if m := lineCount.FindStringSubmatch(s.joinWords()); m != nil {
+		count, options = m[1], 1
+	}
+	for _, w := range s.args {
+		if strings.HasPrefix(w.text, "-") {
+			options--
 		}
 	}
 	digits, plus := strings.CutPrefix(count, "+")
-	n, err := strconv.Atoi(digits)
+	n, _ := strconv.Atoi(digits)
 	switch {
-	case err != nil || n < 0 || n > 1<<30 || n == 0 && !plus:
-		return 1, 1, false
+	case options != 0 || n == 0 && !plus:
+		return 1, 1, false // less than a line is claimed
 	case s.name == "head":
-		return 1, n, strict
+		return 1, n, true
 	case plus:
-		return max(n, 1), 0, strict
+		return max(n, 1), 0, true
 	}
 	return -n, -1, false
 }
 
 // lineCount is an option that says how many lines are shown, or from which on.
-var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
+var lineCount = regexp.MustCompile(`(?:^| )-(?:n ?|-lines[= ])?(\+?[0-9]{1,9}) `)
 
 // pickOps returns what head, tail and sed do to files. What a script of sed's changes in
 // them is only read where it is plain.
@@ -187,16 +171,14 @@ func (s *step) pickOps(redirected bool) (ops []Op, out Stream) {
 	p := s.pickLines()
 	files := s.orInput(p.files)
 	switch {
-	case s.does == seds && s.inPlace() && p.edits != nil:
-		for _, o := range s.opOnEach(Change, files) {
+	case s.does == seds && s.inPlace():
+		for _, o := range s.opOnEach(Unclear, files) {
 			for _, e := range p.edits {
 				e.Path, e.Unsure = o.Path, o.Unsure
 				ops = append(ops, e)
 			}
 		}
 		return ops, Stream{Silent: true}
-	case s.does == seds && s.inPlace():
-		return s.opOnEach(Unclear, files), Stream{Silent: true}
 	case redirected: // the redirection says where its output is
 		return nil, out
 	case len(p.ranges) == 0:

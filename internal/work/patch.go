@@ -1,8 +1,8 @@
 package work
 
 import (
+	"cmp"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
@@ -50,10 +50,10 @@ func readPatch(s string) []Op {
 		return readDiff(s)
 	}
 	p := patchReader{}
-	for s != "" && len(p.ops) < maxEdits {
-		var line string
-		line, s, _ = strings.Cut(s, "\n")
-		p.readEnvelope(line)
+	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		if p.readEnvelope(line); len(p.ops) >= maxEdits {
+			break
+		}
 	}
 	p.endFile()
 	return p.ops
@@ -68,7 +68,6 @@ type patchReader struct {
 	// Of the hunk:
 	old, new       strings.Builder
 	changed        bool
-	lines          int
 	after, context string
 }
 
@@ -104,26 +103,18 @@ func (p *patchReader) readEnvelope(line string) {
 
 // hunkLine reads a line of context, of the old text or of the new.
 func (p *patchReader) hunkLine(line string) {
-	if line == "" {
-		line = " "
-	}
+	line = cmp.Or(line, " ")
 	mark := line[0]
 	if mark != '+' && (mark != '-' && mark != ' ' || p.added) {
 		return
 	}
-	p.lines++
 	p.changed = p.changed || mark != ' '
 	if mark != '+' {
-		writeLine(&p.old, line[1:])
+		p.old.WriteString(line[1:] + "\n")
 	}
 	if mark != '-' {
-		writeLine(&p.new, line[1:])
+		p.new.WriteString(line[1:] + "\n")
 	}
-}
-
-func writeLine(b *strings.Builder, line string) {
-	b.WriteString(line)
-	b.WriteByte('\n')
 }
 
 // endHunk adds the hunk that was read. One of context alone says where the next
@@ -132,21 +123,19 @@ func (p *patchReader) endHunk() {
 	if p.added {
 		return
 	}
-	switch {
-	case p.lines == 0:
-	case !p.changed:
-		p.context += p.old.String()
-	default:
+	if p.changed {
 		e := Op{Path: p.path, Old: p.old.String(), New: p.new.String(), After: p.after, Context: p.context, Lines: true}
 		if e.Old == "" {
 			e.Kind = Append
 		}
 		p.ops = append(p.ops, e)
 		p.after, p.context = "", ""
+	} else {
+		p.context += p.old.String()
 	}
 	p.old.Reset()
 	p.new.Reset()
-	p.changed, p.lines = false, 0
+	p.changed = false
 }
 
 // endFile adds what a file's part of the patch says about the file as a whole.
@@ -165,53 +154,15 @@ func (p *patchReader) endFile() {
 // since agents hardly hand over such diffs.
 func readDiff(s string) (ops []Op) {
 	for _, m := range diffNames.FindAllStringSubmatch(s, maxEdits) {
-		switch from, to := diffPath(m[1]), diffPath(m[2]); {
-		case to != "":
-			ops = append(ops, Op{Kind: Unclear, Path: to, Whole: from == ""})
-		case from != "":
+		switch from, to := tidyPath(m[1]), tidyPath(m[2]); to {
+		case "/dev/null":
 			ops = append(ops, Op{Kind: Delete, Path: from})
+		default:
+			ops = append(ops, Op{Kind: Unclear, Path: to, Whole: from == "/dev/null"})
 		}
 	}
 	return ops
 }
 
 // diffNames are the lines of a unified diff that name a file before and after it.
-var diffNames = regexp.MustCompile(`(?m)^--- ([^\t\n]*).*\n\+\+\+ ([^\t\n]*)`)
-
-// diffPath reads the path of a --- or +++ line, "" for /dev/null.
-func diffPath(s string) string {
-	if s = tidyPath(s); s == "/dev/null" {
-		return ""
-	}
-	if len(s) > 2 && s[1] == '/' && (s[0] == 'a' || s[0] == 'b') {
-		s = s[2:]
-	}
-	return s
-}
-
-// readBlocks reads the SEARCH and REPLACE blocks of a diff, in the forms of
-// several editors. A text without blocks leaves the file unclear.
-func readBlocks(file, s string) (ops []Op) {
-	for _, m := range searchBlock.FindAllStringSubmatch(s, maxEdits) {
-		e := Op{Path: file, Old: m[2], New: m[3], Lines: true}
-		if e.Old == "" {
-			e.Whole, e.Lines = true, false
-		} else if from, _ := strconv.Atoi(m[1]); from > 0 {
-			e.From, e.To = from, from+strings.Count(e.Old, "\n")-1
-		}
-		ops = append(ops, e)
-	}
-	if len(ops) == 0 || len(ops) < len(blockStart.FindAllStringIndex(s, maxEdits)) {
-		return []Op{{Kind: Unclear, Path: file}}
-	}
-	return ops
-}
-
-// searchBlock is a block, with its first line where that is told, blockStart the line
-// that begins one.
-var (
-	blockStart  = regexp.MustCompile(`(?m)^(?:<{6,}|-{6,}) *SEARCH>?[ \t]*$`)
-	searchBlock = regexp.MustCompile(`(?m)^(?:<{6,}|-{6,}) *SEARCH>?[ \t]*\n` +
-		`(?:(?::start_line: *(\d*).*|:end_line:.*|-------[ \t]*)\n)*` +
-		`((?:.*\n)*?)=======[ \t]*\n((?:.*\n)*?)(?:>{6,}|\+{6,}) *REPLACE<?[ \t]*$`)
-)
+var diffNames = regexp.MustCompile(`(?m)^--- (?:a/)?([^\t\n]*).*\n\+\+\+ (?:b/)?([^\t\n]*)`)

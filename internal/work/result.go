@@ -2,6 +2,7 @@ package work
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,22 +20,20 @@ func Status(result *chat.Part) (failed bool, exit int, known bool) {
 	s := strings.TrimSpace(result.Text)
 	failed = result.Failed
 	if strings.HasPrefix(s, "{") {
-		f, e, k := jsonStatus(s, 0)
-		if k {
-			return failed || e != 0, e, true
-		}
+		var f bool
+		f, exit, known = jsonStatus(s)
 		failed = failed || f
 	}
-	if e, ok := exitIn(s); ok {
-		return failed || e != 0, e, true
+	if !known {
+		exit, known = exitIn(s)
 	}
-	return failed || refusal.MatchString(s[:min(len(s), 100)]), 0, false
+	return failed || exit != 0 || !known && refusal.MatchString(s[:min(len(s), 100)]), exit, known
 }
 
 // Interrupted reports whether a result is that of a command that was killed or
 // ran out of time: what it printed is not how things ended.
 func Interrupted(result *chat.Part) bool {
-	if _, exit, known := Status(result); known && (exit == 124 || exit == 130 || exit == 137 || exit == 143) {
+	if _, exit, known := Status(result); known && slices.Contains([]int{124, 130, 137, 143}, exit) {
 		return true
 	}
 	s := strings.TrimSpace(result.Text)
@@ -59,9 +58,7 @@ func Refusal(text string) (words string, undone bool) {
 		}
 		return "refused by the user", true
 	}
-	lines := ErrorLines(head, 1)
-	first, _, _ := strings.Cut(head, "\n")
-	for _, l := range append([]string{first}, lines...) {
+	for _, l := range append(strings.SplitN(head, "\n", 2)[:1], ErrorLines(head, 1)...) {
 		undone = refusedByClient.MatchString(l)
 		if undone || refusedBySystem.MatchString(l) {
 			return "refused: " + quote.ClipLine(l, refusalWidth), undone
@@ -123,63 +120,55 @@ var interruptions = find.Folded(
 	"killed by signal", "interrupted by the user", "timeout: sending signal", "command killed", "execution timed out",
 )
 
-// jsonStatus reads the members that say how a command ended.
-func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {
-	Members(s, func(key, raw string) bool {
+// jsonStatus reads the members that say how a command ended, also those of an object
+// inside.
+func jsonStatus(s string) (failed bool, exit int, known bool) {
+	inside := false
+	var read func(key, raw string) bool
+	read = func(key, raw string) bool {
 		switch key {
 		case "exitcode", "returncode", "exitstatus", "exit":
-			if n, ok := Number(raw); ok {
-				exit, known = n, true
-			}
+			exit, known = Number(raw)
 		case "iserror", "failed":
 			failed = failed || raw == "true"
 		case "success", "ok":
 			failed = failed || raw == "false"
 		case "error":
-			failed = failed || IsString(raw) && len(raw) > 2 || raw != "" && raw[0] == '{'
+			failed = failed || strings.HasPrefix(raw, "{") || IsString(raw) && len(raw) > 2
 		case "status":
-			switch v := strings.ToLower(Text(raw)); v {
-			case "error", "failed", "failure":
-				failed = true
-			}
+			failed = failed || slices.Contains([]string{"error", "failed", "failure"}, strings.ToLower(Text(raw)))
 		case "metadata", "result", "state":
-			if depth == 0 && len(raw) > 1 && raw[0] == '{' {
-				f, e, k := jsonStatus(raw, 1)
-				failed = failed || f
-				if k && !known {
-					exit, known = e, true
-				}
+			if !inside {
+				inside = true
+				Members(raw, read)
+				inside = false
 			}
 		}
 		return !known
-	})
+	}
+	Members(s, read)
 	return failed, exit, known
 }
 
 // exitIn looks for an exit status in the first eight and the last four lines.
-func exitIn(s string) (int, bool) {
-	rest := s
+func exitIn(s string) (n int, ok bool) {
 	for range 8 {
 		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		if n, ok := ExitOf(line); ok {
-			return n, true
+		if line, s, _ = strings.Cut(s, "\n"); s == "" {
+			return ExitOf(line)
 		}
-		if rest == "" {
-			return 0, false
+		if n, ok = ExitOf(line); ok {
+			return n, true
 		}
 	}
 	for range 4 {
-		i := strings.LastIndexByte(rest, '\n')
-		if n, ok := ExitOf(rest[i+1:]); ok {
-			return n, true
-		}
-		if i < 0 {
+		i := strings.LastIndexByte(s, '\n')
+		if n, ok = ExitOf(s[i+1:]); ok || i < 0 {
 			break
 		}
-		rest = rest[:i]
+		s = s[:i]
 	}
-	return 0, false
+	return n, ok
 }
 
 // ExitOf reads a line that does nothing but report an exit status. The word exit
@@ -212,8 +201,8 @@ var refusal = regexp.MustCompile(`(?i)^[<\[*# "]*(error[: \n]|tool_use_error|too
 // {"output": "…"}. Any other result is returned as it is.
 func Body(s string) string {
 	longest := ""
-	Members(s, func(key, raw string) bool {
-		if isWrapper(key) && IsString(raw) && len(raw) > len(longest) {
+	RawMembers(s, func(_, raw string) bool {
+		if IsString(raw) && len(raw) > len(longest) {
 			longest = raw
 		}
 		return true
@@ -222,13 +211,4 @@ func Body(s string) string {
 		return s
 	}
 	return strings.TrimSpace(Text(longest))
-}
-
-// isWrapper reports whether a member of that name holds what a tool said.
-func isWrapper(key string) bool {
-	switch key {
-	case "output", "stdout", "stderr", "content", "contents", "text", "result", "response", "aggregatedoutput", "formattedoutput", "functionresponse", "body", "llmcontent":
-		return true
-	}
-	return false
 }

@@ -1,9 +1,6 @@
 package work
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // word is one word of a command, without its quotes. It is exact where the shell
 // would take it as it stands, without variables, substitutions or patterns.
@@ -78,7 +75,6 @@ type docRef struct {
 	cmd, redir int
 	delim      string
 	quoted     bool
-	tabs       bool
 }
 
 // joins are the operators that end a command, and how the next one is joined.
@@ -124,8 +120,6 @@ func (p *shellReader) readNext() {
 		start := p.i
 		w := p.readWord()
 		switch next := p.src[p.i:]; {
-		case p.i == start:
-			p.i++
 		case p.i == start+1 && next != "" && (next[0] == '<' || next[0] == '>') && w.text >= "0" && w.text <= "9":
 			p.readRedirect(int(w.text[0] - '0'))
 		default:
@@ -172,7 +166,8 @@ func (p *shellReader) readRedirect(fd int) {
 	switch op {
 	case "<<", "<<-":
 		quoted := strings.ContainsAny(p.src[start:p.i], `'"\`)
-		p.docs = append(p.docs, &docRef{len(p.list), len(p.cur.redirs), w.text, quoted, op == "<<-"})
+		p.docs = append(p.docs, &docRef{len(p.list), len(p.cur.redirs), w.text, quoted})
+		p.ok = p.ok && op == "<<" // which takes no tabs off
 		op = "<<"
 	case ">|":
 		op = ">"
@@ -188,9 +183,6 @@ func (p *shellReader) readDocuments() {
 			at := p.i
 			line, _, _ := strings.Cut(p.src[p.i:], "\n")
 			p.i = min(p.i+len(line)+1, len(p.src))
-			if d.tabs {
-				line = strings.TrimLeft(line, "\t")
-			}
 			if strings.TrimSuffix(line, "\r") == d.delim {
 				end = at
 				break
@@ -201,16 +193,10 @@ func (p *shellReader) readDocuments() {
 			continue
 		}
 		text := p.src[start:end]
-		if d.tabs {
-			text = leadingTabs.ReplaceAllString(text, "")
-		}
 		p.list[d.cmd].redirs[d.redir].target = word{text, d.quoted || !strings.ContainsAny(text, "$`\\")}
 	}
 	p.docs = nil
 }
-
-// leadingTabs are those that <<- takes off.
-var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
 
 func (p *shellReader) skipBlanks(i int) int {
 	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\t') {

@@ -63,14 +63,14 @@ func listSteps(src, dir string) (list []step, folder string, clear bool) {
 		c := &cmds[i]
 		words := c.words
 		if len(words) == 1 && words[0].exact {
-			switch n := len(outer); {
-			case words[0].text == "(":
+			switch words[0].text {
+			case "(":
 				outer = append(outer, at)
 				continue
-			case words[0].text == ")" && n > 0:
-				at, outer = outer[n-1], outer[:n-1]
-				continue
-			case words[0].text == ")":
+			case ")":
+				if n := len(outer); n > 0 {
+					at, outer = outer[n-1], outer[:n-1]
+				}
 				continue
 			}
 		}
@@ -102,9 +102,6 @@ func listSteps(src, dir string) (list []step, folder string, clear bool) {
 // changeDir returns the folder after a cd.
 func (s *step) changeDir() (dir string, lost bool) {
 	args := s.args
-	for len(args) > 0 && (args[0].text == "-P" || args[0].text == "-L" || args[0].text == "--") {
-		args = args[1:]
-	}
 	if len(args) != 1 || !args[0].exact || args[0].text == "-" || args[0].text == "" || s.lost && !IsAbs(args[0].text) {
 		return s.dir, true
 	}

@@ -37,13 +37,10 @@ func (st *Stream) setLines(o *Op) {
 // isPlainShow reports whether cat or nl print the lines as they are, or each with
 // its number.
 func (s *step) isPlainShow() bool {
-	switch s.name {
-	case "cat":
-		return !s.has("-A", "-e", "-v", "-t", "-E", "-T", "-s", "-b")
-	case "nl":
-		return (s.has("-ba") || s.has("-b") && s.has("a")) && !s.has("-s", "-w", "-v", "-n")
+	if s.name == "nl" {
+		return s.has("-ba") && !s.has("-s", "-w", "-v", "-n")
 	}
-	return false
+	return s.name == "cat" && !s.has("-A", "-e", "-v", "-t", "-E", "-T", "-s", "-b")
 }
 
 // passOn applies a program in a pipe to what comes in, and reports whether what
@@ -91,14 +88,14 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 	return false
 }
 
-// diffsFiles reports whether git diff shows, line by line, how the files as they stand
+// diffsFiles reports whether git diff, with the step's words, shows, line by line, how the files as they stand
 // differ from what is staged or from one revision.
 func (s *step) diffsFiles() bool {
 	revisions := 0
 	for _, w := range s.args {
 		switch {
-		case w.text == "--":
-			return s.name == "git-diff" && revisions < 2
+		case w.text == "--" && revisions < 2:
+			return true
 		case strings.Contains(w.text, ".."):
 			return false
 		case plainDiff.MatchString(w.text):
@@ -108,7 +105,7 @@ func (s *step) diffsFiles() bool {
 			return false
 		}
 	}
-	return s.name == "git-diff" && revisions < 2
+	return revisions < 2
 }
 
 // What git diff may be given before two dashes: options that leave a diff as it is and
@@ -136,19 +133,15 @@ func (o *Op) narrowLines(from, to int) bool {
 		o.From = o.To
 		return false
 	}
-	if o.From == 1 && o.To == 0 {
-		o.From = 0
-	}
 	return true
 }
 
 // echoStream returns what echo and printf print.
 func (s *step) echoStream() Stream {
-	text, ok := s.printedText()
-	if !ok || !strings.HasSuffix(text, "\n") {
-		return Stream{}
+	if text, ok := s.printedText(); ok && strings.HasSuffix(text, "\n") {
+		return Stream{Literal: SplitLines(text)}
 	}
-	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
+	return Stream{}
 }
 
 // printedText returns what a step prints where that stands in the command itself.
@@ -170,11 +163,7 @@ func (s *step) printedText() (string, bool) {
 		}
 		return strings.Join(words, " ") + "\n", true
 	case "printf":
-		args := s.args
-		if len(args) > 0 && args[0].text == "--" {
-			args = args[1:]
-		}
-		if len(args) == 1 && args[0].exact {
+		if args := s.operands(""); len(args) == 1 && args[0].exact && (len(s.args) == 1 || s.args[0].text == "--") {
 			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
 			return text, !strings.ContainsAny(text, `%\`)
 		}

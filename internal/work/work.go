@@ -191,7 +191,6 @@ func inProgram(command string) string {
 	RawMembers(inner, func(key, raw string) bool {
 		if key == "cmd" && IsString(raw) {
 			command = Text(raw)
-			return false
 		}
 		return true
 	})

@@ -37,8 +37,6 @@ func TestEdits(t *testing.T) {
 		{"window: text", "edit", `{"search":"a","replace":"b"}`, []work.Op{{Old: "a", New: "b"}}},
 		{"several replacements are announced", "replace", `{"file_path":"a.go","old_string":"a","new_string":"b","expected_replacements":2}`, []work.Op{{Path: "/w/a.go", Old: "a", New: "b", All: true}}},
 		{"notebook", "NotebookEdit", `{"notebook_path":"/w/a.ipynb","cell_id":"3","new_source":"b"}`, []work.Op{{Kind: work.Unclear, Path: "/w/a.ipynb", New: "b"}}},
-		{"blocks", "replace_in_file", `{"path":"a.go","diff":"<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n\n------- SEARCH\nc\n=======\n+++++++ REPLACE\n"}`, []work.Op{{Path: "/w/a.go", Old: "a\n", New: "b\n", Lines: true}, {Path: "/w/a.go", Old: "c\n", Lines: true}}},
-		{"blocks with lines", "apply_diff", `{"path":"a.go","diff":"<<<<<<< SEARCH\n:start_line:7\n-------\na\n=======\nb\n>>>>>>> REPLACE"}`, []work.Op{{Path: "/w/a.go", Old: "a\n", New: "b\n", From: 7, To: 7, Lines: true}}},
 		{"patch as argument", "apply_patch", `{"input":` + quoted(patch) + `}`, patched},
 		{"patch as text", "apply_patch", patch, patched},
 		{"patch in another argument", "patch", `{"patchText":` + quoted(patch) + `}`, patched},
