@@ -50,50 +50,6 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		}
 	case !o.running:
 		s.splitOutput(c.Streams, &o, s.tick())
-		if exit < 2 && len(c.Streams) == 1 {
-			s.takeMisses(c, &o, at)
-		}
-	}
-}
-
-// takeMisses drops the doubted lines that a search of one file for a plain text would have
-// found if they were still there.
-func (s *Set) takeMisses(c *work.Call, o *output, at moment) {
-	f := s.File(c.Streams[0].Path)
-	lines, whole := o.lines()
-	if f == nil || !whole || !c.Streams[0].Found || c.Query == "" || strings.ContainsAny(c.Query, `\*+?[]{}()^$|`) || strings.Contains(c.Command, "|") || onlyWords.MatchString(c.Command) {
-		return
-	}
-	found := map[string]bool{}
-	for _, l := range lines {
-		if m := foundInOne.FindStringSubmatch(l); m != nil {
-			found[m[3]] = true
-		}
-	}
-	s.work.Spend(f.knownBytes())
-	f.dropLines(func(l Line) bool {
-		return f.doubtSince(l.seen) != Certain && strings.Contains(l.Text, c.Query) && !found[l.Text]
-	}, at)
-}
-
-// onlyWords are options of a search that finds less than all lines with a text.
-var onlyWords = regexp.MustCompile(`\s-[a-zA-Z]*[wxm]|--max-count`)
-
-// dropLines drops lines that are not in the file any more, as if they had been removed.
-func (f *File) dropLines(gone func(l Line) bool, at moment) {
-	dropped := 0
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		n, end := len(r.Lines), r.end()
-		r.Lines = slices.DeleteFunc(r.Lines, gone)
-		if n -= len(r.Lines); n > 0 && r.From > 0 {
-			f.shiftAfter(end, -n)
-		}
-		dropped += n
-	}
-	if dropped > 0 {
-		f.doubts.raise(at, Differs)
-		f.tidyRegions()
 	}
 }
 
@@ -123,10 +79,6 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
 func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
-	dir := s.runsIn(e.Dir)
-	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, dir, at) {
-		return
-	}
 	script := s.File(e.Script)
 	if e.Script != "" {
 		if script != nil {
@@ -149,15 +101,25 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	for k, f := range s.files {
 		at.named = true
 		switch {
+		case e.Tree == work.Commit && e.Code == "":
+			if s.mayReach(e.Dir, k) {
+				f.committed = nil
+				s.work.Spend(f.knownBytes())
+				f.dropConflicts()
+			}
+			continue
 		case f == script: // does not change itself
 			continue
-		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
-			if f.takeBack(e.Code) && !o.failed {
+		case e.Tree == work.Undo && f.counted != at.now-1 && (lost && s.mayReach(e.Dir, k) || s.takesBack(&e, k)): // the same command did not change it
+			if f.committed != nil {
+				f.returnTo(f.committed)
+			}
+			if !o.failed {
 				continue
 			}
 		case namesFile(e.Code, k, e.Reach == work.NoOther):
 			s.keepCommitted(f, e.Tree)
-		case named || !s.mayReach(dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
+		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
 		default:
 			if at.named = false; e.Reach == work.Edited {
@@ -225,46 +187,8 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 	return found
 }
 
-// takeBack makes the file what git checkout or restore make of it, and reports whether
-// that is what was known of it before.
-func (f *File) takeBack(words string) bool {
-	for _, side := range [...]string{"--ours", "--theirs"} {
-		if strings.Contains(words, side) {
-			f.dropConflicts(side)
-			return false
-		}
-	}
-	if f.committed != nil {
-		f.returnTo(f.committed)
-	}
-	return true
-}
-
 // plainUndo are words before the files that name no other revision.
-var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged --theirs --ours")
-
-// runsIn returns the folder that a program runs in. Where neither that nor the session's
-// is known, it is the one that most files are below.
-func (s *Set) runsIn(dir string) string {
-	if work.IsAbs(dir) || s.base != "" {
-		return dir
-	}
-	if s.counted != len(s.files) {
-		s.counted, s.usual = len(s.files), ""
-		s.work.Spend(100 * s.counted)
-		count := map[string]int{}
-		for k := range s.files {
-			root := projectRoot.FindString(path.Dir(k))
-			if count[root]++; 4*count[root] > 3*s.counted && !noProject.MatchString(root) {
-				s.usual = root
-			}
-		}
-	}
-	return s.usual
-}
-
-// projectRoot is the folder at the start of a path that may have one project or several.
-var projectRoot = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)/[^/]+|/root|/tmp)?/[^/]+`)
+var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged")
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: that of the session where dir is in it, and any
@@ -309,69 +233,17 @@ var (
 	statSum  = regexp.MustCompile(`(?m)^ (\d+) files? changed`)
 )
 
-// changeTree follows what git does with all changes since the last commit, as far as
-// files were known before them, and reports whether everything is as certain as it was.
-func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
-	if tree == work.Unstash && s.stashedAt == 0 {
-		return false
-	}
-	for k, f := range s.files {
-		known := f.committed != nil && len(f.committed.Regions) > 0
-		switch {
-		case !s.mayReach(dir, k):
-		case tree == work.Commit:
-			f.committed = nil
-			s.work.Spend(f.knownBytes())
-			f.dropConflicts("")
-		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited && f.committed == nil:
-			f.returnTo(f.stashed)
-		case tree == work.Unstash && f.stashed != nil: // changed in between
-			f.doubts.raise(at, Command)
-		case tree == work.Stash && known:
-			f.stashed = f.copyNow()
-			f.returnTo(f.committed)
-		case tree == work.Stash:
-			f.stashed = nil
-		case known: // Undo
-			f.returnTo(f.committed)
+// dropConflicts drops what was seen from the first mark of a conflict on: git commits
+// only what is solved.
+func (f *File) dropConflicts() {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if k := slices.IndexFunc(r.Lines, func(l Line) bool { return strings.HasPrefix(l.Text, "<<<<<<< ") }); k >= 0 {
+			r.Lines = r.Lines[:k]
+			f.total = -1
 		}
-	}
-	switch tree {
-	case work.Stash:
-		s.stashedAt = at.now
-	case work.Unstash:
-		s.stashedAt = 0
-	}
-	return tree == work.Unstash || tree == work.Commit
-}
-
-// dropConflicts drops what was seen of conflicts, but for the side that was taken: git
-// commits only what is solved. What follows has moved.
-func (f *File) dropConflicts(side string) {
-	for i := 0; i < len(f.Regions); i++ {
-		lines := f.Regions[i].Lines
-		from := indexMark(lines, "<<<<<<< ")
-		n, half := indexMark(lines[max(from, 0):], ">>>>>>> "), indexMark(lines[max(from, 0):], "=======")
-		if from < 0 || n < half || half < 0 {
-			continue
-		}
-		var kept []Line
-		switch side {
-		case "--ours":
-			kept = lines[from+1 : from+half]
-		case "--theirs":
-			kept = lines[from+half+1 : from+n]
-		}
-		f.Regions[i].Lines = slices.Concat(lines[:from], kept)
-		f.Regions = append(f.Regions, Region{Lines: lines[from+n+1:]})
-		f.total = -1
 	}
 	f.tidyRegions()
-}
-
-// indexMark returns the first line that starts with a mark, or -1.
-func indexMark(lines []Line, mark string) int {
-	return slices.IndexFunc(lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
 }
 
 // knownText returns the known lines of a file.

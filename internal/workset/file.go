@@ -45,9 +45,7 @@ type Line struct {
 
 // Region is a run of lines that stand together in a file.
 type Region struct {
-	// From is the number of the first line, counted from 1; 0 where an edit in
-	// an unknown place may have moved the lines.
-	From  int
+	From  int // the number of the first line, counted from 1
 	Lines []Line
 }
 
@@ -68,7 +66,7 @@ type Piece struct {
 type File struct {
 	Path string
 
-	// Regions are the known lines, those with numbers first and in order.
+	// Regions are the known lines, in order.
 	Regions []Region
 
 	// Loose are the new texts of edits whose place is not known.
@@ -90,7 +88,6 @@ type File struct {
 	CopyOf *File
 
 	committed *File // as it was before the changes that are not committed; nil without such
-	stashed   *File // as it was when they were stashed
 
 	counted int // when a change was counted last
 
@@ -156,7 +153,7 @@ func (f *File) doubtSince(seen int) Cause { return max(f.doubts.of(seen), f.shar
 // line returns the line with a number, or nil.
 func (f *File) line(n int) *Line {
 	for i := range f.Regions {
-		if r := &f.Regions[i]; r.From > 0 && r.From <= n && n <= r.end() {
+		if r := &f.Regions[i]; r.From <= n && n <= r.end() {
 			return &r.Lines[n-r.From]
 		}
 	}
@@ -255,19 +252,6 @@ func newLines(texts []string, at moment, edited bool) []Line {
 	return lines
 }
 
-// dropNumbers takes the numbers from all regions but the one at the file's start:
-// lines were put in or removed in a place that is not known. A region at the
-// start keeps its numbers, since the place is not in it.
-func (f *File) dropNumbers() {
-	f.total = -1
-	for i := range f.Regions {
-		if f.Regions[i].From > 1 {
-			f.Regions[i].From = 0
-		}
-	}
-	f.tidyRegions()
-}
-
 // shiftAfter moves the regions that begin after line n by d lines.
 func (f *File) shiftAfter(n, d int) {
 	if d == 0 {
@@ -287,7 +271,7 @@ func (f *File) shiftAfter(n, d int) {
 func (f *File) cutAt(n int) {
 	for i := range f.Regions {
 		r := &f.Regions[i]
-		if r.From > 0 && r.From <= n && n < r.end() {
+		if r.From <= n && n < r.end() {
 			k := n - r.From + 1
 			rest := Region{From: n + 1, Lines: r.Lines[k:]}
 			r.Lines = r.Lines[:k:k]
@@ -321,10 +305,10 @@ func (f *File) putLines(n int, lines []Line) {
 // tidyRegions brings the regions into order: empty ones go, neighbours join.
 func (f *File) tidyRegions() {
 	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 })
-	slices.SortStableFunc(f.Regions, byNumber)
+	slices.SortStableFunc(f.Regions, func(a, b Region) int { return a.From - b.From })
 	out := f.Regions[:0]
 	for _, r := range f.Regions {
-		if n := len(out); n > 0 && r.From > 0 && out[n-1].From > 0 && out[n-1].end()+1 == r.From {
+		if n := len(out); n > 0 && out[n-1].end()+1 == r.From {
 			out[n-1].Lines = append(out[n-1].Lines, r.Lines...)
 			continue
 		}
@@ -332,19 +316,6 @@ func (f *File) tidyRegions() {
 	}
 	clear(f.Regions[len(out):])
 	f.Regions = out
-}
-
-// byNumber orders regions by their first lines, those without numbers last.
-func byNumber(a, b Region) int {
-	switch {
-	case a.From == b.From:
-		return 0
-	case a.From == 0:
-		return 1
-	case b.From == 0:
-		return -1
-	}
-	return a.From - b.From
 }
 
 // plainNewlines makes the ends of all lines alike.

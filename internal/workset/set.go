@@ -31,10 +31,6 @@ type Set struct {
 	home   string          // the user's folder, "" while no path in it was seen
 	bare   map[string]bool // tools that show lines without numbers
 
-	usual   string // the folder that most files are below, "" without one
-	counted int    // how many files there were then
-
-	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
 
 	work guard.Work // the work done for all files
@@ -158,20 +154,6 @@ var inHome = regexp.MustCompile(`^(?:(?:[a-z]:)?/(?:Users|home)/[^/]+|/root)/`)
 
 // Base returns the folder that the session works in, "" where it is not known.
 func (s *Set) Base() string { return s.base }
-
-// onlyEnding returns the path of the only file that ends so, "" where there is none.
-func (s *Set) onlyEnding(end string) string {
-	path := ""
-	for k, f := range s.files {
-		if strings.HasSuffix(k, end) {
-			if path != "" {
-				return ""
-			}
-			path = f.Path
-		}
-	}
-	return path
-}
 
 // fileAt returns the file with a path and makes it where there is none.
 func (s *Set) fileAt(p string) *File {
@@ -320,12 +302,9 @@ func (s *Set) doubtBySubAgent(report string, at moment) {
 	}
 }
 
-// What tools for reading write instead of a file's text: that the agent has it
-// already, or what stands in a folder.
-var (
-	unchangedFile = find.Words("unchanged since last read", "File unchanged")
-	folderListing = find.Words("<type>directory</type>", "files and directories up to")
-)
+// noText is what tools for reading write instead of a file's text: that the agent has
+// it already, or what stands in a folder.
+var noText = find.Words("unchanged since last read", "File unchanged", "<type>directory</type>", "files and directories up to")
 
 // takeRead takes in what a tool for reading files showed.
 func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
@@ -339,13 +318,7 @@ func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
 	}
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
-	if unchangedFile.In(head) {
-		if f := s.File(op.Path); f != nil {
-			f.confirmLines(op.From, op.To, at)
-		}
-		return
-	}
-	if folderListing.In(head) {
+	if noText.In(head) {
 		return
 	}
 	first, lines, end, ok := readResult(text, op.From, op.To, s.bare[tool])
@@ -385,20 +358,6 @@ func (s *Set) showRun(run shown, at moment) {
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
 	f.Touched, f.Read, f.CopyOf, f.named = at.msg, at.msg, nil, false
-}
-
-// confirmLines notes that lines are still as they were shown.
-func (f *File) confirmLines(from, to int, at moment) {
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		for k := range r.Lines {
-			n := r.From + k
-			if from == 0 || r.From > 0 && n >= from && (to == 0 || n <= to) {
-				r.Lines[k].seen = at.now
-			}
-		}
-	}
-	f.Touched = at.msg
 }
 
 // takeChange takes in what an editing tool did.
