@@ -48,8 +48,12 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 		}
 	}
 	n, p := f.findText(old, e.Lines, after)
-	if n > 0 && e.Lines {
-		n = f.certainPlaces(e, old, p, n)
+	switch { // a patch takes the first place that fits
+	case n == 0 || !e.Lines:
+	case e.From == 0 && f.Regions[p.region].From == 1: // all lines before it are known
+		n = 1
+	case !isTelling(old): // it may stand in the part that is not known too
+		n = 2
 	}
 	if n != 1 {
 		f.noteUnplaced(old, now, at)
@@ -147,8 +151,7 @@ func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 }
 
 // replaceInLines replaces a text in the lines that have it. Doubted lines stay doubted. A
-// program that goes over whole files says nothing of which lines matter; where one names
-// lines that are not known, any may be changed.
+// program that goes over whole files says nothing of which lines matter.
 func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 	named, times := e.InLines && e.To > 0, 1
 	if e.All {
@@ -166,9 +169,6 @@ func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 				l.Touched, l.Edited = at.msg, true
 			}
 		}
-	}
-	if named && !slices.ContainsFunc(f.Regions, func(r Region) bool { return r.From <= e.From && e.To <= r.end() }) {
-		f.doubts.raise(at, Command)
 	}
 }
 
@@ -200,17 +200,13 @@ func (f *File) appendText(now string, at moment) {
 	}
 }
 
-// mostReplaced is how many of the newest pieces are looked at for one that an edit
-// replaced.
-const mostReplaced = 100
+// maxLoose bounds the pieces of a file whose place is not known: the newest are kept.
+const maxLoose = 100
 
 // noteUnplaced notes an edit whose place is not known: it may be anywhere.
 func (f *File) noteUnplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
-	newest := max(0, len(f.Loose)-mostReplaced)
-	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {
-		return p.Text != old && strings.Contains(old, p.Text) // replaced with it
-	})...)
+	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(old, p.Text) }) // replaced with it
 	f.addLoose(now, at)
 }
 
@@ -219,9 +215,8 @@ func (f *File) noteUnplaced(old, now string, at moment) {
 func (f *File) addLoose(text string, at moment) {
 	f.total = -1
 	if text != "" {
-		newest := max(0, len(f.Loose)-mostReplaced)
-		f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool { return strings.Contains(text, p.Text) })...)
-		f.Loose = append(f.Loose, Piece{Text: text, Touched: at.msg, seen: at.now})
+		f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(text, p.Text) })
+		f.Loose = append(f.Loose[max(0, len(f.Loose)-maxLoose+1):], Piece{Text: text, Touched: at.msg, seen: at.now})
 	}
 }
 

@@ -18,7 +18,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	if work.NotRun(res.Text) {
 		return
 	}
-	at.by, at.named = c.Command, true
+	at.by = c.Command
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
 	o.failed = failed || known && exit != 0
@@ -36,7 +36,7 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	s.applyEdits(edits, at)
 	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
-		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) || e.Tree == work.Undo && notUndone.In(res.Text) {
+		if e.Tree == work.Commit && failed || e.Tree == work.Undo && notUndone.In(res.Text) {
 			e.Tree = work.Stay // not done, or not to the end
 		}
 		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
@@ -99,7 +99,6 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	}
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
-		at.named = true
 		switch {
 		case e.Tree == work.Commit && e.Code == "":
 			if s.mayReach(e.Dir, k) {
@@ -122,7 +121,7 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
 		default:
-			if at.named = false; e.Reach == work.Edited {
+			if e.Reach == work.Edited {
 				s.keepCommitted(f, e.Tree)
 			} else if f.committed != nil { // what is committed may have changed as well
 				f.committed.doubts.raise(at, Command)

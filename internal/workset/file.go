@@ -121,8 +121,7 @@ func endOf(text string) ending {
 type doubts struct {
 	light, strong int // on the set's clock
 	cause         Cause
-	by            string // the command, where one is the cause: rather one that named the file
-	named         bool   // by did so, and nothing was shown since
+	by            string // the command, where one is the cause
 }
 
 func (d *doubts) raise(at moment, c Cause) {
@@ -130,10 +129,7 @@ func (d *doubts) raise(at moment, c Cause) {
 		d.light = at.now
 		return
 	}
-	d.strong, d.cause = at.now, c
-	if at.named || at.by == "" || !d.named {
-		d.by, d.named = at.by, at.named
-	}
+	d.strong, d.cause, d.by = at.now, c, at.by
 }
 
 // of returns what may have changed a line that was last seen then.
@@ -197,7 +193,6 @@ func (f *File) DoubtedBy() string { return f.by }
 type moment struct {
 	msg, now int
 	by       string
-	named    bool // the command names the file
 }
 
 // isComplete reports whether all lines of the file are known by their numbers.

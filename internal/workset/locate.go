@@ -3,8 +3,6 @@ package workset
 import (
 	"slices"
 	"strings"
-
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // maxWork bounds the comparisons for one text, so that a file of many equal lines
@@ -16,23 +14,6 @@ type place struct {
 	region    int
 	line, at  int // where it begins: the line's index and the byte in it
 	last, end int // where it ends
-}
-
-// certainPlaces decides whether the place of a hunk is certain. A patch takes the first
-// place that fits: that is certain where all lines before it are known, or where
-// the hunk names its line. Otherwise there must be but one, and the text must say
-// so much that it hardly stands in the part that is not known too.
-func (f *File) certainPlaces(e *work.Op, old string, p place, n int) int {
-	r := &f.Regions[p.region]
-	switch {
-	case e.From > 0 && r.From+p.line == e.From:
-		return 1
-	case r.From == 1 && e.From == 0:
-		return 1
-	case n == 1 && !isTelling(old):
-		return 2
-	}
-	return n
 }
 
 // leastTelling is the length of a line that hardly stands in a file twice.

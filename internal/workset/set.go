@@ -2,7 +2,6 @@ package workset
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -246,14 +245,7 @@ func (s *Set) numberedLines(p, text string) {
 			continue
 		}
 		first, lines, rest, _ := readNumbered(text)
-		run := shown{p, first, lines, unknownEnd, false}
-		if n := len(lines); strings.HasPrefix(rest, fmt.Sprintf("(End of file - total %d lines)", first+n-1)) {
-			run.end = fileEnd
-			if lines[n-1] == "" { // what stands behind the last newline was counted
-				run.lines, run.end = lines[:n-1], vagueEnd
-			}
-		}
-		s.showAll(run, at)
+		s.showAll(shown{p, first, withoutLast(lines), unknownEnd, false}, at)
 		text = rest
 	}
 }
@@ -357,7 +349,7 @@ func (s *Set) showRun(run shown, at moment) {
 	}
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
-	f.Touched, f.Read, f.CopyOf, f.named = at.msg, at.msg, nil, false
+	f.Touched, f.Read, f.CopyOf = at.msg, at.msg, nil
 }
 
 // takeChange takes in what an editing tool did.
@@ -393,9 +385,15 @@ func (s *Set) takeSnippet(p, text string, at moment) {
 	_, text, _ = strings.Cut(text[i:], "\n")
 	text, _ = cutHeader(text)
 	if first, lines, _, ok := readNumbered(text); ok {
-		if n := len(lines); lines[n-1] == "" {
-			lines = lines[:n-1] // some tools count the end of the snippet as a line
-		}
-		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
+		s.showAll(shown{p, first, withoutLast(lines), unknownEnd, false}, at)
 	}
+}
+
+// withoutLast drops an empty last line: some tools count what stands behind the last
+// newline as one.
+func withoutLast(lines []string) []string {
+	if n := len(lines); lines[n-1] == "" {
+		return lines[:n-1]
+	}
+	return lines
 }
