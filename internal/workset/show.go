@@ -42,16 +42,18 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	f.dropPlacedLoose()
 }
 
-// dropContradicted drops what is known otherwise than it is shown now, and what follows
-// it in its region: it may have moved. What stands before it has moved too, unless a line
-// that says something is still in its place. It returns whether anything is shown
-// otherwise, and how doubtful those lines were.
+// dropContradicted drops what is known otherwise than it is shown now. What follows in
+// its region has moved, and what stands before it too, unless a line that says something
+// is still in its place: it gets other numbers, or goes where the shown lines do not tell
+// how far. It returns whether anything is shown otherwise, and how doubtful those lines
+// were.
 func (f *File) dropContradicted(from int, texts []string, end ending) (differs bool, doubted Cause) {
 	to, slack := from+len(texts)-1, 0
 	if f.end == vagueEnd || end == vagueEnd {
 		slack = 1
 	}
 	differs = f.total >= 0 && (to > f.total+slack || end != unknownEnd && to+slack < f.total)
+	last := 0 // of the lines that have their places
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		if end != unknownEnd && r.end() > to+slack {
@@ -66,13 +68,44 @@ func (f *File) dropContradicted(from int, texts []string, end ending) (differs b
 				continue
 			}
 			differs, doubted = true, max(doubted, f.doubtSince(l.seen))
-			if r.Lines = r.Lines[:n-r.From]; !kept {
-				r.Lines = nil
+			k, low := n-r.From, n
+			if !kept {
+				k, low = 0, last+1
 			}
+			if d, ok := r.movedBy(k, texts[n-from:], n); ok {
+				f.shiftAfter(r.end(), d)
+				cut := min(max(k, low-d-r.From), len(r.Lines))
+				f.Regions = append(f.Regions, Region{r.From + cut + d, r.Lines[cut:]})
+				last = r.end() + d
+			}
+			f.Regions[i].Lines = r.Lines[:k:k]
+			break
 		}
+		last = max(last, f.Regions[i].end())
 	}
 	f.tidyRegions()
 	return differs, doubted
+}
+
+// movedBy returns how far the lines of a region from index k on have moved, if that is
+// told by the last of the shown lines from a number on that stands there once and says
+// something.
+func (r *Region) movedBy(k int, texts []string, from int) (moved int, ok bool) {
+	number := make(map[string]int, len(r.Lines)-k) // 0 for several
+	for ; k < len(r.Lines); k++ {
+		t := r.Lines[k].Text
+		if _, again := number[t]; again || len(strings.TrimSpace(t)) < leastTelling {
+			number[t] = 0
+		} else {
+			number[t] = r.From + k
+		}
+	}
+	for i, t := range slices.Backward(texts) {
+		if n := number[t]; n > 0 {
+			return from + i - n, true
+		}
+	}
+	return 0, false
 }
 
 // overwriteLines confirms or replaces lines inside one region.
