@@ -64,7 +64,7 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 	// before that too and overlap itself; tools take the first place. And where it
 	// ends what is known, a newline that goes with it may follow. Lines that were
 	// not so elsewhere may be gone, and the text stand where the file is not known.
-	if f.doubtSince(r.Lines[p.line].seen) == Differs ||
+	if f.doubtSince(r.Lines[p.line].seen) > Turn ||
 		!e.Lines && r.From != 1 && p.line < len(parts)-1 && r.mayEnd(parts) ||
 		e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
 		f.doubts.raise(at, Differs)

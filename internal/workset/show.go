@@ -21,7 +21,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	if !f.isCounted() {
 		f.total = -1
 	}
-	if differs, doubted := f.dropContradicted(from, texts, end); differs {
+	if differs, doubted := f.dropContradicted(from, texts, end, at); differs {
 		if doubted == Turn { // only a person can have done it: then he may have changed other files too
 			f.shared.raise(moment{now: f.shared.light}, Person)
 		}
@@ -47,7 +47,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 // is still in its place: it gets other numbers, or goes where the shown lines do not tell
 // how far. It returns whether anything is shown otherwise, and how doubtful those lines
 // were.
-func (f *File) dropContradicted(from int, texts []string, end ending) (differs bool, doubted Cause) {
+func (f *File) dropContradicted(from int, texts []string, end ending, at moment) (differs bool, doubted Cause) {
 	to, slack := from+len(texts)-1, 0
 	if f.end == vagueEnd || end == vagueEnd {
 		slack = 1
@@ -70,7 +70,12 @@ func (f *File) dropContradicted(from int, texts []string, end ending) (differs b
 			differs, doubted = true, max(doubted, f.doubtSince(l.seen))
 			k, low := n-r.From, n
 			if !kept {
-				k, low = 0, last+1
+				for k > 0 && r.Lines[k-1].seen < at.now { // others were shown just before
+					k--
+				}
+				if low = r.From + k; k == 0 {
+					low = last + 1
+				}
 			}
 			if d, ok := r.movedBy(k, texts[n-from:], n); ok {
 				f.shiftAfter(r.end(), d)
