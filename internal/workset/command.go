@@ -4,7 +4,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -36,18 +35,16 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	s.applyEdits(edits, at)
 	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
-		if e.Tree == work.Commit && failed || e.Tree == work.Undo && notUndone.In(res.Text) {
-			e.Tree = work.Stay // not done, or not to the end
+		if e.Tree == work.Commit && failed {
+			e.Tree = work.Stay
 		}
 		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
-			s.doubtBy(e, &o, at)
+			s.doubtBy(e, at)
 		}
 	}
 	switch {
 	case !c.Clear:
-		if find.Any(c.Command, changing...) {
-			s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
-		}
+		s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, at)
 	case !o.running:
 		s.splitOutput(c.Streams, &o, s.tick())
 	}
@@ -59,9 +56,6 @@ func writtenFirst(ops []work.Op) int {
 	n := slices.IndexFunc(ops, func(o work.Op) bool { return o.Kind != work.Change || !o.Whole || o.Unsure })
 	return max(n, 0)
 }
-
-// changing are words that change files, for commands that could not be read.
-var changing = strings.Split(">,sed -i,git checkout,git stash,git reset,mv ,rm ,cp ,tee ,apply_patch,write", ",")
 
 // noteShellFolder notes the folder that a shell is left in. Most agents start a new shell
 // for every command; those whose shell stays say where it is, or are known.
@@ -78,7 +72,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
-func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
+func (s *Set) doubtBy(e work.Effect, at moment) {
 	script := s.File(e.Script)
 	if e.Script != "" {
 		if script != nil {
@@ -93,39 +87,28 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	for k := range s.files {
 		named = named || hasName(e.Code, path.Base(k))
 	}
-	reached := func(string) bool { return true }
-	if e.Reach == work.Listed {
-		reached = o.lists()
-	}
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
 		switch {
 		case e.Tree == work.Commit && e.Code == "":
 			if s.mayReach(e.Dir, k) {
-				f.committed = nil
-				s.work.Spend(f.knownBytes())
-				f.dropConflicts()
+				f.uncommitted = false
 			}
 			continue
 		case f == script: // does not change itself
 			continue
 		case e.Tree == work.Undo && f.counted != at.now-1 && (lost && s.mayReach(e.Dir, k) || s.takesBack(&e, k)): // the same command did not change it
-			if f.committed != nil {
-				f.returnTo(f.committed)
+			if f.uncommitted {
+				f.forgetText()
+				f.uncommitted = false
 			}
-			if !o.failed {
-				continue
-			}
-		case namesFile(e.Code, k, e.Reach == work.NoOther):
-			s.keepCommitted(f, e.Tree)
-		case named || !s.mayReach(e.Dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
-		default:
-			if e.Reach == work.Edited {
-				s.keepCommitted(f, e.Tree)
-			} else if f.committed != nil { // what is committed may have changed as well
-				f.committed.doubts.raise(at, Command)
-			}
+		case namesFile(e.Code, k, e.Reach == work.NoOther):
+			f.uncommitted = f.uncommitted || e.Tree == work.Stay
+		case named || !s.mayReach(e.Dir, k) || lost && !f.uncommitted || e.Reach == work.Edited && f.counted <= s.formatted:
+			continue
+		case e.Reach == work.Edited:
+			f.uncommitted = true
 		}
 		f.doubts.raise(at, Command)
 	}
@@ -159,14 +142,6 @@ func hasName(code, name string) bool {
 // wordEnd is what a longer name may have before a shorter one.
 var wordEnd = regexp.MustCompile(`[\w.-]`)
 
-// keepCommitted keeps a file as it stands before its first change since the last commit.
-func (s *Set) keepCommitted(f *File, tree work.Tree) {
-	if f.committed == nil && tree == work.Stay {
-		s.work.Spend(f.knownBytes())
-		f.committed = f.copyNow()
-	}
-}
-
 // takesBack reports whether the words of git checkout or restore name a file or a folder
 // above it, and no revision and nothing else that makes it another text than the last
 // one committed. A revision stands before all files.
@@ -190,18 +165,15 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged")
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
-// Programs find the root of a project: that of the session where dir is in it, and any
-// folder above dir but a home while the session's is not known.
+// Programs find the root of a project: any folder above dir up to that of the session,
+// but no home.
 func (s *Set) mayReach(dir, key string) bool {
 	if !work.IsAbs(dir) || !work.IsAbs(key) {
 		return true
 	}
-	dir = s.fileKey(dir)
+	dir, base := s.fileKey(dir), s.fileKey(s.base)
 	root := dir
-	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
-		root = base
-	}
-	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
+	for root != base && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
 		root = path.Dir(root)
 	}
 	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
@@ -210,40 +182,9 @@ func (s *Set) mayReach(dir, key string) bool {
 // noProject are folders with many projects.
 var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
 
-// lists returns which files git says that it changed; any, where it may have left some out.
-func (o *output) lists() func(key string) bool {
-	files, sum := statLine.FindAllStringSubmatch(o.text, -1), statSum.FindStringSubmatch(o.text)
-	return func(key string) bool {
-		return sum == nil || sum[1] != strconv.Itoa(len(files)) ||
-			slices.ContainsFunc(files, func(m []string) bool { return strings.HasSuffix(key, strings.TrimPrefix(m[1], "...")) })
-	}
-}
-
 // nothingDone is what git and formatters write where they changed no file, or got nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
 	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
-
-// notUndone is what git writes where it takes back nothing.
-var notUndone = find.Words("error: pathspec", "is unmerged", "fatal: ")
-
-// What git writes of the files that it changed: one line for each, and their number.
-var (
-	statLine = regexp.MustCompile(`(?m)^ (\S.*?) +\|  *(?:\d|Bin)`)
-	statSum  = regexp.MustCompile(`(?m)^ (\d+) files? changed`)
-)
-
-// dropConflicts drops what was seen from the first mark of a conflict on: git commits
-// only what is solved.
-func (f *File) dropConflicts() {
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		if k := slices.IndexFunc(r.Lines, func(l Line) bool { return strings.HasPrefix(l.Text, "<<<<<<< ") }); k >= 0 {
-			r.Lines = r.Lines[:k]
-			f.total = -1
-		}
-	}
-	f.tidyRegions()
-}
 
 // knownText returns the known lines of a file.
 func (f *File) knownText() string {
@@ -261,19 +202,17 @@ func (s *Set) takeSearch(call, res *chat.Part, at moment) {
 	if res.Failed {
 		return
 	}
-	p, content, numbers := "", false, false
+	p, numbers := "", false
 	work.Members(call.Args, func(key, raw string) bool {
 		switch key {
 		case "path":
 			p = work.Text(raw)
-		case "outputmode":
-			content = work.Text(raw) == "content"
 		case "n":
 			numbers = raw == "true"
 		}
 		return true
 	})
-	if !content || !numbers {
+	if !numbers {
 		return
 	}
 	o := output{text: plainNewlines(stripReminder(res.Text))}

@@ -87,7 +87,7 @@ type File struct {
 	// CopyOf is the file that this one was copied from, if nothing has touched it since.
 	CopyOf *File
 
-	committed *File // as it was before the changes that are not committed; nil without such
+	uncommitted bool // it was changed since the last commit
 
 	counted int // when a change was counted last
 
@@ -182,7 +182,7 @@ func (f *File) noteEdit(at moment) {
 }
 
 // IsUncommitted reports whether the file was changed since the last commit.
-func (f *File) IsUncommitted() bool { return f.committed != nil && f.Edited >= 0 }
+func (f *File) IsUncommitted() bool { return f.uncommitted && f.Edited >= 0 }
 
 // DoubtedBy returns the command that may have changed the file since it was last seen; ""
 // where it is not known.
@@ -224,19 +224,6 @@ func (f *File) copyText(from *File) {
 		f.Regions = append(f.Regions, Region{r.From, slices.Clone(r.Lines)})
 	}
 	f.total, f.tally, f.end, f.doubts = from.total, from.tally, from.end, from.doubts
-}
-
-// copyNow returns a copy of the file as it stands.
-func (f *File) copyNow() *File {
-	c := &File{Edited: f.Edited, Edits: f.Edits, Made: f.Made, committed: f.committed}
-	c.copyText(f)
-	return c
-}
-
-// returnTo makes the file what it was before.
-func (f *File) returnTo(before *File) {
-	f.copyText(before)
-	f.Edits, f.Made, f.committed = before.Edits, before.Made, before.committed
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {

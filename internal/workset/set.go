@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
@@ -183,18 +182,15 @@ func (s *Set) settleIn(dir string) {
 func (s *Set) renameFile(key string, f *File, full string) {
 	delete(s.files, key)
 	k := s.fileKey(full)
-	if s.files[k] == nil {
-		f.Path = full
-		s.files[k] = f
-		return
+	if other := s.files[k]; other != nil { // two views of one file that did not know of each other
+		f.doubts.raise(s.at, Differs)
+		other.doubts.raise(s.at, Differs)
+		if f.Touched < other.Touched {
+			return
+		}
 	}
-	// Two views of one file that did not know of each other.
-	other := s.files[k]
-	other.doubts.raise(s.at, Differs)
-	if f.Deleted && f.Touched > other.Touched {
-		other.forgetText()
-		other.Deleted = true
-	}
+	f.Path = full
+	s.files[k] = f
 }
 
 // anyNote finds the notes that are rare.
@@ -280,15 +276,9 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 // all that its report names.
 func (s *Set) doubtBySubAgent(report string, at moment) {
 	s.doubts.raise(at, SubAgent)
-	s.work.Spend(len(report) + len(s.files))
-	named := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(report, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@", r)
-	}) {
-		named[strings.TrimRight(word, ".")] = len(word) > 3
-	}
+	s.work.Spend(len(s.files) * (len(report) + 1))
 	for key, f := range s.files {
-		if named[path.Base(key)] {
+		if name := path.Base(key); len(name) > 3 && hasName(report, name) {
 			f.doubts.raise(at, Reported)
 		}
 	}

@@ -35,9 +35,7 @@ func (s *Set) applyEdits(edits []work.Op, at moment) {
 			s.copyFile(f, e.New, at).CopyOf = f
 			continue
 		}
-		if f.committed == nil {
-			f.committed = f.copyNow()
-		}
+		f.uncommitted = true
 		if e.Kind == work.Move {
 			if e.New != "" && !e.All { // else it may be in a folder of that name
 				s.copyFile(f, e.New, at)
@@ -85,11 +83,8 @@ func (s *Set) removeFiles(p string, at moment) {
 // copyFile gives the file with a path the text of another one.
 func (s *Set) copyFile(from *File, p string, at moment) *File {
 	to := s.fileAt(p)
-	if to.committed == nil {
-		to.committed = to.copyNow()
-	}
 	to.copyText(from)
-	to.Deleted, to.CopyOf = false, nil
+	to.Deleted, to.CopyOf, to.uncommitted = false, nil, true
 	to.noteEdit(at)
 	return to
 }
