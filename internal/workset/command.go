@@ -20,9 +20,8 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	at.by = c.Command
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
-	o.failed = failed || known && exit != 0
 	edits := slices.DeleteFunc(c.Changes(), func(e work.Op) bool { return e.Undo })
-	if broken := o.hasShellError(); len(edits) > 0 && (o.failed || o.running || !c.Clear || broken) {
+	if broken := o.hasShellError(); len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || broken) {
 		done := 0
 		if !broken {
 			done = writtenFirst(c.Ops)

@@ -146,16 +146,6 @@ func (d *doubts) of(seen int) Cause {
 // doubtSince returns the reason to doubt lines last seen then.
 func (f *File) doubtSince(seen int) Cause { return max(f.doubts.of(seen), f.shared.of(seen)) }
 
-// line returns the line with a number, or nil.
-func (f *File) line(n int) *Line {
-	for i := range f.Regions {
-		if r := &f.Regions[i]; r.From <= n && n <= r.end() {
-			return &r.Lines[n-r.From]
-		}
-	}
-	return nil
-}
-
 // setTotal notes how many lines the file has.
 func (f *File) setTotal(n int, at moment) { f.total, f.tally = n, at.now }
 
