@@ -206,8 +206,38 @@ const maxLoose = 100
 // noteUnplaced notes an edit whose place is not known: it may be anywhere.
 func (f *File) noteUnplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
+	if n, _ := f.findText(old, false, place{}); n == 0 { // what is known of it was not so any more
+		f.dropOutdated(work.SplitLines(old))
+	}
 	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(old, p.Text) }) // replaced with it
 	f.addLoose(now, at)
+}
+
+// dropOutdated drops the lines that are known of a text which stood in the file until
+// now, but not quite so, where three of them say something: the like of fewer may well
+// stand elsewhere.
+func (f *File) dropOutdated(old []string) {
+	gone := map[string]bool{}
+	for _, t := range old {
+		gone[t] = len(strings.TrimSpace(t)) >= leastTelling
+	}
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		from, to, same := 0, 0, 0
+		for k := range r.Lines {
+			switch {
+			case !gone[r.Lines[k].Text]:
+			case same == 0:
+				from, to, same = k, k+1, 1
+			case k < from+len(old):
+				to, same = k+1, same+1
+			}
+		}
+		if same >= 3 {
+			f.removeLines(r.From+from, r.From+to-1)
+			return
+		}
+	}
 }
 
 // addLoose keeps new text whose place is not known. It takes the place of older text
