@@ -48,8 +48,12 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 		}
 	}
 	n, p := f.findText(old, e.Lines, after)
-	if n > 0 && e.Lines {
-		n = f.certainPlaces(e, old, p, n)
+	switch { // a patch takes the first place that fits
+	case n == 0 || !e.Lines:
+	case e.From == 0 && f.Regions[p.region].From == 1: // all lines before it are known
+		n = 1
+	case !isTelling(old): // it may stand in the part that is not known too
+		n = 2
 	}
 	if n != 1 {
 		f.noteUnplaced(old, now, at)
@@ -58,9 +62,9 @@ func (f *File) replaceOne(e *work.Op, old, now string, at moment, after place) p
 	r, parts := &f.Regions[p.region], strings.Split(old, "\n")
 	// Where a text was found near the start of what is known, it may stand a little
 	// before that too and overlap itself; tools take the first place. And where it
-	// ends what is known, a newline that goes with it may follow. Doubted lines without
-	// numbers may be gone, and the text stand where the file is not known.
-	if r.From == 0 && f.doubtSince(r.Lines[p.line].seen) != Certain ||
+	// ends what is known, a newline that goes with it may follow. Lines that were
+	// not so elsewhere may be gone, and the text stand where the file is not known.
+	if f.doubtSince(r.Lines[p.line].seen) > Turn ||
 		!e.Lines && r.From != 1 && p.line < len(parts)-1 && r.mayEnd(parts) ||
 		e.Newline && !f.isComplete() && p.last == len(r.Lines)-1 {
 		f.doubts.raise(at, Differs)
@@ -89,7 +93,7 @@ func (f *File) replacePlace(p place, now string, at moment) place {
 	case past: // it runs on into a line that is not known
 		texts = texts[:last]
 		f.doubts.raise(at, Differs)
-		defer f.dropNumbers()
+		f.total = -1
 	case p.at == 0 && p.end == 0 && texts[last] == tail: // whole lines: the one after them is not touched
 		texts, stop = texts[:last], p.last
 	}
@@ -101,21 +105,12 @@ func (f *File) replacePlace(p place, now string, at moment) place {
 		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
 	}
 	r.Lines = slices.Replace(r.Lines, p.line, stop, lines...)
-	switch {
-	case moved == 0:
-	case r.From > 0:
-		f.shiftAfter(end, moved)
-	default:
-		f.dropNumbers()
-	}
+	f.shiftAfter(end, moved)
 	if len(r.Lines) == 0 {
 		f.tidyRegions()
 		return place{}
 	}
 	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(now, p.Text) })
-	if r.From > 0 { // those stand before the others, and stay where they are
-		f.dropMoved(texts)
-	}
 	return place{region: p.region, last: p.line + len(texts)}
 }
 
@@ -133,8 +128,8 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 }
 
 // replaceAll replaces every occurrence of a text. Where lines come or go with it,
-// they may do so in parts of the file that are not known too. Of a file that is known
-// as a whole it is compared whether all were found, even those that share a line.
+// they may do so in parts of the file that are not known too, and several places may
+// share a line.
 func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 	if n, _ := f.findText(old+"\n", false, place{}); e.Newline && n > 0 {
 		old += "\n"
@@ -148,38 +143,15 @@ func (f *File) replaceAll(e *work.Op, old, now string, at moment) {
 		f.replaceInLines(e, old, now, at)
 		return
 	}
-	want := ""
-	if f.isComplete() && (f.end == closedEnd || !strings.HasSuffix(old, "\n")) {
-		want = strings.ReplaceAll(f.knownText(), old, now)
-	}
 	for n > 0 {
 		n, p = f.findText(old, false, f.replacePlace(p, now, at))
 	}
-	if want != "" && f.knownText() == want {
-		f.spreadDoubt()
-		return
-	}
 	f.doubts.raise(at, Differs)
-	f.dropNumbers()
-}
-
-// spreadDoubt makes all lines of a file as doubtful as the most doubtful one: the text
-// may stand there otherwise, and lines behind it have moved by another number.
-func (f *File) spreadDoubt() {
-	for range 2 { // the oldest is found first, and then everywhere
-		for i := range f.Regions {
-			for k := range f.Regions[i].Lines {
-				l := &f.Regions[i].Lines[k]
-				f.tally = min(f.tally, l.seen)
-				l.seen = f.tally
-			}
-		}
-	}
+	f.total = -1
 }
 
 // replaceInLines replaces a text in the lines that have it. Doubted lines stay doubted. A
-// program that goes over whole files says nothing of which lines matter; where one names
-// lines that are not known, any may be changed.
+// program that goes over whole files says nothing of which lines matter.
 func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 	named, times := e.InLines && e.To > 0, 1
 	if e.All {
@@ -189,7 +161,7 @@ func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 		r := &f.Regions[i]
 		for k := range r.Lines {
 			l, n := &r.Lines[k], r.From+k
-			if !strings.Contains(l.Text, old) || named && (r.From == 0 || n < e.From || n > e.To) {
+			if !strings.Contains(l.Text, old) || named && (n < e.From || n > e.To) {
 				continue
 			}
 			l.Text = strings.Replace(l.Text, old, now, times)
@@ -197,9 +169,6 @@ func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 				l.Touched, l.Edited = at.msg, true
 			}
 		}
-	}
-	if named && !slices.ContainsFunc(f.Regions, func(r Region) bool { return r.From > 0 && r.From <= e.From && e.To <= r.end() }) {
-		f.doubts.raise(at, Command)
 	}
 }
 
@@ -210,11 +179,6 @@ func (f *File) setLines(a, b int, now string, at moment) {
 		f.removeLines(a, b)
 	} else {
 		f.cutAt(b)
-	}
-	for i := range f.Regions { // a region without numbers may hold the place
-		if f.Regions[i].From == 0 {
-			f.Regions[i].Lines = nil
-		}
 	}
 	f.shiftAfter(b, len(texts)-(b-a+1))
 	f.putLines(a, newLines(texts, at, true))
@@ -236,61 +200,44 @@ func (f *File) appendText(now string, at moment) {
 	}
 }
 
-// mostReplaced is how many of the newest pieces are looked at for one that an edit
-// replaced.
-const mostReplaced = 100
+// maxLoose bounds the pieces of a file whose place is not known: the newest are kept.
+const maxLoose = 100
 
 // noteUnplaced notes an edit whose place is not known: it may be anywhere.
 func (f *File) noteUnplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
-	if strings.Count(old, "\n") != strings.Count(now, "\n") {
-		f.dropNumbers()
-	}
 	if n, _ := f.findText(old, false, place{}); n == 0 { // what is known of it was not so any more
 		f.dropOutdated(work.SplitLines(old))
 	}
-	newest := max(0, len(f.Loose)-mostReplaced)
-	f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool {
-		return p.Text != old && strings.Contains(old, p.Text) // replaced with it
-	})...)
-	for i := range f.Loose { // ends of blocks alone may stand anywhere
-		if p := &f.Loose[i]; isTelling(old) && strings.Count(p.Text, old) == 1 {
-			p.Text, p.Touched = strings.Replace(p.Text, old, now, 1), at.msg
-			now = ""
-			break
-		}
-	}
+	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(old, p.Text) }) // replaced with it
 	f.addLoose(now, at)
 }
 
 // dropOutdated drops the lines that are known of a text which stood in the file until
-// now, but not quite so: those behind its first line of which nearly all are the
-// same, or a whole region of its lines. What follows may have moved.
+// now, but not quite so, where three of them say something: the like of fewer may well
+// stand elsewhere.
 func (f *File) dropOutdated(old []string) {
-	known, all := map[string]bool{}, 0
+	gone := map[string]bool{}
 	for _, t := range old {
-		known[t] = true
-		all += min(1, len(strings.TrimSpace(t))/leastTelling)
-	}
-	if all < 3 { // the like may well stand elsewhere
-		return
+		gone[t] = len(strings.TrimSpace(t)) >= leastTelling
 	}
 	for i := range f.Regions {
 		r := &f.Regions[i]
-		from := max(0, slices.IndexFunc(r.Lines, func(l Line) bool { return l.Text == old[0] }))
-		to, lines, same := from, 0, 0
-		for k := from; k < min(from+len(old), len(r.Lines)); k++ {
-			if t := r.Lines[k].Text; known[t] {
-				to, lines = k+1, lines+1
-				same += min(1, len(strings.TrimSpace(t))/leastTelling)
+		from, to, same := 0, 0, 0
+		for k := range r.Lines {
+			switch {
+			case !gone[r.Lines[k].Text]:
+			case same == 0:
+				from, to, same = k, k+1, 1
+			case k < from+len(old):
+				to, same = k+1, same+1
 			}
 		}
-		if 4*same >= 3*all || lines == len(r.Lines) {
-			f.Regions = append(f.Regions, Region{Lines: r.Lines[to:]})
-			f.Regions[i].Lines = r.Lines[:from:from]
+		if same >= 3 {
+			f.removeLines(r.From+from, r.From+to-1)
+			return
 		}
 	}
-	f.tidyRegions()
 }
 
 // addLoose keeps new text whose place is not known. It takes the place of older text
@@ -298,9 +245,8 @@ func (f *File) dropOutdated(old []string) {
 func (f *File) addLoose(text string, at moment) {
 	f.total = -1
 	if text != "" {
-		newest := max(0, len(f.Loose)-mostReplaced)
-		f.Loose = append(f.Loose[:newest], slices.DeleteFunc(f.Loose[newest:], func(p Piece) bool { return strings.Contains(text, p.Text) })...)
-		f.Loose = append(f.Loose, Piece{Text: text, Touched: at.msg, seen: at.now})
+		f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(text, p.Text) })
+		f.Loose = append(f.Loose[max(0, len(f.Loose)-maxLoose+1):], Piece{Text: text, Touched: at.msg, seen: at.now})
 	}
 }
 
@@ -308,8 +254,8 @@ func (f *File) addLoose(text string, at moment) {
 // goes on there, or ends with one. Of a file that is known as a whole an edit
 // that succeeded tells that.
 func (f *File) isFollowed(r *Region) bool {
-	return f.isComplete() || r.From == 0 || f.isCounted() && (r.end() < f.total || f.end >= vagueEnd)
+	return f.isComplete() || f.isCounted() && (r.end() < f.total || f.end >= vagueEnd)
 }
 
 // atEnd reports whether a region ends where the file ends.
-func (f *File) atEnd(r *Region) bool { return r.From > 0 && r.end() == f.total }
+func (f *File) atEnd(r *Region) bool { return r.end() == f.total }

@@ -4,7 +4,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -18,12 +17,11 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	if work.NotRun(res.Text) {
 		return
 	}
-	at.by, at.named = c.Command, true
+	at.by = c.Command
 	failed, exit, known := work.Status(res)
 	o := commandOutput(res.Text)
-	o.failed = failed || known && exit != 0
 	edits := slices.DeleteFunc(c.Changes(), func(e work.Op) bool { return e.Undo })
-	if broken := o.hasShellError(); len(edits) > 0 && (o.failed || o.running || !c.Clear || broken) {
+	if broken := o.hasShellError(); len(edits) > 0 && (failed || known && exit != 0 || o.running || !c.Clear || broken) {
 		done := 0
 		if !broken {
 			done = writtenFirst(c.Ops)
@@ -36,64 +34,18 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	s.applyEdits(edits, at)
 	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
-		if e.Tree > work.Undo && (failed && e.Tree != work.Stash || find.Any(res.Text, "No local changes to save", "CONFLICT")) || e.Tree == work.Undo && notUndone.In(res.Text) {
-			e.Tree = work.Stay // not done, or not to the end
+		if e.Tree == work.Commit && failed {
+			e.Tree = work.Stay
 		}
 		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
-			s.doubtBy(e, &o, at)
+			s.doubtBy(e, at)
 		}
 	}
 	switch {
 	case !c.Clear:
-		if find.Any(c.Command, changing...) {
-			s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, &o, at)
-		}
+		s.doubtBy(work.Effect{Code: c.Command, Reach: work.NoOther}, at)
 	case !o.running:
 		s.splitOutput(c.Streams, &o, s.tick())
-		if exit < 2 && len(c.Streams) == 1 {
-			s.takeMisses(c, &o, at)
-		}
-	}
-}
-
-// takeMisses drops the doubted lines that a search of one file for a plain text would have
-// found if they were still there.
-func (s *Set) takeMisses(c *work.Call, o *output, at moment) {
-	f := s.File(c.Streams[0].Path)
-	lines, whole := o.lines()
-	if f == nil || !whole || !c.Streams[0].Found || c.Query == "" || strings.ContainsAny(c.Query, `\*+?[]{}()^$|`) || strings.Contains(c.Command, "|") || onlyWords.MatchString(c.Command) {
-		return
-	}
-	found := map[string]bool{}
-	for _, l := range lines {
-		if m := foundInOne.FindStringSubmatch(l); m != nil {
-			found[m[3]] = true
-		}
-	}
-	s.work.Spend(f.knownBytes())
-	f.dropLines(func(l Line) bool {
-		return f.doubtSince(l.seen) != Certain && strings.Contains(l.Text, c.Query) && !found[l.Text]
-	}, at)
-}
-
-// onlyWords are options of a search that finds less than all lines with a text.
-var onlyWords = regexp.MustCompile(`\s-[a-zA-Z]*[wxm]|--max-count`)
-
-// dropLines drops lines that are not in the file any more, as if they had been removed.
-func (f *File) dropLines(gone func(l Line) bool, at moment) {
-	dropped := 0
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		n, end := len(r.Lines), r.end()
-		r.Lines = slices.DeleteFunc(r.Lines, gone)
-		if n -= len(r.Lines); n > 0 && r.From > 0 {
-			f.shiftAfter(end, -n)
-		}
-		dropped += n
-	}
-	if dropped > 0 {
-		f.doubts.raise(at, Differs)
-		f.tidyRegions()
 	}
 }
 
@@ -103,9 +55,6 @@ func writtenFirst(ops []work.Op) int {
 	n := slices.IndexFunc(ops, func(o work.Op) bool { return o.Kind != work.Change || !o.Whole || o.Unsure })
 	return max(n, 0)
 }
-
-// changing are words that change files, for commands that could not be read.
-var changing = strings.Split(">,sed -i,git checkout,git stash,git reset,mv ,rm ,cp ,tee ,apply_patch,write", ",")
 
 // noteShellFolder notes the folder that a shell is left in. Most agents start a new shell
 // for every command; those whose shell stays say where it is, or are known.
@@ -122,11 +71,7 @@ func (s *Set) noteShellFolder(tool, folder, text string) {
 
 // doubtBy marks what a program may have changed: the files that it names, or those of
 // its reach where it names none.
-func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
-	dir := s.runsIn(e.Dir)
-	if e.Tree != work.Stay && e.Code == "" && s.changeTree(e.Tree, dir, at) {
-		return
-	}
+func (s *Set) doubtBy(e work.Effect, at moment) {
 	script := s.File(e.Script)
 	if e.Script != "" {
 		if script != nil {
@@ -141,30 +86,28 @@ func (s *Set) doubtBy(e work.Effect, o *output, at moment) {
 	for k := range s.files {
 		named = named || hasName(e.Code, path.Base(k))
 	}
-	reached := func(string) bool { return true }
-	if e.Reach == work.Listed {
-		reached = o.lists()
-	}
 	lost := e.Code == "" && (e.Tree == work.Undo || e.Tree == work.Stash) // what was not committed
 	for k, f := range s.files {
-		at.named = true
 		switch {
+		case e.Tree == work.Commit && e.Code == "":
+			if s.mayReach(e.Dir, k) {
+				f.uncommitted = false
+			}
+			continue
 		case f == script: // does not change itself
 			continue
-		case e.Tree == work.Undo && f.counted != at.now-1 && s.takesBack(&e, k): // the same command did not change it
-			if f.takeBack(e.Code) && !o.failed {
-				continue
+		case e.Tree == work.Undo && f.counted != at.now-1 && (lost && s.mayReach(e.Dir, k) || s.takesBack(&e, k)): // the same command did not change it
+			if f.uncommitted {
+				f.forgetText()
+				f.uncommitted = false
 			}
-		case namesFile(e.Code, k, e.Reach == work.NoOther):
-			s.keepCommitted(f, e.Tree)
-		case named || !s.mayReach(dir, k) || lost && f.committed == nil || e.Reach == work.Edited && f.counted <= s.formatted || !reached(k):
 			continue
-		default:
-			if at.named = false; e.Reach == work.Edited {
-				s.keepCommitted(f, e.Tree)
-			} else if f.committed != nil { // what is committed may have changed as well
-				f.committed.doubts.raise(at, Command)
-			}
+		case namesFile(e.Code, k, e.Reach == work.NoOther):
+			f.uncommitted = f.uncommitted || e.Tree == work.Stay
+		case named || !s.mayReach(e.Dir, k) || lost && !f.uncommitted || e.Reach == work.Edited && f.counted <= s.formatted:
+			continue
+		case e.Reach == work.Edited:
+			f.uncommitted = true
 		}
 		f.doubts.raise(at, Command)
 	}
@@ -198,14 +141,6 @@ func hasName(code, name string) bool {
 // wordEnd is what a longer name may have before a shorter one.
 var wordEnd = regexp.MustCompile(`[\w.-]`)
 
-// keepCommitted keeps a file as it stands before its first change since the last commit.
-func (s *Set) keepCommitted(f *File, tree work.Tree) {
-	if f.committed == nil && tree == work.Stay {
-		s.work.Spend(f.knownBytes())
-		f.committed = f.copyNow()
-	}
-}
-
 // takesBack reports whether the words of git checkout or restore name a file or a folder
 // above it, and no revision and nothing else that makes it another text than the last
 // one committed. A revision stands before all files.
@@ -225,60 +160,19 @@ func (s *Set) takesBack(e *work.Effect, key string) (found bool) {
 	return found
 }
 
-// takeBack makes the file what git checkout or restore make of it, and reports whether
-// that is what was known of it before.
-func (f *File) takeBack(words string) bool {
-	for _, side := range [...]string{"--ours", "--theirs"} {
-		if strings.Contains(words, side) {
-			f.dropConflicts(side)
-			return false
-		}
-	}
-	if f.committed != nil {
-		f.returnTo(f.committed)
-	}
-	return true
-}
-
 // plainUndo are words before the files that name no other revision.
-var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged --theirs --ours")
-
-// runsIn returns the folder that a program runs in. Where neither that nor the session's
-// is known, it is the one that most files are below.
-func (s *Set) runsIn(dir string) string {
-	if work.IsAbs(dir) || s.base != "" {
-		return dir
-	}
-	if s.counted != len(s.files) {
-		s.counted, s.usual = len(s.files), ""
-		s.work.Spend(100 * s.counted)
-		count := map[string]int{}
-		for k := range s.files {
-			root := projectRoot.FindString(path.Dir(k))
-			if count[root]++; 4*count[root] > 3*s.counted && !noProject.MatchString(root) {
-				s.usual = root
-			}
-		}
-	}
-	return s.usual
-}
-
-// projectRoot is the folder at the start of a path that may have one project or several.
-var projectRoot = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)/[^/]+|/root|/tmp)?/[^/]+`)
+var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --staged")
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
-// Programs find the root of a project: that of the session where dir is in it, and any
-// folder above dir but a home while the session's is not known.
+// Programs find the root of a project: any folder above dir up to that of the session,
+// but no home.
 func (s *Set) mayReach(dir, key string) bool {
 	if !work.IsAbs(dir) || !work.IsAbs(key) {
 		return true
 	}
-	dir = s.fileKey(dir)
+	dir, base := s.fileKey(dir), s.fileKey(s.base)
 	root := dir
-	if base := s.fileKey(s.base); s.base != "" && strings.HasPrefix(dir+"/", base+"/") {
-		root = base
-	}
-	for s.base == "" && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
+	for root != base && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
 		root = path.Dir(root)
 	}
 	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
@@ -287,92 +181,9 @@ func (s *Set) mayReach(dir, key string) bool {
 // noProject are folders with many projects.
 var noProject = regexp.MustCompile(`^(?:[a-z]:)?(?:/(?:Users|home)(?:/[^/]+)?|/root|/tmp)?$`)
 
-// lists returns which files git says that it changed; any, where it may have left some out.
-func (o *output) lists() func(key string) bool {
-	files, sum := statLine.FindAllStringSubmatch(o.text, -1), statSum.FindStringSubmatch(o.text)
-	return func(key string) bool {
-		return sum == nil || sum[1] != strconv.Itoa(len(files)) ||
-			slices.ContainsFunc(files, func(m []string) bool { return strings.HasSuffix(key, strings.TrimPrefix(m[1], "...")) })
-	}
-}
-
 // nothingDone is what git and formatters write where they changed no file, or got nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "Current branch ", "No fixes applied", "left unchanged.",
 	"cannot pull with rebase", "Could not read from remote repository", "Could not resolve host")
-
-// notUndone is what git writes where it takes back nothing.
-var notUndone = find.Words("error: pathspec", "is unmerged", "fatal: ")
-
-// What git writes of the files that it changed: one line for each, and their number.
-var (
-	statLine = regexp.MustCompile(`(?m)^ (\S.*?) +\|  *(?:\d|Bin)`)
-	statSum  = regexp.MustCompile(`(?m)^ (\d+) files? changed`)
-)
-
-// changeTree follows what git does with all changes since the last commit, as far as
-// files were known before them, and reports whether everything is as certain as it was.
-func (s *Set) changeTree(tree work.Tree, dir string, at moment) bool {
-	if tree == work.Unstash && s.stashedAt == 0 {
-		return false
-	}
-	for k, f := range s.files {
-		known := f.committed != nil && len(f.committed.Regions) > 0
-		switch {
-		case !s.mayReach(dir, k):
-		case tree == work.Commit:
-			f.committed = nil
-			s.work.Spend(f.knownBytes())
-			f.dropConflicts("")
-		case tree == work.Unstash && f.stashed != nil && f.Edited == f.stashed.Edited && f.committed == nil:
-			f.returnTo(f.stashed)
-		case tree == work.Unstash && f.stashed != nil: // changed in between
-			f.doubts.raise(at, Command)
-		case tree == work.Stash && known:
-			f.stashed = f.copyNow()
-			f.returnTo(f.committed)
-		case tree == work.Stash:
-			f.stashed = nil
-		case known: // Undo
-			f.returnTo(f.committed)
-		}
-	}
-	switch tree {
-	case work.Stash:
-		s.stashedAt = at.now
-	case work.Unstash:
-		s.stashedAt = 0
-	}
-	return tree == work.Unstash || tree == work.Commit
-}
-
-// dropConflicts drops what was seen of conflicts, but for the side that was taken: git
-// commits only what is solved. What follows has moved.
-func (f *File) dropConflicts(side string) {
-	for i := 0; i < len(f.Regions); i++ {
-		lines := f.Regions[i].Lines
-		from := indexMark(lines, "<<<<<<< ")
-		n, half := indexMark(lines[max(from, 0):], ">>>>>>> "), indexMark(lines[max(from, 0):], "=======")
-		if from < 0 || n < half || half < 0 {
-			continue
-		}
-		var kept []Line
-		switch side {
-		case "--ours":
-			kept = lines[from+1 : from+half]
-		case "--theirs":
-			kept = lines[from+half+1 : from+n]
-		}
-		f.Regions[i].Lines = slices.Concat(lines[:from], kept)
-		f.Regions = append(f.Regions, Region{Lines: lines[from+n+1:]})
-		f.total = -1
-	}
-	f.tidyRegions()
-}
-
-// indexMark returns the first line that starts with a mark, or -1.
-func indexMark(lines []Line, mark string) int {
-	return slices.IndexFunc(lines, func(l Line) bool { return strings.HasPrefix(l.Text, mark) })
-}
 
 // knownText returns the known lines of a file.
 func (f *File) knownText() string {
@@ -390,19 +201,17 @@ func (s *Set) takeSearch(call, res *chat.Part, at moment) {
 	if res.Failed {
 		return
 	}
-	p, content, numbers := "", false, false
+	p, numbers := "", false
 	work.Members(call.Args, func(key, raw string) bool {
 		switch key {
 		case "path":
 			p = work.Text(raw)
-		case "outputmode":
-			content = work.Text(raw) == "content"
 		case "n":
 			numbers = raw == "true"
 		}
 		return true
 	})
-	if !content || !numbers {
+	if !numbers {
 		return
 	}
 	o := output{text: plainNewlines(stripReminder(res.Text))}

@@ -45,9 +45,7 @@ type Line struct {
 
 // Region is a run of lines that stand together in a file.
 type Region struct {
-	// From is the number of the first line, counted from 1; 0 where an edit in
-	// an unknown place may have moved the lines.
-	From  int
+	From  int // the number of the first line, counted from 1
 	Lines []Line
 }
 
@@ -68,7 +66,7 @@ type Piece struct {
 type File struct {
 	Path string
 
-	// Regions are the known lines, those with numbers first and in order.
+	// Regions are the known lines, in order.
 	Regions []Region
 
 	// Loose are the new texts of edits whose place is not known.
@@ -89,8 +87,7 @@ type File struct {
 	// CopyOf is the file that this one was copied from, if nothing has touched it since.
 	CopyOf *File
 
-	committed *File // as it was before the changes that are not committed; nil without such
-	stashed   *File // as it was when they were stashed
+	uncommitted bool // it was changed since the last commit
 
 	counted int // when a change was counted last
 
@@ -124,8 +121,7 @@ func endOf(text string) ending {
 type doubts struct {
 	light, strong int // on the set's clock
 	cause         Cause
-	by            string // the command, where one is the cause: rather one that named the file
-	named         bool   // by did so, and nothing was shown since
+	by            string // the command, where one is the cause
 }
 
 func (d *doubts) raise(at moment, c Cause) {
@@ -133,10 +129,7 @@ func (d *doubts) raise(at moment, c Cause) {
 		d.light = at.now
 		return
 	}
-	d.strong, d.cause = at.now, c
-	if at.named || at.by == "" || !d.named {
-		d.by, d.named = at.by, at.named
-	}
+	d.strong, d.cause, d.by = at.now, c, at.by
 }
 
 // of returns what may have changed a line that was last seen then.
@@ -152,16 +145,6 @@ func (d *doubts) of(seen int) Cause {
 
 // doubtSince returns the reason to doubt lines last seen then.
 func (f *File) doubtSince(seen int) Cause { return max(f.doubts.of(seen), f.shared.of(seen)) }
-
-// line returns the line with a number, or nil.
-func (f *File) line(n int) *Line {
-	for i := range f.Regions {
-		if r := &f.Regions[i]; r.From > 0 && r.From <= n && n <= r.end() {
-			return &r.Lines[n-r.From]
-		}
-	}
-	return nil
-}
 
 // setTotal notes how many lines the file has.
 func (f *File) setTotal(n int, at moment) { f.total, f.tally = n, at.now }
@@ -189,7 +172,7 @@ func (f *File) noteEdit(at moment) {
 }
 
 // IsUncommitted reports whether the file was changed since the last commit.
-func (f *File) IsUncommitted() bool { return f.committed != nil && f.Edited >= 0 }
+func (f *File) IsUncommitted() bool { return f.uncommitted && f.Edited >= 0 }
 
 // DoubtedBy returns the command that may have changed the file since it was last seen; ""
 // where it is not known.
@@ -200,7 +183,6 @@ func (f *File) DoubtedBy() string { return f.by }
 type moment struct {
 	msg, now int
 	by       string
-	named    bool // the command names the file
 }
 
 // isComplete reports whether all lines of the file are known by their numbers.
@@ -234,38 +216,12 @@ func (f *File) copyText(from *File) {
 	f.total, f.tally, f.end, f.doubts = from.total, from.tally, from.end, from.doubts
 }
 
-// copyNow returns a copy of the file as it stands.
-func (f *File) copyNow() *File {
-	c := &File{Edited: f.Edited, Edits: f.Edits, Made: f.Made, committed: f.committed}
-	c.copyText(f)
-	return c
-}
-
-// returnTo makes the file what it was before.
-func (f *File) returnTo(before *File) {
-	f.copyText(before)
-	f.Edits, f.Made, f.committed = before.Edits, before.Made, before.committed
-}
-
 func newLines(texts []string, at moment, edited bool) []Line {
 	lines := make([]Line, len(texts))
 	for i, t := range texts {
 		lines[i] = Line{Text: t, Touched: at.msg, Edited: edited, seen: at.now}
 	}
 	return lines
-}
-
-// dropNumbers takes the numbers from all regions but the one at the file's start:
-// lines were put in or removed in a place that is not known. A region at the
-// start keeps its numbers, since the place is not in it.
-func (f *File) dropNumbers() {
-	f.total = -1
-	for i := range f.Regions {
-		if f.Regions[i].From > 1 {
-			f.Regions[i].From = 0
-		}
-	}
-	f.tidyRegions()
 }
 
 // shiftAfter moves the regions that begin after line n by d lines.
@@ -287,7 +243,7 @@ func (f *File) shiftAfter(n, d int) {
 func (f *File) cutAt(n int) {
 	for i := range f.Regions {
 		r := &f.Regions[i]
-		if r.From > 0 && r.From <= n && n < r.end() {
+		if r.From <= n && n < r.end() {
 			k := n - r.From + 1
 			rest := Region{From: n + 1, Lines: r.Lines[k:]}
 			r.Lines = r.Lines[:k:k]
@@ -321,10 +277,10 @@ func (f *File) putLines(n int, lines []Line) {
 // tidyRegions brings the regions into order: empty ones go, neighbours join.
 func (f *File) tidyRegions() {
 	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 })
-	slices.SortStableFunc(f.Regions, byNumber)
+	slices.SortStableFunc(f.Regions, func(a, b Region) int { return a.From - b.From })
 	out := f.Regions[:0]
 	for _, r := range f.Regions {
-		if n := len(out); n > 0 && r.From > 0 && out[n-1].From > 0 && out[n-1].end()+1 == r.From {
+		if n := len(out); n > 0 && out[n-1].end()+1 == r.From {
 			out[n-1].Lines = append(out[n-1].Lines, r.Lines...)
 			continue
 		}
@@ -332,19 +288,6 @@ func (f *File) tidyRegions() {
 	}
 	clear(f.Regions[len(out):])
 	f.Regions = out
-}
-
-// byNumber orders regions by their first lines, those without numbers last.
-func byNumber(a, b Region) int {
-	switch {
-	case a.From == b.From:
-		return 0
-	case a.From == 0:
-		return 1
-	case b.From == 0:
-		return -1
-	}
-	return a.From - b.From
 }
 
 // plainNewlines makes the ends of all lines alike.

@@ -1,9 +1,8 @@
 package workset
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // maxWork bounds the comparisons for one text, so that a file of many equal lines
@@ -15,23 +14,6 @@ type place struct {
 	region    int
 	line, at  int // where it begins: the line's index and the byte in it
 	last, end int // where it ends
-}
-
-// certainPlaces decides whether the place of a hunk is certain. A patch takes the first
-// place that fits: that is certain where all lines before it are known, or where
-// the hunk names its line. Otherwise there must be but one, and the text must say
-// so much that it hardly stands in the part that is not known too.
-func (f *File) certainPlaces(e *work.Op, old string, p place, n int) int {
-	r := &f.Regions[p.region]
-	switch {
-	case e.From > 0 && r.From > 0 && r.From+p.line == e.From:
-		return 1
-	case r.From == 1 && e.From == 0:
-		return 1
-	case n == 1 && !isTelling(old):
-		return 2
-	}
-	return n
 }
 
 // leastTelling is the length of a line that hardly stands in a file twice.
@@ -103,23 +85,10 @@ func (r *Region) find(parts []string, lines, open bool, from int) (n int, first 
 }
 
 // mayEnd reports whether a text, cut at its newlines, that began before the region may
-// end in it, or behind it: the rest of the text stands at the region's start.
+// end in it or behind it: the region's first line is one of the text, or how it ends.
 func (r *Region) mayEnd(parts []string) bool {
-	compared := 0
-	for ; len(parts) > 1; compared++ {
-		parts = parts[1:]
-		k, last := 0, len(parts)-1
-		for k < min(last, len(r.Lines)) && r.Lines[k].Text == parts[k] {
-			k++
-		}
-		if compared += k; compared > maxWork || k == len(r.Lines) {
-			return true
-		}
-		if k == last && strings.HasPrefix(r.Lines[k].Text, parts[k]) && (last > 0 || parts[0] != "") {
-			return true
-		}
-	}
-	return false
+	first, last := r.Lines[0].Text, len(parts)-1
+	return slices.Contains(parts[1:last], first) || parts[last] != "" && strings.HasPrefix(first, parts[last])
 }
 
 // findInLine looks for a text without newlines.

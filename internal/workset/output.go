@@ -14,7 +14,6 @@ type output struct {
 	cut     bool // the text is not all that was printed
 	trimmed bool // blank lines at the start or the end may be missing
 	running bool // the command has not ended
-	failed  bool // the command failed
 }
 
 // commandOutput takes the harness's lines off a shell's result.

@@ -105,6 +105,16 @@ func (m *meter) edits(f *File, e *work.Op) {
 	}
 }
 
+// line returns the line with a number, or nil.
+func (f *File) line(n int) *Line {
+	for i := range f.Regions {
+		if r := &f.Regions[i]; r.From <= n && n <= r.end() {
+			return &r.Lines[n-r.From]
+		}
+	}
+	return nil
+}
+
 // What the set knows for certain is what real agents were shown when they looked
 // again.
 func TestRealSessions(t *testing.T) {

@@ -2,12 +2,10 @@ package workset
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/find"
@@ -31,10 +29,6 @@ type Set struct {
 	home   string          // the user's folder, "" while no path in it was seen
 	bare   map[string]bool // tools that show lines without numbers
 
-	usual   string // the folder that most files are below, "" without one
-	counted int    // how many files there were then
-
-	stashedAt int // when changes were stashed, 0 where none are
 	formatted int // when a formatter last ran over all files
 
 	work guard.Work // the work done for all files
@@ -159,20 +153,6 @@ var inHome = regexp.MustCompile(`^(?:(?:[a-z]:)?/(?:Users|home)/[^/]+|/root)/`)
 // Base returns the folder that the session works in, "" where it is not known.
 func (s *Set) Base() string { return s.base }
 
-// onlyEnding returns the path of the only file that ends so, "" where there is none.
-func (s *Set) onlyEnding(end string) string {
-	path := ""
-	for k, f := range s.files {
-		if strings.HasSuffix(k, end) {
-			if path != "" {
-				return ""
-			}
-			path = f.Path
-		}
-	}
-	return path
-}
-
 // fileAt returns the file with a path and makes it where there is none.
 func (s *Set) fileAt(p string) *File {
 	k := s.fileKey(p)
@@ -202,18 +182,15 @@ func (s *Set) settleIn(dir string) {
 func (s *Set) renameFile(key string, f *File, full string) {
 	delete(s.files, key)
 	k := s.fileKey(full)
-	if s.files[k] == nil {
-		f.Path = full
-		s.files[k] = f
-		return
+	if other := s.files[k]; other != nil { // two views of one file that did not know of each other
+		f.doubts.raise(s.at, Differs)
+		other.doubts.raise(s.at, Differs)
+		if f.Touched < other.Touched {
+			return
+		}
 	}
-	// Two views of one file that did not know of each other.
-	other := s.files[k]
-	other.doubts.raise(s.at, Differs)
-	if f.Deleted && f.Touched > other.Touched {
-		other.forgetText()
-		other.Deleted = true
-	}
+	f.Path = full
+	s.files[k] = f
 }
 
 // anyNote finds the notes that are rare.
@@ -264,14 +241,7 @@ func (s *Set) numberedLines(p, text string) {
 			continue
 		}
 		first, lines, rest, _ := readNumbered(text)
-		run := shown{p, first, lines, unknownEnd, false}
-		if n := len(lines); strings.HasPrefix(rest, fmt.Sprintf("(End of file - total %d lines)", first+n-1)) {
-			run.end = fileEnd
-			if lines[n-1] == "" { // what stands behind the last newline was counted
-				run.lines, run.end = lines[:n-1], vagueEnd
-			}
-		}
-		s.showAll(run, at)
+		s.showAll(shown{p, first, withoutLast(lines), unknownEnd, false}, at)
 		text = rest
 	}
 }
@@ -306,26 +276,17 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 // all that its report names.
 func (s *Set) doubtBySubAgent(report string, at moment) {
 	s.doubts.raise(at, SubAgent)
-	s.work.Spend(len(report) + len(s.files))
-	named := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(report, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@", r)
-	}) {
-		named[strings.TrimRight(word, ".")] = len(word) > 3
-	}
+	s.work.Spend(len(s.files) * (len(report) + 1))
 	for key, f := range s.files {
-		if named[path.Base(key)] {
+		if name := path.Base(key); len(name) > 3 && hasName(report, name) {
 			f.doubts.raise(at, Reported)
 		}
 	}
 }
 
-// What tools for reading write instead of a file's text: that the agent has it
-// already, or what stands in a folder.
-var (
-	unchangedFile = find.Words("unchanged since last read", "File unchanged")
-	folderListing = find.Words("<type>directory</type>", "files and directories up to")
-)
+// noText is what tools for reading write instead of a file's text: that the agent has
+// it already, or what stands in a folder.
+var noText = find.Words("unchanged since last read", "File unchanged", "<type>directory</type>", "files and directories up to")
 
 // takeRead takes in what a tool for reading files showed.
 func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
@@ -339,13 +300,7 @@ func (s *Set) takeRead(tool string, ops []work.Op, res *chat.Part, at moment) {
 	}
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
-	if unchangedFile.In(head) {
-		if f := s.File(op.Path); f != nil {
-			f.confirmLines(op.From, op.To, at)
-		}
-		return
-	}
-	if folderListing.In(head) {
+	if noText.In(head) {
 		return
 	}
 	first, lines, end, ok := readResult(text, op.From, op.To, s.bare[tool])
@@ -384,21 +339,7 @@ func (s *Set) showRun(run shown, at moment) {
 	}
 	s.lines += len(run.lines)
 	f.showLines(run.from, run.lines, run.end, at)
-	f.Touched, f.Read, f.CopyOf, f.named = at.msg, at.msg, nil, false
-}
-
-// confirmLines notes that lines are still as they were shown.
-func (f *File) confirmLines(from, to int, at moment) {
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		for k := range r.Lines {
-			n := r.From + k
-			if from == 0 || r.From > 0 && n >= from && (to == 0 || n <= to) {
-				r.Lines[k].seen = at.now
-			}
-		}
-	}
-	f.Touched = at.msg
+	f.Touched, f.Read, f.CopyOf = at.msg, at.msg, nil
 }
 
 // takeChange takes in what an editing tool did.
@@ -434,9 +375,15 @@ func (s *Set) takeSnippet(p, text string, at moment) {
 	_, text, _ = strings.Cut(text[i:], "\n")
 	text, _ = cutHeader(text)
 	if first, lines, _, ok := readNumbered(text); ok {
-		if n := len(lines); lines[n-1] == "" {
-			lines = lines[:n-1] // some tools count the end of the snippet as a line
-		}
-		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
+		s.showAll(shown{p, first, withoutLast(lines), unknownEnd, false}, at)
 	}
+}
+
+// withoutLast drops an empty last line: some tools count what stands behind the last
+// newline as one.
+func withoutLast(lines []string) []string {
+	if n := len(lines); lines[n-1] == "" {
+		return lines[:n-1]
+	}
+	return lines
 }

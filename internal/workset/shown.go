@@ -35,19 +35,19 @@ func readNumbered(s string) (first int, lines []string, rest string, ok bool) {
 		line, after, _ := strings.Cut(s, "\n")
 		k, mark, text, is := work.NumberAt(strings.TrimSuffix(line, "\r"))
 		switch {
-		case !is:
+		case !is, mark == sep:
 		case sep == "":
 			first, n, sep = k, k-1, mark
-			if len(mark) == 2 && bareMark(after, k+1, mark[:1]) {
-				sep, text = mark[:1], " "+text
-			}
-		case mark != sep:
-			switch {
-			case sep == mark[:1]: // the text begins with a blank
-				text = " " + text
-			case text == "" && mark == sep[:1]: // blanks at the end were removed
-			default:
-				is = false
+		case sep == mark[:1]: // the text begins with a blank
+			text = " " + text
+		case mark != sep[:1]:
+			is = false
+		case text != "": // so do the texts of those before it
+			sep = mark
+			for i := range lines {
+				if lines[i] != "" {
+					lines[i] = " " + lines[i]
+				}
 			}
 		}
 		if !is || k != n+1 {
@@ -81,23 +81,6 @@ func cutHeader(s string) (rest string, had bool) {
 		break
 	}
 	return s, had
-}
-
-// bareMark reports whether the separator of numbered lines has no blank behind it:
-// some line that follows has none.
-func bareMark(s string, n int, bare string) bool {
-	for range 64 {
-		line, rest, _ := strings.Cut(s, "\n")
-		k, mark, text, ok := work.NumberAt(line)
-		if !ok || k != n {
-			return false
-		}
-		if mark == bare && text != "" {
-			return true
-		}
-		n, s = n+1, rest
-	}
-	return false
 }
 
 // cutShort reports whether a shown line was shortened by the tool.

@@ -12,9 +12,8 @@ import (
 )
 
 // splitOutput gives each pipeline of a command line its lines of the output, where it
-// is certain which they are: by counts, by numbers, by lines that the command prints
-// between them, or by what is known of the files. Those whose lines it cannot tell apart
-// are doubted.
+// is certain which they are: by counts, by numbers, or by lines that the command prints
+// between them.
 func (s *Set) splitOutput(list []work.Stream, o *output, at moment) {
 	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) || o.hasShellError() {
 		return // it shows no file
@@ -23,49 +22,14 @@ func (s *Set) splitOutput(list []work.Stream, o *output, at moment) {
 	d.lines, d.whole = o.lines()
 	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
 	d.trimmed = o.trimmed && !d.closed
-	d.blanks = d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") })
+	if d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") }) {
+		d.lines, d.whole = d.lines[:len(d.lines)-1], false // the last line may have lost its blanks
+	}
 	for k := range d.list {
 		if !d.takeStream(k) {
-			if d.whole && !o.failed {
-				d.doubtUnplaced(k, at)
-			}
 			return
 		}
 	}
-}
-
-// maxUnplaced bounds the files that are compared with one output.
-const maxUnplaced = 32
-
-// doubtUnplaced doubts the files that streams from k on show, unless what is known of
-// them stands in the output.
-func (d *divider) doubtUnplaced(k int, at moment) {
-	rest := "\n" + strings.Join(d.lines[d.pos:], "\n")
-	for i := range d.list[k:min(k+maxUnplaced, len(d.list))] {
-		s := &d.list[k+i]
-		if s.Path == "" || s.Found || s.Numbered || len(rest) == 1 {
-			continue
-		}
-		if f := d.set.File(s.Path); f != nil && !f.repeatedIn(rest, s) {
-			f.doubts.raise(at, Differs)
-		}
-	}
-}
-
-// repeatedIn reports whether all that is known of a stream's lines stands in a text.
-func (f *File) repeatedIn(text string, s *work.Stream) bool {
-	return !slices.ContainsFunc(f.Regions, func(r Region) bool {
-		from, to := max(r.From, s.From), r.end()
-		if s.Count != work.ToEnd {
-			to = min(to, s.From+s.Count-1)
-		}
-		if r.From == 0 || from > to {
-			return false
-		}
-		f := File{Regions: []Region{{Lines: r.Lines[from-r.From : to-r.From+1]}}}
-		known := strings.TrimRight(f.knownText(), " \t\n") // blanks around an output may be missing
-		return !strings.Contains(text, "\n"+strings.TrimLeft(known, "\n"))
-	})
 }
 
 // hasShellError reports whether the shell, or a program that shows files, says that a
@@ -84,7 +48,6 @@ type divider struct {
 	whole   bool
 	trimmed bool
 	closed  bool // the output ends with a newline
-	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
 	tidied  bool // a tool took what stands before a colon for a path: // became /
 	set     *Set
 	emit    func(shown)
@@ -155,9 +118,7 @@ func (d *divider) findMarker(k, n int) int {
 			markers++
 		}
 	}
-	near := len(at) > 0 && at[0] <= d.pos+n
-	several := len(at) > 1 && at[1] <= d.pos+n
-	if !near || several && !(d.whole && len(at) == markers) || strings.Join(mark, "") == "" { // blank lines stand in files too
+	if len(at) == 0 || at[0] > d.pos+n || len(at) > markers || strings.Join(mark, "") == "" { // blank lines stand in files too
 		return -1
 	}
 	return at[0]
@@ -167,8 +128,7 @@ func (d *divider) findMarker(k, n int) int {
 func (d *divider) takeBare(k int) bool {
 	s := &d.list[k]
 	n, rest, last := s.Count, len(d.lines)-d.pos, k == len(d.list)-1
-	border := d.knownBorder(k)
-	if border < 0 && !d.whole && (n == work.ToEnd || rest <= n) {
+	if !d.whole && (n == work.ToEnd || rest <= n) {
 		// The output breaks off inside this stream, or a later one: certain only
 		// where nothing follows that could have begun already.
 		if last {
@@ -179,16 +139,12 @@ func (d *divider) takeBare(k int) bool {
 	take := rest
 	switch {
 	case last:
-	case border >= 0:
-		take = border - d.pos
 	case d.list[k+1].Literal != nil:
 		most := n
 		if n == work.ToEnd {
 			most = rest
 		}
 		take = d.findMarker(k, most) - d.pos
-	case d.list[k+1].Found && d.list[k+1].Path == "" && n > 0 && n < rest && d.isFound(d.pos+n) && !d.isFound(d.pos+n-1):
-		take = n
 	case !d.whole || n == work.ToEnd || n+d.sumLines(k+1) != rest:
 		return false
 	default:
@@ -200,45 +156,6 @@ func (d *divider) takeBare(k int) bool {
 	}
 	d.putLines(s, take, take != n && !(last && d.trimmed))
 	return true
-}
-
-// knownBorder returns where the stream behind k begins: the first lines that are known of
-// its file stand there, and nowhere else. It is -1 where that is not certain.
-func (d *divider) knownBorder(k int) int {
-	if k+1 >= len(d.list) || d.list[k+1].Path == "" || d.list[k+1].Found || d.list[k+1].Numbered {
-		return -1
-	}
-	next := &d.list[k+1]
-	f := d.set.File(next.Path)
-	if f == nil {
-		return -1
-	}
-	var first []string
-	for n := next.From; n < next.From+3; n++ {
-		if l := f.line(n); l != nil {
-			first = append(first, l.Text)
-		}
-	}
-	if len(first) < 3 || !isTelling(strings.Join(first, "\n")) {
-		return -1
-	}
-	at := -1
-	for i := d.pos + 1; i < len(d.lines); i++ {
-		if !d.matchesAt(first, i) {
-			continue
-		}
-		if at >= 0 {
-			return -1
-		}
-		at = i
-	}
-	return at
-}
-
-// isFound reports whether a line of the output is one that a search in files found.
-func (d *divider) isFound(at int) bool {
-	_, n, _ := foundLine(d.lines[at])
-	return n > 0
 }
 
 // sumLines returns how many lines the streams from k on print if none is short; a number
@@ -260,13 +177,7 @@ func (d *divider) sumLines(k int) int {
 
 func (d *divider) putLines(s *work.Stream, n int, end bool) {
 	lines := d.lines[d.pos : d.pos+n]
-	if d.pos += n; d.blanks && d.pos == len(d.lines) {
-		n, end = n-1, false
-	}
-	if n <= 0 {
-		return
-	}
-	lines = lines[:n]
+	d.pos += n
 	run := shown{path: s.Path, from: s.From, lines: lines, end: endIf(end)}
 	if end && (d.closed || d.pos < len(d.lines)) {
 		run.end = closedEnd
@@ -277,18 +188,13 @@ func (d *divider) putLines(s *work.Stream, n int, end bool) {
 // takeNumbered gives a stream its lines by their numbers, which rise.
 func (d *divider) takeNumbered(s *work.Stream) bool {
 	run := shown{path: s.Path, from: s.From}
-	start, last := d.pos, len(d.lines)
-	if d.blanks {
-		last--
-	}
+	start := d.pos
 	for ; d.pos < len(d.lines); d.pos++ {
 		n, _, text, ok := work.NumberAt(d.lines[d.pos])
 		if !ok || n < run.from+len(run.lines) || s.Count != work.ToEnd && n >= s.From+s.Count {
 			break
 		}
-		if d.pos < last {
-			d.extendRun(&run, s.Path, n, text)
-		}
+		d.extendRun(&run, s.Path, n, text)
 	}
 	d.emit(run)
 	return d.pos > start
@@ -336,21 +242,20 @@ func foundLine(line string) (path string, n int, text string) {
 }
 
 // countedLine reads "12:text" and "12-text", which a search in one file prints. A line
-// of context that holds a colon may begin with a path: its number is the one that comes
-// next, or the next line counts on from it.
+// of context that holds a colon may begin with a path, unless its number comes next
+// or the next line counts on from it.
 func (d *divider) countedLine(next int) (n int, text string) {
 	m := foundInOne.FindStringSubmatch(d.lines[d.pos])
 	if m == nil {
 		return 0, ""
 	}
 	n, _ = strconv.Atoi(m[1])
-	before, _, colon := strings.Cut(m[3], ":")
 	after := strconv.Itoa(n + 1)
 	counts := n == next || d.pos+1 < len(d.lines) && find.AnyStart(d.lines[d.pos+1], after+"-", after+":")
-	if m[2] == ":" || !colon || counts && !(d.tidied && strings.Contains(before, "/")) {
-		return n, m[3]
+	if m[2] == "-" && strings.Contains(m[3], ":") && (!counts || d.tidied) {
+		return 0, ""
 	}
-	return 0, ""
+	return n, m[3]
 }
 
 // How a search writes what it found.
