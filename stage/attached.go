@@ -1,13 +1,12 @@
 package stage
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 )
 
 // Files that the user has attached to his last request stand where no stage
@@ -78,7 +77,8 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 		if bytes == sizes[i] {
 			continue
 		}
-		if e, ok := d.shortFile(items[i], int(bytes+bytesPerToken-1)/bytesPerToken); ok {
+		most := itemSize{work.KeepBoth, anySize, anySize, max(int(bytes+bytesPerToken-1)/bytesPerToken, 1)}
+		if e, ok := d.shortenItem(items[i], most, "attached files are larger than what remains"); ok {
 			edits = append(edits, e)
 		}
 	}
@@ -88,21 +88,6 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 	}
 	r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
 	return before - r.now.Tokens
-}
-
-// shortFile shortens a file to about that many tokens.
-func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
-	name, handle := cmp.Or(it.Name, "a file"), d.handleOf(it.visiblePart)
-	text, ok := token.FileText(it.Part)
-	if !ok {
-		return d.maskItem(it, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
-	}
-	note := fmt.Sprintf("[%s, shortened from %d bytes, %d lines; original: %s]", name, len(text), countLines(text), handle)
-	room := most - d.Counter.Text(note) - 2
-	if room >= 8 {
-		note += "\n" + d.headTail(text, 8*room, 1<<30, room)
-	}
-	return d.maskItem(it, note, "attached files are larger than what remains")
 }
 
 // Sizes that decide how a file is read into a conversation.

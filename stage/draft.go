@@ -347,7 +347,7 @@ func (d *Draft) eachVisible(from, to int, f func(i int, edits []plan.Edit)) {
 	next, end := 0, 0
 	var run *plan.Edit
 	for i := range to {
-		for next < len(edits) && edits[next].From <= i && isRun(&edits[next]) {
+		for next < len(edits) && edits[next].From <= i && (isRun(&edits[next]) || edits[next].Kind == plan.State) {
 			if edits[next].To > end {
 				run, end = &edits[next], edits[next].To
 			}

@@ -219,6 +219,8 @@ func (r *run) dropAll() {
 	}
 }
 
+const largerThanRoom = "what must stay is larger than what is available"
+
 // leastItem is the number of tokens below which an item is not shortened further.
 const leastItem = 28
 
@@ -257,7 +259,7 @@ func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.E
 		if half {
 			to = max(limit, it.tokens/2)
 		}
-		if e, ok := d.squeezePart(it, to); ok {
+		if e, ok := d.shortenItem(it, itemSize{work.KeepBoth, anySize, anySize, to}, largerThanRoom); ok {
 			edits = append(edits, e)
 		}
 	}
@@ -318,43 +320,6 @@ func (d *Draft) shrinkableItems(from, to int) []item {
 	return items
 }
 
-// squeezePart shortens one part to about max tokens, its framing included.
-func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
-	p, redeem := it.Part, d.redeemPart(it.visiblePart)
-	note := fmt.Sprintf("[shortened; original: %s]", redeem)
-	why := "what must stay is larger than what is available"
-	empty := *p
-	empty.Text, empty.Args, empty.Content = "", "", nil
-	room := most - d.Counter.Text(note) - 2
-	if p.Kind == chat.ToolResult || p.Kind == chat.ToolCall {
-		room -= d.Counter.Part(&empty)
-	}
-	switch p.Kind {
-	case chat.ToolCall:
-		return d.maskItem(it, shortArgs(p.Args, max(2*room, 40), redeem), why)
-	case chat.Thinking:
-		if d.lead >= 0 && it.index == 0 && it.message >= d.lead || len(d.History.At(it.message).Parts) == 1 {
-			return plan.Edit{}, false
-		}
-		return d.maskPart("limit", it.visiblePart, "", why)
-	case chat.Text, chat.ToolResult, chat.Document:
-		text := note
-		if room >= 8 && p.Text != "" {
-			text = d.cutText(work.KeepBoth, p.Text, d.namedLines(it.visiblePart), 6*room, 1<<30, room) + "\n" + note
-		}
-		return d.maskItem(it, text, why)
-	case chat.Image:
-		return d.maskPart("limit", it.visiblePart, note, why)
-	}
-	return plan.Edit{}, false
-}
-
-// maskItem returns a mask of an item that makes it smaller than it stands in the view.
-func (d *Draft) maskItem(it item, text, why string) (plan.Edit, bool) {
-	e, ok := d.maskPart("limit", it.visiblePart, text, why)
-	return e, ok && e.After.Tokens < it.tokens
-}
-
 // cannotFit lists what is left, largest first.
 func (r *run) cannotFit() *CannotFitError {
 	d := r.d
@@ -398,7 +363,7 @@ func (r *run) leaveHandles(from, to int) {
 	var edits []plan.Edit
 	if !r.isOff("limit") {
 		for _, it := range d.shrinkableItems(from, to) {
-			if e, ok := d.bareMask(it); ok {
+			if e, ok := d.shortenItem(it, itemSize{}, largerThanRoom); ok {
 				edits = append(edits, e)
 			}
 		}
@@ -416,21 +381,4 @@ func (r *run) leaveHandles(from, to int) {
 	if len(edits) > 0 {
 		r.acceptEdits("truncate", edits)
 	}
-}
-
-// bareMask returns the mask that leaves the handle.
-func (d *Draft) bareMask(it item) (plan.Edit, bool) {
-	handle := d.handleOf(it.visiblePart)
-	var text string
-	switch it.Kind {
-	case chat.Text, chat.ToolResult, chat.Document, chat.Image:
-		text = fmt.Sprintf("[shortened; original: %s]", handle)
-	case chat.ToolCall:
-		text = fmt.Sprintf(`{"shortened":%q}`, handle)
-	case chat.Thinking:
-		return d.squeezePart(it, 0)
-	default:
-		return plan.Edit{}, false
-	}
-	return d.maskItem(it, text, "what must stay is larger than what is available")
 }

@@ -57,6 +57,17 @@ const leastTexts = 5
 // leastText is the number of tokens below which a fold and a state say nothing.
 const leastText = 100
 
+// What a fold takes away is told in two places. The fold itself says what
+// happened, and never changes. How things stand now (the files that are worked on,
+// and what is open) is the text of one state edit after the last fold, which every
+// rewrite makes anew.
+
+const stateStage = "state"
+
+// stateFrame is what a message takes beside its text, and what may have to stand
+// between it and its neighbours.
+const stateFrame = 16
+
 // Propose returns a fold of the older messages and a state that together with
 // the newest messages fill the target.
 func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {

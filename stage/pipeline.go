@@ -312,7 +312,6 @@ type run struct {
 	goal   Goal
 	fixed  chat.Size // what every request carries
 	now    budget.Totals
-	state  int // tokens of a state that was taken away and counts until a new one is made
 	notes  []string
 	waited bool
 }
@@ -334,7 +333,7 @@ func (r *run) isOver(tokens int) bool {
 // their limit must come down to three quarters of it, so that one rewrite lasts.
 func (r *run) sizeToSave() chat.Size {
 	t := r.totalSize()
-	n := chat.Size{Tokens: max(0, t.Tokens+r.state-r.goal.Target)}
+	n := chat.Size{Tokens: max(0, t.Tokens-r.goal.Target)}
 	if r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes {
 		n.Bytes = t.Bytes - r.goal.byteTarget()
 	}
@@ -368,8 +367,6 @@ func (r *run) outcome() Outcome {
 // runStages runs the stages, each until the target.
 func (r *run) runStages(ctx context.Context) error {
 	r.releasePinned()
-	r.dropState()
-	defer func() { r.state = 0 }()
 	if err := r.runExtraStages(ctx); err != nil {
 		return err
 	}
@@ -413,20 +410,7 @@ func (r *run) acceptEdits(stage string, edits []plan.Edit) bool {
 }
 
 // takeEdits accepts edits, with must at any size.
-func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) (taken bool) {
-	was := r.now.Tokens
-	if slices.ContainsFunc(edits, isState) { // it takes the place of the one before, which an undo brings back
-		was += r.state
-		released := r.d.release
-		r.d.release = slices.DeleteFunc(slices.Clone(released), isStateRef)
-		defer func() {
-			if !taken {
-				r.d.release = released
-				return
-			}
-			r.state = 0
-		}()
-	}
+func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) bool {
 	view, all, now, err := r.d.proposeEdits(r.Meter, edits)
 	if err != nil {
 		r.note("%s: rolled back: %v", stage, err)
@@ -448,8 +432,8 @@ func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) (taken bool)
 		return false
 	}
 	need := r.sizeToSave()
-	grows := now.Tokens > was && need.Bytes == 0 && need.Images == 0
-	if !must && (grows || now.Tokens >= was && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
+	grows := now.Tokens > r.now.Tokens && need.Bytes == 0 && need.Images == 0
+	if !must && (grows || now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
 		r.note("%s: skipped: it would save nothing", stage)
 		return false
 	}

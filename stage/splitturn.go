@@ -220,7 +220,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 				if m.Role != chat.Assistant {
 					who = string(m.Role)
 				}
-				fmt.Fprintf(&b, "- %s: %s\n", who, quoteLines(d.headTail(p.Text, 1600, 24, 320)))
+				fmt.Fprintf(&b, "- %s: %s\n", who, quoteLines(d.cutText(p.Text, itemSize{work.KeepBoth, 1600, 24, 320})))
 			case chat.ToolCall:
 				calls++
 				result := d.resultOf(i, p.ID)
@@ -231,7 +231,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 				case share > leastShare:
 					said, how := result.Text, "as it came"
 					if d.Counter.Text(said) > share {
-						said, how = d.headTail(said, 6*share, 1<<30, share), "shortened"
+						said, how = d.cutText(said, itemSize{work.KeepBoth, anySize, anySize, share}), "shortened"
 					}
 					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
 				default:
