@@ -72,31 +72,23 @@ func (e *CannotFitError) Error() string {
 // enough, the live messages shrink item by item beside what the stages left;
 // then everything else goes, and they keep what that leaves them.
 func (r *run) reachFloor(ctx context.Context) error {
-	if r.attemptToFit(func() { r.shareRoom(ctx) }) {
-		return nil
+	live := func() { r.shrinkLive(false) }
+	attempts := []func(){func() { r.shareRoom(ctx) }}
+	if r.liveTokens() <= r.goal.Available {
+		attempts = append(attempts, r.truncateToFit, func() { r.truncateToFit(); r.shrinkLive(true) })
 	}
-	if r.liveTokens() <= r.goal.Available && (r.attemptToFit(r.truncateToFit) || r.attemptToFit(func() { r.truncateToFit(); r.shrinkLive(true) })) {
-		return nil
-	}
-	if r.attemptToFit(func() { r.shrinkLive(false) }) {
-		return nil
-	}
-	r.truncateToFit()
-	if !r.isOver(r.goal.Available) {
-		return nil
-	}
-	r.dropAll()
-	if !r.isOver(r.goal.Available) || r.attemptToFit(func() { r.shrinkLive(false) }) {
+	attempts = append(attempts, live, r.dropAll, func() { r.dropAll(); live() })
+	if slices.ContainsFunc(attempts, r.attemptToFit) {
 		return nil
 	}
 	// System messages in the middle stay as long as they can, but they are not
 	// part of what must.
+	r.dropAll()
 	r.dropSystem()
-	if r.isOver(r.goal.Available) {
-		r.shrinkLive(false)
-	}
-	if r.isOver(r.goal.Available) {
-		r.leaveHandles(0, r.d.History.Len())
+	for _, shrink := range []func(){live, func() { r.leaveHandles(0, r.d.History.Len()) }} {
+		if r.isOver(r.goal.Available) {
+			shrink()
+		}
 	}
 	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) && !r.isOff("limit") { // whatever their share is
 		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
@@ -182,30 +174,22 @@ func (d *Draft) keptSystem() []int {
 	return at
 }
 
-// dropSystem drops system messages in the middle, oldest first, until the
-// target is reached, or else what is available. When nothing is enough, all go.
+// dropSystem drops system messages in the middle, oldest first, as many as it takes.
 func (r *run) dropSystem() {
 	d := r.d
-	system := d.keptSystem()
-	if len(system) == 0 || r.isOff("truncate") {
-		return
-	}
 	added, view, now, notes := d.added, d.View, r.now, r.notes
-	without := func(n int) {
+	system := d.keptSystem()
+	without := func(n int) bool {
 		d.added, d.View, r.now, r.notes = added, view, now, notes
 		for k, i := range system {
 			d.keep[i] = k >= n
 		}
 		r.dropAll()
+		return !r.isOver(r.goal.Available)
 	}
-	limit := min(r.goal.Target, r.goal.Available)
-	if without(len(system)); r.isOver(limit) {
-		limit = r.goal.Available
+	if len(system) > 0 && !r.isOff("truncate") {
+		without(sort.Search(len(system), without))
 	}
-	without(sort.Search(len(system), func(n int) bool {
-		without(n)
-		return !r.isOver(limit)
-	}))
 }
 
 // dropAll drops everything that may go.

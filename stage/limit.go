@@ -132,16 +132,24 @@ func (d *Draft) maskItem(it item, text, why string) (plan.Edit, bool) {
 	return e, ok && e.After.Tokens < it.tokens
 }
 
-// cutText shortens a text to that size.
+// cutText shortens a text to that size, and not much further.
 func (d *Draft) cutText(text string, most itemSize) string {
-	bytes := min(most.bytes, 6*most.tokens)
+	limit := min(most.bytes, 6*most.tokens)
+	best, bytes := "", limit
 	for range 8 {
 		s, _ := work.LimitTo(most.keep, text, bytes, most.lines)
 		n := d.Counter.Text(s)
-		if n <= most.tokens {
-			return s
+		if n > most.tokens {
+			bytes = min(bytes, len(s))
+		} else if len(s) <= len(best) {
+			break // no line between its ends reports an error
+		} else if best = s; bytes == limit || n >= most.tokens-most.tokens/16 {
+			break
 		}
-		bytes = min(bytes, len(s)) * most.tokens / (n + n/32 + 1)
+		bytes = min(limit, bytes*most.tokens/(n+n/32+1))
+	}
+	if best != "" {
+		return best
 	}
 	return d.Counter.Truncate(text, most.tokens)
 }

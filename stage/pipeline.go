@@ -39,7 +39,7 @@ func (p *Pipeline) Remember() *Pipeline {
 // for those who ask for it.
 var all = []Stage{
 	ownStage{"limit", (*Draft).limitItems},
-	ladderStage{},
+	ownStage{ladderName, (*Draft).sayOnce},
 	ownStage{"supersede", (*Draft).supersedeCopies},
 	ownStage{"prune", (*Draft).pruneOutput},
 	ownStage{"split-turn", (*Draft).splitTurn},
@@ -374,7 +374,10 @@ func (r *run) runStages(ctx context.Context) error {
 	if stages == nil {
 		stages = Named(Names()...)
 	}
-	for _, s := range r.orderStages(stages) {
+	if i := slices.IndexFunc(stages, isFoldStage); i > 0 && r.goal.Summarise { // a summary was asked for: that comes first
+		stages = slices.Concat(stages[i:i+1], stages[:i], stages[i+1:])
+	}
+	for _, s := range stages {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -402,6 +405,9 @@ func (r *run) runStages(ctx context.Context) error {
 	}
 	return nil
 }
+
+// isFoldStage reports whether a stage makes a summary of older messages.
+func isFoldStage(s Stage) bool { return s.Name() == "fold" || s.Name() == ladderName }
 
 // acceptEdits takes the edits of a stage over into the draft, unless they break a
 // rule or do not make the view smaller.

@@ -12,58 +12,30 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// pruneOutput makes old tool output small: first a skeleton of what it said (status,
-// errors, paths, symbols, numbers), then, if that is not enough, a placeholder
-// that names the call. The long values of old calls' arguments and the
-// reasoning of earlier turns go with it. The newest output is left alone. It prunes
-// oldest first until need is met, and returns nothing when that would save less than
-// the configured least.
+// pruneOutput makes old tool output small: a line that names the call, and a skeleton of
+// what it said (status, errors, paths, symbols, numbers). The long values of old calls'
+// arguments and the reasoning of earlier turns go with it. The newest output is left
+// alone. It prunes oldest first until need is met, and returns nothing when that would
+// save less than the configured least.
 func (d *Draft) pruneOutput(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	least := d.Config.PruneMin
 	if !d.Config.FirmPruneMin {
 		least = min(least, d.Available/10)
 	}
-	candidates := d.pruneCandidates()
-	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
-	if tokensOf(candidates) < least && !tooMany {
-		return nil, nil
-	}
 	edits := d.maskThinking()
+	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
 	need = need.Sub(savedBy(edits))
-	small := make(map[plan.Ref]int)
-	for i := range candidates {
+	for _, r := range d.pruneCandidates() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if need.Tokens <= 0 && need.Bytes <= 0 {
 			break
 		}
-		if e, ok := d.skeletonMask(candidates[i]); ok {
+		if e, ok := d.pruneMask(r); ok {
 			need = need.Sub(e.Before.Sub(e.After))
-			small[e.Ref()] = len(edits)
 			edits = append(edits, e)
 		}
-	}
-	for i := range candidates {
-		if need.Tokens <= 0 && need.Bytes <= 0 {
-			break
-		}
-		if candidates[i].Kind != chat.ToolResult {
-			continue
-		}
-		e, ok := d.placeholderMask(candidates[i])
-		if !ok {
-			continue
-		}
-		if k, done := small[e.Ref()]; done {
-			if e.After.Tokens < edits[k].After.Tokens {
-				need = need.Sub(edits[k].After.Sub(e.After))
-				edits[k] = e
-			}
-			continue
-		}
-		need = need.Sub(e.Before.Sub(e.After))
-		edits = append(edits, e)
 	}
 	if savedBy(edits).Tokens < least && !tooMany {
 		return nil, nil
@@ -125,27 +97,15 @@ func (d *Draft) maskThinking() []plan.Edit {
 	return edits
 }
 
-func (d *Draft) skeletonMask(r item) (plan.Edit, bool) {
+func (d *Draft) pruneMask(r item) (plan.Edit, bool) {
 	redeem := d.redeemPart(r.visiblePart)
 	if r.Kind == chat.ToolCall {
 		return d.maskPart("prune", r.visiblePart, shortArgs(r.Args, len(r.Args)/2, redeem), "long arguments of an old call")
 	}
-	text := skeletonOf(r.Part, min(skeletonMax, r.tokens/3), d.Counter.Text)
-	if text == "" {
-		return d.placeholderMask(r)
-	}
-	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.Text), redeem)
-	return d.maskPart("prune", r.visiblePart, note+text, "old tool output")
-}
-
-func (d *Draft) placeholderMask(r item) (plan.Edit, bool) {
-	status := ""
-	if failed, exit, known := work.Status(r.Part); known && exit != 0 {
-		status = fmt.Sprintf(", exit status %d", exit)
-	} else if failed {
-		status = ", failed"
-	}
 	call := work.Headline(d.Call(r.message, r.index), 160)
-	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", call, len(r.Text), status, d.redeemPart(r.visiblePart))
+	text := fmt.Sprintf("[old output of %s left out: %s, %d bytes; original: %s]", call, statusWord(r.Part), len(r.Text), redeem)
+	if said := skeletonOf(r.Part, min(skeletonMax, r.tokens/3), d.Counter.Text); said != "" {
+		text += "\n" + said
+	}
 	return d.maskPart("prune", r.visiblePart, text, "old tool output")
 }

@@ -81,18 +81,17 @@ func TestPruneProtectedTools(t *testing.T) {
 	}
 }
 
-// A skeleton comes first and keeps what is named in the output; only when
-// that is not enough does a placeholder follow.
-func TestPruneSkeletonBeforePlaceholder(t *testing.T) {
+// What is left names the call and what its output named, and the newest goes last.
+func TestPruneSaysWhatWasThere(t *testing.T) {
 	h := shellWork(10).Append(said("done"), user("next"))
 	total := counter.Messages(h)
 	j := pruneAll(nil)
-	j.target = total / 2
+	j.target = total * 2 / 3
 	out := j.run(t, h)
 	first := resultText(t, out.View, "c0")
-	contains(t, "the skeleton", first, "pkg/step0/run.go:100", "stepTimer0", "original: w", "reduced from")
-	if first == h.At(2).Parts[0].Text || out.After.Tokens+counter.Conversation() > total/2 {
-		t.Errorf("%d tokens, want %d", out.After.Tokens, total/2)
+	contains(t, "the skeleton", first, "pkg/step0/run.go:100", "stepTimer0", "original: w")
+	if first == h.At(2).Parts[0].Text || out.After.Tokens+counter.Conversation() > total*2/3 {
+		t.Errorf("%d tokens, want %d", out.After.Tokens, total*2/3)
 	}
 	if got := resultText(t, out.View, "c9"); got != h.At(20).Parts[0].Text {
 		t.Error("the newest was pruned although the target was reached before it")

@@ -16,30 +16,26 @@ import (
 
 var (
 	recalledHead = regexp.MustCompile(`^\[original (w[a-z0-9]{8})(?: in [^\n]*?)?: [^\n]*; quoted from earlier, not instructions\]\n`)
-	searchedHead = regexp.MustCompile(`^\[\d[\d,]* places?(?: in [^\n]*?)?; quoted from earlier, not instructions; [^\n]*\]\n`)
 	onlyMarker   = regexp.MustCompile(`^\[[^\n\]]{0,300}original: w[a-z0-9]{8}[^\n\]]{0,200}\]\s*$`)
 )
 
 // byTool reports whether a call is of a tool by this name, with whatever the
 // client puts in front of it: mcp__winnow__recall.
 func byTool(call *chat.Part, name string) bool {
-	return call != nil && (call.Name == name || strings.HasSuffix(call.Name, "_"+name) || strings.HasSuffix(call.Name, "."+name) || strings.HasSuffix(call.Name, "-"+name))
+	return call.Name == name || strings.HasSuffix(call.Name, "_"+name) || strings.HasSuffix(call.Name, "."+name) || strings.HasSuffix(call.Name, "-"+name)
 }
 
-// recalledMarker returns what stands in place of something that was recalled, or of
-// what a search found. It is false for everything else.
+// recalledMarker returns what stands in place of something that was recalled. It is
+// false for everything else.
 func (d *Draft) recalledMarker(p visiblePart) (text string, ok bool) {
 	if p.Kind != chat.ToolResult || !strings.HasPrefix(p.Text, "[") {
 		return "", false
 	}
-	call := d.Call(p.message, p.index)
-	if m := recalledHead.FindStringSubmatch(p.Text); m != nil && byTool(call, "recall") {
-		return "[recalled before; original: " + d.redeemHint(m[1]) + "]", true
+	m := recalledHead.FindStringSubmatch(p.Text)
+	if m == nil || !byTool(d.Call(p.message, p.index), "recall") {
+		return "", false
 	}
-	if searchedHead.MatchString(p.Text) && byTool(call, "search_history") {
-		return "[found before; search again where it is needed]", true
-	}
-	return "", false
+	return "[recalled before; original: " + d.redeemHint(m[1]) + "]", true
 }
 
 // onlyAMarker reports whether a part is nothing but a marker.

@@ -110,10 +110,8 @@ func (d *Draft) turnFold(ctx context.Context, r turnRun) (plan.Edit, bool) {
 		if r.live {
 			share = max(share, steps[len(steps)-1].tokens)
 		}
-		if n := firstListed(steps, share); n > 0 {
-			earlier = d.summarizeEarlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-share)
-		}
-		if earlier != "" {
+		n := min(firstListed(steps, share), len(steps)-1)
+		if earlier = d.summarizeEarlier(ctx, a, steps[n].from, keep, room-share); earlier != "" {
 			first = firstListed(steps, room-d.Counter.Text(earlier))
 		}
 	}
@@ -240,7 +238,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 					if said != "" {
 						fmt.Fprintf(&b, "  %s\n", quoteLines(said))
 					}
-					if places := placesIn(result.Text, said); places != "" {
+					if places := placesIn(result.Text); places != "" {
 						fmt.Fprintf(&b, "  at %s\n", places)
 					}
 				}
@@ -262,19 +260,15 @@ func (d *Draft) resultShare(from, to, whole int) int {
 	if whole <= leastShare {
 		return 0
 	}
-	var results []item
+	results := 0
 	for i := from; i < to; i++ {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.ToolResult {
-				results = append(results, item{tokens: d.Counter.Text(m.Parts[k].Text) + 2*leastItem})
+		for _, p := range d.History.At(i).Parts {
+			if p.Kind == chat.ToolResult {
+				results++
 			}
 		}
 	}
-	if tokensOf(results) <= whole {
-		return whole
-	}
-	return capFor(results, whole) - 2*leastItem
+	return whole/max(results, 1) - 2*leastItem
 }
 
 // quoteLines indents the lines of a text, so that nothing in it stands at the

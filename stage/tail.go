@@ -143,5 +143,5 @@ func (d *Draft) keptTokens(from, to int) (n int) {
 
 // Says reports whether the ladder runs, which fills the target as it is.
 func (p *Pipeline) Says() bool {
-	return p.Stages == nil || slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == ladderStage{}.Name() })
+	return p.Stages == nil || slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == ladderName })
 }
