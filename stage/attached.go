@@ -52,21 +52,20 @@ func (r *run) leaveOutdated() {
 	}
 }
 
-// shrinkAttachments shortens attached files to their share of what remains. It returns
-// how many tokens that saves.
-func (r *run) shrinkAttachments() int {
+// shrinkAttachments shortens attached files to their share of what remains.
+func (r *run) shrinkAttachments() {
 	d := r.d
 	items := d.attachedFiles()
 	total := tokensOf(items)
 	if total == 0 || d.Config.FileShare <= 0 || r.isOff("limit") {
-		return 0
+		return
 	}
-	return r.shortenFiles(items, min(r.goal.Available, r.goal.Available-r.liveTokens()+total), d.Config.FileShare)
+	r.shortenFiles(items, min(r.goal.Available, r.goal.Available-r.liveTokens()+total), d.Config.FileShare)
 }
 
 // shortenFiles shortens files so that together they have a share of the tokens
 // that remain.
-func (r *run) shortenFiles(items []item, remaining int, share float64) int {
+func (r *run) shortenFiles(items []item, remaining int, share float64) {
 	d := r.d
 	sizes := make([]int64, len(items))
 	for i := range items {
@@ -82,12 +81,9 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 			edits = append(edits, e)
 		}
 	}
-	before := r.now.Tokens
-	if len(edits) == 0 || !r.acceptEdits("limit", edits) {
-		return 0
+	if len(edits) > 0 && r.acceptEdits("limit", edits) {
+		r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
 	}
-	r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
-	return before - r.now.Tokens
 }
 
 // Sizes that decide how a file is read into a conversation.

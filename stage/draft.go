@@ -230,21 +230,25 @@ func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
 			}
 		}
 	}
-	for a < b && d.keep[a] {
-		a++
+	a, b, keep = trimRun(a, b, func(i int) bool { return d.keep[i] })
+	return a, b, keep, a < b
+}
+
+// trimRun leaves the messages at both ends of a run out of it that stay, and lists those
+// inside.
+func trimRun(from, to int, stays func(i int) bool) (a, b int, keep []int) {
+	for from < to && stays(from) {
+		from++
 	}
-	for a < b && d.keep[b-1] {
-		b--
+	for from < to && stays(to-1) {
+		to--
 	}
-	if a >= b {
-		return 0, 0, nil, false
-	}
-	for i := a; i < b; i++ {
-		if d.keep[i] {
+	for i := from; i < to; i++ {
+		if stays(i) {
 			keep = append(keep, i)
 		}
 	}
-	return a, b, keep, true
+	return from, to, keep
 }
 
 // Tokens returns the tokens of messages from to to-1 of the untouched history.

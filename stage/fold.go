@@ -36,8 +36,7 @@ func (d *Draft) recentStart(w []int) int {
 	i, kept := d.History.Len(), 0
 	for i > 0 && (kept < recent || d.History.Len()-i < least) {
 		// A message that is far too large is left out, but not of the least.
-		enough := kept >= d.Config.KeepRecent || kept+w[i-1] > share
-		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && enough && d.History.Len()-i >= least {
+		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && d.History.Len()-i >= least {
 			break
 		}
 		i--

@@ -75,16 +75,9 @@ func (r *run) openLoop(ctx context.Context) error {
 // it.
 func (r *run) turnRoom() int {
 	d := r.d
-	w := d.messageWeights()
-	start := d.LastUser + 1
-	before := sum(w[:start])
-	stay := 0 // of what stands before, what no stage takes
-	for i := range start {
-		if d.keep[i] {
-			stay += w[i]
-		}
-	}
-	return max(r.goal.Target-r.fixed.Tokens-stay-min(before-stay, r.goal.Target/4), d.Available/8)
+	stay := d.keptTokens(0, d.LastUser+1)
+	before := min(d.Tokens(0, d.LastUser+1)-stay, r.goal.Target/4)
+	return max(r.goal.Target-r.fixed.Tokens-stay-before, d.Available/8)
 }
 
 // takeLive folds the current turn with its live exchange, when all calls of it

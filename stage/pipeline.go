@@ -220,7 +220,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	d.fixed = run.fixed.Tokens
 	d.Available, d.Target = run.stageLimits()
 	run.protectTail()
-	run.makeRoom(0)
+	run.makeRoom()
 
 	var err error
 	if d.View, err = plan.Apply(req.History, base); err == nil {
@@ -253,9 +253,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	before, start := *run, *d
 	before.d = &start // the stages work on d itself
 	run.leaveOutdated()
-	if saved := run.shrinkAttachments(); saved > 0 {
-		run.makeRoom(saved)
-	}
+	run.shrinkAttachments()
 	if err := run.runStages(ctx); err != nil {
 		return Outcome{}, err
 	}

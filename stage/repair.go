@@ -11,12 +11,11 @@ import (
 
 // Texts that stand in for what is not there.
 const (
-	noResult   = "[no result: the call was interrupted or its result was lost]"
-	cameLater  = "[the result came later]"
-	noContent  = "(no content)"
-	noStart    = "[the conversation starts here; what came before is not available]"
-	agentFirst = "[the conversation starts here; the agent speaks first]"
-	goOn       = "(continued)"
+	noResult  = "[no result: the call was interrupted or its result was lost]"
+	cameLater = "[the result came later]"
+	noContent = "(no content)"
+	noStart   = "[the conversation starts here]"
+	goOn      = "(continued)"
 )
 
 // Repair returns the edits that make a history acceptable under the rules:
@@ -139,14 +138,7 @@ func (d *Draft) mendProblems(problems []chat.Problem) []plan.Edit {
 			if m.Role == chat.Tool && m.Has(chat.ToolResult) {
 				continue // an orphan, which becomes a user's message
 			}
-			first, text := 0, noStart
-			for first < i && d.History.At(first).Role == chat.System {
-				first++
-			}
-			if first == i && !m.Has(chat.ToolCall) { // a greeting
-				text = agentFirst
-			}
-			add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: text, Why: p.Message})
+			add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: noStart, Why: p.Message})
 		case chat.RuleCallAfter:
 			if d.View.Plan() != nil && d.View.Plan().Join != plan.JoinNone {
 				add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: goOn, Why: p.Message})

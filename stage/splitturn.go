@@ -57,13 +57,7 @@ const leastTail = 128
 // shortenTail shortens the largest items from message from on, so that all of them
 // have at most room tokens.
 func (d *Draft) shortenTail(from, room int) []plan.Edit {
-	over := -room
-	d.eachVisible(from, d.History.Len(), func(i int, masks []plan.Edit) {
-		over += d.tokensAt(i)
-		for k := range masks {
-			over -= masks[k].Before.Tokens - masks[k].After.Tokens
-		}
-	})
+	over := sum(d.messageWeights()[from:]) - room
 	if over <= 0 {
 		return nil
 	}
