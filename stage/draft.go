@@ -443,25 +443,17 @@ func maskOf(edits []plan.Edit, part int) *plan.Edit {
 func (d *Draft) Call(i, part int) *chat.Part {
 	if d.calls == nil {
 		d.calls = make(map[callAt]*chat.Part)
-		for _, x := range d.Outline.Exchanges {
-			byID := make(map[string]*chat.Part, x.Calls)
-			m := d.History.At(x.From)
-			for k := range m.Parts {
-				if m.Parts[k].Kind == chat.ToolCall {
-					byID[m.Parts[k].ID] = &m.Parts[k]
+		byID := make(map[string]*chat.Part)
+		for at := range d.History.Len() {
+			parts := d.History.At(at).Parts
+			for k := range parts {
+				switch p := &parts[k]; p.Kind {
+				case chat.ToolCall:
+					byID[p.ID] = p
+				case chat.ToolResult:
+					d.calls[callAt{at, k}] = byID[p.ID]
 				}
 			}
-			for r := x.From + 1; r < x.To; r++ {
-				m := d.History.At(r)
-				for k := range m.Parts {
-					if m.Parts[k].Kind == chat.ToolResult {
-						d.calls[callAt{r, k}] = byID[m.Parts[k].ID]
-					}
-				}
-			}
-		}
-		for call, result := range d.lateResults() {
-			d.calls[result] = &d.History.At(call.message).Parts[call.part]
 		}
 	}
 	if c := d.calls[callAt{i, part}]; c != nil {

@@ -78,13 +78,10 @@ func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size)
 	// now: an earlier summary is not made shorter and shorter.
 	most := share
 	if earlier {
-		most = max(share, all)
+		most = all
 	}
-	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2)
-	if left := visible - need.Tokens; left < most {
-		room = min(room, max(left, share/2, leastFold))
-	}
-	if d.must && !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
+	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2, max(visible-need.Tokens, share/2, leastFold))
+	if !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
 		return plan.Edit{}, false, nil
 	}
 	words := min(d.userWords(a, b, keep), d.Available/6, visible/2)

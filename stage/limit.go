@@ -14,10 +14,10 @@ import (
 
 // limitItems shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
-// is the head, the tail and the lines that report errors. Items that the next call is about are shortened
-// only where they do not fit at all. It also takes the oldest images away when there are
-// more than the limit, and the oldest images and documents when the request has too
-// many bytes.
+// is the head, the tail and the lines that report errors. Items that the next call is
+// about are shortened only where they do not fit at all. It also takes the oldest images
+// away when there are more than the limit, and the oldest images and documents when the
+// request has too many bytes.
 func (d *Draft) limitItems(_ context.Context, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
 	most := d.Config.itemSize()
@@ -35,14 +35,16 @@ func (d *Draft) limitItems(_ context.Context, need chat.Size) ([]plan.Edit, erro
 				continue
 			}
 		}
-		it, size := d.asItem(p), len(p.Text)+len(p.Args)
-		if p.message < d.Live && p.Signature == "" && (it.tokens > most.tokens || size > most.bytes || p.Kind != chat.ToolCall && countLines(p.Text) > most.lines) {
-			switch p.Kind {
-			case chat.Text, chat.ToolResult, chat.ToolCall, chat.Document:
-				if e, ok := d.shortenItem(it, most, fmt.Sprintf("%d tokens, %d bytes in one item", it.tokens, size)); ok && size > 0 {
-					edits = append(edits, e)
-				}
-			}
+		size, lines := len(p.Text)+len(p.Args), countLines(p.Text)
+		if p.message >= d.Live || p.Signature != "" || size <= min(most.bytes, most.tokens) && lines <= most.lines {
+			continue // a token has at least one byte
+		}
+		it := d.asItem(p)
+		if p.Kind == chat.Thinking || it.tokens <= most.tokens && size <= most.bytes && lines <= most.lines {
+			continue
+		}
+		if e, ok := d.shortenItem(it, most, fmt.Sprintf("%d tokens, %d bytes in one item", it.tokens, size)); ok {
+			edits = append(edits, e)
 		}
 	}
 	return edits, nil

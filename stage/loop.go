@@ -75,8 +75,9 @@ func (r *run) openLoop(ctx context.Context) error {
 // it.
 func (r *run) turnRoom() int {
 	d := r.d
-	stay := d.keptTokens(0, d.LastUser+1)
-	before := min(d.Tokens(0, d.LastUser+1)-stay, r.goal.Target/4)
+	start := d.LastUser + 1
+	stay := d.keptTokens(0, start)
+	before := min(sum(d.messageWeights()[:start])-stay, r.goal.Target/4)
 	return max(r.goal.Target-r.fixed.Tokens-stay-before, d.Available/8)
 }
 

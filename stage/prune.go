@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,35 +44,38 @@ func (d *Draft) pruneOutput(ctx context.Context, need chat.Size) ([]plan.Edit, e
 
 // pruneCandidates lists old results and long arguments that may be pruned, oldest first.
 func (d *Draft) pruneCandidates() []item {
-	results := d.editableResults(0, d.Live)
 	protect := d.Config.PruneProtect
 	if !d.Config.FirmPruneProtect {
 		protect = min(protect, d.Available/4)
 	}
-	for _, r := range d.editableResults(d.Live, d.History.Len()) {
+	edge := d.Live // what stands before may be pruned
+	for _, r := range slices.Backward(d.editableResults(0, d.History.Len())) {
+		if protect <= 0 {
+			break
+		}
 		protect -= r.tokens
+		edge = min(edge, d.Outline.CutBefore(r.message))
 	}
-	end := len(results)
-	for end > 0 && protect > 0 {
-		end--
-		protect -= results[end].tokens
-	}
-	results = slices.DeleteFunc(results[:end], func(r item) bool {
-		return r.tokens < 48 || d.isExcepted(d.Call(r.message, r.index).Name)
-	})
-	edge := 0
-	if end > 0 && len(results) > 0 {
-		edge = results[len(results)-1].message
-	}
-	// Long arguments of calls that are as old as the oldest protected result.
+	var items []item
 	for p := range d.visibleParts(0, edge) {
-		if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && p.mask == nil && d.History.At(p.message).Role == chat.Assistant && d.mayMask(p.message, p.index) && !d.isExcepted(p.Name) {
-			results = append(results, d.asItem(p))
+		tool := p.Name
+		if p.Kind == chat.ToolResult {
+			tool = d.Call(p.message, p.index).Name
+		} else if p.Kind != chat.ToolCall || len(p.Args) <= 1200 || d.History.At(p.message).Role != chat.Assistant {
+			continue
+		}
+		if p.Signature != "" || p.mask != nil || !d.mayMask(p.message, p.index) || d.isExcepted(tool) {
+			continue
+		}
+		if it := d.asItem(p); it.tokens >= leastPruned {
+			items = append(items, it)
 		}
 	}
-	slices.SortStableFunc(results, func(a, b item) int { return cmp.Or(a.message-b.message, a.index-b.index) })
-	return results
+	return items
 }
+
+// leastPruned is the number of tokens below which a result is not worth an edit.
+const leastPruned = 48
 
 // leastThinking is the number of tokens below which reasoning is not worth an edit.
 const leastThinking = 16

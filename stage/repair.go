@@ -199,55 +199,34 @@ func (d *Draft) lateResults() map[callAt]callAt {
 	}
 	d.late = make(map[callAt]callAt)
 	open := make(map[string]callAt) // by id: a call that waits for its result
-	own := make(map[string]bool)    // ids of the calls that stand directly before
-	next := 0
 	for i := range d.History.Len() {
 		m := d.History.At(i)
-		if x := d.Outline.ExchangeOf(i); x < 0 || d.Outline.Exchanges[x].From == i {
-			clear(own)
-		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if p.Kind == chat.ToolCall {
-				own[p.ID] = true
+			if p.Kind == chat.ToolCall && p.ID != "" && m.Role == chat.Assistant {
+				open[p.ID] = callAt{i, k}
 			}
-			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult && !own[p.ID] {
-				d.late[at] = callAt{i, k}
-				delete(open, p.ID)
-			}
-		}
-		for ; next < len(d.Outline.Exchanges) && d.Outline.Exchanges[next].To == i+1; next++ {
-			x := &d.Outline.Exchanges[next]
-			calls := d.History.At(x.From).Parts
-			for k := range calls {
-				if c := &calls[k]; c.Kind == chat.ToolCall && c.ID != "" && slices.Contains(x.Open, c.ID) {
-					open[c.ID] = callAt{x.From, k}
+			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult {
+				if d.Outline.ExchangeOf(i) != d.Outline.ExchangeOf(at.message) {
+					d.late[at] = callAt{i, k}
 				}
+				delete(open, p.ID)
 			}
 		}
 	}
 	return d.late
 }
 
-// mendParted returns the edits for a view in which calls and the late results
-// that answer them were parted; none where something else is wrong with it.
+// mendParted returns the edits for a view in which calls and the results that answer
+// them were parted; none where something else is wrong with it.
 func (d *Draft) mendParted(v plan.View, problems []chat.Problem) []plan.Edit {
-	if len(problems) == 0 || slices.ContainsFunc(problems, func(p chat.Problem) bool { return p.Rule != chat.RuleOrphan && p.Rule != chat.RuleUnanswered }) {
+	if slices.ContainsFunc(problems, func(p chat.Problem) bool { return p.Rule != chat.RuleOrphan && p.Rule != chat.RuleUnanswered }) {
 		return nil
-	}
-	parted := make(map[plan.Ref]bool, 2*len(d.lateResults()))
-	for call, result := range d.lateResults() {
-		parted[plan.Ref{From: call.message, Part: call.part}] = true
-		parted[plan.Ref{From: result.message, Part: result.part}] = true
 	}
 	was := d.View
 	d.View = v
 	defer func() { d.View = was }()
-	edits := d.mendProblems(problems)
-	if len(edits) < len(problems) || slices.ContainsFunc(edits, func(e plan.Edit) bool { return !parted[e.Ref()] }) {
-		return nil
-	}
-	return edits
+	return d.mendProblems(problems)
 }
 
 // quoteOrphan turns a result that has no call before it into text, where it
@@ -276,16 +255,9 @@ func (d *Draft) quoteOrphan(i, part int, seen *chat.Part) plan.Edit {
 // not: nothing when they are the same.
 func (d *Draft) secondResult(i, part int) string {
 	p := &d.History.At(i).Parts[part]
-	x := d.Outline.ExchangeOf(i)
-	if x < 0 {
-		return quoteResult(p, p)
-	}
-	for m := d.Outline.Exchanges[x].From; m <= i; m++ {
-		parts := d.History.At(m).Parts
-		for k := range parts {
-			if (m < i || k < part) && parts[k].Kind == chat.ToolResult && parts[k].ID == p.ID && parts[k].Text == p.Text {
-				return ""
-			}
+	if x := d.Outline.ExchangeOf(i); x >= 0 {
+		if first := d.resultOf(d.Outline.Exchanges[x].From, p.ID); first != nil && first != p && first.Text == p.Text {
+			return ""
 		}
 	}
 	return quoteResult(p, p)

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/internal/ladder"
@@ -12,9 +13,7 @@ import (
 // no room.
 func composeFold(in *Input, prose string) (text, notes string, unbound int) {
 	limit := in.textLimit()
-	if prose != "" {
-		prose = in.Counter.Truncate(prose, limit*3/5)
-	}
+	prose = in.Counter.Truncate(prose, limit*3/5)
 	r := ladder.ReadRegion(in.History, in.From, in.To, in.Counter, in.Kinds)
 	form := r.Fill(ladder.Room{
 		Tokens: limit, From: in.From, To: in.To, Keep: in.Keep, Turn: in.Turn, Prose: prose, Focus: in.Focus,
@@ -29,11 +28,5 @@ func composeFold(in *Input, prose string) (text, notes string, unbound int) {
 // tinyText returns the text where there is room for a line only.
 func (in *Input) tinyText(limit int) string {
 	text := fmt.Sprintf("[Earlier messages %d-%d are left out.]", in.From+1, in.To)
-	if in.Counter.Text(text) <= limit {
-		return text
-	}
-	if text = in.Counter.Truncate(text, limit); text != "" {
-		return text
-	}
-	return "." // no counter counts less for anything
+	return cmp.Or(in.Counter.Truncate(text, limit), ".") // no counter counts less for anything
 }
