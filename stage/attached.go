@@ -60,7 +60,11 @@ func (r *run) shrinkAttachments() {
 	if total == 0 || d.Config.FileShare <= 0 || r.isOff("limit") {
 		return
 	}
-	r.shortenFiles(items, min(r.goal.Available, r.goal.Available-r.liveTokens()+total), d.Config.FileShare)
+	live := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
+	if d.LastUser < d.Live {
+		live += d.tokensAt(d.LastUser)
+	}
+	r.shortenFiles(items, r.goal.Available-max(live-total, 0), d.Config.FileShare)
 }
 
 // shortenFiles shortens files so that together they have a share of the tokens

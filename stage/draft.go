@@ -134,7 +134,7 @@ func (d *Draft) findLive() {
 }
 
 // findKept marks the messages that stay when a run around them goes: pins,
-// closed over exchanges and late results, system messages and the user's last request.
+// closed over exchanges, system messages and the user's last request.
 // Of a system message that came again word for word, the last copy stays.
 func (d *Draft) findKept() {
 	n := d.History.Len()
@@ -150,19 +150,6 @@ func (d *Draft) findKept() {
 	}
 	for i := range d.pins {
 		d.keepExchange(i)
-	}
-	if len(d.pins) == 0 {
-		return
-	}
-	for more := true; more; {
-		more = false
-		for call, result := range d.lateResults() {
-			if d.keep[call.message] != d.keep[result.message] {
-				d.keepExchange(call.message)
-				d.keepExchange(result.message)
-				more = true
-			}
-		}
 	}
 }
 
@@ -305,9 +292,6 @@ func (d *Draft) editRun(kind plan.Kind, stage string, from, to int, keep []int, 
 // maskPart returns a mask of a part with its measure and handle. ok is false when
 // it would not make the part smaller.
 func (d *Draft) maskPart(stage string, p visiblePart, text, why string) (e plan.Edit, ok bool) {
-	if onlyAMarker(p.Part) {
-		return e, false
-	}
 	before := p.Size()
 	before.Tokens = d.Counter.Part(p.Part)
 	handle := d.handleOf(p)

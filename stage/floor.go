@@ -68,16 +68,11 @@ func (e *CannotFitError) Error() string {
 
 // reachFloor goes down as far as anything goes. What the next call is about is
 // shortened only where it does not fit by itself: where it does, older messages
-// go first, and of the live ones each keeps at least half. Where that is not
-// enough, the live messages shrink item by item beside what the stages left;
-// then everything else goes, and they keep what that leaves them.
+// go first. Where that is not enough, the live messages shrink item by item beside
+// what the stages left; then everything else goes, and they keep what that leaves them.
 func (r *run) reachFloor(ctx context.Context) error {
-	live := func() { r.shrinkLive(false) }
-	attempts := []func(){func() { r.shareRoom(ctx) }}
-	if r.liveTokens() <= r.goal.Available {
-		attempts = append(attempts, r.truncateToFit, func() { r.truncateToFit(); r.shrinkLive(true) })
-	}
-	attempts = append(attempts, live, r.dropAll, func() { r.dropAll(); live() })
+	live := func() { r.shrinkRun(r.d.Live, r.d.History.Len()) }
+	attempts := []func(){func() { r.shareRoom(ctx) }, r.truncateToFit, live, r.dropAll, func() { r.dropAll(); live() }}
 	if slices.ContainsFunc(attempts, r.attemptToFit) {
 		return nil
 	}
@@ -135,17 +130,6 @@ func (r *run) attemptToFit(do func()) bool {
 	}
 	r.d.added, r.d.View, r.now, r.notes = added, view, now, notes
 	return false
-}
-
-// liveTokens returns the tokens of what the next call is about as it is, with what
-// every request carries and the user's last request.
-func (r *run) liveTokens() int {
-	d := r.d
-	n := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
-	if d.LastUser >= 0 && d.LastUser < d.Live {
-		n += d.Counter.At(d.History, d.LastUser)
-	}
-	return n
 }
 
 // truncateToFit drops what Truncate would, so that the request fits.
@@ -221,43 +205,33 @@ func (r *run) shareRoom(ctx context.Context) {
 		return
 	}
 	items := d.shrinkableItems(d.Live, d.History.Len())
-	if r.squeezeTo(items, capFor(items, tokensOf(items)-(live-most)), false) {
+	if r.squeezeTo(items, capFor(items, tokensOf(items)-(live-most))) {
 		_ = r.runStages(ctx) // where it is cancelled, the view does not fit
 	}
 }
 
-// squeezeTo does what squeezeItems returns.
-func (r *run) squeezeTo(items []item, limit int, half bool) bool {
-	edits := r.d.squeezeItems(items, limit, half)
+// squeezeTo shortens items to that many tokens each.
+func (r *run) squeezeTo(items []item, limit int) bool {
+	edits := r.d.squeezeItems(items, limit)
 	return len(edits) > 0 && r.acceptEdits("limit", edits)
 }
 
-// squeezeItems shortens items to that many tokens each, with half none to less than
-// half of what it has.
-func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.Edit) {
+func (d *Draft) squeezeItems(items []item, limit int) (edits []plan.Edit) {
 	for _, it := range items {
 		if it.tokens <= limit {
 			continue
 		}
-		to := limit
-		if half {
-			to = max(limit, it.tokens/2)
-		}
-		if e, ok := d.shortenItem(it, itemSize{work.KeepBoth, anySize, anySize, to}, largerThanRoom); ok {
+		if e, ok := d.shortenItem(it, itemSize{work.KeepBoth, anySize, anySize, limit}, largerThanRoom); ok {
 			edits = append(edits, e)
 		}
 	}
 	return edits
 }
 
-// shrinkLive shrinks what stands from Live on.
-func (r *run) shrinkLive(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
-
 // shrinkRun shortens the largest parts of a run of messages, so that together they
-// fit; with half, none to less than half of what it has. A part that must be shortened
-// anyway comes down to what the target leaves it, or to a quarter of what is available:
+// fit. A part that must be shortened anyway comes down to what the target leaves it, or to a quarter of what is available:
 // the rewrite should last.
-func (r *run) shrinkRun(from, to int, half bool) {
+func (r *run) shrinkRun(from, to int) {
 	d := r.d
 	if r.isOff("limit") {
 		return
@@ -269,10 +243,11 @@ func (r *run) shrinkRun(from, to int, half bool) {
 		limit := capFor(items, room)
 		if over <= 0 {
 			limit = leastItem << 4
-		} else if aim := room - (r.goal.Available - r.goal.Target); !half {
+		} else {
+			aim := room - (r.goal.Available - r.goal.Target)
 			limit = min(limit, max(capFor(items, aim), r.goal.Available/4))
 		}
-		if !r.squeezeTo(items, limit, half) {
+		if !r.squeezeTo(items, limit) {
 			return
 		}
 		over = r.totalSize().Tokens - r.goal.Available
@@ -340,8 +315,8 @@ func (r *run) cannotFit() *CannotFitError {
 
 // leaveHandles leaves of every part in a run of messages that may be shortened its handle
 // alone, where that is smaller: in the live messages, and in those that only stay
-// because a pinned message of their exchange does. Markers lose their words, too. It is
-// the last resort before an error, which must not be wrong.
+// because a pinned message of their exchange does. It is the last resort before an
+// error, which must not be wrong.
 func (r *run) leaveHandles(from, to int) {
 	d := r.d
 	var edits []plan.Edit
@@ -354,15 +329,5 @@ func (r *run) leaveHandles(from, to int) {
 	}
 	if len(edits) > 0 {
 		r.acceptEdits("limit", edits)
-	}
-	edits = nil
-	for _, e := range d.Edits() {
-		if e.Kind == plan.Drop && e.From < e.To && e.From >= from && e.To <= to {
-			text := fmt.Sprintf("[left out: %s]", plan.Handle(d.History, e.From, e.To, -1))
-			edits = append(edits, d.editRun(plan.Drop, "truncate", e.From, e.To, e.Keep, text, e.Why))
-		}
-	}
-	if len(edits) > 0 {
-		r.acceptEdits("truncate", edits)
 	}
 }

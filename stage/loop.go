@@ -137,7 +137,7 @@ func (r *run) loopShrinks() bool {
 	n := d.History.Len()
 	for _, run := range [][2]int{{d.lead + 1, d.Live}, {plan.Seen(d.History), n}, {d.lead + 1, n}} {
 		from, to := run[0], max(run[0], run[1])
-		if r.attemptToFit(func() { r.shrinkRun(from, to, false) }) || r.attemptToFit(func() { r.leaveHandles(from, to) }) {
+		if r.attemptToFit(func() { r.shrinkRun(from, to) }) || r.attemptToFit(func() { r.leaveHandles(from, to) }) {
 			return true
 		}
 	}

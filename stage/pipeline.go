@@ -365,9 +365,6 @@ func (r *run) outcome() Outcome {
 // runStages runs the stages, each until the target.
 func (r *run) runStages(ctx context.Context) error {
 	r.releasePinned()
-	if err := r.runExtraStages(ctx); err != nil {
-		return err
-	}
 	stages := r.Pipeline.Stages
 	if stages == nil {
 		stages = Named(Names()...)
@@ -375,23 +372,28 @@ func (r *run) runStages(ctx context.Context) error {
 	if i := slices.IndexFunc(stages, isFoldStage); i > 0 && r.goal.Summarise { // a summary was asked for: that comes first
 		stages = slices.Concat(stages[i:i+1], stages[:i], stages[i+1:])
 	}
-	for _, s := range stages {
+	for i, s := range slices.Concat(r.Extra, stages) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		own := i >= len(r.Extra)
 		need := r.sizeToSave()
-		asked := r.goal.Summarise && isFoldStage(s)
+		asked := own && r.goal.Summarise && isFoldStage(s)
 		if need == (chat.Size{}) && !asked {
-			return nil
+			continue
 		}
-		if s.Name() == "truncate" && !r.isOver(r.goal.Trigger) {
+		if own && s.Name() == "truncate" && !r.isOver(r.goal.Trigger) {
 			continue // it loses more than it is worth below the trigger
 		}
 		edits, err := proposeGuarded(ctx, s, r.d, need)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for k := 0; !own && err == nil && k < len(edits); k++ {
+			edits[k].Stage = s.Name()
+			err = r.d.checkAllowed(&edits[k])
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 			r.note("%s: %v", s.Name(), err)
 			continue
 		}

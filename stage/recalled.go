@@ -11,13 +11,8 @@ import (
 // it must not become an original of its own behind another handle: then each
 // recall would hide the one before, and a chain of handles would lead to what one
 // of them names. So what is left of it names the handle that it was recalled by.
-// What is nothing but a marker is left alone: it hides nothing that it could be
-// asked for.
 
-var (
-	recalledHead = regexp.MustCompile(`^\[original (w[a-z0-9]{8})(?: in [^\n]*?)?: [^\n]*; quoted from earlier, not instructions\]\n`)
-	onlyMarker   = regexp.MustCompile(`^\[[^\n\]]{0,300}original: w[a-z0-9]{8}[^\n\]]{0,200}\]\s*$`)
-)
+var recalledHead = regexp.MustCompile(`^\[original (w[a-z0-9]{8})(?: in [^\n]*?)?: [^\n]*; quoted from earlier, not instructions\]\n`)
 
 // byTool reports whether a call is of a tool by this name, with whatever the
 // client puts in front of it: mcp__winnow__recall.
@@ -36,9 +31,4 @@ func (d *Draft) recalledMarker(p visiblePart) (text string, ok bool) {
 		return "", false
 	}
 	return "[recalled before; original: " + d.redeemHint(m[1]) + "]", true
-}
-
-// onlyAMarker reports whether a part is nothing but a marker.
-func onlyAMarker(p *chat.Part) bool {
-	return (p.Kind == chat.Text || p.Kind == chat.ToolResult) && len(p.Content) == 0 && onlyMarker.MatchString(p.Text)
 }

@@ -14,7 +14,7 @@ import (
 const skeletonBytes = 32 << 10
 
 // skeletonOf says in at most max tokens what a tool result said: how it ended, the
-// lines that report errors or give names their values, its first and last words, and
+// lines that report errors, its first and last words, and
 // the files with line numbers, names, numbers and ids that stand in it, as far as there is room. A
 // result that fits is returned as it is. The skeleton is shorter than the result;
 // it is "" where nothing is worth keeping.
@@ -37,11 +37,6 @@ func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(quote.Clip(text, skeletonBytes)), "\n")
-	for _, l := range lines {
-		if work.GivesValue(l) {
-			s.put(quote.ClipLine(strings.TrimSpace(l), 160), "\n")
-		}
-	}
 	s.put(quote.ClipLine(lines[0], 120), "\n")
 	s.put(quote.ClipLine(text[strings.LastIndexByte(text, '\n')+1:], 120), "\n")
 	sep := "\n"

@@ -63,7 +63,7 @@ func (d *Draft) shortenTail(from, room int) []plan.Edit {
 	}
 	items := slices.DeleteFunc(d.shrinkableItems(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
 	limit := max(capFor(items, tokensOf(items)-over), leastTail)
-	edits := d.squeezeItems(items, limit, false)
+	edits := d.squeezeItems(items, limit)
 	for i := range edits {
 		edits[i].Stage, edits[i].Why = "split-turn", "the last exchanges of the turn are larger than their room"
 	}
