@@ -124,13 +124,10 @@ func (d *Draft) findLive() {
 			}
 		}
 	}
-	i := max(n-1, 0)
 	if n > 0 {
-		if x := d.Outline.ExchangeOf(i); x >= 0 {
-			i = d.Outline.Exchanges[x].From
-		}
+		d.live, _ = d.exchangeAround(n - 1)
 	}
-	d.Live, d.live = i, i
+	d.Live = d.live
 }
 
 // findKept marks the messages that stay when a run around them goes: pins,
@@ -149,19 +146,18 @@ func (d *Draft) findKept() {
 		}
 	}
 	for i := range d.pins {
-		d.keepExchange(i)
+		for from, to := d.exchangeAround(i); from < to; from++ {
+			d.keep[from] = true
+		}
 	}
 }
 
-// keepExchange marks message i, and the exchange that it belongs to, to stay.
-func (d *Draft) keepExchange(i int) {
-	from, to := i, i+1
+// exchangeAround returns the exchange that message i belongs to, or that message alone.
+func (d *Draft) exchangeAround(i int) (from, to int) {
 	if x := d.Outline.ExchangeOf(i); x >= 0 {
-		from, to = d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
+		return d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
 	}
-	for k := from; k < to; k++ {
-		d.keep[k] = true
-	}
+	return i, i + 1
 }
 
 // Pinned reports whether the part of message i must not be edited. A part of

@@ -94,7 +94,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 		return nil
 	}
 	if r.isOver(r.goal.Try) {
-		return r.blameSwitchedOff(r.pinnedLoop(r.cannotFit()))
+		return r.blameSwitchedOff(r.cannotFit())
 	}
 	if !r.goal.Ceiling {
 		r.note("what must stay may not fit: it fits only if the estimate is too high")
@@ -310,6 +310,12 @@ func (r *run) cannotFit() *CannotFitError {
 		}
 	}
 	slices.SortStableFunc(e.Items, func(a, b FloorItem) int { return b.Tokens - a.Tokens })
+	if n := d.History.Len(); d.lead >= 0 && d.keep[n-1] && n-1 != d.LastUser {
+		e.Items = slices.Insert(e.Items, 0, FloorItem{
+			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking depends on everything before it; unpin it, or wait for the end of the turn", n-1),
+			Tokens: d.Tokens(d.Live, n),
+		})
+	}
 	return e
 }
 

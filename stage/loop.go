@@ -2,8 +2,6 @@ package stage
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -106,7 +104,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 		if r.loopShrinks() || !r.mustWait() {
 			return false, nil
 		}
-		return false, r.pinnedLoop(r.cannotFit())
+		return false, r.cannotFit()
 	}
 	room := r.turnRoom()
 	var edits []plan.Edit
@@ -142,16 +140,4 @@ func (r *run) loopShrinks() bool {
 		}
 	}
 	return false
-}
-
-// pinnedLoop adds to an error that a pin keeps the open loop as it is.
-func (r *run) pinnedLoop(err *CannotFitError) *CannotFitError {
-	d := r.d
-	if n := d.History.Len(); d.lead >= 0 && n > 0 && d.keep[n-1] && n-1 != d.LastUser {
-		err.Items = slices.Insert(err.Items, 0, FloorItem{
-			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking depends on everything before it; unpin it, or wait for the end of the turn", n-1),
-			Tokens: d.Tokens(d.Live, n),
-		})
-	}
-	return err
 }

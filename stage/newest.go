@@ -19,10 +19,7 @@ func (d *Draft) newestCut() int {
 	if n == 0 || !d.History.At(n-1).Has(chat.ToolResult) {
 		return 0
 	}
-	from := n - 1
-	if x := d.Outline.ExchangeOf(from); x >= 0 {
-		from = d.Outline.Exchanges[x].From
-	}
+	from, _ := d.exchangeAround(n - 1)
 	var shown strings.Builder // by the view, of this exchange and in texts
 	for i := range d.View.Len() {
 		o := d.View.Origin(i)

@@ -250,14 +250,13 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 			return Outcome{}, err
 		}
 	}
-	before, start := *run, *d
-	before.d = &start // the stages work on d itself
+	before := run.copyRun()
 	run.leaveOutdated()
 	run.shrinkAttachments()
 	if err := run.runStages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.isOver(goal.Available) && (run.isSmaller(&before) || goal.Summarise && (d.again || !before.isSmaller(run))) {
+	if !run.isOver(goal.Available) && (run.isSmaller(before) || goal.Summarise && (d.again || !before.isSmaller(run))) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the

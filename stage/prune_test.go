@@ -129,26 +129,6 @@ func TestPruneNeverLonger(t *testing.T) {
 	}
 }
 
-func TestPruneThinkingOfEarlierTurns(t *testing.T) {
-	thinks := func(s string) chat.Message {
-		return chat.Message{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Thinking, Text: lines(s, 30)}, {Kind: chat.Text, Text: "said " + s}}}
-	}
-	h := of(shellWork(10).Messages(), thinks("earlier"), user("next"), thinks("current"), pair(1, "x"))
-	out := pruneAll(nil).run(t, h)
-	contains(t, "the view", text(out.View), "said earlier", "said current", "current line 0 ")
-	lacks(t, "the view", text(out.View), "earlier line 0 ")
-}
-
-func TestPruneLongArguments(t *testing.T) {
-	h := of(user("go"), did("1", "write_file", fmt.Sprintf(`{"path":"main.go","content":%q}`, lines("code", 100)), "written"), shellWork(4).Messages()[1:], said("ok"), user("next"))
-	out := pruneAll(nil).run(t, h)
-	args := out.View.At(1).Parts[0].Args
-	contains(t, "the arguments", args, `"path":"main.go"`, "code line 0 ", "original: w")
-	if len(args) > 1000 {
-		t.Errorf("%d bytes of arguments are left", len(args))
-	}
-}
-
 func TestPruneLeavesPinsAndLive(t *testing.T) {
 	h := shellWork(10) // the last exchange is live
 	j := pruneAll(nil)

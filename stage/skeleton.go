@@ -13,7 +13,7 @@ import (
 // skeletonBytes is how much of a result is looked at for its names.
 const skeletonBytes = 32 << 10
 
-// skeletonOf says in at most max tokens what a tool result said: how it ended, the
+// skeletonOf says in at most max tokens what a tool result said: the
 // lines that report errors, its first and last words, and
 // the files with line numbers, names, numbers and ids that stand in it, as far as there is room. A
 // result that fits is returned as it is. The skeleton is shorter than the result;
@@ -27,9 +27,6 @@ func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 		return text
 	}
 	s := skeleton{left: max, bytes: len(text) * 3 / 4, count: count}
-	if _, exit, known := work.Status(result); known && exit != 0 {
-		s.put(fmt.Sprintf("exit %d", exit), "\n")
-	}
 	text = quote.Clean(work.Body(text))
 	for _, l := range work.ErrorLines(text, 6) {
 		if s.put(quote.ClipLine(l, 160), "\n"); s.left < max/2 { // the rest is for what else it said

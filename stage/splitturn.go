@@ -35,17 +35,18 @@ func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, err
 		end = exchanges[len(exchanges)-d.Config.Tail].From
 	}
 	var edits []plan.Edit
-	room := d.Target - d.fixed
-	if d.LastUser >= 0 {
-		room -= d.Tokens(d.LastUser, start)
-	}
+	room := d.Target - d.fixed - d.Tokens(max(d.LastUser, 0), start)
 	share, _ := SummaryRoom(d.Available)
 	if e, ok := d.turnFold(ctx, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
-	if need.Tokens > 0 {
-		edits = append(edits, d.shortenTail(end, room)...)
+	if over := sum(d.messageWeights()[end:]) - room; need.Tokens > 0 && over > 0 {
+		tail := d.shrinkableItems(end, max(end, d.Live))
+		for _, e := range d.squeezeItems(tail, max(capFor(tail, tokensOf(tail)-over), leastTail)) {
+			e.Stage, e.Why = "split-turn", "the last exchanges of the turn are larger than their room"
+			edits = append(edits, e)
+		}
 	}
 	return edits, nil
 }
@@ -53,22 +54,6 @@ func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, err
 // leastTail is the number of tokens to which items of the tail are shortened
 // at the most.
 const leastTail = 128
-
-// shortenTail shortens the largest items from message from on, so that all of them
-// have at most room tokens.
-func (d *Draft) shortenTail(from, room int) []plan.Edit {
-	over := sum(d.messageWeights()[from:]) - room
-	if over <= 0 {
-		return nil
-	}
-	items := slices.DeleteFunc(d.shrinkableItems(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
-	limit := max(capFor(items, tokensOf(items)-over), leastTail)
-	edits := d.squeezeItems(items, limit)
-	for i := range edits {
-		edits[i].Stage, edits[i].Why = "split-turn", "the last exchanges of the turn are larger than their room"
-	}
-	return edits
-}
 
 // turnRun is the part of a turn that becomes one message: messages from to to-1;
 // most is how many tokens it may have. Of the results of the newest exchanges up to
@@ -145,10 +130,8 @@ func firstListed(steps []step, room int) int {
 // newest may have, the head and the tail are left.
 func (d *Draft) describeSteps(a, b int, keep []int, whole int, mark string) (steps []step, calls int) {
 	for i := b; i > a; {
-		from := i - 1
-		if x := d.Outline.ExchangeOf(from); x >= 0 {
-			from = max(a, d.Outline.Exchanges[x].From)
-		}
+		from, _ := d.exchangeAround(i - 1)
+		from = max(a, from)
 		if !containsSorted(keep, from) {
 			n, text := d.describeStep(from, i, whole, mark)
 			size := d.Counter.Text(text) + 1
@@ -174,9 +157,8 @@ func (d *Draft) summarizeEarlier(ctx context.Context, a, b int, keep []int, max 
 	if b <= a || max < leastFold/2 {
 		return ""
 	}
-	inside, _ := slices.BinarySearch(keep, b)
 	out, err := d.summarizeFold(ctx, summary.Input{
-		History: d.History, From: a, To: b, Keep: keep[:inside:inside], Turn: a, Focus: d.Config.Focus,
+		History: d.History, From: a, To: b, Keep: keep, Turn: a, Focus: d.Config.Focus,
 		Max: max, Counter: d.Counter, Kinds: d.Kinds,
 	})
 	if err != nil {

@@ -60,10 +60,8 @@ func (d *Draft) truncateTurns(_ context.Context, need chat.Size) ([]plan.Edit, e
 	drop(start, older, least, func(i int) int { return d.Outline.Turns[d.Outline.TurnOf(i)].To })
 	if d.LastUser >= 0 {
 		drop(behindRuns(d.LastUser+1, d.Live), d.Live, 0, func(i int) int {
-			if x := d.Outline.ExchangeOf(i); x >= 0 {
-				return d.Outline.Exchanges[x].To
-			}
-			return i + 1
+			_, to := d.exchangeAround(i)
+			return to
 		})
 	}
 	return edits, nil
@@ -96,10 +94,7 @@ func (d *Draft) firstExchange(w []int, before int) int {
 	}
 	end := 1
 	if end < before {
-		end++
-		if x := d.Outline.ExchangeOf(1); x >= 0 {
-			end = d.Outline.Exchanges[x].To
-		}
+		_, end = d.exchangeAround(1)
 	}
 	if end > before {
 		return 0
