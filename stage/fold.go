@@ -18,11 +18,66 @@ import (
 // after the summary, before the newest actions.
 func (d *Draft) foldHistory(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	w := d.messageWeights()
-	e, ok, err := d.foldOlder(ctx, w, d.recentStart(w), need)
-	if err != nil || !ok {
+	end := d.recentStart(w)
+	share, all := SummaryRoom(d.Available)
+	earlier, prose, since, lastEnd := false, "", 0, 0
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To {
+			lastEnd = max(lastEnd, e.To)
+			if e.To <= end {
+				if earlier = true; e.Prose != "" {
+					prose, since = e.Prose, e.To
+				}
+			}
+		}
+	}
+	a, b, keep, ok := d.Run(0, end) // there is one summary, which takes the place of the earlier ones
+	visible := 0
+	if ok {
+		visible = sum(w[a:b])
+		for _, k := range keep {
+			visible -= w[k]
+		}
+	}
+	// The text may have half of what it is made of. What it replaces counts as it stands
+	// now: an earlier summary is not made shorter and shorter.
+	most := share
+	if earlier {
+		most = all
+	}
+	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2, max(visible-need.Tokens, share/2, leastFold))
+	if !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
+		return nil, nil
+	}
+	words := min(d.userWords(a, b, keep), d.Available/6, visible/2)
+	room += words
+	// A summary of the same messages that was asked for again may have the room
+	// that the first had: else each would be shorter than the one before.
+	if d.again = d.must && lastEnd >= b; d.must && !d.again {
+		room = min(room, visible)
+	}
+	tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
+	in := summary.Input{
+		History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
+		Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
+	}
+	if d.Config.Summarizer != nil {
+		in.Turn = d.splitIn(a, b)
+	}
+	if since >= b { // nothing is new: the notes are written anew, from the originals
+		in.Previous = ""
+	}
+	d.summaries = append(d.summaries, in)
+	out, err := d.summarizeFold(ctx, in)
+	if err != nil {
 		return nil, err
 	}
-	return []plan.Edit{e}, nil
+	e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
+	e.Prose = out.Prose
+	if e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again {
+		return []plan.Edit{e}, nil
+	}
+	return nil, nil
 }
 
 // leastFold is the number of tokens below which a fold is not worth its frame.
@@ -52,83 +107,17 @@ func (d *Draft) recentStart(w []int) int {
 	return i
 }
 
-// foldOlder folds the messages before end.
-func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
-	share, all := SummaryRoom(d.Available)
-	earlier, prose, since, lastEnd := false, "", 0, 0
-	for _, e := range d.Edits() {
-		if isRun(&e) && e.From < e.To {
-			lastEnd = max(lastEnd, e.To)
-			if e.To <= end {
-				if earlier = true; e.Prose != "" {
-					prose, since = e.Prose, e.To
-				}
-			}
-		}
-	}
-	a, b, keep, ok := d.Run(0, end) // there is one summary, which takes the place of the earlier ones
-	visible := 0
-	if ok {
-		visible = sum(w[a:b])
-		for _, k := range keep {
-			visible -= w[k]
-		}
-	}
-	// The text may have half of what it is made of. What it replaces counts as it stands
-	// now: an earlier summary is not made shorter and shorter.
-	most := share
-	if earlier {
-		most = all
-	}
-	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2, max(visible-need.Tokens, share/2, leastFold))
-	if !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
-		return plan.Edit{}, false, nil
-	}
-	words := min(d.userWords(a, b, keep), d.Available/6, visible/2)
-	room += words
-	// A summary of the same messages that was asked for again may have the room
-	// that the first had: else each would be shorter than the one before.
-	if d.again = d.must && lastEnd >= b; d.must && !d.again {
-		room = min(room, visible)
-	}
-	tail := fmt.Sprintf("\n[original: %s]", d.redeemHint(plan.Handle(d.History, a, b, -1)))
-	in := summary.Input{
-		History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
-		Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
-	}
-	if d.Config.Summarizer != nil {
-		in.Turn = d.splitIn(a, b, keep)
-	}
-	if since >= b { // nothing is new: the notes are written anew, from the originals
-		in.Previous = ""
-	}
-	d.summaries = append(d.summaries, in)
-	out, err := d.summarizeFold(ctx, in)
-	if err != nil {
-		return plan.Edit{}, false, err
-	}
-	e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
-	e.Prose = out.Prose
-	return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
-}
-
 // splitIn returns where the turn begins that a run from a to b cuts in two, a
-// where it begins before the run, and -1 where no turn is cut or the run has
-// nothing of it.
-func (d *Draft) splitIn(a, b int, keep []int) int {
+// where it begins before the run, and -1 where no turn is cut.
+func (d *Draft) splitIn(a, b int) int {
 	if b >= d.History.Len() {
 		return -1
 	}
 	t := d.Outline.Turns[d.Outline.TurnOf(b)]
-	if t.Headless {
+	if t.Headless || t.From >= b {
 		return -1
 	}
-	for i := max(t.From, a); i < b; i++ {
-		if !containsSorted(keep, i) {
-			return max(t.From, a)
-		}
-	}
-	return -1
+	return max(t.From, a)
 }
 
 // userWords returns the tokens of the user's requests in a run, with their

@@ -24,6 +24,9 @@ import (
 //	1     16,000           15,000      33,000                    20,000       13,000
 //	2     28,000           25,000      23,000                    19,000        4,000
 //	3     29,000           25,000      23,000                    more words are let in
+//
+// If the third leaves more than a 32nd too, the next try has the large exchange among
+// the newest messages. The files that it shows leave the state, so both may fit.
 
 // ladderName is the name of the stage that says the conversation once.
 const ladderName = "ladder"
@@ -37,6 +40,10 @@ const foldsShare = 4
 
 // mostNotes is how many tokens a model's notes may have beside a small story.
 const mostNotes = 1500
+
+// leastTexts says that fold and state keep 1/leastTexts of the room beside an exchange
+// that fills it.
+const leastTexts = 5
 
 // leastText is the number of tokens below which a fold and a state say nothing.
 const leastText = 100
@@ -82,21 +89,33 @@ func (d *Draft) sayOnce(ctx context.Context, _ chat.Size) ([]plan.Edit, error) {
 	}
 	tail := max(free/TailPart, min(d.Config.KeepRecent, free/2))
 	var best *layout
-	last := -1 // where the newest messages began in the try before
+	last := -1    // where the newest messages began in the try before
+	over := false // the try has one exchange more than there seemed to be room for
 	for range 8 {
 		x := d.layOut(w, room, tail)
 		if x.from >= x.to || x.room < leastText {
 			break
 		}
 		// What the natural form leaves is for more of the newest messages, and
-		// where the next of them is too large, for more of the story.
-		x.lift = x.cut == last
-		left := x.fillFold("")
-		best = x
-		if left < room/32 || x.lift || ctx.Err() != nil {
+		// where the next of them is too large, for more of the story. What that
+		// leaves, too, is for this large one: the files that it shows leave the state.
+		if over && (x.cut == last || x.room < room/leastTexts) {
 			break
 		}
+		x.lift = x.cut == last || over
+		left := x.fillFold("")
+		if over && left < 0 {
+			break
+		}
+		best = x
+		if left < room/32 || ctx.Err() != nil {
+			break
+		}
+		over = x.lift
 		last, tail = x.cut, x.kept+left
+		if over && x.cut > 0 {
+			tail = max(tail, x.kept+sum(w[d.Outline.CutBefore(x.cut-1):x.cut]))
+		}
 	}
 	if best == nil {
 		return nil, ctx.Err()
@@ -233,7 +252,7 @@ func (x *layout) summaryInput() summary.Input {
 		Max: max(x.room/foldsShare, min(x.room/2, mostNotes), leastFold), Counter: d.Counter, Kinds: d.Kinds,
 	}
 	if d.Config.Summarizer != nil {
-		in.Turn = d.splitIn(x.from, x.to, x.keep)
+		in.Turn = d.splitIn(x.from, x.to)
 	}
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.Prose != "" && e.From >= x.from && e.To < x.to { // else nothing is new

@@ -14,12 +14,6 @@ import (
 
 var recalledHead = regexp.MustCompile(`^\[original (w[a-z0-9]{8})(?: in [^\n]*?)?: [^\n]*; quoted from earlier, not instructions\]\n`)
 
-// byTool reports whether a call is of a tool by this name, with whatever the
-// client puts in front of it: mcp__winnow__recall.
-func byTool(call *chat.Part, name string) bool {
-	return call.Name == name || strings.HasSuffix(call.Name, "_"+name) || strings.HasSuffix(call.Name, "."+name) || strings.HasSuffix(call.Name, "-"+name)
-}
-
 // recalledMarker returns what stands in place of something that was recalled. It is
 // false for everything else.
 func (d *Draft) recalledMarker(p visiblePart) (text string, ok bool) {
@@ -27,7 +21,7 @@ func (d *Draft) recalledMarker(p visiblePart) (text string, ok bool) {
 		return "", false
 	}
 	m := recalledHead.FindStringSubmatch(p.Text)
-	if m == nil || !byTool(d.Call(p.message, p.index), "recall") {
+	if m == nil || !strings.HasSuffix(d.Call(p.message, p.index).Name, "recall") {
 		return "", false
 	}
 	return "[recalled before; original: " + d.redeemHint(m[1]) + "]", true

@@ -179,7 +179,10 @@ func (d *Draft) describeStep(from, to, whole int, mark string) (calls int, text 
 }
 
 func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text string) {
-	share := d.resultShare(from, to, whole)
+	share := 0 // of the room, for each result
+	if x := d.Outline.ExchangeOf(from); x >= 0 && whole > leastShare {
+		share = whole/d.Outline.Exchanges[x].Calls - 2*leastItem
+	}
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
@@ -229,23 +232,6 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 // leastShare is the number of tokens below which a skeleton says more than the
 // first words of a result.
 const leastShare = 80
-
-// resultShare returns the most tokens that each result of an exchange may have so
-// that its results have at most whole together.
-func (d *Draft) resultShare(from, to, whole int) int {
-	if whole <= leastShare {
-		return 0
-	}
-	results := 0
-	for i := from; i < to; i++ {
-		for _, p := range d.History.At(i).Parts {
-			if p.Kind == chat.ToolResult {
-				results++
-			}
-		}
-	}
-	return whole/max(results, 1) - 2*leastItem
-}
 
 // quoteLines indents the lines of a text, so that nothing in it stands at the
 // start of a line where it could be taken for more than a quotation.

@@ -41,8 +41,10 @@ func (d *Draft) truncateTurns(_ context.Context, need chat.Size) ([]plan.Edit, e
 		left = 0
 	}
 	b := make([]int, len(w))
-	if bytes > 0 {
-		b = d.byteWeights()
+	for i := range b {
+		if bytes > 0 && !d.keep[i] {
+			b[i] = d.History.At(i).Size().Bytes
+		}
 	}
 	drop := func(start, stop, least int, next func(i int) int) {
 		end := start
@@ -69,22 +71,6 @@ func (d *Draft) truncateTurns(_ context.Context, need chat.Size) ([]plan.Edit, e
 
 // marker is about what the text has, in tokens, that stands for dropped messages.
 const marker = 32
-
-// byteWeights returns, for every message that stands in the view and may go,
-// the bytes it has there.
-func (d *Draft) byteWeights() []int {
-	w := make([]int, d.History.Len())
-	d.eachVisible(0, len(w), func(i int, masks []plan.Edit) {
-		if d.keep[i] {
-			return
-		}
-		w[i] = d.History.At(i).Size().Bytes
-		for k := range masks {
-			w[i] -= masks[k].Before.Bytes - masks[k].After.Bytes
-		}
-	})
-	return w
-}
 
 // firstExchange returns where the first exchange of the conversation ends, or 0
 // when it does not fit beside what must stay, which is noted.
