@@ -32,7 +32,7 @@ func (d *Draft) attachedFiles() []item {
 // state has them as they are, where they fit into half of the room.
 func (r *run) leaveOutdated() {
 	d := r.d
-	if d.LastUser < 0 || r.isOff("limit") || !r.Says() {
+	if d.LastUser < 0 || !r.Says() {
 		return
 	}
 	changed := d.ladderReading().ChangedParts(d.LastUser, (d.Target-d.fixed)/2)
@@ -47,9 +47,7 @@ func (r *run) leaveOutdated() {
 			edits = append(edits, e)
 		}
 	}
-	if len(edits) > 0 {
-		r.acceptEdits("limit", edits)
-	}
+	r.acceptEdits("limit", edits)
 }
 
 // shrinkAttachments shortens attached files to their share of what remains.
@@ -57,7 +55,7 @@ func (r *run) shrinkAttachments() {
 	d := r.d
 	items := d.attachedFiles()
 	total := tokensOf(items)
-	if total == 0 || d.Config.FileShare <= 0 || r.isOff("limit") {
+	if total == 0 || d.Config.FileShare <= 0 {
 		return
 	}
 	live := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
@@ -85,7 +83,7 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) {
 			edits = append(edits, e)
 		}
 	}
-	if len(edits) > 0 && r.acceptEdits("limit", edits) {
+	if r.acceptEdits("limit", edits) {
 		r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
 	}
 }

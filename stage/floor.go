@@ -85,7 +85,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 			shrink()
 		}
 	}
-	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) && !r.isOff("limit") { // whatever their share is
+	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) { // whatever their share is
 		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
@@ -134,17 +134,12 @@ func (r *run) attemptToFit(do func()) bool {
 
 // truncateToFit drops what Truncate would, so that the request fits.
 func (r *run) truncateToFit() {
-	if r.isOff("truncate") {
-		return
-	}
 	need := r.totalSize().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
 	if r.goal.Bytes == 0 {
 		need.Bytes = 0
 	}
-	need.Images = 0
-	if edits, err := r.d.truncateTurns(context.Background(), need); err == nil && len(edits) > 0 {
-		r.acceptEdits("truncate", edits)
-	}
+	edits, _ := r.d.truncateTurns(context.Background(), need)
+	r.acceptEdits("truncate", edits)
 }
 
 // keptSystem lists the system messages that stay though nothing pins them.
@@ -171,18 +166,14 @@ func (r *run) dropSystem() {
 		r.dropAll()
 		return !r.isOver(r.goal.Available)
 	}
-	if len(system) > 0 && !r.isOff("truncate") {
+	if len(system) > 0 {
 		without(sort.Search(len(system), without))
 	}
 }
 
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
-	d := r.d
-	if r.isOff("truncate") {
-		return
-	}
-	if e, ok := d.dropRun("truncate", 0, d.Live); ok { // the user's last request is kept inside
+	if e, ok := r.d.dropRun("truncate", 0, r.d.Live); ok { // the user's last request is kept inside
 		r.acceptEdits("truncate", []plan.Edit{e})
 	}
 }
@@ -201,7 +192,7 @@ func (r *run) shareRoom(ctx context.Context) {
 	live, before := sum(w[d.Live:]), sum(w[:d.Live])
 	room := min(r.goal.Target, r.goal.Available) - r.fixed.Tokens
 	most := max(room*2/3, room-before)
-	if live <= most || before < leastFold || r.isOff("limit") || r.Pipeline.Stages == nil || !r.Says() {
+	if live <= most || before < leastFold || r.Pipeline.Stages == nil || !r.Says() {
 		return
 	}
 	items := d.shrinkableItems(d.Live, d.History.Len())
@@ -212,8 +203,7 @@ func (r *run) shareRoom(ctx context.Context) {
 
 // squeezeTo shortens items to that many tokens each.
 func (r *run) squeezeTo(items []item, limit int) bool {
-	edits := r.d.squeezeItems(items, limit)
-	return len(edits) > 0 && r.acceptEdits("limit", edits)
+	return r.acceptEdits("limit", r.d.squeezeItems(items, limit))
 }
 
 func (d *Draft) squeezeItems(items []item, limit int) (edits []plan.Edit) {
@@ -229,13 +219,10 @@ func (d *Draft) squeezeItems(items []item, limit int) (edits []plan.Edit) {
 }
 
 // shrinkRun shortens the largest parts of a run of messages, so that together they
-// fit. A part that must be shortened anyway comes down to what the target leaves it, or to a quarter of what is available:
-// the rewrite should last.
+// fit. A part that must be shortened anyway comes down to what the target leaves it, or
+// to a quarter of what is available: the rewrite should last.
 func (r *run) shrinkRun(from, to int) {
 	d := r.d
-	if r.isOff("limit") {
-		return
-	}
 	over := r.totalSize().Tokens - r.goal.Available
 	for round := range 3 {
 		items := d.shrinkableItems(from, to)
@@ -324,16 +311,11 @@ func (r *run) cannotFit() *CannotFitError {
 // because a pinned message of their exchange does. It is the last resort before an
 // error, which must not be wrong.
 func (r *run) leaveHandles(from, to int) {
-	d := r.d
 	var edits []plan.Edit
-	if !r.isOff("limit") {
-		for _, it := range d.shrinkableItems(from, to) {
-			if e, ok := d.shortenItem(it, itemSize{}, largerThanRoom); ok {
-				edits = append(edits, e)
-			}
+	for _, it := range r.d.shrinkableItems(from, to) {
+		if e, ok := r.d.shortenItem(it, itemSize{}, largerThanRoom); ok {
+			edits = append(edits, e)
 		}
 	}
-	if len(edits) > 0 {
-		r.acceptEdits("limit", edits)
-	}
+	r.acceptEdits("limit", edits)
 }

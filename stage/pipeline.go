@@ -408,13 +408,14 @@ func (r *run) runStages(ctx context.Context) error {
 // isFoldStage reports whether a stage makes a summary of older messages.
 func isFoldStage(s Stage) bool { return s.Name() == "fold" || s.Name() == ladderName }
 
-// acceptEdits takes the edits of a stage over into the draft, unless they break a
-// rule or do not make the view smaller.
+// acceptEdits takes edits over into the draft that no stage proposed, in the name of one
+// that nobody switched off.
 func (r *run) acceptEdits(stage string, edits []plan.Edit) bool {
-	return r.takeEdits(stage, edits, false)
+	return len(edits) > 0 && !r.isOff(stage) && r.takeEdits(stage, edits, false)
 }
 
-// takeEdits accepts edits, with must at any size.
+// takeEdits takes edits over into the draft, unless they break a rule or, without must,
+// do not make the view smaller.
 func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) bool {
 	view, all, now, err := r.d.proposeEdits(r.Meter, edits)
 	if err != nil {

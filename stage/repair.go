@@ -104,46 +104,50 @@ func (d *Draft) mendProblems(problems []chat.Problem) []plan.Edit {
 			continue
 		}
 		m := d.History.At(i)
+		e := plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Why: p.Message}
 		switch p.Rule {
 		case chat.RuleUnanswered:
-			text, why := noResult, "the call has no result"
+			e.CallID, e.Text, e.Why = p.Call, noResult, "the call has no result"
 			if at, ok := d.lateResults()[callAt{i, part}]; ok {
-				text, why = cameLater, fmt.Sprintf("its result stands at message %d", at.message)
+				e.Text, e.Why = cameLater, fmt.Sprintf("its result stands at message %d", at.message)
 			}
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, CallID: p.Call, Text: text, Why: why})
 		case chat.RuleOrphan:
-			add(d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part]))
+			e = d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part])
 		case chat.RuleDuplicate:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.secondResult(i, part), Why: "the call is answered twice"})
+			e.Text, e.Why = d.secondResult(i, part), "the call is answered twice"
 		case chat.RuleCallID:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.quoteCall(&m.Parts[part]), Why: p.Message})
+			e.Text = d.quoteCall(&m.Parts[part])
 		case chat.RuleRole:
 			for k := range m.Parts {
-				switch {
-				case m.Parts[k].Kind == chat.ToolCall && m.Role != chat.Assistant:
-					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: d.quoteCall(&m.Parts[k]), Why: p.Message})
-				case m.Parts[k].Kind == chat.ToolResult && (m.Role == chat.Assistant || m.Role == chat.System):
-					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: quoteResult(&m.Parts[k], &m.Parts[k]), Why: p.Message})
+				switch q := &m.Parts[k]; {
+				case q.Kind == chat.ToolCall && m.Role != chat.Assistant:
+					e.Part, e.Text = k, d.quoteCall(q)
+					add(e)
+				case q.Kind == chat.ToolResult && (m.Role == chat.Assistant || m.Role == chat.System):
+					e.Part, e.Text = k, quoteResult(q, q)
+					add(e)
 				}
 			}
+			continue
 		case chat.RuleEmpty:
-			if i > 0 && m.Role == chat.Assistant && m.Empty() { // words in its place would open a loop that must start with thinking
-				add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: 0, Why: p.Message})
-				continue
+			e.Part = 0
+			if i == 0 || m.Role != chat.Assistant || !m.Empty() { // else words in its place would open a loop that must start with thinking
+				e.Kind, e.Text = plan.Mask, noContent
 			}
-			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: 0, Text: noContent, Why: p.Message})
 		case chat.RuleEmptyText:
-			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: part, Why: p.Message})
-		case chat.RuleUserFirst:
-			if m.Role == chat.Tool && m.Has(chat.ToolResult) {
-				continue // an orphan, which becomes a user's message
+			e.Kind = plan.Mask
+		case chat.RuleUserFirst, chat.RuleCallAfter:
+			e.Kind, e.To, e.Part, e.Text = plan.Drop, i, -1, goOn
+			if p.Rule == chat.RuleUserFirst {
+				e.Text = noStart
 			}
-			add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: noStart, Why: p.Message})
-		case chat.RuleCallAfter:
-			if d.View.Plan() != nil && d.View.Plan().Join != plan.JoinNone {
-				add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: goOn, Why: p.Message})
+			if of := d.View.Plan(); e.Text == goOn && (of == nil || of.Join == plan.JoinNone) || m.Role == chat.Tool && m.Has(chat.ToolResult) {
+				continue // an orphan becomes a user's message
 			}
+		default:
+			continue
 		}
+		add(e)
 	}
 	return edits
 }
