@@ -70,10 +70,9 @@ type Draft struct {
 	written []string // by the agent, see [Goal.Notes]
 	added   []plan.Edit
 	release []plan.Ref
-	pins    map[int][]int // by message: pinned parts; -1 stands for all
-	keep    []bool        // by message: stays when a run around it goes
-	calls   map[callAt]*chat.Part
-	late    map[callAt]callAt // see [Draft.lateResults]; nil until it is asked for
+	pins    map[int][]int           // by message: pinned parts; -1 stands for all
+	keep    []bool                  // by message: stays when a run around it goes
+	calls   map[plan.Ref]*chat.Part // by result; nil until it is asked for
 
 	left     *leftParts      // what a fault or too much work cost, for all copies of the draft
 	read     *ladder.Reading // the history as the ladder reads it; nil until it is asked for
@@ -85,8 +84,6 @@ type Draft struct {
 	again     bool // and what it tells of was summarised before
 	summaries []summary.Input
 }
-
-type callAt struct{ message, part int }
 
 func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draft {
 	h := req.History
@@ -422,7 +419,7 @@ func maskOf(edits []plan.Edit, part int) *plan.Edit {
 // none before it.
 func (d *Draft) Call(i, part int) *chat.Part {
 	if d.calls == nil {
-		d.calls = make(map[callAt]*chat.Part)
+		d.calls = make(map[plan.Ref]*chat.Part)
 		byID := make(map[string]*chat.Part)
 		for at := range d.History.Len() {
 			parts := d.History.At(at).Parts
@@ -431,12 +428,12 @@ func (d *Draft) Call(i, part int) *chat.Part {
 				case chat.ToolCall:
 					byID[p.ID] = p
 				case chat.ToolResult:
-					d.calls[callAt{at, k}] = byID[p.ID]
+					d.calls[plan.Ref{From: at, Part: k}] = byID[p.ID]
 				}
 			}
 		}
 	}
-	if c := d.calls[callAt{i, part}]; c != nil {
+	if c := d.calls[plan.Ref{From: i, Part: part}]; c != nil {
 		return c
 	}
 	return &chat.Part{Kind: chat.ToolCall, Name: d.History.At(i).Parts[part].Name}

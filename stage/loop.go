@@ -58,16 +58,6 @@ func (r *run) mustWait() bool {
 	return d.Rules.BoundThinking && d.lead >= 0 && d.History.At(d.lead).Parts[0].Signature != ""
 }
 
-// openLoop folds the open loop, and takes edits off messages pinned since: it is a
-// rewrite, whatever the stages do.
-func (r *run) openLoop(ctx context.Context) error {
-	taken, err := r.takeLive(ctx)
-	if taken {
-		r.releasePinned()
-	}
-	return err
-}
-
 // turnRoom returns the tokens that the current turn may have so that the target is
 // reached: the stages leave at most a quarter of the target of what stands before
 // it.
@@ -122,6 +112,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	d.Live, d.live, d.lead = start, start, -1 // what the next call is about is in there now
+	r.releasePinned()                         // it is a rewrite, whatever the stages do
 	r.note("the open tool loop is folded too: the thinking that it must start with cannot stay")
 	return true, nil
 }

@@ -234,7 +234,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	// A repair may take the thinking away that an open loop must start with, as a
 	// rewrite does.
 	if d.lead >= 0 && (goal.Take || len(d.lostLead(d.View)) > 0) {
-		if err := run.openLoop(ctx); err != nil {
+		if _, err := run.takeLive(ctx); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -246,7 +246,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 			run.waited = true
 			return run.outcome(), nil
 		}
-		if err := run.openLoop(ctx); err != nil {
+		if _, err := run.takeLive(ctx); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -273,13 +273,12 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	}
 	untouched.d.Live = untouched.d.live
 	if d.lead >= 0 { // an open loop that has no place to be cut goes first
-		switch taken, err := run.takeLive(ctx); {
-		case err != nil:
+		taken, err := run.takeLive(ctx)
+		if taken {
+			err = run.runStages(ctx)
+		}
+		if err != nil {
 			return Outcome{}, err
-		case taken:
-			if err := run.runStages(ctx); err != nil {
-				return Outcome{}, err
-			}
 		}
 		if !run.isOver(goal.Available) {
 			return run.outcome(), nil

@@ -11,8 +11,7 @@ import (
 
 // Texts that stand in for what is not there.
 const (
-	noResult  = "[no result: the call was interrupted or its result was lost]"
-	cameLater = "[the result came later]"
+	noResult  = "[no result stands here: the call was interrupted, or its result was lost or came later]"
 	noContent = "(no content)"
 	noStart   = "[the conversation starts here]"
 	goOn      = "(continued)"
@@ -108,9 +107,6 @@ func (d *Draft) mendProblems(problems []chat.Problem) []plan.Edit {
 		switch p.Rule {
 		case chat.RuleUnanswered:
 			e.CallID, e.Text, e.Why = p.Call, noResult, "the call has no result"
-			if at, ok := d.lateResults()[callAt{i, part}]; ok {
-				e.Text, e.Why = cameLater, fmt.Sprintf("its result stands at message %d", at.message)
-			}
 		case chat.RuleOrphan:
 			e = d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part])
 		case chat.RuleDuplicate:
@@ -193,32 +189,6 @@ func (d *Draft) findSource(p chat.Problem, gone map[plan.Ref]bool) (message, par
 		}
 	}
 	return 0, 0, false
-}
-
-// lateResults finds the results that stand after their calls and away from them,
-// by the call.
-func (d *Draft) lateResults() map[callAt]callAt {
-	if d.late != nil {
-		return d.late
-	}
-	d.late = make(map[callAt]callAt)
-	open := make(map[string]callAt) // by id: a call that waits for its result
-	for i := range d.History.Len() {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind == chat.ToolCall && p.ID != "" && m.Role == chat.Assistant {
-				open[p.ID] = callAt{i, k}
-			}
-			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult {
-				if d.Outline.ExchangeOf(i) != d.Outline.ExchangeOf(at.message) {
-					d.late[at] = callAt{i, k}
-				}
-				delete(open, p.ID)
-			}
-		}
-	}
-	return d.late
 }
 
 // mendParted returns the edits for a view in which calls and the results that answer

@@ -150,13 +150,13 @@ func (d *Draft) maskSuperseded(r item, access *work.Access, later *laterCopies) 
 }
 
 func rangeOf(op work.FileOp) string {
-	if op.From == 0 && op.To == 0 {
-		return op.Path
-	}
-	if op.To == 0 {
+	switch {
+	case op.To > 0:
+		return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
+	case op.From > 0:
 		return fmt.Sprintf("%s from line %d", op.Path, op.From)
 	}
-	return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
+	return op.Path
 }
 
 // editableResults lists the results of messages from to to-1 that no edit has touched
