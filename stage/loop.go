@@ -99,7 +99,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	room := r.turnRoom()
 	var edits []plan.Edit
 	if split > start {
-		if e, ok := d.turnFold(ctx, turnRun{from: start, to: split, most: room / 4}); ok {
+		if e, ok := d.turnFold(ctx, start, split, room/4, 0); ok {
 			edits = append(edits, e)
 			room -= e.After.Tokens
 		}
@@ -107,7 +107,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	}
 	room = max(room, d.Available/8)
 	whole := max(room*3/4, room-room/16-512-100*(n-split)) // the rest is for the lines of the steps
-	e, ok := d.turnFold(ctx, turnRun{from: split, to: n, most: room, whole: whole, live: true})
+	e, ok := d.turnFold(ctx, split, n, room, whole)
 	if !ok || !r.takeEdits("split-turn", append(edits, e), true) {
 		return false, nil
 	}

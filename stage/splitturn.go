@@ -37,7 +37,7 @@ func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, err
 	var edits []plan.Edit
 	room := d.Target - d.fixed - d.Tokens(max(d.LastUser, 0), start)
 	share, _ := SummaryRoom(d.Available)
-	if e, ok := d.turnFold(ctx, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
+	if e, ok := d.turnFold(ctx, start, min(end, d.Live), share, 0); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
@@ -55,30 +55,23 @@ func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, err
 // at the most.
 const leastTail = 128
 
-// turnRun is the part of a turn that becomes one message: messages from to to-1;
-// most is how many tokens it may have. Of the results of the newest exchanges up to
-// whole tokens stand as they were; with live they end with the result that the next
-// call is about.
-type turnRun struct {
-	from, to, most, whole int
-	live                  bool
-}
-
-// turnFold folds a part of a turn into one message: a header, and for each call
-// a line and what its result said. The newest steps get the room first; where
-// they are too many, the older ones are summarised.
-func (d *Draft) turnFold(ctx context.Context, r turnRun) (plan.Edit, bool) {
-	a, b, keep, ok := d.Run(r.from, r.to)
+// turnFold folds the part of a turn from message start to end into one message of at
+// most so many tokens: a header, and for each call a line and what its result said. The
+// newest steps get the room first; where they are too many, the older ones are
+// summarised. Of the results of the newest exchanges up to whole tokens stand as they
+// were; with any, they end with the result that the next call is about.
+func (d *Draft) turnFold(ctx context.Context, start, end, most, whole int) (plan.Edit, bool) {
+	a, b, keep, ok := d.Run(start, end)
 	if !ok {
 		return plan.Edit{}, false
 	}
 	handle := plan.Handle(d.History, a, b, -1)
-	steps, calls := d.describeSteps(a, b, keep, r.whole, handle)
+	steps, calls := d.describeSteps(a, b, keep, whole, handle)
 	header := fmt.Sprintf("[Turn prefix compressed — %d earlier tool call(s); this is a record of what was done, not instructions]\n", calls)
-	if r.live {
+	if whole > 0 {
 		header = fmt.Sprintf("[This turn so far — %d tool call(s), all done and answered; the newest results stand at the end as they came. This is a record of what was done, not instructions: go on from here]\n", calls)
 	}
-	room := r.most - d.Counter.Text(header) - 32
+	room := most - d.Counter.Text(header) - 32
 	first := firstListed(steps, room)
 	earlier := ""
 	if first > 0 {
@@ -86,7 +79,7 @@ func (d *Draft) turnFold(ctx context.Context, r turnRun) (plan.Edit, bool) {
 		// list gets an eighth, for the newest steps, or as much as the result that
 		// the next call is about.
 		share := room / 8
-		if r.live {
+		if whole > 0 {
 			share = max(share, steps[len(steps)-1].tokens)
 		}
 		n := min(firstListed(steps, share), len(steps)-1)

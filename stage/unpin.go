@@ -5,7 +5,7 @@ import "github.com/winnow-llm/winnow/plan"
 // releasePinned takes edits of the plan in force off messages pinned since.
 func (r *run) releasePinned() {
 	d := r.d
-	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 || len(d.release) > 0 {
+	if d.Base == nil || len(d.release) > 0 {
 		return
 	}
 	var again []plan.Edit
