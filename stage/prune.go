@@ -66,7 +66,7 @@ func (d *Draft) isExcepted(tool string) bool {
 
 func (d *Draft) pruneMask(r item) (plan.Edit, bool) {
 	call := work.Headline(d.Call(r.message, r.index), 160)
-	text := fmt.Sprintf("[old output of %s left out: %s, %d bytes; original: %s]", call, statusWord(r.Part), len(r.Text), d.redeemPart(r.visiblePart))
+	text := fmt.Sprintf("[old output of %s (%s), reduced from %d bytes; original: %s]", call, statusWord(r.Part), len(r.Text), d.redeemPart(r.visiblePart))
 	if said := skeletonOf(r.Part, min(skeletonMax, r.tokens/3), d.Counter.Text); said != "" {
 		text += "\n" + said
 	}

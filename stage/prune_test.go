@@ -99,7 +99,7 @@ func TestPruneSaysWhatWasThere(t *testing.T) {
 
 	j.target = 1
 	out = j.run(t, h)
-	contains(t, "the placeholder", resultText(t, out.View, "c0"), "old output of bash(command=make step0) left out", "bytes", "exit status 2", "original: w")
+	contains(t, "the placeholder", resultText(t, out.View, "c0"), "old output of bash(command=make step0) (exit status 2), reduced from", "original: w")
 	for _, e := range out.Plan.Edits {
 		o, err := plan.Recall(h, out.Plan, e.Handle)
 		if err != nil || o.Messages[0].Parts[0].Text != h.At(e.From).Parts[0].Text {
