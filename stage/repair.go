@@ -11,7 +11,7 @@ import (
 
 // Texts that stand in for what is not there.
 const (
-	noResult  = "[no result stands here: the call was interrupted, or its result was lost or came later]"
+	noResult  = "[no result: the call was interrupted, or its result was lost or came late]"
 	noContent = "(no content)"
 	noStart   = "[the conversation starts here]"
 	goOn      = "(continued)"
