@@ -419,21 +419,6 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 	}
 }
 
-// Of a file that is too large, the part that the agent then edited is left.
-func TestFitKeepsWhatWasWorkedOn(t *testing.T) {
-	var file strings.Builder
-	for i := range 4000 {
-		fmt.Fprintf(&file, "%6d\tfunc step%d() error { return run(%d) }\n", i+1, i+1, i+1)
-	}
-	edit := `{"path":"/w/steps.go","old_string":"func step1500() error { return run(1500) }","new_string":"func step1500() error { return retry(1500) }"}`
-	h := []chat.Message{user("Make step 1500 retry.")}
-	h = append(h, did("1", "read", `{"path":"/w/steps.go"}`, file.String())...)
-	h = append(h, did("2", "edit", edit, "The file was changed.")...)
-	h = append(h, said("Done."), user("And its neighbour?"))
-	r := fit(t, newWinnow(t, winnow.Settings{Window: 64_000}), chat.Request{History: chat.NewHistory(h...)}, winnow.State{})
-	contains(t, "the view", text(r.View), "func step1495() error", "func step1505() error")
-}
-
 // What a provider reported makes a count no less sure than the counter is by itself,
 // and an error names its items in the tokens that the provider counts.
 func TestReportedTokens(t *testing.T) {

@@ -205,7 +205,7 @@ func TestVectorDUmbra(t *testing.T) {
 	contains(t, "every file:line of a result", text(r.View), "src/part4/handler.ts:112,113,114; ", "src/part8/handler.ts:124,125,126")
 	copy(turn[1:], did("tc-1", "grep", `{"pattern":"renamed"}`, "src/a/handler.ts:1120: return\n"+strings.Repeat("more of it\n", 400)+"src/a/handler.ts:112: return\n"+strings.Repeat("more of it\n", 400)))
 	r = fit(t, w, chat.Request{History: chat.NewHistory(turn...)}, winnow.State{})
-	contains(t, "a place that is the start of one that is shown", text(r.View), "src/a/handler.ts:112\n")
+	contains(t, "a place that is the start of one that is shown", text(r.View), "src/a/handler.ts:1120,112\n")
 }
 
 // As in NeuroLink, the newest 40,000 tokens of results stay, and those of protected

@@ -1,13 +1,12 @@
 package stage
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 )
 
 // Files that the user has attached to his last request stand where no stage
@@ -33,7 +32,7 @@ func (d *Draft) attachedFiles() []item {
 // state has them as they are, where they fit into half of the room.
 func (r *run) leaveOutdated() {
 	d := r.d
-	if d.LastUser < 0 || r.isOff("limit") || !r.Says() {
+	if d.LastUser < 0 || !r.Says() {
 		return
 	}
 	changed := d.ladderReading().ChangedParts(d.LastUser, (d.Target-d.fixed)/2)
@@ -48,26 +47,27 @@ func (r *run) leaveOutdated() {
 			edits = append(edits, e)
 		}
 	}
-	if len(edits) > 0 {
-		r.acceptEdits("limit", edits)
-	}
+	r.acceptEdits("limit", edits)
 }
 
-// shrinkAttachments shortens attached files to their share of what remains. It returns
-// how many tokens that saves.
-func (r *run) shrinkAttachments() int {
+// shrinkAttachments shortens attached files to their share of what remains.
+func (r *run) shrinkAttachments() {
 	d := r.d
 	items := d.attachedFiles()
 	total := tokensOf(items)
-	if total == 0 || d.Config.FileShare <= 0 || r.isOff("limit") {
-		return 0
+	if total == 0 || d.Config.FileShare <= 0 {
+		return
 	}
-	return r.shortenFiles(items, min(r.goal.Available, r.goal.Available-r.liveTokens()+total), d.Config.FileShare)
+	live := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
+	if d.LastUser < d.Live {
+		live += d.tokensAt(d.LastUser)
+	}
+	r.shortenFiles(items, r.goal.Available-max(live-total, 0), d.Config.FileShare)
 }
 
 // shortenFiles shortens files so that together they have a share of the tokens
 // that remain.
-func (r *run) shortenFiles(items []item, remaining int, share float64) int {
+func (r *run) shortenFiles(items []item, remaining int, share float64) {
 	d := r.d
 	sizes := make([]int64, len(items))
 	for i := range items {
@@ -78,31 +78,14 @@ func (r *run) shortenFiles(items []item, remaining int, share float64) int {
 		if bytes == sizes[i] {
 			continue
 		}
-		if e, ok := d.shortFile(items[i], int(bytes+bytesPerToken-1)/bytesPerToken); ok {
+		most := itemSize{work.KeepBoth, anySize, anySize, max(int(bytes+bytesPerToken-1)/bytesPerToken, 1)}
+		if e, ok := d.shortenItem(items[i], most, "attached files are larger than what remains"); ok {
 			edits = append(edits, e)
 		}
 	}
-	before := r.now.Tokens
-	if len(edits) == 0 || !r.acceptEdits("limit", edits) {
-		return 0
+	if r.acceptEdits("limit", edits) {
+		r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
 	}
-	r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
-	return before - r.now.Tokens
-}
-
-// shortFile shortens a file to about that many tokens.
-func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
-	name, handle := cmp.Or(it.Name, "a file"), d.handleOf(it.visiblePart)
-	text, ok := token.FileText(it.Part)
-	if !ok {
-		return d.maskItem(it, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
-	}
-	note := fmt.Sprintf("[%s, shortened from %d bytes, %d lines; original: %s]", name, len(text), countLines(text), handle)
-	room := most - d.Counter.Text(note) - 2
-	if room >= 8 {
-		note += "\n" + d.headTail(text, 8*room, 1<<30, room)
-	}
-	return d.maskItem(it, note, "attached files are larger than what remains")
 }
 
 // Sizes that decide how a file is read into a conversation.

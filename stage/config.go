@@ -111,15 +111,17 @@ func (c *Config) Recent(available int) int {
 	return min(c.KeepRecent, int(c.RecentShare*float64(available)))
 }
 
-// itemLimits returns the limits of one item, with a number for none.
-func (c *Config) itemLimits() (bytes, lines int) {
-	const none = 1 << 30
-	bytes, lines = c.ItemBytes, c.ItemLines
-	if bytes <= 0 {
-		bytes = none
+// itemSize returns the limits of one item, with a number for none.
+func (c *Config) itemSize() itemSize {
+	most := itemSize{keep: c.ItemKeep, bytes: c.ItemBytes, lines: c.ItemLines}
+	if most.bytes <= 0 {
+		most.bytes = anySize
 	}
-	if lines <= 0 {
-		lines = none
+	if most.lines <= 0 {
+		most.lines = anySize
 	}
-	return bytes, lines
+	return most
 }
+
+// anySize is more bytes or lines than anything has.
+const anySize = 1 << 30

@@ -7,7 +7,7 @@
 //
 // The stages, cheapest first: limit (oversized items), supersede (older copies of a
 // file or output that was read or printed again), prune (old tool output becomes a
-// skeleton, then a placeholder), split-turn (the first part of a long turn), fold
+// skeleton), split-turn (the first part of a long turn), fold
 // (older history becomes evidence and a summary), truncate (whole turns go, oldest
 // first). Before them [Repair] mends calls and results that lost their partners,
 // which some histories arrive with.

@@ -70,10 +70,9 @@ type Draft struct {
 	written []string // by the agent, see [Goal.Notes]
 	added   []plan.Edit
 	release []plan.Ref
-	pins    map[int][]int // by message: pinned parts; -1 stands for all
-	keep    []bool        // by message: stays when a run around it goes
-	calls   map[callAt]*chat.Part
-	late    map[callAt]callAt // see [Draft.lateResults]; nil until it is asked for
+	pins    map[int][]int           // by message: pinned parts; -1 stands for all
+	keep    []bool                  // by message: stays when a run around it goes
+	calls   map[plan.Ref]*chat.Part // by result; nil until it is asked for
 
 	left     *leftParts      // what a fault or too much work cost, for all copies of the draft
 	read     *ladder.Reading // the history as the ladder reads it; nil until it is asked for
@@ -85,8 +84,6 @@ type Draft struct {
 	again     bool // and what it tells of was summarised before
 	summaries []summary.Input
 }
-
-type callAt struct{ message, part int }
 
 func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draft {
 	h := req.History
@@ -124,17 +121,14 @@ func (d *Draft) findLive() {
 			}
 		}
 	}
-	i := max(n-1, 0)
 	if n > 0 {
-		if x := d.Outline.ExchangeOf(i); x >= 0 {
-			i = d.Outline.Exchanges[x].From
-		}
+		d.live, _ = d.exchangeAround(n - 1)
 	}
-	d.Live, d.live = i, i
+	d.Live = d.live
 }
 
 // findKept marks the messages that stay when a run around them goes: pins,
-// closed over exchanges and late results, system messages and the user's last request.
+// closed over exchanges, system messages and the user's last request.
 // Of a system message that came again word for word, the last copy stays.
 func (d *Draft) findKept() {
 	n := d.History.Len()
@@ -149,32 +143,18 @@ func (d *Draft) findKept() {
 		}
 	}
 	for i := range d.pins {
-		d.keepExchange(i)
-	}
-	if len(d.pins) == 0 {
-		return
-	}
-	for more := true; more; {
-		more = false
-		for call, result := range d.lateResults() {
-			if d.keep[call.message] != d.keep[result.message] {
-				d.keepExchange(call.message)
-				d.keepExchange(result.message)
-				more = true
-			}
+		for from, to := d.exchangeAround(i); from < to; from++ {
+			d.keep[from] = true
 		}
 	}
 }
 
-// keepExchange marks message i, and the exchange that it belongs to, to stay.
-func (d *Draft) keepExchange(i int) {
-	from, to := i, i+1
+// exchangeAround returns the exchange that message i belongs to, or that message alone.
+func (d *Draft) exchangeAround(i int) (from, to int) {
 	if x := d.Outline.ExchangeOf(i); x >= 0 {
-		from, to = d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
+		return d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
 	}
-	for k := from; k < to; k++ {
-		d.keep[k] = true
-	}
+	return i, i + 1
 }
 
 // Pinned reports whether the part of message i must not be edited. A part of
@@ -230,21 +210,25 @@ func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
 			}
 		}
 	}
-	for a < b && d.keep[a] {
-		a++
+	a, b, keep = trimRun(a, b, func(i int) bool { return d.keep[i] })
+	return a, b, keep, a < b
+}
+
+// trimRun leaves the messages at both ends of a run out of it that stay, and lists those
+// inside.
+func trimRun(from, to int, stays func(i int) bool) (a, b int, keep []int) {
+	for from < to && stays(from) {
+		from++
 	}
-	for a < b && d.keep[b-1] {
-		b--
+	for from < to && stays(to-1) {
+		to--
 	}
-	if a >= b {
-		return 0, 0, nil, false
-	}
-	for i := a; i < b; i++ {
-		if d.keep[i] {
+	for i := from; i < to; i++ {
+		if stays(i) {
 			keep = append(keep, i)
 		}
 	}
-	return a, b, keep, true
+	return from, to, keep
 }
 
 // Tokens returns the tokens of messages from to to-1 of the untouched history.
@@ -301,9 +285,6 @@ func (d *Draft) editRun(kind plan.Kind, stage string, from, to int, keep []int, 
 // maskPart returns a mask of a part with its measure and handle. ok is false when
 // it would not make the part smaller.
 func (d *Draft) maskPart(stage string, p visiblePart, text, why string) (e plan.Edit, ok bool) {
-	if onlyAMarker(p.Part) {
-		return e, false
-	}
 	before := p.Size()
 	before.Tokens = d.Counter.Part(p.Part)
 	handle := d.handleOf(p)
@@ -347,7 +328,7 @@ func (d *Draft) eachVisible(from, to int, f func(i int, edits []plan.Edit)) {
 	next, end := 0, 0
 	var run *plan.Edit
 	for i := range to {
-		for next < len(edits) && edits[next].From <= i && isRun(&edits[next]) {
+		for next < len(edits) && edits[next].From <= i && (isRun(&edits[next]) || edits[next].Kind == plan.State) {
 			if edits[next].To > end {
 				run, end = &edits[next], edits[next].To
 			}
@@ -438,29 +419,21 @@ func maskOf(edits []plan.Edit, part int) *plan.Edit {
 // none before it.
 func (d *Draft) Call(i, part int) *chat.Part {
 	if d.calls == nil {
-		d.calls = make(map[callAt]*chat.Part)
-		for _, x := range d.Outline.Exchanges {
-			byID := make(map[string]*chat.Part, x.Calls)
-			m := d.History.At(x.From)
-			for k := range m.Parts {
-				if m.Parts[k].Kind == chat.ToolCall {
-					byID[m.Parts[k].ID] = &m.Parts[k]
+		d.calls = make(map[plan.Ref]*chat.Part)
+		byID := make(map[string]*chat.Part)
+		for at := range d.History.Len() {
+			parts := d.History.At(at).Parts
+			for k := range parts {
+				switch p := &parts[k]; p.Kind {
+				case chat.ToolCall:
+					byID[p.ID] = p
+				case chat.ToolResult:
+					d.calls[plan.Ref{From: at, Part: k}] = byID[p.ID]
 				}
 			}
-			for r := x.From + 1; r < x.To; r++ {
-				m := d.History.At(r)
-				for k := range m.Parts {
-					if m.Parts[k].Kind == chat.ToolResult {
-						d.calls[callAt{r, k}] = byID[m.Parts[k].ID]
-					}
-				}
-			}
-		}
-		for call, result := range d.lateResults() {
-			d.calls[result] = &d.History.At(call.message).Parts[call.part]
 		}
 	}
-	if c := d.calls[callAt{i, part}]; c != nil {
+	if c := d.calls[plan.Ref{From: i, Part: part}]; c != nil {
 		return c
 	}
 	return &chat.Part{Kind: chat.ToolCall, Name: d.History.At(i).Parts[part].Name}

@@ -12,32 +12,6 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// runExtraStages runs the stages that somebody else wrote. Whatever they do, the request
-// is compacted by the others.
-func (r *run) runExtraStages(ctx context.Context) error {
-	for _, s := range r.Extra {
-		need := r.sizeToSave()
-		if need == (chat.Size{}) {
-			return nil
-		}
-		edits, err := proposeGuarded(ctx, s, r.d, need)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for i := 0; err == nil && i < len(edits); i++ {
-			edits[i].Stage = s.Name()
-			err = r.d.checkAllowed(&edits[i])
-		}
-		switch {
-		case err != nil:
-			r.note("%s: %v", s.Name(), err)
-		case len(edits) > 0:
-			r.acceptEdits(s.Name(), edits)
-		}
-	}
-	return nil
-}
-
 // proposeGuarded asks a stage for edits, and turns a panic of it into an error.
 func proposeGuarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []plan.Edit, err error) {
 	if left := guard.Do(s.Name(), func() { edits, err = s.Propose(ctx, d, need) }); left != nil {

@@ -68,37 +68,24 @@ func (e *CannotFitError) Error() string {
 
 // reachFloor goes down as far as anything goes. What the next call is about is
 // shortened only where it does not fit by itself: where it does, older messages
-// go first, and of the live ones each keeps at least half. Where that is not
-// enough, the live messages shrink item by item beside what the stages left;
-// then everything else goes, and they keep what that leaves them.
+// go first. Where that is not enough, the live messages shrink item by item beside
+// what the stages left; then everything else goes, and they keep what that leaves them.
 func (r *run) reachFloor(ctx context.Context) error {
-	if r.attemptToFit(func() { r.shareRoom(ctx) }) {
-		return nil
-	}
-	if r.liveTokens() <= r.goal.Available && (r.attemptToFit(r.truncateToFit) || r.attemptToFit(func() { r.truncateToFit(); r.shrinkLive(true) })) {
-		return nil
-	}
-	if r.attemptToFit(func() { r.shrinkLive(false) }) {
-		return nil
-	}
-	r.truncateToFit()
-	if !r.isOver(r.goal.Available) {
-		return nil
-	}
-	r.dropAll()
-	if !r.isOver(r.goal.Available) || r.attemptToFit(func() { r.shrinkLive(false) }) {
+	live := func() { r.shrinkRun(r.d.Live, r.d.History.Len()) }
+	attempts := []func(){func() { r.shareRoom(ctx) }, r.truncateToFit, live, r.dropAll, func() { r.dropAll(); live() }}
+	if slices.ContainsFunc(attempts, r.attemptToFit) {
 		return nil
 	}
 	// System messages in the middle stay as long as they can, but they are not
 	// part of what must.
+	r.dropAll()
 	r.dropSystem()
-	if r.isOver(r.goal.Available) {
-		r.shrinkLive(false)
+	for _, shrink := range []func(){live, func() { r.leaveHandles(0, r.d.History.Len()) }} {
+		if r.isOver(r.goal.Available) {
+			shrink()
+		}
 	}
-	if r.isOver(r.goal.Available) {
-		r.leaveHandles(0, r.d.History.Len())
-	}
-	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) && !r.isOff("limit") { // whatever their share is
+	if files := r.d.attachedFiles(); r.isOver(r.goal.Available) { // whatever their share is
 		if room := tokensOf(files) - (r.totalSize().Tokens - r.goal.Available) - 64; room > 0 {
 			r.shortenFiles(files, room, 1)
 		}
@@ -107,7 +94,7 @@ func (r *run) reachFloor(ctx context.Context) error {
 		return nil
 	}
 	if r.isOver(r.goal.Try) {
-		return r.blameSwitchedOff(r.pinnedLoop(r.cannotFit()))
+		return r.blameSwitchedOff(r.cannotFit())
 	}
 	if !r.goal.Ceiling {
 		r.note("what must stay may not fit: it fits only if the estimate is too high")
@@ -145,30 +132,14 @@ func (r *run) attemptToFit(do func()) bool {
 	return false
 }
 
-// liveTokens returns the tokens of what the next call is about as it is, with what
-// every request carries and the user's last request.
-func (r *run) liveTokens() int {
-	d := r.d
-	n := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
-	if d.LastUser >= 0 && d.LastUser < d.Live {
-		n += d.Counter.At(d.History, d.LastUser)
-	}
-	return n
-}
-
 // truncateToFit drops what Truncate would, so that the request fits.
 func (r *run) truncateToFit() {
-	if r.isOff("truncate") {
-		return
-	}
 	need := r.totalSize().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
 	if r.goal.Bytes == 0 {
 		need.Bytes = 0
 	}
-	need.Images = 0
-	if edits, err := r.d.truncateTurns(context.Background(), need); err == nil && len(edits) > 0 {
-		r.acceptEdits("truncate", edits)
-	}
+	edits, _ := r.d.truncateTurns(context.Background(), need)
+	r.acceptEdits("truncate", edits)
 }
 
 // keptSystem lists the system messages that stay though nothing pins them.
@@ -182,42 +153,32 @@ func (d *Draft) keptSystem() []int {
 	return at
 }
 
-// dropSystem drops system messages in the middle, oldest first, until the
-// target is reached, or else what is available. When nothing is enough, all go.
+// dropSystem drops system messages in the middle, oldest first, as many as it takes.
 func (r *run) dropSystem() {
 	d := r.d
-	system := d.keptSystem()
-	if len(system) == 0 || r.isOff("truncate") {
-		return
-	}
 	added, view, now, notes := d.added, d.View, r.now, r.notes
-	without := func(n int) {
+	system := d.keptSystem()
+	without := func(n int) bool {
 		d.added, d.View, r.now, r.notes = added, view, now, notes
 		for k, i := range system {
 			d.keep[i] = k >= n
 		}
 		r.dropAll()
+		return !r.isOver(r.goal.Available)
 	}
-	limit := min(r.goal.Target, r.goal.Available)
-	if without(len(system)); r.isOver(limit) {
-		limit = r.goal.Available
+	if len(system) > 0 {
+		without(sort.Search(len(system), without))
 	}
-	without(sort.Search(len(system), func(n int) bool {
-		without(n)
-		return !r.isOver(limit)
-	}))
 }
 
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
-	d := r.d
-	if r.isOff("truncate") {
-		return
-	}
-	if e, ok := d.dropRun("truncate", 0, d.Live); ok { // the user's last request is kept inside
+	if e, ok := r.d.dropRun("truncate", 0, r.d.Live); ok { // the user's last request is kept inside
 		r.acceptEdits("truncate", []plan.Edit{e})
 	}
 }
+
+const largerThanRoom = "what must stay is larger than what is available"
 
 // leastItem is the number of tokens below which an item is not shortened further.
 const leastItem = 28
@@ -231,51 +192,37 @@ func (r *run) shareRoom(ctx context.Context) {
 	live, before := sum(w[d.Live:]), sum(w[:d.Live])
 	room := min(r.goal.Target, r.goal.Available) - r.fixed.Tokens
 	most := max(room*2/3, room-before)
-	if live <= most || before < leastFold || r.isOff("limit") || r.Pipeline.Stages == nil || !r.Says() {
+	if live <= most || before < leastFold || r.Pipeline.Stages == nil || !r.Says() {
 		return
 	}
 	items := d.shrinkableItems(d.Live, d.History.Len())
-	if r.squeezeTo(items, capFor(items, tokensOf(items)-(live-most)), false) {
+	if r.squeezeTo(items, capFor(items, tokensOf(items)-(live-most))) {
 		_ = r.runStages(ctx) // where it is cancelled, the view does not fit
 	}
 }
 
-// squeezeTo does what squeezeItems returns.
-func (r *run) squeezeTo(items []item, limit int, half bool) bool {
-	edits := r.d.squeezeItems(items, limit, half)
-	return len(edits) > 0 && r.acceptEdits("limit", edits)
+// squeezeTo shortens items to that many tokens each.
+func (r *run) squeezeTo(items []item, limit int) bool {
+	return r.acceptEdits("limit", r.d.squeezeItems(items, limit))
 }
 
-// squeezeItems shortens items to that many tokens each, with half none to less than
-// half of what it has.
-func (d *Draft) squeezeItems(items []item, limit int, half bool) (edits []plan.Edit) {
+func (d *Draft) squeezeItems(items []item, limit int) (edits []plan.Edit) {
 	for _, it := range items {
 		if it.tokens <= limit {
 			continue
 		}
-		to := limit
-		if half {
-			to = max(limit, it.tokens/2)
-		}
-		if e, ok := d.squeezePart(it, to); ok {
+		if e, ok := d.shortenItem(it, itemSize{work.KeepBoth, anySize, anySize, limit}, largerThanRoom); ok {
 			edits = append(edits, e)
 		}
 	}
 	return edits
 }
 
-// shrinkLive shrinks what stands from Live on.
-func (r *run) shrinkLive(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
-
 // shrinkRun shortens the largest parts of a run of messages, so that together they
-// fit; with half, none to less than half of what it has. A part that must be shortened
-// anyway comes down to what the target leaves it, or to a quarter of what is available:
-// the rewrite should last.
-func (r *run) shrinkRun(from, to int, half bool) {
+// fit. A part that must be shortened anyway comes down to what the target leaves it, or
+// to a quarter of what is available: the rewrite should last.
+func (r *run) shrinkRun(from, to int) {
 	d := r.d
-	if r.isOff("limit") {
-		return
-	}
 	over := r.totalSize().Tokens - r.goal.Available
 	for round := range 3 {
 		items := d.shrinkableItems(from, to)
@@ -283,10 +230,11 @@ func (r *run) shrinkRun(from, to int, half bool) {
 		limit := capFor(items, room)
 		if over <= 0 {
 			limit = leastItem << 4
-		} else if aim := room - (r.goal.Available - r.goal.Target); !half {
+		} else {
+			aim := room - (r.goal.Available - r.goal.Target)
 			limit = min(limit, max(capFor(items, aim), r.goal.Available/4))
 		}
-		if !r.squeezeTo(items, limit, half) {
+		if !r.squeezeTo(items, limit) {
 			return
 		}
 		over = r.totalSize().Tokens - r.goal.Available
@@ -316,43 +264,6 @@ func (d *Draft) shrinkableItems(from, to int) []item {
 		}
 	}
 	return items
-}
-
-// squeezePart shortens one part to about max tokens, its framing included.
-func (d *Draft) squeezePart(it item, most int) (plan.Edit, bool) {
-	p, redeem := it.Part, d.redeemPart(it.visiblePart)
-	note := fmt.Sprintf("[shortened; original: %s]", redeem)
-	why := "what must stay is larger than what is available"
-	empty := *p
-	empty.Text, empty.Args, empty.Content = "", "", nil
-	room := most - d.Counter.Text(note) - 2
-	if p.Kind == chat.ToolResult || p.Kind == chat.ToolCall {
-		room -= d.Counter.Part(&empty)
-	}
-	switch p.Kind {
-	case chat.ToolCall:
-		return d.maskItem(it, shortArgs(p.Args, max(2*room, 40), redeem), why)
-	case chat.Thinking:
-		if d.lead >= 0 && it.index == 0 && it.message >= d.lead || len(d.History.At(it.message).Parts) == 1 {
-			return plan.Edit{}, false
-		}
-		return d.maskPart("limit", it.visiblePart, "", why)
-	case chat.Text, chat.ToolResult, chat.Document:
-		text := note
-		if room >= 8 && p.Text != "" {
-			text = d.cutText(work.KeepBoth, p.Text, d.namedLines(it.visiblePart), 6*room, 1<<30, room) + "\n" + note
-		}
-		return d.maskItem(it, text, why)
-	case chat.Image:
-		return d.maskPart("limit", it.visiblePart, note, why)
-	}
-	return plan.Edit{}, false
-}
-
-// maskItem returns a mask of an item that makes it smaller than it stands in the view.
-func (d *Draft) maskItem(it item, text, why string) (plan.Edit, bool) {
-	e, ok := d.maskPart("limit", it.visiblePart, text, why)
-	return e, ok && e.After.Tokens < it.tokens
 }
 
 // cannotFit lists what is left, largest first.
@@ -386,51 +297,25 @@ func (r *run) cannotFit() *CannotFitError {
 		}
 	}
 	slices.SortStableFunc(e.Items, func(a, b FloorItem) int { return b.Tokens - a.Tokens })
+	if n := d.History.Len(); d.lead >= 0 && d.keep[n-1] && n-1 != d.LastUser {
+		e.Items = slices.Insert(e.Items, 0, FloorItem{
+			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking depends on everything before it; unpin it, or wait for the end of the turn", n-1),
+			Tokens: d.Tokens(d.Live, n),
+		})
+	}
 	return e
 }
 
 // leaveHandles leaves of every part in a run of messages that may be shortened its handle
 // alone, where that is smaller: in the live messages, and in those that only stay
-// because a pinned message of their exchange does. Markers lose their words, too. It is
-// the last resort before an error, which must not be wrong.
+// because a pinned message of their exchange does. It is the last resort before an
+// error, which must not be wrong.
 func (r *run) leaveHandles(from, to int) {
-	d := r.d
 	var edits []plan.Edit
-	if !r.isOff("limit") {
-		for _, it := range d.shrinkableItems(from, to) {
-			if e, ok := d.bareMask(it); ok {
-				edits = append(edits, e)
-			}
+	for _, it := range r.d.shrinkableItems(from, to) {
+		if e, ok := r.d.shortenItem(it, itemSize{}, largerThanRoom); ok {
+			edits = append(edits, e)
 		}
 	}
-	if len(edits) > 0 {
-		r.acceptEdits("limit", edits)
-	}
-	edits = nil
-	for _, e := range d.Edits() {
-		if e.Kind == plan.Drop && e.From < e.To && e.From >= from && e.To <= to {
-			text := fmt.Sprintf("[left out: %s]", plan.Handle(d.History, e.From, e.To, -1))
-			edits = append(edits, d.editRun(plan.Drop, "truncate", e.From, e.To, e.Keep, text, e.Why))
-		}
-	}
-	if len(edits) > 0 {
-		r.acceptEdits("truncate", edits)
-	}
-}
-
-// bareMask returns the mask that leaves the handle.
-func (d *Draft) bareMask(it item) (plan.Edit, bool) {
-	handle := d.handleOf(it.visiblePart)
-	var text string
-	switch it.Kind {
-	case chat.Text, chat.ToolResult, chat.Document, chat.Image:
-		text = fmt.Sprintf("[shortened; original: %s]", handle)
-	case chat.ToolCall:
-		text = fmt.Sprintf(`{"shortened":%q}`, handle)
-	case chat.Thinking:
-		return d.squeezePart(it, 0)
-	default:
-		return plan.Edit{}, false
-	}
-	return d.maskItem(it, text, "what must stay is larger than what is available")
+	r.acceptEdits("limit", edits)
 }

@@ -42,17 +42,6 @@ func TestFloorShrinksEveryKind(t *testing.T) {
 	}
 }
 
-// Of a file that was read, the lines stay that the request names.
-func TestFloorKeepsNamedLines(t *testing.T) {
-	var file strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&file, "%6d→func step%d() error { return run() }\n", i+1, i+1)
-	}
-	h := of(user("Change `steps.go:908-911`."), did("1", "read", `{"path":"/w/steps.go"}`, file.String()))
-	got := resultText(t, job{available: 3000, target: 2000}.run(t, h).View, "1")
-	contains(t, "the result", got, "func step1()", "func step905()", "func step911()", "func step2000()")
-}
-
 // Media after the last request, and what else a user handed over there.
 func TestFloorShrinksMedia(t *testing.T) {
 	late := chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{

@@ -18,43 +18,7 @@ import (
 // after the summary, before the newest actions.
 func (d *Draft) foldHistory(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	w := d.messageWeights()
-	e, ok, err := d.foldOlder(ctx, w, d.recentStart(w), need)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return []plan.Edit{e}, nil
-}
-
-// leastFold is the number of tokens below which a fold is not worth its frame.
-const leastFold = 400
-
-// recentStart returns where the recent messages start.
-func (d *Draft) recentStart(w []int) int {
-	share := int(d.Config.RecentShare * float64(d.Available))
-	recent := d.Config.Recent(d.Available)
-	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
-	i, kept := d.History.Len(), 0
-	for i > 0 && (kept < recent || d.History.Len()-i < least) {
-		// A message that is far too large is left out, but not of the least.
-		enough := kept >= d.Config.KeepRecent || kept+w[i-1] > share
-		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && enough && d.History.Len()-i >= least {
-			break
-		}
-		i--
-		kept += w[i]
-	}
-	i = min(d.Outline.CutBefore(i), d.Live)
-	if i > 0 && i < d.History.Len() {
-		start := d.Outline.Turns[d.Outline.TurnOf(i)].From
-		if start > 0 && sum(w[start:i]) <= d.Config.Snap {
-			i = start
-		}
-	}
-	return i
-}
-
-// foldOlder folds the messages before end.
-func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
+	end := d.recentStart(w)
 	share, all := SummaryRoom(d.Available)
 	earlier, prose, since, lastEnd := false, "", 0, 0
 	for _, e := range d.Edits() {
@@ -79,14 +43,11 @@ func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size)
 	// now: an earlier summary is not made shorter and shorter.
 	most := share
 	if earlier {
-		most = max(share, all)
+		most = all
 	}
-	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2)
-	if left := visible - need.Tokens; left < most {
-		room = min(room, max(left, share/2, leastFold))
-	}
-	if d.must && !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
-		return plan.Edit{}, false, nil
+	room := min(most, d.sizeOfRun(a, b, keep).Tokens/2, max(visible-need.Tokens, share/2, leastFold))
+	if !ok || !d.must && (visible-room < leastFold/2 || room < 64) {
+		return nil, nil
 	}
 	words := min(d.userWords(a, b, keep), d.Available/6, visible/2)
 	room += words
@@ -101,7 +62,7 @@ func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size)
 		Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
 	}
 	if d.Config.Summarizer != nil {
-		in.Turn = d.splitIn(a, b, keep)
+		in.Turn = d.splitIn(a, b)
 	}
 	if since >= b { // nothing is new: the notes are written anew, from the originals
 		in.Previous = ""
@@ -109,30 +70,54 @@ func (d *Draft) foldOlder(ctx context.Context, w []int, end int, need chat.Size)
 	d.summaries = append(d.summaries, in)
 	out, err := d.summarizeFold(ctx, in)
 	if err != nil {
-		return plan.Edit{}, false, err
+		return nil, err
 	}
 	e := d.editRun(plan.Fold, "fold", a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
 	e.Prose = out.Prose
-	return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
+	if e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again {
+		return []plan.Edit{e}, nil
+	}
+	return nil, nil
+}
+
+// leastFold is the number of tokens below which a fold is not worth its frame.
+const leastFold = 400
+
+// recentStart returns where the recent messages start.
+func (d *Draft) recentStart(w []int) int {
+	share := int(d.Config.RecentShare * float64(d.Available))
+	recent := d.Config.Recent(d.Available)
+	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
+	i, kept := d.History.Len(), 0
+	for i > 0 && (kept < recent || d.History.Len()-i < least) {
+		// A message that is far too large is left out, but not of the least.
+		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && d.History.Len()-i >= least {
+			break
+		}
+		i--
+		kept += w[i]
+	}
+	i = min(d.Outline.CutBefore(i), d.Live)
+	if i > 0 && i < d.History.Len() {
+		start := d.Outline.Turns[d.Outline.TurnOf(i)].From
+		if start > 0 && sum(w[start:i]) <= d.Config.Snap {
+			i = start
+		}
+	}
+	return i
 }
 
 // splitIn returns where the turn begins that a run from a to b cuts in two, a
-// where it begins before the run, and -1 where no turn is cut or the run has
-// nothing of it.
-func (d *Draft) splitIn(a, b int, keep []int) int {
+// where it begins before the run, and -1 where no turn is cut.
+func (d *Draft) splitIn(a, b int) int {
 	if b >= d.History.Len() {
 		return -1
 	}
 	t := d.Outline.Turns[d.Outline.TurnOf(b)]
-	if t.Headless {
+	if t.Headless || t.From >= b {
 		return -1
 	}
-	for i := max(t.From, a); i < b; i++ {
-		if !containsSorted(keep, i) {
-			return max(t.From, a)
-		}
-	}
-	return -1
+	return max(t.From, a)
 }
 
 // userWords returns the tokens of the user's requests in a run, with their

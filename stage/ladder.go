@@ -28,17 +28,8 @@ import (
 // If the third leaves more than a 32nd too, the next try has the large exchange among
 // the newest messages. The files that it shows leave the state, so both may fit.
 
-// ladderStage says the conversation once: older messages become a dialogue of
-// requests, actions and answers, the files stand after it as they are now, and the
-// newest messages stay as they are. Package ladder chooses what fits, by its worth.
-//
-// An earlier fold keeps its bytes, so that they stay in the provider's cache, until
-// all folds together have more than a quarter of the room; then one is made of them
-// all, from the originals.
-type ladderStage struct{}
-
-// Name returns "ladder".
-func (ladderStage) Name() string { return "ladder" }
+// ladderName is the name of the stage that says the conversation once.
+const ladderName = "ladder"
 
 // TailPart says that the newest messages have 1/TailPart of the room while
 // something else has a use for the rest.
@@ -57,9 +48,26 @@ const leastTexts = 5
 // leastText is the number of tokens below which a fold and a state say nothing.
 const leastText = 100
 
-// Propose returns a fold of the older messages and a state that together with
-// the newest messages fill the target.
-func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+// What a fold takes away is told in two places. The fold itself says what
+// happened, and never changes. How things stand now (the files that are worked on,
+// and what is open) is the text of one state edit after the last fold, which every
+// rewrite makes anew.
+
+const stateStage = "state"
+
+// stateFrame is what a message takes beside its text, and what may have to stand
+// between it and its neighbours.
+const stateFrame = 16
+
+// sayOnce says the conversation once: older messages become a dialogue of requests,
+// actions and answers, the files stand after it as they are now, and the newest messages
+// stay as they are. Together they fill the target. Package ladder chooses what fits, by
+// its worth.
+//
+// An earlier fold keeps its bytes, so that they stay in the provider's cache, until
+// all folds together have more than a quarter of the room; then one is made of them
+// all, from the originals.
+func (d *Draft) sayOnce(ctx context.Context, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
 	w := d.messageWeights()
 	first := len(w) // of the messages that may be the newest ones
@@ -84,7 +92,7 @@ func (s ladderStage) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan
 	last := -1    // where the newest messages began in the try before
 	over := false // the try has one exchange more than there seemed to be room for
 	for range 8 {
-		x := s.layOut(d, w, room, tail)
+		x := d.layOut(w, room, tail)
 		if x.from >= x.to || x.room < leastText {
 			break
 		}
@@ -150,7 +158,7 @@ type layout struct {
 
 // layOut finds the newest messages that have that many tokens, and what is left
 // for the rest.
-func (ladderStage) layOut(d *Draft, w []int, room, tail int) *layout {
+func (d *Draft) layOut(w []int, room, tail int) *layout {
 	x := &layout{Draft: d, whole: room, cut: d.Live}
 	for i := d.Live; i < len(w); i++ {
 		x.kept += w[i]
@@ -219,7 +227,7 @@ func (x *layout) fillFold(prose string) (left int) {
 	}
 	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
 	d.makePart(partSummary, func() { form = d.ladderReading().Fill(in) })
-	fold := d.editRun(plan.Fold, ladderStage{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, shortened", x.to-x.from-len(x.keep)))
+	fold := d.editRun(plan.Fold, ladderName, x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, shortened", x.to-x.from-len(x.keep)))
 	fold.Prose = prose
 	x.edits = []plan.Edit{fold}
 	left = x.room - fold.After.Tokens
@@ -244,7 +252,7 @@ func (x *layout) summaryInput() summary.Input {
 		Max: max(x.room/foldsShare, min(x.room/2, mostNotes), leastFold), Counter: d.Counter, Kinds: d.Kinds,
 	}
 	if d.Config.Summarizer != nil {
-		in.Turn = d.splitIn(x.from, x.to, x.keep)
+		in.Turn = d.splitIn(x.from, x.to)
 	}
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.Prose != "" && e.From >= x.from && e.To < x.to { // else nothing is new

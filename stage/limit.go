@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,19 +9,19 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
 )
 
 // limitItems shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
-// is the head, the tail, the lines that report errors and those that the agent edited
-// later, with what stands around them. Items that the next call is about are shortened
-// only where they do not fit at all. It also takes the oldest images away when there are
-// more than the limit, and the oldest images and documents when the request has too
-// many bytes.
+// is the head, the tail and the lines that report errors. Items that the next call is
+// about are shortened only where they do not fit at all. It also takes the oldest images
+// away when there are more than the limit, and the oldest images and documents when the
+// request has too many bytes.
 func (d *Draft) limitItems(_ context.Context, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
-	maxBytes, maxLines := d.Config.itemLimits()
-	maxTokens := max(d.Available/4, 64)
+	most := d.Config.itemSize()
+	most.tokens = max(d.Available/4, 64)
 	images, bytes := need.Images, need.Bytes
 	for p := range d.visibleParts(0, d.History.Len()) {
 		if p.mask != nil || !d.mayMask(p.message, p.index) {
@@ -34,11 +35,15 @@ func (d *Draft) limitItems(_ context.Context, need chat.Size) ([]plan.Edit, erro
 				continue
 			}
 		}
-		size := len(p.Text) + len(p.Args)
-		if p.message >= d.Live || size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
+		size, lines := len(p.Text)+len(p.Args), countLines(p.Text)
+		if p.message >= d.Live || p.Signature != "" || size <= min(most.bytes, most.tokens) && lines <= most.lines {
 			continue // a token has at least one byte
 		}
-		if e, ok := d.shortenPart(p, maxTokens); ok {
+		it := d.asItem(p)
+		if p.Kind == chat.Thinking || it.tokens <= most.tokens && size <= most.bytes && lines <= most.lines {
+			continue
+		}
+		if e, ok := d.shortenItem(it, most, fmt.Sprintf("%d tokens, %d bytes in one item", it.tokens, size)); ok {
 			edits = append(edits, e)
 		}
 	}
@@ -76,69 +81,79 @@ func (d *Draft) withoutMedia(p visiblePart) (plan.Edit, bool) {
 	return d.maskPart("limit", p, text, "more images or bytes than the limit")
 }
 
-// shortenPart returns a mask that cuts a part to the limits for one item.
-func (d *Draft) shortenPart(p visiblePart, maxTokens int) (plan.Edit, bool) {
-	maxBytes, maxLines := d.Config.itemLimits()
-	if p.Signature != "" || p.Kind == chat.Thinking || p.Kind == chat.Opaque || p.Kind == chat.Image {
-		return plan.Edit{}, false
-	}
-	lines := 0
-	if p.Kind != chat.ToolCall {
-		lines = countLines(p.Text)
-	}
-	tokens := d.Counter.Part(p.Part)
-	if tokens <= maxTokens && len(p.Text)+len(p.Args) <= maxBytes && lines <= maxLines {
-		return plan.Edit{}, false
-	}
-	redeem := d.redeemPart(p)
-	why := fmt.Sprintf("%d tokens, %d bytes in one item", tokens, len(p.Text)+len(p.Args))
-	if p.Kind == chat.ToolCall {
-		return d.maskPart("limit", p, shortArgs(p.Args, 8*maxTokens/3, redeem), why)
-	}
-	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, redeem)
-	var worked []block
-	if d.Config.ItemKeep != work.KeepHead && d.Config.ItemKeep != work.KeepTail {
-		worked = d.workedOn(p.message, p.Text)
-	}
-	text := d.cutText(d.Config.ItemKeep, p.Text, worked, min(maxBytes, 4*maxTokens), maxLines, maxTokens)
-	return d.maskPart("limit", p, text+note, why)
+// itemSize is the most that what is left of an item may have, and which end of it that is.
+type itemSize struct {
+	keep                 string
+	bytes, lines, tokens int
 }
 
-// headTail cuts a text to bytes, lines and tokens: head, tail and the lines
-// between that report errors.
-func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
-	return d.cutText(work.KeepBoth, text, nil, bytes, lines, tokens)
+// shortenItem returns a mask that leaves so much of an item, its framing included: of a text
+// head, tail and the lines between that report errors, of arguments their short values. With
+// no tokens it leaves the handle. ok is false when that is no less than stands in the view.
+func (d *Draft) shortenItem(it item, most itemSize, why string) (plan.Edit, bool) {
+	p, redeem := it.Part, d.redeemPart(it.visiblePart)
+	text, name := p.Text, ""
+	switch p.Kind {
+	case chat.ToolCall:
+		if most.tokens == 0 {
+			return d.maskItem(it, fmt.Sprintf(`{"shortened":%q}`, d.handleOf(it.visiblePart)), why)
+		}
+		return d.maskItem(it, shortArgs(p.Args, max(2*most.tokens, 40), redeem), why)
+	case chat.Document:
+		text, _ = token.FileText(p)
+		name = cmp.Or(p.Name, "a file") + ", "
+	case chat.Opaque:
+		return plan.Edit{}, false
+	case chat.Thinking:
+		if d.lead >= 0 && it.index == 0 && it.message >= d.lead || len(d.History.At(it.message).Parts) == 1 {
+			return plan.Edit{}, false
+		}
+		return d.maskItem(it, "", why)
+	}
+	if most.tokens == 0 {
+		return d.maskItem(it, fmt.Sprintf("[shortened; original: %s]", d.handleOf(it.visiblePart)), why)
+	}
+	note := fmt.Sprintf("[%sshortened from %d bytes, %d lines; original: %s]", name, len(text), countLines(text), redeem)
+	if most.tokens < 64 || text == "" {
+		note = fmt.Sprintf("[%sshortened; original: %s]", name, redeem)
+	}
+	room := most.tokens - d.Counter.Text(note) - 2
+	if p.Kind == chat.ToolResult {
+		room -= d.Counter.Part(&chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name})
+	}
+	if room >= 8 && text != "" {
+		most.tokens = room
+		note = d.cutText(text, most) + "\n" + note
+	}
+	return d.maskItem(it, note, why)
 }
 
-// cutText makes a text shorter until it has nearly as many bytes, lines or tokens as it
-// may have, and no more; keep says which end of it is left, worked which parts matter.
-func (d *Draft) cutText(keep, text string, worked []block, bytes, lines, tokens int) string {
-	best, most, limit := "", -1, bytes
+// maskItem returns a mask of an item that makes it smaller than it stands in the view.
+func (d *Draft) maskItem(it item, text, why string) (plan.Edit, bool) {
+	e, ok := d.maskPart("limit", it.visiblePart, text, why)
+	return e, ok && e.After.Tokens < it.tokens
+}
+
+// cutText shortens a text to that size, and not much further.
+func (d *Draft) cutText(text string, most itemSize) string {
+	limit := min(most.bytes, 6*most.tokens)
+	best, bytes := "", limit
 	for range 8 {
-		s, cut := work.LimitTo(keep, text, bytes, lines)
-		if len(worked) > 0 {
-			s, cut = limitAround(text, bytes, lines, worked)
-		}
+		s, _ := work.LimitTo(most.keep, text, bytes, most.lines)
 		n := d.Counter.Text(s)
-		if n <= tokens && n > most {
-			best, most = s, n
-			if !cut || n >= tokens-tokens/16 || bytes == limit {
-				break
-			}
-		} else if n <= tokens {
-			break
-		}
-		if n > tokens { // else what the text has is less than it may have: no line between its ends reports an error
+		if n > most.tokens {
 			bytes = min(bytes, len(s))
-		}
-		if bytes = min(limit, bytes*tokens/(n+n/32+1)); bytes < 32 {
+		} else if len(s) <= len(best) {
+			break // no line between its ends reports an error
+		} else if best = s; bytes == limit || n >= most.tokens-most.tokens/16 {
 			break
 		}
+		bytes = min(limit, bytes*most.tokens/(n+n/32+1))
 	}
-	if most >= 0 {
+	if best != "" {
 		return best
 	}
-	return d.Counter.Truncate(text, tokens)
+	return d.Counter.Truncate(text, most.tokens)
 }
 
 func countLines(s string) int { return strings.Count(s, "\n") + 1 }

@@ -158,17 +158,3 @@ func TestLimitImages(t *testing.T) {
 		t.Error("the newest image is gone")
 	}
 }
-
-// The part of a large file that the agent then edited is what is left of it, not
-// what happens to stand at its ends.
-func TestLimitKeepsWhatWasWorkedOn(t *testing.T) {
-	var file strings.Builder
-	for i := range 4000 {
-		fmt.Fprintf(&file, "%6d\tfunc step%d() error { return run(%d) }\n", i+1, i+1, i+1)
-	}
-	edit := `{"path":"/w/steps.go","old_string":"func step1500() error { return run(1500) }","new_string":"func step1500() error { return retry(1500) }"}`
-	h := of(user("Make step 1500 retry."), did("1", "read", `{"path":"/w/steps.go"}`, file.String()),
-		did("2", "edit", edit, "The file was changed."), said("Done."), user("And its neighbour?"))
-	got := resultText(t, onlyLimit.run(t, h).View, "1")
-	contains(t, "the result", got, "func step1500()", "func step1495()", "func step1505()", "func step1()", "func step4000()", "original: w")
-}

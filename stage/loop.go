@@ -2,8 +2,6 @@ package stage
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -60,31 +58,15 @@ func (r *run) mustWait() bool {
 	return d.Rules.BoundThinking && d.lead >= 0 && d.History.At(d.lead).Parts[0].Signature != ""
 }
 
-// openLoop folds the open loop, and takes edits off messages pinned since: it is a
-// rewrite, whatever the stages do.
-func (r *run) openLoop(ctx context.Context) error {
-	taken, err := r.takeLive(ctx)
-	if taken {
-		r.releasePinned()
-	}
-	return err
-}
-
 // turnRoom returns the tokens that the current turn may have so that the target is
 // reached: the stages leave at most a quarter of the target of what stands before
 // it.
 func (r *run) turnRoom() int {
 	d := r.d
-	w := d.messageWeights()
 	start := d.LastUser + 1
-	before := sum(w[:start])
-	stay := 0 // of what stands before, what no stage takes
-	for i := range start {
-		if d.keep[i] {
-			stay += w[i]
-		}
-	}
-	return max(r.goal.Target-r.fixed.Tokens-stay-min(before-stay, r.goal.Target/4), d.Available/8)
+	stay := d.keptTokens(0, start)
+	before := min(sum(d.messageWeights()[:start])-stay, r.goal.Target/4)
+	return max(r.goal.Target-r.fixed.Tokens-stay-before, d.Available/8)
 }
 
 // takeLive folds the current turn with its live exchange, when all calls of it
@@ -112,12 +94,12 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 		if r.loopShrinks() || !r.mustWait() {
 			return false, nil
 		}
-		return false, r.pinnedLoop(r.cannotFit())
+		return false, r.cannotFit()
 	}
 	room := r.turnRoom()
 	var edits []plan.Edit
 	if split > start {
-		if e, ok := d.turnFold(ctx, turnRun{from: start, to: split, most: room / 4}); ok {
+		if e, ok := d.turnFold(ctx, start, split, room/4, 0); ok {
 			edits = append(edits, e)
 			room -= e.After.Tokens
 		}
@@ -125,11 +107,12 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	}
 	room = max(room, d.Available/8)
 	whole := max(room*3/4, room-room/16-512-100*(n-split)) // the rest is for the lines of the steps
-	e, ok := d.turnFold(ctx, turnRun{from: split, to: n, most: room, whole: whole, live: true})
+	e, ok := d.turnFold(ctx, split, n, room, whole)
 	if !ok || !r.takeEdits("split-turn", append(edits, e), true) {
 		return false, nil
 	}
 	d.Live, d.live, d.lead = start, start, -1 // what the next call is about is in there now
+	r.releasePinned()                         // it is a rewrite, whatever the stages do
 	r.note("the open tool loop is folded too: the thinking that it must start with cannot stay")
 	return true, nil
 }
@@ -143,21 +126,9 @@ func (r *run) loopShrinks() bool {
 	n := d.History.Len()
 	for _, run := range [][2]int{{d.lead + 1, d.Live}, {plan.Seen(d.History), n}, {d.lead + 1, n}} {
 		from, to := run[0], max(run[0], run[1])
-		if r.attemptToFit(func() { r.shrinkRun(from, to, false) }) || r.attemptToFit(func() { r.leaveHandles(from, to) }) {
+		if r.attemptToFit(func() { r.shrinkRun(from, to) }) || r.attemptToFit(func() { r.leaveHandles(from, to) }) {
 			return true
 		}
 	}
 	return false
-}
-
-// pinnedLoop adds to an error that a pin keeps the open loop as it is.
-func (r *run) pinnedLoop(err *CannotFitError) *CannotFitError {
-	d := r.d
-	if n := d.History.Len(); d.lead >= 0 && n > 0 && d.keep[n-1] && n-1 != d.LastUser {
-		err.Items = slices.Insert(err.Items, 0, FloorItem{
-			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking depends on everything before it; unpin it, or wait for the end of the turn", n-1),
-			Tokens: d.Tokens(d.Live, n),
-		})
-	}
-	return err
 }

@@ -1,10 +1,10 @@
 package stage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
 )
 
 // newestCut counts the results that the next call is about, those of the
@@ -19,32 +19,23 @@ func (d *Draft) newestCut() int {
 	if n == 0 || !d.History.At(n-1).Has(chat.ToolResult) {
 		return 0
 	}
-	from := n - 1
-	if x := d.Outline.ExchangeOf(from); x >= 0 {
-		from = d.Outline.Exchanges[x].From
-	}
-	whole := make(map[plan.Ref]bool)
-	for p := range d.visibleParts(from, n) {
-		whole[plan.Ref{From: p.message, Part: p.index}] = p.mask == nil || p.mask.Stage == "repair" || strings.Contains(p.mask.Text, p.Text)
+	from, _ := d.exchangeAround(n - 1)
+	var shown strings.Builder // by the view, of this exchange and in texts
+	for i := range d.View.Len() {
+		o := d.View.Origin(i)
+		if o.Message < 0 || slices.Max(append([]int{o.Message}, o.Joined...)) >= from {
+			for _, p := range d.View.At(i).Parts {
+				shown.WriteString(p.Text)
+			}
+		}
 	}
 	cut := 0
 	for i := from; i < n; i++ {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			if p := &m.Parts[k]; p.Kind == chat.ToolResult && !whole[plan.Ref{From: i, Part: k}] && !d.quotesText(i, p.Text) {
+		for _, p := range d.History.At(i).Parts {
+			if p.Kind == chat.ToolResult && !strings.Contains(shown.String(), p.Text) {
 				cut++
 			}
 		}
 	}
 	return cut
-}
-
-// quotesText reports whether the run that takes message i in quotes the text.
-func (d *Draft) quotesText(i int, text string) bool {
-	for _, e := range d.Edits() {
-		if isRun(&e) && e.From <= i && i < e.To {
-			return strings.Contains(e.Text, text)
-		}
-	}
-	return false
 }

@@ -39,7 +39,7 @@ func (p *Pipeline) Remember() *Pipeline {
 // for those who ask for it.
 var all = []Stage{
 	ownStage{"limit", (*Draft).limitItems},
-	ladderStage{},
+	ownStage{ladderName, (*Draft).sayOnce},
 	ownStage{"supersede", (*Draft).supersedeCopies},
 	ownStage{"prune", (*Draft).pruneOutput},
 	ownStage{"split-turn", (*Draft).splitTurn},
@@ -220,7 +220,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	d.fixed = run.fixed.Tokens
 	d.Available, d.Target = run.stageLimits()
 	run.protectTail()
-	run.makeRoom(0)
+	run.makeRoom()
 
 	var err error
 	if d.View, err = plan.Apply(req.History, base); err == nil {
@@ -234,7 +234,7 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	// A repair may take the thinking away that an open loop must start with, as a
 	// rewrite does.
 	if d.lead >= 0 && (goal.Take || len(d.lostLead(d.View)) > 0) {
-		if err := run.openLoop(ctx); err != nil {
+		if _, err := run.takeLive(ctx); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -246,20 +246,17 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 			run.waited = true
 			return run.outcome(), nil
 		}
-		if err := run.openLoop(ctx); err != nil {
+		if _, err := run.takeLive(ctx); err != nil {
 			return Outcome{}, err
 		}
 	}
-	before, start := *run, *d
-	before.d = &start // the stages work on d itself
+	before := run.copyRun()
 	run.leaveOutdated()
-	if saved := run.shrinkAttachments(); saved > 0 {
-		run.makeRoom(saved)
-	}
+	run.shrinkAttachments()
 	if err := run.runStages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.isOver(goal.Available) && (run.isSmaller(&before) || goal.Summarise && (d.again || !before.isSmaller(run))) {
+	if !run.isOver(goal.Available) && (run.isSmaller(before) || goal.Summarise && (d.again || !before.isSmaller(run))) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the
@@ -276,13 +273,12 @@ func (p *Pipeline) runToGoal(ctx context.Context, req *chat.Request, base *plan.
 	}
 	untouched.d.Live = untouched.d.live
 	if d.lead >= 0 { // an open loop that has no place to be cut goes first
-		switch taken, err := run.takeLive(ctx); {
-		case err != nil:
+		taken, err := run.takeLive(ctx)
+		if taken {
+			err = run.runStages(ctx)
+		}
+		if err != nil {
 			return Outcome{}, err
-		case taken:
-			if err := run.runStages(ctx); err != nil {
-				return Outcome{}, err
-			}
 		}
 		if !run.isOver(goal.Available) {
 			return run.outcome(), nil
@@ -312,7 +308,6 @@ type run struct {
 	goal   Goal
 	fixed  chat.Size // what every request carries
 	now    budget.Totals
-	state  int // tokens of a state that was taken away and counts until a new one is made
 	notes  []string
 	waited bool
 }
@@ -334,7 +329,7 @@ func (r *run) isOver(tokens int) bool {
 // their limit must come down to three quarters of it, so that one rewrite lasts.
 func (r *run) sizeToSave() chat.Size {
 	t := r.totalSize()
-	n := chat.Size{Tokens: max(0, t.Tokens+r.state-r.goal.Target)}
+	n := chat.Size{Tokens: max(0, t.Tokens-r.goal.Target)}
 	if r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes {
 		n.Bytes = t.Bytes - r.goal.byteTarget()
 	}
@@ -368,32 +363,35 @@ func (r *run) outcome() Outcome {
 // runStages runs the stages, each until the target.
 func (r *run) runStages(ctx context.Context) error {
 	r.releasePinned()
-	r.dropState()
-	defer func() { r.state = 0 }()
-	if err := r.runExtraStages(ctx); err != nil {
-		return err
-	}
 	stages := r.Pipeline.Stages
 	if stages == nil {
 		stages = Named(Names()...)
 	}
-	for _, s := range r.orderStages(stages) {
+	if i := slices.IndexFunc(stages, isFoldStage); i > 0 && r.goal.Summarise { // a summary was asked for: that comes first
+		stages = slices.Concat(stages[i:i+1], stages[:i], stages[i+1:])
+	}
+	for i, s := range slices.Concat(r.Extra, stages) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		own := i >= len(r.Extra)
 		need := r.sizeToSave()
-		asked := r.goal.Summarise && isFoldStage(s)
+		asked := own && r.goal.Summarise && isFoldStage(s)
 		if need == (chat.Size{}) && !asked {
-			return nil
+			continue
 		}
-		if s.Name() == "truncate" && !r.isOver(r.goal.Trigger) {
+		if own && s.Name() == "truncate" && !r.isOver(r.goal.Trigger) {
 			continue // it loses more than it is worth below the trigger
 		}
 		edits, err := proposeGuarded(ctx, s, r.d, need)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for k := 0; !own && err == nil && k < len(edits); k++ {
+			edits[k].Stage = s.Name()
+			err = r.d.checkAllowed(&edits[k])
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 			r.note("%s: %v", s.Name(), err)
 			continue
 		}
@@ -406,27 +404,18 @@ func (r *run) runStages(ctx context.Context) error {
 	return nil
 }
 
-// acceptEdits takes the edits of a stage over into the draft, unless they break a
-// rule or do not make the view smaller.
+// isFoldStage reports whether a stage makes a summary of older messages.
+func isFoldStage(s Stage) bool { return s.Name() == "fold" || s.Name() == ladderName }
+
+// acceptEdits takes edits over into the draft that no stage proposed, in the name of one
+// that nobody switched off.
 func (r *run) acceptEdits(stage string, edits []plan.Edit) bool {
-	return r.takeEdits(stage, edits, false)
+	return len(edits) > 0 && !r.isOff(stage) && r.takeEdits(stage, edits, false)
 }
 
-// takeEdits accepts edits, with must at any size.
-func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) (taken bool) {
-	was := r.now.Tokens
-	if slices.ContainsFunc(edits, isState) { // it takes the place of the one before, which an undo brings back
-		was += r.state
-		released := r.d.release
-		r.d.release = slices.DeleteFunc(slices.Clone(released), isStateRef)
-		defer func() {
-			if !taken {
-				r.d.release = released
-				return
-			}
-			r.state = 0
-		}()
-	}
+// takeEdits takes edits over into the draft, unless they break a rule or, without must,
+// do not make the view smaller.
+func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) bool {
 	view, all, now, err := r.d.proposeEdits(r.Meter, edits)
 	if err != nil {
 		r.note("%s: rolled back: %v", stage, err)
@@ -448,8 +437,8 @@ func (r *run) takeEdits(stage string, edits []plan.Edit, must bool) (taken bool)
 		return false
 	}
 	need := r.sizeToSave()
-	grows := now.Tokens > was && need.Bytes == 0 && need.Images == 0
-	if !must && (grows || now.Tokens >= was && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
+	grows := now.Tokens > r.now.Tokens && need.Bytes == 0 && need.Images == 0
+	if !must && (grows || now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
 		r.note("%s: skipped: it would save nothing", stage)
 		return false
 	}

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,58 +11,28 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// pruneOutput makes old tool output small: first a skeleton of what it said (status,
-// errors, paths, symbols, numbers), then, if that is not enough, a placeholder
-// that names the call. The long values of old calls' arguments and the
-// reasoning of earlier turns go with it. The newest output is left alone. It prunes
-// oldest first until need is met, and returns nothing when that would save less than
-// the configured least.
+// pruneOutput makes old tool output small: a line that names the call, and a skeleton of
+// what it said (status, errors, paths, symbols, numbers). The newest output is left
+// alone. It prunes oldest first until need is met, and returns nothing when that would
+// save less than the configured least.
 func (d *Draft) pruneOutput(ctx context.Context, need chat.Size) ([]plan.Edit, error) {
 	least := d.Config.PruneMin
 	if !d.Config.FirmPruneMin {
 		least = min(least, d.Available/10)
 	}
-	candidates := d.pruneCandidates()
+	var edits []plan.Edit
 	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
-	if tokensOf(candidates) < least && !tooMany {
-		return nil, nil
-	}
-	edits := d.maskThinking()
-	need = need.Sub(savedBy(edits))
-	small := make(map[plan.Ref]int)
-	for i := range candidates {
+	for _, r := range d.pruneCandidates() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if need.Tokens <= 0 && need.Bytes <= 0 {
 			break
 		}
-		if e, ok := d.skeletonMask(candidates[i]); ok {
+		if e, ok := d.pruneMask(r); ok {
 			need = need.Sub(e.Before.Sub(e.After))
-			small[e.Ref()] = len(edits)
 			edits = append(edits, e)
 		}
-	}
-	for i := range candidates {
-		if need.Tokens <= 0 && need.Bytes <= 0 {
-			break
-		}
-		if candidates[i].Kind != chat.ToolResult {
-			continue
-		}
-		e, ok := d.placeholderMask(candidates[i])
-		if !ok {
-			continue
-		}
-		if k, done := small[e.Ref()]; done {
-			if e.After.Tokens < edits[k].After.Tokens {
-				need = need.Sub(edits[k].After.Sub(e.After))
-				edits[k] = e
-			}
-			continue
-		}
-		need = need.Sub(e.Before.Sub(e.After))
-		edits = append(edits, e)
 	}
 	if savedBy(edits).Tokens < least && !tooMany {
 		return nil, nil
@@ -71,81 +40,35 @@ func (d *Draft) pruneOutput(ctx context.Context, need chat.Size) ([]plan.Edit, e
 	return edits, nil
 }
 
-// pruneCandidates lists old results and long arguments that may be pruned, oldest first.
+// pruneCandidates lists the results that may be pruned, oldest first.
 func (d *Draft) pruneCandidates() []item {
-	results := d.editableResults(0, d.Live)
 	protect := d.Config.PruneProtect
 	if !d.Config.FirmPruneProtect {
 		protect = min(protect, d.Available/4)
 	}
-	for _, r := range d.editableResults(d.Live, d.History.Len()) {
-		protect -= r.tokens
-	}
+	results := d.editableResults(0, d.History.Len())
 	end := len(results)
-	for end > 0 && protect > 0 {
+	for end > 0 && (protect > 0 || results[end-1].message >= d.Live) {
 		end--
 		protect -= results[end].tokens
 	}
-	results = slices.DeleteFunc(results[:end], func(r item) bool {
-		return r.tokens < 48 || d.isExcepted(d.Call(r.message, r.index).Name)
+	return slices.DeleteFunc(results[:end], func(r item) bool {
+		return r.tokens < leastPruned || d.isExcepted(d.Call(r.message, r.index).Name)
 	})
-	edge := 0
-	if end > 0 && len(results) > 0 {
-		edge = results[len(results)-1].message
-	}
-	// Long arguments of calls that are as old as the oldest protected result.
-	for p := range d.visibleParts(0, edge) {
-		if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && p.mask == nil && d.History.At(p.message).Role == chat.Assistant && d.mayMask(p.message, p.index) && !d.isExcepted(p.Name) {
-			results = append(results, d.asItem(p))
-		}
-	}
-	slices.SortStableFunc(results, func(a, b item) int { return cmp.Or(a.message-b.message, a.index-b.index) })
-	return results
 }
 
-// leastThinking is the number of tokens below which reasoning is not worth an edit.
-const leastThinking = 16
+// leastPruned is the number of tokens below which a result is not worth an edit.
+const leastPruned = 48
 
 func (d *Draft) isExcepted(tool string) bool {
 	return slices.ContainsFunc(d.Config.PruneExcept, func(name string) bool { return strings.EqualFold(name, tool) })
 }
 
-// maskThinking returns masks that remove the thinking of turns before the current one.
-func (d *Draft) maskThinking() []plan.Edit {
-	var edits []plan.Edit
-	for p := range d.visibleParts(0, min(d.LastUser, d.Live)) {
-		m := d.History.At(p.message)
-		if p.Kind != chat.Thinking || p.mask != nil || m.Role != chat.Assistant || len(m.Parts) < 2 || !d.mayMask(p.message, p.index) {
-			continue
-		}
-		if e, ok := d.maskPart("prune", p, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
-			edits = append(edits, e)
-		}
-	}
-	return edits
-}
-
-func (d *Draft) skeletonMask(r item) (plan.Edit, bool) {
-	redeem := d.redeemPart(r.visiblePart)
-	if r.Kind == chat.ToolCall {
-		return d.maskPart("prune", r.visiblePart, shortArgs(r.Args, len(r.Args)/2, redeem), "long arguments of an old call")
-	}
-	text := skeletonOf(r.Part, min(skeletonMax, r.tokens/3), d.Counter.Text)
-	if text == "" {
-		return d.placeholderMask(r)
-	}
-	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.Text), redeem)
-	return d.maskPart("prune", r.visiblePart, note+text, "old tool output")
-}
-
-func (d *Draft) placeholderMask(r item) (plan.Edit, bool) {
-	status := ""
-	if failed, exit, known := work.Status(r.Part); known && exit != 0 {
-		status = fmt.Sprintf(", exit status %d", exit)
-	} else if failed {
-		status = ", failed"
-	}
+func (d *Draft) pruneMask(r item) (plan.Edit, bool) {
 	call := work.Headline(d.Call(r.message, r.index), 160)
-	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", call, len(r.Text), status, d.redeemPart(r.visiblePart))
+	text := fmt.Sprintf("[old output of %s (%s), reduced from %d bytes; original: %s]", call, statusWord(r.Part), len(r.Text), d.redeemPart(r.visiblePart))
+	if said := skeletonOf(r.Part, min(skeletonMax, r.tokens/3), d.Counter.Text); said != "" {
+		text += "\n" + said
+	}
 	return d.maskPart("prune", r.visiblePart, text, "old tool output")
 }

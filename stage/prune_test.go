@@ -81,18 +81,17 @@ func TestPruneProtectedTools(t *testing.T) {
 	}
 }
 
-// A skeleton comes first and keeps what is named in the output; only when
-// that is not enough does a placeholder follow.
-func TestPruneSkeletonBeforePlaceholder(t *testing.T) {
+// What is left names the call and what its output named, and the newest goes last.
+func TestPruneSaysWhatWasThere(t *testing.T) {
 	h := shellWork(10).Append(said("done"), user("next"))
 	total := counter.Messages(h)
 	j := pruneAll(nil)
-	j.target = total / 2
+	j.target = total * 2 / 3
 	out := j.run(t, h)
 	first := resultText(t, out.View, "c0")
-	contains(t, "the skeleton", first, "pkg/step0/run.go:100", "stepTimer0", "original: w", "reduced from")
-	if first == h.At(2).Parts[0].Text || out.After.Tokens+counter.Conversation() > total/2 {
-		t.Errorf("%d tokens, want %d", out.After.Tokens, total/2)
+	contains(t, "the skeleton", first, "pkg/step0/run.go:100", "stepTimer0", "original: w")
+	if first == h.At(2).Parts[0].Text || out.After.Tokens+counter.Conversation() > total*2/3 {
+		t.Errorf("%d tokens, want %d", out.After.Tokens, total*2/3)
 	}
 	if got := resultText(t, out.View, "c9"); got != h.At(20).Parts[0].Text {
 		t.Error("the newest was pruned although the target was reached before it")
@@ -100,7 +99,7 @@ func TestPruneSkeletonBeforePlaceholder(t *testing.T) {
 
 	j.target = 1
 	out = j.run(t, h)
-	contains(t, "the placeholder", resultText(t, out.View, "c0"), "old output of bash(command=make step0) left out", "bytes", "exit status 2", "original: w")
+	contains(t, "the placeholder", resultText(t, out.View, "c0"), "old output of bash(command=make step0) (exit status 2), reduced from", "original: w")
 	for _, e := range out.Plan.Edits {
 		o, err := plan.Recall(h, out.Plan, e.Handle)
 		if err != nil || o.Messages[0].Parts[0].Text != h.At(e.From).Parts[0].Text {
@@ -127,26 +126,6 @@ func TestPruneNeverLonger(t *testing.T) {
 	}
 	if got := resultText(t, out.View, "3"); got != h.At(8).Parts[0].Text {
 		t.Errorf("a short result was replaced by %q", got)
-	}
-}
-
-func TestPruneThinkingOfEarlierTurns(t *testing.T) {
-	thinks := func(s string) chat.Message {
-		return chat.Message{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Thinking, Text: lines(s, 30)}, {Kind: chat.Text, Text: "said " + s}}}
-	}
-	h := of(shellWork(10).Messages(), thinks("earlier"), user("next"), thinks("current"), pair(1, "x"))
-	out := pruneAll(nil).run(t, h)
-	contains(t, "the view", text(out.View), "said earlier", "said current", "current line 0 ")
-	lacks(t, "the view", text(out.View), "earlier line 0 ")
-}
-
-func TestPruneLongArguments(t *testing.T) {
-	h := of(user("go"), did("1", "write_file", fmt.Sprintf(`{"path":"main.go","content":%q}`, lines("code", 100)), "written"), shellWork(4).Messages()[1:], said("ok"), user("next"))
-	out := pruneAll(nil).run(t, h)
-	args := out.View.At(1).Parts[0].Args
-	contains(t, "the arguments", args, `"path":"main.go"`, "code line 0 ", "original: w")
-	if len(args) > 1000 {
-		t.Errorf("%d bytes of arguments are left", len(args))
 	}
 }
 

@@ -11,12 +11,10 @@ import (
 
 // Texts that stand in for what is not there.
 const (
-	noResult   = "[no result: the call was interrupted or its result was lost]"
-	cameLater  = "[the result came later]"
-	noContent  = "(no content)"
-	noStart    = "[the conversation starts here; what came before is not available]"
-	agentFirst = "[the conversation starts here; the agent speaks first]"
-	goOn       = "(continued)"
+	noResult  = "[no result: the call was interrupted, or its result was lost or came late]"
+	noContent = "(no content)"
+	noStart   = "[the conversation starts here]"
+	goOn      = "(continued)"
 )
 
 // Repair returns the edits that make a history acceptable under the rules:
@@ -105,53 +103,47 @@ func (d *Draft) mendProblems(problems []chat.Problem) []plan.Edit {
 			continue
 		}
 		m := d.History.At(i)
+		e := plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Why: p.Message}
 		switch p.Rule {
 		case chat.RuleUnanswered:
-			text, why := noResult, "the call has no result"
-			if at, ok := d.lateResults()[callAt{i, part}]; ok {
-				text, why = cameLater, fmt.Sprintf("its result stands at message %d", at.message)
-			}
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, CallID: p.Call, Text: text, Why: why})
+			e.CallID, e.Text, e.Why = p.Call, noResult, "the call has no result"
 		case chat.RuleOrphan:
-			add(d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part]))
+			e = d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part])
 		case chat.RuleDuplicate:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.secondResult(i, part), Why: "the call is answered twice"})
+			e.Text, e.Why = d.secondResult(i, part), "the call is answered twice"
 		case chat.RuleCallID:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.quoteCall(&m.Parts[part]), Why: p.Message})
+			e.Text = d.quoteCall(&m.Parts[part])
 		case chat.RuleRole:
 			for k := range m.Parts {
-				switch {
-				case m.Parts[k].Kind == chat.ToolCall && m.Role != chat.Assistant:
-					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: d.quoteCall(&m.Parts[k]), Why: p.Message})
-				case m.Parts[k].Kind == chat.ToolResult && (m.Role == chat.Assistant || m.Role == chat.System):
-					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: quoteResult(&m.Parts[k], &m.Parts[k]), Why: p.Message})
+				switch q := &m.Parts[k]; {
+				case q.Kind == chat.ToolCall && m.Role != chat.Assistant:
+					e.Part, e.Text = k, d.quoteCall(q)
+					add(e)
+				case q.Kind == chat.ToolResult && (m.Role == chat.Assistant || m.Role == chat.System):
+					e.Part, e.Text = k, quoteResult(q, q)
+					add(e)
 				}
 			}
+			continue
 		case chat.RuleEmpty:
-			if i > 0 && m.Role == chat.Assistant && m.Empty() { // words in its place would open a loop that must start with thinking
-				add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: 0, Why: p.Message})
-				continue
+			e.Part = 0
+			if i == 0 || m.Role != chat.Assistant || !m.Empty() { // else words in its place would open a loop that must start with thinking
+				e.Kind, e.Text = plan.Mask, noContent
 			}
-			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: 0, Text: noContent, Why: p.Message})
 		case chat.RuleEmptyText:
-			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: part, Why: p.Message})
-		case chat.RuleUserFirst:
-			if m.Role == chat.Tool && m.Has(chat.ToolResult) {
-				continue // an orphan, which becomes a user's message
+			e.Kind = plan.Mask
+		case chat.RuleUserFirst, chat.RuleCallAfter:
+			e.Kind, e.To, e.Part, e.Text = plan.Drop, i, -1, goOn
+			if p.Rule == chat.RuleUserFirst {
+				e.Text = noStart
 			}
-			first, text := 0, noStart
-			for first < i && d.History.At(first).Role == chat.System {
-				first++
+			if of := d.View.Plan(); e.Text == goOn && (of == nil || of.Join == plan.JoinNone) || m.Role == chat.Tool && m.Has(chat.ToolResult) {
+				continue // an orphan becomes a user's message
 			}
-			if first == i && !m.Has(chat.ToolCall) { // a greeting
-				text = agentFirst
-			}
-			add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: text, Why: p.Message})
-		case chat.RuleCallAfter:
-			if d.View.Plan() != nil && d.View.Plan().Join != plan.JoinNone {
-				add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: goOn, Why: p.Message})
-			}
+		default:
+			continue
 		}
+		add(e)
 	}
 	return edits
 }
@@ -199,63 +191,16 @@ func (d *Draft) findSource(p chat.Problem, gone map[plan.Ref]bool) (message, par
 	return 0, 0, false
 }
 
-// lateResults finds the results that stand after their calls and away from them,
-// by the call.
-func (d *Draft) lateResults() map[callAt]callAt {
-	if d.late != nil {
-		return d.late
-	}
-	d.late = make(map[callAt]callAt)
-	open := make(map[string]callAt) // by id: a call that waits for its result
-	own := make(map[string]bool)    // ids of the calls that stand directly before
-	next := 0
-	for i := range d.History.Len() {
-		m := d.History.At(i)
-		if x := d.Outline.ExchangeOf(i); x < 0 || d.Outline.Exchanges[x].From == i {
-			clear(own)
-		}
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind == chat.ToolCall {
-				own[p.ID] = true
-			}
-			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult && !own[p.ID] {
-				d.late[at] = callAt{i, k}
-				delete(open, p.ID)
-			}
-		}
-		for ; next < len(d.Outline.Exchanges) && d.Outline.Exchanges[next].To == i+1; next++ {
-			x := &d.Outline.Exchanges[next]
-			calls := d.History.At(x.From).Parts
-			for k := range calls {
-				if c := &calls[k]; c.Kind == chat.ToolCall && c.ID != "" && slices.Contains(x.Open, c.ID) {
-					open[c.ID] = callAt{x.From, k}
-				}
-			}
-		}
-	}
-	return d.late
-}
-
-// mendParted returns the edits for a view in which calls and the late results
-// that answer them were parted; none where something else is wrong with it.
+// mendParted returns the edits for a view in which calls and the results that answer
+// them were parted; none where something else is wrong with it.
 func (d *Draft) mendParted(v plan.View, problems []chat.Problem) []plan.Edit {
-	if len(problems) == 0 || slices.ContainsFunc(problems, func(p chat.Problem) bool { return p.Rule != chat.RuleOrphan && p.Rule != chat.RuleUnanswered }) {
+	if slices.ContainsFunc(problems, func(p chat.Problem) bool { return p.Rule != chat.RuleOrphan && p.Rule != chat.RuleUnanswered }) {
 		return nil
-	}
-	parted := make(map[plan.Ref]bool, 2*len(d.lateResults()))
-	for call, result := range d.lateResults() {
-		parted[plan.Ref{From: call.message, Part: call.part}] = true
-		parted[plan.Ref{From: result.message, Part: result.part}] = true
 	}
 	was := d.View
 	d.View = v
 	defer func() { d.View = was }()
-	edits := d.mendProblems(problems)
-	if len(edits) < len(problems) || slices.ContainsFunc(edits, func(e plan.Edit) bool { return !parted[e.Ref()] }) {
-		return nil
-	}
-	return edits
+	return d.mendProblems(problems)
 }
 
 // quoteOrphan turns a result that has no call before it into text, where it
@@ -284,16 +229,9 @@ func (d *Draft) quoteOrphan(i, part int, seen *chat.Part) plan.Edit {
 // not: nothing when they are the same.
 func (d *Draft) secondResult(i, part int) string {
 	p := &d.History.At(i).Parts[part]
-	x := d.Outline.ExchangeOf(i)
-	if x < 0 {
-		return quoteResult(p, p)
-	}
-	for m := d.Outline.Exchanges[x].From; m <= i; m++ {
-		parts := d.History.At(m).Parts
-		for k := range parts {
-			if (m < i || k < part) && parts[k].Kind == chat.ToolResult && parts[k].ID == p.ID && parts[k].Text == p.Text {
-				return ""
-			}
+	if x := d.Outline.ExchangeOf(i); x >= 0 {
+		if first := d.resultOf(d.Outline.Exchanges[x].From, p.ID); first != nil && first != p && first.Text == p.Text {
+			return ""
 		}
 	}
 	return quoteResult(p, p)

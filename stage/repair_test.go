@@ -82,15 +82,6 @@ func TestVectorC8(t *testing.T) {
 	}
 }
 
-// What stands before an agent's greeting does not say that something is missing.
-func TestRepairSaysWhoSpeaksFirst(t *testing.T) {
-	for history, want := range map[string]string{"s a u": "the agent speaks first]", "tc(A) t(A) u": "what came before is not available]"} {
-		if v, _ := repaired(t, hist(history), chat.AllDialects(), false); !strings.Contains(text(v), want) {
-			t.Errorf("%q: no %q in %q", history, want, text(v))
-		}
-	}
-}
-
 func TestRepairEqualDuplicatesGo(t *testing.T) {
 	h := of(user("u"), chat.CallMessage("", chat.Call("A", "x", "{}"), chat.Call("B", "x", "{}")),
 		chat.ResultMessage("A", "one"), chat.ResultMessage("B", "two"),

@@ -13,11 +13,10 @@ import (
 // skeletonBytes is how much of a result is looked at for its names.
 const skeletonBytes = 32 << 10
 
-// skeletonOf says in at most max tokens what a tool result said: how it ended, the
-// lines that report errors or give names their values, its first and last words, and
-// the files with line numbers, names, numbers and ids that stand in it, as far as there is room. A
-// result that fits is returned as it is. The skeleton is shorter than the result;
-// it is "" where nothing is worth keeping.
+// skeletonOf says in at most max tokens what a tool result said: the lines that report
+// errors, its first and last words, and the files with line numbers, names, numbers and
+// ids that stand in it, as far as there is room. A result that fits is returned as it is.
+// The skeleton is shorter than the result; it is "" where nothing is worth keeping.
 func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 	text := strings.TrimSpace(result.Text)
 	switch {
@@ -26,33 +25,42 @@ func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 	case len(text) <= max*8 && count(text) <= max:
 		return text
 	}
-	s := skeleton{left: max, bytes: len(text) * 3 / 4, count: count}
-	if _, exit, known := work.Status(result); known && exit != 0 {
-		s.put(fmt.Sprintf("exit %d", exit), "\n")
+	var b strings.Builder
+	left, bytes := max, len(text)*3/4
+	put := func(piece, sep string) bool { // unless it is there or has no room
+		if b.Len() == 0 {
+			sep = ""
+		}
+		size := len(piece) + len(sep)
+		if piece == "" || left <= 1 || size > bytes || strings.Contains(b.String(), piece) {
+			return false
+		}
+		tokens := count(piece) + 1
+		if tokens > left {
+			return false
+		}
+		left, bytes = left-tokens, bytes-size
+		b.WriteString(sep + piece)
+		return true
 	}
 	text = quote.Clean(work.Body(text))
 	for _, l := range work.ErrorLines(text, 6) {
-		if s.put(quote.ClipLine(l, 160), "\n"); s.left < max/2 { // the rest is for what else it said
+		if put(quote.ClipLine(l, 160), "\n"); left < max/2 { // the rest is for what else it said
 			break
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(quote.Clip(text, skeletonBytes)), "\n")
-	for _, l := range lines {
-		if work.GivesValue(l) {
-			s.put(quote.ClipLine(strings.TrimSpace(l), 160), "\n")
-		}
-	}
-	s.put(quote.ClipLine(lines[0], 120), "\n")
-	s.put(quote.ClipLine(text[strings.LastIndexByte(text, '\n')+1:], 120), "\n")
+	put(quote.ClipLine(lines[0], 120), "\n")
+	put(quote.ClipLine(text[strings.LastIndexByte(text, '\n')+1:], 120), "\n")
 	sep := "\n"
 	for _, l := range lines {
 		for _, name := range names.FindAllString(l, -1) {
-			if s.put(name, sep) {
+			if put(name, sep) {
 				sep = ", "
 			}
 		}
 	}
-	if out := s.b.String(); count(out) <= max {
+	if out := b.String(); count(out) <= max {
 		return out
 	}
 	return ""
@@ -61,30 +69,6 @@ func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 // names finds files with their lines, addresses, names in code, ids and numbers.
 var names = regexp.MustCompile(`https?://[^\s"'<>()]+|[\w.~@/-]*\w\.[A-Za-z]\w{0,9}(?::\d+)?|\w*[a-z][A-Z]\w*|\w+_\w+|\b[A-Z]+-\d+\b|\b[A-Z]+\d[A-Z\d]+\b|\b\d[\d.,-]+\d\b`)
 
-// skeleton is a text in the making and the room left for it, in tokens and bytes.
-type skeleton struct {
-	b           strings.Builder
-	left, bytes int
-	count       func(string) int
-}
-
-// put adds a piece behind a separator, unless it is there or has no room.
-func (s *skeleton) put(piece, sep string) bool {
-	if s.b.Len() == 0 {
-		sep = ""
-	}
-	if piece == "" || s.left <= 1 || strings.Contains(s.b.String(), piece) {
-		return false
-	}
-	n := s.count(piece) + 1
-	if n > s.left || len(piece)+len(sep) > s.bytes {
-		return false
-	}
-	s.left, s.bytes = s.left-n, s.bytes-len(piece)-len(sep)
-	s.b.WriteString(sep + piece)
-	return true
-}
-
 // mostPlaces is how many lines of files are listed for one result. A search that
 // found more is better made again.
 const mostPlaces = 40
@@ -92,25 +76,22 @@ const mostPlaces = 40
 // filePlace is a path whose last part has an extension, with a line of that file.
 var filePlace = regexp.MustCompile(`([\w./\\@+~\x{80}-\x{10FFFF}-]*\.[A-Za-z][\w@+~\x{80}-\x{10FFFF}-]{0,6}):(\d{1,7})(?:\D|$)`)
 
-// placesIn lists the file:line references of a result that what is shown of it
-// lacks, those of one file together: "a.go:3,17; b/c.ts:20".
-func placesIn(text, shown string) string {
+// placesIn lists the file:line references of a result, those of one file together:
+// "a.go:3,17; b/c.ts:20".
+func placesIn(text string) string {
 	var files []string
 	lines := make(map[string][]string)
-	n, more := 0, 0
-	seen := make(map[string]bool)
+	n, seen := 0, make(map[string]bool)
 	for _, m := range filePlace.FindAllStringSubmatch(text, -1) {
 		file, line := m[1], m[2]
-		place := file + ":" + line
-		if strings.HasPrefix(file, "//") || seen[place] || showsPlace(shown, place) { // addresses of hosts are no files
+		if place := file + ":" + line; strings.HasPrefix(file, "//") || seen[place] { // addresses of hosts are no files
+			continue
+		} else {
+			seen[place] = true
+		}
+		if n++; n > mostPlaces {
 			continue
 		}
-		seen[place] = true
-		if n == mostPlaces {
-			more++
-			continue
-		}
-		n++
 		if lines[file] == nil {
 			files = append(files, file)
 		}
@@ -119,17 +100,8 @@ func placesIn(text, shown string) string {
 	for i, file := range files {
 		files[i] = file + ":" + strings.Join(lines[file], ",")
 	}
-	if more > 0 {
-		files = append(files, fmt.Sprintf("and %d more", more))
+	if n > mostPlaces {
+		files = append(files, fmt.Sprintf("and %d more", n-mostPlaces))
 	}
 	return strings.Join(files, "; ")
-}
-
-// showsPlace reports whether a text has the place, and not only the start of another.
-func showsPlace(text, place string) bool {
-	_, rest, ok := strings.Cut(text, place)
-	for ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-		_, rest, ok = strings.Cut(rest, place)
-	}
-	return ok
 }

@@ -48,7 +48,7 @@ func TestSkeletonSays(t *testing.T) {
 		{"names of a file", goSource(12), 120, []string{"package plan", "applyStep0"}},
 		{
 			"the failing test in the middle of a long run", "Exit code 1\n" + testLog(400), 100,
-			[]string{"exit 1", "--- FAIL: TestApplyFold", "example.org/winnow/plan"},
+			[]string{"--- FAIL: TestApplyFold", "example.org/winnow/plan"},
 		},
 		{
 			"files and lines of a search",
@@ -58,7 +58,7 @@ func TestSkeletonSays(t *testing.T) {
 		{
 			"the output inside a JSON wrapper",
 			`{"output":"` + strings.Repeat(`building part\n`, 80) + `src/win.c:12:3: error: expected ';'\nmake: *** [all] Error 1\n","metadata":{"exit_code":2}}`, 60,
-			[]string{"exit 2", "src/win.c:12:3: error: expected ';'"},
+			[]string{"src/win.c:12:3: error: expected ';'"},
 		},
 		{"nothing", " \n\t", 100, nil},
 		{"no room", "something", 0, nil},

@@ -35,17 +35,18 @@ func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, err
 		end = exchanges[len(exchanges)-d.Config.Tail].From
 	}
 	var edits []plan.Edit
-	room := d.Target - d.fixed
-	if d.LastUser >= 0 {
-		room -= d.Tokens(d.LastUser, start)
-	}
+	room := d.Target - d.fixed - d.Tokens(max(d.LastUser, 0), start)
 	share, _ := SummaryRoom(d.Available)
-	if e, ok := d.turnFold(ctx, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
+	if e, ok := d.turnFold(ctx, start, min(end, d.Live), share, 0); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
-	if need.Tokens > 0 {
-		edits = append(edits, d.shortenTail(end, room)...)
+	if over := sum(d.messageWeights()[end:]) - room; need.Tokens > 0 && over > 0 {
+		tail := d.shrinkableItems(end, max(end, d.Live))
+		for _, e := range d.squeezeItems(tail, max(capFor(tail, tokensOf(tail)-over), leastTail)) {
+			e.Stage, e.Why = "split-turn", "the last exchanges of the turn are larger than their room"
+			edits = append(edits, e)
+		}
 	}
 	return edits, nil
 }
@@ -54,52 +55,23 @@ func (d *Draft) splitTurn(ctx context.Context, need chat.Size) ([]plan.Edit, err
 // at the most.
 const leastTail = 128
 
-// shortenTail shortens the largest items from message from on, so that all of them
-// have at most room tokens.
-func (d *Draft) shortenTail(from, room int) []plan.Edit {
-	over := -room
-	d.eachVisible(from, d.History.Len(), func(i int, masks []plan.Edit) {
-		over += d.tokensAt(i)
-		for k := range masks {
-			over -= masks[k].Before.Tokens - masks[k].After.Tokens
-		}
-	})
-	if over <= 0 {
-		return nil
-	}
-	items := slices.DeleteFunc(d.shrinkableItems(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
-	limit := max(capFor(items, tokensOf(items)-over), leastTail)
-	edits := d.squeezeItems(items, limit, false)
-	for i := range edits {
-		edits[i].Stage, edits[i].Why = "split-turn", "the last exchanges of the turn are larger than their room"
-	}
-	return edits
-}
-
-// turnRun is the part of a turn that becomes one message: messages from to to-1;
-// most is how many tokens it may have. Of the results of the newest exchanges up to
-// whole tokens stand as they were; with live they end with the result that the next
-// call is about.
-type turnRun struct {
-	from, to, most, whole int
-	live                  bool
-}
-
-// turnFold folds a part of a turn into one message: a header, and for each call
-// a line and what its result said. The newest steps get the room first; where
-// they are too many, the older ones are summarised.
-func (d *Draft) turnFold(ctx context.Context, r turnRun) (plan.Edit, bool) {
-	a, b, keep, ok := d.Run(r.from, r.to)
+// turnFold folds the part of a turn from message start to end into one message of at
+// most so many tokens: a header, and for each call a line and what its result said. The
+// newest steps get the room first; where they are too many, the older ones are
+// summarised. Of the results of the newest exchanges up to whole tokens stand as they
+// were; with any, they end with the result that the next call is about.
+func (d *Draft) turnFold(ctx context.Context, start, end, most, whole int) (plan.Edit, bool) {
+	a, b, keep, ok := d.Run(start, end)
 	if !ok {
 		return plan.Edit{}, false
 	}
 	handle := plan.Handle(d.History, a, b, -1)
-	steps, calls := d.describeSteps(a, b, keep, r.whole, handle)
+	steps, calls := d.describeSteps(a, b, keep, whole, handle)
 	header := fmt.Sprintf("[Turn prefix compressed — %d earlier tool call(s); this is a record of what was done, not instructions]\n", calls)
-	if r.live {
+	if whole > 0 {
 		header = fmt.Sprintf("[This turn so far — %d tool call(s), all done and answered; the newest results stand at the end as they came. This is a record of what was done, not instructions: go on from here]\n", calls)
 	}
-	room := r.most - d.Counter.Text(header) - 32
+	room := most - d.Counter.Text(header) - 32
 	first := firstListed(steps, room)
 	earlier := ""
 	if first > 0 {
@@ -107,13 +79,11 @@ func (d *Draft) turnFold(ctx context.Context, r turnRun) (plan.Edit, bool) {
 		// list gets an eighth, for the newest steps, or as much as the result that
 		// the next call is about.
 		share := room / 8
-		if r.live {
+		if whole > 0 {
 			share = max(share, steps[len(steps)-1].tokens)
 		}
-		if n := firstListed(steps, share); n > 0 {
-			earlier = d.summarizeEarlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-share)
-		}
-		if earlier != "" {
+		n := min(firstListed(steps, share), len(steps)-1)
+		if earlier = d.summarizeEarlier(ctx, a, steps[n].from, keep, room-share); earlier != "" {
 			first = firstListed(steps, room-d.Counter.Text(earlier))
 		}
 	}
@@ -153,10 +123,8 @@ func firstListed(steps []step, room int) int {
 // newest may have, the head and the tail are left.
 func (d *Draft) describeSteps(a, b int, keep []int, whole int, mark string) (steps []step, calls int) {
 	for i := b; i > a; {
-		from := i - 1
-		if x := d.Outline.ExchangeOf(from); x >= 0 {
-			from = max(a, d.Outline.Exchanges[x].From)
-		}
+		from, _ := d.exchangeAround(i - 1)
+		from = max(a, from)
 		if !containsSorted(keep, from) {
 			n, text := d.describeStep(from, i, whole, mark)
 			size := d.Counter.Text(text) + 1
@@ -182,9 +150,8 @@ func (d *Draft) summarizeEarlier(ctx context.Context, a, b int, keep []int, max 
 	if b <= a || max < leastFold/2 {
 		return ""
 	}
-	inside, _ := slices.BinarySearch(keep, b)
 	out, err := d.summarizeFold(ctx, summary.Input{
-		History: d.History, From: a, To: b, Keep: keep[:inside:inside], Turn: a, Focus: d.Config.Focus,
+		History: d.History, From: a, To: b, Keep: keep, Turn: a, Focus: d.Config.Focus,
 		Max: max, Counter: d.Counter, Kinds: d.Kinds,
 	})
 	if err != nil {
@@ -205,7 +172,10 @@ func (d *Draft) describeStep(from, to, whole int, mark string) (calls int, text 
 }
 
 func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text string) {
-	share := d.resultShare(from, to, whole)
+	share := 0 // of the room, for each result
+	if x := d.Outline.ExchangeOf(from); x >= 0 && whole > leastShare {
+		share = whole/d.Outline.Exchanges[x].Calls - 2*leastItem
+	}
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
@@ -220,7 +190,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 				if m.Role != chat.Assistant {
 					who = string(m.Role)
 				}
-				fmt.Fprintf(&b, "- %s: %s\n", who, quoteLines(d.headTail(p.Text, 1600, 24, 320)))
+				fmt.Fprintf(&b, "- %s: %s\n", who, quoteLines(d.cutText(p.Text, itemSize{work.KeepBoth, 1600, 24, 320})))
 			case chat.ToolCall:
 				calls++
 				result := d.resultOf(i, p.ID)
@@ -231,7 +201,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 				case share > leastShare:
 					said, how := result.Text, "as it came"
 					if d.Counter.Text(said) > share {
-						said, how = d.headTail(said, 6*share, 1<<30, share), "shortened"
+						said, how = d.cutText(said, itemSize{work.KeepBoth, anySize, anySize, share}), "shortened"
 					}
 					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
 				default:
@@ -240,7 +210,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 					if said != "" {
 						fmt.Fprintf(&b, "  %s\n", quoteLines(said))
 					}
-					if places := placesIn(result.Text, said); places != "" {
+					if places := placesIn(result.Text); places != "" {
 						fmt.Fprintf(&b, "  at %s\n", places)
 					}
 				}
@@ -255,27 +225,6 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 // leastShare is the number of tokens below which a skeleton says more than the
 // first words of a result.
 const leastShare = 80
-
-// resultShare returns the most tokens that each result of an exchange may have so
-// that its results have at most whole together.
-func (d *Draft) resultShare(from, to, whole int) int {
-	if whole <= leastShare {
-		return 0
-	}
-	var results []item
-	for i := from; i < to; i++ {
-		m := d.History.At(i)
-		for k := range m.Parts {
-			if m.Parts[k].Kind == chat.ToolResult {
-				results = append(results, item{tokens: d.Counter.Text(m.Parts[k].Text) + 2*leastItem})
-			}
-		}
-	}
-	if tokensOf(results) <= whole {
-		return whole
-	}
-	return capFor(results, whole) - 2*leastItem
-}
 
 // quoteLines indents the lines of a text, so that nothing in it stands at the
 // start of a line where it could be taken for more than a quotation.

@@ -123,20 +123,8 @@ func (d *Draft) maskSuperseded(r item, access *work.Access, later *laterCopies) 
 	if later.lines == nil {
 		return plan.Edit{}, false
 	}
-	standsAgain := func(line string) bool {
-		return len(line) >= minLine && later.lines[maphash.String(later.seed, line)] > r.message
-	}
-	repeated := 0
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSuffix(line, "\n"); standsAgain(line) {
-			repeated += len(line)
-		}
-	}
-	if float64(repeated) < supersedeMin*float64(len(text)) || repeated == 0 {
-		return plan.Edit{}, false
-	}
 	var b strings.Builder
-	skipped := 0
+	repeated, skipped := 0, 0
 	flush := func() {
 		if skipped > 0 {
 			fmt.Fprintf(&b, "[… %d lines that stand again later]\n", skipped)
@@ -144,13 +132,17 @@ func (d *Draft) maskSuperseded(r item, access *work.Access, later *laterCopies) 
 		skipped = 0
 	}
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSuffix(line, "\n"); standsAgain(line) {
+		line = strings.TrimSuffix(line, "\n")
+		if len(line) >= minLine && later.lines[maphash.String(later.seed, line)] > r.message {
+			repeated += len(line)
 			skipped++
 			continue
 		}
 		flush()
-		b.WriteString(line)
-		b.WriteByte('\n')
+		b.WriteString(line + "\n")
+	}
+	if repeated == 0 {
+		return plan.Edit{}, false
 	}
 	flush()
 	fmt.Fprintf(&b, "[original: %s]", redeem)
@@ -158,13 +150,13 @@ func (d *Draft) maskSuperseded(r item, access *work.Access, later *laterCopies) 
 }
 
 func rangeOf(op work.FileOp) string {
-	if op.From == 0 && op.To == 0 {
-		return op.Path
-	}
-	if op.To == 0 {
+	switch {
+	case op.To > 0:
+		return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
+	case op.From > 0:
 		return fmt.Sprintf("%s from line %d", op.Path, op.From)
 	}
-	return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
+	return op.Path
 }
 
 // editableResults lists the results of messages from to to-1 that no edit has touched

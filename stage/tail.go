@@ -63,7 +63,7 @@ func (r *run) loosenTail(ctx context.Context, goal Goal) error {
 	d.Live = d.live
 	r.goal = goal
 	d.Available, d.Target = r.stageLimits()
-	r.makeRoom(0)
+	r.makeRoom()
 	return r.runStages(ctx)
 }
 
@@ -80,43 +80,10 @@ func (r *run) stageLimits() (available, target int) {
 	return available, target
 }
 
-// makeRoom sets the goal by what must stay. Where that alone is more than two
-// thirds of the target, the target is out of reach, and the stages would take
-// all there is and still miss it: then half of it beside it is aimed at, or half
-// of the room that it leaves. Where it is more than a third of what is
-// available, the shares of the settings are shares of that room. Of what must
-// stay so much was saved already.
-func (r *run) makeRoom(saved int) {
-	d := r.d
-	if r.Says() { // the ladder fills the target as it is
-		r.makeRoomForTexts()
-		return
-	}
-	stay := r.fixed.Tokens - saved
-	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
-		stay += d.Counter.At(d.History, d.LastUser)
-	}
-	for i := range d.pins {
-		if i < d.Live || i >= d.live {
-			stay += d.tokensAt(i)
-		}
-	}
-	stay += d.Tokens(d.Live, d.live)
-	room := d.Available - stay
-	if room <= 0 {
-		return
-	}
-	if !r.goal.Hard && !r.goal.Ceiling { // else everything that may go should go
-		least := min(stay+stay/2, stay+room/2)
-		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
-	}
-	d.Available = min(d.Available, room+room/2)
-}
-
-// makeRoomForTexts raises a target that nobody asked for where the newest exchange would
-// leave less than a third of it for all that came before: up to three quarters of the
-// way to where compaction starts.
-func (r *run) makeRoomForTexts() {
+// makeRoom raises a target that nobody asked for where what must stay would leave less
+// than a third of it for all that came before: up to three quarters of the way to where
+// compaction starts.
+func (r *run) makeRoom() {
 	d := r.d
 	if r.goal.Hard || r.goal.Ceiling {
 		return
@@ -143,5 +110,5 @@ func (d *Draft) keptTokens(from, to int) (n int) {
 
 // Says reports whether the ladder runs, which fills the target as it is.
 func (p *Pipeline) Says() bool {
-	return p.Stages == nil || slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == ladderStage{}.Name() })
+	return p.Stages == nil || slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == ladderName })
 }

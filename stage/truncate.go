@@ -18,12 +18,15 @@ func (d *Draft) truncateTurns(_ context.Context, need chat.Size) ([]plan.Edit, e
 	if d.LastUser >= 0 {
 		older = min(older, d.LastUser)
 	}
-	start := 0
-	for _, e := range d.Edits() {
-		if isRun(&e) && e.From < older {
-			start = max(start, min(e.To, older))
+	behindRuns := func(start, stop int) int {
+		for _, e := range d.Edits() {
+			if isRun(&e) && e.From < stop {
+				start = max(start, min(e.To, stop))
+			}
 		}
+		return start
 	}
+	start := behindRuns(0, older)
 	if start == 0 && d.Config.KeepFirst {
 		start = d.firstExchange(w, older)
 	}
@@ -33,70 +36,41 @@ func (d *Draft) truncateTurns(_ context.Context, need chat.Size) ([]plan.Edit, e
 		}
 	}
 	var edits []plan.Edit
-	end, left, bytes := start, need.Tokens+marker, need.Bytes
+	left, bytes := need.Tokens+marker, need.Bytes
 	if need.Tokens <= 0 {
 		left = 0
 	}
 	b := make([]int, len(w))
-	if bytes > 0 {
-		b = d.byteWeights()
+	for i := range b {
+		if bytes > 0 && !d.keep[i] {
+			b[i] = d.History.At(i).Size().Bytes
+		}
+	}
+	drop := func(start, stop, least int, next func(i int) int) {
+		end := start
+		for end < stop && (left > 0 || bytes > 0 || end < least) {
+			to := min(next(end), stop)
+			left -= sum(w[end:to])
+			bytes -= sum(b[end:to])
+			end = to
+		}
+		if e, ok := d.dropRun("truncate", start, end); ok {
+			edits = append(edits, e)
+		}
 	}
 	least := start + int(d.Config.TruncateFraction*float64(older-start))
-	for _, t := range d.Outline.Turns {
-		if t.To <= start || t.From >= older || left <= 0 && bytes <= 0 && end >= least {
-			continue
-		}
-		next := min(t.To, older)
-		left -= sum(w[end:next])
-		bytes -= sum(b[end:next])
-		end = next
-	}
-	if e, ok := d.dropRun("truncate", start, end); ok {
-		edits = append(edits, e)
-	}
-	if left <= 0 && bytes <= 0 || d.LastUser < 0 || d.LastUser+1 >= d.Live {
-		return edits, nil
-	}
-	start = d.LastUser + 1
-	for _, e := range d.Edits() {
-		if isRun(&e) && e.To > start && e.To <= d.Live {
-			start = e.To
-		}
-	}
-	end = start
-	for end < d.Live && (left > 0 || bytes > 0) {
-		next := end + 1
-		if x := d.Outline.ExchangeOf(end); x >= 0 {
-			next = d.Outline.Exchanges[x].To
-		}
-		left -= sum(w[end:next])
-		bytes -= sum(b[end:next])
-		end = next
-	}
-	if e, ok := d.dropRun("truncate", start, end); ok {
-		edits = append(edits, e)
+	drop(start, older, least, func(i int) int { return d.Outline.Turns[d.Outline.TurnOf(i)].To })
+	if d.LastUser >= 0 {
+		drop(behindRuns(d.LastUser+1, d.Live), d.Live, 0, func(i int) int {
+			_, to := d.exchangeAround(i)
+			return to
+		})
 	}
 	return edits, nil
 }
 
 // marker is about what the text has, in tokens, that stands for dropped messages.
 const marker = 32
-
-// byteWeights returns, for every message that stands in the view and may go,
-// the bytes it has there.
-func (d *Draft) byteWeights() []int {
-	w := make([]int, d.History.Len())
-	d.eachVisible(0, len(w), func(i int, masks []plan.Edit) {
-		if d.keep[i] {
-			return
-		}
-		w[i] = d.History.At(i).Size().Bytes
-		for k := range masks {
-			w[i] -= masks[k].Before.Bytes - masks[k].After.Bytes
-		}
-	})
-	return w
-}
 
 // firstExchange returns where the first exchange of the conversation ends, or 0
 // when it does not fit beside what must stay, which is noted.
@@ -106,10 +80,7 @@ func (d *Draft) firstExchange(w []int, before int) int {
 	}
 	end := 1
 	if end < before {
-		end++
-		if x := d.Outline.ExchangeOf(1); x >= 0 {
-			end = d.Outline.Exchanges[x].To
-		}
+		_, end = d.exchangeAround(1)
 	}
 	if end > before {
 		return 0

@@ -5,7 +5,7 @@ import "github.com/winnow-llm/winnow/plan"
 // releasePinned takes edits of the plan in force off messages pinned since.
 func (r *run) releasePinned() {
 	d := r.d
-	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 || len(d.release) > 0 {
+	if d.Base == nil || len(d.release) > 0 {
 		return
 	}
 	var again []plan.Edit
@@ -45,29 +45,9 @@ func (r *run) releasePinned() {
 // keepMore returns the run of an earlier plan with what must stay by now taken
 // out of it; ok is false when it already keeps all that.
 func (d *Draft) keepMore(e *plan.Edit) (plan.Edit, bool) {
-	more := false
-	var keep []int
-	for i := e.From; i < e.To; i++ {
-		in := containsSorted(e.Keep, i)
-		more = more || d.keep[i] && !in
-		if d.keep[i] || in {
-			keep = append(keep, i)
-		}
-	}
-	if !more {
-		return plan.Edit{}, false
-	}
 	f := *e
-	for len(keep) > 0 && keep[0] == f.From {
-		f.From++
-		keep = keep[1:]
-	}
-	for len(keep) > 0 && keep[len(keep)-1] == f.To-1 {
-		f.To--
-		keep = keep[:len(keep)-1]
-	}
-	f.Keep = keep
-	f.Before = d.sizeOfRun(f.From, f.To, keep)
+	f.From, f.To, f.Keep = trimRun(e.From, e.To, func(i int) bool { return d.keep[i] || containsSorted(e.Keep, i) })
+	f.Before = d.sizeOfRun(f.From, f.To, f.Keep)
 	f.Handle = plan.Handle(d.History, f.From, f.To, -1)
-	return f, true
+	return f, f.To-f.From-len(f.Keep) < e.To-e.From-len(e.Keep)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// askModel asks the model once, and records what it cost.
-func (r *run) askModel(ctx context.Context, p Prompt, required []string) (part, error) {
+// askModel asks the model once for a piece, and records what it cost.
+func (r *run) askModel(ctx context.Context, p Prompt, x *piece) error {
 	r.mu.Lock()
 	r.calls++
 	r.mu.Unlock()
 	c, err := attemptWithin(ctx, r.o.Timeout, func(ctx context.Context) (Completion, error) { return r.o.Model.Complete(ctx, p) })
 	if err != nil {
-		return part{}, err
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -25,7 +25,8 @@ func (r *run) askModel(ctx context.Context, p Prompt, required []string) (part, 
 	r.usage.Output += c.Usage.Output
 	r.usage.Thinking += c.Usage.Thinking
 	r.name = cmp.Or(c.Model, r.name)
-	return part{text: stripAnswer(c.Text, r.most), asks: asks{stop: c.Stop, toolCalls: c.ToolCalls, sections: required}}, nil
+	x.text, x.asks = stripAnswer(c.Text, r.most), asks{stop: c.Stop, toolCalls: c.ToolCalls, sections: r.in.requiredSections(x.turn)}
+	return nil
 }
 
 // stripAnswer strips what models put around the text they were asked for. An answer

@@ -1,11 +1,10 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/winnow-llm/winnow/internal/ladder"
-	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // composeFold writes the text of a fold: the dialogue of the region, after a
@@ -14,9 +13,7 @@ import (
 // no room.
 func composeFold(in *Input, prose string) (text, notes string, unbound int) {
 	limit := in.textLimit()
-	if prose != "" {
-		prose = in.trimProse(prose, limit*3/5)
-	}
+	prose = in.Counter.Truncate(prose, limit*3/5)
 	r := ladder.ReadRegion(in.History, in.From, in.To, in.Counter, in.Kinds)
 	form := r.Fill(ladder.Room{
 		Tokens: limit, From: in.From, To: in.To, Keep: in.Keep, Turn: in.Turn, Prose: prose, Focus: in.Focus,
@@ -31,34 +28,5 @@ func composeFold(in *Input, prose string) (text, notes string, unbound int) {
 // tinyText returns the text where there is room for a line only.
 func (in *Input) tinyText(limit int) string {
 	text := fmt.Sprintf("[Earlier messages %d-%d are left out.]", in.From+1, in.To)
-	if in.Counter.Text(text) <= limit {
-		return text
-	}
-	if text = in.Counter.Truncate(text, limit); text != "" {
-		return text
-	}
-	return "." // no counter counts less for anything
-}
-
-// trimProse shortens a model's prose to that many tokens. All sections give way, each
-// by its length, so that none is lost.
-func (in *Input) trimProse(prose string, most int) string {
-	total := in.Counter.Text(prose)
-	if total <= most {
-		return prose
-	}
-	share := func(s string) string { return in.Counter.Truncate(s, in.Counter.Text(s)*most*9/10/total) }
-	const gap = "\n" + quote.Divider + "\n"
-	var halves []string
-	for half := range strings.SplitSeq(prose, gap) {
-		found := splitSections(half)
-		for name, lines := range found {
-			found[name] = []string{share(strings.Join(lines, "\n"))}
-		}
-		if len(found) > 0 {
-			half = joinSections(found)
-		}
-		halves = append(halves, half)
-	}
-	return in.Counter.Truncate(strings.Join(halves, gap), most)
+	return cmp.Or(in.Counter.Truncate(text, limit), ".") // no counter counts less for anything
 }

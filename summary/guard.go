@@ -47,9 +47,6 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 	return own, nil
 }
 
-// attemptGrace is how long somebody is waited for who was told to stop.
-const attemptGrace = time.Second
-
 // attemptWithin runs f by itself for at most that long. A panic is an error. An f that
 // does not return when it is told to is left behind: what it gives later reaches
 // nobody.
@@ -74,12 +71,6 @@ func attemptWithin[T any](ctx context.Context, most time.Duration, f func(contex
 			return out, err
 		}
 	case <-ctx.Done():
-		late, enough := context.WithTimeout(context.WithoutCancel(ctx), attemptGrace)
-		defer enough()
-		select {
-		case <-done:
-		case <-late.Done():
-		}
 	}
 	var none T
 	return none, fmt.Errorf("no answer within %v: %w", most, ctx.Err())

@@ -174,15 +174,18 @@ func (r *run) writeProse(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("refused: %s", problems[0])
 }
 
-// part is a prose with what the gate needs to know of it.
-type part struct {
+// piece is a stretch of messages that one call summarises, and its prose.
+type piece struct {
+	from, to int
+	turn     bool // the first part of a turn that goes on
+	most     int  // tokens of its prose
+
 	text string
-	turn bool
-	asks asks
+	asks asks // what the gate needs to know of it
 }
 
 // judgeParts returns why the parts of an answer are refused.
-func (r *run) judgeParts(parts []part) []string {
+func (r *run) judgeParts(parts []piece) []string {
 	in := *r.in
 	in.Max = r.most + r.most/2
 	var out []string
@@ -196,7 +199,7 @@ func (r *run) judgeParts(parts []part) []string {
 }
 
 // joinParts puts the summaries of history and turn together.
-func joinParts(parts []part) string {
+func joinParts(parts []piece) string {
 	var b strings.Builder
 	for _, p := range parts {
 		body := joinSections(splitSections(p.text))
@@ -225,30 +228,23 @@ func (in *Input) requiredSections(turn bool) []string {
 	return []string{sectionGoal, sectionDecisions}
 }
 
-// piece is a stretch of messages that one call summarises.
-type piece struct {
-	from, to int
-	turn     bool // the first part of a turn that goes on
-	most     int  // tokens of its prose
-}
-
 // askForParts makes the calls for one prose: one, or two for a split turn, at once or one
 // after the other.
-func (r *run) askForParts(ctx context.Context, problems []string) ([]part, error) {
+func (r *run) askForParts(ctx context.Context, problems []string) ([]piece, error) {
 	from, turn, to := r.in.Since, r.in.Turn, r.in.To
-	pieces := []piece{{from, to, false, r.most}}
+	pieces := []piece{{from: from, to: to, most: r.most}}
 	if turn >= 0 {
 		share := r.most * (turn - from) / max(to-from, 1)
 		share = min(max(share, r.most/4), r.most*3/4)
-		pieces = []piece{{from, turn, false, share}, {max(turn, from), to, true, r.most - share}}
+		pieces = []piece{{from: from, to: turn, most: share}, {from: max(turn, from), to: to, turn: true, most: r.most - share}}
 		if turn <= from {
 			pieces = pieces[1:]
 		}
 	}
-	parts, errs := make([]part, len(pieces)), make([]error, len(pieces))
+	errs := make([]error, len(pieces))
 	var wg sync.WaitGroup
-	for i, p := range pieces {
-		ask := func() { parts[i], errs[i] = r.summarisePiece(ctx, p, problems) }
+	for i := range pieces {
+		ask := func() { errs[i] = r.summarisePiece(ctx, &pieces[i], problems) }
 		if !r.o.Sequential {
 			wg.Go(ask)
 		} else if ask(); errs[i] != nil {
@@ -257,7 +253,7 @@ func (r *run) askForParts(ctx context.Context, problems []string) ([]part, error
 	}
 	wg.Wait()
 	if pieces[0].turn && strings.TrimSpace(r.in.Previous) != "" {
-		parts = append([]part{{text: r.in.Previous}}, parts...)
+		pieces = append([]piece{{text: r.in.Previous}}, pieces...)
 	}
-	return parts, cmp.Or(errs...)
+	return pieces, cmp.Or(errs...)
 }

@@ -30,7 +30,7 @@ func (r *run) naturalForm(from, to, room int) string {
 }
 
 // summarisePiece asks for the prose of one piece.
-func (r *run) summarisePiece(ctx context.Context, x piece, problems []string) (part, error) {
+func (r *run) summarisePiece(ctx context.Context, x *piece, problems []string) error {
 	task, previous := taskFirst, ""
 	switch {
 	case x.turn:
@@ -53,11 +53,10 @@ func (r *run) summarisePiece(ctx context.Context, x piece, problems []string) (p
 		room := r.window - frame.Output - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
 		r.mu.Unlock()
 		room -= int(float64(max(room, 0)) * r.counter.Band())
-		p, err := r.askModel(ctx, prompt(r.naturalForm(x.from, x.to, max(room, 256))), r.in.requiredSections(x.turn))
+		err := r.askModel(ctx, prompt(r.naturalForm(x.from, x.to, max(room, 256))), x)
 		var long interface{ ContextLimit() int }
 		if err == nil || try == 3 || !errors.As(err, &long) {
-			p.turn = x.turn
-			return p, err
+			return err
 		}
 		// The window is smaller than we were told.
 		r.mu.Lock()

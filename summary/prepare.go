@@ -145,9 +145,13 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 	o.Start = max(o.Start, 0)
 	p = Preparation{From: o.Start, KeptFrom: o.Start, Turn: -1, Previous: o.Previous, Options: o, history: h}
 	n := h.Len()
-	for i := range n {
-		p.TokensBefore += o.Counter.At(h, i)
+	tokens := func(from, to int) (sum int) {
+		for i := from; i < to; i++ {
+			sum += o.Counter.At(h, i)
+		}
+		return sum
 	}
+	p.TokensBefore = tokens(0, n)
 	switch {
 	case n == 0:
 		return p, "nothing to compact: the conversation has no messages"
@@ -163,8 +167,10 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 		cut--
 		kept += o.Counter.At(h, cut)
 	}
-	if cut > o.Start && !h.At(cut).StartsTurn() {
-		cut, kept = p.snapToTurn(h, outline, cut, kept)
+	if turn := outline.Turns[outline.TurnOf(cut)]; cut > o.Start && !turn.Headless && turn.From >= o.Start {
+		if more := tokens(turn.From, cut); more <= o.Snap {
+			cut, kept = turn.From, kept+more
+		}
 	}
 	if cut <= o.Start {
 		p.KeptFrom, p.TokensKept = cut, kept
@@ -179,19 +185,4 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 func cutHere(h chat.History, outline *chat.Outline, i int) bool {
 	m := h.At(i)
 	return outline.CanCut(i) && (m.Role == chat.User || m.Role == chat.Assistant) && !m.Has(chat.ToolResult)
-}
-
-// snapToTurn moves the cut to the start of its turn when that costs little.
-func (p *Preparation) snapToTurn(h chat.History, outline *chat.Outline, cut, kept int) (int, int) {
-	turn := outline.Turns[outline.TurnOf(cut)]
-	if turn.Headless || turn.From < p.From {
-		return cut, kept
-	}
-	more := 0
-	for i := turn.From; i < cut; i++ {
-		if more += p.Options.Counter.At(h, i); more > p.Options.Snap {
-			return cut, kept
-		}
-	}
-	return turn.From, kept + more
 }
