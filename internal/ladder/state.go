@@ -335,6 +335,11 @@ func (r *Reading) unsettledFailures(most int) []failure {
 		if r.isRedone(&a, len(r.steps), len(r.steps)) || r.isBehind(k) {
 			continue
 		}
+		for _, l := range work.ErrorLines(s.result.Text, 2) { // one says what, the other where
+			if s.access.Command != "" && strings.Contains(l, " ") && !strings.Contains(why, strings.TrimSpace(l)) {
+				why += " / " + l
+			}
+		}
 		source := work.Headline(s.call, 160)
 		switch {
 		case s.access.Path != "":
