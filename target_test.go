@@ -259,7 +259,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 	view := text(r.View)
 	for _, want := range []string{
 		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.", "(instructions /w/AGENTS.md", "` shows what is left out", "- called deploy(env=test), failed",
-		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go\n", "const jobs = 3",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "\nUser: User has answered your questions: \"Which timer shall go?\"=\"The old one, and never the new\"", "// in the end", "\"Shall I push it?\"}]), refused by the user", "### /w/jobs.go (changed once), may have changed since: `git --no-pager stash` ran\n",
 		"\n- searched for `heartbeat`\n  beat.go", "more lines)", "said: src/lease.ts(66,10): error TS2304",
 		"read heart.md\nAgent: The heart beats too late.\n- read heart.md again\n",
 	} {
@@ -267,7 +267,7 @@ func TestViewTellsHowThingsStand(t *testing.T) {
 			t.Errorf("%q is not told", want)
 		}
 	}
-	for _, not := range []string{"700 // undone", "900 // stashed", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "User: The wiki", "read notes.md:", "read notes.md,"} {
+	for _, not := range []string{"700 // undone", "lease`: ✓ error", "still running", "// at once", "still works on", "`./try now`: pass", "again: ran `pack", "called AskUserQuestion(questions=[{\"question\":\"Which", "User: # Context", "User: The wiki", "read notes.md:", "read notes.md,"} {
 		if strings.Contains(view, not) {
 			t.Errorf("%q is told", not)
 		}
@@ -342,16 +342,10 @@ func TestViewIsFitToHandOver(t *testing.T) {
 			{"capture pane", lines("old screen", 20)}, cat("/w/a.go", source("a")), mend("/w/a.go"), {"capture pane", lines("new screen", 20)},
 		}, []string{"new screen line 19"}, []string{"old screen line 7"}},
 		{
-			"what was stashed is not there",
+			"what was stashed is doubted",
 			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash", "Saved working directory and index state"}},
-			[]string{"limit = 3 // of a"},
-			[]string{"limit = 700"},
-		},
-		{
-			"what was stashed comes back as it was",
-			[][]string{cat("/w/a.go", source("a")), mend("/w/a.go"), {"cd /w && git stash && go vet; git stash pop", "Dropped refs/stash@{0}"}},
-			[]string{"limit = 700 // of a"},
-			[]string{"limit = 3", "may have changed since"},
+			[]string{"may have changed since: `cd /w && git stash` ran"},
+			nil,
 		},
 		{
 			"a file that was written here says so, with the changes since",

@@ -153,7 +153,7 @@ func pointQwen(p *pointing) error {
 	defaults := map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}}
 	path := cmp.Or(p.app.getenv(variable), "/etc/qwen-code/system-defaults.json")
 	doc := make(map[string]any)
-	if there, err := os.ReadFile(path); err == nil && json.Unmarshal(there, &doc) != nil {
+	if there, _ := os.ReadFile(path); there != nil && json.Unmarshal(there, &doc) != nil {
 		return nil // it has comments, perhaps: it stays as it is
 	}
 	data, err := json.Marshal(mergeObjects(defaults, doc))
