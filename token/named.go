@@ -1,16 +1,15 @@
 package token
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/jsonwrite"
 )
 
 // ConversationEstimator estimates texts and whole conversations. A [Counter] is one.
@@ -229,12 +228,23 @@ func umbraLen(m *chat.Message) int {
 func quarter(n int) int { return max(1, (n+3)/4) }
 
 // jsonLen returns the length of the string as JSON in UTF-16 units.
-func jsonLen(s string) int { return utf16Len(string(jsonwrite.AppendString(nil, s))) }
+func jsonLen(s string) int {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		return utf16Len(s) + 2
+	}
+	return utf16Len(b.String()) - 1 // the encoder ends with a newline
+}
 
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
-		n += utf16.RuneLen(r)
+		n++
+		if r > 0xffff {
+			n++
+		}
 	}
 	return n
 }
