@@ -285,6 +285,9 @@ func (d *Draft) editRun(kind plan.Kind, stage string, from, to int, keep []int, 
 // maskPart returns a mask of a part with its measure and handle. ok is false when
 // it would not make the part smaller.
 func (d *Draft) maskPart(stage string, p visiblePart, text, why string) (e plan.Edit, ok bool) {
+	if onlyAMarker(p.Part) {
+		return e, false
+	}
 	before := p.Size()
 	before.Tokens = d.Counter.Part(p.Part)
 	handle := d.handleOf(p)
