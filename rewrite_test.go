@@ -154,7 +154,6 @@ func TestFiftyCompactions(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d afresh", afresh, compactions)
 	if afresh > compactions/2 {
 		t.Errorf("%d of %d compactions made the folds afresh", afresh, compactions)
 	}

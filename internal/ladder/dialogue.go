@@ -215,7 +215,11 @@ func (f *filler) wordsItem(k int) *item {
 		x.closing = true
 		return x
 	}
-	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: s.text, weight: weights.RemarkWhole})
+	whole := s.text
+	if k+1 < len(f.steps) { // which tells what came next
+		whole = withoutPlans(whole)
+	}
+	return f.newItem(k, form{text: decisionSentences(s.text, remarkPart), weight: weights.Remark}, form{text: whole, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.

@@ -165,7 +165,7 @@ func TestAttached(t *testing.T) {
 	}
 }
 
-// A view says what happened: no code that speaks of errors, no
+// A view says what happened: no announcements, no code that speaks of errors, no
 // frames of a harness, and no search without a hit among what fails.
 func TestWhatIsNotTold(t *testing.T) {
 	h := chat.NewHistory(
@@ -180,7 +180,7 @@ func TestWhatIsNotTold(t *testing.T) {
 	)
 	form := fold(Read(h, counter, nil), 400)
 	text := form.Fold + form.State
-	for _, not := range []string{"Exit code", "failing:"} {
+	for _, not := range []string{"Let me look", "Exit code", "failing:", "Still active"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}

@@ -78,6 +78,23 @@ func TestClipMiddle(t *testing.T) {
 	}
 }
 
+// Of remarks on the way the finds are told, without what comes next.
+func TestRemarksWithoutPlans(t *testing.T) {
+	for text, want := range map[string]string{
+		"Now let me update `listCheckpoints()` to fill the fields.": "",
+		"Good. Let me check:":                                              "",
+		"The `Text` component has no cache. Let me add one:":               "The `Text` component has no cache.",
+		"I’m waiting for the hook to finish.":                              "",
+		"I'll use the lock because two writers race.":                      "I'll use the lock because two writers race.",
+		"I’ll remove it, but I must not push to main.":                     "I’ll remove it, but I must not push to main.",
+		"Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.": "Two findings:\n\n1. Let me be clear\n2. The lease is 47 seconds.",
+	} {
+		if got := withoutPlans(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // What the agent takes back is not told as what it found.
 func TestRefuted(t *testing.T) {
 	for text, want := range map[string]string{

@@ -231,6 +231,23 @@ func announcesNext(s string) bool {
 var announces = regexp.MustCompile(`(?i)^(?:(?:now|next|first|then|so|also),? )?(?:let(?: me|'s) |i(?:'ll| will|'m going to) |i (?:need to|should|want to) (?:check|see|look|read|find|verify|run|understand)|` +
 	`(?:i'm (?:now )?)?(?:check|look|runn|read|wait|open|inspect|verify|search|load|continu|do|push|pull|committ|rerunn)ing )|^(?:now|next)\b|^still (?:active|running|waiting|in progress)`)
 
+// withoutPlans returns a remark without the sentences at its end that say what comes
+// next, which the actions tell; "" where it says nothing else.
+func withoutPlans(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		last := ""
+		for s := range typed.Sentences(text[strings.LastIndexByte(text, '\n')+1:], remarkMarks) {
+			last = s
+		}
+		if short := strings.TrimSuffix(text, last); last == "" || len(short) == len(text) || !announcesNext(last) {
+			return text
+		} else if text = short; len(text) < leastRemark {
+			return ""
+		}
+	}
+}
+
 // leastRemark is the length of a sentence in bytes below which it says nothing.
 const leastRemark = 24
 
