@@ -44,20 +44,15 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 				text.WriteString(g.Lines[i].Text + "\n")
 			}
 			p.text = text.String()
-			if g.From > 0 {
-				p.where = fmt.Sprintf("lines %d-%d", g.From+from, g.From+i-1)
-				if from == i-1 {
-					p.where = fmt.Sprintf("line %d", g.From+from)
-				}
-				if total := v.file.Total(); total > 0 {
-					p.where += fmt.Sprintf(" of %d", total)
-				}
+			p.where = fmt.Sprintf("lines %d-%d", g.From+from, g.From+i-1)
+			if from == i-1 {
+				p.where = fmt.Sprintf("line %d", g.From+from)
+			}
+			if total := v.file.Total(); total > 0 {
+				p.where += fmt.Sprintf(" of %d", total)
 			}
 			if from == 0 && i == len(marks) && v.file.Complete {
 				p.where = "the whole file"
-			}
-			if p.where == "" {
-				p.where = "a part of it"
 			}
 			if len(g.Lines) >= leastRun {
 				more -= i - from

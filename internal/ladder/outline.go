@@ -142,14 +142,9 @@ func (f *filler) wholeOutline(file *workset.File) []outlineLine {
 	}
 	lang := languageOf(file.Path)
 	hits := f.sought.countHits(file)
-	has := map[string]bool{}
 	for k := range file.Regions {
 		g := &file.Regions[k]
 		for _, m := range f.markLines(file.Path, g, hits) {
-			if g.From == 0 && (m.rank == wanted || has[m.text]) {
-				continue // it says nothing where it cannot be looked up, or not twice
-			}
-			has[m.text] = true
 			l := outlineLine{region: g, line: m.line, text: m.text, rank: lang.rankByLiteral(m)}
 			l.costs[wholeLine] = f.countTokens(m.text) + 3
 			if m.rank == signature {
@@ -265,8 +260,7 @@ func joinImports(marks []mark) []mark {
 // writeOutline writes the outline of a file, without the lines that are shown.
 func writeOutline(b *strings.Builder, v *fileView) {
 	var text strings.Builder
-	what, lines, unnumbered := "outline", 0, ""
-	names := false // what stands there last is a name
+	lines, names := 0, false // what stands there last is a name
 	for _, l := range v.outline {
 		if marks := v.lines[l.region]; marks != nil && marks[l.line] {
 			continue
@@ -278,19 +272,13 @@ func writeOutline(b *strings.Builder, v *fileView) {
 			text.WriteByte('\n')
 		}
 		names = l.named
-		if l.region.From > 0 {
-			fmt.Fprintf(&text, "%d: ", l.region.From+l.line)
-			what, unnumbered = "outline, with line numbers; read a range for its text", "(line not known) " // they come last
-		} else {
-			text.WriteString(unnumbered)
-		}
-		text.WriteString(l.text)
+		fmt.Fprintf(&text, "%d: %s", l.region.From+l.line, l.text)
 		if l.rank != imported {
 			lines++
 		}
 	}
 	if lines >= leastOutlined {
-		writeFenced(b, what, text.String())
+		writeFenced(b, "outline, with line numbers; read a range for its text", text.String())
 	}
 }
 

@@ -28,7 +28,6 @@ const (
 	AnyFile Reach = iota
 	NoOther       // none
 	Edited        // those that were edited since: the others are formatted already
-	Listed        // those that its output lists, where it does
 )
 
 // Tree is what a program does with changes that are not committed, to the files that it
@@ -67,9 +66,6 @@ func (s *step) possibleEffect() (Effect, bool) {
 // effectOfProgram returns what the step's program may change besides its operations.
 func (s *step) effectOfProgram() (e Effect, may bool) {
 	doc, _ := s.hereDocument()
-	if s.name == "git-pull" || s.name == "git-merge" {
-		e.Reach = Listed
-	}
 	switch s.may {
 	case noFile:
 		return e, false

@@ -64,7 +64,7 @@ func TestEffects(t *testing.T) {
 		"clang-format --dry-run a.c":             nil,
 		"black .":                                {Reach: Edited},
 		"git stash list":                         nil,
-		"git pull --ff-only":                     {Reach: Listed},
+		"git pull --ff-only":                     {},
 		"bash -c 'sed -n 1,20p a.go; go test'":   nil,
 		"git -C sub checkout main":               {Code: "main ", Tree: Undo},
 		"grep -rl x . | xargs sed -i s/x/y/":     {},
