@@ -83,7 +83,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	}
 	switch {
 	case newer:
-		b.WriteString("More of it stands in the newest messages.\n")
+		b.WriteString("More of it stands in the newest messages; where two of them differ, the later one holds.\n")
 	case more >= leastRun && v.file.Total() == 0:
 		what := "more line"
 		if len(parts) == 0 {

@@ -295,6 +295,11 @@ func (r *Reading) readSpans(i int, m *chat.Message) {
 			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
 				x.text = "attached; it stands among the files"
 			}
+		case typed.Client:
+			if n := len(r.steps); n > 0 && r.steps[n-1].kind == asked && strings.HasPrefix(text, "[Request interrupted") {
+				r.steps[n-1].text += "\n[interrupted by the user before anything was done]"
+			}
+			continue
 		default:
 			continue
 		}

@@ -95,6 +95,17 @@ func TestRemarksWithoutPlans(t *testing.T) {
 	}
 }
 
+// A request that the user took back at once is told so.
+func TestInterruptedRequest(t *testing.T) {
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Commit it."), chat.TextMessage(chat.User, "[Request interrupted by user]"),
+		chat.TextMessage(chat.User, "Commit the tests."), chat.TextMessage(chat.Assistant, "They are committed."), chat.TextMessage(chat.User, "Go on."),
+	)
+	if got := fold(Read(h, counter, nil), 2000).Fold; !strings.Contains(got, "User: Commit it.\n[interrupted by the user before anything was done]\n\nUser: Commit the tests.\nAgent:") {
+		t.Error(got)
+	}
+}
+
 // What the agent takes back is not told as what it found.
 func TestRefuted(t *testing.T) {
 	for text, want := range map[string]string{
