@@ -153,8 +153,11 @@ func pointQwen(p *pointing) error {
 	defaults := map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}}
 	path := cmp.Or(p.app.getenv(variable), "/etc/qwen-code/system-defaults.json")
 	doc := make(map[string]any)
-	if there, _ := os.ReadFile(path); there != nil && json.Unmarshal(there, &doc) != nil {
-		return nil // it has comments, perhaps: it stays as it is
+	if there, err := os.ReadFile(path); err == nil {
+		if !json.Valid(there) {
+			return nil // it has comments, perhaps: it stays as it is
+		}
+		_ = json.Unmarshal(there, &doc) // what is no object sets nothing
 	}
 	data, err := json.Marshal(mergeObjects(defaults, doc))
 	if err != nil {
